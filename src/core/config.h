@@ -1,0 +1,51 @@
+/* config.h - every variable that configures a runtime, in one table.
+ *
+ * A variable is set, from weakest to strongest, by its default, by LGT_<NAME> in the environment,
+ * by --<name> on the command line (underscores written as dashes), and some by lgt.options{...} at
+ * run time.  The help text of `lgt --help` and the manual are printed from this table.
+ */
+#ifndef LGT_CONFIG_H
+#define LGT_CONFIG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "err.h"
+
+/* type, field, default, may change at run time, help.
+ * Types: INT, BOOL, SIZE (bytes; text may end in K, M, G), TEXT (owned string). */
+#define LGT_CONFIG_LIST(X)                                                                          \
+  X(INT, cpus, "0", 0, "worker threads including the script's own; 0: one for each core")           \
+  X(INT, domains, "1", 0, "memory domains this process behaves as, each with its own copies of data") \
+  X(SIZE, mem, "0", 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
+  X(BOOL, fusion, "1", 1, "fuse launches into tasks")                                               \
+  X(BOOL, kernel_fusion, "1", 1, "merge the loops of a fused task into common passes")              \
+  X(BOOL, temporaries, "1", 1, "do not store results that only the task itself needs")              \
+  X(BOOL, cache, "1", 0, "keep compiled kernels on disk")                                           \
+  X(TEXT, cache_dir, "", 0, "where; default $XDG_CACHE_HOME/lgt or ~/.cache/lgt")                   \
+  X(BOOL, compile, "1", 1, "compile kernels; 0: interpret them")                                    \
+  X(BOOL, background, "1", 1, "compile while the interpreter runs; 0: wait for the compiler")       \
+  X(TEXT, isa, "", 0, "limit kernels to avx2 or generic vector instructions")                       \
+  X(INT, window, "256", 1, "greatest number of launches analysed together")                         \
+  X(SIZE, min_tile, "64K", 1, "smallest tile worth a domain of its own, in elements")               \
+  X(INT, max_tiles, "0", 1, "greatest number of tiles; 0: one for each domain")                     \
+  X(INT, jitter, "0", 0, "seed of random local decisions, for tests; 0: none")                      \
+  X(TEXT, debug, "", 0, "what to log: a list such as fuse:3,exec of topics and levels 1 to 4")      \
+  X(BOOL, check, "0", 0, "verify each pass's result and each kernel's accesses")
+
+struct lgt_config {
+#define LGT_CONFIG_INT(field) int field;
+#define LGT_CONFIG_BOOL(field) bool field;
+#define LGT_CONFIG_SIZE(field) int64_t field;
+#define LGT_CONFIG_TEXT(field) char *field; /* owned */
+#define X(TYPE, field, def, live, help) LGT_CONFIG_##TYPE(field)
+  LGT_CONFIG_LIST(X)
+#undef X
+};
+
+/* A copy that the caller frees with lgt_config_free; NULL when out of memory. */
+lgt_config *lgt_config_copy(const lgt_config *config);
+/* Like lgt_config_set, but refuses variables that cannot change once a runtime runs. */
+lgt_status lgt_config_set_live(lgt_config *config, const char *name, const char *value);
+
+#endif

@@ -1,0 +1,246 @@
+/* lgt.h - the public interface of liblgt.
+ *
+ * A host program (or a Lua library through LuaJIT's FFI) creates a runtime, makes arrays, and
+ * launches tasks on them.  Launches are recorded, fused and executed later; nothing here waits
+ * unless its documentation says "waits".
+ *
+ * Conventions
+ *   - A function that can fail returns lgt_status; lgt_message() then tells what was given, what
+ *     was expected and what to do.  Outputs are set only on success.
+ *   - Not thread-safe: one runtime belongs to the thread that opened it.  Two runtimes are
+ *     independent of each other.
+ *   - An array handle is a number (lgt_id); 0 is never a handle.  A layout is a number too: the
+ *     interned description of shape, element type and place of a view within its root.
+ *   - Extents and coordinates count elements, from 0.  Strides count elements of the root.
+ *
+ * The declarations are free of macros, so that LuaJIT's FFI reads this file as it is (lines that
+ * begin with '#' are dropped).
+ */
+#ifndef LGT_H
+#define LGT_H
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lgt_runtime lgt_runtime;
+typedef struct lgt_body lgt_body;
+typedef int32_t lgt_status;  /* 0: success; the names are in err.h, the text is lgt_message() */
+typedef uint32_t lgt_id;     /* an array handle */
+
+/* ---- element types ------------------------------------------------------------------------ */
+
+typedef enum lgt_dtype {
+  LGT_BOOL, LGT_INT8, LGT_INT16, LGT_INT32, LGT_INT64,
+  LGT_UINT8, LGT_UINT16, LGT_UINT32, LGT_UINT64,
+  LGT_FLOAT16, LGT_FLOAT32, LGT_FLOAT64, LGT_COMPLEX64, LGT_COMPLEX128,
+  LGT_RANGE,                 /* a pair of int64: first and past-the-end index, for sparse matrices */
+  LGT_NDTYPE
+} lgt_dtype;
+
+/* Any element, by value.  Floats of every width are in f, integers in i or u, bool in i (0 or 1),
+ * complex numbers in c[0] + i c[1]. */
+typedef union lgt_scalar {
+  double f;
+  int64_t i;
+  uint64_t u;
+  double c[2];
+  int64_t range[2];
+} lgt_scalar;
+
+/* ---- the runtime -------------------------------------------------------------------------- */
+
+typedef struct lgt_config lgt_config;   /* see config.h; made by lgt_config_new */
+
+lgt_config *lgt_config_new(void);                     /* defaults, then LGT_* of the environment */
+void lgt_config_free(lgt_config *config);
+/* Set one variable from text, e.g. ("cpus", "2").  Fails on an unknown name or a bad value. */
+lgt_status lgt_config_set(lgt_config *config, const char *name, const char *value);
+/* The table of variables as text for --help. */
+const char *lgt_config_help(void);
+
+lgt_status lgt_open(const lgt_config *config, lgt_runtime **rt);  /* config may be NULL */
+void lgt_close(lgt_runtime *rt);                      /* waits for running tasks */
+/* What the last failed call of this thread had to say. */
+const char *lgt_message(void);
+const char *lgt_status_name(lgt_status status);
+const char *lgt_version(void);
+/* Change an option of a running runtime, e.g. ("fusion", "0"). */
+lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value);
+
+/* ---- layouts: shapes and views ------------------------------------------------------------ */
+
+typedef struct lgt_layout {
+  uint8_t dtype;             /* lgt_dtype of the elements */
+  uint8_t ndim;              /* of the view */
+  uint8_t root_ndim;
+  uint8_t flags;             /* lgt_layout_flag */
+  int8_t dim[6];             /* root dimension that this view dimension walks along; -1: none */
+  int64_t shape[6];          /* extents of the view */
+  int64_t stride[6];         /* in elements of the root's C order; 0 where dim is -1 */
+  int64_t offset;            /* of the view's first element, likewise */
+  int64_t root_shape[6];
+  int64_t size;              /* number of elements of the view */
+  uint64_t hash;
+} lgt_layout;
+
+typedef enum lgt_layout_flag {
+  LGT_LAYOUT_WHOLE = 1,      /* the view is its root, in C order */
+  LGT_LAYOUT_RESHAPED = 2,   /* dim[] is meaningless: the strides walk across root dimensions */
+  LGT_LAYOUT_LARGE = 4       /* big enough that remembering the Lua line of a launch costs nothing */
+} lgt_layout_flag;
+
+/* The layout of a new array in C order.  0 on error (lgt_message). */
+uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape);
+/* Views.  Each returns the layout seen through one more map, or 0 on error. */
+uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step);
+uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index);
+uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t extent);
+uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes);
+/* NumPy's broadcast_to: dimensions are aligned at the right, extents of 1 are stretched. */
+uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
+/* 0 without a message where the strides do not allow a view: copy first. */
+uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
+/* The real or imaginary part of a complex view cannot be a view; see the body operations. */
+
+/* ---- arrays ------------------------------------------------------------------------------- */
+
+/* A new array of the dense layout `layout`; its contents are undefined until it is written.
+ * 0 on error. */
+lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout);
+/* A second handle on the same store through another layout of the same root. */
+lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout);
+/* The handle is no longer used.  (Lua: called for handles found dead by a collection.) */
+void lgt_array_free(lgt_runtime *rt, lgt_id array);
+void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
+/* Use memory of the host program as an array in C order, without a copy.  `release` (may be NULL)
+ * is called once, on the runtime's thread, when lgt no longer uses the memory. */
+lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context);
+/* Flushes and waits until the memory given to attach holds the array's newest values, then gives
+ * it back: later accesses raise an error. */
+lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
+
+/* One element of a 0-d view, or of any view with one element.  Flushes and waits. */
+lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out);
+/* Copy the view's elements into `out`, in C order.  Flushes and waits. */
+lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
+/* Copy `data`, in C order, into the view. Flushes and waits. */
+lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
+/* Synchronised access to the elements in host memory: *data is the first element of the view and
+ * stride[] counts elements.  mode is "r", "w" or "rw".  Flushes and waits.  Valid until the next
+ * call that takes the runtime. */
+lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride);
+
+/* ---- task kinds --------------------------------------------------------------------------- */
+
+/* A generator is a scalar program over one element of each argument.  Values are numbered from 0.
+ * Opcodes and reduction operators are looked up by name once (see body.h for their meaning):
+ * "add", "exp", "select", ...; "sum", "min", ....  -1: unknown. */
+int lgt_opcode(const char *name);
+int lgt_redop(const char *name);
+lgt_body *lgt_body_new(void);
+void lgt_body_free(lgt_body *body);
+/* Append an operation; operands are earlier values.  Returns its value, or -1 with a message. */
+int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c);
+int lgt_body_const(lgt_body *body, int dtype, lgt_scalar value);
+int lgt_body_param(lgt_body *body, int dtype, int index);      /* a by-value parameter of the launch */
+int lgt_body_load(lgt_body *body, int dtype, int arg);         /* the element of argument `arg` */
+/* The coordinate along dimension `dim` of the launch's iteration space, an int64; dim -1: the
+ * position in C order. */
+int lgt_body_index(lgt_body *body, int dim);
+int lgt_body_store(lgt_body *body, int arg, int value);
+/* Reduce `value` into argument `arg` over the dimensions the argument lacks (stride 0).  With
+ * `fresh` the argument's former contents are dropped instead of taking part. */
+int lgt_body_reduce(lgt_body *body, int arg, int redop, int value, int fresh);
+/* argmin/argmax: argument `arg` gets the value, `arg + 1` (int64) the position `index`. */
+int lgt_body_reduce_arg(lgt_body *body, int arg, int redop, int value, int index);
+
+/* Register a kind with a generator; takes over `body` (also when it fails).  -1 on error.
+ * Its arguments are aligned: each has the launch's iteration space as its shape after NumPy's
+ * broadcasting rules. */
+int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body);
+
+/* What a CPU variant sees of one argument: the part its point task works on. */
+typedef struct lgt_tile {
+  void *data;                /* its first element */
+  int64_t extent[6];
+  int64_t stride[6];         /* in bytes */
+  int64_t origin[6];         /* coordinates of the first element within the whole view */
+  int32_t ndim;
+  int32_t dtype;
+} lgt_tile;
+
+/* A CPU variant computes rows [lo, hi) of dimension 0 of its first argument's tile.  It returns 0,
+ * or sets a message with lgt_fail and returns the status.  It may run on any thread. */
+typedef lgt_status (*lgt_cpu_variant)(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi);
+lgt_status lgt_fail(lgt_status status, const char *message);
+
+/* Register a kind with a CPU variant.  `privileges` has one letter for each argument: r, w (all of
+ * it is overwritten), m (read and written).  `constraints` is a list such as
+ * "align(0.0,1.0) align(0.1,2.1) broadcast(1.1) bloat(1.0,1,1)": argument.dimension pairs that are
+ * cut alike, that are never cut, or that need a halo of so many elements below and above. */
+int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+typedef struct lgt_launch {
+  uint16_t kind;
+  uint8_t nargs;
+  uint8_t nparams;
+  uint32_t line;             /* lgt_line() of the source line, 0: unknown */
+  lgt_id arg[12];
+  lgt_scalar param[6];
+} lgt_launch;
+
+/* State that the issuing side and the runtime share, so that a launch is a few stores and no call:
+ * fill launches[count], add 1 to count, and when it reaches `limit` call lgt_flush.  A new result is
+ * an id taken from free_ids[--nfree] (never below 0: when it is 0 call lgt_array_new) whose entry
+ * has `layout` set, a dense layout, and `store` 0: the runtime makes the store when it meets it. */
+typedef struct lgt_handle {
+  uint32_t store;
+  uint32_t layout;
+} lgt_handle;
+
+typedef struct lgt_front {
+  lgt_launch *launches;
+  uint32_t count;
+  uint32_t limit;
+  lgt_handle *handles;       /* by id; the address never changes */
+  uint32_t *free_ids;
+  uint32_t nfree;
+  uint32_t max_id;           /* no id in use is greater; kept by the runtime */
+  const lgt_layout *layouts; /* by number; the address never changes */
+  uint32_t nlayouts;
+} lgt_front;
+
+lgt_front *lgt_front_of(lgt_runtime *rt);
+/* A number for a source line, interned; `text` is "file:line". */
+uint32_t lgt_line(lgt_runtime *rt, const char *text);
+
+/* Launch from C: checks kind and arguments, then records.  May flush. */
+lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch);
+
+/* Plan and start what was recorded.  Returns 0 when done, 1 when the caller should first collect
+ * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a
+ * collector simply calls again), or a negative status. */
+int lgt_flush(lgt_runtime *rt);
+/* Flush and wait for everything; returns the first error of a task that was not reported yet. */
+lgt_status lgt_fence(lgt_runtime *rt);
+
+/* ---- seeing inside ------------------------------------------------------------------------ */
+
+/* Counter number n, its name in *name; past the last one the name is NULL. */
+int64_t lgt_stat(lgt_runtime *rt, int n, const char **name);
+void lgt_stats_reset(lgt_runtime *rt);
+/* How the array is stored and made, as text.  Flushes.  Owned by the runtime, valid until the next call. */
+const char *lgt_explain(lgt_runtime *rt, lgt_id array);
+int lgt_rank(lgt_runtime *rt);
+int lgt_size(lgt_runtime *rt);
+/* Seconds since some fixed point, from a clock that never goes back. */
+double lgt_time(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

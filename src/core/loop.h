@@ -1,0 +1,81 @@
+/* loop.h - loop nests: what a fused task does, ready for a back end.
+ *
+ * A *loop* is one pass over an iteration space: a body whose slots are accesses.  It knows nothing
+ * of extents, strides or addresses beyond the class of each access's innermost stride; its bytes are
+ * the key under which its machine code is cached.  A *nest* is a loop bound to memory: extents,
+ * base addresses and strides for one point task.  A *slab* is the two innermost dimensions of a
+ * nest, the unit that a kernel works on; lgt_nest_run walks the outer dimensions and calls the
+ * kernel for each slab.
+ *
+ * Cutting for parallel work.  A nest is cut along one dimension, `split`, in chunks of `grain`.
+ * For a loop without reductions any cut gives the same bits.  For a loop with reductions the cut
+ * depends on the iteration space alone (never on workers, or on what else is fused into the loop),
+ * because it is part of the fixed order in which values are combined:
+ *
+ *   lane    Along the innermost dimension element i goes to accumulator i mod 16.
+ *   slab    If the target also stands still along the rows, the 16 accumulators go on from row to
+ *           row and from slab to slab; else each row ends with the tree below.
+ *   tree    16 accumulators fold to one: acc[i] = acc[i] op acc[i + 8], then 4, 2, 1.
+ *   chunk   If the target stands still along `split`, each chunk has its own partial result, and
+ *           the partial results fold pairwise in order of the chunks:
+ *           p[i] = p[2i] op p[2i+1] until one is left.
+ *   target  Unless the reduction is fresh, the former contents come first: t op p.
+ *
+ *   Where the target moves along the innermost dimension, rows are added one after another.
+ */
+#ifndef LGT_LOOP_H
+#define LGT_LOOP_H
+
+#include "body.h"
+
+#define LGT_LANES 16
+#define LGT_MAX_DIM 6
+
+typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
+typedef enum lgt_stride_class { LGT_STRIDE_ZERO, LGT_STRIDE_UNIT, LGT_STRIDE_ANY } lgt_stride_class;
+
+/* INDEX: no memory, the value is base.index + stride . coordinates, an int64. */
+typedef struct lgt_access {
+  uint8_t mode;  /* lgt_access_mode */
+  uint8_t dtype; /* of the element; never complex */
+  uint8_t inner; /* lgt_stride_class along the innermost dimension; UNIT is one element (INDEX: 1) */
+  uint8_t row;   /* REDUCE only: LGT_STRIDE_ZERO if the target stands still along the rows too
+                    (the "lanes" form), else LGT_STRIDE_ANY; 0 for the other modes */
+} lgt_access;
+
+/* Which of three forms a reduction takes follows from its access:
+ *   lanes   inner ZERO, row ZERO: base is an array of LGT_LANES accumulators that the kernel loads
+ *           when it begins and stores when it ends (row and column strides are 0)
+ *   row     inner ZERO, row ANY: after each row, target[row] = target[row] op tree(accumulators)
+ *   vector  inner UNIT or ANY: target[col] = target[col] op value
+ * In every form the caller has put the identity (or the former contents) there before.
+ * REDUCE_ARG has two accesses of equal class, slot b for the value and b + 1 for the position. */
+
+typedef struct lgt_loop {
+  uint16_t naccess, ninst, nconst, nparam;
+  lgt_access *access;    /* owned, naccess */
+  lgt_inst *inst;        /* owned, ninst; slots are accesses.  INDEX: a is the access */
+  lgt_scalar *constant;  /* owned, nconst */
+  uint64_t hash[2];      /* of all of the above */
+} lgt_loop;
+
+typedef union lgt_base {
+  char *address;
+  int64_t index;
+} lgt_base;
+
+/* What a kernel is called with.  Strides are in bytes (INDEX: in units). */
+typedef struct lgt_slab {
+  int64_t rows, cols;
+  const lgt_base *base;         /* naccess */
+  const int64_t *row_stride;    /* naccess */
+  const int64_t *col_stride;    /* naccess */
+  const lgt_scalar *param;      /* nparam: f for floats of any width, i or u for the others */
+} lgt_slab;
+
+typedef void (*lgt_kernel_fn)(const lgt_slab *slab);
+
+/* The interpreter: executes any loop, without compilation. */
+void lgt_interp_run(const lgt_loop *loop, const lgt_slab *slab);
+
+#endif

@@ -1,0 +1,51 @@
+/* mem.h - every allocation of the core passes through here.
+ *
+ * Two kinds of memory:
+ *   - Bookkeeping (lgt_mem_*): small, through malloc.  May return NULL; callers turn that into
+ *     LGT_NO_MEMORY.  A test can make the n-th allocation fail (lgt_mem_fail_at) and check at exit
+ *     that nothing leaked (lgt_mem_live).
+ *   - Array elements (lgt_mem_pages_*): aligned to 64 bytes, to 2 MiB with huge pages from that
+ *     size on, freshly mapped and therefore zero on first touch.  The caller keeps the budget.
+ *
+ * Thread-safe.  An arena is not: it belongs to one thread.
+ */
+#ifndef LGT_MEM_H
+#define LGT_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *lgt_mem_alloc(size_t size);                  /* not zeroed */
+void *lgt_mem_zalloc(size_t size);
+void *lgt_mem_realloc(void *block, size_t size);
+void lgt_mem_free(void *block);                    /* NULL is fine */
+char *lgt_mem_strdup(const char *text);
+
+/* Grow an array to hold at least `need` elements of `size`: doubles.  False when out of memory,
+ * the array is then unchanged. */
+bool lgt_mem_grow(void **array, int *room, int need, size_t size);
+
+/* Elements. */
+void *lgt_mem_pages_alloc(size_t size);
+void lgt_mem_pages_free(void *block, size_t size);
+
+/* A range of address space whose pages appear, zeroed, when touched: tables that never move. */
+void *lgt_mem_reserve(size_t size);
+void lgt_mem_release(void *block, size_t size);
+
+/* A bump allocator for what lives as long as one window's analysis. */
+typedef struct lgt_arena {
+  struct lgt_arena_block *first, *current; /* owned */
+  size_t used;                             /* of the current block */
+} lgt_arena;
+void *lgt_arena_alloc(lgt_arena *arena, size_t size); /* 16-byte aligned, zeroed; NULL when out of memory */
+void lgt_arena_reset(lgt_arena *arena);               /* keeps the blocks */
+void lgt_arena_fini(lgt_arena *arena);
+
+/* For tests: let the n-th allocation from now fail (1: the next); 0 turns it off. */
+void lgt_mem_fail_at(int64_t n);
+int64_t lgt_mem_count(void); /* allocations so far */
+int64_t lgt_mem_live(void);  /* bookkeeping blocks not freed yet */
+
+#endif
