@@ -1,0 +1,67 @@
+# Thin: meson.build says how lgt is built, tests/run how it is tested, bench/run how it is measured.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+# Options for meson, e.g. MESON_OPTIONS="-Dcuda=disabled"; only read when $(BUILD) is first made.
+MESON_OPTIONS ?=
+# Options for tests/run and bench/run, e.g. ARGS="--suite core" or ARGS="--case triad".
+ARGS ?=
+
+.PHONY: all setup build demo test stress test-asan test-ubsan test-tsan test-valgrind bench install clean help
+
+all: build
+
+help:
+	@echo 'make build      leaves $(BUILD)/lgt, after installing missing packages (make setup)'
+	@echo 'make demo       a lid-driven cavity, computed and drawn'
+	@echo 'make test       everything that must hold, in minutes;  ARGS="--suite core" for a part'
+	@echo 'make stress     the same with many more random programs, in all configurations'
+	@echo 'make test-asan  (-ubsan, -tsan, -valgrind)  the suites under a sanitizer'
+	@echo 'make bench      lgt beside its rivals; ARGS="--case triad" for a part'
+	@echo 'make install    to PREFIX=$(PREFIX)'
+
+# Each of these is quick when there is nothing to do.
+setup:
+	@tools/setup
+
+$(BUILD)/build.ninja: | setup-build
+	meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS)
+
+.PHONY: setup-build
+setup-build:
+	@tools/setup build
+
+build: setup-build $(BUILD)/build.ninja
+	@ninja --quiet -C $(BUILD)
+
+demo: build
+	@tools/demo $(BUILD)/lgt
+
+test: setup build
+	@tests/run --build $(BUILD) $(ARGS)
+
+stress: setup build
+	@tests/run --build $(BUILD) --stress $(ARGS)
+
+# Sanitizers live in build directories of their own.  They see the C code, not the compiled kernels:
+# LGT_CHECK=1, which the runner sets there, verifies those by other means.
+test-asan: SANITIZER = address
+test-ubsan: SANITIZER = undefined
+test-tsan: SANITIZER = thread
+test-asan test-ubsan test-tsan: setup
+	@test -e build-$(SANITIZER)/build.ninja || \
+	  meson setup build-$(SANITIZER) -Db_sanitize=$(SANITIZER) -Db_lundef=false -Dbuildtype=debugoptimized $(MESON_OPTIONS)
+	@ninja --quiet -C build-$(SANITIZER)
+	@tests/run --build build-$(SANITIZER) --sanitizer $(SANITIZER) $(ARGS)
+
+test-valgrind: setup build
+	@tests/run --build $(BUILD) --suite valgrind $(ARGS)
+
+bench: setup build
+	@bench/run --build $(BUILD) $(ARGS)
+
+install: build
+	@ninja --quiet -C $(BUILD) install
+
+clean:
+	rm -rf $(BUILD) build-address build-undefined build-thread bench/venv
