@@ -12,14 +12,16 @@
  *     no reassociation, no excess precision (float16 rounds after each operation).  Operands of
  *     arithmetic have the instruction's dtype; a comparison's operands agree with each other.
  *   - Integers wrap.  FLOORDIV and MOD follow Python (the remainder has the divisor's sign); by
- *     zero they give 0, and MIN / -1 gives MIN.  A shift by the width or more gives 0, or the sign
+ *     zero they give 0, and MIN / -1 gives MIN.  The details, of DIV, FMOD and integer POW too, are in
+ *     helper.h (lgt_helper_<op>_<type>), where both back ends find them.  A shift by the width or more gives 0, or the sign
  *     for SHR of a signed type.
  *   - MAX(a,b) = a > b || isnan(a) ? a : b, MIN likewise with <: NaN wins.  FMAX and FMIN drop NaN:
  *     FMAX(a,b) = a > b || isnan(b) ? a : b.
  *   - SIGN gives -1, 0, 1, or NaN for NaN.  RINT rounds half to even.
  *   - Transcendental functions of float64 and float32 are those of glibc's libmvec for the widest
  *     vectors of the host, in the main loop and in the remainder alike (8 doubles or 16 floats with
- *     AVX-512, 4 and 8 with AVX2).  SQRT is exact.  float16 goes through float32.
+ *     AVX-512, 4 and 8 with AVX2): lgt_helper_math of helper.h.  SQRT is exact.  float16 goes
+ *     through float32.
  *   - CAST from float to integer truncates; NaN and out-of-range values give the smallest value of
  *     int64 (respectively int32 for int32 and the narrower types), cut to the width.  To bool: x != 0.
  *   - PHILOX is Philox4x32-10 (Salmon et al., SC'11) with counter (lo32(a), hi32(a), 0, 0) and key

@@ -2,15 +2,18 @@
  *
  *   lgt        the public interface
  *   err mem log config dtype          beneath everything
+ *   rect       boxes of coordinates, regions
  *   store      layouts (shapes and views), stores, handles
  *   partition  how a store is cut into tiles, one for each colour of a launch domain
  *   constraint which dimensions of a launch's arguments are cut alike -> a launch domain
  *   body       generators: scalar programs
+ *   helper     what interpreter and compiled kernels share: libmvec, division, the instruction set
  *   task       task kinds and launches with resolved arguments
  *   window     launches in program order, in canonical form
  *   fuse       a window -> a plan: groups of launches, each a task of a few loops
  *   loop       loop nests, and how they are cut into chunks
  *   interp     executes loops without compiling them
+ *   object     machine code: an ELF object made executable, without LLVM
  *   kernel     compiled loops: cache, disk, background compilation
  *   emit       loop -> MLIR -> object; a module of its own, the only file that knows MLIR
  *   depend     which tasks wait for which

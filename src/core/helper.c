@@ -1,0 +1,244 @@
+/* helper.c - functions shared by the interpreter and compiled kernels.
+ *
+ * The kernel of an element-wise operation runs on vectors, its remainder on masked vectors, and the
+ * interpreter on short arrays.  All of them must give an element the same bits, so whatever is not
+ * one IEEE operation is computed by one function for all three: libmvec's of the widest vectors in
+ * use, or one of the plain C functions below.
+ *
+ * The table of libmvec's symbols is the only place that names them.  Their vectors are passed in
+ * registers, so the functions that call them are compiled for the instruction set they belong to;
+ * which set is in use is decided once, when a runtime opens, and read with relaxed atomics: the
+ * submitting thread sets it before any worker runs.
+ */
+#include "helper.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "half.h"
+
+/* ---- instruction sets ---------------------------------------------------------------------- */
+
+static _Atomic int isa_limit = LGT_NISA;
+
+const char *lgt_isa_name(int isa) {
+#define X(NAME, name) #name,
+  static const char *const names[] = {LGT_ISA_LIST(X)};
+#undef X
+  return names[isa];
+}
+
+lgt_isa lgt_isa_host(void) {
+  static _Atomic int host = LGT_NISA;
+  int isa = atomic_load_explicit(&host, memory_order_relaxed);
+  if (isa != LGT_NISA) return (lgt_isa)isa;
+  __builtin_cpu_init();
+  isa = LGT_ISA_GENERIC;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+      __builtin_cpu_supports("bmi2"))
+    isa = LGT_ISA_AVX2;
+  if (isa == LGT_ISA_AVX2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    isa = LGT_ISA_AVX512;
+  atomic_store_explicit(&host, isa, memory_order_relaxed);
+  return (lgt_isa)isa;
+}
+
+lgt_isa lgt_isa_current(void) {
+  int limit = atomic_load_explicit(&isa_limit, memory_order_relaxed);
+  return limit == LGT_NISA ? lgt_isa_host() : (lgt_isa)limit;
+}
+
+lgt_status lgt_isa_limit(const char *name) {
+  lgt_isa host = lgt_isa_host();
+  int isa = 0;
+  while (isa < LGT_NISA && strcmp(name, lgt_isa_name(isa)) != 0) isa++;
+  if (!*name) isa = host;
+  if (isa == LGT_NISA) return lgt_err(LGT_BAD_ARGUMENT, "isa is '%s': expected generic, avx2 or avx512", name);
+  if (isa > (int)host)
+    return lgt_err(LGT_UNSUPPORTED, "isa is '%s': this CPU has no more than %s", name, lgt_isa_name(host));
+  atomic_store_explicit(&isa_limit, isa, memory_order_relaxed);
+  return LGT_OK;
+}
+
+/* ---- libmvec ------------------------------------------------------------------------------- */
+
+/* Declared as plain functions: only the callers below know their vectors. */
+#define X(OP, name, args)                                                                           \
+  void _ZGVbN2##args##_##name(void), _ZGVdN4##args##_##name(void), _ZGVeN8##args##_##name(void),    \
+      _ZGVbN4##args##_##name##f(void), _ZGVdN8##args##_##name##f(void), _ZGVeN16##args##_##name##f(void);
+LGT_MATH_LIST(X)
+#undef X
+
+typedef void plain_fn(void);
+
+typedef struct math_entry {
+  uint8_t op, arity;
+  plain_fn *fn[2][LGT_NISA]; /* float64, float32 */
+  const char *name[2][LGT_NISA];
+} math_entry;
+
+#define ARITY_v 1
+#define ARITY_vv 2
+static const math_entry math_table[] = {
+#define X(OP, name, args)                                                                             \
+  {LGT_OP_##OP,                                                                                       \
+   ARITY_##args,                                                                                      \
+   {{_ZGVbN2##args##_##name, _ZGVdN4##args##_##name, _ZGVeN8##args##_##name},                         \
+    {_ZGVbN4##args##_##name##f, _ZGVdN8##args##_##name##f, _ZGVeN16##args##_##name##f}},              \
+   {{"_ZGVbN2" #args "_" #name, "_ZGVdN4" #args "_" #name, "_ZGVeN8" #args "_" #name},                \
+    {"_ZGVbN4" #args "_" #name "f", "_ZGVdN8" #args "_" #name "f", "_ZGVeN16" #args "_" #name "f"}}},
+    LGT_MATH_LIST(X)
+#undef X
+};
+#define NMATH ((int)(sizeof math_table / sizeof *math_table))
+
+static const math_entry *math_find(int op) {
+  for (int i = 0; i < NMATH; i++)
+    if (math_table[i].op == op) return &math_table[i];
+  return NULL;
+}
+
+bool lgt_math_has(int op) { return math_find(op) != NULL; }
+
+int lgt_math_lanes(lgt_isa isa, int dtype) { return (dtype == LGT_FLOAT64 ? 2 : 4) << (int)isa; }
+
+const char *lgt_math_name(lgt_isa isa, int op, int dtype) {
+  const math_entry *entry = math_find(op);
+  return entry ? entry->name[dtype == LGT_FLOAT32][isa] : NULL;
+}
+
+/* One vector of libmvec's width: 64 bytes at most, aligned. */
+typedef void vector_fn(plain_fn *fn, int arity, void *out, const void *a, const void *b);
+
+#define VECTOR_FN(name, isa, V, load, store, T)                                          \
+  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out,      \
+                                                const void *a, const void *b) {          \
+    typedef V fn1(V);                                                                    \
+    typedef V fn2(V, V);                                                                 \
+    V x = load((const T *)a);                                                            \
+    V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b));              \
+    store((T *)out, y);                                                                  \
+  }
+VECTOR_FN(call_f64_sse, "sse2", __m128d, _mm_load_pd, _mm_store_pd, double)
+VECTOR_FN(call_f64_avx2, "avx2", __m256d, _mm256_load_pd, _mm256_store_pd, double)
+VECTOR_FN(call_f64_avx512, "avx512f", __m512d, _mm512_load_pd, _mm512_store_pd, double)
+VECTOR_FN(call_f32_sse, "sse2", __m128, _mm_load_ps, _mm_store_ps, float)
+VECTOR_FN(call_f32_avx2, "avx2", __m256, _mm256_load_ps, _mm256_store_ps, float)
+VECTOR_FN(call_f32_avx512, "avx512f", __m512, _mm512_load_ps, _mm512_store_ps, float)
+
+void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n) {
+  static vector_fn *const call[2][LGT_NISA] = {{call_f64_sse, call_f64_avx2, call_f64_avx512},
+                                               {call_f32_sse, call_f32_avx2, call_f32_avx512}};
+  lgt_isa isa = lgt_isa_current();
+  int single = dtype == LGT_FLOAT32, lanes = lgt_math_lanes(isa, dtype), size = single ? 4 : 8;
+  const math_entry *entry = math_find(op);
+  lgt_assert(entry && (single || dtype == LGT_FLOAT64));
+  char x[64] __attribute__((aligned(64))), y[64] __attribute__((aligned(64))), z[64] __attribute__((aligned(64)));
+  memset(y, 0, sizeof y);
+  for (int64_t i = 0; i < n; i += lanes) {
+    int count = n - i < lanes ? (int)(n - i) : lanes;
+    memcpy(x, (const char *)a + i * size, (size_t)(count * size));
+    if (entry->arity == 2) memcpy(y, (const char *)b + i * size, (size_t)(count * size));
+    /* Idle lanes repeat the first, lest they take a slow path of their own. */
+    for (int lane = count; lane < lanes; lane++) {
+      memcpy(x + lane * size, x, (size_t)size);
+      memcpy(y + lane * size, y, (size_t)size);
+    }
+    call[single][isa](entry->fn[single][isa], entry->arity, z, x, y);
+    memcpy((char *)out + i * size, z, (size_t)(count * size));
+  }
+}
+
+/* ---- division, remainders, integer powers --------------------------------------------------- */
+
+static int64_t div_i64(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+static uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
+
+static int64_t mod_i64(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return 0;
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+static uint64_t mod_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+
+static int64_t floordiv_i64(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return div_i64(a, b);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+#define floordiv_u64 div_u64
+
+static uint64_t pow_u64(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
+  return result;
+}
+static int64_t pow_i64(int64_t base, int64_t exponent) {
+  if (exponent >= 0) return (int64_t)pow_u64((uint64_t)base, (uint64_t)exponent);
+  return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+}
+
+/* As NumPy's npy_divmod has it. */
+#define FLOAT_DIVMOD(T, d, fmod, floor, copysign)                                \
+  static T fmod_##d(T a, T b) { return fmod(a, b); }                             \
+  static T mod_##d(T a, T b) {                                                   \
+    T rest = fmod(a, b);                                                         \
+    if (b == 0) return rest;                                                     \
+    if (rest == 0) return copysign(0, b);                                        \
+    return (b < 0) != (rest < 0) ? rest + b : rest;                              \
+  }                                                                              \
+  static T floordiv_##d(T a, T b) {                                              \
+    if (b == 0) return a / b;                                                    \
+    T rest = fmod(a, b), quotient = (a - rest) / b;                              \
+    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;                       \
+    if (quotient == 0) return copysign(0, a / b);                                \
+    T whole = floor(quotient);                                                   \
+    return quotient - whole > (T)0.5 ? whole + 1 : whole;                        \
+  }
+FLOAT_DIVMOD(double, f64, fmod, floor, copysign)
+FLOAT_DIVMOD(float, f32, fmodf, floorf, copysignf)
+
+#define X(OP, op, DTYPE, d, T)                                                       \
+  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) {            \
+    for (int64_t i = 0; i < n; i++) out[i] = op##_##d(a[i], b[i]);                   \
+  }
+LGT_DIVIDE_LIST(X)
+#undef X
+
+/* ---- float16 ------------------------------------------------------------------------------- */
+
+void lgt_helper_f16_to_f32(float *out, const uint16_t *a, int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = lgt_half_to_float(a[i]);
+}
+
+void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = lgt_half_from_float(a[i]);
+}
+
+/* ---- what kernels may call ------------------------------------------------------------------ */
+
+void *lgt_helper_symbol(const char *name) {
+  static const struct {
+    const char *name;
+    plain_fn *fn;
+  } helpers[] = {
+#define X(OP, op, DTYPE, d, T) {"lgt_helper_" #op "_" #d, (plain_fn *)lgt_helper_##op##_##d},
+      LGT_DIVIDE_LIST(X)
+#undef X
+      {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
+      {"lgt_helper_f32_to_f16", (plain_fn *)lgt_helper_f32_to_f16},
+      {"memcpy", (plain_fn *)memcpy},
+      {"memset", (plain_fn *)memset},
+  };
+  for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+    if (strcmp(name, helpers[i].name) == 0) return (void *)helpers[i].fn;
+  for (int i = 0; i < NMATH; i++)
+    for (int single = 0; single < 2; single++)
+      for (int isa = 0; isa < LGT_NISA; isa++)
+        if (strcmp(name, math_table[i].name[single][isa]) == 0) return (void *)math_table[i].fn[single][isa];
+  return NULL;
+}
