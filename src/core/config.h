@@ -13,10 +13,11 @@
 #include "err.h"
 
 /* type, field, default, may change at run time, help.
- * Types: INT, BOOL, SIZE (bytes; text may end in K, M, G), TEXT (owned string). */
+ * Types: INT (0 or more), COUNT (1 or more), BOOL (0 or 1, also no/yes, off/on, false/true), SIZE (bytes or
+ * elements; text may end in K, M, G or T: powers of 1024), TEXT (owned string). */
 #define LGT_CONFIG_LIST(X)                                                                          \
   X(INT, cpus, "0", 0, "worker threads including the script's own; 0: one for each core")           \
-  X(INT, domains, "1", 0, "memory domains this process behaves as, each with its own copies of data") \
+  X(COUNT, domains, "1", 0, "memory domains this process behaves as, each with its own copies of data") \
   X(SIZE, mem, "0", 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
   X(BOOL, fusion, "1", 1, "fuse launches into tasks")                                               \
   X(BOOL, kernel_fusion, "1", 1, "merge the loops of a fused task into common passes")              \
@@ -26,7 +27,7 @@
   X(BOOL, compile, "1", 1, "compile kernels; 0: interpret them")                                    \
   X(BOOL, background, "1", 1, "compile while the interpreter runs; 0: wait for the compiler")       \
   X(TEXT, isa, "", 0, "limit kernels to avx2 or generic vector instructions")                       \
-  X(INT, window, "256", 1, "greatest number of launches analysed together")                         \
+  X(COUNT, window, "256", 1, "greatest number of launches analysed together")                         \
   X(SIZE, min_tile, "64K", 1, "smallest tile worth a domain of its own, in elements")               \
   X(INT, max_tiles, "0", 1, "greatest number of tiles; 0: one for each domain")                     \
   X(INT, jitter, "0", 0, "seed of random local decisions, for tests; 0: none")                      \
@@ -35,6 +36,7 @@
 
 struct lgt_config {
 #define LGT_CONFIG_INT(field) int field;
+#define LGT_CONFIG_COUNT(field) int field;
 #define LGT_CONFIG_BOOL(field) bool field;
 #define LGT_CONFIG_SIZE(field) int64_t field;
 #define LGT_CONFIG_TEXT(field) char *field; /* owned */

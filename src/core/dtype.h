@@ -42,9 +42,14 @@ static inline bool lgt_dtype_is_complex(int dtype) { return lgt_dtype_class(dtyp
 static inline bool lgt_dtype_is_integer(int dtype) {
   return lgt_dtype_class(dtype) == 'i' || lgt_dtype_class(dtype) == 'u';
 }
-/* The real type of a complex type's parts. */
+/* Complex numbers and ranges are pairs: two parts of one type, one behind the other. */
+static inline bool lgt_dtype_is_pair(int dtype) { return dtype >= LGT_COMPLEX64; }
+/* The type of a pair's parts; of others the type itself. */
 static inline int lgt_dtype_part(int dtype) {
-  return dtype == LGT_COMPLEX64 ? LGT_FLOAT32 : dtype == LGT_COMPLEX128 ? LGT_FLOAT64 : dtype;
+  return dtype == LGT_COMPLEX64    ? LGT_FLOAT32
+         : dtype == LGT_COMPLEX128 ? LGT_FLOAT64
+         : dtype == LGT_RANGE      ? LGT_INT64
+                                   : dtype;
 }
 
 /* Between an element in memory and a scalar by value. */

@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct lgt_runtime lgt_runtime;
 typedef struct lgt_body lgt_body;
@@ -53,7 +54,9 @@ typedef union lgt_scalar {
 
 typedef struct lgt_config lgt_config;   /* see config.h; made by lgt_config_new */
 
-lgt_config *lgt_config_new(void);                     /* defaults, then LGT_* of the environment */
+/* Defaults, then LGT_* of the environment; NULL with a message if one of these has a bad value.  An
+ * unknown LGT_* variable draws a warning on stderr (LGT_TEST_* are left to test programs). */
+lgt_config *lgt_config_new(void);
 void lgt_config_free(lgt_config *config);
 /* Set one variable from text, e.g. ("cpus", "2").  Fails on an unknown name or a bad value. */
 lgt_status lgt_config_set(lgt_config *config, const char *name, const char *value);
@@ -240,6 +243,7 @@ int lgt_size(lgt_runtime *rt);
 /* Seconds since some fixed point, from a clock that never goes back. */
 double lgt_time(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -4,8 +4,8 @@
  *   - Bookkeeping (lgt_mem_*): small, through malloc.  May return NULL; callers turn that into
  *     LGT_NO_MEMORY.  A test can make the n-th allocation fail (lgt_mem_fail_at) and check at exit
  *     that nothing leaked (lgt_mem_live).
- *   - Array elements (lgt_mem_pages_*): aligned to 64 bytes, to 2 MiB with huge pages from that
- *     size on, freshly mapped and therefore zero on first touch.  The caller keeps the budget.
+ *   - Array elements (lgt_mem_pages_*): aligned to 64 bytes and not zeroed; from 2 MiB on aligned to
+ *     that, with huge pages, freshly mapped and so zero on first touch.  The caller keeps the budget.
  *
  * Thread-safe.  An arena is not: it belongs to one thread.
  */

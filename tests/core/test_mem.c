@@ -1,0 +1,121 @@
+/* test_mem.c - allocation, alignment, arenas, and injected failures. */
+#include "check.h"
+#include "mem.h"
+
+TEST(blocks_are_counted) {
+  int64_t live = lgt_mem_live(), count = lgt_mem_count();
+  void *a = lgt_mem_alloc(10), *b = lgt_mem_zalloc(0);
+  char *c = lgt_mem_strdup("text");
+  CHECK(a && b && c);
+  CHECK_TEXT(c, "text");
+  CHECK_EQ(lgt_mem_live() - live, 3);
+  CHECK(lgt_mem_count() - count >= 3);
+  a = lgt_mem_realloc(a, 1000);
+  CHECK_EQ(lgt_mem_live() - live, 3);
+  lgt_mem_free(a);
+  lgt_mem_free(b);
+  lgt_mem_free(c);
+  lgt_mem_free(NULL);
+  CHECK_EQ(lgt_mem_live() - live, 0);
+}
+
+TEST(the_chosen_allocation_fails) {
+  int64_t live = lgt_mem_live();
+  lgt_mem_fail_at(2);
+  void *a = lgt_mem_alloc(8), *b = lgt_mem_zalloc(8), *c = lgt_mem_alloc(8);
+  CHECK(a && !b && c);
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_mem_pages_alloc(100));
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_mem_reserve(100));
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_mem_realloc(a, 100));
+  lgt_mem_fail_at(1);
+  lgt_mem_fail_at(0);
+  void *d = lgt_mem_strdup("x");
+  CHECK(d);
+  lgt_mem_free(a);
+  lgt_mem_free(c);
+  lgt_mem_free(d);
+  CHECK_EQ(lgt_mem_live(), live);
+}
+
+TEST(an_array_grows) {
+  int *array = NULL, room = 0;
+  for (int i = 0; i < 1000; i++) {
+    CHECK(lgt_mem_grow((void **)&array, &room, i + 1, sizeof *array));
+    CHECK(room > i);
+    array[i] = i;
+  }
+  for (int i = 0; i < 1000; i++) CHECK_EQ(array[i], i);
+  int *before = array, room_before = room;
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_mem_grow((void **)&array, &room, room + 1, sizeof *array));
+  lgt_mem_fail_at(0);
+  CHECK(array == before && room == room_before);
+  CHECK(!lgt_mem_grow((void **)&array, &room, 2000, SIZE_MAX / 16));
+  lgt_mem_free(array);
+}
+
+TEST(elements_are_aligned) {
+  static const size_t sizes[] = {0, 1, 63, 64, 1000, 1 << 20, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 9 << 20};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    size_t size = sizes[i];
+    char *block = lgt_mem_pages_alloc(size);
+    CHECK(block);
+    CHECK_EQ((uintptr_t)block % (size >= 2 << 20 ? 2 << 20 : 64), 0);
+    if (size >= 2 << 20)
+      for (size_t at = 0; at < size; at += 4096) CHECK_EQ(block[at], 0);
+    memset(block, 1, size);
+    lgt_mem_pages_free(block, size);
+  }
+  CHECK(!lgt_mem_pages_alloc(SIZE_MAX));
+  CHECK(!lgt_mem_pages_alloc((size_t)1 << 62));
+  lgt_mem_pages_free(NULL, 10);
+}
+
+TEST(reserved_space_appears_when_touched) {
+  size_t size = (size_t)64 << 30;
+  char *space = lgt_mem_reserve(size);
+  CHECK(space);
+  CHECK_EQ(space[size - 1], 0);
+  space[size / 2] = 1;
+  CHECK_EQ(space[size / 2 - 1], 0);
+  lgt_mem_release(space, size);
+}
+
+TEST(an_arena_gives_zeroed_memory_and_reuses_its_blocks) {
+  lgt_arena arena = {0};
+  int64_t live = lgt_mem_live(), after_first = 0;
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 3000; i++) {
+      size_t size = i % 100 == 99 ? 100000 : (size_t)(i % 300);
+      char *p = lgt_arena_alloc(&arena, size);
+      CHECK(p);
+      CHECK_EQ((uintptr_t)p % 16, 0);
+      for (size_t j = 0; j < size; j++) CHECK_EQ(p[j], 0);
+      memset(p, 0xff, size);
+    }
+    if (round == 0) after_first = lgt_mem_live();
+    CHECK_EQ(lgt_mem_live(), after_first);
+    lgt_arena_reset(&arena);
+  }
+  CHECK(!lgt_arena_alloc(&arena, SIZE_MAX));
+  lgt_arena_fini(&arena);
+  CHECK_EQ(lgt_mem_live(), live);
+  lgt_mem_fail_at(1);
+  CHECK(!lgt_arena_alloc(&arena, 10));
+  lgt_mem_fail_at(0);
+  CHECK(lgt_arena_alloc(&arena, 10));
+  lgt_arena_fini(&arena);
+}
+
+int main(void) {
+  RUN(blocks_are_counted);
+  RUN(the_chosen_allocation_fails);
+  RUN(an_array_grows);
+  RUN(elements_are_aligned);
+  RUN(reserved_space_appears_when_touched);
+  RUN(an_arena_gives_zeroed_memory_and_reuses_its_blocks);
+  return check_done();
+}
