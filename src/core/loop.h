@@ -27,9 +27,9 @@
 #define LGT_LOOP_H
 
 #include "body.h"
+#include "rect.h"
 
 #define LGT_LANES 16
-#define LGT_MAX_DIM 6
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
 typedef enum lgt_stride_class { LGT_STRIDE_ZERO, LGT_STRIDE_UNIT, LGT_STRIDE_ANY } lgt_stride_class;
@@ -77,5 +77,49 @@ typedef void (*lgt_kernel_fn)(const lgt_slab *slab);
 
 /* The interpreter: executes any loop, without compilation. */
 void lgt_interp_run(const lgt_loop *loop, const lgt_slab *slab);
+
+/* Computes the hash.  False when the loop is malformed in a way lgt_body_verify does not see. */
+void lgt_loop_seal(lgt_loop *loop);
+bool lgt_loop_equal(const lgt_loop *a, const lgt_loop *b);
+void lgt_loop_free(lgt_loop *loop);
+
+/* ---- nests ----------------------------------------------------------------------------------- */
+
+/* The extents of a nest and how it is cut; shared by all nests of equal extents and strides. */
+typedef struct lgt_nest_shape {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];
+  int64_t *stride;       /* owned, [naccess][LGT_MAX_DIM], bytes (INDEX: units) */
+  int split;             /* the dimension that is cut */
+  int nchunk;            /* 0 for an empty iteration space */
+  int64_t grain;
+  int64_t size;          /* product of the extents */
+  bool partial;          /* each chunk reduces into memory of its own */
+  int64_t partial_bytes; /* for one chunk, all reductions together */
+} lgt_nest_shape;
+
+typedef struct lgt_nest {
+  const lgt_loop *loop;
+  const lgt_nest_shape *shape;
+  const lgt_base *base;    /* naccess */
+  const lgt_scalar *param; /* nparam */
+  char *partial;           /* owned; nchunk * partial_bytes between begin and end */
+} lgt_nest;
+
+/* Fill in everything but ndim, extent and stride.  `workers` and `bytes_per_chunk` guide the cut of a
+ * loop without reductions; dimensions that can be walked as one are merged in such loops. */
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers);
+
+/* A nest runs as begin, each chunk once (in any order, on any thread), end.  begin fails only when
+ * memory runs out.  `code` NULL means the interpreter. */
+lgt_status lgt_nest_begin(lgt_nest *nest);
+void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk);
+void lgt_nest_end(lgt_nest *nest);
+
+/* target[i] = target[i] op value[i] for n contiguous elements; for ARGMIN and ARGMAX the positions
+ * are in the second pair of arrays, else these are NULL. */
+void lgt_redop_fold(int redop, int dtype, void *target, void *target_at, const void *value, const void *value_at, int64_t n);
+/* n contiguous elements become the operator's identity. */
+void lgt_redop_fill(int redop, int dtype, void *target, int64_t n);
 
 #endif

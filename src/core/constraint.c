@@ -1,0 +1,252 @@
+/* constraint.c - parsing constraint sets, and solving a launch for its partition.  See constraint.h.
+ *
+ * Deriving from a key partition: the key cuts the root; a view with unit steps turns the root's tiles
+ * into tiles of the view (shifted by where the view begins), and the argument's alignment carries
+ * them into the space.  A view with other steps, or one that drops a cut dimension, tells nothing,
+ * and the next costliest argument is asked.
+ */
+#include "constraint.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NVAR = LGT_MAX_ARGS * LGT_MAX_DIM };
+
+static int find(int *parent, int v) {
+  while (parent[v] != v) v = parent[v] = parent[parent[v]];
+  return v;
+}
+
+/* "a.d" -> variable number, or -1. */
+static int parse_pair(const char **text, int nargs) {
+  int arg, dim, used;
+  if (sscanf(*text, "%d.%d%n", &arg, &dim, &used) != 2 || arg < 0 || arg >= nargs || dim < 0 || dim >= LGT_MAX_DIM) return -1;
+  *text += used;
+  return arg * LGT_MAX_DIM + dim;
+}
+
+static bool accept(const char **text, const char *token) {
+  while (isspace((unsigned char)**text)) ++*text;
+  size_t n = strlen(token);
+  if (strncmp(*text, token, n)) return false;
+  *text += n;
+  while (isspace((unsigned char)**text)) ++*text;
+  return true;
+}
+
+static bool parse_number(const char **text, int32_t *out) {
+  int used;
+  if (sscanf(*text, "%d%n", out, &used) != 1) return false;
+  *text += used;
+  return true;
+}
+
+/* One constraint; false when it is malformed. */
+static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole, lgt_constraint_set *set) {
+  if (accept(text, "align(")) {
+    int first = parse_pair(text, nargs);
+    if (first < 0) return false;
+    mentioned[first] = true;
+    while (accept(text, ",")) {
+      int next = parse_pair(text, nargs);
+      if (next < 0) return false;
+      mentioned[next] = true;
+      parent[find(parent, next)] = find(parent, first);
+    }
+    return accept(text, ")");
+  }
+  if (accept(text, "broadcast(")) {
+    do {
+      int v = parse_pair(text, nargs);
+      if (v < 0) return false;
+      whole[v] = true;
+    } while (accept(text, ","));
+    return accept(text, ")");
+  }
+  if (accept(text, "bloat(")) {
+    int v = parse_pair(text, nargs);
+    int32_t below, above;
+    if (v < 0 || !accept(text, ",") || !parse_number(text, &below) || !accept(text, ",") || !parse_number(text, &above)) return false;
+    if (below < 0 || above < 0) return false;
+    mentioned[v] = true;
+    set->below[v / LGT_MAX_DIM][v % LGT_MAX_DIM] = below;
+    set->above[v / LGT_MAX_DIM][v % LGT_MAX_DIM] = above;
+    return accept(text, ")");
+  }
+  return false;
+}
+
+lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
+  lgt_constraint_set *set = lgt_mem_zalloc(sizeof *set);
+  int parent[NVAR], number[NVAR];
+  bool mentioned[NVAR] = {false}, whole[NVAR] = {false}, never[NVAR] = {false};
+  const char *p = text;
+  if (!set) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for constraints");
+    return NULL;
+  }
+  set->nargs = nargs;
+  for (int v = 0; v < NVAR; v++) parent[v] = v, number[v] = -1;
+  while (accept(&p, ""), *p) {
+    if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
+      lgt_err(LGT_BAD_ARGUMENT,
+              "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...) or bloat(a.d,below,above) with "
+              "arguments 0 to %d at \"%s\"",
+              text, nargs - 1, p);
+      lgt_mem_free(set);
+      return NULL;
+    }
+  }
+  for (int v = 0; v < NVAR; v++)
+    if (whole[v]) never[find(parent, v)] = true; /* a class with a broadcast member is never cut */
+  for (int a = 0; a < nargs; a++)
+    for (int d = 0; d < LGT_MAX_DIM; d++) {
+      int v = a * LGT_MAX_DIM + d, root = find(parent, v);
+      set->class_of[a][d] = -1;
+      if (!mentioned[v] || never[root]) continue;
+      if (number[root] < 0 && set->nclass < LGT_MAX_DIM) number[root] = set->nclass++;
+      set->class_of[a][d] = (int8_t)number[root];
+    }
+  return set;
+}
+
+/* ---- spaces ------------------------------------------------------------------------------------- */
+
+static lgt_status space_of_generator(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
+  lgt_status status = lgt_call_space(stores, call, &space->ndim, space->extent);
+  if (status) return status;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    for (int d = 0; d < l->ndim; d++) space->align[a].to[d] = (int8_t)(space->ndim - l->ndim + d);
+  }
+  return LGT_OK;
+}
+
+static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
+  const lgt_constraint_set *set = call->kind->constraints;
+  bool known[LGT_MAX_DIM] = {false};
+  space->ndim = set->nclass;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    for (int d = 0; d < l->ndim; d++) {
+      int k = set->class_of[a][d];
+      space->align[a].to[d] = (int8_t)k;
+      space->align[a].below[d] = set->below[a][d];
+      space->align[a].above[d] = set->above[a][d];
+      if (k < 0) continue;
+      if (known[k] && space->extent[k] != l->shape[d])
+        return lgt_err(LGT_BAD_SHAPE, "'%s' wants dimension %d of argument %d to have %lld elements, it has %lld",
+                       call->kind->name, d + 1, a + 1, (long long)space->extent[k], (long long)l->shape[d]);
+      known[k] = true;
+      space->extent[k] = l->shape[d];
+    }
+  }
+  for (int k = 0; k < space->ndim; k++)
+    if (!known[k]) space->extent[k] = 1;
+  return LGT_OK;
+}
+
+lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
+  memset(space, 0, sizeof *space);
+  for (int a = 0; a < call->nargs; a++) memset(space->align[a].to, -1, sizeof space->align[a].to);
+  return call->kind->body ? space_of_generator(stores, call, space) : space_of_set(stores, call, space);
+}
+
+lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile) {
+  lgt_rect r = lgt_rect_of_shape(layout->ndim, layout->shape);
+  for (int d = 0; d < layout->ndim; d++) {
+    int k = align->to[d];
+    if (k < 0 || (layout->shape[d] == 1 && tile->hi[k] > tile->lo[k])) continue; /* whole, or broadcast */
+    int64_t lo = tile->lo[k] - align->below[d], hi = tile->hi[k] + align->above[d];
+    if (lo > r.lo[d]) r.lo[d] = lo;
+    if (hi < r.hi[d]) r.hi[d] = hi;
+    if (r.hi[d] < r.lo[d]) r.hi[d] = r.lo[d];
+  }
+  return r;
+}
+
+/* ---- the solver ----------------------------------------------------------------------------------- */
+
+/* Tiles of the space from the key partition of an argument's root; false when the view hides them. */
+static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key, const lgt_space *space,
+                   int64_t *tile, int64_t *offset) {
+  int64_t root_stride[LGT_MAX_DIM], rest = l->offset, begin[LGT_MAX_DIM];
+  unsigned carried = 0;
+  if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->root_ndim; d++) {
+    begin[d] = rest / root_stride[d];
+    rest -= begin[d] * root_stride[d];
+  }
+  for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
+  for (int d = 0; d < l->ndim; d++) {
+    int r = l->dim[d], k = align->to[d];
+    if (r < 0 || key->grid[r] == 1) continue;
+    if (k < 0 || space->whole & (1u << k) || l->stride[d] != root_stride[r] || l->shape[d] != space->extent[k]) return false;
+    tile[k] = key->tile[r];
+    offset[k] = key->offset[r] - begin[r];
+    carried |= 1u << r;
+  }
+  return carried != 0;
+}
+
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space, const char **reason) {
+  int64_t size = 1;
+  for (int d = 0; d < space->ndim; d++) size *= space->extent[d];
+  *reason = "one domain";
+  if (solver->domains == 1) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  *reason = "a reshaped view needs its whole root";
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED)
+      return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  *reason = "smaller than two tiles";
+  if (size < 2 * solver->min_tile || size < 2) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  bool asked[LGT_MAX_ARGS] = {false};
+  for (;;) { /* the costliest to move first */
+    int best = -1;
+    int64_t most = 0;
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+      const lgt_store *store = &stores->store[call->store[a]];
+      if (asked[a] || !store->key || l->size * lgt_dtype_size(l->dtype) <= most) continue;
+      best = a;
+      most = l->size * lgt_dtype_size(l->dtype);
+    }
+    if (best < 0) break;
+    asked[best] = true;
+    int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+    const lgt_store *store = &stores->store[call->store[best]];
+    if (!derive(lgt_layout_at(stores, call->layout[best]), &space->align[best], store->key, space, tile, offset)) continue;
+    *reason = "key partition of the largest argument";
+    return lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
+  }
+  *reason = "natural";
+  return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most, solver->min_tile);
+}
+
+const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align, const lgt_partition *launch) {
+  int64_t root_stride[LGT_MAX_DIM], rest = l->offset, tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+  if (launch->kind != LGT_PARTITION_TILING || l->flags & LGT_LAYOUT_RESHAPED) return NULL;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->root_ndim; d++) {
+    int64_t begin = rest / root_stride[d];
+    rest -= begin * root_stride[d];
+    tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
+    offset[d] = begin; /* until the dimension is known to be cut, only where the view begins */
+  }
+  unsigned cut = 0;
+  for (int d = 0; d < l->ndim; d++) {
+    int r = l->dim[d], k = align->to[d];
+    if (r < 0 || k < 0 || launch->grid[k] == 1) continue;
+    if (l->stride[d] != root_stride[r]) return NULL;
+    tile[r] = launch->tile[k];
+    offset[r] += launch->offset[k];
+    cut |= 1u << r;
+  }
+  if (!cut) return NULL;
+  for (int d = 0; d < l->root_ndim; d++)
+    if (!(cut & (1u << d))) offset[d] = 0;
+  return lgt_partition_tiling(solver->partitions, l->root_ndim, l->root_shape, tile, offset);
+}

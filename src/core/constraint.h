@@ -1,0 +1,64 @@
+/* constraint.h - which dimensions of a launch's arguments are cut alike, and the solver.
+ *
+ * A constraint set speaks about pairs argument.dimension.  The dimensions that `align` ties together
+ * form a class, found by union-find; all dimensions of a class are cut alike, those under
+ * `broadcast` are never cut, and those under `bloat` are cut with a halo.  The classes are the
+ * dimensions of the launch's *space*.
+ *
+ * A generator needs no set: its arguments are aligned with its iteration space from the right, as
+ * NumPy broadcasts, so class d is dimension d of the space.
+ *
+ * The solver turns a space into a partition: derived from the key partition (the one it was last
+ * written with) of the argument that would be costliest to move, else natural.
+ */
+#ifndef LGT_CONSTRAINT_H
+#define LGT_CONSTRAINT_H
+
+#include "partition.h"
+#include "task.h"
+
+/* How one argument lies in the space: its dimension d follows space dimension to[d] (-1: none, it is
+ * whole), with a halo. */
+typedef struct lgt_alignment {
+  int8_t to[LGT_MAX_DIM];
+  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
+} lgt_alignment;
+
+struct lgt_constraint_set {
+  int nargs;
+  int8_t class_of[LGT_MAX_ARGS][LGT_MAX_DIM]; /* -1: whole */
+  int32_t below[LGT_MAX_ARGS][LGT_MAX_DIM], above[LGT_MAX_ARGS][LGT_MAX_DIM];
+  int nclass;                                 /* numbered by first use */
+};
+
+/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1)"; NULL with a message on error. */
+lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
+
+/* The space of a call and how its arguments lie in it. */
+typedef struct lgt_space {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];
+  unsigned whole;                    /* dimensions that must not be cut */
+  lgt_alignment align[LGT_MAX_ARGS];
+} lgt_space;
+
+lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt_space *space);
+
+/* What the view `layout` needs for one tile of the space, in the view's coordinates (halo included,
+ * cut off at its extents). */
+lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile);
+
+typedef struct lgt_solver {
+  lgt_partitions *partitions;
+  int domains;
+  int most;         /* tiles */
+  int64_t min_tile; /* elements */
+} lgt_solver;
+
+/* The partition of the call's space; *reason says in a few words where it came from. */
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space, const char **reason);
+/* The partition of a store's root that a tiling of the space gives it through a view; NULL if it
+ * cannot be told (then the store has no key partition). */
+const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch);
+
+#endif

@@ -1,0 +1,182 @@
+/* partition.c - interned partitions and the natural cut.  See partition.h. */
+#include "partition.h"
+
+#include <string.h>
+
+lgt_status lgt_partitions_init(lgt_partitions *partitions) {
+  *partitions = (lgt_partitions){.mask = 255};
+  partitions->table = lgt_mem_zalloc(((size_t)partitions->mask + 1) * sizeof *partitions->table);
+  return partitions->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of partitions");
+}
+
+void lgt_partitions_fini(lgt_partitions *partitions) {
+  for (uint32_t i = 0; partitions->table && i <= partitions->mask; i++) {
+    if (!partitions->table[i]) continue;
+    lgt_mem_free(partitions->table[i]->rect);
+    lgt_mem_free(partitions->table[i]);
+  }
+  lgt_mem_free(partitions->table);
+  *partitions = (lgt_partitions){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 29);
+}
+
+static uint64_t partition_hash(const lgt_partition *p) {
+  uint64_t h = mix((uint64_t)p->kind, (uint64_t)p->ndim);
+  for (int d = 0; d < p->ndim; d++) {
+    h = mix(h, (uint64_t)p->extent[d]);
+    h = mix(h, (uint64_t)p->tile[d]);
+    h = mix(h, (uint64_t)p->offset[d]);
+  }
+  for (int c = 0; p->rect && c < p->ncolour; c++)
+    for (int d = 0; d < p->ndim; d++) h = mix(mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
+  return h;
+}
+
+static bool equal(const lgt_partition *a, const lgt_partition *b) {
+  if (a->hash != b->hash || a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour) return false;
+  for (int d = 0; d < a->ndim; d++)
+    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d]) return false;
+  for (int c = 0; a->rect && c < a->ncolour; c++)
+    if (!lgt_rect_equal(&a->rect[c], &b->rect[c])) return false;
+  return true;
+}
+
+static bool grow(lgt_partitions *partitions) {
+  uint32_t mask = partitions->mask * 2 + 1;
+  lgt_partition **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
+  if (!table) return false;
+  for (uint32_t i = 0; i <= partitions->mask; i++) {
+    if (!partitions->table[i]) continue;
+    uint32_t k = (uint32_t)partitions->table[i]->hash & mask;
+    while (table[k]) k = (k + 1) & mask;
+    table[k] = partitions->table[i];
+  }
+  lgt_mem_free(partitions->table);
+  partitions->table = table;
+  partitions->mask = mask;
+  return true;
+}
+
+/* `p->rect` is borrowed; it is copied when the partition is new. */
+static const lgt_partition *intern(lgt_partitions *partitions, lgt_partition *p) {
+  p->hash = partition_hash(p);
+  if (partitions->count * 2 > partitions->mask && !grow(partitions)) goto fail;
+  uint32_t i = (uint32_t)p->hash & partitions->mask;
+  for (; partitions->table[i]; i = (i + 1) & partitions->mask)
+    if (equal(partitions->table[i], p)) return partitions->table[i];
+  lgt_partition *copy = lgt_mem_alloc(sizeof *copy);
+  if (!copy) goto fail;
+  *copy = *p;
+  if (p->rect) {
+    copy->rect = lgt_mem_alloc((size_t)p->ncolour * sizeof *copy->rect);
+    if (!copy->rect) {
+      lgt_mem_free(copy);
+      goto fail;
+    }
+    memcpy(copy->rect, p->rect, (size_t)p->ncolour * sizeof *copy->rect);
+  }
+  partitions->count++;
+  return partitions->table[i] = copy;
+fail:
+  lgt_err(LGT_NO_MEMORY, "out of memory for a partition");
+  return NULL;
+}
+
+const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, const int64_t *extent) {
+  lgt_partition p = {.kind = LGT_PARTITION_NONE, .ndim = ndim, .ncolour = 1};
+  for (int d = 0; d < ndim; d++) p.extent[d] = extent[d], p.grid[d] = 1;
+  return intern(partitions, &p);
+}
+
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset) {
+  lgt_partition p = {.kind = LGT_PARTITION_TILING, .ndim = ndim, .ncolour = 1};
+  for (int d = 0; d < ndim; d++) {
+    p.extent[d] = extent[d];
+    p.tile[d] = tile[d] < 1 ? 1 : tile[d];
+    p.offset[d] = offset[d] % p.tile[d];
+    if (p.offset[d] > 0) p.offset[d] -= p.tile[d];
+    int64_t grid = extent[d] > 0 ? (extent[d] - p.offset[d] + p.tile[d] - 1) / p.tile[d] : 1;
+    p.grid[d] = (int32_t)grid;
+    p.ncolour *= p.grid[d];
+  }
+  if (p.ncolour == 1) return lgt_partition_none(partitions, ndim, extent);
+  return intern(partitions, &p);
+}
+
+const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect, int n) {
+  lgt_partition p = {.kind = LGT_PARTITION_RECTS, .ndim = ndim, .ncolour = n, .rect = (lgt_rect *)rect};
+  for (int d = 0; d < ndim; d++) p.extent[d] = extent[d];
+  return intern(partitions, &p);
+}
+
+lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
+  lgt_rect r = lgt_rect_of_shape(p->ndim, p->extent);
+  if (p->kind == LGT_PARTITION_NONE) return r;
+  if (p->kind == LGT_PARTITION_RECTS) return p->rect[colour];
+  for (int d = p->ndim - 1; d >= 0; d--) {
+    int64_t c = colour % p->grid[d], lo = p->offset[d] + c * p->tile[d], hi = lo + p->tile[d];
+    colour /= p->grid[d];
+    if (lo > r.lo[d]) r.lo[d] = lo;
+    if (hi < r.hi[d]) r.hi[d] = hi;
+  }
+  return r;
+}
+
+bool lgt_partition_disjoint(const lgt_partition *p) {
+  if (p->kind != LGT_PARTITION_RECTS) return true;
+  lgt_rect common;
+  for (int a = 0; a < p->ncolour; a++)
+    for (int b = a + 1; b < p->ncolour; b++)
+      if (lgt_rect_intersect(&p->rect[a], &p->rect[b], &common)) return false;
+  return true;
+}
+
+/* Surface of one tile of the grid: what a halo of one element would move. */
+static double surface(int ndim, const int64_t *extent, const int *grid) {
+  double total = 0;
+  for (int d = 0; d < ndim; d++) {
+    if (grid[d] == 1) continue;
+    double face = 2;
+    for (int e = 0; e < ndim; e++)
+      if (e != d) face *= (double)extent[e] / grid[e];
+    total += face;
+  }
+  return total;
+}
+
+/* Try every factorisation of n over the dimensions that may be cut. */
+static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, int *grid, int *best, double *least) {
+  if (d == ndim) {
+    double s = surface(ndim, extent, grid);
+    if (n == 1 && (*least < 0 || s < *least)) {
+      *least = s;
+      memcpy(best, grid, (size_t)ndim * sizeof *best);
+    }
+    return;
+  }
+  for (int f = n; f >= 1; f--) { /* outer dimensions first: they win ties */
+    if (n % f || f > extent[d] || (f > 1 && (whole & (1u << d)))) continue;
+    grid[d] = f;
+    search(ndim, extent, whole, d + 1, n / f, grid, best, least);
+  }
+}
+
+const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most, int64_t min_tile) {
+  int64_t size = 1, tile[LGT_MAX_DIM], offset[LGT_MAX_DIM] = {0};
+  for (int d = 0; d < ndim; d++) size *= extent[d];
+  int64_t n = min_tile > 0 ? size / min_tile : size;
+  if (n > most) n = most;
+  for (; n > 1; n--) {
+    int grid[LGT_MAX_DIM], best[LGT_MAX_DIM];
+    double least = -1;
+    search(ndim, extent, whole, 0, (int)n, grid, best, &least);
+    if (least < 0) continue; /* no grid of so many tiles */
+    for (int d = 0; d < ndim; d++) tile[d] = (extent[d] + best[d] - 1) / best[d];
+    return lgt_partition_tiling(partitions, ndim, extent, tile, offset);
+  }
+  return lgt_partition_none(partitions, ndim, extent);
+}

@@ -1,0 +1,41 @@
+/* rect.h - boxes of integer coordinates, and regions made of disjoint boxes.
+ *
+ * A rect is half open: lo <= x < hi in each of its ndim dimensions; a 0-d rect holds one point.
+ * A region is a set of points kept as disjoint rects of equal ndim.
+ */
+#ifndef LGT_RECT_H
+#define LGT_RECT_H
+
+#include "core.h"
+
+#define LGT_MAX_DIM 6
+
+typedef struct lgt_rect {
+  int ndim;
+  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
+} lgt_rect;
+
+typedef struct lgt_region {
+  lgt_rect *rect; /* owned, disjoint, none empty */
+  int count, room;
+} lgt_region;
+
+lgt_rect lgt_rect_of_shape(int ndim, const int64_t *shape);
+bool lgt_rect_empty(const lgt_rect *r);
+int64_t lgt_rect_size(const lgt_rect *r);
+bool lgt_rect_equal(const lgt_rect *a, const lgt_rect *b);
+bool lgt_rect_contains(const lgt_rect *outer, const lgt_rect *inner);
+bool lgt_rect_intersect(const lgt_rect *a, const lgt_rect *b, lgt_rect *out); /* false: empty */
+lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect that holds both; empty ones do not count */
+/* a without b, as at most 2 * ndim disjoint rects; returns their number. */
+int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT_MAX_DIM]);
+
+void lgt_region_fini(lgt_region *region);
+void lgt_region_clear(lgt_region *region);
+bool lgt_region_contains(const lgt_region *region, const lgt_rect *r);
+/* False when out of memory; the region is then unchanged. */
+bool lgt_region_add(lgt_region *region, const lgt_rect *r);
+bool lgt_region_remove(lgt_region *region, const lgt_rect *r);
+bool lgt_region_copy(lgt_region *to, const lgt_region *from);
+
+#endif

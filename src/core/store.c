@@ -1,0 +1,413 @@
+/* store.c - interning of layouts, the maps of views, and the tables of stores and handles.
+ *
+ * Layouts are never freed: a program meets a bounded number of shapes and places, and numbers that
+ * stay valid forever let every cache above this file be a plain table.  All tables are reserved
+ * address space, so pointers into them never move and the Lua side may keep them.
+ *
+ * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
+ * address computation; `dim` says which root dimension each view dimension walks along and serves
+ * partitioning.  A reshape that splits or merges dimensions leaves only the first (RESHAPED).
+ */
+#include "store.h"
+
+#include <string.h>
+
+enum {
+  MAX_LAYOUTS = 1 << 21,
+  MAX_STORES = 1 << 22,
+  MAX_HANDLES = 1 << 22,
+  HANDLE_BATCH = 4096,
+  LARGE_BYTES = 256 * 1024,
+};
+
+void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride) {
+  int64_t s = 1;
+  for (int d = ndim - 1; d >= 0; d--) {
+    stride[d] = s;
+    s *= shape[d] > 0 ? shape[d] : 1;
+  }
+}
+
+lgt_status lgt_stores_init(lgt_stores *stores) {
+  *stores = (lgt_stores){.nlayout = 1, .nstore = 1, .layout_mask = 1023};
+  stores->layout = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->layout);
+  stores->store = lgt_mem_reserve(MAX_STORES * sizeof *stores->store);
+  stores->free_store = lgt_mem_reserve(MAX_STORES * sizeof *stores->free_store);
+  stores->handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->handle);
+  stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
+  stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
+  if (stores->layout && stores->store && stores->free_store && stores->handle && stores->free_handle &&
+      stores->layout_table)
+    return LGT_OK;
+  lgt_stores_fini(stores);
+  return lgt_err(LGT_NO_MEMORY, "out of memory for the tables of stores");
+}
+
+void lgt_stores_fini(lgt_stores *stores) {
+  if (stores->layout) lgt_mem_release(stores->layout, MAX_LAYOUTS * sizeof *stores->layout);
+  if (stores->store) lgt_mem_release(stores->store, MAX_STORES * sizeof *stores->store);
+  if (stores->free_store) lgt_mem_release(stores->free_store, MAX_STORES * sizeof *stores->free_store);
+  if (stores->handle) lgt_mem_release(stores->handle, MAX_HANDLES * sizeof *stores->handle);
+  if (stores->free_handle) lgt_mem_release(stores->free_handle, MAX_HANDLES * sizeof *stores->free_handle);
+  lgt_mem_free(stores->layout_table);
+  *stores = (lgt_stores){0};
+}
+
+/* ---- interning ----------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 32);
+}
+
+static uint64_t layout_hash(const lgt_layout *l) {
+  uint64_t h = mix(l->dtype, ((uint64_t)l->ndim << 16) | ((uint64_t)l->root_ndim << 8) | (l->flags & LGT_LAYOUT_RESHAPED));
+  h = mix(h, (uint64_t)l->offset);
+  for (int d = 0; d < l->ndim; d++) {
+    h = mix(h, (uint64_t)l->shape[d]);
+    h = mix(h, (uint64_t)l->stride[d]);
+    h = mix(h, (uint64_t)(uint8_t)l->dim[d]);
+  }
+  for (int d = 0; d < l->root_ndim; d++) h = mix(h, (uint64_t)l->root_shape[d]);
+  return h;
+}
+
+static bool layout_equal(const lgt_layout *a, const lgt_layout *b) {
+  return a->hash == b->hash && a->dtype == b->dtype && a->ndim == b->ndim && a->root_ndim == b->root_ndim &&
+         a->flags == b->flags && a->offset == b->offset && !memcmp(a->dim, b->dim, sizeof a->dim) &&
+         !memcmp(a->shape, b->shape, sizeof a->shape) && !memcmp(a->stride, b->stride, sizeof a->stride) &&
+         !memcmp(a->root_shape, b->root_shape, sizeof a->root_shape);
+}
+
+static bool grow_table(lgt_stores *stores) {
+  uint32_t mask = stores->layout_mask * 2 + 1;
+  uint32_t *table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
+  if (!table) return false;
+  for (uint32_t n = 1; n < stores->nlayout; n++) {
+    uint32_t i = (uint32_t)stores->layout[n].hash & mask;
+    while (table[i]) i = (i + 1) & mask;
+    table[i] = n;
+  }
+  lgt_mem_free(stores->layout_table);
+  stores->layout_table = table;
+  stores->layout_mask = mask;
+  return true;
+}
+
+/* Dimensions of one element walk nowhere: a canonical stride lets equal views compare equal. */
+static void normalise(lgt_layout *l) {
+  int64_t root_stride[LGT_MAX_DIM], size = 1, root_size = 1;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->ndim; d++) size *= l->shape[d];
+  for (int d = 0; d < l->root_ndim; d++) root_size *= l->root_shape[d];
+  l->size = size;
+  bool whole = l->ndim == l->root_ndim && l->offset == 0 && !(l->flags & LGT_LAYOUT_RESHAPED);
+  for (int d = 0; d < l->ndim; d++)
+    if (whole && (l->dim[d] != d || l->shape[d] != l->root_shape[d] || l->stride[d] != root_stride[d])) whole = false;
+  for (int d = l->ndim; d < LGT_MAX_DIM; d++) l->dim[d] = -1, l->shape[d] = l->stride[d] = 0;
+  for (int d = l->root_ndim; d < LGT_MAX_DIM; d++) l->root_shape[d] = 0;
+  l->flags &= LGT_LAYOUT_RESHAPED;
+  if (whole) l->flags |= LGT_LAYOUT_WHOLE;
+  if (root_size * lgt_dtype_size(l->dtype) >= LARGE_BYTES) l->flags |= LGT_LAYOUT_LARGE;
+}
+
+uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
+  normalise(layout);
+  layout->hash = layout_hash(layout);
+  uint32_t i = (uint32_t)layout->hash & stores->layout_mask;
+  for (; stores->layout_table[i]; i = (i + 1) & stores->layout_mask) {
+    uint32_t n = stores->layout_table[i];
+    if (layout_equal(&stores->layout[n], layout)) return n;
+  }
+  if (stores->nlayout >= MAX_LAYOUTS) {
+    lgt_err(LGT_NO_MEMORY, "more than %d different shapes and views", MAX_LAYOUTS);
+    return 0;
+  }
+  if (stores->nlayout * 2 > stores->layout_mask) {
+    if (!grow_table(stores)) {
+      lgt_err(LGT_NO_MEMORY, "out of memory for the table of layouts");
+      return 0;
+    }
+    i = (uint32_t)layout->hash & stores->layout_mask;
+    while (stores->layout_table[i]) i = (i + 1) & stores->layout_mask;
+  }
+  stores->layout[stores->nlayout] = *layout;
+  stores->layout_table[i] = stores->nlayout;
+  return stores->nlayout++;
+}
+
+/* ---- views ------------------------------------------------------------------------------------ */
+
+static bool check_dim(const lgt_layout *l, int dim, int limit) {
+  if (dim >= 0 && dim < limit) return true;
+  lgt_err(LGT_OUT_OF_BOUNDS, "dimension %d of an array of %d dimensions", dim, l->ndim);
+  return false;
+}
+
+uint32_t lgt_stores_dense(lgt_stores *stores, int dtype, int ndim, const int64_t *shape) {
+  lgt_layout l = {.dtype = (uint8_t)dtype, .ndim = (uint8_t)ndim, .root_ndim = (uint8_t)ndim};
+  int64_t bytes = lgt_dtype_valid(dtype) ? lgt_dtype_size(dtype) : 1;
+  if (!lgt_dtype_valid(dtype)) return lgt_err(LGT_BAD_DTYPE, "element type number %d", dtype), 0;
+  if (ndim < 0 || ndim > LGT_MAX_DIM)
+    return lgt_err(LGT_BAD_SHAPE, "%d dimensions given, 0 to %d are possible", ndim, LGT_MAX_DIM), 0;
+  for (int d = 0; d < ndim; d++) {
+    if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
+    if (__builtin_mul_overflow(bytes, shape[d] ? shape[d] : 1, &bytes) || bytes > INT64_MAX / 4)
+      return lgt_err(LGT_BAD_SHAPE, "the array would have more than 2^61 bytes"), 0;
+    l.dim[d] = (int8_t)d;
+    l.shape[d] = l.root_shape[d] = shape[d];
+  }
+  lgt_shape_strides(ndim, shape, l.stride);
+  return lgt_layout_intern(stores, &l);
+}
+
+uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (!check_dim(&l, dim, l.ndim)) return 0;
+  if (step == 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice's step is 0"), 0;
+  if (count < 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice of %lld elements", (long long)count), 0;
+  int64_t last = first + (count - 1) * step;
+  if (count > 0 && (first < 0 || first >= l.shape[dim] || last < 0 || last >= l.shape[dim]))
+    return lgt_err(LGT_OUT_OF_BOUNDS, "elements %lld to %lld of an extent of %lld", (long long)first, (long long)last,
+                   (long long)l.shape[dim]),
+           0;
+  if (count > 0) l.offset += first * l.stride[dim];
+  l.shape[dim] = count;
+  if (count > 1) l.stride[dim] *= step;
+  return lgt_layout_intern(stores, &l);
+}
+
+static void drop_dim(lgt_layout *l, int dim) {
+  for (int d = dim; d + 1 < l->ndim; d++) {
+    l->shape[d] = l->shape[d + 1];
+    l->stride[d] = l->stride[d + 1];
+    l->dim[d] = l->dim[d + 1];
+  }
+  l->ndim--;
+}
+
+static void insert_dim(lgt_layout *l, int dim, int64_t extent) {
+  for (int d = l->ndim; d > dim; d--) {
+    l->shape[d] = l->shape[d - 1];
+    l->stride[d] = l->stride[d - 1];
+    l->dim[d] = l->dim[d - 1];
+  }
+  l->ndim++;
+  l->shape[dim] = extent;
+  l->stride[dim] = 0;
+  l->dim[dim] = -1;
+}
+
+uint32_t lgt_stores_project(lgt_stores *stores, uint32_t layout, int dim, int64_t index) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (!check_dim(&l, dim, l.ndim)) return 0;
+  if (index < 0 || index >= l.shape[dim])
+    return lgt_err(LGT_OUT_OF_BOUNDS, "element %lld of an extent of %lld", (long long)index, (long long)l.shape[dim]), 0;
+  l.offset += index * l.stride[dim];
+  drop_dim(&l, dim);
+  return lgt_layout_intern(stores, &l);
+}
+
+uint32_t lgt_stores_promote(lgt_stores *stores, uint32_t layout, int dim, int64_t extent) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (!check_dim(&l, dim, l.ndim + 1)) return 0;
+  if (l.ndim == LGT_MAX_DIM) return lgt_err(LGT_BAD_SHAPE, "a view of more than %d dimensions", LGT_MAX_DIM), 0;
+  if (extent < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)extent), 0;
+  insert_dim(&l, dim, extent);
+  return lgt_layout_intern(stores, &l);
+}
+
+uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *axes) {
+  const lgt_layout *from = lgt_layout_at(stores, layout);
+  lgt_layout l = *from;
+  unsigned seen = 0;
+  for (int d = 0; d < l.ndim; d++) {
+    if (!check_dim(from, axes[d], l.ndim)) return 0;
+    if (seen & (1u << axes[d])) return lgt_err(LGT_BAD_ARGUMENT, "dimension %d is repeated in a transposition", axes[d]), 0;
+    seen |= 1u << axes[d];
+    l.shape[d] = from->shape[axes[d]];
+    l.stride[d] = from->stride[axes[d]];
+    l.dim[d] = from->dim[axes[d]];
+  }
+  return lgt_layout_intern(stores, &l);
+}
+
+uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (ndim > LGT_MAX_DIM || ndim < l.ndim)
+    return lgt_err(LGT_BAD_SHAPE, "an array of %d dimensions cannot be broadcast to %d", l.ndim, ndim), 0;
+  while (l.ndim < ndim) insert_dim(&l, 0, 1);
+  for (int d = 0; d < ndim; d++) {
+    if (l.shape[d] == shape[d]) continue;
+    if (l.shape[d] != 1)
+      return lgt_err(LGT_BAD_SHAPE, "extent %lld cannot be broadcast to %lld", (long long)l.shape[d], (long long)shape[d]), 0;
+    l.shape[d] = shape[d];
+    l.stride[d] = 0;
+    l.dim[d] = -1;
+  }
+  return lgt_layout_intern(stores, &l);
+}
+
+/* Only dimensions of extent 1 come and go: the map stays affine in the root's dimensions. */
+static bool reshape_ones(lgt_layout *l, int ndim, const int64_t *shape) {
+  lgt_layout r = *l;
+  for (int d = r.ndim - 1; d >= 0; d--)
+    if (r.shape[d] == 1) drop_dim(&r, d);
+  int kept = 0;
+  for (int d = 0; d < ndim; d++)
+    if (shape[d] != 1 && (kept >= r.ndim || r.shape[kept++] != shape[d])) return false;
+  if (kept != r.ndim) return false;
+  for (int d = 0; d < ndim; d++)
+    if (shape[d] == 1) insert_dim(&r, d, 1);
+  *l = r;
+  return true;
+}
+
+/* NumPy's rule: match runs of old and new dimensions of equal product; within a run the old ones
+ * must be contiguous with each other. */
+static bool reshape_strides(const lgt_layout *l, int ndim, const int64_t *shape, int64_t *stride) {
+  int oi = 0, ni = 0;
+  while (oi < l->ndim && ni < ndim) {
+    int oj = oi + 1, nj = ni + 1;
+    int64_t op = l->shape[oi], np = shape[ni];
+    while (op != np) {
+      if (np < op) np *= shape[nj++];
+      else op *= l->shape[oj++];
+    }
+    for (int d = oi; d + 1 < oj; d++) {
+      int next = d + 1;
+      if (l->shape[d] != 1 && l->shape[next] != 1 && l->stride[d] != l->shape[next] * l->stride[next]) return false;
+    }
+    int64_t s = 1;
+    for (int d = oj - 1; d >= oi; d--)
+      if (l->shape[d] != 1) {
+        s = l->stride[d];
+        break;
+      }
+    for (int d = nj - 1; d >= ni; d--) {
+      stride[d] = s;
+      s *= shape[d];
+    }
+    oi = oj;
+    ni = nj;
+  }
+  for (; ni < ndim; ni++) stride[ni] = 1; /* trailing ones */
+  return true;
+}
+
+uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  int64_t size = 1, squeezed[LGT_MAX_DIM], stride[LGT_MAX_DIM] = {0};
+  if (ndim < 0 || ndim > LGT_MAX_DIM) return lgt_err(LGT_BAD_SHAPE, "%d dimensions, 0 to %d are possible", ndim, LGT_MAX_DIM), 0;
+  for (int d = 0; d < ndim; d++) size *= shape[d];
+  if (size != l.size)
+    return lgt_err(LGT_BAD_SHAPE, "an array of %lld elements cannot be reshaped to %lld", (long long)l.size, (long long)size), 0;
+  if (reshape_ones(&l, ndim, shape)) return lgt_layout_intern(stores, &l);
+  if (size == 0) { /* nothing to walk over: any strides do */
+    l.ndim = (uint8_t)ndim;
+    for (int d = 0; d < ndim; d++) l.shape[d] = shape[d], l.stride[d] = 0, l.dim[d] = -1;
+    l.flags |= LGT_LAYOUT_RESHAPED;
+    return lgt_layout_intern(stores, &l);
+  }
+  /* Ones take no part in the matching. */
+  lgt_layout from = l;
+  for (int d = from.ndim - 1; d >= 0; d--)
+    if (from.shape[d] == 1) drop_dim(&from, d);
+  int n = 0;
+  for (int d = 0; d < ndim; d++)
+    if (shape[d] != 1) squeezed[n++] = shape[d];
+  if (!reshape_strides(&from, n, squeezed, stride)) {
+    lgt_err(LGT_OK, "%s", "");
+    return 0;
+  }
+  l.ndim = (uint8_t)ndim;
+  l.flags |= LGT_LAYOUT_RESHAPED;
+  for (int d = 0, k = 0; d < ndim; d++) {
+    l.shape[d] = shape[d];
+    l.stride[d] = shape[d] == 1 ? 0 : stride[k++];
+    l.dim[d] = -1;
+  }
+  return lgt_layout_intern(stores, &l);
+}
+
+uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
+  const lgt_layout *l = lgt_layout_at(stores, layout);
+  if (l->flags & LGT_LAYOUT_WHOLE) return layout;
+  return lgt_stores_dense(stores, l->dtype, l->root_ndim, l->root_shape);
+}
+
+lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
+  lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
+  int64_t root_stride[LGT_MAX_DIM], rest = l->offset;
+  if (l->flags & (LGT_LAYOUT_RESHAPED | LGT_LAYOUT_WHOLE)) {
+    if (!(l->flags & LGT_LAYOUT_RESHAPED)) {
+      r = *view;
+    } else if (lgt_rect_empty(view)) {
+      for (int d = 0; d < r.ndim; d++) r.hi[d] = 0;
+    }
+    return r;
+  }
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->root_ndim; d++) { /* where the view begins */
+    r.lo[d] = rest / root_stride[d];
+    rest -= r.lo[d] * root_stride[d];
+    r.hi[d] = r.lo[d] + 1;
+  }
+  for (int d = 0; d < l->ndim; d++) {
+    int k = l->dim[d];
+    if (view->lo[d] >= view->hi[d]) { /* empty: an empty rect will do */
+      for (int e = 0; e < r.ndim; e++) r.hi[e] = r.lo[e];
+      if (r.ndim == 0) continue;
+      return r;
+    }
+    if (k < 0 || l->stride[d] == 0) continue;
+    int64_t step = l->stride[d] / root_stride[k], begin = r.lo[k];
+    int64_t a = begin + step * view->lo[d], b = begin + step * (view->hi[d] - 1);
+    r.lo[k] = a < b ? a : b;
+    r.hi[k] = (a < b ? b : a) + 1;
+  }
+  return r;
+}
+
+bool lgt_layout_exact(const lgt_layout *l) {
+  int64_t root_stride[LGT_MAX_DIM];
+  if (l->flags & LGT_LAYOUT_WHOLE) return true;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return false;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->ndim; d++) {
+    if (l->dim[d] < 0 || l->shape[d] <= 1) continue;
+    int64_t step = l->stride[d] / root_stride[l->dim[d]];
+    if (step != 1 && step != -1) return false;
+  }
+  return true;
+}
+
+/* ---- stores and handles ------------------------------------------------------------------------ */
+
+lgt_store *lgt_store_new(lgt_stores *stores, uint32_t root_layout) {
+  uint32_t id;
+  if (stores->nfree_store) id = stores->free_store[--stores->nfree_store];
+  else if (stores->nstore < MAX_STORES) id = stores->nstore++;
+  else return lgt_err(LGT_NO_MEMORY, "more than %d arrays are alive", MAX_STORES), NULL;
+  lgt_store *store = &stores->store[id];
+  *store = (lgt_store){.id = id, .layout = root_layout};
+  stores->live_stores++;
+  return store;
+}
+
+void lgt_store_recycle(lgt_stores *stores, lgt_store *store) {
+  store->layout = 0;
+  stores->free_store[stores->nfree_store++] = store->id;
+  stores->live_stores--;
+}
+
+bool lgt_handles_refill(lgt_stores *stores, uint32_t *nfree) {
+  uint32_t first = stores->max_handle + 1;
+  if (first + HANDLE_BATCH > MAX_HANDLES) {
+    lgt_err(LGT_NO_MEMORY, "more than %d array handles are alive", MAX_HANDLES);
+    return false;
+  }
+  for (uint32_t i = HANDLE_BATCH; i > 0; i--) stores->free_handle[(*nfree)++] = first + i - 1;
+  stores->max_handle += HANDLE_BATCH;
+  return true;
+}

@@ -1,0 +1,98 @@
+/* store.h - layouts, stores and handles.
+ *
+ * A *store* is a logical n-dimensional array of one element type, in C order: the root of views.  A
+ * *layout* is what a view adds to it: an affine map from the view's coordinates to the root's,
+ * interned, so that equality of shape, type and place is equality of numbers, and so that the maps
+ * of views can be cached by number.  A *handle* (lgt_id) pairs a store with a layout; several
+ * handles may share a store.
+ *
+ * A store lives while handles, recorded launches or recipes refer to it (`handles`, `refs`).  Where
+ * its elements are is the mapper's business (map.h): `replica`, one for each memory domain.
+ *
+ * Everything here belongs to the submitting thread.
+ */
+#ifndef LGT_STORE_H
+#define LGT_STORE_H
+
+#include "rect.h"
+
+typedef struct lgt_replica lgt_replica; /* map.h */
+typedef struct lgt_recipe lgt_recipe;   /* fuse.h */
+typedef struct lgt_failure lgt_failure; /* task.h */
+struct lgt_partition;
+
+typedef struct lgt_store {
+  uint32_t id;
+  uint32_t layout;        /* its root layout, dense */
+  int32_t handles;        /* live handles */
+  int32_t refs;           /* recorded launches, recipes, attachments */
+  int64_t version;        /* position in the stream of the newest write */
+  uint32_t line;          /* where it was created, 0: unknown */
+  bool written;           /* some element was */
+  bool released;          /* detached: may not be used any more */
+
+  uint32_t stamp;         /* of the window that numbered it last */
+  uint16_t number;        /* in that window */
+
+  lgt_replica *replica;   /* owned, one for each domain; NULL until it has an instance */
+  const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
+  lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
+  uint16_t recipe_root;   /* which of the recipe's results it is */
+  uint16_t producer_root; /* where the plan that stored it keeps book of it */
+  struct lgt_plan *producer; /* borrowed; NULL when nobody asks any more */
+  lgt_failure *failure;   /* ref; not NULL: poisoned */
+  void (*release)(void *); /* of attached memory */
+  void *release_context;
+} lgt_store;
+
+typedef struct lgt_stores {
+  lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
+  uint32_t nlayout;
+  uint32_t *layout_table; /* owned, open addressing */
+  uint32_t layout_mask;
+
+  lgt_store *store;       /* reserved, never moves; number 0 is unused */
+  uint32_t nstore;
+  uint32_t *free_store;   /* reserved stack */
+  uint32_t nfree_store;
+
+  lgt_handle *handle;     /* reserved; store 0 and layout 0: not in use */
+  uint32_t max_handle;
+  uint32_t *free_handle;  /* reserved stack, shared with the front */
+  int64_t live_stores;
+} lgt_stores;
+
+lgt_status lgt_stores_init(lgt_stores *stores);
+void lgt_stores_fini(lgt_stores *stores);
+
+/* Intern a layout whose fields but size, flags and hash are set.  0 when the table is full. */
+uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout);
+static inline const lgt_layout *lgt_layout_at(const lgt_stores *stores, uint32_t number) { return &stores->layout[number]; }
+
+uint32_t lgt_stores_dense(lgt_stores *stores, int dtype, int ndim, const int64_t *shape);
+uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step);
+uint32_t lgt_stores_project(lgt_stores *stores, uint32_t layout, int dim, int64_t index);
+uint32_t lgt_stores_promote(lgt_stores *stores, uint32_t layout, int dim, int64_t extent);
+uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *axes);
+uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
+uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
+/* The dense root layout that a layout is a view of. */
+uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
+
+/* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).
+ * A reshaped view touches its whole root. */
+lgt_rect lgt_layout_root_rect(const lgt_layout *layout, const lgt_rect *view);
+/* Does every root element within the bound of the view belong to the view? */
+bool lgt_layout_exact(const lgt_layout *layout);
+/* Strides of a C-order array of this shape, in elements. */
+void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride);
+
+lgt_store *lgt_store_new(lgt_stores *stores, uint32_t root_layout); /* NULL when the table is full */
+/* Give the store's number back.  The caller has released what it owns. */
+void lgt_store_recycle(lgt_stores *stores, lgt_store *store);
+static inline lgt_store *lgt_store_at(lgt_stores *stores, uint32_t id) { return &stores->store[id]; }
+
+/* Refill the stack of free handles; false when the table is full. */
+bool lgt_handles_refill(lgt_stores *stores, uint32_t *nfree);
+
+#endif
