@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""Runs every example at a small size and compares what it prints with its NumPy twin.
+
+    tests/programs/run.py --lgt build/lgt [name ...]
+
+examples/NAME.lua and tests/programs/NAME.py take the same arguments and print the same lines, words
+and numbers.  Words and whole numbers must be equal.  Two other numbers a and b must satisfy
+|a - b| <= bound * max(1, |b|).  The bound is 1e-10 where a program forms every value by elementwise
+operations and a few sums, and wider where iterations feed rounding errors back.
+
+Each example also runs unfused, on two domains with tiles of one element, and on four workers: the
+same bound holds for all of them.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PYTHON = "/usr/bin/python3"
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$|[-+]?(?:inf|nan)$")
+LIMIT = 120  # seconds
+
+# name: (arguments, bound)
+PROGRAMS = {
+    "black_scholes": (["20011", "2"], 1e-10),
+    "jacobi": (["203", "40"], 1e-10),
+    "stencil": (["97", "50"], 1e-10),
+    "cg": (["301", "1e-8"], 1e-8),
+    "pcg": (["301", "1e-8"], 1e-8),
+    "logreg": (["2003", "12", "40"], 1e-9),
+    "kmeans": (["3001", "5", "8"], 1e-9),
+    "heat_3d": (["27", "15"], 1e-10),
+    "cavity_flow": (["31", "20", "20"], 1e-8),
+    "shallow_water": (["40", "15"], 1e-9),
+}
+CONFIGURATIONS = {
+    "": [],
+    "unfused": ["--fusion", "0"],
+    "domains": ["--domains", "2", "--min-tile", "1"],
+    "workers": ["--cpus", "4"],
+}
+
+
+def output_of(command):
+    """The words of each line that a command prints; an error as text."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return None, f"took more than {LIMIT} s"
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        return None, lines[-1] if command[0] == PYTHON else lines[0]
+    return [line.split() for line in done.stdout.splitlines()], None
+
+
+def difference(ours, theirs, bound):
+    """Why two outputs differ, or None."""
+    if len(ours) != len(theirs):
+        return f"printed {len(ours)} lines, NumPy {len(theirs)}"
+    for mine, yours in zip(ours, theirs):
+        if len(mine) != len(yours):
+            return f"printed '{' '.join(mine)}', NumPy '{' '.join(yours)}'"
+        for a, b in zip(mine, yours):
+            same = a == b
+            if not same and NUMBER.match(a) and NUMBER.match(b) and not (a.isdigit() and b.isdigit()):
+                same = abs(float(a) - float(b)) <= bound * max(1, abs(float(b)))
+            if not same:
+                return f"printed '{' '.join(mine)}', NumPy '{' '.join(yours)}' (bound {bound:g})"
+    return None
+
+
+def check(lgt, name):
+    arguments, bound = PROGRAMS[name]
+    expected, error = output_of([PYTHON, f"tests/programs/{name}.py", *arguments])
+    if error:
+        return [f"FAIL {name}: the NumPy twin says: {error}"]
+    lines = []
+    for label, options in CONFIGURATIONS.items():
+        case = f"{name} {label}".strip()
+        got, error = output_of([lgt, *options, f"examples/{name}.lua", *arguments])
+        error = error or difference(got, expected, bound)
+        lines.append(f"FAIL {case}: {error}" if error else f"ok {case}")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compares the examples with their NumPy twins.")
+    parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
+    parser.add_argument("-j", dest="jobs", type=int, default=2)
+    parser.add_argument("names", nargs="*", help="examples (default: all)")
+    args = parser.parse_args()
+    unknown = [n for n in args.names if n not in PROGRAMS]
+    if unknown:
+        parser.error(f"no example is named {unknown[0]}; there are {' '.join(PROGRAMS)}")
+    missing = [f[:-4] for f in sorted(os.listdir(os.path.join(ROOT, "examples")))
+               if f.endswith(".lua") and f[:-4] not in PROGRAMS
+               and os.path.exists(os.path.join(ROOT, "tests/programs", f[:-4] + ".py"))]
+    failed = bool(missing)
+    for name in missing:
+        print(f"FAIL {name}: has a NumPy twin but no entry in PROGRAMS")
+    lgt = os.path.abspath(args.lgt)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for lines in pool.map(lambda name: check(lgt, name), args.names or PROGRAMS):
+            print("\n".join(lines), flush=True)
+            failed = failed or any(line.startswith("FAIL") for line in lines)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
