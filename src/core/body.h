@@ -24,11 +24,21 @@
  *     through float32.
  *   - CAST from float to integer truncates; NaN and out-of-range values give the smallest value of
  *     int64 (respectively int32 for int32 and the narrower types), cut to the width.  To bool: x != 0.
+ *     To uint64, values from 2^63 up to 2^64 are kept.  To a float, rounding is to nearest even, once
+ *     (float64 to float16 must not round twice: half.h shows how).  Complex to real drops the
+ *     imaginary part.
+ *   - Integer DIV truncates; by zero it gives 0, and MIN / -1 gives MIN.  FMOD is C's; for integers the
+ *     remainder of DIV, x FMOD 0 = 0.  Float FLOORDIV and MOD are NumPy's.  Integer POW wraps; helper.h
+ *     has the details of all of these.
+ *   - A shift's distance is taken as unsigned.  A bool in memory is true if its byte is not 0; lgt
+ *     writes 0 and 1.
+ *   - Which NaN comes out of an operation (sign, payload) is not specified.
  *   - PHILOX is Philox4x32-10 (Salmon et al., SC'11) with counter (lo32(a), hi32(a), 0, 0) and key
  *     (lo32(b), hi32(b)); its value is word0 | word1 << 32.
  *
- * Complex dtypes exist in bodies of kinds; lgt_body_lower_complex rewrites them into real ones
- * before a loop is built, so that no back end ever sees them.
+ * Pairs (the complex dtypes and range) exist in bodies of kinds; lgt_body_lower_complex rewrites them
+ * into their parts before a loop is built, so that no back end ever sees them.  A PARAM has aux 0, or 1
+ * for the second half of the scalar (c[1], range[1]), as lowering makes it for a pair's second part.
  */
 #ifndef LGT_BODY_H
 #define LGT_BODY_H
@@ -37,52 +47,68 @@
 #include "err.h"
 #include "lgt.h"
 
-/* name, number of operands */
+/* enumerator, name, number of operands, classes that an operand may have: b bool, i signed, u unsigned,
+ * f float, c complex, r range.  Values are the operands that count: a condition, a slot, a position or
+ * an index has its own fixed type.  What the dtype of the instruction must be:
+ *   most            that of the operands, which agree
+ *   CAST            anything but range; ABS, REAL, IMAG of a pair: the type of its parts
+ *   COMPLEX         the pair of which the operands are the parts
+ *   comparisons and tests: bool
+ *   INDEX           int64; PHILOX: uint64 */
 #define LGT_OP_LIST(X)                                                                             \
-  /* leaves; LOAD and INDEX: aux is unused, a is a slot */                                         \
-  X(LOAD, load, 0) X(CONST, const, 0) X(PARAM, param, 0) X(INDEX, index, 0)                        \
+  /* leaves: a is the slot, the constant, the parameter, the dimension */                          \
+  X(LOAD, load, 0, "biufcr") X(CONST, const, 0, "biufcr") X(PARAM, param, 0, "biufcr")             \
+  X(INDEX, index, 0, "i")                                                                          \
   /* effects; STORE: a value, b slot.  REDUCE: a value, b slot, aux redop | fresh.                 \
      REDUCE_ARG: a value, b slot of the value (b + 1: of the position), c position */              \
-  X(STORE, store, 1) X(REDUCE, reduce, 1) X(REDUCE_ARG, reduce_arg, 2)                             \
-  X(CAST, cast, 1) X(SELECT, select, 3)                                                            \
+  X(STORE, store, 1, "biufcr") X(REDUCE, reduce, 1, "biufc") X(REDUCE_ARG, reduce_arg, 2, "biuf")  \
+  X(CAST, cast, 1, "biufc")                                                                        \
+  /* a ? b : c, where a is a bool */                                                               \
+  X(SELECT, select, 3, "biufcr")                                                                   \
   /* arithmetic */                                                                                 \
-  X(ADD, add, 2) X(SUB, sub, 2) X(MUL, mul, 2) X(DIV, div, 2) X(FLOORDIV, floordiv, 2)             \
-  X(MOD, mod, 2) X(FMOD, fmod, 2) X(POW, pow, 2) X(MIN, min, 2) X(MAX, max, 2) X(FMIN, fmin, 2)    \
-  X(FMAX, fmax, 2) X(ATAN2, atan2, 2) X(HYPOT, hypot, 2) X(COPYSIGN, copysign, 2)                  \
-  X(NEG, neg, 1) X(ABS, abs, 1) X(SIGN, sign, 1)                                                   \
+  X(ADD, add, 2, "iufc") X(SUB, sub, 2, "iufc") X(MUL, mul, 2, "iufc") X(DIV, div, 2, "iufc")      \
+  X(FLOORDIV, floordiv, 2, "iuf") X(MOD, mod, 2, "iuf") X(FMOD, fmod, 2, "iuf")                    \
+  X(POW, pow, 2, "iufc") X(MIN, min, 2, "biuf") X(MAX, max, 2, "biuf") X(FMIN, fmin, 2, "biuf")    \
+  X(FMAX, fmax, 2, "biuf") X(ATAN2, atan2, 2, "f") X(HYPOT, hypot, 2, "f")                         \
+  X(COPYSIGN, copysign, 2, "f") X(NEG, neg, 1, "iufc") X(ABS, abs, 1, "iufc") X(SIGN, sign, 1, "iuf") \
   /* bits and logic; on bool they are logical */                                                   \
-  X(AND, and, 2) X(OR, or, 2) X(XOR, xor, 2) X(NOT, not, 1) X(SHL, shl, 2) X(SHR, shr, 2)          \
+  X(AND, and, 2, "biu") X(OR, or, 2, "biu") X(XOR, xor, 2, "biu") X(NOT, not, 1, "biu")            \
+  X(SHL, shl, 2, "iu") X(SHR, shr, 2, "iu")                                                        \
   /* comparisons and tests, dtype bool */                                                          \
-  X(EQ, eq, 2) X(NE, ne, 2) X(LT, lt, 2) X(LE, le, 2) X(GT, gt, 2) X(GE, ge, 2)                    \
-  X(ISNAN, isnan, 1) X(ISINF, isinf, 1) X(ISFINITE, isfinite, 1) X(SIGNBIT, signbit, 1)            \
+  X(EQ, eq, 2, "biufcr") X(NE, ne, 2, "biufcr") X(LT, lt, 2, "biuf") X(LE, le, 2, "biuf")          \
+  X(GT, gt, 2, "biuf") X(GE, ge, 2, "biuf") X(ISNAN, isnan, 1, "fc") X(ISINF, isinf, 1, "fc")      \
+  X(ISFINITE, isfinite, 1, "fc") X(SIGNBIT, signbit, 1, "f")                                       \
   /* rounding and roots */                                                                         \
-  X(FLOOR, floor, 1) X(CEIL, ceil, 1) X(TRUNC, trunc, 1) X(RINT, rint, 1) X(SQRT, sqrt, 1)         \
+  X(FLOOR, floor, 1, "f") X(CEIL, ceil, 1, "f") X(TRUNC, trunc, 1, "f") X(RINT, rint, 1, "f")      \
+  X(SQRT, sqrt, 1, "fc")                                                                           \
   /* transcendental */                                                                             \
-  X(CBRT, cbrt, 1) X(EXP, exp, 1) X(EXP2, exp2, 1) X(EXP10, exp10, 1) X(EXPM1, expm1, 1)           \
-  X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1)                            \
-  X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN, atan, 1)  \
-  X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1) X(ASINH, asinh, 1) X(ACOSH, acosh, 1)         \
-  X(ATANH, atanh, 1) X(ERF, erf, 1) X(ERFC, erfc, 1)                                               \
-  /* complex, gone after lowering: a complex from two reals, and back */                           \
-  X(COMPLEX, complex, 2) X(REAL, real, 1) X(IMAG, imag, 1)                                         \
-  X(PHILOX, philox, 2)
+  X(CBRT, cbrt, 1, "f") X(EXP, exp, 1, "fc") X(EXP2, exp2, 1, "f") X(EXP10, exp10, 1, "f")         \
+  X(EXPM1, expm1, 1, "f") X(LOG, log, 1, "fc") X(LOG2, log2, 1, "fc") X(LOG10, log10, 1, "fc")     \
+  X(LOG1P, log1p, 1, "f") X(SIN, sin, 1, "fc") X(COS, cos, 1, "fc") X(TAN, tan, 1, "fc")           \
+  X(ASIN, asin, 1, "f") X(ACOS, acos, 1, "f") X(ATAN, atan, 1, "f") X(SINH, sinh, 1, "fc")         \
+  X(COSH, cosh, 1, "fc") X(TANH, tanh, 1, "fc") X(ASINH, asinh, 1, "f") X(ACOSH, acosh, 1, "f")    \
+  X(ATANH, atanh, 1, "f") X(ERF, erf, 1, "f") X(ERFC, erfc, 1, "f")                                \
+  /* pairs, gone after lowering: a complex number or a range from two parts, and back */           \
+  X(COMPLEX, complex, 2, "if") X(REAL, real, 1, "cr") X(IMAG, imag, 1, "cr")                       \
+  X(PHILOX, philox, 2, "u")
 
 typedef enum lgt_op {
-#define X(NAME, name, arity) LGT_OP_##NAME,
+#define X(NAME, name, arity, classes) LGT_OP_##NAME,
   LGT_OP_LIST(X)
 #undef X
   LGT_NOP
 } lgt_op;
 
-/* Reduction operators.  SUM and PROD add and multiply; MIN, MAX, AND, OR, XOR are the opcodes of
- * that name; ARGMIN and ARGMAX keep the best value and the lowest position where it is found (the
- * first NaN wins). */
-#define LGT_REDOP_LIST(X) \
-  X(SUM, sum) X(PROD, prod) X(MIN, min) X(MAX, max) X(AND, and) X(OR, or) X(XOR, xor) \
-  X(ARGMIN, argmin) X(ARGMAX, argmax)
+/* Reduction operators: enumerator, name, classes of values.  SUM and PROD add and multiply; MIN, MAX, AND,
+ * OR, XOR are the opcodes of that name; ARGMIN and ARGMAX keep the best value and the lowest position where
+ * it is found (a NaN is better than any number, so the first one wins). */
+#define LGT_REDOP_LIST(X)                                                                          \
+  X(SUM, sum, "iufc") X(PROD, prod, "iuf") X(MIN, min, "biuf") X(MAX, max, "biuf")                 \
+  X(AND, and, "biu") X(OR, or, "biu") X(XOR, xor, "biu")                                           \
+  X(ARGMIN, argmin, "biuf") X(ARGMAX, argmax, "biuf")
 
 typedef enum lgt_redop_id {
-#define X(NAME, name) LGT_REDOP_##NAME,
+#define X(NAME, name, classes) LGT_REDOP_##NAME,
   LGT_REDOP_LIST(X)
 #undef X
   LGT_NREDOP
@@ -94,11 +120,13 @@ typedef enum lgt_redop_id {
 typedef struct lgt_inst {
   uint8_t op;    /* lgt_op */
   uint8_t dtype; /* of the value; of the element for effects */
-  uint8_t aux;   /* REDUCE: redop, perhaps | LGT_REDUCE_FRESH */
+  uint8_t aux;   /* REDUCE, REDUCE_ARG: redop, perhaps | LGT_REDUCE_FRESH.  PARAM: 0 or 1, which half */
   uint8_t pad;   /* 0: instructions are compared and hashed as bytes */
   uint16_t a, b, c; /* operands; LGT_NO_VALUE where unused.  CONST, PARAM: a is the index.
                        INDEX in a kind's body: a is the dimension, or LGT_NO_VALUE for the C-order position */
 } lgt_inst;
+
+#define LGT_MAX_INST 4096 /* in a body or a loop */
 
 struct lgt_body {
   int ninst, nconst;
@@ -111,14 +139,20 @@ struct lgt_body {
 
 const char *lgt_op_name(int op);
 int lgt_op_arity(int op);
+const char *lgt_op_classes(int op); /* as in LGT_OP_LIST */
 const char *lgt_redop_name(int redop);
-/* The value that leaves others unchanged: 0 for sum, +inf or the greatest integer for min, .... */
+static inline int lgt_inst_redop(const lgt_inst *inst) { return inst->aux & ~LGT_REDUCE_FRESH; }
+/* The value that leaves others unchanged: 0 for sum, +inf or the greatest integer for min, ....  The
+ * position that belongs to argmin's and argmax's is INT64_MAX. */
 lgt_scalar lgt_redop_identity(int redop, int dtype);
 
-/* Checks operands, dtypes and slots; a status with a message on the first mistake. */
+/* Checks operands, dtypes and slots; a status with a message on the first mistake.  Every slot below nslot
+ * is used, with one dtype; it is stored at most once, and a slot that is reduced is used for nothing else. */
 lgt_status lgt_body_verify(const lgt_body *body);
-/* A new body without complex values: slot s of a complex argument becomes slots part[s] = (s', s'+1)
- * for its real and imaginary parts.  *part is an array of nslot first slots, owned by the caller. */
+/* A new body without complex values: slot s of a pair becomes slots part[s] and part[s] + 1 for its first
+ * and second (real and imaginary) parts, any other slot becomes part[s]; the order of slots is kept.  *part is
+ * an array of nslot first slots, owned by the caller (lgt_mem_free).  The body is one that lgt_body_verify
+ * accepts; UNSUPPORTED where an opcode has no complex form. */
 lgt_status lgt_body_lower_complex(const lgt_body *body, lgt_body **out, int **part);
 /* One line an instruction, for LGT_DEBUG. */
 void lgt_body_print(const lgt_body *body, char *text, size_t room);

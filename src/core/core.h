@@ -1,7 +1,7 @@
 /* core.h - the files of the core, in the order in which data flows.
  *
  *   lgt        the public interface
- *   err mem log config dtype          beneath everything
+ *   err mem log config half dtype     beneath everything
  *   rect       boxes of coordinates, regions
  *   store      layouts (shapes and views), stores, handles
  *   partition  how a store is cut into tiles, one for each colour of a launch domain
