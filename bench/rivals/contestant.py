@@ -1,0 +1,236 @@
+"""The contestants written in Python: NumPy, numexpr and Numba.
+
+    contestant.py WHO triad N DTYPE EXPRESSION
+    contestant.py WHO sweep ROWS COLS DTYPE EXPRESSION
+    contestant.py WHO black_scholes N DTYPE RATE VOLATILITY CALL PUT
+    contestant.py numpy small N OPERATIONS
+    contestant.py numpy program FILE ARGUMENTS...      such as tests/programs/cg.py
+
+They speak the protocol that rivals/rival.h explains, and run the same expressions on the same data as the
+contestants in C and Lua.
+"""
+import contextlib
+import io
+import os
+import re
+import sys
+import time
+
+import numpy as np
+
+THREADS = int(os.environ.get("OMP_NUM_THREADS", os.cpu_count()))
+
+
+def fraction(n, k, lo, hi, dtype):
+    x = np.arange(n, dtype="float64")
+    x *= k
+    x -= np.floor(x)
+    x *= hi - lo
+    x += lo
+    return x.astype(dtype, copy=False)
+
+
+def numba_loop(source, **names):
+    """Compiles `def work(...)` with Numba; the loops over prange run in parallel."""
+    import numba
+
+    numba.set_num_threads(THREADS)
+    space = dict(names, prange=numba.prange, np=np)
+    exec(source, space)
+    return numba.njit(parallel=True, fastmath=True, error_model="numpy")(space["work"])
+
+
+def numexpr_evaluate():
+    import numexpr
+
+    numexpr.set_num_threads(THREADS)
+    return numexpr.evaluate
+
+
+def triad(who, n, dtype, expression):
+    n = int(n)
+    b = fraction(n, 0.6180339887498949, 0, 1, dtype)
+    c = fraction(n, 0.4142135623730951, 0, 1, dtype)
+    out = {"a": np.zeros(n, dtype)}
+    s, t = np.dtype(dtype).type(3), np.dtype(dtype).type(0.5)
+    if who == "numpy":
+        code, names = compile(expression, "triad", "eval"), {"b": b, "c": c, "s": s, "t": t}
+
+        def work():
+            out["a"] = eval(code, names)
+    elif who == "numexpr":
+        evaluate = numexpr_evaluate()
+        work = lambda: evaluate(expression, {"b": b, "c": c, "s": s, "t": t}, out=out["a"])
+    else:
+        loop = numba_loop(f"""
+def work(A, B, C, s, t):
+    for i in prange(A.size):
+        b, c = B[i], C[i]
+        A[i] = {expression}
+""")
+        work = lambda: loop(out["a"], b, c, s, t)
+    return work, lambda: [out["a"].mean(dtype="float64")]
+
+
+def sweep(who, rows, cols, dtype, expression):
+    rows, cols = int(rows), int(cols)
+    grids = [fraction(rows * cols, 0.6180339887498949, 0, 1, dtype).reshape(rows, cols) for _ in range(2)]
+    k = np.dtype(dtype).type(0.2)
+
+    def views(a):
+        return {"c": a[1:-1, 1:-1], "n": a[:-2, 1:-1], "s": a[2:, 1:-1], "w": a[1:-1, :-2], "e": a[1:-1, 2:], "k": k}
+
+    if who == "numpy":
+        code = compile(expression, "sweep", "eval")
+
+        def step(a, b):
+            b[1:-1, 1:-1] = eval(code, views(a))
+    elif who == "numexpr":
+        evaluate = numexpr_evaluate()
+
+        def step(a, b):
+            evaluate(expression, views(a), out=b[1:-1, 1:-1])
+    else:
+        loop = numba_loop(f"""
+def work(A, B, k):
+    for i in prange(1, A.shape[0] - 1):
+        for j in range(1, A.shape[1] - 1):
+            c, n, s, w, e = A[i, j], A[i - 1, j], A[i + 1, j], A[i, j - 1], A[i, j + 1]
+            B[i, j] = {expression}
+""")
+
+        def step(a, b):
+            loop(a, b, k)
+
+    def work():
+        step(*grids)
+        grids.reverse()
+
+    work()  # as many sweeps as the other contestants make before they are ready: two
+    return work, lambda: [grids[0].mean(dtype="float64")]
+
+
+def black_scholes(who, n, dtype, rate, volatility, call, put):
+    n = int(n)
+    S = fraction(n, 0.8191725133961645, 5, 30, dtype)
+    X = fraction(n, 0.6710436067037893, 1, 100, dtype)
+    T = fraction(n, 0.5497004779019703, 0.25, 10, dtype)
+    real = np.dtype(dtype).type
+    r, v = real(rate), real(volatility)
+    coefficients = [real(c) for c in
+                    (0.2316419, 0.3989422804014327, 0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429)]
+    out = [np.zeros(n, dtype), np.zeros(n, dtype)]
+    if who == "numpy":
+        final = compile(f"({call}), ({put})", "black_scholes", "eval")
+        c, h, a, b1, b2, b3, b4 = coefficients
+
+        def cnd(d):
+            k = 1 / (1 + c * np.abs(d))
+            tail = h * np.exp(real(-0.5) * d * d) * (k * (a + k * (b1 + k * (b2 + k * (b3 + k * b4)))))
+            return np.where(d > 0, 1 - tail, tail)
+
+        def work():
+            vt = v * np.sqrt(T)
+            d1 = (np.log(S / X) + (r + real(0.5) * v * v) * T) / vt
+            n1, n2 = cnd(d1), cnd(d1 - vt)
+            D = X * np.exp(-r * T)
+            out[0], out[1] = eval(final, {"S": S, "D": D, "n1": n1, "n2": n2})
+    elif who == "numexpr":
+        # One expression for each result; numexpr finds the common parts itself.
+        evaluate = numexpr_evaluate()
+        names = dict(zip(("c", "h", "a", "b1", "b2", "b3", "b4"), coefficients), S=S, X=X, T=T, r=r, v=v,
+                     half=real(0.5), one=real(1))
+        d1 = "((log(S / X) + (r + half * v * v) * T) / (v * sqrt(T)))"
+        d2 = f"({d1} - v * sqrt(T))"
+
+        def cnd(d):
+            k = f"(one / (one + c * abs({d})))"
+            tail = (f"(h * exp(-half * {d} * {d}) * "
+                    f"({k} * (a + {k} * (b1 + {k} * (b2 + {k} * (b3 + {k} * b4))))))")
+            return f"where({d} > 0, one - {tail}, {tail})"
+
+        # Replace the names by their definitions.
+        parts = {"n1": cnd(d1), "n2": cnd(d2), "D": "(X * exp(-r * T))", "1": "one"}
+        texts = [re.sub(r"\b(n1|n2|D|1)\b", lambda m: parts[m.group(1)], text) for text in (call, put)]
+
+        def work():
+            for text, result in zip(texts, out):
+                evaluate(text, names, out=result)
+    else:
+        import math
+
+        loop = numba_loop(f"""
+def work(price, strike, years, call, put, r, v):
+    for i in prange(price.size):
+        S, X, T = price[i], strike[i], years[i]
+        vt = v * math.sqrt(T)
+        d1 = (math.log(S / X) + (r + real(0.5) * v * v) * T) / vt
+        n1, n2 = cnd(d1), cnd(d1 - vt)
+        D = X * math.exp(-r * T)
+        call[i] = {call}
+        put[i] = {put}
+""", math=math, real=real, cnd=numba_cnd(coefficients, real))
+        work = lambda: loop(S, X, T, out[0], out[1], r, v)
+    return work, lambda: [out[0].mean(dtype="float64"), out[1].mean(dtype="float64")]
+
+
+def numba_cnd(coefficients, real):
+    import math
+    import numba
+
+    c, h, a, b1, b2, b3, b4 = coefficients
+    one, half = real(1), real(0.5)
+
+    @numba.njit(fastmath=True, error_model="numpy")
+    def cnd(d):
+        k = one / (one + c * abs(d))
+        tail = h * math.exp(-half * d * d) * (k * (a + k * (b1 + k * (b2 + k * (b3 + k * b4)))))
+        return one - tail if d > 0 else tail
+
+    return cnd
+
+
+def small(who, n, operations):
+    """A chain of additions and multiplications on a small array; one turn is `operations` of them."""
+    n, operations = int(n), int(operations)
+    source = "def body(x, y, h):\n" + "  x = x * h + y\n" * (operations // 2) + "  return x\n"
+    space = {}
+    exec(source, space)
+    y, state = fraction(n, 0.6180339887498949, 0, 1, "float64"), {}
+    state["x"] = y
+
+    def work():
+        state["x"] = space["body"](state["x"], y, 0.5)
+
+    return work, lambda: [y.mean()]
+
+
+def program(who, path, *arguments):
+    """A turn is the whole script, its set-up included; what it prints is dropped."""
+    with open(path, encoding="utf-8") as file:
+        code = compile(file.read(), path, "exec")
+    sys.argv = [path, *arguments]
+
+    def work():
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, {"__name__": "__main__"})
+
+    return work, lambda: []
+
+
+def main():
+    who, case, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
+    np.seterr(all="ignore")
+    work, check = globals()[case](who, *arguments)
+    work()
+    print("ready", *(repr(float(x)) for x in check()), flush=True)
+    for line in sys.stdin:
+        turns = int(line)
+        begin = time.perf_counter()
+        for _ in range(turns):
+            work()
+        print(f"{time.perf_counter() - begin:.9f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

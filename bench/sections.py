@@ -1,0 +1,387 @@
+"""What is measured: one function for each table of the README.
+
+Each returns the table as Markdown and its rows as data.  Sizes are chosen so that a line takes less than 20
+seconds on two cores, rivals included; `bench.quick` shrinks them until nothing but the harness is tested.
+"""
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+from harness import compete, fingerprint, ratio
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+# ---- rendering
+
+def figure(value):
+    """Three significant digits."""
+    if value is None:
+        return "-"
+    if value == 0 or value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value < 10 else f"{value:.1f}"
+
+
+def milliseconds(contestant):
+    return figure(contestant.median * 1e3) if contestant.times and not contestant.error else "-"
+
+
+def table(columns, rows):
+    lines = ["| " + " | ".join(columns) + " |", "| --- |" + " ---: |" * (len(columns) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def beside(rival, lgt):
+    """A rival's time, and how many times lgt's that is."""
+    if rival is None:
+        return "-"
+    times = ratio(rival, lgt)
+    return milliseconds(rival) + (f" ({figure(times)} x)" if times else "")
+
+
+def data_of(contestants):
+    return {c.label: {"seconds": c.times, "turns": c.turns, "error": c.error} for c in contestants}
+
+
+# ---- bounds
+
+def bound(bench, work, elements, working_set):
+    """(seconds, what bounds): work has, for each element, bytes of memory traffic that nobody can avoid, flops,
+    and counts of exp, log, erf, sqrt, div."""
+    memory = work["bytes"] * elements / bench.bandwidth(working_set)
+    peak = bench.peak()
+    half = 2 if work.get("float32") else 1
+    cores = work.get("flops", 0) * elements / (peak["fma_gflops"] * 1e9 * half)
+    cores += sum(work.get(f, 0) * peak[f] * 1e-9 / half for f in ("exp", "log", "erf", "sqrt", "div")) * elements
+    return max((memory, "memory"), (cores, "arithmetic"))
+
+
+def bound_text(limit, lgt):
+    if limit is None or lgt.error or not lgt.times:
+        return "-"
+    seconds, what = limit
+    reached = seconds / lgt.median
+    beyond = " (beyond it: check)" if reached > 1.1 else ""
+    return f"{what}, {figure(seconds * 1e3)} ms: {100 * reached:.0f}%{beyond}"
+
+
+# ---- contestants of the four programs that have rivals in C
+
+TRIAD = "b + s * c"
+SWEEP = "k * (c + n + s + w + e)"
+CALL, PUT = "S * n1 - D * n2", "D * (1 - n2) - S * (1 - n1)"
+SIZE = {"float64": 8, "float32": 4}
+REAL = {"float64": "double", "float32": "float"}
+
+
+def triad(bench, n, dtype="float64", expression=TRIAD, python=()):
+    memory = 3 * n * SIZE[dtype]
+    c = dict(memory=memory, REAL=REAL[dtype], EXPR=expression)
+    return [bench.lgt("triad.lua", n, dtype, expression, memory=memory + n * SIZE[dtype]),
+            bench.c("triad", n, **c), bench.c("triad", n, label="C, non-temporal", STREAM="", **c),
+            *(bench.py(who, "triad", n, dtype, expression, memory=2 * memory) for who in python)]
+
+
+def sweep(bench, rows, cols, dtype="float64", expression=SWEEP, python=()):
+    memory = 2 * rows * cols * SIZE[dtype]
+    return [bench.lgt("sweep.lua", rows, cols, dtype, expression, memory=2 * memory),
+            bench.c("sweep", rows, cols, memory=memory, REAL=REAL[dtype], EXPR=expression),
+            *(bench.py(who, "sweep", rows, cols, dtype, expression, memory=3 * memory) for who in python)]
+
+
+def black_scholes(bench, n, dtype="float64", rate=0.02, volatility=0.3, call=CALL, put=PUT, python=()):
+    memory = 5 * n * SIZE[dtype]
+    return [bench.lgt("black_scholes.lua", n, dtype, rate, volatility, call, put, memory=2 * memory),
+            bench.c("black_scholes", n, rate, volatility, memory=memory, flags=("-ffast-math",), REAL=REAL[dtype],
+                    CALL=call, PUT=put),
+            *(bench.py(who, "black_scholes", n, dtype, rate, volatility, call, put, memory=3 * memory)
+              for who in python)]
+
+
+def program(bench, name, args, changes=(), memory=0):
+    """An example beside its NumPy twin; `changes` are (Lua, Lua, Python, Python): old and new text in each."""
+    paths = [os.path.join(ROOT, "examples", name + ".lua"), os.path.join(ROOT, "tests/programs", name + ".py")]
+    if changes:
+        for k, path in enumerate(paths):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            for change in changes:
+                old, new = change[2 * k : 2 * k + 2]
+                if old not in text:
+                    raise SystemExit(f"bench: {path} has no {old!r} to make a mutant of")
+                text = text.replace(old, new)
+            paths[k] = os.path.join(bench.out, f"{fingerprint(changes)}-{os.path.basename(path)}")
+            with open(paths[k], "w", encoding="utf-8") as file:
+                file.write(text)
+    return [bench.lgt("program.lua", paths[0], *args, memory=memory),
+            bench.py("numpy", "program", paths[1], *args, memory=memory)]
+
+
+# Unavoidable work for each element (bytes are counted without reading what is about to be overwritten).
+TRIAD_WORK = {"bytes": 24, "flops": 2}
+SWEEP_WORK = {"bytes": 16, "flops": 5}
+BLACK_SCHOLES_WORK = {"bytes": 40, "flops": 45, "exp": 3, "log": 1, "sqrt": 1, "div": 4}
+
+
+def single(work):
+    return dict(work, bytes=work["bytes"] / 2, float32=True)
+
+
+# ---- sections
+
+def machine(bench):
+    """What the machine can do: memory bandwidth and arithmetic."""
+    peak = bench.peak()
+    sizes = [1 << 20, 1 << 24, 1 << 28, 3 << 30] if not bench.quick else [1 << 20]
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
+    rows = [["processor", f"{model}, {bench.cpus} cores used"]]
+    for size in sizes:
+        rows.append([f"triad in C, {size >> 20} MiB", f"{bench.bandwidth(size) / 1e9:.1f} GB/s"])
+    rows.append(["fused multiply-add, double", f"{peak['fma_gflops']:.0f} GF/s"])
+    for name in ("exp", "log", "erf", "sqrt", "div"):
+        rows.append([f"{name} (libmvec, double)", f"{peak[name]:.2f} ns"])
+    return table(["limit", "reached"], rows), {"peak": peak, "bandwidth": bench._bandwidth}
+
+
+def speed(bench):
+    """lgt beside C, NumPy, numexpr and Numba on programs of real size."""
+    q = bench.quick
+    everyone = ("numpy", "numexpr", "numba")
+    big, medium, options, grid = (1 << 28, 1 << 25, 10**7, 8192) if not q else (1 << 14, 1 << 14, 10**4, 128)
+    small, large = (201, 2048) if not q else (31, 64)
+    cases = [
+        (f"triad, {8 * big >> 20} MiB arrays", triad(bench, big), TRIAD_WORK, big, 24 * big),
+        (f"triad, {8 * medium >> 20} MiB arrays", triad(bench, medium, python=everyone), TRIAD_WORK, medium, 24 * medium),
+        (f"black_scholes, {options:.0e} options", black_scholes(bench, options, python=everyone),
+         BLACK_SCHOLES_WORK, options, 40 * options),
+        (f"5-point sweep, {grid}^2", sweep(bench, grid, grid, python=everyone), SWEEP_WORK, grid * grid, 16 * grid * grid),
+        (f"cavity_flow, {small}^2, 100 steps of 20", program(bench, "cavity_flow", [small, 100 if not q else 2, 20]),
+         None, 0, 0),
+        (f"cavity_flow, {large}^2, 1 step of 10", program(bench, "cavity_flow", [large, 1, 10], memory=16 * 8 * large**2),
+         None, 0, 0),
+    ]
+    rows, data = [], {}
+    labels = ["C", "C, non-temporal", "NumPy", "numexpr", "Numba"]
+    for title, contestants, work, elements, working_set in cases:
+        limit = bound(bench, work, elements, working_set) if work else None
+        compete(contestants, bench.env, bench.budget)
+        bench.note_failures(title, contestants)
+        by = {c.label: c for c in contestants}
+        lgt = by["lgt"]
+        cells = [title, milliseconds(lgt)]
+        cells += [beside(by.get(label), lgt) for label in labels]
+        rows.append([*cells, bound_text(limit, lgt)])
+        data[title] = {**data_of(contestants), "bound": limit}
+    text = table(["milliseconds (its time / lgt's)", "lgt", *labels, "bound, and how much of it lgt reaches"], rows)
+    return text, data
+
+
+def mutants(bench):
+    """The same programs with other coefficients, orders, operations, element types and sizes."""
+    q = bench.quick
+    n, options, grid, points = (1 << 26, 10**7, 8192, 201) if not q else (1 << 14, 10**4, 128, 31)
+    cavity = [points, 100 if not q else 2, 20]
+    cases = {
+        "triad": [
+            ("as it is", triad(bench, n)),
+            ("another coefficient", triad(bench, n, expression="b + t * c")),
+            ("reordered", triad(bench, n, expression="c * s + b")),
+            ("one more operation", triad(bench, n, expression="b + s * c - t")),
+            ("float32", triad(bench, 2 * n, "float32")),
+            ("odd size", triad(bench, n - 13)),
+        ],
+        "black_scholes": [
+            ("as it is", black_scholes(bench, options)),
+            ("other coefficients", black_scholes(bench, options, rate=0.05, volatility=0.2)),
+            ("reordered", black_scholes(bench, options, call="n1 * S - n2 * D", put="(1 - n2) * D - (1 - n1) * S")),
+            ("one more operation", black_scholes(bench, options, put="D * (1 - n2) - S * (1 - n1) - n1")),
+            ("float32", black_scholes(bench, 2 * options, "float32")),
+            ("odd size", black_scholes(bench, options - 13)),
+        ],
+        "5-point sweep": [
+            ("as it is", sweep(bench, grid, grid)),
+            ("other coefficients", sweep(bench, grid, grid, expression="k * (2 * c + n + s + w) - e")),
+            ("reordered", sweep(bench, grid, grid, expression="(w + e + c + s + n) * k")),
+            ("one more operation", sweep(bench, grid, grid, expression="k * (c + n + s + w + e) - k")),
+            ("float32", sweep(bench, grid, 2 * grid, "float32")),
+            ("odd size", sweep(bench, grid - 3, grid + 5)),
+        ],
+        "cavity_flow": [
+            ("as it is", program(bench, "cavity_flow", cavity)),
+            ("other coefficients", program(bench, "cavity_flow", cavity,
+                                           [("rho, nu = 1, 0.1", "rho, nu = 1.5, 0.07") * 2])),
+            ("reordered", program(bench, "cavity_flow", cavity,
+                                  [("(pn[E] + pn[W]) * dy", "(pn[W] + pn[E]) * dy") * 2])),
+            ("one more operation", program(bench, "cavity_flow", cavity,
+                                           [("local pn = p:copy()", "local pn = p * 1", "pn = p.copy()", "pn = p * 1")])),
+            ("float32", program(bench, "cavity_flow", cavity,
+                                [("np.zeros(n, n)", 'np.zeros(n, n, {dtype = "float32"})',
+                                  "np.zeros((n, n))", 'np.zeros((n, n), "float32")')])),
+            ("odd size", program(bench, "cavity_flow", [points + 2, *cavity[1:]])),
+        ],
+    }
+    rows, data = [], {}
+    for name, variants in cases.items():
+        base = None
+        for variant, contestants in variants:
+            tolerance = 1e-4 if variant == "float32" else 1e-9
+            compete(contestants, bench.env, bench.budget / 2, tolerance)
+            bench.note_failures(f"{name}, {variant}", contestants)
+            lgt, rivals = contestants[0], contestants[1:]
+            times = [t for t in (ratio(rival, lgt) for rival in rivals) if t]
+            best = min(times) if times else None
+            base = base or best
+            rows.append([f"{name}: {variant}", milliseconds(lgt), " / ".join(map(milliseconds, rivals)),
+                         figure(best), f"{100 * best / base:.0f}%" if best and base else "-"])
+            data[f"{name}: {variant}"] = data_of(contestants)
+    text = table(["milliseconds", "lgt", "rival (C; C non-temporal; NumPy)", "best rival / lgt", "of the first line's"], rows)
+    return text, data
+
+
+# name: arguments with about 1,000 elements, 20,000 elements, and a real size
+EXAMPLES = {
+    "black_scholes": ([1000], [20000], [1000000]),
+    "jacobi": ([32, 100], [141, 100], [2000, 20]),
+    "stencil": ([32, 200], [141, 200], [1000, 50]),
+    "cg": ([32, 1e-8], [141, 1e-8], [2000, 1e-8]),
+    "pcg": ([32, 1e-8], [141, 1e-8], [2000, 1e-8]),
+    "logreg": ([100, 10, 50], [2000, 10, 50], [50000, 20, 20]),
+    "kmeans": ([250, 8, 20], [5000, 8, 20], [250000, 8, 5]),
+    "heat_3d": ([10, 50], [27, 50], [100, 10]),
+    "cavity_flow": ([32, 10, 20], [141, 10, 20], [1000, 1, 10]),
+    "shallow_water": ([32, 10], [141, 10], [700, 1]),
+}
+
+
+def examples(bench):
+    """Every example beside its NumPy twin at three sizes."""
+    rows, data = [], {}
+    for name, sizes in EXAMPLES.items():
+        cells = [name]
+        for args in sizes[:1] if bench.quick else sizes:
+            contestants = program(bench, name, args)
+            compete(contestants, bench.env, bench.budget / 3)
+            title = f"{name} {' '.join(map(str, args))}"
+            bench.note_failures(title, contestants)
+            lgt, numpy = contestants
+            cells.append(f"{milliseconds(lgt)} / {beside(numpy, lgt)}")
+            data[title] = data_of(contestants)
+        rows.append(cells + ["-"] * (4 - len(cells)))
+    columns = ["ms: lgt / NumPy (NumPy's time / lgt's)", "1,000 elements", "20,000", "10^6 and more"]
+    return table(columns, rows), data
+
+
+def small(bench):
+    """What one operation on an array of 1,000 elements costs, by the length of the loop's body."""
+    rows, data = [], {}
+    for operations in (10, 50, 150, 300):
+        contestants = [bench.lgt("small.lua", 1000, operations, "end", label="lgt"),
+                       bench.lgt("small.lua", 1000, operations, "issue", label="lgt, issue only"),
+                       bench.py("numpy", "small", 1000, operations)]
+        compete(contestants, bench.env, bench.budget / 3)
+        bench.note_failures(f"body of {operations}", contestants)
+        per = [figure(c.median / operations * 1e9) if c.times and not c.error else "-" for c in contestants]
+        rows.append([f"{operations} operations a turn", *per])
+        data[str(operations)] = data_of(contestants)
+    return table(["nanoseconds an operation", "lgt, end to end", "lgt, issue only", "NumPy"], rows), data
+
+
+def warmup(bench):
+    """Start, first use of a kernel, and first use when it is in the disk cache."""
+    def run_time(command):
+        begin = time.perf_counter()
+        subprocess.run(command, env=bench.env, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - begin
+
+    starts = {"luajit": [], "lgt": []}
+    for _ in range(3 if bench.quick else 30):
+        starts["luajit"].append(run_time(["luajit", "-e", "print(1)"]))
+        starts["lgt"].append(run_time([bench.lgt_path, "-e", "print(1)"]))
+    start = {who: statistics.median(times) * 1e3 for who, times in starts.items()}
+
+    cold, disk = [], []
+    for _ in range(1 if bench.quick else 5):
+        with tempfile.TemporaryDirectory(prefix="lgt-bench-") as cache:
+            env = dict(bench.env, LGT_CACHE_DIR=cache, LGT_BACKGROUND="0")
+            for results in (cold, disk):
+                out = subprocess.run([bench.lgt_path, os.path.join(ROOT, "bench/cold.lua")], env=env, check=True,
+                                     capture_output=True, text=True).stdout
+                a1, a2, b1, b2 = map(float, out.split())
+                results.append((a1 - a2, b1 - b2))
+    first, later = (statistics.median(c[k] for c in cold) * 1e3 for k in (0, 1))
+    loaded = statistics.median(t for pair in disk for t in pair) * 1e3
+    rows = [
+        ["`luajit -e 'print(1)'`", figure(start["luajit"])],
+        ["`lgt -e 'print(1)'`", figure(start["lgt"])],
+        ["a process's first cold kernel (loads the compiler)", figure(first)],
+        ["each further cold kernel", figure(later)],
+        ["a kernel from the disk cache", figure(loaded)],
+    ]
+    return table(["warm-up", "milliseconds"], rows), {"start": starts, "cold": cold, "disk": disk}
+
+
+# name: (arguments with {} for the iterations, or for the tolerance that decides them; two values to subtract)
+ITERATIONS = {
+    "black_scholes": (["20000", "{}"], (10, 30)),
+    "jacobi": (["200", "{}"], (20, 60)),
+    "stencil": (["200", "{}"], (20, 60)),
+    "cg": (["200", "{}"], (1e-3, 1e-9)),
+    "pcg": (["200", "{}"], (1e-3, 1e-9)),
+    "logreg": (["2000", "10", "{}"], (20, 60)),
+    "kmeans": (["2000", "8", "{}"], (20, 60)),
+    "heat_3d": (["27", "{}"], (20, 60)),
+    "cavity_flow": (["101", "{}", "10"], (20, 60)),
+    "shallow_water": (["100", "{}"], (10, 30)),
+}
+
+
+def counters(bench, name, args, domains):
+    """(iterations, counters) of one run."""
+    command = [bench.lgt_path, "--domains", str(domains), "--min-tile", "1", os.path.join(ROOT, "bench/counters.lua"),
+               os.path.join(ROOT, "examples", name + ".lua"), *args]
+    run = subprocess.run(command, env=bench.env, capture_output=True, text=True)
+    if run.returncode != 0:
+        raise RuntimeError(run.stderr.strip().splitlines()[0] if run.stderr.strip() else f"exit {run.returncode}")
+    *output, last = run.stdout.strip().splitlines()
+    iterations = [line.split()[1] for line in output if line.startswith("iterations")]
+    return int(iterations[0]) if iterations else None, json.loads(last)
+
+
+def each_iteration(bench, name, domains):
+    """What one iteration adds to each counter: the difference of two runs over the difference of their lengths."""
+    pattern, values = ITERATIONS[name]
+    runs = []
+    for value in values:
+        iterations, counts = counters(bench, name, [a.format(value) for a in pattern], domains)
+        runs.append((value if iterations is None else iterations, counts))
+    (n1, c1), (n2, c2) = runs
+    return {key: (c2[key] - c1[key]) / (n2 - n1) for key in c1 if key in c2}
+
+
+def fusion(bench):
+    """Launches and executed tasks of an iteration, with one domain and with two."""
+    rows, data = [], {}
+    for name in ITERATIONS:
+        row = [name, "-", "-", "-", "-"]
+        for domains in (1, 2):
+            try:
+                each = each_iteration(bench, name, domains)
+            except (OSError, RuntimeError, ValueError) as error:
+                bench.failures.append(f"fusion of {name}, {domains} domains: {error}")
+                continue
+            data[f"{name}, {domains}"] = each
+            if domains == 2:
+                row[4] = figure(each["tasks"])
+            else:
+                row[1:4] = [figure(each["launches"]), figure(each["tasks"]),
+                            figure(each["launches"] / max(each["tasks"], 1e-9)) + " x"]
+        rows.append(row)
+    return table(["an iteration of", "launches", "tasks", "fewer", "tasks, 2 domains"], rows), data
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion)}
