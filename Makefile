@@ -7,7 +7,7 @@ MESON_OPTIONS ?=
 # Options for tests/run and bench/run, e.g. ARGS="--suite core" or ARGS="--case triad".
 ARGS ?=
 
-.PHONY: all setup build demo test stress test-asan test-ubsan test-tsan test-valgrind bench install clean help
+.PHONY: all setup build demo test stress test-asan test-ubsan test-tsan test-valgrind bench format install clean help
 
 all: build
 
@@ -59,6 +59,9 @@ test-valgrind: setup build
 
 bench: setup build
 	@bench/run --build $(BUILD) $(ARGS)
+
+format:
+	clang-format -i $$(git ls-files 'src/*.c' 'tests/core/*.c')
 
 install: build
 	@ninja --quiet -C $(BUILD) install
