@@ -13,7 +13,7 @@ all: build
 
 help:
 	@echo 'make build      leaves $(BUILD)/lgt, after installing missing packages (make setup)'
-	@echo 'make demo       a lid-driven cavity, computed and drawn'
+	@echo 'make demo       a column of water collapses: computed, counted and drawn'
 	@echo 'make test       everything that must hold, in minutes;  ARGS="--suite core" for a part'
 	@echo 'make stress     the same with many more random programs, in all configurations'
 	@echo 'make test-asan  (-ubsan, -tsan, -valgrind)  the suites under a sanitizer'
@@ -35,7 +35,7 @@ build: setup-build $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
 
 demo: build
-	@tools/demo $(BUILD)/lgt
+	@$(BUILD)/lgt tools/demo.lua
 
 test: setup build
 	@tests/run --build $(BUILD) $(ARGS)
