@@ -111,24 +111,26 @@ const char *lgt_math_name(lgt_isa isa, int op, int dtype) {
   return entry ? entry->name[dtype == LGT_FLOAT32][isa] : NULL;
 }
 
-/* One vector of libmvec's width: 64 bytes at most, aligned. */
-typedef void vector_fn(plain_fn *fn, int arity, void *out, const void *a, const void *b);
+/* Whole vectors of libmvec's width, one after another; no alignment is asked for. */
+typedef void vector_fn(plain_fn *fn, int arity, void *out, const void *a, const void *b, int64_t vectors);
 
-#define VECTOR_FN(name, isa, V, load, store, T)                                          \
-  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out,      \
-                                                const void *a, const void *b) {          \
-    typedef V fn1(V);                                                                    \
-    typedef V fn2(V, V);                                                                 \
-    V x = load((const T *)a);                                                            \
-    V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b));              \
-    store((T *)out, y);                                                                  \
+#define VECTOR_FN(name, isa, V, load, store, T)                                               \
+  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out,           \
+                                                const void *a, const void *b, int64_t vectors) { \
+    typedef V fn1(V);                                                                         \
+    typedef V fn2(V, V);                                                                      \
+    for (int64_t i = 0, lanes = sizeof(V) / sizeof(T); i < vectors * lanes; i += lanes) {     \
+      V x = load((const T *)a + i);                                                           \
+      V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b + i));             \
+      store((T *)out + i, y);                                                                 \
+    }                                                                                         \
   }
-VECTOR_FN(call_f64_sse, "sse2", __m128d, _mm_load_pd, _mm_store_pd, double)
-VECTOR_FN(call_f64_avx2, "avx2", __m256d, _mm256_load_pd, _mm256_store_pd, double)
-VECTOR_FN(call_f64_avx512, "avx512f", __m512d, _mm512_load_pd, _mm512_store_pd, double)
-VECTOR_FN(call_f32_sse, "sse2", __m128, _mm_load_ps, _mm_store_ps, float)
-VECTOR_FN(call_f32_avx2, "avx2", __m256, _mm256_load_ps, _mm256_store_ps, float)
-VECTOR_FN(call_f32_avx512, "avx512f", __m512, _mm512_load_ps, _mm512_store_ps, float)
+VECTOR_FN(call_f64_sse, "sse2", __m128d, _mm_loadu_pd, _mm_storeu_pd, double)
+VECTOR_FN(call_f64_avx2, "avx2", __m256d, _mm256_loadu_pd, _mm256_storeu_pd, double)
+VECTOR_FN(call_f64_avx512, "avx512f", __m512d, _mm512_loadu_pd, _mm512_storeu_pd, double)
+VECTOR_FN(call_f32_sse, "sse2", __m128, _mm_loadu_ps, _mm_storeu_ps, float)
+VECTOR_FN(call_f32_avx2, "avx2", __m256, _mm256_loadu_ps, _mm256_storeu_ps, float)
+VECTOR_FN(call_f32_avx512, "avx512f", __m512, _mm512_loadu_ps, _mm512_storeu_ps, float)
 
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n) {
   static vector_fn *const call[2][LGT_NISA] = {{call_f64_sse, call_f64_avx2, call_f64_avx512},
@@ -137,20 +139,21 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
   int single = dtype == LGT_FLOAT32, lanes = lgt_math_lanes(isa, dtype), size = single ? 4 : 8;
   const math_entry *entry = math_find(op);
   lgt_assert(entry && (single || dtype == LGT_FLOAT64));
-  char x[64] __attribute__((aligned(64))), y[64] __attribute__((aligned(64))), z[64] __attribute__((aligned(64)));
-  memset(y, 0, sizeof y);
-  for (int64_t i = 0; i < n; i += lanes) {
-    int count = n - i < lanes ? (int)(n - i) : lanes;
-    memcpy(x, (const char *)a + i * size, (size_t)(count * size));
-    if (entry->arity == 2) memcpy(y, (const char *)b + i * size, (size_t)(count * size));
-    /* Idle lanes repeat the first, lest they take a slow path of their own. */
-    for (int lane = count; lane < lanes; lane++) {
-      memcpy(x + lane * size, x, (size_t)size);
-      memcpy(y + lane * size, y, (size_t)size);
-    }
-    call[single][isa](entry->fn[single][isa], entry->arity, z, x, y);
-    memcpy((char *)out + i * size, z, (size_t)(count * size));
+  plain_fn *fn = entry->fn[single][isa];
+  int64_t whole = n / lanes;
+  call[single][isa](fn, entry->arity, out, a, b, whole);
+  size_t done = (size_t)(whole * lanes * size), rest = (size_t)n * (size_t)size - done;
+  if (!rest) return;
+  /* Idle lanes repeat the first, lest they take a slow path of their own. */
+  char x[64], y[64], z[64];
+  for (int lane = 0; lane < lanes; lane++) {
+    memcpy(x + lane * size, (const char *)a + done, (size_t)size);
+    if (b) memcpy(y + lane * size, (const char *)b + done, (size_t)size);
   }
+  memcpy(x, (const char *)a + done, rest);
+  if (b) memcpy(y, (const char *)b + done, rest);
+  call[single][isa](fn, entry->arity, z, x, y, 1);
+  memcpy((char *)out + done, z, rest);
 }
 
 /* ---- division, remainders, integer powers --------------------------------------------------- */
@@ -158,12 +161,15 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
 static int64_t div_i64(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 static uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 
+static int64_t fmod_i64(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+static uint64_t fmod_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+
 static int64_t mod_i64(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return 0;
   int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-static uint64_t mod_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+#define mod_u64 fmod_u64
 
 static int64_t floordiv_i64(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return div_i64(a, b);

@@ -54,8 +54,8 @@ const char *lgt_math_name(lgt_isa isa, int op, int dtype);
 /* op of the current isa on n elements of float64 or float32; b is read if op has two operands. */
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n);
 
-/* Integer division: by zero it gives 0, and MIN / -1 gives MIN.  DIV truncates; FLOORDIV and MOD
- * follow Python.  Narrower integers widen to 64 bits and are cut afterwards.
+/* Integer division: by zero it gives 0, and MIN / -1 gives MIN.  DIV truncates, and FMOD is its
+ * remainder; FLOORDIV and MOD follow Python; a remainder of division by zero is 0.  Narrower integers widen to 64 bits and are cut afterwards.
  * Integer POW wraps; a negative exponent gives what truncating the true value gives: 1 for base 1,
  * 1 or -1 for base -1, else 0.
  * Float FMOD is C's.  MOD and FLOORDIV are NumPy's: MOD has the divisor's sign even where it is 0,
@@ -66,6 +66,7 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
   X(FLOORDIV, floordiv, FLOAT32, f32, float) X(FLOORDIV, floordiv, FLOAT64, f64, double)           \
   X(MOD, mod, INT64, i64, int64_t) X(MOD, mod, UINT64, u64, uint64_t)                              \
   X(MOD, mod, FLOAT32, f32, float) X(MOD, mod, FLOAT64, f64, double)                               \
+  X(FMOD, fmod, INT64, i64, int64_t) X(FMOD, fmod, UINT64, u64, uint64_t)                          \
   X(FMOD, fmod, FLOAT32, f32, float) X(FMOD, fmod, FLOAT64, f64, double)                           \
   X(POW, pow, INT64, i64, int64_t) X(POW, pow, UINT64, u64, uint64_t)
 
