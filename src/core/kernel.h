@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 
 #include "config.h"
+#include "helper.h"
 #include "loop.h"
 
 typedef struct lgt_kernel {
@@ -55,16 +56,22 @@ typedef struct lgt_kernels_stats {
 lgt_kernels_stats lgt_kernels_stat(lgt_kernels *kernels);
 void lgt_kernels_stat_reset(lgt_kernels *kernels);
 
-/* ---- inside: the emitter module, and objects ---------------------------------------------- */
+/* ---- inside: the emitter module ------------------------------------------------------------ */
 
-/* Exported by liblgt-emit.so as `lgt_emit_loop`.  Returns an ELF object with the functions
- * `lgt_kernel` and, where it makes sense, `lgt_kernel_stream`; the caller frees it with free(). */
-typedef lgt_status lgt_emit_loop_fn(const lgt_loop *loop, const char *isa, void **object, size_t *size);
+typedef enum lgt_emit_step {
+  LGT_EMIT_WRITE, LGT_EMIT_START, LGT_EMIT_PARSE, LGT_EMIT_LOWER, LGT_EMIT_OPTIMISE, LGT_EMIT_GENERATE, LGT_EMIT_NSTEP
+} lgt_emit_step;
 
-/* Map an object's code into memory and resolve its symbols. */
-typedef struct lgt_object lgt_object;
-lgt_status lgt_object_load(const void *bytes, size_t size, lgt_object **out);
-void *lgt_object_symbol(const lgt_object *object, const char *name);
-void lgt_object_free(lgt_object *object);
+typedef struct lgt_emit_result {
+  void *object; /* an ELF object with the functions `lgt_kernel` and, where it makes sense,
+                   `lgt_kernel_stream`; the caller frees it with free() */
+  size_t size;
+  char *text;   /* the MLIR module if that was asked for; free() */
+  double seconds[LGT_EMIT_NSTEP];
+  char message[400]; /* of a failure */
+} lgt_emit_result;
+
+/* Exported by liblgt-emit.so as `lgt_emit_loop`.  Any thread. */
+typedef lgt_status lgt_emit_loop_fn(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out);
 
 #endif

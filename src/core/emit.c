@@ -1,0 +1,315 @@
+/* emit.c - the kernel compiler: a loop becomes an ELF object.
+ *
+ *   write       emit_loop.c and emit_op.c write a module of MLIR: arith and math on vectors, cf and
+ *               func for control, LLVM's own operations for memory
+ *   parse       MLIR reads and verifies it
+ *   lower       four conversions to the LLVM dialect
+ *   translate   to LLVM IR
+ *   optimise    next to nothing: the module is written the way it should run
+ *   generate    LLVM's code generator writes the object into memory
+ *
+ * This file and its parts make up liblgt-emit.so, which links MLIR and LLVM (some 25 ms to load) and a
+ * private copy of the few core functions it needs.  It exports lgt_emit_loop alone; everything that
+ * goes wrong is told in the result, since messages and logs of the copy reach nobody.
+ *
+ * Thread: any; one loop at a time, under `lock`.  MLIR's context, the target and its machines are made
+ * once and kept until the process ends: making them costs as much as a small kernel.
+ */
+#include "emit.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <mlir-c/Conversion.h>
+#include <mlir-c/Diagnostics.h>
+#include <mlir-c/Dialect/Arith.h>
+#include <mlir-c/Dialect/ControlFlow.h>
+#include <mlir-c/Dialect/Func.h>
+#include <mlir-c/Dialect/LLVM.h>
+#include <mlir-c/Dialect/Math.h>
+#include <mlir-c/IR.h>
+#include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
+#include <mlir-c/Target/LLVMIR.h>
+
+#include "mem.h"
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+static void add_bytes(text *t, const char *bytes, size_t n) {
+  if (t->size + n + 1 > t->room) {
+    size_t room = t->room * 2 > t->size + n + 1 ? t->room * 2 : t->size + n + 4096;
+    char *data = lgt_mem_realloc(t->data, room);
+    if (!data) {
+      t->failed = true;
+      return;
+    }
+    t->data = data;
+    t->room = room;
+  }
+  memcpy(t->data + t->size, bytes, n);
+  t->size += n;
+  t->data[t->size] = 0;
+}
+
+static void put_list(text *t, const char *format, va_list list) {
+  char number[32];
+  while (*format) {
+    size_t plain = strcspn(format, "%$#");
+    if (plain) add_bytes(t, format, plain);
+    format += plain;
+    if (!*format) break;
+    switch (*format++) {
+      case '%': add_bytes(t, number, (size_t)snprintf(number, sizeof number, "%%%d", va_arg(list, val))); break;
+      case '#': add_bytes(t, number, (size_t)snprintf(number, sizeof number, "%lld", (long long)va_arg(list, int64_t))); break;
+      default: {
+        const char *string = va_arg(list, const char *);
+        add_bytes(t, string, strlen(string));
+      }
+    }
+  }
+}
+
+void put(emitter *e, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  put_list(e->out, format, list);
+  va_end(list);
+}
+
+val def(emitter *e, const char *format, ...) {
+  va_list list;
+  val result = e->next++;
+  char head[32];
+  add_bytes(e->out, head, (size_t)snprintf(head, sizeof head, "  %%%d = ", result));
+  va_start(list, format);
+  put_list(e->out, format, list);
+  va_end(list);
+  add_bytes(e->out, "\n", 1);
+  return result;
+}
+
+const char *vector_type(emitter *e, int lanes, elem el) {
+  static const char *const names[] = {"i1", "i8", "i16", "i32", "i64", "f16", "f32", "f64"};
+  char *type = e->type[__builtin_ctz((unsigned)lanes)][el];
+  if (!*type) snprintf(type, sizeof e->type[0][0], "vector<%dx%s>", lanes, names[el]);
+  return type;
+}
+
+/* ---- MLIR and LLVM ------------------------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below, and MLIR and LLVM themselves */
+static struct machinery {
+  bool ready;
+  MlirContext context;
+  LLVMTargetRef target;
+  char *triple;
+  LLVMTargetMachineRef machine[LGT_NISA];
+} the;
+
+static bool start(lgt_emit_result *out) {
+  if (the.ready) return true;
+  char *error = NULL;
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  the.triple = LLVMGetDefaultTargetTriple();
+  if (LLVMGetTargetFromTriple(the.triple, &the.target, &error)) {
+    snprintf(out->message, sizeof out->message, "LLVM has no target %s: %s", the.triple, error);
+    LLVMDisposeMessage(error);
+    LLVMDisposeMessage(the.triple);
+    return false;
+  }
+  the.context = mlirContextCreateWithThreading(false);
+  mlirRegisterAllLLVMTranslations(the.context);
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__llvm__(), the.context);
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__arith__(), the.context);
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__math__(), the.context);
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__cf__(), the.context);
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__func__(), the.context);
+  the.ready = true;
+  return true;
+}
+
+/* The host's own CPU, or the level below it that the isa names. */
+static LLVMTargetMachineRef machine_for(lgt_isa isa) {
+  static const char *const level[LGT_NISA] = {[LGT_ISA_GENERIC] = "x86-64-v2", [LGT_ISA_AVX2] = "x86-64-v3"};
+  if (the.machine[isa]) return the.machine[isa];
+  char *cpu = NULL, *features = NULL;
+  if (!level[isa]) {
+    cpu = LLVMGetHostCPUName();
+    features = LLVMGetHostCPUFeatures();
+  }
+  the.machine[isa] = LLVMCreateTargetMachine(the.target, the.triple, cpu ? cpu : level[isa], features ? features : "",
+                                             LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+  if (cpu) LLVMDisposeMessage(cpu);
+  if (features) LLVMDisposeMessage(features);
+  return the.machine[isa];
+}
+
+static void keep_message(MlirStringRef piece, void *user) {
+  lgt_emit_result *out = user;
+  size_t used = strlen(out->message);
+  snprintf(out->message + used, sizeof out->message - used, "%.*s", (int)piece.length, piece.data);
+}
+
+static MlirLogicalResult on_diagnostic(MlirDiagnostic diagnostic, void *user) {
+  lgt_emit_result *out = user;
+  if (!out->message[0]) mlirDiagnosticPrint(diagnostic, keep_message, out); /* the first says most */
+  return mlirLogicalResultSuccess();
+}
+
+static bool lower(MlirModule module) {
+  MlirPassManager passes = mlirPassManagerCreate(the.context);
+  mlirPassManagerEnableVerifier(passes, false);
+  mlirPassManagerAddOwnedPass(passes, mlirCreateConversionConvertMathToLLVMPass());
+  mlirPassManagerAddOwnedPass(passes, mlirCreateConversionArithToLLVMConversionPass());
+  mlirPassManagerAddOwnedPass(passes, mlirCreateConversionConvertControlFlowToLLVMPass());
+  mlirPassManagerAddOwnedPass(passes, mlirCreateConversionConvertFuncToLLVMPass());
+  bool done = mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(module)));
+  mlirPassManagerDestroy(passes);
+  return done;
+}
+
+/* No unwind tables: nothing throws through a kernel. */
+static void mark_functions(LLVMModuleRef module, LLVMContextRef context) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+  LLVMAttributeRef nounwind = LLVMCreateEnumAttribute(context, kind, 0);
+  for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
+    LLVMAddAttributeAtIndex(fn, (unsigned)LLVMAttributeFunctionIndex, nounwind);
+}
+
+static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, lgt_emit_result *out) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(module, "function(early-cse)", machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) return true;
+  char *message = LLVMGetErrorMessage(error);
+  snprintf(out->message, sizeof out->message, "%s", message);
+  LLVMDisposeErrorMessage(message);
+  return false;
+}
+
+static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, lgt_emit_result *out) {
+  char *error = NULL;
+  LLVMMemoryBufferRef buffer;
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &error, &buffer)) {
+    snprintf(out->message, sizeof out->message, "%s", error);
+    LLVMDisposeMessage(error);
+    return false;
+  }
+  size_t size = LLVMGetBufferSize(buffer);
+  out->object = malloc(size);
+  if (out->object) {
+    memcpy(out->object, LLVMGetBufferStart(buffer), size);
+    out->size = size;
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  return out->object != NULL;
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* From text to object; true when that worked. */
+static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
+  bool done = false;
+  double t0 = seconds();
+  MlirModule module = mlirModuleCreateParse(the.context, mlirStringRefCreateFromCString(source));
+  out->seconds[LGT_EMIT_PARSE] = seconds() - t0;
+  if (mlirModuleIsNull(module)) return false;
+  LLVMTargetMachineRef machine = machine_for(isa);
+  LLVMContextRef context = LLVMContextCreate();
+  t0 = seconds();
+  LLVMModuleRef code = lower(module) ? mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context) : NULL;
+  mlirModuleDestroy(module);
+  out->seconds[LGT_EMIT_LOWER] = seconds() - t0;
+  if (code) {
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetTarget(code, the.triple);
+    LLVMSetModuleDataLayout(code, layout);
+    LLVMDisposeTargetData(layout);
+    mark_functions(code, context);
+    t0 = seconds();
+    done = optimise(code, machine, out);
+    out->seconds[LGT_EMIT_OPTIMISE] = seconds() - t0;
+    t0 = seconds();
+    done = done && generate(code, machine, out);
+    out->seconds[LGT_EMIT_GENERATE] = seconds() - t0;
+    LLVMDisposeModule(code);
+  }
+  LLVMContextDispose(context);
+  return done;
+}
+
+/* ---- the entry ------------------------------------------------------------------------------------ */
+
+static bool emitter_init(emitter *e, const lgt_loop *loop, lgt_isa isa) {
+  memset(e, 0, sizeof *e);
+  e->loop = loop;
+  e->isa = isa;
+  e->out = &e->body;
+  e->access = lgt_mem_zalloc((size_t)(loop->naccess + 1) * sizeof *e->access);
+  e->value = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->value);
+  e->level = lgt_mem_zalloc((size_t)loop->ninst + 1);
+  e->carry = lgt_mem_zalloc((size_t)(2 * loop->ninst + 1) * sizeof *e->carry);
+  return e->access && e->value && e->level && e->carry;
+}
+
+static void emitter_fini(emitter *e) {
+  lgt_mem_free(e->access);
+  lgt_mem_free(e->value);
+  lgt_mem_free(e->level);
+  lgt_mem_free(e->carry);
+  lgt_mem_free(e->decl.data);
+  lgt_mem_free(e->done.data);
+  lgt_mem_free(e->entry.data);
+  lgt_mem_free(e->body.data);
+}
+
+/* The module's text, functions behind declarations. */
+static char *write_module(emitter *e) {
+  emit_module(e);
+  if (e->done.data) add_bytes(&e->decl, e->done.data, e->done.size);
+  return e->decl.failed || e->done.failed || e->entry.failed || e->body.failed ? NULL : e->decl.data;
+}
+
+__attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa, bool want_text,
+                                                                lgt_emit_result *out) {
+  emitter e;
+  lgt_status status = LGT_NO_MEMORY;
+  double t0 = seconds();
+  memset(out, 0, sizeof *out);
+  char *source = emitter_init(&e, loop, isa) ? write_module(&e) : NULL;
+  if (!source) {
+    snprintf(out->message, sizeof out->message, "out of memory while writing a loop of %d instructions", loop->ninst);
+    goto done;
+  }
+  out->seconds[LGT_EMIT_WRITE] = seconds() - t0;
+  if (want_text) out->text = strdup(source);
+  status = LGT_COMPILE;
+  pthread_mutex_lock(&lock);
+  t0 = seconds();
+  if (start(out)) {
+    out->seconds[LGT_EMIT_START] = seconds() - t0;
+    MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(the.context, on_diagnostic, out, NULL);
+    if (compile(source, isa, out)) status = LGT_OK;
+    mlirContextDetachDiagnosticHandler(the.context, handler);
+  }
+  pthread_mutex_unlock(&lock);
+done:
+  emitter_fini(&e);
+  return status;
+}
