@@ -153,13 +153,15 @@ def speed(bench):
     q = bench.quick
     everyone = ("numpy", "numexpr", "numba")
     big, medium, options, grid = (1 << 28, 1 << 25, 10**7, 8192) if not q else (1 << 14, 1 << 14, 10**4, 128)
-    small, large = (201, 2048) if not q else (31, 64)
+    small, large, plate = (201, 2048, 4096) if not q else (31, 64, 64)
     cases = [
         (f"triad, {8 * big >> 20} MiB arrays", triad(bench, big), TRIAD_WORK, big, 24 * big),
         (f"triad, {8 * medium >> 20} MiB arrays", triad(bench, medium, python=everyone), TRIAD_WORK, medium, 24 * medium),
         (f"black_scholes, {options:.0e} options", black_scholes(bench, options, python=everyone),
          BLACK_SCHOLES_WORK, options, 40 * options),
         (f"5-point sweep, {grid}^2", sweep(bench, grid, grid, python=everyone), SWEEP_WORK, grid * grid, 16 * grid * grid),
+        (f"stencil, {plate}^2, 10 steps in place", program(bench, "stencil", [plate, 10], memory=4 * 8 * plate**2),
+         dict(SWEEP_WORK, bytes=160, flops=50), plate * plate, 16 * plate * plate),
         (f"cavity_flow, {small}^2, 100 steps of 20", program(bench, "cavity_flow", [small, 100 if not q else 2, 20]),
          None, 0, 0),
         (f"cavity_flow, {large}^2, 1 step of 10", program(bench, "cavity_flow", [large, 1, 10], memory=16 * 8 * large**2),

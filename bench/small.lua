@@ -5,7 +5,6 @@
 --   issue     seconds that the operations take the Lua thread, without the work of the runtime: each
 --             turn begins with an empty window, flushed outside of the clock
 -- A request for n turns is one loop of n turns, as a script would have it.
-local np = require "array"
 local lgt = require "lgt"
 local contest = require "contest"
 
