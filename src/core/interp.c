@@ -68,15 +68,26 @@ static void put_scalar(int dtype, lgt_scalar value, void *out) {
   }
 }
 
-/* Copies of block's first element behind it. */
-static void repeat_first(char *block, int size, int64_t n) {
-  for (int64_t filled = size, bytes = size * n; filled < bytes; filled *= 2)
-    memcpy(block + filled, block, (size_t)(bytes - filled < filled ? bytes - filled : filled));
+/* Elements [from, to) become copies of the one before them. */
+static void spread(char *block, int size, int64_t from, int64_t to) {
+#define SPREAD(T)                                     \
+  case sizeof(T): {                                   \
+    T *x = (T *)block, value = x[from - 1];           \
+    for (int64_t i = from; i < to; i++) x[i] = value; \
+    break;                                            \
+  }
+  switch (size) {
+    SPREAD(uint8_t)
+    SPREAD(uint16_t)
+    SPREAD(uint32_t)
+    SPREAD(uint64_t)
+  }
+#undef SPREAD
 }
 
 static void fill(const run *r, char *out, int dtype, lgt_scalar value) {
   put_scalar(dtype, value, out);
-  repeat_first(out, scratch_size(dtype), padded(r->n));
+  spread(out, scratch_size(dtype), 1, padded(r->n));
 }
 
 /* Strides of an access that is walked as `lines` lines of `length` elements. */
@@ -105,8 +116,7 @@ static void load(const run *r, const lgt_inst *inst, char *out) {
   for (int64_t i = 0; i < w.lines; i++)
     fn(out + i * w.length * size, from + i * w.line_stride, w.stride, w.length);
   /* The padding is computed with: it must not send libmvec down a slow path. */
-  for (int64_t i = r->n, end = padded(r->n); i < end; i++)
-    memcpy(out + i * size, out + (r->n - 1) * size, (size_t)size);
+  spread(out, size, r->n, padded(r->n));
 }
 
 static void index_values(const run *r, const lgt_inst *inst, char *out) {
@@ -189,7 +199,7 @@ static void reduce_rows(const run *r, reduction *red, const lgt_inst *inst) {
   for (int64_t i = 0; i < r->rows; i++) {
     if (r->col == 0) {
       put_scalar(red->dtype, lgt_redop_identity(lgt_inst_redop(inst), red->dtype), red->acc);
-      repeat_first(red->acc, red->size, LGT_LANES);
+      spread(red->acc, red->size, 1, LGT_LANES);
       for (int k = 0; red->at && k < LGT_LANES; k++) red->acc_at[k] = INT64_MAX;
     }
     lanes(red, i * r->cols, r->cols);
