@@ -172,19 +172,15 @@ lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *alig
 /* Tiles of the space from the key partition of an argument's root; false when the view hides them. */
 static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key, const lgt_space *space,
                    int64_t *tile, int64_t *offset) {
-  int64_t root_stride[LGT_MAX_DIM], rest = l->offset, begin[LGT_MAX_DIM];
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   unsigned carried = 0;
   if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  for (int d = 0; d < l->root_ndim; d++) {
-    begin[d] = rest / root_stride[d];
-    rest -= begin[d] * root_stride[d];
-  }
+  lgt_layout_walk(l, begin, step);
   for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
   for (int d = 0; d < l->ndim; d++) {
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || key->grid[r] == 1) continue;
-    if (k < 0 || space->whole & (1u << k) || l->stride[d] != root_stride[r] || l->shape[d] != space->extent[k]) return false;
+    if (k < 0 || space->whole & (1u << k) || step[d] != 1 || l->shape[d] != space->extent[k]) return false;
     tile[k] = key->tile[r];
     offset[k] = key->offset[r] - begin[r];
     carried |= 1u << r;
@@ -227,20 +223,15 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
 }
 
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align, const lgt_partition *launch) {
-  int64_t root_stride[LGT_MAX_DIM], rest = l->offset, tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+  int64_t offset[LGT_MAX_DIM], step[LGT_MAX_DIM], tile[LGT_MAX_DIM];
   if (launch->kind != LGT_PARTITION_TILING || l->flags & LGT_LAYOUT_RESHAPED) return NULL;
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  for (int d = 0; d < l->root_ndim; d++) {
-    int64_t begin = rest / root_stride[d];
-    rest -= begin * root_stride[d];
-    tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
-    offset[d] = begin; /* until the dimension is known to be cut, only where the view begins */
-  }
+  lgt_layout_walk(l, offset, step);
+  for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
   unsigned cut = 0;
   for (int d = 0; d < l->ndim; d++) {
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || k < 0 || launch->grid[k] == 1) continue;
-    if (l->stride[d] != root_stride[r]) return NULL;
+    if (step[d] != 1) return NULL;
     tile[r] = launch->tile[k];
     offset[r] += launch->offset[k];
     cut |= 1u << r;

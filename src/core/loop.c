@@ -235,11 +235,9 @@ typedef struct reduction {
   bool fresh, pair, lanes;
 } reduction;
 
-enum { MAX_REDUCTIONS = 32, MAX_ACCESSES = 64 };
-
 static int find_reductions(const lgt_loop *loop, reduction *out) {
   int n = 0;
-  for (int i = 0; i < loop->ninst && n < MAX_REDUCTIONS; i++) {
+  for (int i = 0; i < loop->ninst && n < LGT_MAX_REDUCTIONS; i++) {
     const lgt_inst *in = &loop->inst[i];
     if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
     const lgt_access *access = &loop->access[in->b];
@@ -338,13 +336,13 @@ typedef struct walk {
   const lgt_nest *nest;
   lgt_kernel_fn code;
   int64_t extent[LGT_MAX_DIM];
-  lgt_base base[MAX_ACCESSES];
-  int64_t stride[MAX_ACCESSES][LGT_MAX_DIM];
-  int64_t row[MAX_ACCESSES], col[MAX_ACCESSES];
-  reduction reduction[MAX_REDUCTIONS];
+  lgt_base base[LGT_MAX_ACCESS];
+  int64_t stride[LGT_MAX_ACCESS][LGT_MAX_DIM];
+  int64_t row[LGT_MAX_ACCESS], col[LGT_MAX_ACCESS];
+  reduction reduction[LGT_MAX_REDUCTIONS];
   int nreduction;
   bool has_lanes;
-  _Alignas(64) char lanes[2][MAX_REDUCTIONS][LGT_LANES * 8];
+  _Alignas(64) char lanes[2][LGT_MAX_REDUCTIONS][LGT_LANES * 8];
 } walk;
 
 static void reset_lanes(walk *w) {
@@ -372,7 +370,7 @@ static void fold_lanes(walk *w, const lgt_base *at) {
 static void run_slab(walk *w, const lgt_base *at) {
   const lgt_loop *loop = w->nest->loop;
   int n = w->nest->shape->ndim;
-  lgt_base base[MAX_ACCESSES];
+  lgt_base base[LGT_MAX_ACCESS];
   memcpy(base, at, loop->naccess * sizeof *base);
   if (w->has_lanes) {
     reset_lanes(w);
@@ -472,7 +470,7 @@ static void fold_element(char *target, char *at, int64_t n, void *context) {
 void lgt_nest_end(lgt_nest *nest) {
   const lgt_loop *loop = nest->loop;
   const lgt_nest_shape *shape = nest->shape;
-  reduction reductions[MAX_REDUCTIONS];
+  reduction reductions[LGT_MAX_REDUCTIONS];
   if (!nest->partial) return;
   int n = find_reductions(loop, reductions);
   int64_t size = kept_size(loop, shape);

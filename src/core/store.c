@@ -336,33 +336,33 @@ uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
   return lgt_stores_dense(stores, l->dtype, l->root_ndim, l->root_shape);
 }
 
+void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]) {
+  int64_t root_stride[LGT_MAX_DIM], rest = l->offset;
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  for (int d = 0; d < l->root_ndim; d++) {
+    begin[d] = rest / root_stride[d];
+    rest -= begin[d] * root_stride[d];
+  }
+  for (int d = 0; d < l->ndim; d++)
+    step[d] = l->dim[d] < 0 || l->shape[d] <= 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
+}
+
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
-  int64_t root_stride[LGT_MAX_DIM], rest = l->offset;
-  if (l->flags & (LGT_LAYOUT_RESHAPED | LGT_LAYOUT_WHOLE)) {
-    if (!(l->flags & LGT_LAYOUT_RESHAPED)) {
-      r = *view;
-    } else if (lgt_rect_empty(view)) {
-      for (int d = 0; d < r.ndim; d++) r.hi[d] = 0;
-    }
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
+  bool empty = view->ndim > 0 && lgt_rect_empty(view);
+  if (empty) {
+    for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
     return r;
   }
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  for (int d = 0; d < l->root_ndim; d++) { /* where the view begins */
-    r.lo[d] = rest / root_stride[d];
-    rest -= r.lo[d] * root_stride[d];
-    r.hi[d] = r.lo[d] + 1;
-  }
+  if (l->flags & LGT_LAYOUT_WHOLE) return *view;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return r;
+  lgt_layout_walk(l, begin, step);
+  for (int d = 0; d < l->root_ndim; d++) r.lo[d] = begin[d], r.hi[d] = begin[d] + 1;
   for (int d = 0; d < l->ndim; d++) {
     int k = l->dim[d];
-    if (view->lo[d] >= view->hi[d]) { /* empty: an empty rect will do */
-      for (int e = 0; e < r.ndim; e++) r.hi[e] = r.lo[e];
-      if (r.ndim == 0) continue;
-      return r;
-    }
-    if (k < 0 || l->stride[d] == 0) continue;
-    int64_t step = l->stride[d] / root_stride[k], begin = r.lo[k];
-    int64_t a = begin + step * view->lo[d], b = begin + step * (view->hi[d] - 1);
+    if (step[d] == 0) continue;
+    int64_t a = begin[k] + step[d] * view->lo[d], b = begin[k] + step[d] * (view->hi[d] - 1);
     r.lo[k] = a < b ? a : b;
     r.hi[k] = (a < b ? b : a) + 1;
   }
@@ -370,14 +370,60 @@ lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
 }
 
 bool lgt_layout_exact(const lgt_layout *l) {
-  int64_t root_stride[LGT_MAX_DIM];
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   if (l->flags & LGT_LAYOUT_WHOLE) return true;
   if (l->flags & LGT_LAYOUT_RESHAPED) return false;
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  lgt_layout_walk(l, begin, step);
+  for (int d = 0; d < l->ndim; d++)
+    if (step[d] > 1 || step[d] < -1) return false;
+  return true;
+}
+
+int64_t lgt_layout_distinct(const lgt_layout *l) {
+  int64_t n = 1;
+  for (int d = 0; d < l->ndim; d++)
+    if (l->stride[d] != 0 || l->shape[d] == 0) n *= l->shape[d];
+  return n;
+}
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t t = a % b;
+    a = b;
+    b = t;
+  }
+  return a < 0 ? -a : a;
+}
+
+/* First and last element that a view touches, in the root's C order. */
+static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
+  *lo = *hi = l->offset;
   for (int d = 0; d < l->ndim; d++) {
-    if (l->dim[d] < 0 || l->shape[d] <= 1) continue;
-    int64_t step = l->stride[d] / root_stride[l->dim[d]];
-    if (step != 1 && step != -1) return false;
+    int64_t reach = (l->shape[d] - 1) * l->stride[d];
+    if (reach < 0) *lo += reach;
+    else *hi += reach;
+  }
+}
+
+bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
+  int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM], bstep[LGT_MAX_DIM];
+  if (a->size == 0 || b->size == 0) return false;
+  linear_bounds(a, &alo, &ahi);
+  linear_bounds(b, &blo, &bhi);
+  if (ahi < blo || bhi < alo) return false;
+  if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
+  lgt_rect view_a = lgt_rect_of_shape(a->ndim, a->shape), view_b = lgt_rect_of_shape(b->ndim, b->shape), common;
+  lgt_rect ra = lgt_layout_root_rect(a, &view_a), rb = lgt_layout_root_rect(b, &view_b);
+  if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
+  lgt_layout_walk(a, abegin, astep);
+  lgt_layout_walk(b, bbegin, bstep);
+  for (int r = 0; r < a->root_ndim; r++) { /* interleaved views: every second element, say */
+    int64_t g = 0;
+    for (int d = 0; d < a->ndim; d++)
+      if (a->dim[d] == r) g = gcd(g, astep[d]);
+    for (int d = 0; d < b->ndim; d++)
+      if (b->dim[d] == r) g = gcd(g, bstep[d]);
+    if (g > 1 && (abegin[r] - bbegin[r]) % g) return false;
   }
   return true;
 }

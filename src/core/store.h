@@ -30,16 +30,17 @@ typedef struct lgt_store {
   uint32_t line;          /* where it was created, 0: unknown */
   bool written;           /* some element was */
   bool released;          /* detached: may not be used any more */
+  bool attached;          /* memory of the host program: stays where it is */
 
   uint32_t stamp;         /* of the window that numbered it last */
   uint16_t number;        /* in that window */
+  int32_t uses;           /* references by the calls of that window */
 
   lgt_replica *replica;   /* owned, one for each domain; NULL until it has an instance */
   const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;   /* which of the recipe's results it is */
-  uint16_t producer_root; /* where the plan that stored it keeps book of it */
-  struct lgt_plan *producer; /* borrowed; NULL when nobody asks any more */
+  const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
   lgt_failure *failure;   /* ref; not NULL: poisoned */
   void (*release)(void *); /* of attached memory */
   void *release_context;
@@ -82,10 +83,20 @@ uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
 /* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).
  * A reshaped view touches its whole root. */
 lgt_rect lgt_layout_root_rect(const lgt_layout *layout, const lgt_rect *view);
+/* The map in the root's coordinates: where the view begins, and the root step of each view dimension
+ * (0 where it walks nowhere).  Not for reshaped views. */
+void lgt_layout_walk(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]);
+/* How many different elements of the root the view has (broadcast ones count once). */
+int64_t lgt_layout_distinct(const lgt_layout *layout);
+/* May two views of one root share an element?  False only when they certainly do not. */
+bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b);
 /* Does every root element within the bound of the view belong to the view? */
 bool lgt_layout_exact(const lgt_layout *layout);
 /* Strides of a C-order array of this shape, in elements. */
 void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride);
+
+/* May anybody but the calls that are being planned still ask for its contents? */
+static inline bool lgt_store_reachable(const lgt_store *store) { return store->handles > 0 || store->refs > store->uses; }
 
 lgt_store *lgt_store_new(lgt_stores *stores, uint32_t root_layout); /* NULL when the table is full */
 /* Give the store's number back.  The caller has released what it owns. */

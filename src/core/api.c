@@ -1,0 +1,393 @@
+/* api.c - the public interface (lgt.h) over the runtime's parts: arrays, kinds, launches, reading
+ * elements, counters.  Arguments are checked here; what lies below trusts them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "job.h"
+#include "runtime.h"
+
+/* ---- layouts ----------------------------------------------------------------------------------------- */
+
+static bool layout_ok(lgt_runtime *rt, uint32_t layout) {
+  if (layout && layout < rt->stores.nlayout) return true;
+  lgt_err(LGT_BAD_ARGUMENT, "layout %u does not exist", layout);
+  return false;
+}
+
+static uint32_t publish(lgt_runtime *rt, uint32_t layout) {
+  rt->front.nlayouts = rt->stores.nlayout;
+  return layout;
+}
+
+uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape) {
+  return publish(rt, lgt_stores_dense(&rt->stores, dtype, ndim, shape));
+}
+uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_slice(&rt->stores, layout, dim, first, count, step)) : 0;
+}
+uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_project(&rt->stores, layout, dim, index)) : 0;
+}
+uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t extent) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_promote(&rt->stores, layout, dim, extent)) : 0;
+}
+uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_transpose(&rt->stores, layout, axes)) : 0;
+}
+uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_broadcast(&rt->stores, layout, ndim, shape)) : 0;
+}
+uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_reshape(&rt->stores, layout, ndim, shape)) : 0;
+}
+
+/* ---- handles ------------------------------------------------------------------------------------------- */
+
+lgt_front *lgt_front_of(lgt_runtime *rt) { return &rt->front; }
+
+static bool array_ok(lgt_runtime *rt, lgt_id array) {
+  if (array && array <= rt->stores.max_handle && rt->stores.handle[array].layout) return true;
+  lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", array);
+  return false;
+}
+
+lgt_store *lgt_runtime_store(lgt_runtime *rt, lgt_id array) {
+  if (!array_ok(rt, array)) return NULL;
+  lgt_handle *handle = &rt->stores.handle[array];
+  if (!handle->store) {
+    lgt_store *store = lgt_store_new(&rt->stores, handle->layout);
+    if (!store) return NULL;
+    store->handles = 1;
+    handle->store = store->id;
+  }
+  lgt_store *store = lgt_store_at(&rt->stores, handle->store);
+  if (store->released) {
+    lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more");
+    return NULL;
+  }
+  return store;
+}
+
+static lgt_id take_id(lgt_runtime *rt) {
+  if (!rt->front.nfree && !lgt_handles_refill(&rt->stores, &rt->front.nfree)) return 0;
+  rt->front.max_id = rt->stores.max_handle;
+  return rt->front.free_ids[--rt->front.nfree];
+}
+
+lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
+  if (!layout_ok(rt, layout)) return 0;
+  if (!(rt->stores.layout[layout].flags & LGT_LAYOUT_WHOLE)) {
+    lgt_err(LGT_BAD_ARGUMENT, "a new array needs a dense layout, %u is a view", layout);
+    return 0;
+  }
+  lgt_id id = take_id(rt);
+  if (id) rt->stores.handle[id] = (lgt_handle){0, layout};
+  return id;
+}
+
+lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
+  lgt_store *store = layout_ok(rt, layout) ? lgt_runtime_store(rt, array) : NULL;
+  if (!store) return 0;
+  const lgt_layout *l = lgt_layout_at(&rt->stores, layout), *root = lgt_layout_at(&rt->stores, store->layout);
+  bool same = l->dtype == root->dtype && l->root_ndim == root->ndim;
+  for (int d = 0; same && d < root->ndim; d++) same = l->root_shape[d] == root->shape[d];
+  if (!same) {
+    lgt_err(LGT_BAD_ARGUMENT, "layout %u is not a view of this array", layout);
+    return 0;
+  }
+  lgt_id id = take_id(rt);
+  if (!id) return 0;
+  rt->stores.handle[id] = (lgt_handle){store->id, layout};
+  store->handles++;
+  return id;
+}
+
+void lgt_array_free(lgt_runtime *rt, lgt_id array) {
+  if (!array || array > rt->stores.max_handle || !rt->stores.handle[array].layout) return;
+  lgt_handle handle = rt->stores.handle[array];
+  if (rt->front.count) { /* a recorded launch may name the handle: resolve it first */
+    lgt_runtime_take(rt);
+    handle = rt->stores.handle[array];
+  }
+  rt->stores.handle[array] = (lgt_handle){0, 0};
+  rt->front.free_ids[rt->front.nfree++] = array;
+  if (!handle.store) return;
+  lgt_store *store = lgt_store_at(&rt->stores, handle.store);
+  if (--store->handles == 0 && store->refs == 0) lgt_bind_drop_store(&rt->binder, store);
+}
+
+void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
+  for (int64_t i = 0; i < count; i++) lgt_array_free(rt, arrays[i]);
+}
+
+/* ---- memory of the host program ---------------------------------------------------------------------------- */
+
+lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context) {
+  lgt_id id = lgt_array_new(rt, layout);
+  lgt_store *store = id ? lgt_runtime_store(rt, id) : NULL;
+  const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
+  if (!store) return 0;
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
+  lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
+  if (!inst || !lgt_region_add(&replica[0].valid, &all)) {
+    lgt_instance_release(&rt->map, inst);
+    lgt_array_free(rt, id);
+    lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
+    return 0;
+  }
+  lgt_replica_set(&rt->map, &replica[0], inst);
+  store->attached = store->written = true;
+  store->release = release;
+  store->release_context = context;
+  return id;
+}
+
+/* The newest elements of a rect in one instance of domain 0, with nothing in flight on it. */
+static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write, lgt_instance **out) {
+  lgt_status status = lgt_runtime_settle(rt);
+  if (status) return status;
+  status = lgt_bind_materialise(&rt->binder, store);
+  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read, write, out);
+  if (status == LGT_NO_MEMORY) {
+    const lgt_layout *l = lgt_layout_at(&rt->stores, store->layout);
+    lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
+            (long long)(l->size * lgt_dtype_size(l->dtype)), (long long)rt->map.live, (long long)rt->map.budget);
+  }
+  if (status) return status;
+  lgt_bind_wait(&rt->binder, *out, write);
+  lgt_bind_retire(&rt->binder, false);
+  lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
+  if (!failure) return LGT_OK;
+  if (rt->binder.failure == failure) {
+    lgt_failure_release(rt->binder.failure);
+    rt->binder.failure = NULL;
+  }
+  return lgt_err(failure->status, "%s", failure->message);
+}
+
+static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout, lgt_instance **inst) {
+  lgt_store *store = lgt_runtime_store(rt, array);
+  if (!store) return LGT_BAD_ARGUMENT;
+  *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape), rect = lgt_layout_root_rect(*layout, &view);
+  if (write && !lgt_layout_exact(*layout)) read = true;
+  store->refs++; /* settling may drop what only launches kept alive */
+  lgt_status status = settle_rect(rt, store, &rect, read, write, inst);
+  store->refs--;
+  if (!status && write) store->written = true;
+  return status;
+}
+
+lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
+  lgt_store *store = lgt_runtime_store(rt, array);
+  if (!store) return LGT_BAD_ARGUMENT;
+  if (!store->attached) return lgt_err(LGT_BAD_ARGUMENT, "the array does not use memory of the host program: only attached arrays can be detached");
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_instance *inst;
+  lgt_status status = settle_rect(rt, store, &all, true, false, &inst);
+  if (status) return status;
+  lgt_bind_wait(&rt->binder, inst, true);
+  lgt_bind_retire(&rt->binder, false);
+  lgt_store_forget(&rt->map, store);
+  store->released = true;
+  store->attached = false;
+  if (store->release) store->release(store->release_context);
+  store->release = NULL;
+  return LGT_OK;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------ */
+
+static void locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
+  lgt_alignment align;
+  lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
+  memset(&align, 0, sizeof align);
+  for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
+  lgt_job_tile(layout, &align, &view, inst, tile, NULL);
+}
+
+lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
+  layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  if (layout->size != 1) return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number", (long long)layout->size);
+  lgt_status status = settle_view(rt, array, true, false, &layout, &inst);
+  if (status) return status;
+  locate(layout, inst, &tile);
+  *out = lgt_dtype_load(layout->dtype, tile.data);
+  return LGT_OK;
+}
+
+/* Between the view and a C-order buffer. */
+static void transfer(const lgt_tile *tile, char *buffer, bool out) {
+  int64_t index[LGT_MAX_DIM] = {0};
+  size_t size = (size_t)lgt_dtype_size(tile->dtype);
+  int n = tile->ndim;
+  for (int d = 0; d < n; d++)
+    if (tile->extent[d] == 0) return;
+  bool contiguous = n > 0 && tile->stride[n - 1] == (int64_t)size;
+  int64_t inner = n ? tile->extent[n - 1] : 1;
+  char *row = tile->data;
+  for (;;) {
+    if (contiguous) {
+      if (out) memcpy(buffer, row, size * (size_t)inner);
+      else memcpy(row, buffer, size * (size_t)inner);
+      buffer += size * (size_t)inner;
+    } else {
+      for (int64_t i = 0; i < inner; i++, buffer += size) {
+        char *element = row + (n ? i * tile->stride[n - 1] : 0);
+        if (out) memcpy(buffer, element, size);
+        else memcpy(element, buffer, size);
+      }
+    }
+    int d = n - 2;
+    for (; d >= 0; d--) {
+      row += tile->stride[d];
+      if (++index[d] < tile->extent[d]) break;
+      row -= tile->stride[d] * tile->extent[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  lgt_status status = settle_view(rt, array, true, false, &layout, &inst);
+  if (status) return status;
+  locate(layout, inst, &tile);
+  transfer(&tile, out, true);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  lgt_status status = settle_view(rt, array, false, true, &layout, &inst);
+  if (status) return status;
+  locate(layout, inst, &tile);
+  transfer(&tile, (char *)data, false);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
+  if (!read && !write) return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
+  lgt_status status = settle_view(rt, array, read, write, &layout, &inst);
+  if (status) return status;
+  locate(layout, inst, &tile);
+  *data = tile.data;
+  for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
+  return LGT_OK;
+}
+
+/* ---- kinds and launches ---------------------------------------------------------------------------------------- */
+
+int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) { return lgt_kinds_add_generator(&rt->kinds, name, body); }
+int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant) {
+  return lgt_kinds_add_cpu(&rt->kinds, name, privileges, constraints, variant);
+}
+
+uint32_t lgt_line(lgt_runtime *rt, const char *text) {
+  for (int i = 1; i < rt->nline; i++) /* a program has few lines that launch large tasks */
+    if (!strcmp(rt->line[i], text)) return (uint32_t)i;
+  if (!lgt_mem_grow((void **)&rt->line, &rt->line_room, rt->nline + 1, sizeof *rt->line)) return 0;
+  rt->line[rt->nline] = lgt_mem_strdup(text);
+  return rt->line[rt->nline] ? (uint32_t)rt->nline++ : 0;
+}
+
+static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
+  if (launch->kind >= rt->kinds.count) return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  const lgt_kind *kind = rt->kinds.kind[launch->kind];
+  lgt_call call = {.kind = kind, .nargs = launch->nargs};
+  lgt_space space;
+  if (launch->nargs != kind->nargs)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs, launch->nargs);
+  if (launch->nparams > LGT_MAX_PARAMS)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name, launch->nparams, LGT_MAX_PARAMS);
+  for (int a = 0; a < launch->nargs; a++) {
+    if (!array_ok(rt, launch->arg[a])) return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
+    call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
+    const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
+    if (kind->dtype[a] != LGT_NDTYPE && kind->dtype[a] != l->dtype)
+      return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1, lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
+  }
+  return lgt_space_of_call(&rt->stores, &call, &space);
+}
+
+lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
+  lgt_status status = check_launch(rt, launch);
+  if (status) return status;
+  rt->front.launches[rt->front.count++] = *launch;
+  while (rt->front.count >= rt->front.limit && !status) {
+    int result = lgt_flush(rt);
+    if (result < 0) status = result;
+    if (result == 0) break;
+  }
+  return status;
+}
+
+lgt_status lgt_fence(lgt_runtime *rt) {
+  lgt_status status = lgt_runtime_settle(rt);
+  lgt_bind_retire(&rt->binder, true);
+  if (status || !rt->binder.failure) return status;
+  lgt_failure *failure = rt->binder.failure;
+  rt->binder.failure = NULL;
+  status = lgt_err(failure->status, "%s", failure->message);
+  lgt_failure_release(failure);
+  return status;
+}
+
+/* ---- seeing inside ------------------------------------------------------------------------------------------------ */
+
+/* name, value */
+#define STAT_LIST(X)                                                                        \
+  X(launches, rt->launches) X(tasks, rt->binder.tasks) X(fused_groups, rt->binder.groups)    \
+  X(temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued)           \
+  X(windows, rt->windows) X(plans_made, rt->plans)                                           \
+  X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                \
+  X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                    \
+  X(kernels_failed, lgt_kernels_stat(rt->kernels).failed)                                    \
+  X(bytes_copied, rt->map.copied) X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak)    \
+  X(bytes_pooled, rt->map.pooled) X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
+
+int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
+  int i = 0;
+#define X(field, value) \
+  if (i++ == n) {       \
+    *name = #field;     \
+    return (value);     \
+  }
+  STAT_LIST(X)
+#undef X
+  *name = NULL;
+  return 0;
+}
+
+void lgt_stats_reset(lgt_runtime *rt) {
+  rt->launches = rt->windows = rt->plans = rt->collections = 0;
+  rt->binder.tasks = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
+  rt->map.copied = 0;
+  rt->map.peak = rt->map.live;
+  lgt_kernels_stat_reset(rt->kernels);
+}
+
+int lgt_rank(lgt_runtime *rt) {
+  (void)rt;
+  return 0;
+}
+
+int lgt_size(lgt_runtime *rt) {
+  (void)rt;
+  return 1;
+}

@@ -1,0 +1,498 @@
+/* bind.c - binding groups to instances and building their tasks.  See bind.h.
+ *
+ * The order for one group: inputs materialised and checked for poison; instances acquired for each
+ * domain that works on the group (job.c copies what is missing); one job for each colour; partial
+ * results of several colours folded; stores updated; recipes left behind.
+ *
+ * Which elements a colour needs follows from the launch partition and each access's view; slots are
+ * acquired for a domain at once, over all its colours, so that no instance moves under another
+ * colour of the same domain.
+ */
+#include "bind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "job.h"
+#include "weave.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+int lgt_bind_domain_of(const lgt_binder *binder, const lgt_partition *launch, int colour) {
+  return launch->ncolour == 1 ? 0 : (int)((int64_t)colour * binder->map->domains / launch->ncolour);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------ */
+
+lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
+  lgt_failure *failure = lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
+  if (failure && !binder->failure) binder->failure = lgt_failure_retain(failure);
+  return failure;
+}
+
+void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure) {
+  (void)binder;
+  lgt_failure_release(store->failure);
+  store->failure = failure ? lgt_failure_retain(failure) : NULL;
+  store->written = true;
+}
+
+static void drop_recipe(lgt_binder *binder, lgt_store *store) {
+  lgt_recipe *recipe = store->recipe;
+  store->recipe = NULL;
+  if (!recipe || --recipe->refs > 0) return;
+  for (int i = 0; i < recipe->binding->ninst; i++) {
+    lgt_instance *inst = recipe->binding->inst[i];
+    if (!inst) continue;
+    inst->pins--;
+    lgt_instance_release(binder->map, inst);
+  }
+  lgt_mem_free(recipe->binding->inst);
+  lgt_mem_free(recipe->binding->param);
+  lgt_mem_free(recipe->binding);
+  lgt_mem_free(recipe);
+}
+
+void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
+  if (store->handles > 0 || store->refs > 0) return;
+  drop_recipe(binder, store);
+  if (store->attached && store->replica) lgt_bind_wait(binder, store->replica[0].inst, true);
+  lgt_store_forget(binder->map, store);
+  lgt_failure_release(store->failure);
+  if (store->release) store->release(store->release_context);
+  lgt_store_recycle(binder->stores, store);
+}
+
+/* ---- acquiring ----------------------------------------------------------------------------------------- */
+
+/* A larger or private instance for a domain, with the old one's valid elements. */
+static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect) {
+  lgt_replica *replica = &store->replica[domain];
+  lgt_instance *old = replica->inst;
+  lgt_instance *inst = lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
+  if (!inst) return LGT_NO_MEMORY;
+  lgt_status status = LGT_OK;
+  if (old && replica->valid.count) {
+    lgt_copy *copies = lgt_mem_alloc((size_t)replica->valid.count * sizeof *copies);
+    for (int i = 0; copies && i < replica->valid.count; i++) copies[i] = (lgt_copy){old, inst, replica->valid.rect[i]};
+    status = copies ? lgt_job_copy(binder, copies, replica->valid.count) : no_memory();
+    lgt_mem_free(copies);
+  }
+  if (status) lgt_instance_release(binder->map, inst);
+  else lgt_replica_set(binder->map, replica, inst);
+  return status;
+}
+
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool read, bool write, lgt_instance **out) {
+  if (!lgt_store_replicas(binder->map, store)) return no_memory();
+  if (rect->ndim == 0) domain = 0;
+  lgt_replica *replica = &store->replica[domain];
+  bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
+  bool shared = replica->inst && (replica->inst->owners > 1 || replica->inst->pins > 0);
+  lgt_copy *copies = NULL;
+  int count = 0, room = 0;
+  lgt_status status = LGT_OK;
+  bool fetch = read && binder->map->domains > 1 && !lgt_region_contains(&replica->valid, rect);
+  if (!covers || ((write || fetch) && shared)) {
+    lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
+    if (binder->map->domains == 1) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+    status = replace_instance(binder, store, domain, &want);
+  }
+  if (!status && fetch) {
+    if (!lgt_store_fetch(binder->map, store, domain, rect, &copies, &count, &room)) status = no_memory();
+    if (!status && count) status = lgt_job_copy(binder, copies, count);
+  }
+  if (!status && write && !lgt_store_written(binder->map, store, domain, rect)) status = no_memory();
+  lgt_mem_free(copies);
+  if (!status) *out = store->replica[domain].inst;
+  return status;
+}
+
+int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  int64_t bytes = 0;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    if (!slot->initial || !slot->written) continue;
+    const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
+    for (int d = 0; store->replica && d < binder->map->domains; d++) {
+      const lgt_instance *inst = store->replica[d].inst;
+      if (inst && inst->pins > 0) bytes += inst->bytes;
+    }
+  }
+  return bytes;
+}
+
+/* ---- what a group needs --------------------------------------------------------------------------------- */
+
+typedef struct run {
+  lgt_binder *binder;
+  lgt_plan_group *group;
+  const uint32_t *root;        /* store of each root; NULL for a rescue */
+  const lgt_binding *source;   /* for a rescue: the instances of the original group */
+  lgt_instance **inst;         /* domains * nslot, borrowed while the stores or `owned` keep them */
+  lgt_rect *read, *write;      /* domains * nslot: what the domain's colours touch */
+  lgt_scalar *param;
+  bool *fold;                  /* nslot: several colours reduce into the same elements */
+} run;
+
+static lgt_store *root_store(const run *r, uint16_t root) { return lgt_store_at(r->binder->stores, r->root[root]); }
+
+static const lgt_space *space_of(const run *r, const lgt_plan_access *access) {
+  const lgt_weave_item *item = &r->group->items->item[access->item];
+  return item->call == LGT_NONE ? NULL : &r->group->plan->call[item->call].space;
+}
+
+lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access) {
+  const lgt_weave_item *item = &group->items->item[access->item];
+  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}};
+  return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
+}
+
+/* The root rect that one access touches for one tile of the launch's space. */
+static lgt_rect access_rect(const run *r, const lgt_plan_access *access, const lgt_rect *tile) {
+  const lgt_layout *layout = lgt_layout_at(r->binder->stores, access->layout);
+  lgt_alignment align = lgt_bind_align(r->group, access);
+  lgt_rect view = lgt_space_view_rect(layout, &align, tile);
+  return lgt_layout_root_rect(layout, &view);
+}
+
+/* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
+lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
+  if (group->launch->ncolour == 1) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
+  return lgt_partition_rect(group->launch, colour);
+}
+
+static int access_count(const lgt_plan_loop *loop) { return loop->cpu ? loop->cpu->nargs : loop->kernel->loop->naccess; }
+
+static int access_mode(const lgt_plan_loop *loop, int a) {
+  if (!loop->cpu) return loop->kernel->loop->access[a].mode;
+  return loop->cpu->privilege[a] & LGT_PRIV_WRITE ? LGT_ACCESS_STORE : LGT_ACCESS_LOAD;
+}
+
+/* Does the access stand still along a dimension that is cut? */
+static bool stands_still(const run *r, const lgt_plan_access *access) {
+  const lgt_partition *launch = r->group->launch;
+  const lgt_space *space = space_of(r, access);
+  for (int d = 0; launch->kind == LGT_PARTITION_TILING && space && d < launch->ndim; d++)
+    if (launch->grid[d] > 1 && access->stride[d] == 0) return true;
+  return false;
+}
+
+static void bound_into(lgt_rect *rect, const lgt_rect *more) { *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more); }
+
+/* Fill in read[], write[] and fold[]: what each domain touches of each slot. */
+static void survey(run *r) {
+  const lgt_plan_group *group = r->group;
+  int n = r->binder->map->domains * group->nslot;
+  for (int i = 0; i < n; i++) r->read[i].ndim = r->write[i].ndim = -1;
+  for (int c = 0; c < group->launch->ncolour; c++) {
+    int domain = lgt_bind_domain_of(r->binder, group->launch, c);
+    for (int l = 0; l < group->nloop; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      lgt_rect tile = lgt_bind_tile(group, loop, c);
+      if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) continue;
+      for (int a = 0; a < access_count(loop); a++) {
+        const lgt_plan_access *access = &loop->access[a];
+        if (access->slot == LGT_NONE) continue;
+        int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
+        lgt_rect rect = access_rect(r, access, &tile);
+        bool writes = mode != LGT_ACCESS_LOAD, exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
+        if (mode == LGT_ACCESS_REDUCE && stands_still(r, access)) r->fold[access->slot] = true;
+        if (writes) bound_into(&r->write[at], &rect);
+        if (!writes || !exact || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ)) bound_into(&r->read[at], &rect);
+      }
+    }
+  }
+}
+
+/* ---- instances for slots ------------------------------------------------------------------------------------ */
+
+static lgt_status acquire_initial(run *r, int s, int domain) {
+  const lgt_plan_slot *slot = &r->group->slot[s];
+  int at = domain * r->group->nslot + s;
+  if (r->source) { /* a rescue reads what the recipe kept */
+    r->inst[at] = r->source->inst[domain * (r->source->ninst / r->binder->map->domains) + slot->root];
+    return LGT_OK;
+  }
+  lgt_store *store = root_store(r, slot->root);
+  bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
+  /* Several loops may write parts of what the bound covers: the rest has to be there as well. */
+  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+  if (!read && !write) return LGT_OK;
+  return lgt_bind_acquire(r->binder, store, domain, &all, slot->initial, write, &r->inst[at]);
+}
+
+static lgt_status make_new(run *r, int s, int domain) {
+  int at = domain * r->group->nslot + s;
+  const lgt_layout *root = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
+  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
+  if (r->binder->map->domains > 1) {
+    bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
+    if (!read && !write) return LGT_OK;
+    rect = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+  }
+  r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);
+  return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
+}
+
+static bool is_scalar(const run *r, int slot) { return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0; }
+
+static void release_new(run *r) {
+  int n = r->group->nslot;
+  for (int d = 0; d < r->binder->map->domains; d++)
+    for (int s = 0; s < n; s++)
+      if (!r->group->slot[s].initial && !(d > 0 && is_scalar(r, s))) lgt_instance_release(r->binder->map, r->inst[d * n + s]);
+}
+
+/* Scalars exist once, in domain 0, for all domains; so does what several colours reduce into. */
+static void share_slots(run *r) {
+  int n = r->group->nslot;
+  for (int s = 0; s < n; s++) {
+    if (!is_scalar(r, s) && !r->fold[s]) continue;
+    for (int d = 1; d < r->binder->map->domains; d++) {
+      if (r->read[d * n + s].ndim >= 0) bound_into(&r->read[s], &r->read[d * n + s]);
+      if (r->write[d * n + s].ndim >= 0) bound_into(&r->write[s], &r->write[d * n + s]);
+    }
+  }
+}
+
+static lgt_status acquire_slots(run *r) {
+  int n = r->group->nslot;
+  lgt_status status = LGT_OK;
+  for (int d = 0; d < r->binder->map->domains && !status; d++)
+    for (int s = 0; s < n && !status; s++) {
+      if (is_scalar(r, s) && d > 0) r->inst[d * n + s] = r->inst[s];
+      else if (r->fold[s] && d > 0) continue; /* the colours' results meet in domain 0 */
+      else status = r->group->slot[s].initial ? acquire_initial(r, s, d) : make_new(r, s, d);
+    }
+  return status;
+}
+
+/* With one domain all of the above comes down to this. */
+static lgt_status acquire_whole(run *r) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < r->group->nslot && !status; s++) {
+    const lgt_plan_slot *slot = &r->group->slot[s];
+    if (!slot->initial) {
+      status = make_new(r, s, 0);
+    } else if (r->source) {
+      r->inst[s] = r->source->inst[slot->root];
+    } else {
+      lgt_store *store = root_store(r, slot->root);
+      lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
+      if (inst && !(slot->written && (inst->owners > 1 || inst->pins > 0))) {
+        r->inst[s] = inst;
+        continue;
+      }
+      const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
+      lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+      status = lgt_bind_acquire(r->binder, store, 0, &all, true, slot->written, &r->inst[s]);
+    }
+  }
+  return status;
+}
+
+/* ---- afterwards ------------------------------------------------------------------------------------------------ */
+
+/* A root's newest contents are in slot s from now on. */
+static lgt_status settle(run *r, lgt_store *store, int s) {
+  lgt_map *map = r->binder->map;
+  int n = r->group->nslot;
+  if (!lgt_store_replicas(map, store)) return no_memory();
+  bool scalar = lgt_layout_at(r->binder->stores, store->layout)->ndim == 0;
+  for (int d = 0; d < map->domains; d++) {
+    lgt_instance *inst = scalar && d > 0 ? NULL : r->inst[d * n + s];
+    lgt_region_clear(&store->replica[d].valid);
+    if (inst != store->replica[d].inst) lgt_replica_set(map, &store->replica[d], inst ? lgt_instance_retain(inst) : NULL);
+    if (!inst) continue;
+    lgt_rect rect = inst->rect;
+    if (map->domains > 1 && r->write[d * n + s].ndim >= 0) rect = r->write[d * n + s];
+    if (!lgt_region_add(&store->replica[d].valid, &rect)) return no_memory();
+  }
+  return LGT_OK;
+}
+
+static void update_keys(run *r, lgt_store *store, const lgt_plan_loop *loop, const lgt_plan_access *access) {
+  lgt_alignment align = lgt_bind_align(r->group, access);
+  if (loop->space_ndim != r->group->launch->ndim) return;
+  store->key = r->group->launch->ncolour == 1
+                   ? NULL
+                   : lgt_solver_key(&r->binder->fuser->solver, lgt_layout_at(r->binder->stores, access->layout), &align, r->group->launch);
+}
+
+static lgt_status settle_all(run *r) {
+  lgt_plan_group *group = r->group;
+  lgt_status status = LGT_OK;
+  for (int f = 0; f < group->nfinal && !status; f++) {
+    lgt_store *store = root_store(r, group->slot_of_final[2 * f]);
+    drop_recipe(r->binder, store);
+    status = settle(r, store, group->slot_of_final[2 * f + 1]);
+    store->written = true;
+    store->maker = group;
+  }
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].initial && group->slot[s].written) {
+      root_store(r, group->slot[s].root)->written = true;
+      root_store(r, group->slot[s].root)->maker = group;
+    }
+  if (r->binder->map->domains > 1)
+    for (int l = 0; l < group->nloop; l++)
+      for (int a = 0; a < access_count(&group->loop[l]); a++) {
+        const lgt_plan_access *access = &group->loop[l].access[a];
+        if (access->slot == LGT_NONE || access_mode(&group->loop[l], a) == LGT_ACCESS_LOAD) continue;
+        uint16_t root = group->slot[access->slot].root;
+        if (root != LGT_NONE) update_keys(r, root_store(r, root), &group->loop[l], access);
+      }
+  return status;
+}
+
+/* Leave a recipe for the elided results that the program may still hold. */
+static lgt_status leave_recipe(run *r) {
+  lgt_plan_group *group = r->group;
+  int n = group->nslot * r->binder->map->domains;
+  lgt_recipe *recipe = NULL;
+  for (int e = 0; e < group->nelided; e++) {
+    lgt_store *store = root_store(r, group->elided[e].root);
+    r->binder->elided++;
+    if (group->elided[e].must_die || !lgt_store_reachable(store)) continue;
+    if (!recipe) {
+      recipe = lgt_mem_zalloc(sizeof *recipe);
+      lgt_binding *binding = lgt_mem_zalloc(sizeof *binding);
+      lgt_instance **inst = lgt_mem_zalloc(((size_t)n + 1) * sizeof *inst);
+      lgt_scalar *param = lgt_mem_alloc(((size_t)group->count * LGT_MAX_PARAMS + 1) * sizeof *param);
+      if (!recipe || !binding || !inst || !param) {
+        lgt_mem_free(recipe);
+        lgt_mem_free(binding);
+        lgt_mem_free(inst);
+        lgt_mem_free(param);
+        return no_memory();
+      }
+      *binding = (lgt_binding){inst, n, param};
+      *recipe = (lgt_recipe){0, group, binding};
+      for (int i = 0; i < n; i++) {
+        if (!group->slot[i % group->nslot].pinned || !r->inst[i]) continue;
+        inst[i] = lgt_instance_retain(r->inst[i]);
+        inst[i]->pins++;
+      }
+      memcpy(param, r->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
+    }
+    drop_recipe(r->binder, store);
+    store->recipe = recipe;
+    store->maker = group;
+    store->recipe_root = (uint16_t)e;
+    store->written = true;
+    recipe->refs++;
+  }
+  return LGT_OK;
+}
+
+/* ---- running a group --------------------------------------------------------------------------------------------- */
+
+static lgt_status run_group(run *r) {
+  lgt_plan_group *group = r->group;
+  bool many = r->binder->map->domains > 1;
+  size_t n = (size_t)group->nslot * (size_t)r->binder->map->domains + 1;
+  lgt_arena *arena = &r->binder->arena;
+  r->inst = lgt_arena_alloc(arena, n * sizeof *r->inst);
+  r->fold = lgt_arena_alloc(arena, n);
+  r->read = many ? lgt_arena_alloc(arena, n * sizeof *r->read) : NULL;
+  r->write = many ? lgt_arena_alloc(arena, n * sizeof *r->write) : NULL;
+  if (!r->inst || !r->fold || (many && (!r->read || !r->write))) return no_memory();
+  if (many) {
+    survey(r);
+    share_slots(r);
+  }
+  lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
+  lgt_job_source source = {group, r->inst, r->param, r->fold};
+  if (!status) status = lgt_job_group(r->binder, &source);
+  return status;
+}
+
+/* Does the group read a poisoned store?  Then its failure. */
+static lgt_failure *poison_of(const run *r) {
+  for (int s = 0; s < r->group->nslot; s++) {
+    const lgt_plan_slot *slot = &r->group->slot[s];
+    if (!slot->initial) continue;
+    const lgt_store *store = root_store(r, slot->root);
+    if (store->failure) return store->failure;
+    for (int d = 0; store->replica && d < r->binder->map->domains; d++)
+      if (store->replica[d].inst && store->replica[d].inst->failure) return store->replica[d].inst->failure;
+  }
+  return NULL;
+}
+
+/* Everything the group would have written fails. */
+static void poison_results(run *r, lgt_failure *failure) {
+  const lgt_plan *plan = r->group->plan;
+  for (int i = r->group->first; i < r->group->first + r->group->count; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++)
+      if (plan->call[i].kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
+        lgt_bind_poison(r->binder, root_store(r, plan->call[i].root[a]), failure);
+}
+
+static void fail_group(run *r, lgt_status status, uint32_t line) {
+  char message[512];
+  int64_t bytes = 0;
+  for (int s = 0; s < r->group->nslot; s++) {
+    const lgt_layout *l = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
+    if (!r->group->slot[s].initial) bytes += l->size * lgt_dtype_size(l->dtype);
+  }
+  if (status == LGT_NO_MEMORY)
+    lgt_err(status, "out of memory: a task needs %lld more bytes, arrays already take %lld of %lld; use smaller arrays, drop some, or raise --mem",
+            (long long)bytes, (long long)r->binder->map->live, (long long)r->binder->map->budget);
+  snprintf(message, sizeof message, "%s", lgt_message());
+  lgt_failure *failure = lgt_bind_fail(r->binder, status, message, line);
+  poison_results(r, failure);
+  lgt_failure_release(failure);
+}
+
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root) {
+  run r = {.binder = binder, .group = group, .root = root};
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < group->nslot && !status; s++)
+    if (group->slot[s].initial && lgt_store_at(binder->stores, root[group->slot[s].root])->recipe)
+      status = lgt_bind_materialise(binder, lgt_store_at(binder->stores, root[group->slot[s].root]));
+  lgt_failure *poison = poison_of(&r);
+  if (poison) {
+    lgt_failure_retain(poison);
+    poison_results(&r, poison);
+    lgt_failure_release(poison);
+    return LGT_OK;
+  }
+  lgt_arena_reset(&binder->arena);
+  r.param = lgt_arena_alloc(&binder->arena, ((size_t)group->count * LGT_MAX_PARAMS + 1) * sizeof *r.param);
+  for (int i = 0; r.param && i < group->count; i++)
+    memcpy(r.param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *r.param);
+  if (!r.param) status = no_memory();
+  if (!status) status = run_group(&r);
+  if (!status) status = settle_all(&r);
+  if (!status) status = leave_recipe(&r);
+  if (r.inst) release_new(&r);
+  if (status) fail_group(&r, status, calls[0].line);
+  binder->groups++;
+  return LGT_OK;
+}
+
+lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
+  lgt_recipe *recipe = store->recipe;
+  if (!recipe) return LGT_OK;
+  lgt_plan_group *group = recipe->group;
+  lgt_plan_elided *elided = &group->elided[store->recipe_root];
+  lgt_status status = elided->rescue ? LGT_OK : lgt_weave_rescue(binder->fuser, group, store->recipe_root);
+  if (status) return status;
+  group->plan->root[elided->root].wanted = true; /* next time it is stored at once */
+  group->plan->stale = true;
+  binder->rescued++;
+  lgt_arena_reset(&binder->arena);
+  run r = {.binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
+  status = run_group(&r);
+  if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
+  if (r.inst) release_new(&r);
+  if (!status) drop_recipe(binder, store);
+  if (!status) return LGT_OK;
+  lgt_failure *failure = lgt_bind_fail(binder, status, lgt_message(), store->line);
+  lgt_bind_poison(binder, store, failure);
+  lgt_failure_release(failure);
+  drop_recipe(binder, store);
+  return LGT_OK;
+}

@@ -1,0 +1,67 @@
+/* bind.h - a plan's group meets the stores of one window: instances, copies, tasks.
+ *
+ * Binding picks or makes the instance for each slot and colour, launches the copies that bring missing
+ * elements, builds one task for each colour from the group's loops, orders it behind what is in
+ * flight, and afterwards tells the stores where their newest elements are.  A *job* is a task in
+ * flight with everything it owns.
+ *
+ * With one memory domain every instance is a whole root and the nests that fusing prepared are used
+ * as they are; this path costs well below a microsecond for a group.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_BIND_H
+#define LGT_BIND_H
+
+#include "depend.h"
+#include "fuse.h"
+
+typedef struct lgt_job lgt_job;
+
+typedef struct lgt_binder {
+  lgt_stores *stores;      /* borrowed, like the next two */
+  lgt_map *map;
+  lgt_exec *exec;
+  lgt_fuser *fuser;        /* borrowed: rescues are woven when first needed */
+  lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
+  int njob;
+  lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
+  const char *(*line_text)(void *context, uint32_t line);
+  void *line_context;
+  lgt_arena arena;         /* owned: what binding one group needs */
+  bool check;              /* verify each kernel's accesses against its slots */
+  int64_t tasks, groups, elided, rescued; /* counters */
+} lgt_binder;
+
+/* What one run of a group worked with; kept by recipes. */
+typedef struct lgt_binding {
+  lgt_instance **inst; /* owned array of domains * nslot; the pinned ones hold a ref */
+  int ninst;
+  lgt_scalar *param;   /* owned, LGT_MAX_PARAMS for each call of the group */
+} lgt_binding;
+
+/* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
+ * number.  Failures poison the results; the status is only about lgt's own memory. */
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root);
+/* Would running the group copy an instance only because a recipe refers to it?  Returns the bytes. */
+int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+
+/* The store's contents exist in memory afterwards, unless it is poisoned. */
+lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
+/* Domain's instance covers `rect` with the newest elements; copies may still be under way.  With
+ * `write` it may be written in place, and counts as written. */
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool read, bool write, lgt_instance **out);
+/* Wait until tasks in flight no longer write (for_write: or read) the instance. */
+void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
+
+/* Work until the oldest job in flight is done. */
+void lgt_bind_wait_first(lgt_binder *binder);
+/* Forget jobs that are done; `all`: wait for them first. */
+void lgt_bind_retire(lgt_binder *binder, bool all);
+/* A store that nobody refers to any more. */
+void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);
+void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure);
+/* A failure with the source line of a call; remembered as the first unseen one.  NULL when out of memory. */
+lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
+
+#endif

@@ -1,0 +1,280 @@
+/* exec.c - the scheduler.  See exec.h for what it does and what the lock protects.
+ *
+ * One mutex and one list of ready tasks: chunks are large (tens of microseconds), tasks that are
+ * small run where they are submitted, so the lock is taken rarely and finer schemes would only be
+ * harder to trust.  An idle worker spins for a short while before it sleeps, because waking a thread
+ * costs more than a typical gap between tasks.
+ */
+#include "exec.h"
+
+#include <hwloc.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPINS = 2000, INLINE_COST = 96 * 1024 };
+
+struct lgt_exec {
+  pthread_mutex_t lock;
+  pthread_cond_t work;      /* a task became ready, or has more chunks */
+  pthread_cond_t finished;  /* a task is done */
+  lgt_task *head, *tail;    /* ready tasks that have chunks to take */
+  int sleeping, waiting;    /* workers in `work`, threads in `finished` */
+  bool stop;
+  atomic_int available;     /* length of the list; read without the lock as a hint */
+  atomic_int completed;     /* tasks, ever; a hint for waiting threads */
+  pthread_t *thread;        /* owned */
+  int nthread, cpus;
+  hwloc_topology_t topology;
+  bool has_topology;
+};
+
+/* ---- with the lock held ------------------------------------------------------------------------- */
+
+static void list_add(lgt_exec *exec, lgt_task *task) {
+  task->next = NULL;
+  task->listed = true;
+  if (exec->tail) exec->tail->next = task;
+  else exec->head = task;
+  exec->tail = task;
+  atomic_fetch_add_explicit(&exec->available, 1, memory_order_relaxed);
+  if (exec->sleeping) pthread_cond_broadcast(&exec->work);
+}
+
+static void list_remove_head(lgt_exec *exec) {
+  exec->head->listed = false;
+  exec->head = exec->head->next;
+  if (!exec->head) exec->tail = NULL;
+  atomic_fetch_sub_explicit(&exec->available, 1, memory_order_relaxed);
+}
+
+static void fail(lgt_task *task, lgt_status status, const char *message) {
+  if (task->status) return;
+  task->status = status;
+  task->message = lgt_mem_strdup(message);
+}
+
+static void start(lgt_exec *exec, lgt_task *task);
+
+static void complete(lgt_exec *exec, lgt_task *task) {
+  for (int i = 0; i < task->nsuccessor; i++) {
+    lgt_task *next = task->successor[i];
+    if (task->status) fail(next, task->status, task->message ? task->message : lgt_status_name(task->status));
+    if (--next->pending == 0) start(exec, next);
+  }
+  task->nsuccessor = 0;
+  atomic_store_explicit(&task->done, true, memory_order_release);
+  atomic_fetch_add_explicit(&exec->completed, 1, memory_order_release);
+  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+}
+
+/* Begin the task's next step, or complete it.  begin() may allocate but never waits, so it is called
+ * under the lock. */
+static void advance(lgt_exec *exec, lgt_task *task) {
+  while (task->at < task->nstep && !task->status) {
+    lgt_step *step = &task->step[task->at];
+    lgt_status status = step->begin ? step->begin(step) : LGT_OK;
+    if (status) {
+      fail(task, status, lgt_message());
+      if (step->end) step->end(step);
+      break;
+    }
+    task->next_chunk = 0;
+    task->left = step->nchunk;
+    if (task->left > 0) {
+      list_add(exec, task);
+      return;
+    }
+    if (step->end) step->end(step);
+    task->at++;
+  }
+  complete(exec, task);
+}
+
+static void start(lgt_exec *exec, lgt_task *task) {
+  task->at = 0;
+  advance(exec, task);
+}
+
+/* Take a chunk of the first ready task and run it; false if there is none.  Drops and retakes the lock. */
+static bool work_once(lgt_exec *exec) {
+  lgt_task *task = exec->head;
+  if (!task) return false;
+  lgt_step *step = &task->step[task->at];
+  int chunk = task->next_chunk++;
+  if (task->next_chunk == step->nchunk) list_remove_head(exec);
+  bool skip = task->status != LGT_OK;
+  pthread_mutex_unlock(&exec->lock);
+  lgt_status status = skip ? LGT_OK : step->run(step, chunk);
+  pthread_mutex_lock(&exec->lock);
+  if (status) fail(task, status, lgt_message());
+  if (--task->left > 0) return true;
+  if (step->end) step->end(step);
+  task->at++;
+  advance(exec, task);
+  return true;
+}
+
+/* ---- workers --------------------------------------------------------------------------------------- */
+
+static void *worker(void *argument) {
+  lgt_exec *exec = argument;
+  pthread_mutex_lock(&exec->lock);
+  while (!exec->stop) {
+    if (work_once(exec)) continue;
+    pthread_mutex_unlock(&exec->lock);
+    for (int i = 0; i < SPINS && !atomic_load_explicit(&exec->available, memory_order_relaxed); i++) {
+      if (i % 64 == 63) sched_yield();
+      __builtin_ia32_pause();
+    }
+    pthread_mutex_lock(&exec->lock);
+    if (exec->head || exec->stop) continue;
+    exec->sleeping++;
+    pthread_cond_wait(&exec->work, &exec->lock);
+    exec->sleeping--;
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return NULL;
+}
+
+/* Worker n stays on the n-th core the process may use.  The script's own thread is left alone. */
+static void bind_worker(lgt_exec *exec, pthread_t thread, int n) {
+  if (!exec->has_topology) return;
+  int cores = hwloc_get_nbobjs_by_type(exec->topology, HWLOC_OBJ_PU);
+  if (cores < 2 || n >= cores) return;
+  hwloc_obj_t core = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, (unsigned)n);
+  if (core) hwloc_set_thread_cpubind(exec->topology, thread, core->cpuset, 0);
+}
+
+static int usable_cpus(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out) {
+  lgt_exec *exec = lgt_mem_zalloc(sizeof *exec);
+  (void)domains;
+  if (!exec) return lgt_err(LGT_NO_MEMORY, "out of memory for the scheduler");
+  exec->cpus = cpus > 0 ? cpus : usable_cpus();
+  pthread_mutex_init(&exec->lock, NULL);
+  pthread_cond_init(&exec->work, NULL);
+  pthread_cond_init(&exec->finished, NULL);
+  exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
+  if (!exec->thread) {
+    lgt_exec_free(exec);
+    return lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
+  }
+  if (exec->cpus > 1 && hwloc_topology_init(&exec->topology) == 0) {
+    exec->has_topology = hwloc_topology_load(exec->topology) == 0;
+    if (!exec->has_topology) hwloc_topology_destroy(exec->topology);
+  }
+  for (int i = 1; i < exec->cpus; i++) {
+    if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) {
+      lgt_exec_free(exec);
+      return lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", i, exec->cpus);
+    }
+    bind_worker(exec, exec->thread[exec->nthread++], i);
+  }
+  *out = exec;
+  return LGT_OK;
+}
+
+void lgt_exec_free(lgt_exec *exec) {
+  if (!exec) return;
+  pthread_mutex_lock(&exec->lock);
+  exec->stop = true;
+  pthread_cond_broadcast(&exec->work);
+  pthread_mutex_unlock(&exec->lock);
+  for (int i = 0; i < exec->nthread; i++) pthread_join(exec->thread[i], NULL);
+  if (exec->has_topology) hwloc_topology_destroy(exec->topology);
+  pthread_cond_destroy(&exec->work);
+  pthread_cond_destroy(&exec->finished);
+  pthread_mutex_destroy(&exec->lock);
+  lgt_mem_free(exec->thread);
+  lgt_mem_free(exec);
+}
+
+int lgt_exec_cpus(const lgt_exec *exec) { return exec->cpus; }
+
+/* ---- the submitting thread ---------------------------------------------------------------------------- */
+
+void lgt_task_init(lgt_task *task) {
+  task->pending = 1;
+  atomic_init(&task->done, false);
+}
+
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after) {
+  bool good = true;
+  pthread_mutex_lock(&exec->lock);
+  if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
+    if (before->status) fail(after, before->status, before->message ? before->message : lgt_status_name(before->status));
+  } else {
+    good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1, sizeof *before->successor);
+    if (good) {
+      before->successor[before->nsuccessor++] = after;
+      after->pending++;
+      after->ordered++;
+    }
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return good;
+}
+
+/* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */
+static void run_here(lgt_task *task) {
+  for (int s = 0; s < task->nstep && !task->status; s++) {
+    lgt_step *step = &task->step[s];
+    lgt_status status = step->begin ? step->begin(step) : LGT_OK;
+    for (int c = 0; c < step->nchunk && !status; c++) status = step->run(step, c);
+    if (step->end) step->end(step);
+    if (status) fail(task, status, lgt_message());
+  }
+  atomic_store_explicit(&task->done, true, memory_order_release);
+}
+
+void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
+  if (task->cost < INLINE_COST && task->ordered == 0) {
+    run_here(task);
+    return;
+  }
+  pthread_mutex_lock(&exec->lock);
+  bool here = task->cost < INLINE_COST && task->pending == 1; /* what it waited for is done by now */
+  if (!here && --task->pending == 0) start(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+  if (here) run_here(task);
+}
+
+void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
+  if (lgt_task_done(task)) return;
+  pthread_mutex_lock(&exec->lock);
+  while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
+    if (work_once(exec)) continue;
+    int seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+    pthread_mutex_unlock(&exec->lock);
+    for (int i = 0; i < SPINS && !atomic_load_explicit(&exec->available, memory_order_relaxed) &&
+                    atomic_load_explicit(&exec->completed, memory_order_relaxed) == seen;
+         i++) {
+      if (i % 64 == 63) sched_yield();
+      __builtin_ia32_pause();
+    }
+    pthread_mutex_lock(&exec->lock);
+    if (exec->head || atomic_load_explicit(&exec->completed, memory_order_relaxed) != seen) continue;
+    exec->waiting++;
+    exec->sleeping++; /* new chunks wake this thread too: it waits on one condition for both */
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 1000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_timedwait(&exec->finished, &exec->lock, &until);
+    exec->sleeping--;
+    exec->waiting--;
+  }
+  pthread_mutex_unlock(&exec->lock);
+}
+
+void lgt_exec_forget(lgt_task *task) {
+  lgt_mem_free(task->successor);
+  lgt_mem_free(task->message);
+  task->successor = NULL;
+  task->message = NULL;
+}

@@ -1,0 +1,68 @@
+/* exec.h - tasks that are ready to run, and the worker threads that run them.
+ *
+ * A task is a list of steps with a barrier after each; a step is a number of chunks that may run on
+ * any threads at once.  A task becomes ready when all tasks it waits for are done.  The submitting
+ * thread is a worker too while it waits, or when enough is in flight: with one CPU there are no
+ * other workers and everything runs there.
+ *
+ * A task that fails hands its failure to its successors, which then do not run.
+ *
+ * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
+ * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
+ * so that the submitting thread may poll it without.
+ */
+#ifndef LGT_EXEC_H
+#define LGT_EXEC_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core.h"
+
+typedef struct lgt_step lgt_step;
+struct lgt_step {
+  int nchunk;
+  lgt_status (*begin)(lgt_step *step);            /* may be NULL; one thread, before the chunks */
+  lgt_status (*run)(lgt_step *step, int chunk);
+  void (*end)(lgt_step *step);                    /* may be NULL; one thread, after them; also after a failed begin */
+  void *data;
+};
+
+typedef struct lgt_task {
+  lgt_step *step;             /* owned by whoever made the task, like all it points to */
+  int nstep;
+  int domain;
+  int64_t cost;               /* bytes or so; small tasks run at once where they are submitted */
+  uint32_t line;              /* of the first launch */
+
+  struct lgt_task *next;      /* L: in the ready list */
+  bool listed;                /* L */
+  int ordered;                /* edges that lead here; the submitting thread's */
+  int pending;                /* L: tasks to wait for, and 1 until submission */
+  int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
+  struct lgt_task **successor; /* L, owned */
+  int nsuccessor, successor_room;
+  lgt_status status;          /* L: first failure */
+  char *message;              /* L, owned */
+  atomic_bool done;
+} lgt_task;
+
+typedef struct lgt_exec lgt_exec;
+
+/* `cpus`: threads that work, the submitting one included. */
+lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out);
+void lgt_exec_free(lgt_exec *exec); /* everything submitted must be done */
+int lgt_exec_cpus(const lgt_exec *exec);
+
+/* A zeroed task becomes one that may be ordered and submitted. */
+void lgt_task_init(lgt_task *task);
+/* `after` has to wait for `before`; before submission of `after`.  False when out of memory. */
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after);
+void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
+/* Work until the task is done. */
+void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
+static inline bool lgt_task_done(lgt_task *task) { return atomic_load_explicit(&task->done, memory_order_acquire); }
+/* Free what the scheduler added to a task that is done. */
+void lgt_exec_forget(lgt_task *task);
+
+#endif

@@ -1,0 +1,103 @@
+/* explain.c - lgt_explain: how an array is stored, how it was made, what stopped fusion.
+ *
+ * The text speaks the user's language: shapes, domains, bytes, names of operations. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime.h"
+
+typedef struct writer {
+  char *text;
+  size_t room, used;
+} writer;
+
+static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(writer *w, const char *format, ...) {
+  va_list args;
+  if (w->used >= w->room) return;
+  va_start(args, format);
+  int n = vsnprintf(w->text + w->used, w->room - w->used, format, args);
+  va_end(args);
+  if (n > 0) w->used += (size_t)n;
+}
+
+static void put_rect(writer *w, const lgt_rect *r) {
+  put(w, "[");
+  for (int d = 0; d < r->ndim; d++) put(w, "%s%lld:%lld", d ? ", " : "", (long long)r->lo[d] + 1, (long long)r->hi[d]);
+  put(w, "]");
+}
+
+static void put_layout(writer *w, const lgt_layout *l) {
+  put(w, "%s array (", lgt_dtype_name(l->dtype));
+  for (int d = 0; d < l->ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)l->shape[d]);
+  put(w, ")");
+  if (l->flags & LGT_LAYOUT_WHOLE) return;
+  put(w, ", a view of (");
+  for (int d = 0; d < l->root_ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)l->root_shape[d]);
+  put(w, ")%s", l->flags & LGT_LAYOUT_RESHAPED ? ", reshaped" : "");
+}
+
+static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
+  if (store->failure) put(w, "poisoned: %s\n", store->failure->message);
+  if (store->recipe) {
+    put(w, "not stored: it was only needed inside a fused task of %d operations, and would be computed again if read\n",
+        store->recipe->group->count);
+    return;
+  }
+  if (!store->replica) {
+    put(w, "no memory yet: nothing was written to it\n");
+    return;
+  }
+  for (int d = 0; d < rt->map.domains; d++) {
+    const lgt_replica *replica = &store->replica[d];
+    if (!replica->inst) continue;
+    put(w, "domain %d: an instance of ", d + 1);
+    put_rect(w, &replica->inst->rect);
+    put(w, " (%lld bytes)%s, newest in", (long long)replica->inst->bytes, store->attached && d == 0 ? ", memory of the host program" : "");
+    for (int i = 0; i < replica->valid.count; i++) {
+      put(w, " ");
+      put_rect(w, &replica->valid.rect[i]);
+    }
+    put(w, "%s\n", replica->valid.count ? "" : " nothing");
+  }
+}
+
+static void put_partition(writer *w, const lgt_partition *p) {
+  if (!p || p->kind == LGT_PARTITION_NONE) {
+    put(w, "one tile");
+    return;
+  }
+  put(w, "%d tiles of (", p->ncolour);
+  for (int d = 0; d < p->ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)p->tile[d]);
+  put(w, ")");
+}
+
+/* The group of the plan that last wrote the store. */
+static void put_history(writer *w, const lgt_store *store) {
+  const lgt_plan_group *group = store->maker;
+  if (!group) return;
+  put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s", group->nloop, group->nloop == 1 ? "" : "s");
+  for (int i = 0; i < group->count && i < 40; i++) put(w, " %s", group->plan->call[group->first + i].kind->name);
+  put(w, "%s\n", group->count > 40 ? " ..." : "");
+  put(w, "launched over ");
+  put_partition(w, group->launch);
+  put(w, " (%s)\n", group->plan->call[group->first].reason);
+  put(w, "the task ended there because: %s\n", lgt_refusal_text(group->refusal));
+}
+
+const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
+  enum { ROOM = 8192 };
+  lgt_runtime_settle(rt);
+  if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
+  lgt_store *store = lgt_runtime_store(rt, array);
+  if (!rt->text || !store) return lgt_message();
+  writer w = {rt->text, ROOM, 0};
+  put_layout(&w, lgt_layout_at(&rt->stores, rt->stores.handle[array].layout));
+  put(&w, "\n");
+  put(&w, "key partition: ");
+  put_partition(&w, store->key);
+  put(&w, "\n");
+  put_place(&w, rt, store);
+  put_history(&w, store);
+  return rt->text;
+}

@@ -1,0 +1,345 @@
+/* fuse.c - making plans: groups, what is stored, what is needed; and the table that keeps them.
+ *
+ * The order of work for a new window:
+ *
+ *   describe   calls and roots in canonical form, with their launch partitions
+ *   group      the longest fusible prefix, again and again (the constraints are in fuse.h)
+ *   decide     which of the roots that the window creates are stored
+ *   weave      each group into loops (weave.c)
+ *   revise     results that may not be reachable when their group runs cost a collection each time;
+ *              where storing them is cheaper, they are stored and the groups woven again
+ */
+#include "fuse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "weave.h"
+
+enum { MAX_GROUP_CALLS = 512 };
+static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs */
+
+const char *lgt_refusal_text(int refusal) {
+#define X(NAME, text) text,
+  static const char *const texts[] = {LGT_REFUSAL_LIST(X)};
+#undef X
+  return texts[refusal];
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+lgt_status lgt_fuser_init(lgt_fuser *fuser) {
+  fuser->mask = 255;
+  fuser->count = 0;
+  fuser->table = lgt_mem_zalloc(((size_t)fuser->mask + 1) * sizeof *fuser->table);
+  return fuser->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+}
+
+static void clear_groups(lgt_plan *plan) {
+  for (int g = 0; g < plan->ngroup; g++) lgt_plan_group_fini(&plan->group[g]);
+  lgt_mem_free(plan->group);
+  plan->group = NULL;
+  plan->ngroup = 0;
+}
+
+static void plan_free(lgt_plan *plan) {
+  if (!plan) return;
+  clear_groups(plan);
+  lgt_mem_free(plan->word);
+  lgt_mem_free(plan->call);
+  lgt_mem_free(plan->root);
+  lgt_mem_free(plan);
+}
+
+void lgt_fuser_fini(lgt_fuser *fuser) {
+  for (uint32_t i = 0; fuser->table && i <= fuser->mask; i++) plan_free(fuser->table[i]);
+  for (int i = 0; i < fuser->nretired; i++) plan_free(fuser->retired[i]);
+  lgt_mem_free(fuser->table);
+  lgt_mem_free(fuser->retired);
+  fuser->table = NULL;
+  fuser->retired = NULL;
+}
+
+void lgt_fuser_clear(lgt_fuser *fuser) {
+  for (uint32_t i = 0; i <= fuser->mask; i++) {
+    if (!fuser->table[i]) continue;
+    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1, sizeof *fuser->retired)) {
+      fuser->table[i]->stale = true; /* it stays where it is and will be made again */
+      continue;
+    }
+    fuser->retired[fuser->nretired++] = fuser->table[i];
+    fuser->table[i] = NULL;
+    fuser->count--;
+  }
+}
+
+static uint32_t position_of(const lgt_fuser *fuser, uint64_t hash, const uint64_t *word, int nword) {
+  uint32_t i = (uint32_t)hash & fuser->mask;
+  for (; fuser->table[i]; i = (i + 1) & fuser->mask) {
+    const lgt_plan *p = fuser->table[i];
+    if (p->hash == hash && p->nword == nword && !memcmp(p->word, word, (size_t)nword * sizeof *word)) break;
+  }
+  return i;
+}
+
+lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
+  return fuser->table[position_of(fuser, window->hash, window->word, window->nword)];
+}
+
+static bool grow(lgt_fuser *fuser) {
+  uint32_t old_mask = fuser->mask, mask = old_mask * 2 + 1;
+  lgt_plan **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table), **old = fuser->table;
+  if (!table) return false;
+  fuser->table = table;
+  fuser->mask = mask;
+  for (uint32_t i = 0; i <= old_mask; i++)
+    if (old[i]) table[position_of(fuser, old[i]->hash, old[i]->word, old[i]->nword)] = old[i];
+  lgt_mem_free(old);
+  return true;
+}
+
+/* A plan that was replaced may still be running or have recipes: it is kept until the end. */
+static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
+  if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;
+  uint32_t i = position_of(fuser, plan->hash, plan->word, plan->nword);
+  if (fuser->table[i]) {
+    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1, sizeof *fuser->retired)) return false;
+    fuser->retired[fuser->nretired++] = fuser->table[i];
+  } else {
+    fuser->count++;
+  }
+  fuser->table[i] = plan;
+  return true;
+}
+
+/* ---- describe ------------------------------------------------------------------------------------ */
+
+static bool writes_arg(const lgt_kind *kind, int a) { return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE); }
+
+static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_plan_call *out) {
+  out->kind = call->kind;
+  out->nargs = call->nargs;
+  for (int a = 0; a < call->nargs; a++) {
+    out->root[a] = lgt_store_at(fuser->stores, call->store[a])->number;
+    out->layout[a] = call->layout[a];
+  }
+  lgt_status status = lgt_space_of_call(fuser->stores, call, &out->space);
+  if (status) return status;
+  out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, &out->reason);
+  return out->launch ? LGT_OK : LGT_NO_MEMORY;
+}
+
+/* Does the first use of a root write all of it, without looking? */
+static bool defines(const lgt_fuser *fuser, const lgt_plan_call *call, uint16_t root) {
+  bool defined = false;
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != root) continue;
+    const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[a]);
+    int64_t size = 1;
+    for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+    if (call->kind->privilege[a] & LGT_PRIV_READ) return false;
+    if (lgt_layout_exact(l) && lgt_layout_distinct(l) == size) defined = true;
+  }
+  return defined;
+}
+
+static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_store *store = lgt_store_at(fuser->stores, window->root[r]);
+    plan->root[r].layout = store->layout;
+    plan->root[r].attached = store->attached;
+    plan->root[r].fresh = !store->written && !store->attached;
+    plan->root[r].alive = lgt_store_reachable(store);
+    plan->root[r].first_group = LGT_NONE;
+  }
+  for (int i = plan->ncall - 1; i >= 0; i--) /* backwards: the first use has the last word */
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      const lgt_plan_call *call = &plan->call[i];
+      lgt_plan_root *root = &plan->root[call->root[a]];
+      if (writes_arg(call->kind, a)) root->writes++;
+      const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
+      root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);
+    }
+}
+
+/* ---- group --------------------------------------------------------------------------------------- */
+
+/* May `call` follow `earlier` in one group of several colours? */
+static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < earlier->nargs; b++) {
+      if (call->root[a] != earlier->root[b]) continue;
+      bool wrote = writes_arg(earlier->kind, b), writes = writes_arg(call->kind, a);
+      if (!wrote && !writes) continue;
+      const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]), *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
+      if (!lgt_layout_may_overlap(la, lb)) continue;
+      if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE) return LGT_REFUSAL_REDUCTION;
+      lgt_signature sa = lgt_signature_of(la, &call->space.align[a], call->space.ndim);
+      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b], earlier->space.ndim);
+      /* Equal views under one launch partition are the same sub-stores; where the view stands still
+       * along a cut dimension, several colours share its elements. */
+      bool apart = true;
+      for (int d = 0; d < call->space.ndim; d++)
+        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0) apart = false;
+      if (apart && lgt_signature_equal(&sa, &sb)) continue;
+      return wrote ? LGT_REFUSAL_TRUE_DEPENDENCE : LGT_REFUSAL_ANTI_DEPENDENCE;
+    }
+  return LGT_REFUSAL_END;
+}
+
+static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+  const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
+  if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
+  if (head->kind->cpu || call->kind->cpu) return LGT_REFUSAL_CPU_VARIANT;
+  if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
+  if (head->launch->ncolour == 1 && call->launch->ncolour == 1) return LGT_REFUSAL_END;
+  if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  for (int i = first; i < next; i++) {
+    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call);
+    if (refusal != LGT_REFUSAL_END) return refusal;
+  }
+  return LGT_REFUSAL_END;
+}
+
+static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
+  plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
+  if (!plan->group) return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
+  for (int i = 0; i < plan->ncall;) {
+    lgt_plan_group *group = &plan->group[plan->ngroup];
+    *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
+    int next = i + 1;
+    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, i, next)) == LGT_REFUSAL_END) next++;
+    group->count = next - i;
+    for (; i < next; i++)
+      for (int a = 0; a < plan->call[i].nargs; a++) {
+        lgt_plan_root *root = &plan->root[plan->call[i].root[a]];
+        if (root->first_group == LGT_NONE) root->first_group = (uint16_t)plan->ngroup;
+        root->last_group = (uint16_t)plan->ngroup;
+      }
+    plan->ngroup++;
+  }
+  plan->fused_whole = plan->ngroup == 1 && !plan->call[0].kind->cpu;
+  return LGT_OK;
+}
+
+/* ---- decide --------------------------------------------------------------------------------------- */
+
+static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot; r++) {
+    lgt_plan_root *root = &plan->root[r];
+    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted && !root->alive &&
+                 root->first_group == root->last_group && lgt_layout_at(fuser->stores, root->layout)->size != 1;
+    root->stored = !elide;
+  }
+  for (int i = 0; i < plan->ncall; i++) /* what a CPU variant writes is stored */
+    for (int a = 0; a < plan->call[i].nargs && plan->call[i].kind->cpu; a++) plan->root[plan->call[i].root[a]].stored = true;
+}
+
+/* A call is needed if it writes something that lasts, or that a needed call reads. */
+static void decide_needed(const lgt_plan *plan, bool *needed, bool *read) {
+  for (int i = plan->ncall - 1; i >= 0; i--) {
+    const lgt_plan_call *call = &plan->call[i];
+    needed[i] = call->kind->cpu != NULL;
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_plan_root *root = &plan->root[call->root[a]];
+      if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]])) needed[i] = true;
+    }
+    for (int a = 0; a < call->nargs && needed[i]; a++)
+      if (call->kind->privilege[a] & LGT_PRIV_READ) read[call->root[a]] = true;
+  }
+}
+
+/* Results that must die before their group runs, but are cheaper to store than to collect. */
+static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
+  bool changed = false;
+  for (int g = 0; g < plan->ngroup; g++) {
+    lgt_plan_group *group = &plan->group[g];
+    double bytes = 0;
+    for (int e = 0; e < group->nelided; e++) {
+      const lgt_layout *l = lgt_layout_at(fuser->stores, plan->root[group->elided[e].root].layout);
+      if (group->elided[e].must_die) bytes += (double)(l->size * lgt_dtype_size(l->dtype));
+    }
+    if (!group->nmust_die || bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
+    for (int e = 0; e < group->nelided; e++)
+      if (group->elided[e].must_die) plan->root[group->elided[e].root].wanted = changed = true;
+  }
+  return changed;
+}
+
+static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {
+  bool *needed = lgt_mem_zalloc((size_t)plan->ncall + (size_t)plan->nroot + 1);
+  lgt_status status = needed ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  if (!status) decide_needed(plan, needed, needed + plan->ncall);
+  for (int g = 0; g < plan->ngroup && !status; g++)
+    status = lgt_weave(fuser, &plan->group[g], needed + plan->group[g].first);
+  lgt_mem_free(needed);
+  return status;
+}
+
+/* ---- entry ---------------------------------------------------------------------------------------- */
+
+static lgt_plan *plan_new(const lgt_window *window, int n) {
+  lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
+  if (!plan) return NULL;
+  plan->hash = window->hash;
+  plan->nword = window->nword;
+  plan->ncall = n;
+  plan->nroot = window->nroot;
+  plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
+  plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
+  plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
+  if (plan->word && plan->call && plan->root) {
+    memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
+    return plan;
+  }
+  plan_free(plan);
+  return NULL;
+}
+
+lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
+  lgt_plan *old = lgt_fuser_find(fuser, window), *plan = plan_new(window, n);
+  lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  for (int i = 0; i < n && !status; i++) status = describe_call(fuser, &window->call[i], &plan->call[i]);
+  if (!status) describe_roots(fuser, window, plan);
+  for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
+  for (int attempt = 0; attempt < 2 && !status; attempt++) {
+    clear_groups(plan);
+    status = group_calls(fuser, plan);
+    decide_stored(fuser, plan);
+    if (!status) status = weave_groups(fuser, plan);
+    if (status || !revise(fuser, plan)) break;
+  }
+  if (!status && !insert(fuser, plan)) status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+  if (status) {
+    plan_free(plan);
+    return status;
+  }
+  if (lgt_log_on(FUSE, 3)) lgt_plan_log(fuser, plan);
+  *out = plan;
+  return LGT_OK;
+}
+
+void lgt_plan_log(const lgt_fuser *fuser, const lgt_plan *plan) {
+  for (int g = 0; g < plan->ngroup; g++) {
+    const lgt_plan_group *group = &plan->group[g];
+    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g, group->count,
+                  group->nloop, group->nslot, group->nelided, group->launch->ncolour, lgt_refusal_text(group->refusal));
+    for (int i = group->first; i < group->first + group->count; i++) {
+      char text[256] = "";
+      int used = 0;
+      for (int a = 0; a < plan->call[i].nargs && used < 200; a++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u", plan->root[plan->call[i].root[a]].stored ? 'r' : 't',
+                         plan->call[i].root[a], plan->call[i].layout[a]);
+      lgt_log_print(LGT_LOG_FUSE, "  %s%s", plan->call[i].kind->name, text);
+    }
+    for (int l = 0; l < group->nloop; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      if (loop->cpu) lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->cpu->name);
+      else
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l, loop->kernel->loop->ninst,
+                      loop->kernel->loop->naccess, loop->shape.nchunk, (long long)loop->bytes, loop->stream ? ", streaming" : "");
+    }
+  }
+  (void)fuser;
+}

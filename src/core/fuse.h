@@ -1,0 +1,190 @@
+/* fuse.h - plans: how a window becomes a few tasks.
+ *
+ * A plan is made once for each canonical window and kept.  It names stores only by their number in
+ * the window (*roots*).  It consists of groups; a group is one fused task, the longest run of calls
+ * that satisfies the constraints of diffuse 4.2:
+ *
+ *   launch domain   all calls have the same partition (a single colour: the same one tile)
+ *   true dependence what was written is then read through the same view only
+ *   anti-dependence what was read is then written through the same view only
+ *   reduction       what was reduced is not looked at
+ *
+ * With a single colour every neighbour is in the same tile, so the last three cannot fail: accesses
+ * that do not agree are ordered inside the task (weave.h).
+ *
+ * Results.  A root that the window creates is *stored*, or *elided* when nothing outside its group
+ * needs it.  The program may still hold a handle on an elided result, so the group leaves a *recipe*
+ * behind (the inputs it was made from) unless the result is known to be dead.  If it is asked for
+ * after all, it is computed from the recipe and the plan remembers that it is wanted.  An elided
+ * root whose recipe would not survive its own group is `must_die`: the flush makes sure that no
+ * handle is left before it runs the group, else stores it.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_FUSE_H
+#define LGT_FUSE_H
+
+#include "constraint.h"
+#include "kernel.h"
+#include "window.h"
+
+#define LGT_NONE 0xffff
+
+/* Why a group ended before the next call. */
+#define LGT_REFUSAL_LIST(X)                                                       \
+  X(END, "the window ends")                                                       \
+  X(OFF, "fusion is turned off")                                                  \
+  X(CPU_VARIANT, "a task without a generator runs alone")                         \
+  X(LAUNCH_DOMAIN, "the launch domains differ")                                   \
+  X(TRUE_DEPENDENCE, "a result is read through another view of other tiles")      \
+  X(ANTI_DEPENDENCE, "what was read through one view is written through another") \
+  X(REDUCTION, "a reduction's result is needed")                                  \
+  X(SIZE, "the task is large enough")
+
+typedef enum lgt_refusal {
+#define X(NAME, text) LGT_REFUSAL_##NAME,
+  LGT_REFUSAL_LIST(X)
+#undef X
+  LGT_NREFUSAL
+} lgt_refusal;
+const char *lgt_refusal_text(int refusal);
+
+/* A call in canonical form. */
+typedef struct lgt_plan_call {
+  const lgt_kind *kind;
+  uint8_t nargs;
+  uint16_t root[LGT_MAX_ARGS];
+  uint32_t layout[LGT_MAX_ARGS];
+  lgt_space space;
+  const lgt_partition *launch;
+  const char *reason; /* for the choice of the launch partition */
+} lgt_plan_call;
+
+typedef struct lgt_plan_root {
+  uint32_t layout;     /* of the root */
+  bool fresh;          /* the window creates it and writes all of it first */
+  bool attached;       /* memory of the host program: stays where it is */
+  bool stored;         /* for fresh ones: decided by `wanted`, use, and reachability */
+  bool wanted;         /* was asked for after it had been elided: stored from then on */
+  bool alive;          /* was reachable when the plan was made */
+  uint16_t writes;     /* calls that write it */
+  uint16_t first_group, last_group;
+} lgt_plan_root;
+
+/* Memory that a group works on: a root as it was before the group, or a new one. */
+typedef struct lgt_plan_slot {
+  uint32_t layout;     /* root layout */
+  uint16_t root;       /* initial: whose contents; else the root it becomes, or LGT_NONE */
+  bool initial;
+  bool read;           /* initial: its former contents matter */
+  bool written;        /* initial: written in place */
+  bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
+} lgt_plan_slot;
+
+typedef struct lgt_plan_access {
+  uint16_t slot;        /* LGT_NONE for INDEX */
+  int16_t byte;         /* of a complex element's imaginary part */
+  uint32_t layout;
+  uint16_t item;        /* whose access it is, for its alignment */
+  uint8_t arg;
+  int8_t index_dim;     /* INDEX: space dimension, -1: C-order position */
+  int64_t offset;       /* into the root, in elements; INDEX: 0 */
+  int64_t stride[LGT_MAX_DIM]; /* along the space's dimensions, in elements of the root */
+} lgt_plan_access;
+
+typedef struct lgt_plan_loop {
+  lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL for a CPU variant */
+  const lgt_kind *cpu;        /* borrowed; NULL for a kernel */
+  uint16_t call;              /* CPU variant: call of the plan */
+  int space_ndim;
+  int64_t extent[LGT_MAX_DIM]; /* of the space */
+  int ndim;
+  int8_t dim[LGT_MAX_DIM];    /* loop dimension -> space dimension */
+  lgt_plan_access *access;    /* owned, one for each access of the loop */
+  uint16_t *param_call;       /* owned, one for each parameter of the loop: call of the plan, ... */
+  uint8_t *param_index;       /* ... and which of its parameters */
+  /* For a single colour whose instances are whole roots: ready to run. */
+  lgt_nest_shape shape;
+  lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
+  int64_t bytes;              /* that it moves, counting each access once */
+  bool stream;                /* its results are too large to stay in cache */
+} lgt_plan_loop;
+
+/* An elided result of a group. */
+typedef struct lgt_plan_elided {
+  uint16_t root;
+  bool must_die;
+  struct lgt_plan_group *rescue; /* owned; how to compute it later, made when first needed */
+  uint16_t *item;                /* owned: the calls of the group it depends on, in order */
+  uint16_t nitem;
+} lgt_plan_elided;
+
+typedef struct lgt_plan_group {
+  struct lgt_plan *plan;      /* borrowed */
+  int first, count;           /* calls of the plan */
+  const lgt_partition *launch;
+  lgt_refusal refusal;        /* what ended it */
+  lgt_plan_slot *slot;        /* owned */
+  int nslot;
+  lgt_plan_loop *loop;        /* owned */
+  int nloop;
+  uint16_t *slot_of_final;    /* owned, pairs root, slot: which memory each stored root ends in */
+  int nfinal;
+  lgt_plan_elided *elided;    /* owned */
+  int nelided;
+  int nmust_die;
+  struct lgt_weave_items *items; /* owned; what was woven, for rescues */
+  int nparam;                 /* parameters of all loops */
+  int naccess;                /* accesses of all loops */
+} lgt_plan_group;
+
+typedef struct lgt_plan {
+  uint64_t hash;
+  uint64_t *word;             /* owned: the canonical form */
+  int nword;
+  lgt_plan_call *call;        /* owned */
+  int ncall;
+  lgt_plan_root *root;        /* owned */
+  int nroot;
+  lgt_plan_group *group;      /* owned */
+  int ngroup;
+  bool stale;                 /* a root's `wanted` changed: make it again */
+  bool fused_whole;           /* one group took all: the window may grow */
+} lgt_plan;
+
+/* The recipe of the elided results of one run of a group. */
+struct lgt_recipe {
+  int refs;                   /* deferred stores */
+  lgt_plan_group *group;      /* borrowed */
+  struct lgt_binding *binding; /* owned; bind.h: the instances and parameters it ran with */
+};
+
+typedef struct lgt_fuser {
+  lgt_stores *stores;         /* borrowed, like all below */
+  lgt_kernels *kernels;
+  const lgt_config *config;
+  lgt_solver solver;
+  int workers;
+  int64_t cache_bytes;        /* of the last-level cache */
+  double collection_ns;       /* what a collection costs, as measured */
+  const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
+  lgt_plan **table;           /* owned, open addressing by hash */
+  uint32_t count, mask;
+  lgt_plan **retired;         /* owned: replaced, but perhaps still running */
+  int nretired, retired_room;
+} lgt_fuser;
+
+lgt_status lgt_fuser_init(lgt_fuser *fuser);
+void lgt_fuser_fini(lgt_fuser *fuser);
+/* Forget all plans (the options changed); those with recipes are kept aside. */
+void lgt_fuser_clear(lgt_fuser *fuser);
+
+/* The plan of the window's canonical form, or NULL. */
+lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
+/* Make the plan of the first n calls, whose canonical form the window holds; replaces a stale one.
+ * Handles that died before are known; the others count as alive. */
+lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
+/* Groups and loops as text, for LGT_DEBUG=fuse:3. */
+void lgt_plan_log(const lgt_fuser *fuser, const lgt_plan *plan);
+
+#endif

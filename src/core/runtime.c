@@ -1,0 +1,349 @@
+/* runtime.c - opening and closing a runtime, and the flush.
+ *
+ * The flush is a list of passes over the window:
+ *
+ *   retire   jobs that are done give back their memory
+ *   take     launches of the front become calls with resolved stores
+ *   cut      up to the end of a repetition of the program's loop
+ *   form     the canonical form of these calls
+ *   plan     found by that form, or made: grouping, fusing, weaving
+ *   bind     group by group: instances, copies, tasks
+ *   drop     the calls leave the window, and stores that only they kept alive go
+ *
+ * It may stop before a plan is made or a group is bound and ask the caller to collect garbage: a new
+ * plan wants to know which results are unreachable, a group may overwrite what recipes read, and
+ * memory that dead handles hold has to come back in time.  C never collects by itself.
+ */
+#include "runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3 };
+static const int64_t PRESSURE_MIN = 4 << 20;   /* bytes allocated before a collection is worth asking for */
+static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
+static const double COLLECTION_NS = 30000;      /* until one was measured */
+
+/* ---- opening and closing ---------------------------------------------------------------------------- */
+
+static const char *line_text(void *context, uint32_t line) {
+  lgt_runtime *rt = context;
+  return line && (int)line < rt->nline ? rt->line[line] : NULL;
+}
+
+/* What arrays may take: --mem, or most of what the machine or the cgroup has to give. */
+static int64_t memory_budget(const lgt_config *config) {
+  if (config->mem > 0) return config->mem;
+  int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  FILE *file = fopen("/proc/meminfo", "r");
+  char line[128];
+  long long kib;
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) bytes = kib * 1024;
+  if (file) fclose(file);
+  file = fopen("/sys/fs/cgroup/memory.max", "r");
+  long long limit;
+  if (file && fscanf(file, "%lld", &limit) == 1 && limit < bytes) bytes = limit;
+  if (file) fclose(file);
+  return bytes / 10 * 9;
+}
+
+static int64_t cache_bytes(void) {
+  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 8 << 20;
+}
+
+/* Copies of every element type: fusing makes some of its own. */
+static lgt_status add_copy_kinds(lgt_runtime *rt) {
+  for (int dtype = 0; dtype < LGT_NDTYPE; dtype++) {
+    if (dtype == LGT_RANGE) continue;
+    char name[32];
+    snprintf(name, sizeof name, "copy.%s", lgt_dtype_name(dtype));
+    lgt_body *body = lgt_body_new();
+    if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory for task kinds");
+    int value = lgt_body_load(body, dtype, 1);
+    if (value >= 0) lgt_body_store(body, 0, value);
+    int kind = lgt_kinds_add_generator(&rt->kinds, name, body);
+    if (kind < 0) return LGT_NO_MEMORY;
+    rt->fuser.copy_kind[dtype] = rt->kinds.kind[kind];
+  }
+  return LGT_OK;
+}
+
+static void apply_config(lgt_runtime *rt) {
+  rt->fuser.solver.min_tile = rt->config->min_tile;
+  rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
+  rt->binder.check = rt->config->check;
+  int window = rt->config->window;
+  if (window < 1) window = 1;
+  if (window > RING) window = RING;
+  if (rt->front.limit > (uint32_t)window || rt->front.limit == 0) rt->front.limit = (uint32_t)(window < FIRST_WINDOW ? window : FIRST_WINDOW);
+}
+
+static lgt_status init_parts(lgt_runtime *rt) {
+  lgt_status status = lgt_stores_init(&rt->stores);
+  if (!status) status = lgt_partitions_init(&rt->partitions);
+  if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
+  if (!status) status = lgt_exec_new(rt->config->cpus, rt->config->domains, &rt->exec);
+  if (status) return status;
+  int domains = rt->config->domains < 1 ? 1 : rt->config->domains;
+  lgt_map_init(&rt->map, &rt->stores, domains, memory_budget(rt->config));
+  rt->fuser = (lgt_fuser){.stores = &rt->stores, .kernels = rt->kernels, .config = rt->config, .workers = lgt_exec_cpus(rt->exec),
+                          .cache_bytes = cache_bytes(), .collection_ns = COLLECTION_NS,
+                          .solver = {.partitions = &rt->partitions, .domains = domains}};
+  status = lgt_fuser_init(&rt->fuser);
+  if (!status) status = add_copy_kinds(rt);
+  rt->binder = (lgt_binder){.stores = &rt->stores, .map = &rt->map, .exec = rt->exec, .fuser = &rt->fuser, .line_text = line_text, .line_context = rt};
+  if (status) return status;
+  rt->front = (lgt_front){.handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
+  rt->front.launches = lgt_mem_alloc(RING * sizeof *rt->front.launches);
+  if (!rt->front.launches) return lgt_err(LGT_NO_MEMORY, "out of memory for the ring of launches");
+  if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
+  rt->front.max_id = rt->stores.max_handle;
+  apply_config(rt);
+  return LGT_OK;
+}
+
+lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
+  lgt_runtime *rt = lgt_mem_zalloc(sizeof *rt);
+  if (!rt) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  rt->config = config ? lgt_config_copy(config) : lgt_config_new();
+  lgt_status status = rt->config ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  if (!status) status = lgt_log_set(rt->config->debug);
+  if (!status) status = init_parts(rt);
+  if (!status) {
+    rt->jitter = (uint64_t)rt->config->jitter;
+    rt->nline = 1;
+    *out = rt;
+    return LGT_OK;
+  }
+  lgt_close(rt);
+  return status;
+}
+
+void lgt_close(lgt_runtime *rt) {
+  if (!rt) return;
+  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++)
+    if (rt->stores.handle[id].layout) lgt_array_free(rt, id);
+  for (int i = 0; i < rt->window.count; i++)
+    for (int a = 0; a < rt->window.call[i].nargs; a++) {
+      lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);
+      store->refs--;
+      lgt_bind_drop_store(&rt->binder, store);
+    }
+  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  lgt_exec_free(rt->exec);
+  lgt_failure_release(rt->binder.failure);
+  lgt_arena_fini(&rt->binder.arena);
+  lgt_fuser_fini(&rt->fuser);
+  lgt_window_fini(&rt->window);
+  lgt_map_fini(&rt->map);
+  lgt_kernels_free(rt->kernels);
+  lgt_kinds_fini(&rt->kinds);
+  lgt_partitions_fini(&rt->partitions);
+  lgt_stores_fini(&rt->stores);
+  for (int i = 1; i < rt->nline; i++) lgt_mem_free(rt->line[i]);
+  lgt_mem_free(rt->line);
+  lgt_mem_free(rt->front.launches);
+  lgt_mem_free(rt->text);
+  lgt_config_free(rt->config);
+  lgt_mem_free(rt);
+}
+
+lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
+  lgt_status status = lgt_fence(rt); /* what was launched ran under the old options */
+  if (!status) status = lgt_config_set_live(rt->config, name, value);
+  if (status) return status;
+  apply_config(rt);
+  lgt_fuser_clear(&rt->fuser); /* plans depend on options */
+  return lgt_log_set(rt->config->debug);
+}
+
+/* ---- asking for a collection ----------------------------------------------------------------------------- */
+
+static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
+  if (!rt->jitter) return false;
+  rt->jitter ^= rt->jitter << 13;
+  rt->jitter ^= rt->jitter >> 7;
+  rt->jitter ^= rt->jitter << 17;
+  return rt->jitter % 4 == 0;
+}
+
+static int ask(lgt_runtime *rt) {
+  rt->asked = true;
+  rt->asked_at = lgt_time();
+  return 1;
+}
+
+/* The caller is back: how long did it take? */
+static void answered(lgt_runtime *rt) {
+  double ns = (lgt_time() - rt->asked_at) * 1e9;
+  rt->asked = false;
+  rt->flush.collected = true;
+  rt->map.since_collection = 0;
+  rt->collections++;
+  rt->fuser.collection_ns = (3 * rt->fuser.collection_ns + ns) / 4;
+}
+
+static bool pressed(const lgt_runtime *rt) {
+  int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
+  if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
+  return rt->map.since_collection > limit;
+}
+
+/* Has the plan results that must be unreachable, but are not known to be? */
+static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
+  bool found = false;
+  for (int g = 0; g < plan->ngroup; g++)
+    for (int e = 0; plan->group[g].nmust_die && e < plan->group[g].nelided; e++) {
+      const lgt_plan_elided *elided = &plan->group[g].elided[e];
+      if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root]))) continue;
+      found = true;
+      if (give_up) plan->root[elided->root].wanted = true;
+    }
+  return found;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------ */
+
+static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
+  uint32_t most = (uint32_t)(rt->config->window > RING ? RING : rt->config->window);
+  if (plan->fused_whole && !rt->flush.forced && rt->front.limit < most) rt->front.limit = rt->front.limit * 2 < most ? rt->front.limit * 2 : most;
+}
+
+/* The calls leave the window. */
+static void drop_calls(lgt_runtime *rt) {
+  int n = rt->flush.ncall;
+  for (int i = 0; i < n; i++)
+    for (int a = 0; a < rt->window.call[i].nargs; a++) {
+      lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);
+      if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
+    }
+  lgt_window_drop(&rt->window, n);
+  rt->flush.ncall = 0;
+  rt->flush.plan = NULL;
+}
+
+/* Planning failed: nothing of these calls can run. */
+static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", lgt_message());
+  for (int i = 0; i < rt->flush.ncall; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
+    for (int a = 0; a < call->nargs; a++)
+      if (call->kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
+        lgt_bind_poison(&rt->binder, lgt_store_at(&rt->stores, call->store[a]), failure);
+    lgt_failure_release(failure);
+  }
+  drop_calls(rt);
+  lgt_failure_release(rt->binder.failure);
+  rt->binder.failure = NULL;
+  return lgt_err(status, "%s", message);
+}
+
+/* Find or make the plan of the next calls.  1: collect first. */
+static int plan_calls(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_status status = LGT_OK;
+  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall)) return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+  for (;;) {
+    lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
+    if (plan && plan->stale) plan = NULL;
+    if (!plan) {
+      if (may_ask && !flush->collected) return ask(rt);
+      status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
+      if (status) return poison_calls(rt, status);
+      rt->plans++;
+    }
+    if (undead(rt, plan, false)) {
+      if (may_ask && !flush->collected) return ask(rt);
+      undead(rt, plan, true);
+      plan->stale = true;
+      continue;
+    }
+    flush->plan = plan;
+    flush->group = 0;
+    flush->collected = false;
+    grow_window(rt, plan);
+    return 0;
+  }
+}
+
+/* Run the groups of the plan.  1: collect first. */
+static int bind_groups(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_plan *plan = flush->plan;
+  while (flush->group < plan->ngroup) {
+    lgt_plan_group *group = &plan->group[flush->group];
+    if (may_ask && !flush->collected) {
+      double copy_ns = (double)lgt_bind_pinned_bytes(&rt->binder, group, rt->window.root) / 5;
+      if (copy_ns > rt->fuser.collection_ns || pressed(rt) || coin(rt)) return ask(rt);
+    }
+    flush->collected = false;
+    lgt_status status = lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root);
+    if (status) return status;
+    flush->group++;
+    lgt_bind_retire(&rt->binder, false);
+    while (rt->binder.njob > MAX_IN_FLIGHT) { /* far enough ahead: help */
+      lgt_bind_wait_first(&rt->binder);
+      lgt_bind_retire(&rt->binder, false);
+    }
+  }
+  return 0;
+}
+
+void lgt_runtime_take(lgt_runtime *rt) {
+  rt->launches += rt->front.count;
+  while (rt->front.count) {
+    lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front);
+    if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), 0));
+  }
+  rt->front.max_id = rt->stores.max_handle;
+}
+
+static int flush_step(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  if (rt->asked) answered(rt);
+  if (!flush->active) {
+    flush->forced = rt->front.count < rt->front.limit || !may_ask;
+    flush->active = true;
+    flush->collected = false;
+  }
+  lgt_bind_retire(&rt->binder, false);
+  lgt_runtime_take(rt);
+  for (;;) {
+    if (flush->ncall == 0) {
+      int n = rt->window.count;
+      if (n == 0 || (!flush->forced && n < (int)rt->front.limit)) break;
+      flush->ncall = lgt_window_cut(&rt->window, flush->forced);
+      if (flush->ncall > rt->config->window && rt->config->window > 0) flush->ncall = rt->config->window;
+      rt->windows++;
+    }
+    int result = flush->plan ? 0 : plan_calls(rt, may_ask);
+    if (result == 0) result = bind_groups(rt, may_ask);
+    if (result == 1) return 1;
+    if (result < 0) {
+      flush->active = flush->ncall > 0;
+      return result;
+    }
+    drop_calls(rt);
+  }
+  flush->active = false;
+  return 0;
+}
+
+int lgt_flush(lgt_runtime *rt) { return flush_step(rt, true); }
+
+lgt_status lgt_runtime_settle(lgt_runtime *rt) {
+  /* A flush that was interrupted by a request to collect goes on first. */
+  lgt_status status = flush_step(rt, false);
+  while (!status && (rt->window.count || rt->front.count)) {
+    rt->flush.active = false;
+    status = flush_step(rt, false);
+  }
+  return status;
+}

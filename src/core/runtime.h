@@ -1,0 +1,51 @@
+/* runtime.h - the runtime: all parts together, and the flush that drives them. */
+#ifndef LGT_RUNTIME_H
+#define LGT_RUNTIME_H
+
+#include "bind.h"
+#include "fuse.h"
+#include "window.h"
+
+/* A flush that stopped in the middle, for the caller to collect its garbage. */
+typedef struct lgt_flush_state {
+  bool active;
+  bool forced;           /* plan everything, not only whole repetitions */
+  int ncall;             /* of the window, being run; 0: none */
+  lgt_plan *plan;
+  int group;             /* next to run */
+  bool collected;        /* the caller has collected since the last reason to ask */
+} lgt_flush_state;
+
+struct lgt_runtime {
+  lgt_config *config;    /* owned */
+  lgt_stores stores;
+  lgt_partitions partitions;
+  lgt_kinds kinds;
+  lgt_kernels *kernels;  /* owned */
+  lgt_window window;
+  lgt_fuser fuser;
+  lgt_map map;
+  lgt_exec *exec;        /* owned */
+  lgt_binder binder;
+  lgt_front front;
+  lgt_flush_state flush;
+
+  char **line;           /* owned texts by number; 0 is unused */
+  int nline, line_room;
+  double asked_at;       /* when the caller was asked to collect */
+  bool asked;
+  uint64_t jitter;       /* state of the random local decisions; 0: none */
+  char *text;            /* owned: what explain returned last */
+
+  int64_t launches, windows, plans, collections;
+  int64_t base_copied, base_tasks; /* counters that are reset */
+};
+
+/* Everything recorded is planned and started, without asking for collections. */
+lgt_status lgt_runtime_settle(lgt_runtime *rt);
+/* Move the front's launches into the window.  A bad one is remembered as a failure. */
+void lgt_runtime_take(lgt_runtime *rt);
+/* The store behind a handle, made if it has none yet; NULL with a message. */
+lgt_store *lgt_runtime_store(lgt_runtime *rt, lgt_id array);
+
+#endif

@@ -1,0 +1,580 @@
+/* weave.c - placing calls into loops, renaming, forwarding, and the choice of memory.  See weave.h.
+ *
+ * Dependences are found by comparing an item's accesses with all earlier accesses of the same
+ * buffer.  That is quadratic in the calls of one group, and is paid once for each plan.
+ *
+ * Two accesses of one buffer
+ *   - agree if they have the same strides and offset over the same space: element by element;
+ *   - are apart if the views certainly share no element;
+ *   - else collide: whoever comes later in program order goes to a later loop.
+ */
+#include "weave.h"
+
+#include <string.h>
+
+enum { MAX_LOOP_INST = 480, MAX_LOOP_ACCESS = 44 };
+
+void lgt_weave_items_free(lgt_weave_items *items) {
+  if (!items) return;
+  lgt_mem_free(items->item);
+  lgt_mem_free(items->buffer);
+  lgt_mem_free(items);
+}
+
+void lgt_plan_group_fini(lgt_plan_group *group) {
+  for (int i = 0; i < group->nloop; i++) {
+    lgt_plan_loop *loop = &group->loop[i];
+    lgt_mem_free(loop->access);
+    lgt_mem_free(loop->param_call);
+    lgt_mem_free(loop->param_index);
+    lgt_mem_free(loop->shape.stride);
+    lgt_mem_free(loop->base);
+  }
+  for (int i = 0; i < group->nelided; i++) {
+    if (group->elided[i].rescue) lgt_plan_group_fini(group->elided[i].rescue);
+    lgt_mem_free(group->elided[i].rescue);
+    lgt_mem_free(group->elided[i].item);
+  }
+  lgt_mem_free(group->loop);
+  lgt_mem_free(group->slot);
+  lgt_mem_free(group->slot_of_final);
+  lgt_mem_free(group->elided);
+  lgt_weave_items_free(group->items);
+  group->loop = NULL;
+  group->slot = NULL;
+  group->slot_of_final = NULL;
+  group->elided = NULL;
+  group->items = NULL;
+  group->nloop = group->nslot = group->nfinal = group->nelided = 0;
+}
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
+
+lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align, int ndim) {
+  lgt_signature s = {.offset = layout->offset};
+  (void)ndim;
+  for (int d = 0; d < layout->ndim; d++)
+    if (align->to[d] >= 0 && layout->shape[d] != 1) s.stride[align->to[d]] = layout->stride[d];
+  return s;
+}
+
+lgt_alignment lgt_item_align(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+  if (item->call != LGT_NONE) return w->plan->call[item->call].space.align[arg];
+  lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}};
+  return one;
+}
+
+static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) { return lgt_layout_at(w->fuser->stores, number); }
+
+static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
+  lgt_weave_items *items = w->items;
+  if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer)) return -1;
+  items->buffer[items->nbuffer] =
+      (lgt_weave_buffer){.root = root, .initial = initial, .slot = LGT_NONE, .last_writer = LGT_NONE, .first_loop = LGT_NONE};
+  return items->nbuffer++;
+}
+
+static lgt_weave_item *new_item(lgt_weaver *w) {
+  lgt_weave_items *items = w->items;
+  if (!lgt_mem_grow((void **)&items->item, &items->item_room, items->nitem + 1, sizeof *items->item)) return NULL;
+  lgt_weave_item *item = &items->item[items->nitem++];
+  memset(item, 0, sizeof *item);
+  memset(item->in, 0xff, sizeof item->in);
+  memset(item->out, 0xff, sizeof item->out);
+  item->call = item->loop = LGT_NONE;
+  return item;
+}
+
+/* ---- placing ------------------------------------------------------------------------------------ */
+
+static void item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, int64_t *extent) {
+  if (item->call != LGT_NONE) {
+    const lgt_space *space = &w->plan->call[item->call].space;
+    *ndim = space->ndim;
+    memcpy(extent, space->extent, sizeof space->extent);
+  } else {
+    const lgt_layout *l = layout_of(w, item->layout[0]);
+    *ndim = l->ndim;
+    memcpy(extent, l->shape, sizeof l->shape);
+  }
+}
+
+static bool same_space(int andim, const int64_t *a, int bndim, const int64_t *b) {
+  if (andim != bndim) return false;
+  for (int d = 0; d < andim; d++)
+    if (a[d] != b[d]) return false;
+  return true;
+}
+
+/* The earliest loop for `item`, argument `arg`, given what an earlier item does to the same buffer
+ * through its argument `other`.  `ordered`: the earlier access is a reduction or a CPU variant's, so
+ * not even agreeing accesses may share its loop. */
+static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier, int other, bool ordered) {
+  const lgt_layout *a = layout_of(w, item->layout[arg]), *b = layout_of(w, earlier->layout[other]);
+  int andim, bndim;
+  int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
+  if (!lgt_layout_may_overlap(a, b)) return 0;
+  item_space(w, item, &andim, aextent);
+  item_space(w, earlier, &bndim, bextent);
+  if (!ordered && same_space(andim, aextent, bndim, bextent)) {
+    lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
+    lgt_signature as = lgt_signature_of(a, &aalign, andim), bs = lgt_signature_of(b, &balign, bndim);
+    if (lgt_signature_equal(&as, &bs)) return earlier->loop;
+  }
+  return earlier->loop + 1;
+}
+
+static bool is_reduction(const lgt_weave_item *item, int arg) { return item->kind->privilege[arg] & LGT_PRIV_REDUCE; }
+
+/* The earliest loop that dependences through one argument allow. */
+static int earliest(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes) {
+  int loop = 0;
+  for (int i = 0; i < w->items->nitem; i++) { /* behind `item` are only copies made for its sake */
+    const lgt_weave_item *earlier = &w->items->item[i];
+    if (earlier == item || earlier->loop == LGT_NONE) continue;
+    for (int a = 0; a < earlier->nargs; a++) {
+      bool wrote = earlier->out[a] == buffer, read = earlier->in[a] == buffer;
+      if (!wrote && !(writes && read)) continue;
+      bool ordered = (wrote && is_reduction(earlier, a)) || (writes && is_reduction(item, arg));
+      int l = after(w, item, arg, earlier, a, ordered);
+      if (l > loop) loop = l;
+    }
+  }
+  return loop;
+}
+
+static unsigned kept_dims(const lgt_weaver *w, const lgt_weave_item *item, int ndim) {
+  unsigned kept = 0;
+  for (int a = 0; a < item->nargs; a++) {
+    if (!is_reduction(item, a)) continue;
+    lgt_alignment align = lgt_item_align(w, item, a);
+    lgt_signature s = lgt_signature_of(layout_of(w, item->layout[a]), &align, ndim);
+    for (int d = 0; d < ndim; d++)
+      if (s.stride[d]) kept |= 1u << d;
+  }
+  return kept;
+}
+
+static int count_reductions(const lgt_weaver *w, int loop) {
+  int n = 0;
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      if (w->items->item[i].loop == loop && is_reduction(&w->items->item[i], a)) n++;
+  return n;
+}
+
+static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number, int ndim, const int64_t *extent, unsigned kept) {
+  const lgt_weave_loop *loop = &w->loop[number];
+  if (loop->cpu || item->kind->cpu || !w->fuser->config->kernel_fusion) return false;
+  if (!same_space(loop->ndim, loop->extent, ndim, extent)) return false;
+  if (item->kind->reduces && loop->reduces &&
+      (loop->kept != kept || count_reductions(w, number) + item->nargs > LGT_MAX_REDUCTIONS))
+    return false;
+  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST && loop->naccess + 2 * item->nargs <= MAX_LOOP_ACCESS;
+}
+
+/* Put the item into the first loop from `from` on that takes it. */
+static lgt_status place(lgt_weaver *w, lgt_weave_item *item, int from) {
+  int ndim, number = from;
+  int64_t extent[LGT_MAX_DIM];
+  item_space(w, item, &ndim, extent);
+  unsigned kept = kept_dims(w, item, ndim);
+  while (number < w->nloop && !may_join(w, item, number, ndim, extent, kept)) number++;
+  if (number == w->nloop) {
+    if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop)) return no_memory();
+    lgt_weave_loop *loop = &w->loop[w->nloop++];
+    *loop = (lgt_weave_loop){.ndim = ndim, .cpu = item->kind->cpu ? item->kind : NULL};
+    memcpy(loop->extent, extent, sizeof extent);
+  }
+  lgt_weave_loop *loop = &w->loop[number];
+  if (item->kind->reduces) loop->reduces = true, loop->kept = kept;
+  if (item->kind->body) loop->ninst += item->kind->body->ninst;
+  /* Loads of a view that the loop has already are free; counting them all would only end loops early. */
+  loop->naccess += item->nargs > 2 ? 2 : 1;
+  item->loop = (uint16_t)number;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t buffers[2] = {item->in[a], item->out[a]};
+    for (int k = 0; k < 2; k++) {
+      if (buffers[k] == LGT_NONE) continue;
+      lgt_weave_buffer *b = &w->items->buffer[buffers[k]];
+      if (b->first_loop == LGT_NONE || number < b->first_loop) b->first_loop = (uint16_t)number;
+      if (number > b->last_loop) b->last_loop = (uint16_t)number;
+      if (k) b->writers++, b->last_writer = (uint16_t)(item - w->items->item);
+    }
+  }
+  return LGT_OK;
+}
+
+/* ---- renaming and forwarding ------------------------------------------------------------------------- */
+
+/* current[root]: the buffer that holds its newest contents. */
+static bool is_shared(const uint16_t *current, int nroot, uint16_t root) {
+  for (int r = 0; r < nroot; r++)
+    if (r != root && current[r] == current[root]) return true;
+  return false;
+}
+
+static const lgt_kind *copy_kind(const lgt_fuser *fuser, int dtype) { return fuser->copy_kind[dtype]; }
+
+/* Copy the old buffer into the new one, without what the view `written` (NULL: nothing) will
+ * overwrite anyway: rect by rect of the root. */
+static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt_layout *written, uint32_t root_layout) {
+  const lgt_layout *root = layout_of(w, root_layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), piece[2 * LGT_MAX_DIM] = {all};
+  int n = 1;
+  if (written) {
+    lgt_rect view = lgt_rect_of_shape(written->ndim, written->shape), inside = lgt_layout_root_rect(written, &view);
+    n = lgt_rect_subtract(&all, &inside, piece);
+  }
+  for (int i = 0; i < n; i++) {
+    uint32_t layout = root_layout;
+    for (int d = 0; d < root->ndim && layout; d++)
+      layout = lgt_stores_slice(w->fuser->stores, layout, d, piece[i].lo[d], piece[i].hi[d] - piece[i].lo[d], 1);
+    lgt_weave_item *item = layout ? new_item(w) : NULL;
+    if (!item) return no_memory();
+    item->kind = copy_kind(w->fuser, root->dtype);
+    item->nargs = 2;
+    item->layout[0] = item->layout[1] = layout;
+    item->out[0] = new;
+    item->in[1] = old;
+    lgt_status status = place(w, item, earliest(w, item, 1, old, false));
+    if (status) return status;
+  }
+  return LGT_OK;
+}
+
+typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy everything first */
+
+/* Should argument `arg`'s write go to new memory? */
+static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
+                               const uint16_t *current, int by_reads, int by_all) {
+  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  const lgt_plan_root *r = &w->plan->root[root];
+  int64_t size = layout_of(w, r->layout)->size;
+  bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
+  if (w->fuser->solver.domains > 1) return KEEP; /* then nothing is forwarded either */
+  if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
+  if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || is_reduction(item, arg)) return KEEP;
+  return by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
+}
+
+/* A copy of a whole root from a whole root needs no code now. */
+static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const uint16_t *current) {
+  if (!call->kind->is_copy || w->fuser->solver.domains > 1 || !w->fuser->config->kernel_fusion) return false;
+  const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
+  const lgt_plan_root *dst = &w->plan->root[call->root[0]];
+  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE && to->size == from->size &&
+         dst->fresh && current[call->root[0]] == LGT_NONE && !w->plan->root[call->root[1]].attached;
+}
+
+static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool initial) {
+  if (current[root] == LGT_NONE) {
+    int b = new_buffer(w, root, initial);
+    if (b < 0) return -1;
+    current[root] = (uint16_t)b;
+  }
+  return current[root];
+}
+
+static bool writes_arg(const lgt_kind *kind, int arg) { return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE); }
+static bool reads_arg(const lgt_kind *kind, int arg) {
+  return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
+}
+
+/* Does writing this view first define all of a root that the window creates? */
+static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
+  const lgt_layout *l = layout_of(w, call->layout[arg]);
+  return !(call->kind->privilege[arg] & LGT_PRIV_READ) && lgt_layout_exact(l) &&
+         lgt_layout_distinct(l) == layout_of(w, w->plan->root[call->root[arg]].layout)->size;
+}
+
+/* New memory for a root, with the old contents outside of the view that is about to be written. */
+static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_layout *written) {
+  uint16_t old = current[root];
+  int b = new_buffer(w, root, false);
+  if (b < 0) return no_memory();
+  current[root] = (uint16_t)b;
+  return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout);
+}
+
+static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
+  const lgt_plan_call *call = &w->plan->call[number];
+  lgt_weave_item *item = new_item(w);
+  if (!item) return no_memory();
+  size_t at = (size_t)(item - w->items->item);
+  item->kind = call->kind;
+  item->call = (uint16_t)number;
+  item->nargs = call->nargs;
+  memcpy(item->layout, call->layout, sizeof item->layout);
+  for (int a = 0; a < call->nargs; a++) {
+    bool fresh = w->plan->root[call->root[a]].fresh && writes_arg(call->kind, a) && defines(w, call, a);
+    if (is_forwarded(w, call, current) && a == 0) continue;
+    if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
+    if (buffer_for(w, current, call->root[a], true) < 0) return no_memory();
+    if (reads_arg(call->kind, a)) item->in[a] = current[call->root[a]];
+  }
+  if (is_forwarded(w, call, current)) {
+    current[call->root[0]] = item->in[1];
+    return LGT_OK;
+  }
+  int by_reads = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    if (item->in[a] == LGT_NONE) continue;
+    int l = earliest(w, item, a, item->in[a], false);
+    if (l > by_reads) by_reads = l;
+  }
+  int from = by_reads;
+  for (int a = 0; a < call->nargs; a++) {
+    uint16_t root = call->root[a];
+    if (!writes_arg(call->kind, a)) continue;
+    if (current[root] == LGT_NONE) {
+      if (buffer_for(w, current, root, false) < 0) return no_memory();
+      w->items->item[at].out[a] = current[root];
+      continue;
+    }
+    item = &w->items->item[at];
+    int by_writes = earliest(w, item, a, current[root], true);
+    rename_kind rename = want_rename(w, item, a, root, current, by_reads, by_writes);
+    if (rename != KEEP) {
+      lgt_status status = rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL);
+      if (status) return status;
+      item = &w->items->item[at];
+      by_writes = earliest(w, item, a, current[root], true);
+    }
+    if (by_writes > from) from = by_writes;
+    w->items->item[at].out[a] = current[root];
+  }
+  return place(w, &w->items->item[at], from);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
+  group->slot[group->nslot] = slot;
+  return group->nslot++;
+}
+
+/* A slot whose last user ended before the buffer begins.  For whole-root memory only. */
+static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
+  const lgt_layout *want = layout_of(w, w->plan->root[buffer->root].layout);
+  for (int s = 0; s < w->group->nslot; s++) {
+    const lgt_plan_slot *slot = &w->group->slot[s];
+    const lgt_layout *have = layout_of(w, slot->layout);
+    if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE || busy_until[s] >= buffer->first_loop) continue;
+    if (have->size * lgt_dtype_size(have->dtype) == want->size * lgt_dtype_size(want->dtype)) return s;
+  }
+  return -1;
+}
+
+static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
+  lgt_plan_group *group = w->group;
+  lgt_weave_items *items = w->items;
+  int n = items->nbuffer;
+  bool share = w->fuser->solver.domains == 1;
+  uint16_t *busy_until = lgt_mem_zalloc(((size_t)n + 1) * sizeof *busy_until);
+  group->slot = lgt_mem_zalloc(((size_t)n + 1) * sizeof *group->slot);
+  group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);
+  if (!busy_until || !group->slot || !group->slot_of_final) {
+    lgt_mem_free(busy_until);
+    return no_memory();
+  }
+  for (int r = 0; r < w->plan->nroot; r++)
+    if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored)) items->buffer[current[r]].final = true;
+  for (int b = 0; b < n; b++) { /* first those that exist or must last */
+    lgt_weave_buffer *buffer = &items->buffer[b];
+    if (!buffer->initial && !buffer->final) continue;
+    buffer->slot = (uint16_t)add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = buffer->root,
+                                                             .initial = buffer->initial});
+    busy_until[buffer->slot] = LGT_NONE;
+  }
+  for (int loop = 0; loop < w->nloop; loop++) /* then the others, in the order in which they begin */
+    for (int b = 0; b < n; b++) {
+      lgt_weave_buffer *buffer = &items->buffer[b];
+      if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
+      int s = share ? reuse_slot(w, buffer, busy_until) : -1;
+      if (s < 0) s = add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
+      busy_until[s] = buffer->last_loop;
+      buffer->slot = (uint16_t)s;
+    }
+  for (int r = 0; r < w->plan->nroot; r++) {
+    if (current[r] == LGT_NONE || (w->plan->root[r].fresh && !w->plan->root[r].stored)) continue;
+    const lgt_weave_buffer *buffer = &items->buffer[current[r]];
+    if (buffer->initial && buffer->root == r) continue; /* it stays where it is */
+    group->slot_of_final[2 * group->nfinal] = (uint16_t)r;
+    group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
+  }
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      const lgt_weave_item *item = &items->item[i];
+      uint16_t in = item->in[a], out = item->out[a];
+      if (in != LGT_NONE && items->buffer[in].slot != LGT_NONE) group->slot[items->buffer[in].slot].read = true;
+      if (out == LGT_NONE || items->buffer[out].slot == LGT_NONE || item->loop == LGT_NONE) continue;
+      lgt_plan_slot *slot = &group->slot[items->buffer[out].slot];
+      slot->written = true;
+      if (!(item->kind->privilege[a] & LGT_PRIV_WRITE)) slot->read = true;
+    }
+  lgt_mem_free(busy_until);
+  return LGT_OK;
+}
+
+/* ---- elided results ------------------------------------------------------------------------------------ */
+
+/* Is slot s, as item number `reader` finds it, still the same when the group has ended? */
+static bool survives(const lgt_weaver *w, uint16_t buffer, int reader) {
+  const lgt_weave_items *items = w->items;
+  uint16_t slot = items->buffer[buffer].slot;
+  for (int i = reader + 1; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      uint16_t out = items->item[i].out[a];
+      if (out == LGT_NONE || items->item[i].loop == LGT_NONE) continue;
+      if (items->buffer[out].slot == slot) return false;
+    }
+  return true;
+}
+
+/* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
+static bool close_over(const lgt_weaver *w, int number, bool *marked) {
+  const lgt_weave_items *items = w->items;
+  const lgt_weave_item *item = &items->item[number];
+  if (marked[number]) return true;
+  marked[number] = true;
+  if (item->kind->reduces || item->kind->cpu) return false;
+  for (int a = 0; a < item->nargs; a++) {
+    if (item->in[a] == LGT_NONE) continue;
+    const lgt_weave_buffer *buffer = &items->buffer[item->in[a]];
+    if (buffer->slot != LGT_NONE) {
+      if (!survives(w, item->in[a], number) || w->plan->root[buffer->root].attached) return false;
+    } else if (buffer->writers != 1 || !close_over(w, buffer->last_writer, marked)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The memory that a recipe's items read. */
+static void pin_inputs(lgt_weaver *w, const bool *marked) {
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
+      uint16_t in = w->items->item[i].in[a];
+      if (in != LGT_NONE && w->items->buffer[in].slot != LGT_NONE) w->group->slot[w->items->buffer[in].slot].pinned = true;
+    }
+}
+
+static lgt_status list_elided(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  lgt_weave_items *items = w->items;
+  bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1);
+  group->elided = lgt_mem_zalloc(((size_t)items->nitem + 1) * sizeof *group->elided);
+  if (!marked || !group->elided) goto fail;
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      const lgt_weave_item *item = &items->item[i];
+      if (item->call == LGT_NONE || !writes_arg(item->kind, a)) continue;
+      uint16_t root = w->plan->call[item->call].root[a];
+      const lgt_plan_root *r = &w->plan->root[root];
+      if (!r->fresh || r->stored) continue;
+      bool seen = false;
+      for (int e = 0; e < group->nelided; e++) seen |= group->elided[e].root == root;
+      if (seen) continue;
+      lgt_plan_elided *elided = &group->elided[group->nelided++];
+      elided->root = root;
+      memset(marked, 0, (size_t)items->nitem);
+      elided->must_die = r->writes != 1 || !w->fuser->config->temporaries || !close_over(w, i, marked);
+      group->nmust_die += elided->must_die;
+      if (elided->must_die) continue;
+      for (int k = 0; k < items->nitem; k++) elided->nitem += marked[k];
+      elided->item = lgt_mem_alloc(elided->nitem * sizeof *elided->item);
+      if (!elided->item) goto fail;
+      for (int k = 0, n = 0; k < items->nitem; k++)
+        if (marked[k]) elided->item[n++] = (uint16_t)k;
+      pin_inputs(w, marked);
+    }
+  lgt_mem_free(marked);
+  return LGT_OK;
+fail:
+  lgt_mem_free(marked);
+  return no_memory();
+}
+
+/* ---- entry -------------------------------------------------------------------------------------------- */
+
+static lgt_status finish(lgt_weaver *w, lgt_status status) {
+  if (!status) status = lgt_assemble_build(w);
+  lgt_mem_free(w->loop);
+  return status;
+}
+
+lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed) {
+  lgt_weaver w = {.fuser = fuser, .group = group, .plan = group->plan};
+  lgt_status status = LGT_OK;
+  uint16_t *current = lgt_mem_alloc(((size_t)group->plan->nroot + 1) * sizeof *current);
+  w.items = group->items = lgt_mem_zalloc(sizeof *w.items);
+  if (!current || !w.items) {
+    lgt_mem_free(current);
+    return no_memory();
+  }
+  memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
+  for (int i = 0; i < group->count && !status; i++)
+    if (needed[i]) status = weave_call(&w, group->first + i, current);
+  if (!status) status = lgt_assemble_scan(&w);
+  if (!status) status = choose_memory(&w, current);
+  if (!status) status = list_elided(&w);
+  lgt_mem_free(current);
+  return finish(&w, status);
+}
+
+lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
+  lgt_plan_elided *elided = &group->elided[n];
+  lgt_plan_group *rescue = lgt_mem_zalloc(sizeof *rescue);
+  lgt_weaver w = {.fuser = fuser, .group = rescue, .plan = group->plan};
+  lgt_status status = LGT_OK;
+  if (!rescue) return no_memory();
+  elided->rescue = rescue;
+  *rescue = (lgt_plan_group){.plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
+  int nbuffer = group->items->nbuffer;
+  w.items = rescue->items = lgt_mem_zalloc(sizeof *w.items);
+  rescue->slot = lgt_mem_zalloc(((size_t)nbuffer + 2) * sizeof *rescue->slot);
+  rescue->slot_of_final = lgt_mem_zalloc(2 * sizeof *rescue->slot_of_final);
+  if (!w.items || !rescue->slot || !rescue->slot_of_final) return no_memory();
+  for (int b = 0; b < nbuffer && !status; b++) {
+    const lgt_weave_buffer *from = &group->items->buffer[b];
+    int made = new_buffer(&w, from->root, from->slot != LGT_NONE);
+    if (made < 0) return no_memory();
+    if (from->slot == LGT_NONE) continue;
+    w.items->buffer[b].slot = (uint16_t)add_slot(
+        rescue, (lgt_plan_slot){.layout = group->slot[from->slot].layout, .root = from->slot, .initial = true, .read = true});
+  }
+  for (int k = 0; k < elided->nitem && !status; k++) {
+    lgt_weave_item *item = new_item(&w);
+    if (!item) return no_memory();
+    *item = group->items->item[elided->item[k]];
+    item->loop = LGT_NONE;
+    if (item->out[0] == LGT_NONE && writes_arg(item->kind, 0)) { /* a forwarded copy is made after all */
+      int b = new_buffer(&w, elided->root, false);
+      if (b < 0) return no_memory();
+      item->out[0] = (uint16_t)b;
+    }
+    int from = 0;
+    for (int a = 0; a < item->nargs; a++) {
+      if (item->in[a] == LGT_NONE) continue;
+      int l = earliest(&w, item, a, item->in[a], false);
+      if (l > from) from = l;
+    }
+    status = place(&w, item, from);
+  }
+  if (!status) status = lgt_assemble_scan(&w);
+  if (status) return finish(&w, status);
+  for (int b = 0; b < w.items->nbuffer; b++) {
+    lgt_weave_buffer *buffer = &w.items->buffer[b];
+    bool result = buffer->root == elided->root && buffer->writers && !buffer->initial;
+    if (buffer->slot != LGT_NONE || !(buffer->loaded || result)) continue;
+    buffer->slot = (uint16_t)add_slot(rescue, (lgt_plan_slot){.layout = w.plan->root[buffer->root].layout,
+                                                              .root = result ? elided->root : LGT_NONE, .written = true});
+    if (!result) continue;
+    buffer->final = true;
+    rescue->slot_of_final[0] = elided->root;
+    rescue->slot_of_final[1] = buffer->slot;
+    rescue->nfinal = 1;
+  }
+  return finish(&w, status);
+}

@@ -1,0 +1,98 @@
+/* weave.h - from the calls of one group to loops: kernel fusion.
+ *
+ * Weaving places each call's body into a loop, in program order, as early as its dependences allow:
+ * a value read through the same view it was written through joins the writer's loop and travels in
+ * a register; any other dependence puts the reader into a later loop.  Loops run one after another
+ * with a barrier between them, and merge only calls over the same space.
+ *
+ * Two transformations keep data dependences from costing passes over memory (single colour only):
+ *
+ *   renaming    A write that would have to wait for readers of the old contents goes to new memory
+ *               instead, as registers are renamed in a processor, when it covers most of its root;
+ *               the rest is copied.  An in-place stencil becomes one pass.
+ *   forwarding  A copy of a whole array is not made: readers of the copy read the original's
+ *               memory, and who writes the original next is renamed.
+ *
+ * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*
+ * (fuse.h) is memory; buffers whose lives do not meet share one.
+ */
+#ifndef LGT_WEAVE_H
+#define LGT_WEAVE_H
+
+#include "fuse.h"
+
+typedef struct lgt_weave_item {
+  const lgt_kind *kind;
+  uint16_t call;                      /* of the plan; LGT_NONE for copies that renaming makes */
+  uint8_t nargs;
+  uint16_t in[LGT_MAX_ARGS];          /* buffer that is read, LGT_NONE: none */
+  uint16_t out[LGT_MAX_ARGS];         /* buffer that is written or reduced into, LGT_NONE: none */
+  uint32_t layout[LGT_MAX_ARGS];
+  uint16_t loop;                      /* where it was placed; LGT_NONE: nowhere (a forwarded copy) */
+} lgt_weave_item;
+
+typedef struct lgt_weave_buffer {
+  uint16_t root;
+  bool initial;        /* the root's contents as the group begins */
+  bool loaded;         /* some loop loads it from memory */
+  bool final;          /* what a stored or former root ends as */
+  uint16_t writers;    /* items that write it */
+  uint16_t last_writer;
+  uint16_t slot;       /* LGT_NONE: registers only */
+  uint16_t first_loop, last_loop;
+} lgt_weave_buffer;
+
+typedef struct lgt_weave_items {
+  lgt_weave_item *item;     /* owned */
+  int nitem, item_room;
+  lgt_weave_buffer *buffer; /* owned */
+  int nbuffer, buffer_room;
+} lgt_weave_items;
+void lgt_weave_items_free(lgt_weave_items *items);
+
+/* Fill in the group's slots, loops, finals and elided results.  `needed` says for each of its calls
+ * whether it has to run at all. */
+lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed);
+/* Make group->elided[n].rescue: a group that computes that result alone.  Its initial slots are
+ * the slots of `group` by number (slot.root), its only final is the result. */
+lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
+void lgt_plan_group_fini(lgt_plan_group *group);
+
+/* ---- between weave.c and assemble.c ------------------------------------------------------------ */
+
+/* A loop in the making. */
+typedef struct lgt_weave_loop {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];
+  bool reduces;
+  unsigned kept;       /* reductions: space dimensions along which the targets move */
+  int ninst, naccess;  /* upper bounds */
+  const lgt_kind *cpu; /* a CPU variant, alone */
+} lgt_weave_loop;
+
+typedef struct lgt_weaver {
+  lgt_fuser *fuser;
+  lgt_plan_group *group;
+  const lgt_plan *plan;
+  lgt_weave_items *items;
+  lgt_weave_loop *loop; /* owned */
+  int nloop, loop_room;
+} lgt_weaver;
+
+/* Strides of an argument along the dimensions of a space it is aligned with. */
+typedef struct lgt_signature {
+  int64_t offset, stride[LGT_MAX_DIM];
+} lgt_signature;
+lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align, int ndim);
+static inline bool lgt_signature_equal(const lgt_signature *a, const lgt_signature *b) {
+  return !__builtin_memcmp(a, b, sizeof *a);
+}
+/* The alignment of an item's argument; synthetic copies align one to one. */
+lgt_alignment lgt_item_align(const lgt_weaver *weaver, const lgt_weave_item *item, int arg);
+
+/* Build all loops of the group.  First reading: which buffers are loaded from memory (memory is then
+ * chosen); second: code.  */
+lgt_status lgt_assemble_scan(lgt_weaver *weaver);
+lgt_status lgt_assemble_build(lgt_weaver *weaver);
+
+#endif

@@ -1,0 +1,144 @@
+/* window.c - taking launches from the front, cutting, and the canonical form.  See window.h. */
+#include "window.h"
+
+#include <string.h>
+
+void lgt_window_fini(lgt_window *window) {
+  lgt_mem_free(window->call);
+  lgt_mem_free(window->token);
+  lgt_mem_free(window->word);
+  lgt_mem_free(window->root);
+  *window = (lgt_window){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 32);
+}
+
+/* The store of a handle; a handle that only has a layout gets its store now. */
+static lgt_store *store_of(lgt_stores *stores, lgt_front *front, lgt_id id, uint32_t line) {
+  if (id == 0 || id > front->max_id || !front->handles[id].layout) {
+    lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", id);
+    return NULL;
+  }
+  lgt_handle *handle = &front->handles[id];
+  if (handle->store) return lgt_store_at(stores, handle->store);
+  lgt_store *store = lgt_store_new(stores, handle->layout);
+  if (!store) return NULL;
+  store->handles = 1;
+  store->line = line;
+  handle->store = store->id;
+  return store;
+}
+
+static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, const lgt_launch *launch, lgt_call *call) {
+  if (launch->kind >= kinds->count) return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  const lgt_kind *kind = kinds->kind[launch->kind];
+  if (launch->nargs != kind->nargs)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs, launch->nargs);
+  call->kind = kind;
+  call->kind_number = launch->kind;
+  call->nargs = launch->nargs;
+  call->nparams = launch->nparams;
+  call->line = launch->line;
+  for (int a = 0; a < launch->nargs; a++) {
+    lgt_store *store = store_of(stores, front, launch->arg[a], launch->line);
+    if (!store) return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
+    if (store->released) return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
+    call->store[a] = store->id;
+    call->layout[a] = front->handles[launch->arg[a]].layout;
+  }
+  for (int a = 0; a < launch->nargs; a++) stores->store[call->store[a]].refs++;
+  memcpy(call->param, launch->param, launch->nparams * sizeof *call->param);
+  return LGT_OK;
+}
+
+static uint64_t token_of(const lgt_call *call) {
+  uint64_t h = call->kind_number;
+  for (int a = 0; a < call->nargs; a++) h = mix(h, call->layout[a]);
+  return h;
+}
+
+lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front) {
+  int need = window->count + (int)front->count;
+  if (!lgt_mem_grow((void **)&window->call, &window->room, need, sizeof *window->call) ||
+      !lgt_mem_grow((void **)&window->token, &window->token_room, need, sizeof *window->token))
+    return lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  lgt_status status = LGT_OK;
+  uint32_t taken = 0;
+  while (taken < front->count && !status) {
+    lgt_call *call = &window->call[window->count];
+    status = resolve(stores, kinds, front, &front->launches[taken++], call);
+    if (!status) window->token[window->count++] = token_of(call);
+  }
+  if (taken < front->count) memmove(front->launches, front->launches + taken, (front->count - taken) * sizeof *front->launches);
+  front->count -= taken;
+  return status;
+}
+
+/* The shortest period p such that the last two periods agree; 0: none. */
+static int period_of(const uint64_t *token, int n) {
+  for (int p = 1; p <= n / 2; p++) {
+    int i = 0;
+    while (i < p && token[n - 1 - i] == token[n - 1 - i - p]) i++;
+    if (i == p) return p;
+  }
+  return 0;
+}
+
+int lgt_window_cut(const lgt_window *window, bool forced) {
+  int n = window->count;
+  if (forced || n == 0) return n;
+  int p = period_of(window->token, n);
+  if (!p) return n;
+  int start = n - 2 * p; /* where the repetition begins */
+  while (start > 0 && window->token[start - 1] == window->token[start - 1 + p]) start--;
+  return start + (n - start) / p * p;
+}
+
+static bool number_root(lgt_window *window, lgt_store *store) {
+  if (!lgt_mem_grow((void **)&window->root, &window->root_room, window->nroot + 1, sizeof *window->root)) return false;
+  store->stamp = window->stamp;
+  store->uses = 0;
+  store->number = (uint16_t)window->nroot;
+  window->root[window->nroot++] = store->id;
+  return true;
+}
+
+bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
+  int k = 0;
+  uint64_t h = (uint64_t)n;
+  window->nroot = 0;
+  window->stamp++;
+  if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS), sizeof *window->word)) return false;
+  uint64_t *word = window->word;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    word[k] = call->kind_number | (uint64_t)call->nargs << 16;
+    h = mix(h, word[k++]);
+    for (int a = 0; a < call->nargs; a++) {
+      lgt_store *store = lgt_store_at(stores, call->store[a]);
+      bool first = store->stamp != window->stamp;
+      if (first && !number_root(window, store)) return false;
+      store->uses++;
+      word[k] = (uint64_t)call->layout[a] << 32 | (uint64_t)first << 16 | store->number;
+      h = mix(h, word[k++]);
+      if (!first) continue;
+      /* What planning asks of a store: did it exist, does it stay in place, how is it cut. */
+      word[k] = (uint64_t)store->written | (uint64_t)store->attached << 1;
+      h = mix(h, word[k++]);
+      word[k] = (uint64_t)(uintptr_t)store->key;
+      h = mix(h, word[k++]);
+    }
+  }
+  window->nword = k;
+  window->hash = h;
+  return true;
+}
+
+void lgt_window_drop(lgt_window *window, int n) {
+  memmove(window->call, window->call + n, (size_t)(window->count - n) * sizeof *window->call);
+  memmove(window->token, window->token + n, (size_t)(window->count - n) * sizeof *window->token);
+  window->count -= n;
+}
