@@ -185,6 +185,10 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  * cut alike, that are never cut, or that need a halo of so many elements below and above. */
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
+/* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's
+ * BLAS: argument 0 = argument 1 x argument 2.  -1 on error. */
+int lgt_kind_gemm(lgt_runtime *rt, int dtype);
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
 typedef struct lgt_launch {

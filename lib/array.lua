@@ -1,0 +1,116 @@
+-- array.lua - `require "array"`: NumPy for Lua, on the lgt runtime.
+--
+-- Names and semantics are NumPy's; positions (indices, axes) are Lua's: from 1, ends included.  The parts,
+-- in the order in which they build on each other:
+--
+--   core       handles, shapes, arguments, host memory
+--   ufunc      elementwise functions: rules, and the path of a launch
+--   functions  the table of ufuncs, operators, casts, assignment
+--   slice      what an index means
+--   index      a[key], a[key] = value
+--   reduce     sums, extrema, statistics, norms
+--   create     zeros, arange, eye, array of tables, ...
+--   shape      reshape, transpose, concatenate, ...
+--   linalg     dot, matmul
+--   text print arrays as text
+--   random npy fuse plot   loaded when first used
+--
+-- An array is an FFI struct whose only field is its id (lgt.lua); what it can do hangs on the metatype
+-- that is installed here.
+local ffi = require "ffi"
+local core = require "array.core"
+local ufunc = require "array.ufunc"
+require "array.functions"
+local index = require "array.index"
+require "array.reduce"
+require "array.create"
+require "array.shape"
+require "array.linalg"
+
+local np, methods, raise = core.np, core.methods, core.raise
+local istype = ffi.istype
+local Array = core.Array
+
+-- ---- what Lua's operators do --------------------------------------------------------------------------
+
+-- An operand of < <= == as a number of the script.  Waits.
+local function by_value(x, sign, method)
+  if type(x) == "number" then return x end
+  if istype(Array, x) then
+    if core.size_of(x) == 1 then return core.read_item(x) end
+    raise("a %s b compares numbers and arrays of one element; for arrays of shape %s write a:%s(b), which gives a boolean array",
+      sign, core.shape_text(core.shape_of(x)), method)
+  end
+  if type(x) == "cdata" then return x end
+  raise("a %s b: an array cannot be compared with %s", sign, (core.describe(x)))
+end
+
+local function length(a)
+  local shape = core.shape_of(a)
+  if #shape == 0 then raise("#a: a 0-d array has no length") end
+  return shape[1]
+end
+
+-- "norm " .. s
+local function concat(a, b)
+  local function word(x)
+    if istype(Array, x) then return tostring(x) end
+    if type(x) == "string" or type(x) == "number" then return x end
+    raise("..: a string was expected, not %s", (core.describe(x)))
+  end
+  return word(a) .. word(b)
+end
+
+local function equal(a, b)
+  if a == nil or b == nil then return false end
+  local ta, tb = type(a), type(b)
+  if (ta ~= "cdata" and ta ~= "number" and ta ~= "boolean") or (tb ~= "cdata" and tb ~= "number" and tb ~= "boolean") then return false end
+  if ta == "boolean" then return by_value(b, "==", "eq") == a end
+  if tb == "boolean" then return by_value(a, "==", "eq") == b end
+  return by_value(a, "==", "eq") == by_value(b, "==", "eq")
+end
+
+local meta = {
+  __index = index.get, __newindex = index.set, __call = index.call,
+  __len = length, __concat = concat, __eq = equal,
+  __lt = function(a, b) return by_value(a, "<", "lt") < by_value(b, "<", "lt") end,
+  __le = function(a, b) return by_value(a, "<=", "le") <= by_value(b, "<=", "le") end,
+  __tostring = function(a) return require("array.print").tostring(a) end,
+}
+for name, f in pairs(ufunc.operators) do meta[name] = f end
+ffi.metatype(Array, meta)
+core.dtypes.install_complex()
+
+-- ---- what is loaded when it is first used ---------------------------------------------------------------
+
+local homes = {
+  random = "random", save = "npy", load = "npy", fuse = "fuse", plot = "plot", set_printoptions = "print",
+}
+for _, name in ipairs { "totable", "item", "host" } do
+  methods[name] = function(...)
+    require "array.print" -- replaces this method
+    return methods[name](...)
+  end
+end
+
+-- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
+---@param name string
+---@param f function
+function np.extend(name, f)
+  if type(name) ~= "string" or type(f) ~= "function" then raise("extend: a name and a function were expected") end
+  if core.getters[name] or (methods[name] and methods[name] ~= f) then raise("extend: arrays already have %q", name) end
+  methods[name] = f
+end
+
+np.pi, np.e, np.inf, np.nan = math.pi, math.exp(1), math.huge, 0 / 0
+np.newaxis = "*"
+np.ufuncs = ufunc.all
+
+return setmetatable(np, {
+  __index = function(_, name)
+    local home = homes[name]
+    if not home then return nil end
+    require("array." .. home)
+    return rawget(np, name)
+  end,
+})

@@ -1,0 +1,282 @@
+-- array/core.lua - what every part of the array library uses: handles, shapes, arguments, host memory.
+--
+-- np       the public table, `require "array"`
+-- methods  what a:name(...) finds; usually the same functions
+-- getters  what a.name computes
+--
+-- Shapes are tables of Lua numbers, dtypes are numbers inside (lgt/dtype.lua) and strings outside,
+-- axes count from 1 everywhere.
+
+local ffi = require "ffi"
+local lgt = require "lgt"
+
+local dtypes = lgt.dtypes
+local raise, layouts = lgt.raise, lgt.layouts
+local handles = lgt.handles
+local Array = lgt.Array
+
+local core = {
+  np = {}, methods = {}, getters = {},
+  lgt = lgt, dtypes = dtypes, raise = raise, Array = Array,
+}
+local np, methods, getters = core.np, core.methods, core.getters
+
+local function is_array(x) return ffi.istype(Array, x) end
+core.is_array = is_array
+np.isarray = is_array
+
+-- What a value is called in messages.
+local function describe(x)
+  if is_array(x) then
+    local l = layouts[handles[x.id].layout]
+    return ("an array of shape (%s)"):format(table.concat(lgt.shape(handles[x.id].layout), ", ")),
+      dtypes.name[l.dtype]
+  end
+  if type(x) == "string" then return ("the string %q"):format(x) end
+  if type(x) == "number" then return ("the number %.14g"):format(x) end
+  if type(x) == "nil" then return "nil" end
+  if type(x) == "table" then return "a table" end
+  return "a " .. type(x)
+end
+core.describe = describe
+
+-- The layout of an array; raises for anything else, in the name of `who`.
+local function layout_of(x, who)
+  if not is_array(x) then
+    raise("%s: an array was expected, not %s%s", who, describe(x), type(x) == "table" and ": np.array makes one of a table" or "")
+  end
+  if x.id == 0 then raise("%s: the array was released with free()", who) end
+  return handles[x.id].layout
+end
+core.layout_of = layout_of
+
+function core.shape_of(x) return lgt.shape(handles[x.id].layout) end
+function core.dtype_of(x) return layouts[handles[x.id].layout].dtype end
+function core.ndim_of(x) return layouts[handles[x.id].layout].ndim end
+function core.size_of(x) return tonumber(layouts[handles[x.id].layout].size) end
+
+-- ---- shapes as users see them -------------------------------------------------------------------
+
+local shape_meta = {
+  __eq = function(a, b)
+    if #a ~= #b then return false end
+    for d = 1, #a do
+      if a[d] ~= b[d] then return false end
+    end
+    return true
+  end,
+  __tostring = function(shape) return "{" .. table.concat(shape, ", ") .. "}" end,
+  __concat = function(a, b) return tostring(a) .. tostring(b) end,
+}
+core.shape_meta = shape_meta
+
+local function same_shape(a, b) return shape_meta.__eq(a, b) end
+core.same_shape = same_shape
+
+local function shape_text(shape) return "(" .. table.concat(shape, ", ") .. ")" end
+core.shape_text = shape_text
+
+local function is_integer(x) return type(x) == "number" and x == math.floor(x) and x - x == 0 end
+core.is_integer = is_integer
+
+function core.product(shape)
+  local n = 1
+  for d = 1, #shape do n = n * shape[d] end
+  return n
+end
+
+-- The shape that two shapes have in common, or nil.
+local function broadcast_pair(a, b)
+  if #a < #b then a, b = b, a end
+  local result, offset = {}, #a - #b
+  for d = 1, #a do
+    local m, n = a[d], d > offset and b[d - offset] or 1
+    if m ~= n and m ~= 1 and n ~= 1 then return nil end
+    result[d] = m == 1 and n or m
+  end
+  return result
+end
+core.broadcast_pair = broadcast_pair
+
+-- The common shape of a list of shapes; raises in the name of `who`.
+function core.broadcast_shapes(shapes, who)
+  local result = {}
+  for i = 1, #shapes do
+    local next_result = broadcast_pair(result, shapes[i])
+    if not next_result then
+      local texts = {}
+      for j = 1, #shapes do texts[j] = shape_text(shapes[j]) end
+      raise("%s: the shapes %s do not fit together: aligned at the right, extents must be equal or 1", who,
+        table.concat(texts, " and "))
+    end
+    result = next_result
+  end
+  return result
+end
+
+-- ---- arguments ------------------------------------------------------------------------------------
+
+-- A table with string keys only: options.  (An empty table is a shape, or a list.)
+local function is_options(x)
+  if type(x) ~= "table" or getmetatable(x) == shape_meta or #x > 0 then return false end
+  local key = next(x)
+  return type(key) == "string"
+end
+core.is_options = is_options
+
+-- Check the options' names against `known`, a table {name = true}.
+function core.check_options(options, known, who)
+  if options == nil then return {} end
+  if type(options) ~= "table" then raise("%s: options are a table such as {dtype = \"float32\"}, not %s", who, describe(options)) end
+  for key in pairs(options) do
+    if not known[key] then
+      local names = {}
+      for name in pairs(known) do names[#names + 1] = name end
+      table.sort(names)
+      raise("%s: unknown option %s; it takes %s", who, type(key) == "string" and key or describe(key),
+        #names > 0 and table.concat(names, ", ") or "none")
+    end
+  end
+  return options
+end
+
+function core.check_dtype(name, who)
+  local number, message = dtypes.parse(name)
+  if not number then raise("%s: %s", who, message) end
+  return number
+end
+
+local function check_extent(n, who)
+  if not is_integer(n) or n < 0 then raise("%s: an extent must be an integer from 0 up, not %s", who, (describe(n))) end
+  return n
+end
+
+-- Shapes come as arguments or as one table, options last: (2, 3), ({2, 3}), (2, 3, {dtype = ...}).
+---@return integer[] shape, table? options
+function core.take_shape(who, ...)
+  local count = select("#", ...)
+  local options
+  if count > 0 then
+    local last = select(count, ...)
+    if last == nil or is_options(last) then options, count = last, count - 1 end
+  end
+  local shape = {}
+  local first = ...
+  if count == 1 and type(first) == "table" then
+    for d = 1, #first do shape[d] = check_extent(first[d], who) end
+  else
+    for d = 1, count do shape[d] = check_extent((select(d, ...)), who) end
+  end
+  if #shape > 6 then raise("%s: %d dimensions given; arrays have at most 6", who, #shape) end
+  return shape, options
+end
+
+-- An axis from 1, or negative from the last, as a number from 1.
+function core.check_axis(axis, ndim, who)
+  if axis == 0 then raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who) end
+  if not is_integer(axis) or axis > ndim or axis < -ndim then
+    raise("%s: axis %s of an array of %d dimensions: 1 to %d, or -1 for the last, was expected", who,
+      type(axis) == "number" and ("%g"):format(axis) or (describe(axis)), ndim, ndim)
+  end
+  return axis < 0 and ndim + 1 + axis or axis
+end
+
+-- One axis or a table of axes (nil: all) as a table {[axis] = true} and their sorted list.
+function core.check_axes(axes, ndim, who)
+  local set, list = {}, {}
+  if axes == nil then
+    for d = 1, ndim do set[d], list[d] = true, d end
+    return set, list
+  end
+  if type(axes) ~= "table" then axes = { axes } end
+  for i = 1, #axes do
+    local d = core.check_axis(axes[i], ndim, who)
+    if set[d] then raise("%s: axis %d is given twice", who, d) end
+    set[d] = true
+    list[#list + 1] = d
+  end
+  table.sort(list)
+  return set, list
+end
+
+-- ---- elements on the host ---------------------------------------------------------------------------
+
+local C, rt = lgt.C, lgt.rt
+
+-- Fresh, zeroed memory for `count` elements, typed; not owned by the collector.
+function core.host_memory(dtype, count)
+  local memory = ffi.C.calloc(math.max(count, 1), dtypes.size[dtype])
+  if memory == nil then raise("out of memory: %.0f elements of %s", count, dtypes.name[dtype]) end
+  return ffi.cast(dtypes.pointer[dtype], memory)
+end
+
+-- A new array over memory from host_memory, which it owns from now on.
+function core.adopt(dtype, shape, memory) return lgt.adopt(lgt.dense(dtype, shape), memory) end
+
+-- A copy of all elements in C order, in memory that the collector owns.  Waits.
+---@return ffi.cdata* pointer, integer count
+function core.copy_out(x)
+  local l = layouts[handles[x.id].layout]
+  local count = tonumber(l.size)
+  local memory = ffi.new(ffi.typeof("$[?]", dtypes.ctype[l.dtype]), math.max(count, 1))
+  lgt.flush()
+  if C.lgt_array_copy_out(rt, x.id, memory) < 0 then lgt.fail() end
+  return memory, count
+end
+
+local item = ffi.new("lgt_scalar")
+local complex = ffi.typeof("complex double")
+
+-- The only element of an array as a Lua value.  Waits.
+local function read_item(x)
+  lgt.flush()
+  if C.lgt_array_item(rt, x.id, item) < 0 then lgt.fail() end
+  local dtype = layouts[handles[x.id].layout].dtype
+  local category = dtypes.category[dtype]
+  if category == 2 then return item.f end
+  if category == 0 then return item.i ~= 0 end
+  if category == 3 then return complex(item.c[0], item.c[1]) end
+  if dtype == dtypes.UINT64 then return dtypes.to_lua(dtype, item.u) end
+  return dtypes.to_lua(dtypes.INT64, item.i)
+end
+core.read_item = read_item
+
+local pointer = ffi.new("void *[1]")
+local stride = ffi.new("int64_t[6]")
+
+-- Where the elements lie: a typed pointer to the first, and strides in elements.  Waits.  Valid until
+-- the next call that touches the runtime.
+function core.host(x, mode)
+  lgt.flush()
+  if C.lgt_array_host(rt, x.id, mode, pointer, stride) < 0 then lgt.fail() end
+  local l = layouts[handles[x.id].layout]
+  local strides = {}
+  for d = 1, l.ndim do strides[d] = tonumber(stride[d - 1]) end
+  return ffi.cast(dtypes.pointer[l.dtype], pointer[0]), strides
+end
+
+-- The element at offsets (from 0) along each axis, without making a view of it.  Waits.
+function core.element(x, offsets)
+  local p, strides = core.host(x, "r")
+  local at = 0
+  for d = 1, #strides do at = at + offsets[d] * strides[d] end
+  return dtypes.to_lua(layouts[handles[x.id].layout].dtype, p[at])
+end
+
+getters.dtype = function(x) return dtypes.name[core.dtype_of(x)] end
+getters.ndim = core.ndim_of
+getters.size = core.size_of
+getters.shape = function(x) return setmetatable(core.shape_of(x), shape_meta) end
+getters.itemsize = function(x) return dtypes.size[core.dtype_of(x)] end
+getters.nbytes = function(x) return core.size_of(x) * dtypes.size[core.dtype_of(x)] end
+function methods.dims(x) return unpack(core.shape_of(x)) end
+methods.free = lgt.free
+
+-- A scalar argument as a number of the script: numbers, and arrays of one element (which waits).
+function core.to_number(x, who)
+  if type(x) == "number" then return x end
+  if is_array(x) and core.size_of(x) == 1 then return tonumber(read_item(x)) end
+  raise("%s: a number was expected, not %s", who, (describe(x)))
+end
+
+return core

@@ -1,0 +1,377 @@
+-- array/create.lua - new arrays: from Lua tables, constant, ranges, grids, special matrices.
+--
+-- Everything but np.array is a launch of a generator that knows its place in the array, so that a range
+-- or an identity matrix fuses with what uses it.  A Lua number in np.array, np.full and the like is
+-- float64 (Lua cannot write 0.0); np.arange of integers and np.span give int64, as positions should be.
+
+local ffi = require "ffi"
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+local layouts = lgt.layouts
+
+-- ---- generators that know their place ---------------------------------------------------------------
+
+local kinds = {}
+
+-- Launch build(body) -> value, which fills a new array.  `name` identifies the generator.
+local function generate(name, dtype, shape, build, numbers)
+  local full = name .. ">" .. dtypes.name[dtype]
+  local kind = kinds[full]
+  if not kind then
+    kind = lgt.kind(full, function(body) body:store(dtype, 0, build(body)) end)
+    kinds[full] = kind
+  end
+  local result = lgt.new(lgt.dense(dtype, shape))
+  lgt.launch(kind, { result }, numbers)
+  return result
+end
+core.generate = generate
+
+local dtype_option = { dtype = true }
+
+local function take_dtype(options, default, who)
+  options = core.check_options(options, dtype_option, who)
+  return options.dtype and core.check_dtype(options.dtype, who) or default
+end
+
+-- ---- constant arrays --------------------------------------------------------------------------------------
+
+local function constant(value) return function(body) return body:constant(value) end end
+local zero, one = constant(0), constant(1)
+
+---@param ... integer shape, as arguments or as one table; then options {dtype}
+---@return lgt_array
+function np.zeros(...)
+  local shape, options = core.take_shape("zeros", ...)
+  return generate("zeros", take_dtype(options, dtypes.FLOAT64, "zeros"), shape, zero)
+end
+
+---@return lgt_array
+function np.ones(...)
+  local shape, options = core.take_shape("ones", ...)
+  return generate("ones", take_dtype(options, dtypes.FLOAT64, "ones"), shape, one)
+end
+
+-- Contents are undefined until they are written.
+---@return lgt_array
+function np.empty(...)
+  local shape, options = core.take_shape("empty", ...)
+  return lgt.new(lgt.dense(take_dtype(options, dtypes.FLOAT64, "empty"), shape))
+end
+
+local function dtype_of_value(value)
+  if type(value) == "number" then return dtypes.FLOAT64 end
+  if core.is_array(value) then return core.dtype_of(value) end
+  return dtypes.of_scalar(value)
+end
+
+---@param shape integer|integer[]
+---@param value number|boolean|lgt_array
+---@param options {dtype: string}?
+---@return lgt_array
+function np.full(shape, value, options)
+  shape = core.take_shape("full", shape)
+  local default = dtype_of_value(value)
+  if not default then raise("full: a number was expected, not %s", (core.describe(value))) end
+  local result = lgt.new(lgt.dense(take_dtype(options, default, "full"), shape))
+  core.assign(result.id, core.layout_of(result), value)
+  return result
+end
+
+for _, name in ipairs { "zeros", "ones", "empty" } do
+  np[name .. "_like"] = function(a, options)
+    a = np.asarray(a)
+    options = core.check_options(options, dtype_option, name .. "_like")
+    return np[name](core.shape_of(a), { dtype = options.dtype or dtypes.name[core.dtype_of(a)] })
+  end
+end
+
+function np.full_like(a, value, options)
+  options = core.check_options(options, dtype_option, "full_like")
+  return np.full(core.shape_of(a), value, { dtype = options.dtype or dtypes.name[core.dtype_of(a)] })
+end
+
+-- ---- from Lua tables ------------------------------------------------------------------------------------
+
+-- The shape of nested tables, and the common dtype of what is in them.
+local function inspect(t, depth, shape, found)
+  if type(t) == "table" then
+    if shape[depth] == nil then
+      if found.any then raise("array: the table is ragged: numbers and tables side by side") end
+      shape[depth] = #t
+    elseif shape[depth] ~= #t then
+      raise("array: the table is ragged: %d elements where others have %d", #t, shape[depth])
+    end
+    for key in pairs(t) do
+      if type(key) ~= "number" then raise("array: the table has a field %q; lists of numbers were expected", tostring(key)) end
+    end
+    for i = 1, #t do inspect(t[i], depth + 1, shape, found) end
+    return
+  end
+  local dtype = type(t) == "number" and dtypes.FLOAT64 or dtypes.of_scalar(t)
+  if not dtype then raise("array: numbers and booleans were expected, not %s", (core.describe(t))) end
+  if #shape >= depth then raise("array: the table is ragged: numbers and tables side by side") end
+  found.dtype = found.dtype and dtypes.promote(found.dtype, dtype) or dtype
+  found.any = true
+end
+
+local function fill(t, p, at)
+  if type(t) ~= "table" then
+    p[at] = t
+    return at + 1
+  end
+  for i = 1, #t do at = fill(t[i], p, at) end
+  return at
+end
+
+-- How a Lua value is written into memory of a dtype; nil where C's conversion is right.
+local function converter(dtype)
+  if dtype == dtypes.FLOAT16 then return function(x) return dtypes.number_to_half(x == true and 1 or x == false and 0 or tonumber(x)) end end
+  if dtype == dtypes.BOOL then return function(x) return x ~= false and x ~= 0 end end
+  return function(x)
+    if x == true then return 1 elseif x == false then return 0 end
+    return x
+  end
+end
+
+local function map_table(t, f)
+  if type(t) ~= "table" then return f(t) end
+  local result = {}
+  for i = 1, #t do result[i] = map_table(t[i], f) end
+  return result
+end
+
+local function contains_array(t)
+  if core.is_array(t) then return true end
+  if type(t) ~= "table" then return false end
+  for i = 1, #t do
+    if contains_array(t[i]) then return true end
+  end
+  return false
+end
+
+-- Check that numbers survive in an integer dtype.
+local function check_integers(t, dtype)
+  if type(t) == "table" then
+    for i = 1, #t do check_integers(t[i], dtype) end
+  elseif type(t) == "number" and (t ~= math.floor(t) or t - t ~= 0) then
+    raise("array: %.14g is no integer and would lose its fraction in an array of %s", t, dtypes.name[dtype])
+  end
+end
+
+-- An array of a number, a nested table of numbers, or a copy of an array.
+---@param value number|boolean|table|lgt_array
+---@param options {dtype: string}?
+---@return lgt_array
+function np.array(value, options)
+  local wanted = take_dtype(options, nil, "array")
+  if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
+  if contains_array(value) then
+    local parts = {}
+    for i = 1, #value do parts[i] = np.asarray(value[i]) end
+    local result = np.stack(parts)
+    return wanted and np.astype(result, dtypes.name[wanted]) or result
+  end
+  local shape, found = {}, {}
+  inspect(value, 1, shape, found)
+  if #shape > 6 then raise("array: %d levels of tables; arrays have at most 6 dimensions", #shape) end
+  local dtype = wanted or found.dtype or dtypes.FLOAT64
+  if dtypes.category[dtype] < 2 and (found.dtype or 0) > dtypes.BOOL and dtype ~= dtypes.BOOL then check_integers(value, dtype) end
+  if found.dtype == dtypes.COMPLEX128 and dtypes.category[dtype] < 3 then
+    raise("array: complex numbers do not fit into %s", dtypes.name[dtype])
+  end
+  local p = core.host_memory(dtype, core.product(shape))
+  if dtype == dtypes.FLOAT16 or found.dtype ~= dtypes.FLOAT64 or dtype == dtypes.BOOL then value = map_table(value, converter(dtype)) end
+  fill(value, p, 0)
+  return core.adopt(dtype, shape, p)
+end
+
+-- The same, but an array (of the wanted dtype) is returned as it is.
+---@return lgt_array
+function np.asarray(value, options)
+  if core.is_array(value) then
+    local wanted = take_dtype(options, nil, "asarray")
+    if not wanted or wanted == core.dtype_of(value) then return value end
+    return np.astype(value, dtypes.name[wanted])
+  end
+  return np.array(value, options)
+end
+
+-- ---- ranges ---------------------------------------------------------------------------------------------
+
+local function split_options(who, ...)
+  local count = select("#", ...)
+  local last = select(count, ...)
+  local options
+  if count > 0 and (core.is_options(last) or last == nil) then options, count = last, count - 1 end
+  local numbers = {}
+  for i = 1, count do
+    numbers[i] = core.to_number((select(i, ...)), who)
+  end
+  return numbers, core.check_options(options, dtype_option, who)
+end
+
+local function ramp(name, dtype, count, first, step)
+  local whole = core.is_integer(first) and core.is_integer(step)
+  return generate(name .. (whole and "i" or "f"), dtype, { count }, function(body)
+    return body:number(0, not whole) + body:coordinate() * body:number(1, not whole)
+  end, { first, step })
+end
+
+-- np.arange(n): 0 to n - 1.  np.arange(start, stop, step): stop is not included.  int64 if all are integers.
+---@return lgt_array
+function np.arange(...)
+  local n, options = split_options("arange", ...)
+  if #n < 1 or #n > 3 then raise("arange takes (stop), (start, stop) or (start, stop, step), then options") end
+  local start, stop, step = n[1], n[2], n[3] or 1
+  if #n == 1 then start, stop = 0, n[1] end
+  if step == 0 then raise("arange: the step is 0") end
+  local whole = core.is_integer(start) and core.is_integer(stop) and core.is_integer(step)
+  local dtype = take_dtype(options, whole and dtypes.INT64 or dtypes.FLOAT64, "arange")
+  return ramp("arange", dtype, math.max(0, math.ceil((stop - start) / step)), start, step)
+end
+
+-- np.span(lo, hi): the integers lo to hi, both included, as Lua counts: np.span(1, n) are all positions.
+---@return lgt_array int64
+function np.span(lo, hi, step, options)
+  if core.is_options(step) then step, options = nil, step end
+  step = step or 1
+  if not core.is_integer(lo) or not core.is_integer(hi) or not core.is_integer(step) or step == 0 then
+    raise("span: integers lo, hi and a step other than 0 were expected")
+  end
+  local dtype = take_dtype(options, dtypes.INT64, "span")
+  return ramp("arange", dtype, math.max(0, math.floor((hi - lo) / step) + 1), lo, step)
+end
+
+-- `count` numbers from `first` to `last`, both included (`last` only unless endpoint = false).
+---@return lgt_array float64
+function np.linspace(first, last, count, options)
+  if core.is_options(count) then count, options = nil, count end
+  options = core.check_options(options, { dtype = true, endpoint = true }, "linspace")
+  count = count or 50
+  if not core.is_integer(count) or count < 0 then raise("linspace: a number of points was expected, not %s", (core.describe(count))) end
+  first, last = core.to_number(first, "linspace"), core.to_number(last, "linspace")
+  local parts = options.endpoint == false and count or count - 1
+  local step = parts > 0 and (last - first) / parts or 0
+  local dtype = options.dtype and core.check_dtype(options.dtype, "linspace") or dtypes.FLOAT64
+  local ending = options.endpoint ~= false and count > 1
+  return generate("linspace" .. (ending and "e" or ""), dtype, { count }, function(body)
+    local i = body:coordinate()
+    local x = i * body:number(1, true) + body:number(0, true)
+    if not ending then return x end
+    return i:eq(body:number(3, false)):select(body:number(2, true), x)
+  end, { first, step, last, count - 1 })
+end
+
+-- 10^first to 10^last.
+function np.logspace(first, last, count, options) return 10 ^ np.linspace(first, last, count, options) end
+
+-- ---- matrices -------------------------------------------------------------------------------------------
+
+-- n rows and m (n) columns, ones on diagonal k (0).
+---@return lgt_array
+function np.eye(n, m, k, options)
+  if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
+  local shape = core.take_shape("eye", n, m or n)
+  return generate("eye", take_dtype(options, dtypes.FLOAT64, "eye"), shape, function(body)
+    return (body:coordinate(1) + body:number(0, false)):eq(body:coordinate(2))
+  end, { k or 0 })
+end
+
+function np.identity(n, options) return np.eye(n, options) end
+
+-- The diagonal of a matrix, or a matrix with a vector on its diagonal k.
+---@param a lgt_array
+---@param k integer? 0
+---@return lgt_array
+function np.diag(a, k)
+  a, k = np.asarray(a), k or 0
+  local ndim = core.ndim_of(a)
+  if ndim == 2 then return np.diagonal(a, k) end
+  if ndim ~= 1 then raise("diag: a vector or a matrix was expected, not %d dimensions", ndim) end
+  local n = core.shape_of(a)[1]
+  local result = np.zeros(n + math.abs(k), n + math.abs(k), { dtype = dtypes.name[core.dtype_of(a)] })
+  local target = np.diagonal(result, k)
+  core.assign(target.id, core.layout_of(target), a)
+  return result
+end
+
+local function triangle(name, keep)
+  np[name] = function(a, k)
+    a = np.asarray(a)
+    if core.ndim_of(a) < 2 then raise("%s: a matrix was expected, not %d dimensions", name, core.ndim_of(a)) end
+    local dtype, ndim = core.dtype_of(a), core.ndim_of(a)
+    local full = ("%s%d:%s"):format(name, ndim, dtypes.name[dtype])
+    kinds[full] = kinds[full] or lgt.kind(full, function(body)
+      local kept = keep(body:coordinate(ndim - 1) + body:number(0, false), body:coordinate(ndim))
+      body:store(dtype, 0, kept:select(body:load(dtype, 1), 0))
+    end)
+    local result = lgt.new(lgt.dense(dtype, core.shape_of(a)))
+    lgt.launch(kinds[full], { result, a }, { k or 0 })
+    return result
+  end
+end
+triangle("tril", function(row, column) return column:le(row) end)
+triangle("triu", function(row, column) return column:ge(row) end)
+
+-- ---- grids ----------------------------------------------------------------------------------------------
+
+-- For each axis the coordinates (from 0) of every element, stacked: shape (ndim, ...).
+---@return lgt_array int64
+function np.indices(...)
+  local shape, options = core.take_shape("indices", ...)
+  local dtype = take_dtype(options, dtypes.INT64, "indices")
+  local whole = { #shape, unpack(shape) }
+  local result = lgt.new(lgt.dense(dtype, whole))
+  for d = 1, #shape do
+    local part = lgt.alias(result, lgt.project(core.layout_of(result), 1, d - 1))
+    local name = ("index%d>%s"):format(d, dtypes.name[dtype])
+    kinds[name] = kinds[name] or lgt.kind(name, function(body) body:store(dtype, 0, body:coordinate(d)) end)
+    lgt.launch(kinds[name], { part })
+  end
+  return result
+end
+
+-- np.fromfunction on grids: matrices of coordinates from vectors, one for each (multiple results), as
+-- views.  indexing: "xy" (the default: the first vector runs along columns) or "ij".
+---@return lgt_array ...
+function np.meshgrid(...)
+  local vectors, count = { ... }, select("#", ...)
+  local options
+  if core.is_options(vectors[count]) then
+    options = vectors[count]
+    vectors[count] = nil
+    count = count - 1
+  end
+  options = core.check_options(options, { indexing = true }, "meshgrid")
+  local swap = options.indexing ~= "ij" and count >= 2
+  local shape, grids = {}, {}
+  for i = 1, count do vectors[i] = np.ravel(vectors[i]) end
+  for d = 1, count do
+    local source = swap and (d == 1 and 2 or d == 2 and 1) or d
+    shape[d] = core.size_of(vectors[source])
+  end
+  for i = 1, count do
+    local along = swap and (i == 1 and 2 or i == 2 and 1) or i
+    local layout = core.layout_of(vectors[i])
+    for _ = along + 1, count do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
+    for _ = 1, along - 1 do layout = lgt.promote(layout, 1, 1) end
+    grids[i] = lgt.alias(vectors[i], lgt.broadcast(layout, shape))
+  end
+  return unpack(grids, 1, count)
+end
+
+-- An array over the elements of FFI memory, copied.
+---@param pointer ffi.cdata*
+---@param count integer
+---@param dtype string
+function np.frompointer(pointer, count, dtype)
+  local number = core.check_dtype(dtype, "frompointer")
+  local p = core.host_memory(number, count)
+  ffi.copy(p, pointer, count * dtypes.size[number])
+  return core.adopt(number, { count }, p)
+end
+
+return true

@@ -1,0 +1,279 @@
+-- array/functions.lua - the elementwise functions, operators and methods.  A new ufunc is one line.
+--
+-- Each entry is a function over values (lgt/body.lua says which dtype an operation computes in), or
+-- {function, options} with the options of ufunc.define.
+
+local ffi = require "ffi"
+local core = require "array.core"
+local ufunc = require "array.ufunc"
+
+local np, methods = core.np, core.methods
+local V = core.lgt.bodies.Value
+local dtypes = core.dtypes
+local define = ufunc.define
+
+local function compares(f, on_numbers) return { f, { compares = true, scalar = on_numbers } } end
+local function on_numbers(f, scalar) return { f, { scalar = scalar } } end
+
+local pi = math.pi
+
+-- name = function, or {function, options}; public as np.name
+local table_of_ufuncs = {
+  -- arithmetic
+  add = on_numbers(V.add, function(x, y) return x + y end),
+  subtract = on_numbers(V.sub, function(x, y) return x - y end),
+  multiply = on_numbers(V.mul, function(x, y) return x * y end),
+  divide = on_numbers(V.div, function(x, y) return x / y end),
+  floor_divide = on_numbers(V.floordiv, function(x, y) return math.floor(x / y) end),
+  mod = on_numbers(V.mod, function(x, y) return x % y end),
+  fmod = on_numbers(V.fmod, math.fmod),
+  power = on_numbers(V.pow, function(x, y) return x ^ y end),
+  negative = on_numbers(V.neg, function(x) return -x end),
+  positive = on_numbers(function(x) return x end, function(x) return x end),
+  reciprocal = function(x) return 1 / x end,
+  square = on_numbers(function(x) return x * x end, function(x) return x * x end),
+  abs = on_numbers(V.abs, math.abs),
+  fabs = function(x) return (x / 1):abs() end,
+  sign = V.sign,
+  divmod = { function(x, y) return x:floordiv(y), x % y end, { nout = 2 } },
+  modf = { function(x) local whole = x:trunc(); return x - whole, whole end, { nout = 2 } },
+  -- roots, exponentials, logarithms
+  sqrt = on_numbers(V.sqrt, math.sqrt),
+  cbrt = V.cbrt,
+  exp = on_numbers(V.exp, math.exp), exp2 = V.exp2, expm1 = V.expm1,
+  log = on_numbers(V.log, math.log), log2 = V.log2, log10 = on_numbers(V.log10, math.log10), log1p = V.log1p,
+  logaddexp = function(x, y)
+    local high, low = x:max(y), x:min(y)
+    return high:eq(low):select(high + math.log(2), high + (low - high):exp():log1p())
+  end,
+  -- trigonometry
+  sin = on_numbers(V.sin, math.sin), cos = on_numbers(V.cos, math.cos), tan = on_numbers(V.tan, math.tan),
+  arcsin = V.asin, arccos = V.acos, arctan = on_numbers(V.atan, math.atan),
+  arctan2 = on_numbers(V.atan2, math.atan2), hypot = V.hypot,
+  sinh = V.sinh, cosh = V.cosh, tanh = on_numbers(V.tanh, math.tanh),
+  arcsinh = V.asinh, arccosh = V.acosh, arctanh = V.atanh,
+  deg2rad = function(x) return x * (pi / 180) end,
+  rad2deg = function(x) return x * (180 / pi) end,
+  sinc = function(x) local y = x * pi; return x:eq(0):select(1, y:sin() / y) end,
+  -- special functions
+  erf = V.erf, erfc = V.erfc,
+  -- rounding
+  floor = on_numbers(V.floor, math.floor), ceil = on_numbers(V.ceil, math.ceil), trunc = V.trunc, rint = V.rint,
+  -- extrema
+  maximum = on_numbers(V.max, function(x, y) return (x > y or x ~= x) and x or y end),
+  minimum = on_numbers(V.min, function(x, y) return (x < y or x ~= x) and x or y end),
+  fmax = V.fmax, fmin = V.fmin,
+  clip = function(x, low, high) return x:max(low):min(high) end,
+  -- floating-point tests
+  isnan = V.isnan, isinf = V.isinf, isfinite = V.isfinite, signbit = V.signbit, copysign = V.copysign,
+  heaviside = function(x, y) return x:lt(0):select(0, x:gt(0):select(1, x:isnan():select(x, y))) end,
+  nan_to_num = function(x) return x:isnan():select(0, x:max(-1.7976931348623157e308):min(1.7976931348623157e308)) end,
+  -- comparison
+  equal = compares(V.eq), not_equal = compares(V.ne), less = compares(V.lt), less_equal = compares(V.le),
+  greater = compares(V.gt), greater_equal = compares(V.ge),
+  isclose = { function(a, b, rtol, atol)
+    return a:eq(b):logical_or((a - b):abs():le(atol + rtol * b:abs()):logical_and(b:isfinite()))
+  end, { compares = true } },
+  -- logic
+  logical_and = V.logical_and, logical_or = V.logical_or, logical_xor = V.logical_xor, logical_not = V.logical_not,
+  bitwise_and = V.bitand, bitwise_or = V.bitor, bitwise_xor = V.bitxor, invert = V.bitnot,
+  left_shift = V.shl, right_shift = V.shr,
+  where = V.select,
+  -- complex numbers
+  real = V.real, imag = V.imag, conj = V.conj,
+  angle = function(x) return x:imag():atan2(x:real()) end,
+}
+
+for name, entry in pairs(table_of_ufuncs) do
+  local f, options = entry, nil
+  if type(entry) == "table" then f, options = entry[1], entry[2] end
+  np[name] = define(name, f, options)
+end
+
+local synonyms = {
+  true_divide = "divide", remainder = "mod", absolute = "abs", degrees = "rad2deg", radians = "deg2rad",
+  conjugate = "conj", bitwise_not = "invert", asin = "arcsin", acos = "arccos", atan = "arctan", atan2 = "arctan2",
+  asinh = "arcsinh", acosh = "arccosh", atanh = "arctanh", pow = "power",
+}
+for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
+
+-- ---- methods ------------------------------------------------------------------------------------------
+
+for _, name in ipairs { "abs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+                        "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal", "clip",
+                        "isnan", "isinf", "isfinite", "conj", "conjugate", "maximum", "minimum", "power" } do
+  methods[name] = np[name]
+end
+methods.lt, methods.le, methods.gt, methods.ge = np.less, np.less_equal, np.greater, np.greater_equal
+methods.eq, methods.ne = np.equal, np.not_equal
+methods.both, methods.either = np.logical_and, np.logical_or
+core.getters.real, core.getters.imag = np.real, np.imag
+
+local close_defaults = { rtol = true, atol = true }
+local isclose = ufunc.all.isclose
+function np.isclose(a, b, options)
+  options = core.check_options(options, close_defaults, "isclose")
+  return isclose(a, b, options.rtol or 1e-5, options.atol or 1e-8)
+end
+
+-- ---- operators ------------------------------------------------------------------------------------------
+
+local all, binary, unary, inplace = ufunc.all, ufunc.binary, ufunc.unary, ufunc.inplace
+local ADD, SUB, MUL, DIV, MOD, POW, NEG = all.add, all.subtract, all.multiply, all.divide, all.mod, all.power, all.negative
+local SQUARE, SQRT = all.square, all.sqrt
+
+ufunc.operators = {
+  __add = function(a, b) return binary(ADD, a, b) end,
+  __sub = function(a, b) return binary(SUB, a, b) end,
+  __mul = function(a, b) return binary(MUL, a, b) end,
+  __div = function(a, b) return binary(DIV, a, b) end,
+  __mod = function(a, b) return binary(MOD, a, b) end,
+  __unm = function(a) return unary(NEG, a) end,
+  -- x^2 and x^0.5 are products and roots, as in NumPy.
+  __pow = function(a, b)
+    if b == 2 then return unary(SQUARE, a) end
+    if b == 0.5 then return unary(SQRT, a) end
+    return binary(POW, a, b)
+  end,
+}
+
+ufunc.inplace_names = { iadd = "add", isub = "subtract", imul = "multiply", idiv = "divide", ipow = "power", imod = "mod",
+                        imaximum = "maximum", iminimum = "minimum" }
+for name, of in pairs(ufunc.inplace_names) do
+  local u = ufunc.define_inplace(name, of)
+  methods[name] = function(a, b) return inplace(u, a, b) end
+end
+
+-- ---- casts and copies -------------------------------------------------------------------------------------
+
+-- A cast is a unary ufunc of its own for each target dtype.
+local casts = {}
+for d = 0, dtypes.COMPLEX128 do
+  casts[d] = ufunc.new_rules("astype_" .. dtypes.name[d], function(x) return x:cast(d) end, 1, 1)
+end
+
+-- A copy with another dtype; real parts only when complex numbers become real.
+---@param a lgt_array
+---@param dtype string
+---@return lgt_array
+function np.astype(a, dtype)
+  core.layout_of(a, "astype")
+  return unary(casts[core.check_dtype(dtype, "astype")], a)
+end
+methods.astype = np.astype
+
+local COPY = all.positive
+
+---@param a lgt_array
+---@return lgt_array a new array with the same elements
+function np.copy(a)
+  core.layout_of(a, "copy")
+  return unary(COPY, a)
+end
+methods.copy = np.copy
+
+-- ---- assignment -------------------------------------------------------------------------------------------
+
+-- Rules by the classes of target and source, as in ufunc.lua; what is launched loads, casts and stores.
+local assigns = {} -- by the target's dtype
+for d = 0, dtypes.COMPLEX128 do assigns[d] = { kinds = {} } end
+local lgt, raise = core.lgt, core.raise
+local Array, handles, class_of, layouts = lgt.Array, lgt.handles, lgt.class_of, lgt.layouts
+local slot, commit, source_line = lgt.slot, lgt.commit, lgt.line
+local istype, floor = ffi.istype, math.floor
+local SECOND = 2 ^ 21
+
+local function kind_of_assign(dtype, source, weak)
+  local name = "assign:" .. dtypes.name[source] .. (weak == 1 and "." or "") .. ">" .. dtypes.name[dtype]
+  local known = assigns[dtype].kinds[name]
+  if not known then
+    known = lgt.kind(name, function(body) body:store(dtype, 0, body:load(source, 1, weak)) end)
+    assigns[dtype].kinds[name] = known
+  end
+  return known
+end
+
+local function kind_of_fill(dtype)
+  local known = assigns[dtype].kinds.fill
+  if not known then
+    known = lgt.kind("fill:" .. dtypes.name[dtype], function(body) body:store(dtype, 0, body:number(0, true)) end)
+    assigns[dtype].kinds.fill = known
+  end
+  return known
+end
+
+local function learn(target, source)
+  local rules = assigns[layouts[target].dtype]
+  local class = lgt.classify(target)
+  if source == nil then
+    local rule = { kind = kind_of_fill(layouts[target].dtype), large = lgt.is_large(class) }
+    rules[class] = rule
+    return rule
+  end
+  local from, into = lgt.shape(source), lgt.shape(target)
+  local together = core.broadcast_pair(from, into)
+  if not together or not core.same_shape(together, into) then
+    raise("assignment: an array of shape %s does not fit into shape %s", core.shape_text(from), core.shape_text(into))
+  end
+  local weak = layouts[source].ndim == 0 and 1 or 0
+  local rule = { kind = kind_of_assign(layouts[target].dtype, layouts[source].dtype, weak), large = lgt.is_large(class) }
+  rules[class * SECOND + lgt.classify(source)] = rule
+  return rule
+end
+jit.off(learn)
+
+local function check_number(dtype, x)
+  local category = dtypes.category[dtype]
+  if category >= 2 then return end
+  if x ~= floor(x) or x - x ~= 0 then
+    raise("assignment: %.14g into an array of %s would lose its fraction; use astype on the array, or math.floor on the number",
+      x, dtypes.name[dtype])
+  end
+  local low, high = dtypes.range_of(dtype)
+  if category == 1 and (x < low or x > high) then
+    raise("assignment: %.17g does not fit into %s", x, dtypes.name[dtype])
+  end
+end
+
+-- Write a number or an array into the elements that `target` (an id and its layout) shows.
+local function assign(id, layout, value)
+  local rules = assigns[layouts[layout].dtype]
+  if istype(Array, value) then
+    local source = handles[value.id]
+    local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or learn(layout, core.layout_of(value, "assignment"))
+    if source.store == handles[id].store and source.store ~= 0 then
+      if source.layout == layout then return end
+      value = np.copy(value)
+    end
+    local line = rule.large and source_line() or 0
+    local l = slot()
+    l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
+    l.arg[0], l.arg[1] = id, value.id
+    commit()
+  elseif type(value) == "number" then
+    check_number(layouts[layout].dtype, value)
+    local rule = rules[class_of[layout]] or learn(layout)
+    local line = rule.large and source_line() or 0
+    local l = slot()
+    l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
+    l.arg[0] = id
+    l.param[0].f = value
+    commit()
+  elseif value == nil then
+    raise("assignment: nil was given")
+  else
+    assign(id, layout, np.array(value))
+  end
+end
+core.assign = assign
+lgt.keep_compiled(assign)
+
+-- Set every element.
+---@param a lgt_array
+---@param value number|lgt_array
+function methods.fill(a, value)
+  assign(a.id, core.layout_of(a, "fill"), value)
+  return a
+end
+
+return true

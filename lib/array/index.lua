@@ -1,0 +1,567 @@
+-- array/index.lua - a[key] and a[key] = value: views, and what gathers and scatters.
+--
+-- A key of numbers, ranges and strings gives a view: a second handle on the same elements through another
+-- layout.  Which layout follows from the array's layout and the key alone, so it is computed once and
+-- remembered: for strings and numbers in a table, for tables in a tree with a level for each entry.
+--
+-- Arrays in a key pick elements, which a view cannot do.  Reading copies what was picked; writing goes
+-- through.  Both run on the host, in index order, and wait for the arrays involved; only assigning one
+-- value through a boolean array is an ordinary launch.  The last of several values for one place wins.
+
+local ffi = require "ffi"
+local core = require "array.core"
+local slice = require "array.slice"
+local ufunc = require "array.ufunc"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods, getters = core.np, core.methods, core.getters
+local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
+local C, rt, wrap = lgt.C, lgt.rt, lgt.wrap
+local istype, type = ffi.istype, type
+
+slice.bind(raise)
+
+local index = {}
+
+-- ---- views --------------------------------------------------------------------------------------------
+
+-- Results of a[array of positions]: their in-place methods raise, because they would change a copy.
+local gathered = setmetatable({}, { __mode = "v" }) -- by id
+
+function core.check_writable(a, who)
+  if gathered[a.id] ~= nil and gathered[a.id] == a then
+    raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), or keep a copy with a[positions]:copy()",
+      who, who)
+  end
+end
+
+local views = {} -- [layout][string or number] = layout of the view
+local trees = {} -- [layout][entry]... = layout of the view
+
+-- Take the steps that make views; what picks is left for later.
+local function layout_after(layout, steps)
+  for _, s in ipairs(steps) do
+    if s.kind == "at" then
+      layout = lgt.project(layout, s.axis, s.first)
+    elseif s.kind == "range" then
+      layout = lgt.slice(layout, s.axis, s.first, s.count, s.step)
+    elseif s.kind == "new" then
+      layout = lgt.promote(layout, s.axis, 1)
+    end
+  end
+  return layout
+end
+
+local function suggest(name)
+  local best, distance = nil, 3
+  local function consider(candidate)
+    if math.abs(#candidate - #name) > 2 then return end
+    local previous = {}
+    for j = 0, #candidate do previous[j] = j end
+    for i = 1, #name do
+      local current = { [0] = i }
+      for j = 1, #candidate do
+        local change = name:byte(i) == candidate:byte(j) and 0 or 1
+        current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + change)
+      end
+      previous = current
+    end
+    if previous[#candidate] < distance then best, distance = candidate, previous[#candidate] end
+  end
+  for candidate in pairs(methods) do consider(candidate) end
+  for candidate in pairs(getters) do consider(candidate) end
+  return best
+end
+
+-- The layout of the view that a string or a number names.
+local function learn_view(layout, key)
+  local shape = lgt.shape(layout)
+  local result
+  if type(key) == "number" then
+    if #shape == 0 then raise("index: a 0-d array has no positions; use s() to read it") end
+    result = lgt.project(layout, 1, slice.resolve_position(key, shape[1], 1))
+  else
+    if not slice.looks_like_index(key) then
+      local similar = suggest(key)
+      raise("arrays have no attribute %q%s", key, similar and ("; did you mean %q?"):format(similar) or "")
+    end
+    result = layout_after(layout, slice.resolve(slice.parse_string(key), shape))
+  end
+  local known = views[layout] or {}
+  views[layout] = known
+  known[key] = result
+  return result
+end
+
+-- A range {lo, hi, step = k}, or {}, as keys into a tree; nil for what the slow path must judge.
+local function range_node(node, e)
+  local fields = 0
+  for _ in pairs(e) do fields = fields + 1 end
+  if fields == 0 then return node[""] end
+  local lo, hi, step = e[1], e[2], e.step
+  if type(lo) ~= "number" or type(hi) ~= "number" or fields ~= (step and 3 or 2) then return nil end
+  node = node[lo + 0.5] -- apart from single positions
+  node = node and node[hi]
+  return node and node[step or 1]
+end
+
+-- The remembered layout for a table key, or nil.
+local function find_in_tree(layout, key)
+  local node = trees[layout]
+  for i = 1, #key do
+    if not node then return nil end
+    local e = key[i]
+    if type(e) == "table" then
+      node = range_node(node, e)
+    elseif type(e) == "number" or type(e) == "string" and e ~= "" then
+      node = node[e]
+    else
+      return nil
+    end
+  end
+  return node and node.layout
+end
+
+local function remember_in_tree(layout, key, result)
+  local node = trees[layout] or {}
+  trees[layout] = node
+  local function step_to(k)
+    node[k] = node[k] or {}
+    node = node[k]
+  end
+  for i = 1, #key do
+    local e = key[i]
+    if type(e) ~= "table" then
+      step_to(e)
+    elseif next(e) == nil then
+      step_to("")
+    else
+      step_to(e[1] + 0.5)
+      step_to(e[2])
+      step_to(e.step or 1)
+    end
+  end
+  node.layout = result
+end
+
+-- How many axes an array in a key takes; nil for other things.
+local function axes_of(x)
+  if not istype(Array, x) then return nil end
+  local l = layouts[core.layout_of(x, "index")]
+  local category = dtypes.category[l.dtype]
+  if category > 1 then raise("index: an array of %s cannot be an index; integers are positions, booleans select", dtypes.name[l.dtype]) end
+  return category == 0 and math.max(1, l.ndim) or 1
+end
+
+-- The steps for any key, and whether some of them pick.
+local function steps_of(layout, key)
+  local shape = lgt.shape(layout)
+  if axes_of(key) then key = { key, "..." } end
+  if type(key) ~= "table" then raise("index: %s cannot be an index", (core.describe(key))) end
+  local steps = slice.resolve(slice.parse_table(key, #shape, axes_of), shape)
+  for _, s in ipairs(steps) do
+    if s.kind == "pick" then return steps, true end
+  end
+  return steps, false
+end
+
+-- The layout of the view for any key that makes one, or nil and the steps.
+local function view_layout(layout, key)
+  local kind = type(key)
+  if kind == "string" or kind == "number" then
+    local known = views[layout]
+    return known and known[key] or learn_view(layout, key)
+  end
+  if kind == "table" then
+    local result = find_in_tree(layout, key)
+    if result then return result end
+  end
+  local steps, picks = steps_of(layout, key)
+  if picks then return nil, steps end
+  local result = layout_after(layout, steps)
+  remember_in_tree(layout, key, result)
+  return result
+end
+
+-- ---- picking: where the elements are --------------------------------------------------------------------
+
+local int64_array = ffi.typeof("int64_t[?]")
+
+-- Positions as offsets from 0 within an extent, checked.
+local function offsets_of(array, extent, axis, base)
+  local p, count = core.copy_out(array)
+  local result = int64_array(math.max(count, 1))
+  base = base or 1
+  for i = 0, count - 1 do
+    local at = tonumber(p[i])
+    local offset = at - base
+    if at < 0 then offset = extent + at end
+    if offset < 0 or offset >= extent then
+      if at == 0 and base == 1 then raise("index: positions count from 1, 0 was found at position %d of the index array", i + 1) end
+      raise("index: position %d of axis %d is outside its extent of %d", at, axis, extent)
+    end
+    result[i] = offset
+  end
+  return result, count
+end
+
+-- Where a boolean array is true: one list of offsets for each of its axes.
+local function nonzero_offsets(mask)
+  local p, count = core.copy_out(mask)
+  local shape = core.shape_of(mask)
+  local found = 0
+  for i = 0, count - 1 do
+    if p[i] ~= 0 and p[i] ~= false then found = found + 1 end
+  end
+  local lists = {}
+  for d = 1, #shape do lists[d] = int64_array(math.max(found, 1)) end
+  local n = 0
+  for i = 0, count - 1 do
+    if p[i] ~= 0 and p[i] ~= false then
+      local rest = i
+      for d = #shape, 1, -1 do
+        local at = rest % shape[d]
+        lists[d][n] = at
+        rest = (rest - at) / shape[d]
+      end
+      n = n + 1
+    end
+  end
+  return lists, found
+end
+index.nonzero_offsets = nonzero_offsets
+
+-- Each pick as {axis, offsets, shape of the index array}; a boolean array becomes one for each axis.
+local function expand_picks(steps, shape)
+  local picks = {}
+  for _, s in ipairs(steps) do
+    if s.kind == "pick" then
+      if core.dtype_of(s.array) == dtypes.BOOL then
+        local mask_shape = core.shape_of(s.array)
+        for d = 1, #mask_shape do
+          if mask_shape[d] ~= shape[s.axis + d - 1] then
+            raise("index: a boolean array of shape %s does not select from axes of shape %s", core.shape_text(mask_shape),
+              core.shape_text(shape))
+          end
+        end
+        local lists, found = nonzero_offsets(s.array)
+        for d = 1, #lists do picks[#picks + 1] = { axis = s.axis + d - 1, offsets = lists[d], shape = { found } } end
+      else
+        picks[#picks + 1] = { axis = s.axis, offsets = offsets_of(s.array, shape[s.axis], s.axis), shape = core.shape_of(s.array) }
+      end
+    end
+  end
+  return picks
+end
+
+-- Offsets of all combinations along some axes, given extents and strides.
+local function combinations(extents, strides)
+  local count = core.product(extents)
+  local result = int64_array(math.max(count, 1))
+  for i = 0, count - 1 do
+    local rest, at = i, 0
+    for d = #extents, 1, -1 do
+      local k = rest % extents[d]
+      at = at + k * strides[d]
+      rest = (rest - k) / extents[d]
+    end
+    result[i] = at
+  end
+  return result, count
+end
+
+-- What a key with picks selects: the view they pick from and, once its strides are known, three lists of
+-- offsets (before, picked, after) whose sums are the elements in C order of the result.
+local function plan_picks(a, steps)
+  local layout = layout_after(core.layout_of(a), steps)
+  local shape = lgt.shape(layout)
+  local picks = expand_picks(steps, shape)
+  local shapes, picked = {}, {}
+  for i, p in ipairs(picks) do shapes[i], picked[p.axis] = p.shape, true end
+  local common = core.broadcast_shapes(shapes, "index")
+  local adjacent = true
+  for i = 2, #picks do adjacent = adjacent and picks[i].axis == picks[i - 1].axis + 1 end
+  local before, after, result = {}, {}, {}
+  for d = 1, #shape do
+    if not picked[d] then
+      local into = adjacent and d < picks[1].axis and before or after
+      into[#into + 1] = d
+    end
+  end
+  for _, d in ipairs(before) do result[#result + 1] = shape[d] end
+  for _, n in ipairs(common) do result[#result + 1] = n end
+  for _, d in ipairs(after) do result[#result + 1] = shape[d] end
+  local function select_axes(list, values)
+    local chosen = {}
+    for i, d in ipairs(list) do chosen[i] = values[d] end
+    return chosen
+  end
+  local function lists(strides)
+    local count = core.product(common)
+    local offsets = int64_array(math.max(count, 1))
+    for _, p in ipairs(picks) do
+      local walk, stride = {}, 1 -- how the index array is walked over by the common shape
+      for d = #p.shape, 1, -1 do
+        walk[d + #common - #p.shape] = p.shape[d] == 1 and 0 or stride
+        stride = stride * p.shape[d]
+      end
+      for d = 1, #common - #p.shape do walk[d] = 0 end
+      local where = combinations(common, walk)
+      for i = 0, count - 1 do offsets[i] = offsets[i] + p.offsets[where[i]] * strides[p.axis] end
+    end
+    local b, nb = combinations(select_axes(before, shape), select_axes(before, strides))
+    local f, nf = combinations(select_axes(after, shape), select_axes(after, strides))
+    return b, nb, offsets, count, f, nf
+  end
+  return lgt.alias(a, layout), result, lists
+end
+
+local function each_element(f, p, q, b, nb, o, no, t, nt)
+  local n = 0
+  for i = 0, nb - 1 do
+    for j = 0, no - 1 do
+      local at = b[i] + o[j]
+      for k = 0, nt - 1 do
+        f(p, at + t[k], q, n)
+        n = n + 1
+      end
+    end
+  end
+end
+
+local function read_one(p, at, q, n) q[n] = p[at] end
+local function write_one(p, at, q, n) p[at] = q[n] end
+
+-- A copy of what the key picks.
+local function gather(a, steps)
+  local view, shape, lists = plan_picks(a, steps)
+  local dtype = core.dtype_of(a)
+  local q = core.host_memory(dtype, core.product(shape))
+  local p, strides = core.host(view, "r")
+  each_element(read_one, p, q, lists(strides))
+  return core.adopt(dtype, shape, q)
+end
+
+-- Write into (or combine with, by `combine`) what the key picks.
+local function scatter(a, steps, value, combine)
+  local view, shape, lists = plan_picks(a, steps)
+  local dtype = core.dtype_of(a)
+  value = np.asarray(value)
+  if core.ndim_of(value) > #shape or not core.same_shape(core.broadcast_pair(core.shape_of(value), shape) or {}, shape) then
+    if not (#shape == 0 and core.ndim_of(value) == 0) then
+      raise("assignment: an array of shape %s does not fit into %s picked elements of shape %s",
+        core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
+    end
+  end
+  if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
+  local q = core.copy_out(np.broadcast_to(value, shape))
+  local p, strides = core.host(view, "rw")
+  each_element(combine or write_one, p, q, lists(strides))
+end
+
+-- ---- masks ------------------------------------------------------------------------------------------------
+
+-- x where the mask is true becomes v.
+local MASKED = ufunc.new_rules("masked_assign", function(x, m, v) return m:select(v, x) end, 3, 1)
+MASKED.inplace = true
+
+-- A boolean array as wide as `a`: trailing axes are added.
+local function widen(mask, a)
+  local shape, whole = core.shape_of(mask), core.shape_of(a)
+  for d = 1, #shape do
+    if shape[d] ~= whole[d] then
+      raise("index: a boolean array of shape %s does not select from an array of shape %s", core.shape_text(shape),
+        core.shape_text(whole))
+    end
+  end
+  local layout = core.layout_of(mask)
+  for d = #shape + 1, #whole do layout = lgt.promote(layout, d, 1) end
+  return #whole > #shape and lgt.alias(mask, layout) or mask
+end
+
+local function is_mask(key) return istype(Array, key) and core.dtype_of(key) == dtypes.BOOL end
+
+local function is_single(value)
+  return type(value) == "number" or type(value) == "boolean" or istype(Array, value) and core.ndim_of(value) == 0 or
+    type(value) == "cdata" and not istype(Array, value)
+end
+
+-- ---- reading and writing ------------------------------------------------------------------------------------
+
+local function other_index(a, key)
+  local layout = core.layout_of(a, "index")
+  local result, steps = view_layout(layout, key)
+  if result then return wrap(C.lgt_array_alias(rt, a.id, result)) end
+  local copy = gather(a, steps)
+  gathered[copy.id] = copy
+  return copy
+end
+jit.off(other_index)
+
+-- a[key]
+function index.get(a, key)
+  local method = methods[key]
+  if method ~= nil then return method end
+  local known = views[handles[a.id].layout]
+  if known then
+    local layout = known[key]
+    if layout then return wrap(C.lgt_array_alias(rt, a.id, layout)) end
+  end
+  local getter = getters[key]
+  if getter ~= nil then return getter(a) end
+  if type(key) == "table" then
+    local layout = find_in_tree(handles[a.id].layout, key)
+    if layout then return wrap(C.lgt_array_alias(rt, a.id, layout)) end
+  end
+  return other_index(a, key)
+end
+
+local function other_set(a, key, steps, value)
+  if is_mask(key) and is_single(value) then
+    local mask = widen(key, a)
+    if type(value) ~= "number" then value = np.asarray(value) end
+    ufunc.inplace_call(MASKED, a, mask, value)
+  else
+    scatter(a, steps, value)
+  end
+end
+jit.off(other_set)
+
+-- a[key] = value
+function index.set(a, key, value)
+  if type(key) == "string" and (methods[key] ~= nil or getters[key] ~= nil) then
+    raise("arrays have no attribute %q to assign to", key)
+  end
+  local layout, steps = view_layout(core.layout_of(a, "assignment"), key)
+  core.check_writable(a, "assignment")
+  if not layout then return other_set(a, key, steps, value) end
+  local id = C.lgt_array_alias(rt, a.id, layout)
+  if id == 0 then lgt.fail() end
+  core.assign(id, layout, value)
+  C.lgt_array_free(rt, id)
+end
+
+for _, f in ipairs { index.get, index.set, core.assign } do lgt.keep_compiled(f) end
+
+-- a:sub(i, j, k, l): rows i to j, columns k to l.
+function methods.sub(a, ...)
+  local key = {}
+  for i = 1, select("#", ...), 2 do
+    local lo, hi = select(i, ...)
+    if type(lo) ~= "number" or type(hi) ~= "number" then raise("sub: two integers for each axis were expected, as in a:sub(i, j, k, l)") end
+    key[#key + 1] = { lo, hi }
+  end
+  if #key < core.ndim_of(a) then key[#key + 1] = "..." end
+  return index.get(a, key)
+end
+
+-- a(i, j): one element as a Lua number; s() reads an array of one element.  Waits.
+function index.call(a, ...)
+  local count = select("#", ...)
+  local shape = lgt.shape(core.layout_of(a, "call"))
+  if count == 0 then
+    if core.product(shape) ~= 1 then
+      raise("a(): an array of shape %s has more than one element; a(i, j) reads one", core.shape_text(shape))
+    end
+    return core.read_item(a)
+  end
+  if count ~= #shape then raise("a(...): %d positions for an array of %d dimensions", count, #shape) end
+  local offsets = {}
+  for d = 1, count do
+    local at = select(d, ...)
+    if type(at) ~= "number" then raise("a(...): positions are integers, not %s", (core.describe(at))) end
+    offsets[d] = slice.resolve_position(at, shape[d], d)
+  end
+  return core.element(a, offsets)
+end
+
+-- ---- in place through a selection ---------------------------------------------------------------------------
+
+local Selection = {}
+Selection.__index = Selection
+
+-- a:at(key):iadd(v): change the selected elements in place; where a place is picked twice, the last wins.
+function methods.at(a, key) return setmetatable({ array = a, key = key }, Selection) end
+
+for name, of in pairs(ufunc.inplace_names) do
+  local combine = ufunc.all[of].f
+  local masked = ufunc.new_rules("at_" .. name, function(x, m, v) return m:select(combine(x, v), x) end, 3, 1)
+  masked.inplace = true
+  Selection[name] = function(selection, value)
+    local a, key = selection.array, selection.key
+    local layout, steps = view_layout(core.layout_of(a, name), key)
+    if layout then
+      methods[name](lgt.alias(a, layout), value)
+    elseif is_mask(key) and is_single(value) then
+      if type(value) ~= "number" then value = np.asarray(value) end
+      ufunc.inplace_call(masked, a, widen(key, a), value)
+    else
+      local changed = gather(a, steps)
+      methods[name](changed, value)
+      scatter(a, steps, changed)
+    end
+    return selection
+  end
+end
+
+-- np.add.at(a, key, value): as a:at(key):iadd(value), but duplicates accumulate.
+function ufunc.members.at(u, a, key, value)
+  local who = u.name .. ".at"
+  local layout = core.layout_of(a, who)
+  local dtype = core.dtype_of(a)
+  local scalar = u.scalar
+  if not scalar then raise("%s: this function cannot accumulate; add, subtract, multiply, maximum and minimum can", who) end
+  if dtypes.category[dtype] == 0 or dtype == dtypes.FLOAT16 then
+    raise("%s: arrays of %s cannot accumulate; use astype", who, dtypes.name[dtype])
+  end
+  local view, steps = view_layout(layout, key)
+  if view then
+    view = lgt.alias(a, view)
+    core.assign(view.id, core.layout_of(view), u(view, value))
+  else
+    scatter(a, steps, value, function(p, at, q, n) p[at] = scalar(p[at], q[n]) end)
+  end
+end
+
+-- ---- positions as values --------------------------------------------------------------------------------------
+
+-- Where an array is not zero, as positions from 1: a table with one int64 array for each axis, which can be
+-- used as an index.  Waits.
+---@param a lgt_array
+---@return table
+function np.nonzero(a)
+  local layout = core.layout_of(a, "nonzero")
+  if layouts[layout].ndim == 0 then raise("nonzero: a 0-d array has no positions") end
+  if core.dtype_of(a) ~= dtypes.BOOL then a = np.not_equal(a, 0) end
+  local lists, found = nonzero_offsets(a)
+  local result = {}
+  for d = 1, #lists do
+    local q = core.host_memory(dtypes.INT64, found)
+    for i = 0, found - 1 do q[i] = lists[d][i] + 1 end
+    result[d] = core.adopt(dtypes.INT64, { found }, q)
+  end
+  return result
+end
+methods.nonzero = np.nonzero
+
+function np.flatnonzero(a) return np.nonzero(np.ravel(a))[1] end
+
+-- np.take(a, positions, axis): as a[positions], along an axis (without one: of a:ravel()).
+---@param a lgt_array
+---@param positions lgt_array|integer[]
+---@param axis integer|table? an axis, or options {axis, base}
+function np.take(a, positions, axis)
+  local options = type(axis) == "table" and core.check_options(axis, { axis = true, base = true }, "take") or { axis = axis }
+  positions = np.asarray(positions, { dtype = type(positions) == "table" and "int64" or nil })
+  if options.base == 0 then positions = positions + 1 end
+  if options.axis == nil then a, options.axis = np.ravel(a), 1 end
+  local ndim = core.ndim_of(a)
+  local key = {}
+  for d = 1, ndim do key[d] = {} end
+  key[core.check_axis(options.axis, ndim, "take")] = positions
+  local _, steps = view_layout(core.layout_of(a, "take"), key)
+  return gather(a, steps)
+end
+methods.take = np.take
+
+return index

@@ -1,0 +1,190 @@
+-- array/linalg.lua - products of vectors and matrices.
+--
+-- Products with a vector are reductions (reduce.lua): they are generators and fuse with what surrounds
+-- them.  Products of two matrices go to BLAS, as a task of its own with C's rows aligned with A's and all
+-- of B on every rank, for the dtypes that BLAS has; integers and booleans take a generator over the space
+-- (row, inner, column), which is slow for large matrices but exact.
+
+local core = require "array.core"
+local reduce = require "array.reduce"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods = core.np, core.methods
+local layouts = lgt.layouts
+local C, rt = lgt.C, lgt.rt
+
+-- ---- matrix times matrix ------------------------------------------------------------------------------
+
+local blas_kinds = {} -- by dtype
+local plain_kinds = {}
+
+local function blas_kind(dtype)
+  local kind = blas_kinds[dtype]
+  if not kind then
+    kind = C.lgt_kind_gemm(rt, dtype)
+    if kind < 0 then lgt.fail() end
+    blas_kinds[dtype] = kind
+  end
+  return kind
+end
+
+-- BLAS wants one of the two dimensions contiguous.
+local function blas_ready(a)
+  local l = layouts[core.layout_of(a)]
+  local function contiguous(d) return l.stride[d] == 1 or l.shape[d] <= 1 end
+  return (contiguous(1) and (l.stride[0] >= l.shape[1] or l.shape[0] <= 1) or
+    contiguous(0) and (l.stride[1] >= l.shape[0] or l.shape[1] <= 1)) and a or np.copy(a)
+end
+
+local function plain_kind(dtype)
+  local kind = plain_kinds[dtype]
+  if not kind then
+    kind = lgt.kind("matmul:" .. dtypes.name[dtype], function(body)
+      local product = body:load(dtype, 1) * body:load(dtype, 2)
+      body:reduce(dtype, 0, dtype == dtypes.BOOL and "or" or "sum", product, true)
+    end)
+    plain_kinds[dtype] = kind
+  end
+  return kind
+end
+
+-- The product of two matrices.
+local function multiply_matrices(a, b)
+  local n, k = a:dims()
+  local k2, m = b:dims()
+  if k ~= k2 then
+    raise("matmul: shapes (%d, %d) and (%d, %d): the columns of the first must be as many as the rows of the second", n, k, k2, m)
+  end
+  local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
+  if core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
+  if core.dtype_of(b) ~= dtype then b = np.astype(b, dtypes.name[dtype]) end
+  if k == 0 then return np.zeros(n, m, { dtype = dtypes.name[dtype] }) end
+  local result = lgt.new(lgt.dense(dtype, { n, m }))
+  if dtypes.category[dtype] >= 2 and dtype ~= dtypes.FLOAT16 then
+    lgt.launch(blas_kind(dtype), { result, blas_ready(a), blas_ready(b) })
+  else
+    local target = lgt.alias(result, lgt.promote(core.layout_of(result), 2, k))
+    local left = lgt.alias(a, lgt.promote(core.layout_of(a), 3, m))
+    local right = lgt.alias(b, lgt.promote(core.layout_of(b), 1, n))
+    lgt.launch(plain_kind(dtype), { target, left, right })
+  end
+  return result
+end
+
+-- ---- with vectors -----------------------------------------------------------------------------------------
+
+-- The sum over the last axis of a (any number of dimensions) times a vector.
+local function times_vector(a, x, who)
+  local shape, length = core.shape_of(a), core.shape_of(x)[1]
+  if shape[#shape] ~= length then
+    raise("%s: the last extent of shape %s must be the vector's, %d", who, core.shape_text(shape), length)
+  end
+  return reduce.products(reduce.DOT, a, x, { [#shape] = true })
+end
+
+-- A vector times a matrix: the sum over the first axis.
+local function vector_times(x, a, who)
+  local shape, length = core.shape_of(a), core.shape_of(x)[1]
+  if shape[1] ~= length then raise("%s: %d elements cannot multiply %d rows", who, length, shape[1]) end
+  return reduce.products(reduce.DOT, lgt.alias(x, lgt.promote(core.layout_of(x), 2, 1)), a, { true })
+end
+
+-- ---- np.dot and np.matmul ---------------------------------------------------------------------------------
+
+-- The sum over the last axis of a and the next to last of b, as NumPy's dot.
+---@param a lgt_array
+---@param b lgt_array|number
+---@return lgt_array
+function np.dot(a, b)
+  if core.is_array(a) and core.is_array(b) and core.ndim_of(a) == 1 and core.ndim_of(b) == 1 then return reduce.dot_vectors(a, b) end
+  if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end
+  a, b = np.asarray(a), np.asarray(b)
+  local m, n = core.ndim_of(a), core.ndim_of(b)
+  if m == 0 or n == 0 then return a * b end
+  if m == 2 and n == 2 then return multiply_matrices(a, b) end
+  if n == 1 then return m == 1 and reduce.dot_vectors(a, b) or times_vector(a, b, "dot") end
+  if m == 1 and n == 2 then return vector_times(a, b, "dot") end
+  -- Everything else by way of matrices.
+  local sa, sb = core.shape_of(a), core.shape_of(b)
+  if sa[m] ~= sb[n - 1] then
+    raise("dot: shapes %s and %s: the last extent of the first must be the next to last of the second", core.shape_text(sa),
+      core.shape_text(sb))
+  end
+  local order, result = { n - 1 }, {}
+  for d = 1, n do
+    if d ~= n - 1 then order[#order + 1] = d end
+  end
+  for d = 1, m - 1 do result[#result + 1] = sa[d] end
+  for d = 1, n do
+    if d ~= n - 1 then result[#result + 1] = sb[d] end
+  end
+  local k = sa[m]
+  local left = np.reshape(a, { core.size_of(a) / k, k })
+  local right = np.reshape(np.transpose(b, order), { k, core.size_of(b) / k })
+  return np.reshape(multiply_matrices(left, right), result)
+end
+methods.dot = np.dot
+
+-- Products of stacks of matrices: the last two axes are matrices, the others broadcast.
+---@return lgt_array
+function np.matmul(a, b)
+  a, b = np.asarray(a), np.asarray(b)
+  local m, n = core.ndim_of(a), core.ndim_of(b)
+  if m == 0 or n == 0 then raise("matmul: a 0-d array was given; use *") end
+  if m <= 2 and n <= 2 then return np.dot(a, b) end
+  if m == 1 then return np.squeeze(np.matmul(np.reshape(a, { 1, core.size_of(a) }), b), n - 1) end
+  if n == 1 then return times_vector(a, b, "matmul") end
+  local sa, sb = core.shape_of(a), core.shape_of(b)
+  local stack = core.broadcast_shapes({ { unpack(sa, 1, m - 2) }, { unpack(sb, 1, n - 2) } }, "matmul")
+  local function spread(x, shape)
+    local whole = { unpack(stack) }
+    whole[#whole + 1], whole[#whole + 2] = shape[#shape - 1], shape[#shape]
+    return np.broadcast_to(x, whole)
+  end
+  a, b = spread(a, sa), spread(b, sb)
+  local shape = { unpack(stack) }
+  shape[#shape + 1], shape[#shape + 2] = sa[m - 1], sb[n]
+  local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
+  local result = np.empty(shape, { dtype = dtypes.name[dtype] })
+  for i = 0, core.product(stack) - 1 do
+    local key, rest = {}, i
+    for d = #stack, 1, -1 do
+      key[d] = rest % stack[d] + 1
+      rest = (rest - key[d] + 1) / stack[d]
+    end
+    key[#stack + 1] = "..."
+    result[key] = multiply_matrices(a[key], b[key])
+  end
+  return result
+end
+methods.matmul = np.matmul
+
+-- The products of each element of a with each of b, both flattened.
+function np.outer(a, b)
+  a, b = np.ravel(a), np.ravel(b)
+  return lgt.alias(a, lgt.promote(core.layout_of(a), 2, 1)) * b
+end
+
+-- The sum of products over the last axes.
+function np.inner(a, b)
+  a, b = np.asarray(a), np.asarray(b)
+  if core.ndim_of(b) <= 1 then return np.dot(a, b) end
+  local order = {}
+  local n = core.ndim_of(b)
+  for d = 1, n do order[d] = d end
+  order[n - 1], order[n] = n, n - 1
+  return np.dot(a, np.transpose(b, order))
+end
+
+-- The scalar product of two flattened arrays, the first one conjugated.
+function np.vdot(a, b)
+  a, b = np.ravel(a), np.ravel(b)
+  if core.size_of(a) ~= core.size_of(b) then raise("vdot: %d and %d elements", core.size_of(a), core.size_of(b)) end
+  return reduce.products(reduce.VDOT, a, b, { true })
+end
+
+-- The sum along the diagonal of a matrix.
+function np.trace(a) return np.sum(np.diagonal(a)) end
+methods.trace = np.trace
+
+return true

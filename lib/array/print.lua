@@ -1,0 +1,145 @@
+-- array/print.lua - arrays as Lua tables and as text.
+--
+-- Of a large array only the corners that are shown are fetched, through views.
+
+local ffi = require "ffi"
+local core = require "array.core"
+local text = require "array.text"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods = core.np, core.methods
+
+local printing = {}
+
+-- Elements in C order as nested tables.
+local function nest(p, shape, dtype)
+  local at = 0
+  local function level(d)
+    if d > #shape then
+      local x = dtypes.to_lua(dtype, p[at])
+      at = at + 1
+      return x
+    end
+    local t = {}
+    for i = 1, shape[d] do t[i] = level(d + 1) end
+    return t
+  end
+  return level(1)
+end
+
+-- The elements as nested Lua tables; a 0-d array as a Lua value.  Waits.
+---@param a lgt_array
+---@return table|number|boolean
+function methods.totable(a)
+  core.layout_of(a, "totable")
+  return nest(core.copy_out(a), core.shape_of(a), core.dtype_of(a))
+end
+
+-- The only element as a Lua value.  Waits.
+function methods.item(a, ...)
+  if select("#", ...) > 0 then return a(...) end
+  core.layout_of(a, "item")
+  if core.size_of(a) ~= 1 then
+    raise("item: an array of shape %s has %d elements; a(i, j) reads one of them", core.shape_text(core.shape_of(a)), core.size_of(a))
+  end
+  return core.read_item(a)
+end
+
+-- a:host(mode, function(p, n, m, ...) ... end): p points to the elements in C order, n, m, ... are the
+-- extents.  mode is "r", "w" or "rw".  Waits.  The pointer is good inside the function only, which must
+-- not touch arrays.  Returns what the function returns.
+function methods.host(a, mode, f)
+  if mode ~= "r" and mode ~= "w" and mode ~= "rw" then raise("host: the mode must be \"r\", \"w\" or \"rw\", not %s", (core.describe(mode))) end
+  if type(f) ~= "function" then raise("host: a function was expected, not %s", (core.describe(f))) end
+  core.layout_of(a, "host")
+  local shape, dtype = core.shape_of(a), core.dtype_of(a)
+  local p, strides = core.host(a, mode)
+  local contiguous, stride = true, 1
+  for d = #shape, 1, -1 do
+    if shape[d] ~= 1 and strides[d] ~= stride then contiguous = false end
+    stride = stride * shape[d]
+  end
+  if contiguous then return f(p, unpack(shape)) end
+  local copy = mode == "w" and ffi.new(ffi.typeof("$[?]", dtypes.ctype[dtype]), math.max(core.product(shape), 1)) or core.copy_out(a)
+  local results = { f(ffi.cast(dtypes.pointer[dtype], copy), unpack(shape)) }
+  if mode ~= "r" and lgt.C.lgt_array_copy_in(lgt.rt, a.id, copy) < 0 then lgt.fail() end
+  return unpack(results)
+end
+
+-- ---- text ---------------------------------------------------------------------------------------------
+
+-- The elements to show, nested; what is left out is text.ELISION.
+local function shown(a, axis)
+  local shape = core.shape_of(a)
+  if axis > #shape then return methods.totable(a) end
+  local edge, extent = text.options.edgeitems, shape[axis]
+  if extent <= 2 * edge then return shown(a, axis + 1) end
+  local layout = core.layout_of(a)
+  local head = shown(lgt.alias(a, lgt.slice(layout, axis, 0, edge, 1)), axis + 1)
+  local tail = shown(lgt.alias(a, lgt.slice(layout, axis, extent - edge, edge, 1)), axis + 1)
+  local function join(x, y, depth)
+    if depth == axis then
+      local joined = { unpack(x) }
+      joined[#joined + 1] = text.ELISION
+      for i = 1, #y do joined[#joined + 1] = y[i] end
+      return joined
+    end
+    local joined = {}
+    for i = 1, #x do joined[i] = x[i] == text.ELISION and x[i] or join(x[i], y[i], depth + 1) end
+    return joined
+  end
+  return join(head, tail, 1)
+end
+
+local float32 = ffi.new("float[1]")
+local function round_to_float32(x)
+  float32[0] = x
+  return tonumber(float32[0])
+end
+local function round_to_half(x) return dtypes.half_to_number(dtypes.number_to_half(x)) end
+
+local function complex_formatter(values)
+  local function parts(v, field)
+    if type(v) ~= "table" then return field == "im" and math.abs(v.im) or tonumber(v[field]) end
+    local t = {}
+    for i = 1, #v do t[i] = parts(v[i], field) end
+    return t
+  end
+  local re, im = text.float_formatter(parts(values, "re")), text.float_formatter(parts(values, "im"))
+  return function(z) return re(tonumber(z.re)) .. (z.im < 0 and "-" or "+") .. im(math.abs(z.im)) .. "i" end
+end
+
+local function formatter(values, dtype)
+  local category = dtypes.category[dtype]
+  if category == 2 then
+    return text.float_formatter(values, dtype == dtypes.FLOAT32 and round_to_float32 or dtype == dtypes.FLOAT16 and round_to_half or nil)
+  end
+  return category == 3 and complex_formatter(values) or text.plain_formatter(values)
+end
+
+-- What print shows.  Waits.
+---@return string
+function printing.tostring(a)
+  if a.id == 0 then return "array (released)" end
+  local shape, dtype = core.shape_of(a), core.dtype_of(a)
+  if #shape == 0 then
+    local x = core.read_item(a)
+    if dtypes.category[dtype] == 2 then return text.float(x, dtype == dtypes.FLOAT32 and round_to_float32 or dtype == dtypes.FLOAT16 and round_to_half or nil) end
+    return (tostring(x):gsub("U?LL$", ""))
+  end
+  if core.product(shape) == 0 then
+    return #shape == 1 and "[]" or ("[] of shape %s"):format(core.shape_text(shape))
+  end
+  local values = core.product(shape) > text.options.threshold and shown(a, 1) or methods.totable(a)
+  local format = formatter(text.without_elision(values), dtype)
+  return text.layout(values, #shape, format)
+end
+
+local known = { precision = true, threshold = true, edgeitems = true, linewidth = true, suppress = true }
+
+-- How arrays are printed: precision, threshold, edgeitems, linewidth, suppress.
+function np.set_printoptions(options)
+  for name, value in pairs(core.check_options(options, known, "set_printoptions")) do text.options[name] = value end
+end
+
+return printing

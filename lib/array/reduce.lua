@@ -1,0 +1,376 @@
+-- array/reduce.lua - reductions: sums, extrema, statistics, over all elements or along axes.
+--
+-- A reduction is one launch: the arrays are read, a function over values maps their elements, and the
+-- results are collected into an array of the reduced shape.  That array takes part as a view with the
+-- reduced axes promoted (stride 0), so that all arguments have the same iteration space.  Since mapping
+-- and collecting are one generator, dot products and norms need no temporaries and fuse like the rest.
+--
+-- As in ufunc.lua, rules by (classes of the operands, axes) make the second call cheap.
+
+local ffi = require "ffi"
+local core = require "array.core"
+local ufunc = require "array.ufunc"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods = core.np, core.methods
+local Array, handles, layouts, class_of = lgt.Array, lgt.handles, lgt.layouts, lgt.class_of
+local slot, fresh, commit, wrap, source_line = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line
+local C, rt = lgt.C, lgt.rt
+local istype, type = ffi.istype, type
+
+local reduce = {}
+
+-- ---- what is launched -------------------------------------------------------------------------------
+
+-- The layout of the result, and that of the view through which it takes part.
+local function result_layouts(dtype, shape, set, keepdims)
+  local result_shape = {}
+  for d = 1, #shape do
+    if not set[d] then
+      result_shape[#result_shape + 1] = shape[d]
+    elseif keepdims then
+      result_shape[#result_shape + 1] = 1
+    end
+  end
+  local layout = lgt.dense(dtype, result_shape)
+  local view = layout
+  if keepdims then
+    view = lgt.broadcast(layout, shape)
+  elseif #result_shape > 0 then
+    for d = 1, #shape do
+      if set[d] then view = lgt.promote(view, d, shape[d]) end
+    end
+  end
+  return layout, view
+end
+
+-- Reduce f(elements) of one or two arrays over the axes in `set`.
+local function make_rule(r, arrays, set, keepdims)
+  local shapes, names = {}, {}
+  for i, a in ipairs(arrays) do
+    shapes[i] = core.shape_of(a)
+    names[i] = dtypes.name[core.dtype_of(a)] .. (core.ndim_of(a) == 0 and "." or "")
+  end
+  local shape = core.broadcast_shapes(shapes, r.name)
+  local name = r.name .. ":" .. table.concat(names, ",")
+  local known = r.kinds[name]
+  if not known then
+    known = {}
+    known.kind = lgt.kind(name, function(body)
+      local values = {}
+      for i, a in ipairs(arrays) do values[i] = body:load(core.dtype_of(a), i) end
+      local x = r.map(unpack(values))
+      known.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
+      body:reduce(known.dtype, 0, r.operator, x, true)
+    end)
+    r.kinds[name] = known
+  end
+  if not r.has_identity and core.product(shape) == 0 then
+    local layout = result_layouts(known.dtype, shape, set, keepdims)
+    if tonumber(layouts[layout].size) > 0 then raise("%s: an array of shape %s has no elements", r.name, core.shape_text(shape)) end
+  end
+  local layout, view = result_layouts(known.dtype, shape, set, keepdims)
+  local large = false
+  for _, a in ipairs(arrays) do large = large or lgt.is_large(lgt.classify(core.layout_of(a))) end
+  return { kind = known.kind, layout = layout, view = view, large = large }
+end
+
+local function launch(rule, a, b)
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  local id = fresh(rule.layout)
+  local target = id
+  if rule.view ~= rule.layout then
+    target = C.lgt_array_alias(rt, id, rule.view)
+    if target == 0 then lgt.fail() end
+  end
+  l.kind, l.nparams, l.line = rule.kind, 0, line
+  l.arg[0], l.arg[1] = target, a.id
+  if b then
+    l.nargs = 3
+    l.arg[2] = b.id
+  else
+    l.nargs = 2
+  end
+  commit()
+  if target ~= id then C.lgt_array_free(rt, target) end
+  return wrap(id)
+end
+lgt.keep_compiled(launch)
+
+-- ---- rules and calls ----------------------------------------------------------------------------------
+
+local all_options = { axis = true, keepdims = true, dtype = true }
+
+local function learn(r, a, axis, keepdims)
+  local set = core.check_axes(axis, core.ndim_of(a), r.name)
+  local rule = make_rule(r, { a }, set, keepdims)
+  local class = lgt.classify(core.layout_of(a))
+  if axis == nil and not keepdims then
+    r[class] = rule
+  elseif type(axis) == "number" then
+    local key = axis + (keepdims and 0.5 or 0)
+    r.axes[key] = r.axes[key] or {}
+    r.axes[key][class] = rule
+  end
+  return rule
+end
+jit.off(learn)
+
+-- Reduce over an axis, several (a table), or all (nil).
+local function along(r, a, axis, keepdims)
+  local class = class_of[handles[a.id].layout]
+  local rule
+  if axis == nil and not keepdims then
+    rule = r[class]
+  elseif type(axis) == "number" then
+    local by_class = r.axes[axis + (keepdims and 0.5 or 0)]
+    rule = by_class and by_class[class]
+  end
+  return launch(rule or learn(r, a, axis, keepdims), a)
+end
+
+local function call(r, a, axis, options)
+  if axis == nil and options == nil and istype(Array, a) then return along(r, a) end
+  local keepdims = false
+  if core.is_options(axis) then options, axis = axis, nil end
+  if options ~= nil then
+    core.check_options(options, all_options, r.name)
+    if axis == nil then axis = options.axis end
+    keepdims = options.keepdims or false
+  end
+  if not istype(Array, a) then a = np.asarray(a) end
+  core.layout_of(a, r.name)
+  if options and options.dtype then
+    a = np.astype(a, options.dtype)
+  end
+  return along(r, a, axis, keepdims)
+end
+
+local function new(name, operator, map, options)
+  options = options or {}
+  return { name = name, operator = operator, map = map, kinds = {}, axes = {}, accumulate = options.accumulate or false,
+           has_identity = options.has_identity ~= false }
+end
+
+-- Sums and products of integers and booleans are at least 64 bits wide; float16 collects in float32.
+local function wide(dtype)
+  if dtypes.category[dtype] > 1 then return dtype end
+  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
+end
+
+local function widen(x) return x:cast(wide(x.dtype)) end
+local function identity(x) return x end
+
+local SUM = new("sum", "sum", widen)
+local PROD = new("prod", "prod", widen)
+local MAX = new("max", "max", identity, { has_identity = false })
+local MIN = new("min", "min", identity, { has_identity = false })
+local ANY = new("any", "or", function(x) return x:ne(0) end)
+local ALL = new("all", "and", function(x) return x:ne(0) end)
+local COUNT = new("count_nonzero", "sum", function(x) return x:ne(0):cast("int64") end)
+local SUM_OF_SQUARES = new("sum_of_squares", "sum", function(x)
+  local y = x:real():cast(dtypes.float_of(dtypes.part_of(x.dtype)))
+  if dtypes.category[x.dtype] < 3 then return y * y end
+  return y * y + x:imag() * x:imag()
+end)
+local SUM_OF_ABS = new("sum_of_abs", "sum", function(x) return widen(x:abs()) end)
+local MAX_OF_ABS = new("max_of_abs", "max", function(x) return x:abs() end, { has_identity = false })
+local MIN_OF_ABS = new("min_of_abs", "min", function(x) return x:abs() end, { has_identity = false })
+-- Of float16: collected in float32.
+local function calculable(x)
+  local dtype = dtypes.category[x.dtype] < 2 and dtypes.FLOAT64 or x.dtype
+  return x:cast(dtype == dtypes.FLOAT16 and dtypes.FLOAT32 or dtype)
+end
+local SUM_FOR_MEAN = new("sum_for_mean", "sum", calculable)
+local SQUARED_DEVIATION = new("squared_deviation", "sum", function(x, m)
+  local d = calculable(x) - m
+  if dtypes.category[d.dtype] < 3 then return d * d end
+  return d:real() * d:real() + d:imag() * d:imag()
+end)
+
+---@param a lgt_array
+---@param axis integer|integer[]|nil all axes if nil
+---@param options {axis: integer?, keepdims: boolean?, dtype: string?}?
+---@return lgt_array
+function np.sum(a, axis, options)
+  local result = call(SUM, a, axis, options)
+  return result
+end
+function np.prod(a, axis, options) return call(PROD, a, axis, options) end
+function np.max(a, axis, options) return call(MAX, a, axis, options) end
+function np.min(a, axis, options) return call(MIN, a, axis, options) end
+np.amax, np.amin, np.product = np.max, np.min, np.prod
+function np.ptp(a, axis, options) return np.max(a, axis, options) - np.min(a, axis, options) end
+
+-- Without an axis these answer with a Lua boolean or number, and wait.
+local function answer(r, a, axis, options)
+  local result = call(r, a, axis, options)
+  if axis == nil and options == nil then return core.read_item(result) end
+  return result
+end
+function np.any(a, axis, options) return answer(ANY, a, axis, options) end
+function np.all(a, axis, options) return answer(ALL, a, axis, options) end
+function np.count_nonzero(a, axis, options) return answer(COUNT, a, axis, options) end
+
+-- How many elements one result stands for.
+local function count_along(a, axis)
+  local shape, n = core.shape_of(a), 1
+  local set = core.check_axes(axis, #shape, "mean")
+  for d = 1, #shape do
+    if set[d] then n = n * shape[d] end
+  end
+  return n
+end
+
+local function split_options(axis, options, known, who)
+  if core.is_options(axis) then options, axis = axis, nil end
+  options = core.check_options(options, known, who)
+  if axis == nil then axis = options.axis end
+  return axis, options
+end
+
+local function restore_half(result, a)
+  return core.dtype_of(a) == dtypes.FLOAT16 and np.astype(result, "float16") or result
+end
+
+function np.mean(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split_options(axis, options, all_options, "mean")
+  if options.dtype then a = np.astype(a, options.dtype) end
+  core.layout_of(a, "mean")
+  return restore_half(along(SUM_FOR_MEAN, a, axis, options.keepdims) / count_along(a, axis), a)
+end
+
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true }
+
+function np.var(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split_options(axis, options, variance_options, "var")
+  if options.dtype then a = np.astype(a, options.dtype) end
+  local n = count_along(a, axis)
+  local mean = along(SUM_FOR_MEAN, a, axis, true) / n
+  local set = core.check_axes(axis, core.ndim_of(a), "var")
+  local rule = make_rule(SQUARED_DEVIATION, { a, mean }, set, options.keepdims)
+  return restore_half(launch(rule, a, mean) / (n - (options.ddof or 0)), a)
+end
+
+function np.std(a, axis, options) return np.sqrt(np.var(a, axis, options)) end
+
+-- ---- positions of extrema -------------------------------------------------------------------------------
+
+local arg_kinds = {}
+
+local function arg_reduce(who, a, axis, options)
+  a = np.asarray(a)
+  axis, options = split_options(axis, options, { axis = true, keepdims = true }, who)
+  local shape, dtype = core.shape_of(a), core.dtype_of(a)
+  if core.product(shape) == 0 then raise("%s: an array of shape %s has no elements", who, core.shape_text(shape)) end
+  if axis ~= nil then axis = core.check_axis(axis, #shape, who) end
+  local set = core.check_axes(axis, #shape, who)
+  local name = ("%s%s:%s"):format(who, axis or "", dtypes.name[dtype])
+  local kind = arg_kinds[name]
+  if not kind then
+    kind = lgt.kind(name, function(body) body:reduce_arg(0, who, body:load(dtype, 2), body:position(axis)) end)
+    arg_kinds[name] = kind
+  end
+  local value_layout, value_view = result_layouts(dtype, shape, set, options.keepdims)
+  local layout, view = result_layouts(dtypes.INT64, shape, set, options.keepdims)
+  local value, position = lgt.new(value_layout), lgt.new(layout)
+  lgt.launch(kind, { lgt.alias(value, value_view), lgt.alias(position, view), a })
+  return position
+end
+
+-- Positions count from 1; without an axis, in C order.
+---@return lgt_array int64
+function np.argmin(a, axis, options) return arg_reduce("argmin", a, axis, options) end
+---@return lgt_array int64
+function np.argmax(a, axis, options) return arg_reduce("argmax", a, axis, options) end
+
+-- ---- norms, products of vectors ---------------------------------------------------------------------------
+
+local DOT = new("dot", "sum", function(x, y) return x * y end)
+local VDOT = new("vdot", "sum", function(x, y) return x:conj() * y end)
+reduce.DOT, reduce.VDOT = DOT, VDOT
+
+-- Booleans multiply and add as logic does.
+local DOT_BOOL = new("dot_bool", "or", function(x, y) return x * y end)
+
+-- The sum of products over the axes in `set` of the common shape of two arrays.
+function reduce.products(r, a, b, set, keepdims)
+  if r == DOT and core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then r = DOT_BOOL end
+  return launch(make_rule(r, { a, b }, set, keepdims), a, b)
+end
+
+-- Rules of dot products of vectors, by classes.
+local SECOND = 2 ^ 21
+
+function reduce.dot_vectors(a, b)
+  local rule = DOT[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]]
+  if rule then return launch(rule, a, b) end
+  if core.shape_of(a)[1] ~= core.shape_of(b)[1] then
+    raise("dot: vectors of %d and %d elements", core.shape_of(a)[1], core.shape_of(b)[1])
+  end
+  if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then return reduce.products(DOT, a, b, { true }) end
+  rule = make_rule(DOT, { a, b }, { true })
+  DOT[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
+  return launch(rule, a, b)
+end
+
+np.linalg = np.linalg or {}
+
+-- The norm of vectors: order 2 (default), 1, math.huge, -math.huge, 0, or any other number.  Of a matrix
+-- without an axis: Frobenius.
+---@param a lgt_array
+---@param order number?
+---@param axis integer|integer[]|nil
+function np.linalg.norm(a, order, axis, options)
+  a = np.asarray(a)
+  if core.is_options(order) then options, order = order, nil end
+  options = core.check_options(options, { axis = true, keepdims = true, ord = true }, "norm")
+  order, axis = order or options.ord or 2, axis or options.axis
+  local keepdims = options.keepdims
+  if order == 2 then return np.sqrt(along(SUM_OF_SQUARES, a, axis, keepdims)) end
+  if axis == nil and core.ndim_of(a) > 1 then raise("norm: of a matrix only the Frobenius norm (no order) is known; give an axis for vectors") end
+  if order == 1 then return along(SUM_OF_ABS, a, axis, keepdims) end
+  if order == math.huge then return along(MAX_OF_ABS, a, axis, keepdims) end
+  if order == -math.huge then return along(MIN_OF_ABS, a, axis, keepdims) end
+  if order == 0 then return along(SUM_FOR_MEAN, np.not_equal(a, 0), axis, keepdims) end
+  return along(SUM, np.abs(a) ^ order, axis, keepdims) ^ (1 / order)
+end
+np.norm = np.linalg.norm
+
+-- ---- methods, and reductions named after ufuncs -----------------------------------------------------------
+
+for _, name in ipairs { "sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmin", "argmax", "ptp", "norm",
+                        "count_nonzero" } do
+  methods[name] = np[name]
+end
+
+local by_ufunc = { add = np.sum, multiply = np.prod, maximum = np.max, minimum = np.min, logical_and = np.all, logical_or = np.any }
+
+-- np.add.reduce(a, axis): as np.sum, but over the first axis if none is given.
+function ufunc.members.reduce(u, a, axis, options)
+  local f = by_ufunc[u.name]
+  if not f then raise("%s.reduce: there is no such reduction; add, multiply, maximum, minimum, logical_and, logical_or have one", u.name) end
+  return f(a, axis == nil and not core.is_options(options) and 1 or axis, options)
+end
+
+-- np.subtract.outer(a, b): for each pair of elements.
+function ufunc.members.outer(u, a, b)
+  a, b = np.asarray(a), np.asarray(b)
+  local layout = core.layout_of(a)
+  for _ = 1, core.ndim_of(b) do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
+  return u(lgt.alias(a, layout), b)
+end
+
+-- Are all elements close, equal?  These answer with Lua booleans, and wait.
+function np.allclose(a, b, options) return np.all(np.isclose(np.asarray(a), np.asarray(b), options)) end
+
+function np.array_equal(a, b)
+  a, b = np.asarray(a), np.asarray(b)
+  if not core.same_shape(core.shape_of(a), core.shape_of(b)) then return false end
+  return np.all(np.equal(a, b))
+end
+
+return reduce

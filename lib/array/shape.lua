@@ -1,0 +1,286 @@
+-- array/shape.lua - arrays in other shapes: views where strides allow it, copies where not.
+--
+-- reshape, ravel and squeeze give a view if there is one, else a copy, as NumPy does.  transpose,
+-- expand_dims, broadcast_to, flip and the like are always views.  Joining (concatenate, stack, tile, ...)
+-- writes each part through a view of the new array.
+
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods, getters = core.np, core.methods, core.getters
+local layouts = lgt.layouts
+
+local function alias(a, layout) return lgt.alias(a, layout) end
+
+-- ---- the same elements in another shape ----------------------------------------------------------------
+
+-- One extent may be -1: what is left over.
+local function take_reshape(who, size, ...)
+  local shape = { ... }
+  if type(shape[1]) == "table" then
+    if #shape > 1 then raise("%s: a shape comes as arguments or as one table, not both", who) end
+    shape = { unpack(shape[1]) }
+  end
+  local known, open = 1, nil
+  for d = 1, #shape do
+    if shape[d] == -1 then
+      if open then raise("%s: only one extent can be -1", who) end
+      open = d
+    elseif not core.is_integer(shape[d]) or shape[d] < 0 then
+      raise("%s: extents are integers from 0 up, or -1 for what is left, not %s", who, (core.describe(shape[d])))
+    else
+      known = known * shape[d]
+    end
+  end
+  if open then
+    if known == 0 or size % known ~= 0 then raise("%s: %d elements do not divide by %d", who, size, known) end
+    shape[open] = size / known
+  elseif known ~= size then
+    raise("%s: an array of %d elements cannot have the shape %s", who, size, core.shape_text(shape))
+  end
+  return shape
+end
+
+---@param a lgt_array
+---@param ... integer the new shape; -1 for what is left over
+---@return lgt_array a view if strides allow it, else a copy
+function np.reshape(a, ...)
+  local layout = core.layout_of(a, "reshape")
+  local shape = take_reshape("reshape", core.size_of(a), ...)
+  local view = lgt.reshape(layout, shape)
+  if view then return alias(a, view) end
+  local copy = np.copy(a)
+  return alias(copy, lgt.reshape(core.layout_of(copy), shape))
+end
+
+function np.ravel(a)
+  a = np.asarray(a)
+  if core.ndim_of(a) == 1 then return a end
+  return np.reshape(a, { core.size_of(a) })
+end
+
+-- Always a copy.
+function methods.flatten(a) return np.ravel(np.copy(a)) end
+
+-- Reverse the axes, or put them into the given order.
+---@param a lgt_array
+---@param ... integer axes
+function np.transpose(a, ...)
+  local layout = core.layout_of(a, "transpose")
+  local ndim = layouts[layout].ndim
+  local order = { ... }
+  if type(order[1]) == "table" then order = { unpack(order[1]) } end
+  if #order == 0 then
+    for d = 1, ndim do order[d] = ndim + 1 - d end
+  end
+  if #order ~= ndim then raise("transpose: %d axes for an array of %d dimensions", #order, ndim) end
+  for d = 1, ndim do order[d] = core.check_axis(order[d], ndim, "transpose") end
+  return alias(a, lgt.transpose(layout, order))
+end
+
+getters.T = function(a) return np.transpose(a) end
+
+function np.swapaxes(a, first, second)
+  local ndim = core.ndim_of(a)
+  local order = {}
+  for d = 1, ndim do order[d] = d end
+  first, second = core.check_axis(first, ndim, "swapaxes"), core.check_axis(second, ndim, "swapaxes")
+  order[first], order[second] = second, first
+  return np.transpose(a, order)
+end
+
+function np.moveaxis(a, from, to)
+  local ndim = core.ndim_of(a)
+  from, to = core.check_axis(from, ndim, "moveaxis"), core.check_axis(to, ndim, "moveaxis")
+  local order = {}
+  for d = 1, ndim do
+    if d ~= from then order[#order + 1] = d end
+  end
+  table.insert(order, to, from)
+  return np.transpose(a, order)
+end
+
+-- Drop the axes of extent 1, or the given ones of them.
+function np.squeeze(a, axis)
+  local layout = core.layout_of(a, "squeeze")
+  local shape = lgt.shape(layout)
+  local set = axis ~= nil and core.check_axes(axis, #shape, "squeeze") or nil
+  for d = #shape, 1, -1 do
+    if set and set[d] and shape[d] ~= 1 then raise("squeeze: axis %d has extent %d, not 1", d, shape[d]) end
+    if shape[d] == 1 and (not set or set[d]) then layout = lgt.project(layout, d, 0) end
+  end
+  return alias(a, layout)
+end
+
+-- A new axis of extent 1 that becomes axis `axis`.
+function np.expand_dims(a, axis)
+  local layout = core.layout_of(a, "expand_dims")
+  return alias(a, lgt.promote(layout, core.check_axis(axis, layouts[layout].ndim + 1, "expand_dims"), 1))
+end
+
+---@param a lgt_array|number
+---@param ... integer shape
+---@return lgt_array a view; writing into it is refused where one element appears in several places
+function np.broadcast_to(a, ...)
+  a = np.asarray(a)
+  local shape = core.take_shape("broadcast_to", ...)
+  local own = core.shape_of(a)
+  local common = core.broadcast_pair(own, shape)
+  if not common or not core.same_shape(common, shape) then
+    raise("broadcast_to: shape %s does not stretch to %s", core.shape_text(own), core.shape_text(shape))
+  end
+  return alias(a, lgt.broadcast(core.layout_of(a), shape))
+end
+
+-- Turn the order of elements around along one axis, several, or all.
+function np.flip(a, axis)
+  local layout = core.layout_of(a, "flip")
+  local shape = lgt.shape(layout)
+  for _, d in ipairs((select(2, core.check_axes(axis, #shape, "flip")))) do
+    if shape[d] > 0 then layout = lgt.slice(layout, d, shape[d] - 1, shape[d], -1) end
+  end
+  return alias(a, layout)
+end
+function np.flipud(a) return np.flip(a, 1) end
+function np.fliplr(a) return np.flip(a, 2) end
+
+-- The elements (i, i + k) of a matrix: a view if its rows lie one after another, else a copy.
+function np.diagonal(a, k)
+  if core.ndim_of(a) ~= 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
+  local rows, columns = a:dims()
+  k = k or 0
+  local n = math.max(0, k >= 0 and math.min(rows, columns - k) or math.min(rows + k, columns))
+  local flat = lgt.reshape(core.layout_of(a), { rows * columns })
+  if not flat then
+    a = np.copy(a)
+    flat = lgt.reshape(core.layout_of(a), { rows * columns })
+  end
+  return alias(a, lgt.slice(flat, 1, n == 0 and 0 or k >= 0 and k or -k * columns, n, columns + 1))
+end
+
+-- ---- joining ------------------------------------------------------------------------------------------------
+
+local function take_arrays(arrays, who)
+  if type(arrays) ~= "table" or #arrays == 0 then raise("%s: a table of arrays was expected, not %s", who, (core.describe(arrays))) end
+  local list = {}
+  for i = 1, #arrays do list[i] = np.asarray(arrays[i]) end
+  return list
+end
+
+-- Join arrays along an existing axis (1 by default).
+---@param arrays lgt_array[]
+---@param axis integer?
+---@return lgt_array
+function np.concatenate(arrays, axis)
+  arrays = take_arrays(arrays, "concatenate")
+  if type(axis) == "table" then axis = axis.axis end
+  local first = core.shape_of(arrays[1])
+  local ndim = #first
+  if ndim == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
+  axis = core.check_axis(axis or 1, ndim, "concatenate")
+  local dtype, total = core.dtype_of(arrays[1]), 0
+  for i, a in ipairs(arrays) do
+    local shape = core.shape_of(a)
+    local fits = #shape == ndim
+    for d = 1, ndim do fits = fits and (d == axis or shape[d] == first[d]) end
+    if not fits then
+      raise("concatenate: array %d has shape %s, the first %s: they may differ along axis %d only", i, core.shape_text(shape),
+        core.shape_text(first), axis)
+    end
+    dtype = dtypes.promote(dtype, core.dtype_of(a))
+    total = total + shape[axis]
+  end
+  local shape = { unpack(first) }
+  shape[axis] = total
+  local result = lgt.new(lgt.dense(dtype, shape))
+  local at = 0
+  for _, a in ipairs(arrays) do
+    local extent = core.shape_of(a)[axis]
+    local part = alias(result, lgt.slice(core.layout_of(result), axis, at, extent, 1))
+    core.assign(part.id, core.layout_of(part), a)
+    at = at + extent
+  end
+  return result
+end
+
+-- Join arrays of one shape along a new axis (the first by default).
+function np.stack(arrays, axis)
+  arrays = take_arrays(arrays, "stack")
+  if type(axis) == "table" then axis = axis.axis end
+  axis = core.check_axis(axis or 1, core.ndim_of(arrays[1]) + 1, "stack")
+  for i, a in ipairs(arrays) do
+    if not core.same_shape(core.shape_of(a), core.shape_of(arrays[1])) then
+      raise("stack: array %d has shape %s, the first %s", i, core.shape_text(core.shape_of(a)), core.shape_text(core.shape_of(arrays[1])))
+    end
+  end
+  for i, a in ipairs(arrays) do arrays[i] = np.expand_dims(a, axis) end
+  return np.concatenate(arrays, axis)
+end
+
+local function at_least(arrays, ndim, who)
+  arrays = take_arrays(arrays, who)
+  for i, a in ipairs(arrays) do
+    while core.ndim_of(a) < ndim do a = np.expand_dims(a, 1) end
+    arrays[i] = a
+  end
+  return arrays
+end
+
+function np.vstack(arrays) return np.concatenate(at_least(arrays, 2, "vstack"), 1) end
+function np.hstack(arrays)
+  arrays = at_least(arrays, 1, "hstack")
+  return np.concatenate(arrays, core.ndim_of(arrays[1]) == 1 and 1 or 2)
+end
+function np.column_stack(arrays)
+  arrays = take_arrays(arrays, "column_stack")
+  for i, a in ipairs(arrays) do
+    if core.ndim_of(a) == 1 then arrays[i] = np.expand_dims(a, 2) end
+  end
+  return np.concatenate(arrays, 2)
+end
+
+-- Move elements along an axis (of the flattened array without one); what falls off comes in again.
+function np.roll(a, shift, axis)
+  if type(axis) == "table" then axis = axis.axis end
+  if axis == nil then return np.reshape(np.roll(np.ravel(a), shift, 1), core.shape_of(a)) end
+  axis = core.check_axis(axis, core.ndim_of(a), "roll")
+  local extent = core.shape_of(a)[axis]
+  if extent == 0 then return np.copy(a) end
+  shift = shift % extent
+  if shift == 0 then return np.copy(a) end
+  local layout = core.layout_of(a)
+  return np.concatenate({ alias(a, lgt.slice(layout, axis, extent - shift, shift, 1)),
+                          alias(a, lgt.slice(layout, axis, 0, extent - shift, 1)) }, axis)
+end
+
+-- Repeat the whole array along each axis.
+function np.tile(a, ...)
+  a = np.asarray(a)
+  local counts = core.take_shape("tile", ...)
+  while core.ndim_of(a) < #counts do a = np.expand_dims(a, 1) end
+  while #counts < core.ndim_of(a) do table.insert(counts, 1, 1) end
+  for d = 1, #counts do
+    if counts[d] == 0 then return lgt.alias(a, lgt.slice(core.layout_of(a), d, 0, 0, 1)) end
+    local parts = {}
+    for i = 1, counts[d] do parts[i] = a end
+    if counts[d] > 1 then a = np.concatenate(parts, d) end
+  end
+  return np.copy(a)
+end
+
+-- Repeat each element `count` times, along an axis (of the flattened array without one).
+function np.rep(a, count, axis)
+  a = np.asarray(a)
+  if type(axis) == "table" then axis = axis.axis end
+  if axis == nil then a, axis = np.ravel(a), 1 end
+  axis = core.check_axis(axis, core.ndim_of(a), "rep")
+  local shape = core.shape_of(a)
+  local wide = { unpack(shape) }
+  table.insert(wide, axis + 1, count)
+  shape[axis] = shape[axis] * count
+  return np.reshape(np.copy(np.broadcast_to(np.expand_dims(a, axis + 1), wide)), shape)
+end
+
+for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "squeeze", "rep", "diagonal" } do methods[name] = np[name] end
+
+return true

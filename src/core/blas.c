@@ -1,0 +1,172 @@
+/* blas.c - products of matrices: kinds whose CPU variant calls the BLAS of the machine.
+ *
+ * gemm.<dtype>: argument 0 = argument 1 x argument 2, all of them matrices.  Rows of the result are cut
+ * alike with rows of argument 1; each point task sees all of argument 2.  The runtime cuts the rows
+ * once more among its workers, so BLAS itself must not: it is told to use one thread a call.
+ *
+ * BLAS is found at run time, by the first task that needs it: OpenBLAS takes longer to load than lgt
+ * to start, and a program without matrix products should run without it.  Any worker may be the first.
+ *
+ * BLAS wants one of a matrix's strides to be 1.  Both orders are passed on as they are; other strides
+ * (every second column, say) are packed into a scratch matrix first.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+
+typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
+                         float *, int);
+typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, int, const double *, int,
+                         double, double *, int);
+typedef void (*xgemm_fn)(int, int, int, int, int, int, const void *, const void *, int, const void *, int,
+                         const void *, void *, int);
+
+static struct {
+  pthread_once_t once; /* protects the loading; everything below is constant afterwards */
+  void *library;
+  sgemm_fn sgemm;
+  dgemm_fn dgemm;
+  xgemm_fn cgemm, zgemm;
+} blas = {.once = PTHREAD_ONCE_INIT};
+
+static void load_blas(void) {
+  static const char *const names[] = {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3"};
+  for (int i = 0; i < 4; i++) {
+    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library) continue;
+    *(void **)&blas.sgemm = dlsym(library, "cblas_sgemm");
+    *(void **)&blas.dgemm = dlsym(library, "cblas_dgemm");
+    *(void **)&blas.cgemm = dlsym(library, "cblas_cgemm");
+    *(void **)&blas.zgemm = dlsym(library, "cblas_zgemm");
+    if (!blas.sgemm || !blas.dgemm || !blas.cgemm || !blas.zgemm) {
+      dlclose(library);
+      continue;
+    }
+    void (*set_threads)(int);
+    *(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+    if (set_threads) set_threads(1);
+    blas.library = library;
+    return;
+  }
+}
+
+/* ---- one operand as BLAS wants it ---------------------------------------------------------------- */
+
+typedef struct matrix {
+  const char *data;
+  int order, ld; /* PLAIN: rows are contiguous; TRANSPOSED: columns are */
+  char *packed;  /* owned; NULL where the matrix could stay where it is */
+} matrix;
+
+static bool fits(int64_t stride, int64_t along, int64_t size) {
+  return stride % size == 0 && stride / size >= (along > 1 ? along : 1) && stride / size <= INT32_MAX;
+}
+
+/* Rows [lo, hi) of a tile. */
+static lgt_status take_matrix(const lgt_tile *tile, int64_t lo, int64_t hi, matrix *m) {
+  int64_t size = lgt_dtype_size(tile->dtype), rows = hi - lo, cols = tile->extent[1];
+  const char *data = (const char *)tile->data + lo * tile->stride[0];
+  *m = (matrix){.data = data, .order = PLAIN, .ld = (int)(cols > 1 ? cols : 1)};
+  bool rows_contiguous = cols <= 1 || tile->stride[1] == size,
+       cols_contiguous = rows <= 1 || tile->stride[0] == size;
+  if (rows_contiguous && rows <= 1) return LGT_OK;
+  if (rows_contiguous && fits(tile->stride[0], cols, size)) {
+    m->ld = (int)(tile->stride[0] / size);
+    return LGT_OK;
+  }
+  if (cols_contiguous && (cols <= 1 || fits(tile->stride[1], rows, size))) {
+    m->order = TRANSPOSED;
+    m->ld = cols <= 1 ? (int)(rows > 1 ? rows : 1) : (int)(tile->stride[1] / size);
+    return LGT_OK;
+  }
+  m->packed = lgt_mem_alloc((size_t)(rows * cols * size));
+  if (!m->packed)
+    return lgt_err(LGT_NO_MEMORY, "out of memory to pack a matrix of %lld x %lld", (long long)rows,
+                   (long long)cols);
+  char *to = m->packed;
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++, to += size)
+      memcpy(to, data + i * tile->stride[0] + j * tile->stride[1], (size_t)size);
+  m->data = m->packed;
+  return LGT_OK;
+}
+
+static void gemm(int dtype, const matrix *a, const matrix *b, char *c, int ldc, int rows, int cols,
+                 int inner) {
+  static const float one[2] = {1, 0}, zero[2] = {0, 0};
+  static const double done[2] = {1, 0}, dzero[2] = {0, 0};
+  if (dtype == LGT_FLOAT32)
+    blas.sgemm(ROW_MAJOR, a->order, b->order, rows, cols, inner, 1, (const float *)a->data, a->ld,
+               (const float *)b->data, b->ld, 0, (float *)c, ldc);
+  else if (dtype == LGT_FLOAT64)
+    blas.dgemm(ROW_MAJOR, a->order, b->order, rows, cols, inner, 1, (const double *)a->data, a->ld,
+               (const double *)b->data, b->ld, 0, (double *)c, ldc);
+  else if (dtype == LGT_COMPLEX64)
+    blas.cgemm(ROW_MAJOR, a->order, b->order, rows, cols, inner, one, a->data, a->ld, b->data, b->ld, zero, c,
+               ldc);
+  else
+    blas.zgemm(ROW_MAJOR, a->order, b->order, rows, cols, inner, done, a->data, a->ld, b->data, b->ld, dzero,
+               c, ldc);
+}
+
+/* The CPU variant: rows [lo, hi) of the result. */
+static lgt_status gemm_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  (void)nargs, (void)params;
+  const lgt_tile *c = &tiles[0];
+  int64_t size = lgt_dtype_size(c->dtype), rows = hi - lo, cols = c->extent[1], inner = tiles[1].extent[1];
+  matrix a = {0}, b = {0};
+  char *scratch = NULL;
+  if (rows <= 0 || cols == 0) return LGT_OK;
+  pthread_once(&blas.once, load_blas);
+  if (!blas.library)
+    return lgt_err(LGT_UNSUPPORTED,
+                   "products of matrices need a BLAS with the C interface: install libopenblas0");
+  if (rows > INT32_MAX || cols > INT32_MAX || inner > INT32_MAX)
+    return lgt_err(LGT_UNSUPPORTED,
+                   "a product of matrices of %lld x %lld x %lld: BLAS takes extents below 2^31",
+                   (long long)rows, (long long)inner, (long long)cols);
+  lgt_status status = take_matrix(&tiles[1], lo, hi, &a);
+  if (!status) status = take_matrix(&tiles[2], 0, tiles[2].extent[0], &b);
+  if (status) goto done;
+
+  char *to = (char *)c->data + lo * c->stride[0];
+  bool direct = (cols <= 1 || c->stride[1] == size) && (rows <= 1 || fits(c->stride[0], cols, size));
+  if (direct) {
+    gemm(c->dtype, &a, &b, to, rows <= 1 ? (int)cols : (int)(c->stride[0] / size), (int)rows, (int)cols,
+         (int)inner);
+    goto done;
+  }
+  scratch = lgt_mem_alloc((size_t)(rows * cols * size));
+  if (!scratch) {
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for a product of %lld x %lld", (long long)rows,
+                     (long long)cols);
+    goto done;
+  }
+  gemm(c->dtype, &a, &b, scratch, (int)cols, (int)rows, (int)cols, (int)inner);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++)
+      memcpy(to + i * c->stride[0] + j * c->stride[1], scratch + (i * cols + j) * size, (size_t)size);
+done:
+  lgt_mem_free(scratch);
+  lgt_mem_free(b.packed);
+  lgt_mem_free(a.packed);
+  return status;
+}
+
+int lgt_kind_gemm(lgt_runtime *rt, int dtype) {
+  if (dtype != LGT_FLOAT32 && dtype != LGT_FLOAT64 && dtype != LGT_COMPLEX64 && dtype != LGT_COMPLEX128)
+    return lgt_err(LGT_BAD_DTYPE, "gemm: %s was given; BLAS knows float32, float64, complex64, complex128",
+                   lgt_dtype_valid(dtype) ? lgt_dtype_name(dtype) : "no element type"),
+           -1;
+  char name[32];
+  snprintf(name, sizeof name, "gemm.%s", lgt_dtype_name(dtype));
+  return lgt_kind_cpu(rt, name, "wrr",
+                      "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1)",
+                      gemm_rows);
+}

@@ -1,0 +1,406 @@
+-- lgt.lua - `require "lgt"`: the runtime as Lua sees it.
+--
+-- Two audiences.  Scripts use the functions under "for scripts".  Libraries (array.lua, and yours)
+-- build on what comes before: handles, layouts, kinds and launches.
+--
+-- Handles.  An array is an FFI struct with one constant field, its id.  Nothing is finalised when a
+-- handle dies: every handle is entered in the weak table `alive` under its id, and a *sweep* finds the
+-- ids whose handle the collector has cleared and reports them to the runtime.  Free ids hold `false`
+-- there, so nil means: handed out, and dead.  Sweeps happen before a flush, when a sentinel has told
+-- that a collection has ended, and when the runtime asks for one (lgt_flush returns 1).
+--
+-- Launches.  `slot()` gives the next free record and may flush; from then until `commit()` nothing
+-- else may launch, and handles are turned into ids only after slot(): a flush may collect, and what
+-- was only an id by then could be swept.  The order is always: slot, fresh ids, fill, commit, handles.
+--
+-- The interpreter and the JIT compiler both matter here (loops of more than some 15 operations run
+-- interpreted around compiled functions): the functions on the path of a launch are short, touch no
+-- varargs and no closures, and what is rare sits in functions for which the compiler is switched off.
+--
+-- C never calls Lua and never runs the collector.
+
+local binding = ... -- from luaopen_lgt: {runtime, library, header, roots}
+local bit = require "bit"
+local ffi = require "ffi"
+local dtypes = require "lgt.dtype"
+local bodies = require "lgt.body"
+
+local lgt = { dtypes = dtypes, bodies = bodies, is_value = bodies.is_value }
+
+-- ---- the library ------------------------------------------------------------------------------
+
+do
+  local file = assert(io.open(binding.header))
+  local text = file:read("*a")
+  file:close()
+  ffi.cdef((text:gsub("#ifdef __cplusplus.-#endif", ""):gsub("\n#[^\n]*", "")))
+  ffi.cdef [[
+    typedef struct lgt_array { const uint32_t id; } lgt_array;
+    void *calloc(size_t, size_t);
+    void free(void *);
+  ]]
+end
+
+local C = ffi.load(binding.library)
+local rt = ffi.cast("lgt_runtime *", binding.runtime)
+local front = C.lgt_front_of(rt)
+local handles, layouts = front.handles, front.layouts
+lgt.C, lgt.rt, lgt.front, lgt.handles, lgt.layouts = C, rt, front, handles, layouts
+
+-- ---- errors -----------------------------------------------------------------------------------
+
+local getinfo = debug.getinfo
+local library_roots = binding.roots -- chunk names of library code begin with one of these
+
+local function is_library(source)
+  for i = 1, #library_roots do
+    if source:sub(1, #library_roots[i]) == library_roots[i] then return true end
+  end
+  return false
+end
+
+-- The level of the first function outside the libraries, as error() counts it in the caller.
+local function user_level()
+  local level = 3
+  while true do
+    local info = getinfo(level, "S")
+    if not info then return 2 end
+    if info.what ~= "C" and not is_library(info.source) then return level - 1 end
+    level = level + 1
+  end
+end
+
+-- Raise an error at the line of the script that called into the libraries.
+---@param text string a format; says what was given, what was expected, what to do
+function lgt.raise(text, ...)
+  if select("#", ...) > 0 then text = text:format(...) end
+  error(text, user_level())
+end
+local raise = lgt.raise
+
+-- Raise what the last failed call into the runtime had to say.
+local function fail() return raise("%s", ffi.string(C.lgt_message())) end
+lgt.fail = fail
+bodies.bind(C, fail, raise)
+
+-- Functions whose path a jit.off function aborts too often would be blacklisted; these come back.
+local revived = {}
+local line_calls = 0
+local line_numbers = {}
+
+-- The number of the script's line that is being executed.  Costs about a microsecond, so only launches
+-- on large arrays, or of kinds that can fail, say where they come from.
+function lgt.line()
+  line_calls = line_calls + 1
+  if line_calls % 256 == 0 then
+    for i = 1, #revived do jit.on(revived[i]) end
+  end
+  local level = 2
+  while true do
+    local info = getinfo(level, "Sl")
+    if not info then return 0 end
+    if info.what ~= "C" and not is_library(info.source) then
+      local numbers = line_numbers[info.source]
+      if not numbers then
+        numbers = {}
+        line_numbers[info.source] = numbers
+      end
+      local number = numbers[info.currentline]
+      if not number then
+        number = C.lgt_line(rt, ("%s:%d"):format(info.short_src, info.currentline))
+        numbers[info.currentline] = number
+      end
+      return number
+    end
+    level = level + 1
+  end
+end
+jit.off(lgt.line)
+
+-- Functions on the path of launches register here, so that they stay compiled (see lgt.line).
+function lgt.keep_compiled(f) revived[#revived + 1] = f end
+
+-- ---- handles ----------------------------------------------------------------------------------
+
+local Array = ffi.typeof("lgt_array")
+lgt.Array = Array
+
+local alive = setmetatable({}, { __mode = "v" })
+local room = 0 -- alive[1 .. room] are in use: a handle, false, or nil for dead
+local collected = true -- a collection has ended since the last sweep
+local collections = 0
+lgt.alive = alive
+
+local dead = ffi.new("lgt_id[1024]")
+
+local function sweep()
+  collected = false
+  local n = 0
+  for id = 1, room do
+    if alive[id] == nil then
+      alive[id] = false
+      dead[n] = id
+      n = n + 1
+      if n == 1024 then
+        C.lgt_array_free_many(rt, dead, n)
+        n = 0
+      end
+    end
+  end
+  if n > 0 then C.lgt_array_free_many(rt, dead, n) end
+end
+
+-- An object that lives for one collection: its finaliser tells that the cycle has ended.
+local function arm_sentinel()
+  local object = newproxy(true)
+  getmetatable(object).__gc = function()
+    collected = true
+    arm_sentinel()
+  end
+end
+arm_sentinel()
+
+local function grow(id)
+  local wanted = math.max(1024, room)
+  while wanted < id do wanted = wanted * 2 end
+  for i = room + 1, wanted do alive[i] = false end
+  room = wanted
+end
+jit.off(grow)
+
+-- The handle of an id that the runtime has just handed out (0: an error).
+---@return lgt_array
+local function wrap(id)
+  if id > room then grow(id) elseif id == 0 then fail() end
+  local array = Array(id)
+  alive[id] = array
+  return array
+end
+lgt.wrap = wrap
+
+local function flush()
+  if collected then sweep() end
+  local result = C.lgt_flush(rt)
+  while result == 1 do
+    collections = collections + 1
+    collectgarbage()
+    sweep()
+    result = C.lgt_flush(rt)
+  end
+  if result < 0 then fail() end
+end
+jit.off(flush)
+
+-- Say explicitly that an array is no longer used.  Using it afterwards raises an error.
+function lgt.free(array)
+  local id = array.id
+  if id == 0 then return end
+  alive[id] = false
+  ffi.cast("uint32_t *", array)[0] = 0
+  C.lgt_array_free(rt, id)
+end
+
+-- An id for a result of the given dense layout.
+local function fresh(layout)
+  local n = front.nfree
+  if n == 0 then
+    local id = C.lgt_array_new(rt, layout)
+    if id == 0 then fail() end
+    return id
+  end
+  n = n - 1
+  front.nfree = n
+  local id = front.free_ids[n]
+  local handle = handles[id]
+  handle.store = 0
+  handle.layout = layout
+  return id
+end
+lgt.fresh = fresh
+
+-- The record of the next launch, after a flush if there is no more room.
+local function slot()
+  if front.count >= front.limit then flush() end
+  return front.launches[front.count]
+end
+lgt.slot = slot
+
+local function commit() front.count = front.count + 1 end
+lgt.commit = commit
+
+-- ---- layouts ----------------------------------------------------------------------------------
+
+local extents = ffi.new("int64_t[6]")
+local axes = ffi.new("int[6]")
+
+local function fill_extents(shape)
+  local ndim = #shape
+  if ndim > 6 then raise("a shape of %d dimensions: arrays have at most 6", ndim) end
+  for d = 1, ndim do extents[d - 1] = shape[d] end
+  return ndim
+end
+
+local function checked(layout)
+  if layout == 0 then fail() end
+  return layout
+end
+
+-- The layout of a new array.
+---@param dtype integer
+---@param shape integer[]
+function lgt.dense(dtype, shape)
+  local ndim = fill_extents(shape)
+  return checked(C.lgt_layout_dense(rt, dtype, ndim, extents))
+end
+
+-- Dimensions count from 1 here, first elements from 0.
+function lgt.slice(layout, dim, first, count, step) return checked(C.lgt_layout_slice(rt, layout, dim - 1, first, count, step)) end
+function lgt.project(layout, dim, index) return checked(C.lgt_layout_project(rt, layout, dim - 1, index)) end
+function lgt.promote(layout, dim, extent) return checked(C.lgt_layout_promote(rt, layout, dim - 1, extent)) end
+
+function lgt.transpose(layout, order)
+  for d = 1, #order do axes[d - 1] = order[d] - 1 end
+  return checked(C.lgt_layout_transpose(rt, layout, axes))
+end
+
+function lgt.broadcast(layout, shape)
+  local ndim = fill_extents(shape)
+  return checked(C.lgt_layout_broadcast(rt, layout, ndim, extents))
+end
+
+-- nil where it needs a copy.
+function lgt.reshape(layout, shape)
+  local ndim = fill_extents(shape)
+  local result = C.lgt_layout_reshape(rt, layout, ndim, extents)
+  if result ~= 0 then return result end
+end
+
+-- A fresh table of extents.
+function lgt.shape(layout)
+  local l = layouts[layout]
+  local shape = {}
+  for d = 1, l.ndim do shape[d] = tonumber(l.shape[d - 1]) end
+  return shape
+end
+
+-- The number of the dense layout with the same shape and dtype, which is how caches above know layouts:
+-- class_of[layout], 0 where classify() has not been called yet.
+local MAX_LAYOUTS = 2 ^ 21
+local class_of = ffi.cast("uint32_t *", ffi.C.calloc(MAX_LAYOUTS, 4))
+lgt.class_of = class_of
+
+function lgt.classify(layout)
+  local l = layouts[layout]
+  local class = class_of[layout]
+  if class == 0 then
+    class = checked(C.lgt_layout_dense(rt, l.dtype, l.ndim, l.shape))
+    class_of[layout] = class
+  end
+  return class
+end
+
+-- Is the array big enough that the source line of a launch is worth remembering?
+function lgt.is_large(layout) return bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
+
+-- ---- arrays and launches, the comfortable way -------------------------------------------------
+
+-- A new array with undefined contents.
+---@return lgt_array
+function lgt.new(layout) return wrap(fresh(layout)) end
+
+-- A second handle on the same elements through another layout of the same root.
+function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, layout)) end
+
+-- A new array of the given dense layout over `data` (from calloc; now the array's own).
+function lgt.adopt(layout, data) return wrap(C.lgt_array_attach(rt, layout, data, ffi.C.free, data)) end
+
+function lgt.layout(array) return handles[array.id].layout end
+
+-- Launch a kind on up to twelve arrays with up to six numbers as parameters.
+---@param kind integer
+---@param arrays lgt_array[]
+---@param numbers number[]?
+function lgt.launch(kind, arrays, numbers)
+  local n, m = #arrays, numbers and #numbers or 0
+  if n > 12 or m > 6 then raise("a launch has at most 12 arrays and 6 parameters, not %d and %d", n, m) end
+  local line = lgt.line()
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = kind, n, m, line
+  for i = 1, n do
+    local id = arrays[i].id
+    if id == 0 then raise("argument %d was released with free()", i) end
+    l.arg[i - 1] = id
+  end
+  for i = 1, m do l.param[i - 1].f = numbers[i] end
+  commit()
+end
+
+-- Register a task kind with a generator; see bodies.kind.
+---@param build fun(body: table)
+---@return integer kind
+function lgt.kind(name, build) return bodies.kind(rt, name, build) end
+
+-- ---- for scripts --------------------------------------------------------------------------------
+
+-- Start everything that was launched so far.
+function lgt.flush() flush() end
+
+-- Wait until everything launched so far is done; raises the error of a task that failed.
+function lgt.fence()
+  flush()
+  if C.lgt_fence(rt) < 0 then fail() end
+end
+
+function lgt.rank() return C.lgt_rank(rt) end
+function lgt.size() return C.lgt_size(rt) end
+-- Seconds since some fixed point.
+function lgt.time() return C.lgt_time() end
+
+-- The runtime's counters since the last reset, by name.
+---@return table<string, number>
+function lgt.stats()
+  local result, name, n = {}, ffi.new("const char *[1]"), 0
+  while true do
+    local count = C.lgt_stat(rt, n, name)
+    if name[0] == nil then break end
+    result[ffi.string(name[0])] = tonumber(count)
+    n = n + 1
+  end
+  result.collections = collections
+  return result
+end
+
+function lgt.stats_reset()
+  collections = 0
+  C.lgt_stats_reset(rt)
+end
+
+-- How an array is stored, and what was fused to make it, as text.
+---@param array lgt_array
+---@return string
+function lgt.explain(array)
+  if not ffi.istype(Array, array) then raise("explain: an array was expected, not a %s", type(array)) end
+  flush()
+  local text = C.lgt_explain(rt, array.id)
+  if text == nil then fail() end
+  return ffi.string(text)
+end
+
+-- Change options of the running runtime, as in lgt.options{fusion = false}; `lgt --help` lists them.
+---@param options table<string, boolean|number|string>
+function lgt.options(options)
+  for name, value in pairs(options) do
+    local text = value == true and "1" or value == false and "0" or tostring(value)
+    if C.lgt_option(rt, tostring(name), text) < 0 then fail() end
+  end
+end
+
+-- Define a task: see lgt/task.lua.
+function lgt.task(definition) return require("lgt.task")(lgt, definition) end
+
+lgt.version = ffi.string(C.lgt_version())
+
+-- What a prompt or an embedding host may want to know: fence before the end, ignore handles after it.
+lgt.binding = binding
+
+return lgt

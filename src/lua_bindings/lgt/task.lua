@@ -1,0 +1,147 @@
+-- lgt/task.lua - lgt.task{...}: a new kind of task, written in Lua.
+--
+--   local lerp = lgt.task {
+--     name = "lerp",
+--     args = { "in", "in", "out" },
+--     params = 1,
+--     generator = function(b, x, y, t) return x + t * (y - x) end,
+--   }
+--   lerp(from, to, result, 0.25)
+--
+-- args lists the privilege of each array: "in", "out" (all of it is overwritten), "inout", or the name of
+-- a reduction ("sum", "prod", "min", "max", "and", "or", "xor") that collects one value for each element
+-- of the iteration space into an array with fewer of them: a 0-d array, or a view with extents stretched
+-- by broadcasting.  The arrays' shapes together give the iteration space, by NumPy's rules.
+--
+-- The generator runs once for each combination of dtypes, on values (body.lua): first the body, then one
+-- value for each array that is read, then the parameters, which are numbers when the task is called.  It
+-- returns one value for each array that is written or reduced into, in their order; b:position(d) is the
+-- place along dimension d.  Tasks fuse with everything else, because all the runtime sees is the generator.
+
+local ffi = require "ffi"
+local dtypes = require "lgt.dtype"
+
+local REDUCTIONS = { sum = true, prod = true, min = true, max = true, ["and"] = true, ["or"] = true, xor = true }
+
+local function check(lgt, definition)
+  for key in pairs(definition) do
+    if key ~= "name" and key ~= "args" and key ~= "params" and key ~= "generator" then
+      lgt.raise("task: unknown field %q: expected name, args, params, generator", tostring(key))
+    end
+  end
+  if type(definition.name) ~= "string" then lgt.raise("task: name must be a string") end
+  if type(definition.generator) ~= "function" then lgt.raise("task %s: generator must be a function", definition.name) end
+  if type(definition.args) ~= "table" or #definition.args < 1 or #definition.args > 12 then
+    lgt.raise("task %s: args must list the privileges of 1 to 12 arrays", definition.name)
+  end
+  for i, privilege in ipairs(definition.args) do
+    if privilege ~= "in" and privilege ~= "out" and privilege ~= "inout" and not REDUCTIONS[privilege] then
+      lgt.raise("task %s: argument %d is %q: expected \"in\", \"out\", \"inout\" or a reduction such as \"sum\"",
+        definition.name, i, tostring(privilege))
+    end
+  end
+end
+
+-- The shape that the arrays have in common by broadcasting; raises where there is none.
+local function iteration_space(lgt, definition, arrays)
+  local space = {}
+  for i = 1, #arrays do
+    local shape = lgt.shape(lgt.layout(arrays[i]))
+    while #space < #shape do table.insert(space, 1, 1) end
+    for d = 1, #shape do
+      local k = #space - #shape + d
+      if space[k] == 1 then
+        space[k] = shape[d]
+      elseif shape[d] ~= 1 and shape[d] ~= space[k] then
+        lgt.raise("task %s: argument %d has extent %d in dimension %d, the others have %d", definition.name, i, shape[d], k,
+          space[k])
+      end
+    end
+  end
+  for i, privilege in ipairs(definition.args) do
+    if privilege == "out" or privilege == "inout" then
+      local shape = lgt.shape(lgt.layout(arrays[i]))
+      local same = #shape == #space
+      for d = 1, #space do same = same and shape[d] == space[d] end
+      if not same then
+        lgt.raise("task %s: argument %d is written and must have the whole shape (%s), not (%s)", definition.name, i,
+          table.concat(space, ", "), table.concat(shape, ", "))
+      end
+    end
+  end
+end
+
+-- Let the generator write the body of the kind for these dtypes.
+local function build(lgt, definition, arrays, body)
+  local inputs, outputs = {}, {}
+  for i, privilege in ipairs(definition.args) do
+    local layout = lgt.layouts[lgt.layout(arrays[i])]
+    if privilege == "in" or privilege == "inout" then
+      inputs[#inputs + 1] = body:load(layout.dtype, i - 1, layout.ndim == 0 and 1 or 0)
+    end
+    if privilege ~= "in" then outputs[#outputs + 1] = { index = i, dtype = layout.dtype, privilege = privilege } end
+  end
+  for i = 1, definition.params or 0 do inputs[#inputs + 1] = body:number(i - 1, true) end
+  local results = { definition.generator(body, unpack(inputs)) }
+  if #results ~= #outputs then
+    lgt.raise("task %s: the generator returned %d values, %d arguments are written", definition.name, #results, #outputs)
+  end
+  for i, output in ipairs(outputs) do
+    local x = body:constant(results[i])
+    if x.weak < 2 and not dtypes.can_cast(x.dtype, output.dtype) then
+      lgt.raise("task %s: a %s cannot be written into argument %d of dtype %s: cast it", definition.name,
+        dtypes.name[x.dtype], output.index, dtypes.name[output.dtype])
+    end
+    if REDUCTIONS[output.privilege] then
+      body:reduce(output.dtype, output.index - 1, output.privilege, x, true)
+    else
+      body:store(output.dtype, output.index - 1, x)
+    end
+  end
+end
+
+local function define(lgt, definition)
+  check(lgt, definition)
+  local nargs, nparams, name = #definition.args, definition.params or 0, definition.name
+  local known = {} -- a trie over the arguments' layouts; its leaves are kinds
+  local kinds = {} -- by dtypes
+
+  local function find(arrays)
+    iteration_space(lgt, definition, arrays)
+    local key = {}
+    for i = 1, nargs do
+      local layout = lgt.layouts[lgt.layout(arrays[i])]
+      key[i] = dtypes.name[layout.dtype] .. (layout.ndim == 0 and "." or "")
+    end
+    key = table.concat(key, ",")
+    kinds[key] = kinds[key] or lgt.kind(name .. ":" .. key, function(body) build(lgt, definition, arrays, body) end)
+    return kinds[key]
+  end
+
+  return function(...)
+    if select("#", ...) ~= nargs + nparams then
+      lgt.raise("task %s takes %d arrays and %d numbers, not %d arguments", name, nargs, nparams, select("#", ...))
+    end
+    local arrays, numbers, node = {}, {}, known
+    for i = 1, nargs do
+      local array = select(i, ...)
+      if not ffi.istype(lgt.Array, array) then lgt.raise("task %s: argument %d must be an array, not a %s", name, i, type(array)) end
+      arrays[i] = array
+      local layout = lgt.layout(array)
+      local next_node = node[layout]
+      if not next_node then
+        next_node = i == nargs and find(arrays) or {}
+        node[layout] = next_node
+      end
+      node = next_node
+    end
+    for i = 1, nparams do
+      local x = select(nargs + i, ...)
+      if type(x) ~= "number" then lgt.raise("task %s: parameter %d must be a number, not a %s", name, i, type(x)) end
+      numbers[i] = x
+    end
+    lgt.launch(node, arrays, numbers)
+  end
+end
+
+return define

@@ -1,0 +1,154 @@
+/* lua_lgt.c - opens lgt in a lua_State: where the Lua libraries lie, and who owns the runtime.
+ *
+ * All of the binding's logic is Lua (lgt.lua, over LuaJIT's FFI).  What is left for C:
+ *
+ *   paths     The libraries are found relative to liblgt itself, whose place the dynamic linker knows:
+ *             beside the build directory it was built in, or in the installation's data directory.
+ *             So nothing depends on the working directory or on the name the program was started by.
+ *   runtime   Opened at the first `require "lgt"`, so that a script which does not use it pays nothing;
+ *             closed when the lua_State closes, by the finaliser of a userdata in the registry, unless
+ *             the host attached a runtime of its own.
+ *
+ * Runs on the thread that owns the lua_State.  Nothing here is called back by the runtime.
+ */
+#include "lua_lgt.h"
+
+#include <dlfcn.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the registry keeps under the address of this object: a `binding`. */
+static const char registry_key;
+
+typedef struct binding {
+  const lgt_config *config;   /* borrowed from the host; may be NULL */
+  lgt_runtime *rt;            /* NULL until it is needed */
+  bool owned;                 /* rt is closed with the lua_State */
+  char library[PATH_MAX];     /* liblgt */
+  char header[PATH_MAX];      /* lgt.h, which the FFI reads */
+  char runtime_lua[PATH_MAX]; /* the directory of lgt.lua */
+  char library_lua[PATH_MAX]; /* the directory of array.lua */
+} binding;
+
+static binding *find_binding(lua_State *L) {
+  lua_pushlightuserdata(L, (void *)&registry_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  binding *b = lua_touserdata(L, -1);
+  lua_pop(L, 1); /* the registry keeps it */
+  return b;
+}
+
+/* ---- paths ------------------------------------------------------------------------------------ */
+
+static bool readable(const char *path) { return access(path, R_OK) == 0; }
+
+static bool join(char *out, const char *directory, const char *rest) {
+  return snprintf(out, PATH_MAX, "%s/%s", directory, rest) < PATH_MAX;
+}
+
+/* Where liblgt lies decides: LGT_BUILD_DIR and LGT_SOURCE_DIR are baked in by the build. */
+static bool find_paths(binding *b) {
+  Dl_info info;
+  char directory[PATH_MAX], probe[PATH_MAX];
+  if (!dladdr((void *)lgt_open, &info) || !realpath(info.dli_fname, b->library)) return false;
+  snprintf(directory, sizeof directory, "%s", b->library);
+  *strrchr(directory, '/') = 0;
+  if (!strcmp(directory, LGT_BUILD_DIR))
+    return join(b->header, LGT_SOURCE_DIR, "src/core/lgt.h") &&
+           join(b->runtime_lua, LGT_SOURCE_DIR, "src/lua_bindings") &&
+           join(b->library_lua, LGT_SOURCE_DIR, "lib");
+  return join(probe, directory, LGT_DATA_FROM_LIB) && realpath(probe, b->runtime_lua) &&
+         realpath(probe, b->library_lua) && join(b->header, b->runtime_lua, "lgt.h") && readable(b->header);
+}
+
+/* Put the libraries before everything else on package.path. */
+static void extend_path(lua_State *L, const binding *b) {
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "path");
+  const char *old = lua_tostring(L, -1);
+  if (strcmp(b->runtime_lua, b->library_lua))
+    lua_pushfstring(L, "%s/?.lua;%s/?.lua;%s", b->runtime_lua, b->library_lua, old ? old : "");
+  else lua_pushfstring(L, "%s/?.lua;%s", b->library_lua, old ? old : "");
+  lua_setfield(L, -3, "path");
+  lua_pop(L, 2);
+}
+
+/* ---- the runtime ------------------------------------------------------------------------------ */
+
+static int close_binding(lua_State *L) {
+  binding *b = lua_touserdata(L, 1);
+  if (b->owned) lgt_close(b->rt);
+  b->rt = NULL;
+  b->owned = false;
+  return 0;
+}
+
+/* The lgt module: runs lgt.lua with a table that tells it where everything is. */
+int luaopen_lgt(lua_State *L) {
+  binding *b = find_binding(L);
+  if (!b) {
+    if (lgt_lua_open(L, NULL)) return luaL_error(L, "%s", lgt_message());
+    b = find_binding(L);
+  }
+  if (!b->rt) {
+    if (lgt_open(b->config, &b->rt)) return luaL_error(L, "lgt cannot start: %s", lgt_message());
+    b->owned = true;
+  }
+  lua_pushfstring(L, "%s/lgt.lua", b->runtime_lua);
+  if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
+  lua_createtable(L, 0, 4);
+  lua_pushlightuserdata(L, b->rt);
+  lua_setfield(L, -2, "runtime");
+  lua_pushstring(L, b->library);
+  lua_setfield(L, -2, "library");
+  lua_pushstring(L, b->header);
+  lua_setfield(L, -2, "header");
+  lua_createtable(L, 2, 0);
+  lua_pushfstring(L, "@%s/", b->runtime_lua);
+  lua_rawseti(L, -2, 1);
+  lua_pushfstring(L, "@%s/", b->library_lua);
+  lua_rawseti(L, -2, 2);
+  lua_setfield(L, -2, "roots");
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
+  binding *b = lua_newuserdata(L, sizeof *b);
+  *b = (binding){.config = config};
+  if (!find_paths(b)) {
+    lua_pop(L, 1);
+    return lgt_fail(-7,
+                    "the Lua libraries of lgt were not found beside liblgt: is the installation complete?");
+  }
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, close_binding);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  lua_pushlightuserdata(L, (void *)&registry_key);
+  lua_insert(L, -2);
+  lua_rawset(L, LUA_REGISTRYINDEX);
+  extend_path(L, b);
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "preload");
+  lua_pushcfunction(L, luaopen_lgt);
+  lua_setfield(L, -2, "lgt");
+  lua_pop(L, 2);
+  return 0;
+}
+
+void lgt_lua_attach(lua_State *L, lgt_runtime *rt) {
+  binding *b = find_binding(L);
+  if (!b || b->rt) return;
+  b->rt = rt;
+}
+
+lgt_status lgt_lua_finish(lua_State *L) {
+  binding *b = find_binding(L);
+  return b && b->rt ? lgt_fence(b->rt) : 0;
+}
