@@ -297,14 +297,15 @@ static int assign_homes(const lgt_loop *loop, uint16_t *home, uint16_t *last, ui
   }
   for (int i = 0; i < loop->ninst; i++) {
     const lgt_inst *inst = &loop->inst[i];
-    /* The result first, so that it shares no block with an operand. */
-    home[i] = nspare ? spare[--nspare] : (uint16_t)used++;
+    bool keeps = inst->op == LGT_OP_REDUCE || inst->op == LGT_OP_REDUCE_ARG;
+    /* Accumulators live on to the next block of elements, so nobody else may ever have had their home.
+     * Other results are placed before the operands' homes are free, so that they share none of them. */
+    home[i] = nspare && !keeps ? spare[--nspare] : (uint16_t)used++;
     int n = operands(inst, operand);
     for (int k = 0; k < n; k++) {
       bool repeated = (k > 0 && operand[k] == operand[0]) || (k > 1 && operand[k] == operand[1]);
       if (last[operand[k]] == i && !repeated) spare[nspare++] = home[operand[k]];
     }
-    bool keeps = inst->op == LGT_OP_REDUCE || inst->op == LGT_OP_REDUCE_ARG; /* accumulators, across blocks */
     if (last[i] == i && !keeps) spare[nspare++] = home[i];
   }
   return used;

@@ -473,11 +473,18 @@ static void check_row_reductions(int junk) {
     low[i] = INFINITY, high[i] = -INFINITY, sum[i] = 0, low_at[i] = high_at[i] = INT64_MAX;
   int value = lgt_body_load(body, LGT_FLOAT64, 0), index = lgt_body_index(body, 0), last = value;
   body->inst[index].a = 1;
+  /* Multiples of the value, all alive until they are taken apart again behind the reductions. */
   for (int i = 0; i < junk; i++) last = lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, last, value, -1);
+  int first = last - junk;
   lgt_body_reduce_arg(body, 3, LGT_REDOP_ARGMIN, value, index);
   lgt_body_reduce_arg(body, 5, LGT_REDOP_ARGMAX, value, index);
   lgt_body_reduce(body, 7, LGT_REDOP_SUM, value, 0);
-  for (int i = 0; i < junk; i++) last = lgt_body_op(body, LGT_OP_SUB, LGT_FLOAT64, last, value, -1);
+  last = value;
+  for (int i = 0; i < junk; i++) {
+    int multiple = i ? first + i : value;
+    int difference = lgt_body_op(body, LGT_OP_SUB, LGT_FLOAT64, first + i + 1, multiple, -1);
+    last = lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, last, difference, -1);
+  }
   lgt_body_store(body, 2, last);
   lgt_loop loop = loop_of(body, access, 8);
   lgt_interp_run(&loop, &s.slab);
@@ -489,7 +496,7 @@ static void check_row_reductions(int junk) {
       if (x[i] < x[l]) l = i;
       if (x[i] > x[h]) h = i;
       total += x[i];
-      CHECK(y[i] == x[i]);
+      CHECK(y[i] == (junk + 1) * x[i]);
     }
     CHECK_EQ(low_at[row], l);
     CHECK_EQ(high_at[row], h);
