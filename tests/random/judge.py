@@ -1,0 +1,276 @@
+"""Runs batches of random programs under lgt and compares: with NumPy, and with lgt itself.
+
+A *reference* run (nothing fused, one worker, one domain, interpreted) is compared with NumPy within the
+errors that machine.py knows.  Every other run is compared with NumPy, too, and with the reference bit for
+bit; only what is tainted by a floating-point sum may differ from it, and only with several domains.
+
+NaNs count as equal whatever their bits.
+"""
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+
+from program import lua_text, outputs_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REFERENCE = {"fusion": 0, "cpus": 1, "domains": 1, "compile": 0}
+
+
+class Subject:
+    """A program and what must come out of it."""
+
+    def __init__(self, program, machine=None):
+        machine = machine or program.run()
+        self.program, self.seed = program, program.seed
+        self.outputs = outputs_of(program, machine)
+        self.expected = {}
+        for name in self.outputs:
+            x = machine.env[name]
+            self.expected[name] = (np.array(x.val), None if x.err is None else np.array(x.err), x.taint)
+        self.seen = machine.seen
+
+
+class Result:
+    """What one run of one program gave.  error: None, or (kind, text) with the kind "error" for a Lua
+    error, "crash" or "hang" for the end of the process, "exit" for one that ended badly after the last
+    program."""
+
+    def __init__(self):
+        self.arrays, self.seen, self.error, self.done = {}, [], None, False
+
+
+class Failure:
+    def __init__(self, seed, config, kind, text, prefix=()):
+        self.seed, self.config, self.kind, self.text = seed, config, kind, text
+        self.prefix = list(prefix)  # seeds of the programs that ran before in the same process
+
+
+def options_of(config):
+    """A configuration as arguments of lgt, and as arguments of runner.lua."""
+    runtime, script = [], []
+    for name, value in config.items():
+        if name in ("turns", "hotloop"):
+            script.append(f"{name}={value}")
+        else:
+            runtime += ["--" + name.replace("_", "-"), str(value)]
+    return runtime, script
+
+
+def batch_text(subjects, mutate=None):
+    parts = ["return {"]
+    for s in subjects:
+        parts.append(f"{{{s.seed}, function(np, lgt, input, seen, keep)")
+        parts.append(lua_text(s.program, s.outputs, mutate))
+        parts.append("end},")
+    return "\n".join(parts + ["}"]) + "\n"
+
+
+def parse(data):
+    """The list of (seed, Result) in a runner's output, of which the last may be incomplete."""
+    results, at = [], 0
+    while True:
+        end = data.find(b"\n", at)
+        if end < 0:
+            return results
+        line = data[at:end].decode("utf-8", "replace")
+        at = end + 1
+        word, _, rest = line.partition(" ")
+        if word == "P":
+            results.append((int(rest), Result()))
+        elif word == "S":
+            results[-1][1].seen.append(rest)
+        elif word == "A":
+            name, dtype, size, *shape = rest.split()
+            size = int(size)
+            if at + size > len(data):
+                return results
+            shape = [int(n) for n in shape]
+            results[-1][1].arrays[name] = np.frombuffer(data, dtype, size // np.dtype(dtype).itemsize, at).reshape(shape)
+            at += size
+        elif word == "E":
+            results[-1][1].error = ("error", rest)
+        elif word == "D":
+            results[-1][1].done = True
+
+
+class Lgt:
+    """Runs programs with an lgt binary.  `mutate`: see program.Lua; applied unless `plain`."""
+
+    def __init__(self, binary, limit=60, mutate=None, env=None):
+        self.binary, self.limit, self.mutate = os.path.abspath(binary), limit, mutate
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("LGT_")}
+        self.env.update(env or {})
+        self.processes = 0
+
+    def once(self, subjects, config, limit=None, mutate=None):
+        """One process: its results in order, and how it ended: None or (kind, text)."""
+        runtime, script = options_of(config)
+        self.processes += 1
+        with tempfile.TemporaryDirectory(prefix="lgt-random-") as folder:
+            batch, out = os.path.join(folder, "batch.lua"), os.path.join(folder, "out")
+            with open(batch, "w") as file:
+                file.write(batch_text(subjects, mutate or self.mutate))
+            command = [self.binary, *runtime, os.path.join(HERE, "runner.lua"), batch, out, *script]
+            ending = None
+            try:
+                done = subprocess.run(command, capture_output=True, timeout=limit or self.limit, env=self.env, cwd=folder)
+                said = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
+                if done.returncode < 0:
+                    ending = ("crash", f"signal {-done.returncode}: {said[-1500:]}")
+                elif done.returncode:
+                    ending = ("crash", f"exit status {done.returncode}: {said[-1500:]}")
+                elif said:
+                    ending = ("exit", f"unexpected output: {said[-1500:]}")
+            except subprocess.TimeoutExpired:
+                ending = ("hang", f"no end after {limit or self.limit} s")
+            data = b""
+            if os.path.exists(out):
+                with open(out, "rb") as file:
+                    data = file.read()
+        return parse(data), ending
+
+    def run(self, subjects, config):
+        """All programs, whatever crashes: {seed: [Result for each turn]}, and how the last process ended
+        badly after its last program (None: well)."""
+        results = {s.seed: [] for s in subjects}
+        todo = list(subjects)
+        while todo:
+            got, ending = self.once(todo, config)
+            for seed, result in got:
+                results[seed].append(result)
+            if ending is None:
+                return results, None
+            last = got[-1][1] if got else None
+            if last is None:
+                results[todo[0].seed].append(failed(ending))
+                todo = todo[1:]
+            elif not last.done:
+                last.error = ending
+                stopped = [s.seed for s in todo].index(got[-1][0])
+                todo = [s for s in todo[stopped + 1:] if not results[s.seed]]
+            else:
+                return results, ending
+        return results, None
+
+
+def failed(ending):
+    result = Result()
+    result.error = ending
+    return result
+
+
+# ---- comparing ------------------------------------------------------------------------------------
+
+
+def where_worst(bad, got, want, bound):
+    """Names one element that is wrong."""
+    index = tuple(int(k) for k in np.argwhere(bad)[0])
+    place = ", ".join(str(k + 1) for k in index)
+    tail = "" if bound is None else f", bound {float(bound[index]):.3g}"
+    return f"({place}) is {got[index]!r} instead of {want[index]!r}{tail}; {int(bad.sum())} of {bad.size} elements differ"
+
+
+def beyond(got, want, bound):
+    """Which elements differ by more than the bound (None: must be equal)."""
+    if got.dtype.kind == "f":
+        both_nan = np.isnan(got) & np.isnan(want)
+        wrong = (got != want) & ~both_nan
+        if bound is not None and wrong.any():
+            with np.errstate(all="ignore"):
+                wrong &= ~(np.abs(got.astype(float) - want.astype(float)) <= bound)
+        return wrong
+    return got != want
+
+
+def other_bits(got, want):
+    """Which elements have other bits; all NaNs are alike."""
+    if got.dtype.kind == "f":
+        unsigned = {4: np.uint32, 8: np.uint64}[got.dtype.itemsize]
+        return (got.view(unsigned) != want.view(unsigned)) & ~(np.isnan(got) & np.isnan(want))
+    return got != want
+
+
+def against_numpy(subject, result):
+    """What differs from NumPy, or None."""
+    if result.error:
+        return result.error
+    if len(result.seen) != len(subject.seen):
+        return "wrong", f"read {len(result.seen)} numbers instead of {len(subject.seen)}"
+    for i, (text, (value, err, _)) in enumerate(zip(result.seen, subject.seen)):
+        got = {"true": 1.0, "false": 0.0}.get(text)
+        got = float(text) if got is None else got
+        if not abs(got - float(value)) <= err * 1.01:
+            return "wrong", f"number {i + 1} that is read is {text} instead of {value!r}, bound {err:.3g}"
+    for name in subject.outputs:
+        want, err, _ = subject.expected[name]
+        got = result.arrays.get(name)
+        if got is None:
+            return "wrong", f"{name} is missing"
+        if got.dtype != want.dtype or got.shape != want.shape:
+            return "wrong", f"{name} is {got.dtype} {got.shape} instead of {want.dtype} {want.shape}"
+        bad = beyond(got, want, err)
+        if bad.any():
+            return "wrong", f"{name}{where_worst(bad, got, want, err)} (NumPy)"
+    return None
+
+
+def against_reference(subject, result, reference, config):
+    """What differs from the reference run, or None."""
+    several = int(config.get("domains", 1)) != 1
+    for i, (mine, its, (_, err, taint)) in enumerate(zip(result.seen, reference.seen, subject.seen)):
+        if mine != its and not (taint and several) and not mine == its == "nan":
+            return "bits", f"number {i + 1} that is read is {mine} instead of {its} (reference)"
+    for name in subject.outputs:
+        _, _, taint = subject.expected[name]
+        if taint and several:
+            continue  # within the bound of NumPy
+        bad = other_bits(result.arrays[name], reference.arrays[name])
+        if bad.any():
+            return "bits", f"{name}{where_worst(bad, result.arrays[name], reference.arrays[name], None)} (reference)"
+    return None
+
+
+def judge(subject, turns, reference, config):
+    """The first difference of the results of one program under one configuration, or None."""
+    if not turns:
+        return "crash", "did not run"
+    for turn, result in enumerate(turns):
+        why = against_numpy(subject, result)
+        if not why and reference is not None:
+            why = against_reference(subject, result, reference, config)
+        if why:
+            return (why[0], why[1] + (f" in turn {turn + 1}" if turn else ""))
+    return None
+
+
+def judge_batch(lgt, subjects, configs):
+    """Runs a batch under the reference and each configuration; the failures, and how many runs there were."""
+    failures, runs = [], 0
+    seeds = [s.seed for s in subjects]
+    reference, ending = lgt.run(subjects, REFERENCE)
+    runs += len(subjects)
+    trusted = {}
+    for i, s in enumerate(subjects):
+        why = judge(s, reference[s.seed], None, REFERENCE)
+        if why:
+            failures.append(Failure(s.seed, REFERENCE, *why, seeds[:i]))
+        else:
+            trusted[s.seed] = reference[s.seed][0]
+    if ending:
+        failures.append(Failure(seeds[-1], REFERENCE, *ending, seeds[:-1]))
+    good = [s for s in subjects if s.seed in trusted]
+    good_seeds = [s.seed for s in good]
+    for config in configs:
+        if not good:
+            break
+        results, ending = lgt.run(good, config)
+        runs += len(good)
+        for i, s in enumerate(good):
+            why = judge(s, results[s.seed], trusted[s.seed], config)
+            if why:
+                failures.append(Failure(s.seed, config, *why, good_seeds[:i]))
+        if ending:
+            failures.append(Failure(good_seeds[-1], config, *ending, good_seeds[:-1]))
+    return failures, runs

@@ -1,0 +1,322 @@
+#!/usr/bin/python3
+"""Random programs: lgt against NumPy and against itself.
+
+    tests/random/run.py --lgt build/lgt                2000 programs, each under the reference and three drawn
+                                                       configurations (make test)
+    tests/random/run.py --stress                       the whole matrix of configurations (make stress)
+    tests/random/run.py --seed 123 [--config "domains=3 min_tile=1"]     one program, as it failed
+    tests/random/run.py --show 123                     its text
+
+A program follows from its seed (generate.py); judge.py says what is compared.  A failing program is
+shrunk, and printed with its configuration and with what was expected.
+"""
+import argparse
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from generate import generate
+from judge import REFERENCE, Failure, Lgt, Subject, judge, judge_batch, options_of
+from program import lua_text
+from shrink import Shrinker
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BATCH = 50
+SHOWN = 6  # failing programs that are shrunk
+
+HEADER = """local np, lgt = require "array", require "lgt"
+local function input(dtype, shape, a, b, m, q)
+  local n, t = 1, {}
+  for d = 1, #shape do n = n * shape[d] end
+  local half = dtype:find("^uint") and 0 or math.floor(m / 2)
+  for i = 0, n - 1 do
+    local k = (i * a + b) % m
+    t[i + 1] = dtype:find("^float") and (k - half) / q or k - half
+    if dtype == "bool" then t[i + 1] = k * 2 < m end
+  end
+  if n == 0 then return np.zeros(shape, {dtype = dtype}) end
+  return np.array(t):astype(dtype):reshape(shape)
+end
+local function seen(value) print("read", value) end
+local function keep(name, array) print(name, array) end
+"""
+
+# Names that a program may use, to be left out (and reported) where the library lacks them.
+PROBE = """
+local np = require "array"
+local missing = {}
+for name in ("%s"):gmatch("%%S+") do if np[name] == nil then missing[#missing + 1] = name end end
+print(table.concat(missing, " "))
+"""
+
+
+def draw(rng, caches):
+    """A configuration.  Compiling costs 20 ms a kernel: a part of them waits for the compiler, a part
+    compiles in the background, and half of them interprets."""
+    config = {}
+
+    def maybe(name, chance, values):
+        if rng.random() < chance:
+            config[name] = rng.choice(values)
+    maybe("fusion", 0.1, [0])
+    maybe("kernel_fusion", 0.12, [0])
+    maybe("temporaries", 0.15, [0])
+    config["cpus"] = rng.choice([1, 2, 2, 4])
+    config["domains"] = rng.choice([1, 1, 2, 3, 4, 7])
+    if config["domains"] > 1:
+        config["min_tile"] = rng.choice([1, 1, 1, 7])
+    maybe("jitter", 0.7, range(1, 10**6))
+    maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
+    kind = rng.random()
+    if kind < 0.5:
+        config["compile"] = 0
+    else:
+        config["cache_dir"] = rng.choice(caches)
+        if kind < 0.75:
+            config["background"] = 0
+    maybe("check", 0.1, [1])
+    maybe("turns", 0.3, [2])
+    maybe("hotloop", 0.3, [2])
+    return config
+
+
+def matrix(cache):
+    """Every configuration of the long form."""
+    found = []
+    base = {"cpus": 2, "background": 0, "cache_dir": cache}
+    for change in ({}, {"fusion": 0}, {"kernel_fusion": 0}, {"temporaries": 0}, {"cpus": 1}, {"cpus": 4}, {"window": 1},
+                   {"window": 2}, {"window": 7}, {"turns": 3}, {"hotloop": 2}, {"check": 1}, {"background": 1},
+                   {"compile": 0}, {"cache": 0}, {"jitter": 1}, {"jitter": 2, "hotloop": 2, "turns": 2}):
+        found.append({**base, **change})
+    for domains in (2, 3, 4, 7):
+        for change in ({}, {"min_tile": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
+                       {"min_tile": 1, "temporaries": 0, "cpus": 4}, {"min_tile": 1, "window": 3, "turns": 2},
+                       {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains}):
+            found.append({**base, "domains": domains, **change})
+    return found
+
+
+def work(task):
+    binary, seeds, configs, without, limit = task
+    subjects = [Subject(generate(seed, without)) for seed in seeds]
+    lgt = Lgt(binary, limit)
+    failures, runs = judge_batch(lgt, subjects, configs)
+    statements = sum(len(s.program.block) for s in subjects)
+    return failures, runs, statements
+
+
+def config_text(config):
+    runtime, script = options_of(config)
+    return " ".join(runtime + script) or "(defaults)"
+
+
+def describe(program, config, why, prefix=()):
+    """The text of a failure: a Lua file that shows it."""
+    subject = Subject(program)
+    lines = [f"-- random program {program.seed}: {why[0]}: {why[1]}", f"-- lgt {config_text(config)}"]
+    if prefix:
+        lines.append(f"-- only after these programs in the same process: {', '.join(str(s.seed) for s in prefix)}")
+    lines.append(HEADER + "local function program()")
+    lines += [lua_text(program, subject.outputs), "end", "program()"]
+    for name in subject.outputs:
+        value, err, taint = subject.expected[name]
+        flat = ", ".join(f"{v!r}" for v in value.reshape(-1)[:8].tolist())
+        more = ", ..." if value.size > 8 else ""
+        lines.append(f"-- NumPy: {name} {value.dtype} {value.shape}: {flat}{more}"
+                     + (" (with a bound)" if err is not None else " (exact)") + (" (tainted)" if taint else ""))
+    return "\n".join(lines) + "\n"
+
+
+def report(lgt, failure, without, keep, seconds):
+    """Reproduces and shrinks one failure; its text."""
+    program = generate(failure.seed, without)
+    why = (failure.kind, failure.text)
+    shrinker = Shrinker(lgt, program, failure.config, why, seconds)
+    again = None
+    for _ in range(3):
+        again = shrinker.fails(program, failure.config)
+        if again:
+            break
+    note = ""
+    if not again and failure.prefix:
+        shrinker.prefix = [Subject(generate(seed, without)) for seed in failure.prefix]
+        again = shrinker.fails(program, failure.config)
+    if again:
+        shrinker.why = again
+        shrinker.run()
+    else:
+        note = "-- it did not fail again, neither alone nor in its batch\n"
+    text = note + describe(shrinker.program, shrinker.config, shrinker.why, shrinker.prefix)
+    if keep:
+        os.makedirs(keep, exist_ok=True)
+        with open(os.path.join(keep, f"random-{failure.seed}-{failure.kind}.lua"), "w") as file:
+            file.write(text)
+    return text
+
+
+def missing_names(binary):
+    """Operations that the library lacks."""
+    from machine import OPS
+    names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to"})
+    done = subprocess.run([binary, "-e", PROBE % " ".join(names)], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        sys.exit(f"FAIL random: lgt does not start: {done.stderr.strip()[-800:]}")
+    return done.stdout.split()
+
+
+def self_test(binary, without):
+    """The judge must find what is wrong: one operation is rendered as another one."""
+    mutate = {"maximum": "minimum"}
+    lgt = Lgt(binary, mutate=mutate)
+    seeds = range(1, 41)
+    subjects = [Subject(generate(seed, without)) for seed in seeds]
+    affected = [s for s in subjects if "maximum" in s.program.operations()]
+    failures, _ = judge_batch(lgt, subjects, [])
+    found = {f.seed for f in failures if f.kind == "wrong"}
+    if not found or not found <= {s.seed for s in affected}:
+        return f"of {len(affected)} programs with a wrong maximum, {len(found)} were found"
+    first = min(f for f in found)
+    failure = next(f for f in failures if f.seed == first)
+    shrinker = Shrinker(lgt, generate(first, without), REFERENCE, (failure.kind, failure.text), 30).run()
+    if len(shrinker.program.block) > 3 or "maximum" not in shrinker.program.operations():
+        return f"a wrong maximum shrank to {len(shrinker.program.block)} statements only"
+    # One bit: y * (1 + 2^-52) is within no bound of exact arithmetic, but within the bounds of sums.
+    subject = next(s for s in subjects if not found & {s.seed} and any(e[1] is None and e[0].size for e in s.expected.values()))
+    reference, _ = lgt.run([subject], REFERENCE)
+    result = reference[subject.seed][0]
+    name = next(n for n, e in subject.expected.items() if e[1] is None and e[0].size)
+    changed = result.arrays[name].copy()
+    changed.reshape(-1).view("uint8")[0] ^= 1
+    result.arrays[name] = changed
+    if judge(subject, [result], None, REFERENCE) is None:
+        return "a flipped bit was not found"
+    return None
+
+
+def parse_config(text):
+    config = {}
+    for word in text.replace("--", " ").split():
+        name, _, value = word.partition("=")
+        config[name.replace("-", "_")] = int(value) if value.lstrip("-").isdigit() else value
+    return config
+
+
+def one_seed(args, without):
+    program = generate(args.seed, without)
+    subject = Subject(program)
+    lgt = Lgt(args.lgt, args.limit)
+    config = parse_config(args.config)
+    failures, _ = judge_batch(lgt, [subject], [config] if config else [])
+    if not failures:
+        print(f"ok random {args.seed} under {config_text(config)}")
+        return 0
+    for f in failures:
+        print(f"FAIL random {f.seed}: {f.kind}: {f.text} under {config_text(f.config)}")
+        print(report(lgt, f, without, args.keep, args.shrink))
+    return 1
+
+
+def many(args, without):
+    begin = time.monotonic()
+    folder = tempfile.mkdtemp(prefix="lgt-random-cache-")
+    caches = [os.path.join(folder, str(i)) for i in range(2)]
+    batches = [range(first, min(first + BATCH, args.first + args.count))
+               for first in range(args.first, args.first + args.count, BATCH)]
+    tasks = []
+    for i, seeds in enumerate(batches):
+        rng = random.Random(args.first * 7919 + i)
+        if args.stress:
+            for config in matrix(caches[0]):
+                tasks.append((args.lgt, seeds, [config], without, args.limit))
+        else:
+            tasks.append((args.lgt, seeds, [draw(rng, caches) for _ in range(args.configs)], without, args.limit))
+    failures, runs, statements, done = [], 0, 0, 0
+    try:
+        with multiprocessing.Pool(args.jobs) as pool:
+            for found, count, length in pool.imap_unordered(work, tasks):
+                failures += found
+                runs += count
+                statements += length
+                done += 1
+                if args.verbose:
+                    print(f"{done}/{len(tasks)} batches, {runs} runs, {len(failures)} failures, "
+                          f"{time.monotonic() - begin:.0f} s", flush=True)
+                if len(failures) > 400:
+                    pool.terminate()
+                    break
+        status = summarize(args, failures, without)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{runs} runs of {args.count} programs, {statements / max(1, args.count):.0f} statements each: "
+          f"{len(failures)} failures in {len({f.seed for f in failures})} programs, {time.monotonic() - begin:.0f} s")
+    return status
+
+
+def summarize(args, failures, without):
+    if not failures:
+        print(f"ok random programs {args.first} to {args.first + args.count - 1}")
+        return 0
+    lgt = Lgt(args.lgt, args.limit)
+    shown, kinds = 0, {}
+    for f in sorted(failures, key=lambda f: f.seed):
+        kinds.setdefault(signature(f), []).append(f)
+    for name, group in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        first = group[0]
+        print(f"FAIL random {first.seed}: {first.kind}: {first.text} under {config_text(first.config)}"
+              f" ({len(group)} alike)", flush=True)
+        if shown < SHOWN:
+            shown += 1
+            print(report(lgt, first, without, args.keep, args.shrink), flush=True)
+    return 1
+
+
+def signature(failure):
+    """Failures that look alike."""
+    text = "".join(c for c in failure.text.rsplit("random-cache", 1)[0] if not c.isdigit())
+    if failure.kind == "error":
+        return "error " + text.split(":", 2)[-1][:70]
+    if failure.kind in ("crash", "exit"):
+        return failure.kind + text[:120]
+    several = int(failure.config.get("domains", 1)) > 1
+    return f"{failure.kind} {'NumPy' if 'NumPy' in text else 'reference' if 'reference' in text else ''} {several} {failure.config == REFERENCE}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Random programs: lgt against NumPy and against itself.")
+    parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
+    parser.add_argument("--stress", "--all", action="store_true", help="the whole matrix of configurations")
+    parser.add_argument("--count", type=int, default=2000, help="programs")
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--configs", type=int, default=3, help="configurations drawn for each batch")
+    parser.add_argument("--limit", type=int, default=120, help="seconds for a batch")
+    parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
+    parser.add_argument("--keep", help="folder for failing programs")
+    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
+    parser.add_argument("-v", dest="verbose", action="store_true")
+    parser.add_argument("--seed", type=int, help="one program")
+    parser.add_argument("--config", default="", help="its configuration, as in \"domains=3 min_tile=1 turns=2\"")
+    parser.add_argument("--show", type=int, help="print a program")
+    args = parser.parse_args()
+    args.lgt = os.path.abspath(args.lgt)
+
+    if args.show is not None:
+        program = generate(args.show)
+        print(HEADER + lua_text(program, Subject(program).outputs))
+        return 0
+    without = missing_names(args.lgt)
+    for name in without:
+        print(f"skip random: np.{name} is missing")
+    if args.seed is not None:
+        return one_seed(args, without)
+    why = self_test(args.lgt, without)
+    print(f"FAIL judge: {why}" if why else "ok judge finds wrong results, and shrinks them", flush=True)
+    return many(args, without) or (1 if why else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+-- Runs a batch of random programs and writes what they computed.
+--
+--   lgt [--variable value ...] runner.lua BATCH.lua OUT [turns=N] [hotloop=N]
+--
+-- BATCH.lua returns a list of {seed, function(np, lgt, input, seen, keep)}.  A program calls
+--   input(dtype, shape, a, b, m, q)   for an array with the elements ((i*a + b) % m - m/2) / q
+--   seen(value)                       for each number that it reads
+--   keep(name, array)                 for each array that is alive at its end
+-- OUT holds, for each program in each turn: a line "P seed", then "S value" for each number seen,
+-- "A name dtype bytes shape..." with the elements behind it, "E message" if it failed, and "D seed".
+-- It is flushed after each, so that what a crash interrupts is known.
+local ffi = require "ffi"
+local lgt = require "lgt"
+local np = require "array"
+local core = require "array.core"
+
+local turns = 1
+for i = 3, #arg do
+  local name, value = arg[i]:match("^(%w+)=(%d+)$")
+  if name == "turns" then
+    turns = tonumber(value)
+  elseif name == "hotloop" then
+    require("jit.opt").start("hotloop=" .. value, "hotexit=2")
+  else
+    error("unknown argument " .. arg[i])
+  end
+end
+
+local out = assert(io.open(arg[2], "wb"))
+
+local function input(dtype, shape, a, b, m, q)
+  local number = lgt.dtypes.parse(dtype)
+  local count = 1
+  for d = 1, #shape do count = count * shape[d] end
+  local memory = core.host_memory(number, count)
+  local float = dtype:find("^float") ~= nil
+  local half = dtype:find("^uint") and 0 or math.floor(m / 2)
+  for i = 0, count - 1 do
+    local k = (i * a + b) % m
+    if dtype == "bool" then
+      memory[i] = k * 2 < m
+    else
+      memory[i] = float and (k - half) / q or k - half
+    end
+  end
+  return core.adopt(number, shape, memory)
+end
+
+local function seen(value)
+  if type(value) == "number" then value = ("%.17g"):format(value) end
+  out:write("S ", tostring(value), "\n")
+end
+
+local function keep(name, array)
+  local memory, count = core.copy_out(array)
+  local bytes = count * array.itemsize
+  out:write(("A %s %s %d"):format(name, array.dtype, bytes))
+  for _, extent in ipairs(array.shape) do out:write(" ", tostring(extent)) end
+  out:write("\n", ffi.string(memory, bytes))
+end
+
+local programs = dofile(arg[1])
+for _ = 1, turns do
+  for _, program in ipairs(programs) do
+    local seed, run = program[1], program[2]
+    out:write("P ", seed, "\n")
+    out:flush()
+    local ok, message = pcall(function()
+      run(np, lgt, input, seen, keep)
+      lgt.fence()
+    end)
+    if not ok then
+      out:write("E ", (tostring(message):gsub("\n", " ")), "\n")
+      pcall(lgt.fence) -- errors of this program are not those of the next
+    end
+    out:write("D ", seed, "\n")
+    out:flush()
+  end
+end
+out:close()
