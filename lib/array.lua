@@ -62,7 +62,6 @@ local function concat(a, b)
 end
 
 local function equal(a, b)
-  if a == nil or b == nil then return false end
   local ta, tb = type(a), type(b)
   if (ta ~= "cdata" and ta ~= "number" and ta ~= "boolean") or (tb ~= "cdata" and tb ~= "number" and tb ~= "boolean") then return false end
   if ta == "boolean" then return by_value(b, "==", "eq") == a end

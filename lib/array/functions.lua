@@ -131,8 +131,10 @@ ufunc.operators = {
   __unm = function(a) return unary(NEG, a) end,
   -- x^2 and x^0.5 are products and roots, as in NumPy.
   __pow = function(a, b)
-    if b == 2 then return unary(SQUARE, a) end
-    if b == 0.5 then return unary(SQRT, a) end
+    if type(b) == "number" then
+      if b == 2 then return unary(SQUARE, a) end
+      if b == 0.5 then return unary(SQRT, a) end
+    end
     return binary(POW, a, b)
   end,
 }

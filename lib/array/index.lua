@@ -29,7 +29,7 @@ local index = {}
 local gathered = setmetatable({}, { __mode = "v" }) -- by id
 
 function core.check_writable(a, who)
-  if gathered[a.id] ~= nil and gathered[a.id] == a then
+  if gathered[a.id] and rawequal(gathered[a.id], a) then
     raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), or keep a copy with a[positions]:copy()",
       who, who)
   end

@@ -361,8 +361,8 @@ function ufunc.call(u, ...)
     local x = arguments[i]
     if lgt.is_value(x) then
       values = true
-    elseif x == nil or (type(x) ~= "number" and not istype(Array, x)) then
-      if x == nil or not dtypes.of_scalar(x) then operand_of(x, u.name) end
+    elseif type(x) ~= "number" and not istype(Array, x) then
+      if not dtypes.of_scalar(x) then operand_of(x, u.name) end
       x = boxed(x)
       arguments[i] = x
     end
@@ -404,7 +404,7 @@ local function call_with(u, options, ...)
   local operands, shapes = {}, {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
   shapes = shapes_of(arguments)
-  if mask ~= nil then
+  if mask then
     if core.dtype_of(mask) ~= dtypes.BOOL then raise("%s: where= must be a boolean array", u.name) end
     shapes[#shapes + 1] = core.shape_of(mask)
   end
@@ -417,8 +417,8 @@ local function call_with(u, options, ...)
   for i, x in ipairs(arguments) do
     if istype(Array, x) and overlaps(out, x) then arguments[i] = np.copy(x) end
   end
-  if mask ~= nil then arguments[#arguments + 1] = overlaps(out, mask) and np.copy(mask) or mask end
-  local k = kind_of(u, operands, core.dtype_of(out), mask ~= nil)
+  if mask then arguments[#arguments + 1] = overlaps(out, mask) and np.copy(mask) or mask end
+  local k = kind_of(u, operands, core.dtype_of(out), mask and true)
   launch({ kind = k.kind, large = true }, 1, { out.id }, arguments)
   return out
 end

@@ -137,7 +137,8 @@ local function sweep()
   collected = false
   local n = 0
   for id = 1, room do
-    if alive[id] == nil then
+    local array = alive[id] -- comparing an array with == would call its metamethod
+    if not array and array ~= false then
       alive[id] = false
       dead[n] = id
       n = n + 1

@@ -58,7 +58,7 @@ local function append(body, name, dtype, a, b, c)
   return id
 end
 
-local scratch = ffi.new("lgt_scalar")
+local scratch -- an lgt_scalar
 
 -- A Lua scalar as an element of the given type.
 local function to_scalar(dtype, x)
@@ -395,6 +395,9 @@ function Body:reduce_arg(arg, operator, x, position)
 end
 
 -- The library, and what to do about an error: fail() raises lgt_message(), raise(...) its own text.
-function M.bind(library, on_failure, on_mistake) C, fail, raise = library, on_failure, on_mistake end
+function M.bind(library, on_failure, on_mistake)
+  C, fail, raise = library, on_failure, on_mistake
+  scratch = ffi.new("lgt_scalar")
+end
 
 return M
