@@ -106,6 +106,9 @@ static lgt_status check_operand(const lgt_inst *before, int ninst, const lgt_ins
   if (operand < ninst)
     return lgt_err(LGT_BAD_ARGUMENT, "%s: operand %%%d is a %s, which has no value", lgt_op_name(inst->op),
                    operand, lgt_op_name(before[operand].op));
+  if (operand == LGT_NO_VALUE)
+    return lgt_err(LGT_BAD_ARGUMENT, "%s: an operand is missing or is no value; it takes %d",
+                   lgt_op_name(inst->op), lgt_op_arity(inst->op));
   return lgt_err(LGT_BAD_ARGUMENT, "%s: operand %%%d does not exist; there are %d values so far",
                  lgt_op_name(inst->op), operand, ninst);
 }
