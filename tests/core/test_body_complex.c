@@ -210,6 +210,21 @@ TEST(whole_powers) {
   }
 }
 
+TEST(other_constant_powers) {
+  static const double exponents[][2] = {{2, 1}, {0.5, 0}, {1000, 0}, {-2, -1}};
+  for (int i = 0; i < 4; i++) {
+    lgt_body *body = lgt_body_new();
+    lgt_scalar c = {.c = {exponents[i][0], exponents[i][1]}};
+    int x = lgt_body_load(body, LGT_COMPLEX128, 0), e = lgt_body_const(body, LGT_COMPLEX128, c);
+    lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_POW, LGT_COMPLEX128, x, e, -1));
+    z128 in = z(0.6, 0.8), out, want = cpow(in, z(c.c[0], c.c[1]));
+    void *arrays[2] = {&in, &out};
+    run_lowered(body, arrays, NULL, 1);
+    lgt_body_free(body);
+    if (!(cabs(out - want) <= 1e-12 * cabs(want))) FAIL("exponent %d: %.17g%+.17gi", i, creal(out), cimag(out));
+  }
+}
+
 /* ---- tests and parts -------------------------------------------------------------------------- */
 
 TEST(parts_and_tests) {
@@ -348,6 +363,7 @@ int main(void) {
   RUN(functions);
   RUN(special_values);
   RUN(whole_powers);
+  RUN(other_constant_powers);
   RUN(parts_and_tests);
   RUN(casts);
   RUN(a_mixed_body);
