@@ -79,7 +79,8 @@ static void apply_config(lgt_runtime *rt) {
   int window = rt->config->window;
   if (window < 1) window = 1;
   if (window > RING) window = RING;
-  if (rt->front.limit > (uint32_t)window || rt->front.limit == 0) rt->front.limit = (uint32_t)(window < FIRST_WINDOW ? window : FIRST_WINDOW);
+  if (rt->target > window || rt->target == 0) rt->target = window < FIRST_WINDOW ? window : FIRST_WINDOW;
+  rt->front.limit = (uint32_t)rt->target;
 }
 
 static lgt_status init_parts(lgt_runtime *rt) {
@@ -210,8 +211,8 @@ static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
 /* ---- passes ------------------------------------------------------------------------------------------------ */
 
 static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
-  uint32_t most = (uint32_t)(rt->config->window > RING ? RING : rt->config->window);
-  if (plan->fused_whole && !rt->flush.forced && rt->front.limit < most) rt->front.limit = rt->front.limit * 2 < most ? rt->front.limit * 2 : most;
+  int most = rt->config->window > RING ? RING : rt->config->window;
+  if (plan->fused_whole && !rt->flush.forced && rt->target < most) rt->target = rt->target * 2 < most ? rt->target * 2 : most;
 }
 
 /* The calls leave the window. */
@@ -296,6 +297,12 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
   return 0;
 }
 
+/* The front is full when the window would be. */
+static void set_limit(lgt_runtime *rt) {
+  int lacks = rt->target - rt->window.count;
+  rt->front.limit = lacks > 1 ? (uint32_t)lacks : 1;
+}
+
 void lgt_runtime_take(lgt_runtime *rt) {
   rt->launches += rt->front.count;
   while (rt->front.count) {
@@ -303,6 +310,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
     if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), 0));
   }
   rt->front.max_id = rt->stores.max_handle;
+  set_limit(rt);
 }
 
 static int flush_step(lgt_runtime *rt, bool may_ask) {
@@ -318,9 +326,8 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   for (;;) {
     if (flush->ncall == 0) {
       int n = rt->window.count;
-      if (n == 0 || (!flush->forced && n < (int)rt->front.limit)) break;
+      if (n == 0 || (!flush->forced && n < rt->target)) break;
       flush->ncall = lgt_window_cut(&rt->window, flush->forced);
-      if (flush->ncall > rt->config->window && rt->config->window > 0) flush->ncall = rt->config->window;
       rt->windows++;
     }
     int result = flush->plan ? 0 : plan_calls(rt, may_ask);
@@ -333,6 +340,7 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
     drop_calls(rt);
   }
   flush->active = false;
+  set_limit(rt);
   return 0;
 }
 

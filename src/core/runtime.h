@@ -29,6 +29,7 @@ struct lgt_runtime {
   lgt_binder binder;
   lgt_front front;
   lgt_flush_state flush;
+  int target;            /* calls that make the window full; grows while everything fuses */
 
   char **line;           /* owned texts by number; 0 is unused */
   int nline, line_room;

@@ -87,13 +87,27 @@ static int period_of(const uint64_t *token, int n) {
   return 0;
 }
 
+/* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half
+ * where a hash of the neighbouring tokens is least.  It depends on the program's text only, so
+ * successive turns of the loop soon are cut at the same places (content-defined chunking; Muthitacharoen
+ * et al., SOSP'01). */
+static int landmark(const uint64_t *token, int n) {
+  int best = n;
+  uint64_t least = UINT64_MAX;
+  for (int i = n / 2 + 1; i + 1 < n; i++) {
+    uint64_t h = mix(mix(mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]), token[i + 1]);
+    if (h < least) least = h, best = i;
+  }
+  return best;
+}
+
 int lgt_window_cut(const lgt_window *window, bool forced) {
   int n = window->count;
   if (forced || n == 0) return n;
   int p = period_of(window->token, n);
-  if (!p) return n;
-  int start = n - 2 * p; /* where the repetition begins */
-  while (start > 0 && window->token[start - 1] == window->token[start - 1 + p]) start--;
+  int start = p ? n - 2 * p : n; /* where the repetition begins */
+  while (p && start > 0 && window->token[start - 1] == window->token[start - 1 + p]) start--;
+  if (n - start < n / 2) return landmark(window->token, n);
   return start + (n - start) / p * p;
 }
 
