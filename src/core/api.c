@@ -148,7 +148,8 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_status status = lgt_runtime_settle(rt);
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
-  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read, write, out);
+  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? rect : NULL, write, out);
+  if (!status && write && !lgt_store_written(&rt->map, store, 0, rect)) status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
   if (status == LGT_NO_MEMORY) {
     const lgt_layout *l = lgt_layout_at(&rt->stores, store->layout);
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
@@ -352,7 +353,7 @@ lgt_status lgt_fence(lgt_runtime *rt) {
 
 /* name, value */
 #define STAT_LIST(X)                                                                        \
-  X(launches, rt->launches) X(tasks, rt->binder.tasks) X(fused_groups, rt->binder.groups)    \
+  X(launches, rt->launches) X(tasks, rt->binder.tasks) X(passes, rt->binder.passes) X(fused_groups, rt->binder.groups)    \
   X(temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued)           \
   X(windows, rt->windows) X(plans_made, rt->plans)                                           \
   X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                \
@@ -376,7 +377,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 
 void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->plans = rt->collections = 0;
-  rt->binder.tasks = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
+  rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = 0;
   rt->map.peak = rt->map.live;
   lgt_kernels_stat_reset(rt->kernels);

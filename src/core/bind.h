@@ -30,7 +30,7 @@ typedef struct lgt_binder {
   void *line_context;
   lgt_arena arena;         /* owned: what binding one group needs */
   bool check;              /* verify each kernel's accesses against its slots */
-  int64_t tasks, groups, elided, rescued; /* counters */
+  int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
 } lgt_binder;
 
 /* What one run of a group worked with; kept by recipes. */
@@ -48,9 +48,9 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* Domain's instance covers `rect` with the newest elements; copies may still be under way.  With
- * `write` it may be written in place, and counts as written. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool read, bool write, lgt_instance **out);
+/* Domain's instance covers `rect` and has the newest elements of `fetch` (NULL: of nothing); copies may
+ * still be under way.  With `write` it may be written in place; say so with lgt_store_written. */
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_rect *fetch, bool write, lgt_instance **out);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 

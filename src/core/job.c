@@ -296,9 +296,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
 
 static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int colour, lgt_instance **inst, job_memory *m, work *w) {
   const lgt_plan_loop *loop = &source->group->loop[l];
-  const lgt_space *space = &source->group->plan->call[loop->call].space;
-  lgt_rect tile = source->group->launch->ncolour == 1 ? lgt_rect_of_shape(space->ndim, space->extent)
-                                                      : lgt_partition_rect(source->group->launch, colour);
+  lgt_rect tile = lgt_bind_tile(source->group, loop, colour);
   w->cpu.kind = loop->cpu;
   w->cpu.param = m->param;
   memcpy(m->param, source->param + (loop->call - source->group->first) * LGT_MAX_PARAMS, LGT_MAX_PARAMS * sizeof *m->param);
@@ -367,6 +365,7 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
   }
   if (!here) list_touched(source, inst, m.job);
   binder->tasks++;
+  binder->passes += group->nloop;
   return submit(binder, m.job, here);
 }
 
