@@ -421,6 +421,8 @@ static lgt_status cpu_loop(lgt_weaver *w, int number, lgt_plan_loop *loop) {
   const lgt_weave_item *item = &w->items->item[number];
   loop->cpu = item->kind;
   loop->call = item->call;
+  loop->space_ndim = w->plan->call[item->call].space.ndim;
+  memcpy(loop->extent, w->plan->call[item->call].space.extent, sizeof loop->extent);
   loop->access = lgt_mem_zalloc(item->nargs * sizeof *loop->access);
   if (!loop->access) return no_memory();
   for (int a = 0; a < item->nargs; a++) {

@@ -83,26 +83,25 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   return status;
 }
 
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool read, bool write, lgt_instance **out) {
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_rect *fetch, bool write, lgt_instance **out) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   if (rect->ndim == 0) domain = 0;
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   bool shared = replica->inst && (replica->inst->owners > 1 || replica->inst->pins > 0);
+  bool missing = fetch && binder->map->domains > 1 && !lgt_region_contains(&replica->valid, fetch);
   lgt_copy *copies = NULL;
   int count = 0, room = 0;
   lgt_status status = LGT_OK;
-  bool fetch = read && binder->map->domains > 1 && !lgt_region_contains(&replica->valid, rect);
-  if (!covers || ((write || fetch) && shared)) {
+  if (!covers || ((write || missing) && shared)) {
     lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
     if (binder->map->domains == 1) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
     status = replace_instance(binder, store, domain, &want);
   }
-  if (!status && fetch) {
-    if (!lgt_store_fetch(binder->map, store, domain, rect, &copies, &count, &room)) status = no_memory();
+  if (!status && missing) {
+    if (!lgt_store_fetch(binder->map, store, domain, fetch, &copies, &count, &room)) status = no_memory();
     if (!status && count) status = lgt_job_copy(binder, copies, count);
   }
-  if (!status && write && !lgt_store_written(binder->map, store, domain, rect)) status = no_memory();
   lgt_mem_free(copies);
   if (!status) *out = store->replica[domain].inst;
   return status;
@@ -136,6 +135,8 @@ typedef struct run {
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) { return lgt_store_at(r->binder->stores, r->root[root]); }
+
+static bool is_scalar(const run *r, int slot) { return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0; }
 
 static const lgt_space *space_of(const run *r, const lgt_plan_access *access) {
   const lgt_weave_item *item = &r->group->items->item[access->item];
@@ -216,10 +217,9 @@ static lgt_status acquire_initial(run *r, int s, int domain) {
   }
   lgt_store *store = root_store(r, slot->root);
   bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
-  /* Several loops may write parts of what the bound covers: the rest has to be there as well. */
-  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
   if (!read && !write) return LGT_OK;
-  return lgt_bind_acquire(r->binder, store, domain, &all, slot->initial, write, &r->inst[at]);
+  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+  return lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &r->inst[at]);
 }
 
 static lgt_status make_new(run *r, int s, int domain) {
@@ -235,8 +235,6 @@ static lgt_status make_new(run *r, int s, int domain) {
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
 
-static bool is_scalar(const run *r, int slot) { return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0; }
-
 static void release_new(run *r) {
   int n = r->group->nslot;
   for (int d = 0; d < r->binder->map->domains; d++)
@@ -244,7 +242,7 @@ static void release_new(run *r) {
       if (!r->group->slot[s].initial && !(d > 0 && is_scalar(r, s))) lgt_instance_release(r->binder->map, r->inst[d * n + s]);
 }
 
-/* Scalars exist once, in domain 0, for all domains; so does what several colours reduce into. */
+/* A scalar exists once, in domain 0, for all domains; so does what several colours reduce into. */
 static void share_slots(run *r) {
   int n = r->group->nslot;
   for (int s = 0; s < n; s++) {
@@ -286,7 +284,7 @@ static lgt_status acquire_whole(run *r) {
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_bind_acquire(r->binder, store, 0, &all, true, slot->written, &r->inst[s]);
+      status = lgt_bind_acquire(r->binder, store, 0, &all, &all, slot->written, &r->inst[s]);
     }
   }
   return status;
@@ -294,22 +292,37 @@ static lgt_status acquire_whole(run *r) {
 
 /* ---- afterwards ------------------------------------------------------------------------------------------------ */
 
+/* Tell a store what the group wrote into slot s.  Only when the instances of all domains have been
+ * acquired: what one domain is about to write, another may just have fetched. */
+static lgt_status mark_written(run *r, lgt_store *store, int s) {
+  const lgt_plan_group *group = r->group;
+  for (int c = 0; c < group->launch->ncolour; c++)
+    for (int l = 0; l < group->nloop; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      lgt_rect tile = lgt_bind_tile(group, loop, c);
+      if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) continue;
+      for (int a = 0; a < access_count(loop); a++) {
+        if (loop->access[a].slot != s || access_mode(loop, a) == LGT_ACCESS_LOAD) continue;
+        lgt_rect rect = access_rect(r, &loop->access[a], &tile);
+        int domain = is_scalar(r, s) || r->fold[s] ? 0 : lgt_bind_domain_of(r->binder, group->launch, c);
+        if (!lgt_store_written(r->binder->map, store, domain, &rect)) return no_memory();
+      }
+    }
+  return LGT_OK;
+}
+
 /* A root's newest contents are in slot s from now on. */
 static lgt_status settle(run *r, lgt_store *store, int s) {
   lgt_map *map = r->binder->map;
   int n = r->group->nslot;
   if (!lgt_store_replicas(map, store)) return no_memory();
-  bool scalar = lgt_layout_at(r->binder->stores, store->layout)->ndim == 0;
   for (int d = 0; d < map->domains; d++) {
-    lgt_instance *inst = scalar && d > 0 ? NULL : r->inst[d * n + s];
+    lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
     lgt_region_clear(&store->replica[d].valid);
     if (inst != store->replica[d].inst) lgt_replica_set(map, &store->replica[d], inst ? lgt_instance_retain(inst) : NULL);
-    if (!inst) continue;
-    lgt_rect rect = inst->rect;
-    if (map->domains > 1 && r->write[d * n + s].ndim >= 0) rect = r->write[d * n + s];
-    if (!lgt_region_add(&store->replica[d].valid, &rect)) return no_memory();
   }
-  return LGT_OK;
+  if (map->domains > 1) return mark_written(r, store, s);
+  return lgt_region_add(&store->replica[0].valid, &r->inst[s]->rect) ? LGT_OK : no_memory();
 }
 
 static void update_keys(run *r, lgt_store *store, const lgt_plan_loop *loop, const lgt_plan_access *access) {
@@ -332,6 +345,7 @@ static lgt_status settle_all(run *r) {
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
+      if (r->binder->map->domains > 1 && !status) status = mark_written(r, root_store(r, group->slot[s].root), s);
       root_store(r, group->slot[s].root)->written = true;
       root_store(r, group->slot[s].root)->maker = group;
     }

@@ -164,6 +164,16 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
 
 /* ---- group --------------------------------------------------------------------------------------- */
 
+/* May two views meet?  A writer that leaves elements out (a step of 2, say) owns the whole box around
+ * its tile while the group runs, so boxes must be apart then. */
+static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
+  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
+  if (lgt_layout_may_overlap(a, b)) return true;
+  if (!(a_writes && !lgt_layout_exact(a)) && !(b_writes && !lgt_layout_exact(b))) return false;
+  lgt_rect ra = lgt_layout_root_rect(a, &va), rb = lgt_layout_root_rect(b, &vb);
+  return lgt_rect_intersect(&ra, &rb, &common);
+}
+
 /* May `call` follow `earlier` in one group of several colours? */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call) {
   for (int a = 0; a < call->nargs; a++)
@@ -172,7 +182,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       bool wrote = writes_arg(earlier->kind, b), writes = writes_arg(call->kind, a);
       if (!wrote && !writes) continue;
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]), *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
-      if (!lgt_layout_may_overlap(la, lb)) continue;
+      if (!collide(la, writes, lb, wrote)) continue;
       if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE) return LGT_REFUSAL_REDUCTION;
       lgt_signature sa = lgt_signature_of(la, &call->space.align[a], call->space.ndim);
       lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b], earlier->space.ndim);
