@@ -27,7 +27,7 @@ from shrink import Shrinker
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BATCH = 50
-SHOWN = 6  # failing programs that are shrunk
+SHOWN = 8  # failing programs that are shrunk, at most 3 of those that look alike
 
 HEADER = """local np, lgt = require "array", require "lgt"
 local function input(dtype, shape, a, b, m, q)
@@ -234,7 +234,8 @@ def many(args, without):
             for config in matrix(caches[0]):
                 tasks.append((args.lgt, seeds, [config], without, args.limit))
         else:
-            tasks.append((args.lgt, seeds, [draw(rng, caches) for _ in range(args.configs)], without, args.limit))
+            configs = [{**draw(rng, caches), **parse_config(args.set)} for _ in range(args.configs)]
+            tasks.append((args.lgt, seeds, configs, without, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
         with multiprocessing.Pool(args.jobs) as pool:
@@ -269,9 +270,10 @@ def summarize(args, failures, without):
         first = group[0]
         print(f"FAIL random {first.seed}: {first.kind}: {first.text} under {config_text(first.config)}"
               f" ({len(group)} alike)", flush=True)
-        if shown < SHOWN:
-            shown += 1
-            print(report(lgt, first, without, args.keep, args.shrink), flush=True)
+        for f in group[::max(1, len(group) // 3)][:3]:
+            if shown < SHOWN:
+                shown += 1
+                print(report(lgt, f, without, args.keep, args.shrink), flush=True)
     return 1
 
 
@@ -293,6 +295,7 @@ def main():
     parser.add_argument("--count", type=int, default=2000, help="programs")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--configs", type=int, default=3, help="configurations drawn for each batch")
+    parser.add_argument("--set", default="", help="what every drawn configuration has, as in \"domains=1 compile=0\"")
     parser.add_argument("--limit", type=int, default=120, help="seconds for a batch")
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
     parser.add_argument("--keep", help="folder for failing programs")

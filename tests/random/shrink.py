@@ -73,6 +73,7 @@ class Shrinker:
     def run(self):
         """Shrinks until nothing more can go, or the time is over."""
         self.shrink_prefix()
+        self.merge_prefix()
         self.configuration()
         while not self.late():
             before = self.program.key()
@@ -98,6 +99,18 @@ class Shrinker:
             if size == 1:
                 break
             size //= 2
+
+    def merge_prefix(self):
+        """What ran before becomes blocks of the same program, which shrink like the rest."""
+        if not self.prefix:
+            return
+        merged = self.program.copy()
+        for k, subject in enumerate(reversed(self.prefix)):
+            before = subject.program
+            mark = "abcdefgh"[k % 8] + str(k // 8 or "")
+            merged.block.insert(0, ["for", 1, renamed(before.block, mark)])
+            merged.extents.update({mark + n: v for n, v in before.extents.items()})
+        self.attempt(merged, prefix=[])
 
     # -- statements
 
@@ -181,8 +194,10 @@ class Shrinker:
         e = get(self.program.block, path)
         for child in children(e):
             yield self.replaced(path, child)
-        if e[0] not in ("var", "num"):
+        if e[0] != "num":
             for name in self.names():
+                if e == ["var", name]:
+                    break  # only earlier ones: there must be an end
                 yield self.replaced(path, ["var", name])
         if e[0] == "op":
             if len(e) > 3 and e[3]:
@@ -239,6 +254,15 @@ class Shrinker:
             for smaller in {"domains": [2, 3], "cpus": [2], "window": [1, 2, 4, 8], "jitter": [1, 2, 3]}.get(name, []):
                 if smaller < int(self.config.get(name, 0)) and self.attempt(self.program, {**self.config, name: smaller}):
                     break
+
+
+def renamed(x, mark):
+    """A block whose variables and extents (x1, s2, n0, ...) have a mark before their names."""
+    if isinstance(x, list):
+        return [renamed(y, mark) for y in x]
+    if isinstance(x, str) and x[:1] in "xvsn" and x[1:].isdigit():
+        return mark + x
+    return x
 
 
 def get(tree, path):
