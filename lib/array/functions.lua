@@ -209,7 +209,7 @@ local function learn(target, source)
   local class = lgt.classify(target)
   if source == nil then
     local rule = { kind = kind_of_fill(layouts[target].dtype), large = lgt.is_large(class) }
-    rules[class] = rule
+    rules[-class] = rule -- apart from pairs whose first class is not known yet (0)
     return rule
   end
   local from, into = lgt.shape(source), lgt.shape(target)
@@ -254,7 +254,7 @@ local function assign(id, layout, value)
     commit()
   elseif type(value) == "number" then
     check_number(layouts[layout].dtype, value)
-    local rule = rules[class_of[layout]] or learn(layout)
+    local rule = rules[-class_of[layout]] or learn(layout)
     local line = rule.large and source_line() or 0
     local l = slot()
     l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
