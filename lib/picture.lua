@@ -77,7 +77,7 @@ end
 -- Write a matrix as a PNG file.
 ---@param path string
 ---@param a lgt_array a matrix of real numbers
----@param options {low: number?, high: number?}? the values of the first and the last colour; default the extremes
+---@param options {low: number?, high: number?}? values of the first and last colour; default: the extremes
 function picture.save(path, a, options)
   if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 then error("picture.save: a matrix with elements was expected", 2) end
   options = options or {}
