@@ -79,7 +79,9 @@ end
 ---@param a lgt_array a matrix of real numbers
 ---@param options {low: number?, high: number?}? values of the first and last colour; default: the extremes
 function picture.save(path, a, options)
-  if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 then error("picture.save: a matrix with elements was expected", 2) end
+  if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 then
+    error("picture.save: a matrix with elements was expected", 2)
+  end
   options = options or {}
   local low, high = options.low or np.min(a):item(), options.high or np.max(a):item()
   local scale = high > low and 255 / (high - low) or 0
