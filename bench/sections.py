@@ -366,10 +366,12 @@ def each_iteration(bench, name, domains):
 
 
 def fusion(bench):
-    """Launches and executed tasks of an iteration, with one domain and with two."""
+    """Launches, executed tasks and passes over memory of an iteration, with one domain and with two.
+
+    A task may hold several iterations; its passes are the loops that follow one another in it."""
     rows, data = [], {}
     for name in ITERATIONS:
-        row = [name, "-", "-", "-", "-"]
+        row = [name, "-", "-", "-", "-", "-"]
         for domains in (1, 2):
             try:
                 each = each_iteration(bench, name, domains)
@@ -378,12 +380,12 @@ def fusion(bench):
                 continue
             data[f"{name}, {domains}"] = each
             if domains == 2:
-                row[4] = figure(each["tasks"])
+                row[5] = figure(each["tasks"])
             else:
-                row[1:4] = [figure(each["launches"]), figure(each["tasks"]),
-                            figure(each["launches"] / max(each["tasks"], 1e-9)) + " x"]
+                row[1:5] = [figure(each["launches"]), figure(each["tasks"]), figure(each["passes"]),
+                            figure(each["launches"] / max(each["passes"], 1e-9)) + " x"]
         rows.append(row)
-    return table(["an iteration of", "launches", "tasks", "fewer", "tasks, 2 domains"], rows), data
+    return table(["an iteration of", "launches", "tasks", "passes", "launches / pass", "tasks, 2 domains"], rows), data
 
 
 SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion)}
