@@ -11,10 +11,12 @@
  *   - Arithmetic is done in the instruction's dtype, operation by operation: no contraction to fma,
  *     no reassociation, no excess precision (float16 rounds after each operation).  Operands of
  *     arithmetic have the instruction's dtype; a comparison's operands agree with each other.
- *   - Integers wrap.  FLOORDIV and MOD follow Python (the remainder has the divisor's sign); by
- *     zero they give 0, and MIN / -1 gives MIN.  The details, of DIV, FMOD and integer POW too, are in
- *     helper.h (lgt_helper_<op>_<type>), where both back ends find them.  A shift by the width or more gives 0, or the sign
- *     for SHR of a signed type.
+ *   - Integers wrap.  FLOORDIV and MOD follow Python (the remainder has the divisor's sign); DIV truncates
+ *     and FMOD is its remainder, as in C.  Division by zero gives 0 and so does its remainder; MIN / -1
+ *     gives MIN.  Float FLOORDIV and MOD are NumPy's, float FMOD is C's.  helper.h has the details of all
+ *     of these, and of integer POW (lgt_helper_<op>_<type>).
+ *   - A shift's distance is taken as unsigned; by the width or more it gives 0, or the sign for SHR of a
+ *     signed type.
  *   - MAX(a,b) = a > b || isnan(a) ? a : b, MIN likewise with <: NaN wins.  FMAX and FMIN drop NaN:
  *     FMAX(a,b) = a > b || isnan(b) ? a : b.
  *   - SIGN gives -1, 0, 1, or NaN for NaN.  RINT rounds half to even.
@@ -27,11 +29,7 @@
  *     To uint64, values from 2^63 up to 2^64 are kept.  To a float, rounding is to nearest even, once
  *     (float64 to float16 must not round twice: half.h shows how).  Complex to real drops the
  *     imaginary part.
- *   - Integer DIV truncates; by zero it gives 0, and MIN / -1 gives MIN.  FMOD is C's; for integers the
- *     remainder of DIV, x FMOD 0 = 0.  Float FLOORDIV and MOD are NumPy's.  Integer POW wraps; helper.h
- *     has the details of all of these.
- *   - A shift's distance is taken as unsigned.  A bool in memory is true if its byte is not 0; lgt
- *     writes 0 and 1.
+ *   - A bool in memory is true if its byte is not 0; lgt writes 0 and 1.
  *   - Which NaN comes out of an operation (sign, payload) is not specified.
  *   - PHILOX is Philox4x32-10 (Salmon et al., SC'11) with counter (lo32(a), hi32(a), 0, 0) and key
  *     (lo32(b), hi32(b)); its value is word0 | word1 << 32.

@@ -83,7 +83,7 @@ UNSIGNED(X)
 LOOP1(abs_f32, float, float, __builtin_fabsf)
 LOOP1(abs_f64, double, double, __builtin_fabs)
 #define X(t, T) LOOP1(sign_##t, T, T, SIGN_FLOAT)
-    FLOATS(X)
+FLOATS(X)
 #undef X
 
 /* Integer division and power are helper.c's, in 64 bits; narrower integers are widened and cut. */
@@ -101,42 +101,37 @@ LOOP1(abs_f64, double, double, __builtin_fabs)
     }                                                                                               \
     for (int64_t i = n, m = padded(n); i < m; i++) r[i] = r[n - 1]; /* computed with, so defined */ \
   }
-#define X(t, T)                                                                                 \
-  WIDE2(div_##t, T, int64_t, lgt_helper_div_i64)                                                \
-  WIDE2(floordiv_##t, T, int64_t, lgt_helper_floordiv_i64)                                      \
-  WIDE2(mod_##t, T, int64_t, lgt_helper_mod_i64) WIDE2(pow_##t, T, int64_t, lgt_helper_pow_i64) \
-      WIDE2(fmod_##t, T, int64_t, lgt_helper_fmod_i64)
-        SIGNED(X)
+#define X(t, T)                                            \
+  WIDE2(div_##t, T, int64_t, lgt_helper_div_i64)           \
+  WIDE2(floordiv_##t, T, int64_t, lgt_helper_floordiv_i64) \
+  WIDE2(mod_##t, T, int64_t, lgt_helper_mod_i64)           \
+  WIDE2(pow_##t, T, int64_t, lgt_helper_pow_i64) WIDE2(fmod_##t, T, int64_t, lgt_helper_fmod_i64)
+SIGNED(X)
 #undef X
-#define X(t, T)                                                                                   \
-  WIDE2(div_##t, T, uint64_t, lgt_helper_div_u64)                                                 \
-  WIDE2(floordiv_##t, T, uint64_t, lgt_helper_floordiv_u64)                                       \
-  WIDE2(mod_##t, T, uint64_t, lgt_helper_mod_u64) WIDE2(pow_##t, T, uint64_t, lgt_helper_pow_u64) \
-      WIDE2(fmod_##t, T, uint64_t, lgt_helper_fmod_u64)
-            UNSIGNED(X)
+#define X(t, T)                                             \
+  WIDE2(div_##t, T, uint64_t, lgt_helper_div_u64)           \
+  WIDE2(floordiv_##t, T, uint64_t, lgt_helper_floordiv_u64) \
+  WIDE2(mod_##t, T, uint64_t, lgt_helper_mod_u64)           \
+  WIDE2(pow_##t, T, uint64_t, lgt_helper_pow_u64) WIDE2(fmod_##t, T, uint64_t, lgt_helper_fmod_u64)
+UNSIGNED(X)
 #undef X
 #define X(t, T)                                      \
   LOOP2(div_##t, T, T, DIV)                          \
   WIDE2(floordiv_##t, T, T, lgt_helper_floordiv_##t) \
   WIDE2(mod_##t, T, T, lgt_helper_mod_##t) WIDE2(fmod_##t, T, T, lgt_helper_fmod_##t)
-                FLOATS(X)
+FLOATS(X)
 #undef X
 
 #define COPYSIGN_F32(x, y) __builtin_copysignf(x, y)
 #define COPYSIGN_F64(x, y) __builtin_copysign(x, y)
-                    LOOP2(copysign_f32, float, float,
-                          COPYSIGN_F32) LOOP2(copysign_f64, double, double,
-                                              COPYSIGN_F64) LOOP1(floor_f32, float, float, __builtin_floorf)
-                        LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float,
-                                                                                __builtin_ceilf)
-                            LOOP1(ceil_f64, double, double, __builtin_ceil) LOOP1(trunc_f32, float, float,
-                                                                                  __builtin_truncf)
-                                LOOP1(trunc_f64, double, double,
-                                      __builtin_trunc) LOOP1(rint_f32, float, float, __builtin_rintf)
-                                    LOOP1(rint_f64, double, double, __builtin_rint)
-                                        LOOP1(sqrt_f32, float, float, __builtin_sqrtf)
-                                            LOOP1(sqrt_f64, double, double, __builtin_sqrt)
-
+LOOP2(copysign_f32, float, float, COPYSIGN_F32)
+LOOP2(copysign_f64, double, double, COPYSIGN_F64)
+LOOP1(floor_f32, float, float, __builtin_floorf)
+LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float, __builtin_ceilf)
+    LOOP1(ceil_f64, double, double, __builtin_ceil) LOOP1(trunc_f32, float, float, __builtin_truncf)
+        LOOP1(trunc_f64, double, double, __builtin_trunc) LOOP1(rint_f32, float, float, __builtin_rintf)
+            LOOP1(rint_f64, double, double, __builtin_rint) LOOP1(sqrt_f32, float, float, __builtin_sqrtf)
+                LOOP1(sqrt_f64, double, double, __builtin_sqrt)
 /* ---- bits ------------------------------------------------------------------------------------- */
 
 #define AND(x, y)        ((x) & (y))
@@ -150,15 +145,15 @@ LOOP1(abs_f64, double, double, __builtin_fabs)
 #define X(t, T)             \
   LOOP2(and_##t, T, T, AND) \
   LOOP2(or_##t, T, T, OR) LOOP2(xor_##t, T, T, XOR) LOOP1(not_##t, T, T, NOT) LOOP2(shl_##t, T, T, SHL)
-                                                UNSIGNED(X)
+                    UNSIGNED(X)
 #undef X
 #define X(t, T) LOOP2(shr_##t, T, T, SHR_SIGNED)
-                                                    SIGNED(X)
+                        SIGNED(X)
 #undef X
 #define X(t, T) LOOP2(shr_##t, T, T, SHR)
-                                                        UNSIGNED(X)
+                            UNSIGNED(X)
 #undef X
-                                                            LOOP1(not_b, uint8_t, uint8_t, NOT_BOOL)
+                                LOOP1(not_b, uint8_t, uint8_t, NOT_BOOL)
 
 /* ---- comparisons, tests, choice --------------------------------------------------------------- */
 
@@ -169,12 +164,12 @@ LOOP1(abs_f64, double, double, __builtin_fabs)
 #define GT(x, y) ((x) > (y))
 #define GE(x, y) ((x) >= (y))
 #define X(t, T)  LOOP2(eq_##t, T, uint8_t, EQ) LOOP2(ne_##t, T, uint8_t, NE)
-                                                                UNSIGNED(X) FLOATS(X)
+                                    UNSIGNED(X) FLOATS(X)
 #undef X
 #define X(t, T)                 \
   LOOP2(lt_##t, T, uint8_t, LT) \
   LOOP2(le_##t, T, uint8_t, LE) LOOP2(gt_##t, T, uint8_t, GT) LOOP2(ge_##t, T, uint8_t, GE)
-                                                                    NUMBERS(X)
+                                        NUMBERS(X)
 #undef X
 
 #define ISNAN(x)    ((x) != (x))
@@ -183,13 +178,11 @@ LOOP1(abs_f64, double, double, __builtin_fabs)
 #define X(t, T)                       \
   LOOP1(isnan_##t, T, uint8_t, ISNAN) \
   LOOP1(isinf_##t, T, uint8_t, ISINF) LOOP1(isfinite_##t, T, uint8_t, ISFINITE)
-                                                                        FLOATS(X)
+                                            FLOATS(X)
 #undef X
 #define TOP_BIT(x) ((x) >> (8 * sizeof(x) - 1))
-                                                                            LOOP1(signbit_f32, uint32_t,
-                                                                                  uint8_t, TOP_BIT)
-                                                                                LOOP1(signbit_f64, uint64_t,
-                                                                                      uint8_t, TOP_BIT)
+                                                LOOP1(signbit_f32, uint32_t, uint8_t, TOP_BIT)
+                                                    LOOP1(signbit_f64, uint64_t, uint8_t, TOP_BIT)
 
 #define X(t, T)                                                                                        \
   static void select_##t(void *restrict out, const void *a, const void *b, const void *c, int64_t n) { \
@@ -198,7 +191,7 @@ LOOP1(abs_f64, double, double, __builtin_fabs)
     const T *x = BLOCK(b), *y = BLOCK(c);                                                              \
     for (int64_t i = 0, m = padded(n); i < m; i++) r[i] = when[i] ? x[i] : y[i];                       \
   }
-                                                                                    UNSIGNED(X)
+                                                        UNSIGNED(X)
 #undef X
 
     /* ---- random numbers --------------------------------------------------------------------------- */
@@ -229,23 +222,26 @@ static inline uint64_t to_u64(double x) {
 #define TO_HALF(x) \
   lgt_half_round((float)(x)) /* of integers: those that float32 rounds are too great anyway */
 #define DOUBLE_TO_HALF(x) lgt_half_round(lgt_float_round_odd(x))
-#define FROM_INTEGER(t, T)                                                                     \
-  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                                     \
-  LOOP1(cast_##t##_i8, T, int8_t, CUT)                                                         \
-  LOOP1(cast_##t##_i16, T, int16_t, CUT) LOOP1(cast_##t##_i32, T, int32_t, CUT)                \
-      LOOP1(cast_##t##_i64, T, int64_t, CUT) LOOP1(cast_##t##_u8, T, uint8_t, CUT)             \
-          LOOP1(cast_##t##_u16, T, uint16_t, CUT) LOOP1(cast_##t##_u32, T, uint32_t, CUT)      \
-              LOOP1(cast_##t##_u64, T, uint64_t, CUT) LOOP1(cast_##t##_f16, T, float, TO_HALF) \
-                  LOOP1(cast_##t##_f32, T, float, CUT) LOOP1(cast_##t##_f64, T, double, CUT)
+#define FROM_INTEGER(t, T)                                                              \
+  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                              \
+  LOOP1(cast_##t##_i8, T, int8_t, CUT)                                                  \
+  LOOP1(cast_##t##_i16, T, int16_t, CUT)                                                \
+  LOOP1(cast_##t##_i32, T, int32_t, CUT)                                                \
+  LOOP1(cast_##t##_i64, T, int64_t, CUT)                                                \
+  LOOP1(cast_##t##_u8, T, uint8_t, CUT) LOOP1(cast_##t##_u16, T, uint16_t, CUT)         \
+      LOOP1(cast_##t##_u32, T, uint32_t, CUT) LOOP1(cast_##t##_u64, T, uint64_t, CUT)   \
+          LOOP1(cast_##t##_f16, T, float, TO_HALF) LOOP1(cast_##t##_f32, T, float, CUT) \
+              LOOP1(cast_##t##_f64, T, double, CUT)
 INTEGERS(FROM_INTEGER)
-#define FROM_FLOAT(t, T)                                                                        \
-  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                                      \
-  LOOP1(cast_##t##_i8, T, int8_t, to_i32)                                                       \
-  LOOP1(cast_##t##_i16, T, int16_t, to_i32) LOOP1(cast_##t##_i32, T, int32_t, to_i32)           \
-      LOOP1(cast_##t##_i64, T, int64_t, to_i64) LOOP1(cast_##t##_u8, T, uint8_t, to_i32)        \
-          LOOP1(cast_##t##_u16, T, uint16_t, to_i32) LOOP1(cast_##t##_u32, T, uint32_t, to_i64) \
-              LOOP1(cast_##t##_u64, T, uint64_t, to_u64) LOOP1(cast_##t##_f32, T, float, CUT)   \
-                  LOOP1(cast_##t##_f64, T, double, CUT)
+#define FROM_FLOAT(t, T)                                                                    \
+  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                                  \
+  LOOP1(cast_##t##_i8, T, int8_t, to_i32)                                                   \
+  LOOP1(cast_##t##_i16, T, int16_t, to_i32)                                                 \
+  LOOP1(cast_##t##_i32, T, int32_t, to_i32)                                                 \
+  LOOP1(cast_##t##_i64, T, int64_t, to_i64)                                                 \
+  LOOP1(cast_##t##_u8, T, uint8_t, to_i32) LOOP1(cast_##t##_u16, T, uint16_t, to_i32)       \
+      LOOP1(cast_##t##_u32, T, uint32_t, to_i64) LOOP1(cast_##t##_u64, T, uint64_t, to_u64) \
+          LOOP1(cast_##t##_f32, T, float, CUT) LOOP1(cast_##t##_f64, T, double, CUT)
 FLOATS(FROM_FLOAT)
 LOOP1(cast_f32_f16, float, float, lgt_half_round)
 LOOP1(cast_f64_f16, double, float, DOUBLE_TO_HALF)
@@ -334,10 +330,12 @@ NUMBERS(X)
 #undef X
 #define REDUCE_HALF(name, op) REDUCE(name##_f16, uint16_t, float, lgt_half_to_float, lgt_half_from_float, op)
 REDUCE_HALF(sum, HALF_ADD)
-REDUCE_HALF(prod, HALF_MUL) REDUCE_HALF(min, MIN) REDUCE_HALF(max, MAX)
+REDUCE_HALF(prod, HALF_MUL)
+REDUCE_HALF(min, MIN)
+REDUCE_HALF(max, MAX)
 #define X(t, T) \
   REDUCE(and_##t, T, T, CUT, CUT, AND) REDUCE(or_##t, T, T, CUT, CUT, OR) REDUCE(xor_##t, T, T, CUT, CUT, XOR)
-    UNSIGNED(X)
+UNSIGNED(X)
 #undef X
 
 /* Is (y, j) better than (x, i)?  A NaN beats numbers; equals go by position. */
@@ -375,10 +373,10 @@ REDUCE_HALF(prod, HALF_MUL) REDUCE_HALF(min, MIN) REDUCE_HALF(max, MAX)
     }                                                                                                        \
   }
 #define X(t, T) REDUCE_ARG(argmin_##t, T, T, CUT, CUT, <) REDUCE_ARG(argmax_##t, T, T, CUT, CUT, >)
-        NUMBERS(X)
+NUMBERS(X)
 #undef X
-            REDUCE_ARG(argmin_f16, uint16_t, float, lgt_half_to_float, lgt_half_from_float, <)
-                REDUCE_ARG(argmax_f16, uint16_t, float, lgt_half_to_float, lgt_half_from_float, >)
+REDUCE_ARG(argmin_f16, uint16_t, float, lgt_half_to_float, lgt_half_from_float, <)
+REDUCE_ARG(argmax_f16, uint16_t, float, lgt_half_to_float, lgt_half_from_float, >)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
@@ -416,83 +414,77 @@ REDUCE_HALF(prod, HALF_MUL) REDUCE_HALF(min, MIN) REDUCE_HALF(max, MAX)
 #define FLOATS_FNS(f) [LGT_FLOAT16] = FNS(f##_f16), [LGT_FLOAT32] = FNS(f##_f32), [LGT_FLOAT64] = FNS(f##_f64)
 #define ORDER_FNS(f)  BOOL_FNS(f), SIGNED_FNS(f), UNSIGNED_FNS(f), FLOATS_FNS(f)
 
-                    const lgt_interp_ops
-    LGT_INTERP_OPS =
+const lgt_interp_ops LGT_INTERP_OPS = {
+    .op =
         {
-            .op =
-                {
-                    [LGT_OP_SELECT] = {BOOL_ROW(select), ROW_BITS(select),
-                                       WIDTH_FLOATS(select), [LGT_FLOAT16] = select_u32},
-                    [LGT_OP_ADD] = {ROW_BITS(add), ROW_FLOATS(add)},
-                    [LGT_OP_SUB] = {ROW_BITS(sub), ROW_FLOATS(sub)},
-                    [LGT_OP_MUL] = {ROW_BITS(mul), ROW_FLOATS(mul)},
-                    [LGT_OP_DIV] = {ROW_NUMBERS(div)},
-                    [LGT_OP_FLOORDIV] = {ROW_NUMBERS(floordiv)},
-                    [LGT_OP_MOD] = {ROW_NUMBERS(mod)},
-                    [LGT_OP_FMOD] = {ROW_NUMBERS(fmod)},
-                    [LGT_OP_POW] = {ROW_INTEGERS(pow)},
-                    [LGT_OP_MIN] = {BOOL_ROW(min), ROW_NUMBERS(min)},
-                    [LGT_OP_MAX] = {BOOL_ROW(max), ROW_NUMBERS(max)},
-                    [LGT_OP_FMIN] = {BOOL_ROW(min), ROW_INTEGERS(min), ROW_FLOATS(fmin)},
-                    [LGT_OP_FMAX] = {BOOL_ROW(max), ROW_INTEGERS(max), ROW_FLOATS(fmax)},
-                    [LGT_OP_COPYSIGN] = {ROW_FLOATS(copysign)},
-                    [LGT_OP_NEG] = {ROW_BITS(neg), ROW_FLOATS(neg)},
-                    [LGT_OP_ABS] = {ROW_NUMBERS(abs)},
-                    [LGT_OP_SIGN] = {ROW_NUMBERS(sign)},
-                    [LGT_OP_AND] = {BOOL_ROW(and), ROW_BITS(and)},
-                    [LGT_OP_OR] = {BOOL_ROW(or), ROW_BITS(or)},
-                    [LGT_OP_XOR] = {BOOL_ROW(xor), ROW_BITS(xor)},
-                    [LGT_OP_NOT] = {[LGT_BOOL] = not_b, ROW_BITS(not )},
-                    [LGT_OP_SHL] = {ROW_BITS(shl)},
-                    [LGT_OP_SHR] = {ROW_INTEGERS(shr)},
-                    [LGT_OP_EQ] = {BOOL_ROW(eq), ROW_BITS(eq), ROW_FLOATS(eq)},
-                    [LGT_OP_NE] = {BOOL_ROW(ne), ROW_BITS(ne), ROW_FLOATS(ne)},
-                    [LGT_OP_LT] = {BOOL_ROW(lt), ROW_NUMBERS(lt)},
-                    [LGT_OP_LE] = {BOOL_ROW(le), ROW_NUMBERS(le)},
-                    [LGT_OP_GT] = {BOOL_ROW(gt), ROW_NUMBERS(gt)},
-                    [LGT_OP_GE] = {BOOL_ROW(ge), ROW_NUMBERS(ge)},
-                    [LGT_OP_ISNAN] = {ROW_FLOATS(isnan)},
-                    [LGT_OP_ISINF] = {ROW_FLOATS(isinf)},
-                    [LGT_OP_ISFINITE] =
-                        {ROW_FLOATS(isfinite)},
-                    [LGT_OP_SIGNBIT] = {ROW_FLOATS(signbit)},
-                    [LGT_OP_FLOOR] = {ROW_FLOATS(floor)},
-                    [LGT_OP_CEIL] =
-                        {ROW_FLOATS(ceil)},
-                    [LGT_OP_TRUNC] = {ROW_FLOATS(trunc)},
-                    [LGT_OP_RINT] =
-                        {ROW_FLOATS(rint)},
-                    [LGT_OP_SQRT] =
-                        {ROW_FLOATS(sqrt)},
-                    [LGT_OP_PHILOX] = {[LGT_UINT64] = philox_u64},
-                },
-            .cast =
-                {
-                    [LGT_BOOL] = CASTS(u8),
-                    [LGT_INT8] = CASTS(i8),
-                    [LGT_INT16] = CASTS(i16),
-                    [LGT_INT32] = CASTS(i32),
-                    [LGT_INT64] = CASTS(i64),
-                    [LGT_UINT8] = CASTS(u8),
-                    [LGT_UINT16] = CASTS(u16),
-                    [LGT_UINT32] = CASTS(u32),
-                    [LGT_UINT64] = CASTS(u64),
-                    [LGT_FLOAT16] = CASTS(f32),
-                    [LGT_FLOAT32] = CASTS(f32),
-                    [LGT_FLOAT64] = CASTS(f64),
-                },
-            .half_round = half_round,
-            .load = {[LGT_BOOL] = load_bool, ROW_BITS(load), WIDTH_FLOATS(load), [LGT_FLOAT16] = load_f16},
-            .store = {BOOL_ROW(store), ROW_BITS(store), WIDTH_FLOATS(store), [LGT_FLOAT16] = store_f16},
-            .reduce =
-                {
-                    [LGT_REDOP_SUM] = {BITS_FNS(sum), FLOATS_FNS(sum)},
-                    [LGT_REDOP_PROD] = {BITS_FNS(prod), FLOATS_FNS(prod)},
-                    [LGT_REDOP_MIN] = {ORDER_FNS(min)},
-                    [LGT_REDOP_MAX] = {ORDER_FNS(max)},
-                    [LGT_REDOP_AND] = {BOOL_FNS(and), BITS_FNS(and)},
-                    [LGT_REDOP_OR] = {BOOL_FNS(or), BITS_FNS(or)},
-                    [LGT_REDOP_XOR] = {BOOL_FNS(xor), BITS_FNS(xor)},
-                },
-            .reduce_arg = {{ORDER_FNS(argmin)}, {ORDER_FNS(argmax)}},
+            [LGT_OP_SELECT] = {BOOL_ROW(select), ROW_BITS(select),
+                               WIDTH_FLOATS(select), [LGT_FLOAT16] = select_u32},
+            [LGT_OP_ADD] = {ROW_BITS(add), ROW_FLOATS(add)},
+            [LGT_OP_SUB] = {ROW_BITS(sub), ROW_FLOATS(sub)},
+            [LGT_OP_MUL] = {ROW_BITS(mul), ROW_FLOATS(mul)},
+            [LGT_OP_DIV] = {ROW_NUMBERS(div)},
+            [LGT_OP_FLOORDIV] = {ROW_NUMBERS(floordiv)},
+            [LGT_OP_MOD] = {ROW_NUMBERS(mod)},
+            [LGT_OP_FMOD] = {ROW_NUMBERS(fmod)},
+            [LGT_OP_POW] = {ROW_INTEGERS(pow)},
+            [LGT_OP_MIN] = {BOOL_ROW(min), ROW_NUMBERS(min)},
+            [LGT_OP_MAX] = {BOOL_ROW(max), ROW_NUMBERS(max)},
+            [LGT_OP_FMIN] = {BOOL_ROW(min), ROW_INTEGERS(min), ROW_FLOATS(fmin)},
+            [LGT_OP_FMAX] = {BOOL_ROW(max), ROW_INTEGERS(max), ROW_FLOATS(fmax)},
+            [LGT_OP_COPYSIGN] = {ROW_FLOATS(copysign)},
+            [LGT_OP_NEG] = {ROW_BITS(neg), ROW_FLOATS(neg)},
+            [LGT_OP_ABS] = {ROW_NUMBERS(abs)},
+            [LGT_OP_SIGN] = {ROW_NUMBERS(sign)},
+            [LGT_OP_AND] = {BOOL_ROW(and), ROW_BITS(and)},
+            [LGT_OP_OR] = {BOOL_ROW(or), ROW_BITS(or)},
+            [LGT_OP_XOR] = {BOOL_ROW(xor), ROW_BITS(xor)},
+            [LGT_OP_NOT] = {[LGT_BOOL] = not_b, ROW_BITS(not )},
+            [LGT_OP_SHL] = {ROW_BITS(shl)},
+            [LGT_OP_SHR] = {ROW_INTEGERS(shr)},
+            [LGT_OP_EQ] = {BOOL_ROW(eq), ROW_BITS(eq), ROW_FLOATS(eq)},
+            [LGT_OP_NE] = {BOOL_ROW(ne), ROW_BITS(ne), ROW_FLOATS(ne)},
+            [LGT_OP_LT] = {BOOL_ROW(lt), ROW_NUMBERS(lt)},
+            [LGT_OP_LE] = {BOOL_ROW(le), ROW_NUMBERS(le)},
+            [LGT_OP_GT] = {BOOL_ROW(gt), ROW_NUMBERS(gt)},
+            [LGT_OP_GE] = {BOOL_ROW(ge), ROW_NUMBERS(ge)},
+            [LGT_OP_ISNAN] = {ROW_FLOATS(isnan)},
+            [LGT_OP_ISINF] = {ROW_FLOATS(isinf)},
+            [LGT_OP_ISFINITE] = {ROW_FLOATS(isfinite)},
+            [LGT_OP_SIGNBIT] = {ROW_FLOATS(signbit)},
+            [LGT_OP_FLOOR] = {ROW_FLOATS(floor)},
+            [LGT_OP_CEIL] = {ROW_FLOATS(ceil)},
+            [LGT_OP_TRUNC] = {ROW_FLOATS(trunc)},
+            [LGT_OP_RINT] = {ROW_FLOATS(rint)},
+            [LGT_OP_SQRT] = {ROW_FLOATS(sqrt)},
+            [LGT_OP_PHILOX] = {[LGT_UINT64] = philox_u64},
+        },
+    .cast =
+        {
+            [LGT_BOOL] = CASTS(u8),
+            [LGT_INT8] = CASTS(i8),
+            [LGT_INT16] = CASTS(i16),
+            [LGT_INT32] = CASTS(i32),
+            [LGT_INT64] = CASTS(i64),
+            [LGT_UINT8] = CASTS(u8),
+            [LGT_UINT16] = CASTS(u16),
+            [LGT_UINT32] = CASTS(u32),
+            [LGT_UINT64] = CASTS(u64),
+            [LGT_FLOAT16] = CASTS(f32),
+            [LGT_FLOAT32] = CASTS(f32),
+            [LGT_FLOAT64] = CASTS(f64),
+        },
+    .half_round = half_round,
+    .load = {[LGT_BOOL] = load_bool, ROW_BITS(load), WIDTH_FLOATS(load), [LGT_FLOAT16] = load_f16},
+    .store = {BOOL_ROW(store), ROW_BITS(store), WIDTH_FLOATS(store), [LGT_FLOAT16] = store_f16},
+    .reduce =
+        {
+            [LGT_REDOP_SUM] = {BITS_FNS(sum), FLOATS_FNS(sum)},
+            [LGT_REDOP_PROD] = {BITS_FNS(prod), FLOATS_FNS(prod)},
+            [LGT_REDOP_MIN] = {ORDER_FNS(min)},
+            [LGT_REDOP_MAX] = {ORDER_FNS(max)},
+            [LGT_REDOP_AND] = {BOOL_FNS(and), BITS_FNS(and)},
+            [LGT_REDOP_OR] = {BOOL_FNS(or), BITS_FNS(or)},
+            [LGT_REDOP_XOR] = {BOOL_FNS(xor), BITS_FNS(xor)},
+        },
+    .reduce_arg = {{ORDER_FNS(argmin)}, {ORDER_FNS(argmax)}},
 };

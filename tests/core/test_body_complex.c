@@ -58,10 +58,10 @@ static void apply(int op, int dtype, int result, void *out, const void *a, const
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
-#define FUNCTIONS(X)                                                                               \
-  X(EXP, cexp)                                                                                     \
-  X(LOG, clog) X(SQRT, csqrt) X(SIN, csin) X(COS, ccos) X(TAN, ctan) X(SINH, csinh) X(COSH, ccosh) \
-      X(TANH, ctanh)
+#define FUNCTIONS(X) \
+  X(EXP, cexp)       \
+  X(LOG, clog)       \
+  X(SQRT, csqrt) X(SIN, csin) X(COS, ccos) X(TAN, ctan) X(SINH, csinh) X(COSH, ccosh) X(TANH, ctanh)
 
 static z128 z(double re, double im) { return CMPLX(re, im); }
 
@@ -221,7 +221,8 @@ TEST(other_constant_powers) {
     void *arrays[2] = {&in, &out};
     run_lowered(body, arrays, NULL, 1);
     lgt_body_free(body);
-    if (!(cabs(out - want) <= 1e-12 * cabs(want))) FAIL("exponent %d: %.17g%+.17gi", i, creal(out), cimag(out));
+    if (!(cabs(out - want) <= 1e-12 * cabs(want)))
+      FAIL("exponent %d: %.17g%+.17gi", i, creal(out), cimag(out));
   }
 }
 
