@@ -45,6 +45,9 @@ static inline int64_t padded(int64_t n) { return (n + LGT_LANES - 1) & -(int64_t
     for (int64_t i = 0, m = padded(n); i < m; i++) r[i] = (R)f(x[i], y[i]);                      \
   }
 
+/* clang-format takes a list of macros for one long statement. */
+/* clang-format off */
+
 /* ---- arithmetic ------------------------------------------------------------------------------- */
 
 #define ADD(x, y) ((x) + (y))
@@ -52,8 +55,9 @@ static inline int64_t padded(int64_t n) { return (n + LGT_LANES - 1) & -(int64_t
 #define MUL(x, y) ((x) * (y))
 #define DIV(x, y) ((x) / (y))
 #define NEG(x)    (-(x))
-#define X(t, T) \
-  LOOP2(add_##t, T, T, ADD) LOOP2(sub_##t, T, T, SUB) LOOP2(mul_##t, T, T, MUL) LOOP1(neg_##t, T, T, NEG)
+#define X(t, T)                                       \
+  LOOP2(add_##t, T, T, ADD) LOOP2(sub_##t, T, T, SUB) \
+  LOOP2(mul_##t, T, T, MUL) LOOP1(neg_##t, T, T, NEG)
 UNSIGNED(X)
 FLOATS(X)
 #undef X
@@ -101,23 +105,20 @@ FLOATS(X)
     }                                                                                               \
     for (int64_t i = n, m = padded(n); i < m; i++) r[i] = r[n - 1]; /* computed with, so defined */ \
   }
-#define X(t, T)                                            \
-  WIDE2(div_##t, T, int64_t, lgt_helper_div_i64)           \
-  WIDE2(floordiv_##t, T, int64_t, lgt_helper_floordiv_i64) \
-  WIDE2(mod_##t, T, int64_t, lgt_helper_mod_i64)           \
-  WIDE2(pow_##t, T, int64_t, lgt_helper_pow_i64) WIDE2(fmod_##t, T, int64_t, lgt_helper_fmod_i64)
+#define X(t, T)                                                                                           \
+  WIDE2(div_##t, T, int64_t, lgt_helper_div_i64) WIDE2(floordiv_##t, T, int64_t, lgt_helper_floordiv_i64) \
+  WIDE2(mod_##t, T, int64_t, lgt_helper_mod_i64) WIDE2(pow_##t, T, int64_t, lgt_helper_pow_i64)           \
+  WIDE2(fmod_##t, T, int64_t, lgt_helper_fmod_i64)
 SIGNED(X)
 #undef X
-#define X(t, T)                                             \
-  WIDE2(div_##t, T, uint64_t, lgt_helper_div_u64)           \
-  WIDE2(floordiv_##t, T, uint64_t, lgt_helper_floordiv_u64) \
-  WIDE2(mod_##t, T, uint64_t, lgt_helper_mod_u64)           \
-  WIDE2(pow_##t, T, uint64_t, lgt_helper_pow_u64) WIDE2(fmod_##t, T, uint64_t, lgt_helper_fmod_u64)
+#define X(t, T)                                                                                             \
+  WIDE2(div_##t, T, uint64_t, lgt_helper_div_u64) WIDE2(floordiv_##t, T, uint64_t, lgt_helper_floordiv_u64) \
+  WIDE2(mod_##t, T, uint64_t, lgt_helper_mod_u64) WIDE2(pow_##t, T, uint64_t, lgt_helper_pow_u64)           \
+  WIDE2(fmod_##t, T, uint64_t, lgt_helper_fmod_u64)
 UNSIGNED(X)
 #undef X
-#define X(t, T)                                      \
-  LOOP2(div_##t, T, T, DIV)                          \
-  WIDE2(floordiv_##t, T, T, lgt_helper_floordiv_##t) \
+#define X(t, T)                                                                       \
+  LOOP2(div_##t, T, T, DIV) WIDE2(floordiv_##t, T, T, lgt_helper_floordiv_##t)        \
   WIDE2(mod_##t, T, T, lgt_helper_mod_##t) WIDE2(fmod_##t, T, T, lgt_helper_fmod_##t)
 FLOATS(X)
 #undef X
@@ -127,11 +128,16 @@ FLOATS(X)
 LOOP2(copysign_f32, float, float, COPYSIGN_F32)
 LOOP2(copysign_f64, double, double, COPYSIGN_F64)
 LOOP1(floor_f32, float, float, __builtin_floorf)
-LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float, __builtin_ceilf)
-    LOOP1(ceil_f64, double, double, __builtin_ceil) LOOP1(trunc_f32, float, float, __builtin_truncf)
-        LOOP1(trunc_f64, double, double, __builtin_trunc) LOOP1(rint_f32, float, float, __builtin_rintf)
-            LOOP1(rint_f64, double, double, __builtin_rint) LOOP1(sqrt_f32, float, float, __builtin_sqrtf)
-                LOOP1(sqrt_f64, double, double, __builtin_sqrt)
+LOOP1(floor_f64, double, double, __builtin_floor)
+LOOP1(ceil_f32, float, float, __builtin_ceilf)
+LOOP1(ceil_f64, double, double, __builtin_ceil)
+LOOP1(trunc_f32, float, float, __builtin_truncf)
+LOOP1(trunc_f64, double, double, __builtin_trunc)
+LOOP1(rint_f32, float, float, __builtin_rintf)
+LOOP1(rint_f64, double, double, __builtin_rint)
+LOOP1(sqrt_f32, float, float, __builtin_sqrtf)
+LOOP1(sqrt_f64, double, double, __builtin_sqrt)
+
 /* ---- bits ------------------------------------------------------------------------------------- */
 
 #define AND(x, y)        ((x) & (y))
@@ -139,21 +145,22 @@ LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float, 
 #define XOR(x, y)        ((x) ^ (y))
 #define NOT(x)           (~(x))
 #define NOT_BOOL(x)      ((x) ^ 1)
-#define SHL(x, y)        ((uint64_t)(y) < 8 * sizeof(x) ? (uint64_t)(x) << ((y)&63) : 0)
-#define SHR(x, y)        ((uint64_t)(y) < 8 * sizeof(x) ? (x) >> ((y)&63) : 0)
+#define SHL(x, y)        ((uint64_t)(y) < 8 * sizeof(x) ? (uint64_t)(x) << ((y) & 63) : 0)
+#define SHR(x, y)        ((uint64_t)(y) < 8 * sizeof(x) ? (x) >> ((y) & 63) : 0)
 #define SHR_SIGNED(x, y) ((int64_t)(x) >> ((uint64_t)(y) < 63 ? (y) : 63))
-#define X(t, T)             \
-  LOOP2(and_##t, T, T, AND) \
-  LOOP2(or_##t, T, T, OR) LOOP2(xor_##t, T, T, XOR) LOOP1(not_##t, T, T, NOT) LOOP2(shl_##t, T, T, SHL)
-                    UNSIGNED(X)
+#define X(t, T)                                       \
+  LOOP2(and_##t, T, T, AND) LOOP2(or_##t, T, T, OR)   \
+  LOOP2(xor_##t, T, T, XOR) LOOP1(not_##t, T, T, NOT) \
+  LOOP2(shl_##t, T, T, SHL)
+UNSIGNED(X)
 #undef X
 #define X(t, T) LOOP2(shr_##t, T, T, SHR_SIGNED)
-                        SIGNED(X)
+SIGNED(X)
 #undef X
 #define X(t, T) LOOP2(shr_##t, T, T, SHR)
-                            UNSIGNED(X)
+UNSIGNED(X)
 #undef X
-                                LOOP1(not_b, uint8_t, uint8_t, NOT_BOOL)
+LOOP1(not_b, uint8_t, uint8_t, NOT_BOOL)
 
 /* ---- comparisons, tests, choice --------------------------------------------------------------- */
 
@@ -164,25 +171,25 @@ LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float, 
 #define GT(x, y) ((x) > (y))
 #define GE(x, y) ((x) >= (y))
 #define X(t, T)  LOOP2(eq_##t, T, uint8_t, EQ) LOOP2(ne_##t, T, uint8_t, NE)
-                                    UNSIGNED(X) FLOATS(X)
+UNSIGNED(X) FLOATS(X)
 #undef X
-#define X(t, T)                 \
-  LOOP2(lt_##t, T, uint8_t, LT) \
-  LOOP2(le_##t, T, uint8_t, LE) LOOP2(gt_##t, T, uint8_t, GT) LOOP2(ge_##t, T, uint8_t, GE)
-                                        NUMBERS(X)
+#define X(t, T)                                               \
+  LOOP2(lt_##t, T, uint8_t, LT) LOOP2(le_##t, T, uint8_t, LE) \
+  LOOP2(gt_##t, T, uint8_t, GT) LOOP2(ge_##t, T, uint8_t, GE)
+NUMBERS(X)
 #undef X
 
 #define ISNAN(x)    ((x) != (x))
 #define ISINF(x)    (((x) < 0 ? -(x) : (x)) == INFINITY)
 #define ISFINITE(x) (((x) < 0 ? -(x) : (x)) < INFINITY)
-#define X(t, T)                       \
-  LOOP1(isnan_##t, T, uint8_t, ISNAN) \
-  LOOP1(isinf_##t, T, uint8_t, ISINF) LOOP1(isfinite_##t, T, uint8_t, ISFINITE)
-                                            FLOATS(X)
+#define X(t, T)                                                           \
+  LOOP1(isnan_##t, T, uint8_t, ISNAN) LOOP1(isinf_##t, T, uint8_t, ISINF) \
+  LOOP1(isfinite_##t, T, uint8_t, ISFINITE)
+FLOATS(X)
 #undef X
 #define TOP_BIT(x) ((x) >> (8 * sizeof(x) - 1))
-                                                LOOP1(signbit_f32, uint32_t, uint8_t, TOP_BIT)
-                                                    LOOP1(signbit_f64, uint64_t, uint8_t, TOP_BIT)
+LOOP1(signbit_f32, uint32_t, uint8_t, TOP_BIT)
+LOOP1(signbit_f64, uint64_t, uint8_t, TOP_BIT)
 
 #define X(t, T)                                                                                        \
   static void select_##t(void *restrict out, const void *a, const void *b, const void *c, int64_t n) { \
@@ -191,12 +198,12 @@ LOOP1(floor_f64, double, double, __builtin_floor) LOOP1(ceil_f32, float, float, 
     const T *x = BLOCK(b), *y = BLOCK(c);                                                              \
     for (int64_t i = 0, m = padded(n); i < m; i++) r[i] = when[i] ? x[i] : y[i];                       \
   }
-                                                        UNSIGNED(X)
+UNSIGNED(X)
 #undef X
 
-    /* ---- random numbers --------------------------------------------------------------------------- */
+/* ---- random numbers --------------------------------------------------------------------------- */
 
-    static inline uint64_t philox(uint64_t counter, uint64_t key) {
+static inline uint64_t philox(uint64_t counter, uint64_t key) {
   uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = 0, c3 = 0;
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
 #pragma GCC unroll 10 /* or the loop over elements is not vectorised */
@@ -219,29 +226,23 @@ static inline uint64_t to_u64(double x) {
 
 #define TO_BOOL(x) ((x) != 0)
 #define CUT(x)     (x)
-#define TO_HALF(x) \
-  lgt_half_round((float)(x)) /* of integers: those that float32 rounds are too great anyway */
+#define TO_HALF(x) lgt_half_round((float)(x)) /* of integers: those that float32 rounds are too great anyway */
 #define DOUBLE_TO_HALF(x) lgt_half_round(lgt_float_round_odd(x))
-#define FROM_INTEGER(t, T)                                                              \
-  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                              \
-  LOOP1(cast_##t##_i8, T, int8_t, CUT)                                                  \
-  LOOP1(cast_##t##_i16, T, int16_t, CUT)                                                \
-  LOOP1(cast_##t##_i32, T, int32_t, CUT)                                                \
-  LOOP1(cast_##t##_i64, T, int64_t, CUT)                                                \
-  LOOP1(cast_##t##_u8, T, uint8_t, CUT) LOOP1(cast_##t##_u16, T, uint16_t, CUT)         \
-      LOOP1(cast_##t##_u32, T, uint32_t, CUT) LOOP1(cast_##t##_u64, T, uint64_t, CUT)   \
-          LOOP1(cast_##t##_f16, T, float, TO_HALF) LOOP1(cast_##t##_f32, T, float, CUT) \
-              LOOP1(cast_##t##_f64, T, double, CUT)
+#define FROM_INTEGER(t, T)                                                         \
+  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL) LOOP1(cast_##t##_i8, T, int8_t, CUT)    \
+  LOOP1(cast_##t##_i16, T, int16_t, CUT) LOOP1(cast_##t##_i32, T, int32_t, CUT)    \
+  LOOP1(cast_##t##_i64, T, int64_t, CUT) LOOP1(cast_##t##_u8, T, uint8_t, CUT)     \
+  LOOP1(cast_##t##_u16, T, uint16_t, CUT) LOOP1(cast_##t##_u32, T, uint32_t, CUT)  \
+  LOOP1(cast_##t##_u64, T, uint64_t, CUT) LOOP1(cast_##t##_f16, T, float, TO_HALF) \
+  LOOP1(cast_##t##_f32, T, float, CUT) LOOP1(cast_##t##_f64, T, double, CUT)
 INTEGERS(FROM_INTEGER)
-#define FROM_FLOAT(t, T)                                                                    \
-  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL)                                                  \
-  LOOP1(cast_##t##_i8, T, int8_t, to_i32)                                                   \
-  LOOP1(cast_##t##_i16, T, int16_t, to_i32)                                                 \
-  LOOP1(cast_##t##_i32, T, int32_t, to_i32)                                                 \
-  LOOP1(cast_##t##_i64, T, int64_t, to_i64)                                                 \
-  LOOP1(cast_##t##_u8, T, uint8_t, to_i32) LOOP1(cast_##t##_u16, T, uint16_t, to_i32)       \
-      LOOP1(cast_##t##_u32, T, uint32_t, to_i64) LOOP1(cast_##t##_u64, T, uint64_t, to_u64) \
-          LOOP1(cast_##t##_f32, T, float, CUT) LOOP1(cast_##t##_f64, T, double, CUT)
+#define FROM_FLOAT(t, T)                                                                \
+  LOOP1(cast_##t##_b, T, uint8_t, TO_BOOL) LOOP1(cast_##t##_i8, T, int8_t, to_i32)      \
+  LOOP1(cast_##t##_i16, T, int16_t, to_i32) LOOP1(cast_##t##_i32, T, int32_t, to_i32)   \
+  LOOP1(cast_##t##_i64, T, int64_t, to_i64) LOOP1(cast_##t##_u8, T, uint8_t, to_i32)    \
+  LOOP1(cast_##t##_u16, T, uint16_t, to_i32) LOOP1(cast_##t##_u32, T, uint32_t, to_i64) \
+  LOOP1(cast_##t##_u64, T, uint64_t, to_u64) LOOP1(cast_##t##_f32, T, float, CUT)       \
+  LOOP1(cast_##t##_f64, T, double, CUT)
 FLOATS(FROM_FLOAT)
 LOOP1(cast_f32_f16, float, float, lgt_half_round)
 LOOP1(cast_f64_f16, double, float, DOUBLE_TO_HALF)
@@ -333,14 +334,15 @@ REDUCE_HALF(sum, HALF_ADD)
 REDUCE_HALF(prod, HALF_MUL)
 REDUCE_HALF(min, MIN)
 REDUCE_HALF(max, MAX)
-#define X(t, T) \
-  REDUCE(and_##t, T, T, CUT, CUT, AND) REDUCE(or_##t, T, T, CUT, CUT, OR) REDUCE(xor_##t, T, T, CUT, CUT, XOR)
+#define X(t, T)                                                           \
+  REDUCE(and_##t, T, T, CUT, CUT, AND) REDUCE(or_##t, T, T, CUT, CUT, OR) \
+  REDUCE(xor_##t, T, T, CUT, CUT, XOR)
 UNSIGNED(X)
 #undef X
 
 /* Is (y, j) better than (x, i)?  A NaN beats numbers; equals go by position. */
 #define BETTER(beats, x, i, y, j) \
-  ((y)beats(x) || ((y) != (y) && (x) == (x)) || (((y) == (x) || ((y) != (y) && (x) != (x))) && (j) < (i)))
+  ((y) beats (x) || ((y) != (y) && (x) == (x)) || (((y) == (x) || ((y) != (y) && (x) != (x))) && (j) < (i)))
 #define REDUCE_ARG(name, M, T, in, out, beats)                                                               \
   static inline void take_##name(T *value, int64_t *at, T y, int64_t j) {                                    \
     T x = *value;                                                                                            \
@@ -438,7 +440,7 @@ const lgt_interp_ops LGT_INTERP_OPS = {
             [LGT_OP_AND] = {BOOL_ROW(and), ROW_BITS(and)},
             [LGT_OP_OR] = {BOOL_ROW(or), ROW_BITS(or)},
             [LGT_OP_XOR] = {BOOL_ROW(xor), ROW_BITS(xor)},
-            [LGT_OP_NOT] = {[LGT_BOOL] = not_b, ROW_BITS(not )},
+            [LGT_OP_NOT] = {[LGT_BOOL] = not_b, ROW_BITS(not)},
             [LGT_OP_SHL] = {ROW_BITS(shl)},
             [LGT_OP_SHR] = {ROW_INTEGERS(shr)},
             [LGT_OP_EQ] = {BOOL_ROW(eq), ROW_BITS(eq), ROW_FLOATS(eq)},

@@ -341,16 +341,14 @@ TEST(float64_to_float16_rounds_once) {
 
 /* ---- transcendental functions ----------------------------------------------------------------- */
 
-#define MATH1(X)                                                                                          \
-  X(CBRT, cbrt)                                                                                           \
-  X(EXP, exp)                                                                                             \
-  X(EXP2, exp2)                                                                                           \
-  X(EXP10, exp10)                                                                                         \
-  X(EXPM1, expm1)                                                                                         \
-  X(LOG, log) X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) X(SIN, sin) X(COS, cos) X(TAN, tan)           \
-      X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) X(ASINH, asinh) \
-          X(ACOSH, acosh) X(ATANH, atanh) X(ERF, erf) X(ERFC, erfc)
+/* clang-format off */
+#define MATH1(X)                                                                      \
+  X(CBRT, cbrt) X(EXP, exp) X(EXP2, exp2) X(EXP10, exp10) X(EXPM1, expm1) X(LOG, log) \
+  X(LOG2, log2) X(LOG10, log10) X(LOG1P, log1p) X(SIN, sin) X(COS, cos) X(TAN, tan)   \
+  X(ASIN, asin) X(ACOS, acos) X(ATAN, atan) X(SINH, sinh) X(COSH, cosh) X(TANH, tanh) \
+  X(ASINH, asinh) X(ACOSH, acosh) X(ATANH, atanh) X(ERF, erf) X(ERFC, erfc)
 #define MATH2(X) X(POW, pow) X(ATAN2, atan2) X(HYPOT, hypot)
+/* clang-format on */
 
 static double libm(int op, double a, double b) {
   switch (op) {
