@@ -13,7 +13,7 @@
 --   shape      reshape, transpose, concatenate, ...
 --   linalg     dot, matmul
 --   text print arrays as text
---   random npy fuse plot   loaded when first used
+--   random npy fuse   loaded when first used
 --
 -- An array is an FFI struct whose only field is its id (lgt.lua); what it can do hangs on the metatype
 -- that is installed here.
@@ -83,7 +83,7 @@ core.dtypes.install_complex()
 -- ---- what is loaded when it is first used ---------------------------------------------------------------
 
 local homes = {
-  random = "random", save = "npy", load = "npy", fuse = "fuse", plot = "plot", set_printoptions = "print",
+  random = "random", save = "npy", load = "npy", fuse = "fuse", set_printoptions = "print",
 }
 for _, name in ipairs { "totable", "item", "host" } do
   methods[name] = function(...)

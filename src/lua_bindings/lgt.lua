@@ -126,19 +126,21 @@ local Array = ffi.typeof("lgt_array")
 lgt.Array = Array
 
 local alive = setmetatable({}, { __mode = "v" })
-local room = 0 -- alive[1 .. room] are in use: a handle, false, or nil for dead
+local capacity = 0 -- alive[1 .. capacity]: a handle, false for free, or nil for dead
+local room = 0 -- ids handed out are no greater than this
 local collected = true -- a collection has ended since the last sweep
-local collections = 0
-lgt.alive = alive
 
 local dead = ffi.new("lgt_id[1024]")
 
+-- From the greatest id down, so that small ones are on top of the stack of free ids and `room` can shrink.
 local function sweep()
   collected = false
-  local n = 0
-  for id = 1, room do
+  local n, greatest = 0, 0
+  for id = room, 1, -1 do
     local array = alive[id] -- comparing an array with == would call its metamethod
-    if not array and array ~= false then
+    if array then
+      if greatest == 0 then greatest = id end
+    elseif array ~= false then
       alive[id] = false
       dead[n] = id
       n = n + 1
@@ -149,6 +151,7 @@ local function sweep()
     end
   end
   if n > 0 then C.lgt_array_free_many(rt, dead, n) end
+  room = math.min(capacity, math.max(greatest, 256))
 end
 
 -- An object that lives for one collection: its finaliser tells that the cycle has ended.
@@ -164,8 +167,8 @@ arm_sentinel()
 local function grow(id)
   local wanted = math.max(1024, room)
   while wanted < id do wanted = wanted * 2 end
-  for i = room + 1, wanted do alive[i] = false end
-  room = wanted
+  for i = capacity + 1, wanted do alive[i] = false end
+  capacity, room = math.max(capacity, wanted), wanted
 end
 jit.off(grow)
 
@@ -183,7 +186,6 @@ local function flush()
   if collected then sweep() end
   local result = C.lgt_flush(rt)
   while result == 1 do
-    collections = collections + 1
     collectgarbage()
     sweep()
     result = C.lgt_flush(rt)
@@ -367,14 +369,10 @@ function lgt.stats()
     result[ffi.string(name[0])] = tonumber(count)
     n = n + 1
   end
-  result.collections = collections
   return result
 end
 
-function lgt.stats_reset()
-  collections = 0
-  C.lgt_stats_reset(rt)
-end
+function lgt.stats_reset() C.lgt_stats_reset(rt) end
 
 -- How an array is stored, and what was fused to make it, as text.
 ---@param array lgt_array
