@@ -16,7 +16,7 @@ local seconds = lgt.time() - begin
 
 local s = lgt.stats()
 print()
-print(("%.2f s, %.1f ms a step, %.0f million cells a second"):format(seconds, 1e3 * seconds / steps,
+print(("%.2f s, %.1f ms a step, %.1f million cells a second"):format(seconds, 1e3 * seconds / steps,
   n * n * steps / seconds / 1e6))
 print(("%d array operations (%.0f a step) ran as %d tasks; %d temporaries were never stored"):format(s.launches,
   s.launches / steps, s.tasks, s.temporaries_elided))
