@@ -107,7 +107,7 @@ int lgt_window_cut(const lgt_window *window, bool forced) {
   int p = period_of(window->token, n);
   int start = p ? n - 2 * p : n; /* where the repetition begins */
   while (p && start > 0 && window->token[start - 1] == window->token[start - 1 + p]) start--;
-  if (n - start < n / 2) return landmark(window->token, n);
+  if (!p || n - start < n / 2) return landmark(window->token, n);
   return start + (n - start) / p * p;
 }
 
