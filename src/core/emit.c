@@ -12,12 +12,17 @@
  * private copy of the few core functions it needs.  It exports lgt_emit_loop alone; everything that
  * goes wrong is told in the result, since messages and logs of the copy reach nobody.
  *
+ * LLVM ends the process when it meets what it thinks impossible.  Here that is caught: the loop fails,
+ * and since LLVM's state is unknown then, so does every later one; the interpreter goes on.
+ *
  * Thread: any; one loop at a time, under `lock`.  MLIR's context, the target and its machines are made
- * once and kept until the process ends: making them costs as much as a small kernel.
+ * once and kept until the process ends: making them costs as much as a small kernel.  A process that
+ * exits while a loop is being compiled waits for it, because LLVM's static objects are about to go.
  */
 #include "emit.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +30,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -68,8 +74,13 @@ static void put_list(text *t, const char *format, va_list list) {
     format += plain;
     if (!*format) break;
     switch (*format++) {
-      case '%': add_bytes(t, number, (size_t)snprintf(number, sizeof number, "%%%d", va_arg(list, val))); break;
-      case '#': add_bytes(t, number, (size_t)snprintf(number, sizeof number, "%lld", (long long)va_arg(list, int64_t))); break;
+      case '%':
+        add_bytes(t, number, (size_t)snprintf(number, sizeof number, "%%%d", va_arg(list, val)));
+        break;
+      case '#':
+        add_bytes(t, number,
+                  (size_t)snprintf(number, sizeof number, "%lld", (long long)va_arg(list, int64_t)));
+        break;
       default: {
         const char *string = va_arg(list, const char *);
         add_bytes(t, string, strlen(string));
@@ -106,18 +117,31 @@ const char *vector_type(emitter *e, int lanes, elem el) {
 
 /* ---- MLIR and LLVM ------------------------------------------------------------------------------ */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below, and MLIR and LLVM themselves */
+/* All below, and MLIR and LLVM themselves.  Recursive for the sake of `quiesce`. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct machinery {
   bool ready;
+  bool broken;     /* by a fatal error */
+  jmp_buf escape;  /* where a fatal error leads */
+  char fatal[200]; /* what it said */
   MlirContext context;
   LLVMTargetRef target;
   char *triple;
   LLVMTargetMachineRef machine[LGT_NISA];
 } the;
 
+static void on_fatal_error(const char *reason) {
+  snprintf(the.fatal, sizeof the.fatal, "%s", reason);
+  longjmp(the.escape, 1);
+}
+
+/* At exit, before static objects are destroyed: wait for the loop at work, and let none begin. */
+static void quiesce(void) { pthread_mutex_lock(&lock); }
+
 static bool start(lgt_emit_result *out) {
   if (the.ready) return true;
   char *error = NULL;
+  LLVMInstallFatalErrorHandler(on_fatal_error);
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86TargetMC();
@@ -136,6 +160,7 @@ static bool start(lgt_emit_result *out) {
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__math__(), the.context);
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__cf__(), the.context);
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__func__(), the.context);
+  atexit(quiesce);
   the.ready = true;
   return true;
 }
@@ -149,8 +174,9 @@ static LLVMTargetMachineRef machine_for(lgt_isa isa) {
     cpu = LLVMGetHostCPUName();
     features = LLVMGetHostCPUFeatures();
   }
-  the.machine[isa] = LLVMCreateTargetMachine(the.target, the.triple, cpu ? cpu : level[isa], features ? features : "",
-                                             LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+  the.machine[isa] =
+      LLVMCreateTargetMachine(the.target, the.triple, cpu ? cpu : level[isa], features ? features : "",
+                              LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
   if (cpu) LLVMDisposeMessage(cpu);
   if (features) LLVMDisposeMessage(features);
   return the.machine[isa];
@@ -224,7 +250,7 @@ static double seconds(void) {
 }
 
 /* From text to object; true when that worked. */
-static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
+static bool compile_text(const char *source, lgt_isa isa, lgt_emit_result *out) {
   bool done = false;
   double t0 = seconds();
   MlirModule module = mlirModuleCreateParse(the.context, mlirStringRefCreateFromCString(source));
@@ -233,7 +259,8 @@ static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
   LLVMTargetMachineRef machine = machine_for(isa);
   LLVMContextRef context = LLVMContextCreate();
   t0 = seconds();
-  LLVMModuleRef code = lower(module) ? mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context) : NULL;
+  LLVMModuleRef code =
+      lower(module) ? mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context) : NULL;
   mlirModuleDestroy(module);
   out->seconds[LGT_EMIT_LOWER] = seconds() - t0;
   if (code) {
@@ -252,6 +279,13 @@ static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
   }
   LLVMContextDispose(context);
   return done;
+}
+
+static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
+  if (!the.broken && setjmp(the.escape) == 0) return compile_text(source, isa, out);
+  the.broken = true;
+  snprintf(out->message, sizeof out->message, "a fatal error of LLVM: %s", the.fatal);
+  return false;
 }
 
 /* ---- the entry ------------------------------------------------------------------------------------ */
@@ -286,15 +320,16 @@ static char *write_module(emitter *e) {
   return e->decl.failed || e->done.failed || e->entry.failed || e->body.failed ? NULL : e->decl.data;
 }
 
-__attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa, bool want_text,
-                                                                lgt_emit_result *out) {
+__attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa,
+                                                                bool want_text, lgt_emit_result *out) {
   emitter e;
   lgt_status status = LGT_NO_MEMORY;
   double t0 = seconds();
   memset(out, 0, sizeof *out);
   char *source = emitter_init(&e, loop, isa) ? write_module(&e) : NULL;
   if (!source) {
-    snprintf(out->message, sizeof out->message, "out of memory while writing a loop of %d instructions", loop->ninst);
+    snprintf(out->message, sizeof out->message, "out of memory while writing a loop of %d instructions",
+             loop->ninst);
     goto done;
   }
   out->seconds[LGT_EMIT_WRITE] = seconds() - t0;
@@ -304,7 +339,8 @@ __attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *
   t0 = seconds();
   if (start(out)) {
     out->seconds[LGT_EMIT_START] = seconds() - t0;
-    MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(the.context, on_diagnostic, out, NULL);
+    MlirDiagnosticHandlerID handler =
+        mlirContextAttachDiagnosticHandler(the.context, on_diagnostic, out, NULL);
     if (compile(source, isa, out)) status = LGT_OK;
     mlirContextDetachDiagnosticHandler(the.context, handler);
   }

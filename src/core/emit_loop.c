@@ -152,11 +152,13 @@ static elem access_elem(const emitter *e, int k) { return mem_elem(e->loop->acce
 static val address_of(emitter *e, int k) {
   const emit_access *access = &e->access[k];
   switch (e->loop->access[k].inner) {
-    case LGT_STRIDE_ZERO: return access->base;
+    case LGT_STRIDE_ZERO:
+      return access->base;
     case LGT_STRIDE_UNIT:
       return def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", access->base, e->column,
                  scalar_type(access_elem(e, k)));
-    default: return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
+    default:
+      return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
   }
 }
 
@@ -172,7 +174,8 @@ static val read_lanes(emitter *e, int k, bool part) {
   val at = address_of(e, k), stride = stride_of(e, k);
   val vector = def(e, "llvm.mlir.undef : $", type);
   for (int lane = 0; lane < e->lanes; lane++) {
-    val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el), scalar_type(el));
+    val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
+                      scalar_type(el));
     val index = int_constant(e, lane);
     vector = def(e, "llvm.insertelement %, %[% : i64] : $", element, vector, index, type);
     if (lane + 1 == e->lanes) break;
@@ -194,8 +197,8 @@ static val read_access(emitter *e, int k, bool part) {
   val at = address_of(e, k);
   if (!part) return def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type);
   val ones = el >= F16 ? splat_float(e, el, 1) : splat_int(e, el, 1);
-  return def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at, e->mask, ones, align,
-             lanes_type(e, I1), type, type);
+  return def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at, e->mask,
+             ones, align, lanes_type(e, I1), type, type);
 }
 
 /* A loop over the lanes in use, through a buffer. */
@@ -210,15 +213,16 @@ static void write_lanes(emitter *e, int k, val vector, val count) {
   begin_block(e, loop, &lane, 1, 0);
   val from = def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", scratch(e, 0), lane, type);
   val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", from, align, type);
-  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, advance(e, at, int_op(e, "muli", lane, stride)),
-      align, type);
+  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element,
+      advance(e, at, int_op(e, "muli", lane, stride)), align, type);
   val after = int_op(e, "addi", lane, int_constant(e, 1));
   branch_if(e, int_less(e, after, count), loop, &after, 1, done, 0);
   begin_block(e, done, NULL, 0, 0);
 }
 
 static void write_vector(emitter *e, val at, val vector, elem el, int64_t align, const char *attribute) {
-  put(e, "llvm.store %, % {alignment = # : i64$} : $, !llvm.ptr\n", vector, at, align, attribute, lanes_type(e, el));
+  put(e, "llvm.store %, % {alignment = # : i64$} : $, !llvm.ptr\n", vector, at, align, attribute,
+      lanes_type(e, el));
 }
 
 /* Bytes to which a non-temporal store of this element must be aligned: whole vectors, or cache lines. */
@@ -253,18 +257,21 @@ static void write_access(emitter *e, int k, val vector, bool part) {
     case LGT_STRIDE_ZERO: { /* what comes last stays */
       val last = int_op(e, "subi", count, int_constant(e, 1));
       val element = def(e, "llvm.extractelement %[% : i64] : $", vector, last, lanes_type(e, el));
-      put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, address_of(e, k), (int64_t)elem_size(el),
-          scalar_type(el));
+      put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, address_of(e, k),
+          (int64_t)elem_size(el), scalar_type(el));
       return;
     }
-    case LGT_STRIDE_ANY: write_lanes(e, k, vector, count); return;
-    default: break;
+    case LGT_STRIDE_ANY:
+      write_lanes(e, k, vector, count);
+      return;
+    default:
+      break;
   }
   if (!part) write_full(e, k, vector);
   else if (!can_mask(e, el)) write_lanes(e, k, vector, count);
   else
-    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n", vector, address_of(e, k), e->mask,
-        (int64_t)elem_size(el), lanes_type(e, el), lanes_type(e, I1));
+    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n", vector,
+        address_of(e, k), e->mask, (int64_t)elem_size(el), lanes_type(e, el), lanes_type(e, I1));
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------ */
@@ -282,7 +289,8 @@ static val emit_param(emitter *e, const lgt_inst *in) {
 /* One element, in all lanes. */
 static val read_scalar(emitter *e, int dtype, val at) {
   elem el = mem_elem(dtype);
-  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el), scalar_type(el));
+  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
+                    scalar_type(el));
   return from_memory(e, dtype, splat(e, el, element));
 }
 
@@ -304,12 +312,24 @@ static void emit_inst(emitter *e, int i) {
   const lgt_inst *in = &e->loop->inst[i];
   val *v = e->value;
   switch (in->op) {
-    case LGT_OP_CONST: v[i] = splat_constant(e, in->dtype, e->loop->constant[in->a]); break;
-    case LGT_OP_PARAM: v[i] = emit_param(e, in); break;
-    case LGT_OP_LOAD: v[i] = emit_load(e, in); break;
-    case LGT_OP_INDEX: v[i] = emit_index(e, in); break;
-    case LGT_OP_CAST: v[i] = convert(e, dtype_of(e, in->a), in->dtype, v[in->a]); break;
-    case LGT_OP_SELECT: v[i] = select_lanes(e, reg_elem(in->dtype), v[in->a], v[in->b], v[in->c]); break;
+    case LGT_OP_CONST:
+      v[i] = splat_constant(e, in->dtype, e->loop->constant[in->a]);
+      break;
+    case LGT_OP_PARAM:
+      v[i] = emit_param(e, in);
+      break;
+    case LGT_OP_LOAD:
+      v[i] = emit_load(e, in);
+      break;
+    case LGT_OP_INDEX:
+      v[i] = emit_index(e, in);
+      break;
+    case LGT_OP_CAST:
+      v[i] = convert(e, dtype_of(e, in->a), in->dtype, v[in->a]);
+      break;
+    case LGT_OP_SELECT:
+      v[i] = select_lanes(e, reg_elem(in->dtype), v[in->a], v[in->b], v[in->c]);
+      break;
     default:
       v[i] = lgt_op_arity(in->op) == 2 ? emit_binary(e, in->op, dtype_of(e, in->a), v[in->a], v[in->b])
                                        : emit_unary(e, in->op, dtype_of(e, in->a), v[in->a]);
@@ -324,9 +344,10 @@ static void emit_level(emitter *e, int level) {
 /* ---- reductions ---------------------------------------------------------------------------------------- */
 
 static int op_of_redop(int redop) {
-  static const unsigned char op[] = {[LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
-                                     [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND, [LGT_REDOP_OR] = LGT_OP_OR,
-                                     [LGT_REDOP_XOR] = LGT_OP_XOR};
+  static const unsigned char op[] = {
+      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
+      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
+      [LGT_REDOP_XOR] = LGT_OP_XOR};
   return op[redop];
 }
 
@@ -363,7 +384,8 @@ static int collect_carried(emitter *e) {
       const lgt_access *access = &e->loop->access[in->b];
       if (!along_columns(access) || (access->row == LGT_STRIDE_ZERO) != (form == 0)) continue;
       for (int part = 0; part < (in->op == LGT_OP_REDUCE_ARG ? 2 : 1); part++)
-        e->carry[e->ncarry++] = (carried){-1, part == 0 ? i : -1, in->b + part, part == 0 ? lgt_inst_redop(in) : -1};
+        e->carry[e->ncarry++] =
+            (carried){-1, part == 0 ? i : -1, in->b + part, part == 0 ? lgt_inst_redop(in) : -1};
     }
     if (form == 0) nlanes = e->ncarry;
   }
@@ -379,8 +401,8 @@ static void load_lanes(emitter *e, int nlanes) {
   for (int k = 0; k < nlanes; k++) {
     int access = e->carry[k].access, dtype = e->loop->access[access].dtype;
     elem el = mem_elem(dtype);
-    val lanes = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", lanes_address(e, access), (int64_t)elem_size(el),
-                    lanes_type(e, el));
+    val lanes = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", lanes_address(e, access),
+                    (int64_t)elem_size(el), lanes_type(e, el));
     e->carry[k].value = from_memory(e, dtype, lanes);
   }
 }
@@ -406,9 +428,10 @@ static void write_first(emitter *e, int access, val vector) {
   int dtype = e->loop->access[access].dtype;
   elem el = mem_elem(dtype);
   val zero = int_constant(e, 0);
-  val element = def(e, "llvm.extractelement %[% : i64] : $", to_memory(e, dtype, vector), zero, lanes_type(e, el));
-  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, e->access[access].base, (int64_t)elem_size(el),
-      scalar_type(el));
+  val element =
+      def(e, "llvm.extractelement %[% : i64] : $", to_memory(e, dtype, vector), zero, lanes_type(e, el));
+  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, e->access[access].base,
+      (int64_t)elem_size(el), scalar_type(el));
 }
 
 /* Fold 16 accumulators to one and that one into the target. */
@@ -581,7 +604,8 @@ static void begin_row(emitter *e, int nlanes) {
   val col_strides = field(e, e->slab, offsetof(lgt_slab, col_stride), "!llvm.ptr");
   for (int k = 0; k < e->loop->naccess; k++) {
     const lgt_access *access = &e->loop->access[k];
-    bool lanes_form = access->mode == LGT_ACCESS_REDUCE && along_columns(access) && access->row == LGT_STRIDE_ZERO;
+    bool lanes_form =
+        access->mode == LGT_ACCESS_REDUCE && along_columns(access) && access->row == LGT_STRIDE_ZERO;
     if (e->access[k].used && !lanes_form) begin_access(e, k, bases, row_strides, col_strides);
   }
   emit_level(e, LEVEL_ROW);
@@ -589,7 +613,8 @@ static void begin_row(emitter *e, int nlanes) {
 }
 
 static bool is_streamed(const emitter *e, int k) {
-  return e->access[k].used && e->loop->access[k].mode == LGT_ACCESS_STORE && e->loop->access[k].inner == LGT_STRIDE_UNIT;
+  return e->access[k].used && e->loop->access[k].mode == LGT_ACCESS_STORE &&
+         e->loop->access[k].inner == LGT_STRIDE_UNIT;
 }
 
 /* Elements by which the largest of the streamed accesses is off alignment, and which accesses are aligned
@@ -597,7 +622,9 @@ static bool is_streamed(const emitter *e, int k) {
 static val begin_streams(emitter *e) {
   int largest = -1;
   for (int k = 0; k < e->loop->naccess; k++)
-    if (is_streamed(e, k) && (largest < 0 || elem_size(access_elem(e, k)) > elem_size(access_elem(e, largest)))) largest = k;
+    if (is_streamed(e, k) &&
+        (largest < 0 || elem_size(access_elem(e, k)) > elem_size(access_elem(e, largest))))
+      largest = k;
   elem el = access_elem(e, largest);
   val zero = int_constant(e, 0);
   val address = def(e, "llvm.ptrtoint % : !llvm.ptr to i64", e->access[largest].base);

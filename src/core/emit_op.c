@@ -17,16 +17,18 @@
 /* ---- types and constants -------------------------------------------------------------------- */
 
 elem reg_elem(int dtype) {
-  static const unsigned char elems[] = {[LGT_BOOL] = I1,    [LGT_INT8] = I8,     [LGT_INT16] = I16,  [LGT_INT32] = I32,
-                                        [LGT_INT64] = I64,  [LGT_UINT8] = I8,    [LGT_UINT16] = I16, [LGT_UINT32] = I32,
-                                        [LGT_UINT64] = I64, [LGT_FLOAT16] = F32, [LGT_FLOAT32] = F32, [LGT_FLOAT64] = F64};
+  static const unsigned char elems[] = {
+      [LGT_BOOL] = I1,    [LGT_INT8] = I8,     [LGT_INT16] = I16,   [LGT_INT32] = I32,
+      [LGT_INT64] = I64,  [LGT_UINT8] = I8,    [LGT_UINT16] = I16,  [LGT_UINT32] = I32,
+      [LGT_UINT64] = I64, [LGT_FLOAT16] = F32, [LGT_FLOAT32] = F32, [LGT_FLOAT64] = F64};
   return (elem)elems[dtype];
 }
 
 elem mem_elem(int dtype) { return dtype == LGT_BOOL ? I8 : dtype == LGT_FLOAT16 ? I16 : reg_elem(dtype); }
 
 int elem_size(elem el) {
-  static const unsigned char sizes[] = {[I1] = 1, [I8] = 1, [I16] = 2, [I32] = 4, [I64] = 8, [F16] = 2, [F32] = 4, [F64] = 8};
+  static const unsigned char sizes[] = {
+      [I1] = 1, [I8] = 1, [I16] = 2, [I32] = 4, [I64] = 8, [F16] = 2, [F32] = 4, [F64] = 8};
   return sizes[el];
 }
 
@@ -53,8 +55,11 @@ val splat_float(emitter *e, elem el, double value) {
 val splat_constant(emitter *e, int dtype, lgt_scalar value) {
   elem el = reg_elem(dtype);
   switch (lgt_dtype_class(dtype)) {
-    case 'f': return splat_float(e, el, dtype == LGT_FLOAT16 ? lgt_half_to_float(lgt_half_from_double(value.f)) : value.f);
-    case 'b': return splat_int(e, el, value.i != 0);
+    case 'f':
+      return splat_float(e, el,
+                         dtype == LGT_FLOAT16 ? lgt_half_to_float(lgt_half_from_double(value.f)) : value.f);
+    case 'b':
+      return splat_int(e, el, value.i != 0);
     default: {
       int shift = 64 - 8 * elem_size(el); /* MLIR wants the value to fit the type */
       return splat_int(e, el, (int64_t)(value.u << shift) >> shift);
@@ -111,13 +116,15 @@ static val call_math(emitter *e, int op, int dtype, val a, val b) {
   for (int k = 0; k < parts; k++) {
     val x[2] = {a, b};
     if (lanes != width)
-      for (int i = 0; i < arity; i++) x[i] = shuffle(e, el, lanes, width, x[i], x[i], k * width, lanes < width ? lanes : width);
+      for (int i = 0; i < arity; i++)
+        x[i] = shuffle(e, el, lanes, width, x[i], x[i], k * width, lanes < width ? lanes : width);
     part[k] = arity == 2 ? def(e, "func.call @$(%, %) : ($) -> $", name, x[0], x[1], types, type)
                          : def(e, "func.call @$(%) : ($) -> $", name, x[0], types, type);
   }
   if (lanes < width) return shuffle(e, el, width, lanes, part[0], part[0], 0, lanes);
   for (; parts > 1; parts /= 2, width *= 2)
-    for (int k = 0; k < parts; k += 2) part[k / 2] = shuffle(e, el, width, 2 * width, part[k], part[k + 1], 0, 2 * width);
+    for (int k = 0; k < parts; k += 2)
+      part[k / 2] = shuffle(e, el, width, 2 * width, part[k], part[k + 1], 0, 2 * width);
   return part[0];
 }
 
@@ -140,8 +147,8 @@ static val call_helper2(emitter *e, int op, int dtype, val a, val b) {
   spill(e, 0, el, a);
   spill(e, 1, el, b);
   val n = def(e, "arith.constant # : i64", (int64_t)e->lanes);
-  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 0), scratch(e, 0),
-      scratch(e, 1), n);
+  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 0),
+      scratch(e, 0), scratch(e, 1), n);
   return reload(e, 0, el);
 }
 
@@ -149,13 +156,16 @@ static val call_helper1(emitter *e, const char *name, int key, elem from, elem t
   if (undeclared(e, key, 0)) declare(e, name, "!llvm.ptr, !llvm.ptr, i64", "()");
   spill(e, 0, from, a);
   val n = def(e, "arith.constant # : i64", (int64_t)e->lanes);
-  put(e, "func.call @$(%, %, %) : (!llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 1), scratch(e, 0), n);
+  put(e, "func.call @$(%, %, %) : (!llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 1), scratch(e, 0),
+      n);
   return reload(e, 1, to);
 }
 
 /* ---- small pieces ----------------------------------------------------------------------------- */
 
-static val unary(emitter *e, const char *op, elem el, val a) { return def(e, "$ % : $", op, a, lanes_type(e, el)); }
+static val unary(emitter *e, const char *op, elem el, val a) {
+  return def(e, "$ % : $", op, a, lanes_type(e, el));
+}
 
 static val binary(emitter *e, const char *op, elem el, val a, val b) {
   return def(e, "$ %, % : $", op, a, b, lanes_type(e, el));
@@ -234,7 +244,8 @@ static val truncate_to_uint64(emitter *e, elem from, val a) {
   val low = compare(e, "oge", from, a, splat_float(e, from, 0x1p63));
   val high = compare(e, "olt", from, a, splat_float(e, from, 0x1p64));
   val upper = binary(e, "arith.subf", from, a, splat_float(e, from, 0x1p63));
-  val bits = binary(e, "arith.xori", I64, change(e, "arith.fptosi", from, I64, upper), splat_int(e, I64, INT64_MIN));
+  val bits =
+      binary(e, "arith.xori", I64, change(e, "arith.fptosi", from, I64, upper), splat_int(e, I64, INT64_MIN));
   return select_lanes(e, I64, binary(e, "arith.andi", I1, low, high), bits, truncate_float(e, from, I64, a));
 }
 
@@ -247,7 +258,8 @@ static val convert_int(emitter *e, int from, elem to, val a) {
 
 static val convert_from_float(emitter *e, elem from, int to, val a) {
   if (to == LGT_UINT64) return truncate_to_uint64(e, from, a);
-  if (to == LGT_INT64 || to == LGT_UINT32) return convert_int(e, LGT_INT64, reg_elem(to), truncate_float(e, from, I64, a));
+  if (to == LGT_INT64 || to == LGT_UINT32)
+    return convert_int(e, LGT_INT64, reg_elem(to), truncate_float(e, from, I64, a));
   return convert_int(e, LGT_INT32, reg_elem(to), truncate_float(e, from, I32, a));
 }
 
@@ -256,13 +268,15 @@ val convert(emitter *e, int from, int to, val a) {
   if (from == to) return a;
   if (to == LGT_BOOL) return compare(e, source >= F16 ? "une" : "ne", source, a, zero(e, source));
   if (source >= F16 && target < F16) return convert_from_float(e, source, to, a);
-  if (source < F16 && target < F16) return from == LGT_BOOL ? change(e, "arith.extui", I1, target, a) : convert_int(e, from, target, a);
+  if (source < F16 && target < F16)
+    return from == LGT_BOOL ? change(e, "arith.extui", I1, target, a) : convert_int(e, from, target, a);
   if (source < F16) {
     val real = change(e, lgt_dtype_class(from) == 'i' ? "arith.sitofp" : "arith.uitofp", source, target, a);
     /* From 2^24 on, where float32 rounds, everything is infinite in float16. */
     return to == LGT_FLOAT16 ? round_half(e, real) : real;
   }
-  if (source == F64) return to == LGT_FLOAT16 ? round_half(e, round_odd(e, a)) : change(e, "arith.truncf", F64, F32, a);
+  if (source == F64)
+    return to == LGT_FLOAT16 ? round_half(e, round_odd(e, a)) : change(e, "arith.truncf", F64, F32, a);
   if (target == F64) return change(e, "arith.extf", F32, F64, a);
   return to == LGT_FLOAT16 ? round_half(e, a) : a;
 }
@@ -271,7 +285,8 @@ val convert(emitter *e, int from, int to, val a) {
 
 static val emit_sign(emitter *e, int dtype, val a) {
   elem el = reg_elem(dtype);
-  if (lgt_dtype_class(dtype) == 'u') return change(e, "arith.extui", I1, el, compare(e, "ne", el, a, zero(e, el)));
+  if (lgt_dtype_class(dtype) == 'u')
+    return change(e, "arith.extui", I1, el, compare(e, "ne", el, a, zero(e, el)));
   if (lgt_dtype_class(dtype) == 'i') {
     val down = select_lanes(e, el, compare(e, "slt", el, a, zero(e, el)), splat_int(e, el, -1), zero(e, el));
     return select_lanes(e, el, compare(e, "sgt", el, a, zero(e, el)), splat_int(e, el, 1), down);
@@ -284,9 +299,13 @@ static val emit_sign(emitter *e, int dtype, val a) {
 static val emit_abs(emitter *e, int dtype, val a) {
   elem el = reg_elem(dtype);
   switch (lgt_dtype_class(dtype)) {
-    case 'f': return unary(e, "math.absf", el, a);
-    case 'i': return select_lanes(e, el, compare(e, "slt", el, a, zero(e, el)), binary(e, "arith.subi", el, zero(e, el), a), a);
-    default: return a;
+    case 'f':
+      return unary(e, "math.absf", el, a);
+    case 'i':
+      return select_lanes(e, el, compare(e, "slt", el, a, zero(e, el)),
+                          binary(e, "arith.subi", el, zero(e, el), a), a);
+    default:
+      return a;
   }
 }
 
@@ -298,21 +317,35 @@ static val emit_signbit(emitter *e, elem el, val a) {
 val emit_unary(emitter *e, int op, int from, val a) {
   elem el = reg_elem(from);
   switch (op) {
-    case LGT_OP_NEG: return el >= F16 ? unary(e, "arith.negf", el, a) : binary(e, "arith.subi", el, zero(e, el), a);
-    case LGT_OP_ABS: return emit_abs(e, from, a);
-    case LGT_OP_SIGN: return emit_sign(e, from, a);
-    case LGT_OP_NOT: return binary(e, "arith.xori", el, a, splat_int(e, el, -1));
-    case LGT_OP_ISNAN: return isnan_lanes(e, el, a);
-    case LGT_OP_ISINF: return compare(e, "oeq", el, unary(e, "math.absf", el, a), splat_float(e, el, __builtin_inf()));
-    case LGT_OP_ISFINITE: return compare(e, "olt", el, unary(e, "math.absf", el, a), splat_float(e, el, __builtin_inf()));
-    case LGT_OP_SIGNBIT: return emit_signbit(e, el, a);
-    case LGT_OP_FLOOR: return unary(e, "math.floor", el, a);
-    case LGT_OP_CEIL: return unary(e, "math.ceil", el, a);
-    case LGT_OP_TRUNC: return unary(e, "math.trunc", el, a);
-    case LGT_OP_RINT: return unary(e, "math.roundeven", el, a);
-    default: break;
+    case LGT_OP_NEG:
+      return el >= F16 ? unary(e, "arith.negf", el, a) : binary(e, "arith.subi", el, zero(e, el), a);
+    case LGT_OP_ABS:
+      return emit_abs(e, from, a);
+    case LGT_OP_SIGN:
+      return emit_sign(e, from, a);
+    case LGT_OP_NOT:
+      return binary(e, "arith.xori", el, a, splat_int(e, el, -1));
+    case LGT_OP_ISNAN:
+      return isnan_lanes(e, el, a);
+    case LGT_OP_ISINF:
+      return compare(e, "oeq", el, unary(e, "math.absf", el, a), splat_float(e, el, __builtin_inf()));
+    case LGT_OP_ISFINITE:
+      return compare(e, "olt", el, unary(e, "math.absf", el, a), splat_float(e, el, __builtin_inf()));
+    case LGT_OP_SIGNBIT:
+      return emit_signbit(e, el, a);
+    case LGT_OP_FLOOR:
+      return unary(e, "math.floor", el, a);
+    case LGT_OP_CEIL:
+      return unary(e, "math.ceil", el, a);
+    case LGT_OP_TRUNC:
+      return unary(e, "math.trunc", el, a);
+    case LGT_OP_RINT:
+      return unary(e, "math.roundeven", el, a);
+    default:
+      break;
   }
-  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a) : call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, a);
+  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a)
+                                 : call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, a);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;
 }
 
@@ -335,7 +368,8 @@ static val emit_shift(emitter *e, int op, int dtype, val a, val b) {
   if (op == LGT_OP_SHR && lgt_dtype_class(dtype) == 'i')
     return binary(e, "arith.shrsi", el, a, binary(e, "arith.minui", el, b, splat_int(e, el, width - 1)));
   val within = compare(e, "ult", el, b, splat_int(e, el, width));
-  return select_lanes(e, el, within, binary(e, op == LGT_OP_SHL ? "arith.shli" : "arith.shrui", el, a, b), zero(e, el));
+  return select_lanes(e, el, within, binary(e, op == LGT_OP_SHL ? "arith.shli" : "arith.shrui", el, a, b),
+                      zero(e, el));
 }
 
 static val emit_comparison(emitter *e, int op, int dtype, val a, val b) {
@@ -366,12 +400,14 @@ static val emit_philox(emitter *e, val a, val b) {
     c[3] = product[0];
     for (int i = 0; i < 2 && round < 9; i++) k[i] = binary(e, "arith.addi", I64, k[i], weyl[i]);
   }
-  return binary(e, "arith.ori", I64, binary(e, "arith.andi", I64, c[0], low), binary(e, "arith.shli", I64, c[1], half));
+  return binary(e, "arith.ori", I64, binary(e, "arith.andi", I64, c[0], low),
+                binary(e, "arith.shli", I64, c[1], half));
 }
 
 /* Division, remainders, integer powers: helpers of 64-bit integers or floats. */
 static val emit_division(emitter *e, int op, int dtype, val a, val b) {
-  if (lgt_dtype_is_float(dtype)) return call_helper2(e, op, dtype == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
+  if (lgt_dtype_is_float(dtype))
+    return call_helper2(e, op, dtype == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
   int wide = lgt_dtype_class(dtype) == 'i' ? LGT_INT64 : LGT_UINT64;
   val result = call_helper2(e, op, wide, convert(e, dtype, wide, a), convert(e, dtype, wide, b));
   return convert(e, wide, dtype, result);
@@ -381,35 +417,58 @@ static val emit_arithmetic(emitter *e, int op, int dtype, val a, val b) {
   elem el = reg_elem(dtype);
   bool real = el >= F16;
   switch (op) {
-    case LGT_OP_ADD: return binary(e, real ? "arith.addf" : "arith.addi", el, a, b);
-    case LGT_OP_SUB: return binary(e, real ? "arith.subf" : "arith.subi", el, a, b);
-    case LGT_OP_MUL: return binary(e, real ? "arith.mulf" : "arith.muli", el, a, b);
-    case LGT_OP_DIV: return real ? binary(e, "arith.divf", el, a, b) : emit_division(e, op, dtype, a, b);
+    case LGT_OP_ADD:
+      return binary(e, real ? "arith.addf" : "arith.addi", el, a, b);
+    case LGT_OP_SUB:
+      return binary(e, real ? "arith.subf" : "arith.subi", el, a, b);
+    case LGT_OP_MUL:
+      return binary(e, real ? "arith.mulf" : "arith.muli", el, a, b);
+    case LGT_OP_DIV:
+      return real ? binary(e, "arith.divf", el, a, b) : emit_division(e, op, dtype, a, b);
     case LGT_OP_FLOORDIV:
     case LGT_OP_MOD:
-    case LGT_OP_FMOD: return emit_division(e, op, dtype, a, b);
-    case LGT_OP_POW: if (!real) return emit_division(e, op, dtype, a, b); /* fall through */
-    default: return call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
+    case LGT_OP_FMOD:
+      return emit_division(e, op, dtype, a, b);
+    case LGT_OP_POW:
+      if (!real) return emit_division(e, op, dtype, a, b); /* fall through */
+    default:
+      return call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
   }
 }
 
 val emit_binary(emitter *e, int op, int from, val a, val b) {
   elem el = reg_elem(from);
   switch (op) {
-    case LGT_OP_MIN: return emit_extreme(e, from, false, false, a, b);
-    case LGT_OP_MAX: return emit_extreme(e, from, true, false, a, b);
-    case LGT_OP_FMIN: return emit_extreme(e, from, false, true, a, b);
-    case LGT_OP_FMAX: return emit_extreme(e, from, true, true, a, b);
-    case LGT_OP_COPYSIGN: return binary(e, "math.copysign", el, a, b);
-    case LGT_OP_AND: return binary(e, "arith.andi", el, a, b);
-    case LGT_OP_OR: return binary(e, "arith.ori", el, a, b);
-    case LGT_OP_XOR: return binary(e, "arith.xori", el, a, b);
+    case LGT_OP_MIN:
+      return emit_extreme(e, from, false, false, a, b);
+    case LGT_OP_MAX:
+      return emit_extreme(e, from, true, false, a, b);
+    case LGT_OP_FMIN:
+      return emit_extreme(e, from, false, true, a, b);
+    case LGT_OP_FMAX:
+      return emit_extreme(e, from, true, true, a, b);
+    case LGT_OP_COPYSIGN:
+      return binary(e, "math.copysign", el, a, b);
+    case LGT_OP_AND:
+      return binary(e, "arith.andi", el, a, b);
+    case LGT_OP_OR:
+      return binary(e, "arith.ori", el, a, b);
+    case LGT_OP_XOR:
+      return binary(e, "arith.xori", el, a, b);
     case LGT_OP_SHL:
-    case LGT_OP_SHR: return emit_shift(e, op, from, a, b);
-    case LGT_OP_EQ: case LGT_OP_NE: case LGT_OP_LT: case LGT_OP_LE: case LGT_OP_GT:
-    case LGT_OP_GE: return emit_comparison(e, op, from, a, b);
-    case LGT_OP_PHILOX: return emit_philox(e, a, b);
-    default: break;
+    case LGT_OP_SHR:
+      return emit_shift(e, op, from, a, b);
+    case LGT_OP_EQ:
+    case LGT_OP_NE:
+    case LGT_OP_LT:
+    case LGT_OP_LE:
+    case LGT_OP_GT:
+    case LGT_OP_GE:
+      return emit_comparison(e, op, from, a, b);
+    case LGT_OP_PHILOX:
+      return emit_philox(e, a, b);
+    default:
+      break;
   }
   val result = emit_arithmetic(e, op, from, a, b);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;

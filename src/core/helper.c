@@ -57,7 +57,8 @@ lgt_status lgt_isa_limit(const char *name) {
   int isa = 0;
   while (isa < LGT_NISA && strcmp(name, lgt_isa_name(isa)) != 0) isa++;
   if (!*name) isa = host;
-  if (isa == LGT_NISA) return lgt_err(LGT_BAD_ARGUMENT, "isa is '%s': expected generic, avx2 or avx512", name);
+  if (isa == LGT_NISA)
+    return lgt_err(LGT_BAD_ARGUMENT, "isa is '%s': expected generic, avx2 or avx512", name);
   if (isa > (int)host)
     return lgt_err(LGT_UNSUPPORTED, "isa is '%s': this CPU has no more than %s", name, lgt_isa_name(host));
   atomic_store_explicit(&isa_limit, isa, memory_order_relaxed);
@@ -67,8 +68,8 @@ lgt_status lgt_isa_limit(const char *name) {
 /* ---- libmvec ------------------------------------------------------------------------------- */
 
 /* Declared as plain functions: only the callers below know their vectors. */
-#define X(OP, name, args)                                                                           \
-  void _ZGVbN2##args##_##name(void), _ZGVdN4##args##_##name(void), _ZGVeN8##args##_##name(void),    \
+#define X(OP, name, args)                                                                        \
+  void _ZGVbN2##args##_##name(void), _ZGVdN4##args##_##name(void), _ZGVeN8##args##_##name(void), \
       _ZGVbN4##args##_##name##f(void), _ZGVdN8##args##_##name##f(void), _ZGVeN16##args##_##name##f(void);
 LGT_MATH_LIST(X)
 #undef X
@@ -81,15 +82,15 @@ typedef struct math_entry {
   const char *name[2][LGT_NISA];
 } math_entry;
 
-#define ARITY_v 1
+#define ARITY_v  1
 #define ARITY_vv 2
 static const math_entry math_table[] = {
-#define X(OP, name, args)                                                                             \
-  {LGT_OP_##OP,                                                                                       \
-   ARITY_##args,                                                                                      \
-   {{_ZGVbN2##args##_##name, _ZGVdN4##args##_##name, _ZGVeN8##args##_##name},                         \
-    {_ZGVbN4##args##_##name##f, _ZGVdN8##args##_##name##f, _ZGVeN16##args##_##name##f}},              \
-   {{"_ZGVbN2" #args "_" #name, "_ZGVdN4" #args "_" #name, "_ZGVeN8" #args "_" #name},                \
+#define X(OP, name, args)                                                                \
+  {LGT_OP_##OP,                                                                          \
+   ARITY_##args,                                                                         \
+   {{_ZGVbN2##args##_##name, _ZGVdN4##args##_##name, _ZGVeN8##args##_##name},            \
+    {_ZGVbN4##args##_##name##f, _ZGVdN8##args##_##name##f, _ZGVeN16##args##_##name##f}}, \
+   {{"_ZGVbN2" #args "_" #name, "_ZGVdN4" #args "_" #name, "_ZGVeN8" #args "_" #name},   \
     {"_ZGVbN4" #args "_" #name "f", "_ZGVdN8" #args "_" #name "f", "_ZGVeN16" #args "_" #name "f"}}},
     LGT_MATH_LIST(X)
 #undef X
@@ -114,16 +115,16 @@ const char *lgt_math_name(lgt_isa isa, int op, int dtype) {
 /* Whole vectors of libmvec's width, one after another; no alignment is asked for. */
 typedef void vector_fn(plain_fn *fn, int arity, void *out, const void *a, const void *b, int64_t vectors);
 
-#define VECTOR_FN(name, isa, V, load, store, T)                                               \
-  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out,           \
-                                                const void *a, const void *b, int64_t vectors) { \
-    typedef V fn1(V);                                                                         \
-    typedef V fn2(V, V);                                                                      \
-    for (int64_t i = 0, lanes = sizeof(V) / sizeof(T); i < vectors * lanes; i += lanes) {     \
-      V x = load((const T *)a + i);                                                           \
-      V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b + i));             \
-      store((T *)out + i, y);                                                                 \
-    }                                                                                         \
+#define VECTOR_FN(name, isa, V, load, store, T)                                                    \
+  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out, const void *a, \
+                                                const void *b, int64_t vectors) {                  \
+    typedef V fn1(V);                                                                              \
+    typedef V fn2(V, V);                                                                           \
+    for (int64_t i = 0, lanes = sizeof(V) / sizeof(T); i < vectors * lanes; i += lanes) {          \
+      V x = load((const T *)a + i);                                                                \
+      V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b + i));                  \
+      store((T *)out + i, y);                                                                      \
+    }                                                                                              \
   }
 VECTOR_FN(call_f64_sse, "sse2", __m128d, _mm_loadu_pd, _mm_storeu_pd, double)
 VECTOR_FN(call_f64_avx2, "avx2", __m256d, _mm256_loadu_pd, _mm256_storeu_pd, double)
@@ -158,7 +159,9 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
 
 /* ---- division, remainders, integer powers --------------------------------------------------- */
 
-static int64_t div_i64(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+static int64_t div_i64(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
 static uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 
 static int64_t fmod_i64(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
@@ -189,28 +192,28 @@ static int64_t pow_i64(int64_t base, int64_t exponent) {
 }
 
 /* As NumPy's npy_divmod has it. */
-#define FLOAT_DIVMOD(T, d, fmod, floor, copysign)                                \
-  static T fmod_##d(T a, T b) { return fmod(a, b); }                             \
-  static T mod_##d(T a, T b) {                                                   \
-    T rest = fmod(a, b);                                                         \
-    if (b == 0) return rest;                                                     \
-    if (rest == 0) return copysign(0, b);                                        \
-    return (b < 0) != (rest < 0) ? rest + b : rest;                              \
-  }                                                                              \
-  static T floordiv_##d(T a, T b) {                                              \
-    if (b == 0) return a / b;                                                    \
-    T rest = fmod(a, b), quotient = (a - rest) / b;                              \
-    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;                       \
-    if (quotient == 0) return copysign(0, a / b);                                \
-    T whole = floor(quotient);                                                   \
-    return quotient - whole > (T)0.5 ? whole + 1 : whole;                        \
+#define FLOAT_DIVMOD(T, d, fmod, floor, copysign)          \
+  static T fmod_##d(T a, T b) { return fmod(a, b); }       \
+  static T mod_##d(T a, T b) {                             \
+    T rest = fmod(a, b);                                   \
+    if (b == 0) return rest;                               \
+    if (rest == 0) return copysign(0, b);                  \
+    return (b < 0) != (rest < 0) ? rest + b : rest;        \
+  }                                                        \
+  static T floordiv_##d(T a, T b) {                        \
+    if (b == 0) return a / b;                              \
+    T rest = fmod(a, b), quotient = (a - rest) / b;        \
+    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1; \
+    if (quotient == 0) return copysign(0, a / b);          \
+    T whole = floor(quotient);                             \
+    return quotient - whole > (T)0.5 ? whole + 1 : whole;  \
   }
 FLOAT_DIVMOD(double, f64, fmod, floor, copysign)
 FLOAT_DIVMOD(float, f32, fmodf, floorf, copysignf)
 
-#define X(OP, op, DTYPE, d, T)                                                       \
-  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) {            \
-    for (int64_t i = 0; i < n; i++) out[i] = op##_##d(a[i], b[i]);                   \
+#define X(OP, op, DTYPE, d, T)                                            \
+  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) out[i] = op##_##d(a[i], b[i]);        \
   }
 LGT_DIVIDE_LIST(X)
 #undef X
@@ -235,7 +238,7 @@ void *lgt_helper_symbol(const char *name) {
 #define X(OP, op, DTYPE, d, T) {"lgt_helper_" #op "_" #d, (plain_fn *)lgt_helper_##op##_##d},
       LGT_DIVIDE_LIST(X)
 #undef X
-      {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
+          {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
       {"lgt_helper_f32_to_f16", (plain_fn *)lgt_helper_f32_to_f16},
       {"memcpy", (plain_fn *)memcpy},
       {"memset", (plain_fn *)memset},

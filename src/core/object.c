@@ -68,18 +68,21 @@ typedef struct loader {
 
 #define REFUSE(...) lgt_err(LGT_COMPILE, "not an object of lgt's: " __VA_ARGS__)
 
-static bool within(const loader *l, uint64_t offset, uint64_t size) { return offset <= l->size && size <= l->size - offset; }
+static bool within(const loader *l, uint64_t offset, uint64_t size) {
+  return offset <= l->size && size <= l->size - offset;
+}
 
 static lgt_status read_headers(loader *l) {
   if (l->size < sizeof l->head) return REFUSE("%zu bytes are fewer than an ELF header has", l->size);
   memcpy(&l->head, l->bytes, sizeof l->head);
   const Elf64_Ehdr *h = &l->head;
-  if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB ||
-      h->e_type != ET_REL || h->e_machine != EM_X86_64)
+  if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+      h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_type != ET_REL || h->e_machine != EM_X86_64)
     return REFUSE("no relocatable ELF64 file for x86-64");
   if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum == 0 || h->e_shnum > MAX_SECTIONS ||
       !within(l, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)))
-    return REFUSE("a table of %u sections of %u bytes at %llu", h->e_shnum, h->e_shentsize, (unsigned long long)h->e_shoff);
+    return REFUSE("a table of %u sections of %u bytes at %llu", h->e_shnum, h->e_shentsize,
+                  (unsigned long long)h->e_shoff);
   l->section = lgt_mem_alloc(h->e_shnum * sizeof *l->section);
   l->place = lgt_mem_alloc(h->e_shnum * sizeof *l->place);
   if (!l->section || !l->place) return lgt_err(LGT_NO_MEMORY, "out of memory for %u sections", h->e_shnum);
@@ -91,7 +94,9 @@ static lgt_status read_headers(loader *l) {
 }
 
 /* Sections that take part.  Unwind tables do not: nothing unwinds through a kernel. */
-static bool is_mapped(const Elf64_Shdr *s) { return (s->sh_flags & SHF_ALLOC) && s->sh_type != SHT_X86_64_UNWIND; }
+static bool is_mapped(const Elf64_Shdr *s) {
+  return (s->sh_flags & SHF_ALLOC) && s->sh_type != SHT_X86_64_UNWIND;
+}
 
 static lgt_status lay_out(loader *l) {
   size_t end = 0;
@@ -102,7 +107,8 @@ static lgt_status lay_out(loader *l) {
     uint64_t align = s->sh_addralign ? s->sh_addralign : 1;
     if (s->sh_type != SHT_PROGBITS || (s->sh_flags & (SHF_WRITE | SHF_TLS | SHF_COMPRESSED)))
       return REFUSE("section %d has type %u and flags %llx", i, s->sh_type, (unsigned long long)s->sh_flags);
-    if ((align & (align - 1)) || align > MAX_ALIGN) return REFUSE("section %d is aligned to %llu", i, (unsigned long long)align);
+    if ((align & (align - 1)) || align > MAX_ALIGN)
+      return REFUSE("section %d is aligned to %llu", i, (unsigned long long)align);
     end = (end + align - 1) & ~(size_t)(align - 1);
     l->place[i] = end;
     end += s->sh_size;
@@ -120,7 +126,8 @@ static lgt_status find_symbols(loader *l) {
       table->sh_link >= l->head.e_shnum)
     return REFUSE("no usable table of symbols");
   const Elf64_Shdr *strings = &l->section[table->sh_link];
-  if (strings->sh_type != SHT_STRTAB || strings->sh_size == 0 || l->bytes[strings->sh_offset + strings->sh_size - 1] != 0)
+  if (strings->sh_type != SHT_STRTAB || strings->sh_size == 0 ||
+      l->bytes[strings->sh_offset + strings->sh_size - 1] != 0)
     return REFUSE("no usable table of names");
   l->nsym = (int)(table->sh_size / sizeof(Elf64_Sym));
   l->symbols = l->bytes + table->sh_offset;
@@ -168,7 +175,8 @@ static char *fill_slot(const loader *l, uint64_t index, uint64_t address) {
 }
 
 static lgt_status relocate(const loader *l, const Elf64_Shdr *target, char *base, const Elf64_Rela *r) {
-  uint64_t symbol = ELF64_R_SYM(r->r_info), type = ELF64_R_TYPE(r->r_info), address = 0, width = type == R_X86_64_64 ? 8 : 4;
+  uint64_t symbol = ELF64_R_SYM(r->r_info), type = ELF64_R_TYPE(r->r_info), address = 0,
+           width = type == R_X86_64_64 ? 8 : 4;
   if (r->r_offset > target->sh_size || width > target->sh_size - r->r_offset)
     return REFUSE("a relocation at %llu of a section of %llu bytes", (unsigned long long)r->r_offset,
                   (unsigned long long)target->sh_size);
@@ -176,12 +184,18 @@ static lgt_status relocate(const loader *l, const Elf64_Shdr *target, char *base
   if (status) return status;
   switch (type) {
     case R_X86_64_64:
-    case R_X86_64_PC32: break;
-    case R_X86_64_PLT32: address = (uint64_t)(uintptr_t)fill_slot(l, symbol, address); break;
+    case R_X86_64_PC32:
+      break;
+    case R_X86_64_PLT32:
+      address = (uint64_t)(uintptr_t)fill_slot(l, symbol, address);
+      break;
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: address = (uint64_t)(uintptr_t)(fill_slot(l, symbol, address) + 8); break;
-    default: return REFUSE("relocation type %llu", (unsigned long long)type);
+    case R_X86_64_REX_GOTPCRELX:
+      address = (uint64_t)(uintptr_t)(fill_slot(l, symbol, address) + 8);
+      break;
+    default:
+      return REFUSE("relocation type %llu", (unsigned long long)type);
   }
   char *at = base + r->r_offset;
   uint64_t value = address + (uint64_t)r->r_addend;
@@ -201,7 +215,8 @@ static lgt_status relocate_all(const loader *l) {
     const Elf64_Shdr *s = &l->section[i];
     if (s->sh_type == SHT_REL) return REFUSE("relocations without addends");
     if (s->sh_type != SHT_RELA || s->sh_info >= l->head.e_shnum || l->place[s->sh_info] == NOWHERE) continue;
-    if (s->sh_entsize != sizeof(Elf64_Rela)) return REFUSE("relocations of %llu bytes", (unsigned long long)s->sh_entsize);
+    if (s->sh_entsize != sizeof(Elf64_Rela))
+      return REFUSE("relocations of %llu bytes", (unsigned long long)s->sh_entsize);
     for (uint64_t k = 0; k < s->sh_size / sizeof(Elf64_Rela); k++) {
       Elf64_Rela r;
       memcpy(&r, l->bytes + s->sh_offset + k * sizeof r, sizeof r);
@@ -220,10 +235,12 @@ static lgt_status collect_entries(const loader *l, lgt_object *object) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
     lgt_status status = get_symbol(l, (uint64_t)i, &symbol, &name);
     if (status) return status;
-    if (!(l->section[symbol.st_shndx].sh_flags & SHF_EXECINSTR) || symbol.st_value >= l->section[symbol.st_shndx].sh_size)
+    if (!(l->section[symbol.st_shndx].sh_flags & SHF_EXECINSTR) ||
+        symbol.st_value >= l->section[symbol.st_shndx].sh_size)
       return REFUSE("function '%.40s' is no code", name);
     entry *to = &object->entry[object->nentry];
-    if (object->nentry == (int)(sizeof object->entry / sizeof *object->entry) || strlen(name) >= sizeof to->name)
+    if (object->nentry == (int)(sizeof object->entry / sizeof *object->entry) ||
+        strlen(name) >= sizeof to->name)
       return REFUSE("function '%.40s' is one too many", name);
     strcpy(to->name, name);
     to->address = l->image + l->place[symbol.st_shndx] + symbol.st_value;
@@ -236,10 +253,12 @@ static lgt_status make_image(loader *l) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   l->image_size = (l->image_size + page - 1) & ~(page - 1);
   void *image = mmap(NULL, l->image_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (image == MAP_FAILED) return lgt_err(LGT_NO_MEMORY, "out of memory for %zu bytes of machine code", l->image_size);
+  if (image == MAP_FAILED)
+    return lgt_err(LGT_NO_MEMORY, "out of memory for %zu bytes of machine code", l->image_size);
   l->image = image;
   for (int i = 0; i < l->head.e_shnum; i++)
-    if (l->place[i] != NOWHERE) memcpy(l->image + l->place[i], l->bytes + l->section[i].sh_offset, l->section[i].sh_size);
+    if (l->place[i] != NOWHERE)
+      memcpy(l->image + l->place[i], l->bytes + l->section[i].sh_offset, l->section[i].sh_size);
   return LGT_OK;
 }
 
@@ -247,7 +266,8 @@ lgt_status lgt_object_load(const void *bytes, size_t size, lgt_object **out) {
   loader l = {.bytes = bytes, .size = size};
   lgt_object *object = NULL;
   lgt_status status;
-  if ((status = read_headers(&l)) || (status = lay_out(&l)) || (status = find_symbols(&l)) || (status = make_image(&l)))
+  if ((status = read_headers(&l)) || (status = lay_out(&l)) || (status = find_symbols(&l)) ||
+      (status = make_image(&l)))
     goto done;
   if (!(object = lgt_mem_zalloc(sizeof *object))) {
     status = lgt_err(LGT_NO_MEMORY, "out of memory for an object");
@@ -255,7 +275,8 @@ lgt_status lgt_object_load(const void *bytes, size_t size, lgt_object **out) {
   }
   if ((status = relocate_all(&l)) || (status = collect_entries(&l, object))) goto done;
   if (mprotect(l.image, l.image_size, PROT_READ | PROT_EXEC)) {
-    status = lgt_err(LGT_SYSTEM, "this system does not let a program make code (mprotect to executable failed)");
+    status =
+        lgt_err(LGT_SYSTEM, "this system does not let a program make code (mprotect to executable failed)");
     goto done;
   }
   object->image = l.image;

@@ -1,0 +1,195 @@
+/* Compiled loops against the interpreter, bit for bit.  The first argument is the emitter module; the
+ * second, how many random loops to try on each instruction set; the third, the first seed. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "kernel.h"
+#include "object.h"
+#include "random_loop.h"
+
+static lgt_emit_loop_fn *emit;
+static int count = 150;
+static uint64_t first_seed = 1;
+
+typedef struct compiled {
+  lgt_object *object;
+  lgt_kernel_fn code, stream;
+} compiled;
+
+static bool compile(const lgt_loop *loop, lgt_isa isa, compiled *out, char *why, size_t room) {
+  lgt_emit_result result;
+  memset(out, 0, sizeof *out);
+  if (emit(loop, isa, false, &result) != LGT_OK) {
+    snprintf(why, room, "not compiled: %s", result.message);
+    return false;
+  }
+  lgt_status status = lgt_object_load(result.object, result.size, &out->object);
+  free(result.object);
+  if (status) {
+    snprintf(why, room, "not loaded: %s", lgt_message());
+    return false;
+  }
+  out->code = (lgt_kernel_fn)lgt_object_symbol(out->object, "lgt_kernel");
+  out->stream = (lgt_kernel_fn)lgt_object_symbol(out->object, "lgt_kernel_stream");
+  if (!out->code) snprintf(why, room, "no lgt_kernel");
+  return out->code != NULL;
+}
+
+static void print_loop(const random_loop *r) {
+  for (int i = 0; i < r->loop.ninst; i++) {
+    const lgt_inst *in = &r->inst[i];
+    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux,
+           (int16_t)in->a, (int16_t)in->b, (int16_t)in->c);
+  }
+  for (int k = 0; k < r->loop.naccess; k++)
+    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode,
+           lgt_dtype_name(r->access[k].dtype), r->access[k].inner, r->access[k].row, r->alias[k]);
+}
+
+/* Cut the columns where there is no reduction, the rows always; the interpreter is cut alike where a
+ * reduction makes a difference. */
+static void run_pieces(const memory *a, const memory *b, const random_loop *r, lgt_kernel_fn code,
+                       bool pieces) {
+  int64_t row = 0;
+  while (row < a->rows) {
+    int64_t rows = pieces ? 1 + random_below((int)(a->rows - row)) : a->rows;
+    int64_t col = 0;
+    while (col < a->cols) {
+      int64_t cols =
+          pieces && r->reduces != 1 && r->reduces != 2 ? 1 + random_below((int)(a->cols - col)) : a->cols;
+      memory_run(b, r, code, row, rows, col, cols);
+      col += cols;
+    }
+    row += rows;
+  }
+  memory_run(a, r, NULL, 0, a->rows, 0, a->cols);
+}
+
+/* One loop on memory of one shape; false with a reason when the two disagree. */
+static bool agree(const random_loop *r, lgt_kernel_fn code, bool pieces, char *why, size_t room) {
+  int64_t rows = 1 + random_below(4), cols = 1 + random_below(70);
+  if (r->zero_only) rows = cols = 1;
+  memory a, b;
+  size_t where = 0;
+  memory_make(&a, r, rows, cols);
+  memory_copy(&b, &a, r);
+  run_pieces(&a, &b, r, code, pieces);
+  int k = memory_differs(&a, &b, r, &where);
+  if (k >= 0) {
+    lgt_scalar x =
+        lgt_dtype_load(r->access[k].dtype, a.data[k] + where * (size_t)lgt_dtype_size(r->access[k].dtype));
+    lgt_scalar y =
+        lgt_dtype_load(r->access[k].dtype, b.data[k] + where * (size_t)lgt_dtype_size(r->access[k].dtype));
+    snprintf(why, room, "%lld x %lld: access %d element %zu is %llx (%g), interpreted %llx (%g)",
+             (long long)rows, (long long)cols, k, where, (unsigned long long)y.u, y.f,
+             (unsigned long long)x.u, x.f);
+  }
+  memory_free(&a);
+  memory_free(&b);
+  return k < 0;
+}
+
+static bool try_loop(const random_loop *r, lgt_isa isa, int shapes, char *why, size_t room) {
+  compiled kernel;
+  bool good = compile(&r->loop, isa, &kernel, why, room);
+  for (int i = 0; good && i < shapes; i++) {
+    good = agree(r, kernel.code, i > 0, why, room);
+    if (good && kernel.stream) good = agree(r, kernel.stream, i > 0, why, room);
+  }
+  lgt_object_free(kernel.object);
+  return good;
+}
+
+static bool begin_isa(lgt_isa isa) {
+  if (isa > lgt_isa_host()) {
+    printf("skip %s: this CPU has no more than %s\n", lgt_isa_name(isa), lgt_isa_name(lgt_isa_host()));
+    return false;
+  }
+  return lgt_isa_limit(lgt_isa_name(isa)) == LGT_OK;
+}
+
+static void random_loops(lgt_isa isa) {
+  if (!begin_isa(isa)) return;
+  for (int i = 0; i < count; i++) {
+    random_loop r;
+    char why[500] = "";
+    uint64_t seed = first_seed + (uint64_t)i;
+    random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+    random_loop_make(&r, i % 4 == 0 ? 40 : 8);
+    if (!try_loop(&r, isa, 4, why, sizeof why)) {
+      print_loop(&r);
+      FAIL("seed %llu on %s: %s", (unsigned long long)seed, lgt_isa_name(isa), why);
+    }
+  }
+}
+
+TEST(random_avx512) { random_loops(LGT_ISA_AVX512); }
+TEST(random_avx2) { random_loops(LGT_ISA_AVX2); }
+TEST(random_generic) { random_loops(LGT_ISA_GENERIC); }
+
+/* One opcode on one dtype; all casts from a dtype together. */
+static void make_single(random_loop *r, int op, int dtype) {
+  int in[3];
+  random_loop_init(r);
+  in[0] = add_load(r, op == LGT_OP_SELECT ? LGT_BOOL : dtype, LGT_STRIDE_UNIT);
+  for (int k = 1; k < 3; k++) in[k] = add_load(r, dtype, LGT_STRIDE_UNIT);
+  bool test = op >= LGT_OP_EQ && op <= LGT_OP_SIGNBIT;
+  for (int k = 0; k < (op == LGT_OP_CAST ? NREAL : 1); k++) {
+    int result = op == LGT_OP_CAST ? real_dtypes[k] : test ? LGT_BOOL : dtype;
+    add_store(r, add_inst(r, op, result, 0, in[0], in[1], in[2]), LGT_STRIDE_UNIT);
+  }
+}
+
+static void every_opcode(lgt_isa isa) {
+  if (!begin_isa(isa)) return;
+  for (int op = LGT_OP_CAST; op < LGT_NOP; op++)
+    for (int d = 0; d < NREAL; d++) {
+      random_loop r;
+      char why[500] = "";
+      int dtype = real_dtypes[d];
+      if (op == LGT_OP_COMPLEX || op == LGT_OP_REAL || op == LGT_OP_IMAG || !has_class(op, dtype)) continue;
+      if (op == LGT_OP_PHILOX && dtype != LGT_UINT64) continue;
+      random_state = (uint64_t)(op * 16 + d + 1) * 0x9e3779b97f4a7c15ULL;
+      make_single(&r, op, dtype);
+      if (!try_loop(&r, isa, 12, why, sizeof why)) {
+        print_loop(&r);
+        FAIL("%s of %s on %s: %s", lgt_op_name(op), lgt_dtype_name(dtype), lgt_isa_name(isa), why);
+      }
+    }
+}
+
+TEST(opcodes_avx512) { every_opcode(LGT_ISA_AVX512); }
+TEST(opcodes_avx2) { every_opcode(LGT_ISA_AVX2); }
+TEST(opcodes_generic) { every_opcode(LGT_ISA_GENERIC); }
+
+/* A loop that MLIR refuses: a message, no crash. */
+TEST(refusal) {
+  random_loop r;
+  char why[500] = "";
+  compiled kernel;
+  random_loop_init(&r);
+  int a = add_load(&r, LGT_FLOAT64, LGT_STRIDE_UNIT), b = add_load(&r, LGT_INT32, LGT_STRIDE_UNIT);
+  add_store(&r, add_inst(&r, LGT_OP_ADD, LGT_FLOAT64, 0, a, b, LGT_NO_VALUE), LGT_STRIDE_UNIT);
+  CHECK(!compile(&r.loop, lgt_isa_host(), &kernel, why, sizeof why));
+  CHECK_HAS(why, "vector<");
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return fprintf(stderr, "usage: %s MODULE [COUNT [SEED]]\n", argv[0]), 2;
+  void *module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (!module) return fprintf(stderr, "%s\n", dlerror()), 2;
+  emit = (lgt_emit_loop_fn *)dlsym(module, "lgt_emit_loop");
+  if (!emit) return fprintf(stderr, "%s\n", dlerror()), 2;
+  if (argc > 2) count = atoi(argv[2]);
+  if (argc > 3) first_seed = strtoull(argv[3], NULL, 0);
+  RUN(opcodes_avx512);
+  RUN(opcodes_avx2);
+  RUN(opcodes_generic);
+  RUN(random_avx512);
+  RUN(random_avx2);
+  RUN(random_generic);
+  RUN(refusal);
+  return check_done();
+}
