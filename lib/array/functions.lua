@@ -268,7 +268,6 @@ local function assign(id, layout, value)
   end
 end
 core.assign = assign
-lgt.keep_compiled(assign)
 
 -- Set every element.
 ---@param a lgt_array

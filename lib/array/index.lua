@@ -441,7 +441,6 @@ function index.set(a, key, value)
   C.lgt_array_free(rt, id)
 end
 
-for _, f in ipairs { index.get, index.set, core.assign } do lgt.keep_compiled(f) end
 
 -- a:sub(i, j, k, l): rows i to j, columns k to l.
 function methods.sub(a, ...)

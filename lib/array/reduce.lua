@@ -96,7 +96,6 @@ local function launch(rule, a, b)
   if target ~= id then C.lgt_array_free(rt, target) end
   return wrap(id)
 end
-lgt.keep_compiled(launch)
 
 -- ---- rules and calls ----------------------------------------------------------------------------------
 

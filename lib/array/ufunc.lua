@@ -423,7 +423,6 @@ local function call_with(u, options, ...)
   return out
 end
 
-for _, f in ipairs { binary, unary, inplace } do lgt.keep_compiled(f) end
 
 -- Launch in place on the first of several operands.
 function ufunc.inplace_call(u, a, ...)

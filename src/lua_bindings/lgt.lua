@@ -19,7 +19,7 @@
 --
 -- C never calls Lua and never runs the collector.
 
-local binding = ... -- from luaopen_lgt: {runtime, library, header, roots}
+local binding = ... -- from luaopen_lgt: {runtime, library, header, roots, line}
 local bit = require "bit"
 local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
@@ -83,42 +83,9 @@ local function fail() return raise("%s", ffi.string(C.lgt_message())) end
 lgt.fail = fail
 bodies.bind(C, fail, raise)
 
--- Functions whose path a jit.off function aborts too often would be blacklisted; these come back.
-local revived = {}
-local line_calls = 0
-local line_numbers = {}
-
--- The number of the script's line that is being executed.  Costs about a microsecond, so only launches
--- on large arrays, or of kinds that can fail, say where they come from.
-function lgt.line()
-  line_calls = line_calls + 1
-  if line_calls % 256 == 0 then
-    for i = 1, #revived do jit.on(revived[i]) end
-  end
-  local level = 2
-  while true do
-    local info = getinfo(level, "Sl")
-    if not info then return 0 end
-    if info.what ~= "C" and not is_library(info.source) then
-      local numbers = line_numbers[info.source]
-      if not numbers then
-        numbers = {}
-        line_numbers[info.source] = numbers
-      end
-      local number = numbers[info.currentline]
-      if not number then
-        number = C.lgt_line(rt, ("%s:%d"):format(info.short_src, info.currentline))
-        numbers[info.currentline] = number
-      end
-      return number
-    end
-    level = level + 1
-  end
-end
-jit.off(lgt.line)
-
--- Functions on the path of launches register here, so that they stay compiled (see lgt.line).
-function lgt.keep_compiled(f) revived[#revived + 1] = f end
+-- The number of the script's line that is being executed.  It costs some 100 ns and ends a trace of the
+-- JIT compiler, so only launches on large arrays, or of kinds that can fail, say where they come from.
+lgt.line = binding.line
 
 -- ---- handles ----------------------------------------------------------------------------------
 

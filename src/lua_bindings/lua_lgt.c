@@ -5,6 +5,8 @@
  *   paths     The libraries are found relative to liblgt itself, whose place the dynamic linker knows:
  *             beside the build directory it was built in, or in the installation's data directory.
  *             So nothing depends on the working directory or on the name the program was started by.
+ *   lines     Launches on large arrays say which line of the script they come from.  debug.getinfo makes
+ *             tables and strings; here it costs a look at the stack and at a small cache.
  *   runtime   Opened at the first `require "lgt"`, so that a script which does not use it pays nothing;
  *             closed when the lua_State closes, by the finaliser of a userdata in the registry, unless
  *             the host attached a runtime of its own.
@@ -22,13 +24,20 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LINES = 1024 }; /* a power of two */
+
 /* What the registry keeps under the address of this object: a `binding`. */
 static const char registry_key;
 
 typedef struct binding {
-  const lgt_config *config;   /* borrowed from the host; may be NULL */
-  lgt_runtime *rt;            /* NULL until it is needed */
-  bool owned;                 /* rt is closed with the lua_State */
+  const lgt_config *config; /* borrowed from the host; may be NULL */
+  lgt_runtime *rt;          /* NULL until it is needed */
+  bool owned;               /* rt is closed with the lua_State */
+  struct {
+    const char *source; /* a string of L, anchored in the registry: it is never another one's address */
+    int line;
+    uint32_t number; /* of lgt_line; 0: the slot is free */
+  } line[LINES];
   char library[PATH_MAX];     /* liblgt */
   char header[PATH_MAX];      /* lgt.h, which the FFI reads */
   char runtime_lua[PATH_MAX]; /* the directory of lgt.lua */
@@ -78,6 +87,41 @@ static void extend_path(lua_State *L, const binding *b) {
   lua_pop(L, 2);
 }
 
+/* ---- source lines ----------------------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *directory) {
+  size_t length = strlen(directory);
+  return text[0] == '@' && !strncmp(text + 1, directory, length) && text[1 + length] == '/';
+}
+
+/* Returns the number (lgt_line) of the line that runs in the first function outside the libraries. */
+static int line_number(lua_State *L) {
+  binding *b = lua_touserdata(L, lua_upvalueindex(1));
+  lua_Debug where;
+  for (int level = 1; lua_getstack(L, level, &where); level++) {
+    lua_getinfo(L, "Sl", &where);
+    if (where.currentline < 0 || begins_with(where.source, b->library_lua) ||
+        begins_with(where.source, b->runtime_lua))
+      continue;
+    size_t slot = ((uintptr_t)where.source / 16 + (size_t)where.currentline * 31) % LINES;
+    if (b->line[slot].source != where.source || b->line[slot].line != where.currentline ||
+        !b->line[slot].number) {
+      char text[sizeof where.short_src + 16];
+      snprintf(text, sizeof text, "%s:%d", where.short_src, where.currentline);
+      lua_pushstring(L, where.source);
+      lua_pushboolean(L, 1);
+      lua_rawset(L, lua_upvalueindex(2)); /* anchors the string */
+      b->line[slot].number = lgt_line(b->rt, text);
+      b->line[slot].source = where.source;
+      b->line[slot].line = where.currentline;
+    }
+    lua_pushinteger(L, (lua_Integer)b->line[slot].number);
+    return 1;
+  }
+  lua_pushinteger(L, 0);
+  return 1;
+}
+
 /* ---- the runtime ------------------------------------------------------------------------------ */
 
 static int close_binding(lua_State *L) {
@@ -101,7 +145,11 @@ int luaopen_lgt(lua_State *L) {
   }
   lua_pushfstring(L, "%s/lgt.lua", b->runtime_lua);
   if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 5);
+  lua_pushlightuserdata(L, b); /* the registry keeps it */
+  lua_newtable(L);
+  lua_pushcclosure(L, line_number, 2);
+  lua_setfield(L, -2, "line");
   lua_pushlightuserdata(L, b->rt);
   lua_setfield(L, -2, "runtime");
   lua_pushstring(L, b->library);

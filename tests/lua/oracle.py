@@ -482,7 +482,8 @@ def judge(wanted, got):
         if part == "float64" and wanted.dtype.kind == "f":
             same |= (np.abs(wanted) < 1e-300) & (np.abs(got) < 1e-300)
     if not same.all():
-        at = tuple(int(k[0]) for k in np.nonzero(~np.asarray(same)))
+        same = np.asarray(same)
+        at = tuple(int(k[0]) for k in np.nonzero(np.atleast_1d(~same)))[:same.ndim]
         return f"at {at}: {got[at]!r}, NumPy {wanted[at]!r}; {int((~same).sum())} of {same.size} differ"
     return None
 
