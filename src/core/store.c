@@ -344,7 +344,7 @@ void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t st
     rest -= begin[d] * root_stride[d];
   }
   for (int d = 0; d < l->ndim; d++)
-    step[d] = l->dim[d] < 0 || l->shape[d] <= 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
+    step[d] = l->dim[d] < 0 || l->shape[d] == 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
 }
 
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
