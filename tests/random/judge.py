@@ -117,12 +117,14 @@ class Lgt:
             try:
                 done = subprocess.run(command, capture_output=True, timeout=limit or self.limit, env=self.env, cwd=folder)
                 said = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
+                if len(said) > 3000:
+                    said = said[:2000] + " [...] " + said[-1000:]
                 if done.returncode < 0:
-                    ending = ("crash", f"signal {-done.returncode}: {said[-1500:]}")
+                    ending = ("crash", f"signal {-done.returncode}: {said}")
                 elif done.returncode:
-                    ending = ("crash", f"exit status {done.returncode}: {said[-1500:]}")
+                    ending = ("crash", f"exit status {done.returncode}: {said}")
                 elif said:
-                    ending = ("exit", f"unexpected output: {said[-1500:]}")
+                    ending = ("exit", f"unexpected output: {said}")
             except subprocess.TimeoutExpired:
                 ending = ("hang", f"no end after {limit or self.limit} s")
             data = b""

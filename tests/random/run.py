@@ -118,7 +118,8 @@ def config_text(config):
 def describe(program, config, why, prefix=()):
     """The text of a failure: a Lua file that shows it."""
     subject = Subject(program)
-    lines = [f"-- random program {program.seed}: {why[0]}: {why[1]}", f"-- lgt {config_text(config)}"]
+    text = why[1].replace("\n", "\n-- ")
+    lines = [f"-- random program {program.seed}: {why[0]}: {text}", f"-- lgt {config_text(config)}"]
     if prefix:
         lines.append(f"-- only after these programs in the same process: {', '.join(str(s.seed) for s in prefix)}")
     lines.append(HEADER + "local function program()")
@@ -268,12 +269,13 @@ def summarize(args, failures, without):
         kinds.setdefault(signature(f), []).append(f)
     for name, group in sorted(kinds.items(), key=lambda item: -len(item[1])):
         first = group[0]
-        print(f"FAIL random {first.seed}: {first.kind}: {first.text} under {config_text(first.config)}"
-              f" ({len(group)} alike)", flush=True)
-        for f in group[::max(1, len(group) // 3)][:3]:
-            if shown < SHOWN:
-                shown += 1
-                print(report(lgt, f, without, args.keep, args.shrink), flush=True)
+        print(f"FAIL random {first.seed}: {first.kind}: {first.text.splitlines()[0]} under"
+              f" {config_text(first.config)} ({len(group)} alike)", flush=True)
+        of_seed = list({f.seed: f for f in reversed(group)}.values())[::-1]
+        for f in of_seed[::max(1, len(of_seed) // 3)][:3]:
+            text = report(lgt, f, without, args.keep, args.shrink) if shown < SHOWN else ""
+            shown += 1
+            print(text, flush=True)
     return 1
 
 
