@@ -16,8 +16,7 @@
  * and since LLVM's state is unknown then, so does every later one; the interpreter goes on.
  *
  * Thread: any; one loop at a time, under `lock`.  MLIR's context, the target and its machines are made
- * once and kept until the process ends: making them costs as much as a small kernel.  A process that
- * exits while a loop is being compiled waits for it, because LLVM's static objects are about to go.
+ * once and kept until the process ends: making them costs as much as a small kernel.
  */
 #include "emit.h"
 
@@ -117,8 +116,7 @@ const char *vector_type(emitter *e, int lanes, elem el) {
 
 /* ---- MLIR and LLVM ------------------------------------------------------------------------------ */
 
-/* All below, and MLIR and LLVM themselves.  Recursive for the sake of `quiesce`. */
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below, and MLIR and LLVM themselves */
 static struct machinery {
   bool ready;
   bool broken;     /* by a fatal error */
@@ -135,8 +133,13 @@ static void on_fatal_error(const char *reason) {
   longjmp(the.escape, 1);
 }
 
-/* At exit, before static objects are destroyed: wait for the loop at work, and let none begin. */
-static void quiesce(void) { pthread_mutex_lock(&lock); }
+/* Within this module, what MLIR and LLVM want to be called at exit never is: their static objects must
+ * outlive a thread that is still compiling when the program exits. */
+int __cxa_atexit(void (*destroy)(void *), void *object, void *module);
+int __cxa_atexit(void (*destroy)(void *), void *object, void *module) {
+  (void)destroy, (void)object, (void)module;
+  return 0;
+}
 
 static bool start(lgt_emit_result *out) {
   if (the.ready) return true;
@@ -160,7 +163,6 @@ static bool start(lgt_emit_result *out) {
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__math__(), the.context);
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__cf__(), the.context);
   mlirDialectHandleLoadDialect(mlirGetDialectHandle__func__(), the.context);
-  atexit(quiesce);
   the.ready = true;
   return true;
 }

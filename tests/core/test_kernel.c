@@ -1,0 +1,443 @@
+/* Kernels: where code is looked for, the cache on disk and what may be wrong with it, the compiling
+ * thread.  The argument (the emitter module) is not needed: the table finds it beside this program. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "kernel.h"
+#include "mem.h"
+#include "random_loop.h"
+
+static char base_dir[] = "/tmp/lgt-test-kernel-XXXXXX";
+
+/* ---- small things ------------------------------------------------------------------------------- */
+
+static void *copy_of(const void *bytes, size_t size) { return memcpy(lgt_mem_alloc(size + 1), bytes, size); }
+
+/* out = a * x + n, a loop of its own for each n. */
+static lgt_loop *make_loop(double n) {
+  random_loop r;
+  random_loop_init(&r);
+  int a = add_inst(&r, LGT_OP_PARAM, LGT_FLOAT64, 0, 0, LGT_NO_VALUE, LGT_NO_VALUE);
+  int x = add_load(&r, LGT_FLOAT64, LGT_STRIDE_UNIT);
+  int product = add_inst(&r, LGT_OP_MUL, LGT_FLOAT64, 0, a, x, LGT_NO_VALUE);
+  r.constant[r.loop.nconst++].f = n;
+  int constant = add_inst(&r, LGT_OP_CONST, LGT_FLOAT64, 0, 0, LGT_NO_VALUE, LGT_NO_VALUE);
+  int sum = add_inst(&r, LGT_OP_ADD, LGT_FLOAT64, 0, product, constant, LGT_NO_VALUE);
+  int out = add_access(&r, LGT_ACCESS_STORE, LGT_FLOAT64, LGT_STRIDE_UNIT, 0);
+  add_inst(&r, LGT_OP_STORE, LGT_FLOAT64, 0, sum, out, LGT_NO_VALUE);
+  r.loop.nparam = 1;
+  lgt_loop *loop = copy_of(&r.loop, sizeof r.loop);
+  loop->access = copy_of(r.access, loop->naccess * sizeof *loop->access);
+  loop->inst = copy_of(r.inst, loop->ninst * sizeof *loop->inst);
+  loop->constant = copy_of(r.constant, loop->nconst * sizeof *loop->constant);
+  lgt_loop_seal(loop);
+  return loop;
+}
+
+static bool right(lgt_kernel_fn code, double n) {
+  double x[21], y[21];
+  for (int i = 0; i < 21; i++) x[i] = i, y[i] = -1;
+  lgt_base base[2] = {{.address = (char *)x}, {.address = (char *)y}};
+  int64_t row[2] = {0}, col[2] = {8, 8};
+  lgt_scalar param = {.f = 3};
+  lgt_slab slab = {1, 20, base, row, col, &param};
+  code(&slab);
+  for (int i = 0; i < 20; i++)
+    if (y[i] != 3 * x[i] + n) return false;
+  return y[20] == -1;
+}
+
+static char *path_in(const char *dir, const char *name) {
+  static char path[600];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  return path;
+}
+
+static char *new_dir(const char *name) {
+  char *dir = strdup(path_in(base_dir, name));
+  mkdir(dir, 0700);
+  return dir;
+}
+
+/* Files of the directory; the path of the last one in *path. */
+static int files_in(const char *dir, char *path, size_t room) {
+  int n = 0;
+  DIR *d = opendir(dir);
+  for (struct dirent *f; d && (f = readdir(d));) {
+    if (f->d_name[0] == '.') continue;
+    if (path) snprintf(path, room, "%s/%s", dir, f->d_name);
+    n++;
+  }
+  if (d) closedir(d);
+  return n;
+}
+
+typedef struct session {
+  lgt_config *config;
+  lgt_kernels *kernels;
+} session;
+
+static bool begin(session *s, const char *dir, const char *background) {
+  s->config = lgt_config_new();
+  s->kernels = NULL;
+  lgt_config_set(s->config, "cache_dir", dir);
+  lgt_config_set(s->config, "background", background);
+  return lgt_kernels_new(s->config, &s->kernels) == LGT_OK;
+}
+
+static void end(session *s) {
+  lgt_kernels_free(s->kernels);
+  lgt_config_free(s->config);
+}
+
+/* Get one kernel in a session of its own; what it took: 'c' compiled, 'l' loaded, 'f' failed, '?' wrong. */
+static char get_once(const char *dir, double n) {
+  session s;
+  if (!begin(&s, dir, "0")) return '!';
+  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(n));
+  lgt_kernels_stats stats = lgt_kernels_stat(s.kernels);
+  bool good = lgt_kernel_code(kernel) && right(lgt_kernel_code(kernel), n);
+  end(&s);
+  if (!good) return '?';
+  return stats.failed                           ? 'f'
+         : stats.compiled == 1 && !stats.loaded ? 'c'
+         : stats.loaded == 1 && !stats.compiled ? 'l'
+                                                : '?';
+}
+
+/* ---- cases ------------------------------------------------------------------------------------------ */
+
+TEST(in_memory) {
+  session s;
+  char *dir = new_dir("memory");
+  CHECK(begin(&s, dir, "0"));
+  lgt_kernel *one = lgt_kernel_get(s.kernels, make_loop(1));
+  CHECK(one && one == lgt_kernel_get(s.kernels, make_loop(1)));
+  CHECK(one != lgt_kernel_get(s.kernels, make_loop(2)));
+  CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 2);
+  CHECK(lgt_kernels_stat(s.kernels).compile_seconds > 0);
+  CHECK(right(lgt_kernel_code(one), 1));
+  CHECK(one->stream && right(one->stream, 1));
+  CHECK_EQ(one->state, LGT_KERNEL_READY);
+  lgt_kernels_stat_reset(s.kernels);
+  CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 0);
+  end(&s);
+  free(dir);
+}
+
+TEST(background) {
+  session s;
+  char *dir = new_dir("background");
+  lgt_kernel *kernel[100];
+  CHECK(begin(&s, dir, "1"));
+  for (int i = 0; i < 100; i++) kernel[i] = lgt_kernel_get(s.kernels, make_loop(i));
+  for (int i = 99; i >= 0; i -= 3) {
+    lgt_kernel_wait(s.kernels, kernel[i]);
+    CHECK(right(lgt_kernel_code(kernel[i]), i));
+  }
+  for (int i = 0; i < 100; i++) CHECK(lgt_kernel_code(kernel[i]) && right(lgt_kernel_code(kernel[i]), i));
+  CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 100);
+  end(&s);
+  CHECK_EQ(files_in(dir, NULL, 0), 100);
+  free(dir);
+}
+
+/* Closing does not wait for the queue. */
+TEST(close_early) {
+  session s;
+  char *dir = new_dir("early");
+  CHECK(begin(&s, dir, "1"));
+  for (int i = 0; i < 200; i++) lgt_kernel_get(s.kernels, make_loop(i));
+  end(&s);
+  CHECK(files_in(dir, NULL, 0) < 100);
+  free(dir);
+}
+
+TEST(disk) {
+  char *dir = new_dir("disk");
+  struct stat status;
+  char path[600];
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK_EQ(get_once(dir, 5), 'l');
+  CHECK_EQ(get_once(dir, 6), 'c');
+  CHECK_EQ(files_in(dir, path, sizeof path), 2);
+  CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
+  free(dir);
+}
+
+/* A directory that does not exist is made, for this user alone. */
+TEST(new_directory) {
+  struct stat status;
+  char dir[600];
+  snprintf(dir, sizeof dir, "%s/a/b/c", base_dir);
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK_EQ(get_once(dir, 5), 'l');
+  CHECK(stat(dir, &status) == 0 && (status.st_mode & 0777) == 0700);
+}
+
+static bool rewrite(const char *path, const char *bytes, size_t size) {
+  FILE *f = fopen(path, "wb");
+  bool done = f && fwrite(bytes, 1, size, f) == size;
+  if (f) fclose(f);
+  return done;
+}
+
+/* Whatever is wrong with a file, it is compiled again and replaced. */
+TEST(damaged) {
+  char *dir = new_dir("damaged"), path[600], bytes[20000];
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK_EQ(files_in(dir, path, sizeof path), 1);
+  FILE *f = fopen(path, "rb");
+  size_t size = fread(bytes, 1, sizeof bytes, f);
+  fclose(f);
+  for (int i = 0; i < 60; i++) {
+    size_t at = i < 40 ? (size_t)i * 2 : (size_t)random_below((int)size);
+    bytes[at] ^= 16;
+    CHECK(rewrite(path, bytes, size));
+    bytes[at] ^= 16;
+    char what = get_once(dir, 5);
+    if (what != 'c') FAIL("byte %zu of %zu changed: %c", at, size, what);
+    CHECK_EQ(get_once(dir, 5), 'l');
+  }
+  for (size_t n = 0; n < size; n += 1 + size / 20) {
+    CHECK(rewrite(path, bytes, n));
+    CHECK_EQ(get_once(dir, 5), 'c');
+  }
+  bytes[size] = 0;
+  CHECK(rewrite(path, bytes, size + 1));
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK(rewrite(path, bytes, size));
+  CHECK_EQ(get_once(dir, 5), 'l');
+  /* the right file under another loop's name */
+  CHECK_EQ(get_once(dir, 6), 'c');
+  DIR *d = opendir(dir);
+  for (struct dirent *entry; (entry = readdir(d));)
+    if (entry->d_name[0] != '.') rewrite(path_in(dir, entry->d_name), bytes, size);
+  closedir(d);
+  CHECK_EQ(get_once(dir, 6), 'c');
+  CHECK_EQ(files_in(dir, NULL, 0), 2);
+  free(dir);
+}
+
+TEST(permissions) {
+  char *dir = new_dir("permissions"), path[600];
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK_EQ(files_in(dir, path, sizeof path), 1);
+  chmod(path, 0622);
+  CHECK_EQ(get_once(dir, 5), 'c'); /* the file could be anybody's: replaced */
+  CHECK_EQ(get_once(dir, 5), 'l');
+  chmod(dir, 0777);
+  CHECK_EQ(get_once(dir, 5), 'c');
+  CHECK_EQ(get_once(dir, 7), 'c');
+  CHECK_EQ(files_in(dir, NULL, 0), 1);
+  chmod(dir, 0700);
+  CHECK_EQ(get_once(dir, 5), 'l');
+  if (geteuid() == 0) {
+    CHECK(chown(path, 12345, 12345) == 0);
+    CHECK_EQ(get_once(dir, 5), 'c');
+    CHECK(chown(dir, 12345, 12345) == 0);
+    CHECK_EQ(get_once(dir, 5), 'c');
+    CHECK_EQ(get_once(dir, 5), 'c');
+    CHECK(chown(dir, 0, 0) == 0);
+  }
+  /* a link to somewhere else is not followed */
+  char elsewhere[600];
+  snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", base_dir);
+  CHECK_EQ(get_once(dir, 5) != '?', 1);
+  CHECK(rename(path, elsewhere) == 0 && symlink(elsewhere, path) == 0);
+  CHECK_EQ(get_once(dir, 5), 'c');
+  free(dir);
+}
+
+TEST(not_a_directory) {
+  char *file = strdup(path_in(base_dir, "file"));
+  CHECK(rewrite(file, "x", 1));
+  CHECK_EQ(get_once(file, 5), 'c');
+  CHECK_EQ(get_once(file, 5), 'c');
+  free(file);
+}
+
+/* Many processes, one directory, the same loops at the same time. */
+TEST(processes) {
+  enum { PROCESSES = 4, LOOPS = 12 };
+  char *dir = new_dir("processes");
+  pid_t child[PROCESSES];
+  for (int p = 0; p < PROCESSES; p++) {
+    child[p] = fork();
+    if (child[p]) continue;
+    session s;
+    bool good = begin(&s, dir, p % 2 ? "1" : "0");
+    for (int i = 0; good && i < LOOPS; i++) {
+      lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(i));
+      lgt_kernel_wait(s.kernels, kernel);
+      good = lgt_kernel_code(kernel) && right(lgt_kernel_code(kernel), i);
+    }
+    end(&s);
+    _exit(!good);
+  }
+  for (int p = 0; p < PROCESSES; p++) {
+    int status = -1;
+    waitpid(child[p], &status, 0);
+    CHECK_EQ(status, 0);
+  }
+  CHECK_EQ(files_in(dir, NULL, 0), LOOPS);
+  for (int i = 0; i < LOOPS; i++) CHECK_EQ(get_once(dir, i), 'l');
+  free(dir);
+}
+
+/* A loop that cannot be compiled is marked, and everything else goes on. */
+TEST(failed) {
+  session s;
+  char *dir = new_dir("failed");
+  for (int background = 0; background < 2; background++) {
+    CHECK(begin(&s, dir, background ? "1" : "0"));
+    lgt_loop *loop = make_loop(1);
+    loop->inst[3].dtype = LGT_FLOAT32; /* the constant: an addition of two types */
+    lgt_loop_seal(loop);
+    fflush(stdout);
+    int err = dup(2), null = open("/dev/null", O_WRONLY);
+    dup2(null, 2); /* the report */
+    lgt_kernel *kernel = lgt_kernel_get(s.kernels, loop), *other = lgt_kernel_get(s.kernels, make_loop(1));
+    lgt_kernel_wait(s.kernels, kernel);
+    lgt_kernel_wait(s.kernels, other);
+    dup2(err, 2);
+    close(err);
+    close(null);
+    CHECK_EQ(kernel->state, LGT_KERNEL_FAILED);
+    CHECK(!lgt_kernel_code(kernel));
+    CHECK(lgt_kernel_code(other) && right(lgt_kernel_code(other), 1));
+    CHECK_EQ(lgt_kernels_stat(s.kernels).failed, 1);
+    end(&s);
+  }
+  free(dir);
+}
+
+TEST(options) {
+  session s;
+  char *dir = new_dir("options");
+  CHECK(begin(&s, dir, "0"));
+  lgt_config_set(s.config, "compile", "0");
+  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(1));
+  CHECK_EQ(kernel->state, LGT_KERNEL_COLD);
+  CHECK(!lgt_kernel_code(kernel));
+  lgt_kernel_wait(s.kernels, kernel);
+  lgt_config_set(s.config, "compile", "1");
+  CHECK(kernel == lgt_kernel_get(s.kernels, make_loop(1)));
+  CHECK(lgt_kernel_code(kernel));
+  end(&s);
+  s.config = lgt_config_new();
+  lgt_config_set(s.config, "cache", "0");
+  lgt_config_set(s.config, "background", "0");
+  lgt_config_set(s.config, "cache_dir", dir);
+  CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_OK);
+  lgt_kernel_get(s.kernels, make_loop(1));
+  CHECK_EQ(lgt_kernels_stat(s.kernels).compiled, 1);
+  lgt_kernel_get(s.kernels, make_loop(2));
+  end(&s);
+  CHECK_EQ(files_in(dir, NULL, 0), 1);
+  free(dir);
+}
+
+/* Another instruction set is another kernel; two at once are refused. */
+TEST(isa) {
+  session s, t = {NULL, NULL};
+  char *dir = new_dir("isa");
+  CHECK_EQ(get_once(dir, 5), 'c');
+  s.config = lgt_config_new();
+  lgt_config_set(s.config, "isa", "generic");
+  lgt_config_set(s.config, "background", "0");
+  lgt_config_set(s.config, "cache_dir", dir);
+  CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_OK);
+  lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(5));
+  CHECK_EQ(lgt_kernels_stat(s.kernels).loaded, 0);
+  CHECK(right(lgt_kernel_code(kernel), 5));
+  if (lgt_isa_host() != LGT_ISA_GENERIC) {
+    CHECK(!begin(&t, dir, "0"));
+    CHECK_HAS(lgt_message(), "another runtime");
+    CHECK_EQ(lgt_isa_current(), LGT_ISA_GENERIC);
+    lgt_config_free(t.config);
+  }
+  end(&s);
+  s.config = lgt_config_new();
+  lgt_config_set(s.config, "isa", "quantum");
+  CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_BAD_ARGUMENT);
+  CHECK_HAS(lgt_message(), "quantum");
+  lgt_config_free(s.config);
+  CHECK_EQ(get_once(dir, 5), 'l');
+  free(dir);
+}
+
+/* Any allocation may fail: an error, or a kernel that works; nothing leaks. */
+TEST(no_memory) {
+  char *dir = new_dir("no_memory");
+  get_once(dir, 5); /* whatever is allocated once a process */
+  int64_t live = lgt_mem_live();
+  bool clean = false;
+  for (int n = 1; !clean; n++) {
+    session s;
+    s.config = lgt_config_new();
+    lgt_config_set(s.config, "cache_dir", dir);
+    lgt_config_set(s.config, "background", "0");
+    lgt_loop *loop = make_loop(n % 2);
+    int64_t before = lgt_mem_count();
+    lgt_mem_fail_at(n);
+    lgt_status status = lgt_kernels_new(s.config, &s.kernels);
+    lgt_kernel *kernel = status ? NULL : lgt_kernel_get(s.kernels, loop);
+    clean = lgt_mem_count() - before < n;
+    lgt_mem_fail_at(0);
+    if (status) lgt_loop_free(loop);
+    else if (kernel && lgt_kernel_code(kernel)) CHECK(right(lgt_kernel_code(kernel), n % 2));
+    if (clean) CHECK(kernel && lgt_kernel_code(kernel));
+    if (!status) lgt_kernels_free(s.kernels);
+    lgt_config_free(s.config);
+    CHECK_EQ(lgt_mem_live(), live);
+  }
+  free(dir);
+}
+
+/* exit() while a loop is being compiled. */
+TEST(leave_at_once) {
+  char *dir = new_dir("leave");
+  for (int i = 0; i < 20; i++) {
+    pid_t child = fork();
+    if (child == 0) {
+      session s;
+      begin(&s, dir, "1");
+      for (int k = 0; k < 50; k++) lgt_kernel_get(s.kernels, make_loop(i * 100 + k));
+      usleep((useconds_t)i * 4000);
+      exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+  }
+  free(dir);
+}
+
+int main(void) {
+  if (!mkdtemp(base_dir)) return perror(base_dir), 1;
+  RUN(processes); /* first: these fork */
+  RUN(leave_at_once);
+  RUN(in_memory);
+  RUN(background);
+  RUN(close_early);
+  RUN(disk);
+  RUN(new_directory);
+  RUN(damaged);
+  RUN(permissions);
+  RUN(not_a_directory);
+  RUN(failed);
+  RUN(options);
+  RUN(isa);
+  RUN(no_memory);
+  char command[100];
+  snprintf(command, sizeof command, "rm -rf %s", base_dir);
+  if (system(command)) printf("cannot remove %s\n", base_dir);
+  return check_done();
+}
