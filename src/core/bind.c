@@ -101,9 +101,10 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
   if (!status && missing) {
     if (!lgt_store_fetch(binder->map, store, domain, fetch, &copies, &count, &room)) status = no_memory();
     if (!status && count) status = lgt_job_copy(binder, copies, count);
+    if (!status && !lgt_region_add(&replica->valid, fetch)) status = no_memory();
   }
   lgt_mem_free(copies);
-  if (!status) *out = store->replica[domain].inst;
+  if (!status) *out = replica->inst;
   return status;
 }
 

@@ -189,9 +189,8 @@ bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect 
       for (int k = before; k < *count && good; k++) good = lgt_region_remove(&missing, &(*copies)[k].rect);
     }
   }
-  lgt_region_fini(&missing);
-  /* What nobody has was never written; its contents are undefined wherever they are. */
-  return good && lgt_region_add(&mine->valid, rect);
+  lgt_region_fini(&missing); /* what nobody has was never written; its contents are undefined wherever they are */
+  return good;
 }
 
 void lgt_copy_run(const lgt_copy *copy) {

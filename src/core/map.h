@@ -94,7 +94,8 @@ typedef struct lgt_copy {
 void lgt_copy_run(const lgt_copy *copy);
 
 /* What must be copied so that `rect` is valid in `domain`, whose instance covers it: appended to
- * copies (owned by the caller).  Marks it valid.  False when out of memory. */
+ * copies (owned by the caller), who adds `rect` to the valid region when they are under way.  False when
+ * out of memory. */
 bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect, lgt_copy **copies, int *count, int *room);
 
 #endif

@@ -64,7 +64,10 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
     lgt_body *body = lgt_body_new();
     if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory for task kinds");
     int value = lgt_body_load(body, dtype, 1);
-    if (value >= 0) lgt_body_store(body, 0, value);
+    if (value < 0 || lgt_body_store(body, 0, value) < 0) {
+      lgt_body_free(body);
+      return LGT_NO_MEMORY;
+    }
     int kind = lgt_kinds_add_generator(&rt->kinds, name, body);
     if (kind < 0) return LGT_NO_MEMORY;
     rt->fuser.copy_kind[dtype] = rt->kinds.kind[kind];

@@ -62,9 +62,14 @@ static lgt_status read_privileges(lgt_kind *kind, const lgt_body *body) {
     }
     if (add_priv & LGT_PRIV_REDUCE) kind->reduces = true;
   }
-  for (int a = 0; a < kind->nargs; a++)
+  bool writes = false;
+  for (int a = 0; a < kind->nargs; a++) {
     if (!kind->privilege[a])
       return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' does not use argument %d", kind->name, a + 1);
+    writes |= kind->privilege[a] != LGT_PRIV_READ;
+  }
+  if (!writes) /* an append that failed, and whose result nobody looked at, for one */
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' neither stores nor reduces anything", kind->name);
   return LGT_OK;
 }
 

@@ -523,13 +523,9 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   return finish(&w, status);
 }
 
-lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
-  lgt_plan_elided *elided = &group->elided[n];
-  lgt_plan_group *rescue = lgt_mem_zalloc(sizeof *rescue);
+static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided, lgt_plan_group *rescue) {
   lgt_weaver w = {.fuser = fuser, .group = rescue, .plan = group->plan};
   lgt_status status = LGT_OK;
-  if (!rescue) return no_memory();
-  elided->rescue = rescue;
   *rescue = (lgt_plan_group){.plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
   int nbuffer = group->items->nbuffer;
   w.items = rescue->items = lgt_mem_zalloc(sizeof *w.items);
@@ -546,12 +542,12 @@ lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
   }
   for (int k = 0; k < elided->nitem && !status; k++) {
     lgt_weave_item *item = new_item(&w);
-    if (!item) return no_memory();
+    if (!item) return finish(&w, no_memory());
     *item = group->items->item[elided->item[k]];
     item->loop = LGT_NONE;
     if (item->out[0] == LGT_NONE && writes_arg(item->kind, 0)) { /* a forwarded copy is made after all */
       int b = new_buffer(&w, elided->root, false);
-      if (b < 0) return no_memory();
+      if (b < 0) return finish(&w, no_memory());
       item->out[0] = (uint16_t)b;
     }
     int from = 0;
@@ -577,4 +573,17 @@ lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
     rescue->nfinal = 1;
   }
   return finish(&w, status);
+}
+
+lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
+  lgt_plan_group *rescue = lgt_mem_zalloc(sizeof *rescue);
+  if (!rescue) return no_memory();
+  lgt_status status = weave_rescue(fuser, group, &group->elided[n], rescue);
+  if (!status) {
+    group->elided[n].rescue = rescue;
+    return LGT_OK;
+  }
+  lgt_plan_group_fini(rescue);
+  lgt_mem_free(rescue);
+  return status;
 }
