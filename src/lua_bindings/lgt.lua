@@ -256,7 +256,7 @@ end
 -- The number of the dense layout with the same shape and dtype, which is how caches above know layouts:
 -- class_of[layout], 0 where classify() has not been called yet.
 local MAX_LAYOUTS = 2 ^ 21
-local class_of = ffi.cast("uint32_t *", ffi.C.calloc(MAX_LAYOUTS, 4))
+local class_of = ffi.gc(ffi.cast("uint32_t *", ffi.C.calloc(MAX_LAYOUTS, 4)), ffi.C.free)
 lgt.class_of = class_of
 
 function lgt.classify(layout)
