@@ -516,6 +516,9 @@ class Machine:
         if isinstance(x, Num):
             demand(KINDS[target.dtype] == "f" or KINDS[target.dtype] == "i" and x.integral and
                    x.source is None, "number into an array of another kind")
+            if KINDS[target.dtype] == "i":
+                info = np.iinfo(target.dtype)
+                demand(info.min <= x.value <= info.max, "number does not fit")
             val, err = operand(x, target.dtype)
         else:
             demand(np.can_cast(x.dtype, target.dtype, "same_kind"), "assignment of another kind")

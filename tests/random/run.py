@@ -284,6 +284,8 @@ def signature(failure):
     text = "".join(c for c in failure.text.rsplit("random-cache", 1)[0] if not c.isdigit())
     if failure.kind == "error":
         return "error " + text.split(":", 2)[-1][:70]
+    if failure.kind == "crash" and any(word in text for word in ("free()", "malloc()", "corrupt", "munmap_chunk")):
+        return "crash of the heap"
     if failure.kind in ("crash", "exit"):
         return failure.kind + text[:120]
     several = int(failure.config.get("domains", 1)) > 1
