@@ -129,7 +129,7 @@ typedef struct run {
   lgt_plan_group *group;
   const uint32_t *root;        /* store of each root; NULL for a rescue */
   const lgt_binding *source;   /* for a rescue: the instances of the original group */
-  lgt_instance **inst;         /* domains * nslot, borrowed while the stores or `owned` keep them */
+  lgt_instance **inst;         /* domains * nslot, a ref each */
   lgt_rect *read, *write;      /* domains * nslot: what the domain's colours touch */
   lgt_scalar *param;
   bool *fold;                  /* nslot: several colours reduce into the same elements */
@@ -209,18 +209,25 @@ static void survey(run *r) {
 
 /* ---- instances for slots ------------------------------------------------------------------------------------ */
 
+/* Keep an instance until the group is bound: settling one store may drop what another one gets. */
+static lgt_status hold(run *r, int at, lgt_instance *inst) {
+  r->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
+  return LGT_OK;
+}
+
 static lgt_status acquire_initial(run *r, int s, int domain) {
   const lgt_plan_slot *slot = &r->group->slot[s];
   int at = domain * r->group->nslot + s;
   if (r->source) { /* a rescue reads what the recipe kept */
-    r->inst[at] = r->source->inst[domain * (r->source->ninst / r->binder->map->domains) + slot->root];
-    return LGT_OK;
+    return hold(r, at, r->source->inst[domain * (r->source->ninst / r->binder->map->domains) + slot->root]);
   }
   lgt_store *store = root_store(r, slot->root);
   bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
   if (!read && !write) return LGT_OK;
   lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
-  return lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &r->inst[at]);
+  lgt_instance *inst;
+  lgt_status status = lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &inst);
+  return status ? status : hold(r, at, inst);
 }
 
 static lgt_status make_new(run *r, int s, int domain) {
@@ -236,11 +243,8 @@ static lgt_status make_new(run *r, int s, int domain) {
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
 
-static void release_new(run *r) {
-  int n = r->group->nslot;
-  for (int d = 0; d < r->binder->map->domains; d++)
-    for (int s = 0; s < n; s++)
-      if (!r->group->slot[s].initial && !(d > 0 && is_scalar(r, s))) lgt_instance_release(r->binder->map, r->inst[d * n + s]);
+static void release_slots(run *r) {
+  for (int i = 0; i < r->group->nslot * r->binder->map->domains; i++) lgt_instance_release(r->binder->map, r->inst[i]);
 }
 
 /* A scalar exists once, in domain 0, for all domains; so does what several colours reduce into. */
@@ -260,7 +264,7 @@ static lgt_status acquire_slots(run *r) {
   lgt_status status = LGT_OK;
   for (int d = 0; d < r->binder->map->domains && !status; d++)
     for (int s = 0; s < n && !status; s++) {
-      if (is_scalar(r, s) && d > 0) r->inst[d * n + s] = r->inst[s];
+      if (is_scalar(r, s) && d > 0) status = hold(r, d * n + s, r->inst[s]);
       else if (r->fold[s] && d > 0) continue; /* the colours' results meet in domain 0 */
       else status = r->group->slot[s].initial ? acquire_initial(r, s, d) : make_new(r, s, d);
     }
@@ -275,17 +279,18 @@ static lgt_status acquire_whole(run *r) {
     if (!slot->initial) {
       status = make_new(r, s, 0);
     } else if (r->source) {
-      r->inst[s] = r->source->inst[slot->root];
+      status = hold(r, s, r->source->inst[slot->root]);
     } else {
       lgt_store *store = root_store(r, slot->root);
       lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
       if (inst && !(slot->written && (inst->owners > 1 || inst->pins > 0))) {
-        r->inst[s] = inst;
+        status = hold(r, s, inst);
         continue;
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_bind_acquire(r->binder, store, 0, &all, &all, slot->written, &r->inst[s]);
+      status = lgt_bind_acquire(r->binder, store, 0, &all, &all, slot->written, &inst);
+      if (!status) status = hold(r, s, inst);
     }
   }
   return status;
@@ -482,7 +487,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   if (!status) status = run_group(&r);
   if (!status) status = settle_all(&r);
   if (!status) status = leave_recipe(&r);
-  if (r.inst) release_new(&r);
+  if (r.inst) release_slots(&r);
   if (status) fail_group(&r, status, calls[0].line);
   binder->groups++;
   return LGT_OK;
@@ -502,7 +507,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   run r = {.binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
   status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
-  if (r.inst) release_new(&r);
+  if (r.inst) release_slots(&r);
   if (!status) drop_recipe(binder, store);
   if (!status) return LGT_OK;
   lgt_failure *failure = lgt_bind_fail(binder, status, lgt_message(), store->line);

@@ -350,7 +350,8 @@ void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t st
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  bool empty = view->ndim > 0 && lgt_rect_empty(view);
+  bool empty = false; /* an empty dimension that does not walk the root (a reduction's) says nothing */
+  for (int d = 0; d < l->ndim; d++) empty |= view->lo[d] >= view->hi[d] && (l->dim[d] >= 0 || l->flags & LGT_LAYOUT_RESHAPED);
   if (empty) {
     for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
     return r;
@@ -382,7 +383,7 @@ bool lgt_layout_exact(const lgt_layout *l) {
 int64_t lgt_layout_distinct(const lgt_layout *l) {
   int64_t n = 1;
   for (int d = 0; d < l->ndim; d++)
-    if (l->stride[d] != 0 || l->shape[d] == 0) n *= l->shape[d];
+    if (l->stride[d] != 0 || (l->shape[d] == 0 && l->dim[d] >= 0)) n *= l->shape[d];
   return n;
 }
 
