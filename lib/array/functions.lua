@@ -78,7 +78,7 @@ local table_of_ufuncs = {
   logical_and = V.logical_and, logical_or = V.logical_or, logical_xor = V.logical_xor, logical_not = V.logical_not,
   bitwise_and = V.bitand, bitwise_or = V.bitor, bitwise_xor = V.bitxor, invert = V.bitnot,
   left_shift = V.shl, right_shift = V.shr,
-  where = V.select,
+  where = on_numbers(V.select, function(condition, x, y) if condition and condition ~= 0 then return x end return y end),
   -- complex numbers
   real = V.real, imag = V.imag, conj = V.conj,
   angle = function(x) return x:imag():atan2(x:real()) end,

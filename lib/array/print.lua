@@ -106,7 +106,10 @@ local function complex_formatter(values)
     return t
   end
   local re, im = text.float_formatter(parts(values, "re")), text.float_formatter(parts(values, "im"))
-  return function(z) return re(tonumber(z.re)) .. (z.im < 0 and "-" or "+") .. im(math.abs(z.im)) .. "i" end
+  return function(z)
+    local before, number, after = im(math.abs(z.im)):match("^(%s*)(.-)(%s*)$")
+    return re(tonumber(z.re)) .. before .. (z.im < 0 and "-" or "+") .. number .. "i" .. after
+  end
 end
 
 local function formatter(values, dtype)

@@ -58,7 +58,9 @@ function slice.parse_string(text)
 end
 
 -- Does a string look like an index, rather than a misspelt attribute?
-function slice.looks_like_index(text) return text:find("^[%s%d:,*%.%-]*$") ~= nil or text:find("end", 1, true) ~= nil and text:find("^[%s%d:,*%.%-end]*$") ~= nil end
+function slice.looks_like_index(text)
+  return text:gsub("%f[%a]end%f[%A]", ""):find("^[%s%d:,*%.%-]*$") ~= nil
+end
 
 local range_keys = { [1] = true, [2] = true, step = true }
 

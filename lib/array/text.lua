@@ -92,6 +92,7 @@ function text.float_formatter(values, round)
     elseif exponential then
       local whole, fraction, exponent = scientific(x, precision, round)
       fraction = fraction .. ("0"):rep(right - #fraction)
+      exponent = exponent:sub(1, 1) .. ("0"):rep(exponent_width - #exponent) .. exponent:sub(2)
       s = whole .. "." .. fraction .. "e" .. exponent
     else
       local whole, fraction = positional(x, precision, round)

@@ -337,6 +337,19 @@ local function number_class(x)
   return x == floor(x) and x - x == 0 and -1 or -2
 end
 
+-- Integral numbers take the dtype of integer arrays beside them, so they must fit.
+local function check_fits(u, x, arguments)
+  for i = 1, #arguments do
+    if istype(Array, arguments[i]) and category[core.dtype_of(arguments[i])] == 1 then
+      local lowest, highest = dtypes.range_of(core.dtype_of(arguments[i]))
+      if x < lowest or x > highest then
+        raise("%s: %.17g does not fit into %s; use astype on the array first", u.name, x,
+          dtypes.name[core.dtype_of(arguments[i])])
+      end
+    end
+  end
+end
+
 -- How many values a function gives for these arguments, found by running it on a body that is thrown away.
 local function count_results(u, arguments)
   return lgt.bodies.try(function(body)
@@ -359,14 +372,13 @@ function ufunc.call(u, ...)
   local node = u.tree
   for i = 1, count do
     local x = arguments[i]
+    arrays = arrays or istype(Array, x)
     if lgt.is_value(x) then
       values = true
     elseif type(x) ~= "number" and not istype(Array, x) then
       if not dtypes.of_scalar(x) then operand_of(x, u.name) end
-      x = boxed(x)
-      arguments[i] = x
+      arguments[i] = boxed(x)
     end
-    arrays = arrays or istype(Array, x)
   end
   if values then return u.f(...) end
   if not arrays then return scalar_result(u, ...) end
@@ -374,6 +386,7 @@ function ufunc.call(u, ...)
   for i = 1, count do
     local x = arguments[i]
     local class = number_class(x) or lgt.classify(core.layout_of(x, u.name))
+    if class == -1 and (x < 0 or x > 127) then check_fits(u, x, arguments) end
     local next_node = node[class]
     if not next_node then
       next_node = i < count and {} or make_rule(u, arguments)
@@ -435,6 +448,7 @@ function ufunc.inplace_call(u, a, ...)
       arguments[i] = x
     end
     local class = number_class(x) or lgt.classify(core.layout_of(x, u.name))
+    if class == -1 and (x < 0 or x > 127) then check_fits(u, x, arguments) end
     local next_node = node[class]
     if not next_node then
       next_node = i < #arguments and {} or make_rule(u, arguments)

@@ -20,12 +20,12 @@
 #include <lua.h>
 #include <luajit.h>
 #include <lualib.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 #include "lua_lgt.h"
@@ -196,42 +196,96 @@ static int save_bytecode(lua_State *L, char **argv) {
 
 /* ---- the prompt ---------------------------------------------------------------------------------- */
 
+/* readline's functions for a program that waits itself; so Ctrl-C never has to jump out of them. */
 static struct {
-  char *(*readline)(const char *prompt);
+  void (*install)(const char *prompt, void (*take)(char *line));
+  void (*read_char)(void);
+  void (*remove)(void);
+  void (*free_line_state)(void); /* these two may be missing */
+  void (*sigcleanup)(void);
   void (*add_history)(const char *line);
 } editor;
 
-static sigjmp_buf at_prompt;
+static volatile sig_atomic_t prompt_interrupted;
+static char *finished_line; /* owned; from the editor */
+static bool line_is_finished;
 
 static void interrupt_prompt(int number) {
   (void)number;
-  siglongjmp(at_prompt, 1);
+  prompt_interrupted = 1;
+}
+
+static void take_line(char *line) {
+  finished_line = line;
+  line_is_finished = true;
+  editor.remove();
 }
 
 static void load_editor(void) {
   static const char *const names[] = {"libreadline.so.8", "libedit.so.2", "libreadline.so"};
-  for (int i = 0; i < 3 && !editor.readline; i++) {
+  for (int i = 0; i < 3 && isatty(0) && !editor.install; i++) {
     void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!library) continue;
-    *(void **)&editor.readline = dlsym(library, "readline");
+    *(void **)&editor.read_char = dlsym(library, "rl_callback_read_char");
+    *(void **)&editor.remove = dlsym(library, "rl_callback_handler_remove");
+    *(void **)&editor.free_line_state = dlsym(library, "rl_free_line_state");
+    *(void **)&editor.sigcleanup = dlsym(library, "rl_callback_sigcleanup");
     *(void **)&editor.add_history = dlsym(library, "add_history");
-    if (!editor.add_history) editor.readline = NULL;
+    int *catch_signals = dlsym(library, "rl_catch_signals");
+    if (catch_signals) *catch_signals = 0;
+    if (editor.read_char && editor.remove && editor.add_history)
+      *(void **)&editor.install = dlsym(library, "rl_callback_handler_install");
   }
 }
 
-/* One line, from malloc; NULL at the end of input. */
+/* One line from the editor; NULL at the end of input, or with prompt_interrupted set. */
+static char *edit_line(const char *prompt) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  sigprocmask(SIG_BLOCK, &blocked, &before); /* delivered while pselect waits, and only then */
+  line_is_finished = false;
+  finished_line = NULL;
+  editor.install(prompt, take_line);
+  while (!line_is_finished) {
+    fd_set input;
+    FD_ZERO(&input);
+    FD_SET(0, &input);
+    if (pselect(1, &input, NULL, NULL, NULL, &before) > 0) {
+      editor.read_char();
+    } else if (prompt_interrupted) {
+      if (editor.free_line_state) editor.free_line_state();
+      if (editor.sigcleanup) editor.sigcleanup();
+      editor.remove();
+      break;
+    }
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return finished_line;
+}
+
+/* One line, from malloc; NULL at the end of input, or with prompt_interrupted set. */
 static char *read_line(const char *prompt) {
-  if (editor.readline) return editor.readline(prompt);
-  fputs(prompt, stdout);
+  struct sigaction action = {.sa_handler = interrupt_prompt};
+  prompt_interrupted = 0;
+  sigaction(SIGINT, &action, NULL); /* without SA_RESTART: getline returns too */
   fflush(stdout);
   char *line = NULL;
-  size_t room = 0;
-  ssize_t length = getline(&line, &room, stdin);
-  if (length < 0) {
-    free(line);
-    return NULL;
+  if (editor.install) {
+    line = edit_line(prompt);
+  } else {
+    size_t room = 0;
+    fputs(prompt, stdout);
+    fflush(stdout);
+    ssize_t length = getline(&line, &room, stdin);
+    if (length > 0 && line[length - 1] == '\n') line[length - 1] = 0;
+    if (length < 0) {
+      clearerr(stdin);
+      free(line);
+      line = NULL;
+    }
   }
-  if (length > 0 && line[length - 1] == '\n') line[length - 1] = 0;
+  signal(SIGINT, SIG_DFL);
   return line;
 }
 
@@ -242,31 +296,33 @@ static bool is_incomplete(lua_State *L, int status) {
   return length >= 7 && !strcmp(message + length - 7, "'<eof>'");
 }
 
-/* Push a line of input; false at the end of input. */
+/* Push a line of input; false at its end, or after Ctrl-C. */
 static bool push_line(lua_State *L, bool first) {
   lua_getglobal(L, first ? "_PROMPT" : "_PROMPT2");
   const char *prompt = lua_tostring(L, -1);
   char *line = read_line(prompt ? prompt : first ? "> " : ">> ");
   lua_pop(L, 1);
   if (!line) return false;
-  if (editor.readline && *line) editor.add_history(line);
+  if (editor.install && *line) editor.add_history(line);
   lua_pushstring(L, line);
   free(line);
   return true;
 }
 
-/* The chunk on the stack: what was typed as an expression whose values are wanted, or as statements,
- * asking for more lines while it is incomplete.  -1 at the end of input. */
+/* Pushes the chunk of what was typed, as an expression whose values are wanted or else as statements, and
+ * asks for more lines while it is incomplete.  -1 at the end of input or after Ctrl-C. */
 static int load_input(lua_State *L) {
   if (!push_line(L, true)) return -1;
-  const char *text = lua_tostring(L, -1);
-  lua_pushfstring(L, "return %s", *text == '=' ? text + 1 : text);
-  if (!luaL_loadbuffer(L, lua_tostring(L, -1), lua_strlen(L, -1), "=stdin")) return 0;
-  lua_pop(L, 2);
   for (;;) {
+    const char *text = lua_tostring(L, 1);
+    lua_pushfstring(L, "return %s", *text == '=' ? text + 1 : text);
     int status = luaL_loadbuffer(L, lua_tostring(L, -1), lua_strlen(L, -1), "=stdin");
-    if (!is_incomplete(L, status)) return status;
-    lua_pop(L, 1);
+    if (!status) return 0;
+    bool incomplete = is_incomplete(L, status);
+    lua_settop(L, 1);
+    status = luaL_loadbuffer(L, text, strlen(text), "=stdin");
+    if (!status || !(incomplete || is_incomplete(L, status))) return status;
+    lua_settop(L, 1);
     lua_pushliteral(L, "\n");
     if (!push_line(L, false)) return -1;
     lua_concat(L, 3);
@@ -284,19 +340,14 @@ static void print_values(lua_State *L) {
 }
 
 static void prompt_loop(lua_State *L) {
-  const char *name = program;
-  program = NULL; /* messages at the prompt stand for themselves */
   load_editor();
-  volatile bool more = true;
-  while (more) {
-    if (sigsetjmp(at_prompt, 1)) putchar('\n'); /* Ctrl-C while typing: a fresh prompt */
+  for (;;) {
     lua_settop(L, 0);
-    signal(SIGINT, interrupt_prompt);
     int status = load_input(L);
-    signal(SIGINT, SIG_DFL);
-    if (status < 0) {
-      more = false;
-      break;
+    if (status < 0 && !prompt_interrupted) break;
+    if (status < 0) { /* Ctrl-C while typing: a fresh prompt */
+      putchar('\n');
+      continue;
     }
     if (!status) {
       lua_replace(L, 1);
@@ -314,7 +365,6 @@ static void prompt_loop(lua_State *L) {
   lua_settop(L, 0);
   putchar('\n');
   fflush(stdout);
-  program = name;
 }
 
 static void print_versions(void) {

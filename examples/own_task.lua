@@ -1,0 +1,27 @@
+-- A task kind of one's own, with its generator in Lua:  lgt examples/own_task.lua [elements]
+--
+-- The generator runs once, on symbolic values; what it records becomes part of whatever kernel its
+-- launches fuse into.  Here: how far points lie from a line, and how many lie close.
+local lgt = require "lgt"
+local np = require "array"
+
+local n = tonumber(arg[1]) or 1000000
+
+local distance = lgt.task {
+  name = "distance_to_line",               -- a x + b y = c
+  args = { "in", "in", "out", "sum" },     -- arrays: x, y; their distances; how many are close
+  params = 4,                              -- numbers: a, b, c, what counts as close
+  generator = function(_, x, y, a, b, c, close)
+    local d = (a * x + b * y - c):abs() / (a * a + b * b):sqrt()
+    return d, d:lt(close):cast("float64")
+  end,
+}
+
+np.random.seed(1)
+local x, y = np.random.rand(n), np.random.rand(n)
+local d, count = np.empty(n), np.empty()
+distance(x, y, d, count, 1, 1, 1, 0.1)
+
+print(("points    %d"):format(n))
+print(("close     %.4f"):format(count() / n))
+print(("farthest  %.6g"):format(d:max():item()))

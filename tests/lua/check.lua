@@ -1,0 +1,65 @@
+-- check.lua - what the Lua tests share: cases that print `ok name` or `FAIL name: why`.
+--
+--   local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+--   check.case("name", function() check.equal(1 + 1, 2) end)
+--   check.done()
+
+local check = { failed = 0 }
+
+local function show(x)
+  if type(x) == "string" then return ("%q"):format(x) end
+  if type(x) == "number" then return ("%.17g"):format(x) end
+  if type(x) ~= "table" or getmetatable(x) then return tostring(x) end
+  local words = {}
+  for i = 1, #x do words[i] = show(x[i]) end
+  return "{" .. table.concat(words, ", ") .. "}"
+end
+
+local function same(a, b)
+  if type(a) ~= type(b) then return false end
+  if type(a) ~= "table" then return rawequal(a, b) or (a ~= a and b ~= b) or (type(a) == "cdata" and a == b) end
+  if #a ~= #b then return false end
+  for i = 1, #a do
+    if not same(a[i], b[i]) then return false end
+  end
+  return true
+end
+
+-- Numbers, strings, or lists of them.
+function check.equal(got, wanted)
+  if not same(got, wanted) then error(("got %s, wanted %s"):format(show(got), show(wanted)), 2) end
+end
+
+function check.close(got, wanted, bound)
+  if not (math.abs(got - wanted) <= bound) then
+    error(("got %.17g, wanted %.17g within %g"):format(got, wanted, bound), 2)
+  end
+end
+
+function check.that(condition, why)
+  if not condition then error(why or "it does not hold", 2) end
+end
+
+-- f must raise an error whose message contains `part`, at the line of the caller.
+function check.refuses(part, f)
+  local ok, message = pcall(f)
+  if ok then error(("no error; one with %q was wanted"):format(part), 2) end
+  message = tostring(message)
+  if not message:find(part, 1, true) then error(("the error is %q; %q was wanted in it"):format(message, part), 2) end
+  local file = debug.getinfo(2, "S").short_src
+  if message:sub(1, #file) ~= file then error(("the error does not name this file: %q"):format(message), 2) end
+end
+
+function check.case(name, f)
+  local ok, why = xpcall(f, function(message) return debug.traceback(tostring(message), 2) end)
+  if ok then
+    print("ok " .. name)
+  else
+    check.failed = check.failed + 1
+    print(("FAIL %s: %s"):format(name, why))
+  end
+end
+
+function check.done() os.exit(check.failed == 0 and 0 or 1, true) end
+
+return check

@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""`lgt` runs scripts as `luajit` does: both run the same command lines and must print and exit alike.
+
+    tests/lua/program.py --lgt build/lgt
+
+Then what only lgt has: options of the runtime, its help, its prompt, errors of tasks at exit.
+"""
+import argparse
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lgt", default=os.environ.get("LGT", "build/lgt"))
+LGT = os.path.abspath(parser.parse_args().lgt)
+failed = 0
+
+
+def say(name, why):
+    global failed
+    failed += why is not None
+    print(f"FAIL {name}: {why}" if why else f"ok {name}", flush=True)
+
+
+def run(program, args, stdin="", env=None):
+    done = subprocess.run([program, *args], input=stdin, capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **(env or {})})
+    name = os.path.basename(program)
+    # The name of the program, and addresses, differ.
+    clean = lambda s: "\n".join(" ".join(w for w in line.split() if not w.startswith("0x"))
+                                for line in s.replace(program, "PROGRAM").replace(name + ":", "PROGRAM:").split("\n"))
+    return clean(done.stdout), clean(done.stderr), done.returncode
+
+
+def alike(name, args, stdin="", env=None, stderr=True):
+    ours, theirs = run(LGT, args, stdin, env), run("luajit", args, stdin, env)
+    if not stderr:
+        ours, theirs = (ours[0], ours[2]), (theirs[0], theirs[2])
+    say(name, None if ours == theirs else f"lgt {ours}, luajit {theirs}")
+
+
+def expect(name, args, check, stdin="", env=None):
+    got = run(LGT, args, stdin, env)
+    say(name, None if check(*got) else f"{got}")
+
+
+folder = tempfile.mkdtemp()
+
+
+def script(name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+show = script("show.lua", "print(...) for i = -5, 5 do if arg[i] and i >= 0 then print(i, arg[i]) end end print(#arg)")
+alike("arguments", [show, "a", "b c", "-x"])
+alike("no arguments", [show])
+alike("options before the script", ["-e", "x = 1", "-l", "jit", show, "a"])
+alike("negative arg", ["-e", "y = 2", script("neg.lua", "print(arg[-1], arg[-2], arg[0] ~= nil)")])
+alike("-e", ["-e", "print(1 + 1)"])
+alike("-eprint", ["-eprint(3)"])
+alike("several -e", ["-e", "a = 1", "-e", "print(a)"])
+alike("-l", ["-l", "ffi", "-e", "print(type(ffi), type(require('ffi').C))"])
+alike("-l of nothing", ["-l", "no_such_module"], stderr=False)
+alike("syntax error", ["-e", "print("])
+alike("runtime error", ["-e", "error('gone')"])
+alike("error in a script", [script("bad.lua", "local function f() error('deep') end\nf()\n")], stderr=False)
+alike("error object", ["-e", "error(setmetatable({}, {__tostring = function() return 'object' end}))"])
+alike("error table", ["-e", "error({})"])
+alike("error nil", ["-e", "error()"])
+alike("missing script", ["no_such_file.lua"])
+alike("os.exit", ["-e", "os.exit(7)"])
+alike("os.exit true", ["-e", "os.exit(true)"])
+alike("os.exit false, closing", ["-e", "os.exit(false, true)"])
+alike("stdin", [], "print('from stdin', ...)")
+alike("stdin as -", ["-", "x", "y"], "print(..., arg[0], #arg)")
+alike("--", ["--", show, "z"])
+alike("shebang", [script("she.lua", "#!/usr/bin/env lgt\nprint('shebang')")])
+alike("LUA_INIT", ["-e", "print(v)"], env={"LUA_INIT": "v = 5"})
+alike("LUA_INIT file", ["-e", "print(w)"], env={"LUA_INIT": "@" + script("init.lua", "w = 6")})
+alike("LUA_INIT error", ["-e", "print(1)"], env={"LUA_INIT": "error('init')"})
+alike("-E", ["-E", "-e", "print(v)"], env={"LUA_INIT": "v = 5"})
+alike("-joff", ["-joff", "-e", "print(jit.status())"], stderr=False)
+alike("-j flush", ["-j", "flush", "-e", "print(2)"])
+alike("-j of nothing", ["-jno_such_command"], stderr=False)
+alike("-O", ["-O2", "-Ohotloop=10", "-e", "local s = 0 for i = 1, 1000 do s = s + i end print(s)"])
+alike("-O of nothing", ["-Ono_such_parameter=1", "-e", "print(1)"], stderr=False)
+alike("-b list", ["-bl", script("list.lua", "print(1)")], stderr=False)
+alike("bad option", ["-q"], stderr=False)
+alike("-e without a chunk", ["-e"], stderr=False)
+bytecode = os.path.join(folder, "code.bc")
+subprocess.run([LGT, "-b", show, bytecode], check=True)
+alike("bytecode", [bytecode, "q"])
+alike("exit status of a failing script", [script("status.lua", "os.exit(3)")])
+alike("io", ["-e", "for l in io.lines() do io.write(l, ';') end"], "a\nb\n")
+alike("goto, bit, ffi", ["-e", "local n = 0 ::again:: n = n + 1 if n < 3 then goto again end print(n, bit.bxor(5, 3))"])
+
+# ---- what only lgt has -------------------------------------------------------------------------------------
+expect("--version", ["--version"], lambda out, err, code: out.startswith("lgt ") and code == 0)
+expect("--help", ["--help"], lambda out, err, code: "--cpus" in out and "-e chunk" in out and code == 0)
+expect("an option of the runtime", ["--cpus", "1", "--fusion=0", "-e", "print(require('lgt').size(), ...)"],
+       lambda out, err, code: out.strip() == "1" and code == 0)
+expect("an unknown option", ["--colour", "red", "-e", "print(1)"],
+       lambda out, err, code: "colour" in err and out == "" and code == 1)
+expect("an option without its value", ["--cpus"], lambda out, err, code: "needs a value" in err and code == 1)
+expect("a bad value", ["--cpus=many", "-e", "print(1)"], lambda out, err, code: "many" in err and code == 1)
+expect("options and arg", ["--cpus", "1", show, "u"], lambda out, err, code: out.split() == ["u", "0", show, "1", "u", "1"])
+expect("arrays", ["-e", "print(require('array').arange(3) * 2)"], lambda out, err, code: out == "[0 2 4]\n" and code == 0)
+expect("a task that fails unseen fails the program",
+       ["-e", "local np = require 'array' x = np.zeros(2^45) + 1"],
+       lambda out, err, code: code == 1 and "out of memory" in err and "(command line):1" in err)
+expect("a script's error is no internal error", ["-e", "local np = require 'array' print(np.ones(2) + np.ones(3))"],
+       lambda out, err, code: code == 1 and "(command line):1: add: the shapes (2) and (3)" in err)
+for place in ("/", folder):
+    got = subprocess.run([LGT, "-e", "print(require('array').ones(2))"], cwd=place, capture_output=True, text=True)
+    say(f"found from {'/' if place == '/' else 'elsewhere'}", None if got.stdout == "[1. 1.]\n" else got.stderr)
+
+
+class Prompt:
+    """lgt at a terminal of its own."""
+
+    def __init__(self, *args):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ["TERM"] = "dumb"
+            os.execv(LGT, [LGT, *args])
+        self.text = ""
+
+    def until(self, text, limit=20):
+        """Read until `text` has been printed."""
+        end = time.monotonic() + limit
+        while text not in self.text and time.monotonic() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    self.text += os.read(self.fd, 4096).decode(errors="replace")
+                except OSError:
+                    break
+        found = text in self.text
+        before, self.text = self.text.partition(text)[::2]
+        if not found:
+            self.text = before
+        return found
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def close(self):
+        self.until("\0", 5)  # until it closes its end
+        status = os.waitpid(self.pid, 0)[1]
+        os.close(self.fd)
+        return status
+
+
+def prompt_case(name, steps):
+    """Steps are (what to type, what must then appear)."""
+    p = Prompt("-i")
+    why = None if p.until("> ") else "no prompt"
+    for typed, wanted in steps:
+        if why:
+            break
+        if typed == "^C":
+            time.sleep(0.5)
+            os.kill(p.pid, signal.SIGINT)
+        else:
+            p.send(typed + "\n")
+        if not p.until(wanted):
+            why = f"after {typed!r}: {wanted!r} did not appear in {p.text!r}"
+    if not why:
+        p.send("\x04")
+        status = p.close()
+        why = None if status == 0 else f"status {status}"
+    else:
+        os.kill(p.pid, signal.SIGKILL)
+        p.close()
+    say(name, why)
+
+
+prompt_case("prompt: values and statements", [
+    ("40 + 2", "42"), ("x = 'abc'", "> "), ("x .. x, #x", "abcabc\t3"), ("= x", "abc"), ("nil, 1", "nil\t1")])
+prompt_case("prompt: several lines", [("for i = 1, 2 do", ">> "), ("print('turn ' .. i)", ">> "), ("end", "turn 2")])
+prompt_case("prompt: errors do not end it", [("error('oops')", "oops"), ("1 +", ">> "), ("1", "2"), ("x y", "stdin:1:")])
+prompt_case("prompt: Ctrl-C drops several lines", [("for i = 1, 2 do", ">> "), ("^C", "> "), ("6 * 7", "42")])
+prompt_case("prompt: arrays", [("np = require 'array'", "> "), ("np.ones(2) + 1", "[2. 2.]")])
+prompt_case("prompt: Ctrl-C ends a loop", [("while true do end", "end"), ("^C", "interrupted!"), ("6 * 7", "42")])
+prompt_case("prompt: Ctrl-C while typing", [("1 + 1", "2"), ("^C", "> "), ("6 * 7", "42")])
+
+sys.exit(1 if failed else 0)

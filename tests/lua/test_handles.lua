@@ -1,0 +1,106 @@
+-- Handles and the collector: what is dead goes away, what is alive stays, whenever collections happen.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+local function live()
+  collectgarbage()
+  collectgarbage()
+  lgt.fence()
+  return lgt.stats().live_stores
+end
+
+check.case("dead arrays are released", function()
+  local before = live()
+  do
+    local x = np.ones(100)
+    for _ = 1, 20000 do x = x * 0.5 + 1 end
+    check.close(x(1), 2, 1e-12)
+  end
+  check.that(live() <= before + 4, "stores were left over")
+end)
+
+check.case("views keep their root", function()
+  local view = (np.arange(1000) + 1)["10:20"]
+  for _ = 1, 3 do collectgarbage() end
+  lgt.fence()
+  local other = np.zeros(1000) -- would take the memory
+  lgt.fence()
+  check.equal(view(1), 10)
+  check.equal(other(1), 0)
+end)
+
+check.case("temporaries that are read late", function()
+  local kept = {}
+  local x = np.ones(50)
+  for i = 1, 200 do
+    local t = x * i
+    kept[i] = t
+    x = t / i
+    if i % 17 == 0 then collectgarbage() end
+  end
+  for i = 1, 200 do check.equal(kept[i](7), i) end
+end)
+
+check.case("an in-place update after its old value was used", function()
+  local x = np.zeros(50)
+  local sums = {}
+  for i = 1, 100 do
+    sums[i] = x + 0.5
+    x:iadd(1)
+  end
+  for i = 1, 100 do check.equal(sums[i](3), i - 0.5) end
+end)
+
+check.case("collections at any moment", function()
+  local state = 1
+  local function random(n)
+    state = state * 16807 % 2147483647
+    return state % n + 1
+  end
+  local arrays, wanted = {}, {}
+  for i = 1, 8 do
+    arrays[i] = np.full(10, i)
+    wanted[i] = i
+  end
+  for _ = 1, 3000 do
+    local i, j, k = random(8), random(8), random(8)
+    local what = random(5)
+    if what == 1 then
+      arrays[k], wanted[k] = arrays[i] - arrays[j], wanted[i] - wanted[j]
+    elseif what == 2 then
+      arrays[k], wanted[k] = arrays[i] * 0.5 + 1, wanted[i] * 0.5 + 1
+    elseif what == 3 then
+      if rawequal(arrays[i], arrays[j]) then arrays[i] = arrays[i]:copy() end
+      local fresh = arrays[i] + 0
+      fresh:iadd(arrays[j])
+      arrays[k], wanted[k] = fresh, wanted[i] + wanted[j]
+      if math.abs(wanted[k]) > 1e6 then arrays[k], wanted[k] = np.full(10, 1), 1 end
+    elseif what == 4 then
+      if random(10) == 1 then collectgarbage() end
+      if random(10) == 1 then lgt.flush() end
+    else
+      collectgarbage("step", random(20))
+    end
+  end
+  for i = 1, 8 do check.equal(arrays[i](5), wanted[i]) end
+end)
+
+check.case("explicit release", function()
+  local before = live()
+  local x = np.ones(1000)
+  for _ = 1, 1000 do
+    local y = x + 1
+    y:free()
+  end
+  lgt.fence()
+  check.that(lgt.stats().live_stores <= before + 8, "free() left stores over")
+end)
+
+check.case("many arrays at once", function()
+  local arrays = {}
+  for i = 1, 20000 do arrays[i] = np.full(2, i) end
+  for i = 1, 20000, 997 do check.equal(arrays[i](2), i) end
+end)
+
+check.done()

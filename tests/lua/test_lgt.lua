@@ -1,0 +1,49 @@
+-- The runtime as scripts see it: counters, options, errors of tasks.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+check.case("who and when", function()
+  check.equal(lgt.rank(), 0)
+  check.equal(lgt.size(), 1)
+  local t = lgt.time()
+  check.that(lgt.time() >= t)
+  check.that(lgt.version:match("^%d+%.%d+%.%d+$"))
+end)
+
+check.case("counters", function()
+  lgt.fence()
+  lgt.stats_reset()
+  local x = np.ones(10) + 1
+  lgt.fence()
+  local stats = lgt.stats()
+  check.equal(stats.launches, 2)
+  for _, name in ipairs { "launches", "tasks", "fused_groups", "temporaries_elided", "kernels_compiled", "kernels_loaded",
+                          "bytes_copied", "bytes_live", "bytes_peak", "collections" } do
+    check.equal(type(stats[name]), "number")
+  end
+  check.equal(x(1), 2)
+end)
+
+check.case("options", function()
+  lgt.options { fusion = false }
+  lgt.options { fusion = true, window = 64 }
+  check.refuses("colour", function() lgt.options { colour = 1 } end)
+  check.refuses("cpus", function() lgt.options { cpus = 3 } end)
+end)
+
+check.case("explain", function()
+  local x = np.ones(10) * 2
+  local text = lgt.explain(x)
+  check.that(type(text) == "string" and #text > 20)
+  check.refuses("an array was expected", function() lgt.explain(3) end)
+end)
+
+check.case("an array too large names its line", function()
+  local x = np.zeros(2 ^ 45) -- nothing is allocated yet
+  local y = x + 1
+  check.refuses("test_lgt.lua:4", function() print(y(1)) end)
+  check.equal((np.ones(3) * 2):sum()(), 6) -- and the runtime works on
+end)
+
+check.done()

@@ -1,0 +1,56 @@
+-- .npy files: what is saved comes back; files that are none are refused.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+
+local path = os.tmpname() .. ".npy"
+
+check.case("all types and shapes", function()
+  for _, dtype in ipairs { "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+                           "float32", "float64", "complex64", "complex128" } do
+    local a = np.arange(24):reshape(2, 3, 4):astype(dtype)
+    np.save(path, a)
+    local b = np.load(path)
+    check.equal(b.dtype, dtype)
+    check.that(np.array_equal(a, b), dtype)
+  end
+  for _, shape in ipairs { {}, { 1 }, { 0 }, { 3, 0, 2 }, { 2, 1, 1, 1, 1, 2 } } do
+    np.save(path, np.zeros(shape))
+    check.that(np.load(path).shape == np.zeros(shape).shape)
+  end
+end)
+
+check.case("views", function()
+  local a = np.arange(12):reshape(3, 4)
+  np.save(path, a.T["::-1, 2:"])
+  check.that(np.array_equal(np.load(path), a.T["::-1, 2:"]))
+end)
+
+check.case("the suffix is added", function()
+  local stem = path:gsub("%.npy$", "")
+  np.save(stem, np.ones(2))
+  check.equal(np.load(path):sum()(), 2)
+end)
+
+check.case("files that are none", function()
+  check.refuses("No such file", function() np.load("/nowhere/x.npy") end)
+  check.refuses("No such file", function() np.save("/nowhere/x.npy", np.ones(2)) end)
+  local file = io.open(path, "wb")
+  file:write("this is not an array at all")
+  file:close()
+  check.refuses("is no .npy file", function() np.load(path) end)
+  np.save(path, np.ones(100))
+  file = io.open(path, "rb")
+  local text = file:read("*a")
+  file:close()
+  file = io.open(path, "wb")
+  file:write(text:sub(1, -9))
+  file:close()
+  check.refuses("ends after 99 of 100", function() np.load(path) end)
+  file = io.open(path, "wb")
+  file:write(text:sub(1, 20))
+  file:close()
+  check.refuses("too early", function() np.load(path) end)
+end)
+
+os.remove(path)
+check.done()

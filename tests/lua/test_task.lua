@@ -1,0 +1,84 @@
+-- Tasks written in Lua: privileges, parameters, reductions, dtypes, fusion with the array library.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+local lerp = lgt.task {
+  name = "lerp",
+  args = { "in", "in", "out" },
+  params = 1,
+  generator = function(_, x, y, t) return x + t * (y - x) end,
+}
+
+check.case("a task", function()
+  local x, y = np.arange(4), np.full(4, 10)
+  local z = np.empty(4)
+  lerp(x, y, z, 0.5)
+  check.equal(z:totable(), { 5, 5.5, 6, 6.5 })
+  lerp(x, y, z, 0)
+  check.equal(z:totable(), { 0, 1, 2, 3 })
+end)
+
+check.case("dtypes and broadcasting", function()
+  local z = np.empty(2, 3, { dtype = "float32" })
+  lerp(np.zeros(3, { dtype = "float32" }), np.ones(2, 1, { dtype = "float32" }), z, 0.25)
+  check.equal(z:totable(), { { 0.25, 0.25, 0.25 }, { 0.25, 0.25, 0.25 } })
+  check.refuses("cannot be written into argument 3", function()
+    lerp(np.zeros(3), np.ones(3), np.empty(3, { dtype = "int32" }), 0.5)
+  end)
+end)
+
+check.case("in place, several results, positions", function()
+  local swap = lgt.task { name = "swap", args = { "inout", "inout" }, generator = function(_, x, y) return y, x end }
+  local x, y = np.zeros(3), np.ones(3)
+  swap(x, y)
+  check.equal(x:totable(), { 1, 1, 1 })
+  check.equal(y:totable(), { 0, 0, 0 })
+  local ramp = lgt.task {
+    name = "ramp", args = { "out" }, generator = function(b) return b:position(1) * 10 + b:position(2) end,
+  }
+  local z = np.empty(2, 2)
+  ramp(z)
+  check.equal(z:totable(), { { 11, 12 }, { 21, 22 } })
+end)
+
+check.case("reductions", function()
+  local moments = lgt.task { name = "moments", args = { "in", "sum", "sum", "max" },
+                             generator = function(_, x) return x, x * x, x:abs() end }
+  local s, q, m = np.empty(), np.empty(), np.empty()
+  moments(np.array { 1, -5, 2 }, s, q, m)
+  check.equal({ s(), q(), m() }, { -2, 30, 5 })
+end)
+
+check.case("it fuses with the array library", function()
+  local function round()
+    local x = np.ones(1000) * 3
+    local z = np.empty(1000)
+    lerp(x, x + 1, z, 0.5)
+    return (z * 2):sum()
+  end
+  check.equal(round()(), 7000)
+  collectgarbage()
+  lgt.fence()
+  lgt.stats_reset()
+  local total = round()
+  lgt.fence()
+  local stats = lgt.stats()
+  check.equal(total(), 7000)
+  check.that(stats.launches >= 6, "launches")
+  check.that(stats.tasks <= 2, ("%d launches became %d tasks"):format(stats.launches, stats.tasks))
+end)
+
+check.case("mistakes", function()
+  check.refuses("unknown field", function() lgt.task { nam = "x" } end)
+  check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "in" } } end)
+  check.refuses("argument 1 is \"read\"", function() lgt.task { name = "x", args = { "read" }, generator = print } end)
+  check.refuses("takes 3 arrays and 1 numbers", function() lerp(np.ones(2)) end)
+  check.refuses("argument 2 must be an array", function() lerp(np.ones(2), 3, np.ones(2), 1) end)
+  check.refuses("has extent", function() lerp(np.ones(2), np.ones(3), np.ones(3), 1) end)
+  check.refuses("must have the whole shape", function() lerp(np.ones(3), np.ones(3), np.ones(1), 1) end)
+  local bad = lgt.task { name = "bad", args = { "in", "out" }, generator = function(_, x) return x, x end }
+  check.refuses("returned 2 values", function() bad(np.ones(2), np.ones(2)) end)
+end)
+
+check.done()
