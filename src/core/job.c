@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INLINE_COST = 96 * 1024 };
+enum { INLINE_COST = 96 * 1024, CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
 typedef struct cpu_call {
   const lgt_kind *kind;
@@ -305,9 +305,10 @@ static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int
     lgt_job_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile, inst[loop->access[a].slot], &w->cpu.tile[a], NULL);
   }
   int64_t rows = w->cpu.tile[0].ndim ? w->cpu.tile[0].extent[0] : 1;
-  int cpus = lgt_exec_cpus(binder->exec);
   m->job->task.cost = 1 << 30; /* unknown: never in line */
-  add_step(m->job, w, rows < cpus ? (int)rows : cpus, cpu_run);
+  /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
+  int64_t chunks = rows / CPU_ROWS;
+  add_step(m->job, w, chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : (int)chunks, cpu_run);
 }
 
 /* The instances of one colour's job, read ones first, each once. */
