@@ -264,8 +264,10 @@ local function arg_reduce(who, a, axis, options)
   a = np.asarray(a)
   axis, options = split_options(axis, options, { axis = true, keepdims = true }, who)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
-  if core.product(shape) == 0 then raise("%s: an array of shape %s has no elements", who, core.shape_text(shape)) end
   if axis ~= nil then axis = core.check_axis(axis, #shape, who) end
+  if (axis and shape[axis] or core.product(shape)) == 0 then
+    raise("%s: along nothing there is no best element: the shape is %s", who, core.shape_text(shape))
+  end
   local set = core.check_axes(axis, #shape, who)
   local name = ("%s%s:%s"):format(who, axis or "", dtypes.name[dtype])
   local kind = arg_kinds[name]
