@@ -1,8 +1,11 @@
 /* emit.h - inside the emitter: loop -> MLIR text -> object.
  *
- *   emit.c        the entry, MLIR's and LLVM's machinery
- *   emit_loop.c   control flow, accesses, reductions: the function around a body
- *   emit_op.c     what each opcode becomes on a vector
+ *   emit.c          the entry, MLIR's and LLVM's machinery
+ *   emit_loop.c     control flow: the function around a body
+ *   emit_access.c   reading and writing elements
+ *   emit_reduce.c   accumulators
+ *   emit_op.c       what each opcode becomes on a vector
+ *   emit_text.c     text, types, constants, blocks
  *
  * MLIR is written as text, one line an operation, and parsed.  That costs a third of a millisecond
  * for a large kernel and makes the emitter read like its output (LGT_DEBUG=emit:4 prints it).
@@ -13,6 +16,8 @@
  *
  * Everything that a body computes is a vector of e->lanes elements, also what is the same for all
  * lanes.  In registers a bool is an i1, a float16 is a float32 whose value float16 can hold.
+ *
+ * The emitter is a module of its own that shows one function to the world, so its names are short.
  */
 #ifndef LGT_EMIT_H
 #define LGT_EMIT_H
@@ -25,11 +30,8 @@
 
 typedef int val;
 
-/* Element types of MLIR; the order is that of `elem_name`. */
+/* Element types of MLIR; from F16 on they are floats. */
 typedef enum elem { I1, I8, I16, I32, I64, F16, F32, F64, NELEM } elem;
-
-/* How much is known about the lanes of an iteration: all are in use, some are, or decide at run time. */
-typedef enum fill { FULL, PART, EITHER } fill;
 
 typedef struct text {
   char *data; /* owned */
@@ -48,7 +50,8 @@ typedef struct emit_access {
   val result; /* vector to be written at its end, as in memory */
 } emit_access;
 
-/* Values that go around the loops: the accumulators of reductions along the columns. */
+/* A value that goes around the loops: an accumulator of a reduction along the columns.  That of an
+ * argmin or argmax is two, the second one with `inst` and `redop` -1. */
 typedef struct carried {
   val value;
   int inst;
@@ -59,63 +62,113 @@ typedef struct carried {
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
-  int lanes;         /* elements an iteration works on */
-  bool compact;      /* one body, for full and partial iterations, ordinary and streaming: long bodies */
+  int lanes;    /* elements an iteration works on */
+  bool compact; /* one body, for full and partial iterations, ordinary and streaming: long bodies */
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */
   text decl, done, entry, body;
-  text *out;         /* the piece that def() and put() write to */
-  val next;          /* number of the next value, of the next block */
+  text *out;      /* the piece that def() and put() write to */
+  val next;       /* number of the next value, of the next block */
   int next_block;
   uint32_t declared[LGT_NOP + 2]; /* by opcode (the last two: float16), a bit for each dtype: is the called
                                      function in decl? */
-  emit_access *access;           /* owned, naccess */
-  val *value;                    /* owned, ninst: the value of an instruction, once emitted */
-  uint8_t *level;                /* owned, ninst: LEVEL_* */
-  carried *carry;                /* owned */
+  emit_access *access;            /* owned, naccess */
+  val *value;                     /* owned, ninst: the value of an instruction, once emitted */
+  uint8_t *level;                 /* owned, ninst: LEVEL_* */
+  carried *carry;                 /* owned */
   int ncarry;
   val slab, rows, cols;
-  val stream;        /* i1, -1 in a function without non-temporal stores */
-  val row, column;   /* i64: where the row, the iteration begins */
-  val count, mask;   /* of a partial iteration: i64, vector of i1 */
-  val scratch[2];    /* buffers of 512 bytes on the stack; -1 until asked for */
-  char type[8][NELEM][20];       /* vector types by log2(lanes) */
+  val stream;      /* i1, -1 in a function without non-temporal stores */
+  val row, column; /* i64: where the row, the iteration begins */
+  val count, mask; /* of a partial iteration: i64, vector of i1 */
+  val scratch[2];  /* buffers of 512 bytes on the stack; -1 until asked for */
+  char type[8][NELEM][20]; /* vector types by log2(lanes) */
 } emitter;
 
 /* Where a value is computed: not at all, once, once a row, in each iteration. */
 enum { LEVEL_DEAD, LEVEL_ONCE, LEVEL_ROW, LEVEL_BODY };
 
-/* ---- text ---- */
+/* ---- emit_text.c ---- */
 void put(emitter *e, const char *format, ...); /* as it is: no line end is added */
 val def(emitter *e, const char *format, ...);
+/* Moves the text. */
+void append(text *to, text *from);
 /* A buffer of 512 aligned bytes on the stack: 0 or 1. */
 val scratch(emitter *e, int slot);
-/* The type of a vector of `lanes` elements. */
-const char *vector_type(emitter *e, int lanes, elem el);
-static inline const char *lanes_type(emitter *e, elem el) { return vector_type(e, e->lanes, el); }
 
-/* ---- emit_op.c ---- */
 elem reg_elem(int dtype);
 elem mem_elem(int dtype);
 int elem_size(elem el);
-/* Constants in all lanes. */
+const char *scalar_type(elem el);
+const char *vector_type(emitter *e, int lanes, elem el);
+static inline const char *lanes_type(emitter *e, elem el) { return vector_type(e, e->lanes, el); }
+
+/* Constants in all lanes; a scalar in all lanes; 0, 1, 2, .... */
 val splat_int(emitter *e, elem el, int64_t value);
 val splat_float(emitter *e, elem el, double value);
 val splat_constant(emitter *e, int dtype, lgt_scalar value);
-/* A scalar in all lanes. */
 val splat(emitter *e, elem el, val scalar);
+val iota(emitter *e, elem el);
+/* Lane k of the result is lane first + k % period of a and b, one behind the other. */
+val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int period);
+val shuffle_lanes(emitter *e, elem el, val a, int first, int period);
+
+/* On i64, i1, addresses. */
+val int_constant(emitter *e, int64_t value);
+val int_op(emitter *e, const char *op, val a, val b);
+val int_less(emitter *e, val a, val b);
+val bit_and(emitter *e, val a, val b);
+val advance(emitter *e, val address, val bytes);
+/* The value at a constant distance from the address. */
+val field(emitter *e, val address, int64_t offset, const char *type);
+
+/* Blocks.  A block has up to two i64 of its own and the first `ncarry` carried values as arguments. */
+void put_arguments(emitter *e, const val *own, int nown, int ncarry);
+void branch(emitter *e, int block, const val *own, int nown, int ncarry);
+/* To `yes` with arguments of its own, or to `no` with the carried values alone. */
+void branch_if(emitter *e, val condition, int yes, const val *own, int nown, int no, int ncarry);
+void begin_block(emitter *e, int block, val *own, int nown, int ncarry);
+
+/* ---- emit_op.c ---- */
 /* Between the memory's and the registers' form of a dtype. */
 val from_memory(emitter *e, int dtype, val vector);
 val to_memory(emitter *e, int dtype, val vector);
 val convert(emitter *e, int from, int to, val a);
-/* Lane k becomes lane first + k % period. */
-val shuffle_lanes(emitter *e, elem el, val a, int first, int period);
 /* The opcode on operands of dtype `from`. */
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
 val select_lanes(emitter *e, elem el, val condition, val yes, val no);
 /* (*v, *at) = the better of itself and (w, w_at). */
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at);
+
+/* ---- emit_access.c ---- */
+static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }
+elem access_elem(const emitter *e, int k);
+/* The lanes of this iteration; of `part` of it, e->count lanes by e->mask. */
+val read_access(emitter *e, int k, bool part);
+void write_access(emitter *e, int k, val vector, bool part);
+/* A whole vector; `attribute` is "" or ", nontemporal". */
+void write_vector(emitter *e, val at, val vector, elem el, int64_t align, const char *attribute);
+/* Bytes to which a non-temporal store of this element must be aligned: whole vectors, or cache lines. */
+int stream_align(const emitter *e, elem el);
+/* One element, in all lanes. */
+val read_scalar(emitter *e, int dtype, val at);
+
+/* ---- emit_reduce.c ---- */
+/* An accumulator: a value, and for argmin and argmax its position. */
+typedef struct accumulator {
+  val value, at;
+} accumulator;
+
+accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b);
+/* Fills e->carry: the lanes form first, since its values alone go around the rows.  Returns their number. */
+int collect_carried(emitter *e);
+void load_lanes(emitter *e, int nlanes);
+void store_lanes(emitter *e, int nlanes);
+void begin_row_form(emitter *e, int nlanes);
+void end_row_form(emitter *e, int nlanes);
+/* One iteration's values into the accumulators; lanes out of use keep what they have. */
+void accumulate(emitter *e, bool masked);
 
 /* ---- emit_loop.c ---- */
 /* The whole module into e->decl and e->done. */

@@ -1,4 +1,4 @@
-/* emit_loop.c - the function around a body: rows, columns, accesses, reductions.
+/* emit_loop.c - the function around a body: rows and columns.
  *
  *   entry       slab's fields; what is the same everywhere; accumulators of the lanes form
  *   row         addresses of this row; what is the same in all columns; accumulators of the row form
@@ -6,14 +6,12 @@
  *   row's end   the tree of the row form
  *   exit        accumulators of the lanes form back to memory
  *
- * An iteration works on full vectors (FULL) or on the first `count` lanes (PART).  Lanes out of use
- * are computed like the others, on ones instead of elements, and dropped when written.  A short body
- * is written twice, for the columns that fill vectors and for the remainder.  A long one is written
- * once, with branches around its reads and writes that tell at run time which it is (EITHER): half
- * the code, half the time to compile it.  The streaming kernel always has the second form: there an
- * iteration may be partial at the beginning too, so that the stores that follow are aligned.
- *
- * Where the CPU has no masked access for an element, lanes in use are read and written one by one.
+ * An iteration works on full vectors (FULL) or on the first `count` lanes (PART): lanes out of use are
+ * computed like the others and dropped when written.  A short body is written twice, for the columns
+ * that fill vectors and for the remainder.  A long one is written once, with branches around its reads
+ * and writes that tell at run time which it is (EITHER): half the code, half the time to compile it.
+ * The streaming kernel always has the second form: there an iteration may be partial at the beginning
+ * too, so that the stores that follow are aligned.
  *
  * Values that are the same for all columns are computed outside of the columns' loop, those that are
  * the same for all rows outside of the rows' loop, by their level; no pass of LLVM has to find out.
@@ -38,8 +36,6 @@ static int operands_of(const lgt_inst *in, uint16_t operand[3]) {
   return lgt_op_arity(in->op);
 }
 
-static bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }
-
 static int level_of(const emitter *e, const lgt_inst *in) {
   uint16_t operand[3];
   int level = LEVEL_ONCE;
@@ -51,8 +47,6 @@ static int level_of(const emitter *e, const lgt_inst *in) {
   return level;
 }
 
-static void use_access(emitter *e, int access) { e->access[access].used = true; }
-
 static void analyse(emitter *e) {
   const lgt_loop *loop = e->loop;
   uint16_t operand[3];
@@ -61,217 +55,12 @@ static void analyse(emitter *e) {
     if (is_effect(in->op)) e->level[i] = LEVEL_BODY;
     if (e->level[i] == LEVEL_DEAD) continue;
     for (int n = operands_of(in, operand), k = 0; k < n; k++) e->level[operand[k]] = LEVEL_BODY;
-    if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) use_access(e, in->a);
-    if (is_effect(in->op)) use_access(e, in->b);
-    if (in->op == LGT_OP_REDUCE_ARG) use_access(e, in->b + 1);
+    if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) e->access[in->a].used = true;
+    if (is_effect(in->op)) e->access[in->b].used = true;
+    if (in->op == LGT_OP_REDUCE_ARG) e->access[in->b + 1].used = true;
   }
   for (int i = 0; i < loop->ninst; i++)
     if (e->level[i] != LEVEL_DEAD) e->level[i] = (uint8_t)level_of(e, &loop->inst[i]);
-}
-
-/* ---- small pieces ------------------------------------------------------------------------------- */
-
-static val int_constant(emitter *e, int64_t value) { return def(e, "arith.constant # : i64", value); }
-static val int_op(emitter *e, const char *op, val a, val b) { return def(e, "arith.$ %, % : i64", op, a, b); }
-static val int_less(emitter *e, val a, val b) { return def(e, "arith.cmpi slt, %, % : i64", a, b); }
-static val bit_and(emitter *e, val a, val b) { return def(e, "arith.andi %, % : i1", a, b); }
-
-static val advance(emitter *e, val address, val bytes) {
-  return def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, i8", address, bytes);
-}
-static val field(emitter *e, val address, int64_t offset, const char *type) {
-  val at = def(e, "llvm.getelementptr %[#] : (!llvm.ptr) -> !llvm.ptr, i8", address, offset);
-  return def(e, "llvm.load % : !llvm.ptr -> $", at, type);
-}
-static const char *scalar_type(elem el) {
-  static const char *const names[] = {"i1", "i8", "i16", "i32", "i64", "f16", "f32", "f64"};
-  return names[el];
-}
-
-static val iota(emitter *e, elem el) {
-  char lanes[64 * 4 + 8];
-  size_t n = 0;
-  for (int k = 0; k < e->lanes; k++) n += (size_t)snprintf(lanes + n, sizeof lanes - n, k ? ", %d" : "%d", k);
-  return def(e, "arith.constant dense<[$]> : $", lanes, lanes_type(e, el));
-}
-
-/* Blocks.  A block has up to two i64 of its own and the first `ncarry` carried values as arguments. */
-static const char *carried_type(emitter *e, int k) {
-  return lanes_type(e, reg_elem(e->loop->access[e->carry[k].access].dtype));
-}
-
-static void put_arguments(emitter *e, const val *own, int nown, int ncarry) {
-  if (nown + ncarry == 0) return;
-  put(e, "(");
-  for (int k = 0; k < nown; k++) put(e, k ? ", %" : "%", own[k]);
-  for (int k = 0; k < ncarry; k++) put(e, nown + k ? ", %" : "%", e->carry[k].value);
-  put(e, " : ");
-  for (int k = 0; k < nown; k++) put(e, k ? ", i64" : "i64");
-  for (int k = 0; k < ncarry; k++) put(e, nown + k ? ", $" : "$", carried_type(e, k));
-  put(e, ")");
-}
-
-static void branch(emitter *e, int block, const val *own, int nown, int ncarry) {
-  put(e, "cf.br ^#", (int64_t)block);
-  put_arguments(e, own, nown, ncarry);
-  put(e, "\n");
-}
-
-/* To `yes` with arguments of its own, or to `no` with the carried values alone. */
-static void branch_if(emitter *e, val condition, int yes, const val *own, int nown, int no, int ncarry) {
-  put(e, "cf.cond_br %, ^#", condition, (int64_t)yes);
-  put_arguments(e, own, nown, ncarry);
-  put(e, ", ^#", (int64_t)no);
-  put_arguments(e, NULL, 0, ncarry);
-  put(e, "\n");
-}
-
-static void begin_block(emitter *e, int block, val *own, int nown, int ncarry) {
-  put(e, "^#", (int64_t)block);
-  if (nown + ncarry) put(e, "(");
-  for (int k = 0; k < nown; k++) {
-    own[k] = e->next++;
-    put(e, k ? ", %: i64" : "%: i64", own[k]);
-  }
-  for (int k = 0; k < ncarry; k++) {
-    e->carry[k].value = e->next++;
-    put(e, nown + k ? ", %: $" : "%: $", e->carry[k].value, carried_type(e, k));
-  }
-  put(e, nown + ncarry ? "):\n" : ":\n");
-}
-
-/* ---- reading and writing accesses ---------------------------------------------------------------- */
-
-static bool can_mask(const emitter *e, elem el) {
-  return e->isa == LGT_ISA_AVX512 || (e->isa == LGT_ISA_AVX2 && elem_size(el) >= 4);
-}
-
-static elem access_elem(const emitter *e, int k) { return mem_elem(e->loop->access[k].dtype); }
-
-/* Where this iteration's first element is. */
-static val address_of(emitter *e, int k) {
-  const emit_access *access = &e->access[k];
-  switch (e->loop->access[k].inner) {
-    case LGT_STRIDE_ZERO:
-      return access->base;
-    case LGT_STRIDE_UNIT:
-      return def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", access->base, e->column,
-                 scalar_type(access_elem(e, k)));
-    default:
-      return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
-  }
-}
-
-static val stride_of(emitter *e, int k) {
-  if (e->loop->access[k].inner == LGT_STRIDE_ANY) return e->access[k].stride;
-  return int_constant(e, elem_size(access_elem(e, k)));
-}
-
-/* Lane by lane; lanes out of use repeat the last one in use. */
-static val read_lanes(emitter *e, int k, bool part) {
-  elem el = access_elem(e, k);
-  const char *type = lanes_type(e, el);
-  val at = address_of(e, k), stride = stride_of(e, k);
-  val vector = def(e, "llvm.mlir.undef : $", type);
-  for (int lane = 0; lane < e->lanes; lane++) {
-    val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
-                      scalar_type(el));
-    val index = int_constant(e, lane);
-    vector = def(e, "llvm.insertelement %, %[% : i64] : $", element, vector, index, type);
-    if (lane + 1 == e->lanes) break;
-    val after = advance(e, at, stride);
-    if (part) {
-      val used = int_less(e, int_constant(e, lane + 1), e->count);
-      after = def(e, "arith.select %, %, % : !llvm.ptr", used, after, at);
-    }
-    at = after;
-  }
-  return vector;
-}
-
-static val read_access(emitter *e, int k, bool part) {
-  elem el = access_elem(e, k);
-  const char *type = lanes_type(e, el);
-  if (e->loop->access[k].inner == LGT_STRIDE_ANY || (part && !can_mask(e, el))) return read_lanes(e, k, part);
-  int64_t align = elem_size(el);
-  val at = address_of(e, k);
-  if (!part) return def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type);
-  val ones = el >= F16 ? splat_float(e, el, 1) : splat_int(e, el, 1);
-  return def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at, e->mask,
-             ones, align, lanes_type(e, I1), type, type);
-}
-
-/* A loop over the lanes in use, through a buffer. */
-static void write_lanes(emitter *e, int k, val vector, val count) {
-  elem el = access_elem(e, k);
-  const char *type = scalar_type(el);
-  int64_t align = elem_size(el);
-  val at = address_of(e, k), stride = stride_of(e, k), zero = int_constant(e, 0), lane;
-  int loop = e->next_block++, done = e->next_block++;
-  put(e, "llvm.store %, % {alignment = 64 : i64} : $, !llvm.ptr\n", vector, scratch(e, 0), lanes_type(e, el));
-  branch(e, loop, &zero, 1, 0);
-  begin_block(e, loop, &lane, 1, 0);
-  val from = def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", scratch(e, 0), lane, type);
-  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", from, align, type);
-  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element,
-      advance(e, at, int_op(e, "muli", lane, stride)), align, type);
-  val after = int_op(e, "addi", lane, int_constant(e, 1));
-  branch_if(e, int_less(e, after, count), loop, &after, 1, done, 0);
-  begin_block(e, done, NULL, 0, 0);
-}
-
-static void write_vector(emitter *e, val at, val vector, elem el, int64_t align, const char *attribute) {
-  put(e, "llvm.store %, % {alignment = # : i64$} : $, !llvm.ptr\n", vector, at, align, attribute,
-      lanes_type(e, el));
-}
-
-/* Bytes to which a non-temporal store of this element must be aligned: whole vectors, or cache lines. */
-static int stream_align(const emitter *e, elem el) {
-  int bytes = e->lanes * elem_size(el);
-  return bytes > 64 ? 64 : bytes;
-}
-
-static void write_full(emitter *e, int k, val vector) {
-  elem el = access_elem(e, k);
-  val at = address_of(e, k);
-  int64_t size = elem_size(el);
-  if (e->access[k].nt < 0) {
-    write_vector(e, at, vector, el, size, "");
-    return;
-  }
-  int streamed = e->next_block++, ordinary = e->next_block++, done = e->next_block++;
-  branch_if(e, e->access[k].nt, streamed, NULL, 0, ordinary, 0);
-  begin_block(e, streamed, NULL, 0, 0);
-  write_vector(e, at, vector, el, stream_align(e, el), ", nontemporal");
-  branch(e, done, NULL, 0, 0);
-  begin_block(e, ordinary, NULL, 0, 0);
-  write_vector(e, at, vector, el, size, "");
-  branch(e, done, NULL, 0, 0);
-  begin_block(e, done, NULL, 0, 0);
-}
-
-static void write_access(emitter *e, int k, val vector, bool part) {
-  elem el = access_elem(e, k);
-  val count = part ? e->count : int_constant(e, e->lanes);
-  switch (e->loop->access[k].inner) {
-    case LGT_STRIDE_ZERO: { /* what comes last stays */
-      val last = int_op(e, "subi", count, int_constant(e, 1));
-      val element = def(e, "llvm.extractelement %[% : i64] : $", vector, last, lanes_type(e, el));
-      put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, address_of(e, k),
-          (int64_t)elem_size(el), scalar_type(el));
-      return;
-    }
-    case LGT_STRIDE_ANY:
-      write_lanes(e, k, vector, count);
-      return;
-    default:
-      break;
-  }
-  if (!part) write_full(e, k, vector);
-  else if (!can_mask(e, el)) write_lanes(e, k, vector, count);
-  else
-    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n", vector,
-        address_of(e, k), e->mask, (int64_t)elem_size(el), lanes_type(e, el), lanes_type(e, I1));
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------ */
@@ -284,14 +73,6 @@ static val emit_param(emitter *e, const lgt_inst *in) {
   elem el = real ? F64 : I64;
   val scalar = field(e, params, (int64_t)(in->a * sizeof(lgt_scalar) + in->aux * 8), scalar_type(el));
   return convert(e, real ? LGT_FLOAT64 : LGT_INT64, in->dtype, splat(e, el, scalar));
-}
-
-/* One element, in all lanes. */
-static val read_scalar(emitter *e, int dtype, val at) {
-  elem el = mem_elem(dtype);
-  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
-                    scalar_type(el));
-  return from_memory(e, dtype, splat(e, el, element));
 }
 
 static val emit_load(emitter *e, const lgt_inst *in) {
@@ -339,135 +120,6 @@ static void emit_inst(emitter *e, int i) {
 static void emit_level(emitter *e, int level) {
   for (int i = 0; i < e->loop->ninst; i++)
     if (e->level[i] == level && !is_effect(e->loop->inst[i].op)) emit_inst(e, i);
-}
-
-/* ---- reductions ---------------------------------------------------------------------------------------- */
-
-static int op_of_redop(int redop) {
-  static const unsigned char op[] = {
-      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
-      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
-      [LGT_REDOP_XOR] = LGT_OP_XOR};
-  return op[redop];
-}
-
-/* An accumulator: a value, and for argmin and argmax its position. */
-typedef struct accumulator {
-  val value, at;
-} accumulator;
-
-static accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b) {
-  if (redop >= LGT_REDOP_ARGMIN) emit_better(e, redop, dtype, &a.value, &a.at, b.value, b.at);
-  else a.value = emit_binary(e, op_of_redop(redop), dtype, a.value, b.value);
-  return a;
-}
-
-static accumulator accumulator_of(const emitter *e, int k) {
-  bool pair = e->carry[k].redop >= LGT_REDOP_ARGMIN;
-  return (accumulator){e->carry[k].value, pair ? e->carry[k + 1].value : -1};
-}
-
-static void set_accumulator(emitter *e, int k, accumulator a) {
-  e->carry[k].value = a.value;
-  if (e->carry[k].redop >= LGT_REDOP_ARGMIN) e->carry[k + 1].value = a.at;
-}
-
-/* The carried values: those of the lanes form first, since they alone go around the rows.  Returns how
- * many these are. */
-static int collect_carried(emitter *e) {
-  int nlanes = 0;
-  e->ncarry = 0;
-  for (int form = 0; form < 2; form++) {
-    for (int i = 0; i < e->loop->ninst; i++) {
-      const lgt_inst *in = &e->loop->inst[i];
-      if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
-      const lgt_access *access = &e->loop->access[in->b];
-      if (!along_columns(access) || (access->row == LGT_STRIDE_ZERO) != (form == 0)) continue;
-      for (int part = 0; part < (in->op == LGT_OP_REDUCE_ARG ? 2 : 1); part++)
-        e->carry[e->ncarry++] =
-            (carried){-1, part == 0 ? i : -1, in->b + part, part == 0 ? lgt_inst_redop(in) : -1};
-    }
-    if (form == 0) nlanes = e->ncarry;
-  }
-  return nlanes;
-}
-
-static val lanes_address(emitter *e, int access) {
-  val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
-  return field(e, bases, (int64_t)(access * sizeof(lgt_base)), "!llvm.ptr");
-}
-
-static void load_lanes(emitter *e, int nlanes) {
-  for (int k = 0; k < nlanes; k++) {
-    int access = e->carry[k].access, dtype = e->loop->access[access].dtype;
-    elem el = mem_elem(dtype);
-    val lanes = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", lanes_address(e, access),
-                    (int64_t)elem_size(el), lanes_type(e, el));
-    e->carry[k].value = from_memory(e, dtype, lanes);
-  }
-}
-
-static void store_lanes(emitter *e, int nlanes) {
-  for (int k = 0; k < nlanes; k++) {
-    int access = e->carry[k].access, dtype = e->loop->access[access].dtype;
-    elem el = mem_elem(dtype);
-    write_vector(e, lanes_address(e, access), to_memory(e, dtype, e->carry[k].value), el, elem_size(el), "");
-  }
-}
-
-static void begin_row_form(emitter *e, int nlanes) {
-  for (int k = nlanes; k < e->ncarry; k++) {
-    int dtype = e->loop->access[e->carry[k].access].dtype;
-    lgt_scalar identity = {.i = INT64_MAX}; /* of a position */
-    if (e->carry[k].redop >= 0) identity = lgt_redop_identity(e->carry[k].redop, dtype);
-    e->carry[k].value = splat_constant(e, dtype, identity);
-  }
-}
-
-static void write_first(emitter *e, int access, val vector) {
-  int dtype = e->loop->access[access].dtype;
-  elem el = mem_elem(dtype);
-  val zero = int_constant(e, 0);
-  val element =
-      def(e, "llvm.extractelement %[% : i64] : $", to_memory(e, dtype, vector), zero, lanes_type(e, el));
-  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, e->access[access].base,
-      (int64_t)elem_size(el), scalar_type(el));
-}
-
-/* Fold 16 accumulators to one and that one into the target. */
-static void end_row_form(emitter *e, int nlanes) {
-  for (int k = nlanes; k < e->ncarry; k++) {
-    int redop = e->carry[k].redop, access = e->carry[k].access, dtype = e->loop->access[access].dtype;
-    if (redop < 0) continue; /* a position, done with its value */
-    bool pair = redop >= LGT_REDOP_ARGMIN;
-    accumulator a = accumulator_of(e, k), other = {-1, -1}, target = {-1, -1};
-    for (int half = LGT_LANES / 2; half > 0; half /= 2) {
-      other.value = shuffle_lanes(e, reg_elem(dtype), a.value, half, half);
-      if (pair) other.at = shuffle_lanes(e, I64, a.at, half, half);
-      a = combine(e, redop, dtype, a, other);
-    }
-    target.value = read_scalar(e, dtype, e->access[access].base);
-    if (pair) target.at = read_scalar(e, LGT_INT64, e->access[access + 1].base);
-    target = combine(e, redop, dtype, target, a);
-    write_first(e, access, target.value);
-    if (pair) write_first(e, access + 1, target.at);
-  }
-}
-
-/* One iteration's values into the accumulators; lanes out of use keep what they have. */
-static void accumulate(emitter *e, bool masked) {
-  for (int k = 0; k < e->ncarry; k++) {
-    if (e->carry[k].redop < 0) continue;
-    const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
-    accumulator old = accumulator_of(e, k), value = {e->value[in->a], -1};
-    if (in->op == LGT_OP_REDUCE_ARG) value.at = e->value[in->c];
-    accumulator sum = combine(e, e->carry[k].redop, in->dtype, old, value);
-    if (masked) {
-      sum.value = select_lanes(e, reg_elem(in->dtype), e->mask, sum.value, old.value);
-      if (in->op == LGT_OP_REDUCE_ARG) sum.at = select_lanes(e, I64, e->mask, sum.at, old.at);
-    }
-    set_accumulator(e, k, sum);
-  }
 }
 
 /* ---- one iteration -------------------------------------------------------------------------------------- */
@@ -554,6 +206,9 @@ static void write_either(emitter *e, val full) {
   }
   begin_block(e, done, NULL, 0, 0);
 }
+
+/* How much is known about the lanes of an iteration: all are in use, some are, or decide at run time. */
+typedef enum fill { FULL, PART, EITHER } fill;
 
 static val lanes_in_use(emitter *e, val count) {
   elem el = e->lanes > 16 ? I8 : I32;
@@ -709,23 +364,6 @@ static void emit_function_body(emitter *e, bool twice) {
   branch(e, end, NULL, 0, 0);
   begin_block(e, end, NULL, 0, 0);
   put(e, "func.return\n}\n");
-}
-
-val scratch(emitter *e, int slot) {
-  if (e->scratch[slot] >= 0) return e->scratch[slot];
-  text *out = e->out;
-  e->out = &e->entry;
-  val bytes = def(e, "arith.constant 512 : i64");
-  e->scratch[slot] = def(e, "llvm.alloca % x i8 {alignment = 64 : i64} : (i64) -> !llvm.ptr", bytes);
-  e->out = out;
-  return e->scratch[slot];
-}
-
-static void append(text *to, text *from) {
-  emitter copy = {.out = to};
-  put(&copy, "$", from->data ? from->data : "");
-  from->size = 0;
-  if (from->data) from->data[0] = 0;
 }
 
 /* stream: NULL for ordinary stores only, "true", or "" for an argument that decides. */

@@ -1,0 +1,148 @@
+/* emit_access.c - reading and writing the elements of one iteration.
+ *
+ * By the access's class along the columns: UNIT is one vector, masked where only some lanes are in use;
+ * ANY goes lane by lane, as UNIT does where the CPU has no masked access for elements of that size;
+ * ZERO is one element.  Lanes out of use never touch memory: reading lane by lane they repeat the last
+ * one in use, and masked they get ones, a value that leads no function into a slow path.
+ */
+#include "emit.h"
+
+static bool can_mask(const emitter *e, elem el) {
+  return e->isa == LGT_ISA_AVX512 || (e->isa == LGT_ISA_AVX2 && elem_size(el) >= 4);
+}
+
+elem access_elem(const emitter *e, int k) { return mem_elem(e->loop->access[k].dtype); }
+
+/* Where this iteration's first element is. */
+static val address_of(emitter *e, int k) {
+  const emit_access *access = &e->access[k];
+  switch (e->loop->access[k].inner) {
+    case LGT_STRIDE_ZERO:
+      return access->base;
+    case LGT_STRIDE_UNIT:
+      return def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", access->base, e->column,
+                 scalar_type(access_elem(e, k)));
+    default:
+      return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
+  }
+}
+
+static val stride_of(emitter *e, int k) {
+  if (e->loop->access[k].inner == LGT_STRIDE_ANY) return e->access[k].stride;
+  return int_constant(e, elem_size(access_elem(e, k)));
+}
+
+/* Lane by lane; lanes out of use repeat the last one in use. */
+static val read_lanes(emitter *e, int k, bool part) {
+  elem el = access_elem(e, k);
+  const char *type = lanes_type(e, el);
+  val at = address_of(e, k), stride = stride_of(e, k);
+  val vector = def(e, "llvm.mlir.undef : $", type);
+  for (int lane = 0; lane < e->lanes; lane++) {
+    val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
+                      scalar_type(el));
+    val index = int_constant(e, lane);
+    vector = def(e, "llvm.insertelement %, %[% : i64] : $", element, vector, index, type);
+    if (lane + 1 == e->lanes) break;
+    val after = advance(e, at, stride);
+    if (part) {
+      val used = int_less(e, int_constant(e, lane + 1), e->count);
+      after = def(e, "arith.select %, %, % : !llvm.ptr", used, after, at);
+    }
+    at = after;
+  }
+  return vector;
+}
+
+val read_access(emitter *e, int k, bool part) {
+  elem el = access_elem(e, k);
+  const char *type = lanes_type(e, el);
+  if (e->loop->access[k].inner == LGT_STRIDE_ANY || (part && !can_mask(e, el))) return read_lanes(e, k, part);
+  int64_t align = elem_size(el);
+  val at = address_of(e, k);
+  if (!part) return def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type);
+  val ones = el >= F16 ? splat_float(e, el, 1) : splat_int(e, el, 1);
+  return def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at, e->mask,
+             ones, align, lanes_type(e, I1), type, type);
+}
+
+/* A loop over the lanes in use, through a buffer. */
+static void write_lanes(emitter *e, int k, val vector, val count) {
+  elem el = access_elem(e, k);
+  const char *type = scalar_type(el);
+  int64_t align = elem_size(el);
+  val at = address_of(e, k), stride = stride_of(e, k), zero = int_constant(e, 0), lane;
+  int loop = e->next_block++, done = e->next_block++;
+  put(e, "llvm.store %, % {alignment = 64 : i64} : $, !llvm.ptr\n", vector, scratch(e, 0), lanes_type(e, el));
+  branch(e, loop, &zero, 1, 0);
+  begin_block(e, loop, &lane, 1, 0);
+  val from = def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", scratch(e, 0), lane, type);
+  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", from, align, type);
+  put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element,
+      advance(e, at, int_op(e, "muli", lane, stride)), align, type);
+  val after = int_op(e, "addi", lane, int_constant(e, 1));
+  branch_if(e, int_less(e, after, count), loop, &after, 1, done, 0);
+  begin_block(e, done, NULL, 0, 0);
+}
+
+void write_vector(emitter *e, val at, val vector, elem el, int64_t align, const char *attribute) {
+  put(e, "llvm.store %, % {alignment = # : i64$} : $, !llvm.ptr\n", vector, at, align, attribute,
+      lanes_type(e, el));
+}
+
+/* Bytes to which a non-temporal store of this element must be aligned: whole vectors, or cache lines. */
+int stream_align(const emitter *e, elem el) {
+  int bytes = e->lanes * elem_size(el);
+  return bytes > 64 ? 64 : bytes;
+}
+
+static void write_full(emitter *e, int k, val vector) {
+  elem el = access_elem(e, k);
+  val at = address_of(e, k);
+  int64_t size = elem_size(el);
+  if (e->access[k].nt < 0) {
+    write_vector(e, at, vector, el, size, "");
+    return;
+  }
+  int streamed = e->next_block++, ordinary = e->next_block++, done = e->next_block++;
+  branch_if(e, e->access[k].nt, streamed, NULL, 0, ordinary, 0);
+  begin_block(e, streamed, NULL, 0, 0);
+  write_vector(e, at, vector, el, stream_align(e, el), ", nontemporal");
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, ordinary, NULL, 0, 0);
+  write_vector(e, at, vector, el, size, "");
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, done, NULL, 0, 0);
+}
+
+void write_access(emitter *e, int k, val vector, bool part) {
+  elem el = access_elem(e, k);
+  val count = part ? e->count : int_constant(e, e->lanes);
+  switch (e->loop->access[k].inner) {
+    case LGT_STRIDE_ZERO: { /* what comes last stays */
+      val last = int_op(e, "subi", count, int_constant(e, 1));
+      val element = def(e, "llvm.extractelement %[% : i64] : $", vector, last, lanes_type(e, el));
+      put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, address_of(e, k),
+          (int64_t)elem_size(el), scalar_type(el));
+      return;
+    }
+    case LGT_STRIDE_ANY:
+      write_lanes(e, k, vector, count);
+      return;
+    default:
+      break;
+  }
+  if (!part) write_full(e, k, vector);
+  else if (!can_mask(e, el)) write_lanes(e, k, vector, count);
+  else
+    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n", vector,
+        address_of(e, k), e->mask, (int64_t)elem_size(el), lanes_type(e, el), lanes_type(e, I1));
+}
+
+/* One element, in all lanes. */
+val read_scalar(emitter *e, int dtype, val at) {
+  elem el = mem_elem(dtype);
+  val element = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, (int64_t)elem_size(el),
+                    scalar_type(el));
+  return from_memory(e, dtype, splat(e, el, element));
+}
