@@ -188,7 +188,22 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
   return carried != 0;
 }
 
-const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space, const char **reason) {
+/* The argument to ask next: the costliest to move, recent ones first among equals; -1: none is left. */
+static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_solver_key_state *state, const bool *asked) {
+  int best = -1;
+  int64_t most = -1;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    int64_t bytes = l->size * lgt_dtype_size(l->dtype);
+    if (asked[a] || !state[a].key || bytes < most || (bytes == most && (state[best].recent || !state[a].recent))) continue;
+    best = a;
+    most = bytes;
+  }
+  return best;
+}
+
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
+                                       const lgt_solver_key_state *state, const char **reason) {
   int64_t size = 1;
   for (int d = 0; d < space->ndim; d++) size *= space->extent[d];
   *reason = "one domain";
@@ -200,22 +215,11 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   *reason = "smaller than two tiles";
   if (size < 2 * solver->min_tile || size < 2) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
   bool asked[LGT_MAX_ARGS] = {false};
-  for (;;) { /* the costliest to move first */
-    int best = -1;
-    int64_t most = 0;
-    for (int a = 0; a < call->nargs; a++) {
-      const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-      const lgt_store *store = &stores->store[call->store[a]];
-      if (asked[a] || !store->key || l->size * lgt_dtype_size(l->dtype) <= most) continue;
-      best = a;
-      most = l->size * lgt_dtype_size(l->dtype);
-    }
-    if (best < 0) break;
-    asked[best] = true;
+  for (int a; (a = costliest(stores, call, state, asked)) >= 0;) {
     int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
-    const lgt_store *store = &stores->store[call->store[best]];
-    if (!derive(lgt_layout_at(stores, call->layout[best]), &space->align[best], store->key, space, tile, offset)) continue;
-    *reason = "key partition of the largest argument";
+    asked[a] = true;
+    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset)) continue;
+    *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
     return lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
   }
   *reason = "natural";

@@ -55,8 +55,17 @@ typedef struct lgt_solver {
   int64_t min_tile; /* elements */
 } lgt_solver;
 
-/* The partition of the call's space; *reason says in a few words where it came from. */
-const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space, const char **reason);
+/* What the solver knows of an argument's root. */
+typedef struct lgt_solver_key_state {
+  const lgt_partition *key; /* NULL: none */
+  bool recent;              /* written by an earlier call of the same window */
+} lgt_solver_key_state;
+
+/* The partition of the call's space; `state` is by argument, *reason says in a few words where it came
+ * from.  Among arguments of equal cost a recent one wins: its tiles are those of the call that made
+ * it, so that the two can be fused. */
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
+                                       const lgt_solver_key_state *state, const char **reason);
 /* The partition of a store's root that a tiling of the space gives it through a view; NULL if it
  * cannot be told (then the store has no key partition). */
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch);

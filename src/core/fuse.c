@@ -116,7 +116,9 @@ static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
 
 static bool writes_arg(const lgt_kind *kind, int a) { return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE); }
 
-static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_plan_call *out) {
+/* Keys as they will be when a call runs: `state` is by root and follows the window's writes. */
+static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state, lgt_plan_call *out) {
+  lgt_solver_key_state args[LGT_MAX_ARGS];
   out->kind = call->kind;
   out->nargs = call->nargs;
   for (int a = 0; a < call->nargs; a++) {
@@ -125,8 +127,16 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_plan
   }
   lgt_status status = lgt_space_of_call(fuser->stores, call, &out->space);
   if (status) return status;
-  out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, &out->reason);
-  return out->launch ? LGT_OK : LGT_NO_MEMORY;
+  for (int a = 0; a < call->nargs; a++) args[a] = state[out->root[a]];
+  out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, args, &out->reason);
+  if (!out->launch) return LGT_NO_MEMORY;
+  for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
+    if (writes_arg(call->kind, a)) {
+      const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
+      const lgt_partition *key = out->launch->ncolour > 1 ? lgt_solver_key(&fuser->solver, layout, &out->space.align[a], out->launch) : NULL;
+      state[out->root[a]] = (lgt_solver_key_state){key, true};
+    }
+  return LGT_OK;
 }
 
 /* Does the first use of a root write all of it, without looking? */
@@ -310,7 +320,11 @@ static lgt_plan *plan_new(const lgt_window *window, int n) {
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
   lgt_plan *old = lgt_fuser_find(fuser, window), *plan = plan_new(window, n);
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  for (int i = 0; i < n && !status; i++) status = describe_call(fuser, &window->call[i], &plan->call[i]);
+  lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
+  if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  for (int r = 0; r < window->nroot && !status; r++) state[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
+  for (int i = 0; i < n && !status; i++) status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
+  lgt_mem_free(state);
   if (!status) describe_roots(fuser, window, plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
   for (int attempt = 0; attempt < 2 && !status; attempt++) {
