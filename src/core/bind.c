@@ -26,7 +26,8 @@ int lgt_bind_domain_of(const lgt_binder *binder, const lgt_partition *launch, in
 
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
   lgt_failure *failure = lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
-  if (failure && !binder->failure) binder->failure = lgt_failure_retain(failure);
+  if (!failure) failure = lgt_failure_retain(binder->reserve);
+  if (!binder->failure) binder->failure = lgt_failure_retain(failure);
   return failure;
 }
 

@@ -26,6 +26,7 @@ typedef struct lgt_binder {
   lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
   int njob;
   lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
+  lgt_failure *reserve;    /* ref: stands for failures that there is no memory to describe */
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena;         /* owned: what binding one group needs */
@@ -61,7 +62,7 @@ void lgt_bind_retire(lgt_binder *binder, bool all);
 /* A store that nobody refers to any more. */
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);
 void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure);
-/* A failure with the source line of a call; remembered as the first unseen one.  NULL when out of memory. */
+/* A failure with the source line of a call; remembered as the first unseen one. */
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
 
 #endif

@@ -161,8 +161,9 @@ lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out) {
   pthread_cond_init(&exec->finished, NULL);
   exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
   if (!exec->thread) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
     lgt_exec_free(exec);
-    return lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
+    return LGT_NO_MEMORY;
   }
   if (exec->cpus > 1 && hwloc_topology_init(&exec->topology) == 0) {
     exec->has_topology = hwloc_topology_load(exec->topology) == 0;
@@ -170,8 +171,9 @@ lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out) {
   }
   for (int i = 1; i < exec->cpus; i++) {
     if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) {
+      lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", i, exec->cpus);
       lgt_exec_free(exec);
-      return lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", i, exec->cpus);
+      return LGT_SYSTEM;
     }
     bind_worker(exec, exec->thread[exec->nthread++], i);
   }

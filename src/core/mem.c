@@ -21,15 +21,23 @@
 #define ARENA_BLOCK ((size_t)64 << 10)
 
 static atomic_int_fast64_t count, live;
-static atomic_int_fast64_t fail_in; /* requests until one fails; 0 or less: none will */
+static atomic_int_fast64_t fail_in; /* requests until one fails; 0 or less: that is over */
+static atomic_bool fail_on;         /* and all that follow */
 
 static bool admit(void) {
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-  if (atomic_load_explicit(&fail_in, memory_order_relaxed) <= 0) return true;
-  return atomic_fetch_sub_explicit(&fail_in, 1, memory_order_relaxed) != 1;
+  int_fast64_t left = atomic_load_explicit(&fail_in, memory_order_relaxed);
+  if (left > 0) left = atomic_fetch_sub_explicit(&fail_in, 1, memory_order_relaxed);
+  return left > 1 || (left < 1 && !atomic_load_explicit(&fail_on, memory_order_relaxed));
 }
 
-void lgt_mem_fail_at(int64_t n) { atomic_store_explicit(&fail_in, n, memory_order_relaxed); }
+static void fail_after(int64_t n, bool on) {
+  atomic_store_explicit(&fail_on, on, memory_order_relaxed);
+  atomic_store_explicit(&fail_in, n, memory_order_relaxed);
+}
+
+void lgt_mem_fail_at(int64_t n) { fail_after(n, false); }
+void lgt_mem_fail_from(int64_t n) { fail_after(n, n > 0); }
 int64_t lgt_mem_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 int64_t lgt_mem_live(void) { return atomic_load_explicit(&live, memory_order_relaxed); }
 

@@ -45,6 +45,7 @@ void lgt_arena_fini(lgt_arena *arena);
 
 /* For tests: let the n-th allocation from now fail (1: the next); 0 turns it off. */
 void lgt_mem_fail_at(int64_t n);
+void lgt_mem_fail_from(int64_t n); /* ... and all that follow it, until one of these two is called again */
 int64_t lgt_mem_count(void); /* allocations so far */
 int64_t lgt_mem_live(void);  /* bookkeeping blocks not freed yet */
 

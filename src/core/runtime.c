@@ -89,6 +89,7 @@ static void apply_config(lgt_runtime *rt) {
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   if (!status) status = lgt_partitions_init(&rt->partitions);
+  if (!status) status = lgt_window_init(&rt->window, 2 * RING); /* a full window, and a full front behind it */
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
   if (!status) status = lgt_exec_new(rt->config->cpus, rt->config->domains, &rt->exec);
   if (status) return status;
@@ -99,7 +100,9 @@ static lgt_status init_parts(lgt_runtime *rt) {
                           .solver = {.partitions = &rt->partitions, .domains = domains}};
   status = lgt_fuser_init(&rt->fuser);
   if (!status) status = add_copy_kinds(rt);
-  rt->binder = (lgt_binder){.stores = &rt->stores, .map = &rt->map, .exec = rt->exec, .fuser = &rt->fuser, .line_text = line_text, .line_context = rt};
+  rt->binder = (lgt_binder){.stores = &rt->stores, .map = &rt->map, .exec = rt->exec, .fuser = &rt->fuser, .line_text = line_text, .line_context = rt,
+                            .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
+  if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
   rt->front = (lgt_front){.handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
   rt->front.launches = lgt_mem_alloc(RING * sizeof *rt->front.launches);
@@ -141,6 +144,7 @@ void lgt_close(lgt_runtime *rt) {
   if (rt->exec) lgt_bind_retire(&rt->binder, true);
   lgt_exec_free(rt->exec);
   lgt_failure_release(rt->binder.failure);
+  lgt_failure_release(rt->binder.reserve);
   lgt_arena_fini(&rt->binder.arena);
   lgt_fuser_fini(&rt->fuser);
   lgt_window_fini(&rt->window);

@@ -62,7 +62,6 @@ typedef struct lgt_call {
 struct lgt_failure {
   int refs;
   lgt_status status;
-  bool reported;
   char *message;   /* owned */
 };
 /* NULL when out of memory. */

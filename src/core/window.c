@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+lgt_status lgt_window_init(lgt_window *window, int room) {
+  *window = (lgt_window){.room = room};
+  window->call = lgt_mem_alloc((size_t)room * sizeof *window->call);
+  window->token = lgt_mem_alloc((size_t)room * sizeof *window->token);
+  return window->call && window->token ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+}
+
 void lgt_window_fini(lgt_window *window) {
   lgt_mem_free(window->call);
   lgt_mem_free(window->token);
@@ -61,11 +68,8 @@ static uint64_t token_of(const lgt_call *call) {
 }
 
 lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front) {
-  int need = window->count + (int)front->count;
-  if (!lgt_mem_grow((void **)&window->call, &window->room, need, sizeof *window->call) ||
-      !lgt_mem_grow((void **)&window->token, &window->token_room, need, sizeof *window->token))
-    return lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
   lgt_status status = LGT_OK;
+  lgt_assert(window->count + (int)front->count <= window->room);
   uint32_t taken = 0;
   while (taken < front->count && !status) {
     lgt_call *call = &window->call[window->count];

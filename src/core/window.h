@@ -20,9 +20,8 @@
 
 typedef struct lgt_window {
   lgt_call *call;          /* owned */
-  int count, room;
   uint64_t *token;         /* owned, one for each call: a hash of kind and layouts */
-  int token_room;
+  int count, room;         /* of both; the room is for ever, so that taking launches never runs out of memory */
 
   uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
@@ -32,6 +31,8 @@ typedef struct lgt_window {
   uint32_t stamp;
 } lgt_window;
 
+/* `room`: the greatest number of calls. */
+lgt_status lgt_window_init(lgt_window *window, int room);
 void lgt_window_fini(lgt_window *window);
 
 /* Move the front's launches into the window.  Stops at the first bad launch: its status is returned,

@@ -40,6 +40,21 @@ TEST(the_chosen_allocation_fails) {
   CHECK_EQ(lgt_mem_live(), live);
 }
 
+TEST(memory_runs_out) {
+  lgt_mem_fail_from(2);
+  void *a = lgt_mem_alloc(8), *b = lgt_mem_alloc(8), *c = lgt_mem_alloc(8);
+  lgt_mem_fail_from(0);
+  void *d = lgt_mem_alloc(8);
+  CHECK(a && !b && !c && d);
+  lgt_mem_fail_from(1);
+  lgt_mem_fail_at(0);
+  void *e = lgt_mem_alloc(8);
+  CHECK(e);
+  lgt_mem_free(a);
+  lgt_mem_free(d);
+  lgt_mem_free(e);
+}
+
 TEST(an_array_grows) {
   int *array = NULL, room = 0;
   for (int i = 0; i < 1000; i++) {
@@ -113,6 +128,7 @@ TEST(an_arena_gives_zeroed_memory_and_reuses_its_blocks) {
 int main(void) {
   RUN(blocks_are_counted);
   RUN(the_chosen_allocation_fails);
+  RUN(memory_runs_out);
   RUN(an_array_grows);
   RUN(elements_are_aligned);
   RUN(reserved_space_appears_when_touched);

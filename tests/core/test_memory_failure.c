@@ -1,4 +1,5 @@
-/* test_memory_failure.c - every allocation of a small program fails once, each in a run of its own.
+/* test_memory_failure.c - every allocation of a small program fails, each in a run of its own: alone, or
+ * with all that follow.
  *
  * A run under failure must end with an error or with the right values, and the runtime must then run
  * the program as if nothing had happened.  At the end nothing is left allocated.
@@ -248,11 +249,11 @@ static bool runs_well(lgt_runtime *rt, int64_t rows, int64_t n) {
 }
 
 /* True while there are allocations left to fail. */
-static bool whole_life(int64_t n, const char *domains) {
+static bool whole_life(int64_t n, const char *domains, void (*fail)(int64_t)) {
   lgt_runtime *rt = NULL;
   char wrong[200] = "";
   int64_t live = lgt_mem_live(), count = lgt_mem_count();
-  lgt_mem_fail_at(n);
+  fail(n);
   lgt_status status = open_small(&rt, domains, "1");
   bool opened = !status;
   if (opened) status = run_program(rt, 20, wrong);
@@ -270,11 +271,11 @@ static bool whole_life(int64_t n, const char *domains) {
   return more && !check_failed;
 }
 
-static void walk_life(const char *domains) {
-  for (int64_t n = 1; whole_life(n, domains); n++) {}
+static void walk_life(const char *domains, void (*fail)(int64_t)) {
+  for (int64_t n = 1; whole_life(n, domains, fail); n++) {}
 }
 
-static void walk_runs(const char *domains, const char *cpus) {
+static void walk_runs(const char *domains, const char *cpus, void (*fail)(int64_t)) {
   lgt_runtime *rt;
   int64_t live = lgt_mem_live();
   CHECK(!open_small(&rt, domains, cpus));
@@ -282,7 +283,7 @@ static void walk_runs(const char *domains, const char *cpus) {
   for (int64_t n = 1; more && !check_failed; n++) {
     char wrong[200];
     int64_t count = lgt_mem_count();
-    lgt_mem_fail_at(n);
+    fail(n);
     lgt_status status = run_program(rt, 10 + n % 50, wrong);
     more = lgt_mem_count() - count >= n;
     lgt_mem_fail_at(0);
@@ -297,11 +298,15 @@ static void walk_runs(const char *domains, const char *cpus) {
   CHECK_EQ(lgt_mem_live(), live);
 }
 
-TEST(a_life_in_one_domain) { walk_life("1"); }
-TEST(a_life_in_two_domains) { walk_life("2"); }
-TEST(runs_in_one_domain) { walk_runs("1", "1"); }
-TEST(runs_in_two_domains) { walk_runs("2", "1"); }
-TEST(runs_with_workers) { walk_runs("2", "3"); }
+TEST(a_life_in_one_domain) { walk_life("1", lgt_mem_fail_at); }
+TEST(a_life_in_two_domains) { walk_life("2", lgt_mem_fail_at); }
+TEST(runs_in_one_domain) { walk_runs("1", "1", lgt_mem_fail_at); }
+TEST(runs_in_two_domains) { walk_runs("2", "1", lgt_mem_fail_at); }
+TEST(runs_with_workers) { walk_runs("2", "3", lgt_mem_fail_at); }
+TEST(a_life_that_ends_in_one_domain) { walk_life("1", lgt_mem_fail_from); }
+TEST(a_life_that_ends_in_two_domains) { walk_life("2", lgt_mem_fail_from); }
+TEST(runs_that_end_in_one_domain) { walk_runs("1", "1", lgt_mem_fail_from); }
+TEST(runs_that_end_with_workers) { walk_runs("2", "3", lgt_mem_fail_from); }
 
 int main(void) {
   RUN(a_life_in_one_domain);
@@ -309,5 +314,9 @@ int main(void) {
   RUN(runs_in_one_domain);
   RUN(runs_in_two_domains);
   RUN(runs_with_workers);
+  RUN(a_life_that_ends_in_one_domain);
+  RUN(a_life_that_ends_in_two_domains);
+  RUN(runs_that_end_in_one_domain);
+  RUN(runs_that_end_with_workers);
   return check_done();
 }
