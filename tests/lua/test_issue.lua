@@ -1,5 +1,6 @@
 -- What an operation costs the Lua thread before the runtime sees it: at most 0.5 us, for loop bodies that
--- the JIT compiler takes whole and for those it does not.  The best of several runs counts.
+-- the JIT compiler takes whole and for those it does not.  The median over the turns of a loop counts,
+-- because other programs may run on this machine.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -17,26 +18,22 @@ local function cost(form, operations)
   local body = {}
   for i = 1, operations do body[i] = forms[form][i % 4 + 1] end
   local loop = assert(loadstring(([[
-    local np, lgt, a, b, turns = ...
-    local c, total = a, 0
-    for _ = 1, turns do
+    local np, lgt, a, b, seconds, turns = ...
+    local c = a
+    for turn = 1, turns do
       lgt.flush()
       local begin = lgt.time()
       %s
-      total = total + (lgt.time() - begin)
+      seconds[turn] = lgt.time() - begin
     end
-    lgt.fence()
-    return total]]):format(table.concat(body, "\n")), "=loop"))
+    lgt.fence()]]):format(table.concat(body, "\n")), "=loop"))
   local a, b = np.ones(1000), np.ones(1000)
-  local turns, best = math.ceil(20000 / operations), math.huge
-  loop(np, lgt, a, b, turns)
-  for _ = 1, 5 do
-    lgt.stats_reset()
-    local total = loop(np, lgt, a, b, turns)
-    best = math.min(best, total / lgt.stats().launches)
-    if best < LIMIT / 2 then break end
-  end
-  return best
+  local turns, seconds = math.ceil(40000 / operations), {}
+  loop(np, lgt, a, b, seconds, turns)
+  lgt.stats_reset()
+  loop(np, lgt, a, b, seconds, turns)
+  table.sort(seconds)
+  return seconds[math.ceil(turns / 2)] * turns / lgt.stats().launches
 end
 
 for _, form in ipairs { "arrays", "numbers", "functions", "views" } do
