@@ -38,7 +38,8 @@ local function by_value(x, sign, method)
   if type(x) == "number" then return x end
   if istype(Array, x) then
     if core.size_of(x) == 1 then return core.read_item(x) end
-    raise("a %s b compares numbers and arrays of one element; for arrays of shape %s write a:%s(b), which gives a boolean array",
+    raise("a %s b compares numbers and arrays of one element; for arrays of shape %s write a:%s(b), " ..
+      "which gives a boolean array",
       sign, core.shape_text(core.shape_of(x)), method)
   end
   if type(x) == "cdata" then return x end
@@ -61,9 +62,11 @@ local function concat(a, b)
   return word(a) .. word(b)
 end
 
+local has_value = { cdata = true, number = true, boolean = true }
+
 local function equal(a, b)
   local ta, tb = type(a), type(b)
-  if (ta ~= "cdata" and ta ~= "number" and ta ~= "boolean") or (tb ~= "cdata" and tb ~= "number" and tb ~= "boolean") then return false end
+  if not has_value[ta] or not has_value[tb] then return false end
   if ta == "boolean" then return by_value(b, "==", "eq") == a end
   if tb == "boolean" then return by_value(a, "==", "eq") == b end
   return by_value(a, "==", "eq") == by_value(b, "==", "eq")

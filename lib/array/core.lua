@@ -43,7 +43,8 @@ core.describe = describe
 -- The layout of an array; raises for anything else, in the name of `who`.
 local function layout_of(x, who)
   if not is_array(x) then
-    raise("%s: an array was expected, not %s%s", who, describe(x), type(x) == "table" and ": np.array makes one of a table" or "")
+    raise("%s: an array was expected, not %s%s", who, describe(x),
+      type(x) == "table" and ": np.array makes one of a table" or "")
   end
   if x.id == 0 then raise("%s: the array was released with free()", who) end
   return handles[x.id].layout
@@ -127,7 +128,9 @@ core.is_options = is_options
 -- Check the options' names against `known`, a table {name = true}.
 function core.check_options(options, known, who)
   if options == nil then return {} end
-  if type(options) ~= "table" then raise("%s: options are a table such as {dtype = \"float32\"}, not %s", who, describe(options)) end
+  if type(options) ~= "table" then
+    raise("%s: options are a table such as {dtype = \"float32\"}, not %s", who, describe(options))
+  end
   for key in pairs(options) do
     if not known[key] then
       local names = {}

@@ -105,7 +105,9 @@ local function inspect(t, depth, shape, found)
       raise("array: the table is ragged: %d elements where others have %d", #t, shape[depth])
     end
     for key in pairs(t) do
-      if type(key) ~= "number" then raise("array: the table has a field %q; lists of numbers were expected", tostring(key)) end
+      if type(key) ~= "number" then
+        raise("array: the table has a field %q; lists of numbers were expected", tostring(key))
+      end
     end
     for i = 1, #t do inspect(t[i], depth + 1, shape, found) end
     return
@@ -128,7 +130,9 @@ end
 
 -- How a Lua value is written into memory of a dtype; nil where C's conversion is right.
 local function converter(dtype)
-  if dtype == dtypes.FLOAT16 then return function(x) return dtypes.number_to_half(x == true and 1 or x == false and 0 or tonumber(x)) end end
+  if dtype == dtypes.FLOAT16 then
+    return function(x) return dtypes.number_to_half(x == true and 1 or x == false and 0 or tonumber(x)) end
+  end
   if dtype == dtypes.BOOL then return function(x) return x ~= false and x ~= 0 end end
   return function(x)
     if x == true then return 1 elseif x == false then return 0 end
@@ -178,12 +182,16 @@ function np.array(value, options)
   inspect(value, 1, shape, found)
   if #shape > 6 then raise("array: %d levels of tables; arrays have at most 6 dimensions", #shape) end
   local dtype = wanted or found.dtype or dtypes.FLOAT64
-  if dtypes.category[dtype] < 2 and (found.dtype or 0) > dtypes.BOOL and dtype ~= dtypes.BOOL then check_integers(value, dtype) end
+  if dtypes.category[dtype] < 2 and (found.dtype or 0) > dtypes.BOOL and dtype ~= dtypes.BOOL then
+    check_integers(value, dtype)
+  end
   if found.dtype == dtypes.COMPLEX128 and dtypes.category[dtype] < 3 then
     raise("array: complex numbers do not fit into %s", dtypes.name[dtype])
   end
   local p = core.host_memory(dtype, core.product(shape))
-  if dtype == dtypes.FLOAT16 or found.dtype ~= dtypes.FLOAT64 or dtype == dtypes.BOOL then value = map_table(value, converter(dtype)) end
+  if dtype == dtypes.FLOAT16 or found.dtype ~= dtypes.FLOAT64 or dtype == dtypes.BOOL then
+    value = map_table(value, converter(dtype))
+  end
   fill(value, p, 0)
   return core.adopt(dtype, shape, p)
 end
@@ -251,7 +259,9 @@ function np.linspace(first, last, count, options)
   if core.is_options(count) then count, options = nil, count end
   options = core.check_options(options, { dtype = true, endpoint = true }, "linspace")
   count = count or 50
-  if not core.is_integer(count) or count < 0 then raise("linspace: a number of points was expected, not %s", (core.describe(count))) end
+  if not core.is_integer(count) or count < 0 then
+    raise("linspace: a number of points was expected, not %s", (core.describe(count)))
+  end
   first, last = core.to_number(first, "linspace"), core.to_number(last, "linspace")
   local parts = options.endpoint == false and count or count - 1
   local step = parts > 0 and (last - first) / parts or 0

@@ -78,7 +78,10 @@ local table_of_ufuncs = {
   logical_and = V.logical_and, logical_or = V.logical_or, logical_xor = V.logical_xor, logical_not = V.logical_not,
   bitwise_and = V.bitand, bitwise_or = V.bitor, bitwise_xor = V.bitxor, invert = V.bitnot,
   left_shift = V.shl, right_shift = V.shr,
-  where = on_numbers(V.select, function(condition, x, y) if condition and condition ~= 0 then return x end return y end),
+  where = on_numbers(V.select, function(condition, x, y)
+    if condition and condition ~= 0 then return x end
+    return y
+  end),
   -- complex numbers
   real = V.real, imag = V.imag, conj = V.conj,
   angle = function(x) return x:imag():atan2(x:real()) end,
@@ -99,8 +102,9 @@ for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
 
 -- ---- methods ------------------------------------------------------------------------------------------
 
-for _, name in ipairs { "abs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
-                        "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "sign", "square", "reciprocal", "clip",
+for _, name in ipairs { "abs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+                        "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "rint", "sign", "square",
+                        "reciprocal", "clip",
                         "isnan", "isinf", "isfinite", "conj", "conjugate", "maximum", "minimum", "power" } do
   methods[name] = np[name]
 end
@@ -119,8 +123,8 @@ end
 -- ---- operators ------------------------------------------------------------------------------------------
 
 local all, binary, unary, inplace = ufunc.all, ufunc.binary, ufunc.unary, ufunc.inplace
-local ADD, SUB, MUL, DIV, MOD, POW, NEG = all.add, all.subtract, all.multiply, all.divide, all.mod, all.power, all.negative
-local SQUARE, SQRT = all.square, all.sqrt
+local ADD, SUB, MUL, DIV, MOD = all.add, all.subtract, all.multiply, all.divide, all.mod
+local POW, NEG, SQUARE, SQRT = all.power, all.negative, all.square, all.sqrt
 
 ufunc.operators = {
   __add = function(a, b) return binary(ADD, a, b) end,
@@ -139,8 +143,10 @@ ufunc.operators = {
   end,
 }
 
-ufunc.inplace_names = { iadd = "add", isub = "subtract", imul = "multiply", idiv = "divide", ipow = "power", imod = "mod",
-                        imaximum = "maximum", iminimum = "minimum" }
+ufunc.inplace_names = {
+  iadd = "add", isub = "subtract", imul = "multiply", idiv = "divide", ipow = "power", imod = "mod",
+  imaximum = "maximum", iminimum = "minimum",
+}
 for name, of in pairs(ufunc.inplace_names) do
   local u = ufunc.define_inplace(name, of)
   methods[name] = function(a, b) return inplace(u, a, b) end
@@ -218,7 +224,8 @@ local function learn(target, source)
     raise("assignment: an array of shape %s does not fit into shape %s", core.shape_text(from), core.shape_text(into))
   end
   local weak = layouts[source].ndim == 0 and 1 or 0
-  local rule = { kind = kind_of_assign(layouts[target].dtype, layouts[source].dtype, weak), large = lgt.is_large(class) }
+  local rule = { kind = kind_of_assign(layouts[target].dtype, layouts[source].dtype, weak),
+    large = lgt.is_large(class) }
   rules[class * SECOND + lgt.classify(source)] = rule
   return rule
 end
@@ -228,7 +235,7 @@ local function check_number(dtype, x)
   local category = dtypes.category[dtype]
   if category >= 2 then return end
   if x ~= floor(x) or x - x ~= 0 then
-    raise("assignment: %.14g into an array of %s would lose its fraction; use astype on the array, or math.floor on the number",
+    raise("assignment: %.14g into an array of %s would lose its fraction; use astype on the array, or math.floor",
       x, dtypes.name[dtype])
   end
   local low, high = dtypes.range_of(dtype)
@@ -242,7 +249,8 @@ local function assign(id, layout, value)
   local rules = assigns[layouts[layout].dtype]
   if istype(Array, value) then
     local source = handles[value.id]
-    local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or learn(layout, core.layout_of(value, "assignment"))
+    local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or
+      learn(layout, core.layout_of(value, "assignment"))
     if source.store == handles[id].store and source.store ~= 0 then
       if source.layout == layout then return end
       value = np.copy(value)

@@ -17,7 +17,9 @@ local np, raise = core.np, core.raise
 function np.fuse(f)
   if type(f) ~= "function" then raise("fuse: a function was expected, not %s", (core.describe(f))) end
   local info = debug.getinfo(f, "uS")
-  if info.isvararg or info.nparams == 0 or info.nparams > 8 then raise("fuse: a function of 1 to 8 named parameters was expected") end
+  if info.isvararg or info.nparams == 0 or info.nparams > 8 then
+    raise("fuse: a function of 1 to 8 named parameters was expected")
+  end
   return ufunc.anonymous(("fused@%s:%d"):format(info.short_src, info.linedefined), f, info.nparams)
 end
 

@@ -30,8 +30,8 @@ local gathered = setmetatable({}, { __mode = "v" }) -- by id
 
 function core.check_writable(a, who)
   if gathered[a.id] and rawequal(gathered[a.id], a) then
-    raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), or keep a copy with a[positions]:copy()",
-      who, who)
+    raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), " ..
+      "or keep a copy with a[positions]:copy()", who, who)
   end
 end
 
@@ -149,7 +149,9 @@ local function axes_of(x)
   if not istype(Array, x) then return nil end
   local l = layouts[core.layout_of(x, "index")]
   local category = dtypes.category[l.dtype]
-  if category > 1 then raise("index: an array of %s cannot be an index; integers are positions, booleans select", dtypes.name[l.dtype]) end
+  if category > 1 then
+    raise("index: an array of %s cannot be an index; integers are positions, booleans select", dtypes.name[l.dtype])
+  end
   return category == 0 and math.max(1, l.ndim) or 1
 end
 
@@ -197,7 +199,9 @@ local function offsets_of(array, extent, axis, base)
     local offset = at - base
     if at < 0 then offset = extent + at end
     if offset < 0 or offset >= extent then
-      if at == 0 and base == 1 then raise("index: positions count from 1, 0 was found at position %d of the index array", i + 1) end
+      if at == 0 and base == 1 then
+        raise("index: positions count from 1, 0 was found at position %d of the index array", i + 1)
+      end
       raise("index: position %d of axis %d is outside its extent of %d", at, axis, extent)
     end
     result[i] = offset
@@ -240,14 +244,15 @@ local function expand_picks(steps, shape)
         local mask_shape = core.shape_of(s.array)
         for d = 1, #mask_shape do
           if mask_shape[d] ~= shape[s.axis + d - 1] then
-            raise("index: a boolean array of shape %s does not select from axes of shape %s", core.shape_text(mask_shape),
-              core.shape_text(shape))
+            raise("index: a boolean array of shape %s does not select from axes of shape %s",
+              core.shape_text(mask_shape), core.shape_text(shape))
           end
         end
         local lists, found = nonzero_offsets(s.array)
         for d = 1, #lists do picks[#picks + 1] = { axis = s.axis + d - 1, offsets = lists[d], shape = { found } } end
       else
-        picks[#picks + 1] = { axis = s.axis, offsets = offsets_of(s.array, shape[s.axis], s.axis), shape = core.shape_of(s.array) }
+        local offsets = offsets_of(s.array, shape[s.axis], s.axis)
+        picks[#picks + 1] = { axis = s.axis, offsets = offsets, shape = core.shape_of(s.array) }
       end
     end
   end
@@ -347,11 +352,10 @@ local function scatter(a, steps, value, combine)
   local view, shape, lists = plan_picks(a, steps)
   local dtype = core.dtype_of(a)
   value = np.asarray(value)
-  if core.ndim_of(value) > #shape or not core.same_shape(core.broadcast_pair(core.shape_of(value), shape) or {}, shape) then
-    if not (#shape == 0 and core.ndim_of(value) == 0) then
-      raise("assignment: an array of shape %s does not fit into %s picked elements of shape %s",
-        core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
-    end
+  local together = core.broadcast_pair(core.shape_of(value), shape)
+  if not together or not core.same_shape(together, shape) then
+    raise("assignment: an array of shape %s does not fit into %d picked elements of shape %s",
+      core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
   end
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
   local q = core.copy_out(np.broadcast_to(value, shape))
@@ -447,7 +451,9 @@ function methods.sub(a, ...)
   local key = {}
   for i = 1, select("#", ...), 2 do
     local lo, hi = select(i, ...)
-    if type(lo) ~= "number" or type(hi) ~= "number" then raise("sub: two integers for each axis were expected, as in a:sub(i, j, k, l)") end
+    if type(lo) ~= "number" or type(hi) ~= "number" then
+      raise("sub: two integers for each axis were expected, as in a:sub(i, j, k, l)")
+    end
     key[#key + 1] = { lo, hi }
   end
   if #key < core.ndim_of(a) then key[#key + 1] = "..." end
@@ -509,7 +515,9 @@ function ufunc.members.at(u, a, key, value)
   local layout = core.layout_of(a, who)
   local dtype = core.dtype_of(a)
   local scalar = u.scalar
-  if not scalar then raise("%s: this function cannot accumulate; add, subtract, multiply, maximum and minimum can", who) end
+  if not scalar then
+    raise("%s: this function cannot accumulate; add, subtract, multiply, maximum and minimum can", who)
+  end
   if dtypes.category[dtype] == 0 or dtype == dtypes.FLOAT16 then
     raise("%s: arrays of %s cannot accumulate; use astype", who, dtypes.name[dtype])
   end
@@ -550,7 +558,8 @@ function np.flatnonzero(a) return np.nonzero(np.ravel(a))[1] end
 ---@param positions lgt_array|integer[]
 ---@param axis integer|table? an axis, or options {axis, base}
 function np.take(a, positions, axis)
-  local options = type(axis) == "table" and core.check_options(axis, { axis = true, base = true }, "take") or { axis = axis }
+  local options = { axis = axis }
+  if type(axis) == "table" then options = core.check_options(axis, { axis = true, base = true }, "take") end
   positions = np.asarray(positions, { dtype = type(positions) == "table" and "int64" or nil })
   if options.base == 0 then positions = positions + 1 end
   if options.axis == nil then a, options.axis = np.ravel(a), 1 end

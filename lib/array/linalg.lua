@@ -53,7 +53,8 @@ local function multiply_matrices(a, b)
   local n, k = a:dims()
   local k2, m = b:dims()
   if k ~= k2 then
-    raise("matmul: shapes (%d, %d) and (%d, %d): the columns of the first must be as many as the rows of the second", n, k, k2, m)
+    raise("matmul: shapes (%d, %d) and (%d, %d): the columns of the first must be as many as the rows of the second",
+      n, k, k2, m)
   end
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   if core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
@@ -96,7 +97,9 @@ end
 ---@param b lgt_array|number
 ---@return lgt_array
 function np.dot(a, b)
-  if core.is_array(a) and core.is_array(b) and core.ndim_of(a) == 1 and core.ndim_of(b) == 1 then return reduce.dot_vectors(a, b) end
+  if core.is_array(a) and core.is_array(b) and core.ndim_of(a) == 1 and core.ndim_of(b) == 1 then
+    return reduce.dot_vectors(a, b)
+  end
   if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end
   a, b = np.asarray(a), np.asarray(b)
   local m, n = core.ndim_of(a), core.ndim_of(b)
@@ -107,8 +110,8 @@ function np.dot(a, b)
   -- Everything else by way of matrices.
   local sa, sb = core.shape_of(a), core.shape_of(b)
   if sa[m] ~= sb[n - 1] then
-    raise("dot: shapes %s and %s: the last extent of the first must be the next to last of the second", core.shape_text(sa),
-      core.shape_text(sb))
+    raise("dot: shapes %s and %s: the last extent of the first must be the next to last of the second",
+      core.shape_text(sa), core.shape_text(sb))
   end
   local order, result = { n - 1 }, {}
   for d = 1, n do

@@ -40,7 +40,8 @@ function methods.item(a, ...)
   if select("#", ...) > 0 then return a(...) end
   core.layout_of(a, "item")
   if core.size_of(a) ~= 1 then
-    raise("item: an array of shape %s has %d elements; a(i, j) reads one of them", core.shape_text(core.shape_of(a)), core.size_of(a))
+    raise("item: an array of shape %s has %d elements; a(i, j) reads one of them", core.shape_text(core.shape_of(a)),
+      core.size_of(a))
   end
   return core.read_item(a)
 end
@@ -49,7 +50,9 @@ end
 -- extents.  mode is "r", "w" or "rw".  Waits.  The pointer is good inside the function only, which must
 -- not touch arrays.  Returns what the function returns.
 function methods.host(a, mode, f)
-  if mode ~= "r" and mode ~= "w" and mode ~= "rw" then raise("host: the mode must be \"r\", \"w\" or \"rw\", not %s", (core.describe(mode))) end
+  if mode ~= "r" and mode ~= "w" and mode ~= "rw" then
+    raise("host: the mode must be \"r\", \"w\" or \"rw\", not %s", (core.describe(mode)))
+  end
   if type(f) ~= "function" then raise("host: a function was expected, not %s", (core.describe(f))) end
   core.layout_of(a, "host")
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
@@ -60,7 +63,7 @@ function methods.host(a, mode, f)
     stride = stride * shape[d]
   end
   if contiguous then return f(p, unpack(shape)) end
-  local copy = mode == "w" and ffi.new(ffi.typeof("$[?]", dtypes.ctype[dtype]), math.max(core.product(shape), 1)) or core.copy_out(a)
+  local copy = core.copy_out(a)
   local results = { f(ffi.cast(dtypes.pointer[dtype], copy), unpack(shape)) }
   if mode ~= "r" and lgt.C.lgt_array_copy_in(lgt.rt, a.id, copy) < 0 then lgt.fail() end
   return unpack(results)
@@ -92,11 +95,14 @@ local function shown(a, axis)
 end
 
 local float32 = ffi.new("float[1]")
-local function round_to_float32(x)
-  float32[0] = x
-  return tonumber(float32[0])
-end
-local function round_to_half(x) return dtypes.half_to_number(dtypes.number_to_half(x)) end
+-- Numbers rounded to a float type narrower than Lua's.
+local rounding = {
+  [dtypes.FLOAT32] = function(x)
+    float32[0] = x
+    return tonumber(float32[0])
+  end,
+  [dtypes.FLOAT16] = function(x) return dtypes.half_to_number(dtypes.number_to_half(x)) end,
+}
 
 local function complex_formatter(values)
   local function parts(v, field)
@@ -115,7 +121,7 @@ end
 local function formatter(values, dtype)
   local category = dtypes.category[dtype]
   if category == 2 then
-    return text.float_formatter(values, dtype == dtypes.FLOAT32 and round_to_float32 or dtype == dtypes.FLOAT16 and round_to_half or nil)
+    return text.float_formatter(values, rounding[dtype])
   end
   return category == 3 and complex_formatter(values) or text.plain_formatter(values)
 end
@@ -127,7 +133,7 @@ function printing.tostring(a)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   if #shape == 0 then
     local x = core.read_item(a)
-    if dtypes.category[dtype] == 2 then return text.float(x, dtype == dtypes.FLOAT32 and round_to_float32 or dtype == dtypes.FLOAT16 and round_to_half or nil) end
+    if dtypes.category[dtype] == 2 then return text.float(x, rounding[dtype]) end
     return (tostring(x):gsub("U?LL$", ""))
   end
   if core.product(shape) == 0 then

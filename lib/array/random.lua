@@ -108,7 +108,8 @@ function random.randint(low, high, ...)
   end
   local shape, dtype = take("random.randint", dtypes.INT64, unpack(rest, 1, count))
   if not core.is_integer(low) or not core.is_integer(high) or high <= low then
-    raise("random.randint: integers low < high were expected, not %s and %s", (core.describe(low)), (core.describe(high)))
+    raise("random.randint: integers low < high were expected, not %s and %s",
+      (core.describe(low)), (core.describe(high)))
   end
   return draw("randint", dtype, shape, 1, function(body, counter, key)
     local span = (body:number(3, false):cast("int64") - body:number(2, false)):cast("uint64")
@@ -121,7 +122,9 @@ end
 ---@return lgt_array
 function random.permutation(n)
   if core.is_array(n) then return np.take(n, random.permutation(core.shape_of(n)[1]), 1) end
-  if not core.is_integer(n) or n < 0 then raise("random.permutation: a count or an array was expected, not %s", (core.describe(n))) end
+  if not core.is_integer(n) or n < 0 then
+    raise("random.permutation: a count or an array was expected, not %s", (core.describe(n)))
+  end
   local keys = core.copy_out(random.rand(math.max(n, 1)))
   local p = core.host_memory(dtypes.INT64, n)
   for i = 0, n - 1 do p[i] = i + 1 end

@@ -67,7 +67,9 @@ local function make_rule(r, arrays, set, keepdims)
   end
   if not r.has_identity and core.product(shape) == 0 then
     local layout = result_layouts(known.dtype, shape, set, keepdims)
-    if tonumber(layouts[layout].size) > 0 then raise("%s: an array of shape %s has no elements", r.name, core.shape_text(shape)) end
+    if tonumber(layouts[layout].size) > 0 then
+      raise("%s: an array of shape %s has no elements", r.name, core.shape_text(shape))
+    end
   end
   local layout, view = result_layouts(known.dtype, shape, set, keepdims)
   local large = false
@@ -312,7 +314,9 @@ function reduce.dot_vectors(a, b)
   if core.shape_of(a)[1] ~= core.shape_of(b)[1] then
     raise("dot: vectors of %d and %d elements", core.shape_of(a)[1], core.shape_of(b)[1])
   end
-  if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then return reduce.products(DOT, a, b, { true }) end
+  if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then
+    return reduce.products(DOT, a, b, { true })
+  end
   rule = make_rule(DOT, { a, b }, { true })
   DOT[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
   return launch(rule, a, b)
@@ -332,7 +336,9 @@ function np.linalg.norm(a, order, axis, options)
   order, axis = order or options.ord or 2, axis or options.axis
   local keepdims = options.keepdims
   if order == 2 then return np.sqrt(along(SUM_OF_SQUARES, a, axis, keepdims)) end
-  if axis == nil and core.ndim_of(a) > 1 then raise("norm: of a matrix only the Frobenius norm (no order) is known; give an axis for vectors") end
+  if axis == nil and core.ndim_of(a) > 1 then
+    raise("norm: of a matrix only the Frobenius norm (no order) is known; give an axis for vectors")
+  end
   if order == 1 then return along(SUM_OF_ABS, a, axis, keepdims) end
   if order == math.huge then return along(MAX_OF_ABS, a, axis, keepdims) end
   if order == -math.huge then return along(MIN_OF_ABS, a, axis, keepdims) end
@@ -343,17 +349,21 @@ np.norm = np.linalg.norm
 
 -- ---- methods, and reductions named after ufuncs -----------------------------------------------------------
 
-for _, name in ipairs { "sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmin", "argmax", "ptp", "norm",
-                        "count_nonzero" } do
+for _, name in ipairs { "sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmin", "argmax", "ptp",
+                        "norm", "count_nonzero" } do
   methods[name] = np[name]
 end
 
-local by_ufunc = { add = np.sum, multiply = np.prod, maximum = np.max, minimum = np.min, logical_and = np.all, logical_or = np.any }
+local by_ufunc = { add = np.sum, multiply = np.prod, maximum = np.max, minimum = np.min, logical_and = np.all,
+  logical_or = np.any }
 
 -- np.add.reduce(a, axis): as np.sum, but over the first axis if none is given.
 function ufunc.members.reduce(u, a, axis, options)
   local f = by_ufunc[u.name]
-  if not f then raise("%s.reduce: there is no such reduction; add, multiply, maximum, minimum, logical_and, logical_or have one", u.name) end
+  if not f then
+    raise("%s.reduce: there is no such reduction; add, multiply, maximum, minimum, logical_and, logical_or have one",
+      u.name)
+  end
   return f(a, axis == nil and not core.is_options(options) and 1 or axis, options)
 end
 

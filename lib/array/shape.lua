@@ -161,7 +161,9 @@ end
 -- ---- joining ------------------------------------------------------------------------------------------------
 
 local function take_arrays(arrays, who)
-  if type(arrays) ~= "table" or #arrays == 0 then raise("%s: a table of arrays was expected, not %s", who, (core.describe(arrays))) end
+  if type(arrays) ~= "table" or #arrays == 0 then
+    raise("%s: a table of arrays was expected, not %s", who, (core.describe(arrays)))
+  end
   local list = {}
   for i = 1, #arrays do list[i] = np.asarray(arrays[i]) end
   return list
@@ -184,8 +186,8 @@ function np.concatenate(arrays, axis)
     local fits = #shape == ndim
     for d = 1, ndim do fits = fits and (d == axis or shape[d] == first[d]) end
     if not fits then
-      raise("concatenate: array %d has shape %s, the first %s: they may differ along axis %d only", i, core.shape_text(shape),
-        core.shape_text(first), axis)
+      raise("concatenate: array %d has shape %s, the first %s: they may differ along axis %d only",
+        i, core.shape_text(shape), core.shape_text(first), axis)
     end
     dtype = dtypes.promote(dtype, core.dtype_of(a))
     total = total + shape[axis]
@@ -210,7 +212,8 @@ function np.stack(arrays, axis)
   axis = core.check_axis(axis or 1, core.ndim_of(arrays[1]) + 1, "stack")
   for i, a in ipairs(arrays) do
     if not core.same_shape(core.shape_of(a), core.shape_of(arrays[1])) then
-      raise("stack: array %d has shape %s, the first %s", i, core.shape_text(core.shape_of(a)), core.shape_text(core.shape_of(arrays[1])))
+      raise("stack: array %d has shape %s, the first %s", i, core.shape_text(core.shape_of(a)),
+        core.shape_text(core.shape_of(arrays[1])))
     end
   end
   for i, a in ipairs(arrays) do arrays[i] = np.expand_dims(a, axis) end
@@ -281,6 +284,8 @@ function np.rep(a, count, axis)
   return np.reshape(np.copy(np.broadcast_to(np.expand_dims(a, axis + 1), wide)), shape)
 end
 
-for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "squeeze", "rep", "diagonal" } do methods[name] = np[name] end
+for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "squeeze", "rep", "diagonal" } do
+  methods[name] = np[name]
+end
 
 return true

@@ -69,7 +69,8 @@ local function parse_range(t)
   if next(t) == nil then return { kind = "range", step = 1 } end
   for key in pairs(t) do
     if not range_keys[key] then
-      raise("index: a table inside an index is {} or a range {lo, hi} or {lo, hi, step = k}; positions to gather come as np.array{...}")
+      raise("index: a table inside an index is {} or a range {lo, hi} or {lo, hi, step = k}; " ..
+        "positions to gather come as np.array{...}")
     end
   end
   local lo, hi, step = t[1], t[2], t.step or 1

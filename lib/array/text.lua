@@ -153,7 +153,8 @@ local function layout(values, format, depth_left, indent, width)
   else
     local lines = {}
     for i = 1, #values do
-      lines[i] = indent .. (values[i] == ELISION and "..." or layout(values[i], format, depth_left - 1, indent .. " ", width - 1))
+      local row = values[i]
+      lines[i] = indent .. (row == ELISION and "..." or layout(row, format, depth_left - 1, indent .. " ", width - 1))
     end
     s = table.concat(lines, ("\n"):rep(depth_left - 1))
   end

@@ -16,14 +16,12 @@
 --
 -- In place, the rules are those of a second table; the result is the first argument itself.
 
-local bit = require "bit"
 local ffi = require "ffi"
 local core = require "array.core"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
-local Value = lgt.bodies.Value
-local np, methods = core.np, core.methods
-local Array, handles, class_of, front = lgt.Array, lgt.handles, lgt.class_of, lgt.front
+local np = core.np
+local Array, handles, class_of = lgt.Array, lgt.handles, lgt.class_of
 local slot, fresh, commit, wrap, source_line = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line
 local istype, floor, type = ffi.istype, math.floor, type
 local category = dtypes.category
@@ -57,7 +55,9 @@ end
 local function kind_of(u, operands, into, masked)
   local texts = {}
   for i, o in ipairs(operands) do texts[i] = operand_text(o) end
-  local name = u.name .. ":" .. table.concat(texts, ",") .. (into and ">" .. dtypes.name[into] or "") .. (masked and "?" or "")
+  local name = u.name .. ":" .. table.concat(texts, ",")
+  if into then name = name .. ">" .. dtypes.name[into] end
+  if masked then name = name .. "?" end
   local known = u.kinds[name]
   if known then return known end
   local result = { dtypes = {} }
@@ -80,8 +80,8 @@ local function kind_of(u, operands, into, masked)
       local x = body:constant(results[i])
       local dtype = u.inplace and operands[1].dtype or into or x.dtype
       if (u.inplace or into) and not dtypes.can_cast(x.dtype, dtype) then
-        raise("%s: the result is %s and cannot be written into an array of %s; use astype", u.name, dtypes.name[x.dtype],
-          dtypes.name[dtype])
+        raise("%s: the result is %s and cannot be written into an array of %s; use astype",
+          u.name, dtypes.name[x.dtype], dtypes.name[dtype])
       end
       if masked then x = body:load(dtypes.BOOL, arg):select(x, body:load(dtype, i - 1)) end
       result.dtypes[i] = dtype
@@ -249,7 +249,9 @@ ufunc.binary = binary
 local function other_single(u, a)
   if type(a) == "number" then return scalar_result(u, a) end
   if lgt.is_value(a) then return u.f(a) end
-  if type(a) == "boolean" or (type(a) == "cdata" and dtypes.of_scalar(a)) then return core.read_item(ufunc.unary(u, boxed(a))) end
+  if type(a) == "boolean" or (type(a) == "cdata" and dtypes.of_scalar(a)) then
+    return core.read_item(ufunc.unary(u, boxed(a)))
+  end
   return operand_of(a, u.name)
 end
 jit.off(other_single)
@@ -414,9 +416,9 @@ local function call_with(u, options, ...)
     u = ufunc.all.positive
   end
   if u.nout ~= 1 then raise("%s: out= and where= are for functions with one result", u.name) end
-  local operands, shapes = {}, {}
+  local operands = {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
-  shapes = shapes_of(arguments)
+  local shapes = shapes_of(arguments)
   if mask then
     if core.dtype_of(mask) ~= dtypes.BOOL then raise("%s: where= must be a boolean array", u.name) end
     shapes[#shapes + 1] = core.shape_of(mask)
@@ -425,7 +427,8 @@ local function call_with(u, options, ...)
   if not out then out = np.zeros(shape, { dtype = dtypes.name[kind_of(u, operands).dtypes[1]] }) end
   core.layout_of(out, u.name)
   if not core.same_shape(shape, core.shape_of(out)) then
-    raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)), core.shape_text(shape))
+    raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)),
+      core.shape_text(shape))
   end
   for i, x in ipairs(arguments) do
     if istype(Array, x) and overlaps(out, x) then arguments[i] = np.copy(x) end
@@ -511,7 +514,8 @@ function ufunc.define(name, f, options)
   local u = ufunc.new_rules(name, f, options.nin or debug.getinfo(f, "u").nparams, options.nout or 1)
   u.scalar, u.compares = options.scalar or false, options.compares or false
   ufunc.all[name] = u
-  return setmetatable(u, u.nout > 1 and meta_other or u.nin == 1 and meta_unary or u.nin == 2 and meta_binary or meta_other)
+  local meta = u.nin == 1 and meta_unary or u.nin == 2 and meta_binary or meta_other
+  return setmetatable(u, u.nout > 1 and meta_other or meta)
 end
 
 -- A ufunc made of any scalar Lua function; how many results it has shows when it first runs.

@@ -224,7 +224,9 @@ function lgt.dense(dtype, shape)
 end
 
 -- Dimensions count from 1 here, first elements from 0.
-function lgt.slice(layout, dim, first, count, step) return checked(C.lgt_layout_slice(rt, layout, dim - 1, first, count, step)) end
+function lgt.slice(layout, dim, first, count, step)
+  return checked(C.lgt_layout_slice(rt, layout, dim - 1, first, count, step))
+end
 function lgt.project(layout, dim, index) return checked(C.lgt_layout_project(rt, layout, dim - 1, index)) end
 function lgt.promote(layout, dim, extent) return checked(C.lgt_layout_promote(rt, layout, dim - 1, extent)) end
 

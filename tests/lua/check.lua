@@ -31,7 +31,8 @@ function check.equal(got, wanted)
 end
 
 function check.close(got, wanted, bound)
-  if not (math.abs(got - wanted) <= bound) then
+  local near = math.abs(got - wanted) <= bound
+  if not near then -- so is NaN
     error(("got %.17g, wanted %.17g within %g"):format(got, wanted, bound), 2)
   end
 end

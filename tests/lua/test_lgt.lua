@@ -18,7 +18,8 @@ check.case("counters", function()
   lgt.fence()
   local stats = lgt.stats()
   check.equal(stats.launches, 2)
-  for _, name in ipairs { "launches", "tasks", "fused_groups", "temporaries_elided", "kernels_compiled", "kernels_loaded",
+  for _, name in ipairs { "launches", "tasks", "fused_groups", "temporaries_elided", "kernels_compiled",
+    "kernels_loaded",
                           "bytes_copied", "bytes_live", "bytes_peak", "collections" } do
     check.equal(type(stats[name]), "number")
   end

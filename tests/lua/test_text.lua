@@ -25,7 +25,8 @@ check.case("matrices", function()
 end)
 
 check.case("long lines break", function()
-  prints(np.arange(30), "\n[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]")
+  prints(np.arange(30),
+    "\n[ 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n 24 25 26 27 28 29]")
 end)
 
 check.case("elision", function()

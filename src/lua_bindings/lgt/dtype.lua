@@ -49,7 +49,7 @@ local synonyms = { bool_ = "bool", int = "int64", uint = "uint64", float = "floa
                    single = "float32", half = "float16", complex = "complex128", byte = "int8", ubyte = "uint8" }
 for name, meaning in pairs(synonyms) do M.number[name] = M.number[meaning] end
 
-local name, number, category, signed, size = M.name, M.number, M.category, M.signed, M.size
+local number, category, signed, size = M.number, M.category, M.signed, M.size
 local BOOL, INT64, UINT64 = M.BOOL, M.INT64, M.UINT64
 local FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128 = M.FLOAT16, M.FLOAT32, M.FLOAT64, M.COMPLEX64, M.COMPLEX128
 M.CATEGORY = { BOOL = 0, INTEGER = 1, FLOAT = 2, COMPLEX = 3 }
@@ -137,8 +137,8 @@ end
 function M.parse(text)
   local d = type(text) == "string" and number[text]
   if d and d <= COMPLEX128 then return d end
-  return nil, ("unknown dtype %s: expected \"float64\", \"float32\", \"int64\", \"bool\", \"complex128\", ... as a string")
-    :format(type(text) == "string" and ("%q"):format(text) or tostring(text))
+  local message = "unknown dtype %s: expected \"float64\", \"float32\", \"int64\", \"bool\", ... as a string"
+  return nil, message:format(type(text) == "string" and ("%q"):format(text) or tostring(text))
 end
 
 -- ---- elements on the host ------------------------------------------------------------------
@@ -237,7 +237,8 @@ function M.install_complex()
       return new((a * r + b) / s, (b * r - a) / s)
     end),
     __eq = function(x, y)
-      if type(x) ~= "number" and not ffi.istype(complex_t, x) or type(y) ~= "number" and not ffi.istype(complex_t, y) then
+      if type(x) ~= "number" and not ffi.istype(complex_t, x) or type(y) ~= "number" and not ffi.istype(complex_t,
+        y) then
         return false
       end
       local a, b = parts(x)

@@ -30,7 +30,9 @@ local function check(lgt, definition)
     end
   end
   if type(definition.name) ~= "string" then lgt.raise("task: name must be a string") end
-  if type(definition.generator) ~= "function" then lgt.raise("task %s: generator must be a function", definition.name) end
+  if type(definition.generator) ~= "function" then
+    lgt.raise("task %s: generator must be a function", definition.name)
+  end
   if type(definition.args) ~= "table" or #definition.args < 1 or #definition.args > 12 then
     lgt.raise("task %s: args must list the privileges of 1 to 12 arrays", definition.name)
   end
@@ -53,7 +55,8 @@ local function iteration_space(lgt, definition, arrays)
       if space[k] == 1 then
         space[k] = shape[d]
       elseif shape[d] ~= 1 and shape[d] ~= space[k] then
-        lgt.raise("task %s: argument %d has extent %d in dimension %d, the others have %d", definition.name, i, shape[d], k,
+        lgt.raise("task %s: argument %d has extent %d in dimension %d, the others have %d", definition.name, i,
+          shape[d], k,
           space[k])
       end
     end
@@ -84,7 +87,8 @@ local function build(lgt, definition, arrays, body)
   for i = 1, definition.params or 0 do inputs[#inputs + 1] = body:number(i - 1, true) end
   local results = { definition.generator(body, unpack(inputs)) }
   if #results ~= #outputs then
-    lgt.raise("task %s: the generator returned %d values, %d arguments are written", definition.name, #results, #outputs)
+    lgt.raise("task %s: the generator returned %d values, %d arguments are written", definition.name, #results,
+      #outputs)
   end
   for i, output in ipairs(outputs) do
     local x = body:constant(results[i])
@@ -125,7 +129,9 @@ local function define(lgt, definition)
     local arrays, numbers, node = {}, {}, known
     for i = 1, nargs do
       local array = select(i, ...)
-      if not ffi.istype(lgt.Array, array) then lgt.raise("task %s: argument %d must be an array, not a %s", name, i, type(array)) end
+      if not ffi.istype(lgt.Array, array) then
+        lgt.raise("task %s: argument %d must be an array, not a %s", name, i, type(array))
+      end
       arrays[i] = array
       local layout = lgt.layout(array)
       local next_node = node[layout]
