@@ -463,8 +463,10 @@ static void pin_inputs(lgt_weaver *w, const bool *marked) {
 static lgt_status list_elided(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
+  size_t room = 1; /* an item may have several results */
+  for (int i = 0; i < items->nitem; i++) room += items->item[i].nargs;
   bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1);
-  group->elided = lgt_mem_zalloc(((size_t)items->nitem + 1) * sizeof *group->elided);
+  group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
   if (!marked || !group->elided) goto fail;
   for (int i = 0; i < items->nitem; i++)
     for (int a = 0; a < items->item[i].nargs; a++) {
