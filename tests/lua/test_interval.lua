@@ -11,7 +11,7 @@ check.case("intervals", function()
   local a, b = around(np.array { 2, -1 }, 0.5), around(np.array { 1, 3 }, 1)
   local function bounds(r) return { r.lo:totable(), r.hi:totable() } end
   check.equal(bounds(a + b), { { 1.5, 0.5 }, { 4.5, 3.5 } })
-  check.equal(bounds(a - b), { { -0.5, -5.5 }, { 2.5, -1.5 } })
+  check.equal(bounds(a - b), { { -0.5, -5.5 }, { 2.5, -2.5 } })
   check.equal(bounds(a * b), { { 0, -6 }, { 5, -1 } })
   check.equal(bounds(-a), { { -2.5, 0.5 }, { -1.5, 1.5 } })
   check.equal(bounds((a - b):square()), { { 0, 2.25 }, { 6.25, 30.25 } })
