@@ -21,7 +21,7 @@ typedef struct cpu_call {
 } cpu_call;
 
 typedef struct fold_call {
-  int redop, dtype;
+  int redop, dtype, parts; /* parts: of an element, 2 for complex numbers, which fold part by part */
   lgt_instance *to, *to_at;     /* borrowed from the job's touched list; to_at: positions, or NULL */
   lgt_instance *from, *from_at;
 } fold_call;
@@ -88,7 +88,7 @@ static lgt_status fold_run(lgt_step *step, int chunk) {
   int64_t run = n ? r->hi[n - 1] - r->lo[n - 1] : 1;
   for (;;) {
     lgt_redop_fold(f->redop, f->dtype, lgt_instance_at(f->to, index), f->to_at ? lgt_instance_at(f->to_at, index) : NULL,
-                   lgt_instance_at(f->from, index), f->from_at ? lgt_instance_at(f->from_at, index) : NULL, run);
+                   lgt_instance_at(f->from, index), f->from_at ? lgt_instance_at(f->from_at, index) : NULL, run * f->parts);
     int d = n - 2;
     for (; d >= 0; d--) {
       if (++index[d] < r->hi[d]) break;
@@ -392,7 +392,7 @@ static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source,
         lgt_instance *made = lgt_instance_new(binder->map, domain, root, &rect);
         if (!made) return LGT_NO_MEMORY;
         inst[access->slot] = made;
-        int64_t n = lgt_rect_size(&rect);
+        int64_t n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
         if (k) for (int64_t j = 0; j < n; j++) ((int64_t *)made->data)[j] = INT64_MAX;
         else lgt_redop_fill(code->inst[i].aux & ~LGT_REDUCE_FRESH, code->access[code->inst[i].b].dtype, made->data, n);
       }
@@ -421,12 +421,13 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
       bool pair = in->op == LGT_OP_REDUCE_ARG;
       if (in->op != LGT_OP_REDUCE && !pair) continue;
       int slot = loop->access[in->b].slot, at = pair ? loop->access[in->b + 1].slot : -1;
-      if (!source->fold[slot]) continue;
+      if (!source->fold[slot] || loop->access[in->b].byte) continue; /* an imaginary part goes with the real one */
       lgt_instance *to = source->inst[slot], *to_at = pair ? source->inst[at] : NULL;
       int redop = in->aux & ~LGT_REDUCE_FRESH, dtype = code->access[in->b].dtype;
+      int parts = lgt_dtype_is_pair(lgt_layout_at(binder->stores, group->slot[slot].layout)->dtype) ? 2 : 1;
       if (pair || in->aux & LGT_REDUCE_FRESH) {
         lgt_bind_wait(binder, to, true); /* usually new memory: nothing to wait for */
-        lgt_redop_fill(redop, dtype, to->data, lgt_rect_size(&to->rect));
+        lgt_redop_fill(redop, dtype, to->data, lgt_rect_size(&to->rect) * parts);
         for (int64_t j = 0; pair && j < lgt_rect_size(&to_at->rect); j++) ((int64_t *)to_at->data)[j] = INT64_MAX;
       }
       m.job->touched[m.job->ntouched++] = to;
@@ -435,7 +436,7 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
         lgt_instance *from = private[c * group->nslot + slot];
         if (!from) continue;
         work *w = &m.work[m.job->task.nstep];
-        w->fold = (fold_call){redop, dtype, to, to_at, from, pair ? private[c * group->nslot + at] : NULL};
+        w->fold = (fold_call){redop, dtype, parts, to, to_at, from, pair ? private[c * group->nslot + at] : NULL};
         add_step(m.job, w, 1, fold_run);
         m.job->task.cost += from->bytes;
       }

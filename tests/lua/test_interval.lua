@@ -14,7 +14,7 @@ check.case("intervals", function()
   check.equal(bounds(a - b), { { -0.5, -5.5 }, { 2.5, -2.5 } })
   check.equal(bounds(a * b), { { 0, -6 }, { 5, -1 } })
   check.equal(bounds(-a), { { -2.5, 0.5 }, { -1.5, 1.5 } })
-  check.equal(bounds((a - b):square()), { { 0, 2.25 }, { 6.25, 30.25 } })
+  check.equal(bounds((a - b):square()), { { 0, 6.25 }, { 6.25, 30.25 } })
   check.equal((a + b):widest()(), 3)
 end)
 
