@@ -119,7 +119,8 @@ static inline int add_leaf(random_loop *r, int dtype) {
   }
   if (kind == 1 && r->loop.nparam < MAX_PARAM) {
     r->param[r->loop.nparam] = random_scalar(dtype);
-    return add_inst(r, LGT_OP_PARAM, dtype, 0, r->loop.nparam++, LGT_NO_VALUE, LGT_NO_VALUE);
+    r->param[r->loop.nparam].range[1] = random_scalar(dtype).i; /* the second half of a pair */
+    return add_inst(r, LGT_OP_PARAM, dtype, random_below(2), r->loop.nparam++, LGT_NO_VALUE, LGT_NO_VALUE);
   }
   int room = MAX_ACCESS - 6;
   if (kind == 2 && dtype == LGT_INT64 && r->loop.naccess < room)
