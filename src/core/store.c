@@ -95,10 +95,12 @@ static bool grow_table(lgt_stores *stores) {
 }
 
 /* Dimensions of one element walk nowhere: a canonical stride lets equal views compare equal. */
-static void normalise(lgt_layout *l) {
+static bool normalise(lgt_layout *l) {
   int64_t root_stride[LGT_MAX_DIM], size = 1, root_size = 1;
   lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  for (int d = 0; d < l->ndim; d++) size *= l->shape[d];
+  for (int d = 0; d < l->ndim; d++)
+    if (__builtin_mul_overflow(size, l->shape[d], &size))
+      return lgt_err(LGT_BAD_SHAPE, "the view would have more than 2^63 elements"), false;
   for (int d = 0; d < l->root_ndim; d++) root_size *= l->root_shape[d];
   l->size = size;
   bool whole = l->ndim == l->root_ndim && l->offset == 0 && !(l->flags & LGT_LAYOUT_RESHAPED);
@@ -109,10 +111,11 @@ static void normalise(lgt_layout *l) {
   l->flags &= LGT_LAYOUT_RESHAPED;
   if (whole) l->flags |= LGT_LAYOUT_WHOLE;
   if (root_size * lgt_dtype_size(l->dtype) >= LARGE_BYTES) l->flags |= LGT_LAYOUT_LARGE;
+  return true;
 }
 
 uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
-  normalise(layout);
+  if (!normalise(layout)) return 0;
   layout->hash = layout_hash(layout);
   uint32_t i = (uint32_t)layout->hash & stores->layout_mask;
   for (; stores->layout_table[i]; i = (i + 1) & stores->layout_mask) {
@@ -166,7 +169,8 @@ uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t 
   if (!check_dim(&l, dim, l.ndim)) return 0;
   if (step == 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice's step is 0"), 0;
   if (count < 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice of %lld elements", (long long)count), 0;
-  int64_t last = first + (count - 1) * step;
+  int64_t last;
+  if (__builtin_mul_overflow(count - 1, step, &last) || __builtin_add_overflow(first, last, &last)) last = -1; /* far out of bounds */
   if (count > 0 && (first < 0 || first >= l.shape[dim] || last < 0 || last >= l.shape[dim]))
     return lgt_err(LGT_OUT_OF_BOUNDS, "elements %lld to %lld of an extent of %lld", (long long)first, (long long)last,
                    (long long)l.shape[dim]),
@@ -238,6 +242,7 @@ uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, con
     return lgt_err(LGT_BAD_SHAPE, "an array of %d dimensions cannot be broadcast to %d", l.ndim, ndim), 0;
   while (l.ndim < ndim) insert_dim(&l, 0, 1);
   for (int d = 0; d < ndim; d++) {
+    if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
     if (l.shape[d] == shape[d]) continue;
     if (l.shape[d] != 1)
       return lgt_err(LGT_BAD_SHAPE, "extent %lld cannot be broadcast to %lld", (long long)l.shape[d], (long long)shape[d]), 0;
@@ -299,7 +304,10 @@ uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const
   lgt_layout l = *lgt_layout_at(stores, layout);
   int64_t size = 1, squeezed[LGT_MAX_DIM], stride[LGT_MAX_DIM] = {0};
   if (ndim < 0 || ndim > LGT_MAX_DIM) return lgt_err(LGT_BAD_SHAPE, "%d dimensions, 0 to %d are possible", ndim, LGT_MAX_DIM), 0;
-  for (int d = 0; d < ndim; d++) size *= shape[d];
+  for (int d = 0; d < ndim; d++) {
+    if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
+    if (__builtin_mul_overflow(size, shape[d], &size)) size = INT64_MAX; /* no array has so many */
+  }
   if (size != l.size)
     return lgt_err(LGT_BAD_SHAPE, "an array of %lld elements cannot be reshaped to %lld", (long long)l.size, (long long)size), 0;
   if (reshape_ones(&l, ndim, shape)) return lgt_layout_intern(stores, &l);

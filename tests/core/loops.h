@@ -2,6 +2,7 @@
 #ifndef LGT_TEST_LOOPS_H
 #define LGT_TEST_LOOPS_H
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "loop.h"
