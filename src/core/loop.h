@@ -30,7 +30,7 @@
 #include "rect.h"
 
 #define LGT_LANES 16
-#define LGT_MAX_ACCESS 64    /* of a loop */
+#define LGT_MAX_ACCESS 512   /* of a loop */
 #define LGT_MAX_REDUCTIONS 16 /* of a loop */
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;

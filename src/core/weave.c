@@ -163,6 +163,29 @@ static int count_reductions(const lgt_weaver *w, int loop) {
   return n;
 }
 
+/* Does an earlier item of the loop have this view of the buffer in a register? */
+static bool in_register(const lgt_weaver *w, int loop, uint16_t buffer, uint32_t layout) {
+  for (int i = 0; i < w->items->nitem; i++) {
+    const lgt_weave_item *item = &w->items->item[i];
+    for (int a = 0; item->loop == loop && a < item->nargs; a++)
+      if ((item->in[a] == buffer || item->out[a] == buffer) && item->layout[a] == layout) return true;
+  }
+  return false;
+}
+
+/* Streams that the item adds to a loop.  An estimate: a result that only later turns out to be needed
+ * by another loop is not counted. */
+static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loop) {
+  int n = 0;
+  for (int a = 0; a < item->nargs; a++) {
+    if (item->in[a] != LGT_NONE && !in_register(w, loop, item->in[a], item->layout[a])) n++;
+    if (item->out[a] == LGT_NONE) continue;
+    const lgt_plan_root *root = &w->plan->root[w->items->buffer[item->out[a]].root];
+    if (root->stored || !root->fresh) n++;
+  }
+  return n;
+}
+
 static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number, int ndim, const int64_t *extent, unsigned kept) {
   const lgt_weave_loop *loop = &w->loop[number];
   if (loop->cpu || item->kind->cpu || !w->fuser->config->kernel_fusion) return false;
@@ -170,7 +193,7 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
   if (item->kind->reduces && loop->reduces &&
       (loop->kept != kept || count_reductions(w, number) + item->nargs > LGT_MAX_REDUCTIONS))
     return false;
-  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST && loop->naccess + 2 * item->nargs <= MAX_LOOP_ACCESS;
+  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST && loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
 }
 
 /* Put the item into the first loop from `from` on that takes it. */
@@ -189,8 +212,7 @@ static lgt_status place(lgt_weaver *w, lgt_weave_item *item, int from) {
   lgt_weave_loop *loop = &w->loop[number];
   if (item->kind->reduces) loop->reduces = true, loop->kept = kept;
   if (item->kind->body) loop->ninst += item->kind->body->ninst;
-  /* Loads of a view that the loop has already are free; counting them all would only end loops early. */
-  loop->naccess += item->nargs > 2 ? 2 : 1;
+  loop->naccess += new_accesses(w, item, number);
   item->loop = (uint16_t)number;
   for (int a = 0; a < item->nargs; a++) {
     uint16_t buffers[2] = {item->in[a], item->out[a]};
