@@ -33,10 +33,11 @@
 static const char *program = "lgt";
 static lua_State *interrupted_state; /* for the signal handler, while a chunk runs */
 
-/* What LuaJIT needs to compile long loops over arrays; -O options of the user come later and win. */
-static const char *const jit_parameters[] = {"maxtrace=8000", "maxrecord=40000", "maxirconst=4000",
-                                             "maxsnap=500",   "sizemcode=128",   "maxmcode=16384",
-                                             "loopunroll=60"};
+/* A program of some hundred array operations has traces for each of them; at its usual limits (1000 traces,
+ * 512 KB) LuaJIT throws them all away and begins again.  -O options of the user come later and win.  The
+ * limits on one trace stay: a loop body too long for it runs interpreted around compiled operations, which
+ * costs 60 to 250 ns each, as much as in one long trace. */
+static const char *const jit_parameters[] = {"maxtrace=8000", "sizemcode=128", "maxmcode=16384"};
 
 /* ---- errors and calls -------------------------------------------------------------------------- */
 
