@@ -49,6 +49,7 @@ struct lgt_kernels {
   pthread_cond_t work, done;
   entry *front, *back;
   bool stop, has_thread;
+  atomic_bool trimmed; /* the cache; relaxed: once is enough, twice does no harm */
   pthread_t thread;
   lgt_kernels_stats stats;
 };
@@ -143,6 +144,12 @@ static void log_compiled(const lgt_loop *loop, const lgt_emit_result *r, double 
   if (r->text) lgt_log(EMIT, 4, "%016llx\n%s", (unsigned long long)loop->hash[0], r->text);
 }
 
+static void keep_object(lgt_kernels *kernels, const lgt_loop *loop, const lgt_emit_result *r) {
+  lgt_kernel_cache_write(&kernels->cache, loop, r->object, r->size);
+  if (!atomic_exchange_explicit(&kernels->trimmed, true, memory_order_relaxed))
+    lgt_kernel_cache_trim(&kernels->cache);
+}
+
 static lgt_status compile(lgt_kernels *kernels, entry *e) {
   lgt_emit_result r;
   const lgt_loop *loop = e->kernel.loop;
@@ -155,7 +162,7 @@ static lgt_status compile(lgt_kernels *kernels, entry *e) {
   } else {
     log_compiled(loop, &r, lgt_time() - start);
     status = install(e, r.object, r.size);
-    if (!status && kernels->config->cache) lgt_kernel_cache_write(&kernels->cache, loop, r.object, r.size);
+    if (!status && kernels->config->cache) keep_object(kernels, loop, &r);
   }
   free(r.object);
   free(r.text);

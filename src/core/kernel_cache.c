@@ -10,6 +10,9 @@
  * finds what a crash or a bad disk leaves.  A file that does not fit is as good as none: the loop is
  * compiled and the file replaced.
  *
+ * The number of files is bounded: a file that is read is marked with the date, and once in a session
+ * that compiles anything, the oldest quarter goes when there are too many.
+ *
  * Machine code is read from here, so the directory must belong to this user and be writable by nobody
  * else, and so must the file; else it is not used.
  *
@@ -18,6 +21,7 @@
 #include "kernel_cache.h"
 
 #include <cpuid.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -25,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -32,7 +37,7 @@
 #include "log.h"
 #include "mem.h"
 
-enum { FORMAT = 1, FILE_MAX = 16 << 20 };
+enum { FORMAT = 1, FILE_MAX = 16 << 20, FILES_MAX = 4096, DAY = 24 * 3600 };
 
 typedef struct header {
   char magic[8];
@@ -199,6 +204,7 @@ static void *read_file(int fd, const uint64_t key[2], size_t *size) {
   if (read_exactly(fd, object, head.object_size)) {
     hash_bytes(check, object, head.object_size);
     if (memcmp(check, head.check, sizeof check) == 0) {
+      if (status.st_mtime < time(NULL) - DAY) futimens(fd, NULL);
       *size = head.object_size;
       return object;
     }
@@ -251,4 +257,51 @@ void lgt_kernel_cache_write(const lgt_kernel_cache *cache, const lgt_loop *loop,
   if (written && renameat(cache->fd, temporary, cache->fd, name) == 0) return;
   lgt_log(KERNEL, 1, "cannot write %s/%s: %s", cache->path, name, strerror(errno));
   if (fd >= 0) unlinkat(cache->fd, temporary, 0);
+}
+
+/* ---- trimming --------------------------------------------------------------------------------------- */
+
+typedef struct aged {
+  int64_t time;
+  char name[80];
+} aged;
+
+static int older(const void *a, const void *b) {
+  int64_t x = ((const aged *)a)->time, y = ((const aged *)b)->time;
+  return (x > y) - (x < y);
+}
+
+/* The directory's files with their times, as many as there is room for; how many there are. */
+static int list_files(const lgt_kernel_cache *cache, aged *file, int room) {
+  struct stat status;
+  int n = 0, fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+  if (!dir) {
+    if (fd >= 0) close(fd);
+    return 0;
+  }
+  for (struct dirent *entry; (entry = readdir(dir));) {
+    size_t length = strlen(entry->d_name);
+    if (entry->d_name[0] == '.' || length >= sizeof file->name) continue;
+    if (n < room) {
+      memcpy(file[n].name, entry->d_name, length + 1);
+      file[n].time = fstatat(cache->fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ? 0 : status.st_mtime;
+    }
+    n++;
+  }
+  closedir(dir);
+  return n;
+}
+
+void lgt_kernel_cache_trim(const lgt_kernel_cache *cache) {
+  if (cache->fd < 0) return;
+  int room = list_files(cache, NULL, 0), excess = room - FILES_MAX;
+  aged *file = excess > 0 ? lgt_mem_alloc((size_t)room * sizeof *file) : NULL;
+  if (!file) return;
+  int n = list_files(cache, file, room);
+  if (n > room) n = room; /* somebody else adds to them */
+  qsort(file, (size_t)n, sizeof *file, older);
+  for (int i = 0; i < n && i < excess + FILES_MAX / 4; i++) unlinkat(cache->fd, file[i].name, 0);
+  lgt_log(KERNEL, 1, "%s had %d files: the %d oldest are gone", cache->path, n, excess + FILES_MAX / 4);
+  lgt_mem_free(file);
 }

@@ -20,5 +20,7 @@ void lgt_kernel_cache_close(lgt_kernel_cache *cache);
 void *lgt_kernel_cache_read(const lgt_kernel_cache *cache, const lgt_loop *loop, size_t *size);
 /* Keep an object; a failure is logged and has no other consequence.  Any thread. */
 void lgt_kernel_cache_write(const lgt_kernel_cache *cache, const lgt_loop *loop, const void *object, size_t size);
+/* Remove what was not used for longest when there are too many files. */
+void lgt_kernel_cache_trim(const lgt_kernel_cache *cache);
 
 #endif

@@ -263,6 +263,34 @@ TEST(not_a_directory) {
   free(file);
 }
 
+/* Too many files: those that were not used for longest go. */
+TEST(trimming) {
+  char *dir = new_dir("trimming"), name[40];
+  CHECK_EQ(get_once(dir, 5), 'c');
+  char used[600];
+  CHECK_EQ(files_in(dir, used, sizeof used), 1);
+  for (int i = 0; i < 4200; i++) {
+    struct timespec when[2] = {{.tv_sec = 1000000 + i}, {.tv_sec = 1000000 + i}};
+    snprintf(name, sizeof name, "%032d.o", i);
+    CHECK(rewrite(path_in(dir, name), "x", 1));
+    CHECK(utimensat(AT_FDCWD, path_in(dir, name), when, 0) == 0);
+  }
+  struct timespec old[2] = {{.tv_sec = 5}, {.tv_sec = 5}};
+  CHECK(utimensat(AT_FDCWD, used, old, 0) == 0);
+  CHECK_EQ(get_once(dir, 5), 'l'); /* used: no longer the oldest */
+  CHECK_EQ(files_in(dir, NULL, 0), 4201);
+  CHECK_EQ(get_once(dir, 6), 'c');
+  int left = files_in(dir, NULL, 0);
+  CHECK(left > 2500 && left <= 4096);
+  snprintf(name, sizeof name, "%032d.o", 0);
+  CHECK(access(path_in(dir, name), F_OK) != 0);
+  snprintf(name, sizeof name, "%032d.o", 4199);
+  CHECK(access(path_in(dir, name), F_OK) == 0);
+  CHECK_EQ(get_once(dir, 5), 'l');
+  CHECK_EQ(get_once(dir, 6), 'l');
+  free(dir);
+}
+
 /* Many processes, one directory, the same loops at the same time. */
 TEST(processes) {
   enum { PROCESSES = 4, LOOPS = 12 };
@@ -432,6 +460,7 @@ int main(void) {
   RUN(damaged);
   RUN(permissions);
   RUN(not_a_directory);
+  RUN(trimming);
   RUN(failed);
   RUN(options);
   RUN(isa);
