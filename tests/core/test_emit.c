@@ -10,7 +10,7 @@
 #include "random_loop.h"
 
 static lgt_emit_loop_fn *emit;
-static int count = 150;
+static int count = 100;
 static uint64_t first_seed = 1;
 
 typedef struct compiled {
