@@ -1,27 +1,30 @@
 /* core.h - the files of the core, in the order in which data flows.
  *
- *   lgt        the public interface
+ *   lgt          the public interface
  *   err mem log config half dtype     beneath everything
- *   rect       boxes of coordinates, regions
- *   store      layouts (shapes and views), stores, handles
- *   partition  how a store is cut into tiles, one for each colour of a launch domain
- *   constraint which dimensions of a launch's arguments are cut alike -> a launch domain
- *   body       generators: scalar programs
- *   helper     what interpreter and compiled kernels share: libmvec, division, the instruction set
- *   task       task kinds and launches with resolved arguments
- *   window     launches in program order, in canonical form
- *   fuse       a window -> a plan: groups of launches, each a task of a few loops
- *   loop       loop nests, and how they are cut into chunks
- *   interp     executes loops without compiling them
- *   object     machine code: an ELF object made executable, without LLVM
- *   kernel     compiled loops: cache, disk, background compilation
- *   emit       loop -> MLIR -> object; a module of its own, the only file that knows MLIR
- *   depend     which tasks wait for which
- *   map        instances, copies between memories
- *   exec       worker threads
- *   runtime    the flush: a list of passes
+ *   rect         boxes of coordinates, regions
+ *   store        layouts (shapes and views), stores, handles
+ *   partition    how a store is cut into tiles, one for each colour of a launch domain
+ *   body         generators: scalar programs
+ *   helper       what interpreter and compiled kernels share: libmvec, division, the instruction set
+ *   task constraint         kinds, launches with resolved arguments; which of their dimensions are cut
+ *                alike -> a launch domain
+ *   window       launches in program order, in canonical form
+ *   loop         loop nests, and how they are cut into chunks
+ *   interp       executes loops without compiling them
+ *   object       machine code: an ELF object made executable, without LLVM
+ *   kernel       compiled loops: cache, disk, background compilation
+ *   emit         loop -> MLIR -> object; a module of its own, the only one that knows MLIR
+ *   fuse weave assemble     a window -> a plan: groups of launches, each a task of a few loops
+ *   exec         worker threads
+ *   map          instances, copies between memories
+ *   depend       which tasks wait for which
+ *   bind job     a plan and the window's stores -> instances, copies, tasks
+ *   blas         matrix products, as tasks with a CPU variant
+ *   runtime api explain     the flush, a list of passes; the public functions
  *
- * A file includes headers of earlier concepts only; tests/core/test_layers.py checks it.
+ * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks
+ * it.  Data flows in this order as far as planning goes; running a plan begins with its last lines.
  */
 #ifndef LGT_CORE_H
 #define LGT_CORE_H

@@ -38,15 +38,13 @@ def read(path):
 
 
 def concepts(root):
-    """{concept: level}.  The first word of each entry of the list; the entry 'beneath everything' has several."""
+    """{concept: level}.  An entry is one or more concepts of one level, two spaces, and what they are."""
     levels = {}
     for line in read(os.path.join(root, "src/core/core.h")).split("*/")[0].splitlines():
         if not re.match(r" \*   \w", line):
             continue
-        entry = line[5:]
-        words = entry.split("  ")[0].split() if "beneath everything" in entry else entry.split()[:1]
         level = len(levels)
-        levels.update((word, level) for word in words)
+        levels.update((word, level) for word in line[5:].split("  ")[0].split())
     return levels
 
 
