@@ -10,7 +10,7 @@
  * finds what a crash or a bad disk leaves.  A file that does not fit is as good as none: the loop is
  * compiled and the file replaced.
  *
- * The number of files is bounded: a file that is read is marked with the date, and once in a session
+ * The number of files is bounded: a file that is read is marked with the date, and once in a runtime
  * that compiles anything, the oldest quarter goes when there are too many.
  *
  * Machine code is read from here, so the directory must belong to this user and be writable by nobody

@@ -78,12 +78,12 @@ static int files_in(const char *dir, char *path, size_t room) {
   return n;
 }
 
-typedef struct session {
+typedef struct table {
   lgt_config *config;
   lgt_kernels *kernels;
-} session;
+} table;
 
-static bool begin(session *s, const char *dir, const char *background) {
+static bool begin(table *s, const char *dir, const char *background) {
   s->config = lgt_config_new();
   s->kernels = NULL;
   lgt_config_set(s->config, "cache_dir", dir);
@@ -91,14 +91,14 @@ static bool begin(session *s, const char *dir, const char *background) {
   return lgt_kernels_new(s->config, &s->kernels) == LGT_OK;
 }
 
-static void end(session *s) {
+static void end(table *s) {
   lgt_kernels_free(s->kernels);
   lgt_config_free(s->config);
 }
 
-/* Get one kernel in a session of its own; what it took: 'c' compiled, 'l' loaded, 'f' failed, '?' wrong. */
+/* Get one kernel from a table of its own; what it took: 'c' compiled, 'l' loaded, 'f' failed, '?' wrong. */
 static char get_once(const char *dir, double n) {
-  session s;
+  table s;
   if (!begin(&s, dir, "0")) return '!';
   lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(n));
   lgt_kernels_stats stats = lgt_kernels_stat(s.kernels);
@@ -114,7 +114,7 @@ static char get_once(const char *dir, double n) {
 /* ---- cases ------------------------------------------------------------------------------------------ */
 
 TEST(in_memory) {
-  session s;
+  table s;
   char *dir = new_dir("memory");
   CHECK(begin(&s, dir, "0"));
   lgt_kernel *one = lgt_kernel_get(s.kernels, make_loop(1));
@@ -132,7 +132,7 @@ TEST(in_memory) {
 }
 
 TEST(background) {
-  session s;
+  table s;
   char *dir = new_dir("background");
   lgt_kernel *kernel[100];
   CHECK(begin(&s, dir, "1"));
@@ -150,7 +150,7 @@ TEST(background) {
 
 /* Closing does not wait for the queue. */
 TEST(close_early) {
-  session s;
+  table s;
   char *dir = new_dir("early");
   CHECK(begin(&s, dir, "1"));
   for (int i = 0; i < 200; i++) lgt_kernel_get(s.kernels, make_loop(i));
@@ -299,7 +299,7 @@ TEST(processes) {
   for (int p = 0; p < PROCESSES; p++) {
     child[p] = fork();
     if (child[p]) continue;
-    session s;
+    table s;
     bool good = begin(&s, dir, p % 2 ? "1" : "0");
     for (int i = 0; good && i < LOOPS; i++) {
       lgt_kernel *kernel = lgt_kernel_get(s.kernels, make_loop(i));
@@ -321,7 +321,7 @@ TEST(processes) {
 
 /* A loop that cannot be compiled is marked, and everything else goes on. */
 TEST(failed) {
-  session s;
+  table s;
   char *dir = new_dir("failed");
   for (int background = 0; background < 2; background++) {
     CHECK(begin(&s, dir, background ? "1" : "0"));
@@ -347,7 +347,7 @@ TEST(failed) {
 }
 
 TEST(options) {
-  session s;
+  table s;
   char *dir = new_dir("options");
   CHECK(begin(&s, dir, "0"));
   lgt_config_set(s.config, "compile", "0");
@@ -374,7 +374,7 @@ TEST(options) {
 
 /* Another instruction set is another kernel; two at once are refused. */
 TEST(isa) {
-  session s, t = {NULL, NULL};
+  table s, t = {NULL, NULL};
   char *dir = new_dir("isa");
   CHECK_EQ(get_once(dir, 5), 'c');
   s.config = lgt_config_new();
@@ -408,7 +408,7 @@ TEST(no_memory) {
   int64_t live = lgt_mem_live();
   bool clean = false;
   for (int n = 1; !clean; n++) {
-    session s;
+    table s;
     s.config = lgt_config_new();
     lgt_config_set(s.config, "cache_dir", dir);
     lgt_config_set(s.config, "background", "0");
@@ -435,7 +435,7 @@ TEST(leave_at_once) {
   for (int i = 0; i < 20; i++) {
     pid_t child = fork();
     if (child == 0) {
-      session s;
+      table s;
       begin(&s, dir, "1");
       for (int k = 0; k < 50; k++) lgt_kernel_get(s.kernels, make_loop(i * 100 + k));
       usleep((useconds_t)i * 4000);
