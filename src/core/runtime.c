@@ -304,10 +304,11 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
   return 0;
 }
 
-/* The front is full when the window would be. */
+/* The front is full when the window would be; a window that is full already, because launches were taken
+ * early (a handle was freed), leaves no room for a single one. */
 static void set_limit(lgt_runtime *rt) {
   int lacks = rt->target - rt->window.count;
-  rt->front.limit = lacks > 1 ? (uint32_t)lacks : 1;
+  rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
 }
 
 void lgt_runtime_take(lgt_runtime *rt) {

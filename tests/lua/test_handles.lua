@@ -97,6 +97,16 @@ check.case("explicit release", function()
   check.that(lgt.stats().live_stores <= before + 8, "free() left stores over")
 end)
 
+check.case("a released array is refused in compiled loops too", function()
+  local x, accepted = np.ones(100), 0
+  for _ = 1, 2000 do
+    local y = x + 1
+    y:free()
+    if pcall(np.negative, y) then accepted = accepted + 1 end
+  end
+  check.equal(accepted, 0)
+end)
+
 check.case("many arrays at once", function()
   local arrays = {}
   for i = 1, 20000 do arrays[i] = np.full(2, i) end
