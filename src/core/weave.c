@@ -547,6 +547,14 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   return finish(&w, status);
 }
 
+/* Is the buffer a result of one of the items that are run again?  Then its memory is not an input. */
+static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *elided, int buffer) {
+  for (int k = 0; k < elided->nitem; k++)
+    for (int a = 0; a < items->item[elided->item[k]].nargs; a++)
+      if (items->item[elided->item[k]].out[a] == buffer) return true;
+  return false;
+}
+
 static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided, lgt_plan_group *rescue) {
   lgt_weaver w = {.fuser = fuser, .group = rescue, .plan = group->plan};
   lgt_status status = LGT_OK;
@@ -558,9 +566,10 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
   if (!w.items || !rescue->slot || !rescue->slot_of_final) return no_memory();
   for (int b = 0; b < nbuffer && !status; b++) {
     const lgt_weave_buffer *from = &group->items->buffer[b];
-    int made = new_buffer(&w, from->root, from->slot != LGT_NONE);
+    bool initial = from->slot != LGT_NONE && !computed_by(group->items, elided, b);
+    int made = new_buffer(&w, from->root, initial);
     if (made < 0) return no_memory();
-    if (from->slot == LGT_NONE) continue;
+    if (!initial) continue;
     w.items->buffer[b].slot = (uint16_t)add_slot(
         rescue, (lgt_plan_slot){.layout = group->slot[from->slot].layout, .root = from->slot, .initial = true, .read = true});
   }
