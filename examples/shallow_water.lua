@@ -3,7 +3,7 @@
 --   lgt examples/shallow_water.lua [cells per side] [steps] [picture.png]
 --
 -- Second order finite volumes: piecewise linear in each cell with minmod limited slopes (MUSCL),
--- fluxes by Harten, Lax and van Leer, two Runge-Kutta stages.  Some 400 array operations a step.
+-- fluxes by Harten, Lax and van Leer, two Runge-Kutta stages.  Some 470 array operations a step.
 local np = require "array"
 
 local n = tonumber(arg[1]) or 400

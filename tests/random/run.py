@@ -55,9 +55,8 @@ print(table.concat(missing, " "))
 """
 
 
-def draw(rng, caches):
-    """A configuration.  Compiling costs 20 ms a kernel: a part of them waits for the compiler, a part
-    compiles in the background, and half of them interprets."""
+def draw(rng, cache):
+    """A configuration.  It interprets kernels or compiles them in the background: see configurations."""
     config = {}
 
     def maybe(name, chance, values):
@@ -72,17 +71,28 @@ def draw(rng, caches):
         config["min_tile"] = rng.choice([1, 1, 1, 7])
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
-    kind = rng.random()
-    if kind < 0.5:
+    if rng.random() < 0.6:
         config["compile"] = 0
     else:
-        config["cache_dir"] = rng.choice(caches)
-        if kind < 0.75:
-            config["background"] = 0
+        config["cache_dir"] = cache
     maybe("check", 0.1, [1])
     maybe("turns", 0.3, [2])
     maybe("hotloop", 0.3, [2])
     return config
+
+
+def configurations(number, first, count, folder):
+    """What a batch runs under.  To wait for the compiler costs 20 ms a kernel, some 20 s a batch, so
+    every eighth batch does: once with a cold cache, then, differently cut, with a warm one."""
+    rng = random.Random(first * 7919 + number)
+    cache = os.path.join(folder, "shared")
+    configs = [draw(rng, cache) for _ in range(count)]
+    if number % 8 == 3:
+        own = os.path.join(folder, str(number))
+        for config in configs[:2]:
+            config.pop("compile", None)
+            config.update(background=0, cache_dir=own)
+    return configs
 
 
 def matrix(cache):
@@ -225,18 +235,15 @@ def one_seed(args, without):
 def many(args, without):
     begin = time.monotonic()
     folder = tempfile.mkdtemp(prefix="lgt-random-cache-")
-    caches = [os.path.join(folder, str(i)) for i in range(2)]
     batches = [range(first, min(first + BATCH, args.first + args.count))
                for first in range(args.first, args.first + args.count, BATCH)]
     tasks = []
     for i, seeds in enumerate(batches):
-        rng = random.Random(args.first * 7919 + i)
         if args.stress:
-            for config in matrix(caches[0]):
-                tasks.append((args.lgt, seeds, [config], without, args.limit))
+            configs = matrix(os.path.join(folder, "shared"))
         else:
-            configs = [{**draw(rng, caches), **parse_config(args.set)} for _ in range(args.configs)]
-            tasks.append((args.lgt, seeds, configs, without, args.limit))
+            configs = configurations(i, args.first, args.configs, folder)
+        tasks.append((args.lgt, seeds, [{**c, **parse_config(args.set)} for c in configs], without, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
         with multiprocessing.Pool(args.jobs) as pool:
