@@ -285,7 +285,7 @@ static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const u
   if (!call->kind->is_copy || w->fuser->solver.domains > 1 || !w->fuser->config->kernel_fusion) return false;
   const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
   const lgt_plan_root *dst = &w->plan->root[call->root[0]];
-  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE && to->size == from->size &&
+  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE && same_space(to->ndim, to->shape, from->ndim, from->shape) &&
          dst->fresh && current[call->root[0]] == LGT_NONE && !w->plan->root[call->root[1]].attached;
 }
 
