@@ -182,6 +182,7 @@ uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t 
 }
 
 static void drop_dim(lgt_layout *l, int dim) {
+  lgt_assert(l->ndim <= LGT_MAX_DIM);
   for (int d = dim; d + 1 < l->ndim; d++) {
     l->shape[d] = l->shape[d + 1];
     l->stride[d] = l->stride[d + 1];
