@@ -12,14 +12,15 @@
  * depends on the iteration space alone (never on workers, or on what else is fused into the loop),
  * because it is part of the fixed order in which values are combined:
  *
+ *   target  begins as its former contents, or as the identity if the reduction is fresh; what follows is
+ *           added to it one after another.
  *   lane    Along the innermost dimension element i goes to accumulator i mod 16.
  *   slab    If the target also stands still along the rows, the 16 accumulators go on from row to
- *           row and from slab to slab; else each row ends with the tree below.
+ *           row and the slab ends with the tree below; else each row does.
  *   tree    16 accumulators fold to one: acc[i] = acc[i] op acc[i + 8], then 4, 2, 1.
- *   chunk   If the target stands still along `split`, each chunk has its own partial result, and
- *           the partial results fold pairwise in order of the chunks:
- *           p[i] = p[2i] op p[2i+1] until one is left.
- *   target  Unless the reduction is fresh, the former contents come first: t op p.
+ *   chunk   If the target stands still along `split` and there are several chunks, each has a partial
+ *           result of its own, which begins as the identity.  They fold pairwise in order of the
+ *           chunks, p[i] = p[2i] op p[2i+1] until one is left, and then into the target: t op p.
  *
  *   Where the target moves along the innermost dimension, rows are added one after another.
  */
