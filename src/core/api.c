@@ -22,8 +22,10 @@ static uint32_t publish(lgt_runtime *rt, uint32_t layout) {
 uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape) {
   return publish(rt, lgt_stores_dense(&rt->stores, dtype, ndim, shape));
 }
-uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step) {
-  return layout_ok(rt, layout) ? publish(rt, lgt_stores_slice(&rt->stores, layout, dim, first, count, step)) : 0;
+uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count,
+                          int64_t step) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_slice(&rt->stores, layout, dim, first, count, step))
+                               : 0;
 }
 uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_project(&rt->stores, layout, dim, index)) : 0;
@@ -122,7 +124,8 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
 
 /* ---- memory of the host program ---------------------------------------------------------------------------- */
 
-lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context) {
+lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),
+                        void *context) {
   lgt_id id = lgt_array_new(rt, layout);
   lgt_store *store = id ? lgt_runtime_store(rt, id) : NULL;
   const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
@@ -144,16 +147,19 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
 }
 
 /* The newest elements of a rect in one instance of domain 0, with nothing in flight on it. */
-static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write, lgt_instance **out) {
+static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+                              lgt_instance **out) {
   lgt_status status = lgt_runtime_settle(rt);
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
   if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? rect : NULL, write, out);
-  if (!status && write && !lgt_store_written(&rt->map, store, 0, rect)) status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+  if (!status && write && !lgt_store_written(&rt->map, store, 0, rect))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
   if (status == LGT_NO_MEMORY) {
     const lgt_layout *l = lgt_layout_at(&rt->stores, store->layout);
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
-            (long long)(l->size * lgt_dtype_size(l->dtype)), (long long)rt->map.live, (long long)rt->map.budget);
+            (long long)(l->size * lgt_dtype_size(l->dtype)), (long long)rt->map.live,
+            (long long)rt->map.budget);
   }
   if (status) return status;
   lgt_bind_wait(&rt->binder, *out, write);
@@ -167,11 +173,13 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   return lgt_err(failure->status, "%s", failure->message);
 }
 
-static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout, lgt_instance **inst) {
+static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout,
+                              lgt_instance **inst) {
   lgt_store *store = lgt_runtime_store(rt, array);
   if (!store) return LGT_BAD_ARGUMENT;
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape), rect = lgt_layout_root_rect(*layout, &view);
+  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
+           rect = lgt_layout_root_rect(*layout, &view);
   if (write && !lgt_layout_exact(*layout)) read = true;
   store->refs++; /* settling may drop what only launches kept alive */
   lgt_status status = settle_rect(rt, store, &rect, read, write, inst);
@@ -183,7 +191,9 @@ static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool wri
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   lgt_store *store = lgt_runtime_store(rt, array);
   if (!store) return LGT_BAD_ARGUMENT;
-  if (!store->attached) return lgt_err(LGT_BAD_ARGUMENT, "the array does not use memory of the host program: only attached arrays can be detached");
+  if (!store->attached)
+    return lgt_err(LGT_BAD_ARGUMENT,
+                   "the array does not use memory of the host program: only attached arrays can be detached");
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst;
@@ -215,7 +225,9 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   lgt_tile tile;
   if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
   layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  if (layout->size != 1) return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number", (long long)layout->size);
+  if (layout->size != 1)
+    return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
+                   (long long)layout->size);
   lgt_status status = settle_view(rt, array, true, false, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
@@ -294,8 +306,11 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
 
 /* ---- kinds and launches ---------------------------------------------------------------------------------------- */
 
-int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) { return lgt_kinds_add_generator(&rt->kinds, name, body); }
-int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant) {
+int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) {
+  return lgt_kinds_add_generator(&rt->kinds, name, body);
+}
+int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints,
+                 lgt_cpu_variant variant) {
   return lgt_kinds_add_cpu(&rt->kinds, name, privileges, constraints, variant);
 }
 
@@ -308,20 +323,25 @@ uint32_t lgt_line(lgt_runtime *rt, const char *text) {
 }
 
 static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
-  if (launch->kind >= rt->kinds.count) return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  if (launch->kind >= rt->kinds.count)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
   const lgt_kind *kind = rt->kinds.kind[launch->kind];
   lgt_call call = {.kind = kind, .nargs = launch->nargs};
   lgt_space space;
   if (launch->nargs != kind->nargs)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs, launch->nargs);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs,
+                   launch->nargs);
   if (launch->nparams > LGT_MAX_PARAMS)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name, launch->nparams, LGT_MAX_PARAMS);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name,
+                   launch->nparams, LGT_MAX_PARAMS);
   for (int a = 0; a < launch->nargs; a++) {
-    if (!array_ok(rt, launch->arg[a])) return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
+    if (!array_ok(rt, launch->arg[a]))
+      return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
     call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
     if (kind->dtype[a] != LGT_NDTYPE && kind->dtype[a] != l->dtype)
-      return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1, lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
+      return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1,
+                     lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
   }
   return lgt_space_of_call(&rt->stores, &call, &space);
 }
@@ -352,15 +372,15 @@ lgt_status lgt_fence(lgt_runtime *rt) {
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 
 /* name, value */
-#define STAT_LIST(X)                                                                        \
-  X(launches, rt->launches) X(tasks, rt->binder.tasks) X(passes, rt->binder.passes) X(fused_groups, rt->binder.groups)    \
-  X(temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued)           \
-  X(windows, rt->windows) X(plans_made, rt->plans)                                           \
-  X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                \
-  X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                    \
-  X(kernels_failed, lgt_kernels_stat(rt->kernels).failed)                                    \
-  X(bytes_copied, rt->map.copied) X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak)    \
-  X(bytes_pooled, rt->map.pooled) X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
+#define STAT_LIST(X)                                                                                         \
+  X(launches, rt->launches)                                                                                  \
+  X(tasks, rt->binder.tasks) X(passes, rt->binder.passes) X(fused_groups, rt->binder.groups) X(              \
+      temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued) X(windows, rt->windows) \
+      X(plans_made, rt->plans) X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                   \
+          X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                            \
+              X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied)        \
+                  X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak) X(bytes_pooled, rt->map.pooled)    \
+                      X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
 
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   int i = 0;

@@ -28,11 +28,11 @@ typedef struct cell {
 typedef struct assembler {
   lgt_weaver *w;
   const lgt_weave_loop *shape;
-  lgt_inst *inst;   /* owned */
+  lgt_inst *inst; /* owned */
   int ninst, inst_room;
   lgt_scalar *constant; /* owned */
   int nconst, const_room;
-  lgt_access *access; /* owned */
+  lgt_access *access;     /* owned */
   lgt_plan_access *place; /* owned */
   int naccess, access_room, place_room;
   uint16_t *param_call; /* owned */
@@ -81,7 +81,8 @@ static int add_param(assembler *as, uint16_t call, int index) {
   for (int i = 0; i < as->nparam; i++)
     if (as->param_call[i] == call && as->param_index[i] == index) return i;
   if (!lgt_mem_grow((void **)&as->param_call, &as->param_call_room, as->nparam + 1, sizeof *as->param_call) ||
-      !lgt_mem_grow((void **)&as->param_index, &as->param_index_room, as->nparam + 1, sizeof *as->param_index))
+      !lgt_mem_grow((void **)&as->param_index, &as->param_index_room, as->nparam + 1,
+                    sizeof *as->param_index))
     return -1;
   as->param_call[as->nparam] = call;
   as->param_index[as->nparam] = (uint8_t)index;
@@ -98,8 +99,12 @@ static int add_access(assembler *as, int mode, int dtype, lgt_plan_access place)
 }
 
 static lgt_plan_access place_of(const assembler *as, const cell *c) {
-  lgt_plan_access p = {.slot = as->w->items->buffer[c->buffer].slot, .byte = c->byte, .layout = c->layout, .offset = c->sig.offset,
-                       .item = c->item, .arg = c->arg};
+  lgt_plan_access p = {.slot = as->w->items->buffer[c->buffer].slot,
+                       .byte = c->byte,
+                       .layout = c->layout,
+                       .offset = c->sig.offset,
+                       .item = c->item,
+                       .arg = c->arg};
   memcpy(p.stride, c->sig.stride, sizeof p.stride);
   return p;
 }
@@ -112,10 +117,16 @@ static cell *find_cell(assembler *as, uint16_t buffer, int byte, const lgt_signa
   return NULL;
 }
 
-static cell *add_cell(assembler *as, uint16_t buffer, int item, int arg, int byte, int dtype, const lgt_signature *sig) {
+static cell *add_cell(assembler *as, uint16_t buffer, int item, int arg, int byte, int dtype,
+                      const lgt_signature *sig) {
   if (!lgt_mem_grow((void **)&as->cell, &as->cell_room, as->ncell + 1, sizeof *as->cell)) return NULL;
   cell *c = &as->cell[as->ncell++];
-  *c = (cell){.buffer = buffer, .byte = (int16_t)byte, .dtype = (uint8_t)dtype, .item = (uint16_t)item, .arg = (uint8_t)arg, .sig = *sig};
+  *c = (cell){.buffer = buffer,
+              .byte = (int16_t)byte,
+              .dtype = (uint8_t)dtype,
+              .item = (uint16_t)item,
+              .arg = (uint8_t)arg,
+              .sig = *sig};
   c->layout = as->w->items->item[item].layout[arg];
   return c;
 }
@@ -135,7 +146,8 @@ static int load(assembler *as, int number, const lgt_inst *in) {
   int arg, byte;
   slot_argument(item->kind, in->a, in->dtype, &arg, &byte);
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  lgt_signature sig =
+      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
   uint16_t buffer = item->in[arg];
   cell *c = find_cell(as, buffer, byte, &sig);
   if (c) return c->value;
@@ -144,7 +156,8 @@ static int load(assembler *as, int number, const lgt_inst *in) {
   int access = add_access(as, LGT_ACCESS_LOAD, in->dtype, place_of(as, c));
   if (access < 0) return -1;
   as->w->items->buffer[buffer].loaded = true;
-  int value = emit(as, (lgt_inst){LGT_OP_LOAD, in->dtype, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
+  int value =
+      emit(as, (lgt_inst){LGT_OP_LOAD, in->dtype, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
   c->value = (uint16_t)value;
   return value;
 }
@@ -155,7 +168,8 @@ static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value)
   slot_argument(item->kind, in->b, in->dtype, &arg, &byte);
   if (item->out[arg] == LGT_NONE) return true;
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  lgt_signature sig =
+      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
   cell *c = find_cell(as, item->out[arg], byte, &sig);
   if (!c) c = add_cell(as, item->out[arg], number, arg, byte, in->dtype, &sig);
   if (!c) return false;
@@ -167,8 +181,14 @@ static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value)
 static int reduce_access(assembler *as, int number, int arg, int byte, int dtype) {
   const lgt_weave_item *item = &as->w->items->item[number];
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
-  cell c = {.buffer = item->out[arg], .byte = (int16_t)byte, .layout = item->layout[arg], .item = (uint16_t)number, .arg = (uint8_t)arg, .sig = sig};
+  lgt_signature sig =
+      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  cell c = {.buffer = item->out[arg],
+            .byte = (int16_t)byte,
+            .layout = item->layout[arg],
+            .item = (uint16_t)number,
+            .arg = (uint8_t)arg,
+            .sig = sig};
   return add_access(as, LGT_ACCESS_REDUCE, dtype, place_of(as, &c));
 }
 
@@ -178,7 +198,9 @@ static bool reduce(assembler *as, int number, const lgt_inst *in, uint16_t value
   slot_argument(item->kind, in->b, in->dtype, &arg, &byte);
   int access = reduce_access(as, number, arg, byte, in->dtype);
   if (in->op == LGT_OP_REDUCE_ARG && reduce_access(as, number, arg + 1, 0, LGT_INT64) < 0) return false;
-  if (access < 0 || !lgt_mem_grow((void **)&as->effect, &as->effect_room, as->neffect + 1, sizeof *as->effect)) return false;
+  if (access < 0 ||
+      !lgt_mem_grow((void **)&as->effect, &as->effect_room, as->neffect + 1, sizeof *as->effect))
+    return false;
   as->effect[as->neffect++] = (lgt_inst){in->op, in->dtype, in->aux, 0, value, (uint16_t)access, position};
   return true;
 }
@@ -193,10 +215,14 @@ static int coordinate(assembler *as, int number, const lgt_inst *in) {
   lgt_shape_strides(as->shape->ndim, as->shape->extent, position);
   for (int d = 0; d < as->shape->ndim; d++) p.stride[d] = dim < 0 ? position[d] : d == dim;
   int access = add_access(as, LGT_ACCESS_INDEX, LGT_INT64, p);
-  return access < 0 ? -1 : emit(as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
+  return access < 0 ? -1
+                    : emit(as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)access, LGT_NO_VALUE,
+                                          LGT_NO_VALUE});
 }
 
-static uint16_t renamed(const uint16_t *value, uint16_t operand) { return operand == LGT_NO_VALUE ? operand : value[operand]; }
+static uint16_t renamed(const uint16_t *value, uint16_t operand) {
+  return operand == LGT_NO_VALUE ? operand : value[operand];
+}
 
 static bool append_item(assembler *as, int number) {
   const lgt_weave_item *item = &as->w->items->item[number];
@@ -207,14 +233,25 @@ static bool append_item(assembler *as, int number) {
     lgt_inst in = body->inst[i];
     int v = LGT_NO_VALUE;
     switch (in.op) {
-      case LGT_OP_LOAD: v = load(as, number, &in); break;
-      case LGT_OP_STORE: good = store(as, number, &in, value[in.a]); break;
-      case LGT_OP_REDUCE: good = reduce(as, number, &in, value[in.a], LGT_NO_VALUE); break;
-      case LGT_OP_REDUCE_ARG: good = reduce(as, number, &in, value[in.a], value[in.c]); break;
-      case LGT_OP_INDEX: v = coordinate(as, number, &in); break;
+      case LGT_OP_LOAD:
+        v = load(as, number, &in);
+        break;
+      case LGT_OP_STORE:
+        good = store(as, number, &in, value[in.a]);
+        break;
+      case LGT_OP_REDUCE:
+        good = reduce(as, number, &in, value[in.a], LGT_NO_VALUE);
+        break;
+      case LGT_OP_REDUCE_ARG:
+        good = reduce(as, number, &in, value[in.a], value[in.c]);
+        break;
+      case LGT_OP_INDEX:
+        v = coordinate(as, number, &in);
+        break;
       case LGT_OP_CONST:
       case LGT_OP_PARAM: {
-        int k = in.op == LGT_OP_CONST ? add_constant(as, body->constant[in.a]) : add_param(as, item->call, in.a);
+        int k =
+            in.op == LGT_OP_CONST ? add_constant(as, body->constant[in.a]) : add_param(as, item->call, in.a);
         if (k < 0) v = -1;
         else in.a = (uint16_t)k, v = emit(as, in);
         break;
@@ -240,7 +277,9 @@ static bool append_effects(assembler *as) {
     cell *c = &as->cell[i];
     if (!c->dirty || as->w->items->buffer[c->buffer].slot == LGT_NONE) continue;
     int access = add_access(as, LGT_ACCESS_STORE, c->dtype, place_of(as, c));
-    if (access < 0 || emit(as, (lgt_inst){LGT_OP_STORE, c->dtype, 0, 0, c->value, (uint16_t)access, LGT_NO_VALUE}) < 0) return false;
+    if (access < 0 ||
+        emit(as, (lgt_inst){LGT_OP_STORE, c->dtype, 0, 0, c->value, (uint16_t)access, LGT_NO_VALUE}) < 0)
+      return false;
   }
   for (int i = 0; i < as->neffect; i++)
     if (emit(as, as->effect[i]) < 0) return false;
@@ -253,9 +292,19 @@ static bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE
 static int value_operands(const lgt_inst *in, uint16_t *out[3], lgt_inst *mutable) {
   int n = 0;
   switch (in->op) {
-    case LGT_OP_LOAD: case LGT_OP_CONST: case LGT_OP_PARAM: case LGT_OP_INDEX: return 0;
-    case LGT_OP_STORE: case LGT_OP_REDUCE: out[n++] = &mutable->a; return n;
-    case LGT_OP_REDUCE_ARG: out[n++] = &mutable->a; out[n++] = &mutable->c; return n;
+    case LGT_OP_LOAD:
+    case LGT_OP_CONST:
+    case LGT_OP_PARAM:
+    case LGT_OP_INDEX:
+      return 0;
+    case LGT_OP_STORE:
+    case LGT_OP_REDUCE:
+      out[n++] = &mutable->a;
+      return n;
+    case LGT_OP_REDUCE_ARG:
+      out[n++] = &mutable->a;
+      out[n++] = &mutable->c;
+      return n;
     default:
       if (in->a != LGT_NO_VALUE) out[n++] = &mutable->a;
       if (in->b != LGT_NO_VALUE) out[n++] = &mutable->b;
@@ -266,7 +315,9 @@ static int value_operands(const lgt_inst *in, uint16_t *out[3], lgt_inst *mutabl
 
 /* Drop instructions whose values reach no effect, and the accesses and parameters only they used. */
 static bool compact(assembler *as) {
-  uint16_t *number = lgt_mem_zalloc(((size_t)as->ninst + (size_t)as->naccess + (size_t)as->nparam + (size_t)as->nconst + 1) * sizeof *number);
+  uint16_t *number =
+      lgt_mem_zalloc(((size_t)as->ninst + (size_t)as->naccess + (size_t)as->nparam + (size_t)as->nconst + 1) *
+                     sizeof *number);
   if (!number) return false;
   uint16_t *access = number + as->ninst, *param = access + as->naccess, *constant = param + as->nparam;
   for (int i = as->ninst - 1; i >= 0; i--) { /* mark, from the end */
@@ -284,11 +335,14 @@ static bool compact(assembler *as) {
   }
   int kept = 0;
   for (int a = 0; a < as->naccess; a++)
-    if (access[a]) as->access[kept] = as->access[a], as->place[kept] = as->place[a], access[a] = (uint16_t)kept++;
+    if (access[a])
+      as->access[kept] = as->access[a], as->place[kept] = as->place[a], access[a] = (uint16_t)kept++;
   as->naccess = kept;
   kept = 0;
   for (int p = 0; p < as->nparam; p++)
-    if (param[p]) as->param_call[kept] = as->param_call[p], as->param_index[kept] = as->param_index[p], param[p] = (uint16_t)kept++;
+    if (param[p])
+      as->param_call[kept] = as->param_call[p], as->param_index[kept] = as->param_index[p],
+      param[p] = (uint16_t)kept++;
   as->nparam = kept;
   kept = 0;
   for (int c = 0; c < as->nconst; c++)
@@ -350,7 +404,9 @@ static void classify(assembler *as, const lgt_plan_loop *loop) {
     int64_t inner = loop->ndim ? stride_bytes(as, a, loop->dim[loop->ndim - 1]) : 0;
     int64_t row = loop->ndim > 1 ? stride_bytes(as, a, loop->dim[loop->ndim - 2]) : 0;
     access->inner = inner == 0 ? LGT_STRIDE_ZERO : inner == unit ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY;
-    access->row = access->mode != LGT_ACCESS_REDUCE ? 0 : row == 0 && inner == 0 ? LGT_STRIDE_ZERO : LGT_STRIDE_ANY;
+    access->row = access->mode != LGT_ACCESS_REDUCE ? 0
+                  : row == 0 && inner == 0          ? LGT_STRIDE_ZERO
+                                                    : LGT_STRIDE_ANY;
   }
 }
 
@@ -364,7 +420,8 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
   for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
   loop->bytes = 0;
   for (int a = 0; a < as->naccess; a++) {
-    for (int d = 0; d < loop->ndim; d++) loop->shape.stride[a * LGT_MAX_DIM + d] = stride_bytes(as, a, loop->dim[d]);
+    for (int d = 0; d < loop->ndim; d++)
+      loop->shape.stride[a * LGT_MAX_DIM + d] = stride_bytes(as, a, loop->dim[d]);
     if (as->access[a].mode == LGT_ACCESS_INDEX) continue;
     const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[a].layout);
     loop->base[a].index = as->place[a].offset * lgt_dtype_size(layout->dtype) + as->place[a].byte;
@@ -385,8 +442,13 @@ static lgt_loop *take_code(assembler *as) {
     return NULL;
   }
   memcpy(access, as->access, (size_t)as->naccess * sizeof *access);
-  *code = (lgt_loop){.naccess = (uint16_t)as->naccess, .ninst = (uint16_t)as->ninst, .nconst = (uint16_t)as->nconst,
-                     .nparam = (uint16_t)as->nparam, .access = access, .inst = as->inst, .constant = as->constant};
+  *code = (lgt_loop){.naccess = (uint16_t)as->naccess,
+                     .ninst = (uint16_t)as->ninst,
+                     .nconst = (uint16_t)as->nconst,
+                     .nparam = (uint16_t)as->nparam,
+                     .access = access,
+                     .inst = as->inst,
+                     .constant = as->constant};
   as->inst = NULL;
   as->constant = NULL;
   lgt_loop_seal(code);
@@ -396,7 +458,8 @@ static lgt_loop *take_code(assembler *as) {
 static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   if (!append_effects(as) || !compact(as)) return no_memory();
   if (as->ninst == 0) return LGT_OK; /* nothing of it is needed */
-  if (as->naccess > LGT_MAX_ACCESS) return lgt_err(LGT_UNSUPPORTED, "a fused loop of %d accesses", as->naccess);
+  if (as->naccess > LGT_MAX_ACCESS)
+    return lgt_err(LGT_UNSUPPORTED, "a fused loop of %d accesses", as->naccess);
   loop->space_ndim = as->shape->ndim;
   memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
   choose_dims(as, loop);
@@ -427,7 +490,10 @@ static lgt_status cpu_loop(lgt_weaver *w, int number, lgt_plan_loop *loop) {
   if (!loop->access) return no_memory();
   for (int a = 0; a < item->nargs; a++) {
     uint16_t buffer = item->out[a] != LGT_NONE ? item->out[a] : item->in[a];
-    loop->access[a] = (lgt_plan_access){.slot = w->items->buffer[buffer].slot, .layout = item->layout[a], .item = (uint16_t)number, .arg = (uint8_t)a};
+    loop->access[a] = (lgt_plan_access){.slot = w->items->buffer[buffer].slot,
+                                        .layout = item->layout[a],
+                                        .item = (uint16_t)number,
+                                        .arg = (uint8_t)a};
   }
   return LGT_OK;
 }
@@ -452,7 +518,8 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
   for (int i = 0; i < w->items->nitem; i++) { /* reductions work on memory too */
     const lgt_weave_item *item = &w->items->item[i];
     for (int a = 0; a < item->nargs && item->loop == number; a++)
-      if (item->kind->privilege[a] & LGT_PRIV_REDUCE && item->out[a] != LGT_NONE) w->items->buffer[item->out[a]].loaded = true;
+      if (item->kind->privilege[a] & LGT_PRIV_REDUCE && item->out[a] != LGT_NONE)
+        w->items->buffer[item->out[a]].loaded = true;
   }
   if (!status && out) status = finish_loop(&as, out);
   assembler_fini(&as);

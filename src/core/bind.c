@@ -25,7 +25,8 @@ int lgt_bind_domain_of(const lgt_binder *binder, const lgt_partition *launch, in
 /* ---- stores ------------------------------------------------------------------------------------------ */
 
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
-  lgt_failure *failure = lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
+  lgt_failure *failure =
+      lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
   if (!failure) failure = lgt_failure_retain(binder->reserve);
   if (!binder->failure) binder->failure = lgt_failure_retain(failure);
   return failure;
@@ -70,12 +71,14 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = replica->inst;
-  lgt_instance *inst = lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
+  lgt_instance *inst =
+      lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
   if (!inst) return LGT_NO_MEMORY;
   lgt_status status = LGT_OK;
   if (old && replica->valid.count) {
     lgt_copy *copies = lgt_mem_alloc((size_t)replica->valid.count * sizeof *copies);
-    for (int i = 0; copies && i < replica->valid.count; i++) copies[i] = (lgt_copy){old, inst, replica->valid.rect[i]};
+    for (int i = 0; copies && i < replica->valid.count; i++)
+      copies[i] = (lgt_copy){old, inst, replica->valid.rect[i]};
     status = copies ? lgt_job_copy(binder, copies, replica->valid.count) : no_memory();
     lgt_mem_free(copies);
   }
@@ -84,7 +87,8 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   return status;
 }
 
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_rect *fetch, bool write, lgt_instance **out) {
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
+                            const lgt_rect *fetch, bool write, lgt_instance **out) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   if (rect->ndim == 0) domain = 0;
   lgt_replica *replica = &store->replica[domain];
@@ -96,7 +100,8 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
   lgt_status status = LGT_OK;
   if (!covers || ((write || missing) && shared)) {
     lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-    if (binder->map->domains == 1) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+    if (binder->map->domains == 1)
+      want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
     status = replace_instance(binder, store, domain, &want);
   }
   if (!status && missing) {
@@ -128,17 +133,21 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
 typedef struct run {
   lgt_binder *binder;
   lgt_plan_group *group;
-  const uint32_t *root;        /* store of each root; NULL for a rescue */
-  const lgt_binding *source;   /* for a rescue: the instances of the original group */
-  lgt_instance **inst;         /* domains * nslot, a ref each */
-  lgt_rect *read, *write;      /* domains * nslot: what the domain's colours touch */
+  const uint32_t *root;      /* store of each root; NULL for a rescue */
+  const lgt_binding *source; /* for a rescue: the instances of the original group */
+  lgt_instance **inst;       /* domains * nslot, a ref each */
+  lgt_rect *read, *write;    /* domains * nslot: what the domain's colours touch */
   lgt_scalar *param;
-  bool *fold;                  /* nslot: several colours reduce into the same elements */
+  bool *fold; /* nslot: several colours reduce into the same elements */
 } run;
 
-static lgt_store *root_store(const run *r, uint16_t root) { return lgt_store_at(r->binder->stores, r->root[root]); }
+static lgt_store *root_store(const run *r, uint16_t root) {
+  return lgt_store_at(r->binder->stores, r->root[root]);
+}
 
-static bool is_scalar(const run *r, int slot) { return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0; }
+static bool is_scalar(const run *r, int slot) {
+  return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0;
+}
 
 static const lgt_space *space_of(const run *r, const lgt_plan_access *access) {
   const lgt_weave_item *item = &r->group->items->item[access->item];
@@ -165,7 +174,9 @@ lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, i
   return lgt_partition_rect(group->launch, colour);
 }
 
-static int access_count(const lgt_plan_loop *loop) { return loop->cpu ? loop->cpu->nargs : loop->kernel->loop->naccess; }
+static int access_count(const lgt_plan_loop *loop) {
+  return loop->cpu ? loop->cpu->nargs : loop->kernel->loop->naccess;
+}
 
 static int access_mode(const lgt_plan_loop *loop, int a) {
   if (!loop->cpu) return loop->kernel->loop->access[a].mode;
@@ -181,7 +192,9 @@ static bool stands_still(const run *r, const lgt_plan_access *access) {
   return false;
 }
 
-static void bound_into(lgt_rect *rect, const lgt_rect *more) { *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more); }
+static void bound_into(lgt_rect *rect, const lgt_rect *more) {
+  *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
+}
 
 /* Fill in read[], write[] and fold[]: what each domain touches of each slot. */
 static void survey(run *r) {
@@ -199,10 +212,12 @@ static void survey(run *r) {
         if (access->slot == LGT_NONE) continue;
         int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
         lgt_rect rect = access_rect(r, access, &tile);
-        bool writes = mode != LGT_ACCESS_LOAD, exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
+        bool writes = mode != LGT_ACCESS_LOAD,
+             exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
         if (mode == LGT_ACCESS_REDUCE && stands_still(r, access)) r->fold[access->slot] = true;
         if (writes) bound_into(&r->write[at], &rect);
-        if (!writes || !exact || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ)) bound_into(&r->read[at], &rect);
+        if (!writes || !exact || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
+          bound_into(&r->read[at], &rect);
       }
     }
   }
@@ -225,9 +240,12 @@ static lgt_status acquire_initial(run *r, int s, int domain) {
   lgt_store *store = root_store(r, slot->root);
   bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
   if (!read && !write) return LGT_OK;
-  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at])
+                 : read        ? r->read[at]
+                               : r->write[at];
   lgt_instance *inst;
-  lgt_status status = lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &inst);
+  lgt_status status =
+      lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &inst);
   return status ? status : hold(r, at, inst);
 }
 
@@ -245,7 +263,8 @@ static lgt_status make_new(run *r, int s, int domain) {
 }
 
 static void release_slots(run *r) {
-  for (int i = 0; i < r->group->nslot * r->binder->map->domains; i++) lgt_instance_release(r->binder->map, r->inst[i]);
+  for (int i = 0; i < r->group->nslot * r->binder->map->domains; i++)
+    lgt_instance_release(r->binder->map, r->inst[i]);
 }
 
 /* A scalar exists once, in domain 0, for all domains; so does what several colours reduce into. */
@@ -326,7 +345,8 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
   for (int d = 0; d < map->domains; d++) {
     lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
     lgt_region_clear(&store->replica[d].valid);
-    if (inst != store->replica[d].inst) lgt_replica_set(map, &store->replica[d], inst ? lgt_instance_retain(inst) : NULL);
+    if (inst != store->replica[d].inst)
+      lgt_replica_set(map, &store->replica[d], inst ? lgt_instance_retain(inst) : NULL);
   }
   if (map->domains > 1) return mark_written(r, store, s);
   return lgt_region_add(&store->replica[0].valid, &r->inst[s]->rect) ? LGT_OK : no_memory();
@@ -335,9 +355,11 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
 static void update_keys(run *r, lgt_store *store, const lgt_plan_loop *loop, const lgt_plan_access *access) {
   lgt_alignment align = lgt_bind_align(r->group, access);
   if (loop->space_ndim != r->group->launch->ndim) return;
-  store->key = r->group->launch->ncolour == 1
-                   ? NULL
-                   : lgt_solver_key(&r->binder->fuser->solver, lgt_layout_at(r->binder->stores, access->layout), &align, r->group->launch);
+  store->key =
+      r->group->launch->ncolour == 1
+          ? NULL
+          : lgt_solver_key(&r->binder->fuser->solver, lgt_layout_at(r->binder->stores, access->layout),
+                           &align, r->group->launch);
 }
 
 static lgt_status settle_all(run *r) {
@@ -352,7 +374,8 @@ static lgt_status settle_all(run *r) {
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
-      if (r->binder->map->domains > 1 && !status) status = mark_written(r, root_store(r, group->slot[s].root), s);
+      if (r->binder->map->domains > 1 && !status)
+        status = mark_written(r, root_store(r, group->slot[s].root), s);
       root_store(r, group->slot[s].root)->written = true;
       root_store(r, group->slot[s].root)->maker = group;
     }
@@ -459,7 +482,9 @@ static void fail_group(run *r, lgt_status status, uint32_t line) {
     if (!r->group->slot[s].initial) bytes += l->size * lgt_dtype_size(l->dtype);
   }
   if (status == LGT_NO_MEMORY)
-    lgt_err(status, "out of memory: a task needs %lld more bytes, arrays already take %lld of %lld; use smaller arrays, drop some, or raise --mem",
+    lgt_err(status,
+            "out of memory: a task needs %lld more bytes, arrays already take %lld of %lld; use smaller "
+            "arrays, drop some, or raise --mem",
             (long long)bytes, (long long)r->binder->map->live, (long long)r->binder->map->budget);
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_bind_fail(r->binder, status, message, line);
@@ -467,7 +492,8 @@ static void fail_group(run *r, lgt_status status, uint32_t line) {
   lgt_failure_release(failure);
 }
 
-lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root) {
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
+                          const uint32_t *root) {
   run r = {.binder = binder, .group = group, .root = root};
   lgt_status status = LGT_OK;
   for (int s = 0; s < group->nslot && !status; s++)
@@ -505,7 +531,8 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   group->plan->stale = true;
   binder->rescued++;
   lgt_arena_reset(&binder->arena);
-  run r = {.binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
+  run r = {
+      .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
   status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
   if (r.inst) release_slots(&r);

@@ -22,7 +22,9 @@ static int find(int *parent, int v) {
 /* "a.d" -> variable number, or -1. */
 static int parse_pair(const char **text, int nargs) {
   int arg, dim, used;
-  if (sscanf(*text, "%d.%d%n", &arg, &dim, &used) != 2 || arg < 0 || arg >= nargs || dim < 0 || dim >= LGT_MAX_DIM) return -1;
+  if (sscanf(*text, "%d.%d%n", &arg, &dim, &used) != 2 || arg < 0 || arg >= nargs || dim < 0 ||
+      dim >= LGT_MAX_DIM)
+    return -1;
   *text += used;
   return arg * LGT_MAX_DIM + dim;
 }
@@ -44,7 +46,8 @@ static bool parse_number(const char **text, int32_t *out) {
 }
 
 /* One constraint; false when it is malformed. */
-static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole, lgt_constraint_set *set) {
+static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole,
+                      lgt_constraint_set *set) {
   if (accept(text, "align(")) {
     int first = parse_pair(text, nargs);
     if (first < 0) return false;
@@ -68,7 +71,9 @@ static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned
   if (accept(text, "bloat(")) {
     int v = parse_pair(text, nargs);
     int32_t below, above;
-    if (v < 0 || !accept(text, ",") || !parse_number(text, &below) || !accept(text, ",") || !parse_number(text, &above)) return false;
+    if (v < 0 || !accept(text, ",") || !parse_number(text, &below) || !accept(text, ",") ||
+        !parse_number(text, &above))
+      return false;
     if (below < 0 || above < 0) return false;
     mentioned[v] = true;
     set->below[v / LGT_MAX_DIM][v % LGT_MAX_DIM] = below;
@@ -92,7 +97,8 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
   while (accept(&p, ""), *p) {
     if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
       lgt_err(LGT_BAD_ARGUMENT,
-              "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...) or bloat(a.d,below,above) with "
+              "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...) or bloat(a.d,below,above) "
+              "with "
               "arguments 0 to %d at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);
@@ -137,7 +143,8 @@ static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, l
       space->align[a].above[d] = set->above[a][d];
       if (k < 0) continue;
       if (known[k] && space->extent[k] != l->shape[d])
-        return lgt_err(LGT_BAD_SHAPE, "'%s' wants dimension %d of argument %d to have %lld elements, it has %lld",
+        return lgt_err(LGT_BAD_SHAPE,
+                       "'%s' wants dimension %d of argument %d to have %lld elements, it has %lld",
                        call->kind->name, d + 1, a + 1, (long long)space->extent[k], (long long)l->shape[d]);
       known[k] = true;
       space->extent[k] = l->shape[d];
@@ -170,8 +177,8 @@ lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *alig
 /* ---- the solver ----------------------------------------------------------------------------------- */
 
 /* Tiles of the space from the key partition of an argument's root; false when the view hides them. */
-static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key, const lgt_space *space,
-                   int64_t *tile, int64_t *offset) {
+static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
+                   const lgt_space *space, int64_t *tile, int64_t *offset) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   unsigned carried = 0;
   if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
@@ -189,20 +196,24 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
 }
 
 /* The argument to ask next: the costliest to move, recent ones first among equals; -1: none is left. */
-static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_solver_key_state *state, const bool *asked) {
+static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_solver_key_state *state,
+                     const bool *asked) {
   int best = -1;
   int64_t most = -1;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
     int64_t bytes = l->size * lgt_dtype_size(l->dtype);
-    if (asked[a] || !state[a].key || bytes < most || (bytes == most && (state[best].recent || !state[a].recent))) continue;
+    if (asked[a] || !state[a].key || bytes < most ||
+        (bytes == most && (state[best].recent || !state[a].recent)))
+      continue;
     best = a;
     most = bytes;
   }
   return best;
 }
 
-const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
+                                       const lgt_call *call, const lgt_space *space,
                                        const lgt_solver_key_state *state, const char **reason) {
   int64_t size = 1;
   for (int d = 0; d < space->ndim; d++) size *= space->extent[d];
@@ -213,20 +224,24 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
     if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED)
       return lgt_partition_none(solver->partitions, space->ndim, space->extent);
   *reason = "smaller than two tiles";
-  if (size < 2 * solver->min_tile || size < 2) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  if (size < 2 * solver->min_tile || size < 2)
+    return lgt_partition_none(solver->partitions, space->ndim, space->extent);
   bool asked[LGT_MAX_ARGS] = {false};
   for (int a; (a = costliest(stores, call, state, asked)) >= 0;) {
     int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
     asked[a] = true;
-    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset)) continue;
+    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset))
+      continue;
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
     return lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
   }
   *reason = "natural";
-  return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most, solver->min_tile);
+  return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most,
+                               solver->min_tile);
 }
 
-const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align, const lgt_partition *launch) {
+const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align,
+                                    const lgt_partition *launch) {
   int64_t offset[LGT_MAX_DIM], step[LGT_MAX_DIM], tile[LGT_MAX_DIM];
   if (launch->kind != LGT_PARTITION_TILING || l->flags & LGT_LAYOUT_RESHAPED) return NULL;
   lgt_layout_walk(l, offset, step);

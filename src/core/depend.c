@@ -7,7 +7,8 @@ static bool order(lgt_exec *exec, lgt_task *before, lgt_task *after) {
 
 bool lgt_depend_read(lgt_exec *exec, lgt_task *task, lgt_instance *inst) {
   if (!order(exec, inst->writer, task)) return false;
-  if (!lgt_mem_grow((void **)&inst->reader, &inst->reader_room, inst->nreader + 1, sizeof *inst->reader)) return false;
+  if (!lgt_mem_grow((void **)&inst->reader, &inst->reader_room, inst->nreader + 1, sizeof *inst->reader))
+    return false;
   inst->reader[inst->nreader++] = task;
   lgt_instance_retain(inst);
   return true;

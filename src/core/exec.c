@@ -16,14 +16,14 @@ enum { SPINS = 2000, INLINE_COST = 96 * 1024 };
 
 struct lgt_exec {
   pthread_mutex_t lock;
-  pthread_cond_t work;      /* a task became ready, or has more chunks */
-  pthread_cond_t finished;  /* a task is done */
-  lgt_task *head, *tail;    /* ready tasks that have chunks to take */
-  int sleeping, waiting;    /* workers in `work`, threads in `finished` */
+  pthread_cond_t work;     /* a task became ready, or has more chunks */
+  pthread_cond_t finished; /* a task is done */
+  lgt_task *head, *tail;   /* ready tasks that have chunks to take */
+  int sleeping, waiting;   /* workers in `work`, threads in `finished` */
   bool stop;
-  atomic_int available;     /* length of the list; read without the lock as a hint */
-  atomic_int completed;     /* tasks, ever; a hint for waiting threads */
-  pthread_t *thread;        /* owned */
+  atomic_int available; /* length of the list; read without the lock as a hint */
+  atomic_int completed; /* tasks, ever; a hint for waiting threads */
+  pthread_t *thread;    /* owned */
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
@@ -209,9 +209,11 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after) {
   bool good = true;
   pthread_mutex_lock(&exec->lock);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
-    if (before->status) fail(after, before->status, before->message ? before->message : lgt_status_name(before->status));
+    if (before->status)
+      fail(after, before->status, before->message ? before->message : lgt_status_name(before->status));
   } else {
-    good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1, sizeof *before->successor);
+    good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
+                        sizeof *before->successor);
     if (good) {
       before->successor[before->nsuccessor++] = after;
       after->pending++;

@@ -23,7 +23,8 @@ static void put(writer *w, const char *format, ...) {
 
 static void put_rect(writer *w, const lgt_rect *r) {
   put(w, "[");
-  for (int d = 0; d < r->ndim; d++) put(w, "%s%lld:%lld", d ? ", " : "", (long long)r->lo[d] + 1, (long long)r->hi[d]);
+  for (int d = 0; d < r->ndim; d++)
+    put(w, "%s%lld:%lld", d ? ", " : "", (long long)r->lo[d] + 1, (long long)r->hi[d]);
   put(w, "]");
 }
 
@@ -40,7 +41,9 @@ static void put_layout(writer *w, const lgt_layout *l) {
 static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
   if (store->failure) put(w, "poisoned: %s\n", store->failure->message);
   if (store->recipe) {
-    put(w, "not stored: it was only needed inside a fused task of %d operations, and would be computed again if read\n",
+    put(w,
+        "not stored: it was only needed inside a fused task of %d operations, and would be computed again if "
+        "read\n",
         store->recipe->group->count);
     return;
   }
@@ -53,7 +56,8 @@ static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) 
     if (!replica->inst) continue;
     put(w, "domain %d: an instance of ", d + 1);
     put_rect(w, &replica->inst->rect);
-    put(w, " (%lld bytes)%s, newest in", (long long)replica->inst->bytes, store->attached && d == 0 ? ", memory of the host program" : "");
+    put(w, " (%lld bytes)%s, newest in", (long long)replica->inst->bytes,
+        store->attached && d == 0 ? ", memory of the host program" : "");
     for (int i = 0; i < replica->valid.count; i++) {
       put(w, " ");
       put_rect(w, &replica->valid.rect[i]);
@@ -76,8 +80,10 @@ static void put_partition(writer *w, const lgt_partition *p) {
 static void put_history(writer *w, const lgt_store *store) {
   const lgt_plan_group *group = store->maker;
   if (!group) return;
-  put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s", group->nloop, group->nloop == 1 ? "" : "s");
-  for (int i = 0; i < group->count && i < 40; i++) put(w, " %s", group->plan->call[group->first + i].kind->name);
+  put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s",
+      group->nloop, group->nloop == 1 ? "" : "s");
+  for (int i = 0; i < group->count && i < 40; i++)
+    put(w, " %s", group->plan->call[group->first + i].kind->name);
   put(w, "%s\n", group->count > 40 ? " ..." : "");
   put(w, "launched over ");
   put_partition(w, group->launch);

@@ -63,7 +63,8 @@ void lgt_fuser_fini(lgt_fuser *fuser) {
 void lgt_fuser_clear(lgt_fuser *fuser) {
   for (uint32_t i = 0; i <= fuser->mask; i++) {
     if (!fuser->table[i]) continue;
-    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1, sizeof *fuser->retired)) {
+    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
+                      sizeof *fuser->retired)) {
       fuser->table[i]->stale = true; /* it stays where it is and will be made again */
       continue;
     }
@@ -103,7 +104,9 @@ static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
   if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;
   uint32_t i = position_of(fuser, plan->hash, plan->word, plan->nword);
   if (fuser->table[i]) {
-    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1, sizeof *fuser->retired)) return false;
+    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
+                      sizeof *fuser->retired))
+      return false;
     fuser->retired[fuser->nretired++] = fuser->table[i];
   } else {
     fuser->count++;
@@ -114,10 +117,13 @@ static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
 
 /* ---- describe ------------------------------------------------------------------------------------ */
 
-static bool writes_arg(const lgt_kind *kind, int a) { return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE); }
+static bool writes_arg(const lgt_kind *kind, int a) {
+  return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
+}
 
 /* Keys as they will be when a call runs: `state` is by root and follows the window's writes. */
-static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state, lgt_plan_call *out) {
+static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state,
+                                lgt_plan_call *out) {
   lgt_solver_key_state args[LGT_MAX_ARGS];
   out->kind = call->kind;
   out->nargs = call->nargs;
@@ -133,7 +139,9 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
   for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
     if (writes_arg(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
-      const lgt_partition *key = out->launch->ncolour > 1 ? lgt_solver_key(&fuser->solver, layout, &out->space.align[a], out->launch) : NULL;
+      const lgt_partition *key =
+          out->launch->ncolour > 1 ? lgt_solver_key(&fuser->solver, layout, &out->space.align[a], out->launch)
+                                   : NULL;
       state[out->root[a]] = (lgt_solver_key_state){key, true};
     }
   return LGT_OK;
@@ -185,22 +193,26 @@ static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, boo
 }
 
 /* May `call` follow `earlier` in one group of several colours? */
-static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call) {
+static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier,
+                              const lgt_plan_call *call) {
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < earlier->nargs; b++) {
       if (call->root[a] != earlier->root[b]) continue;
       bool wrote = writes_arg(earlier->kind, b), writes = writes_arg(call->kind, a);
       if (!wrote && !writes) continue;
-      const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]), *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
+      const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
+                       *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
       if (!collide(la, writes, lb, wrote)) continue;
-      if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE) return LGT_REFUSAL_REDUCTION;
+      if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE)
+        return LGT_REFUSAL_REDUCTION;
       lgt_signature sa = lgt_signature_of(la, &call->space.align[a], call->space.ndim);
       lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b], earlier->space.ndim);
       /* Equal views under one launch partition are the same sub-stores; where the view stands still
        * along a cut dimension, several colours share its elements. */
       bool apart = true;
       for (int d = 0; d < call->space.ndim; d++)
-        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0) apart = false;
+        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
+          apart = false;
       if (apart && lgt_signature_equal(&sa, &sb)) continue;
       return wrote ? LGT_REFUSAL_TRUE_DEPENDENCE : LGT_REFUSAL_ANTI_DEPENDENCE;
     }
@@ -229,7 +241,8 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     lgt_plan_group *group = &plan->group[plan->ngroup];
     *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
     int next = i + 1;
-    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, i, next)) == LGT_REFUSAL_END) next++;
+    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, i, next)) == LGT_REFUSAL_END)
+      next++;
     group->count = next - i;
     for (; i < next; i++)
       for (int a = 0; a < plan->call[i].nargs; a++) {
@@ -248,12 +261,14 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
-    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted && !root->alive &&
-                 root->first_group == root->last_group && lgt_layout_at(fuser->stores, root->layout)->size != 1;
+    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted &&
+                 !root->alive && root->first_group == root->last_group &&
+                 lgt_layout_at(fuser->stores, root->layout)->size != 1;
     root->stored = !elide;
   }
   for (int i = 0; i < plan->ncall; i++) /* what a CPU variant writes is stored */
-    for (int a = 0; a < plan->call[i].nargs && plan->call[i].kind->cpu; a++) plan->root[plan->call[i].root[a]].stored = true;
+    for (int a = 0; a < plan->call[i].nargs && plan->call[i].kind->cpu; a++)
+      plan->root[plan->call[i].root[a]].stored = true;
 }
 
 /* A call is needed if it writes something that lasts, or that a needed call reads. */
@@ -263,7 +278,8 @@ static void decide_needed(const lgt_plan *plan, bool *needed, bool *read) {
     needed[i] = call->kind->cpu != NULL;
     for (int a = 0; a < call->nargs; a++) {
       const lgt_plan_root *root = &plan->root[call->root[a]];
-      if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]])) needed[i] = true;
+      if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
+        needed[i] = true;
     }
     for (int a = 0; a < call->nargs && needed[i]; a++)
       if (call->kind->privilege[a] & LGT_PRIV_READ) read[call->root[a]] = true;
@@ -322,8 +338,10 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
   if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  for (int r = 0; r < window->nroot && !status; r++) state[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
-  for (int i = 0; i < n && !status; i++) status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
+  for (int r = 0; r < window->nroot && !status; r++)
+    state[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
+  for (int i = 0; i < n && !status; i++)
+    status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
   lgt_mem_free(state);
   if (!status) describe_roots(fuser, window, plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
@@ -334,7 +352,8 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
     if (!status) status = weave_groups(fuser, plan);
     if (status || !revise(fuser, plan)) break;
   }
-  if (!status && !insert(fuser, plan)) status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+  if (!status && !insert(fuser, plan))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
   if (status) {
     plan_free(plan);
     return status;
@@ -347,22 +366,25 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
 void lgt_plan_log(const lgt_fuser *fuser, const lgt_plan *plan) {
   for (int g = 0; g < plan->ngroup; g++) {
     const lgt_plan_group *group = &plan->group[g];
-    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g, group->count,
-                  group->nloop, group->nslot, group->nelided, group->launch->ncolour, lgt_refusal_text(group->refusal));
+    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g,
+                  group->count, group->nloop, group->nslot, group->nelided, group->launch->ncolour,
+                  lgt_refusal_text(group->refusal));
     for (int i = group->first; i < group->first + group->count; i++) {
       char text[256] = "";
       int used = 0;
       for (int a = 0; a < plan->call[i].nargs && used < 200; a++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u", plan->root[plan->call[i].root[a]].stored ? 'r' : 't',
-                         plan->call[i].root[a], plan->call[i].layout[a]);
+        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u",
+                         plan->root[plan->call[i].root[a]].stored ? 'r' : 't', plan->call[i].root[a],
+                         plan->call[i].layout[a]);
       lgt_log_print(LGT_LOG_FUSE, "  %s%s", plan->call[i].kind->name, text);
     }
     for (int l = 0; l < group->nloop; l++) {
       const lgt_plan_loop *loop = &group->loop[l];
       if (loop->cpu) lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->cpu->name);
       else
-        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l, loop->kernel->loop->ninst,
-                      loop->kernel->loop->naccess, loop->shape.nchunk, (long long)loop->bytes, loop->stream ? ", streaming" : "");
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l,
+                      loop->kernel->loop->ninst, loop->kernel->loop->naccess, loop->shape.nchunk,
+                      (long long)loop->bytes, loop->stream ? ", streaming" : "");
     }
   }
   (void)fuser;

@@ -21,8 +21,8 @@ typedef struct cpu_call {
 } cpu_call;
 
 typedef struct fold_call {
-  int redop, dtype, parts; /* parts: of an element, 2 for complex numbers, which fold part by part */
-  lgt_instance *to, *to_at;     /* borrowed from the job's touched list; to_at: positions, or NULL */
+  int redop, dtype, parts;  /* parts: of an element, 2 for complex numbers, which fold part by part */
+  lgt_instance *to, *to_at; /* borrowed from the job's touched list; to_at: positions, or NULL */
   lgt_instance *from, *from_at;
 } fold_call;
 
@@ -43,7 +43,7 @@ struct lgt_job {
   lgt_job *next;
   lgt_instance **touched; /* refs (given back by lgt_depend_retire); read ones first */
   int ntouched, nread;
-  lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
+  lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
   int nshape;
 };
 
@@ -56,7 +56,8 @@ static void loop_end(lgt_step *step) { lgt_nest_end(&((work *)step->data)->loop.
 
 static lgt_status loop_run(lgt_step *step, int chunk) {
   work *w = step->data;
-  lgt_kernel_fn code = w->loop.stream ? atomic_load_explicit(&w->loop.kernel->stream, memory_order_acquire) : NULL;
+  lgt_kernel_fn code =
+      w->loop.stream ? atomic_load_explicit(&w->loop.kernel->stream, memory_order_acquire) : NULL;
   if (!code) code = lgt_kernel_code(w->loop.kernel);
   lgt_nest_run(&w->loop.nest, code, chunk);
   return LGT_OK;
@@ -87,8 +88,9 @@ static lgt_status fold_run(lgt_step *step, int chunk) {
   memcpy(index, r->lo, sizeof index);
   int64_t run = n ? r->hi[n - 1] - r->lo[n - 1] : 1;
   for (;;) {
-    lgt_redop_fold(f->redop, f->dtype, lgt_instance_at(f->to, index), f->to_at ? lgt_instance_at(f->to_at, index) : NULL,
-                   lgt_instance_at(f->from, index), f->from_at ? lgt_instance_at(f->from_at, index) : NULL, run * f->parts);
+    lgt_redop_fold(f->redop, f->dtype, lgt_instance_at(f->to, index),
+                   f->to_at ? lgt_instance_at(f->to_at, index) : NULL, lgt_instance_at(f->from, index),
+                   f->from_at ? lgt_instance_at(f->from_at, index) : NULL, run * f->parts);
     int d = n - 2;
     for (; d >= 0; d--) {
       if (++index[d] < r->hi[d]) break;
@@ -109,9 +111,11 @@ typedef struct job_memory {
   lgt_scalar *param;
 } job_memory;
 
-static bool make_job(lgt_binder *binder, bool here, int nstep, int naccess, int nparam, int ninst, job_memory *out) {
+static bool make_job(lgt_binder *binder, bool here, int nstep, int naccess, int nparam, int ninst,
+                     job_memory *out) {
   size_t size = sizeof(lgt_job) + (size_t)nstep * (sizeof(lgt_step) + sizeof(work) + sizeof(lgt_nest_shape)) +
-                (size_t)naccess * sizeof(lgt_base) + (size_t)nparam * sizeof(lgt_scalar) + (size_t)ninst * sizeof(lgt_instance *) + 64;
+                (size_t)naccess * sizeof(lgt_base) + (size_t)nparam * sizeof(lgt_scalar) +
+                (size_t)ninst * sizeof(lgt_instance *) + 64;
   char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_mem_alloc(size);
   if (!p) return false;
   lgt_job *job = (lgt_job *)p;
@@ -190,8 +194,8 @@ lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
 /* ---- groups --------------------------------------------------------------------------------------------- */
 
 /* The nest of one loop for one colour when instances are tiles. */
-static lgt_status tile_nest(lgt_binder *binder, const lgt_job_source *source, const lgt_plan_loop *loop, int colour,
-                            lgt_instance **inst, lgt_nest_shape *shape, lgt_base *base) {
+static lgt_status tile_nest(lgt_binder *binder, const lgt_job_source *source, const lgt_plan_loop *loop,
+                            int colour, lgt_instance **inst, lgt_nest_shape *shape, lgt_base *base) {
   const lgt_loop *code = loop->kernel->loop;
   lgt_rect tile = lgt_bind_tile(source->group, loop, colour);
   *shape = (lgt_nest_shape){.ndim = loop->ndim};
@@ -209,7 +213,8 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_job_source *source, co
     }
     lgt_tile t;
     lgt_alignment align = lgt_bind_align(source->group, access);
-    lgt_job_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t, space_stride);
+    lgt_job_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
+                 space_stride);
     base[a].address = (char *)t.data + access->byte;
     for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
   }
@@ -217,8 +222,8 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_job_source *source, co
   return LGT_OK;
 }
 
-void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile, const lgt_instance *inst, lgt_tile *out,
-                  int64_t *space_stride) {
+void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile,
+                  const lgt_instance *inst, lgt_tile *out, int64_t *space_stride) {
   lgt_rect view = lgt_space_view_rect(layout, align, tile);
   *out = (lgt_tile){.ndim = layout->ndim, .dtype = layout->dtype};
   for (int d = 0; d < layout->ndim; d++) {
@@ -247,7 +252,8 @@ void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lg
 }
 
 /* Does every address of the nest lie within its slot?  Bad bookkeeping is a bug of lgt. */
-static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_instance **inst, const lgt_binder *binder) {
+static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_instance **inst,
+                       const lgt_binder *binder) {
   for (int a = 0; a < nest->loop->naccess; a++) {
     if (loop->access[a].slot == LGT_NONE || nest->shape->size == 0) continue;
     const lgt_instance *i = inst[loop->access[a].slot];
@@ -265,11 +271,12 @@ static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_inst
 
 static void collect_params(const lgt_job_source *source, const lgt_plan_loop *loop, lgt_scalar *out) {
   for (int p = 0; p < loop->kernel->loop->nparam; p++)
-    out[p] = source->param[(loop->param_call[p] - source->group->first) * LGT_MAX_PARAMS + loop->param_index[p]];
+    out[p] =
+        source->param[(loop->param_call[p] - source->group->first) * LGT_MAX_PARAMS + loop->param_index[p]];
 }
 
-static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int l, int colour, lgt_instance **inst, job_memory *m,
-                           work *w, lgt_base *base, lgt_scalar *param) {
+static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int l, int colour,
+                           lgt_instance **inst, job_memory *m, work *w, lgt_base *base, lgt_scalar *param) {
   const lgt_plan_loop *loop = &source->group->loop[l];
   const lgt_loop *code = loop->kernel->loop;
   const lgt_nest_shape *shape = &loop->shape;
@@ -280,7 +287,8 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
   } else {
     for (int a = 0; a < code->naccess; a++) {
       base[a] = loop->base[a];
-      if (loop->access[a].slot != LGT_NONE) base[a].address = inst[loop->access[a].slot]->data + loop->base[a].index;
+      if (loop->access[a].slot != LGT_NONE)
+        base[a].address = inst[loop->access[a].slot]->data + loop->base[a].index;
     }
   }
   collect_params(source, loop, param);
@@ -288,21 +296,24 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
   w->loop.kernel = loop->kernel;
   w->loop.stream = loop->stream;
   if (binder->check) check_nest(&w->loop.nest, loop, inst, binder);
-  m->job->task.step[m->job->task.nstep++] =
-      (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL, loop_run, shape->partial ? loop_end : NULL, w};
+  m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
+                                                       loop_run, shape->partial ? loop_end : NULL, w};
   m->job->task.cost += binder->map->domains > 1 ? loop->bytes / source->group->launch->ncolour : loop->bytes;
   return LGT_OK;
 }
 
-static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int colour, lgt_instance **inst, job_memory *m, work *w) {
+static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int colour, lgt_instance **inst,
+                    job_memory *m, work *w) {
   const lgt_plan_loop *loop = &source->group->loop[l];
   lgt_rect tile = lgt_bind_tile(source->group, loop, colour);
   w->cpu.kind = loop->cpu;
   w->cpu.param = m->param;
-  memcpy(m->param, source->param + (loop->call - source->group->first) * LGT_MAX_PARAMS, LGT_MAX_PARAMS * sizeof *m->param);
+  memcpy(m->param, source->param + (loop->call - source->group->first) * LGT_MAX_PARAMS,
+         LGT_MAX_PARAMS * sizeof *m->param);
   for (int a = 0; a < loop->cpu->nargs; a++) {
     lgt_alignment align = lgt_bind_align(source->group, &loop->access[a]);
-    lgt_job_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile, inst[loop->access[a].slot], &w->cpu.tile[a], NULL);
+    lgt_job_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile,
+                 inst[loop->access[a].slot], &w->cpu.tile[a], NULL);
   }
   int64_t rows = w->cpu.tile[0].ndim ? w->cpu.tile[0].extent[0] : 1;
   m->job->task.cost = 1 << 30; /* unknown: never in line */
@@ -340,7 +351,8 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   return true;
 }
 
-static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, int colour, lgt_instance **inst) {
+static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, int colour,
+                             lgt_instance **inst) {
   const lgt_plan_group *group = source->group;
   bool here = runs_here(binder, group, inst);
   job_memory m;
@@ -373,7 +385,8 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
 /* ---- reductions across colours ------------------------------------------------------------------------------ */
 
 /* A private instance for each folded slot of a colour, filled with the identity. */
-static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source, int colour, lgt_instance **inst) {
+static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source, int colour,
+                               lgt_instance **inst) {
   const lgt_plan_group *group = source->group;
   int domain = lgt_bind_domain_of(binder, group->launch, colour);
   for (int l = 0; l < group->nloop; l++) {
@@ -388,13 +401,17 @@ static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source,
         const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
         const lgt_layout *root = lgt_layout_at(binder->stores, group->slot[access->slot].layout);
         lgt_alignment align = lgt_bind_align(group, access);
-        lgt_rect view = lgt_space_view_rect(layout, &align, &tile), rect = lgt_layout_root_rect(layout, &view);
+        lgt_rect view = lgt_space_view_rect(layout, &align, &tile),
+                 rect = lgt_layout_root_rect(layout, &view);
         lgt_instance *made = lgt_instance_new(binder->map, domain, root, &rect);
         if (!made) return LGT_NO_MEMORY;
         inst[access->slot] = made;
         int64_t n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
-        if (k) for (int64_t j = 0; j < n; j++) ((int64_t *)made->data)[j] = INT64_MAX;
-        else lgt_redop_fill(code->inst[i].aux & ~LGT_REDUCE_FRESH, code->access[code->inst[i].b].dtype, made->data, n);
+        if (k)
+          for (int64_t j = 0; j < n; j++) ((int64_t *)made->data)[j] = INT64_MAX;
+        else
+          lgt_redop_fill(code->inst[i].aux & ~LGT_REDUCE_FRESH, code->access[code->inst[i].b].dtype,
+                         made->data, n);
       }
     }
   }
@@ -421,14 +438,16 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
       bool pair = in->op == LGT_OP_REDUCE_ARG;
       if (in->op != LGT_OP_REDUCE && !pair) continue;
       int slot = loop->access[in->b].slot, at = pair ? loop->access[in->b + 1].slot : -1;
-      if (!source->fold[slot] || loop->access[in->b].byte) continue; /* an imaginary part goes with the real one */
+      if (!source->fold[slot] || loop->access[in->b].byte)
+        continue; /* an imaginary part goes with the real one */
       lgt_instance *to = source->inst[slot], *to_at = pair ? source->inst[at] : NULL;
       int redop = in->aux & ~LGT_REDUCE_FRESH, dtype = code->access[in->b].dtype;
       int parts = lgt_dtype_is_pair(lgt_layout_at(binder->stores, group->slot[slot].layout)->dtype) ? 2 : 1;
       if (pair || in->aux & LGT_REDUCE_FRESH) {
         lgt_bind_wait(binder, to, true); /* usually new memory: nothing to wait for */
         lgt_redop_fill(redop, dtype, to->data, lgt_rect_size(&to->rect) * parts);
-        for (int64_t j = 0; pair && j < lgt_rect_size(&to_at->rect); j++) ((int64_t *)to_at->data)[j] = INT64_MAX;
+        for (int64_t j = 0; pair && j < lgt_rect_size(&to_at->rect); j++)
+          ((int64_t *)to_at->data)[j] = INT64_MAX;
       }
       m.job->touched[m.job->ntouched++] = to;
       if (pair) m.job->touched[m.job->ntouched++] = to_at;
@@ -436,7 +455,8 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
         lgt_instance *from = private[c * group->nslot + slot];
         if (!from) continue;
         work *w = &m.work[m.job->task.nstep];
-        w->fold = (fold_call){redop, dtype, parts, to, to_at, from, pair ? private[c * group->nslot + at] : NULL};
+        w->fold =
+            (fold_call){redop, dtype, parts, to, to_at, from, pair ? private[c * group->nslot + at] : NULL};
         add_step(m.job, w, 1, fold_run);
         m.job->task.cost += from->bytes;
       }
@@ -460,7 +480,8 @@ lgt_status lgt_job_group(lgt_binder *binder, const lgt_job_source *source) {
     if (lgt_rect_empty(&tile)) continue;
     status = folds ? make_private(binder, source, c, private + c * n) : LGT_OK;
     for (int s = 0; s < n; s++)
-      inst[s] = source->fold[s] ? private[c * n + s] : source->inst[lgt_bind_domain_of(binder, group->launch, c) * n + s];
+      inst[s] = source->fold[s] ? private[c * n + s]
+                                : source->inst[lgt_bind_domain_of(binder, group->launch, c) * n + s];
     if (!status) status = colour_job(binder, source, c, inst);
   }
   if (!status && folds) status = fold_job(binder, source, private);
@@ -485,7 +506,9 @@ void lgt_bind_wait_first(lgt_binder *binder) {
 static void retire(lgt_binder *binder, lgt_job *job) {
   lgt_failure *failure = NULL;
   if (job->task.status)
-    failure = lgt_bind_fail(binder, job->task.status, job->task.message ? job->task.message : lgt_status_name(job->task.status), job->task.line);
+    failure = lgt_bind_fail(binder, job->task.status,
+                            job->task.message ? job->task.message : lgt_status_name(job->task.status),
+                            job->task.line);
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
     if (failure && i >= job->nread && !inst->failure) inst->failure = lgt_failure_retain(failure);

@@ -21,12 +21,12 @@
 #include <xxhash.h>
 
 enum {
-  REDUCE_CHUNK = 32768,     /* elements that make another chunk of a reduction worth while */
+  REDUCE_CHUNK = 32768, /* elements that make another chunk of a reduction worth while */
   REDUCE_MAX_CHUNKS = 64,
-  CHUNK_MIN = 16384,        /* elements; loops without reductions */
+  CHUNK_MIN = 16384, /* elements; loops without reductions */
   CHUNKS_PER_WORKER = 8,
-  SPLIT_MIN = 64,           /* a shorter dimension is cut only if none is longer */
-  PARTIAL_MAX = 4 << 20,    /* bytes of partial results */
+  SPLIT_MIN = 64,        /* a shorter dimension is cut only if none is longer */
+  PARTIAL_MAX = 4 << 20, /* bytes of partial results */
 };
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -47,8 +47,8 @@ void lgt_loop_seal(lgt_loop *loop) {
 static bool same_bytes(const void *a, const void *b, size_t n) { return n == 0 || memcmp(a, b, n) == 0; }
 
 bool lgt_loop_equal(const lgt_loop *a, const lgt_loop *b) {
-  return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->naccess == b->naccess && a->ninst == b->ninst &&
-         a->nconst == b->nconst && a->nparam == b->nparam &&
+  return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->naccess == b->naccess &&
+         a->ninst == b->ninst && a->nconst == b->nconst && a->nparam == b->nparam &&
          same_bytes(a->access, b->access, a->naccess * sizeof *a->access) &&
          same_bytes(a->inst, b->inst, a->ninst * sizeof *a->inst) &&
          same_bytes(a->constant, b->constant, a->nconst * sizeof *a->constant);
@@ -65,10 +65,10 @@ void lgt_loop_free(lgt_loop *loop) {
 /* ---- operators ---------------------------------------------------------------------------------- */
 
 static int op_of_redop(int redop) {
-  static const unsigned char op[] = {[LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL,
-                                     [LGT_REDOP_MIN] = LGT_OP_MIN, [LGT_REDOP_MAX] = LGT_OP_MAX,
-                                     [LGT_REDOP_AND] = LGT_OP_AND, [LGT_REDOP_OR] = LGT_OP_OR,
-                                     [LGT_REDOP_XOR] = LGT_OP_XOR};
+  static const unsigned char op[] = {
+      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
+      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
+      [LGT_REDOP_XOR] = LGT_OP_XOR};
   return op[redop];
 }
 
@@ -89,7 +89,8 @@ static void fold_values(int redop, int dtype, void *target, const void *value, i
 }
 
 /* Pairs: let the interpreter reduce the candidate into the target in its vector form. */
-static void fold_pairs(int redop, int dtype, void *target, void *target_at, const void *value, const void *value_at, int64_t n) {
+static void fold_pairs(int redop, int dtype, void *target, void *target_at, const void *value,
+                       const void *value_at, int64_t n) {
   uint8_t d = (uint8_t)dtype;
   lgt_access access[4] = {{LGT_ACCESS_LOAD, d, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_LOAD, LGT_INT64, LGT_STRIDE_UNIT, 0},
@@ -99,14 +100,17 @@ static void fold_pairs(int redop, int dtype, void *target, void *target_at, cons
                       {LGT_OP_LOAD, LGT_INT64, 0, 0, 1, LGT_NO_VALUE, LGT_NO_VALUE},
                       {LGT_OP_REDUCE_ARG, d, (uint8_t)redop, 0, 0, 2, 1}};
   lgt_loop loop = {.naccess = 4, .ninst = 3, .access = access, .inst = inst};
-  lgt_base base[4] = {{.address = (char *)value}, {.address = (char *)value_at}, {.address = target}, {.address = target_at}};
+  lgt_base base[4] = {
+      {.address = (char *)value}, {.address = (char *)value_at}, {.address = target}, {.address = target_at}};
   int64_t row[4] = {0}, size = lgt_dtype_size(dtype), col[4] = {size, 8, size, 8};
   lgt_slab slab = {1, n, base, row, col, NULL};
   lgt_interp_run(&loop, &slab);
 }
 
-void lgt_redop_fold(int redop, int dtype, void *target, void *target_at, const void *value, const void *value_at, int64_t n) {
-  if (redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX) fold_pairs(redop, dtype, target, target_at, value, value_at, n);
+void lgt_redop_fold(int redop, int dtype, void *target, void *target_at, const void *value,
+                    const void *value_at, int64_t n) {
+  if (redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX)
+    fold_pairs(redop, dtype, target, target_at, value, value_at, n);
   else fold_values(redop, dtype, target, value, n);
 }
 
@@ -124,7 +128,9 @@ static bool has_reduction(const lgt_loop *loop) {
   return false;
 }
 
-static int64_t stride_of(const lgt_nest_shape *shape, int access, int dim) { return shape->stride[access * LGT_MAX_DIM + dim]; }
+static int64_t stride_of(const lgt_nest_shape *shape, int access, int dim) {
+  return shape->stride[access * LGT_MAX_DIM + dim];
+}
 
 /* Walk dimensions d and d + 1 as one where every access allows it. */
 static void merge_dims(const lgt_loop *loop, lgt_nest_shape *shape) {
@@ -223,14 +229,15 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
   if (shape->partial)
     for (int a = 0; a < loop->naccess; a++)
       if (loop->access[a].mode == LGT_ACCESS_REDUCE)
-        shape->partial_bytes += (kept_size(loop, shape) * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
+        shape->partial_bytes +=
+            (kept_size(loop, shape) * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
 }
 
 /* ---- running -------------------------------------------------------------------------------------- */
 
 /* A reduction of the loop, as its instruction says. */
 typedef struct reduction {
-  int access;     /* of the value; the position's is the next one */
+  int access; /* of the value; the position's is the next one */
   int redop;
   bool fresh, pair, lanes;
 } reduction;
@@ -304,7 +311,8 @@ typedef struct target {
 static int64_t partial_offset(const lgt_loop *loop, const lgt_nest_shape *shape, int access) {
   int64_t offset = 0, n = kept_size(loop, shape);
   for (int a = 0; a < access; a++)
-    if (loop->access[a].mode == LGT_ACCESS_REDUCE) offset += (n * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
+    if (loop->access[a].mode == LGT_ACCESS_REDUCE)
+      offset += (n * lgt_dtype_size(loop->access[a].dtype) + 63) / 64 * 64;
   return offset;
 }
 
@@ -362,8 +370,10 @@ static void fold_lanes(walk *w, const lgt_base *at) {
     int dtype = w->nest->loop->access[red->access].dtype, size = lgt_dtype_size(dtype);
     char *value = w->lanes[0][r], *position = red->pair ? w->lanes[1][r] : NULL;
     for (int n = LGT_LANES / 2; n >= 1; n /= 2)
-      lgt_redop_fold(red->redop, dtype, value, position, value + n * size, position ? position + n * 8 : NULL, n);
-    lgt_redop_fold(red->redop, dtype, at[red->access].address, position ? at[red->access + 1].address : NULL, value, position, 1);
+      lgt_redop_fold(red->redop, dtype, value, position, value + n * size, position ? position + n * 8 : NULL,
+                     n);
+    lgt_redop_fold(red->redop, dtype, at[red->access].address, position ? at[red->access + 1].address : NULL,
+                   value, position, 1);
   }
 }
 
@@ -380,7 +390,8 @@ static void run_slab(walk *w, const lgt_base *at) {
       if (w->reduction[r].pair) base[w->reduction[r].access + 1].address = w->lanes[1][r];
     }
   }
-  lgt_slab slab = {n >= 2 ? w->extent[n - 2] : 1, n >= 1 ? w->extent[n - 1] : 1, base, w->row, w->col, w->nest->param};
+  lgt_slab slab = {
+      n >= 2 ? w->extent[n - 2] : 1, n >= 1 ? w->extent[n - 1] : 1, base, w->row, w->col, w->nest->param};
   if (w->code) w->code(&slab);
   else lgt_interp_run(loop, &slab);
   if (w->has_lanes) fold_lanes(w, at);
@@ -399,7 +410,8 @@ static void open_targets(walk *w, int chunk, int64_t lo, int64_t hi) {
       for (int k = 0; k <= red->pair; k++)
         partial_target(nest, chunk, red->access + k, &w->base[red->access + k], w->stride[red->access + k]);
       lgt_redop_fill(red->redop, dtype, w->base[red->access].address, n);
-      for (int64_t i = 0; red->pair && i < n; i++) ((int64_t *)w->base[red->access + 1].address)[i] = INT64_MAX;
+      for (int64_t i = 0; red->pair && i < n; i++)
+        ((int64_t *)w->base[red->access + 1].address)[i] = INT64_MAX;
     } else if (red->fresh) {
       visit_target(shape, red->access, nest->base[red->access].address,
                    red->pair ? nest->base[red->access + 1].address : NULL, lo, hi, fill_element, &context);
@@ -440,7 +452,8 @@ void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
     int d = outer - 1;
     for (; d >= 0; d--) {
       bool more = ++index[d] < w.extent[d];
-      for (int a = 0; a < loop->naccess; a++) w.base[a].index += more ? w.stride[a][d] : -w.stride[a][d] * (w.extent[d] - 1);
+      for (int a = 0; a < loop->naccess; a++)
+        w.base[a].index += more ? w.stride[a][d] : -w.stride[a][d] * (w.extent[d] - 1);
       if (more) break;
       index[d] = 0;
     }

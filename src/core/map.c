@@ -169,12 +169,14 @@ static bool push_copy(lgt_copy **copies, int *count, int *room, lgt_copy copy) {
   return true;
 }
 
-bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect, lgt_copy **copies, int *count, int *room) {
+bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect, lgt_copy **copies,
+                     int *count, int *room) {
   lgt_replica *mine = &store->replica[domain];
   if (lgt_region_contains(&mine->valid, rect)) return true;
   lgt_region missing = {0};
   bool good = lgt_region_add(&missing, rect);
-  for (int i = 0; i < mine->valid.count && good; i++) good = lgt_region_remove(&missing, &mine->valid.rect[i]);
+  for (int i = 0; i < mine->valid.count && good; i++)
+    good = lgt_region_remove(&missing, &mine->valid.rect[i]);
   for (int d = 0; d < map->domains && good; d++) {
     lgt_replica *other = &store->replica[d];
     if (d == domain || !other->inst) continue;
@@ -189,7 +191,8 @@ bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect 
       for (int k = before; k < *count && good; k++) good = lgt_region_remove(&missing, &(*copies)[k].rect);
     }
   }
-  lgt_region_fini(&missing); /* what nobody has was never written; its contents are undefined wherever they are */
+  lgt_region_fini(
+      &missing); /* what nobody has was never written; its contents are undefined wherever they are */
   return good;
 }
 

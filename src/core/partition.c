@@ -37,9 +37,11 @@ static uint64_t partition_hash(const lgt_partition *p) {
 }
 
 static bool equal(const lgt_partition *a, const lgt_partition *b) {
-  if (a->hash != b->hash || a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour) return false;
+  if (a->hash != b->hash || a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour)
+    return false;
   for (int d = 0; d < a->ndim; d++)
-    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d]) return false;
+    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d])
+      return false;
   for (int c = 0; a->rect && c < a->ncolour; c++)
     if (!lgt_rect_equal(&a->rect[c], &b->rect[c])) return false;
   return true;
@@ -92,7 +94,8 @@ const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, co
   return intern(partitions, &p);
 }
 
-const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset) {
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                          const int64_t *tile, const int64_t *offset) {
   lgt_partition p = {.kind = LGT_PARTITION_TILING, .ndim = ndim, .ncolour = 1};
   for (int d = 0; d < ndim; d++) {
     p.extent[d] = extent[d];
@@ -107,7 +110,8 @@ const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, 
   return intern(partitions, &p);
 }
 
-const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect, int n) {
+const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                         const lgt_rect *rect, int n) {
   lgt_partition p = {.kind = LGT_PARTITION_RECTS, .ndim = ndim, .ncolour = n, .rect = (lgt_rect *)rect};
   for (int d = 0; d < ndim; d++) p.extent[d] = extent[d];
   return intern(partitions, &p);
@@ -149,7 +153,8 @@ static double surface(int ndim, const int64_t *extent, const int *grid) {
 }
 
 /* Try every factorisation of n over the dimensions that may be cut. */
-static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, int *grid, int *best, double *least) {
+static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, int *grid, int *best,
+                   double *least) {
   if (d == ndim) {
     double s = surface(ndim, extent, grid);
     if (n == 1 && (*least < 0 || s < *least)) {
@@ -165,7 +170,8 @@ static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n
   }
 }
 
-const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most, int64_t min_tile) {
+const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                           unsigned whole, int most, int64_t min_tile) {
   int64_t size = 1, tile[LGT_MAX_DIM], offset[LGT_MAX_DIM] = {0};
   for (int d = 0; d < ndim; d++) size *= extent[d];
   int64_t n = min_tile > 0 ? size / min_tile : size;

@@ -109,7 +109,8 @@ bool lgt_region_contains(const lgt_region *region, const lgt_rect *r) {
 }
 
 static bool push(lgt_region *region, const lgt_rect *r) {
-  if (!lgt_mem_grow((void **)&region->rect, &region->room, region->count + 1, sizeof *region->rect)) return false;
+  if (!lgt_mem_grow((void **)&region->rect, &region->room, region->count + 1, sizeof *region->rect))
+    return false;
   region->rect[region->count++] = *r;
   return true;
 }

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3 };
-static const int64_t PRESSURE_MIN = 4 << 20;   /* bytes allocated before a collection is worth asking for */
+static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
 static const double COLLECTION_NS = 30000;      /* until one was measured */
 
@@ -89,22 +89,33 @@ static void apply_config(lgt_runtime *rt) {
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   if (!status) status = lgt_partitions_init(&rt->partitions);
-  if (!status) status = lgt_window_init(&rt->window, 2 * RING); /* a full window, and a full front behind it */
+  if (!status)
+    status = lgt_window_init(&rt->window, 2 * RING); /* a full window, and a full front behind it */
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
   if (!status) status = lgt_exec_new(rt->config->cpus, rt->config->domains, &rt->exec);
   if (status) return status;
   int domains = rt->config->domains < 1 ? 1 : rt->config->domains;
   lgt_map_init(&rt->map, &rt->stores, domains, memory_budget(rt->config));
-  rt->fuser = (lgt_fuser){.stores = &rt->stores, .kernels = rt->kernels, .config = rt->config, .workers = lgt_exec_cpus(rt->exec),
-                          .cache_bytes = cache_bytes(), .collection_ns = COLLECTION_NS,
+  rt->fuser = (lgt_fuser){.stores = &rt->stores,
+                          .kernels = rt->kernels,
+                          .config = rt->config,
+                          .workers = lgt_exec_cpus(rt->exec),
+                          .cache_bytes = cache_bytes(),
+                          .collection_ns = COLLECTION_NS,
                           .solver = {.partitions = &rt->partitions, .domains = domains}};
   status = lgt_fuser_init(&rt->fuser);
   if (!status) status = add_copy_kinds(rt);
-  rt->binder = (lgt_binder){.stores = &rt->stores, .map = &rt->map, .exec = rt->exec, .fuser = &rt->fuser, .line_text = line_text, .line_context = rt,
+  rt->binder = (lgt_binder){.stores = &rt->stores,
+                            .map = &rt->map,
+                            .exec = rt->exec,
+                            .fuser = &rt->fuser,
+                            .line_text = line_text,
+                            .line_context = rt,
                             .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
   if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
-  rt->front = (lgt_front){.handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
+  rt->front = (lgt_front){
+      .handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
   rt->front.launches = lgt_mem_alloc(RING * sizeof *rt->front.launches);
   if (!rt->front.launches) return lgt_err(LGT_NO_MEMORY, "out of memory for the ring of launches");
   if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
@@ -208,7 +219,8 @@ static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
   for (int g = 0; g < plan->ngroup; g++)
     for (int e = 0; plan->group[g].nmust_die && e < plan->group[g].nelided; e++) {
       const lgt_plan_elided *elided = &plan->group[g].elided[e];
-      if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root]))) continue;
+      if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root])))
+        continue;
       found = true;
       if (give_up) plan->root[elided->root].wanted = true;
     }
@@ -219,7 +231,8 @@ static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
 
 static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
   int most = rt->config->window > RING ? RING : rt->config->window;
-  if (plan->fused_whole && !rt->flush.forced && rt->target < most) rt->target = rt->target * 2 < most ? rt->target * 2 : most;
+  if (plan->fused_whole && !rt->flush.forced && rt->target < most)
+    rt->target = rt->target * 2 < most ? rt->target * 2 : most;
 }
 
 /* The calls leave the window. */
@@ -257,7 +270,8 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
 static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_status status = LGT_OK;
-  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall)) return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall))
+    return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
   for (;;) {
     lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
     if (plan && plan->stale) plan = NULL;

@@ -61,7 +61,8 @@ static uint64_t mix(uint64_t h, uint64_t v) {
 }
 
 static uint64_t layout_hash(const lgt_layout *l) {
-  uint64_t h = mix(l->dtype, ((uint64_t)l->ndim << 16) | ((uint64_t)l->root_ndim << 8) | (l->flags & LGT_LAYOUT_RESHAPED));
+  uint64_t h = mix(
+      l->dtype, ((uint64_t)l->ndim << 16) | ((uint64_t)l->root_ndim << 8) | (l->flags & LGT_LAYOUT_RESHAPED));
   h = mix(h, (uint64_t)l->offset);
   for (int d = 0; d < l->ndim; d++) {
     h = mix(h, (uint64_t)l->shape[d]);
@@ -105,7 +106,8 @@ static bool normalise(lgt_layout *l) {
   l->size = size;
   bool whole = l->ndim == l->root_ndim && l->offset == 0 && !(l->flags & LGT_LAYOUT_RESHAPED);
   for (int d = 0; d < l->ndim; d++)
-    if (whole && (l->dim[d] != d || l->shape[d] != l->root_shape[d] || l->stride[d] != root_stride[d])) whole = false;
+    if (whole && (l->dim[d] != d || l->shape[d] != l->root_shape[d] || l->stride[d] != root_stride[d]))
+      whole = false;
   for (int d = l->ndim; d < LGT_MAX_DIM; d++) l->dim[d] = -1, l->shape[d] = l->stride[d] = 0;
   for (int d = l->root_ndim; d < LGT_MAX_DIM; d++) l->root_shape[d] = 0;
   l->flags &= LGT_LAYOUT_RESHAPED;
@@ -164,16 +166,18 @@ uint32_t lgt_stores_dense(lgt_stores *stores, int dtype, int ndim, const int64_t
   return lgt_layout_intern(stores, &l);
 }
 
-uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step) {
+uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t first, int64_t count,
+                          int64_t step) {
   lgt_layout l = *lgt_layout_at(stores, layout);
   if (!check_dim(&l, dim, l.ndim)) return 0;
   if (step == 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice's step is 0"), 0;
   if (count < 0) return lgt_err(LGT_BAD_ARGUMENT, "a slice of %lld elements", (long long)count), 0;
   int64_t last;
-  if (__builtin_mul_overflow(count - 1, step, &last) || __builtin_add_overflow(first, last, &last)) last = -1; /* far out of bounds */
+  if (__builtin_mul_overflow(count - 1, step, &last) || __builtin_add_overflow(first, last, &last))
+    last = -1; /* far out of bounds */
   if (count > 0 && (first < 0 || first >= l.shape[dim] || last < 0 || last >= l.shape[dim]))
-    return lgt_err(LGT_OUT_OF_BOUNDS, "elements %lld to %lld of an extent of %lld", (long long)first, (long long)last,
-                   (long long)l.shape[dim]),
+    return lgt_err(LGT_OUT_OF_BOUNDS, "elements %lld to %lld of an extent of %lld", (long long)first,
+                   (long long)last, (long long)l.shape[dim]),
            0;
   if (count > 0) l.offset += first * l.stride[dim];
   l.shape[dim] = count;
@@ -207,7 +211,9 @@ uint32_t lgt_stores_project(lgt_stores *stores, uint32_t layout, int dim, int64_
   lgt_layout l = *lgt_layout_at(stores, layout);
   if (!check_dim(&l, dim, l.ndim)) return 0;
   if (index < 0 || index >= l.shape[dim])
-    return lgt_err(LGT_OUT_OF_BOUNDS, "element %lld of an extent of %lld", (long long)index, (long long)l.shape[dim]), 0;
+    return lgt_err(LGT_OUT_OF_BOUNDS, "element %lld of an extent of %lld", (long long)index,
+                   (long long)l.shape[dim]),
+           0;
   l.offset += index * l.stride[dim];
   drop_dim(&l, dim);
   return lgt_layout_intern(stores, &l);
@@ -216,7 +222,8 @@ uint32_t lgt_stores_project(lgt_stores *stores, uint32_t layout, int dim, int64_
 uint32_t lgt_stores_promote(lgt_stores *stores, uint32_t layout, int dim, int64_t extent) {
   lgt_layout l = *lgt_layout_at(stores, layout);
   if (!check_dim(&l, dim, l.ndim + 1)) return 0;
-  if (l.ndim == LGT_MAX_DIM) return lgt_err(LGT_BAD_SHAPE, "a view of more than %d dimensions", LGT_MAX_DIM), 0;
+  if (l.ndim == LGT_MAX_DIM)
+    return lgt_err(LGT_BAD_SHAPE, "a view of more than %d dimensions", LGT_MAX_DIM), 0;
   if (extent < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)extent), 0;
   insert_dim(&l, dim, extent);
   return lgt_layout_intern(stores, &l);
@@ -228,7 +235,8 @@ uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *ax
   unsigned seen = 0;
   for (int d = 0; d < l.ndim; d++) {
     if (!check_dim(from, axes[d], l.ndim)) return 0;
-    if (seen & (1u << axes[d])) return lgt_err(LGT_BAD_ARGUMENT, "dimension %d is repeated in a transposition", axes[d]), 0;
+    if (seen & (1u << axes[d]))
+      return lgt_err(LGT_BAD_ARGUMENT, "dimension %d is repeated in a transposition", axes[d]), 0;
     seen |= 1u << axes[d];
     l.shape[d] = from->shape[axes[d]];
     l.stride[d] = from->stride[axes[d]];
@@ -246,7 +254,9 @@ uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, con
     if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
     if (l.shape[d] == shape[d]) continue;
     if (l.shape[d] != 1)
-      return lgt_err(LGT_BAD_SHAPE, "extent %lld cannot be broadcast to %lld", (long long)l.shape[d], (long long)shape[d]), 0;
+      return lgt_err(LGT_BAD_SHAPE, "extent %lld cannot be broadcast to %lld", (long long)l.shape[d],
+                     (long long)shape[d]),
+             0;
     l.shape[d] = shape[d];
     l.stride[d] = 0;
     l.dim[d] = -1;
@@ -282,7 +292,8 @@ static bool reshape_strides(const lgt_layout *l, int ndim, const int64_t *shape,
     }
     for (int d = oi; d + 1 < oj; d++) {
       int next = d + 1;
-      if (l->shape[d] != 1 && l->shape[next] != 1 && l->stride[d] != l->shape[next] * l->stride[next]) return false;
+      if (l->shape[d] != 1 && l->shape[next] != 1 && l->stride[d] != l->shape[next] * l->stride[next])
+        return false;
     }
     int64_t s = 1;
     for (int d = oj - 1; d >= oi; d--)
@@ -304,13 +315,16 @@ static bool reshape_strides(const lgt_layout *l, int ndim, const int64_t *shape,
 uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape) {
   lgt_layout l = *lgt_layout_at(stores, layout);
   int64_t size = 1, squeezed[LGT_MAX_DIM], stride[LGT_MAX_DIM] = {0};
-  if (ndim < 0 || ndim > LGT_MAX_DIM) return lgt_err(LGT_BAD_SHAPE, "%d dimensions, 0 to %d are possible", ndim, LGT_MAX_DIM), 0;
+  if (ndim < 0 || ndim > LGT_MAX_DIM)
+    return lgt_err(LGT_BAD_SHAPE, "%d dimensions, 0 to %d are possible", ndim, LGT_MAX_DIM), 0;
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
     if (__builtin_mul_overflow(size, shape[d], &size)) size = INT64_MAX; /* no array has so many */
   }
   if (size != l.size)
-    return lgt_err(LGT_BAD_SHAPE, "an array of %lld elements cannot be reshaped to %lld", (long long)l.size, (long long)size), 0;
+    return lgt_err(LGT_BAD_SHAPE, "an array of %lld elements cannot be reshaped to %lld", (long long)l.size,
+                   (long long)size),
+           0;
   if (reshape_ones(&l, ndim, shape)) return lgt_layout_intern(stores, &l);
   if (size == 0) { /* nothing to walk over: any strides do */
     l.ndim = (uint8_t)ndim;
@@ -360,7 +374,8 @@ lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   bool empty = false; /* an empty dimension that does not walk the root (a reduction's) says nothing */
-  for (int d = 0; d < l->ndim; d++) empty |= view->lo[d] >= view->hi[d] && (l->dim[d] >= 0 || l->flags & LGT_LAYOUT_RESHAPED);
+  for (int d = 0; d < l->ndim; d++)
+    empty |= view->lo[d] >= view->hi[d] && (l->dim[d] >= 0 || l->flags & LGT_LAYOUT_RESHAPED);
   if (empty) {
     for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
     return r;
@@ -416,13 +431,15 @@ static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
 }
 
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
-  int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM], bstep[LGT_MAX_DIM];
+  int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
+      bstep[LGT_MAX_DIM];
   if (a->size == 0 || b->size == 0) return false;
   linear_bounds(a, &alo, &ahi);
   linear_bounds(b, &blo, &bhi);
   if (ahi < blo || bhi < alo) return false;
   if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
-  lgt_rect view_a = lgt_rect_of_shape(a->ndim, a->shape), view_b = lgt_rect_of_shape(b->ndim, b->shape), common;
+  lgt_rect view_a = lgt_rect_of_shape(a->ndim, a->shape), view_b = lgt_rect_of_shape(b->ndim, b->shape),
+           common;
   lgt_rect ra = lgt_layout_root_rect(a, &view_a), rb = lgt_layout_root_rect(b, &view_b);
   if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
   lgt_layout_walk(a, abegin, astep);

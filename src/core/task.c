@@ -51,10 +51,11 @@ static lgt_status read_privileges(lgt_kind *kind, const lgt_body *body) {
     for (int k = 0; k < n; k++) {
       int dtype = k ? LGT_INT64 : in->dtype;
       if (kind->dtype[arg + k] != LGT_NDTYPE && kind->dtype[arg + k] != dtype)
-        return lgt_err(LGT_BAD_DTYPE, "task kind '%s' uses argument %d both as %s and as %s", kind->name, arg + k + 1,
-                       lgt_dtype_name(kind->dtype[arg + k]), lgt_dtype_name(dtype));
+        return lgt_err(LGT_BAD_DTYPE, "task kind '%s' uses argument %d both as %s and as %s", kind->name,
+                       arg + k + 1, lgt_dtype_name(kind->dtype[arg + k]), lgt_dtype_name(dtype));
       if ((kind->privilege[arg + k] | add_priv) & LGT_PRIV_REDUCE && kind->privilege[arg + k])
-        return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' reduces into argument %d and uses it otherwise too", kind->name, arg + k + 1);
+        return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' reduces into argument %d and uses it otherwise too",
+                       kind->name, arg + k + 1);
       kind->dtype[arg + k] = (uint8_t)dtype;
       kind->privilege[arg + k] |= (uint8_t)add_priv;
       kind->redop[arg + k] = in->aux & ~LGT_REDUCE_FRESH;
@@ -87,7 +88,8 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) 
   if (lgt_body_verify(body) || read_privileges(kind, body)) goto fail;
   kind->nparams = body->nparam;
   if (kind->nparams > LGT_MAX_PARAMS) {
-    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has %d parameters, %d are possible", name, kind->nparams, LGT_MAX_PARAMS);
+    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has %d parameters, %d are possible", name, kind->nparams,
+            LGT_MAX_PARAMS);
     goto fail;
   }
   kind->is_copy = is_copy(body);
@@ -102,10 +104,12 @@ fail:
   return -1;
 }
 
-int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant) {
+int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints,
+                      lgt_cpu_variant variant) {
   int nargs = (int)strlen(privileges);
   if (nargs < 1 || nargs > LGT_MAX_ARGS) {
-    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': privileges \"%s\" must be 1 to %d letters of r, w, m", name, privileges, LGT_MAX_ARGS);
+    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': privileges \"%s\" must be 1 to %d letters of r, w, m", name,
+            privileges, LGT_MAX_ARGS);
     return -1;
   }
   lgt_kind *kind = lgt_mem_zalloc(sizeof *kind);
@@ -124,7 +128,9 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
       lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': privilege '%c' is none of r, w, m", name, privileges[a]);
       goto fail;
     }
-    kind->privilege[a] = *letter == 'r' ? LGT_PRIV_READ : *letter == 'w' ? LGT_PRIV_WRITE : LGT_PRIV_READ | LGT_PRIV_WRITE;
+    kind->privilege[a] = *letter == 'r'   ? LGT_PRIV_READ
+                         : *letter == 'w' ? LGT_PRIV_WRITE
+                                          : LGT_PRIV_READ | LGT_PRIV_WRITE;
   }
   kind->constraints = lgt_constraint_parse(constraints, nargs);
   if (!kind->constraints) goto fail;
@@ -138,7 +144,8 @@ lgt_failure *lgt_failure_new(lgt_status status, const char *message, const char 
   lgt_failure *failure = lgt_mem_zalloc(sizeof *failure);
   char text[1200];
   if (!failure) return NULL;
-  snprintf(text, sizeof text, "%s%s%s%s", message, line ? " (in a task launched at " : "", line ? line : "", line ? ")" : "");
+  snprintf(text, sizeof text, "%s%s%s%s", message, line ? " (in a task launched at " : "", line ? line : "",
+           line ? ")" : "");
   *failure = (lgt_failure){.refs = 1, .status = status, .message = lgt_mem_strdup(text)};
   if (!failure->message) {
     lgt_mem_free(failure);
@@ -167,7 +174,8 @@ lgt_status lgt_call_space(const lgt_stores *stores, const lgt_call *call, int *n
       int k = n - l->ndim + d;
       if (l->shape[d] == 1 || l->shape[d] == s[k]) continue;
       if (s[k] != 1)
-        return lgt_err(LGT_BAD_SHAPE, "the arguments of '%s' do not fit: extent %lld against %lld in dimension %d",
+        return lgt_err(LGT_BAD_SHAPE,
+                       "the arguments of '%s' do not fit: extent %lld against %lld in dimension %d",
                        call->kind->name, (long long)l->shape[d], (long long)s[k], k + 1);
       s[k] = l->shape[d];
     }

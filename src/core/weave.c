@@ -64,19 +64,23 @@ lgt_alignment lgt_item_align(const lgt_weaver *w, const lgt_weave_item *item, in
   return one;
 }
 
-static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) { return lgt_layout_at(w->fuser->stores, number); }
+static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
+  return lgt_layout_at(w->fuser->stores, number);
+}
 
 static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
   lgt_weave_items *items = w->items;
-  if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer)) return -1;
-  items->buffer[items->nbuffer] =
-      (lgt_weave_buffer){.root = root, .initial = initial, .slot = LGT_NONE, .last_writer = LGT_NONE, .first_loop = LGT_NONE};
+  if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer))
+    return -1;
+  items->buffer[items->nbuffer] = (lgt_weave_buffer){
+      .root = root, .initial = initial, .slot = LGT_NONE, .last_writer = LGT_NONE, .first_loop = LGT_NONE};
   return items->nbuffer++;
 }
 
 static lgt_weave_item *new_item(lgt_weaver *w) {
   lgt_weave_items *items = w->items;
-  if (!lgt_mem_grow((void **)&items->item, &items->item_room, items->nitem + 1, sizeof *items->item)) return NULL;
+  if (!lgt_mem_grow((void **)&items->item, &items->item_room, items->nitem + 1, sizeof *items->item))
+    return NULL;
   lgt_weave_item *item = &items->item[items->nitem++];
   memset(item, 0, sizeof *item);
   memset(item->in, 0xff, sizeof item->in);
@@ -109,7 +113,8 @@ static bool same_space(int andim, const int64_t *a, int bndim, const int64_t *b)
 /* The earliest loop for `item`, argument `arg`, given what an earlier item does to the same buffer
  * through its argument `other`.  `ordered`: the earlier access is a reduction or a CPU variant's, so
  * not even agreeing accesses may share its loop. */
-static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier, int other, bool ordered) {
+static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier,
+                 int other, bool ordered) {
   const lgt_layout *a = layout_of(w, item->layout[arg]), *b = layout_of(w, earlier->layout[other]);
   int andim, bndim;
   int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
@@ -124,7 +129,9 @@ static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const
   return earlier->loop + 1;
 }
 
-static bool is_reduction(const lgt_weave_item *item, int arg) { return item->kind->privilege[arg] & LGT_PRIV_REDUCE; }
+static bool is_reduction(const lgt_weave_item *item, int arg) {
+  return item->kind->privilege[arg] & LGT_PRIV_REDUCE;
+}
 
 /* The earliest loop that dependences through one argument allow. */
 static int earliest(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes) {
@@ -186,14 +193,16 @@ static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loo
   return n;
 }
 
-static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number, int ndim, const int64_t *extent, unsigned kept) {
+static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number, int ndim,
+                     const int64_t *extent, unsigned kept) {
   const lgt_weave_loop *loop = &w->loop[number];
   if (loop->cpu || item->kind->cpu || !w->fuser->config->kernel_fusion) return false;
   if (!same_space(loop->ndim, loop->extent, ndim, extent)) return false;
   if (item->kind->reduces && loop->reduces &&
       (loop->kept != kept || count_reductions(w, number) + item->nargs > LGT_MAX_REDUCTIONS))
     return false;
-  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST && loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
+  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST &&
+         loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
 }
 
 /* Put the item into the first loop from `from` on that takes it. */
@@ -240,18 +249,21 @@ static const lgt_kind *copy_kind(const lgt_fuser *fuser, int dtype) { return fus
 
 /* Copy the old buffer into the new one, without what the view `written` (NULL: nothing) will
  * overwrite anyway: rect by rect of the root. */
-static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt_layout *written, uint32_t root_layout) {
+static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt_layout *written,
+                            uint32_t root_layout) {
   const lgt_layout *root = layout_of(w, root_layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), piece[2 * LGT_MAX_DIM] = {all};
   int n = 1;
   if (written) {
-    lgt_rect view = lgt_rect_of_shape(written->ndim, written->shape), inside = lgt_layout_root_rect(written, &view);
+    lgt_rect view = lgt_rect_of_shape(written->ndim, written->shape),
+             inside = lgt_layout_root_rect(written, &view);
     n = lgt_rect_subtract(&all, &inside, piece);
   }
   for (int i = 0; i < n; i++) {
     uint32_t layout = root_layout;
     for (int d = 0; d < root->ndim && layout; d++)
-      layout = lgt_stores_slice(w->fuser->stores, layout, d, piece[i].lo[d], piece[i].hi[d] - piece[i].lo[d], 1);
+      layout =
+          lgt_stores_slice(w->fuser->stores, layout, d, piece[i].lo[d], piece[i].hi[d] - piece[i].lo[d], 1);
     lgt_weave_item *item = layout ? new_item(w) : NULL;
     if (!item) return no_memory();
     item->kind = copy_kind(w->fuser, root->dtype);
@@ -285,8 +297,9 @@ static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const u
   if (!call->kind->is_copy || w->fuser->solver.domains > 1 || !w->fuser->config->kernel_fusion) return false;
   const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
   const lgt_plan_root *dst = &w->plan->root[call->root[0]];
-  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE && same_space(to->ndim, to->shape, from->ndim, from->shape) &&
-         dst->fresh && current[call->root[0]] == LGT_NONE && !w->plan->root[call->root[1]].attached;
+  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE &&
+         same_space(to->ndim, to->shape, from->ndim, from->shape) && dst->fresh &&
+         current[call->root[0]] == LGT_NONE && !w->plan->root[call->root[1]].attached;
 }
 
 static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool initial) {
@@ -298,7 +311,9 @@ static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool init
   return current[root];
 }
 
-static bool writes_arg(const lgt_kind *kind, int arg) { return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE); }
+static bool writes_arg(const lgt_kind *kind, int arg) {
+  return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
+}
 static bool reads_arg(const lgt_kind *kind, int arg) {
   return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
 }
@@ -358,7 +373,8 @@ static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
     int by_writes = earliest(w, item, a, current[root], true);
     rename_kind rename = want_rename(w, item, a, root, current, by_reads, by_writes);
     if (rename != KEEP) {
-      lgt_status status = rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL);
+      lgt_status status =
+          rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL);
       if (status) return status;
       item = &w->items->item[at];
       by_writes = earliest(w, item, a, current[root], true);
@@ -382,7 +398,9 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
     const lgt_layout *have = layout_of(w, slot->layout);
-    if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE || busy_until[s] >= buffer->first_loop) continue;
+    if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE ||
+        busy_until[s] >= buffer->first_loop)
+      continue;
     if (have->size * lgt_dtype_size(have->dtype) == want->size * lgt_dtype_size(want->dtype)) return s;
   }
   return -1;
@@ -401,11 +419,13 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     return no_memory();
   }
   for (int r = 0; r < w->plan->nroot; r++)
-    if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored)) items->buffer[current[r]].final = true;
+    if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored))
+      items->buffer[current[r]].final = true;
   for (int b = 0; b < n; b++) { /* first those that exist or must last */
     lgt_weave_buffer *buffer = &items->buffer[b];
     if (!buffer->initial && !buffer->final) continue;
-    buffer->slot = (uint16_t)add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = buffer->root,
+    buffer->slot = (uint16_t)add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout,
+                                                             .root = buffer->root,
                                                              .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
   }
@@ -414,7 +434,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
       lgt_weave_buffer *buffer = &items->buffer[b];
       if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
       int s = share ? reuse_slot(w, buffer, busy_until) : -1;
-      if (s < 0) s = add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
+      if (s < 0)
+        s = add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
       busy_until[s] = buffer->last_loop;
       buffer->slot = (uint16_t)s;
     }
@@ -429,7 +450,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     for (int a = 0; a < items->item[i].nargs; a++) {
       const lgt_weave_item *item = &items->item[i];
       uint16_t in = item->in[a], out = item->out[a];
-      if (in != LGT_NONE && items->buffer[in].slot != LGT_NONE) group->slot[items->buffer[in].slot].read = true;
+      if (in != LGT_NONE && items->buffer[in].slot != LGT_NONE)
+        group->slot[items->buffer[in].slot].read = true;
       if (out == LGT_NONE || items->buffer[out].slot == LGT_NONE || item->loop == LGT_NONE) continue;
       lgt_plan_slot *slot = &group->slot[items->buffer[out].slot];
       slot->written = true;
@@ -478,7 +500,8 @@ static void pin_inputs(lgt_weaver *w, const bool *marked) {
   for (int i = 0; i < w->items->nitem; i++)
     for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
       uint16_t in = w->items->item[i].in[a];
-      if (in != LGT_NONE && w->items->buffer[in].slot != LGT_NONE) w->group->slot[w->items->buffer[in].slot].pinned = true;
+      if (in != LGT_NONE && w->items->buffer[in].slot != LGT_NONE)
+        w->group->slot[w->items->buffer[in].slot].pinned = true;
     }
 }
 
@@ -555,10 +578,12 @@ static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *eli
   return false;
 }
 
-static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided, lgt_plan_group *rescue) {
+static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided,
+                               lgt_plan_group *rescue) {
   lgt_weaver w = {.fuser = fuser, .group = rescue, .plan = group->plan};
   lgt_status status = LGT_OK;
-  *rescue = (lgt_plan_group){.plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
+  *rescue = (lgt_plan_group){
+      .plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
   int nbuffer = group->items->nbuffer;
   w.items = rescue->items = lgt_mem_zalloc(sizeof *w.items);
   rescue->slot = lgt_mem_zalloc(((size_t)nbuffer + 2) * sizeof *rescue->slot);
@@ -571,7 +596,9 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
     if (made < 0) return no_memory();
     if (!initial) continue;
     w.items->buffer[b].slot = (uint16_t)add_slot(
-        rescue, (lgt_plan_slot){.layout = group->slot[from->slot].layout, .root = from->slot, .initial = true, .read = true});
+        rescue,
+        (lgt_plan_slot){
+            .layout = group->slot[from->slot].layout, .root = from->slot, .initial = true, .read = true});
   }
   for (int k = 0; k < elided->nitem && !status; k++) {
     lgt_weave_item *item = new_item(&w);
@@ -598,7 +625,8 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
     bool result = buffer->root == elided->root && buffer->writers && !buffer->initial;
     if (buffer->slot != LGT_NONE || !(buffer->loaded || result)) continue;
     buffer->slot = (uint16_t)add_slot(rescue, (lgt_plan_slot){.layout = w.plan->root[buffer->root].layout,
-                                                              .root = result ? elided->root : LGT_NONE, .written = true});
+                                                              .root = result ? elided->root : LGT_NONE,
+                                                              .written = true});
     if (!result) continue;
     buffer->final = true;
     rescue->slot_of_final[0] = elided->root;

@@ -7,7 +7,8 @@ lgt_status lgt_window_init(lgt_window *window, int room) {
   *window = (lgt_window){.room = room};
   window->call = lgt_mem_alloc((size_t)room * sizeof *window->call);
   window->token = lgt_mem_alloc((size_t)room * sizeof *window->token);
-  return window->call && window->token ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  return window->call && window->token ? LGT_OK
+                                       : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
 }
 
 void lgt_window_fini(lgt_window *window) {
@@ -39,11 +40,14 @@ static lgt_store *store_of(lgt_stores *stores, lgt_front *front, lgt_id id, uint
   return store;
 }
 
-static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, const lgt_launch *launch, lgt_call *call) {
-  if (launch->kind >= kinds->count) return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
+                          const lgt_launch *launch, lgt_call *call) {
+  if (launch->kind >= kinds->count)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
   const lgt_kind *kind = kinds->kind[launch->kind];
   if (launch->nargs != kind->nargs)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs, launch->nargs);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs,
+                   launch->nargs);
   call->kind = kind;
   call->kind_number = launch->kind;
   call->nargs = launch->nargs;
@@ -52,7 +56,8 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
   for (int a = 0; a < launch->nargs; a++) {
     lgt_store *store = store_of(stores, front, launch->arg[a], launch->line);
     if (!store) return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
-    if (store->released) return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
+    if (store->released)
+      return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
     call->store[a] = store->id;
     call->layout[a] = front->handles[launch->arg[a]].layout;
   }
@@ -76,7 +81,8 @@ lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kin
     status = resolve(stores, kinds, front, &front->launches[taken++], call);
     if (!status) window->token[window->count++] = token_of(call);
   }
-  if (taken < front->count) memmove(front->launches, front->launches + taken, (front->count - taken) * sizeof *front->launches);
+  if (taken < front->count)
+    memmove(front->launches, front->launches + taken, (front->count - taken) * sizeof *front->launches);
   front->count -= taken;
   return status;
 }
@@ -116,7 +122,8 @@ int lgt_window_cut(const lgt_window *window, bool forced) {
 }
 
 static bool number_root(lgt_window *window, lgt_store *store) {
-  if (!lgt_mem_grow((void **)&window->root, &window->root_room, window->nroot + 1, sizeof *window->root)) return false;
+  if (!lgt_mem_grow((void **)&window->root, &window->root_room, window->nroot + 1, sizeof *window->root))
+    return false;
   store->stamp = window->stamp;
   store->uses = 0;
   store->number = (uint16_t)window->nroot;
@@ -129,7 +136,9 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   uint64_t h = (uint64_t)n;
   window->nroot = 0;
   window->stamp++;
-  if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS), sizeof *window->word)) return false;
+  if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS),
+                    sizeof *window->word))
+    return false;
   uint64_t *word = window->word;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
