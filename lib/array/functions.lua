@@ -7,7 +7,7 @@ local ffi = require "ffi"
 local core = require "array.core"
 local ufunc = require "array.ufunc"
 
-local np, methods = core.np, core.methods
+local lgt, np, methods, raise = core.lgt, core.np, core.methods, core.raise
 local V = core.lgt.bodies.Value
 local dtypes = core.dtypes
 local define = ufunc.define
@@ -100,6 +100,29 @@ local synonyms = {
 }
 for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
 
+local clip = ufunc.all.clip
+
+-- Between two bounds, either of which may be nil.
+function np.clip(x, low, high, options)
+  if low == nil and high == nil then raise("clip: both bounds are nil") end
+  if low == nil then return np.minimum(x, high, options) end
+  if high == nil then return np.maximum(x, low, options) end
+  return clip(x, low, high, options)
+end
+
+-- For each element the choice that belongs to the first condition that holds there, else the default.
+---@param conditions lgt_array[]
+---@param choices (lgt_array|number)[]
+---@param default lgt_array|number|nil 0 if nil
+function np.select(conditions, choices, default)
+  if type(conditions) ~= "table" or type(choices) ~= "table" or #conditions ~= #choices or #choices == 0 then
+    raise("select: a table of conditions and one of as many choices were expected")
+  end
+  local result = default or 0
+  for i = #choices, 1, -1 do result = np.where(conditions[i], choices[i], result) end
+  return result
+end
+
 -- ---- methods ------------------------------------------------------------------------------------------
 
 for _, name in ipairs { "abs", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
@@ -185,7 +208,6 @@ methods.copy = np.copy
 -- Rules by the classes of target and source, as in ufunc.lua; what is launched loads, casts and stores.
 local assigns = {} -- by the target's dtype
 for d = 0, dtypes.COMPLEX128 do assigns[d] = { kinds = {} } end
-local lgt, raise = core.lgt, core.raise
 local Array, handles, class_of, layouts = lgt.Array, lgt.handles, lgt.class_of, lgt.layouts
 local slot, commit, source_line = lgt.slot, lgt.commit, lgt.line
 local istype, floor = ffi.istype, math.floor

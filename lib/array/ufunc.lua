@@ -369,8 +369,8 @@ end
 -- Call a ufunc of any arity: walks the tree of rules.
 function ufunc.call(u, ...)
   local arguments, values, arrays = { ... }, false, false
-  local count = select("#", ...)
-  if count ~= u.nin then raise("%s takes %d operands, not %d", u.name, u.nin, count) end
+  local count = u.nin
+  if select("#", ...) < count then raise("%s takes %d operands, not %d", u.name, count, select("#", ...)) end
   local node = u.tree
   for i = 1, count do
     local x = arguments[i]
@@ -494,6 +494,7 @@ end)
 
 local meta_other = metatable(function(u, ...)
   local options = select(u.nin + 1, ...)
+  if core.is_array(options) then raise("%s takes %d operands, not %d", u.name, u.nin, select("#", ...)) end
   if options ~= nil then return call_with(u, options, unpack({ ... }, 1, u.nin)) end
   return ufunc.call(u, ...)
 end)
