@@ -139,15 +139,14 @@ bool lgt_partition_disjoint(const lgt_partition *p) {
   return true;
 }
 
-/* Surface of one tile of the grid: what a halo of one element would move. */
+/* Surface of all cuts of the grid: what halos of one element would move, but for a factor. */
 static double surface(int ndim, const int64_t *extent, const int *grid) {
   double total = 0;
   for (int d = 0; d < ndim; d++) {
-    if (grid[d] == 1) continue;
-    double face = 2;
+    double cuts = grid[d] - 1;
     for (int e = 0; e < ndim; e++)
-      if (e != d) face *= (double)extent[e] / grid[e];
-    total += face;
+      if (e != d) cuts *= (double)extent[e];
+    total += cuts;
   }
   return total;
 }
