@@ -35,7 +35,7 @@ build: setup-build $(BUILD)/build.ninja
 	@ninja --quiet -C $(BUILD)
 
 demo: build
-	@$(BUILD)/lgt tools/demo.lua
+	@$(BUILD)/lgt tools/demo.lua 500 600 $(BUILD)/shallow_water.png
 
 test: setup build
 	@tests/run --build $(BUILD) $(ARGS)

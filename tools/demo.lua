@@ -3,7 +3,7 @@
 -- examples/shallow_water.lua at a real size, and afterwards what the runtime made of it.
 local lgt = require "lgt"
 
-local n, steps = tonumber(arg[1]) or 600, tonumber(arg[2]) or 300
+local n, steps = tonumber(arg[1]) or 500, tonumber(arg[2]) or 600
 local picture = arg[3] or "shallow_water.png"
 local script = "examples/shallow_water.lua"
 
