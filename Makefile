@@ -64,6 +64,7 @@ format:
 	clang-format -i $$(git ls-files 'src/*.c' 'tests/core/*.c')
 
 install: build
+	@meson configure $(BUILD) --prefix=$(PREFIX)
 	@ninja --quiet -C $(BUILD) install
 
 clean:
