@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MAX_LOOP_INST = 480, MAX_LOOP_ACCESS = 44 };
+enum { MAX_LOOP_INST = 480, MAX_LOOP_ACCESS = 44, LARGE_ROOT = 1 << 20 };
 
 void lgt_weave_items_free(lgt_weave_items *items) {
   if (!items) return;
@@ -250,8 +250,11 @@ static const lgt_kind *copy_kind(const lgt_fuser *fuser, int dtype) { return fus
 /* Copy the old buffer into the new one, without what the view `written` (NULL: nothing) will
  * overwrite anyway: rect by rect of the root. */
 static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt_layout *written,
-                            uint32_t root_layout) {
+                            uint32_t root_layout, int from) {
   const lgt_layout *root = layout_of(w, root_layout);
+  /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
+   * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
+  if (root->size * lgt_dtype_size(root->dtype) < LARGE_ROOT) from = 0;
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), piece[2 * LGT_MAX_DIM] = {all};
   int n = 1;
   if (written) {
@@ -271,7 +274,8 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt
     item->layout[0] = item->layout[1] = layout;
     item->out[0] = new;
     item->in[1] = old;
-    lgt_status status = place(w, item, earliest(w, item, 1, old, false));
+    int after_old = earliest(w, item, 1, old, false);
+    lgt_status status = place(w, item, after_old > from ? after_old : from);
     if (status) return status;
   }
   return LGT_OK;
@@ -326,12 +330,13 @@ static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
 }
 
 /* New memory for a root, with the old contents outside of the view that is about to be written. */
-static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_layout *written) {
+static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_layout *written,
+                              int from) {
   uint16_t old = current[root];
   int b = new_buffer(w, root, false);
   if (b < 0) return no_memory();
   current[root] = (uint16_t)b;
-  return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout);
+  return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout, from);
 }
 
 static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
@@ -374,7 +379,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
     rename_kind rename = want_rename(w, item, a, root, current, by_reads, by_writes);
     if (rename != KEEP) {
       lgt_status status =
-          rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL);
+          rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL, from);
       if (status) return status;
       item = &w->items->item[at];
       by_writes = earliest(w, item, a, current[root], true);
