@@ -339,7 +339,21 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
   return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout, from);
 }
 
-static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
+/* Nobody needs the item's results now; it only waits, unplaced, for a recipe that may ask for them. */
+static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_t at, uint16_t *current) {
+  for (int a = 0; a < call->nargs; a++) {
+    if (!writes_arg(call->kind, a)) continue;
+    bool again = current[call->root[a]] != LGT_NONE; /* over older contents: no recipe tells of both */
+    int b = new_buffer(w, call->root[a], false);
+    if (b < 0) return no_memory();
+    current[call->root[a]] = w->items->item[at].out[a] = (uint16_t)b;
+    w->items->buffer[b].writers = again ? 2 : 1;
+    w->items->buffer[b].last_writer = (uint16_t)at;
+  }
+  return LGT_OK;
+}
+
+static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *current) {
   const lgt_plan_call *call = &w->plan->call[number];
   lgt_weave_item *item = new_item(w);
   if (!item) return no_memory();
@@ -359,6 +373,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, uint16_t *current) {
     current[call->root[0]] = item->in[1];
     return LGT_OK;
   }
+  if (!needed) return leave_unplaced(w, call, at, current);
   int by_reads = 0;
   for (int a = 0; a < call->nargs; a++) {
     if (item->in[a] == LGT_NONE) continue;
@@ -567,7 +582,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   }
   memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
   for (int i = 0; i < group->count && !status; i++)
-    if (needed[i]) status = weave_call(&w, group->first + i, current);
+    status = weave_call(&w, group->first + i, needed[i], current);
   if (!status) status = lgt_assemble_scan(&w);
   if (!status) status = choose_memory(&w, current);
   if (!status) status = list_elided(&w);
