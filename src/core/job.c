@@ -20,10 +20,13 @@ typedef struct cpu_call {
   const lgt_scalar *param;
 } cpu_call;
 
+enum { TO, FROM, TO_AT, FROM_AT };
+
 typedef struct fold_call {
-  int redop, dtype, parts;  /* parts: of an element, 2 for complex numbers, which fold part by part */
-  lgt_instance *to, *to_at; /* borrowed from the job's touched list; to_at: positions, or NULL */
-  lgt_instance *from, *from_at;
+  int redop, dtype, parts; /* parts: of an element, 2 for complex numbers, which fold part by part */
+  bool fill;               /* the target becomes the identity; nothing is folded */
+  bool pair;               /* with positions: TO_AT and FROM_AT count */
+  lgt_tile tile[4];
 } fold_call;
 
 /* What a step's `data` points to. */
@@ -77,24 +80,36 @@ static lgt_status copy_run(lgt_step *step, int chunk) {
   return LGT_OK;
 }
 
-/* Both instances are in C order of their rects: fold run by run along the last dimension. */
+/* Element by element of the target's view; run by run where all are contiguous along the last dimension. */
 static lgt_status fold_run(lgt_step *step, int chunk) {
   fold_call *f = &((work *)step->data)->fold;
-  const lgt_rect *r = &f->from->rect;
-  int64_t index[LGT_MAX_DIM];
-  int n = r->ndim;
+  const lgt_tile *to = &f->tile[TO];
+  int64_t size = (int64_t)lgt_dtype_size(f->dtype) * f->parts, index[LGT_MAX_DIM] = {0};
+  int n = 0, dim[LGT_MAX_DIM], ntile = f->pair ? 4 : 2;
+  char *p[4] = {to->data, f->tile[FROM].data, f->tile[TO_AT].data, f->tile[FROM_AT].data};
   (void)chunk;
-  if (lgt_rect_empty(r)) return LGT_OK;
-  memcpy(index, r->lo, sizeof index);
-  int64_t run = n ? r->hi[n - 1] - r->lo[n - 1] : 1;
+  for (int d = 0; d < to->ndim; d++) {
+    if (to->stride[d] == 0) continue; /* the reduction's own dimensions */
+    if (to->extent[d] <= 0) return LGT_OK;
+    dim[n++] = d;
+  }
+  bool dense = n > 0;
+  for (int t = 0; t < ntile && dense; t++)
+    dense =
+        (f->fill && t % 2) || f->tile[t].stride[dim[n - 1]] == (t < TO_AT ? size : (int64_t)sizeof(int64_t));
+  int64_t run = dense ? to->extent[dim[--n]] : 1;
   for (;;) {
-    lgt_redop_fold(f->redop, f->dtype, lgt_instance_at(f->to, index),
-                   f->to_at ? lgt_instance_at(f->to_at, index) : NULL, lgt_instance_at(f->from, index),
-                   f->from_at ? lgt_instance_at(f->from_at, index) : NULL, run * f->parts);
-    int d = n - 2;
+    if (f->fill) lgt_redop_fill(f->redop, f->dtype, p[TO], run * f->parts);
+    else
+      lgt_redop_fold(f->redop, f->dtype, p[TO], f->pair ? p[TO_AT] : NULL, p[FROM],
+                     f->pair ? p[FROM_AT] : NULL, run * f->parts);
+    for (int64_t i = 0; f->fill && f->pair && i < run; i++) ((int64_t *)p[TO_AT])[i] = INT64_MAX;
+    int d = n - 1;
     for (; d >= 0; d--) {
-      if (++index[d] < r->hi[d]) break;
-      index[d] = r->lo[d];
+      bool more = ++index[d] < to->extent[dim[d]];
+      for (int t = 0; t < ntile; t++) p[t] += f->tile[t].stride[dim[d]] * (more ? 1 : 1 - to->extent[dim[d]]);
+      if (more) break;
+      index[d] = 0;
     }
     if (d < 0) return LGT_OK;
   }
@@ -418,12 +433,39 @@ static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source,
   return LGT_OK;
 }
 
+/* A step of the fold: for one colour its private results into the slot's instances, for colour -1 the
+ * identity. */
+static void add_fold(lgt_binder *binder, const lgt_job_source *source, const lgt_plan_loop *loop,
+                     const lgt_inst *in, int colour, lgt_instance **from, job_memory *m) {
+  const lgt_plan_group *group = source->group;
+  bool pair = in->op == LGT_OP_REDUCE_ARG;
+  work *w = &m->work[m->job->task.nstep];
+  lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
+  lgt_rect tile = colour < 0 ? whole : lgt_bind_tile(group, loop, colour);
+  w->fold = (fold_call){.redop = lgt_inst_redop(in),
+                        .dtype = loop->kernel->loop->access[in->b].dtype,
+                        .parts = 1,
+                        .fill = colour < 0,
+                        .pair = pair};
+  for (int k = 0; k <= pair; k++) {
+    const lgt_plan_access *access = &loop->access[in->b + k];
+    const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
+    lgt_alignment align = lgt_bind_align(group, access);
+    if (lgt_dtype_is_pair(layout->dtype)) w->fold.parts = 2;
+    lgt_job_tile(layout, &align, &tile, source->inst[access->slot], &w->fold.tile[2 * k + TO], NULL);
+    if (colour < 0) continue;
+    lgt_job_tile(layout, &align, &tile, from[access->slot], &w->fold.tile[2 * k + FROM], NULL);
+    m->job->task.cost += from[access->slot]->bytes;
+  }
+  add_step(m->job, w, 1, fold_run);
+}
+
 /* One task: for each reduction, the private results of all colours into the slot's instance. */
 static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt_instance **private) {
   const lgt_plan_group *group = source->group;
   int ncolour = group->launch->ncolour, nstep = 0;
   for (int l = 0; l < group->nloop; l++)
-    for (int i = 0; !group->loop[l].cpu && i < group->loop[l].kernel->loop->ninst; i++) nstep += ncolour;
+    for (int i = 0; !group->loop[l].cpu && i < group->loop[l].kernel->loop->ninst; i++) nstep += ncolour + 1;
   job_memory m;
   if (!make_job(binder, false, nstep, 0, 0, (ncolour + 1) * group->nslot, &m)) return no_memory();
   for (int c = 0; c < ncolour; c++)
@@ -437,29 +479,15 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
       const lgt_inst *in = &code->inst[i];
       bool pair = in->op == LGT_OP_REDUCE_ARG;
       if (in->op != LGT_OP_REDUCE && !pair) continue;
-      int slot = loop->access[in->b].slot, at = pair ? loop->access[in->b + 1].slot : -1;
+      int slot = loop->access[in->b].slot;
       if (!source->fold[slot] || loop->access[in->b].byte)
         continue; /* an imaginary part goes with the real one */
-      lgt_instance *to = source->inst[slot], *to_at = pair ? source->inst[at] : NULL;
-      int redop = in->aux & ~LGT_REDUCE_FRESH, dtype = code->access[in->b].dtype;
-      int parts = lgt_dtype_is_pair(lgt_layout_at(binder->stores, group->slot[slot].layout)->dtype) ? 2 : 1;
-      if (pair || in->aux & LGT_REDUCE_FRESH) {
-        lgt_bind_wait(binder, to, true); /* usually new memory: nothing to wait for */
-        lgt_redop_fill(redop, dtype, to->data, lgt_rect_size(&to->rect) * parts);
-        for (int64_t j = 0; pair && j < lgt_rect_size(&to_at->rect); j++)
-          ((int64_t *)to_at->data)[j] = INT64_MAX;
-      }
-      m.job->touched[m.job->ntouched++] = to;
-      if (pair) m.job->touched[m.job->ntouched++] = to_at;
-      for (int c = 0; c < ncolour; c++) {
-        lgt_instance *from = private[c * group->nslot + slot];
-        if (!from) continue;
-        work *w = &m.work[m.job->task.nstep];
-        w->fold =
-            (fold_call){redop, dtype, parts, to, to_at, from, pair ? private[c * group->nslot + at] : NULL};
-        add_step(m.job, w, 1, fold_run);
-        m.job->task.cost += from->bytes;
-      }
+      m.job->touched[m.job->ntouched++] = source->inst[slot];
+      if (pair) m.job->touched[m.job->ntouched++] = source->inst[loop->access[in->b + 1].slot];
+      if (pair || in->aux & LGT_REDUCE_FRESH) add_fold(binder, source, loop, in, -1, NULL, &m);
+      for (int c = 0; c < ncolour; c++)
+        if (private[c * group->nslot + slot])
+          add_fold(binder, source, loop, in, c, private + c * group->nslot, &m);
     }
   }
   return submit(binder, m.job, false);
