@@ -216,7 +216,8 @@ static void survey(run *r) {
              exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
         if (mode == LGT_ACCESS_REDUCE && stands_still(r, access)) r->fold[access->slot] = true;
         if (writes) bound_into(&r->write[at], &rect);
-        if (!writes || !exact || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
+        bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
+        if (!writes || !exact || adds || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
           bound_into(&r->read[at], &rect);
       }
     }
