@@ -236,8 +236,7 @@ static bool append_item(assembler *as, int number) {
       case LGT_OP_LOAD:
         v = load(as, number, &in);
         break;
-      case LGT_OP_STORE:
-        good = store(as, number, &in, value[in.a]);
+      case LGT_OP_STORE: /* below: another argument may be the same element, and is read before */
         break;
       case LGT_OP_REDUCE:
         good = reduce(as, number, &in, value[in.a], LGT_NO_VALUE);
@@ -265,6 +264,8 @@ static bool append_item(assembler *as, int number) {
     if (v < 0) good = false;
     value[i] = (uint16_t)v;
   }
+  for (int i = 0; i < body->ninst && good; i++)
+    if (body->inst[i].op == LGT_OP_STORE) good = store(as, number, &body->inst[i], value[body->inst[i].a]);
   lgt_mem_free(value);
   return good;
 }

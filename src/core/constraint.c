@@ -212,6 +212,21 @@ static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_s
   return best;
 }
 
+/* Does the call write elements that it uses through another view too?  Then no two colours are apart. */
+static bool bites_itself(const lgt_stores *stores, const lgt_call *call) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < call->nargs && call->kind->privilege[a] != LGT_PRIV_READ; b++) {
+      if (a == b || call->store[a] != call->store[b]) continue;
+      /* What is reduced lives in memory of its own until the colours' results are folded. */
+      if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return true;
+      const lgt_layout *la = lgt_layout_at(stores, call->layout[a]), *lb = lgt_layout_at(stores, call->layout[b]);
+      /* A writer that leaves elements out owns the whole box around its tile. */
+      if (la != lb && (lgt_layout_may_overlap(la, lb) || !lgt_layout_exact(la)))
+        return true;
+    }
+  return false;
+}
+
 const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
                                        const lgt_call *call, const lgt_space *space,
                                        const lgt_solver_key_state *state, const char **reason) {
@@ -223,6 +238,8 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   for (int a = 0; a < call->nargs; a++)
     if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED)
       return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  *reason = "it overwrites what it reads";
+  if (bites_itself(stores, call)) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
   *reason = "smaller than two tiles";
   if (size < 2 * solver->min_tile || size < 2)
     return lgt_partition_none(solver->partitions, space->ndim, space->extent);

@@ -283,6 +283,13 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt
 
 typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy everything first */
 
+/* Does the item read, through another view, what it writes through `arg`?  No loop could hold both. */
+static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+  for (int a = 0; a < item->nargs; a++)
+    if (item->in[a] == buffer && after(w, item, arg, item, a, is_reduction(item, arg)) > item->loop) return true;
+  return false;
+}
+
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
@@ -290,6 +297,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   const lgt_plan_root *r = &w->plan->root[root];
   int64_t size = layout_of(w, r->layout)->size;
   bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
+  if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (w->fuser->solver.domains > 1) return KEEP; /* then nothing is forwarded either */
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
   if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || is_reduction(item, arg)) return KEEP;
@@ -353,6 +361,21 @@ static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_
   return LGT_OK;
 }
 
+/* A call that writes a root through several arguments renames it for all of them, before the first. */
+static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, const lgt_weave_item *item, int arg,
+                              const uint16_t *current, int by_reads, int by_writes) {
+  uint16_t root = call->root[arg];
+  rename_kind rename = want_rename(w, item, arg, root, current, by_reads, by_writes);
+  for (int a = 0; a < arg; a++)
+    if (call->root[a] == root && writes_arg(call->kind, a)) return KEEP;
+  for (int a = arg + 1; a < call->nargs; a++) {
+    if (call->root[a] != root || !writes_arg(call->kind, a)) continue;
+    int other = earliest(w, item, a, current[root], true);
+    if (rename != KEEP || want_rename(w, item, a, root, current, by_reads, other) != KEEP) rename = RENAME_ALL;
+  }
+  return rename;
+}
+
 static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *current) {
   const lgt_plan_call *call = &w->plan->call[number];
   lgt_weave_item *item = new_item(w);
@@ -391,7 +414,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     }
     item = &w->items->item[at];
     int by_writes = earliest(w, item, a, current[root], true);
-    rename_kind rename = want_rename(w, item, a, root, current, by_reads, by_writes);
+    rename_kind rename = rename_for(w, call, item, a, current, by_reads, by_writes);
     if (rename != KEEP) {
       lgt_status status =
           rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL, from);
