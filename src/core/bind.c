@@ -161,11 +161,12 @@ lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access 
 }
 
 /* The root rect that one access touches for one tile of the launch's space. */
-static lgt_rect access_rect(const run *r, const lgt_plan_access *access, const lgt_rect *tile) {
+static lgt_rect access_rect(const run *r, const lgt_plan_access *access, int mode, const lgt_rect *tile) {
   const lgt_layout *layout = lgt_layout_at(r->binder->stores, access->layout);
   lgt_alignment align = lgt_bind_align(r->group, access);
   lgt_rect view = lgt_space_view_rect(layout, &align, tile);
-  return lgt_layout_root_rect(layout, &view);
+  return mode == LGT_ACCESS_REDUCE ? lgt_layout_target_rect(layout, view)
+                                   : lgt_layout_root_rect(layout, &view);
 }
 
 /* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
@@ -211,7 +212,7 @@ static void survey(run *r) {
         const lgt_plan_access *access = &loop->access[a];
         if (access->slot == LGT_NONE) continue;
         int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
-        lgt_rect rect = access_rect(r, access, &tile);
+        lgt_rect rect = access_rect(r, access, mode, &tile);
         bool writes = mode != LGT_ACCESS_LOAD,
              exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
         if (mode == LGT_ACCESS_REDUCE && stands_still(r, access)) r->fold[access->slot] = true;
@@ -330,7 +331,7 @@ static lgt_status mark_written(run *r, lgt_store *store, int s) {
       if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) continue;
       for (int a = 0; a < access_count(loop); a++) {
         if (loop->access[a].slot != s || access_mode(loop, a) == LGT_ACCESS_LOAD) continue;
-        lgt_rect rect = access_rect(r, &loop->access[a], &tile);
+        lgt_rect rect = access_rect(r, &loop->access[a], access_mode(loop, a), &tile);
         int domain = is_scalar(r, s) || r->fold[s] ? 0 : lgt_bind_domain_of(r->binder, group->launch, c);
         if (!lgt_store_written(r->binder->map, store, domain, &rect)) return no_memory();
       }

@@ -152,11 +152,10 @@ static bool defines(const lgt_fuser *fuser, const lgt_plan_call *call, uint16_t 
   bool defined = false;
   for (int a = 0; a < call->nargs; a++) {
     if (call->root[a] != root) continue;
-    const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[a]);
-    int64_t size = 1;
-    for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
-    if (call->kind->privilege[a] & LGT_PRIV_READ) return false;
-    if (lgt_layout_exact(l) && lgt_layout_distinct(l) == size) defined = true;
+    int privilege = call->kind->privilege[a];
+    if (privilege & LGT_PRIV_READ) return false;
+    if (lgt_layout_covers(lgt_layout_at(fuser->stores, call->layout[a]), privilege & LGT_PRIV_REDUCE))
+      defined = true;
   }
   return defined;
 }

@@ -417,7 +417,7 @@ static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source,
         const lgt_layout *root = lgt_layout_at(binder->stores, group->slot[access->slot].layout);
         lgt_alignment align = lgt_bind_align(group, access);
         lgt_rect view = lgt_space_view_rect(layout, &align, &tile),
-                 rect = lgt_layout_root_rect(layout, &view);
+                 rect = lgt_layout_target_rect(layout, view);
         lgt_instance *made = lgt_instance_new(binder->map, domain, root, &rect);
         if (!made) return LGT_NO_MEMORY;
         inst[access->slot] = made;

@@ -373,9 +373,7 @@ void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t st
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  bool empty = false; /* an empty dimension that does not walk the root (a reduction's) says nothing */
-  for (int d = 0; d < l->ndim; d++)
-    empty |= view->lo[d] >= view->hi[d] && (l->dim[d] >= 0 || l->flags & LGT_LAYOUT_RESHAPED);
+  bool empty = view->ndim > 0 && lgt_rect_empty(view);
   if (empty) {
     for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
     return r;
@@ -394,6 +392,12 @@ lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   return r;
 }
 
+lgt_rect lgt_layout_target_rect(const lgt_layout *l, lgt_rect view) {
+  for (int d = 0; d < l->ndim; d++)
+    if (l->dim[d] < 0 && !(l->flags & LGT_LAYOUT_RESHAPED)) view.lo[d] = 0, view.hi[d] = 1;
+  return lgt_layout_root_rect(l, &view);
+}
+
 bool lgt_layout_exact(const lgt_layout *l) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   if (l->flags & LGT_LAYOUT_WHOLE) return true;
@@ -407,8 +411,16 @@ bool lgt_layout_exact(const lgt_layout *l) {
 int64_t lgt_layout_distinct(const lgt_layout *l) {
   int64_t n = 1;
   for (int d = 0; d < l->ndim; d++)
-    if (l->stride[d] != 0 || (l->shape[d] == 0 && l->dim[d] >= 0)) n *= l->shape[d];
+    if (l->stride[d] != 0 || l->shape[d] == 0) n *= l->shape[d];
   return n;
+}
+
+bool lgt_layout_covers(const lgt_layout *l, bool target) {
+  int64_t size = 1, n = 1;
+  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  for (int d = 0; d < l->ndim; d++)
+    if (!target || l->dim[d] >= 0) n *= l->stride[d] != 0 || l->shape[d] == 0 ? l->shape[d] : 1;
+  return n == size && lgt_layout_exact(l);
 }
 
 static int64_t gcd(int64_t a, int64_t b) {

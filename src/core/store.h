@@ -83,11 +83,16 @@ uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
 /* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).
  * A reshaped view touches its whole root. */
 lgt_rect lgt_layout_root_rect(const lgt_layout *layout, const lgt_rect *view);
+/* The same for a reduction's target, which has all its elements also where there is nothing to reduce:
+ * dimensions that do not walk along the root do not count. */
+lgt_rect lgt_layout_target_rect(const lgt_layout *layout, lgt_rect view);
 /* The map in the root's coordinates: where the view begins, and the root step of each view dimension
  * (0 where it walks nowhere).  Not for reshaped views. */
 void lgt_layout_walk(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]);
 /* How many different elements of the root the view has (broadcast ones count once). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);
+/* Is every element of the root in the view?  `target`: as a reduction's target, see above. */
+bool lgt_layout_covers(const lgt_layout *layout, bool target);
 /* May two views of one root share an element?  False only when they certainly do not. */
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b);
 /* Does every root element within the bound of the view belong to the view? */

@@ -286,7 +286,8 @@ typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy 
 /* Does the item read, through another view, what it writes through `arg`?  No loop could hold both. */
 static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
   for (int a = 0; a < item->nargs; a++)
-    if (item->in[a] == buffer && after(w, item, arg, item, a, is_reduction(item, arg)) > item->loop) return true;
+    if (item->in[a] == buffer && after(w, item, arg, item, a, is_reduction(item, arg)) > item->loop)
+      return true;
   return false;
 }
 
@@ -332,9 +333,9 @@ static bool reads_arg(const lgt_kind *kind, int arg) {
 
 /* Does writing this view first define all of a root that the window creates? */
 static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
-  const lgt_layout *l = layout_of(w, call->layout[arg]);
-  return !(call->kind->privilege[arg] & LGT_PRIV_READ) && lgt_layout_exact(l) &&
-         lgt_layout_distinct(l) == layout_of(w, w->plan->root[call->root[arg]].layout)->size;
+  int privilege = call->kind->privilege[arg];
+  return !(privilege & LGT_PRIV_READ) &&
+         lgt_layout_covers(layout_of(w, call->layout[arg]), privilege & LGT_PRIV_REDUCE);
 }
 
 /* New memory for a root, with the old contents outside of the view that is about to be written. */
@@ -362,8 +363,8 @@ static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_
 }
 
 /* A call that writes a root through several arguments renames it for all of them, before the first. */
-static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, const lgt_weave_item *item, int arg,
-                              const uint16_t *current, int by_reads, int by_writes) {
+static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, const lgt_weave_item *item,
+                              int arg, const uint16_t *current, int by_reads, int by_writes) {
   uint16_t root = call->root[arg];
   rename_kind rename = want_rename(w, item, arg, root, current, by_reads, by_writes);
   for (int a = 0; a < arg; a++)
@@ -371,7 +372,8 @@ static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, co
   for (int a = arg + 1; a < call->nargs; a++) {
     if (call->root[a] != root || !writes_arg(call->kind, a)) continue;
     int other = earliest(w, item, a, current[root], true);
-    if (rename != KEEP || want_rename(w, item, a, root, current, by_reads, other) != KEEP) rename = RENAME_ALL;
+    if (rename != KEEP || want_rename(w, item, a, root, current, by_reads, other) != KEEP)
+      rename = RENAME_ALL;
   }
   return rename;
 }
