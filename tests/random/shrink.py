@@ -127,7 +127,10 @@ class Shrinker:
         return paths
 
     def statements(self):
-        for path in reversed(self.all_blocks(self.program)):
+        k = 0
+        while k < len(self.all_blocks(self.program)):
+            path = self.all_blocks(self.program)[k]
+            k += 1
             size = len(self.block_at(path)) // 2 or 1
             while size >= 1 and not self.late():
                 at = len(self.block_at(path))
