@@ -125,6 +125,7 @@ typedef struct lgt_inst {
 } lgt_inst;
 
 #define LGT_MAX_INST 4096 /* in a body or a loop */
+#define LGT_MAX_REDUCTIONS 16 /* likewise; those of complex numbers count twice */
 
 struct lgt_body {
   int ninst, nconst;

@@ -244,9 +244,10 @@ typedef struct reduction {
 
 static int find_reductions(const lgt_loop *loop, reduction *out) {
   int n = 0;
-  for (int i = 0; i < loop->ninst && n < LGT_MAX_REDUCTIONS; i++) {
+  for (int i = 0; i < loop->ninst; i++) {
     const lgt_inst *in = &loop->inst[i];
     if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
+    lgt_assert(n < LGT_MAX_REDUCTIONS);
     const lgt_access *access = &loop->access[in->b];
     bool pair = in->op == LGT_OP_REDUCE_ARG;
     out[n++] = (reduction){in->b, in->aux & ~LGT_REDUCE_FRESH, pair || (in->aux & LGT_REDUCE_FRESH), pair,

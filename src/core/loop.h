@@ -32,7 +32,6 @@
 
 #define LGT_LANES 16
 #define LGT_MAX_ACCESS 512   /* of a loop */
-#define LGT_MAX_REDUCTIONS 16 /* of a loop */
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
 typedef enum lgt_stride_class { LGT_STRIDE_ZERO, LGT_STRIDE_UNIT, LGT_STRIDE_ANY } lgt_stride_class;

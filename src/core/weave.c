@@ -162,11 +162,18 @@ static unsigned kept_dims(const lgt_weaver *w, const lgt_weave_item *item, int n
   return kept;
 }
 
+/* Each part of a complex result is a reduction of its own. */
+static int reductions_of(const lgt_weaver *w, const lgt_weave_item *item) {
+  int n = 0;
+  for (int a = 0; a < item->nargs; a++)
+    if (is_reduction(item, a)) n += lgt_dtype_is_pair(layout_of(w, item->layout[a])->dtype) ? 2 : 1;
+  return n;
+}
+
 static int count_reductions(const lgt_weaver *w, int loop) {
   int n = 0;
   for (int i = 0; i < w->items->nitem; i++)
-    for (int a = 0; a < w->items->item[i].nargs; a++)
-      if (w->items->item[i].loop == loop && is_reduction(&w->items->item[i], a)) n++;
+    if (w->items->item[i].loop == loop) n += reductions_of(w, &w->items->item[i]);
   return n;
 }
 
@@ -199,7 +206,7 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
   if (loop->cpu || item->kind->cpu || !w->fuser->config->kernel_fusion) return false;
   if (!same_space(loop->ndim, loop->extent, ndim, extent)) return false;
   if (item->kind->reduces && loop->reduces &&
-      (loop->kept != kept || count_reductions(w, number) + item->nargs > LGT_MAX_REDUCTIONS))
+      (loop->kept != kept || count_reductions(w, number) + reductions_of(w, item) > LGT_MAX_REDUCTIONS))
     return false;
   return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST &&
          loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;

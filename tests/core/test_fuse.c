@@ -1,0 +1,639 @@
+/* test_fuse.c - the shapes of plans: groups, loops, memory, what is elided and why a group ends.
+ *
+ * Covers fuse.c, weave.c and assemble.c.  Whether fused programs compute the right values is
+ * test_runtime's question; here the values are looked at too, but the point is what it cost.
+ */
+#include <math.h>
+
+#include "check.h"
+#include "engine.h"
+#include "mem.h"
+#include "runtime.h"
+
+enum { N = 1000 };
+
+static lgt_runtime *rt;
+static double buffer[4 * N];
+
+static lgt_id vector(int64_t n) { return array_of(rt, LGT_FLOAT64, 1, &n); }
+
+/* A vector that holds f(i). */
+static lgt_id filled(int64_t n, double scale, double shift) {
+  lgt_id id = vector(n);
+  for (int64_t i = 0; i < n; i++) buffer[i] = scale * (double)i + shift;
+  return lgt_array_copy_in(rt, id, buffer) ? 0 : id;
+}
+
+static double value_at(lgt_id array, int64_t i) {
+  static double got[4 * N];
+  return lgt_array_copy_out(rt, array, got) ? NAN : got[i];
+}
+
+static lgt_id apply(const char *text, lgt_id a, lgt_id b) {
+  int64_t n = lgt_front_of(rt)->layouts[LAYOUT(rt, a)].size;
+  lgt_id out = vector(n);
+  int kind = kind_of(rt, LGT_FLOAT64, text);
+  lgt_status status = b ? launch(rt, kind, 3, out, a, b) : launch(rt, kind, 2, out, a);
+  return status ? 0 : out;
+}
+
+/* The same, and the operands that are not kept die as Python's temporaries do. */
+static lgt_id apply_drop(const char *text, lgt_id a, lgt_id b) {
+  lgt_id out = apply(text, a, b);
+  lgt_array_free(rt, a);
+  if (b && b != a) lgt_array_free(rt, b);
+  return out;
+}
+
+/* The plan of so many calls; NULL unless there is exactly one. */
+static const lgt_plan *plan_of(int ncall) {
+  const lgt_plan *found = NULL;
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++) {
+    const lgt_plan *p = rt->fuser.table[i];
+    if (!p || p->ncall != ncall) continue;
+    if (found) return NULL;
+    found = p;
+  }
+  return found;
+}
+
+static int loops_of(const lgt_plan *plan) {
+  int n = 0;
+  for (int g = 0; g < plan->ngroup; g++) n += plan->group[g].nloop;
+  return n;
+}
+
+/* Memory that the groups need beyond what was there before. */
+static int new_slots(const lgt_plan *plan) {
+  int n = 0;
+  for (int g = 0; g < plan->ngroup; g++)
+    for (int s = 0; s < plan->group[g].nslot; s++) n += !plan->group[g].slot[s].initial;
+  return n;
+}
+
+static void open_plain(void) {
+  if (open_with(&rt, "cpus", "1", "check", "1", NULL)) check_fail(__FILE__, __LINE__, "%s", lgt_message());
+}
+static void open_domains(void) {
+  if (open_with(&rt, "cpus", "1", "check", "1", "domains", "2", "min_tile", "1", NULL))
+    check_fail(__FILE__, __LINE__, "%s", lgt_message());
+}
+
+/* ---- one domain ------------------------------------------------------------------------------------- */
+
+/* As in Black-Scholes: a page of formulas over three inputs, two results. */
+TEST(a_chain_is_one_pass) {
+  open_plain();
+  lgt_id s = filled(N, 0.01, 1), x = filled(N, 0.02, 2), t = filled(N, 0.001, 0.1);
+  lgt_id root = apply("a1 sqrt =0", t, 0);
+  lgt_id d1 = apply_drop("a1 a2 div =0", apply_drop("a1 log =0", apply("a1 a2 div =0", s, x), 0), root);
+  lgt_id d2 = apply("a1 c0.3 sub =0", d1, 0);
+  lgt_id n1 = apply_drop("a1 erf c1 add c0.5 mul =0", d1, 0),
+         n2 = apply_drop("a1 erf c1 add c0.5 mul =0", d2, 0);
+  lgt_id left = apply("a1 a2 mul =0", s, n1), right = apply("a1 a2 mul =0", x, n2);
+  lgt_id call = apply("a1 a2 sub =0", left, right);
+  lgt_id put = apply_drop("a1 a2 add =0", apply_drop("a1 c1 sub a2 mul =0", n1, n2),
+                          apply_drop("a1 a2 sub =0", right, left));
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(13);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 1);
+  CHECK_EQ(loops_of(plan), 1);
+  CHECK_EQ(new_slots(plan), 2);
+  CHECK_EQ(plan->group[0].nelided, 11);
+  CHECK_EQ(plan->group[0].nmust_die, 0);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_END);
+  CHECK_EQ(plan->group[0].loop[0].kernel->loop->naccess, 5);
+  double S = 3.01, X = 6.02, T = 0.301, a = log(S / X) / sqrt(T), b = a - 0.3;
+  double c = S * ((erf(a) + 1) * 0.5) - X * ((erf(b) + 1) * 0.5);
+  CHECK(fabs(value_at(call, 201) - c) < 1e-12);
+  CHECK(fabs(value_at(put, 201)) < 100);
+  lgt_close(rt);
+}
+
+TEST(isomorphic_windows_share_a_plan) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0);
+  int twice = kind_of(rt, LGT_FLOAT64, "a1 p0 mul =0"), add = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+  for (int turn = 0; turn < 5; turn++) { /* new arrays each time, another parameter */
+    lgt_id t = vector(N), y = vector(N);
+    CHECK(!launch_with(rt, twice, turn, 2, t, x));
+    CHECK(!launch(rt, add, 3, y, t, x));
+    lgt_array_free(rt, t);
+    lgt_array_free(rt, x);
+    x = y;
+    CHECK(!lgt_fence(rt));
+  }
+  CHECK_EQ(stat_of(rt, "plans_made"), 1);
+  CHECK_EQ(stat_of(rt, "windows"), 5);
+  CHECK(value_at(x, 7) == 7 * 1 * 2 * 3 * 4 * 5);
+  lgt_close(rt);
+}
+
+/* The inner part of x becomes the sum of its neighbours: x = x[..] + x[..] in place. */
+static void stencil(lgt_id x, int64_t n, int64_t inner) {
+  lgt_id left = slice_of(rt, x, 0, 0, inner, 1), right = slice_of(rt, x, 0, n - inner, inner, 1);
+  lgt_id middle = slice_of(rt, x, 0, (n - inner) / 2, inner, 1);
+  lgt_id sum = apply_drop("a1 a2 add =0", left, right);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, middle, sum);
+  lgt_array_free(rt, sum);
+  lgt_array_free(rt, middle);
+}
+
+TEST(a_stencil_in_place_is_one_pass) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0);
+  stencil(x, N, N - 2);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 1);
+  int passes = 0;
+  for (int l = 0; l < plan->group[0].nloop; l++) {
+    if (plan->group[0].loop[l].extent[0] == N - 2) passes++;
+    else CHECK_EQ(plan->group[0].loop[l].extent[0], 1);
+  }
+  CHECK_EQ(passes, 1);
+  CHECK_EQ(new_slots(plan), 1); /* the array's new memory */
+  CHECK(value_at(x, 0) == 0 && value_at(x, 1) == 2 && value_at(x, 500) == 1000 &&
+        value_at(x, N - 1) == N - 1);
+  lgt_close(rt);
+}
+
+/* Renaming would copy more than it saves. */
+TEST(a_small_part_in_place_is_two_passes) {
+  open_plain();
+  rt->fuser.collection_ns = 0; /* nothing is stored to save a collection */
+  lgt_id x = filled(N, 1, 0);
+  stencil(x, N, N / 2);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 1);
+  CHECK_EQ(plan->group[0].nloop, 2);
+  for (int l = 0; l < 2; l++) CHECK_EQ(plan->group[0].loop[l].extent[0], N / 2);
+  CHECK_EQ(new_slots(plan), 1); /* the sums, for the second pass */
+  for (int s = 0; s < plan->group[0].nslot; s++)
+    CHECK(plan->group[0].slot[s].initial == (plan->group[0].slot[s].root != LGT_NONE));
+  CHECK(value_at(x, 0) == 0 && value_at(x, 249) == 249 && value_at(x, 250) == 500 &&
+        value_at(x, 749) == 499 + 999 && value_at(x, 750) == 750);
+  lgt_close(rt);
+}
+
+TEST(a_copy_is_forwarded) {
+  open_plain();
+  lgt_id a = filled(N, 1, 0), b = apply("a1 =0", a, 0), c = apply("a1 c1 add =0", b, 0);
+  lgt_array_free(rt, b);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan && plan->ngroup == 1);
+  CHECK_EQ(plan->group[0].nloop, 1);
+  CHECK_EQ(plan->group[0].loop[0].kernel->loop->naccess, 2);
+  CHECK(value_at(c, 5) == 6);
+  lgt_close(rt);
+}
+
+/* A copy that lives shares the original's memory until one of them is written. */
+TEST(a_copy_shares_memory_until_it_is_written) {
+  open_plain();
+  lgt_id a = filled(N, 1, 0), b = apply("a1 =0", a, 0);
+  CHECK(!lgt_fence(rt));
+  int64_t live = stat_of(rt, "bytes_live");
+  CHECK(value_at(b, 9) == 9);
+  CHECK_EQ(stat_of(rt, "bytes_live"), live);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a0 c10 add =0"), 1, a);
+  CHECK(!lgt_fence(rt));
+  CHECK(stat_of(rt, "bytes_live") > live);
+  CHECK(value_at(a, 9) == 19 && value_at(b, 9) == 9);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a0 c10 add =0"), 1, b);
+  CHECK(value_at(a, 9) == 19 && value_at(b, 9) == 19);
+  lgt_close(rt);
+}
+
+/* x, y = y, x through a copy: renamed, no element moves twice. */
+TEST(who_writes_the_original_is_renamed) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), y = filled(N, -1, 0);
+  lgt_id old = apply("a1 =0", x, 0);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, x, y);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 add =0"), 2, y, old);
+  lgt_array_free(rt, old);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan && plan->ngroup == 1);
+  CHECK_EQ(plan->group[0].nloop, 1);
+  CHECK(value_at(x, 7) == -6 && value_at(y, 7) == 9);
+  lgt_close(rt);
+}
+
+TEST(a_reduction_ends_the_pass) {
+  open_plain();
+  lgt_id a = filled(N, 1, 0), b = filled(N, 2, 0), total = array_of(rt, LGT_FLOAT64, 0, NULL);
+  lgt_id product = apply("a1 a2 mul =0", a, b);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 sum>0"), 2, total, product);
+  lgt_id scaled = apply("a1 a2 div =0", a, total);
+  lgt_array_free(rt, product);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 1);
+  CHECK_EQ(plan->group[0].nloop, 2); /* multiply and add up; divide */
+  CHECK_EQ(plan->group[0].nelided, 1);
+  double sum = 2 * (N - 1.0) * N * (2 * N - 1) / 6;
+  CHECK(value_at(total, 0) == sum);
+  CHECK(value_at(scaled, 10) == 10 / sum);
+  lgt_close(rt);
+}
+
+/* Several reductions of one pass, as norms and dot products come. */
+TEST(reductions_over_one_space_share_a_pass) {
+  open_plain();
+  lgt_id a = filled(N, 1, 0), sum = array_of(rt, LGT_FLOAT64, 0, NULL),
+         most = array_of(rt, LGT_FLOAT64, 0, NULL);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 sum>0"), 2, sum, a);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 max>0"), 2, most, a);
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(loops_of(plan_of(2)), 1);
+  CHECK(value_at(sum, 0) == N * (N - 1) / 2 && value_at(most, 0) == N - 1);
+  lgt_close(rt);
+}
+
+TEST(what_nobody_needs_is_not_computed) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0);
+  lgt_array_free(rt, apply_drop("a1 exp =0", apply("a1 c1 add =0", x, 0), 0));
+  lgt_id y = apply("a1 c2 add =0", x, 0);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan);
+  CHECK_EQ(loops_of(plan), 1);
+  CHECK_EQ(plan->group[0].loop[0].kernel->loop->naccess, 2);
+  CHECK(value_at(y, 3) == 5);
+  lgt_close(rt);
+}
+
+TEST(options_turn_passes_off) {
+  static const struct {
+    const char *name;
+    int groups, loops, elided;
+  } wanted[] = {{"fusion", 3, 3, 0}, {"kernel_fusion", 1, 3, 2}, {"temporaries", 1, 1, 0}};
+  for (int i = 0; i < 3; i++) {
+    CHECK(!open_with(&rt, "cpus", "1", "check", "1", wanted[i].name, "0", NULL));
+    lgt_id x = filled(N, 1, 0), t = apply("a1 c1 add =0", x, 0), u = apply_drop("a1 c2 mul =0", t, 0),
+           y = apply_drop("a1 c3 sub =0", u, 0);
+    CHECK(!lgt_fence(rt));
+    const lgt_plan *plan = plan_of(3);
+    CHECK(plan);
+    CHECK_EQ(plan->ngroup, wanted[i].groups);
+    CHECK_EQ(loops_of(plan), wanted[i].loops);
+    int elided = 0;
+    for (int g = 0; g < plan->ngroup; g++) elided += plan->group[g].nelided;
+    CHECK_EQ(elided, wanted[i].elided);
+    if (i == 0) CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_OFF);
+    CHECK(value_at(y, 4) == 7);
+    lgt_close(rt);
+  }
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------ */
+
+/* More operands than one loop may have: several loops, not an error. */
+TEST(a_loop_has_room_for_so_many_accesses) {
+  enum { CALLS = 40 };
+  for (int complex = 0; complex < 2; complex++) {
+    open_plain();
+    int dtype = complex ? LGT_COMPLEX128 : LGT_FLOAT64, kind = kind_of(rt, dtype, "a1 a2 add =0");
+    int select = kind_of(rt, dtype, "a1:bool a2 a3 select =0");
+    int64_t n = 50;
+    lgt_id out[CALLS];
+    for (int i = 0; i < CALLS; i++) {
+      lgt_id a = array_of(rt, dtype, 1, &n), b = array_of(rt, dtype, 1, &n),
+             mask = array_of(rt, LGT_BOOL, 1, &n);
+      out[i] = array_of(rt, dtype, 1, &n);
+      for (int64_t k = 0; k < 2 * n; k++) buffer[k] = (double)(i + k);
+      CHECK(!lgt_array_copy_in(rt, a, buffer) && !lgt_array_copy_in(rt, b, buffer));
+      memset(buffer, 1, (size_t)n);
+      CHECK(!lgt_array_copy_in(rt, mask, buffer));
+      if (i % 2) launch(rt, kind, 3, out[i], a, b);
+      else launch(rt, select, 4, out[i], mask, a, b);
+    }
+    CHECK(!lgt_fence(rt));
+    for (int i = 0; i < CALLS; i++) {
+      CHECK(!lgt_array_copy_out(rt, out[i], buffer));
+      CHECK(buffer[49] == (i % 2 ? 2 : 1) * (i + 49));
+    }
+    lgt_close(rt);
+  }
+}
+
+TEST(a_loop_has_room_for_so_many_reductions) {
+  enum { CALLS = 40 };
+  for (int complex = 0; complex < 2; complex++) {
+    open_plain();
+    int dtype = complex ? LGT_COMPLEX128 : LGT_FLOAT64, kind = kind_of(rt, dtype, "a1 sum>0");
+    int64_t n = 50;
+    lgt_id a = array_of(rt, dtype, 1, &n), out[CALLS];
+    for (int64_t k = 0; k < 2 * n; k++) buffer[k] = (double)(k % 2 + 1);
+    CHECK(!lgt_array_copy_in(rt, a, buffer));
+    for (int i = 0; i < CALLS; i++) {
+      out[i] = array_of(rt, dtype, 0, NULL);
+      CHECK(!launch(rt, kind, 2, out[i], a));
+    }
+    CHECK(!lgt_fence(rt));
+    for (int i = 0; i < CALLS; i++) {
+      double got[2] = {0, 0};
+      CHECK(!lgt_array_copy_out(rt, out[i], got));
+      CHECK(complex ? got[0] == n && got[1] == 2 * n : got[0] == 1.5 * (double)n);
+    }
+    lgt_close(rt);
+  }
+}
+
+/* Kinds with as many arguments as there may be. */
+TEST(kinds_with_many_arguments_fuse) {
+  enum { CALLS = 12 };
+  open_plain();
+  int kind = kind_of(rt, LGT_COMPLEX128,
+                     "a6 c1 add =0 a7 c1 add =1 a8 c1 add =2 a9 c1 add =3 a10 c1 add =4 a11 c1 add =5");
+  CHECK(kind >= 0);
+  int64_t n = 20;
+  lgt_id id[CALLS][12];
+  for (int i = 0; i < CALLS; i++) {
+    lgt_launch l = {.kind = (uint16_t)kind, .nargs = 12};
+    for (int a = 0; a < 12; a++) {
+      l.arg[a] = id[i][a] = array_of(rt, LGT_COMPLEX128, 1, &n);
+      for (int64_t k = 0; k < 2 * n; k++) buffer[k] = (double)(100 * i + a);
+      if (a >= 6) CHECK(!lgt_array_copy_in(rt, id[i][a], buffer));
+    }
+    CHECK(!lgt_submit(rt, &l));
+  }
+  CHECK(!lgt_fence(rt));
+  for (int i = 0; i < CALLS; i++)
+    for (int a = 0; a < 6; a++) {
+      CHECK(!lgt_array_copy_out(rt, id[i][a], buffer));
+      CHECK(buffer[2] == 100 * i + a + 7 && buffer[3] == 100 * i + a + 6);
+    }
+  lgt_close(rt);
+}
+
+TEST(a_long_window_is_several_tasks) {
+  CHECK(!open_with(&rt, "cpus", "1", "window", "1024", NULL));
+  rt->target = 1024; /* what the window grows to */
+  rt->front.limit = 1024;
+  lgt_id x = filled(N, 1, 0);
+  int kind = kind_of(rt, LGT_FLOAT64, "a0 c1 add =0");
+  for (int i = 0; i < 700; i++) CHECK(!launch(rt, kind, 1, x));
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(700);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 2);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_SIZE);
+  CHECK_EQ(plan->group[1].refusal, LGT_REFUSAL_END);
+  CHECK(value_at(x, 3) == 703);
+  lgt_close(rt);
+}
+
+/* ---- results that are asked for late --------------------------------------------------------------------- */
+
+TEST(a_result_that_is_read_late_is_computed_then_and_stored_the_next_time) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), sum;
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  for (int turn = 0; turn < 4; turn++) {
+    lgt_id y = vector(N);
+    sum = vector(N);
+    CHECK(!launch(rt, add, 2, sum, x) && !launch(rt, mul, 2, y, sum));
+    if (turn == 0) lgt_array_free(rt, sum); /* dead when the plan is made */
+    CHECK(!lgt_fence(rt));
+    CHECK_EQ(stat_of(rt, "plans_made"), turn < 2 ? 1 : 2);
+    if (turn == 0) continue;
+    CHECK(value_at(sum, 7) == 8 && value_at(y, 7) == 16);
+    CHECK_EQ(stat_of(rt, "recipes_computed"), 1);
+  }
+  lgt_close(rt);
+}
+
+TEST(a_recipe_keeps_its_inputs) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"),
+      fill = kind_of(rt, LGT_FLOAT64, "c-1 =0");
+  for (int turn = 0; turn < 2; turn++) {
+    lgt_id y = vector(N), sum = vector(N);
+    CHECK(!launch(rt, add, 2, sum, x) && !launch(rt, mul, 2, y, sum));
+    if (turn == 0) lgt_array_free(rt, sum);
+    CHECK(!lgt_fence(rt));
+    if (turn == 0) continue;
+    /* The input is overwritten, dropped, its memory could be used again; the recipe does not care. */
+    CHECK(!launch(rt, fill, 1, x) && !lgt_fence(rt));
+    CHECK(value_at(x, 7) == -1);
+    lgt_array_free(rt, x);
+    lgt_array_free(rt, y);
+    for (int i = 0; i < 4; i++) CHECK(!launch(rt, fill, 1, vector(N)));
+    CHECK(!lgt_fence(rt));
+    CHECK(value_at(sum, 7) == 8);
+  }
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 1);
+  lgt_close(rt);
+}
+
+TEST(a_chain_of_results_is_computed_late) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), t[4];
+  int kind[4] = {kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"),
+                 kind_of(rt, LGT_FLOAT64, "a1 p0 sub =0"), kind_of(rt, LGT_FLOAT64, "a1 sqrt =0")};
+  for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < 4; i++) {
+      t[i] = vector(N);
+      CHECK(!launch_with(rt, kind[i], 3, 2, t[i], i ? t[i - 1] : x));
+    }
+    for (int i = 0; i < 3 && turn == 0; i++) lgt_array_free(rt, t[i]);
+    CHECK(!lgt_fence(rt));
+  }
+  CHECK_EQ(stat_of(rt, "plans_made"), 1);
+  CHECK(value_at(t[2], 10) == 19); /* its recipe does not need the others' results */
+  CHECK(value_at(t[0], 10) == 11);
+  CHECK(value_at(t[3], 10) == sqrt(19));
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 2);
+  lgt_close(rt);
+}
+
+/* t = x + 1; x = t * 2 in place: no recipe for t survives, so nobody may hold it when the task runs. */
+static lgt_id overwrite(lgt_id x, int add, int mul) {
+  lgt_id t = vector(4 * N);
+  launch(rt, add, 2, t, x);
+  launch(rt, mul, 2, x, t);
+  return t;
+}
+
+TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
+  open_plain();
+  rt->fuser.collection_ns = 0; /* collecting is cheaper than storing */
+  lgt_id x = filled(4 * N, 1, 0);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  lgt_array_free(rt, overwrite(x, add, mul));
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan);
+  CHECK_EQ(plan->group[0].nelided, 1);
+  CHECK_EQ(plan->group[0].nmust_die, 1);
+  CHECK_EQ(plan->group[0].nloop, 1);
+
+  /* A dead handle that the runtime has not heard of: it asks. */
+  lgt_id t = overwrite(x, add, mul);
+  CHECK_EQ(lgt_flush(rt), 1);
+  lgt_array_free(rt, t);
+  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK_EQ(stat_of(rt, "plans_made"), 1);
+
+  /* One that is alive: it asks, and stores. */
+  t = overwrite(x, add, mul);
+  CHECK_EQ(lgt_flush(rt), 1);
+  while (lgt_flush(rt)) {}
+  CHECK_EQ(stat_of(rt, "plans_made"), 2);
+  CHECK(value_at(x, 0) == 14 && value_at(t, 0) == 7);
+  lgt_close(rt);
+}
+
+/* A small one costs less to store than to collect for. */
+TEST(storing_may_be_cheaper_than_collecting) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id x = filled(4 * N, 1, 0);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  lgt_array_free(rt, overwrite(x, add, mul));
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(plan_of(2)->group[0].nelided, 0);
+  lgt_id t = overwrite(x, add, mul);
+  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK(value_at(t, 0) == 3 && value_at(x, 0) == 6);
+  lgt_close(rt);
+}
+
+/* ---- two domains: when groups end ------------------------------------------------------------------------- */
+
+static lgt_refusal first_refusal(int ncall) {
+  const lgt_plan *plan = lgt_fence(rt) ? NULL : plan_of(ncall);
+  return plan ? plan->group[0].refusal : LGT_NREFUSAL;
+}
+
+TEST(equal_tiles_fuse) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = apply_drop("a1 c2 mul =0", apply("a1 c1 add =0", x, 0), 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_END);
+  CHECK_EQ(plan_of(2)->ngroup, 1);
+  CHECK_EQ(plan_of(2)->group[0].launch->ncolour, 2);
+  CHECK_EQ(plan_of(2)->group[0].nelided, 1);
+  CHECK(value_at(y, 900) == 1802);
+  lgt_close(rt);
+}
+
+TEST(other_launch_domains_do_not_fuse) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
+  lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_LAUNCH_DOMAIN);
+  CHECK(value_at(a, 9) == 10 && value_at(b, 9) == 10);
+  lgt_close(rt);
+}
+
+TEST(a_neighbour_is_not_read_where_it_was_written) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = vector(N);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+  /* out and x[0 : N] of the same tiles, y shifted by one */
+  lgt_id tail = slice_of(rt, y, 0, 1, N - 1, 1), out = vector(N), head = slice_of(rt, out, 0, 0, N - 1, 1);
+  lgt_id other = slice_of(rt, y, 0, 0, N - 1, 1), other_out = vector(N),
+         other_head = slice_of(rt, other_out, 0, 0, N - 1, 1);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, other_head, other);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, head, tail);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan && plan->ngroup > 1);
+  CHECK(value_at(out, 499) == 1002 && value_at(other_out, 499) == 1000);
+  lgt_close(rt);
+}
+
+/* The same tiles, but y from its end: colour 0 would read what colour 1 writes, or the other way round. */
+static void read_backwards(bool write_first) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N, 2, 0), z = vector(N), back = slice_of(rt, y, 0, N - 1, N, -1);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), sum = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+  if (write_first) launch(rt, add, 2, y, x);
+  launch(rt, sum, 3, z, x, back);
+  if (!write_first) launch(rt, add, 2, y, x);
+  CHECK_EQ(first_refusal(2), write_first ? LGT_REFUSAL_TRUE_DEPENDENCE : LGT_REFUSAL_ANTI_DEPENDENCE);
+  CHECK(value_at(z, 7) == (write_first ? N : 7 + 2 * (N - 8)) && value_at(y, 7) == 8);
+  lgt_close(rt);
+}
+
+TEST(a_true_dependence_through_another_view_is_refused) { read_backwards(true); }
+TEST(an_anti_dependence_through_another_view_is_refused) { read_backwards(false); }
+
+TEST(a_reduction_that_is_needed_is_refused) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), total = array_of(rt, LGT_FLOAT64, 0, NULL), y = vector(N);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 sum>0"), 2, total, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 div =0"), 3, y, x, total);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_REDUCTION);
+  CHECK(value_at(y, 10) == 10 / (N * (N - 1) / 2.0));
+  lgt_close(rt);
+}
+
+static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                          int64_t hi) {
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) *(double *)((char *)tiles[0].data + i * tiles[0].stride[0]) = 5;
+  return LGT_OK;
+}
+
+TEST(a_task_in_c_runs_alone) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), y = apply("a1 c1 add =0", x, 0), z = vector(N);
+  launch(rt, lgt_kind_cpu(rt, "five", "w", "", nothing), 1, z);
+  lgt_id w = apply("a1 a2 add =0", y, z);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 3);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_CPU_VARIANT);
+  CHECK_EQ(plan->group[1].refusal, LGT_REFUSAL_CPU_VARIANT);
+  CHECK(value_at(w, 7) == 13);
+  lgt_close(rt);
+}
+
+TEST(every_refusal_has_words) {
+  for (int r = 0; r < LGT_NREFUSAL; r++) CHECK(*lgt_refusal_text(r));
+}
+
+int main(void) {
+  RUN(a_chain_is_one_pass);
+  RUN(isomorphic_windows_share_a_plan);
+  RUN(a_stencil_in_place_is_one_pass);
+  RUN(a_small_part_in_place_is_two_passes);
+  RUN(a_copy_is_forwarded);
+  RUN(a_copy_shares_memory_until_it_is_written);
+  RUN(who_writes_the_original_is_renamed);
+  RUN(a_reduction_ends_the_pass);
+  RUN(reductions_over_one_space_share_a_pass);
+  RUN(what_nobody_needs_is_not_computed);
+  RUN(options_turn_passes_off);
+  RUN(a_loop_has_room_for_so_many_accesses);
+  RUN(a_loop_has_room_for_so_many_reductions);
+  RUN(kinds_with_many_arguments_fuse);
+  RUN(a_long_window_is_several_tasks);
+  RUN(a_result_that_is_read_late_is_computed_then_and_stored_the_next_time);
+  RUN(a_recipe_keeps_its_inputs);
+  RUN(a_chain_of_results_is_computed_late);
+  RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
+  RUN(storing_may_be_cheaper_than_collecting);
+  RUN(equal_tiles_fuse);
+  RUN(other_launch_domains_do_not_fuse);
+  RUN(a_neighbour_is_not_read_where_it_was_written);
+  RUN(a_true_dependence_through_another_view_is_refused);
+  RUN(an_anti_dependence_through_another_view_is_refused);
+  RUN(a_reduction_that_is_needed_is_refused);
+  RUN(a_task_in_c_runs_alone);
+  RUN(every_refusal_has_words);
+  return check_done();
+}
