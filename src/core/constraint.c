@@ -219,10 +219,10 @@ static bool bites_itself(const lgt_stores *stores, const lgt_call *call) {
       if (a == b || call->store[a] != call->store[b]) continue;
       /* What is reduced lives in memory of its own until the colours' results are folded. */
       if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return true;
-      const lgt_layout *la = lgt_layout_at(stores, call->layout[a]), *lb = lgt_layout_at(stores, call->layout[b]);
+      const lgt_layout *la = lgt_layout_at(stores, call->layout[a]),
+                       *lb = lgt_layout_at(stores, call->layout[b]);
       /* A writer that leaves elements out owns the whole box around its tile. */
-      if (la != lb && (lgt_layout_may_overlap(la, lb) || !lgt_layout_exact(la)))
-        return true;
+      if (la != lb && (lgt_layout_may_overlap(la, lb) || !lgt_layout_exact(la))) return true;
     }
   return false;
 }
