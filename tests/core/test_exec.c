@@ -1,0 +1,243 @@
+/* test_exec.c - random graphs of tasks on one to four threads.
+ *
+ * A task's value is one more than the greatest of those it waits for; its chunks write plain memory that
+ * its later steps and its successors read, so that ThreadSanitizer sees a missing edge.  Some tasks fail:
+ * then they and everything behind them end with the first failure, and nothing behind them runs.
+ */
+#include <unistd.h>
+
+#include "check.h"
+#include "exec.h"
+#include "loops.h"
+
+enum { MAX_NODES = 60, MAX_STEPS = 3, MAX_CHUNKS = 12 };
+
+typedef struct node node;
+typedef struct part {
+  node *owner;
+  int at;
+} part;
+
+struct node {
+  lgt_task task;
+  lgt_step step[MAX_STEPS];
+  part part[MAX_STEPS];
+  node *before[MAX_NODES];
+  int nbefore, number;
+  int ran[MAX_STEPS][MAX_CHUNKS], began[MAX_STEPS], ended[MAX_STEPS];
+  int value;
+  int fails_step, fails_chunk; /* -1: begin; step -1: it does not fail */
+  bool doomed;                 /* it fails, or waits for one that does */
+};
+
+static node nodes[MAX_NODES];
+static atomic_int mistakes;
+
+/* Have all chunks of the first steps run? */
+static bool is_finished(const node *n, int nstep) {
+  for (int s = 0; s < nstep; s++)
+    for (int c = 0; c < n->step[s].nchunk; c++)
+      if (n->ran[s][c] != 1) return false;
+  return true;
+}
+
+static lgt_status begin(lgt_step *step) {
+  part *p = step->data;
+  node *n = p->owner;
+  n->began[p->at]++;
+  for (int i = 0; i < n->nbefore; i++)
+    if (!is_finished(n->before[i], n->before[i]->task.nstep)) atomic_fetch_add(&mistakes, 1);
+  if (n->fails_step == p->at && n->fails_chunk == -1)
+    return lgt_err(LGT_TASK_FAILED, "begin of %d", n->number);
+  return LGT_OK;
+}
+
+static lgt_status run(lgt_step *step, int chunk) {
+  part *p = step->data;
+  node *n = p->owner;
+  if (step->begin && n->began[p->at] != 1) atomic_fetch_add(&mistakes, 1);
+  if (!is_finished(n, p->at)) atomic_fetch_add(&mistakes, 1); /* the barrier */
+  n->ran[p->at][chunk]++;
+  if (p->at == 0 && chunk == 0) {
+    int most = 0;
+    for (int i = 0; i < n->nbefore; i++)
+      if (n->before[i]->value > most) most = n->before[i]->value;
+    n->value = most + 1;
+  }
+  if (n->number % 7 == 3) usleep(20);
+  if (n->fails_step == p->at && n->fails_chunk == chunk)
+    return lgt_err(LGT_IO, "chunk %d of %d", chunk, n->number);
+  return LGT_OK;
+}
+
+static void end(lgt_step *step) {
+  part *p = step->data;
+  p->owner->ended[p->at]++;
+}
+
+/* A task of one to three steps, sometimes without chunks. */
+static void make(node *n, int number, bool may_fail) {
+  memset(n, 0, sizeof *n);
+  n->number = number;
+  n->fails_step = -1;
+  int nstep = 1 + random_below(MAX_STEPS);
+  for (int s = 0; s < nstep; s++) {
+    n->part[s] = (part){n, s};
+    int nchunk = s == 0 ? 1 + random_below(MAX_CHUNKS) : random_below(MAX_CHUNKS + 1);
+    n->step[s] =
+        (lgt_step){nchunk, random_below(2) ? begin : NULL, run, random_below(2) ? end : NULL, &n->part[s]};
+  }
+  n->task.step = n->step;
+  n->task.nstep = nstep;
+  n->task.cost = random_below(3) ? 1 << 20 : 10; /* small ones run where they are submitted */
+  lgt_task_init(&n->task);
+  if (may_fail && random_below(8) == 0) {
+    n->fails_step = random_below(nstep);
+    lgt_step *s = &n->step[n->fails_step];
+    n->fails_chunk = s->begin && random_below(2) ? -1 : s->nchunk ? random_below(s->nchunk) : -2;
+    if (n->fails_chunk == -2) n->fails_step = -1;
+  }
+  n->doomed = n->fails_step >= 0;
+}
+
+static void check_node(const node *n) {
+  bool behind = false;
+  int most = 0;
+  for (int i = 0; i < n->nbefore; i++) {
+    behind |= n->before[i]->task.status != LGT_OK;
+    if (n->before[i]->value > most) most = n->before[i]->value;
+  }
+  CHECK(lgt_task_done((lgt_task *)&n->task));
+  CHECK_EQ(n->task.status != LGT_OK, n->doomed);
+  if (behind) {
+    CHECK(n->task.message && *n->task.message);
+    for (int s = 0; s < n->task.nstep; s++) {
+      CHECK_EQ(n->began[s], 0);
+      for (int c = 0; c < n->step[s].nchunk; c++) CHECK_EQ(n->ran[s][c], 0);
+    }
+    return;
+  }
+  if (n->fails_chunk < 0 || n->fails_step != 0) CHECK(n->doomed || n->value == most + 1);
+  if (n->doomed) {
+    char words[40];
+    snprintf(words, sizeof words, n->fails_chunk < 0 ? "begin of %d" : "of %d", n->number);
+    CHECK_HAS(n->task.message, words);
+    CHECK_EQ(n->task.status, n->fails_chunk < 0 ? LGT_TASK_FAILED : LGT_IO);
+  }
+  for (int s = 0; s < n->task.nstep; s++) {
+    bool reached = !n->doomed || s <= n->fails_step;
+    bool whole = !n->doomed || s < n->fails_step;
+    for (int c = 0; c < n->step[s].nchunk; c++) {
+      CHECK(n->ran[s][c] <= reached);
+      if (whole) CHECK_EQ(n->ran[s][c], 1);
+    }
+    if (n->step[s].begin) CHECK_EQ(n->began[s], reached);
+    if (n->step[s].end) CHECK_EQ(n->ended[s], reached); /* also after a failure */
+  }
+}
+
+static void random_graph(lgt_exec *exec, bool may_fail) {
+  int n = 1 + random_below(MAX_NODES), submitted = 0;
+  for (int i = 0; i < n; i++) {
+    make(&nodes[i], i, may_fail);
+    int edges = random_below(4);
+    for (int e = 0; e < edges && i > 0; e++) {
+      int back = random_below(3) ? random_below(i < 5 ? i : 5) : random_below(i);
+      node *before = &nodes[i - 1 - back];
+      bool known = false;
+      for (int k = 0; k < nodes[i].nbefore; k++) known |= nodes[i].before[k] == before;
+      if (known) continue;
+      nodes[i].before[nodes[i].nbefore++] = before;
+      nodes[i].doomed |= before->doomed;
+      CHECK(lgt_exec_order(exec, &before->task, &nodes[i].task));
+    }
+    lgt_exec_submit(exec, &nodes[i].task);
+    submitted++;
+    if (random_below(10) == 0) { /* look at one in the middle of it all */
+      node *some = &nodes[random_below(submitted)];
+      lgt_exec_wait(exec, &some->task);
+      check_node(some);
+    }
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    lgt_exec_wait(exec, &nodes[i].task);
+    check_node(&nodes[i]);
+  }
+  for (int i = 0; i < n; i++) lgt_exec_forget(&nodes[i].task);
+}
+
+static void graphs(int cpus, bool may_fail) {
+  lgt_exec *exec;
+  int64_t live = lgt_mem_live();
+  CHECK(!lgt_exec_new(cpus, 1, &exec));
+  CHECK_EQ(lgt_exec_cpus(exec), cpus);
+  for (int round = 0; round < 60 && !check_failed; round++) random_graph(exec, may_fail);
+  CHECK_EQ(atomic_load(&mistakes), 0);
+  lgt_exec_free(exec);
+  CHECK_EQ(lgt_mem_live(), live);
+}
+
+TEST(one_thread) { graphs(1, false); }
+TEST(two_threads) { graphs(2, false); }
+TEST(four_threads) { graphs(4, false); }
+TEST(failures_on_one_thread) { graphs(1, true); }
+TEST(failures_on_two_threads) { graphs(2, true); }
+TEST(failures_on_four_threads) { graphs(4, true); }
+
+/* Chunks of one task run on several threads at once: each waits for the other. */
+static atomic_int meeting;
+static lgt_status meet(lgt_step *step, int chunk) {
+  (void)step, (void)chunk;
+  atomic_fetch_add(&meeting, 1);
+  for (int i = 0; i < 500000 && atomic_load(&meeting) < 2; i++) usleep(10);
+  return LGT_OK;
+}
+
+TEST(the_waiting_thread_works_too) {
+  lgt_exec *exec;
+  CHECK(!lgt_exec_new(2, 1, &exec));
+  for (int round = 0; round < 20; round++) {
+    lgt_step step = {2, NULL, meet, NULL, NULL};
+    lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
+    atomic_store(&meeting, 0);
+    lgt_task_init(&task);
+    lgt_exec_submit(exec, &task);
+    lgt_exec_wait(exec, &task);
+    CHECK_EQ(atomic_load(&meeting), 2);
+    lgt_exec_forget(&task);
+  }
+  lgt_exec_free(exec);
+}
+
+TEST(a_task_without_steps_is_done) {
+  lgt_exec *exec;
+  CHECK(!lgt_exec_new(2, 1, &exec));
+  lgt_task task = {.cost = 1 << 30};
+  lgt_task_init(&task);
+  lgt_exec_submit(exec, &task);
+  lgt_exec_wait(exec, &task);
+  CHECK(lgt_task_done(&task) && !task.status);
+  lgt_exec_forget(&task);
+  lgt_exec_free(exec);
+}
+
+TEST(all_usable_cpus_by_default) {
+  lgt_exec *exec;
+  CHECK(!lgt_exec_new(0, 1, &exec));
+  CHECK(lgt_exec_cpus(exec) >= 1 && lgt_exec_cpus(exec) <= sysconf(_SC_NPROCESSORS_CONF));
+  lgt_exec_free(exec);
+  lgt_exec_free(NULL);
+}
+
+int main(void) {
+  RUN(one_thread);
+  RUN(two_threads);
+  RUN(four_threads);
+  RUN(failures_on_one_thread);
+  RUN(failures_on_two_threads);
+  RUN(failures_on_four_threads);
+  RUN(the_waiting_thread_works_too);
+  RUN(a_task_without_steps_is_done);
+  RUN(all_usable_cpus_by_default);
+  return check_done();
+}
