@@ -98,8 +98,8 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) 
   for (int i = 0; i < kind->body->ninst; i++)
     reductions += kind->body->inst[i].op == LGT_OP_REDUCE || kind->body->inst[i].op == LGT_OP_REDUCE_ARG;
   if (reductions > LGT_MAX_REDUCTIONS) {
-    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has %d reductions (complex ones count twice), %d are possible", name,
-            reductions, LGT_MAX_REDUCTIONS);
+    lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has %d reductions (complex ones count twice), %d are possible",
+            name, reductions, LGT_MAX_REDUCTIONS);
     goto fail;
   }
   lgt_body_free(body);
