@@ -38,6 +38,6 @@ end
 print("operations a turn", 10, 50, 150, 300)
 for _, form in ipairs { "arrays", "numbers", "functions", "views" } do
   local row = {}
-  for _, operations in ipairs { 10, 50, 150, 300 } do row[#row + 1] = ("%.0f ns"):format(cost(form, operations) * 1e9) end
+  for i, operations in ipairs { 10, 50, 150, 300 } do row[i] = ("%.0f ns"):format(cost(form, operations) * 1e9) end
   print(("%-17s"):format(form), unpack(row))
 end
