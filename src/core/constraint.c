@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NVAR = LGT_MAX_ARGS * LGT_MAX_DIM };
+enum { NVAR = LGT_MAX_ARGS * LGT_MAX_DIM, MANY = 4 };
 
 static int find(int *parent, int v) {
   while (parent[v] != v) v = parent[v] = parent[parent[v]];
@@ -249,8 +249,11 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
     asked[a] = true;
     if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset))
       continue;
+    const lgt_partition *p =
+        lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
+    if (p && p->ncolour > MANY * solver->most) continue; /* tiles of a small part all over a large array */
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
-    return lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
+    return p;
   }
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most,
