@@ -80,6 +80,7 @@ static bool is_copy(const lgt_body *body) {
 }
 
 int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) {
+  if (!body) return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' was given no generator", name), -1;
   lgt_kind *kind = lgt_mem_zalloc(sizeof *kind);
   if (!kind) goto no_memory;
   kind->name = lgt_mem_strdup(name);
@@ -115,6 +116,7 @@ fail:
 int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints,
                       lgt_cpu_variant variant) {
   int nargs = (int)strlen(privileges);
+  if (!variant) return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' was given no function", name), -1;
   if (nargs < 1 || nargs > LGT_MAX_ARGS) {
     lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': privileges \"%s\" must be 1 to %d letters of r, w, m", name,
             privileges, LGT_MAX_ARGS);

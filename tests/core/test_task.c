@@ -1,0 +1,159 @@
+/* test_task.c - registration of kinds: what a generator does to its arguments, and what is refused. */
+#include "check.h"
+#include "engine.h"
+#include "mem.h"
+#include "task.h"
+
+static lgt_kinds kinds;
+
+static int add(int dtype, const char *text) {
+  lgt_body *body = body_of(dtype, text);
+  return body ? lgt_kinds_add_generator(&kinds, text, body) : -2;
+}
+
+TEST(privileges_follow_from_the_body) {
+  static const struct {
+    const char *text;
+    int nargs, nparams;
+    uint8_t privilege[4];
+    bool copy, reduces;
+  } cases[] = {
+      {"a1 =0", 2, 0, {LGT_PRIV_WRITE, LGT_PRIV_READ}, true, false},
+      {"a0 =1", 2, 0, {LGT_PRIV_READ, LGT_PRIV_WRITE}, false, false},
+      {"p2 =0", 1, 3, {LGT_PRIV_WRITE}, false, false},
+      {"a0 a1 add =0", 2, 0, {LGT_PRIV_READ | LGT_PRIV_WRITE, LGT_PRIV_READ}, false, false},
+      {"a2 exp =0 a2 a3 mul p0 add =1",
+       4,
+       1,
+       {LGT_PRIV_WRITE, LGT_PRIV_WRITE, LGT_PRIV_READ, LGT_PRIV_READ},
+       false,
+       false},
+      {"a1 sum>0", 2, 0, {LGT_PRIV_WRITE | LGT_PRIV_REDUCE, LGT_PRIV_READ}, false, true},
+      {"a1 max+>0", 2, 0, {LGT_PRIV_READ | LGT_PRIV_REDUCE, LGT_PRIV_READ}, false, true},
+      {"a2 i-1 argmin>0",
+       3,
+       0,
+       {LGT_PRIV_WRITE | LGT_PRIV_REDUCE, LGT_PRIV_WRITE | LGT_PRIV_REDUCE, LGT_PRIV_READ},
+       false,
+       true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int number = add(LGT_FLOAT32, cases[i].text);
+    CHECK_EQ(number, kinds.count - 1);
+    const lgt_kind *k = kinds.kind[number];
+    CHECK_TEXT(k->name, cases[i].text);
+    CHECK_EQ(k->nargs, cases[i].nargs);
+    CHECK_EQ(k->nparams, cases[i].nparams);
+    CHECK_EQ(k->is_copy, cases[i].copy);
+    CHECK_EQ(k->reduces, cases[i].reduces);
+    for (int a = 0; a < k->nargs; a++) {
+      CHECK_EQ(k->privilege[a], cases[i].privilege[a]);
+      CHECK_EQ(k->dtype[a], a == 1 && strstr(cases[i].text, "argmin") ? LGT_INT64 : LGT_FLOAT32);
+    }
+  }
+}
+
+TEST(complex_arguments_have_two_slots) {
+  int number = add(LGT_COMPLEX64, "a1 a2 mul =0 a1 real:float32 =3");
+  if (number < 0) FAIL("%s", lgt_message());
+  const lgt_kind *k = kinds.kind[number];
+  CHECK_EQ(k->nargs, 4);
+  CHECK_EQ(k->dtype[0], LGT_COMPLEX64);
+  CHECK_EQ(k->body->nslot, 7);
+  for (int a = 0; a < 4; a++) CHECK_EQ(k->part[a], 2 * a);
+  for (int i = 0; i < k->body->ninst; i++) CHECK(!lgt_dtype_is_pair(k->body->inst[i].dtype));
+}
+
+/* A message that names the kind; nothing leaks. */
+#define REFUSED(call, words)         \
+  do {                               \
+    int64_t live_ = lgt_mem_live();  \
+    CHECK_EQ((call), -1);            \
+    CHECK_HAS(lgt_message(), words); \
+    CHECK_EQ(lgt_mem_live(), live_); \
+  } while (0)
+
+TEST(impossible_generators_are_refused) {
+  REFUSED(add(LGT_FLOAT64, ""), "neither stores nor reduces");
+  REFUSED(add(LGT_FLOAT64, "a0 a1 add"), "neither stores nor reduces");
+  REFUSED(add(LGT_FLOAT64, "a1 =0 a3 =2 a5 =4 a7 =6 a9 =8 a11 =10 a13 =12"), "more than 12 arguments");
+  REFUSED(add(LGT_FLOAT64, "p6 =0"), "7 parameters");
+  REFUSED(add(LGT_FLOAT64, "a2 =0"), "neither loaded nor stored");
+  REFUSED(add(LGT_FLOAT64, "a1 a1:float32 cast:float64 add =0"), "1");
+  REFUSED(add(LGT_FLOAT64, "a1 =0 a1 =0"), "0");
+  REFUSED(add(LGT_FLOAT64, "a0 sum>0"), "0");
+  REFUSED(
+      add(LGT_COMPLEX128,
+          "a11 sum>0 a11 sum>1 a11 sum>2 a11 sum>3 a11 sum>4 a11 sum>5 a11 sum>6 a11 sum>7 a11 sum>8 a9 =10"),
+      "reductions");
+  REFUSED(lgt_kinds_add_generator(&kinds, "none", NULL), "'none'");
+}
+
+static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                          int64_t hi) {
+  (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
+  return LGT_OK;
+}
+
+TEST(tasks_in_c_state_their_privileges) {
+  int number = lgt_kinds_add_cpu(&kinds, "task", "wrm", "align(0.0,1.0)", nothing);
+  CHECK(number >= 0);
+  const lgt_kind *k = kinds.kind[number];
+  CHECK(k->cpu == nothing && !k->body && k->constraints);
+  CHECK_EQ(k->nargs, 3);
+  CHECK_EQ(k->privilege[0], LGT_PRIV_WRITE);
+  CHECK_EQ(k->privilege[1], LGT_PRIV_READ);
+  CHECK_EQ(k->privilege[2], LGT_PRIV_READ | LGT_PRIV_WRITE);
+  for (int a = 0; a < 3; a++) CHECK_EQ(k->dtype[a], LGT_NDTYPE);
+  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "", "", nothing), "'bad'");
+  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "wrrrrrrrrrrrr", "", nothing), "1 to 12");
+  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "wx", "", nothing), "'x' is none of r, w, m");
+  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "w", "align(1.0)", nothing), "align(1.0)");
+  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "w", "", NULL), "'bad'");
+}
+
+TEST(failures_carry_their_line) {
+  lgt_failure *f = lgt_failure_new(LGT_IO, "the disk is full", "script.lua:7");
+  CHECK(f && f->refs == 1 && f->status == LGT_IO);
+  CHECK_HAS(f->message, "the disk is full");
+  CHECK_HAS(f->message, "script.lua:7");
+  CHECK(lgt_failure_retain(f) == f && f->refs == 2);
+  lgt_failure_release(f);
+  lgt_failure_release(f);
+  lgt_failure_release(NULL);
+  f = lgt_failure_new(LGT_IO, "the disk is full", NULL);
+  CHECK_TEXT(f->message, "the disk is full");
+  lgt_failure_release(f);
+  for (int n = 1; n <= 2; n++) {
+    lgt_mem_fail_at(n);
+    CHECK(!lgt_failure_new(LGT_IO, "x", NULL));
+    lgt_mem_fail_at(0);
+  }
+}
+
+TEST(registering_may_run_out_of_memory) {
+  int64_t live = lgt_mem_live();
+  int failures = 0, count = kinds.count;
+  for (int n = 1;; n++) {
+    lgt_body *body = body_of(LGT_COMPLEX64, "a1 a2 mul exp =0");
+    lgt_mem_fail_at(n);
+    int number = lgt_kinds_add_generator(&kinds, "product", body);
+    lgt_mem_fail_at(0);
+    if (number >= 0) break;
+    failures++;
+    CHECK_EQ(lgt_mem_live(), live);
+    CHECK_EQ(kinds.count, count);
+  }
+  CHECK(failures > 3);
+}
+
+int main(void) {
+  RUN(privileges_follow_from_the_body);
+  RUN(complex_arguments_have_two_slots);
+  RUN(impossible_generators_are_refused);
+  RUN(tasks_in_c_state_their_privileges);
+  RUN(failures_carry_their_line);
+  RUN(registering_may_run_out_of_memory);
+  lgt_kinds_fini(&kinds);
+  return check_done() || lgt_mem_live() != 0;
+}
