@@ -1,12 +1,12 @@
 /* depend.c - ordering tasks by the instances they touch.  See depend.h. */
 #include "depend.h"
 
-static bool order(lgt_exec *exec, lgt_task *before, lgt_task *after) {
-  return !before || before == after || lgt_exec_order(exec, before, after);
+static bool order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool needs) {
+  return !before || before == after || lgt_exec_order(exec, before, after, needs);
 }
 
 bool lgt_depend_read(lgt_exec *exec, lgt_task *task, lgt_instance *inst) {
-  if (!order(exec, inst->writer, task)) return false;
+  if (!order(exec, inst->writer, task, true)) return false;
   if (!lgt_mem_grow((void **)&inst->reader, &inst->reader_room, inst->nreader + 1, sizeof *inst->reader))
     return false;
   inst->reader[inst->nreader++] = task;
@@ -15,9 +15,9 @@ bool lgt_depend_read(lgt_exec *exec, lgt_task *task, lgt_instance *inst) {
 }
 
 bool lgt_depend_write(lgt_exec *exec, lgt_task *task, lgt_instance *inst) {
-  if (!order(exec, inst->writer, task)) return false;
+  if (!order(exec, inst->writer, task, true)) return false;
   for (int i = 0; i < inst->nreader; i++)
-    if (!order(exec, inst->reader[i], task)) return false;
+    if (!order(exec, inst->reader[i], task, false)) return false;
   inst->nreader = 0; /* they are behind this writer now */
   inst->writer = task;
   lgt_instance_retain(inst);

@@ -58,8 +58,9 @@ static void start(lgt_exec *exec, lgt_task *task);
 
 static void complete(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
-    lgt_task *next = task->successor[i];
-    if (task->status) fail(next, task->status, task->message ? task->message : lgt_status_name(task->status));
+    lgt_task *next = task->successor[i].to;
+    if (task->status && task->successor[i].needs)
+      fail(next, task->status, task->message ? task->message : lgt_status_name(task->status));
     if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
@@ -205,17 +206,17 @@ void lgt_task_init(lgt_task *task) {
   atomic_init(&task->done, false);
 }
 
-bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after) {
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool needs) {
   bool good = true;
   pthread_mutex_lock(&exec->lock);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
-    if (before->status)
+    if (before->status && needs)
       fail(after, before->status, before->message ? before->message : lgt_status_name(before->status));
   } else {
     good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
                         sizeof *before->successor);
     if (good) {
-      before->successor[before->nsuccessor++] = after;
+      before->successor[before->nsuccessor++] = (lgt_edge){after, needs};
       after->pending++;
       after->ordered++;
     }

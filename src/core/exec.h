@@ -5,7 +5,8 @@
  * thread is a worker too while it waits, or when enough is in flight: with one CPU there are no
  * other workers and everything runs there.
  *
- * A task that fails hands its failure to its successors, which then do not run.
+ * A task that fails hands its failure to the successors that use what it should have made: they do not
+ * run.  Those that only had to wait until it had read something do.
  *
  * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
  * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
@@ -28,6 +29,11 @@ struct lgt_step {
   void *data;
 };
 
+typedef struct lgt_edge {
+  struct lgt_task *to;
+  bool needs; /* its predecessor's results */
+} lgt_edge;
+
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
@@ -40,7 +46,7 @@ typedef struct lgt_task {
   int ordered;                /* edges that lead here; the submitting thread's */
   int pending;                /* L: tasks to wait for, and 1 until submission */
   int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
-  struct lgt_task **successor; /* L, owned */
+  struct lgt_edge *successor; /* L, owned */
   int nsuccessor, successor_room;
   lgt_status status;          /* L: first failure */
   char *message;              /* L, owned */
@@ -56,8 +62,9 @@ int lgt_exec_cpus(const lgt_exec *exec);
 
 /* A zeroed task becomes one that may be ordered and submitted. */
 void lgt_task_init(lgt_task *task);
-/* `after` has to wait for `before`; before submission of `after`.  False when out of memory. */
-bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after);
+/* `after` has to wait for `before`, and fails with it if it `needs` its results; before submission of
+ * `after`.  False when out of memory. */
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool needs);
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);

@@ -137,6 +137,40 @@ TEST(readers_do_not_wait_for_each_other) {
   lgt_exec_free(exec);
 }
 
+/* The failure of a reader is not that of the next writer. */
+static lgt_status fail_now(lgt_step *step, int chunk) {
+  (void)step, (void)chunk;
+  return lgt_err(LGT_IO, "as it must");
+}
+
+TEST(who_only_waits_does_not_fail) {
+  for (int early = 0; early < 2; early++) {
+    static job jobs[4];
+    lgt_exec *exec;
+    CHECK(!lgt_exec_new(1, 1, &exec));
+    setup();
+    for (int t = 0; t < 4; t++) make(&jobs[t], t, 1 << 20);
+    jobs[0].step.run = fail_now;
+    CHECK(lgt_depend_read(exec, &jobs[0].task, inst[0]) && lgt_depend_write(exec, &jobs[0].task, inst[1]));
+    if (early) lgt_exec_submit(exec, &jobs[0].task), lgt_exec_wait(exec, &jobs[0].task);
+    CHECK(lgt_depend_write(exec, &jobs[1].task, inst[0])); /* over what the first read */
+    CHECK(lgt_depend_read(exec, &jobs[2].task, inst[1]));  /* what the first should have written */
+    CHECK(lgt_depend_read(exec, &jobs[3].task, inst[0]));
+    for (int t = early; t < 4; t++) lgt_exec_submit(exec, &jobs[t].task);
+    for (int t = 0; t < 4; t++) lgt_exec_wait(exec, &jobs[t].task);
+    CHECK(jobs[0].task.status == LGT_IO && jobs[2].task.status == LGT_IO);
+    CHECK(!jobs[1].task.status && !jobs[3].task.status);
+    static const int touched[4][2] = {{0, 1}, {0, -1}, {1, -1}, {0, -1}};
+    for (int t = 0; t < 4; t++) {
+      for (int k = 0; k < 2 && touched[t][k] >= 0; k++)
+        lgt_depend_retire(&map, &jobs[t].task, inst[touched[t][k]]);
+      lgt_exec_forget(&jobs[t].task);
+    }
+    teardown();
+    lgt_exec_free(exec);
+  }
+}
+
 TEST(memory_may_run_out) {
   static job jobs[2];
   lgt_exec *exec;
@@ -167,6 +201,7 @@ int main(void) {
   RUN(one_thread);
   RUN(three_threads);
   RUN(readers_do_not_wait_for_each_other);
+  RUN(who_only_waits_does_not_fail);
   RUN(memory_may_run_out);
   lgt_stores_fini(&stores);
   return check_done() || lgt_mem_live() != 0;

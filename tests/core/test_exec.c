@@ -1,8 +1,8 @@
 /* test_exec.c - random graphs of tasks on one to four threads.
  *
- * A task's value is one more than the greatest of those it waits for; its chunks write plain memory that
+ * A task's value is one more than the greatest of those it needs; its chunks write plain memory that
  * its later steps and its successors read, so that ThreadSanitizer sees a missing edge.  Some tasks fail:
- * then they and everything behind them end with the first failure, and nothing behind them runs.
+ * then they and everything that needs them end with the first failure, and nothing of that runs.
  */
 #include <unistd.h>
 
@@ -23,6 +23,7 @@ struct node {
   lgt_step step[MAX_STEPS];
   part part[MAX_STEPS];
   node *before[MAX_NODES];
+  bool needs[MAX_NODES]; /* by edge: its value counts, and its failure */
   int nbefore, number;
   int ran[MAX_STEPS][MAX_CHUNKS], began[MAX_STEPS], ended[MAX_STEPS];
   int value;
@@ -46,7 +47,8 @@ static lgt_status begin(lgt_step *step) {
   node *n = p->owner;
   n->began[p->at]++;
   for (int i = 0; i < n->nbefore; i++)
-    if (!is_finished(n->before[i], n->before[i]->task.nstep)) atomic_fetch_add(&mistakes, 1);
+    if (!n->before[i]->doomed && !is_finished(n->before[i], n->before[i]->task.nstep))
+      atomic_fetch_add(&mistakes, 1);
   if (n->fails_step == p->at && n->fails_chunk == -1)
     return lgt_err(LGT_TASK_FAILED, "begin of %d", n->number);
   return LGT_OK;
@@ -61,7 +63,7 @@ static lgt_status run(lgt_step *step, int chunk) {
   if (p->at == 0 && chunk == 0) {
     int most = 0;
     for (int i = 0; i < n->nbefore; i++)
-      if (n->before[i]->value > most) most = n->before[i]->value;
+      if (n->needs[i] && n->before[i]->value > most) most = n->before[i]->value;
     n->value = most + 1;
   }
   if (n->number % 7 == 3) usleep(20);
@@ -104,8 +106,8 @@ static void check_node(const node *n) {
   bool behind = false;
   int most = 0;
   for (int i = 0; i < n->nbefore; i++) {
-    behind |= n->before[i]->task.status != LGT_OK;
-    if (n->before[i]->value > most) most = n->before[i]->value;
+    behind |= n->needs[i] && n->before[i]->task.status != LGT_OK;
+    if (n->needs[i] && n->before[i]->value > most) most = n->before[i]->value;
   }
   CHECK(lgt_task_done((lgt_task *)&n->task));
   CHECK_EQ(n->task.status != LGT_OK, n->doomed);
@@ -147,9 +149,11 @@ static void random_graph(lgt_exec *exec, bool may_fail) {
       bool known = false;
       for (int k = 0; k < nodes[i].nbefore; k++) known |= nodes[i].before[k] == before;
       if (known) continue;
+      bool needs = random_below(4);
+      nodes[i].needs[nodes[i].nbefore] = needs;
       nodes[i].before[nodes[i].nbefore++] = before;
-      nodes[i].doomed |= before->doomed;
-      CHECK(lgt_exec_order(exec, &before->task, &nodes[i].task));
+      nodes[i].doomed |= needs && before->doomed;
+      CHECK(lgt_exec_order(exec, &before->task, &nodes[i].task, needs));
     }
     lgt_exec_submit(exec, &nodes[i].task);
     submitted++;
