@@ -46,9 +46,11 @@ def substitute(template, x):
 
 class Profile:
     def __init__(self, rng):
-        self.size = rng.choices(["tiny", "small", "medium", "large"], [4, 8, 3, 0.6])[0]
-        self.length = rng.choice([5, 8, 12, 16, 20, 25, 30, 40, 60])
+        self.size = rng.choices(["tiny", "small", "medium", "large", "huge"], [4, 8, 3, 0.6, 0.8])[0]
+        huge = self.size == "huge"  # loops of so many elements are cut into chunks for several workers
+        self.length = rng.choice([5, 8, 12, 16, 20] if huge else [5, 8, 12, 16, 20, 25, 30, 40, 60])
         self.depth = rng.choice([1, 2, 2, 3, 3, 4])
+        self.room = 250000 if huge else 60000  # elements of one array
         self.dtypes = rng.choice([["float64"], ["float64"], ["float64", "float32"], ["float32"],
                                   ["float64", "int64", "bool"], ["float64", "float32", "int64", "int32", "bool"],
                                   ["int64", "int32", "bool"], ["float64", "int16", "uint8", "float32"]])
@@ -78,7 +80,7 @@ class Generator:
 
     def program(self):
         rng = self.rng
-        sizes = {"tiny": (1, 5), "small": (3, 20), "medium": (15, 70), "large": (90, 170)}[self.profile.size]
+        sizes = {"tiny": (1, 5), "small": (3, 20), "medium": (15, 70), "large": (90, 170), "huge": (200, 420)}[self.profile.size]
         for i in range(rng.choice([2, 3, 3, 4])):
             self.extents[f"n{i}"] = rng.randint(*sizes)
         if self.profile.empty:
@@ -137,7 +139,10 @@ class Generator:
         return names[-1 - min(int(self.rng.expovariate(0.35)), len(names) - 1)]
 
     def type_of(self, e):
-        return self.machine.array(e)
+        x = self.machine.array(e)
+        if x.size > self.profile.room:
+            raise Reject("too large")
+        return x
 
     # -- leaves and views
 
@@ -146,8 +151,8 @@ class Generator:
         dtype = rng.choice(self.profile.dtypes)
         names = list(self.extents)
         ndim = rng.choices([0, 1, 2, 3, 4], [1, 6, 8, 3, 0.7 if self.profile.size in ("tiny", "small") else 0])[0]
-        if self.profile.size == "large" and ndim > 2:
-            ndim = 2
+        if self.profile.size in ("large", "huge"):
+            ndim = min(ndim, 2)
         first = rng.randint(0, len(names) - 1)
         shape = [names[min(first + i, len(names) - 1)] if rng.random() < 0.85 else rng.choice(names + [1])
                  for i in range(ndim)]

@@ -21,7 +21,7 @@ import numpy as np
 
 from operations import EPS, KINDS, LIMIT, NAMES, OPS, TINY, Reject, demand, finite_operands, rounded
 
-MAX_ELEMENTS = 60000
+MAX_ELEMENTS = 400000
 
 
 class Root:
