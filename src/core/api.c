@@ -372,18 +372,17 @@ lgt_status lgt_fence(lgt_runtime *rt) {
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 
 /* name, value */
-#define STAT_LIST(X)                                                                                      \
-  X(launches, rt->launches)                                                                               \
-  X(tasks, rt->binder.tasks)                                                                              \
-  X(passes, rt->binder.passes)                                                                            \
-  X(fused_groups, rt->binder.groups) X(temporaries_elided, rt->binder.elided)                             \
-      X(recipes_computed, rt->binder.rescued) X(windows, rt->windows) X(plans_made, rt->plans)            \
-          X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                     \
-              X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                     \
-                  X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied) \
-                      X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak)                             \
-                          X(bytes_pooled, rt->map.pooled) X(collections, rt->collections)                 \
-                              X(live_stores, rt->stores.live_stores)
+#define STAT_LIST(X)                                                                                       \
+  X(launches, rt->launches)                                                                                \
+  X(tasks, rt->binder.tasks)                                                                               \
+  X(passes, rt->binder.passes)                                                                             \
+  X(fused_groups, rt->binder.groups)                                                                       \
+  X(temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued) X(windows, rt->windows) \
+      X(plans_made, rt->plans) X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                 \
+          X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                          \
+              X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied)      \
+                  X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak) X(bytes_pooled, rt->map.pooled)  \
+                      X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
 
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
   int i = 0;
