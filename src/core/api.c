@@ -53,21 +53,19 @@ static bool array_ok(lgt_runtime *rt, lgt_id array) {
   return false;
 }
 
-lgt_store *lgt_runtime_store(lgt_runtime *rt, lgt_id array) {
-  if (!array_ok(rt, array)) return NULL;
+lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
+  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
   lgt_handle *handle = &rt->stores.handle[array];
   if (!handle->store) {
     lgt_store *store = lgt_store_new(&rt->stores, handle->layout);
-    if (!store) return NULL;
+    if (!store) return LGT_NO_MEMORY;
     store->handles = 1;
     handle->store = store->id;
   }
-  lgt_store *store = lgt_store_at(&rt->stores, handle->store);
-  if (store->released) {
-    lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more");
-    return NULL;
-  }
-  return store;
+  *out = lgt_store_at(&rt->stores, handle->store);
+  if ((*out)->released)
+    return lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more");
+  return LGT_OK;
 }
 
 static lgt_id take_id(lgt_runtime *rt) {
@@ -88,8 +86,8 @@ lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
 }
 
 lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
-  lgt_store *store = layout_ok(rt, layout) ? lgt_runtime_store(rt, array) : NULL;
-  if (!store) return 0;
+  lgt_store *store;
+  if (!layout_ok(rt, layout) || lgt_runtime_store(rt, array, &store)) return 0;
   const lgt_layout *l = lgt_layout_at(&rt->stores, layout), *root = lgt_layout_at(&rt->stores, store->layout);
   bool same = l->dtype == root->dtype && l->root_ndim == root->ndim;
   for (int d = 0; same && d < root->ndim; d++) same = l->root_shape[d] == root->shape[d];
@@ -127,9 +125,13 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),
                         void *context) {
   lgt_id id = lgt_array_new(rt, layout);
-  lgt_store *store = id ? lgt_runtime_store(rt, id) : NULL;
+  lgt_store *store;
+  if (!id) return 0;
+  if (lgt_runtime_store(rt, id, &store)) {
+    lgt_array_free(rt, id);
+    return 0;
+  }
   const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
-  if (!store) return 0;
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_replica *replica = lgt_store_replicas(&rt->map, store);
   lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
@@ -175,29 +177,31 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
 
 static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout,
                               lgt_instance **inst) {
-  lgt_store *store = lgt_runtime_store(rt, array);
-  if (!store) return LGT_BAD_ARGUMENT;
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
            rect = lgt_layout_root_rect(*layout, &view);
   if (write && !lgt_layout_exact(*layout)) read = true;
   store->refs++; /* settling may drop what only launches kept alive */
-  lgt_status status = settle_rect(rt, store, &rect, read, write, inst);
+  status = settle_rect(rt, store, &rect, read, write, inst);
   store->refs--;
   if (!status && write) store->written = true;
   return status;
 }
 
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
-  lgt_store *store = lgt_runtime_store(rt, array);
-  if (!store) return LGT_BAD_ARGUMENT;
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
   if (!store->attached)
     return lgt_err(LGT_BAD_ARGUMENT,
                    "the array does not use memory of the host program: only attached arrays can be detached");
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst;
-  lgt_status status = settle_rect(rt, store, &all, true, false, &inst);
+  status = settle_rect(rt, store, &all, true, false, &inst);
   if (status) return status;
   lgt_bind_wait(&rt->binder, inst, true);
   lgt_bind_retire(&rt->binder, false);
@@ -322,6 +326,38 @@ uint32_t lgt_line(lgt_runtime *rt, const char *text) {
   return rt->line[rt->nline] ? (uint32_t)rt->nline++ : 0;
 }
 
+/* A written argument has all of the launch's dimensions, and no two writes meet: else which would win?
+ * A task in C moreover sees its arguments while it writes, so that these must not meet either. */
+static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const lgt_call *call,
+                               const lgt_space *space) {
+  const lgt_kind *kind = call->kind;
+  for (int a = 0; a < call->nargs; a++) {
+    if (!(kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))) continue;
+    const lgt_layout *l = lgt_layout_at(&rt->stores, call->layout[a]);
+    bool whole = l->ndim == space->ndim;
+    for (int d = 0; d < l->ndim && whole; d++)
+      whole = l->shape[d] == space->extent[d] && (l->stride[d] != 0 || l->shape[d] <= 1);
+    if (kind->body && !whole && !(kind->privilege[a] & LGT_PRIV_REDUCE))
+      return lgt_err(LGT_BAD_SHAPE,
+                     "task '%s' writes argument %d, which is smaller than the launch or stretched",
+                     kind->name, a + 1);
+    uint32_t store = rt->stores.handle[launch->arg[a]].store;
+    for (int b = 0; b < call->nargs && store; b++) {
+      bool harmless = kind->body
+                          ? kind->privilege[b] == LGT_PRIV_READ
+                          : call->layout[a] == call->layout[b] && kind->privilege[b] == LGT_PRIV_READ &&
+                                !memcmp(&space->align[a], &space->align[b], sizeof space->align[a]);
+      if (b == a || harmless || rt->stores.handle[launch->arg[b]].store != store) continue;
+      const lgt_layout *other = lgt_layout_at(&rt->stores, call->layout[b]);
+      /* Of boxes we are certain; of interleaved views the program is trusted. */
+      if (lgt_layout_exact(l) && lgt_layout_exact(other) && lgt_layout_may_overlap(l, other))
+        return lgt_err(LGT_BAD_ARGUMENT, "task '%s' writes argument %d, which overlaps argument %d",
+                       kind->name, a + 1, b + 1);
+    }
+  }
+  return LGT_OK;
+}
+
 static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
   if (launch->kind >= rt->kinds.count)
     return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
@@ -334,16 +370,23 @@ static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
   if (launch->nparams > LGT_MAX_PARAMS)
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name,
                    launch->nparams, LGT_MAX_PARAMS);
+  if (kind->body && launch->nparams < kind->nparams)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameters, %d were given", kind->name,
+                   kind->nparams, launch->nparams);
   for (int a = 0; a < launch->nargs; a++) {
     if (!array_ok(rt, launch->arg[a]))
       return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
-    call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
+    lgt_handle handle = rt->stores.handle[launch->arg[a]];
+    if (handle.store && lgt_store_at(&rt->stores, handle.store)->released)
+      return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
+    call.layout[a] = handle.layout;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
     if (kind->dtype[a] != LGT_NDTYPE && kind->dtype[a] != l->dtype)
       return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1,
                      lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
   }
-  return lgt_space_of_call(&rt->stores, &call, &space);
+  lgt_status status = lgt_space_of_call(&rt->stores, &call, &space);
+  return status ? status : check_writes(rt, launch, &call, &space);
 }
 
 lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
@@ -372,16 +415,18 @@ lgt_status lgt_fence(lgt_runtime *rt) {
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 
 /* name, value */
-#define STAT_LIST(X)                                                                                       \
-  X(launches, rt->launches)                                                                                \
-  X(tasks, rt->binder.tasks)                                                                               \
-  X(passes, rt->binder.passes)                                                                             \
-  X(fused_groups, rt->binder.groups)                                                                       \
-  X(temporaries_elided, rt->binder.elided) X(recipes_computed, rt->binder.rescued) X(windows, rt->windows) \
-      X(plans_made, rt->plans) X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                 \
-          X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                          \
-              X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied)      \
-                  X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak) X(bytes_pooled, rt->map.pooled)  \
+#define STAT_LIST(X)                                                                                      \
+  X(launches, rt->launches)                                                                               \
+  X(tasks, rt->binder.tasks)                                                                              \
+  X(passes, rt->binder.passes)                                                                            \
+  X(fused_groups, rt->binder.groups)                                                                      \
+  X(temporaries_elided, rt->binder.elided)                                                                \
+  X(recipes_computed, rt->binder.rescued)                                                                 \
+  X(windows, rt->windows) X(plans_made, rt->plans)                                                        \
+      X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                         \
+          X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                         \
+              X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied)     \
+                  X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak) X(bytes_pooled, rt->map.pooled) \
                       X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
 
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {

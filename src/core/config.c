@@ -200,28 +200,29 @@ static lgt_status read_environment(lgt_config *config) {
     char name[LONGEST_NAME + 1];
     if (strncmp(*entry, "LGT_", 4) || !equals || !name_of(*entry + 4, equals, name)) continue;
     const variable *v = find(name);
-    if (v && assign(config, v, equals + 1))
-      return lgt_err_within(LGT_BAD_ARGUMENT, "in the environment, LGT_%.*s", (int)(equals - *entry - 4),
-                            *entry + 4);
+    lgt_status status = v ? assign(config, v, equals + 1) : LGT_OK;
+    if (status)
+      return lgt_err_within(status, "in the environment, LGT_%.*s", (int)(equals - *entry - 4), *entry + 4);
   }
   return LGT_OK;
 }
 
 /* ---- public ----------------------------------------------------------------------------------- */
 
-lgt_config *lgt_config_new(void) {
+lgt_status lgt_config_make(lgt_config **out) {
   lgt_config *config = lgt_mem_zalloc(sizeof *config);
-  if (!config) {
-    lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
-    return NULL;
-  }
-  for (int i = 0; i < NVARIABLE; i++)
-    if (assign(config, &variables[i], variables[i].initial)) goto failed;
-  if (read_environment(config)) goto failed;
-  return config;
-failed:
-  lgt_config_free(config);
-  return NULL;
+  if (!config) return lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < NVARIABLE && !status; i++) status = assign(config, &variables[i], variables[i].initial);
+  if (!status) status = read_environment(config);
+  if (status) lgt_config_free(config);
+  else *out = config;
+  return status;
+}
+
+lgt_config *lgt_config_new(void) {
+  lgt_config *config = NULL;
+  return lgt_config_make(&config) ? NULL : config;
 }
 
 void lgt_config_free(lgt_config *config) {

@@ -45,6 +45,8 @@ struct lgt_config {
 #undef X
 };
 
+/* As lgt_config_new, for callers that need the status. */
+lgt_status lgt_config_make(lgt_config **out);
 /* A copy that the caller frees with lgt_config_free; NULL when out of memory. */
 lgt_config *lgt_config_copy(const lgt_config *config);
 /* Like lgt_config_set, but refuses variables that cannot change once a runtime runs. */

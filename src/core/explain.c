@@ -94,9 +94,10 @@ static void put_history(writer *w, const lgt_store *store) {
 const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
   enum { ROOM = 8192 };
   lgt_runtime_settle(rt);
+  lgt_store *store;
+  if (lgt_runtime_store(rt, array, &store)) return lgt_message();
   if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
-  lgt_store *store = lgt_runtime_store(rt, array);
-  if (!rt->text || !store) return lgt_message();
+  if (!rt->text) return "out of memory for an explanation";
   writer w = {rt->text, ROOM, 0};
   put_layout(&w, lgt_layout_at(&rt->stores, rt->stores.handle[array].layout));
   put(&w, "\n");

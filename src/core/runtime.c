@@ -127,8 +127,9 @@ static lgt_status init_parts(lgt_runtime *rt) {
 lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   lgt_runtime *rt = lgt_mem_zalloc(sizeof *rt);
   if (!rt) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
-  rt->config = config ? lgt_config_copy(config) : lgt_config_new();
-  lgt_status status = rt->config ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  lgt_status status = config ? LGT_OK : lgt_config_make(&rt->config);
+  if (config && !(rt->config = lgt_config_copy(config)))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
   if (!status) status = lgt_log_set(rt->config->debug);
   if (!status) status = init_parts(rt);
   if (!status) {

@@ -46,7 +46,7 @@ struct lgt_runtime {
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */
 void lgt_runtime_take(lgt_runtime *rt);
-/* The store behind a handle, made if it has none yet; NULL with a message. */
-lgt_store *lgt_runtime_store(lgt_runtime *rt, lgt_id array);
+/* The store behind a handle, made if it has none yet. */
+lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out);
 
 #endif
