@@ -157,10 +157,11 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
 }
 
 bool lgt_store_written(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect) {
-  bool good = lgt_region_add(&store->replica[domain].valid, rect);
-  for (int d = 0; d < map->domains && good; d++)
-    if (d != domain && store->replica[d].inst) good = lgt_region_remove(&store->replica[d].valid, rect);
-  return good;
+  for (int d = 0; d < map->domains; d++)
+    if ((d == domain || store->replica[d].inst) && !lgt_region_reserve(&store->replica[d].valid, rect)) return false;
+  for (int d = 0; d < map->domains; d++)
+    if (d != domain && store->replica[d].inst) lgt_region_remove(&store->replica[d].valid, rect);
+  return lgt_region_add(&store->replica[domain].valid, rect);
 }
 
 static bool push_copy(lgt_copy **copies, int *count, int *room, lgt_copy copy) {

@@ -83,7 +83,8 @@ void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst);
 /* The store has no contents any more. */
 void lgt_store_forget(lgt_map *map, lgt_store *store);
 
-/* After a write of `rect` in `domain`: valid there, and nowhere else.  False when out of memory. */
+/* After a write of `rect` in `domain`: valid there, and nowhere else.  False when out of memory: then
+ * nothing has changed. */
 bool lgt_store_written(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect);
 
 /* One copy between instances that has to happen: root coordinates `rect`. */

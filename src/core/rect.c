@@ -115,8 +115,7 @@ static bool push(lgt_region *region, const lgt_rect *r) {
   return true;
 }
 
-/* Make room first, so that what follows cannot fail half way. */
-static bool reserve_for(lgt_region *region, const lgt_rect *r) {
+bool lgt_region_reserve(lgt_region *region, const lgt_rect *r) {
   int need = region->count + 1;
   lgt_rect common;
   for (int i = 0; i < region->count; i++)
@@ -126,7 +125,7 @@ static bool reserve_for(lgt_region *region, const lgt_rect *r) {
 
 bool lgt_region_remove(lgt_region *region, const lgt_rect *r) {
   if (lgt_rect_empty(r) && r->ndim) return true;
-  if (!reserve_for(region, r)) return false;
+  if (!lgt_region_reserve(region, r)) return false;
   for (int i = 0; i < region->count;) {
     lgt_rect common, piece[2 * LGT_MAX_DIM];
     if (!lgt_rect_intersect(&region->rect[i], r, &common)) {
@@ -175,12 +174,5 @@ bool lgt_region_add(lgt_region *region, const lgt_rect *r) {
   if (!lgt_region_remove(region, r)) return false;
   if (!push(region, r)) return false;
   coalesce(region);
-  return true;
-}
-
-bool lgt_region_copy(lgt_region *to, const lgt_region *from) {
-  if (!lgt_mem_grow((void **)&to->rect, &to->room, from->count, sizeof *to->rect)) return false;
-  memcpy(to->rect, from->rect, (size_t)from->count * sizeof *to->rect);
-  to->count = from->count;
   return true;
 }

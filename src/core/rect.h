@@ -36,6 +36,7 @@ bool lgt_region_contains(const lgt_region *region, const lgt_rect *r);
 /* False when out of memory; the region is then unchanged. */
 bool lgt_region_add(lgt_region *region, const lgt_rect *r);
 bool lgt_region_remove(lgt_region *region, const lgt_rect *r);
-bool lgt_region_copy(lgt_region *to, const lgt_region *from);
+/* Makes room, so that adding or removing r cannot fail. */
+bool lgt_region_reserve(lgt_region *region, const lgt_rect *r);
 
 #endif
