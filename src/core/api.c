@@ -148,12 +148,24 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   return id;
 }
 
+/* The store's failure, if any, as an error; it counts as seen. */
+static lgt_status report(lgt_runtime *rt, const lgt_failure *failure) {
+  if (!failure) return LGT_OK;
+  lgt_status status = lgt_err(failure->status, "%s", failure->message);
+  if (rt->binder.failure == failure) {
+    lgt_failure_release(rt->binder.failure);
+    rt->binder.failure = NULL;
+  }
+  return status;
+}
+
 /* The newest elements of a rect in one instance of domain 0, with nothing in flight on it. */
 static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
                               lgt_instance **out) {
   lgt_status status = lgt_runtime_settle(rt);
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
+  if (!status && store->failure) return report(rt, store->failure);
   if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? rect : NULL, write, out);
   if (!status && write && !lgt_store_written(&rt->map, store, 0, rect))
     status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
@@ -166,13 +178,7 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   lgt_bind_wait(&rt->binder, *out, write);
   lgt_bind_retire(&rt->binder, false);
-  lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
-  if (!failure) return LGT_OK;
-  if (rt->binder.failure == failure) {
-    lgt_failure_release(rt->binder.failure);
-    rt->binder.failure = NULL;
-  }
-  return lgt_err(failure->status, "%s", failure->message);
+  return report(rt, store->failure ? store->failure : (*out)->failure);
 }
 
 static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout,
@@ -299,7 +305,8 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
   lgt_instance *inst;
   lgt_tile tile;
   bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
-  if (!read && !write) return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
+  if ((!read && !write) || mode[strspn(mode, "rw")])
+    return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
   lgt_status status = settle_view(rt, array, read, write, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
@@ -414,32 +421,33 @@ lgt_status lgt_fence(lgt_runtime *rt) {
 
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 
-/* name, value */
-#define STAT_LIST(X)                                                                                      \
-  X(launches, rt->launches)                                                                               \
-  X(tasks, rt->binder.tasks)                                                                              \
-  X(passes, rt->binder.passes)                                                                            \
-  X(fused_groups, rt->binder.groups)                                                                      \
-  X(temporaries_elided, rt->binder.elided)                                                                \
-  X(recipes_computed, rt->binder.rescued)                                                                 \
-  X(windows, rt->windows) X(plans_made, rt->plans)                                                        \
-      X(kernels_compiled, lgt_kernels_stat(rt->kernels).compiled)                                         \
-          X(kernels_loaded, lgt_kernels_stat(rt->kernels).loaded)                                         \
-              X(kernels_failed, lgt_kernels_stat(rt->kernels).failed) X(bytes_copied, rt->map.copied)     \
-                  X(bytes_live, rt->map.live) X(bytes_peak, rt->map.peak) X(bytes_pooled, rt->map.pooled) \
-                      X(collections, rt->collections) X(live_stores, rt->stores.live_stores)
-
 int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
-  int i = 0;
-#define X(field, value) \
-  if (i++ == n) {       \
-    *name = #field;     \
-    return (value);     \
-  }
-  STAT_LIST(X)
-#undef X
-  *name = NULL;
-  return 0;
+  lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
+  const struct {
+    const char *name;
+    int64_t value;
+  } stat[] = {
+      {"launches", rt->launches},
+      {"tasks", rt->binder.tasks},
+      {"passes", rt->binder.passes},
+      {"fused_groups", rt->binder.groups},
+      {"temporaries_elided", rt->binder.elided},
+      {"recipes_computed", rt->binder.rescued},
+      {"windows", rt->windows},
+      {"plans_made", rt->plans},
+      {"kernels_compiled", kernels.compiled},
+      {"kernels_loaded", kernels.loaded},
+      {"kernels_failed", kernels.failed},
+      {"bytes_copied", rt->map.copied},
+      {"bytes_live", rt->map.live},
+      {"bytes_peak", rt->map.peak},
+      {"bytes_pooled", rt->map.pooled},
+      {"collections", rt->collections},
+      {"live_stores", rt->stores.live_stores},
+  };
+  bool known = n >= 0 && n < (int)(sizeof stat / sizeof *stat);
+  *name = known ? stat[n].name : NULL;
+  return known ? stat[n].value : 0;
 }
 
 void lgt_stats_reset(lgt_runtime *rt) {

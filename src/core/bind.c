@@ -138,7 +138,8 @@ typedef struct run {
   lgt_instance **inst;       /* domains * nslot, a ref each */
   lgt_rect *read, *write;    /* domains * nslot: what the domain's colours touch */
   lgt_scalar *param;
-  bool *fold; /* nslot: several colours reduce into the same elements */
+  bool *fold;        /* nslot: several colours reduce into the same elements */
+  const char *where; /* source line */
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) {
@@ -449,7 +450,7 @@ static lgt_status run_group(run *r) {
     share_slots(r);
   }
   lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
-  lgt_job_source source = {group, r->inst, r->param, r->fold};
+  lgt_job_source source = {group, r->inst, r->param, r->fold, r->where};
   if (!status) status = lgt_job_group(r->binder, &source);
   return status;
 }
@@ -498,6 +499,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
                           const uint32_t *root) {
   run r = {.binder = binder, .group = group, .root = root};
   lgt_status status = LGT_OK;
+  r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
   for (int s = 0; s < group->nslot && !status; s++)
     if (group->slot[s].initial && lgt_store_at(binder->stores, root[group->slot[s].root])->recipe)
       status = lgt_bind_materialise(binder, lgt_store_at(binder->stores, root[group->slot[s].root]));
@@ -522,6 +524,18 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   return LGT_OK;
 }
 
+/* The failure of what a rescue reads, or NULL. */
+static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_group *rescue,
+                            const lgt_binding *source) {
+  int domains = binder->map->domains, n = source->ninst / domains;
+  for (int s = 0; s < rescue->nslot; s++)
+    for (int d = 0; d < domains && rescue->slot[s].initial; d++) {
+      const lgt_instance *inst = source->inst[d * n + rescue->slot[s].root];
+      if (inst && inst->failure) return inst->failure;
+    }
+  return NULL;
+}
+
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   if (!recipe) return LGT_OK;
@@ -531,6 +545,12 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   if (status) return status;
   group->plan->root[elided->root].wanted = true; /* next time it is stored at once */
   group->plan->stale = true;
+  lgt_failure *failure = spoiled(binder, elided->rescue, recipe->binding);
+  if (failure) {
+    lgt_bind_poison(binder, store, failure);
+    drop_recipe(binder, store);
+    return LGT_OK;
+  }
   binder->rescued++;
   lgt_arena_reset(&binder->arena);
   run r = {
@@ -540,7 +560,10 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   if (r.inst) release_slots(&r);
   if (!status) drop_recipe(binder, store);
   if (!status) return LGT_OK;
-  lgt_failure *failure = lgt_bind_fail(binder, status, lgt_message(), store->line);
+  if (status == LGT_NO_MEMORY)
+    lgt_err(status, "out of memory: to compute a result that was not stored; arrays take %lld of %lld bytes",
+            (long long)binder->map->live, (long long)binder->map->budget);
+  failure = lgt_bind_fail(binder, status, lgt_message(), store->line);
   lgt_bind_poison(binder, store, failure);
   lgt_failure_release(failure);
   drop_recipe(binder, store);

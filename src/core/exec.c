@@ -54,13 +54,18 @@ static void fail(lgt_task *task, lgt_status status, const char *message) {
   task->message = lgt_mem_strdup(message);
 }
 
+static void inherit(lgt_task *task, const lgt_task *from) {
+  if (task->status) return;
+  fail(task, from->status, from->message ? from->message : lgt_status_name(from->status));
+  task->inherited = true;
+}
+
 static void start(lgt_exec *exec, lgt_task *task);
 
 static void complete(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
     lgt_task *next = task->successor[i].to;
-    if (task->status && task->successor[i].needs)
-      fail(next, task->status, task->message ? task->message : lgt_status_name(task->status));
+    if (task->status && task->successor[i].needs) inherit(next, task);
     if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
@@ -210,8 +215,7 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool need
   bool good = true;
   pthread_mutex_lock(&exec->lock);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
-    if (before->status && needs)
-      fail(after, before->status, before->message ? before->message : lgt_status_name(before->status));
+    if (before->status && needs) inherit(after, before);
   } else {
     good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
                         sizeof *before->successor);

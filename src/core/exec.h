@@ -39,7 +39,6 @@ typedef struct lgt_task {
   int nstep;
   int domain;
   int64_t cost;               /* bytes or so; small tasks run at once where they are submitted */
-  uint32_t line;              /* of the first launch */
 
   struct lgt_task *next;      /* L: in the ready list */
   bool listed;                /* L */
@@ -50,6 +49,7 @@ typedef struct lgt_task {
   int nsuccessor, successor_room;
   lgt_status status;          /* L: first failure */
   char *message;              /* L, owned */
+  bool inherited;             /* L: the failure is a predecessor's */
   atomic_bool done;
 } lgt_task;
 

@@ -39,7 +39,10 @@ static void put_layout(writer *w, const lgt_layout *l) {
 }
 
 static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
-  if (store->failure) put(w, "poisoned: %s\n", store->failure->message);
+  const lgt_failure *failure = store->failure;
+  for (int d = 0; d < rt->map.domains && store->replica && !failure; d++)
+    if (store->replica[d].inst) failure = store->replica[d].inst->failure;
+  if (failure) put(w, "poisoned: %s\n", failure->message);
   if (store->recipe) {
     put(w,
         "not stored: it was only needed inside a fused task of %d operations, and would be computed again if "

@@ -18,6 +18,7 @@ typedef struct cpu_call {
   const lgt_kind *kind;
   lgt_tile tile[LGT_MAX_ARGS];
   const lgt_scalar *param;
+  const char *where; /* source line, or NULL */
 } cpu_call;
 
 enum { TO, FROM, TO_AT, FROM_AT };
@@ -71,7 +72,9 @@ static lgt_status cpu_run(lgt_step *step, int chunk) {
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
   int64_t lo = rows * chunk / step->nchunk, hi = rows * (chunk + 1) / step->nchunk;
   lgt_status status = call->kind->cpu(call->tile, call->kind->nargs, call->param, lo, hi);
-  return status ? lgt_err_within(status, "task '%s'", call->kind->name) : LGT_OK;
+  if (!status) return LGT_OK;
+  lgt_err_within(status, "task '%s'", call->kind->name);
+  return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
 }
 
 static lgt_status copy_run(lgt_step *step, int chunk) {
@@ -198,6 +201,9 @@ lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
     add_step(m.job, &m.work[i], 1, copy_run);
     m.job->task.cost += lgt_rect_size(&copies[i].rect) * copies[i].from->elem * 2;
     bool known = false;
+    /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
+    if (copies[i].from->failure && !copies[i].to->failure)
+      copies[i].to->failure = lgt_failure_retain(copies[i].from->failure);
     for (int k = 0; k < m.job->nread; k++) known |= m.job->touched[k] == copies[i].from;
     if (!known) m.job->touched[m.job->nread++] = copies[i].from;
   }
@@ -323,6 +329,7 @@ static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int
   lgt_rect tile = lgt_bind_tile(source->group, loop, colour);
   w->cpu.kind = loop->cpu;
   w->cpu.param = m->param;
+  w->cpu.where = source->where;
   memcpy(m->param, source->param + (loop->call - source->group->first) * LGT_MAX_PARAMS,
          LGT_MAX_PARAMS * sizeof *m->param);
   for (int a = 0; a < loop->cpu->nargs; a++) {
@@ -533,10 +540,12 @@ void lgt_bind_wait_first(lgt_binder *binder) {
 
 static void retire(lgt_binder *binder, lgt_job *job) {
   lgt_failure *failure = NULL;
-  if (job->task.status)
-    failure = lgt_bind_fail(binder, job->task.status,
-                            job->task.message ? job->task.message : lgt_status_name(job->task.status),
-                            job->task.line);
+  if (job->task.status) {
+    const char *message = job->task.message ? job->task.message : lgt_status_name(job->task.status);
+    failure = job->task.inherited ? lgt_failure_new(job->task.status, message, NULL)
+                                  : lgt_bind_fail(binder, job->task.status, message, 0);
+    if (!failure) failure = lgt_failure_retain(binder->reserve);
+  }
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
     if (failure && i >= job->nread && !inst->failure) inst->failure = lgt_failure_retain(failure);

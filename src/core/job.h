@@ -10,6 +10,7 @@ typedef struct lgt_job_source {
   lgt_instance **inst;
   const lgt_scalar *param; /* LGT_MAX_PARAMS for each of the group's calls */
   const bool *fold;        /* by slot: several colours reduce into it */
+  const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
 } lgt_job_source;
 
 /* Build and submit the tasks of a group: one for each colour, and one that folds what several
