@@ -394,7 +394,7 @@ lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
 
 lgt_rect lgt_layout_target_rect(const lgt_layout *l, lgt_rect view) {
   for (int d = 0; d < l->ndim; d++)
-    if (l->dim[d] < 0 && !(l->flags & LGT_LAYOUT_RESHAPED)) view.lo[d] = 0, view.hi[d] = 1;
+    if (l->flags & LGT_LAYOUT_RESHAPED ? l->stride[d] == 0 : l->dim[d] < 0) view.lo[d] = 0, view.hi[d] = 1;
   return lgt_layout_root_rect(l, &view);
 }
 
@@ -436,23 +436,28 @@ static int64_t gcd(int64_t a, int64_t b) {
 static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
   *lo = *hi = l->offset;
   for (int d = 0; d < l->ndim; d++) {
+    if (l->shape[d] == 0) continue;
     int64_t reach = (l->shape[d] - 1) * l->stride[d];
     if (reach < 0) *lo += reach;
     else *hi += reach;
   }
 }
 
+/* A reduction over no elements still sets its target, so a promoted dimension does not empty it. */
+static lgt_rect target_rect(const lgt_layout *l) {
+  return lgt_layout_target_rect(l, lgt_rect_of_shape(l->ndim, l->shape));
+}
+
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
   int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
       bstep[LGT_MAX_DIM];
-  if (a->size == 0 || b->size == 0) return false;
+  lgt_rect ra = target_rect(a), rb = target_rect(b);
+  if (lgt_rect_empty(&ra) || lgt_rect_empty(&rb)) return false;
   linear_bounds(a, &alo, &ahi);
   linear_bounds(b, &blo, &bhi);
   if (ahi < blo || bhi < alo) return false;
   if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
-  lgt_rect view_a = lgt_rect_of_shape(a->ndim, a->shape), view_b = lgt_rect_of_shape(b->ndim, b->shape),
-           common;
-  lgt_rect ra = lgt_layout_root_rect(a, &view_a), rb = lgt_layout_root_rect(b, &view_b);
+  lgt_rect common;
   if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
   lgt_layout_walk(a, abegin, astep);
   lgt_layout_walk(b, bbegin, bstep);

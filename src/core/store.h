@@ -93,7 +93,8 @@ void lgt_layout_walk(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64
 int64_t lgt_layout_distinct(const lgt_layout *layout);
 /* Is every element of the root in the view?  `target`: as a reduction's target, see above. */
 bool lgt_layout_covers(const lgt_layout *layout, bool target);
-/* May two views of one root share an element?  False only when they certainly do not. */
+/* May two views of one root share an element, were they targets of reductions?  False only when they
+ * certainly do not. */
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b);
 /* Does every root element within the bound of the view belong to the view? */
 bool lgt_layout_exact(const lgt_layout *layout);

@@ -291,7 +291,7 @@ TEST(the_solver_gives_reasons) {
   lgt_call call = call_of(&generator, 2);
   lgt_solver_key_state state[LGT_MAX_ARGS] = {{NULL, false}, {NULL, false}};
   lgt_solver one = solver, coarse = solver;
-  int n;
+  int n = 0;
   one.domains = 1;
   coarse.min_tile = 5001;
   call.store[0] = x->id, call.store[1] = y->id, call.layout[0] = root, call.layout[1] = small;

@@ -380,6 +380,17 @@ TEST(boxes_and_interleaved_views_are_told_apart) {
   CHECK(lgt_layout_may_overlap(lgt_layout_at(&stores, left), lgt_layout_at(&stores, odd)));
 }
 
+/* A reduction over nothing sets its target to the operator's identity: that is a write to wait for. */
+TEST(a_target_with_nothing_to_reduce_still_overlaps_its_readers) {
+  int64_t shape[] = {3};
+  uint32_t x = lgt_stores_dense(&stores, LGT_FLOAT32, 1, shape);
+  uint32_t target = lgt_stores_promote(&stores, x, 1, 0);
+  CHECK(lgt_layout_may_overlap(lgt_layout_at(&stores, target), lgt_layout_at(&stores, x)));
+  CHECK(lgt_layout_may_overlap(lgt_layout_at(&stores, x), lgt_layout_at(&stores, target)));
+  uint32_t none = lgt_stores_slice(&stores, target, 0, 0, 0, 1);
+  CHECK(!lgt_layout_may_overlap(lgt_layout_at(&stores, none), lgt_layout_at(&stores, x)));
+}
+
 /* ---- interning ------------------------------------------------------------------------------------------ */
 
 TEST(equal_views_have_equal_numbers) {
@@ -522,6 +533,7 @@ int main(void) {
   RUN(exact_views_fill_their_bound);
   RUN(views_without_a_common_element_may_not_overlap);
   RUN(boxes_and_interleaved_views_are_told_apart);
+  RUN(a_target_with_nothing_to_reduce_still_overlaps_its_readers);
   RUN(equal_views_have_equal_numbers);
   RUN(numbers_stay_valid_while_the_table_grows);
   RUN(large_roots_are_marked);
