@@ -147,7 +147,9 @@ end
 
 local all, binary, unary, inplace = ufunc.all, ufunc.binary, ufunc.unary, ufunc.inplace
 local ADD, SUB, MUL, DIV, MOD = all.add, all.subtract, all.multiply, all.divide, all.mod
-local POW, NEG, SQUARE, SQRT = all.power, all.negative, all.square, all.sqrt
+local POW, NEG, SQUARE = all.power, all.negative, all.square
+-- 0.5 is a float64 beside integers of any width, where np.sqrt takes the smallest float that holds them.
+local ROOT = ufunc.new_rules("root", function(x) return (x / 1):sqrt() end, 1, 1)
 
 ufunc.operators = {
   __add = function(a, b) return binary(ADD, a, b) end,
@@ -160,7 +162,7 @@ ufunc.operators = {
   __pow = function(a, b)
     if type(b) == "number" then
       if b == 2 then return unary(SQUARE, a) end
-      if b == 0.5 then return unary(SQRT, a) end
+      if b == 0.5 then return unary(ROOT, a) end
     end
     return binary(POW, a, b)
   end,

@@ -103,6 +103,8 @@ for a in PAIRS:
     case(f"{a}^2", f"{a}**2")
 case("f4 * 0.5", "f4 * np.float32(0.5)")
 case("1 / i", "1 / i")
+for a in ("u1", "i1", "i4", "i", "f4", "f2"):
+    case(f"np.abs({a})^0.5", f"np.abs({a})**0.5")
 case("i % 4")
 case("i % -4", "i % -4")
 case("f % 1.5")
