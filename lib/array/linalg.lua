@@ -5,12 +5,13 @@
 -- of B on every rank, for the dtypes that BLAS has; integers and booleans take a generator over the space
 -- (row, inner, column), which is slow for large matrices but exact.
 
+local ffi = require "ffi"
 local core = require "array.core"
 local reduce = require "array.reduce"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
-local layouts = lgt.layouts
+local Array, handles, layouts, istype = lgt.Array, lgt.handles, lgt.layouts, ffi.istype
 local C, rt = lgt.C, lgt.rt
 
 -- ---- matrix times matrix ------------------------------------------------------------------------------
@@ -72,41 +73,22 @@ local function multiply_matrices(a, b)
   return result
 end
 
--- ---- with vectors -----------------------------------------------------------------------------------------
-
--- The sum over the last axis of a (any number of dimensions) times a vector.
-local function times_vector(a, x, who)
-  local shape, length = core.shape_of(a), core.shape_of(x)[1]
-  if shape[#shape] ~= length then
-    raise("%s: the last extent of shape %s must be the vector's, %d", who, core.shape_text(shape), length)
-  end
-  return reduce.products(reduce.DOT, a, x, { [#shape] = true })
-end
-
--- A vector times a matrix: the sum over the first axis.
-local function vector_times(x, a, who)
-  local shape, length = core.shape_of(a), core.shape_of(x)[1]
-  if shape[1] ~= length then raise("%s: %d elements cannot multiply %d rows", who, length, shape[1]) end
-  return reduce.products(reduce.DOT, lgt.alias(x, lgt.promote(core.layout_of(x), 2, 1)), a, { true })
-end
-
 -- ---- np.dot and np.matmul ---------------------------------------------------------------------------------
+
+-- How many dimensions, or nil for what is no array.
+local function dimensions(a) return istype(Array, a) and layouts[handles[a.id].layout].ndim or nil end
 
 -- The sum over the last axis of a and the next to last of b, as NumPy's dot.
 ---@param a lgt_array
 ---@param b lgt_array|number
 ---@return lgt_array
 function np.dot(a, b)
-  if core.is_array(a) and core.is_array(b) and core.ndim_of(a) == 1 and core.ndim_of(b) == 1 then
-    return reduce.dot_vectors(a, b)
-  end
+  local m, n = dimensions(a), dimensions(b)
+  if (n == 1 and m and m > 0) or (m == 1 and n == 2) then return reduce.dot(a, b) end
   if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end
-  a, b = np.asarray(a), np.asarray(b)
-  local m, n = core.ndim_of(a), core.ndim_of(b)
+  if not (m and n) then return np.dot(np.asarray(a), np.asarray(b)) end
   if m == 0 or n == 0 then return a * b end
   if m == 2 and n == 2 then return multiply_matrices(a, b) end
-  if n == 1 then return m == 1 and reduce.dot_vectors(a, b) or times_vector(a, b, "dot") end
-  if m == 1 and n == 2 then return vector_times(a, b, "dot") end
   -- Everything else by way of matrices.
   local sa, sb = core.shape_of(a), core.shape_of(b)
   if sa[m] ~= sb[n - 1] then
@@ -136,7 +118,7 @@ function np.matmul(a, b)
   if m == 0 or n == 0 then raise("matmul: a 0-d array was given; use *") end
   if m <= 2 and n <= 2 then return np.dot(a, b) end
   if m == 1 then return np.squeeze(np.matmul(np.reshape(a, { 1, core.size_of(a) }), b), n - 1) end
-  if n == 1 then return times_vector(a, b, "matmul") end
+  if n == 1 then return reduce.dot(a, b) end
   local sa, sb = core.shape_of(a), core.shape_of(b)
   local stack = core.broadcast_shapes({ { unpack(sa, 1, m - 2) }, { unpack(sb, 1, n - 2) } }, "matmul")
   local function spread(x, shape)

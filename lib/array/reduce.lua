@@ -77,15 +77,19 @@ local function make_rule(r, arrays, set, keepdims)
   return { kind = known.kind, layout = layout, view = view, large = large }
 end
 
+-- A second view of an array for the time of a launch, which keeps what it needs.
+local function view_of(id, layout)
+  local view = C.lgt_array_alias(rt, id, layout)
+  if view == 0 then lgt.fail() end
+  return view
+end
+
 local function launch(rule, a, b)
   local line = rule.large and source_line() or 0
   local l = slot()
   local id = fresh(rule.layout)
   local target = id
-  if rule.view ~= rule.layout then
-    target = C.lgt_array_alias(rt, id, rule.view)
-    if target == 0 then lgt.fail() end
-  end
+  if rule.view ~= rule.layout then target = view_of(id, rule.view) end
   l.kind, l.nparams, l.line = rule.kind, 0, line
   l.arg[0], l.arg[1] = target, a.id
   if b then
@@ -294,32 +298,44 @@ function np.argmax(a, axis, options) return arg_reduce("argmax", a, axis, option
 
 local DOT = new("dot", "sum", function(x, y) return x * y end)
 local VDOT = new("vdot", "sum", function(x, y) return x:conj() * y end)
-reduce.DOT, reduce.VDOT = DOT, VDOT
+reduce.VDOT = VDOT
 
 -- Booleans multiply and add as logic does.
 local DOT_BOOL = new("dot_bool", "or", function(x, y) return x * y end)
 
 -- The sum of products over the axes in `set` of the common shape of two arrays.
-function reduce.products(r, a, b, set, keepdims)
-  if r == DOT and core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then r = DOT_BOOL end
-  return launch(make_rule(r, { a, b }, set, keepdims), a, b)
+function reduce.products(r, a, b, set)
+  return launch(make_rule(r, { a, b }, set), a, b)
 end
 
--- Rules of dot products of vectors, by classes.
+-- Rules of dot products with a vector, by the classes of both operands.
 local SECOND = 2 ^ 21
+local dot_rules = {}
 
-function reduce.dot_vectors(a, b)
-  local rule = DOT[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]]
-  if rule then return launch(rule, a, b) end
-  if core.shape_of(a)[1] ~= core.shape_of(b)[1] then
-    raise("dot: vectors of %d and %d elements", core.shape_of(a)[1], core.shape_of(b)[1])
+-- The vector a as a column, for a times a matrix.
+local function as_column(a) return lgt.alias(a, lgt.promote(core.layout_of(a), 2, 1)) end
+
+local function learn_dot(a, b)
+  local sa, sb = core.shape_of(a), core.shape_of(b)
+  local column = #sb > 1
+  if sa[#sa] ~= sb[1] then
+    raise("dot: shapes %s and %s: the last extent of the first, %d, must be the first extent of the second, %d",
+      core.shape_text(sa), core.shape_text(sb), sa[#sa], sb[1])
   end
-  if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then
-    return reduce.products(DOT, a, b, { true })
-  end
-  rule = make_rule(DOT, { a, b }, { true })
-  DOT[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
-  return launch(rule, a, b)
+  local boolean = core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL
+  local rule = make_rule(boolean and DOT_BOOL or DOT, { column and as_column(a) or a, b },
+    { [column and 1 or #sa] = true })
+  rule.column = column
+  dot_rules[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
+  return rule
+end
+jit.off(learn_dot)
+
+-- An array of any number of dimensions times a vector: the sum over its last axis.  A vector times a matrix:
+-- the sum over the first.
+function reduce.dot(a, b)
+  local rule = dot_rules[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_dot(a, b)
+  return launch(rule, rule.column and as_column(a) or a, b)
 end
 
 np.linalg = np.linalg or {}
