@@ -176,8 +176,10 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
             (long long)rt->map.budget);
   }
   if (status) return status;
-  lgt_bind_wait(&rt->binder, *out, write);
+  if (write) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
+  else status = lgt_bind_look(&rt->binder, *out);
   lgt_bind_retire(&rt->binder, false);
+  if (status) return status;
   return report(rt, store->failure ? store->failure : (*out)->failure);
 }
 
@@ -410,7 +412,8 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
 
 lgt_status lgt_fence(lgt_runtime *rt) {
   lgt_status status = lgt_runtime_settle(rt);
-  lgt_bind_retire(&rt->binder, true);
+  if (status) lgt_bind_retire(&rt->binder, true);
+  else status = lgt_bind_look_all(&rt->binder);
   if (status || !rt->binder.failure) return status;
   lgt_failure *failure = rt->binder.failure;
   rt->binder.failure = NULL;
@@ -418,6 +421,8 @@ lgt_status lgt_fence(lgt_runtime *rt) {
   lgt_failure_release(failure);
   return status;
 }
+
+void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on != 0); }
 
 /* ---- seeing inside ------------------------------------------------------------------------------------------------ */
 

@@ -54,6 +54,9 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_rect *fetch, bool write, lgt_instance **out);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
+/* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
+lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst);
+lgt_status lgt_bind_look_all(lgt_binder *binder);
 
 /* Work until the oldest job in flight is done. */
 void lgt_bind_wait_first(lgt_binder *binder);

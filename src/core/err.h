@@ -22,7 +22,8 @@
   X(TASK_FAILED, -8, "task failed")                            \
   X(COMPILE, -9, "compilation failed")                         \
   X(RELEASED, -10, "array was released")                       \
-  X(SYSTEM, -11, "system call failed")
+  X(SYSTEM, -11, "system call failed")                         \
+  X(INTERRUPTED, -12, "interrupted")
 
 enum {
 #define X(NAME, value, text) LGT_##NAME = value,

@@ -9,6 +9,7 @@
 
 #include <hwloc.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +22,10 @@ struct lgt_exec {
   lgt_task *head, *tail;   /* ready tasks that have chunks to take */
   int sleeping, waiting;   /* workers in `work`, threads in `finished` */
   bool stop;
-  atomic_int available; /* length of the list; read without the lock as a hint */
-  atomic_int completed; /* tasks, ever; a hint for waiting threads */
-  pthread_t *thread;    /* owned */
+  atomic_int available;    /* length of the list; read without the lock as a hint */
+  atomic_int completed;    /* tasks, ever; a hint for waiting threads */
+  atomic_bool interrupted; /* relaxed: read by the submitting thread, set by it or its signal handler */
+  pthread_t *thread;       /* owned */
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
@@ -152,6 +154,20 @@ static void bind_worker(lgt_exec *exec, pthread_t thread, int n) {
   if (core) hwloc_set_thread_cpubind(exec->topology, thread, core->cpuset, 0);
 }
 
+/* Signals are for the program's own threads. */
+static bool start_workers(lgt_exec *exec) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int i = 1;
+  for (; i < exec->cpus; i++) {
+    if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) break;
+    bind_worker(exec, exec->thread[exec->nthread++], i);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return i >= exec->cpus;
+}
+
 static int usable_cpus(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -175,13 +191,11 @@ lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out) {
     exec->has_topology = hwloc_topology_load(exec->topology) == 0;
     if (!exec->has_topology) hwloc_topology_destroy(exec->topology);
   }
-  for (int i = 1; i < exec->cpus; i++) {
-    if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) {
-      lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", i, exec->cpus);
-      lgt_exec_free(exec);
-      return LGT_SYSTEM;
-    }
-    bind_worker(exec, exec->thread[exec->nthread++], i);
+  if (!start_workers(exec)) {
+    lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", exec->nthread + 1,
+            exec->cpus);
+    lgt_exec_free(exec);
+    return LGT_SYSTEM;
   }
   *out = exec;
   return LGT_OK;
@@ -253,10 +267,16 @@ void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
   if (here) run_here(task);
 }
 
-void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
-  if (lgt_task_done(task)) return;
+void lgt_exec_interrupt(lgt_exec *exec, bool on) {
+  atomic_store_explicit(&exec->interrupted, on, memory_order_relaxed);
+}
+
+/* Works until the task is done, or the executor is interrupted if `may_stop`: a handler cannot signal a
+ * condition, but nothing here sleeps for longer than a millisecond. */
+static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
   pthread_mutex_lock(&exec->lock);
   while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
+    if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
     if (work_once(exec)) continue;
     int seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
     pthread_mutex_unlock(&exec->lock);
@@ -279,6 +299,15 @@ void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
     exec->waiting--;
   }
   pthread_mutex_unlock(&exec->lock);
+}
+
+void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
+  if (!lgt_task_done(task)) work_until(exec, task, false);
+}
+
+bool lgt_exec_look(lgt_exec *exec, lgt_task *task) {
+  if (!lgt_task_done(task)) work_until(exec, task, true);
+  return lgt_task_done(task);
 }
 
 void lgt_exec_forget(lgt_task *task) {

@@ -68,6 +68,10 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool need
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
+/* The same for a wait that the user may end: false if the executor was interrupted before. */
+bool lgt_exec_look(lgt_exec *exec, lgt_task *task);
+/* From now on, or no longer, lgt_exec_look returns at once.  May be called by a signal handler. */
+void lgt_exec_interrupt(lgt_exec *exec, bool on);
 static inline bool lgt_task_done(lgt_task *task) { return atomic_load_explicit(&task->done, memory_order_acquire); }
 /* Free what the scheduler added to a task that is done. */
 void lgt_exec_forget(lgt_task *task);

@@ -534,6 +534,15 @@ void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write) {
   for (int i = 0; for_write && i < inst->nreader; i++) lgt_exec_wait(binder->exec, inst->reader[i]);
 }
 
+static lgt_status look(lgt_binder *binder, lgt_task *task) {
+  if (lgt_exec_look(binder->exec, task)) return LGT_OK;
+  return lgt_err(LGT_INTERRUPTED, "interrupted while waiting for results, which are still being computed");
+}
+
+lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst) {
+  return inst && inst->writer ? look(binder, inst->writer) : LGT_OK;
+}
+
 void lgt_bind_wait_first(lgt_binder *binder) {
   if (binder->first) lgt_exec_wait(binder->exec, &binder->first->task);
 }
@@ -553,6 +562,13 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   }
   lgt_failure_release(failure);
   free_job(job, false);
+}
+
+lgt_status lgt_bind_look_all(lgt_binder *binder) {
+  lgt_status status = LGT_OK;
+  for (lgt_job *job = binder->first; job && !status; job = job->next) status = look(binder, &job->task);
+  lgt_bind_retire(binder, false);
+  return status;
 }
 
 void lgt_bind_retire(lgt_binder *binder, bool all) {

@@ -234,6 +234,10 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch);
 int lgt_flush(lgt_runtime *rt);
 /* Flush and wait for everything; returns the first error of a task that was not reported yet. */
 lgt_status lgt_fence(lgt_runtime *rt);
+/* on = 1: a wait for results returns at once with the error "interrupted", and so does every later one
+ * until on = 0.  What was launched goes on and can be waited for again.  The only function here that a
+ * signal handler may call. */
+void lgt_interrupt(lgt_runtime *rt, int on);
 
 /* ---- seeing inside ------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  * its later steps and its successors read, so that ThreadSanitizer sees a missing edge.  Some tasks fail:
  * then they and everything that needs them end with the first failure, and nothing of that runs.
  */
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -233,7 +235,49 @@ TEST(all_usable_cpus_by_default) {
   lgt_exec_free(NULL);
 }
 
+/* ---- interruption ---------------------------------------------------------------------------------------- */
+
+static lgt_exec *interrupted_exec;
+static atomic_int held, holding;
+
+static lgt_status hold(lgt_step *step, int chunk) {
+  (void)step, (void)chunk;
+  atomic_store(&holding, 1);
+  while (atomic_load(&held)) usleep(100);
+  return LGT_OK;
+}
+
+static void on_alarm(int number) {
+  (void)number;
+  lgt_exec_interrupt(interrupted_exec, true);
+}
+
+/* A signal ends the wait for a task that runs on another thread; the task goes on and can be waited for. */
+static void a_wait_is_interrupted(void) {
+  lgt_step step = {.nchunk = 1, .run = hold};
+  lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
+  CHECK(!lgt_exec_new(2, 1, &interrupted_exec));
+  atomic_store(&held, 1);
+  lgt_task_init(&task);
+  lgt_exec_submit(interrupted_exec, &task);
+  while (!atomic_load(&holding)) usleep(100);
+  signal(SIGALRM, on_alarm);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = 20000}}, NULL);
+  CHECK(!lgt_exec_look(interrupted_exec, &task));
+  CHECK(!lgt_exec_look(interrupted_exec, &task)); /* and at once from now on */
+  CHECK(!lgt_task_done(&task));
+  lgt_exec_interrupt(interrupted_exec, false);
+  atomic_store(&held, 0);
+  CHECK(lgt_exec_look(interrupted_exec, &task));
+  CHECK(task.status == LGT_OK);
+  lgt_exec_interrupt(interrupted_exec, true);
+  CHECK(lgt_exec_look(interrupted_exec, &task)); /* nothing to wait for */
+  lgt_exec_forget(&task);
+  lgt_exec_free(interrupted_exec);
+}
+
 int main(void) {
+  RUN(a_wait_is_interrupted);
   RUN(one_thread);
   RUN(two_threads);
   RUN(four_threads);
