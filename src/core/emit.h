@@ -48,6 +48,8 @@ typedef struct emit_access {
   val nt;     /* i1: its stores are non-temporal; -1 where that is not asked for */
   val loaded; /* vector read at the start of this iteration, as in memory */
   val result; /* vector to be written at its end, as in memory */
+  val open;   /* i1: target of the vector form, and nothing has reached it in earlier rows */
+  int reduction; /* number of the reduction whose (value's) target it is */
 } emit_access;
 
 /* A value that goes around the loops: an accumulator of a reduction along the columns.  That of an
@@ -77,7 +79,7 @@ typedef struct emitter {
   uint8_t *level;                 /* owned, ninst: LEVEL_* */
   carried *carry;                 /* owned */
   int ncarry;
-  val slab, rows, cols;
+  val slab, rows, cols, open; /* the slab and what it says */
   val stream;      /* i1, -1 in a function without non-temporal stores */
   val row, column; /* i64: where the row, the iteration begins */
   val count, mask; /* of a partial iteration: i64, vector of i1 */
@@ -163,10 +165,13 @@ typedef struct accumulator {
 accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b);
 /* Fills e->carry: the lanes form first, since its values alone go around the rows.  Returns their number. */
 int collect_carried(emitter *e);
-void load_lanes(emitter *e, int nlanes);
-void store_lanes(emitter *e, int nlanes);
-void begin_row_form(emitter *e, int nlanes);
-void end_row_form(emitter *e, int nlanes);
+/* Carried values [from, to) become the identity; fold 16 accumulators to one and that into the target. */
+void begin_accumulators(emitter *e, int from, int to);
+void end_accumulators(emitter *e, int from, int to);
+/* i1: does the slab say that the reduction with this target is open? */
+val is_open(emitter *e, int access);
+/* What a target holds: the identity if it is open. */
+accumulator contents(emitter *e, int redop, int dtype, val open, accumulator target);
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked);
 

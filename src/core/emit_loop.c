@@ -1,10 +1,10 @@
 /* emit_loop.c - the function around a body: rows and columns.
  *
- *   entry       slab's fields; what is the same everywhere; accumulators of the lanes form
+ *   entry       slab's fields; what is the same everywhere; accumulators and targets of the lanes form
  *   row         addresses of this row; what is the same in all columns; accumulators of the row form
  *   iteration   `lanes` columns: all reads, then the body, then all writes
  *   row's end   the tree of the row form
- *   exit        accumulators of the lanes form back to memory
+ *   exit        the tree of the lanes form
  *
  * An iteration works on full vectors (FULL) or on the first `count` lanes (PART): lanes out of use are
  * computed like the others and dropped when written.  A short body is written twice, for the columns
@@ -180,6 +180,7 @@ static void prepare_writes(emitter *e) {
       bool pair = in->op == LGT_OP_REDUCE_ARG;
       accumulator target = {from_memory(e, in->dtype, access->loaded), pair ? access[1].loaded : -1};
       accumulator value = {e->value[in->a], pair ? e->value[in->c] : -1};
+      target = contents(e, lgt_inst_redop(in), in->dtype, access->open, target);
       target = combine(e, lgt_inst_redop(in), in->dtype, target, value);
       access->result = to_memory(e, in->dtype, target.value);
       if (pair) access[1].result = target.at;
@@ -253,18 +254,42 @@ static void begin_access(emitter *e, int k, val bases, val row_strides, val col_
   now->start = def(e, "arith.addi %, % : $", splat(e, I64, now->base), steps, lanes_type(e, I64));
 }
 
+static bool is_lanes_form(const lgt_access *access) {
+  return access->mode == LGT_ACCESS_REDUCE && along_columns(access) && access->row == LGT_STRIDE_ZERO;
+}
+
+static void begin_lanes_form(emitter *e, int nlanes) {
+  val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
+  begin_accumulators(e, 0, nlanes);
+  for (int k = 0; k < nlanes; k++)
+    e->access[e->carry[k].access].base = field(e, bases, e->carry[k].access * 8, "!llvm.ptr");
+}
+
+/* Targets of the vector form that stand still along the rows are open in the first row only. */
+static void begin_vector_form(emitter *e) {
+  for (int i = 0; i < e->loop->ninst; i++) {
+    const lgt_inst *in = &e->loop->inst[i];
+    if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
+    const lgt_access *access = &e->loop->access[in->b];
+    if (along_columns(access)) continue;
+    val open = is_open(e, in->b);
+    if (access->row == LGT_STRIDE_ZERO)
+      open = bit_and(e, open, def(e, "arith.cmpi eq, %, % : i64", e->row, int_constant(e, 0)));
+    e->access[in->b].open = open;
+  }
+}
+
 static void begin_row(emitter *e, int nlanes) {
   val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
   val row_strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
   val col_strides = field(e, e->slab, offsetof(lgt_slab, col_stride), "!llvm.ptr");
   for (int k = 0; k < e->loop->naccess; k++) {
-    const lgt_access *access = &e->loop->access[k];
-    bool lanes_form =
-        access->mode == LGT_ACCESS_REDUCE && along_columns(access) && access->row == LGT_STRIDE_ZERO;
-    if (e->access[k].used && !lanes_form) begin_access(e, k, bases, row_strides, col_strides);
+    if (e->access[k].used && !is_lanes_form(&e->loop->access[k]))
+      begin_access(e, k, bases, row_strides, col_strides);
   }
   emit_level(e, LEVEL_ROW);
-  begin_row_form(e, nlanes);
+  begin_vector_form(e);
+  begin_accumulators(e, nlanes, e->ncarry);
 }
 
 static bool is_streamed(const emitter *e, int k) {
@@ -342,24 +367,25 @@ static void emit_function_body(emitter *e, bool twice) {
   int row = e->next_block++, row_end = e->next_block++, exit = e->next_block++, end = e->next_block++;
   e->rows = field(e, e->slab, offsetof(lgt_slab, rows), "i64");
   e->cols = field(e, e->slab, offsetof(lgt_slab, cols), "i64");
+  e->open = field(e, e->slab, offsetof(lgt_slab, open), "i64");
   val zero = int_constant(e, 0), next;
   int start = e->next_block++, nlanes = collect_carried(e);
   val any = bit_and(e, int_less(e, zero, e->rows), int_less(e, zero, e->cols));
   branch_if(e, any, start, NULL, 0, end, 0);
   begin_block(e, start, NULL, 0, 0);
   emit_level(e, LEVEL_ONCE);
-  load_lanes(e, nlanes);
+  begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
   begin_row(e, nlanes);
   if (twice) columns_twice(e, row_end);
   else columns_once(e, row_end);
   begin_block(e, row_end, NULL, 0, e->ncarry);
-  end_row_form(e, nlanes);
+  end_accumulators(e, nlanes, e->ncarry);
   next = int_op(e, "addi", e->row, int_constant(e, 1));
   branch_if(e, int_less(e, next, e->rows), row, &next, 1, exit, nlanes);
   begin_block(e, exit, NULL, 0, nlanes);
-  store_lanes(e, nlanes);
+  end_accumulators(e, 0, nlanes);
   if (e->stream >= 0) put(e, "llvm.call_intrinsic \"llvm.x86.sse.sfence\"() : () -> ()\n");
   branch(e, end, NULL, 0, 0);
   begin_block(e, end, NULL, 0, 0);

@@ -1,4 +1,4 @@
-/* emit_reduce.c - reductions: 16 accumulators, and the tree that folds them.
+/* emit_reduce.c - reductions: 16 accumulators, the tree that folds them, and targets that are open.
  *
  * The order in which values are combined is loop.h's, whatever the width of vectors: an accumulator is
  * a vector of 16 lanes, which LLVM splits into as many registers as it takes, and the columns' loop
@@ -36,10 +36,11 @@ int collect_carried(emitter *e) {
   int nlanes = 0;
   e->ncarry = 0;
   for (int form = 0; form < 2; form++) {
-    for (int i = 0; i < e->loop->ninst; i++) {
+    for (int i = 0, number = 0; i < e->loop->ninst; i++) {
       const lgt_inst *in = &e->loop->inst[i];
       if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
       const lgt_access *access = &e->loop->access[in->b];
+      e->access[in->b].reduction = number++;
       if (!along_columns(access) || (access->row == LGT_STRIDE_ZERO) != (form == 0)) continue;
       for (int part = 0; part < (in->op == LGT_OP_REDUCE_ARG ? 2 : 1); part++)
         e->carry[e->ncarry++] =
@@ -50,36 +51,30 @@ int collect_carried(emitter *e) {
   return nlanes;
 }
 
-static val lanes_address(emitter *e, int access) {
-  val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
-  return field(e, bases, (int64_t)(access * sizeof(lgt_base)), "!llvm.ptr");
-}
-
-void load_lanes(emitter *e, int nlanes) {
-  for (int k = 0; k < nlanes; k++) {
-    int access = e->carry[k].access, dtype = e->loop->access[access].dtype;
-    elem el = mem_elem(dtype);
-    val lanes = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", lanes_address(e, access),
-                    (int64_t)elem_size(el), lanes_type(e, el));
-    e->carry[k].value = from_memory(e, dtype, lanes);
-  }
-}
-
-void store_lanes(emitter *e, int nlanes) {
-  for (int k = 0; k < nlanes; k++) {
-    int access = e->carry[k].access, dtype = e->loop->access[access].dtype;
-    elem el = mem_elem(dtype);
-    write_vector(e, lanes_address(e, access), to_memory(e, dtype, e->carry[k].value), el, elem_size(el), "");
-  }
-}
-
-void begin_row_form(emitter *e, int nlanes) {
-  for (int k = nlanes; k < e->ncarry; k++) {
+void begin_accumulators(emitter *e, int from, int to) {
+  for (int k = from; k < to; k++) {
     int dtype = e->loop->access[e->carry[k].access].dtype;
     lgt_scalar identity = {.i = INT64_MAX}; /* of a position */
     if (e->carry[k].redop >= 0) identity = lgt_redop_identity(e->carry[k].redop, dtype);
     e->carry[k].value = splat_constant(e, dtype, identity);
   }
+}
+
+val is_open(emitter *e, int access) {
+  val bit = int_op(e, "andi", e->open, int_constant(e, INT64_C(1) << e->access[access].reduction));
+  return def(e, "arith.cmpi ne, %, % : i64", bit, int_constant(e, 0));
+}
+
+static val select_vector(emitter *e, elem el, val condition, val yes, val no) {
+  return def(e, "arith.select %, %, % : $", condition, yes, no, lanes_type(e, el));
+}
+
+accumulator contents(emitter *e, int redop, int dtype, val open, accumulator target) {
+  val identity = splat_constant(e, dtype, lgt_redop_identity(redop, dtype));
+  target.value = select_vector(e, reg_elem(dtype), open, identity, target.value);
+  if (redop >= LGT_REDOP_ARGMIN)
+    target.at = select_vector(e, I64, open, splat_int(e, I64, INT64_MAX), target.at);
+  return target;
 }
 
 static void write_first(emitter *e, int access, val vector) {
@@ -92,9 +87,8 @@ static void write_first(emitter *e, int access, val vector) {
       (int64_t)elem_size(el), scalar_type(el));
 }
 
-/* Fold 16 accumulators to one and that one into the target. */
-void end_row_form(emitter *e, int nlanes) {
-  for (int k = nlanes; k < e->ncarry; k++) {
+void end_accumulators(emitter *e, int from, int to) {
+  for (int k = from; k < to; k++) {
     int redop = e->carry[k].redop, access = e->carry[k].access, dtype = e->loop->access[access].dtype;
     if (redop < 0) continue; /* a position, done with its value */
     bool pair = redop >= LGT_REDOP_ARGMIN;
@@ -106,6 +100,7 @@ void end_row_form(emitter *e, int nlanes) {
     }
     target.value = read_scalar(e, dtype, e->access[access].base);
     if (pair) target.at = read_scalar(e, LGT_INT64, e->access[access + 1].base);
+    target = contents(e, redop, dtype, is_open(e, access), target);
     target = combine(e, redop, dtype, target, a);
     write_first(e, access, target.value);
     if (pair) write_first(e, access + 1, target.at);

@@ -143,17 +143,22 @@ static void store(const run *r, const lgt_inst *inst) {
 typedef struct reduction {
   const lgt_interp_reduce *plain; /* or NULL */
   const lgt_interp_reduce_arg *arg;
-  int dtype, size;
+  int redop, dtype, size;
+  bool open;
   char *values, *acc;
   int64_t *at, *acc_at; /* positions; NULL if plain */
 } reduction;
 
-static reduction reduction_of(const run *r, int i) {
+/* Instruction i, the loop's reduction `number`. */
+static reduction reduction_of(const run *r, int i, int number) {
   const lgt_inst *inst = &r->loop->inst[i];
   int redop = lgt_inst_redop(inst);
-  reduction red = {.dtype = inst->dtype, .size = scratch_size(inst->dtype)};
+  reduction red = {.redop = redop,
+                   .dtype = inst->dtype,
+                   .size = scratch_size(inst->dtype),
+                   .open = r->slab->open >> number & 1};
   red.values = value_of(r, inst->a);
-  red.acc = value_of(r, i); /* an effect has no value; its block keeps a row's accumulators */
+  red.acc = value_of(r, i); /* an effect has no value; its block keeps accumulators from block to block */
   if (inst->op == LGT_OP_REDUCE) {
     red.plain = &r->ops->reduce[redop][inst->dtype];
   } else {
@@ -182,52 +187,69 @@ static void each(const run *r, const reduction *red, int slot, int64_t offset, i
                    move ? r->slab->col_stride[slot + 1] : 0, values, at, n);
 }
 
-/* The target is an array of accumulators that outlives the slab. */
-static void reduce_lanes(const run *r, reduction *red, int slot) {
-  char *memory = r->slab->base[slot].address;
-  int64_t size = lgt_dtype_size(red->dtype);
-  r->ops->load[red->dtype](red->acc, memory, size, LGT_LANES);
-  if (red->at) memcpy(red->acc_at, r->slab->base[slot + 1].address, LGT_LANES * sizeof *red->acc_at);
+static void reset(reduction *red) {
+  put_scalar(red->dtype, lgt_redop_identity(red->redop, red->dtype), red->acc);
+  spread(red->acc, red->size, 1, LGT_LANES);
+  for (int k = 0; red->at && k < LGT_LANES; k++) red->acc_at[k] = INT64_MAX;
+}
+
+/* Targets that have no contents yet. */
+static void clear(const run *r, const reduction *red, int slot, int64_t offset, int64_t offset_at,
+                  int64_t n) {
+  lgt_scalar identity = lgt_redop_identity(red->redop, red->dtype);
+  char *to = r->slab->base[slot].address + offset;
+  for (int64_t i = 0; i < n; i++) lgt_dtype_store(red->dtype, to + i * r->slab->col_stride[slot], identity);
+  if (!red->at) return;
+  to = r->slab->base[slot + 1].address + offset_at;
+  for (int64_t i = 0; i < n; i++) *(int64_t *)(to + i * r->slab->col_stride[slot + 1]) = INT64_MAX;
+}
+
+/* The tree, and its result into the target of a row. */
+static void fold(const run *r, const reduction *red, int slot, int64_t row) {
+  int64_t offset = row * r->slab->row_stride[slot],
+          offset_at = red->at ? row * r->slab->row_stride[slot + 1] : 0;
+  if (red->plain) red->plain->fold(red->acc);
+  else red->arg->fold(red->acc, red->acc_at);
+  if (red->open) clear(r, red, slot, offset, offset_at, 1);
+  each(r, red, slot, offset, offset_at, false, red->acc, red->acc_at, 1);
+}
+
+/* One accumulation for the slab: its blocks come one after another. */
+static void reduce_slab(const run *r, reduction *red, int slot) {
+  if (r->row == 0 && r->col == 0) reset(red);
   for (int64_t i = 0; i < r->rows; i++) lanes(red, i * r->cols, r->cols);
-  r->ops->store[red->dtype](memory, size, red->acc, LGT_LANES);
-  if (red->at) memcpy(r->slab->base[slot + 1].address, red->acc_at, LGT_LANES * sizeof *red->acc_at);
+  if (r->row + r->rows == r->slab->rows && r->col + r->cols == r->slab->cols) fold(r, red, slot, 0);
 }
 
 /* One accumulation a row; a long row comes in several blocks. */
-static void reduce_rows(const run *r, reduction *red, const lgt_inst *inst) {
-  int64_t stride = r->slab->row_stride[inst->b], stride_at = red->at ? r->slab->row_stride[inst->b + 1] : 0;
+static void reduce_rows(const run *r, reduction *red, int slot) {
   for (int64_t i = 0; i < r->rows; i++) {
-    if (r->col == 0) {
-      put_scalar(red->dtype, lgt_redop_identity(lgt_inst_redop(inst), red->dtype), red->acc);
-      spread(red->acc, red->size, 1, LGT_LANES);
-      for (int k = 0; red->at && k < LGT_LANES; k++) red->acc_at[k] = INT64_MAX;
-    }
+    if (r->col == 0) reset(red);
     lanes(red, i * r->cols, r->cols);
-    if (r->col + r->cols < r->slab->cols) continue;
-    if (red->plain) red->plain->fold(red->acc);
-    else red->arg->fold(red->acc, red->acc_at);
-    each(r, red, inst->b, (r->row + i) * stride, (r->row + i) * stride_at, false, red->acc, red->acc_at, 1);
+    if (r->col + r->cols == r->slab->cols) fold(r, red, slot, r->row + i);
   }
 }
 
-static void reduce(const run *r, int i) {
+static void reduce_vectors(const run *r, reduction *red, int slot) {
+  bool once = r->loop->access[slot].row == LGT_STRIDE_ZERO; /* all rows have the same targets */
+  for (int64_t i = 0; i < r->rows; i++) {
+    int64_t row = r->row + i, from = i * r->cols;
+    int64_t offset = row * r->slab->row_stride[slot] + r->col * r->slab->col_stride[slot];
+    int64_t offset_at =
+        red->at ? row * r->slab->row_stride[slot + 1] + r->col * r->slab->col_stride[slot + 1] : 0;
+    if (red->open && !(once && row > 0)) clear(r, red, slot, offset, offset_at, r->cols);
+    each(r, red, slot, offset, offset_at, true, red->values + from * red->size,
+         red->at ? red->at + from : NULL, r->cols);
+  }
+}
+
+static void reduce(const run *r, int i, int number) {
   const lgt_inst *inst = &r->loop->inst[i];
   const lgt_access *access = &r->loop->access[inst->b];
-  reduction red = reduction_of(r, i);
-  if (access->inner != LGT_STRIDE_ZERO) {
-    for (int64_t k = 0; k < r->rows; k++) {
-      int64_t row = r->row + k, from = k * r->cols;
-      int64_t offset = row * r->slab->row_stride[inst->b] + r->col * r->slab->col_stride[inst->b];
-      int64_t offset_at =
-          red.at ? row * r->slab->row_stride[inst->b + 1] + r->col * r->slab->col_stride[inst->b + 1] : 0;
-      each(r, &red, inst->b, offset, offset_at, true, red.values + from * red.size,
-           red.at ? red.at + from : NULL, r->cols);
-    }
-  } else if (access->row == LGT_STRIDE_ZERO) {
-    reduce_lanes(r, &red, inst->b);
-  } else {
-    reduce_rows(r, &red, inst);
-  }
+  reduction red = reduction_of(r, i, number);
+  if (access->inner != LGT_STRIDE_ZERO) reduce_vectors(r, &red, inst->b);
+  else if (access->row == LGT_STRIDE_ZERO) reduce_slab(r, &red, inst->b);
+  else reduce_rows(r, &red, inst->b);
 }
 
 /* ---- instructions ----------------------------------------------------------------------------- */
@@ -247,6 +269,7 @@ static void operate(const run *r, const lgt_inst *inst, char *out) {
 static void execute_block(const run *r) {
   const lgt_loop *loop = r->loop;
   bool again = r->first || r->home; /* else what does not change from block to block is still there */
+  int nreduction = 0;
   for (int i = 0; i < loop->ninst; i++) {
     const lgt_inst *inst = &loop->inst[i];
     char *out = value_of(r, i);
@@ -268,7 +291,7 @@ static void execute_block(const run *r) {
         break;
       case LGT_OP_REDUCE:
       case LGT_OP_REDUCE_ARG:
-        reduce(r, i);
+        reduce(r, i, nreduction++);
         break;
       default:
         operate(r, inst, out);

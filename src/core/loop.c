@@ -4,9 +4,8 @@
  * dimensions, this file turns chunks into slabs.
  *
  * Reductions.  A chunk writes to the target itself, or, where several chunks reduce into the same
- * elements (`partial`), into a dense array of its own that begins as the operator's identity.  In the
- * lanes form the kernel sees 16 accumulators on the stack, folded into the target when the outer
- * dimensions move on.
+ * elements (`partial`), into a dense array of its own.  Neither is filled with the identity beforehand:
+ * the first slab that reaches a target is told that it is open.
  *
  * lgt_redop_fold runs a loop of one operation through the interpreter, so an operator has one
  * meaning wherever values are combined.
@@ -84,7 +83,7 @@ static void fold_values(int redop, int dtype, void *target, const void *value, i
   lgt_loop loop = {.naccess = 3, .ninst = 4, .access = access, .inst = inst};
   lgt_base base[3] = {{.address = target}, {.address = (char *)value}, {.address = target}};
   int64_t row[3] = {0}, size = lgt_dtype_size(dtype), col[3] = {size, size, size};
-  lgt_slab slab = {1, n, base, row, col, NULL};
+  lgt_slab slab = {1, n, base, row, col, NULL, 0};
   lgt_interp_run(&loop, &slab);
 }
 
@@ -103,7 +102,7 @@ static void fold_pairs(int redop, int dtype, void *target, void *target_at, cons
   lgt_base base[4] = {
       {.address = (char *)value}, {.address = (char *)value_at}, {.address = target}, {.address = target_at}};
   int64_t row[4] = {0}, size = lgt_dtype_size(dtype), col[4] = {size, 8, size, 8};
-  lgt_slab slab = {1, n, base, row, col, NULL};
+  lgt_slab slab = {1, n, base, row, col, NULL, 0};
   lgt_interp_run(&loop, &slab);
 }
 
@@ -239,7 +238,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
 typedef struct reduction {
   int access; /* of the value; the position's is the next one */
   int redop;
-  bool fresh, pair, lanes;
+  bool fresh, pair;
 } reduction;
 
 static int find_reductions(const lgt_loop *loop, reduction *out) {
@@ -248,10 +247,8 @@ static int find_reductions(const lgt_loop *loop, reduction *out) {
     const lgt_inst *in = &loop->inst[i];
     if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
     lgt_assert(n < LGT_MAX_REDUCTIONS);
-    const lgt_access *access = &loop->access[in->b];
     bool pair = in->op == LGT_OP_REDUCE_ARG;
-    out[n++] = (reduction){in->b, in->aux & ~LGT_REDUCE_FRESH, pair || (in->aux & LGT_REDUCE_FRESH), pair,
-                           access->inner == LGT_STRIDE_ZERO && access->row == LGT_STRIDE_ZERO};
+    out[n++] = (reduction){in->b, lgt_inst_redop(in), pair || (in->aux & LGT_REDUCE_FRESH), pair};
   }
   return n;
 }
@@ -340,95 +337,62 @@ lgt_status lgt_nest_begin(lgt_nest *nest) {
   return LGT_OK;
 }
 
+/* Where there is nothing to reduce, fresh targets become the identity. */
+static void clear_targets(const lgt_nest *nest) {
+  const lgt_nest_shape *shape = nest->shape;
+  reduction reductions[LGT_MAX_REDUCTIONS];
+  int n = find_reductions(nest->loop, reductions);
+  for (int r = 0; r < n; r++) {
+    const reduction *red = &reductions[r];
+    fill_context context = {red->redop, nest->loop->access[red->access].dtype};
+    int64_t all = shape->ndim ? shape->extent[shape->split] : 1;
+    if (red->fresh)
+      visit_target(shape, red->access, nest->base[red->access].address,
+                   red->pair ? nest->base[red->access + 1].address : NULL, 0, all, fill_element, &context);
+  }
+}
+
 /* What a chunk's walk needs; lives on the stack of lgt_nest_run. */
 typedef struct walk {
-  const lgt_nest *nest;
-  lgt_kernel_fn code;
   int64_t extent[LGT_MAX_DIM];
   lgt_base base[LGT_MAX_ACCESS];
   int64_t stride[LGT_MAX_ACCESS][LGT_MAX_DIM];
   int64_t row[LGT_MAX_ACCESS], col[LGT_MAX_ACCESS];
-  reduction reduction[LGT_MAX_REDUCTIONS];
-  int nreduction;
-  bool has_lanes;
-  _Alignas(64) char lanes[2][LGT_MAX_REDUCTIONS][LGT_LANES * 8];
+  uint64_t open;    /* reductions whose targets have no contents when the chunk begins */
+  unsigned visited; /* outer dimensions along which targets stand still: only index 0 finds them open */
 } walk;
 
-static void reset_lanes(walk *w) {
-  for (int r = 0; r < w->nreduction; r++) {
-    reduction *red = &w->reduction[r];
-    if (!red->lanes) continue;
-    lgt_redop_fill(red->redop, w->nest->loop->access[red->access].dtype, w->lanes[0][r], LGT_LANES);
-    for (int i = 0; red->pair && i < LGT_LANES; i++) ((int64_t *)w->lanes[1][r])[i] = INT64_MAX;
-  }
-}
-
-/* The tree over the lanes, then into the target element. */
-static void fold_lanes(walk *w, const lgt_base *at) {
-  for (int r = 0; r < w->nreduction; r++) {
-    reduction *red = &w->reduction[r];
-    if (!red->lanes) continue;
-    int dtype = w->nest->loop->access[red->access].dtype, size = lgt_dtype_size(dtype);
-    char *value = w->lanes[0][r], *position = red->pair ? w->lanes[1][r] : NULL;
-    for (int n = LGT_LANES / 2; n >= 1; n /= 2)
-      lgt_redop_fold(red->redop, dtype, value, position, value + n * size, position ? position + n * 8 : NULL,
-                     n);
-    lgt_redop_fold(red->redop, dtype, at[red->access].address, position ? at[red->access + 1].address : NULL,
-                   value, position, 1);
-  }
-}
-
-static void run_slab(walk *w, const lgt_base *at) {
-  const lgt_loop *loop = w->nest->loop;
-  int n = w->nest->shape->ndim;
-  lgt_base base[LGT_MAX_ACCESS];
-  memcpy(base, at, loop->naccess * sizeof *base);
-  if (w->has_lanes) {
-    reset_lanes(w);
-    for (int r = 0; r < w->nreduction; r++) {
-      if (!w->reduction[r].lanes) continue;
-      base[w->reduction[r].access].address = w->lanes[0][r];
-      if (w->reduction[r].pair) base[w->reduction[r].access + 1].address = w->lanes[1][r];
-    }
-  }
-  lgt_slab slab = {
-      n >= 2 ? w->extent[n - 2] : 1, n >= 1 ? w->extent[n - 1] : 1, base, w->row, w->col, w->nest->param};
-  if (w->code) w->code(&slab);
-  else lgt_interp_run(loop, &slab);
-  if (w->has_lanes) fold_lanes(w, at);
-}
-
-/* Targets of this chunk, ready to be reduced into. */
-static void open_targets(walk *w, int chunk, int64_t lo, int64_t hi) {
-  const lgt_nest *nest = w->nest;
+static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
   const lgt_nest_shape *shape = nest->shape;
-  for (int r = 0; r < w->nreduction; r++) {
-    reduction *red = &w->reduction[r];
-    int dtype = nest->loop->access[red->access].dtype;
-    fill_context context = {red->redop, dtype};
-    if (shape->partial) {
-      int64_t n = kept_size(nest->loop, shape);
-      for (int k = 0; k <= red->pair; k++)
-        partial_target(nest, chunk, red->access + k, &w->base[red->access + k], w->stride[red->access + k]);
-      lgt_redop_fill(red->redop, dtype, w->base[red->access].address, n);
-      for (int64_t i = 0; red->pair && i < n; i++)
-        ((int64_t *)w->base[red->access + 1].address)[i] = INT64_MAX;
-    } else if (red->fresh) {
-      visit_target(shape, red->access, nest->base[red->access].address,
-                   red->pair ? nest->base[red->access + 1].address : NULL, lo, hi, fill_element, &context);
-    }
+  reduction reductions[LGT_MAX_REDUCTIONS];
+  int n = find_reductions(nest->loop, reductions);
+  w->open = 0;
+  w->visited = 0;
+  for (int d = 0; n && d + 2 < shape->ndim; d++)
+    if (!kept(nest->loop, shape, d)) w->visited |= 1u << d;
+  for (int r = 0; r < n; r++) {
+    const reduction *red = &reductions[r];
+    if (shape->partial || red->fresh) w->open |= UINT64_C(1) << r;
+    for (int k = 0; k <= red->pair && shape->partial; k++)
+      partial_target(nest, chunk, red->access + k, &w->base[red->access + k], w->stride[red->access + k]);
   }
+}
+
+static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
+  for (int d = 0; d < outer; d++)
+    if (index[d] && w->visited & (1u << d)) return 0;
+  return w->open;
 }
 
 void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
   const lgt_loop *loop = nest->loop;
   const lgt_nest_shape *shape = nest->shape;
   int n = shape->ndim, outer = n > 2 ? n - 2 : 0;
+  if (shape->size == 0) {
+    clear_targets(nest);
+    return;
+  }
   walk w;
-  w.nest = nest;
-  w.code = code;
-  w.has_lanes = false;
-  w.nreduction = find_reductions(loop, w.reduction);
   int64_t lo = chunk * shape->grain, hi = lo + shape->grain;
   for (int d = 0; d < n; d++) w.extent[d] = shape->extent[d];
   if (n > 0) {
@@ -439,17 +403,19 @@ void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
     w.base[a] = nest->base[a];
     memcpy(w.stride[a], &shape->stride[a * LGT_MAX_DIM], sizeof w.stride[a]);
   }
-  open_targets(&w, chunk, lo, hi);
-  if (shape->size == 0) return;
-  for (int r = 0; r < w.nreduction; r++) w.has_lanes |= w.reduction[r].lanes;
+  open_targets(&w, nest, chunk);
   for (int a = 0; a < loop->naccess; a++) {
     if (n > 0) w.base[a].index += lo * w.stride[a][shape->split];
     w.row[a] = n >= 2 ? w.stride[a][n - 2] : 0;
     w.col[a] = n >= 1 ? w.stride[a][n - 1] : 0;
   }
   int64_t index[LGT_MAX_DIM] = {0};
+  lgt_slab slab = {
+      n >= 2 ? w.extent[n - 2] : 1, n >= 1 ? w.extent[n - 1] : 1, w.base, w.row, w.col, nest->param, 0};
   for (;;) {
-    run_slab(&w, w.base);
+    slab.open = open_at(&w, index, outer);
+    if (code) code(&slab);
+    else lgt_interp_run(loop, &slab);
     int d = outer - 1;
     for (; d >= 0; d--) {
       bool more = ++index[d] < w.extent[d];

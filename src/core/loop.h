@@ -41,16 +41,16 @@ typedef struct lgt_access {
   uint8_t mode;  /* lgt_access_mode */
   uint8_t dtype; /* of the element; never complex */
   uint8_t inner; /* lgt_stride_class along the innermost dimension; UNIT is one element (INDEX: 1) */
-  uint8_t row;   /* REDUCE only: LGT_STRIDE_ZERO if the target stands still along the rows too
-                    (the "lanes" form), else LGT_STRIDE_ANY; 0 for the other modes */
+  uint8_t row;   /* REDUCE only: LGT_STRIDE_ZERO if the target stands still along the rows, else
+                    LGT_STRIDE_ANY; 0 for the other modes */
 } lgt_access;
 
 /* Which of three forms a reduction takes follows from its access:
- *   lanes   inner ZERO, row ZERO: base is an array of LGT_LANES accumulators that the kernel loads
- *           when it begins and stores when it ends (row and column strides are 0)
+ *   lanes   inner ZERO, row ZERO: after the last row, target = target op tree(accumulators)
  *   row     inner ZERO, row ANY: after each row, target[row] = target[row] op tree(accumulators)
  *   vector  inner UNIT or ANY: target[col] = target[col] op value
- * In every form the caller has put the identity (or the former contents) there before.
+ * Where the slab says that a reduction is open, its targets have no contents yet, and the first value
+ * that reaches one finds the operator's identity there.
  * REDUCE_ARG has two accesses of equal class, slot b for the value and b + 1 for the position. */
 
 typedef struct lgt_loop {
@@ -73,6 +73,7 @@ typedef struct lgt_slab {
   const int64_t *row_stride;    /* naccess */
   const int64_t *col_stride;    /* naccess */
   const lgt_scalar *param;      /* nparam: f for floats of any width, i or u for the others */
+  uint64_t open;                /* bit r: the loop's r-th reduction is open */
 } lgt_slab;
 
 typedef void (*lgt_kernel_fn)(const lgt_slab *slab);

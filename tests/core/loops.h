@@ -30,7 +30,7 @@ typedef struct slab {
 
 __attribute__((unused)) static void slab_init(slab *s, int64_t rows, int64_t cols) {
   memset(s, 0, sizeof *s);
-  s->slab = (lgt_slab){rows, cols, s->base, s->row_stride, s->col_stride, s->param};
+  s->slab = (lgt_slab){rows, cols, s->base, s->row_stride, s->col_stride, s->param, 0};
 }
 
 /* Access a: at `address`, with strides in bytes. */

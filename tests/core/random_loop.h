@@ -206,7 +206,7 @@ static inline void add_reduction(random_loop *r, int value, int form) {
   do redop = random_below(LGT_NREDOP);
   while (!strchr(classes[redop], lgt_dtype_class(dtype)));
   int inner = form == 3 ? (random_below(3) ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY) : LGT_STRIDE_ZERO;
-  int row = form == 1 ? LGT_STRIDE_ZERO : LGT_STRIDE_ANY;
+  int row = form == 1 || (form == 3 && random_below(2)) ? LGT_STRIDE_ZERO : LGT_STRIDE_ANY;
   int at = redop >= LGT_REDOP_ARGMIN ? operand(r, LGT_INT64) : LGT_NO_VALUE;
   int access = add_access(r, LGT_ACCESS_REDUCE, dtype, inner, row);
   if (at == LGT_NO_VALUE) {
@@ -245,6 +245,7 @@ typedef struct memory {
   int64_t row[MAX_ACCESS], col[MAX_ACCESS];
   int64_t rows, cols;
   int naccess;
+  uint64_t open; /* reductions whose targets have no contents when row 0 begins */
 } memory;
 
 static inline char *guarded(size_t size, bool at_end, char **map, size_t *map_size) {
@@ -270,8 +271,7 @@ static inline void memory_strides(memory *m, const random_loop *r, int k) {
   int64_t span = m->cols * llabs(m->col[k]) + (m->col[k] == 0 ? size : 0) + size * random_below(3);
   m->row[k] = random_below(2) || !written ? span : -span;
   if (!written && random_below(3) == 0) m->row[k] = 0;
-  if (access->mode == LGT_ACCESS_REDUCE && access->inner == LGT_STRIDE_ZERO && access->row == LGT_STRIDE_ZERO) m->row[k] = 0;
-  if (access->mode == LGT_ACCESS_REDUCE && access->inner != LGT_STRIDE_ZERO && random_below(2)) m->row[k] = 0;
+  if (access->mode == LGT_ACCESS_REDUCE && access->row == LGT_STRIDE_ZERO) m->row[k] = 0;
 }
 
 static inline void memory_make(memory *m, const random_loop *r, int64_t rows, int64_t cols) {
@@ -279,6 +279,7 @@ static inline void memory_make(memory *m, const random_loop *r, int64_t rows, in
   m->rows = rows;
   m->cols = cols;
   m->naccess = r->loop.naccess;
+  m->open = (uint64_t)random_below(4);
   for (int k = 0; k < m->naccess; k++) {
     const lgt_access *access = &r->access[k];
     if (access->mode == LGT_ACCESS_INDEX) {
@@ -295,8 +296,6 @@ static inline void memory_make(memory *m, const random_loop *r, int64_t rows, in
     const lgt_access *access = &r->access[k];
     if (access->mode == LGT_ACCESS_INDEX) continue;
     int64_t size = lgt_dtype_size(access->dtype), low = 0, high = size;
-    bool lanes = access->mode == LGT_ACCESS_REDUCE && access->inner == LGT_STRIDE_ZERO && access->row == LGT_STRIDE_ZERO;
-    if (lanes) high = size * LGT_LANES;
     int64_t far_row = (rows - 1) * m->row[k], far_col = (cols - 1) * m->col[k];
     *(far_row < 0 ? &low : &high) += far_row;
     *(far_col < 0 ? &low : &high) += far_col;
@@ -355,6 +354,18 @@ static inline int memory_differs(const memory *a, const memory *b, const random_
   return -1;
 }
 
+/* Of those, the ones whose targets have none when `row` begins either. */
+static inline uint64_t still_open(const memory *m, const random_loop *r, int64_t row) {
+  uint64_t open = m->open;
+  for (int i = 0, number = 0; i < r->loop.ninst; i++) {
+    const lgt_inst *in = &r->inst[i];
+    if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
+    if (row > 0 && r->access[in->b].row == LGT_STRIDE_ZERO) open &= ~(UINT64_C(1) << number);
+    number++;
+  }
+  return open;
+}
+
 /* Run rows [row, row + rows) and columns [col, col + cols). */
 static inline void memory_run(const memory *m, const random_loop *r, lgt_kernel_fn code, int64_t row, int64_t rows, int64_t col,
                        int64_t cols) {
@@ -364,7 +375,7 @@ static inline void memory_run(const memory *m, const random_loop *r, lgt_kernel_
     if (r->access[k].mode == LGT_ACCESS_INDEX) base[k].index = m->base[k].index + moved;
     else base[k].address = m->base[k].address + moved;
   }
-  lgt_slab slab = {rows, cols, base, m->row, m->col, r->param};
+  lgt_slab slab = {rows, cols, base, m->row, m->col, r->param, still_open(m, r, row)};
   if (code) code(&slab);
   else lgt_interp_run(&r->loop, &slab);
 }

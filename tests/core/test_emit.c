@@ -54,7 +54,7 @@ static void run_pieces(const memory *a, const memory *b, const random_loop *r, l
                        bool pieces) {
   int64_t row = 0;
   while (row < a->rows) {
-    int64_t rows = pieces ? 1 + random_below((int)(a->rows - row)) : a->rows;
+    int64_t rows = pieces && r->reduces != 1 ? 1 + random_below((int)(a->rows - row)) : a->rows;
     int64_t col = 0;
     while (col < a->cols) {
       int64_t cols =

@@ -190,7 +190,7 @@ static void trial_fini(trial *t) {
 
 static void run_reference(trial *t, const lgt_loop *loop) {
   slab one = t->reference;
-  one.slab = (lgt_slab){1, 1, one.base, one.row_stride, one.col_stride, one.param};
+  one.slab = (lgt_slab){1, 1, one.base, one.row_stride, one.col_stride, one.param, 0};
   for (int64_t row = 0; row < t->rows; row++)
     for (int64_t col = 0; col < t->cols; col++) {
       for (int a = 0; a < t->naccess; a++) {
@@ -204,7 +204,8 @@ static void run_reference(trial *t, const lgt_loop *loop) {
 
 static void check_trial(trial *t, int seed) {
   lgt_loop loop = loop_of(t->body, t->access, t->naccess);
-  t->run.slab = (lgt_slab){t->rows, t->cols, t->run.base, t->run.row_stride, t->run.col_stride, t->run.param};
+  t->run.slab =
+      (lgt_slab){t->rows, t->cols, t->run.base, t->run.row_stride, t->run.col_stride, t->run.param, 0};
   lgt_interp_run(&loop, &t->run.slab);
   run_reference(t, &loop);
   for (int a = 0; a < t->naccess; a++) {
@@ -303,30 +304,32 @@ typedef struct reduction {
   int redop, dtype;
   form form;
   int64_t rows, cols;
-  best *value;      /* rows x cols */
-  best target[800]; /* lanes, rows or columns */
+  best *value; /* rows x cols */
+  bool open;
+  best target[800]; /* one, rows or columns */
 } reduction;
 
 static int targets(const reduction *r) {
-  return r->form == LANES ? LGT_LANES : (int)(r->form == ROWS ? r->rows : r->cols);
+  return r->form == LANES ? 1 : (int)(r->form == ROWS ? r->rows : r->cols);
 }
 
 /* The order of loop.h, word for word. */
 static void expect_reduction(reduction *r) {
   best identity = {lgt_redop_identity(r->redop, r->dtype), INT64_MAX}, lane[LGT_LANES];
+  if (r->rows == 0 || r->cols == 0) return;
+  for (int i = 0; r->open && i < targets(r); i++) r->target[i] = identity;
   for (int64_t row = 0; row < r->rows; row++) {
-    if (r->form == ROWS)
+    if (r->form == ROWS || row == 0)
       for (int k = 0; k < LGT_LANES; k++) lane[k] = identity;
     for (int64_t col = 0; col < r->cols; col++) {
-      best *to = r->form == LANES  ? &r->target[col % LGT_LANES]
-                 : r->form == ROWS ? &lane[col % LGT_LANES]
-                                   : &r->target[col];
+      best *to = r->form == VECTOR ? &r->target[col] : &lane[col % LGT_LANES];
       *to = combine(r->redop, r->dtype, *to, r->value[row * r->cols + col]);
     }
-    if (r->form != ROWS || r->cols == 0) continue;
+    if (r->form == VECTOR || (r->form == LANES && row + 1 < r->rows)) continue;
     for (int width = 8; width; width /= 2)
       for (int k = 0; k < width; k++) lane[k] = combine(r->redop, r->dtype, lane[k], lane[k + width]);
-    r->target[row] = combine(r->redop, r->dtype, r->target[row], lane[0]);
+    best *to = &r->target[r->form == ROWS ? row : 0];
+    *to = combine(r->redop, r->dtype, *to, lane[0]);
   }
 }
 
@@ -361,6 +364,7 @@ static void run_reduction(const reduction *r, char *values, char *target, int64_
     lgt_body_reduce(body, 1, r->redop, value, 0);
   }
   lgt_loop loop = loop_of(body, access, 4);
+  s.slab.open = r->open;
   lgt_interp_run(&loop, &s.slab);
   lgt_body_free(body);
 }
@@ -422,6 +426,7 @@ TEST(reductions_keep_their_order) {
         r = (reduction){.redop = redop,
                         .dtype = dtype,
                         .form = (enum form)form,
+                        .open = random_below(2),
                         .rows = sizes[k][0],
                         .cols = sizes[k][1]};
         check_reduction(&r);

@@ -46,7 +46,7 @@ static bool right(lgt_kernel_fn code, double n) {
   lgt_base base[2] = {{.address = (char *)x}, {.address = (char *)y}};
   int64_t row[2] = {0}, col[2] = {8, 8};
   lgt_scalar param = {.f = 3};
-  lgt_slab slab = {1, 20, base, row, col, &param};
+  lgt_slab slab = {1, 20, base, row, col, &param, 0};
   code(&slab);
   for (int i = 0; i < 20; i++)
     if (y[i] != 3 * x[i] + n) return false;

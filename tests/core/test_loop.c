@@ -117,7 +117,7 @@ static void bind(bench *b, int mode, int dtype, const operand *o) {
                               (uint8_t)(inner == 0         ? LGT_STRIDE_ZERO
                                         : inner == o->elem ? LGT_STRIDE_UNIT
                                                            : LGT_STRIDE_ANY),
-                              (uint8_t)(mode == LGT_ACCESS_REDUCE && (inner || row) ? LGT_STRIDE_ANY : 0)};
+                              (uint8_t)(mode == LGT_ACCESS_REDUCE && row ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO)};
   b->base[a].address = o->first;
   memcpy(b->stride[a], o->stride, sizeof o->stride);
 }

@@ -56,7 +56,7 @@ TEST(good) {
   for (int i = 0; i < 19; i++) x[i] = i * 0.1, y[i] = 0.75, z[i] = -1;
   lgt_base base[3] = {{.address = (char *)x}, {.address = (char *)y}, {.address = (char *)z}};
   int64_t row[3] = {0}, col[3] = {8, 8, 8};
-  lgt_slab slab = {1, 19, base, row, col, NULL};
+  lgt_slab slab = {1, 19, base, row, col, NULL, 0};
   ((lgt_kernel_fn)lgt_object_symbol(object, "lgt_kernel"))(&slab);
   for (int i = 0; i < 19; i++) CHECK(fabs(z[i] - fmod(exp(x[i]), 0.75)) < 1e-14);
   lgt_object_free(object);
