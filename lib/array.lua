@@ -85,15 +85,32 @@ core.dtypes.install_complex()
 
 -- ---- what is loaded when it is first used ---------------------------------------------------------------
 
-local homes = {
-  random = "random", save = "npy", load = "npy", fuse = "fuse", set_printoptions = "print",
-}
-for _, name in ipairs { "totable", "item", "host" } do
-  methods[name] = function(...)
-    require "array.print" -- replaces this method
-    return methods[name](...)
+local homes = {} -- file of lib/array by public name
+
+local function at_home(file, names)
+  for name in names:gmatch("%S+") do homes[name] = file end
+end
+
+local function methods_at_home(file, names)
+  for name in names:gmatch("%S+") do
+    methods[name] = function(...)
+      require("array." .. file) -- replaces this method
+      return methods[name](...)
+    end
   end
 end
+
+at_home("random", "random")
+at_home("npy", "save load")
+at_home("fuse", "fuse")
+at_home("print", "set_printoptions")
+methods_at_home("print", "totable item host")
+at_home("join", [[array_split split vsplit hsplit dsplit rot90 rollaxis atleast_1d atleast_2d atleast_3d
+  broadcast_arrays broadcast_shapes dstack row_stack block append resize delete insert trim_zeros pad fill_diagonal]])
+methods_at_home("join", "fill_diagonal")
+at_home("grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
+  tril_indices_from triu_indices_from diag_indices ix_ ravel_multi_index unravel_index copyto ascontiguousarray]])
+at_home("einsum", "tensordot kron cross einsum einsum_path")
 
 -- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
 ---@param name string

@@ -174,6 +174,9 @@ function core.take_shape(who, ...)
   return shape, options
 end
 
+-- Compiled, it was seen to return an empty shape for a table of one extent (LuaJIT 2.1 of 2022-03-20).
+jit.off(core.take_shape)
+
 -- An axis from 1, or negative from the last, as a number from 1.
 function core.check_axis(axis, ndim, who)
   if axis == 0 then raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who) end

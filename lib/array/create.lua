@@ -270,13 +270,11 @@ function np.linspace(first, last, count, options)
   return generate("linspace" .. (ending and "e" or ""), dtype, { count }, function(body)
     local i = body:coordinate()
     local x = i * body:number(1, true) + body:number(0, true)
+    if dtypes.category[dtype] == 1 then x = x:floor() end
     if not ending then return x end
     return i:eq(body:number(3, false)):select(body:number(2, true), x)
   end, { first, step, last, count - 1 })
 end
-
--- 10^first to 10^last.
-function np.logspace(first, last, count, options) return 10 ^ np.linspace(first, last, count, options) end
 
 -- ---- matrices -------------------------------------------------------------------------------------------
 
@@ -344,8 +342,8 @@ function np.indices(...)
   return result
 end
 
--- np.fromfunction on grids: matrices of coordinates from vectors, one for each (multiple results), as
--- views.  indexing: "xy" (the default: the first vector runs along columns) or "ij".
+-- Matrices of coordinates from vectors, one for each (multiple results), as views.  Options: indexing, "xy"
+-- (the default: the first vector runs along columns) or "ij"; sparse, whether to leave them unstretched.
 ---@return lgt_array ...
 function np.meshgrid(...)
   local vectors, count = { ... }, select("#", ...)
@@ -355,7 +353,10 @@ function np.meshgrid(...)
     vectors[count] = nil
     count = count - 1
   end
-  options = core.check_options(options, { indexing = true }, "meshgrid")
+  options = core.check_options(options, { indexing = true, sparse = true }, "meshgrid")
+  if options.indexing and options.indexing ~= "xy" and options.indexing ~= "ij" then
+    raise("meshgrid: indexing is \"xy\" or \"ij\", not %q", tostring(options.indexing))
+  end
   local swap = options.indexing ~= "ij" and count >= 2
   local shape, grids = {}, {}
   for i = 1, count do vectors[i] = np.ravel(vectors[i]) end
@@ -368,7 +369,7 @@ function np.meshgrid(...)
     local layout = core.layout_of(vectors[i])
     for _ = along + 1, count do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
     for _ = 1, along - 1 do layout = lgt.promote(layout, 1, 1) end
-    grids[i] = lgt.alias(vectors[i], lgt.broadcast(layout, shape))
+    grids[i] = lgt.alias(vectors[i], options.sparse and layout or lgt.broadcast(layout, shape))
   end
   return unpack(grids, 1, count)
 end

@@ -168,8 +168,13 @@ function np.vdot(a, b)
   return reduce.products(reduce.VDOT, a, b, { true })
 end
 
--- The sum along the diagonal of a matrix.
-function np.trace(a) return np.sum(np.diagonal(a)) end
+-- The sums along the diagonals k (0) of the matrices that two axes (1 and 2) span.
+---@param a lgt_array
+---@param k integer?
+---@param axis1 integer?
+---@param axis2 integer?
+---@return lgt_array
+function np.trace(a, k, axis1, axis2) return np.sum(np.diagonal(np.asarray(a), k, axis1, axis2), -1) end
 methods.trace = np.trace
 
 return true

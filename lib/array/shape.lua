@@ -89,14 +89,31 @@ function np.swapaxes(a, first, second)
   return np.transpose(a, order)
 end
 
+-- Move axes to new places; the others keep their order.
+---@param a lgt_array
+---@param from integer|integer[]
+---@param to integer|integer[]
+---@return lgt_array view
 function np.moveaxis(a, from, to)
+  a = np.asarray(a)
   local ndim = core.ndim_of(a)
-  from, to = core.check_axis(from, ndim, "moveaxis"), core.check_axis(to, ndim, "moveaxis")
-  local order = {}
-  for d = 1, ndim do
-    if d ~= from then order[#order + 1] = d end
+  if type(from) ~= "table" then from = { from } end
+  if type(to) ~= "table" then to = { to } end
+  if #from ~= #to then raise("moveaxis: %d axes to %d places", #from, #to) end
+  local order, taken = {}, {}
+  for i = 1, #from do
+    local d, place = core.check_axis(from[i], ndim, "moveaxis"), core.check_axis(to[i], ndim, "moveaxis")
+    if taken[d] or order[place] then raise("moveaxis: an axis or a place is given twice") end
+    taken[d], order[place] = true, d
   end
-  table.insert(order, to, from)
+  local place = 1
+  for d = 1, ndim do
+    if not taken[d] then
+      while order[place] do place = place + 1 end
+      order[place] = d
+    end
+  end
+  if ndim == 0 then return a end
   return np.transpose(a, order)
 end
 
@@ -112,10 +129,17 @@ function np.squeeze(a, axis)
   return alias(a, layout)
 end
 
--- A new axis of extent 1 that becomes axis `axis`.
+-- New axes of extent 1, at the given places of the result.
+---@param a lgt_array
+---@param axis integer|integer[]
+---@return lgt_array view
 function np.expand_dims(a, axis)
+  a = np.asarray(a)
   local layout = core.layout_of(a, "expand_dims")
-  return alias(a, lgt.promote(layout, core.check_axis(axis, layouts[layout].ndim + 1, "expand_dims"), 1))
+  local count = type(axis) == "table" and #axis or 1
+  local _, places = core.check_axes(axis, layouts[layout].ndim + count, "expand_dims")
+  for _, d in ipairs(places) do layout = lgt.promote(layout, d, 1) end
+  return alias(a, layout)
 end
 
 ---@param a lgt_array|number
@@ -144,18 +168,33 @@ end
 function np.flipud(a) return np.flip(a, 1) end
 function np.fliplr(a) return np.flip(a, 2) end
 
--- The elements (i, i + k) of a matrix: a view if its rows lie one after another, else a copy.
-function np.diagonal(a, k)
-  if core.ndim_of(a) ~= 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
-  local rows, columns = a:dims()
+-- The elements (i, i + k) of the matrices that two axes (1 and 2) span, along a new last axis: a view if the
+-- rows lie one after another, else a copy.
+---@param a lgt_array of at least two dimensions
+---@param k integer? 0
+---@param axis1 integer?
+---@param axis2 integer?
+---@return lgt_array
+function np.diagonal(a, k, axis1, axis2)
+  local ndim = core.layout_of(a, "diagonal") and core.ndim_of(a)
+  if ndim < 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
+  axis1, axis2 = core.check_axis(axis1 or 1, ndim, "diagonal"), core.check_axis(axis2 or 2, ndim, "diagonal")
+  if axis1 == axis2 then raise("diagonal: the axes must differ, both are %d", axis1) end
+  a = np.moveaxis(a, { axis1, axis2 }, { ndim - 1, ndim })
+  local shape = core.shape_of(a)
+  local rows, columns = shape[ndim - 1], shape[ndim]
   k = k or 0
+  if not core.is_integer(k) then
+    raise("diagonal: the number of a diagonal is an integer, not %s", (core.describe(k)))
+  end
   local n = math.max(0, k >= 0 and math.min(rows, columns - k) or math.min(rows + k, columns))
-  local flat = lgt.reshape(core.layout_of(a), { rows * columns })
+  shape[ndim - 1], shape[ndim] = rows * columns, nil
+  local flat = lgt.reshape(core.layout_of(a), shape)
   if not flat then
     a = np.copy(a)
-    flat = lgt.reshape(core.layout_of(a), { rows * columns })
+    flat = lgt.reshape(core.layout_of(a), shape)
   end
-  return alias(a, lgt.slice(flat, 1, n == 0 and 0 or k >= 0 and k or -k * columns, n, columns + 1))
+  return alias(a, lgt.slice(flat, ndim - 1, n == 0 and 0 or k >= 0 and k or -k * columns, n, columns + 1))
 end
 
 -- ---- joining ------------------------------------------------------------------------------------------------
@@ -243,9 +282,18 @@ function np.column_stack(arrays)
 end
 
 -- Move elements along an axis (of the flattened array without one); what falls off comes in again.
+---@param a lgt_array
+---@param shift integer|integer[] one for each of several axes
+---@param axis integer|integer[]|nil
 function np.roll(a, shift, axis)
-  if type(axis) == "table" then axis = axis.axis end
+  a = np.asarray(a)
+  if core.is_options(axis) then axis = axis.axis end
   if axis == nil then return np.reshape(np.roll(np.ravel(a), shift, 1), core.shape_of(a)) end
+  if type(axis) == "table" then
+    for i = 1, #axis do a = np.roll(a, type(shift) == "table" and shift[i] or shift, axis[i]) end
+    return a
+  end
+  if not core.is_integer(shift) then raise("roll: a number of places was expected, not %s", (core.describe(shift))) end
   axis = core.check_axis(axis, core.ndim_of(a), "roll")
   local extent = core.shape_of(a)[axis]
   if extent == 0 then return np.copy(a) end
@@ -271,20 +319,41 @@ function np.tile(a, ...)
   return np.copy(a)
 end
 
--- Repeat each element `count` times, along an axis (of the flattened array without one).
+-- The positions 1, ..., extent, each as often as `counts` says.  Waits.
+local function repeated_positions(counts, extent)
+  counts = np.ravel(np.asarray(counts)):totable()
+  if #counts ~= extent then raise("rep: %d counts for an extent of %d", #counts, extent) end
+  local positions = {}
+  for i = 1, extent do
+    if not core.is_integer(counts[i]) or counts[i] < 0 then
+      raise("rep: a count is an integer from 0 up, not %s", tostring(counts[i]))
+    end
+    for _ = 1, counts[i] do positions[#positions + 1] = i end
+  end
+  return np.array(positions, { dtype = "int64" })
+end
+
+-- Repeat each element, along an axis (of the flattened array without one).
+---@param a lgt_array
+---@param count integer|integer[]|lgt_array how often; one number for each element is read, which waits
+---@param axis integer?
+---@return lgt_array
 function np.rep(a, count, axis)
   a = np.asarray(a)
   if type(axis) == "table" then axis = axis.axis end
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "rep")
   local shape = core.shape_of(a)
+  if core.is_array(count) and core.size_of(count) == 1 then count = core.read_item(count) end
+  if type(count) ~= "number" then return np.take(a, repeated_positions(count, shape[axis]), axis) end
+  if not core.is_integer(count) or count < 0 then raise("rep: a count is an integer from 0 up, not %g", count) end
   local wide = { unpack(shape) }
   table.insert(wide, axis + 1, count)
   shape[axis] = shape[axis] * count
   return np.reshape(np.copy(np.broadcast_to(np.expand_dims(a, axis + 1), wide)), shape)
 end
 
-for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "squeeze", "rep", "diagonal" } do
+for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "rep", "diagonal" } do
   methods[name] = np[name]
 end
 

@@ -1,0 +1,224 @@
+-- array/grid.lua - more ways to make arrays: spaced numbers, special matrices, grids and index tables.
+--
+-- As in create.lua: generators that know their place.  What names positions counts from 1 (tril_indices,
+-- ix_, ravel_multi_index, unravel_index); what is a value (coordinates given to fromfunction) is NumPy's.
+
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+
+-- ---- spaced numbers -----------------------------------------------------------------------------------
+
+local spaced = { dtype = true, endpoint = true, base = true }
+
+local function finish(x, options)
+  return options.dtype and np.astype(x, options.dtype) or x
+end
+
+-- `count` (50) numbers from base^first to base^last, spaced evenly in their logarithms.
+---@param first number
+---@param last number
+---@param count integer?
+---@param options {base: number?, endpoint: boolean?, dtype: string?}? base: 10
+---@return lgt_array
+function np.logspace(first, last, count, options)
+  if core.is_options(count) then count, options = nil, count end
+  options = core.check_options(options, spaced, "logspace")
+  local exponents = np.linspace(first, last, count, { endpoint = options.endpoint })
+  return finish((options.base or 10) ^ exponents, options)
+end
+
+-- `count` (50) numbers from first to last, each a constant multiple of the one before.  Both ends are exact.
+---@param first number not 0
+---@param last number of the same sign
+---@param count integer?
+---@param options {endpoint: boolean?, dtype: string?}?
+---@return lgt_array float64
+function np.geomspace(first, last, count, options)
+  if core.is_options(count) then count, options = nil, count end
+  options = core.check_options(options, { dtype = true, endpoint = true }, "geomspace")
+  first, last = core.to_number(first, "geomspace"), core.to_number(last, "geomspace")
+  if first == 0 or last == 0 or (first < 0) ~= (last < 0) then
+    raise("geomspace: %g to %g: two numbers of one sign, other than 0, were expected", first, last)
+  end
+  local sign = first < 0 and -1 or 1
+  local exponents = np.linspace(math.log10(sign * first), math.log10(sign * last), count,
+    { endpoint = options.endpoint })
+  local n = core.size_of(exponents)
+  local result = sign * 10 ^ exponents
+  if n > 0 then result[1] = first end
+  if n > 1 and options.endpoint ~= false then result[n] = last end
+  return finish(result, options)
+end
+
+-- ---- matrices -------------------------------------------------------------------------------------------
+
+-- The matrix whose columns are powers of a vector, the highest first, or last if `increasing`.
+---@param x lgt_array vector
+---@param n integer? columns, as many as x has elements if nil
+---@param increasing boolean?
+---@return lgt_array
+function np.vander(x, n, increasing)
+  x = np.asarray(x)
+  if core.ndim_of(x) ~= 1 then raise("vander: a vector was expected, not %d dimensions", core.ndim_of(x)) end
+  if core.is_options(n) then increasing, n = n.increasing, n.n end
+  if core.is_options(increasing) then increasing = increasing.increasing end
+  local powers = np.arange(n or core.size_of(x))
+  local dtype = dtypes.name[dtypes.promote(core.dtype_of(x), dtypes.INT64)]
+  x, powers = np.astype(x, dtype), np.astype(powers, dtype)
+  return np.power(np.expand_dims(x, 2), increasing and powers or np.flip(powers))
+end
+
+-- Ones on and below diagonal k (0), zeros above.
+---@param n integer rows
+---@param m integer? columns: n
+---@param k integer?
+---@param options {dtype: string}? float64
+---@return lgt_array
+function np.tri(n, m, k, options)
+  if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
+  options = core.check_options(options, { dtype = true }, "tri")
+  local dtype = options.dtype and core.check_dtype(options.dtype, "tri") or dtypes.FLOAT64
+  return core.generate("tri", dtype, core.take_shape("tri", n, m or n), function(body)
+    return body:coordinate(2):le(body:coordinate(1) + body:number(0, false))
+  end, { k or 0 })
+end
+
+-- A matrix with the elements of an array, flattened, on diagonal k (0).
+function np.diagflat(a, k) return np.diag(np.ravel(a), k) end
+
+-- ---- grids ----------------------------------------------------------------------------------------------
+
+-- f(i, j, ...) of arrays of coordinates (from 0, as values are), for an array of the given shape.
+---@param f fun(...: lgt_array): lgt_array
+---@param shape integer|integer[]
+---@param options {dtype: string}? of the coordinates: float64
+function np.fromfunction(f, shape, options)
+  if type(f) ~= "function" then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
+  options = core.check_options(options, { dtype = true }, "fromfunction")
+  shape = core.take_shape("fromfunction", shape)
+  local grid, parts = np.indices(shape, { dtype = options.dtype or "float64" }), {}
+  for d = 1, #shape do parts[d] = grid[d] end
+  return f(unpack(parts))
+end
+
+-- A vector of what an iterator gives.
+---@param iterator fun(): number?
+---@param options {dtype: string?, count: integer?}? count: at most so many
+---@return lgt_array
+function np.fromiter(iterator, options)
+  options = core.check_options(options, { dtype = true, count = true }, "fromiter")
+  if type(iterator) ~= "function" then
+    raise("fromiter: an iterator was expected, not %s", (core.describe(iterator)))
+  end
+  local values = {}
+  while not options.count or #values < options.count do
+    local x = iterator()
+    if x == nil then break end
+    values[#values + 1] = x
+  end
+  return np.array(values, { dtype = options.dtype or "float64" })
+end
+
+-- ---- tables of positions ----------------------------------------------------------------------------------
+
+-- The positions where a triangle of an n x m matrix is, as np.nonzero gives them.  Waits.
+---@param n integer
+---@param k integer? diagonal, 0
+---@param m integer? n
+---@return lgt_array[] rows and columns, usable as an index
+function np.tril_indices(n, k, m) return np.nonzero(np.tri(n, m, k, { dtype = "bool" })) end
+---@return lgt_array[]
+function np.triu_indices(n, k, m)
+  return np.nonzero(np.logical_not(np.tri(n, m, (k or 0) - 1, { dtype = "bool" })))
+end
+
+local function of_matrix(name)
+  np[name .. "_from"] = function(a, k)
+    a = np.asarray(a)
+    if core.ndim_of(a) ~= 2 then raise("%s_from: a matrix was expected, not %s", name, (core.describe(a))) end
+    local n, m = a:dims()
+    return np[name](n, k, m)
+  end
+end
+of_matrix "tril_indices"
+of_matrix "triu_indices"
+
+-- The positions of the main diagonal of an array of extents n.
+---@param n integer
+---@param ndim integer? 2
+---@return lgt_array[]
+function np.diag_indices(n, ndim)
+  local result, positions = {}, np.span(1, n)
+  for d = 1, ndim or 2 do result[d] = positions end
+  return result
+end
+
+-- Vectors of positions (or booleans) as an open grid: a[np.ix_(rows, columns)] picks a rectangle.
+---@param ... lgt_array|integer[]
+---@return lgt_array[]
+function np.ix_(...)
+  local vectors, result = { ... }, {}
+  for i = 1, #vectors do
+    local v = np.asarray(vectors[i], { dtype = type(vectors[i]) == "table" and "int64" or nil })
+    if core.dtype_of(v) == dtypes.BOOL then v = np.flatnonzero(v) end
+    if core.ndim_of(v) ~= 1 then
+      raise("ix_: argument %d has %d dimensions; vectors were expected", i, core.ndim_of(v))
+    end
+    local shape = {}
+    for d = 1, #vectors do shape[d] = d == i and core.size_of(v) or 1 end
+    result[i] = np.reshape(v, shape)
+  end
+  return result
+end
+
+-- Positions along each axis as one position in C order.
+---@param positions (lgt_array|integer)[] one entry for each axis, from 1
+---@param shape integer[]
+---@return lgt_array|integer
+function np.ravel_multi_index(positions, shape)
+  if type(positions) ~= "table" or type(shape) ~= "table" or #positions ~= #shape then
+    raise("ravel_multi_index: a table of positions for each axis and as many extents were expected")
+  end
+  local result = 0
+  for d = 1, #shape do result = result * shape[d] + (positions[d] - 1) end
+  return result + 1
+end
+
+-- A position in C order as positions along each axis.
+---@param position lgt_array|integer from 1
+---@param shape integer[]
+---@return (lgt_array|integer)[]
+function np.unravel_index(position, shape)
+  if type(shape) ~= "table" then shape = { shape } end
+  local rest, result = position - 1, {}
+  for d = #shape, 1, -1 do
+    result[d] = rest % shape[d] + 1
+    rest = np.floor_divide(rest, shape[d])
+  end
+  return result
+end
+
+-- ---- copying ------------------------------------------------------------------------------------------------
+
+-- Write `source` into the elements of `target`, all or those where options.where holds.
+---@param target lgt_array
+---@param source lgt_array|number
+---@param options {where: lgt_array}?
+function np.copyto(target, source, options)
+  core.layout_of(target, "copyto")
+  options = core.check_options(options, { where = true }, "copyto")
+  if options.where then source = np.where(options.where, source, target) end
+  core.assign(target.id, core.layout_of(target), source)
+end
+
+-- The array itself if its elements lie in C order without gaps, else a copy.
+---@return lgt_array
+function np.ascontiguousarray(a)
+  a = np.asarray(a)
+  local layout = core.layout_of(a)
+  return lgt.classify(layout) == layout and a or np.copy(a)
+end
+
+return true

@@ -1,0 +1,67 @@
+"""Cases of linalg.lua and einsum.lua: products of arrays."""
+import numpy as np
+
+
+def add(case, change, inputs):
+    inputs["a3"] = np.random.default_rng(3).normal(size=(4, 5, 3))
+    inputs["v3"] = np.random.default_rng(4).normal(size=(4, 3))
+    inputs["v2"] = np.random.default_rng(5).normal(size=(4, 2))
+    for sub in ("ij,jk->ik", "ij,jk", "ij,jk->ki", "ij,jk->", "ij,jk->j", "ij,jk->ijk", "ij,jk->i", "...j,j...->..."):
+        for pair in (("f", "m"), ("f4", "m"), ("i", "i4.T"), ("z", "m"), ("b", "c.T"), ("i1", "i1.T")):
+            case(f"np.einsum('{sub}', {pair[0]}, {pair[1]})", f"np.einsum('{sub}', {pair[0]}, {pair[1]})")
+    for sub in ("ii", "ii->i", "ij->ji", "ij->j", "ij->", "ji", "ij", "..., ", "i...->...", "...ii->...i"):
+        if "," not in sub:
+            case(f"np.einsum('{sub}', n)", f"np.einsum('{sub}', n)")
+    for sub in ("ijk->kji", "ijk->ik", "...k->...", "k...->...", "ijk->", "ijk"):
+        case(f"np.einsum('{sub}', t)", f"np.einsum('{sub}', t)")
+        case(f"np.einsum('{sub}', t['::2, ::-1, :'])", f"np.einsum('{sub}', t[::2, ::-1])")
+    case("np.einsum('bij,bjk->bik', t, a3['1:3, :, :'])", "np.einsum('bij,bjk->bik', t, a3[:3])")
+    case("np.einsum('bij,bj->bi', t, np.ones(3, 5))", "np.einsum('bij,bj->bi', t, np.ones((3, 5)))")
+    case("np.einsum('bij,jk->bik', t, m)", "np.einsum('bij,jk->bik', t, m)")
+    case("np.einsum('ij,ij->i', f, f)", "np.einsum('ij,ij->i', f, f)")
+    case("np.einsum('i,i', h, h)", "np.einsum('i,i', h, h)")
+    case("np.einsum('i,j->ij', h, v)", "np.einsum('i,j->ij', h, v)")
+    case("np.einsum('i,j', h, v)", "np.einsum('i,j', h, v)")
+    case("np.einsum('ij,jk,kl->il', f, m, f)", "np.einsum('ij,jk,kl->il', f, m, f)")
+    case("np.einsum('ij,jk,kl->il', f, m, f, {optimize = false})", "np.einsum('ij,jk,kl->il', f, m, f)")
+    case("np.einsum('ij,jk,kl->il', f, m, f, {optimize = {{2, 3}, {1, 2}}})", "np.einsum('ij,jk,kl->il', f, m, f)")
+    case("np.einsum('ea,fb,abcd,gc,hd->efgh', n, n, np.ones(5, 5, 5, 5) + np.arange(5), n, n)",
+         "np.einsum('ea,fb,abcd,gc,hd->efgh', n, n, np.ones((5, 5, 5, 5)) + np.arange(5), n, n)")
+    case("np.einsum('ijk,ilm,njm,nlk,abc->', t, t, t, t, t)", "np.einsum('ijk,ilm,njm,nlk,abc->', t, t, t, t, t, optimize=True)")
+    case("np.einsum('ij,kj->ik', f, h:reshape(1, 5))", "np.einsum('ij,kj->ik', f, h.reshape(1, 5))")
+    case("np.einsum('ij,ij->ij', f, h:reshape(1, 5))", "np.einsum('ij,ij->ij', f, h.reshape(1, 5))")
+    case("np.einsum('...i,...i', f, h)", "np.einsum('...i,...i', f, h)")
+    case("np.einsum('i...,i...->...', f, v3)", "error")
+    case("np.einsum(',ij', 3, f)", "np.einsum(',ij', 3.0, f)")
+    case("np.einsum('ij,ij->', e, e)", "np.einsum('ij,ij->', e, e)")
+    case("np.einsum('ij,kj->ik', e, e)", "np.einsum('ij,kj->ik', e, e)")
+    case("np.array(np.einsum_path('ij,jk,kl->il', np.ones(2, 9), np.ones(9, 9), np.ones(9, 3))[1], {dtype = 'int64'})",
+         "np.array(np.einsum_path('ij,jk,kl->il', np.ones((2, 9)), np.ones((9, 9)), np.ones((9, 3)), optimize='greedy')[0][1]) + 1")
+    for bad in ("np.einsum('ij,jk', f, f)", "np.einsum('ij', f, f)", "np.einsum('ijk', f)", "np.einsum('ij->ik', f)",
+                "np.einsum('ij->ii', f)", "np.einsum('i1', f)", "np.einsum('ii', f)", "np.einsum(f, 'ij')", "np.einsum('ij')",
+                "np.einsum('...->', f)", "np.einsum('ij', f, {optimise = true})", "np.einsum('ij,jk', f, m, {optimize = {{1, 1}}})"):
+        case(bad, "error")
+    # ---- tensordot, kron, cross
+    case("np.tensordot(t, m, 1)", "np.tensordot(t, m, 1)")
+    case("np.tensordot(t, t['1, :, :'])", "np.tensordot(t, t[0])")
+    case("np.tensordot(f, h, 0)", "np.tensordot(f, h, 0)")
+    case("np.tensordot(t, t, {{1, 3}, {1, 3}})", "np.tensordot(t, t, ((0, 2), (0, 2)))")
+    case("np.tensordot(t, f, {{3, 2}, {2, 1}})", "np.tensordot(t, f, ((2, 1), (1, 0)))")
+    case("np.tensordot(i, j, {2, -1})", "np.tensordot(i, j, (1, -1))")
+    case("np.tensordot(f, m, 2)", "error")
+    case("np.tensordot(f, m, 3)", "error")
+    case("np.tensordot(f, m, {{1, 2}, {1}})", "error")
+    for pair in (("h", "v"), ("f", "n"), ("i", "h"), ("h", "t"), ("z", "f"), ("f", "e"), ("b", "i")):
+        case(f"np.kron({pair[0]}, {pair[1]})", f"np.kron({pair[0]}, {pair[1]})")
+    for pair in (("v3", "v3[2]"), ("v3", "v3 * 2 + 1"), ("v2", "v3"), ("v3", "v2"), ("v2", "v2[1]"), ("v3[1]", "v3")):
+        py = [p.replace("[2]", "[1]") if "[2]" in p else p.replace("[1]", "[0]") for p in pair]
+        case(f"np.cross({pair[0]}, {pair[1]})", f"np.cross({py[0]}, {py[1]})")
+    case("np.cross(v3.T, v3.T, {axis = 1})", "np.cross(v3.T, v3.T, axis=0)")
+    case("np.cross(v3.T, v3 + 1, {axisa = 1, axisc = 1})", "np.cross(v3.T, v3 + 1, axisa=0, axisc=0)")
+    case("np.cross(f, f)", "error")
+    case("np.cross(v3, v3, {axes = 1})", "error")
+    for a in ("f", "i", "t", "z", "f4"):
+        case(f"np.inner({a}, {a})", f"np.inner({a}, {a})")
+        case(f"np.outer({a}, {a})", f"np.outer({a}, {a})")
+        case(f"np.vdot({a}, {a})", f"np.vdot({a}, {a})")
+        case(f"np.matmul({a}, np.swapaxes({a}, -1, -2))", f"np.matmul({a}, np.swapaxes({a}, -1, -2))")
