@@ -1,8 +1,8 @@
 /* log.c - parsing LGT_DEBUG, and printing.
  *
- * The levels are written once when a runtime opens and read everywhere without a lock; whoever changes
- * them while workers run sees some lines more or less, nothing worse.  A line is printed under stderr's
- * own lock, so that lines of several threads do not mix.
+ * The levels are written when a runtime opens and read everywhere without a lock: relaxed, because when
+ * another runtime's threads see them matters to nobody.  A line is printed under stderr's own lock, so
+ * that lines of several threads do not mix.
  */
 #include "log.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-unsigned char lgt_log_level[LGT_LOG_NTOPIC];
+_Atomic unsigned char lgt_log_level[LGT_LOG_NTOPIC];
 
 static const char *const topic_names[] = {
 #define X(NAME, name) #name,
@@ -54,7 +54,8 @@ lgt_status lgt_log_set(const char *spec) {
     spec += length;
     if (*spec) spec++;
   }
-  memcpy(lgt_log_level, level, sizeof level);
+  for (int topic = 0; topic < LGT_LOG_NTOPIC; topic++)
+    atomic_store_explicit(&lgt_log_level[topic], level[topic], memory_order_relaxed);
   return LGT_OK;
 }
 

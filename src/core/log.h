@@ -6,6 +6,7 @@
 #ifndef LGT_LOG_H
 #define LGT_LOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "err.h"
@@ -21,13 +22,14 @@ typedef enum lgt_log_topic {
   LGT_LOG_NTOPIC
 } lgt_log_topic;
 
-extern unsigned char lgt_log_level[LGT_LOG_NTOPIC]; /* process-wide; written by lgt_log_set only */
+extern _Atomic unsigned char lgt_log_level[LGT_LOG_NTOPIC]; /* process-wide; written by lgt_log_set only */
 
 /* Parse the text of the `debug` variable. */
 lgt_status lgt_log_set(const char *spec);
 void lgt_log_print(lgt_log_topic topic, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define lgt_log_on(topic, level) (__builtin_expect(lgt_log_level[LGT_LOG_##topic] >= (level), 0))
+#define lgt_log_on(topic, level) \
+  (__builtin_expect(atomic_load_explicit(&lgt_log_level[LGT_LOG_##topic], memory_order_relaxed) >= (level), 0))
 #define lgt_log(topic, level, ...) \
   do { if (lgt_log_on(topic, level)) lgt_log_print(LGT_LOG_##topic, __VA_ARGS__); } while (0)
 

@@ -179,7 +179,7 @@ lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
   if (status) return status;
   apply_config(rt);
   lgt_fuser_clear(&rt->fuser); /* plans depend on options */
-  return lgt_log_set(rt->config->debug);
+  return LGT_OK;
 }
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
