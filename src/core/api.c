@@ -165,14 +165,16 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_status status = lgt_runtime_settle(rt);
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  if (!read && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
   if (!status && store->failure) return report(rt, store->failure);
   if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? rect : NULL, write, out);
   if (!status && write && !lgt_store_written(&rt->map, store, 0, rect))
     status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
   if (status == LGT_NO_MEMORY) {
-    const lgt_layout *l = lgt_layout_at(&rt->stores, store->layout);
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
-            (long long)(l->size * lgt_dtype_size(l->dtype)), (long long)rt->map.live,
+            (long long)(root->size * lgt_dtype_size(root->dtype)), (long long)rt->map.live,
             (long long)rt->map.budget);
   }
   if (status) return status;

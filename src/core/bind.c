@@ -39,6 +39,22 @@ void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure)
   store->written = true;
 }
 
+void lgt_bind_heal(lgt_binder *binder, lgt_store *store) {
+  lgt_failure_release(store->failure);
+  store->failure = NULL;
+  for (int d = 0; store->replica && d < binder->map->domains; d++) {
+    lgt_replica *replica = &store->replica[d];
+    if (!replica->inst || !replica->inst->failure) continue;
+    if (replica->inst->owners > 1 || replica->inst->pins > 0) { /* still what failed, for somebody else */
+      lgt_replica_set(binder->map, replica, NULL);
+      lgt_region_clear(&replica->valid);
+    } else {
+      lgt_failure_release(replica->inst->failure);
+      replica->inst->failure = NULL;
+    }
+  }
+}
+
 static void drop_recipe(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   store->recipe = NULL;
@@ -371,6 +387,8 @@ static lgt_status settle_all(run *r) {
   for (int f = 0; f < group->nfinal && !status; f++) {
     lgt_store *store = root_store(r, group->slot_of_final[2 * f]);
     drop_recipe(r->binder, store);
+    lgt_failure_release(store->failure); /* these are new contents */
+    store->failure = NULL;
     status = settle(r, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
     store->maker = group;
@@ -455,16 +473,25 @@ static lgt_status run_group(run *r) {
   return status;
 }
 
-/* Does the group read a poisoned store?  Then its failure. */
+static lgt_failure *failure_of(const run *r, const lgt_store *store) {
+  if (store->failure) return store->failure;
+  for (int d = 0; store->replica && d < r->binder->map->domains; d++)
+    if (store->replica[d].inst && store->replica[d].inst->failure) return store->replica[d].inst->failure;
+  return NULL;
+}
+
+/* Does the group read a poisoned store, or write a part of one?  Then its failure.  Those of which it
+ * overwrites all are poisoned no more. */
 static lgt_failure *poison_of(const run *r) {
-  for (int s = 0; s < r->group->nslot; s++) {
-    const lgt_plan_slot *slot = &r->group->slot[s];
-    if (!slot->initial) continue;
-    const lgt_store *store = root_store(r, slot->root);
-    if (store->failure) return store->failure;
-    for (int d = 0; store->replica && d < r->binder->map->domains; d++)
-      if (store->replica[d].inst && store->replica[d].inst->failure) return store->replica[d].inst->failure;
-  }
+  for (int pass = 0; pass < 2; pass++) /* heal only if the group runs */
+    for (int s = 0; s < r->group->nslot; s++) {
+      if (!r->group->slot[s].initial) continue;
+      lgt_store *store = root_store(r, r->group->slot[s].root);
+      lgt_failure *failure = failure_of(r, store);
+      if (!failure) continue;
+      if (pass == 1) lgt_bind_heal(r->binder, store);
+      else if (!r->group->slot[s].defined) return failure;
+    }
   return NULL;
 }
 

@@ -78,6 +78,7 @@ typedef struct lgt_plan_slot {
   bool initial;
   bool read;           /* initial: its former contents matter */
   bool written;        /* initial: written in place */
+  bool defined;        /* initial: all of it is overwritten before any of it is read */
   bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
 } lgt_plan_slot;
 

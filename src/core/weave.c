@@ -458,6 +458,24 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
   return -1;
 }
 
+/* What an item does to the slots it touches. */
+static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave_item *item) {
+  const lgt_weave_buffer *buffer = w->items->buffer;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t in = item->in[a], out = item->out[a];
+    if (in != LGT_NONE && buffer[in].slot != LGT_NONE) group->slot[buffer[in].slot].read = true;
+    if (out == LGT_NONE || buffer[out].slot == LGT_NONE || item->loop == LGT_NONE) continue;
+    lgt_plan_slot *slot = &group->slot[buffer[out].slot];
+    slot->written = true;
+    if (!(item->kind->privilege[a] & LGT_PRIV_WRITE)) slot->read = true;
+  }
+  for (int a = 0; a < item->nargs && item->call != LGT_NONE && item->loop != LGT_NONE; a++) {
+    if (item->out[a] == LGT_NONE || buffer[item->out[a]].slot == LGT_NONE) continue;
+    lgt_plan_slot *slot = &group->slot[buffer[item->out[a]].slot];
+    if (!slot->read && defines(w, &w->plan->call[item->call], a)) slot->defined = true;
+  }
+}
+
 static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
@@ -498,17 +516,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     group->slot_of_final[2 * group->nfinal] = (uint16_t)r;
     group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
   }
-  for (int i = 0; i < items->nitem; i++)
-    for (int a = 0; a < items->item[i].nargs; a++) {
-      const lgt_weave_item *item = &items->item[i];
-      uint16_t in = item->in[a], out = item->out[a];
-      if (in != LGT_NONE && items->buffer[in].slot != LGT_NONE)
-        group->slot[items->buffer[in].slot].read = true;
-      if (out == LGT_NONE || items->buffer[out].slot == LGT_NONE || item->loop == LGT_NONE) continue;
-      lgt_plan_slot *slot = &group->slot[items->buffer[out].slot];
-      slot->written = true;
-      if (!(item->kind->privilege[a] & LGT_PRIV_WRITE)) slot->read = true;
-    }
+  for (int i = 0; i < items->nitem; i++) note_use(w, group, &items->item[i]);
   lgt_mem_free(busy_until);
   return LGT_OK;
 }

@@ -457,6 +457,44 @@ TEST(a_failure_sticks_to_what_depends_on_it) {
     }
 }
 
+TEST(overwriting_all_of_an_array_heals_it) {
+  enum { TOO_MANY = 1 << 20 };
+  for (int domains = 1; domains < 3; domains++)
+    for (int late = 0; late < 2; late++) { /* a task that fails when it runs, one that is never run */
+      CHECK(!open_with(&rt, "domains", domains == 1 ? "1" : "2", "min_tile", "1", "cpus", "2", "mem", "1M",
+                       "check", "1", NULL));
+      int save = lgt_kind_cpu(rt, "save", "wr", "align(0.0,1.0)", fail_late),
+          add = kind_of(rt, LGT_FLOAT64, "a0 a1 add =0"), fill = kind_of(rt, LGT_FLOAT64, "c7 =0"),
+          sum = kind_of(rt, LGT_FLOAT64, "a1 sum>0");
+      lgt_id x = counting(N), large = vector(TOO_MANY), total = array_of(rt, LGT_FLOAT64, 0, NULL),
+             half = slice_of(rt, x, 0, 0, N / 2, 1), piece = slice_of(rt, large, 0, 0, N, 1);
+      lgt_scalar item;
+      for (int turn = 0; turn < 3; turn++) {
+        lgt_id copied = counting(N);
+        if (late) CHECK(!launch(rt, save, 2, x, copied));
+        else CHECK(!launch(rt, fill, 1, large) && !launch(rt, add, 2, x, piece));
+        CHECK(lgt_fence(rt));
+        CHECK(lgt_array_copy_out(rt, x, data));
+        CHECK(!launch(rt, fill, 1, half));
+        CHECK(lgt_array_copy_out(rt, x, data)); /* the other half is still what failed */
+        if (turn == 0) {
+          CHECK(!launch(rt, fill, 1, x));
+        } else if (turn == 1) {
+          for (int i = 0; i < N; i++) data[i] = 7;
+          CHECK(!lgt_array_copy_in(rt, x, data));
+        } else { /* twice in one window */
+          CHECK(!launch(rt, fill, 1, x) && !launch(rt, sum, 2, total, x) && !launch(rt, fill, 1, x));
+        }
+        CHECK(!lgt_array_copy_out(rt, x, data) && data[0] == 7 && data[N - 1] == 7);
+        CHECK(!launch(rt, sum, 2, total, x));
+        CHECK(!lgt_array_item(rt, total, &item) && item.f == 7 * N);
+        CHECK(!lgt_fence(rt));
+        lgt_array_free(rt, copied);
+      }
+      lgt_close(rt);
+    }
+}
+
 /* ---- options, counters, budgets --------------------------------------------------------------------------------------- */
 
 TEST(options_change_while_it_runs) {
@@ -538,6 +576,7 @@ int main(void) {
   RUN(names_are_looked_up);
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);
   RUN(a_failure_sticks_to_what_depends_on_it);
+  RUN(overwriting_all_of_an_array_heals_it);
   RUN(options_change_while_it_runs);
   RUN(counters_have_names);
   RUN(memory_has_a_budget);
