@@ -25,6 +25,7 @@ typedef struct lgt_binder {
   lgt_fuser *fuser;        /* borrowed: rescues are woven when first needed */
   lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
   int njob;
+  uint32_t stamp;          /* of the newest job */
   lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
   lgt_failure *reserve;    /* ref: stands for failures that there is no memory to describe */
   const char *(*line_text)(void *context, uint32_t line);

@@ -16,7 +16,7 @@ enum { INLINE_COST = 96 * 1024, CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
 typedef struct cpu_call {
   const lgt_kind *kind;
-  lgt_tile tile[LGT_MAX_ARGS];
+  lgt_tile *tile; /* one for each argument */
   const lgt_scalar *param;
   const char *where; /* source line, or NULL */
 } cpu_call;
@@ -27,7 +27,7 @@ typedef struct fold_call {
   int redop, dtype, parts; /* parts: of an element, 2 for complex numbers, which fold part by part */
   bool fill;               /* the target becomes the identity; nothing is folded */
   bool pair;               /* with positions: TO_AT and FROM_AT count */
-  lgt_tile tile[4];
+  lgt_tile *tile;          /* four */
 } fold_call;
 
 /* What a step's `data` points to. */
@@ -120,20 +120,25 @@ static lgt_status fold_run(lgt_step *step, int chunk) {
 
 /* ---- building ----------------------------------------------------------------------------------------- */
 
-/* One block for a job of so many steps, accesses, parameters and instances; from the arena when it
- * will run at once. */
+/* What a job is made of. */
+typedef struct job_size {
+  int steps, shapes, accesses, params, tiles, instances;
+} job_size;
+
+/* One block for all of it, from the arena when the job will run at once. */
 typedef struct job_memory {
   lgt_job *job;
   work *work;
   lgt_base *base;
   lgt_scalar *param;
+  lgt_tile *tile;
 } job_memory;
 
-static bool make_job(lgt_binder *binder, bool here, int nstep, int naccess, int nparam, int ninst,
-                     job_memory *out) {
-  size_t size = sizeof(lgt_job) + (size_t)nstep * (sizeof(lgt_step) + sizeof(work) + sizeof(lgt_nest_shape)) +
-                (size_t)naccess * sizeof(lgt_base) + (size_t)nparam * sizeof(lgt_scalar) +
-                (size_t)ninst * sizeof(lgt_instance *) + 64;
+static bool make_job(lgt_binder *binder, bool here, const job_size *n, job_memory *out) {
+  size_t size = sizeof(lgt_job) + (size_t)n->steps * (sizeof(lgt_step) + sizeof(work)) +
+                (size_t)n->shapes * sizeof(lgt_nest_shape) + (size_t)n->accesses * sizeof(lgt_base) +
+                (size_t)n->params * sizeof(lgt_scalar) + (size_t)n->tiles * sizeof(lgt_tile) +
+                (size_t)n->instances * sizeof(lgt_instance *) + 64;
   char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_mem_alloc(size);
   if (!p) return false;
   lgt_job *job = (lgt_job *)p;
@@ -141,15 +146,17 @@ static bool make_job(lgt_binder *binder, bool here, int nstep, int naccess, int 
   p += (sizeof *job + 15) / 16 * 16;
   out->job = job;
   out->param = (lgt_scalar *)p;
-  p += (size_t)nparam * sizeof *out->param;
+  p += (size_t)n->params * sizeof *out->param;
   out->work = (work *)p;
-  p += (size_t)nstep * sizeof *out->work;
+  p += (size_t)n->steps * sizeof *out->work;
   job->task.step = (lgt_step *)p;
-  p += (size_t)nstep * sizeof *job->task.step;
+  p += (size_t)n->steps * sizeof *job->task.step;
   job->shape = (lgt_nest_shape *)p;
-  p += (size_t)nstep * sizeof *job->shape;
+  p += (size_t)n->shapes * sizeof *job->shape;
   out->base = (lgt_base *)p;
-  p += (size_t)naccess * sizeof *out->base;
+  p += (size_t)n->accesses * sizeof *out->base;
+  out->tile = (lgt_tile *)p;
+  p += (size_t)n->tiles * sizeof *out->tile;
   job->touched = (lgt_instance **)p;
   lgt_task_init(&job->task);
   return true;
@@ -195,7 +202,7 @@ static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer &
 
 lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
   job_memory m;
-  if (!make_job(binder, false, count, 0, 0, 2 * count, &m)) return no_memory();
+  if (!make_job(binder, false, &(job_size){.steps = count, .instances = 2 * count}, &m)) return no_memory();
   for (int i = 0; i < count; i++) {
     m.work[i].copy = copies[i];
     add_step(m.job, &m.work[i], 1, copy_run);
@@ -330,6 +337,8 @@ static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int
   w->cpu.kind = loop->cpu;
   w->cpu.param = m->param;
   w->cpu.where = source->where;
+  w->cpu.tile = m->tile;
+  m->tile += loop->cpu->nargs;
   memcpy(m->param, source->param + (loop->call - source->group->first) * LGT_MAX_PARAMS,
          LGT_MAX_PARAMS * sizeof *m->param);
   for (int a = 0; a < loop->cpu->nargs; a++) {
@@ -345,15 +354,15 @@ static void add_cpu(lgt_binder *binder, const lgt_job_source *source, int l, int
 }
 
 /* The instances of one colour's job, read ones first, each once. */
-static void list_touched(const lgt_job_source *source, lgt_instance **inst, lgt_job *job) {
-  const lgt_plan_group *group = source->group;
+static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
+  uint32_t stamp = ++binder->stamp;
   for (int pass = 0; pass < 2; pass++) {
     for (int s = 0; s < group->nslot; s++) {
       bool write = group->slot[s].written || !group->slot[s].initial;
       if (!inst[s] || write != (pass == 1)) continue;
-      bool known = false;
-      for (int k = 0; k < job->ntouched; k++) known |= job->touched[k] == inst[s];
-      if (!known) job->touched[job->ntouched++] = inst[s];
+      if (inst[s]->stamp == stamp) continue;
+      inst[s]->stamp = stamp;
+      job->touched[job->ntouched++] = inst[s];
     }
     if (pass == 0) job->nread = job->ntouched;
   }
@@ -378,8 +387,14 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
   const lgt_plan_group *group = source->group;
   bool here = runs_here(binder, group, inst);
   job_memory m;
-  int nparam = group->nparam > LGT_MAX_PARAMS ? group->nparam : LGT_MAX_PARAMS;
-  if (!make_job(binder, here, group->nloop, group->naccess, nparam, group->nslot, &m)) return no_memory();
+  job_size size = {.steps = group->nloop,
+                   .shapes = binder->map->domains > 1 ? group->nloop : 0,
+                   .accesses = group->naccess,
+                   .params = group->nparam > LGT_MAX_PARAMS ? group->nparam : LGT_MAX_PARAMS,
+                   .instances = group->nslot};
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].cpu) size.tiles += group->loop[l].cpu->nargs;
+  if (!make_job(binder, here, &size, &m)) return no_memory();
   lgt_status status = LGT_OK;
   lgt_base *base = m.base;
   lgt_scalar *param = m.param;
@@ -398,7 +413,7 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
     free_job(m.job, here);
     return status;
   }
-  if (!here) list_touched(source, inst, m.job);
+  if (!here) list_touched(binder, group, inst, m.job);
   binder->tasks++;
   binder->passes += group->nloop;
   return submit(binder, m.job, here);
@@ -453,7 +468,9 @@ static void add_fold(lgt_binder *binder, const lgt_job_source *source, const lgt
                         .dtype = loop->kernel->loop->access[in->b].dtype,
                         .parts = 1,
                         .fill = colour < 0,
-                        .pair = pair};
+                        .pair = pair,
+                        .tile = m->tile};
+  m->tile += 4;
   for (int k = 0; k <= pair; k++) {
     const lgt_plan_access *access = &loop->access[in->b + k];
     const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
@@ -474,7 +491,8 @@ static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt
   for (int l = 0; l < group->nloop; l++)
     for (int i = 0; !group->loop[l].cpu && i < group->loop[l].kernel->loop->ninst; i++) nstep += ncolour + 1;
   job_memory m;
-  if (!make_job(binder, false, nstep, 0, 0, (ncolour + 1) * group->nslot, &m)) return no_memory();
+  job_size size = {.steps = nstep, .tiles = 4 * nstep, .instances = (ncolour + 1) * group->nslot};
+  if (!make_job(binder, false, &size, &m)) return no_memory();
   for (int c = 0; c < ncolour; c++)
     for (int s = 0; s < group->nslot; s++)
       if (private[c * group->nslot + s]) m.job->touched[m.job->nread++] = private[c * group->nslot + s];

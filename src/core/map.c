@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of elements */
+
 /* ---- memory --------------------------------------------------------------------------------------- */
 
 static int class_of(int64_t bytes, int64_t *rounded) {
@@ -39,7 +41,7 @@ static char *take_block(lgt_map *map, int64_t bytes, int64_t *rounded) {
     if (!block) return NULL;
   }
   map->live += *rounded;
-  map->since_collection += *rounded;
+  map->since_collection += *rounded + RECORDS;
   if (map->live > map->peak) map->peak = map->live;
   return (char *)block;
 }
@@ -79,17 +81,32 @@ void lgt_map_init(lgt_map *map, lgt_stores *stores, int domains, int64_t budget)
   *map = (lgt_map){.stores = stores, .domains = domains, .budget = budget};
 }
 
-void lgt_map_fini(lgt_map *map) { lgt_map_trim(map); }
+void lgt_map_fini(lgt_map *map) {
+  lgt_map_trim(map);
+  for (lgt_instance *inst; (inst = map->spare_instance);) {
+    map->spare_instance = inst->next;
+    lgt_mem_free(inst->reader);
+    lgt_mem_free(inst);
+  }
+  for (lgt_replica *replica; (replica = map->spare_replicas);) {
+    map->spare_replicas = replica->next;
+    for (int d = 0; d < map->domains; d++) lgt_region_fini(&replica[d].valid);
+    lgt_mem_free(replica);
+  }
+}
 
 /* ---- instances -------------------------------------------------------------------------------------- */
 
-static lgt_instance *instance_of(int domain, const lgt_layout *root, const lgt_rect *rect) {
-  lgt_instance *inst = lgt_mem_zalloc(sizeof *inst);
-  if (!inst) return NULL;
-  inst->refs = 1;
-  inst->domain = domain;
-  inst->elem = lgt_dtype_size(root->dtype);
-  inst->rect = *rect;
+static lgt_instance *instance_of(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
+  lgt_instance *inst = map->spare_instance;
+  if (inst) map->spare_instance = inst->next;
+  else if (!(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
+  *inst = (lgt_instance){.refs = 1,
+                         .domain = domain,
+                         .elem = lgt_dtype_size(root->dtype),
+                         .rect = *rect,
+                         .reader = inst->reader,
+                         .reader_room = inst->reader_room};
   int64_t s = inst->elem;
   for (int d = rect->ndim - 1; d >= 0; d--) {
     int64_t extent = rect->hi[d] - rect->lo[d];
@@ -99,20 +116,24 @@ static lgt_instance *instance_of(int domain, const lgt_layout *root, const lgt_r
   return inst;
 }
 
+static void put_aside(lgt_map *map, lgt_instance *inst) {
+  inst->next = map->spare_instance;
+  map->spare_instance = inst;
+}
+
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
-  lgt_instance *inst = instance_of(domain, root, rect);
+  lgt_instance *inst = instance_of(map, domain, root, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
   inst->data = take_block(map, bytes > 0 ? bytes : 1, &inst->bytes);
   if (inst->data) return inst;
-  lgt_mem_free(inst);
+  put_aside(map, inst);
   return NULL;
 }
 
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  lgt_instance *inst = instance_of(0, root, &all);
-  (void)map;
+  lgt_instance *inst = instance_of(map, 0, root, &all);
   if (inst) inst->data = data;
   return inst;
 }
@@ -121,8 +142,7 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   if (!inst || --inst->refs > 0) return;
   if (inst->bytes) give_block(map, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
-  lgt_mem_free(inst->reader);
-  lgt_mem_free(inst);
+  put_aside(map, inst);
 }
 
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
@@ -134,7 +154,10 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
 /* ---- replicas ------------------------------------------------------------------------------------------ */
 
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {
-  if (!store->replica) store->replica = lgt_mem_zalloc((size_t)map->domains * sizeof *store->replica);
+  if (store->replica) return store->replica;
+  store->replica = map->spare_replicas;
+  if (store->replica) map->spare_replicas = store->replica->next;
+  else store->replica = lgt_mem_zalloc((size_t)map->domains * sizeof *store->replica);
   return store->replica;
 }
 
@@ -148,11 +171,13 @@ void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
 }
 
 void lgt_store_forget(lgt_map *map, lgt_store *store) {
-  for (int d = 0; store->replica && d < map->domains; d++) {
+  if (!store->replica) return;
+  for (int d = 0; d < map->domains; d++) {
     lgt_replica_set(map, &store->replica[d], NULL);
-    lgt_region_fini(&store->replica[d].valid);
+    lgt_region_clear(&store->replica[d].valid);
   }
-  lgt_mem_free(store->replica);
+  store->replica->next = map->spare_replicas;
+  map->spare_replicas = store->replica;
   store->replica = NULL;
 }
 

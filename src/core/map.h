@@ -35,11 +35,14 @@ typedef struct lgt_instance {
   lgt_task **reader;   /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
   lgt_failure *failure; /* ref; the task that should have written it failed */
+  uint32_t stamp;      /* of the job that listed it last */
+  struct lgt_instance *next; /* among the spare ones */
 } lgt_instance;
 
 struct lgt_replica {
   lgt_instance *inst;  /* ref, or NULL */
   lgt_region valid;    /* of the root */
+  struct lgt_replica *next; /* of the first one: among the spare arrays of replicas */
 };
 
 enum { LGT_POOL_CLASSES = 256 };
@@ -55,9 +58,11 @@ typedef struct lgt_map {
   int64_t budget;      /* bytes */
   int64_t live, peak;  /* bytes of instances */
   int64_t pooled;      /* bytes of free blocks */
-  int64_t since_collection; /* bytes allocated since the last collection */
+  int64_t since_collection; /* bytes allocated since the last collection, records included */
   int64_t copied;      /* bytes between domains */
   lgt_free_block *pool[LGT_POOL_CLASSES];
+  lgt_instance *spare_instance; /* owned: records to use again, with the arrays they have grown */
+  lgt_replica *spare_replicas;
 } lgt_map;
 
 void lgt_map_init(lgt_map *map, lgt_stores *stores, int domains, int64_t budget);

@@ -108,9 +108,18 @@ bool lgt_region_contains(const lgt_region *region, const lgt_rect *r) {
   return covered == lgt_rect_size(r);
 }
 
+/* Most regions are one rect: they begin with room for just that. */
+static bool make_room(lgt_region *region, int need) {
+  if (region->room == 0 && need == 1) {
+    region->rect = lgt_mem_alloc(sizeof *region->rect);
+    region->room = region->rect != NULL;
+    return region->rect != NULL;
+  }
+  return lgt_mem_grow((void **)&region->rect, &region->room, need, sizeof *region->rect);
+}
+
 static bool push(lgt_region *region, const lgt_rect *r) {
-  if (!lgt_mem_grow((void **)&region->rect, &region->room, region->count + 1, sizeof *region->rect))
-    return false;
+  if (!make_room(region, region->count + 1)) return false;
   region->rect[region->count++] = *r;
   return true;
 }
@@ -120,7 +129,7 @@ bool lgt_region_reserve(lgt_region *region, const lgt_rect *r) {
   lgt_rect common;
   for (int i = 0; i < region->count; i++)
     if (lgt_rect_intersect(&region->rect[i], r, &common)) need += 2 * r->ndim;
-  return lgt_mem_grow((void **)&region->rect, &region->room, need, sizeof *region->rect);
+  return make_room(region, need);
 }
 
 bool lgt_region_remove(lgt_region *region, const lgt_rect *r) {
