@@ -298,7 +298,7 @@ function np.argmax(a, axis, options) return arg_reduce("argmax", a, axis, option
 
 local DOT = new("dot", "sum", function(x, y) return x * y end)
 local VDOT = new("vdot", "sum", function(x, y) return x:conj() * y end)
-reduce.VDOT = VDOT
+reduce.DOT, reduce.VDOT = DOT, VDOT
 
 -- Booleans multiply and add as logic does.
 local DOT_BOOL = new("dot_bool", "or", function(x, y) return x * y end)
