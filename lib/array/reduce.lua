@@ -303,10 +303,13 @@ reduce.DOT, reduce.VDOT = DOT, VDOT
 -- Booleans multiply and add as logic does.
 local DOT_BOOL = new("dot_bool", "or", function(x, y) return x * y end)
 
--- The sum of products over the axes in `set` of the common shape of two arrays.
-function reduce.products(r, a, b, set)
-  return launch(make_rule(r, { a, b }, set), a, b)
+local function product_rule(r, a, b, set)
+  if r == DOT and core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then r = DOT_BOOL end
+  return make_rule(r, { a, b }, set)
 end
+
+-- The sum of products over the axes in `set` of the common shape of two arrays.
+function reduce.products(r, a, b, set) return launch(product_rule(r, a, b, set), a, b) end
 
 -- Rules of dot products with a vector, by the classes of both operands.
 local SECOND = 2 ^ 21
@@ -322,9 +325,7 @@ local function learn_dot(a, b)
     raise("dot: shapes %s and %s: the last extent of the first, %d, must be the first extent of the second, %d",
       core.shape_text(sa), core.shape_text(sb), sa[#sa], sb[1])
   end
-  local boolean = core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL
-  local rule = make_rule(boolean and DOT_BOOL or DOT, { column and as_column(a) or a, b },
-    { [column and 1 or #sa] = true })
+  local rule = product_rule(DOT, column and as_column(a) or a, b, { [column and 1 or #sa] = true })
   rule.column = column
   dot_rules[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
   return rule
