@@ -268,31 +268,40 @@ local function check_number(dtype, x)
   end
 end
 
+local function assign_array(id, layout, value)
+  local rules = assigns[layouts[layout].dtype]
+  local source = handles[value.id]
+  local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or
+    learn(layout, core.layout_of(value, "assignment"))
+  if source.store == handles[id].store and source.store ~= 0 then
+    if source.layout == layout then return end
+    value = np.copy(value)
+  end
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
+  l.arg[0], l.arg[1] = id, value.id
+  commit()
+end
+
+local function assign_number(id, layout, value)
+  local dtype = layouts[layout].dtype
+  check_number(dtype, value)
+  local rule = assigns[dtype][-class_of[layout]] or learn(layout)
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
+  l.arg[0] = id
+  l.param[0].f = value
+  commit()
+end
+
 -- Write a number or an array into the elements that `target` (an id and its layout) shows.
 local function assign(id, layout, value)
-  local rules = assigns[layouts[layout].dtype]
-  if istype(Array, value) then
-    local source = handles[value.id]
-    local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or
-      learn(layout, core.layout_of(value, "assignment"))
-    if source.store == handles[id].store and source.store ~= 0 then
-      if source.layout == layout then return end
-      value = np.copy(value)
-    end
-    local line = rule.large and source_line() or 0
-    local l = slot()
-    l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
-    l.arg[0], l.arg[1] = id, value.id
-    commit()
-  elseif type(value) == "number" then
-    check_number(layouts[layout].dtype, value)
-    local rule = rules[-class_of[layout]] or learn(layout)
-    local line = rule.large and source_line() or 0
-    local l = slot()
-    l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
-    l.arg[0] = id
-    l.param[0].f = value
-    commit()
+  if type(value) == "number" then
+    assign_number(id, layout, value)
+  elseif istype(Array, value) then
+    assign_array(id, layout, value)
   elseif value == nil then
     raise("assignment: nil was given")
   else

@@ -16,8 +16,8 @@ local ufunc = require "array.ufunc"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
-local C, rt, wrap = lgt.C, lgt.rt, lgt.wrap
-local istype, type = ffi.istype, type
+local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
+local istype, next, type = ffi.istype, next, type
 
 slice.bind(raise)
 
@@ -35,8 +35,11 @@ function core.check_writable(a, who)
   end
 end
 
-local views = {} -- [layout][string or number] = layout of the view
-local trees = {} -- [layout][entry]... = layout of the view
+-- Layouts of views, by the layout they were taken from.  To every number that is a key 0.5 is added: so it lies in
+-- the hash part of its table, where the JIT compiler can follow; it gives up on a number that may be in either part.
+local by_text = {} -- [layout + 0.5][string]
+local by_position = {} -- [layout + 0.5][position + 0.5]
+local trees = {} -- [layout + 0.5]: a tree with a level for each entry of a table; see follow
 
 -- Take the steps that make views; what picks is left for later.
 local function layout_after(layout, steps)
@@ -87,58 +90,67 @@ local function learn_view(layout, key)
     end
     result = layout_after(layout, slice.resolve(slice.parse_string(key), shape))
   end
-  local known = views[layout] or {}
-  views[layout] = known
-  known[key] = result
+  local known = type(key) == "number" and by_position or by_text
+  local of_layout = known[layout + 0.5] or {}
+  known[layout + 0.5] = of_layout
+  of_layout[type(key) == "number" and key + 0.5 or key] = result
   return result
 end
 
--- A range {lo, hi, step = k}, or {}, as keys into a tree; nil for what the slow path must judge.
-local function range_node(node, e)
-  local fields = 0
-  for _ in pairs(e) do fields = fields + 1 end
-  if fields == 0 then return node[""] end
-  local lo, hi, step = e[1], e[2], e.step
-  if type(lo) ~= "number" or type(hi) ~= "number" or fields ~= (step and 3 or 2) then return nil end
-  node = node[lo + 0.5] -- apart from single positions
-  node = node and node[hi]
-  return node and node[step or 1]
+-- The node that an entry of a table leads to; nil for what the slow path must judge.
+local function follow(node, e)
+  local kind = type(e)
+  if kind == "number" then return node.position[e + 0.5] end
+  if kind == "string" then return node.text[e] end
+  if kind ~= "table" then return nil end
+  local field = next(e) -- {}, {lo, hi} or {lo, hi, step = k}, and nothing else
+  if field == nil then return node.whole end
+  if field ~= 1 or next(e, 1) ~= 2 then return nil end
+  local lo, hi, step = e[1], e[2], 1
+  field = next(e, 2)
+  if field ~= nil then
+    step = e.step
+    if field ~= "step" or next(e, "step") ~= nil or type(step) ~= "number" then return nil end
+  end
+  if type(lo) ~= "number" or type(hi) ~= "number" then return nil end
+  local his = node.range[lo + 0.5]
+  local steps = his and his[hi + 0.5]
+  return steps and steps[step + 0.5]
 end
 
--- The remembered layout for a table key, or nil.
+-- The remembered layout for a table key, or nil.  The first entries are taken without a loop, which would be a
+-- trace of its own where nothing outside it is compiled.
 local function find_in_tree(layout, key)
-  local node = trees[layout]
-  for i = 1, #key do
-    if not node then return nil end
-    local e = key[i]
-    if type(e) == "table" then
-      node = range_node(node, e)
-    elseif type(e) == "number" or type(e) == "string" and e ~= "" then
-      node = node[e]
-    else
-      return nil
-    end
+  local node, count = trees[layout + 0.5], #key
+  if not node or count == 0 or next(key, count) ~= nil then return nil end
+  node = follow(node, key[1])
+  if node and count > 1 then node = follow(node, key[2]) end
+  if node and count > 2 then node = follow(node, key[3]) end
+  if count > 3 then
+    for i = 4, count do node = node and follow(node, key[i]) end
   end
   return node and node.layout
 end
 
+local function new_node() return { position = {}, text = {}, range = {} } end
+
 local function remember_in_tree(layout, key, result)
-  local node = trees[layout] or {}
-  trees[layout] = node
-  local function step_to(k)
-    node[k] = node[k] or {}
-    node = node[k]
+  local node = trees[layout + 0.5] or new_node()
+  trees[layout + 0.5] = node
+  local function child(of, k, make)
+    of[k] = of[k] or make and make() or {}
+    return of[k]
   end
   for i = 1, #key do
     local e = key[i]
-    if type(e) ~= "table" then
-      step_to(e)
+    if type(e) == "number" then
+      node = child(node.position, e + 0.5, new_node)
+    elseif type(e) == "string" then
+      node = child(node.text, e, new_node)
     elseif next(e) == nil then
-      step_to("")
+      node = child(node, "whole", new_node)
     else
-      step_to(e[1] + 0.5)
-      step_to(e[2])
-      step_to(e.step or 1)
+      node = child(child(child(node.range, e[1] + 0.5), e[2] + 0.5), (e.step or 1) + 0.5, new_node)
     end
   end
   node.layout = result
@@ -170,11 +182,13 @@ end
 -- The layout of the view for any key that makes one, or nil and the steps.
 local function view_layout(layout, key)
   local kind = type(key)
-  if kind == "string" or kind == "number" then
-    local known = views[layout]
+  if kind == "string" then
+    local known = by_text[layout + 0.5]
     return known and known[key] or learn_view(layout, key)
-  end
-  if kind == "table" then
+  elseif kind == "number" then
+    local known = by_position[layout + 0.5]
+    return known and known[key + 0.5] or learn_view(layout, key)
+  elseif kind == "table" then
     local result = find_in_tree(layout, key)
     if result then return result end
   end
@@ -402,21 +416,41 @@ local function other_index(a, key)
 end
 jit.off(other_index)
 
+local function alias(a, layout) return wrap(C.lgt_array_alias(rt, a.id, layout)) end
+
+-- a[key] for each type of key.  Each is compiled on its own, also where the choice between them is interpreted.
+local function get_named(a, key)
+  local known = by_text[handles[a.id].layout + 0.5]
+  local layout = known and known[key]
+  if layout then return alias(a, layout) end
+  local getter = getters[key]
+  if getter then return getter(a) end
+  return other_index(a, key)
+end
+
+local function get_position(a, key)
+  local known = by_position[handles[a.id].layout + 0.5]
+  local layout = known and known[key + 0.5]
+  if layout then return alias(a, layout) end
+  return other_index(a, key)
+end
+
+local function get_table(a, key)
+  local layout = find_in_tree(handles[a.id].layout, key)
+  if layout then return alias(a, layout) end
+  return other_index(a, key)
+end
+
 -- a[key]
 function index.get(a, key)
-  local method = methods[key]
-  if method ~= nil then return method end
-  local known = views[handles[a.id].layout]
-  if known then
-    local layout = known[key]
-    if layout then return wrap(C.lgt_array_alias(rt, a.id, layout)) end
+  local kind = type(key)
+  if kind == "string" then
+    local method = methods[key]
+    if method ~= nil then return method end
+    return get_named(a, key)
   end
-  local getter = getters[key]
-  if getter ~= nil then return getter(a) end
-  if type(key) == "table" then
-    local layout = find_in_tree(handles[a.id].layout, key)
-    if layout then return wrap(C.lgt_array_alias(rt, a.id, layout)) end
-  end
+  if kind == "number" then return get_position(a, key) end
+  if kind == "table" then return get_table(a, key) end
   return other_index(a, key)
 end
 
@@ -439,12 +473,10 @@ function index.set(a, key, value)
   local layout, steps = view_layout(core.layout_of(a, "assignment"), key)
   core.check_writable(a, "assignment")
   if not layout then return other_set(a, key, steps, value) end
-  local id = C.lgt_array_alias(rt, a.id, layout)
-  if id == 0 then lgt.fail() end
-  core.assign(id, layout, value)
-  C.lgt_array_free(rt, id)
+  local view = alias(a, layout)
+  core.assign(view.id, layout, value)
+  free(view)
 end
-
 
 -- a:sub(i, j, k, l): rows i to j, columns k to l.
 function methods.sub(a, ...)

@@ -62,23 +62,35 @@ end
 -- Always a copy.
 function methods.flatten(a) return np.ravel(np.copy(a)) end
 
+local reversed = {} -- [layout + 0.5] = layout; see index.lua for the 0.5
+
+local function learn_reversed(layout)
+  local ndim, order = layouts[layout].ndim, {}
+  for d = 1, ndim do order[d] = ndim + 1 - d end
+  reversed[layout + 0.5] = lgt.transpose(layout, order)
+  return reversed[layout + 0.5]
+end
+jit.off(learn_reversed)
+
+local function reverse(a)
+  local layout = core.layout_of(a, "transpose")
+  return alias(a, reversed[layout + 0.5] or learn_reversed(layout))
+end
+getters.T = reverse
+
 -- Reverse the axes, or put them into the given order.
 ---@param a lgt_array
 ---@param ... integer axes
 function np.transpose(a, ...)
-  local layout = core.layout_of(a, "transpose")
-  local ndim = layouts[layout].ndim
   local order = { ... }
   if type(order[1]) == "table" then order = { unpack(order[1]) } end
-  if #order == 0 then
-    for d = 1, ndim do order[d] = ndim + 1 - d end
-  end
+  if #order == 0 then return reverse(a) end
+  local layout = core.layout_of(a, "transpose")
+  local ndim = layouts[layout].ndim
   if #order ~= ndim then raise("transpose: %d axes for an array of %d dimensions", #order, ndim) end
   for d = 1, ndim do order[d] = core.check_axis(order[d], ndim, "transpose") end
   return alias(a, lgt.transpose(layout, order))
 end
-
-getters.T = function(a) return np.transpose(a) end
 
 function np.swapaxes(a, first, second)
   local ndim = core.ndim_of(a)

@@ -7,7 +7,7 @@
 -- dtype as one number), which kind to launch and which layout the result has.  A hit costs some table
 -- look-ups and stores; a miss promotes, broadcasts, perhaps registers a kind, and remembers.
 --     array, array     rules[class_a * 2^21 + class_b]
---     array            rules[class]
+--     array            rules[class + 0.5], so that it lies in the table's hash part (see index.lua)
 --     array, number    rules[-class]
 --     number, array    rules[-class - 2^21]
 -- A rule is {kind, layout, large, numbers}: `large` launches say which line they come from, and
@@ -177,8 +177,8 @@ jit.off(learn_pair)
 
 local function learn_single(u, a)
   local class = lgt.classify(core.layout_of(a, u.name))
-  u[class] = make_rule(u, { a })
-  return u[class]
+  u[class + 0.5] = make_rule(u, { a })
+  return u[class + 0.5]
 end
 jit.off(learn_single)
 
@@ -207,42 +207,49 @@ local function other_pair(u, a, b)
 end
 jit.off(other_pair)
 
+-- One function for each pair of operands, and one that chooses: what is compiled on its own stays compiled where the
+-- choice is interpreted.
+local function binary_arrays(u, a, b)
+  if not (istype(Array, a) and istype(Array, b)) then return other_pair(u, a, b) end
+  local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  local id = fresh(rule.layout)
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
+  l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
+  commit()
+  return wrap(id)
+end
+
+local function launch_number(rule, a, x)
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  local id = fresh(rule.layout)
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
+  l.arg[0], l.arg[1] = id, a.id
+  l.param[0].f = x
+  commit()
+  return wrap(id)
+end
+
+local function array_number(u, a, b)
+  if not istype(Array, a) then return other_pair(u, a, b) end
+  local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
+  if rule.numbers then rule = number_rule(u, rule, b) end
+  return launch_number(rule, a, b)
+end
+
+local function number_array(u, a, b)
+  if not istype(Array, b) then return other_pair(u, a, b) end
+  local rule = u[-class_of[handles[b.id].layout] - SECOND] or learn_pair(u, a, b)
+  if rule.numbers then rule = number_rule(u, rule, a) end
+  return launch_number(rule, b, a)
+end
+
 local function binary(u, a, b)
-  if istype(Array, a) then
-    if istype(Array, b) then
-      local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
-      local line = rule.large and source_line() or 0
-      local l = slot()
-      local id = fresh(rule.layout)
-      l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
-      l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
-      commit()
-      return wrap(id)
-    elseif type(b) == "number" then
-      local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
-      if rule.numbers then rule = number_rule(u, rule, b) end
-      local line = rule.large and source_line() or 0
-      local l = slot()
-      local id = fresh(rule.layout)
-      l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
-      l.arg[0], l.arg[1] = id, a.id
-      l.param[0].f = b
-      commit()
-      return wrap(id)
-    end
-  elseif type(a) == "number" and istype(Array, b) then
-    local rule = u[-class_of[handles[b.id].layout] - SECOND] or learn_pair(u, a, b)
-    if rule.numbers then rule = number_rule(u, rule, a) end
-    local line = rule.large and source_line() or 0
-    local l = slot()
-    local id = fresh(rule.layout)
-    l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
-    l.arg[0], l.arg[1] = id, b.id
-    l.param[0].f = a
-    commit()
-    return wrap(id)
-  end
-  return other_pair(u, a, b)
+  if type(b) == "number" then return array_number(u, a, b) end
+  if type(a) == "number" then return number_array(u, a, b) end
+  return binary_arrays(u, a, b)
 end
 ufunc.binary = binary
 
@@ -258,7 +265,7 @@ jit.off(other_single)
 
 local function unary(u, a)
   if not istype(Array, a) then return other_single(u, a) end
-  local rule = u[class_of[handles[a.id].layout]] or learn_single(u, a)
+  local rule = u[class_of[handles[a.id].layout] + 0.5] or learn_single(u, a)
   local line = rule.large and source_line() or 0
   local l = slot()
   local id = fresh(rule.layout)
@@ -277,31 +284,41 @@ local function overlaps(a, b)
 end
 ufunc.overlaps = overlaps
 
--- u is the table of rules for in-place use; returns a.
-local function inplace(u, a, b)
+local function check_target(u, a)
   if not istype(Array, a) then operand_of(a, u.name); core.layout_of(a, u.name) end
   core.check_writable(a, u.name)
-  if istype(Array, b) then
-    if overlaps(a, b) then b = np.copy(b) end
-    local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
-    local line = rule.large and source_line() or 0
-    local l = slot()
-    l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
-    l.arg[0], l.arg[1] = a.id, b.id
-    commit()
-    return a
-  elseif type(b) == "number" then
-    local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
-    if rule.numbers then rule = number_rule(u, rule, b) end
-    local line = rule.large and source_line() or 0
-    local l = slot()
-    l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
-    l.arg[0] = a.id
-    l.param[0].f = b
-    commit()
-    return a
-  end
-  return other_pair(u, a, b) or a
+end
+
+local function inplace_array(u, a, b)
+  check_target(u, a)
+  if not istype(Array, b) then return other_pair(u, a, b) or a end
+  if overlaps(a, b) then b = np.copy(b) end
+  local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
+  l.arg[0], l.arg[1] = a.id, b.id
+  commit()
+  return a
+end
+
+local function inplace_number(u, a, b)
+  check_target(u, a)
+  local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
+  if rule.numbers then rule = number_rule(u, rule, b) end
+  local line = rule.large and source_line() or 0
+  local l = slot()
+  l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
+  l.arg[0] = a.id
+  l.param[0].f = b
+  commit()
+  return a
+end
+
+-- u is the table of rules for in-place use; returns a.
+local function inplace(u, a, b)
+  if type(b) == "number" then return inplace_number(u, a, b) end
+  return inplace_array(u, a, b)
 end
 ufunc.inplace = inplace
 

@@ -102,6 +102,27 @@ check.case("truth of reductions", function()
   check.equal(np.array_equal(a, a.T), false)
 end)
 
+check.case("a key that is known does not hide mistakes in one like it", function()
+  local x = np.arange(5 * 6 * 4 * 3, { dtype = "float64" }):reshape(5, 6, 4, 3)
+  for _ = 1, 300 do -- until it is compiled
+    check.equal(x[{ 2, { 2, 4 }, { 1, 4, step = 2 }, {} }](1, 1, 1), 84)
+    check.equal(x[{ 2, 3, 4, 1 }]:item(), 72 + 24 + 9)
+    check.equal(x[{ { 2, 3 }, "..." }](1, 1, 1, 1), 72)
+    check.equal(x[2](1, 1, 1), 72)
+  end
+  for _ = 1, 100 do
+    check.refuses("unknown field", function() return x[{ 2, 3, 4, 1, axis = 1 }] end)
+    check.refuses("a table inside an index", function() return x[{ 2, { 2, 4, stop = 1 }, { 1, 4, step = 2 }, {} }] end)
+    check.refuses("a range is {lo, hi}", function() return x[{ 2, { 2, 4 }, { 1, 4, step = "2" }, {} }] end)
+    check.refuses("a table inside an index", function() return x[{ 2, { [0] = 1, 2, 4 }, { 1, 4, step = 2 }, {} }] end)
+    check.refuses("1.5 is no position", function() return x[{ 1.5, 3, 4, 1 }] end)
+    check.refuses("2.5 is no position", function() return x[{ 2, { 2.5, 4 }, { 1, 4, step = 2 }, {} }] end)
+    check.refuses("1.5 is no position", function() return x[1.5] end)
+    check.refuses("outside its extent", function() return x[6] end)
+    check.refuses("entries for an array", function() return x[{ 2, 3, 4 }] end)
+  end
+end)
+
 check.case("views share, copies do not", function()
   local b = a:copy()
   local row, copy = b[1], b[1]:copy()

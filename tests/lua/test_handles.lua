@@ -97,6 +97,15 @@ check.case("explicit release", function()
   check.that(lgt.stats().live_stores <= before + 8, "free() left stores over")
 end)
 
+check.case("a refused assignment through a view keeps nothing", function()
+  local before = live()
+  for _ = 1, 100 do
+    local x = np.ones(1000)
+    check.that(not pcall(function() x["1:3"] = np.ones(7) end), "7 elements were put into 3")
+  end
+  check.that(live() <= before + 4, "stores were left over")
+end)
+
 check.case("a released array is refused in compiled loops too", function()
   local x, accepted = np.ones(100), 0
   for _ = 1, 2000 do
