@@ -453,7 +453,8 @@ static lgt_status leave_recipe(run *r) {
 
 /* ---- running a group --------------------------------------------------------------------------------------------- */
 
-static lgt_status run_group(run *r) {
+/* Find memory for the group's slots: what is in flight may have to end before there is enough. */
+static lgt_status acquire(run *r) {
   lgt_plan_group *group = r->group;
   bool many = r->binder->map->domains > 1;
   size_t n = (size_t)group->nslot * (size_t)r->binder->map->domains + 1;
@@ -468,9 +469,16 @@ static lgt_status run_group(run *r) {
     share_slots(r);
   }
   lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
-  lgt_job_source source = {group, r->inst, r->param, r->fold, r->where};
-  if (!status) status = lgt_job_group(r->binder, &source);
-  return status;
+  if (!status || !r->binder->njob) return status;
+  release_slots(r);
+  r->inst = NULL;
+  lgt_bind_retire(r->binder, true);
+  return acquire(r);
+}
+
+static lgt_status run_group(run *r) {
+  lgt_job_source source = {r->group, r->inst, r->param, r->fold, r->where};
+  return lgt_job_group(r->binder, &source);
 }
 
 static lgt_failure *failure_of(const run *r, const lgt_store *store) {
@@ -523,7 +531,7 @@ static void fail_group(run *r, lgt_status status, uint32_t line) {
 }
 
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
-                          const uint32_t *root) {
+                          const uint32_t *root, bool last) {
   run r = {.binder = binder, .group = group, .root = root};
   lgt_status status = LGT_OK;
   r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
@@ -542,6 +550,11 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   for (int i = 0; r.param && i < group->count; i++)
     memcpy(r.param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *r.param);
   if (!r.param) status = no_memory();
+  if (!status) status = acquire(&r);
+  if (status == LGT_NO_MEMORY && !last) {
+    if (r.inst) release_slots(&r);
+    return status;
+  }
   if (!status) status = run_group(&r);
   if (!status) status = settle_all(&r);
   if (!status) status = leave_recipe(&r);
@@ -582,7 +595,8 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_arena_reset(&binder->arena);
   run r = {
       .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
-  status = run_group(&r);
+  status = acquire(&r);
+  if (!status) status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
   if (r.inst) release_slots(&r);
   if (!status) drop_recipe(binder, store);

@@ -43,8 +43,9 @@ typedef struct lgt_binding {
 } lgt_binding;
 
 /* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
- * number.  Failures poison the results; the status is only about lgt's own memory. */
-lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root);
+ * number.  Failures poison the results.  LGT_NO_MEMORY, unless this is the `last` attempt: nothing has
+ * run, because there is no memory for all that the group needs at once. */
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root, bool last);
 /* Would running the group copy an instance only because a recipe refers to it?  Returns the bytes. */
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 

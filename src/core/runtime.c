@@ -296,6 +296,15 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   }
 }
 
+/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls
+ * before it, which have run, and run those of the group one by one, so that only those fail that must. */
+static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
+  int calls = group->count;
+  rt->flush.ncall = group->first;
+  rt->flush.apart = calls;
+  drop_calls(rt);
+}
+
 /* Run the groups of the plan.  1: collect first. */
 static int bind_groups(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
@@ -306,9 +315,16 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       double copy_ns = (double)lgt_bind_pinned_bytes(&rt->binder, group, rt->window.root) / 5;
       if (copy_ns > rt->fuser.collection_ns || pressed(rt) || coin(rt)) return ask(rt);
     }
+    bool ask_again = may_ask && !flush->collected;
     flush->collected = false;
-    lgt_status status = lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root);
-    if (status) return status;
+    bool last = !ask_again && flush->group == 0 && group->count == 1;
+    lgt_status status =
+        lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
+    if (status && ask_again) return ask(rt);
+    if (status) {
+      take_apart(rt, group);
+      return 0;
+    }
     flush->group++;
     lgt_bind_retire(&rt->binder, false);
     while (rt->binder.njob > MAX_IN_FLIGHT) { /* far enough ahead: help */
@@ -349,8 +365,9 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   for (;;) {
     if (flush->ncall == 0) {
       int n = rt->window.count;
-      if (n == 0 || (!flush->forced && n < rt->target)) break;
-      flush->ncall = lgt_window_cut(&rt->window, flush->forced);
+      if (n == 0 || (!flush->forced && !flush->apart && n < rt->target)) break;
+      flush->ncall = flush->apart ? 1 : lgt_window_cut(&rt->window, flush->forced);
+      flush->apart -= flush->apart > 0;
       rt->windows++;
     }
     int result = flush->plan ? 0 : plan_calls(rt, may_ask);

@@ -13,6 +13,7 @@ typedef struct lgt_flush_state {
   int ncall;             /* of the window, being run; 0: none */
   lgt_plan *plan;
   int group;             /* next to run */
+  int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
   bool collected;        /* the caller has collected since the last reason to ask */
 } lgt_flush_state;
 

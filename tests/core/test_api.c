@@ -536,6 +536,50 @@ TEST(counters_have_names) {
   lgt_close(rt);
 }
 
+/* What was launched before and after, and would have been fused with it, has its values. */
+TEST(only_what_lacks_memory_fails) {
+  for (int domains = 1; domains < 3; domains++) {
+    CHECK(!open_with(&rt, "domains", domains == 1 ? "1" : "2", "min_tile", "1", "cpus", "2", "mem", "1M",
+                     "check", "1", NULL));
+    lgt_id x = counting(N), y = vector(N), z = vector(N), large = vector(1 << 20), half = vector(1 << 16);
+    int fill = kind_of(rt, LGT_FLOAT64, "c3 =0"), next = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"),
+        grow = kind_of(rt, LGT_FLOAT64, "a0 c1 add =0");
+    lgt_launch l = {.kind = (uint16_t)fill, .nargs = 1, .line = lgt_line(rt, "prog.lua:3"), .arg = {large}};
+    CHECK(!launch(rt, grow, 1, x) && !launch(rt, next, 2, y, x) && !launch(rt, fill, 1, half));
+    CHECK(!lgt_submit(rt, &l));
+    CHECK(!launch(rt, next, 2, z, y) && !launch(rt, grow, 1, x));
+    REFUSED(lgt_fence(rt), LGT_NO_MEMORY, "prog.lua:3");
+    CHECK(!lgt_fence(rt));
+    CHECK(!lgt_array_copy_out(rt, x, data) && data[0] == 2 && data[N - 1] == N + 1);
+    CHECK(!lgt_array_copy_out(rt, y, data) && data[0] == 2 && data[N - 1] == N + 1);
+    CHECK(!lgt_array_copy_out(rt, z, data) && data[0] == 3 && data[N - 1] == N + 2);
+    REFUSED(lgt_array_copy_out(rt, large, NULL), LGT_NO_MEMORY, "prog.lua:3");
+    lgt_close(rt);
+  }
+}
+
+/* Results that the script has dropped, but not yet reported, do not count. */
+TEST(lack_of_memory_asks_for_a_collection) {
+  CHECK(!open_with(&rt, "mem", "1M", "cpus", "1", NULL));
+  lgt_id x = vector(1 << 15), dead[20];
+  int fill = kind_of(rt, LGT_FLOAT64, "c3 =0"), next = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), ndead = 0;
+  CHECK(!launch(rt, fill, 1, x));
+  for (int i = 0; i < 20; i++) {
+    lgt_id y = vector(1 << 15);
+    CHECK(!launch(rt, next, 2, y, x));
+    dead[ndead++] = x;
+    x = y;
+    while (lgt_flush(rt) == 1) {
+      lgt_array_free_many(rt, dead, ndead);
+      ndead = 0;
+    }
+  }
+  CHECK(!lgt_fence(rt));
+  double all[1 << 15];
+  CHECK(!lgt_array_copy_out(rt, x, all) && all[77] == 23);
+  lgt_close(rt);
+}
+
 TEST(memory_has_a_budget) {
   CHECK(!open_with(&rt, "mem", "1M", "cpus", "1", NULL));
   lgt_id small = vector(1000), large = vector(1 << 20), sum = vector(1000);
@@ -580,6 +624,8 @@ int main(void) {
   RUN(overwriting_all_of_an_array_heals_it);
   RUN(options_change_while_it_runs);
   RUN(counters_have_names);
+  RUN(only_what_lacks_memory_fails);
+  RUN(lack_of_memory_asks_for_a_collection);
   RUN(memory_has_a_budget);
   return check_done();
 }
