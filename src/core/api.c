@@ -117,9 +117,7 @@ void lgt_array_free(lgt_runtime *rt, lgt_id array) {
 }
 
 void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
-  double begin = rt->asked ? lgt_time() : 0;
   for (int64_t i = 0; i < count; i++) lgt_array_free(rt, arrays[i]);
-  if (rt->asked) rt->asked_at += lgt_time() - begin;
 }
 
 /* ---- memory of the host program ---------------------------------------------------------------------------- */

@@ -232,6 +232,8 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch);
  * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a
  * collector simply calls again), or a negative status. */
 int lgt_flush(lgt_runtime *rt);
+/* The heap that the caller's collector has just gone through, in bytes: how much a collection costs. */
+void lgt_collected(lgt_runtime *rt, double heap);
 /* Flush and wait for everything; returns the first error of a task that was not reported yet. */
 lgt_status lgt_fence(lgt_runtime *rt);
 /* on = 1: a wait for results returns at once with the error "interrupted", and so does every later one

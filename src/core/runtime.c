@@ -23,9 +23,8 @@
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
-static const double COLLECTION_NS = 30000;      /* until one was measured */
-static const double COLLECTION_MIN_NS = 5000;
-static const double FREE_NS = 150; /* of a collection's time, for each handle it finds dead */
+static const double COLLECTION_NS = 30000;      /* until the caller's heap is known */
+static const double COLLECTION_NS_PER_BYTE = 0.4;
 
 /* ---- opening and closing ---------------------------------------------------------------------------- */
 
@@ -196,22 +195,18 @@ static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be d
 
 static int ask(lgt_runtime *rt) {
   rt->asked = true;
-  rt->asked_at = lgt_time();
-  rt->asked_stores = rt->stores.live_stores;
   return 1;
 }
 
-/* The caller is back: how long did it take, apart from what some collection had to spend on each dead handle? */
+/* The caller is back. */
 static void answered(lgt_runtime *rt) {
-  double ns = (lgt_time() - rt->asked_at) * 1e9;
-  ns -= (double)(rt->asked_stores - rt->stores.live_stores) * FREE_NS;
-  if (ns < COLLECTION_MIN_NS) ns = COLLECTION_MIN_NS;
   rt->asked = false;
   rt->flush.collected = true;
   rt->map.since_collection = 0;
   rt->collections++;
-  rt->fuser.collection_ns = (3 * rt->fuser.collection_ns + ns) / 4;
 }
+
+void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE; }
 
 static bool pressed(const lgt_runtime *rt) {
   int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);

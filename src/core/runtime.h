@@ -34,9 +34,7 @@ struct lgt_runtime {
 
   char **line;           /* owned texts by number; 0 is unused */
   int nline, line_room;
-  double asked_at;       /* when the caller was asked to collect; later by the time spent on freeing handles */
-  int64_t asked_stores;  /* how many there were then */
-  bool asked;
+  bool asked;            /* the caller was asked to collect */
   uint64_t jitter;       /* state of the random local decisions; 0: none */
   char *text;            /* owned: what explain returned last */
 

@@ -155,6 +155,7 @@ local function flush()
   while result == 1 do
     collectgarbage()
     sweep()
+    C.lgt_collected(rt, collectgarbage("count") * 1024)
     result = C.lgt_flush(rt)
   end
   if result < 0 then fail() end
