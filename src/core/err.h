@@ -23,7 +23,8 @@
   X(COMPILE, -9, "compilation failed")                         \
   X(RELEASED, -10, "array was released")                       \
   X(SYSTEM, -11, "system call failed")                         \
-  X(INTERRUPTED, -12, "interrupted")
+  X(INTERRUPTED, -12, "interrupted")                           \
+  X(SCRIPT, -13, "script failed")
 
 enum {
 #define X(NAME, value, text) LGT_##NAME = value,

@@ -281,6 +281,9 @@ function lgt.is_large(layout) return bit.band(layouts[layout].flags, C.LGT_LAYOU
 ---@return lgt_array
 function lgt.new(layout) return wrap(fresh(layout)) end
 
+-- The number by which C knows an array; 0 for everything else.
+function lgt.id_of(x) return ffi.istype(Array, x) and x.id or 0 end
+
 -- A second handle on the same elements through another layout of the same root.
 function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, layout)) end
 

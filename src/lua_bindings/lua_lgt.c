@@ -18,11 +18,14 @@
 #include <dlfcn.h>
 #include <lauxlib.h>
 #include <limits.h>
+#include <lualib.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "err.h"
 
 enum { LINES = 1024 }; /* a power of two */
 
@@ -171,8 +174,8 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   *b = (binding){.config = config};
   if (!find_paths(b)) {
     lua_pop(L, 1);
-    return lgt_fail(-7,
-                    "the Lua libraries of lgt were not found beside liblgt: is the installation complete?");
+    return lgt_err(LGT_IO,
+                   "the Lua libraries of lgt were not found beside liblgt: is the installation complete?");
   }
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, close_binding);
@@ -190,13 +193,130 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   return 0;
 }
 
-void lgt_lua_attach(lua_State *L, lgt_runtime *rt) {
+/* ---- states ----------------------------------------------------------------------------------- */
+
+lgt_status lgt_lua_attach(lua_State *L, lgt_runtime *rt) {
+  if (!find_binding(L)) {
+    lgt_status status = lgt_lua_open(L, NULL);
+    if (status) return status;
+  }
   binding *b = find_binding(L);
-  if (!b || b->rt) return;
+  if (b->rt && b->rt != rt)
+    return lgt_err(LGT_BAD_ARGUMENT, "the lua_State has a runtime already: attach before `require \"lgt\"`");
   b->rt = rt;
+  return LGT_OK;
+}
+
+static int open_state(lua_State *L) {
+  lgt_runtime *rt = lua_touserdata(L, 1);
+  lua_gc(L, LUA_GCSTOP, 0);
+  luaL_openlibs(L);
+  lua_gc(L, LUA_GCRESTART, -1);
+  if (lgt_lua_attach(L, rt)) return luaL_error(L, "%s", lgt_message());
+  lgt_lua_tune(L);
+  return 0;
+}
+
+lua_State *lgt_lua_new(lgt_runtime *rt) {
+  lua_State *L = luaL_newstate();
+  if (!L) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for a lua_State");
+    return NULL;
+  }
+  if (!lua_cpcall(L, open_state, rt)) return L;
+  lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
+  lua_close(L);
+  return NULL;
+}
+
+lgt_runtime *const *lgt_lua_runtime(lua_State *L) {
+  binding *b = find_binding(L);
+  return b ? &b->rt : NULL;
 }
 
 lgt_status lgt_lua_finish(lua_State *L) {
   binding *b = find_binding(L);
   return b && b->rt ? lgt_fence(b->rt) : 0;
+}
+
+/* A program of some hundred array operations has traces for each of them; at its usual limits (1000 traces,
+ * 512 KB) LuaJIT throws them all away and begins again.  The limits on one trace stay: a loop body too long
+ * for it runs interpreted around compiled operations, which costs 60 to 250 ns each, as much as in one long
+ * trace. */
+void lgt_lua_tune(lua_State *L) {
+  static const char *const parameters[] = {"maxtrace=8000", "sizemcode=128", "maxmcode=16384"};
+  int top = lua_gettop(L), count = (int)(sizeof parameters / sizeof *parameters);
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "jit.opt");
+  if (lua_istable(L, -1)) {
+    lua_getfield(L, -1, "start");
+    for (int i = 0; i < count; i++) lua_pushstring(L, parameters[i]);
+    lua_pcall(L, count, 0, 0); /* another LuaJIT may not know them all: slower, not wrong */
+  }
+  lua_settop(L, top);
+}
+
+/* ---- scripts and arrays ------------------------------------------------------------------------- */
+
+static int traceback(lua_State *L) {
+  const char *message = lua_tostring(L, 1);
+  if (!message && luaL_callmeta(L, 1, "__tostring")) message = lua_tostring(L, -1);
+  luaL_traceback(L, L, message ? message : "(error object is not a string)", 1);
+  return 1;
+}
+
+/* Run what luaL_load... left on the stack. */
+static lgt_status run(lua_State *L, int status) {
+  if (!status) {
+    lua_pushcfunction(L, traceback);
+    lua_insert(L, -2);
+    status = lua_pcall(L, 0, 0, -2);
+    lua_remove(L, status ? -2 : -1);
+  }
+  if (!status) return LGT_OK;
+  lgt_err(status == LUA_ERRMEM ? LGT_NO_MEMORY : LGT_SCRIPT, "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return status == LUA_ERRMEM ? LGT_NO_MEMORY : LGT_SCRIPT;
+}
+
+lgt_status lgt_lua_run_file(lua_State *L, const char *path) { return run(L, luaL_loadfile(L, path)); }
+
+lgt_status lgt_lua_run_text(lua_State *L, const char *text, const char *name) {
+  lua_pushfstring(L, "=%s", name);
+  int status = luaL_loadbuffer(L, text, strlen(text), lua_tostring(L, -1));
+  lua_remove(L, -2);
+  return run(L, status);
+}
+
+/* Pushes a field of the lgt module; false with an error message on the stack instead. */
+static bool push_field(lua_State *L, const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "lgt");
+  if (lua_pcall(L, 1, 1, 0)) return false;
+  lua_getfield(L, -1, name);
+  lua_remove(L, -2);
+  return true;
+}
+
+lgt_status lgt_lua_push(lua_State *L, lgt_id array) {
+  if (push_field(L, "wrap")) {
+    lua_pushnumber(L, array);
+    if (!lua_pcall(L, 1, 1, 0)) return LGT_OK;
+  }
+  lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return LGT_SCRIPT;
+}
+
+lgt_id lgt_lua_array(lua_State *L, int place) {
+  lgt_id id = 0;
+  lua_pushvalue(L, place);
+  if (push_field(L, "id_of")) {
+    lua_insert(L, -2);
+    if (!lua_pcall(L, 1, 1, 0)) id = (lgt_id)lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  } else {
+    lua_pop(L, 2);
+  }
+  return id;
 }

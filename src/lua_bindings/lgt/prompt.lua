@@ -1,0 +1,247 @@
+-- lgt/prompt.lua - what the prompt understands, and how it answers.
+--
+--   1 + 1                 an expression: its values are printed, and kept in _, __ and ___
+--   x = np.zeros(3)       a statement; `local x = ...` makes a global too, lest it be gone with its line
+--   for i = 1, 3 do       what is not complete goes on in the next line
+--   ?np.sum               what the sources say about it; also help(np.sum)
+--   who()                 the variables: type, shape, dtype, bytes
+--   timeit("np.sum(x)")   how long it takes; also timeit(f)
+--
+-- np and lgt are loaded when they are first used.
+--
+-- The loop is C (prompt.c): start(terminal), then read() -> chunk, which it calls, and show(values...), until
+-- read returns nil; then stop().  read returns false where there is nothing to call.  `terminal` has
+-- line(prompt) and complain(message), and on a real terminal also remember, load, save and columns; it calls
+-- terminal.complete.
+--
+-- Ctrl-C must end any loop, and a compiled one does not look at hooks.  So functions that are loaded from now
+-- on are interpreted, unless they belong to the libraries: LuaJIT tells of each new prototype (its "bc" event),
+-- and the JIT compiler is switched off for it.  timeit compiles what it measures, after a first run.
+
+local jit = require "jit"
+local jutil = require "jit.util"
+local show = require "lgt.show"
+local sources = require "lgt.sources"
+
+local prompt = {}
+
+local globals = getfenv(0)
+local loadstring, type, select, tostring, rawset, rawget = loadstring, type, select, tostring, rawset, rawget
+local print, setmetatable, getmetatable, ipairs = print, setmetatable, getmetatable, ipairs
+
+local terminal
+local hidden = {} -- names that who() leaves out: those there were at the start
+
+-- ---- interpreted, so that Ctrl-C works ----------------------------------------------------------------
+
+local function is_users(prototype)
+  local source = jutil.funcinfo(prototype).source
+  return source ~= nil and not sources.is_library(source)
+end
+
+local expected = {} -- prototypes of a script that runs before the prompt (-i); compiled until then
+
+local function note(prototype)
+  if is_users(prototype) then expected[#expected + 1] = prototype end
+end
+
+local function interpret(prototype)
+  if is_users(prototype) then jit.off(prototype) end
+end
+
+-- Before the script of `lgt -i script`.
+function prompt.expect() jit.attach(note, "bc") end
+
+local function interpret_users()
+  jit.attach(note)
+  for _, prototype in ipairs(expected) do jit.off(prototype) end
+  if #expected > 0 then jit.flush() end
+  expected = {}
+  jit.attach(interpret, "bc")
+end
+
+-- ---- timing --------------------------------------------------------------------------------------------
+
+local function duration(seconds)
+  for _, unit in ipairs { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } } do
+    if seconds >= unit[1] then return ("%.3g %s"):format(seconds / unit[1], unit[2]) end
+  end
+  return ("%.3g ns"):format(seconds * 1e9)
+end
+
+-- Seconds for `count` calls, and for the runtime to finish what they launched.
+local function measure(f, count, lgt)
+  local begin = lgt.time()
+  for _ = 1, count do f() end
+  lgt.fence()
+  return lgt.time() - begin
+end
+
+-- Print how long a function or an expression takes: the median and the best of several measurements.  What
+-- it launches is waited for.
+---@param what function|string
+local function timeit(what)
+  local f = what
+  if type(what) == "string" then
+    local why
+    f, why = loadstring("return " .. what, "=timeit")
+    if not f then f, why = loadstring(what, "=timeit") end
+    if not f then error(why, 0) end
+  end
+  if type(f) ~= "function" then error("timeit: a function or the text of an expression was expected", 2) end
+  local lgt = require "lgt"
+  measure(f, 1, lgt) -- Ctrl-C ends this one: it is interpreted
+  local interpreted = is_users(f)
+  if interpreted then jit.on(f, true) end
+  local ok, why = pcall(function()
+    local once, count = measure(f, 1, lgt), 1
+    while once * count < 0.02 and count < 1e7 do
+      count = count * 4
+      once = measure(f, count, lgt) / count
+    end
+    local times = {}
+    for i = 1, once * count > 1 and 3 or 7 do times[i] = measure(f, count, lgt) / count end
+    table.sort(times)
+    print(("%s a call (best %s; %d times %d calls)"):format(duration(times[(#times + 1) / 2]), duration(times[1]),
+      #times, count))
+  end)
+  if interpreted then jit.off(f, true) end
+  if not ok then error(why, 0) end
+end
+
+-- ---- names of the prompt ---------------------------------------------------------------------------------
+
+local lazy = { np = "array", lgt = "lgt" }
+
+local function install_names()
+  for name in next, globals do hidden[name] = true end
+  for _, name in ipairs { "who", "help", "timeit", "_", "__", "___", "np", "lgt" } do hidden[name] = true end
+  local names = {
+    who = function() print(show.who(globals, hidden)) end,
+    help = function(...) print(require("lgt.help").text(...)) end,
+    timeit = timeit,
+  }
+  for name, value in next, names do
+    if rawget(globals, name) == nil then rawset(globals, name, value) end
+  end
+  if getmetatable(globals) == nil then
+    setmetatable(globals, { __index = function(_, name)
+      if not lazy[name] then return nil end
+      local module = require(lazy[name])
+      rawset(globals, name, module)
+      return module
+    end })
+  end
+end
+
+-- ---- history -----------------------------------------------------------------------------------------------
+
+local function history_file()
+  local home = os.getenv("HOME")
+  local state = os.getenv("XDG_STATE_HOME") or home and home .. "/.local/state"
+  return state and state .. "/lgt/history"
+end
+
+local function save_history()
+  local file = history_file()
+  if not file or terminal.save(file) then return end
+  os.execute("mkdir -p '" .. file:match("^(.*)/"):gsub("'", "'\\''") .. "' 2>/dev/null")
+  terminal.save(file)
+end
+
+-- ---- reading -----------------------------------------------------------------------------------------------
+
+local function is_incomplete(message) return message:sub(-7) == "'<eof>'" end
+
+-- `local x = 1` at the beginning of an input as an assignment; nil where it is something else.
+local function as_global(text)
+  local rest = text:match("^%s*local%s+(.*)$")
+  if not rest then return nil end
+  if rest:match("^function%s") or rest:match("^[%a_][%w_]*[%s%w_,]*=[^=]") then return loadstring(rest, "=stdin") end
+  if rest:match("^[%a_][%w_]*[%s%w_,]*$") then return loadstring(rest .. " = nil", "=stdin") end
+end
+
+-- The chunk, or nil, why not, and whether more lines may help.
+local function compile(text)
+  local chunk, why = loadstring("return " .. text:gsub("^=", "", 1), "=stdin")
+  if chunk then return chunk end
+  local incomplete = is_incomplete(why)
+  chunk, why = loadstring(text, "=stdin")
+  if chunk then return as_global(text) or chunk end
+  return nil, why, incomplete or is_incomplete(why)
+end
+
+local function remember(line)
+  if terminal.remember and line:find("%S") then terminal.remember(line) end
+end
+
+local function read_line(name, default)
+  local text = rawget(globals, name)
+  text = (type(text) == "string" or type(text) == "number") and tostring(text) or default
+  local line, why = terminal.line(text)
+  if line then remember(line) end
+  return line, why
+end
+
+local function end_of_input(interrupted)
+  if interrupted then return false end
+  return nil
+end
+
+-- The next chunk; false: nothing to call; nil: the end.
+function prompt.read()
+  local text, interrupted = read_line("_PROMPT", "> ")
+  if not text then return end_of_input(interrupted) end
+  local question = text:match("^%s*%?%s*(.-)%s*$")
+  if question then
+    print(require("lgt.help").text(question))
+    return false
+  end
+  while true do
+    local chunk, why, incomplete = compile(text)
+    if chunk then return chunk end
+    if not incomplete then
+      terminal.complain(why)
+      return false
+    end
+    local line
+    line, interrupted = read_line("_PROMPT2", ">> ")
+    if not line then return end_of_input(interrupted) end
+    text = text .. "\n" .. line
+  end
+end
+
+-- ---- answering -----------------------------------------------------------------------------------------------
+
+-- Print the values of an expression, and keep the first.
+function prompt.show(...)
+  local first = ...
+  if select("#", ...) == 0 then return end
+  local words = {}
+  for i = 1, select("#", ...) do words[i] = show.value((select(i, ...))) end
+  local line = table.concat(words, "\t")
+  print(line:find("\n", 1, true) and table.concat(words, "\n") or line)
+  if rawequal(first, nil) then return end
+  rawset(globals, "___", rawget(globals, "__"))
+  rawset(globals, "__", rawget(globals, "_"))
+  rawset(globals, "_", first)
+end
+
+function prompt.start(functions)
+  terminal = functions
+  terminal.complete = function(before)
+    return require("lgt.complete").line(before, globals, terminal.columns())
+  end
+  install_names()
+  interpret_users()
+  if not terminal.load then return end
+  local file = history_file()
+  if file then terminal.load(file) end
+  print("?name explains, who() lists your variables, TAB completes, Ctrl-C interrupts, Ctrl-D ends.")
+end
+
+function prompt.stop()
+  if terminal.save then save_history() end
+end
+
+return prompt

@@ -1,0 +1,13 @@
+/* prompt.h - lgt as a conversation: see lgt/prompt.lua for what it understands. */
+#ifndef LGT_PROMPT_H
+#define LGT_PROMPT_H
+
+#include <lua.h>
+
+/* To be called before a script after which there will be a prompt (-i): its functions can then be
+ * interrupted when they are called from there. */
+void prompt_expect(lua_State *L);
+/* Until the end of input. */
+void prompt_run(lua_State *L);
+
+#endif

@@ -1,0 +1,99 @@
+/* run.c - running chunks as luajit runs them: see run.h. */
+#include "run.h"
+
+#include <lauxlib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *program_name = "lgt";
+
+/* For the signal handler. */
+static lua_State *interrupted_state;
+static lgt_runtime *const *watched;
+static bool survives;
+
+void complain(const char *message) {
+  fflush(stdout);
+  if (program_name) fprintf(stderr, "%s: ", program_name);
+  fprintf(stderr, "%s\n", message);
+  fflush(stderr);
+}
+
+int report(lua_State *L, int status) {
+  if (status && !lua_isnil(L, -1)) {
+    const char *message = lua_tostring(L, -1);
+    complain(message ? message : "(error object is not a string)");
+    lua_pop(L, 1);
+  }
+  return status;
+}
+
+/* ---- Ctrl-C ------------------------------------------------------------------------------------ */
+
+void watch_runtime(lgt_runtime *const *runtime) { watched = runtime; }
+
+void survive_interrupts(void) { survives = true; }
+
+static void interrupt_waits(bool on) {
+  if (watched && *watched) lgt_interrupt(*watched, on);
+}
+
+static void raise_interrupted(lua_State *L, lua_Debug *where) {
+  (void)where;
+  lua_sethook(L, NULL, 0, 0);
+  interrupt_waits(false);
+  luaL_error(L, "interrupted!");
+}
+
+static void on_interrupt(int number) {
+  if (!survives) signal(number, SIG_DFL);
+  lua_sethook(interrupted_state, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  interrupt_waits(true);
+}
+
+/* The prompt also wants io.read and the like to return: no SA_RESTART. */
+static void catch_interrupts(lua_State *L) {
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = survives ? 0 : SA_RESTART};
+  interrupted_state = L;
+  sigaction(SIGINT, &action, NULL);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+static int traceback(lua_State *L) {
+  if (!lua_isstring(L, 1)) { /* an error object: it may know how to print itself */
+    if (lua_isnoneornil(L, 1) || !luaL_callmeta(L, 1, "__tostring") || !lua_isstring(L, -1)) return 1;
+    lua_remove(L, 1);
+  }
+  luaL_traceback(L, L, lua_tostring(L, 1), 1);
+  return 1;
+}
+
+int call(lua_State *L, int nargs, int nresults) {
+  int base = lua_gettop(L) - nargs;
+  lua_pushcfunction(L, traceback);
+  lua_insert(L, base);
+  catch_interrupts(L);
+  int status = lua_pcall(L, nargs, nresults, base);
+  signal(SIGINT, survives ? SIG_IGN : SIG_DFL);
+  if (survives) { /* a late one is not for the next chunk */
+    lua_sethook(L, NULL, 0, 0);
+    interrupt_waits(false);
+  }
+  lua_remove(L, base);
+  if (status) lua_gc(L, LUA_GCCOLLECT, 0);
+  return status;
+}
+
+int run_file(lua_State *L, const char *name) { return report(L, luaL_loadfile(L, name) || call(L, 0, 0)); }
+
+int run_text(lua_State *L, const char *text, const char *name) {
+  return report(L, luaL_loadbuffer(L, text, strlen(text), name) || call(L, 0, 0));
+}
+
+int run_library(lua_State *L, const char *name) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, name);
+  return report(L, call(L, 1, 1));
+}

@@ -1,0 +1,328 @@
+#!/usr/bin/python3
+"""The prompt, driven through a pseudo-terminal as a person would, each wait bounded in time.
+
+    tests/lua/prompt.py --lgt build/lgt
+"""
+import argparse
+import os
+import pty
+import re
+import select
+import signal
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+
+PATIENCE = 30  # seconds for an answer; a sanitizer's build is slow
+INTERRUPT, END, TAB, UP, SEARCH = "\x03", "\x04", "\t", "\x1b[A", "\x12"
+SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07")
+
+
+class Session:
+    """lgt on a terminal of its own."""
+
+    def __init__(self, lgt, home, *arguments, env=None):
+        variables = {k: v for k, v in os.environ.items() if not k.startswith("LUA_")}
+        variables.update(HOME=home, TERM="xterm", LC_ALL="C.UTF-8", XDG_STATE_HOME=os.path.join(home, "state"))
+        variables.update(env or {})
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(home)
+            os.execve(lgt, [lgt, *arguments], variables)
+        self.seen = ""
+        self.status = None
+
+    def read(self, seconds):
+        """More of what lgt wrote; False if there was nothing."""
+        if not select.select([self.terminal], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.terminal, 65536)
+        except OSError:  # the other end is closed
+            return False
+        self.seen += SEQUENCES.sub("", data.decode("utf-8", "replace"))
+        return bool(data)
+
+    def expect(self, text, seconds=PATIENCE):
+        """Waits until `text` was written, and returns what came before it."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            left = end - time.monotonic()
+            if left <= 0 or not self.read(left):
+                raise AssertionError(f"no {text!r} in {seconds} s, but {self.seen[-600:]!r}")
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def send(self, text):
+        os.write(self.terminal, text.encode())
+
+    def type(self, line, answer="", prompt="> "):
+        """A line, what must come back after its echo, and the next prompt; returns what came before the answer."""
+        self.send(line + "\n")
+        self.expect(line.split("\n")[-1])
+        before = self.expect(answer) if answer else ""
+        self.expect(prompt)
+        return before
+
+    def alive(self):
+        """It answers: the prompt is usable."""
+        self.type("'still ' .. 'here'", "still here")
+
+    def close(self, seconds=PATIENCE):
+        """Ctrl-D; the exit status."""
+        self.send(END)
+        return self.wait(seconds)
+
+    def wait(self, seconds=PATIENCE):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.read(0.02)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = status
+                return os.waitstatus_to_exitcode(status)
+        raise AssertionError(f"it did not end in {seconds} s: {self.seen[-300:]!r}")
+
+    def kill(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+def expressions(start):
+    s = start()
+    s.type("1 + 1", "2")
+    s.type("_ * 21", "42")
+    s.type("_ + __", "44")
+    s.type("x = 7")
+    s.type("x, 'text', nil", "7\ttext\tnil")
+    s.type("{1, 'two', {three = 3}}", '{1, "two", {three = 3}}')
+    s.type("=x", "7")
+    s.type("local hidden = 5")
+    s.type("hidden + 1", "6")
+    s.type("local function twice(n) return 2 * n end")
+    s.type("twice(hidden)", "10")
+    assert s.close() == 0
+
+
+def arrays(start):
+    s = start()
+    s.type("np.arange(5) * 2", "[0 2 4 6 8]")
+    s.type("a = np.zeros(1000, 1000)")
+    shown = s.type("a", "...")
+    assert len(shown) < 2000, "it is printed in full"
+    s.type("m = np.ones({2, 3}, {dtype = 'float32'})")
+    s.type("n = 12.5")
+    table = s.type("who()", "12.5")
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
+    assert rows["a"] == ["array", "(1000,", "1000)", "float64", "7.6", "MiB"], rows
+    assert rows["m"] == ["array", "(2,", "3)", "float32", "24", "B"], rows
+    s.type("timeit('np.sum(a)')", " a call")
+    s.type("timeit(function() return 1 end)", " a call")
+    s.close()
+
+
+def many_lines(start):
+    s = start()
+    s.type("for i = 1, 3 do", prompt=">> ")
+    s.type("io.write('line ', i * 11, ';')", prompt=">> ")
+    s.type("end", "line 11;line 22;line 33;")
+    s.type("f = function(x)", prompt=">> ")
+    s.send(INTERRUPT)  # gives the input up
+    s.expect("> ")
+    s.alive()
+    s.type("t = {", prompt=">> ")
+    s.type("1,", prompt=">> ")
+    s.type("2}")
+    s.type("#t", "2")
+    s.close()
+
+
+def completion(start):
+    s = start()
+    s.send("np.lins" + TAB)
+    s.expect("np.linspace")
+    s.send("(0, 1, 3)\n")
+    s.expect("[0.  0.5 1. ]")
+    s.expect("> ")
+    s.send("np.random.uni" + TAB + "(0, 1, 2):dims()\n")
+    s.expect("np.random.uniform")
+    s.expect("2\n")
+    s.expect("> ")
+    s.type("long_variable_name = np.ones(4)")
+    s.send("long_v" + TAB + ":resh" + TAB + "(2, 2).sha" + TAB)  # no completion after a call
+    s.expect("long_variable_name:reshape(2, 2).sha")
+    s.send("pe\n")
+    s.expect("{2, 2}")
+    s.expect("> ")
+    s.send("lgt.sta" + TAB + TAB)
+    s.expect("stats_reset")
+    s.send(INTERRUPT)
+    s.expect("^C")
+    s.expect("> ")
+    s.send("string.for" + TAB + "('%05d', 42)\n")
+    s.expect("00042")
+    s.expect("> ")
+    s.alive()
+    s.close()
+
+
+def helping(start):
+    s = start()
+    s.type("?np.full", "array/create.lua")
+    s.type("help(np.reshape)", "np.reshape")
+    s.type("?np.exp", "elementwise")
+    s.type("v = np.arange(3)")
+    s.type("?v", "int64")
+    s.type("?lgt.stats", "counters")
+    s.type("?ravel", "ravel")
+    s.type("?no_such_name", "there is no no_such_name")
+    s.type("?", "explains")
+    s.close()
+
+
+def errors(start):
+    s = start()
+    s.type("error('deliberate')", "stack traceback")
+    s.alive()
+    s.type("x = = 1", "unexpected symbol")
+    s.alive()
+    s.type("np.zeros(3) + np.zeros(4)", "broadcast")
+    s.alive()
+    s.type("error({})", "not a string")
+    s.alive()
+    s.type("setmetatable({}, {__tostring = function() error('no text') end})", "no text")
+    s.alive()
+    s.send("os.exit(3)\n")
+    assert s.wait() == 3
+
+
+def interruption(start):
+    s = start(env={"LGT_CPUS": "2"})
+
+    def stops(line, presses=1, delay=0.5):
+        s.send(line + "\n")
+        s.expect(line)
+        time.sleep(delay)
+        for _ in range(presses):
+            s.send(INTERRUPT)
+        s.expect("interrupted", 10)
+        s.expect("> ")
+        s.alive()
+
+    stops("while true do end")
+    stops("for i = 1, 1e15 do local x = i * i end")
+    stops("repeat until false", presses=3)
+    stops("while true do pcall(function() end) end")
+    s.send("function spin() while true do end end\n")
+    stops("spin()")
+    stops("coroutine.wrap(spin)()")
+    with open(os.path.join(s.home, "spin.lua"), "w") as file:
+        file.write("local n = 0\nwhile true do n = n + 1 end\n")
+    stops("dofile('spin.lua')")
+    stops("timeit('spin()')")
+    # a wait for the runtime: its tasks take seconds, and nothing was looked at before
+    s.type("big = np.ones(1500, 1500)")
+    s.type("for i = 1, 60 do big = np.matmul(big, big) * 1e-4 end")
+    stops("big[{1, 1}]:item()", delay=0.1)
+    stops("lgt.fence()", delay=0.1)
+    s.type("np.arange(3) + 1", "[1 2 3]")
+    s.send("half a li")
+    s.send(INTERRUPT)
+    s.expect("> ")
+    s.alive()
+    s.send(INTERRUPT + INTERRUPT + INTERRUPT)
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+
+
+def script_before(start):
+    s = start("-i", "-e", "function loop() for i = 1, 1e15 do end end for i = 1, 100 do end given = 3")
+    s.type("given", "3")
+    s.send("loop()\n")
+    time.sleep(0.5)
+    s.send(INTERRUPT)
+    s.expect("interrupted", 10)
+    s.expect("> ")
+    s.alive()
+    s.close()
+
+
+def history(start):
+    s = start()
+    s.type("first = 111")
+    s.type("second = 222")
+    s.send(UP + UP + "\n")
+    s.expect("first = 111")
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+    s = start()
+    s.send(SEARCH + "seco" + "\n")
+    s.expect("second = 222")
+    s.expect("> ")
+    s.type("second", "222")
+    s.close()
+
+
+def without_editor(start):
+    s = start(env={"TERM": "dumb"})
+    s.type("6 * 7", "42")
+    s.send("while true do end\n")
+    time.sleep(0.5)
+    s.send(INTERRUPT)
+    s.expect("interrupted", 10)
+    s.expect("> ")
+    s.send(INTERRUPT)
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tests the prompt through a terminal.")
+    parser.add_argument("--lgt", default="build/lgt")
+    parser.add_argument("-k", default="", help="only cases whose name contains this")
+    args = parser.parse_args()
+    lgt = os.path.abspath(args.lgt)
+    editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
+    failed = 0
+    for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, script_before, history,
+                 without_editor):
+        if args.k not in case.__name__:
+            continue
+        if case in (completion, history) and not editor:
+            print(f"skip {case.__name__}: lgt was built without a line editor")
+            continue
+        home = tempfile.mkdtemp(prefix="lgt-prompt-")
+        sessions = []
+
+        def start(*arguments, env=None):
+            session = Session(lgt, home, *arguments, env=env)
+            session.home = home
+            sessions.append(session)
+            session.expect("> ")
+            return session
+
+        try:
+            case(start)
+            print(f"ok {case.__name__}")
+        except Exception as error:  # a bad wait, a closed terminal: report and go on
+            failed += 1
+            where = traceback.extract_tb(error.__traceback__)
+            lines = [str(f.lineno) for f in where if f.name == case.__name__]
+            print(f"FAIL {case.__name__}: line {', '.join(lines)}: {error or type(error).__name__}")
+        finally:
+            for session in sessions:
+                session.kill()
+            shutil.rmtree(home, ignore_errors=True)
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
