@@ -81,6 +81,10 @@ local meta = {
 }
 for name, f in pairs(ufunc.operators) do meta[name] = f end
 ffi.metatype(Array, meta)
+ufunc.members.accumulate = function(...)
+  require "array.scan" -- replaces this member
+  return ufunc.members.accumulate(...)
+end
 core.dtypes.install_complex()
 
 -- ---- what is loaded when it is first used ---------------------------------------------------------------
@@ -111,6 +115,12 @@ methods_at_home("join", "fill_diagonal")
 at_home("grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
   tril_indices_from triu_indices_from diag_indices ix_ ravel_multi_index unravel_index copyto ascontiguousarray]])
 at_home("einsum", "tensordot kron cross einsum einsum_path")
+at_home("sort", "sort argsort sort_complex partition argpartition topk lexsort searchsorted digitize")
+methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")
+at_home("pick", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
+methods_at_home("pick", "choose put compress")
+at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
+methods_at_home("scan", "cumsum cumprod")
 
 -- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
 ---@param name string

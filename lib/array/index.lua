@@ -5,19 +5,24 @@
 -- remembered: for strings and numbers in a table, for tables in a tree with a level for each entry.
 --
 -- Arrays in a key pick elements, which a view cannot do.  Reading copies what was picked; writing goes
--- through.  Both run on the host, in index order, and wait for the arrays involved; only assigning one
--- value through a boolean array is an ordinary launch.  The last of several values for one place wins.
+-- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
+-- is raised where the result is looked at, naming the line that picked.  The last of several values for one
+-- place wins.  With several domains, each that gathers sees all of the axes it picks from, and a scatter is
+-- done by one of them.  Of boolean arrays the positions are looked up first, which waits; only assigning
+-- one value through one is an ordinary launch.
 
 local ffi = require "ffi"
 local core = require "array.core"
 local slice = require "array.slice"
 local ufunc = require "array.ufunc"
+local native = require "array.native"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, type = ffi.istype, next, type
+local rshift = require("bit").rshift
 
 slice.bind(raise)
 
@@ -201,45 +206,28 @@ end
 
 -- ---- picking: where the elements are --------------------------------------------------------------------
 
-local int64_array = ffi.typeof("int64_t[?]")
-
--- Positions as offsets from 0 within an extent, checked.
-local function offsets_of(array, extent, axis, base)
-  local p, count = core.copy_out(array)
-  local result = int64_array(math.max(count, 1))
-  base = base or 1
-  for i = 0, count - 1 do
-    local at = tonumber(p[i])
-    local offset = at - base
-    if at < 0 then offset = extent + at end
-    if offset < 0 or offset >= extent then
-      if at == 0 and base == 1 then
-        raise("index: positions count from 1, 0 was found at position %d of the index array", i + 1)
-      end
-      raise("index: position %d of axis %d is outside its extent of %d", at, axis, extent)
-    end
-    result[i] = offset
-  end
-  return result, count
-end
-
--- Where a boolean array is true: one list of offsets for each of its axes.
-local function nonzero_offsets(mask)
-  local p, count = core.copy_out(mask)
-  local shape = core.shape_of(mask)
-  local found = 0
-  for i = 0, count - 1 do
-    if p[i] ~= 0 and p[i] ~= false then found = found + 1 end
-  end
-  local lists = {}
-  for d = 1, #shape do lists[d] = int64_array(math.max(found, 1)) end
+-- Where a boolean array is true: for each of its axes positions from 1, in memory for core.adopt, and how many.
+local function positions_of_true(mask)
+  local memory, count = core.copy_out(mask)
+  local p = ffi.cast("const uint8_t *", memory)
+  local shape, lists, found = core.shape_of(mask), {}, 0
+  for i = 0, count - 1 do found = found + rshift(p[i] + 255, 8) end -- 1 for any byte but 0, without a branch
+  for d = 1, #shape do lists[d] = core.host_memory(dtypes.INT64, found + 1) end
   local n = 0
+  if #shape == 1 then
+    local q = lists[1]
+    for i = 0, count - 1 do
+      q[n] = i + 1
+      n = n + rshift(p[i] + 255, 8)
+    end
+    return lists, found
+  end
   for i = 0, count - 1 do
-    if p[i] ~= 0 and p[i] ~= false then
+    if p[i] ~= 0 then
       local rest = i
       for d = #shape, 1, -1 do
         local at = rest % shape[d]
-        lists[d][n] = at
+        lists[d][n] = at + 1
         rest = (rest - at) / shape[d]
       end
       n = n + 1
@@ -247,9 +235,15 @@ local function nonzero_offsets(mask)
   end
   return lists, found
 end
-index.nonzero_offsets = nonzero_offsets
 
--- Each pick as {axis, offsets, shape of the index array}; a boolean array becomes one for each axis.
+-- The same as arrays.
+local function nonzero_arrays(mask)
+  local lists, found = positions_of_true(mask)
+  for d = 1, #lists do lists[d] = core.adopt(dtypes.INT64, { found }, lists[d]) end
+  return lists
+end
+
+-- Each pick as {axis, positions (an int64 array)}; a boolean array becomes one for each of its axes.
 local function expand_picks(steps, shape)
   local picks = {}
   for _, s in ipairs(steps) do
@@ -262,108 +256,83 @@ local function expand_picks(steps, shape)
               core.shape_text(mask_shape), core.shape_text(shape))
           end
         end
-        local lists, found = nonzero_offsets(s.array)
-        for d = 1, #lists do picks[#picks + 1] = { axis = s.axis + d - 1, offsets = lists[d], shape = { found } } end
+        for d, positions in ipairs(nonzero_arrays(s.array)) do
+          picks[#picks + 1] = { axis = s.axis + d - 1, positions = positions }
+        end
       else
-        local offsets = offsets_of(s.array, shape[s.axis], s.axis)
-        picks[#picks + 1] = { axis = s.axis, offsets = offsets, shape = core.shape_of(s.array) }
+        local positions = core.dtype_of(s.array) == dtypes.INT64 and s.array or np.astype(s.array, "int64")
+        picks[#picks + 1] = { axis = s.axis, positions = positions }
       end
     end
   end
   return picks
 end
 
--- Offsets of all combinations along some axes, given extents and strides.
-local function combinations(extents, strides)
-  local count = core.product(extents)
-  local result = int64_array(math.max(count, 1))
-  for i = 0, count - 1 do
-    local rest, at = i, 0
-    for d = #extents, 1, -1 do
-      local k = rest % extents[d]
-      at = at + k * strides[d]
-      rest = (rest - k) / extents[d]
-    end
-    result[i] = at
-  end
-  return result, count
-end
-
--- What a key with picks selects: the view they pick from and, once its strides are known, three lists of
--- offsets (before, picked, after) whose sums are the elements in C order of the result.
+-- What a key with picks selects: the view they pick from with its axes in the order before, picked, after; the
+-- positions, stretched to one shape; the shape of the selection; how many axes stand before; the picked axes
+-- as the digits of a number.
 local function plan_picks(a, steps)
   local layout = layout_after(core.layout_of(a), steps)
   local shape = lgt.shape(layout)
   local picks = expand_picks(steps, shape)
-  local shapes, picked = {}, {}
-  for i, p in ipairs(picks) do shapes[i], picked[p.axis] = p.shape, true end
+  local shapes, picked, axes = {}, {}, 0
+  for i, p in ipairs(picks) do
+    shapes[i], picked[p.axis], axes = core.shape_of(p.positions), true, axes * 10 + p.axis
+  end
   local common = core.broadcast_shapes(shapes, "index")
   local adjacent = true
   for i = 2, #picks do adjacent = adjacent and picks[i].axis == picks[i - 1].axis + 1 end
-  local before, after, result = {}, {}, {}
+  local before, after, result, order = {}, {}, {}, {}
   for d = 1, #shape do
     if not picked[d] then
       local into = adjacent and d < picks[1].axis and before or after
       into[#into + 1] = d
     end
   end
-  for _, d in ipairs(before) do result[#result + 1] = shape[d] end
+  for _, d in ipairs(before) do result[#result + 1], order[#order + 1] = shape[d], d end
   for _, n in ipairs(common) do result[#result + 1] = n end
-  for _, d in ipairs(after) do result[#result + 1] = shape[d] end
-  local function select_axes(list, values)
-    local chosen = {}
-    for i, d in ipairs(list) do chosen[i] = values[d] end
-    return chosen
+  for _, p in ipairs(picks) do order[#order + 1] = p.axis end
+  for _, d in ipairs(after) do result[#result + 1], order[#order + 1] = shape[d], d end
+  local positions = {}
+  for i, p in ipairs(picks) do
+    positions[i] = lgt.alias(p.positions, lgt.broadcast(core.layout_of(p.positions), common))
   end
-  local function lists(strides)
-    local count = core.product(common)
-    local offsets = int64_array(math.max(count, 1))
-    for _, p in ipairs(picks) do
-      local walk, stride = {}, 1 -- how the index array is walked over by the common shape
-      for d = #p.shape, 1, -1 do
-        walk[d + #common - #p.shape] = p.shape[d] == 1 and 0 or stride
-        stride = stride * p.shape[d]
-      end
-      for d = 1, #common - #p.shape do walk[d] = 0 end
-      local where = combinations(common, walk)
-      for i = 0, count - 1 do offsets[i] = offsets[i] + p.offsets[where[i]] * strides[p.axis] end
-    end
-    local b, nb = combinations(select_axes(before, shape), select_axes(before, strides))
-    local f, nf = combinations(select_axes(after, shape), select_axes(after, strides))
-    return b, nb, offsets, count, f, nf
-  end
-  return lgt.alias(a, layout), result, lists
+  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, #before, axes
 end
 
-local function each_element(f, p, q, b, nb, o, no, t, nt)
-  local n = 0
-  for i = 0, nb - 1 do
-    for j = 0, no - 1 do
-      local at = b[i] + o[j]
-      for k = 0, nt - 1 do
-        f(p, at + t[k], q, n)
-        n = n + 1
-      end
-    end
+-- Tiles of the result are made of tiles of the axes before and after, and of the positions.
+local function gather_constraints(before, between, npick, ndim)
+  local words = {}
+  for d = 0, before - 1 do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
+  for d = 0, between - 1 do
+    local word = ("align(0.%d"):format(before + d)
+    for k = 0, npick - 1 do word = word .. (",%d.%d"):format(2 + k, d) end
+    words[#words + 1] = word .. ")"
   end
+  for d = before + between, ndim - 1 do
+    words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d - between + npick)
+  end
+  return table.concat(words, " ")
 end
 
-local function read_one(p, at, q, n) q[n] = p[at] end
-local function write_one(p, at, q, n) p[at] = q[n] end
-
--- A copy of what the key picks.
-local function gather(a, steps)
-  local view, shape, lists = plan_picks(a, steps)
-  local dtype = core.dtype_of(a)
-  local q = core.host_memory(dtype, core.product(shape))
-  local p, strides = core.host(view, "r")
-  each_element(read_one, p, q, lists(strides))
-  return core.adopt(dtype, shape, q)
+-- A copy of what the key picks.  Positions count from `base` (1).
+local function gather(a, steps, base)
+  local view, positions, shape, before, axes = plan_picks(a, steps)
+  local result = lgt.new(lgt.dense(core.dtype_of(a), shape))
+  local npick, between = #positions, core.ndim_of(positions[1])
+  native.launch("gather", "wr" .. ("r"):rep(npick), gather_constraints(before, between, npick, #shape),
+    { result, view, unpack(positions) }, { before, base or 1, 0, axes })
+  return result
 end
 
--- Write into (or combine with, by `combine`) what the key picks.
-local function scatter(a, steps, value, combine)
-  local view, shape, lists = plan_picks(a, steps)
+-- A copy if the array shares its elements with another.
+local function apart(x, from)
+  return handles[x.id].store == handles[from.id].store and np.copy(x) or x
+end
+
+-- Write into what the key picks, or combine with it by an operation of native.operation.
+local function scatter(a, steps, value, operation)
+  local view, positions, shape, before, axes = plan_picks(a, steps)
   local dtype = core.dtype_of(a)
   value = np.asarray(value)
   local together = core.broadcast_pair(core.shape_of(value), shape)
@@ -372,9 +341,12 @@ local function scatter(a, steps, value, combine)
       core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
   end
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
-  local q = core.copy_out(np.broadcast_to(value, shape))
-  local p, strides = core.host(view, "rw")
-  each_element(combine or write_one, p, q, lists(strides))
+  value = apart(value, view)
+  local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)) end
+  for i, p in ipairs(positions) do positions[i] = apart(p, view) end
+  native.launch("scatter", "mr" .. ("r"):rep(#positions), "", { in_front(view, core.layout_of(view)),
+    in_front(value, lgt.broadcast(core.layout_of(value), shape)), unpack(positions) },
+    { before + 1, 1, operation or native.operation.set, axes })
 end
 
 -- ---- masks ------------------------------------------------------------------------------------------------
@@ -541,25 +513,26 @@ for name, of in pairs(ufunc.inplace_names) do
   end
 end
 
--- np.add.at(a, key, value): as a:at(key):iadd(value), but duplicates accumulate.
+-- np.add.at(a, key, value): as a:at(key):iadd(value), but duplicates accumulate, in index order.
+---@param a lgt_array
+---@param key any what a[key] takes
+---@param value lgt_array|number converted to a's dtype
 function ufunc.members.at(u, a, key, value)
   local who = u.name .. ".at"
   local layout = core.layout_of(a, who)
-  local dtype = core.dtype_of(a)
-  local scalar = u.scalar
-  if not scalar then
-    raise("%s: this function cannot accumulate; add, subtract, multiply, maximum and minimum can", who)
-  end
-  if dtypes.category[dtype] == 0 or dtype == dtypes.FLOAT16 then
-    raise("%s: arrays of %s cannot accumulate; use astype", who, dtypes.name[dtype])
-  end
   local view, steps = view_layout(layout, key)
   if view then
     view = lgt.alias(a, view)
     core.assign(view.id, core.layout_of(view), u(view, value))
-  else
-    scatter(a, steps, value, function(p, at, q, n) p[at] = scalar(p[at], q[n]) end)
+    return
   end
+  local operation = native.operation_of(u.name, core.dtype_of(a))
+  if not operation then
+    raise("%s: this function cannot accumulate in arrays of %s; add, subtract, multiply, maximum, minimum and " ..
+      "(of floats) divide can, and the bitwise ones", who, dtypes.name[core.dtype_of(a)])
+  end
+  core.check_writable(a, who)
+  scatter(a, steps, value, operation)
 end
 
 -- ---- positions as values --------------------------------------------------------------------------------------
@@ -572,14 +545,7 @@ function np.nonzero(a)
   local layout = core.layout_of(a, "nonzero")
   if layouts[layout].ndim == 0 then raise("nonzero: a 0-d array has no positions") end
   if core.dtype_of(a) ~= dtypes.BOOL then a = np.not_equal(a, 0) end
-  local lists, found = nonzero_offsets(a)
-  local result = {}
-  for d = 1, #lists do
-    local q = core.host_memory(dtypes.INT64, found)
-    for i = 0, found - 1 do q[i] = lists[d][i] + 1 end
-    result[d] = core.adopt(dtypes.INT64, { found }, q)
-  end
-  return result
+  return nonzero_arrays(a)
 end
 methods.nonzero = np.nonzero
 
@@ -587,20 +553,21 @@ function np.flatnonzero(a) return np.nonzero(np.ravel(a))[1] end
 
 -- np.take(a, positions, axis): as a[positions], along an axis (without one: of a:ravel()).
 ---@param a lgt_array
----@param positions lgt_array|integer[]
----@param axis integer|table? an axis, or options {axis, base}
+---@param positions lgt_array|integer[]|integer of any shape; one number gives an array without the axis
+---@param axis integer|table? an axis, or options {axis, base}; base = 0: positions count from 0
+---@return lgt_array
 function np.take(a, positions, axis)
   local options = { axis = axis }
   if type(axis) == "table" then options = core.check_options(axis, { axis = true, base = true }, "take") end
-  positions = np.asarray(positions, { dtype = type(positions) == "table" and "int64" or nil })
-  if options.base == 0 then positions = positions + 1 end
+  a = np.asarray(a)
+  if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
   if options.axis == nil then a, options.axis = np.ravel(a), 1 end
   local ndim = core.ndim_of(a)
   local key = {}
   for d = 1, ndim do key[d] = {} end
   key[core.check_axis(options.axis, ndim, "take")] = positions
   local _, steps = view_layout(core.layout_of(a, "take"), key)
-  return gather(a, steps)
+  return gather(a, steps, options.base)
 end
 methods.take = np.take
 

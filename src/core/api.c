@@ -148,11 +148,13 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   return id;
 }
 
-/* The store's failure, if any, as an error; it counts as seen. */
+/* The store's failure, if any, as an error; it counts as seen.  A copy between domains that failed with what
+ * it copies has a failure of its own that says the same. */
 static lgt_status report(lgt_runtime *rt, const lgt_failure *failure) {
   if (!failure) return LGT_OK;
   lgt_status status = lgt_err(failure->status, "%s", failure->message);
-  if (rt->binder.failure == failure) {
+  const lgt_failure *unseen = rt->binder.failure;
+  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message)) {
     lgt_failure_release(rt->binder.failure);
     rt->binder.failure = NULL;
   }

@@ -21,6 +21,9 @@
  *   depend       which tasks wait for which
  *   bind job     a plan and the window's stores -> instances, copies, tasks
  *   blas         matrix products, as tasks with a CPU variant
+ *   builtin      such variants for what is no loop over elements; what they share
+ *   scan         running sums; one step of combining elements
+ *   sort gather  sorting and searching; reading and writing at positions that arrays hold
  *   runtime api explain     the flush, a list of passes; the public functions
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks

@@ -1,0 +1,177 @@
+-- array/pick.lua - choosing elements: along an axis, by conditions, by lists of positions.
+--
+-- take_along_axis and put_along_axis are tasks on lines (src/core/gather.c).  What selects by conditions waits
+-- for them, because how many elements come out depends on data.
+
+local core = require "array.core"
+local native = require "array.native"
+
+local dtypes, raise = core.dtypes, core.raise
+local np, methods = core.np, core.methods
+
+-- ---- along an axis ----------------------------------------------------------------------------------------
+
+-- The source and the positions with the axis last, stretched to fit in all other axes.
+local function lines_of(a, positions, axis, who)
+  core.layout_of(positions, who)
+  if dtypes.category[core.dtype_of(positions)] ~= 1 then
+    raise("%s: positions are integers, not %s", who, dtypes.name[core.dtype_of(positions)])
+  end
+  positions = np.astype(positions, "int64")
+  if core.ndim_of(positions) ~= core.ndim_of(a) then
+    raise("%s: positions of %d dimensions for an array of %d", who, core.ndim_of(positions), core.ndim_of(a))
+  end
+  local source, back = native.axis_last(a, axis)
+  local index = native.axis_last(positions, axis)
+  local n = core.ndim_of(a)
+  local sa, sp = core.shape_of(source), core.shape_of(index)
+  local lead = core.broadcast_shapes({ { unpack(sa, 1, n - 1) }, { unpack(sp, 1, n - 1) } }, who)
+  local function spread(x, last)
+    local shape = { unpack(lead) }
+    shape[n] = last
+    return np.broadcast_to(x, shape)
+  end
+  return spread(source, sa[n]), spread(index, sp[n]), back, sa[n]
+end
+
+-- a[i, ..., positions[i, ..., k], ...]: the elements at positions that differ from line to line.
+---@param a lgt_array
+---@param positions lgt_array integers from 1, as many dimensions as a
+---@param axis integer? without one of a flattened
+---@return lgt_array
+function np.take_along_axis(a, positions, axis)
+  a, positions = np.asarray(a), np.asarray(positions)
+  if axis == nil then a, axis = np.ravel(a), 1 end
+  axis = core.check_axis(axis, core.ndim_of(a), "take_along_axis")
+  local source, index, back = lines_of(a, positions, axis, "take_along_axis")
+  local result = native.new(core.dtype_of(a), core.shape_of(index))
+  native.lines("take_along", "wrr", { result, source, index }, { 0, 1, 0, axis })
+  return back(result)
+end
+
+-- Write values at positions that differ from line to line; the last of several for one place wins.
+---@param a lgt_array
+---@param positions lgt_array
+---@param values lgt_array|number
+---@param axis integer
+function np.put_along_axis(a, positions, values, axis)
+  core.layout_of(a, "put_along_axis")
+  core.check_writable(a, "put_along_axis")
+  positions, values = np.asarray(positions), np.astype(np.asarray(values), dtypes.name[core.dtype_of(a)])
+  axis = core.check_axis(axis, core.ndim_of(a), "put_along_axis")
+  local target, index = lines_of(a, positions, axis, "put_along_axis")
+  if not core.same_shape({ unpack(core.shape_of(target), 1, core.ndim_of(a) - 1) },
+    { unpack(core.shape_of((native.axis_last(a, axis))), 1, core.ndim_of(a) - 1) }) then
+    raise("put_along_axis: positions of shape %s for an array of shape %s", core.shape_text(core.shape_of(positions)),
+      core.shape_text(core.shape_of(a)))
+  end
+  target = native.axis_last(a, axis)
+  local source = np.broadcast_to(values, core.shape_of(np.moveaxis(index, -1, axis)))
+  native.lines("put_along", "mrr", { target, (native.axis_last(np.copy(source), axis)), index },
+    { 0, 1, native.operation.set, axis })
+end
+
+-- ---- by conditions ------------------------------------------------------------------------------------------
+
+-- The slices along an axis (of the flattened array without one) where a vector of booleans holds.  Waits.
+---@param condition lgt_array
+---@param a lgt_array
+---@param axis integer?
+---@return lgt_array
+function np.compress(condition, a, axis)
+  condition, a = np.asarray(condition), np.asarray(a)
+  if core.ndim_of(condition) ~= 1 then raise("compress: a vector of booleans was expected") end
+  if core.is_options(axis) then axis = axis.axis end
+  if axis == nil then a, axis = np.ravel(a), 1 end
+  axis = core.check_axis(axis, core.ndim_of(a), "compress")
+  local positions = np.flatnonzero(condition)
+  return np.take(a, positions, axis)
+end
+
+-- The elements where a condition holds, in C order.  Waits.
+---@return lgt_array
+function np.extract(condition, a) return np.compress(np.ravel(condition), np.ravel(a)) end
+
+-- For each element the choice of that number, from 1.
+---@param numbers lgt_array integers
+---@param choices (lgt_array|number)[]
+---@param options {mode: string?}? "raise" (default: a number outside is an error where the result is looked
+---  at), "clip" or "wrap"
+---@return lgt_array
+function np.choose(numbers, choices, options)
+  options = core.check_options(options, { mode = true }, "choose")
+  if type(choices) ~= "table" or #choices == 0 then raise("choose: a table of choices was expected") end
+  local shapes, list = {}, {}
+  numbers = np.asarray(numbers)
+  for i = 1, #choices do
+    list[i] = np.asarray(choices[i])
+    shapes[i] = core.shape_of(list[i])
+  end
+  shapes[#shapes + 1] = core.shape_of(numbers)
+  local shape = core.broadcast_shapes(shapes, "choose")
+  for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
+  if options.mode == "clip" then numbers = np.clip(numbers, 1, #list) end
+  if options.mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
+  local all = np.stack(list, -1)
+  local index = np.expand_dims(np.broadcast_to(numbers, shape), -1)
+  return np.squeeze(np.take_along_axis(all, index, -1), -1)
+end
+
+-- The positions where an array is not 0, one row for each.  Waits.
+---@return lgt_array int64 of shape (found, ndim)
+function np.argwhere(a)
+  a = np.asarray(a)
+  if core.ndim_of(a) == 0 then
+    return np.zeros(core.read_item(np.not_equal(a, 0)) and 1 or 0, 0, { dtype = "int64" })
+  end
+  return np.stack(np.nonzero(a), -1)
+end
+
+-- Write into elements of the flattened array, values being repeated as often as needed.
+---@param a lgt_array
+---@param positions lgt_array|integer|integer[]
+---@param values lgt_array|number|number[]
+function np.put(a, positions, values)
+  core.layout_of(a, "put")
+  if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
+  positions, values = np.ravel(positions), np.ravel(np.asarray(values))
+  local n = core.size_of(positions)
+  if core.size_of(values) ~= 1 and n > 0 then values = np.resize(values, n) end
+  local flat = core.lgt.reshape(core.layout_of(a), { core.size_of(a) })
+  if flat then
+    core.lgt.alias(a, flat)[positions] = values
+  else
+    a[np.unravel_index(positions % (core.size_of(a) + 1), core.shape_of(a))] = values
+  end
+end
+
+-- Write values (repeated as often as needed) where a condition holds: in the order of those places.  Waits.
+---@param a lgt_array
+---@param mask lgt_array bool, a's shape
+---@param values lgt_array|number|number[]
+function np.place(a, mask, values)
+  core.layout_of(a, "place")
+  local positions = np.flatnonzero(mask)
+  if core.size_of(positions) == 0 then return end
+  values = np.ravel(np.asarray(values))
+  if core.size_of(values) == 0 then raise("place: no values were given") end
+  np.put(a, positions, values)
+end
+
+-- Write values (repeated over the flattened array) where a condition holds.
+---@param a lgt_array
+---@param mask lgt_array bool, a's shape
+---@param values lgt_array|number|number[]
+function np.putmask(a, mask, values)
+  core.layout_of(a, "putmask")
+  values = np.asarray(values)
+  if core.size_of(values) ~= 1 and not core.same_shape(core.shape_of(values), core.shape_of(a)) then
+    values = np.resize(values, core.shape_of(a))
+  end
+  np.copyto(a, values, { where = mask })
+end
+
+for _, name in ipairs { "choose", "put" } do methods[name] = np[name] end
+function methods.compress(a, condition, axis) return np.compress(condition, a, axis) end
+
+return true

@@ -1,0 +1,241 @@
+-- array/scan.lua - running sums, differences, and what is made of them.
+--
+-- A scan is one task on lines (src/core/scan.c); differences are generators on views and fuse.
+
+local core = require "array.core"
+local native = require "array.native"
+local ufunc = require "array.ufunc"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods = core.np, core.methods
+
+-- ---- scans ------------------------------------------------------------------------------------------------
+
+-- Sums and products of narrow integers and booleans are 64 bits wide.
+local function wide(dtype)
+  if dtypes.category[dtype] > 1 then return dtype end
+  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
+end
+
+local function scan(a, axis, operation)
+  local source, back = native.axis_last(a, axis)
+  local result = native.new(core.dtype_of(a), core.shape_of(source))
+  native.lines("scan", "wr", { result, source }, { operation })
+  return back(result)
+end
+
+local scan_options = { axis = true, dtype = true }
+
+local function cumulative(name, operation, map)
+  np[name] = function(a, axis, options)
+    a = np.asarray(a)
+    if core.is_options(axis) then axis, options = nil, axis end
+    options = core.check_options(options, scan_options, name)
+    if axis == nil then axis = options.axis end
+    if map then a = map(a) end
+    if axis == nil then a, axis = np.ravel(a), 1 end
+    axis = core.check_axis(axis, core.ndim_of(a), name)
+    local dtype = options.dtype and core.check_dtype(options.dtype, name) or wide(core.dtype_of(a))
+    return scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
+  end
+end
+
+local function without_nan(neutral)
+  return function(a)
+    return dtypes.category[core.dtype_of(a)] < 2 and a or np.where(np.isnan(a), neutral, a)
+  end
+end
+
+-- Running sums and products along an axis (of the flattened array without one); options {axis, dtype}.
+-- The nan-variants count NaN as nothing.
+cumulative("cumsum", native.operation.add)
+cumulative("cumprod", native.operation.multiply)
+cumulative("nancumsum", native.operation.add, without_nan(0))
+cumulative("nancumprod", native.operation.multiply, without_nan(1))
+np.cumproduct = np.cumprod
+methods.cumsum, methods.cumprod = np.cumsum, np.cumprod
+
+local LONGEST = 4096 -- for functions of which the runtime knows no scan: a launch for each step
+
+-- np.add.accumulate(a, axis): running results of a binary function, over the first axis if none is given.
+---@param a lgt_array
+---@param axis integer?
+---@return lgt_array
+function ufunc.members.accumulate(u, a, axis, options)
+  local who = u.name .. ".accumulate"
+  a = np.asarray(a)
+  if core.is_options(axis) then axis, options = nil, axis end
+  axis = axis or core.check_options(options, scan_options, who).axis or 1
+  if u.nin ~= 2 or u.nout ~= 1 then raise("%s: only functions of two operands accumulate", who) end
+  if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
+  axis = core.check_axis(axis, core.ndim_of(a), who)
+  if options and options.dtype then a = np.astype(a, options.dtype) end
+  local dtype = core.dtype_of(a)
+  if u.name:find("^logical") then a = np.astype(a, "bool") end
+  if (u.name == "add" or u.name == "multiply") and not (options and options.dtype) then dtype = wide(dtype) end
+  if u.name == "divide" and dtypes.category[dtype] < 2 then dtype = dtypes.FLOAT64 end
+  if not u.name:find("^logical") and core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
+  local operation = native.operation_of(u.name, core.dtype_of(a))
+  if operation then return scan(a, axis, operation) end
+  local extent = core.shape_of(a)[axis]
+  if extent > LONGEST then
+    raise("%s: %d steps one after another; this function takes at most %d", who, extent, LONGEST)
+  end
+  local layout, parts = core.layout_of(a), {}
+  local function part(i) return lgt.alias(a, lgt.slice(layout, axis, i, 1, 1)) end
+  for i = 0, extent - 1 do parts[i + 1] = i == 0 and part(0) or u(parts[i], part(i)) end
+  return extent == 0 and np.copy(a) or np.concatenate(parts, axis)
+end
+
+-- ---- differences ----------------------------------------------------------------------------------------------
+
+local function between(a, axis, first, past)
+  return lgt.alias(a, lgt.slice(core.layout_of(a), axis, past <= first and 0 or first, math.max(0, past - first), 1))
+end
+
+local diff_options = { n = true, axis = true, prepend = true, append = true }
+
+-- Differences of neighbours along an axis (the last), n times over; of booleans: whether they differ.
+---@param a lgt_array
+---@param n integer? 1
+---@param axis integer?
+---@param options {n: integer?, axis: integer?, prepend: any, append: any}?
+---@return lgt_array
+function np.diff(a, n, axis, options)
+  a = np.asarray(a)
+  if core.is_options(n) then n, options = nil, n elseif core.is_options(axis) then axis, options = nil, axis end
+  options = core.check_options(options, diff_options, "diff")
+  n, axis = n or options.n or 1, axis or options.axis or -1
+  if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", tostring(n)) end
+  if core.ndim_of(a) == 0 then raise("diff: a 0-d array has no neighbours") end
+  axis = core.check_axis(axis, core.ndim_of(a), "diff")
+  local function one_more(x)
+    x = np.asarray(x)
+    if core.ndim_of(x) > 0 then return x end
+    local shape = core.shape_of(a)
+    shape[axis] = 1
+    return np.broadcast_to(x, shape)
+  end
+  if options.prepend ~= nil then a = np.concatenate({ one_more(options.prepend), a }, axis) end
+  if options.append ~= nil then a = np.concatenate({ a, one_more(options.append) }, axis) end
+  for _ = 1, n do
+    local extent = core.shape_of(a)[axis]
+    local later, earlier = between(a, axis, 1, extent), between(a, axis, 0, extent - 1)
+    a = core.dtype_of(a) == dtypes.BOOL and np.not_equal(later, earlier) or later - earlier
+  end
+  return a
+end
+
+-- Differences of neighbours of the flattened array; options {to_begin, to_end}: what comes before and after.
+---@return lgt_array
+function np.ediff1d(a, options)
+  options = core.check_options(options, { to_begin = true, to_end = true }, "ediff1d")
+  local result = np.diff(np.ravel(a))
+  local dtype = dtypes.name[core.dtype_of(result)]
+  local parts = { result }
+  if options.to_begin ~= nil then table.insert(parts, 1, np.astype(np.ravel(options.to_begin), dtype)) end
+  if options.to_end ~= nil then parts[#parts + 1] = np.astype(np.ravel(options.to_end), dtype) end
+  return #parts > 1 and np.concatenate(parts) or result
+end
+
+-- A vector along one axis of an array of ndim dimensions.
+local function along(v, axis, ndim)
+  local shape = {}
+  for d = 1, ndim do shape[d] = d == axis and core.size_of(v) or 1 end
+  return np.reshape(v, shape)
+end
+
+-- The derivative along one axis: second order inside, first or second order at the ends.
+local function derivative(f, axis, spacing, edge_order)
+  local n, ndim = core.shape_of(f)[axis], core.ndim_of(f)
+  if n < edge_order + 1 then
+    raise("gradient: %d elements along axis %d; at least %d are needed", n, axis, edge_order + 1)
+  end
+  local function at(first, past) return between(f, axis, first, past) end
+  local parts
+  if type(spacing) == "number" then
+    local h = spacing
+    parts = { (at(1, 2) - at(0, 1)) / h, (at(2, n) - at(0, n - 2)) / (2 * h), (at(n - 1, n) - at(n - 2, n - 1)) / h }
+    if edge_order == 2 then
+      parts[1] = -1.5 / h * at(0, 1) + 2 / h * at(1, 2) + -0.5 / h * at(2, 3)
+      parts[3] = 0.5 / h * at(n - 3, n - 2) + -2 / h * at(n - 2, n - 1) + 1.5 / h * at(n - 1, n)
+    end
+  else
+    local x = along(spacing, axis, ndim)
+    local dx = np.diff(x, 1, axis)
+    local function step(first, past) return between(dx, axis, first, past) end
+    parts = { (at(1, 2) - at(0, 1)) / step(0, 1), false, (at(n - 1, n) - at(n - 2, n - 1)) / step(n - 2, n - 1) }
+    local d1, d2 = step(0, n - 2), step(1, n - 1)
+    parts[2] = -d2 / (d1 * (d1 + d2)) * at(0, n - 2) + (d2 - d1) / (d1 * d2) * at(1, n - 1) +
+      d1 / (d2 * (d1 + d2)) * at(2, n)
+    if edge_order == 2 then
+      local a, b = step(0, 1), step(1, 2)
+      parts[1] = -(2 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
+      a, b = step(n - 3, n - 2), step(n - 2, n - 1)
+      parts[3] = b / (a * (a + b)) * at(n - 3, n - 2) - (b + a) / (a * b) * at(n - 2, n - 1) +
+        (2 * b + a) / (b * (a + b)) * at(n - 1, n)
+    end
+  end
+  if n == 2 then table.remove(parts, 2) end
+  return np.concatenate(parts, axis)
+end
+
+-- The gradient of values on a grid: one result for each axis.
+---@param f lgt_array
+---@param ... number|lgt_array spacing: one number, or for each axis a number or the coordinates; then options
+---  {axis = integer|integer[], edge_order = 1 or 2}
+---@return lgt_array ...
+function np.gradient(f, ...)
+  f = np.asarray(f)
+  local spacings, options = { ... }, nil
+  if core.is_options(spacings[#spacings]) then options = table.remove(spacings) end
+  options = core.check_options(options, { axis = true, edge_order = true }, "gradient")
+  local edge_order = options.edge_order or 1
+  if edge_order ~= 1 and edge_order ~= 2 then raise("gradient: edge_order is 1 or 2, not %s", tostring(edge_order)) end
+  if dtypes.category[core.dtype_of(f)] < 2 then f = np.astype(f, "float64") end
+  local ndim = core.ndim_of(f)
+  local axes = type(options.axis) == "table" and options.axis or options.axis and { options.axis } or {}
+  if #axes == 0 then
+    for d = 1, ndim do axes[d] = d end
+  end
+  if #spacings ~= 0 and #spacings ~= 1 and #spacings ~= #axes then
+    raise("gradient: %d spacings for %d axes", #spacings, #axes)
+  end
+  local results = {}
+  for i, axis in ipairs(axes) do
+    axis = core.check_axis(axis, ndim, "gradient")
+    local spacing = spacings[#spacings == 1 and 1 or i] or 1
+    if core.is_array(spacing) and core.ndim_of(spacing) == 0 then spacing = core.read_item(spacing) end
+    if type(spacing) ~= "number" then
+      spacing = np.asarray(spacing)
+      if core.ndim_of(spacing) ~= 1 or core.size_of(spacing) ~= core.shape_of(f)[axis] then
+        raise("gradient: the coordinates along axis %d must be a vector of %d elements", axis, core.shape_of(f)[axis])
+      end
+    end
+    results[i] = derivative(f, axis, spacing, edge_order)
+  end
+  return unpack(results)
+end
+
+-- The integral along an axis (the last) by the trapezoidal rule.
+---@param y lgt_array
+---@param x lgt_array? coordinates: a vector, or y's shape
+---@param options {dx: number?, axis: integer?}? dx: their distance if x is nil, 1
+---@return lgt_array
+function np.trapz(y, x, options)
+  if core.is_options(x) then x, options = nil, x end
+  options = core.check_options(options, { dx = true, axis = true }, "trapz")
+  y = np.asarray(y)
+  local ndim = core.ndim_of(y)
+  if ndim == 0 then raise("trapz: a 0-d array was given") end
+  local axis = core.check_axis(options.axis or -1, ndim, "trapz")
+  local n, dx = core.shape_of(y)[axis], options.dx or 1
+  if x ~= nil then
+    x = np.asarray(x)
+    dx = core.ndim_of(x) == 1 and along(np.diff(x), axis, ndim) or np.diff(x, 1, axis)
+  end
+  if dtypes.category[core.dtype_of(y)] < 2 then y = np.astype(y, "float64") end
+  return np.sum(dx * (between(y, axis, 1, n) + between(y, axis, 0, n - 1)) / 2, axis)
+end
+
+return true

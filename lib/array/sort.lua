@@ -1,0 +1,202 @@
+-- array/sort.lua - sorting, and searching in what is sorted.
+--
+-- A sort is one task (src/core/sort.c) on lines: the other axes are cut among the domains and the workers, a
+-- line is sorted by one of them.  All sorts are stable and put NaN last; complex numbers are ordered by their
+-- real parts, then by their imaginary parts.  Positions count from 1.
+
+local core = require "array.core"
+local native = require "array.native"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np, methods = core.np, core.methods
+
+local options_of_sort = { axis = true, kind = true }
+
+-- The array and the axis that a call means: the last one if none is given.
+local function take_axis(a, axis, who)
+  if core.is_options(axis) then axis = core.check_options(axis, options_of_sort, who).axis end
+  if not core.is_array(a) then a = np.asarray(a) end
+  core.layout_of(a, who)
+  if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis to sort along", who) end
+  return a, core.check_axis(axis or -1, core.ndim_of(a), who)
+end
+
+-- Ascending along an axis (the last), as a new array.
+---@param a lgt_array
+---@param axis integer|{axis: integer}|nil
+---@return lgt_array
+function np.sort(a, axis)
+  a, axis = take_axis(a, axis, "sort")
+  local source, back = native.axis_last(a, axis)
+  local result = native.new(core.dtype_of(a), core.shape_of(source))
+  native.lines("sort", "wr", { result, source })
+  return back(result)
+end
+
+-- The positions that sort along an axis (the last); equal elements keep their order.
+---@param a lgt_array
+---@param axis integer|{axis: integer}|nil
+---@return lgt_array int64
+function np.argsort(a, axis)
+  a, axis = take_axis(a, axis, "argsort")
+  local source, back = native.axis_last(a, axis)
+  local result = native.new(dtypes.INT64, core.shape_of(source))
+  native.lines("argsort", "wr", { result, source }, { 1 })
+  return back(result)
+end
+
+function np.sort_complex(a)
+  a = np.sort(a)
+  return np.astype(a, dtypes.name[dtypes.complex_of(core.dtype_of(a))])
+end
+
+local function check_kth(kth, extent, who)
+  for _, k in ipairs(type(kth) == "table" and kth or { kth }) do
+    if not core.is_integer(k) or k == 0 or k > extent or k < -extent then
+      raise("%s: position %s of an axis of extent %d: 1 to %d was expected", who, tostring(k), extent, extent)
+    end
+  end
+end
+
+-- An order in which the element at position kth is where a sort would put it, smaller ones before, greater
+-- ones after it: a sort.
+---@param a lgt_array
+---@param kth integer|integer[] from 1
+---@param axis integer?
+---@return lgt_array
+function np.partition(a, kth, axis)
+  a, axis = take_axis(a, axis, "partition")
+  check_kth(kth, core.shape_of(a)[axis], "partition")
+  return np.sort(a, axis)
+end
+
+---@return lgt_array int64
+function np.argpartition(a, kth, axis)
+  a, axis = take_axis(a, axis, "argpartition")
+  check_kth(kth, core.shape_of(a)[axis], "argpartition")
+  return np.argsort(a, axis)
+end
+
+-- The k greatest elements along an axis (the last), the greatest first, and their positions.  Of equal ones,
+-- later positions come first.
+---@param a lgt_array
+---@param k integer
+---@param axis integer?
+---@return lgt_array values, lgt_array positions
+function np.topk(a, k, axis)
+  a, axis = take_axis(a, axis, "topk")
+  local extent = core.shape_of(a)[axis]
+  if not core.is_integer(k) or k < 0 or k > extent then
+    raise("topk: %s of %d elements were asked for", tostring(k), extent)
+  end
+  local order = np.argsort(a, axis)
+  local best = lgt.slice(core.layout_of(order), axis, k == 0 and 0 or extent - 1, k, -1)
+  local positions = np.copy(lgt.alias(order, best))
+  return np.take_along_axis(a, positions, axis), positions
+end
+
+-- The positions that sort by several keys, the last one being the first to decide.
+---@param keys lgt_array[]|lgt_array arrays of one shape, or the rows of one array
+---@param axis integer?
+---@return lgt_array int64
+function np.lexsort(keys, axis)
+  local list = {}
+  if core.is_array(keys) then
+    if core.ndim_of(keys) == 0 then raise("lexsort: a table of keys was expected, not a 0-d array") end
+    for i = 1, core.shape_of(keys)[1] do list[i] = keys[i] end
+  elseif type(keys) == "table" then
+    for i = 1, #keys do list[i] = np.asarray(keys[i]) end
+  end
+  if #list == 0 then raise("lexsort: at least one key was expected") end
+  local order
+  for _, key in ipairs(list) do
+    if not core.same_shape(core.shape_of(key), core.shape_of(list[1])) then
+      raise("lexsort: keys of shapes %s and %s", core.shape_text(core.shape_of(list[1])),
+        core.shape_text(core.shape_of(key)))
+    end
+    if not order then
+      order = np.argsort(key, axis)
+    else
+      local along = axis or -1
+      order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, along), along), along)
+    end
+  end
+  return order
+end
+
+-- Does this vector ascend?  Elements on the host.
+local function ascends(p, count)
+  for i = 1, count - 1 do
+    if p[i - 1] > p[i] then return false end
+  end
+  return true
+end
+
+-- How many elements of a sorted vector come before each of `values`, from 0.
+local function count_before(sorted, values, right)
+  local dtype = dtypes.promote(core.dtype_of(sorted), core.dtype_of(values))
+  if core.dtype_of(sorted) ~= dtype then sorted = np.astype(sorted, dtypes.name[dtype]) end
+  if core.dtype_of(values) ~= dtype then values = np.astype(values, dtypes.name[dtype]) end
+  local shape = core.shape_of(values)
+  local result = native.new(dtypes.INT64, shape)
+  local words = {}
+  for d = 0, #shape - 1 do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
+  native.launch("searchsorted", "wrr", table.concat(words, " "), { result, sorted, values }, { right and 1 or 0 })
+  return result
+end
+core.count_before = count_before
+
+-- The positions at which values would go into a sorted vector to keep it sorted: before equal elements, or
+-- behind them (side "right").
+---@param a lgt_array vector, ascending
+---@param values lgt_array|number
+---@param options {side: string?, sorter: lgt_array?}? sorter: positions that sort a
+---@return lgt_array int64, of the shape of values; 1 to #a + 1
+function np.searchsorted(a, values, options)
+  if type(options) == "string" then options = { side = options } end
+  options = core.check_options(options, { side = true, sorter = true }, "searchsorted")
+  a, values = np.asarray(a), np.asarray(values)
+  if core.ndim_of(a) ~= 1 then raise("searchsorted: a sorted vector was expected, not %s", (core.describe(a))) end
+  local side = options.side or "left"
+  if side ~= "left" and side ~= "right" then
+    raise("searchsorted: side is \"left\" or \"right\", not %q", tostring(side))
+  end
+  if options.sorter then a = np.take(a, options.sorter) end
+  return count_before(a, values, side == "right") + 1
+end
+
+-- Into which of the #bins + 1 intervals between the edges each value falls: 1 below the first edge, #bins + 1
+-- above the last.  An edge belongs to the interval above it, or below (right = true).
+---@param x lgt_array
+---@param bins lgt_array vector, ascending or descending; it is read, which waits
+---@param options {right: boolean?}?
+---@return lgt_array int64
+function np.digitize(x, bins, options)
+  if type(options) == "boolean" then options = { right = options } end
+  options = core.check_options(options, { right = true }, "digitize")
+  x, bins = np.asarray(x), np.asarray(bins)
+  if core.ndim_of(bins) ~= 1 then raise("digitize: a vector of edges was expected, not %s", (core.describe(bins))) end
+  local p, count = core.copy_out(np.astype(bins, "float64"))
+  if ascends(p, count) then return count_before(bins, x, not options.right) + 1 end
+  local reversed = np.flip(bins)
+  if not ascends(core.copy_out(np.astype(reversed, "float64")), count) then
+    raise("digitize: the edges must ascend or descend")
+  end
+  return count - count_before(reversed, x, options.right) + 1
+end
+
+-- In place, as NumPy's method.
+---@param axis integer?
+function methods.sort(a, axis)
+  core.layout_of(a, "sort")
+  core.check_writable(a, "sort")
+  core.assign(a.id, core.layout_of(a), np.sort(a, axis))
+  return a
+end
+function methods.partition(a, kth, axis)
+  check_kth(kth, core.shape_of(a)[core.check_axis(axis or -1, core.ndim_of(a), "partition")], "partition")
+  return methods.sort(a, axis)
+end
+for _, name in ipairs { "argsort", "argpartition", "searchsorted", "topk" } do methods[name] = np[name] end
+
+return true

@@ -1,0 +1,245 @@
+/* gather.c - reading and writing elements at positions that arrays hold.
+ *
+ *   gather      argument 0 [b, i, f] = argument 1 [b, p1(i), ..., pk(i), f], where b, i and f stand for any
+ *               number of dimensions and arguments 2, ... (int64) are p1, ..., pk, stretched to one shape
+ *   scatter     argument 0 [b, p1(i), ..., pk(i), f] is combined with argument 1 [b, i, f], in the order of i:
+ *               the last of several values for one place wins, or all count, depending on the operation
+ *   take_along  argument 0 [b, i] = argument 1 [b, p(b, i)], lines
+ *   put_along   argument 0 [b, p(b, i)] is combined with argument 1 [b, i], lines
+ *
+ * Parameters: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
+ * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages).
+ * Negative positions count from the end.  A position outside is an error that says which, and nothing
+ * is written before all positions of a call have been looked at.
+ */
+#include "scan.h"
+
+enum { DEPTH, BASE, OPERATION, AXES };
+
+static lgt_status outside(int64_t at, int64_t extent, int64_t base, int64_t axes, int npick, int pick) {
+  if (at == 0 && base == 1) return lgt_err(LGT_OUT_OF_BOUNDS, "index: positions count from 1, 0 was found");
+  for (int k = pick; k < npick - 1; k++) axes /= 10;
+  return lgt_err(LGT_OUT_OF_BOUNDS, "index: position %lld of axis %lld is outside its extent of %lld",
+                 (long long)at, (long long)(axes % 10), (long long)extent);
+}
+
+static inline int64_t offset_of(int64_t at, int64_t extent, int64_t base) {
+  return at < 0 ? extent + at : at - base;
+}
+
+/* The whole of what is looked up: dimensions b, i (of the result or the values) and f, and k positions. */
+typedef struct lookup {
+  const lgt_tile *result, *source; /* [b, i, f] and [b, p..., f] */
+  const lgt_tile *position;        /* npick of them */
+  int nb, ni, nf, npick;
+  int64_t base, axes;
+} lookup;
+
+static lookup lookup_of(const lgt_tile *result, const lgt_tile *source, const lgt_tile *position, int npick,
+                        const lgt_scalar *params) {
+  lookup l = {result, source, position, .nb = (int)params[DEPTH].f, .npick = npick};
+  l.nf = source->ndim - l.nb - npick;
+  l.ni = result->ndim - l.nb - l.nf;
+  l.base = (int64_t)params[BASE].f;
+  l.axes = (int64_t)params[AXES].f;
+  return l;
+}
+
+/* Where position index[] of the dimensions i leads within the source, in bytes. */
+static lgt_status place(const lookup *l, const int64_t *index, int64_t *out) {
+  *out = 0;
+  for (int k = 0; k < l->npick; k++) {
+    const lgt_tile *p = &l->position[k];
+    const char *at = p->data;
+    for (int d = 0; d < l->ni; d++) at += index[d] * p->stride[d];
+    int64_t extent = l->source->extent[l->nb + k];
+    int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
+    if (offset < 0 || offset >= extent)
+      return outside(*(const int64_t *)at, extent, l->base, l->axes, l->npick, k);
+    *out += offset * l->source->stride[l->nb + k];
+  }
+  return LGT_OK;
+}
+
+static bool advance(int64_t *index, const int64_t *first, const int64_t *past, int n) {
+  for (int d = n - 1; d >= 0; d--) {
+    if (++index[d] < past[d]) return true;
+    index[d] = first[d];
+  }
+  return false;
+}
+
+/* The dimensions f of a place: copy, or combine one by one. */
+static void inner(const lookup *l, char *to, const lgt_tile *to_tile, const char *from,
+                  const lgt_tile *from_tile, lgt_scan_step step, int64_t size) {
+  int64_t index[6] = {0}, zero[6] = {0};
+  int nf = l->nf, tf = to_tile->ndim - nf, ff = from_tile->ndim - nf;
+  if (nf == 0) {
+    if (step) step(to, from);
+    else memcpy(to, from, (size_t)size);
+    return;
+  }
+  const int64_t *extent = to_tile->extent + tf;
+  int64_t n = extent[nf - 1], to_stride = to_tile->stride[to_tile->ndim - 1],
+          from_stride = from_tile->stride[from_tile->ndim - 1];
+  do {
+    char *t = to;
+    const char *f = from;
+    for (int d = 0; d < nf - 1; d++)
+      t += index[d] * to_tile->stride[tf + d], f += index[d] * from_tile->stride[ff + d];
+    if (!step) lgt_copy_line(t, to_stride, f, from_stride, n, size);
+    for (int64_t i = 0; step && i < n; i++, t += to_stride, f += from_stride) step(t, f);
+  } while (advance(index, zero, extent, nf - 1));
+}
+
+static bool empty(const int64_t *extent, int n) {
+  for (int d = 0; d < n; d++)
+    if (extent[d] <= 0) return true;
+  return false;
+}
+
+/* One vector of positions into one axis, elements one by one: the common case. */
+static lgt_status gather_vector(const lookup *l, int64_t lo, int64_t hi, int64_t size) {
+  const lgt_tile *to = l->result, *p = &l->position[0];
+  int64_t extent = l->source->extent[0], stride = l->source->stride[0];
+  const char *from = l->source->data, *at = (const char *)p->data + lo * p->stride[0];
+  char *t = (char *)to->data + lo * to->stride[0];
+  for (int64_t i = lo; i < hi; i++, t += to->stride[0], at += p->stride[0]) {
+    int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
+    if (offset < 0 || offset >= extent) return outside(*(const int64_t *)at, extent, l->base, l->axes, 1, 0);
+    if (size == 8) memcpy(t, from + offset * stride, 8);
+    else if (size == 4) memcpy(t, from + offset * stride, 4);
+    else memcpy(t, from + offset * stride, (size_t)size);
+  }
+  return LGT_OK;
+}
+
+/* Rows [lo, hi) of the result: of the first dimension of b, or of i. */
+static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  lookup l = lookup_of(&tiles[0], &tiles[1], &tiles[2], nargs - 2, params);
+  int64_t size = lgt_dtype_size(l.source->dtype), index[6] = {lo}, first[6] = {lo}, past[6];
+  int n = l.nb + l.ni;
+  memcpy(past, l.result->extent, sizeof past);
+  past[0] = hi;
+  if (l.result->ndim == 0) hi = lo + 1;
+  if (n > 0 && (lo >= hi || empty(past, l.result->ndim))) return LGT_OK;
+  if (l.nb == 0 && l.ni == 1 && l.npick == 1 && l.nf == 0) return gather_vector(&l, lo, hi, size);
+  do {
+    char *to = l.result->data;
+    const char *from = l.source->data;
+    int64_t offset;
+    lgt_status status = place(&l, index + l.nb, &offset);
+    if (status) return status;
+    for (int d = 0; d < n; d++) to += index[d] * l.result->stride[d];
+    for (int d = 0; d < l.nb; d++) from += index[d] * l.source->stride[d];
+    inner(&l, to, l.result, from + offset, l.source, NULL, size);
+  } while (advance(index, first, past, n));
+  return LGT_OK;
+}
+
+/* As gather_vector, into a vector. */
+static lgt_status scatter_vector(const lookup *l, lgt_scan_step step, int64_t size) {
+  const lgt_tile *from = l->result, *p = &l->position[0];
+  int64_t n = from->extent[1], extent = l->source->extent[1], stride = l->source->stride[1];
+  for (int pass = 0; pass < 2; pass++) {
+    const char *at = p->data, *f = from->data;
+    char *to = l->source->data;
+    for (int64_t i = 0; i < n; i++, at += p->stride[0], f += from->stride[1]) {
+      int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
+      if (offset < 0 || offset >= extent)
+        return outside(*(const int64_t *)at, extent, l->base, l->axes, 1, 0);
+      if (pass == 0) continue;
+      if (step) step(to + offset * stride, f);
+      else if (size == 8) memcpy(to + offset * stride, f, 8);
+      else if (size == 4) memcpy(to + offset * stride, f, 4);
+      else memcpy(to + offset * stride, f, (size_t)size);
+    }
+  }
+  return LGT_OK;
+}
+
+/* The target has one more dimension in front, of extent 1, so that this is one call: places may coincide. */
+static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                          int64_t hi) {
+  lookup l = lookup_of(&tiles[1], &tiles[0], &tiles[2], nargs - 2, params);
+  int64_t size = lgt_dtype_size(l.source->dtype), index[6] = {0}, zero[6] = {0};
+  int op = (int)params[OPERATION].f, n = l.nb + l.ni;
+  lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, l.source->dtype);
+  if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
+  if (lo >= hi || empty(l.result->extent, l.result->ndim)) return LGT_OK;
+  if (l.nb == 1 && l.ni == 1 && l.npick == 1 && l.nf == 0) return scatter_vector(&l, step, size);
+  for (int pass = 0; pass < 2; pass++) {
+    do {
+      char *to = l.source->data;
+      const char *from = l.result->data;
+      int64_t offset;
+      lgt_status status = place(&l, index + l.nb, &offset);
+      if (status) return status;
+      if (pass == 0) continue;
+      for (int d = 0; d < n; d++) from += index[d] * l.result->stride[d];
+      for (int d = 0; d < l.nb; d++) to += index[d] * l.source->stride[d];
+      inner(&l, to + offset, l.source, from, l.result, step, size);
+    } while (advance(index, zero, l.result->extent, n));
+  }
+  return LGT_OK;
+}
+
+/* ---- along lines -------------------------------------------------------------------------------------- */
+
+static lgt_status check_line(const lgt_tile *position, const char *at, int64_t extent,
+                             const lgt_scalar *params) {
+  int64_t n = position->extent[position->ndim - 1], stride = position->stride[position->ndim - 1];
+  int64_t base = (int64_t)params[BASE].f;
+  for (int64_t i = 0; i < n; i++, at += stride) {
+    int64_t offset = offset_of(*(const int64_t *)at, extent, base);
+    if (offset < 0 || offset >= extent)
+      return outside(*(const int64_t *)at, extent, base, (int64_t)params[AXES].f, 1, 0);
+  }
+  return LGT_OK;
+}
+
+static lgt_status take_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *position = &tiles[2];
+  int lead = to->ndim - 1;
+  int64_t n = position->extent[lead], extent = from->extent[lead], size = lgt_dtype_size(to->dtype);
+  int64_t base = (int64_t)params[BASE].f;
+  lgt_walk walk;
+  (void)nargs;
+  if (!lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
+  do {
+    lgt_status status = check_line(position, walk.at[2], extent, params);
+    if (status) return status;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t at = *(const int64_t *)(walk.at[2] + i * position->stride[lead]);
+      memcpy(walk.at[0] + i * to->stride[lead], walk.at[1] + offset_of(at, extent, base) * from->stride[lead],
+             (size_t)size);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+static lgt_status put_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *position = &tiles[2];
+  int lead = to->ndim - 1;
+  int64_t n = position->extent[lead], extent = to->extent[lead];
+  int64_t base = (int64_t)params[BASE].f;
+  lgt_scan_step step = lgt_scan_step_of((int)params[OPERATION].f, to->dtype);
+  lgt_walk walk;
+  (void)nargs;
+  if (!step) return LGT_BAD_DTYPE;
+  if (!lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
+  do {
+    lgt_status status = check_line(position, walk.at[2], extent, params);
+    if (status) return status;
+    for (int64_t i = 0; i < n; i++) {
+      int64_t at = *(const int64_t *)(walk.at[2] + i * position->stride[lead]);
+      step(walk.at[0] + offset_of(at, extent, base) * to->stride[lead], walk.at[1] + i * from->stride[lead]);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_gather_builtins[] = {
+    {"gather", gather}, {"scatter", scatter}, {"take_along", take_along}, {"put_along", put_along}, {0}};

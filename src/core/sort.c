@@ -1,0 +1,279 @@
+/* sort.c - sorting, and searching in what is sorted.
+ *
+ *   sort         argument 0 = the lines of argument 1 in ascending order
+ *   argsort      argument 0 (int64) = the positions that would sort the lines of argument 1, counted from
+ *                parameter 0; equal elements keep their order
+ *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
+ *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater
+ *   unique       argument 0 (bool) = whether an element of a line of argument 1 differs from the one before it
+ *
+ * All are stable and put NaN last.  Elements become unsigned keys whose order is theirs, and the keys are
+ * sorted by their bytes from the lowest up (LSD radix sort; short lines by insertion), which takes a time
+ * that depends on the size of an element and not on the data.  A byte that is the same in all keys is passed
+ * over.  Complex numbers are ordered by their real parts, then by their imaginary parts.
+ */
+#include "builtin.h"
+#include "half.h"
+
+enum { SHORT_LINE = 40 };
+
+typedef struct pair {
+  uint64_t key;
+  uint64_t at;
+} pair;
+
+/* ---- keys ------------------------------------------------------------------------------------------------ */
+
+static uint64_t key_of_bits(uint64_t bits, uint64_t sign, uint64_t infinity) {
+  if ((bits & ~sign) > infinity) return sign | (sign - 1); /* NaN, of either sign */
+  return bits & sign ? ~bits & (sign | (sign - 1)) : bits | sign;
+}
+
+/* A real element as a key in the same order. */
+static inline uint64_t key_of(int dtype, const char *p) {
+  switch (dtype) {
+    case LGT_BOOL:
+      return *(const uint8_t *)p != 0;
+    case LGT_INT8:
+      return (uint8_t)(*(const uint8_t *)p ^ 0x80u);
+    case LGT_UINT8:
+      return *(const uint8_t *)p;
+    case LGT_INT16:
+      return (uint16_t)(*(const uint16_t *)p ^ 0x8000u);
+    case LGT_UINT16:
+      return *(const uint16_t *)p;
+    case LGT_INT32:
+      return *(const uint32_t *)p ^ 0x80000000u;
+    case LGT_UINT32:
+      return *(const uint32_t *)p;
+    case LGT_INT64:
+      return *(const uint64_t *)p ^ (uint64_t)1 << 63;
+    case LGT_FLOAT16:
+      return key_of_bits(*(const uint16_t *)p, 0x8000, 0x7c00);
+    case LGT_FLOAT32:
+      return key_of_bits(*(const uint32_t *)p, 0x80000000u, 0x7f800000u);
+    case LGT_FLOAT64:
+      return key_of_bits(*(const uint64_t *)p, (uint64_t)1 << 63, 0x7ff0000000000000u);
+    default:
+      return *(const uint64_t *)p;
+  }
+}
+
+/* -0 as 0, which it equals. */
+static inline uint64_t without_sign_of_zero(int dtype, uint64_t key) {
+  if (dtype == LGT_FLOAT64) return key == ((uint64_t)1 << 63) - 1 ? (uint64_t)1 << 63 : key;
+  if (dtype == LGT_FLOAT32) return key == 0x7fffffffu ? 0x80000000u : key;
+  if (dtype == LGT_FLOAT16) return key == 0x7fff ? 0x8000 : key;
+  return key;
+}
+
+static int part_of(int dtype) {
+  return dtype == LGT_COMPLEX64 ? LGT_FLOAT32 : dtype == LGT_COMPLEX128 ? LGT_FLOAT64 : dtype;
+}
+
+/* ---- pairs by their keys ------------------------------------------------------------------------------------- */
+
+static void insertion_sort(pair *p, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    pair x = p[i];
+    int64_t j = i;
+    for (; j > 0 && p[j - 1].key > x.key; j--) p[j] = p[j - 1];
+    p[j] = x;
+  }
+}
+
+/* Sorts the n pairs at p, with as much room at `other`; returns which of the two has the result. */
+static pair *radix_sort(pair *p, pair *other, int64_t n, int bytes) {
+  int64_t count[8][256];
+  if (n <= SHORT_LINE) {
+    insertion_sort(p, n);
+    return p;
+  }
+  memset(count, 0, (size_t)bytes * sizeof *count);
+  for (int64_t i = 0; i < n; i++)
+    for (int b = 0; b < bytes; b++) count[b][p[i].key >> 8 * b & 255]++;
+  for (int b = 0; b < bytes; b++) {
+    int64_t *c = count[b], sum = 0;
+    if (c[p[0].key >> 8 * b & 255] == n) continue;
+    for (int v = 0; v < 256; v++) {
+      int64_t here = c[v];
+      c[v] = sum;
+      sum += here;
+    }
+    for (int64_t i = 0; i < n; i++) other[c[p[i].key >> 8 * b & 255]++] = p[i];
+    pair *swap = p;
+    p = other;
+    other = swap;
+  }
+  return p;
+}
+
+/* The same for keys alone. */
+static uint64_t *radix_sort_keys(uint64_t *p, uint64_t *other, int64_t n, int bytes) {
+  int64_t count[8][256];
+  if (n <= SHORT_LINE) {
+    for (int64_t i = 1; i < n; i++) {
+      uint64_t x = p[i];
+      int64_t j = i;
+      for (; j > 0 && p[j - 1] > x; j--) p[j] = p[j - 1];
+      p[j] = x;
+    }
+    return p;
+  }
+  memset(count, 0, (size_t)bytes * sizeof *count);
+  for (int64_t i = 0; i < n; i++)
+    for (int b = 0; b < bytes; b++) count[b][p[i] >> 8 * b & 255]++;
+  for (int b = 0; b < bytes; b++) {
+    int64_t *c = count[b], sum = 0;
+    if (c[p[0] >> 8 * b & 255] == n) continue;
+    for (int v = 0; v < 256; v++) {
+      int64_t here = c[v];
+      c[v] = sum;
+      sum += here;
+    }
+    for (int64_t i = 0; i < n; i++) other[c[p[i] >> 8 * b & 255]++] = p[i];
+    uint64_t *swap = p;
+    p = other;
+    other = swap;
+  }
+  return p;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+/* The n elements of a line in order: returns pairs whose `at` are offsets from 0. */
+static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair *room) {
+  int dtype = part_of(tile->dtype), bytes = (int)lgt_dtype_size(dtype);
+  int64_t stride = tile->stride[tile->ndim - 1];
+  pair *p = room, *other = room + n;
+  bool is_complex = dtype != tile->dtype;
+  for (int64_t i = 0; i < n; i++)
+    p[i] = (pair){without_sign_of_zero(dtype, key_of(dtype, line + i * stride + (is_complex ? bytes : 0))),
+                  (uint64_t)i};
+  pair *sorted = radix_sort(p, other, n, bytes);
+  if (!is_complex) return sorted;
+  other = sorted == p ? other : p; /* stable: now by the real parts */
+  for (int64_t i = 0; i < n; i++)
+    sorted[i].key = without_sign_of_zero(dtype, key_of(dtype, line + (int64_t)sorted[i].at * stride));
+  return radix_sort(sorted, other, n, bytes);
+}
+
+static lgt_status no_scratch(int64_t n) {
+  return lgt_err(LGT_NO_MEMORY, "out of memory to sort %lld elements", (long long)n);
+}
+
+/* Real elements: by their keys alone. */
+static void sort_keys(const lgt_tile *to, const lgt_tile *from, lgt_walk *walk, int64_t n, uint64_t *room) {
+  int dtype = from->dtype, bytes = (int)lgt_dtype_size(dtype);
+  int64_t stride = from->stride[from->ndim - 1], to_stride = to->stride[to->ndim - 1];
+  bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
+  bool is_signed = dtype >= LGT_INT8 && dtype <= LGT_INT64;
+  uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+  for (int64_t i = 0; i < n; i++) room[i] = key_of(dtype, walk->at[1] + i * stride);
+  const uint64_t *sorted = radix_sort_keys(room, room + n, n, bytes);
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t bits = sorted[i];
+    if (is_float) bits = bits & sign ? bits ^ sign : ~bits;
+    else if (is_signed) bits ^= sign;
+    memcpy(walk->at[0] + i * to_stride, &bits, (size_t)bytes); /* the low bytes come first */
+  }
+}
+
+static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t n = from->extent[lead], size = lgt_dtype_size(from->dtype);
+  lgt_walk walk;
+  (void)nargs, (void)params;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
+  if (!room) return no_scratch(n);
+  do {
+    if (part_of(from->dtype) == from->dtype) {
+      sort_keys(to, from, &walk, n, (uint64_t *)room);
+      continue;
+    }
+    const pair *sorted = order_line(from, walk.at[1], n, room);
+    for (int64_t i = 0; i < n; i++)
+      memcpy(walk.at[0] + i * to->stride[lead], walk.at[1] + (int64_t)sorted[i].at * from->stride[lead],
+             (size_t)size);
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(room);
+  return LGT_OK;
+}
+
+static lgt_status argsort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t n = from->extent[lead], base = (int64_t)params[0].f;
+  lgt_walk walk;
+  (void)nargs;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
+  if (!room) return no_scratch(n);
+  do {
+    const pair *sorted = order_line(from, walk.at[1], n, room);
+    for (int64_t i = 0; i < n; i++)
+      *(int64_t *)(walk.at[0] + i * to->stride[lead]) = base + (int64_t)sorted[i].at;
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(room);
+  return LGT_OK;
+}
+
+/* Do two elements come in this order?  1: a before b, -1: b before a, 0: they are equal. */
+static int compare(int dtype, const char *a, const char *b) {
+  int part = part_of(dtype);
+  uint64_t x = without_sign_of_zero(part, key_of(part, a)), y = without_sign_of_zero(part, key_of(part, b));
+  if (x == y && part != dtype) {
+    x = without_sign_of_zero(part, key_of(part, a + lgt_dtype_size(part)));
+    y = without_sign_of_zero(part, key_of(part, b + lgt_dtype_size(part)));
+  }
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  const lgt_tile *to = &tiles[0], *sorted = &tiles[1], *from = &tiles[2];
+  int dtype = sorted->dtype;
+  int64_t n = sorted->extent[0], stride = sorted->stride[0];
+  bool right = params[0].f != 0;
+  lgt_walk walk;
+  (void)nargs;
+  lgt_tile moving[2] = {*to, *from};
+  if (!lgt_walk_begin(&walk, moving, 2, to->ndim, lo, hi)) return LGT_OK;
+  do {
+    int64_t first = 0, past = n;
+    while (first < past) {
+      int64_t middle = first + (past - first) / 2;
+      int order = compare(dtype, (const char *)sorted->data + middle * stride, walk.at[1]);
+      if (order > 0 || (right && order == 0)) first = middle + 1;
+      else past = middle;
+    }
+    *(int64_t *)walk.at[0] = first;
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+static lgt_status mark_first(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t n = from->extent[lead], stride = from->stride[lead];
+  lgt_walk walk;
+  (void)nargs, (void)params;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  do {
+    const char *p = walk.at[1];
+    for (int64_t i = 0; i < n; i++, p += stride)
+      *(uint8_t *)(walk.at[0] + i * to->stride[lead]) = i == 0 || compare(from->dtype, p - stride, p) != 0;
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},
+                                         {"argsort", argsort_lines},
+                                         {"searchsorted", search_lines},
+                                         {"unique", mark_first},
+                                         {0}};
