@@ -447,6 +447,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_compiled", kernels.compiled},
       {"kernels_loaded", kernels.loaded},
       {"kernels_failed", kernels.failed},
+      {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
@@ -462,7 +463,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->plans = rt->collections = 0;
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
-  rt->map.copied = 0;
+  rt->map.copied = rt->binder.moved = 0;
   rt->map.peak = rt->map.live;
   lgt_kernels_stat_reset(rt->kernels);
 }

@@ -409,6 +409,37 @@ static void classify(assembler *as, const lgt_plan_loop *loop) {
   }
 }
 
+static bool same_stream(const assembler *as, int a, int b) {
+  return as->access[a].mode != LGT_ACCESS_INDEX && as->access[b].mode != LGT_ACCESS_INDEX &&
+         as->place[a].slot == as->place[b].slot &&
+         (as->access[a].mode == LGT_ACCESS_LOAD) == (as->access[b].mode == LGT_ACCESS_LOAD);
+}
+
+/* The bytes that a pass reads and those that it writes: an element of a slot counts once for each, though
+ * several accesses reach it, as the neighbours in a stencil do. */
+static int64_t traffic(const assembler *as) {
+  int64_t total = 0;
+  for (int a = 0; a < as->naccess; a++) {
+    bool counted = as->access[a].mode == LGT_ACCESS_INDEX;
+    for (int b = 0; b < a && !counted; b++) counted = same_stream(as, a, b);
+    if (counted) continue;
+    lgt_rect bound = {0};
+    int64_t elements = 0, elem = 0;
+    for (int b = a; b < as->naccess; b++) {
+      if (!same_stream(as, a, b)) continue;
+      const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[b].layout);
+      lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape),
+               rect = lgt_layout_root_rect(layout, &view);
+      bound = b == a ? rect : lgt_rect_bound(&bound, &rect);
+      elements += lgt_layout_distinct(layout);
+      elem = lgt_dtype_size(layout->dtype);
+    }
+    int64_t within = lgt_rect_size(&bound);
+    total += elem * (elements < within ? elements : within);
+  }
+  return total;
+}
+
 /* The nest for whole-root instances, ready to run. */
 static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loop *code) {
   size_t n = (size_t)as->naccess + 1;
@@ -417,16 +448,15 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
   loop->base = lgt_mem_zalloc(n * sizeof *loop->base);
   if (!loop->shape.stride || !loop->base) return no_memory();
   for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
-  loop->bytes = 0;
   for (int a = 0; a < as->naccess; a++) {
     for (int d = 0; d < loop->ndim; d++)
       loop->shape.stride[a * LGT_MAX_DIM + d] = stride_bytes(as, a, loop->dim[d]);
     if (as->access[a].mode == LGT_ACCESS_INDEX) continue;
     const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[a].layout);
     loop->base[a].index = as->place[a].offset * lgt_dtype_size(layout->dtype) + as->place[a].byte;
-    loop->bytes += lgt_layout_distinct(layout) * lgt_dtype_size(as->access[a].dtype);
   }
   lgt_nest_shape_finish(code, &loop->shape, as->w->fuser->workers);
+  loop->bytes = traffic(as);
   loop->stream = loop->bytes > as->w->fuser->cache_bytes;
   return LGT_OK;
 }

@@ -33,6 +33,7 @@ typedef struct lgt_binder {
   lgt_arena arena;         /* owned: what binding one group needs */
   bool check;              /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
+  int64_t moved;           /* bytes that passes have read and written */
 } lgt_binder;
 
 /* What one run of a group worked with; kept by recipes. */

@@ -107,7 +107,7 @@ typedef struct lgt_plan_loop {
   /* For a single colour whose instances are whole roots: ready to run. */
   lgt_nest_shape shape;
   lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
-  int64_t bytes;              /* that it moves, counting each access once */
+  int64_t bytes;              /* that it reads, and that it writes: each element once */
   bool stream;                /* its results are too large to stay in cache */
 } lgt_plan_loop;
 

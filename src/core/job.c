@@ -326,7 +326,9 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
   if (binder->check) check_nest(&w->loop.nest, loop, inst, binder);
   m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
                                                        loop_run, shape->partial ? loop_end : NULL, w};
-  m->job->task.cost += binder->map->domains > 1 ? loop->bytes / source->group->launch->ncolour : loop->bytes;
+  int64_t bytes = binder->map->domains > 1 ? loop->bytes / source->group->launch->ncolour : loop->bytes;
+  m->job->task.cost += bytes;
+  binder->moved += bytes;
   return LGT_OK;
 }
 
