@@ -327,11 +327,13 @@ def warmup(bench):
     return table(["warm-up", "milliseconds"], rows), {"start": starts, "cold": cold, "disk": disk}
 
 
-# name: (arguments with {} for the iterations, or for the tolerance that decides them; two values to subtract)
+# example, perhaps with a remark: (arguments with {} for the iterations, or for the tolerance that decides them; two
+# values to subtract)
 ITERATIONS = {
     "black_scholes": (["20000", "{}"], (10, 30)),
     "jacobi": (["200", "{}"], (20, 60)),
     "stencil": (["200", "{}"], (20, 60)),
+    "stencil 4096": (["4096", "{}"], (20, 60)),
     "cg": (["200", "{}"], (1e-3, 1e-9)),
     "pcg": (["200", "{}"], (1e-3, 1e-9)),
     "logreg": (["2000", "10", "{}"], (20, 60)),
@@ -345,7 +347,7 @@ ITERATIONS = {
 def counters(bench, name, args, domains):
     """(iterations, counters) of one run."""
     command = [bench.lgt_path, "--domains", str(domains), "--min-tile", "1", os.path.join(ROOT, "bench/counters.lua"),
-               os.path.join(ROOT, "examples", name + ".lua"), *args]
+               os.path.join(ROOT, "examples", name.split()[0] + ".lua"), *args]
     run = subprocess.run(command, env=bench.env, capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError(run.stderr.strip().splitlines()[0] if run.stderr.strip() else f"exit {run.returncode}")
@@ -368,10 +370,11 @@ def each_iteration(bench, name, domains):
 def fusion(bench):
     """Launches, executed tasks and passes over memory of an iteration, with one domain and with two.
 
-    A task may hold several iterations; its passes are the loops that follow one another in it."""
+    A task may hold several iterations; its passes are the loops that follow one another in it, and the bytes
+    count each element of an array once for each pass that reads it and once for each that writes it."""
     rows, data = [], {}
     for name in ITERATIONS:
-        row = [name, "-", "-", "-", "-", "-"]
+        row = [name] + ["-"] * 6
         for domains in (1, 2):
             try:
                 each = each_iteration(bench, name, domains)
@@ -380,12 +383,13 @@ def fusion(bench):
                 continue
             data[f"{name}, {domains}"] = each
             if domains == 2:
-                row[5] = figure(each["tasks"])
+                row[6] = figure(each["tasks"])
             else:
-                row[1:5] = [figure(each["launches"]), figure(each["tasks"]), figure(each["passes"]),
-                            figure(each["launches"] / max(each["passes"], 1e-9)) + " x"]
+                row[1:6] = [figure(each["launches"]), figure(each["tasks"]), figure(each["passes"]),
+                            figure(each["launches"] / max(each["passes"], 1e-9)) + " x", figure(each["bytes_moved"] / 1e6)]
         rows.append(row)
-    return table(["an iteration of", "launches", "tasks", "passes", "launches / pass", "tasks, 2 domains"], rows), data
+    return table(["an iteration of", "launches", "tasks", "passes", "launches / pass", "MB read and written",
+                  "tasks, 2 domains"], rows), data
 
 
 SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion)}
