@@ -123,12 +123,13 @@ static int read_letter(command *c, int i) {
       c->executes = true; /* fall through */
     case 'j':
     case 'l':
+      c->loads = true;
       if (word[2]) return 1;
       return c->argv[i + 1] ? 2 : 0;
     case 'O':
       return 1;
-    case 'b': /* the rest belongs to it */
-      if (c->interactive || c->version || c->executes) return 0;
+    case 'b': /* the rest belongs to it, and nothing but -O may come before */
+      if (c->version || c->loads || c->no_environment) return 0;
       c->executes = true;
       return -1;
     case 'E':

@@ -20,6 +20,7 @@ typedef struct command {
   bool interactive;    /* -i */
   bool version;        /* -v, or implied */
   bool executes;       /* -e or -b: without a script, standard input is not read */
+  bool loads;          /* -e, -l or -j */
   bool no_environment; /* -E */
   bool checks;         /* --check: what follows are scripts to examine */
 } command;

@@ -43,7 +43,10 @@ static void raise_interrupted(lua_State *L, lua_Debug *where) {
   (void)where;
   lua_sethook(L, NULL, 0, 0);
   interrupt_waits(false);
-  luaL_error(L, "interrupted!");
+  luaL_where(L, 0); /* a hook has no frame of its own */
+  lua_pushliteral(L, "interrupted!");
+  lua_concat(L, 2);
+  lua_error(L);
 }
 
 static void on_interrupt(int number) {

@@ -161,10 +161,15 @@ local function as_global(text)
   if rest:match("^[%a_][%w_]*[%s%w_,]*$") then return loadstring(rest .. " = nil", "=stdin") end
 end
 
--- The chunk, or nil, why not, and whether more lines may help.
+local leading -- values before those of an expression, in what the last chunk returns
+
+-- The chunk, or nil, why not, and whether more lines may help.  With a value ahead of it, the call in `f(x)`
+-- is no tail call, which would lose its line.
 local function compile(text)
-  local chunk, why = loadstring("return " .. text:gsub("^=", "", 1), "=stdin")
+  leading = 1
+  local chunk, why = loadstring("return nil, " .. text:gsub("^=", "", 1), "=stdin")
   if chunk then return chunk end
+  leading = 0
   local incomplete = is_incomplete(why)
   chunk, why = loadstring(text, "=stdin")
   if chunk then return as_global(text) or chunk end
@@ -213,12 +218,12 @@ end
 
 -- ---- answering -----------------------------------------------------------------------------------------------
 
--- Print the values of an expression, and keep the first.
+-- Print the values of a chunk, and keep the first.
 function prompt.show(...)
-  local first = ...
-  if select("#", ...) == 0 then return end
-  local words = {}
-  for i = 1, select("#", ...) do words[i] = show.value((select(i, ...))) end
+  local count = select("#", ...) - leading
+  if count == 0 then return end
+  local first, words = select(1 + leading, ...), {}
+  for i = 1, count do words[i] = show.value((select(i + leading, ...))) end
   local line = table.concat(words, "\t")
   print(line:find("\n", 1, true) and table.concat(words, "\n") or line)
   if rawequal(first, nil) then return end
