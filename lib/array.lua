@@ -119,8 +119,16 @@ at_home("sort", "sort argsort sort_complex partition argpartition topk lexsort s
 methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")
 at_home("pick", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
 methods_at_home("pick", "choose put compress")
+at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
+  nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
+at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
+at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
 at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
-methods_at_home("scan", "cumsum cumprod")
+methods_at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
+  nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
+at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
+at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
+at_home("scan", "cumsum cumprod")
 
 -- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
 ---@param name string

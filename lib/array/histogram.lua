@@ -1,0 +1,180 @@
+-- array/histogram.lua - how often values occur: histograms of one and more dimensions, bincount.
+--
+-- A value's bin is found by a search among the edges, and counted by a scatter that accumulates.  Nothing
+-- waits, except for a bincount that does not say how many elements its result has.
+
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+require "array.sort" -- for core.count_before
+
+local histogram_options = { bins = true, range = true, weights = true, density = true }
+
+-- The edges of bins: given, or so many equal ones over the range or over what the data span.
+local function edges_of(a, bins, range, who)
+  if bins == nil then bins = 10 end
+  if type(bins) ~= "number" then
+    local edges = np.asarray(bins)
+    if core.ndim_of(edges) ~= 1 or core.size_of(edges) < 2 then
+      raise("%s: a vector of at least two edges was expected", who)
+    end
+    return edges
+  end
+  if not core.is_integer(bins) or bins < 1 then raise("%s: %g bins; at least one was expected", who, bins) end
+  local low, high
+  if range ~= nil then
+    if type(range) ~= "table" or type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] > range[2] then
+      raise("%s: the range is {least, greatest}", who)
+    end
+    low, high = np.array(range[1]), np.array(range[2])
+  elseif core.size_of(a) == 0 then
+    low, high = np.array(0), np.array(1)
+  else
+    low, high = np.astype(np.min(a), "float64"), np.astype(np.max(a), "float64")
+  end
+  local same = np.equal(low, high)
+  low, high = np.where(same, low - 0.5, low), np.where(same, high + 0.5, high)
+  local i = np.arange(bins + 1)
+  local step = (high - low) / bins
+  return np.where(np.equal(i, bins), high, i * step + low)
+end
+
+-- In which of the bins 1, ..., n each value lies; 0 and n + 1 (or n + 2, NaN) outside.  The last bin is closed.
+local function bin_of(values, edges)
+  local n = core.size_of(edges) - 1
+  local at = core.count_before(edges, values, true)
+  local last = lgt.alias(edges, lgt.project(core.layout_of(edges), 1, n))
+  return np.where(np.equal(values, last), n, at)
+end
+
+-- How often each of the numbers 0, ..., size - 1 occurs, or the sum of the weights it occurs with.
+local function tally(numbers, size, weights)
+  local dtype = weights and dtypes.name[core.dtype_of(weights)] or "int64"
+  local result = np.zeros(size, { dtype = dtype })
+  local values = weights or np.ones({}, { dtype = dtype })
+  np.add.at(result, numbers + 1, values)
+  return result
+end
+
+local function take_weights(weights, a, who)
+  if weights == nil then return nil end
+  weights = np.ravel(np.asarray(weights))
+  if core.size_of(weights) ~= core.size_of(a) then
+    raise("%s: %d weights for %d values", who, core.size_of(weights), core.size_of(a))
+  end
+  return dtypes.category[core.dtype_of(weights)] == 0 and np.astype(weights, "int64") or weights
+end
+
+-- The edges that np.histogram would use.
+---@return lgt_array
+function np.histogram_bin_edges(a, bins, range)
+  return edges_of(np.ravel(np.asarray(a)), bins, range, "histogram_bin_edges")
+end
+
+-- How many values lie in each bin.
+---@param a lgt_array flattened
+---@param bins integer|lgt_array|nil a number of equal bins (10), or the edges, ascending
+---@param options {range: number[]?, weights: lgt_array?, density: boolean?}? range: {least, greatest}
+---@return lgt_array counts (int64, or of the weights' dtype; float64 for a density), lgt_array edges
+function np.histogram(a, bins, options)
+  if core.is_options(bins) then bins, options = nil, bins end
+  options = core.check_options(options, histogram_options, "histogram")
+  a = np.ravel(np.asarray(a))
+  local weights = take_weights(options.weights, a, "histogram")
+  if core.dtype_of(a) == dtypes.BOOL then a = np.astype(a, "uint8") end
+  local edges = edges_of(a, bins or options.bins, options.range, "histogram")
+  local n = core.size_of(edges) - 1
+  local all = tally(bin_of(a, edges), n + 2, weights)
+  local counts = np.copy(lgt.alias(all, lgt.slice(core.layout_of(all), 1, 1, n, 1)))
+  if options.density then counts = counts / np.diff(edges) / np.sum(counts) end
+  return counts, edges
+end
+
+-- How many points lie in each box: one column of `sample` for each dimension.
+---@param sample lgt_array matrix, a row for each point
+---@param bins integer|(integer|lgt_array)[]|nil for all dimensions, or one entry for each
+---@param options {range: number[][]?, weights: lgt_array?, density: boolean?}?
+---@return lgt_array counts float64, lgt_array[] edges
+function np.histogramdd(sample, bins, options)
+  if core.is_options(bins) then bins, options = nil, bins end
+  options = core.check_options(options, histogram_options, "histogramdd")
+  sample = np.asarray(sample)
+  if core.ndim_of(sample) == 1 then sample = np.expand_dims(sample, 2) end
+  if core.ndim_of(sample) ~= 2 then raise("histogramdd: a matrix of points was expected") end
+  local dims = core.shape_of(sample)[2]
+  bins = bins or options.bins or 10
+  if type(bins) == "table" and #bins ~= dims then raise("histogramdd: bins for %d of %d dimensions", #bins, dims) end
+  local weights = take_weights(options.weights, sample[{ {}, 1 }], "histogramdd")
+  if weights then weights = np.astype(weights, "float64") end
+  local number, shape, edges, inner = 0, {}, {}, {}
+  for d = 1, dims do
+    local values = lgt.alias(sample, lgt.project(core.layout_of(sample), 2, d - 1))
+    edges[d] = edges_of(values, type(bins) == "table" and bins[d] or bins, options.range and options.range[d],
+      "histogramdd")
+    shape[d] = core.size_of(edges[d]) + 1
+    inner[d] = { 2, -2 }
+    number = number * shape[d] + np.minimum(bin_of(values, edges[d]), shape[d] - 1)
+  end
+  local counts = np.reshape(tally(number, core.product(shape), weights), shape)[inner]
+  counts = np.astype(counts, "float64")
+  if options.density then
+    local volume = 1
+    for d = 1, dims do
+      local spread = {}
+      for i = 1, dims do spread[i] = i == d and shape[d] - 2 or 1 end
+      volume = volume * np.reshape(np.diff(edges[d]), spread)
+    end
+    counts = counts / volume / np.sum(counts)
+  end
+  return counts, edges
+end
+
+---@param x lgt_array vector
+---@param y lgt_array vector
+---@return lgt_array counts, lgt_array edges of x, lgt_array edges of y
+function np.histogram2d(x, y, bins, options)
+  if type(bins) == "table" and not core.is_options(bins) and #bins ~= 2 then
+    raise("histogram2d: bins for both dimensions were expected")
+  end
+  if core.is_array(bins) then bins = { bins, bins } end
+  local counts, edges = np.histogramdd(np.stack({ np.ravel(x), np.ravel(y) }, 2), bins, options)
+  return counts, edges[1], edges[2]
+end
+
+local bincount_options = { base = true, minlength = true, weights = true, size = true }
+
+-- How often each of the positions 1, 2, ... occurs in x, or the sum of the weights it occurs with.
+---@param x lgt_array vector of integers
+---@param weights lgt_array?
+---@param minlength integer? the result has at least so many elements
+---@param options {base: integer?, size: integer?, weights: lgt_array?, minlength: integer?}? base = 0: x
+---  counts from 0, as in NumPy; size: exactly so many elements, and nothing waits (else the greatest of x does)
+---@return lgt_array
+function np.bincount(x, weights, minlength, options)
+  if core.is_options(weights) then weights, options = nil, weights end
+  if core.is_options(minlength) then minlength, options = nil, minlength end
+  options = core.check_options(options, bincount_options, "bincount")
+  x = np.asarray(x)
+  if core.ndim_of(x) ~= 1 then raise("bincount: a vector was expected, not %s", (core.describe(x))) end
+  if dtypes.category[core.dtype_of(x)] > 1 then
+    raise("bincount: integers were expected, not %s", dtypes.name[core.dtype_of(x)])
+  end
+  weights, minlength = take_weights(weights or options.weights, x, "bincount"), minlength or options.minlength or 0
+  if weights then weights = np.astype(weights, "float64") end
+  local base = options.base or 1
+  if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", tostring(base)) end
+  x = np.astype(x, "int64") - base
+  local size = options.size
+  if not size then
+    size = minlength
+    if core.size_of(x) > 0 then
+      local low, high = np.min(x), np.max(x)
+      if core.read_item(low) < 0 then raise("bincount: %d is below %d", core.read_item(low) + base, base) end
+      size = math.max(minlength, core.read_item(high) + 1)
+    end
+  end
+  return tally(x, size, weights)
+end
+
+return true

@@ -1,0 +1,417 @@
+-- array/statistics.lua - averages, quantiles, covariances; each also without the NaN.
+--
+-- Quantiles sort (sort.lua) and then look at fixed places, which are views; where NaN are left out, how many
+-- elements a line has depends on data, and the places are looked up by a gather.  Nothing here waits, except
+-- for quantiles that are given as an array.
+
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+
+-- ---- arguments --------------------------------------------------------------------------------------------
+
+local function split(axis, options, known, who)
+  if core.is_options(axis) then options, axis = axis, nil end
+  options = core.check_options(options, known, who)
+  if axis == nil then axis = options.axis end
+  return axis, options
+end
+
+local reduction_options = { axis = true, keepdims = true, dtype = true }
+
+-- With the axes to reduce merged into one, the last; and what gives a result its shape back.
+---@return lgt_array, fun(x: lgt_array): lgt_array
+local function lines_of(a, axis, keepdims, who)
+  local shape = core.shape_of(a)
+  local set, list = core.check_axes(axis, #shape, who)
+  local order, rest, kept, extent = {}, {}, {}, 1
+  for d = 1, #shape do
+    if set[d] then
+      extent = extent * shape[d]
+      kept[d] = 1
+    else
+      order[#order + 1], rest[#rest + 1] = d, shape[d]
+      kept[d] = shape[d]
+    end
+  end
+  for _, d in ipairs(list) do order[#order + 1] = d end
+  if #shape > 0 then a = np.transpose(a, order) end
+  local final = keepdims and kept or rest
+  local lines = { unpack(rest) }
+  lines[#lines + 1] = extent
+  return np.reshape(a, lines), function(x) return keepdims and np.reshape(x, final) or x end
+end
+
+local function is_inexact(a) return dtypes.category[core.dtype_of(a)] >= 2 end
+local function to_float(a) return is_inexact(a) and a or np.astype(a, "float64") end
+
+-- Element i (from 0) of every line.
+local function column(lines, i) return lgt.alias(lines, lgt.project(core.layout_of(lines), core.ndim_of(lines), i)) end
+
+-- ---- averages -----------------------------------------------------------------------------------------------
+
+local average_options = { axis = true, weights = true, returned = true, keepdims = true }
+
+-- The average, each element counting as much as its weight.
+---@param a lgt_array
+---@param axis integer|integer[]|nil
+---@param options {weights: lgt_array?, returned: boolean?, keepdims: boolean?}? weights: a's shape, or a
+---  vector along the axis; returned: give the sum of the weights too
+---@return lgt_array, lgt_array?
+function np.average(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, average_options, "average")
+  local keep = { keepdims = options.keepdims }
+  local w = options.weights
+  if w == nil then
+    local mean = np.mean(a, axis, keep)
+    if not options.returned then return mean end
+    return mean, np.zeros_like(mean) + core.size_of(a) / core.size_of(mean)
+  end
+  w = np.asarray(w)
+  local shape = core.shape_of(a)
+  if not core.same_shape(core.shape_of(w), shape) then
+    if type(axis) ~= "number" or core.ndim_of(w) ~= 1 then
+      raise("average: weights of shape %s for an array of shape %s: a vector and one axis, or the same shape, were " ..
+        "expected", core.shape_text(core.shape_of(w)), core.shape_text(shape))
+    end
+    local d = core.check_axis(axis, #shape, "average")
+    if core.size_of(w) ~= shape[d] then
+      raise("average: %d weights for an axis of extent %d", core.size_of(w), shape[d])
+    end
+    local spread = {}
+    for i = 1, #shape do spread[i] = i == d and shape[d] or 1 end
+    w = np.broadcast_to(np.reshape(w, spread), shape)
+  end
+  w = dtypes.category[core.dtype_of(w)] < 2 and np.astype(w, "float64") or w
+  local total = np.sum(w, axis, keep)
+  local result = np.sum(a * w, axis, keep) / total
+  if options.returned then return result, total end
+  return result
+end
+
+-- ---- quantiles ------------------------------------------------------------------------------------------------
+
+-- Hyndman and Fan, Sample Quantiles in Statistical Packages, Am. Stat. 50 (1996): {alpha, beta} of the
+-- continuous ones, and functions of (q, n) that give a place from 0.
+local methods_of_quantile = {
+  linear = { 1, 1 }, interpolated_inverted_cdf = { 0, 1 }, hazen = { 0.5, 0.5 }, weibull = { 0, 0 },
+  median_unbiased = { 1 / 3, 1 / 3 }, normal_unbiased = { 3 / 8, 3 / 8 },
+  lower = function(q, n) return math.floor((n - 1) * q) end,
+  higher = function(q, n) return math.ceil((n - 1) * q) end,
+  midpoint = function(q, n)
+    local at = (n - 1) * q
+    return at == math.floor(at) and at or math.floor(at) + 0.5
+  end,
+  nearest = function(q, n)
+    local at = (n - 1) * q
+    local down = math.floor(at)
+    if at - down == 0.5 then return down % 2 == 0 and down or down + 1 end
+    return math.floor(at + 0.5)
+  end,
+  inverted_cdf = function(q, n)
+    local at = n * q
+    return at == math.floor(at) and at - 1 or math.floor(at)
+  end,
+}
+
+-- The place of quantile q among n elements, from 0, perhaps between two.
+local function place_of(method, q, n)
+  local at
+  if type(method) == "table" then
+    local alpha, beta = method[1], method[2]
+    at = method == methods_of_quantile.linear and (n - 1) * q or n * q + (alpha + q * (1 - alpha - beta)) - 1
+  else
+    at = method(q, n)
+  end
+  return math.max(0, math.min(n - 1, at))
+end
+
+-- Between two values, as NumPy does it: from the nearer one, in double precision.
+local function interpolate(low, high, t)
+  local step = high - low
+  local dtype = dtypes.category[core.dtype_of(low)] == 3 and "complex128" or "float64"
+  low, high, step = np.astype(low, dtype), np.astype(high, dtype), np.astype(step, dtype)
+  if t == 0 then return low end
+  if t >= 0.5 then return high - step * (1 - t) end
+  return low + step * t
+end
+
+local function check_quantiles(q, scale, who)
+  local single = type(q) == "number"
+  if core.is_array(q) then
+    single = core.ndim_of(q) == 0
+    q = single and core.read_item(q) or q:totable()
+  end
+  local list = single and { q } or q
+  if type(list) ~= "table" then raise("%s: numbers were expected, not %s", who, (core.describe(q))) end
+  local result = {}
+  for i = 1, #list do
+    if type(list[i]) ~= "number" or not (list[i] >= 0 and list[i] <= scale) then
+      raise("%s: %s is not within 0 to %d", who, tostring(list[i]), scale)
+    end
+    result[i] = list[i] / scale
+  end
+  return result, single
+end
+
+local quantile_options = { axis = true, keepdims = true, method = true }
+
+-- Results for several q are stacked along a new first axis.
+local function for_each(list, single, f)
+  if single then return f(list[1]) end
+  local results = {}
+  for i = 1, #list do results[i] = f(list[i]) end
+  if #results == 0 then raise("quantile: no quantiles were given") end
+  return np.stack(results)
+end
+
+-- Where a line has a NaN, it is last after sorting, and all of the line's quantiles are NaN.
+local function quantiles(who, a, q, scale, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, quantile_options, who)
+  local method = methods_of_quantile[options.method or "linear"]
+  if not method then raise("%s: unknown method %q", who, tostring(options.method)) end
+  local list, single = check_quantiles(q, scale, who)
+  local lines, back = lines_of(a, axis, options.keepdims, who)
+  local shape = core.shape_of(lines)
+  local n = shape[#shape]
+  if n == 0 then
+    raise("%s: along nothing there is no quantile: the shape is %s", who, core.shape_text(core.shape_of(a)))
+  end
+  local exact = type(method) == "function" and method ~= methods_of_quantile.midpoint
+  local sorted = np.sort(exact and lines or to_float(lines))
+  local result = for_each(list, single, function(x)
+    local at = place_of(method, x, n)
+    local low = math.floor(at)
+    local value = column(sorted, low)
+    if not exact then value = interpolate(value, column(sorted, math.min(low + 1, n - 1)), at - low) end
+    if is_inexact(sorted) then
+      local last = column(sorted, n - 1)
+      value = np.where(np.isnan(last), last, value)
+    end
+    return back(core.ndim_of(value) == 0 and np.copy(value) or value)
+  end)
+  return result
+end
+
+-- The value below which a fraction q of the elements lies.
+---@param a lgt_array
+---@param q number|number[]|lgt_array 0 to 1; several give a new first axis
+---@param axis integer|integer[]|nil all if nil
+---@param options {keepdims: boolean?, method: string?}? method: "linear", "lower", "higher", "midpoint",
+---  "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf", "inverted_cdf"
+---@return lgt_array
+function np.quantile(a, q, axis, options) return quantiles("quantile", a, q, 1, axis, options) end
+-- The same with q from 0 to 100.
+function np.percentile(a, q, axis, options) return quantiles("percentile", a, q, 100, axis, options) end
+
+local median_options = { axis = true, keepdims = true }
+
+-- The middle element, or the mean of the two in the middle; NaN if there is one.
+---@param a lgt_array
+---@param axis integer|integer[]|nil
+---@param options {keepdims: boolean?}?
+---@return lgt_array
+function np.median(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, median_options, "median")
+  local lines, back = lines_of(to_float(a), axis, options.keepdims, "median")
+  local shape = core.shape_of(lines)
+  local n = shape[#shape]
+  if n == 0 then
+    raise("median: along nothing there is no median: the shape is %s", core.shape_text(core.shape_of(a)))
+  end
+  local sorted = np.sort(lines)
+  local half = math.floor(n / 2)
+  local middle = n % 2 == 1 and column(sorted, half) or (column(sorted, half - 1) + column(sorted, half)) / 2
+  local last = column(sorted, n - 1)
+  return back(np.where(np.isnan(last), last, middle))
+end
+
+-- ---- without NaN ------------------------------------------------------------------------------------------------
+
+local function map_nan(a, neutral) return is_inexact(a) and np.where(np.isnan(a), neutral, a) or a end
+
+-- name of the reduction, what a NaN counts as
+for name, neutral in pairs { sum = 0, prod = 1 } do
+  local f = np[name]
+  np["nan" .. name] = function(a, axis, options)
+    axis, options = split(axis, options, reduction_options, "nan" .. name)
+    return f(map_nan(np.asarray(a), neutral), axis, options)
+  end
+end
+
+-- The greatest and the least number; NaN where there is none.
+for name, neutral in pairs { max = -math.huge, min = math.huge } do
+  local f = np[name]
+  np["nan" .. name] = function(a, axis, options)
+    a = np.asarray(a)
+    axis, options = split(axis, options, reduction_options, "nan" .. name)
+    local result = f(map_nan(a, neutral), axis, options)
+    if not is_inexact(a) then return result end
+    local none = np.all(np.isnan(a), axis or { unpack(select(2, core.check_axes(nil, core.ndim_of(a), name))) },
+      { keepdims = options.keepdims })
+    return np.where(none, np.nan, result)
+  end
+end
+
+-- Positions of extrema, NaN aside; 1 for a line of nothing but NaN.
+for name, neutral in pairs { argmax = -math.huge, argmin = math.huge } do
+  local f = np[name]
+  np["nan" .. name] = function(a, axis, options) return f(map_nan(np.asarray(a), neutral), axis, options) end
+end
+
+local function count_numbers(a, axis, options)
+  local set = axis
+  if axis == nil then set = select(2, core.check_axes(nil, core.ndim_of(a), "count")) end
+  return np.sum(np.logical_not(np.isnan(a)), set, { keepdims = options.keepdims })
+end
+
+-- The mean of what is a number.
+---@param a lgt_array
+---@param axis integer|integer[]|nil
+---@param options {keepdims: boolean?, dtype: string?}?
+---@return lgt_array
+function np.nanmean(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, reduction_options, "nanmean")
+  if not is_inexact(a) then return np.mean(a, axis, options) end
+  local result = np.nansum(a, axis, options) / count_numbers(a, axis, options)
+  return np.astype(result, options.dtype or dtypes.name[core.dtype_of(a)])
+end
+
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true }
+
+---@param options {keepdims: boolean?, dtype: string?, ddof: number?}?
+---@return lgt_array NaN where no more than ddof numbers are
+function np.nanvar(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, variance_options, "nanvar")
+  if not is_inexact(a) then return np.var(a, axis, options) end
+  local mean = np.nanmean(a, axis, { keepdims = true })
+  if axis == nil then mean = np.reshape(mean, {}) end
+  local d = map_nan(a - mean, 0)
+  local count = count_numbers(a, axis, options) - (options.ddof or 0)
+  local squares = np.real(d * np.conj(d))
+  local result = np.sum(squares, axis, { keepdims = options.keepdims }) / count
+  return np.astype(np.where(np.greater(count, 0), result, np.nan),
+    options.dtype or dtypes.name[dtypes.part_of(core.dtype_of(a))])
+end
+function np.nanstd(a, axis, options) return np.sqrt(np.nanvar(a, axis, options)) end
+
+-- Quantiles of what is a number: the places are looked up, since each line has its own count of numbers.
+local function nan_quantiles(who, a, q, scale, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, quantile_options, who)
+  if not is_inexact(a) then return quantiles(who, a, q, scale, axis, options) end
+  if options.method and options.method ~= "linear" then
+    raise("%s: method %q is not known here, \"linear\" is", who, tostring(options.method))
+  end
+  local list, single = check_quantiles(q, scale, who)
+  local lines, back = lines_of(a, axis, options.keepdims, who)
+  local sorted = np.sort(lines)
+  local count = np.sum(np.logical_not(np.isnan(lines)), -1, { keepdims = true })
+  return for_each(list, single, function(x)
+    local at = np.maximum(count - 1, 0) * x
+    local low = np.floor(at)
+    local t = np.squeeze(at - low, -1)
+    local first = np.astype(low, "int64") + 1
+    local function value(positions) return np.squeeze(np.take_along_axis(sorted, positions, -1), -1) end
+    local below, above = value(first), value(np.minimum(first + 1, np.maximum(count, 1)))
+    local step = above - below
+    return back(np.where(np.greater_equal(t, 0.5), above - step * (1 - t), below + step * t))
+  end)
+end
+
+function np.nanquantile(a, q, axis, options) return nan_quantiles("nanquantile", a, q, 1, axis, options) end
+function np.nanpercentile(a, q, axis, options) return nan_quantiles("nanpercentile", a, q, 100, axis, options) end
+
+---@return lgt_array
+function np.nanmedian(a, axis, options)
+  a = np.asarray(a)
+  axis, options = split(axis, options, median_options, "nanmedian")
+  if not is_inexact(a) then return np.median(a, axis, options) end
+  return np.astype(nan_quantiles("nanmedian", a, 0.5, 1, axis, options), dtypes.name[core.dtype_of(a)])
+end
+
+-- ---- covariance ---------------------------------------------------------------------------------------------
+
+local cov_options = { rowvar = true, bias = true, ddof = true, fweights = true, aweights = true, dtype = true }
+
+-- The observations as a matrix with a row for each variable.
+local function variables(m, y, rowvar, who)
+  m = np.asarray(m)
+  if core.ndim_of(m) > 2 then raise("%s: at most a matrix was expected, not %s", who, (core.describe(m))) end
+  local x = np.atleast_2d(to_float(m))
+  if rowvar == false and core.shape_of(x)[1] ~= 1 then x = x.T end
+  if y ~= nil then
+    y = np.asarray(y)
+    if core.ndim_of(y) > 2 then raise("%s: at most a matrix was expected, not %s", who, (core.describe(y))) end
+    y = np.atleast_2d(to_float(y))
+    if rowvar == false and core.shape_of(y)[1] ~= 1 then y = y.T end
+    if core.shape_of(x)[2] ~= core.shape_of(y)[2] then
+      raise("%s: %d and %d observations", who, core.shape_of(x)[2], core.shape_of(y)[2])
+    end
+    x = np.concatenate({ x, y }, 1)
+  end
+  return x
+end
+
+-- The covariances of variables: rows of m (columns if rowvar = false), with those of y added.
+---@param m lgt_array vector or matrix of observations
+---@param y lgt_array?
+---@param options {rowvar: boolean?, bias: boolean?, ddof: number?, fweights: lgt_array?, aweights: lgt_array?}?
+---@return lgt_array matrix; 0-d for one variable
+function np.cov(m, y, options)
+  if core.is_options(y) then y, options = nil, y end
+  options = core.check_options(options, cov_options, "cov")
+  local x = variables(m, y, options.rowvar, "cov")
+  if options.dtype then x = np.astype(x, options.dtype) end
+  local count = core.shape_of(x)[2]
+  local ddof = options.ddof or (options.bias and 0 or 1)
+  local w
+  if options.fweights ~= nil then w = np.astype(np.asarray(options.fweights), "float64") end
+  if options.aweights ~= nil then
+    local aw = np.astype(np.asarray(options.aweights), "float64")
+    w = w and w * aw or aw
+  end
+  local average, total
+  if w then
+    average, total = np.average(x, 2, { weights = w, returned = true })
+    total = total[1]
+  else
+    average, total = np.mean(x, 2), count
+  end
+  local factor
+  if not w then
+    factor = math.max(0, count - ddof)
+  elseif ddof == 0 then
+    factor = total
+  elseif options.aweights == nil then
+    factor = total - ddof
+  else
+    factor = total - ddof * np.sum(w * np.astype(np.asarray(options.aweights), "float64")) / total
+  end
+  x = x - np.expand_dims(average, 2)
+  local right = np.conj(w and x * w or x).T
+  return np.squeeze(np.dot(x, right) / factor)
+end
+
+-- The correlations of variables, as np.cov.
+---@return lgt_array
+function np.corrcoef(m, y, options)
+  if core.is_options(y) then y, options = nil, y end
+  options = core.check_options(options, { rowvar = true, dtype = true }, "corrcoef")
+  local c = np.cov(m, y, options)
+  if core.ndim_of(c) == 0 then return c / c end
+  local deviation = np.sqrt(np.real(np.diagonal(c)))
+  local result = c / np.expand_dims(deviation, 2) / np.expand_dims(deviation, 1)
+  if dtypes.category[core.dtype_of(result)] == 3 then
+    return np.clip(np.real(result), -1, 1) + np.clip(np.imag(result), -1, 1) * 1i
+  end
+  return np.clip(result, -1, 1)
+end
+
+return true

@@ -1,0 +1,140 @@
+"""Cases of statistics.lua, histogram.lua, sets.lua and reduce.lua."""
+import numpy as np
+
+
+def add(case, change, inputs):
+    rng = np.random.default_rng(12)
+    inputs["y"] = rng.normal(size=(4, 5))
+    inputs["y"][1, 2] = inputs["y"][3, :] = np.nan
+    inputs["y4"] = inputs["y"].astype("float32")
+    inputs["u"] = rng.integers(0, 6, size=40)
+    inputs["u2"] = rng.integers(0, 9, size=25)
+    inputs["wt"] = rng.uniform(0, 2, size=40)
+    inputs["pts"] = rng.normal(size=(60, 3))
+    inputs["rows_"] = rng.integers(0, 2, size=(9, 3))
+    axes = ((None, None), ("1", "0"), ("-1", "-1"))
+    ARRAYS = ("f", "i", "t", "f4", "h", "u1", "b", "f.T", "s")
+    for ax, py in axes + (("{1, 2}", "(0, 1)"),):
+        case(f"np.prod(z, {ax or 'nil'})", f"np.prod(z, axis={py})")
+        case(f"np.prod(z['1:3, :'], {ax or 'nil'}, {{keepdims = true}})", f"np.prod(z[:3], axis={py}, keepdims=True)")
+    for a in ARRAYS + ("z",):
+        for ax, py in axes if a != "s" else axes[:1]:
+            for name in ("ptp",) if a not in "bz" else ():
+                case(f"np.{name}({a}, {ax or 'nil'})", f"np.{name}({a}, axis={py})")
+            if a != "z":
+                case(f"np.median({a}, {ax or 'nil'})", f"np.median({a}, axis={py})")
+                case(f"np.median({a}, {ax or 'nil'}, {{keepdims = true}})", f"np.median({a}, axis={py}, keepdims=True)")
+            case(f"np.average({a}, {ax or 'nil'})", f"np.average({a}, axis={py})")
+            for name in ("mean", "sum", "prod", "var", "std"):
+                case(f"np.nan{name}({a}, {ax or 'nil'})", f"np.nan{name}({a}, axis={py})")
+    case("np.median(t, {1, 3})", "np.median(t, axis=(0, 2))")
+    case("np.median(y, 2)", "np.median(y, axis=1)")
+    case("np.median(z)", "np.median(z)")
+    for method in ("linear lower higher midpoint nearest hazen weibull median_unbiased normal_unbiased "
+                   "interpolated_inverted_cdf inverted_cdf").split():
+        for a in ("f", "i", "v", "y"):
+            if method == "inverted_cdf" and a == "i":
+                continue
+            case(f"np.quantile({a}, 0.3, nil, {{method = '{method}'}})", f"np.quantile({a}, 0.3, method='{method}')")
+            case(f"np.quantile({a}, {{0, 0.25, 0.5, 0.9, 1}}, 1, {{method = '{method}'}})",
+                 f"np.quantile({a}, [0, 0.25, 0.5, 0.9, 1], axis=0, method='{method}')")
+    for a in ("f", "f4", "u1", "t", "h"):
+        case(f"np.percentile({a}, 37)", f"np.percentile({a}, 37)")
+        case(f"np.percentile({a}, {{5, 50, 95}}, -1, {{keepdims = true}})", f"np.percentile({a}, [5, 50, 95], axis=-1, keepdims=True)")
+    case("np.quantile(t, 0.4, {1, 2})", "np.quantile(t, 0.4, axis=(0, 1))")
+    case("np.quantile(v, g['1, :'])", "np.quantile(v, g[0])")
+    for bad in ("np.quantile(f, 1.5)", "np.percentile(f, -1)", "np.quantile(f, 0.5, 3)", "np.quantile(f, 0.5, nil, {method = 'x'})",
+                "np.median(np.zeros(0))", "np.quantile(f, 'a')", "np.quantile(e, 0.5)"):
+        case(bad, "error")
+    case("np.median(e, 2)", "np.zeros(0)")
+    # ---- averages
+    case("np.average(f, 2, {weights = h:abs()})", "np.average(f, axis=1, weights=np.abs(h))")
+    case("np.average(f, {weights = g})", "np.average(f, weights=g)")
+    case("np.average(i, 1, {weights = j})", "np.average(i, axis=0, weights=j)")
+    case("select(2, np.average(f, 1, {weights = g, returned = true}))", "np.average(f, axis=0, weights=g, returned=True)[1]")
+    case("select(2, np.average(f, 1, {returned = true}))", "np.average(f, axis=0, returned=True)[1]")
+    for bad in ("np.average(f, {weights = h})", "np.average(f, 1, {weights = h})", "np.average(f, {wts = h})"):
+        case(bad, "error")
+    # ---- without NaN
+    for a in ("y", "y4", "f", "i", "x", "t"):
+        for ax, py in axes:
+            if a == "x" and ax:
+                continue
+            for name in ("sum", "prod", "max", "min", "mean", "var", "std", "median"):
+                if a == "x" and name in ("mean", "var", "std", "prod", "sum", "median"):
+                    continue
+                case(f"np.nan{name}({a}, {ax or 'nil'})", f"np.nan{name}({a}, axis={py})")
+                case(f"np.nan{name}({a}, {ax or 'nil'}, {{keepdims = true}})", f"np.nan{name}({a}, axis={py}, keepdims=True)")
+            case(f"np.nanquantile({a}, 0.3, {ax or 'nil'})" if a != "x" else "np.nanmax(x)",
+                 f"np.nanquantile({a}, 0.3, axis={py})" if a != "x" else "np.nanmax(x)")
+            if a != "x":
+                case(f"np.nanpercentile({a}, {{10, 80}}, {ax or 'nil'})", f"np.nanpercentile({a}, [10, 80], axis={py})")
+    case("np.nanvar(y, 1, {ddof = 1})", "np.nanvar(y, axis=0, ddof=1)")
+    for name in ("argmax", "argmin"):
+        case(f"np.nan{name}(y)", f"np.nan{name}(y) + 1")
+        case(f"np.nan{name}(y, 1)", f"np.nan{name}(y, axis=0) + 1")
+    # ---- covariances
+    for a in ("f", "i", "h", "z", "f4"):
+        case(f"np.cov({a})", f"np.cov({a})" if a != "f4" else "np.cov(f4, dtype='float32')")
+        if a != "f4":
+            case(f"np.cov({a}, {{rowvar = false}})", f"np.cov({a}, rowvar=False)")
+            case(f"np.corrcoef({a})", f"np.corrcoef({a})")
+    case("np.cov(f, g)")
+    case("np.cov(f, {bias = true})", "np.cov(f, bias=True)")
+    case("np.cov(f, {ddof = 0})", "np.cov(f, ddof=0)")
+    case("np.cov(f, {fweights = j['1, :']})", "np.cov(f, fweights=j[0])")
+    case("np.cov(f, {aweights = h:abs()})", "np.cov(f, aweights=np.abs(h))")
+    case("np.cov(f, {aweights = h:abs(), fweights = j['1, :']})", "np.cov(f, aweights=np.abs(h), fweights=j[0])")
+    case("np.corrcoef(f, g, {rowvar = false})", "np.corrcoef(f, g, rowvar=False)")
+    for bad in ("np.cov(t)", "np.cov(f, h['1:3'])", "np.cov(f, {foo = 1})"):
+        case(bad, "error")
+    # ---- histograms
+    for a in ("f", "v", "i", "u1", "f4", "t", "np.zeros(5)"):
+        for bins in ("", ", 4", ", np.array{-3, 0, 0.5, 2}"):
+            py = bins.replace("{", "([").replace("}", "])")
+            case(f"(np.histogram({a}{bins}))", f"np.histogram({a}{py})[0]")
+            case(f"select(2, np.histogram({a}{bins}))", f"np.histogram({a}{py})[1]" if a != "f4" else f"np.histogram(f4.astype('f8'){py})[1]")
+    case("(np.histogram(f, 7, {range = {-1, 2}}))", "np.histogram(f, 7, range=(-1, 2))[0]")
+    case("(np.histogram(f, 5, {density = true}))", "np.histogram(f, 5, density=True)[0]")
+    case("(np.histogram(u, 5, {weights = wt}))", "np.histogram(u, 5, weights=wt)[0]")
+    case("(np.histogram(np.zeros(0), 3))", "np.histogram(np.zeros(0), 3)[0]")
+    case("np.histogram_bin_edges(f, 6)", "np.histogram_bin_edges(f, 6)")
+    case("(np.histogram2d(pts[{{}, 1}], pts[{{}, 2}], {4, 3}))", "np.histogram2d(pts[:, 0], pts[:, 1], [4, 3])[0]")
+    case("select(3, np.histogram2d(pts[{{}, 1}], pts[{{}, 2}], 5))", "np.histogram2d(pts[:, 0], pts[:, 1], 5)[2]")
+    case("(np.histogramdd(pts, 3))", "np.histogramdd(pts, 3)[0]")
+    case("(np.histogramdd(pts, {2, 3, np.array{-1, 0, 2}}, {density = true}))", "np.histogramdd(pts, [2, 3, np.array([-1, 0, 2.])], density=True)[0]")
+    case("(np.histogramdd(pts, 3, {range = {{-1, 1}, {0, 1}, {-2, 2}}}))", "np.histogramdd(pts, 3, range=((-1, 1), (0, 1), (-2, 2)))[0]")
+    case("np.bincount(u + 1)", "np.bincount(u)")
+    case("np.bincount(u, {base = 0})", "np.bincount(u)")
+    case("np.bincount(u, wt, {base = 0})", "np.bincount(u, wt)")
+    case("np.bincount(u, {base = 0, minlength = 12})", "np.bincount(u, minlength=12)")
+    case("np.bincount(u, {base = 0, size = 12})", "np.bincount(u, minlength=12)")
+    case("np.bincount(u1:ravel(), {base = 0})", "np.bincount(u1.ravel())")
+    case("np.bincount(np.zeros(0, {dtype = 'int64'}))", "np.bincount(np.zeros(0, 'int64'))")
+    for bad in ("np.histogram(f, 0)", "np.histogram(f, 3, {range = {2, 1}})", "np.histogram(f, 3, {weights = h})", "np.bincount(f)",
+                "np.bincount(h)", "np.bincount(u)", "np.bincount(u, {base = 0, size = 3})", "np.bincount(u, wt['1:3'], {base = 0})",
+                "np.histogramdd(t)", "np.histogram(f, f)"):
+        case(bad, "error")
+    # ---- sets
+    for a in ("u", "i", "f", "b", "u1", "z", "x", "e", "rows_", "f2"):
+        case(f"np.unique({a})")
+        for k, name in ((1, "index"), (2, "inverse"), (3, "counts")):
+            shift = "+ 1" if k < 3 else ""
+            case(f"select({k + 1}, np.unique({a}, {{return_index = true, return_inverse = true, return_counts = true}}))",
+                 f"np.unique({a}, return_index=True, return_inverse=True, return_counts=True)[{k}] {shift}")
+    case("select(2, np.unique(u, {return_counts = true}))", "np.unique(u, return_counts=True)[1]")
+    for ax, py in (("1", "0"), ("2", "1")):
+        case(f"(np.unique(rows_, {{axis = {ax}}}))", f"np.unique(rows_, axis={py})")
+        case(f"select(2, np.unique(rows_, {{axis = {ax}, return_counts = true}}))", f"np.unique(rows_, axis={py}, return_counts=True)[1]")
+        case(f"select(2, np.unique(rows_, {{axis = {ax}, return_index = true}}))", f"np.unique(rows_, axis={py}, return_index=True)[1] + 1")
+    for a, b in (("u", "u2"), ("i", "u1"), ("f", "f['1:2, :']"), ("h", "v"), ("e", "u"), ("u", "e")):
+        py = b.replace("['1:2, :']", "[:2]")
+        for name in ("union1d", "intersect1d", "setdiff1d", "setxor1d"):
+            case(f"np.{name}({a}, {b})", f"np.{name}({a}, {py})")
+        case(f"np.isin({a}, {b})", f"np.isin({a}, {py})")
+        case(f"np.in1d({a}, {b}, {{invert = true}})", f"np.in1d({a}, {py}, invert=True)")
+    case("select(2, np.intersect1d(u, u2, {return_indices = true}))", "np.intersect1d(u, u2, return_indices=True)[1] + 1")
+    case("select(3, np.intersect1d(u, u2, {return_indices = true}))", "np.intersect1d(u, u2, return_indices=True)[2] + 1")
+    # ---- the median pad, which needs this file
+    for lua, py in (("f", "f"), ("i", "i"), ("h", "h"), ("t", "t"), ("f4", "f4"), ("f.T", "f.T")):
+        case(f"np.pad({lua}, {{1, 3}}, 'median')", f"np.pad({py}, (1, 3), 'median')")
