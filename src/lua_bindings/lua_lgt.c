@@ -32,10 +32,8 @@ enum { LINES = 1024 }; /* a power of two */
 /* What the registry keeps under the address of this object: a `binding`. */
 static const char registry_key;
 
-typedef struct binding {
-  const lgt_config *config; /* borrowed from the host; may be NULL */
-  lgt_runtime *rt;          /* NULL until it is needed */
-  bool owned;               /* rt is closed with the lua_State */
+/* Outside of Lua's heap, which for a script without arrays is what luajit's would be. */
+typedef struct places {
   struct {
     const char *source; /* a string of L, anchored in the registry: it is never another one's address */
     int line;
@@ -45,6 +43,13 @@ typedef struct binding {
   char header[PATH_MAX];      /* lgt.h, which the FFI reads */
   char runtime_lua[PATH_MAX]; /* the directory of lgt.lua */
   char library_lua[PATH_MAX]; /* the directory of array.lua */
+} places;
+
+typedef struct binding {
+  const lgt_config *config; /* borrowed from the host; may be NULL */
+  lgt_runtime *rt;          /* NULL until it is needed */
+  bool owned;               /* rt is closed with the lua_State */
+  places *at;               /* owned; NULL once the lua_State closes */
 } binding;
 
 static binding *find_binding(lua_State *L) {
@@ -64,28 +69,29 @@ static bool join(char *out, const char *directory, const char *rest) {
 }
 
 /* Where liblgt lies decides: LGT_BUILD_DIR and LGT_SOURCE_DIR are baked in by the build. */
-static bool find_paths(binding *b) {
+static bool find_paths(places *at) {
   Dl_info info;
   char directory[PATH_MAX], probe[PATH_MAX];
-  if (!dladdr((void *)lgt_open, &info) || !realpath(info.dli_fname, b->library)) return false;
-  snprintf(directory, sizeof directory, "%s", b->library);
+  if (!dladdr((void *)lgt_open, &info) || !realpath(info.dli_fname, at->library)) return false;
+  snprintf(directory, sizeof directory, "%s", at->library);
   *strrchr(directory, '/') = 0;
   if (!strcmp(directory, LGT_BUILD_DIR))
-    return join(b->header, LGT_SOURCE_DIR, "src/core/lgt.h") &&
-           join(b->runtime_lua, LGT_SOURCE_DIR, "src/lua_bindings") &&
-           join(b->library_lua, LGT_SOURCE_DIR, "lib");
-  return join(probe, directory, LGT_DATA_FROM_LIB) && realpath(probe, b->runtime_lua) &&
-         realpath(probe, b->library_lua) && join(b->header, b->runtime_lua, "lgt.h") && readable(b->header);
+    return join(at->header, LGT_SOURCE_DIR, "src/core/lgt.h") &&
+           join(at->runtime_lua, LGT_SOURCE_DIR, "src/lua_bindings") &&
+           join(at->library_lua, LGT_SOURCE_DIR, "lib");
+  return join(probe, directory, LGT_DATA_FROM_LIB) && realpath(probe, at->runtime_lua) &&
+         realpath(probe, at->library_lua) && join(at->header, at->runtime_lua, "lgt.h") &&
+         readable(at->header);
 }
 
 /* Put the libraries before everything else on package.path. */
-static void extend_path(lua_State *L, const binding *b) {
+static void extend_path(lua_State *L, const places *at) {
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "path");
   const char *old = lua_tostring(L, -1);
-  if (strcmp(b->runtime_lua, b->library_lua))
-    lua_pushfstring(L, "%s/?.lua;%s/?.lua;%s", b->runtime_lua, b->library_lua, old ? old : "");
-  else lua_pushfstring(L, "%s/?.lua;%s", b->library_lua, old ? old : "");
+  if (strcmp(at->runtime_lua, at->library_lua))
+    lua_pushfstring(L, "%s/?.lua;%s/?.lua;%s", at->runtime_lua, at->library_lua, old ? old : "");
+  else lua_pushfstring(L, "%s/?.lua;%s", at->library_lua, old ? old : "");
   lua_setfield(L, -3, "path");
   lua_pop(L, 2);
 }
@@ -100,25 +106,26 @@ static bool begins_with(const char *text, const char *directory) {
 /* Returns the number (lgt_line) of the line that runs in the first function outside the libraries. */
 static int line_number(lua_State *L) {
   binding *b = lua_touserdata(L, lua_upvalueindex(1));
+  places *at = b->at;
   lua_Debug where;
-  for (int level = 1; lua_getstack(L, level, &where); level++) {
+  for (int level = 1; at && lua_getstack(L, level, &where); level++) {
     lua_getinfo(L, "Sl", &where);
-    if (where.currentline < 0 || begins_with(where.source, b->library_lua) ||
-        begins_with(where.source, b->runtime_lua))
+    if (where.currentline < 0 || begins_with(where.source, at->library_lua) ||
+        begins_with(where.source, at->runtime_lua))
       continue;
     size_t slot = ((uintptr_t)where.source / 16 + (size_t)where.currentline * 31) % LINES;
-    if (b->line[slot].source != where.source || b->line[slot].line != where.currentline ||
-        !b->line[slot].number) {
+    if (at->line[slot].source != where.source || at->line[slot].line != where.currentline ||
+        !at->line[slot].number) {
       char text[sizeof where.short_src + 16];
       snprintf(text, sizeof text, "%s:%d", where.short_src, where.currentline);
       lua_pushstring(L, where.source);
       lua_pushboolean(L, 1);
       lua_rawset(L, lua_upvalueindex(2)); /* anchors the string */
-      b->line[slot].number = lgt_line(b->rt, text);
-      b->line[slot].source = where.source;
-      b->line[slot].line = where.currentline;
+      at->line[slot].number = lgt_line(b->rt, text);
+      at->line[slot].source = where.source;
+      at->line[slot].line = where.currentline;
     }
-    lua_pushinteger(L, (lua_Integer)b->line[slot].number);
+    lua_pushinteger(L, (lua_Integer)at->line[slot].number);
     return 1;
   }
   lua_pushinteger(L, 0);
@@ -132,6 +139,8 @@ static int close_binding(lua_State *L) {
   if (b->owned) lgt_close(b->rt);
   b->rt = NULL;
   b->owned = false;
+  free(b->at);
+  b->at = NULL;
   return 0;
 }
 
@@ -146,7 +155,7 @@ int luaopen_lgt(lua_State *L) {
     if (lgt_open(b->config, &b->rt)) return luaL_error(L, "lgt cannot start: %s", lgt_message());
     b->owned = true;
   }
-  lua_pushfstring(L, "%s/lgt.lua", b->runtime_lua);
+  lua_pushfstring(L, "%s/lgt.lua", b->at->runtime_lua);
   if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
   lua_createtable(L, 0, 5);
   lua_pushlightuserdata(L, b); /* the registry keeps it */
@@ -155,14 +164,14 @@ int luaopen_lgt(lua_State *L) {
   lua_setfield(L, -2, "line");
   lua_pushlightuserdata(L, b->rt);
   lua_setfield(L, -2, "runtime");
-  lua_pushstring(L, b->library);
+  lua_pushstring(L, b->at->library);
   lua_setfield(L, -2, "library");
-  lua_pushstring(L, b->header);
+  lua_pushstring(L, b->at->header);
   lua_setfield(L, -2, "header");
   lua_createtable(L, 2, 0);
-  lua_pushfstring(L, "@%s/", b->runtime_lua);
+  lua_pushfstring(L, "@%s/", b->at->runtime_lua);
   lua_rawseti(L, -2, 1);
-  lua_pushfstring(L, "@%s/", b->library_lua);
+  lua_pushfstring(L, "@%s/", b->at->library_lua);
   lua_rawseti(L, -2, 2);
   lua_setfield(L, -2, "roots");
   lua_call(L, 1, 1);
@@ -170,13 +179,15 @@ int luaopen_lgt(lua_State *L) {
 }
 
 lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
-  binding *b = lua_newuserdata(L, sizeof *b);
-  *b = (binding){.config = config};
-  if (!find_paths(b)) {
-    lua_pop(L, 1);
+  places *at = calloc(1, sizeof *at);
+  if (!at) return lgt_err(LGT_NO_MEMORY, "out of memory for lgt in a lua_State");
+  if (!find_paths(at)) {
+    free(at);
     return lgt_err(LGT_IO,
                    "the Lua libraries of lgt were not found beside liblgt: is the installation complete?");
   }
+  binding *b = lua_newuserdata(L, sizeof *b);
+  *b = (binding){.config = config, .at = at};
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, close_binding);
   lua_setfield(L, -2, "__gc");
@@ -184,7 +195,7 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   lua_pushlightuserdata(L, (void *)&registry_key);
   lua_insert(L, -2);
   lua_rawset(L, LUA_REGISTRYINDEX);
-  extend_path(L, b);
+  extend_path(L, at);
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "preload");
   lua_pushcfunction(L, luaopen_lgt);

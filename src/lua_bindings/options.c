@@ -96,15 +96,13 @@ static int read_variable(command *c, char **word) {
     if (*p == '-') *p = '_';
   int words = value ? 1 : 2;
   value = value ? value + 1 : word[1];
-  if (!value) {
-    fprintf(stderr, "%s: %s needs a value\n", program_name, *word);
-    return 0;
-  }
-  if (lgt_config_set(c->config, name, value)) {
-    fprintf(stderr, "%s: %s: %s\n", program_name, *word, lgt_message());
-    return 0;
-  }
-  return words;
+  const char *why = NULL;
+  if (!value) why = "it needs a value, or is no option";
+  else if (lgt_config_set(c->config, name, value)) why = lgt_message();
+  if (!why) return words;
+  print_usage();
+  fprintf(stderr, "%s: %s: %s\n", program_name, *word, why);
+  return 0;
 }
 
 /* The option at argv[i], of one letter.  How many words it took; 0: it is wrong; -1: options end after it. */

@@ -14,7 +14,6 @@ static lgt_runtime *const *watched;
 static bool survives;
 
 void complain(const char *message) {
-  fflush(stdout);
   if (program_name) fprintf(stderr, "%s: ", program_name);
   fprintf(stderr, "%s\n", message);
   fflush(stderr);

@@ -89,7 +89,7 @@ CASES = [
     ["-v", "-b", "hello.lua", "out.luac"], ["-e", "", "-b", "hello.lua", "out.luac"], ["-i", "-b"], ["-E", "-bl", "hello.lua"],
     ["-b", "-"], (["-b", "-", "out.luac"], "print(1)"), (["-bl", "-"], "local x = 1 return x"),
     # -v, -i, -E, what is wrong
-    ["-v"], ["-v", "hello.lua"], ["-v", "-e", "print(1)"], ["-v", "--"], ["-vx"], ["-ix"], ["-x"], ["-hello"], ["-E"],
+    ["-v"], ["-v", "hello.lua"], ["-v", "-e", "print(1)"], ["-v", "--"], ["-vx"], ["-ix"], ["-x"], ["-hello"], ["--u"], ["--nosuch=1"], ["-E"],
     ["-E", "hello.lua"], ["-Ex", "hello.lua"], ["-i", "-x"],
     # the prompt of a pipe
     (["-i"], ""), (["-i"], "print(1)\n"), (["-i"], "x = 5\n=x, x * 2\n"), (["-i"], "for i = 1, 2 do\nprint(i)\nend\n"),
@@ -147,7 +147,7 @@ def prepare(folder, luajit):
 
 
 def run(program, case, folder):
-    """(status, stdout, stderr, contents of the files it wrote)"""
+    """(status, stdout, stderr, contents of the files it wrote, stdout and stderr in one)"""
     words, stdin, changes = case if len(case) == 3 and isinstance(case, tuple) else \
         (*case, {}) if isinstance(case, tuple) else (case, "", {})
     if stdin is open:
@@ -155,8 +155,9 @@ def run(program, case, folder):
             stdin = file.read()
     else:
         stdin = stdin.encode()
-    done = subprocess.run(["program", *words], executable=program, input=stdin, capture_output=True, cwd=folder,
-                          env=environment(changes), timeout=60)
+    together = {"executable": program, "input": stdin, "cwd": folder, "env": environment(changes), "timeout": 60}
+    merged = subprocess.run(["program", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **together)
+    done = subprocess.run(["program", *words], capture_output=True, check=False, **together)
     written = []
     for name in FILES_OUT:
         path = os.path.join(folder, name)
@@ -164,8 +165,8 @@ def run(program, case, folder):
             with open(path, "rb") as file:
                 written.append((name, file.read()))
             os.remove(path)
-    out, err = (mask(s.decode("latin-1"), folder) for s in (done.stdout, done.stderr))
-    return done.returncode, out, err, written
+    out, err, both = (mask(s.decode("latin-1"), folder) for s in (done.stdout, done.stderr, merged.stdout))
+    return done.returncode, out, err, written, both
 
 
 def interrupted(program, folder):
@@ -212,7 +213,7 @@ def main():
             else:
                 failed += 1
                 what = "; ".join(f"{field}: {b!r}, luajit's is {a!r}" for field, a, b in
-                                 zip(("status", "output", "errors", "files"), theirs, ours) if a != b)
+                                 zip(("status", "output", "errors", "files", "both"), theirs, ours) if a != b)
                 print(f"FAIL {name}: {what}")
     finally:
         shutil.rmtree(folder)

@@ -72,8 +72,8 @@ local function ufunc_text(u, name)
   local entry = sources.index()["np." .. tostring(u.name)]
   if entry and #entry.text > 0 then text = text .. "  " .. table.concat(entry.text, "\n  ") .. "\n\n" end
   return text .. wrap(("An elementwise function of %d operand%s, arrays or numbers, with broadcasting. It fuses " ..
-    "with what surrounds it. Options: out, an array for the result; where, a boolean array; dtype, of the result. It is " ..
-    "NumPy's function of the same name."):format(u.nin, u.nin == 1 and "" or "s"), 76, "  ")
+    "with what surrounds it. Options: out, an array for the result; where, a boolean array; dtype, of the result. " ..
+    "It is NumPy's function of the same name."):format(u.nin, u.nin == 1 and "" or "s"), 76, "  ")
 end
 
 local function is_ufunc(x)
