@@ -16,8 +16,8 @@ local UNKNOWN, ANY = "unknown", "any"
 
 infer.COMPARISONS = { lt = true, le = true, gt = true, ge = true, eq = true, ne = true }
 local COMPARING = { equal = true, not_equal = true, less = true, less_equal = true, greater = true,
-  greater_equal = true, isnan = true, isinf = true, isfinite = true, signbit = true, isclose = true, logical_and = true, logical_or = true,
-  logical_xor = true, logical_not = true }
+  greater_equal = true, isnan = true, isinf = true, isfinite = true, signbit = true, isclose = true, logical_and = true,
+  logical_or = true, logical_xor = true, logical_not = true }
 
 local ANNOTATED = { lgt_array = "array", number = "number", integer = "number", boolean = "boolean", string = "string",
   table = "table" }
