@@ -81,9 +81,11 @@ local meta = {
 }
 for name, f in pairs(ufunc.operators) do meta[name] = f end
 ffi.metatype(Array, meta)
-ufunc.members.accumulate = function(...)
-  require "array.scan" -- replaces this member
-  return ufunc.members.accumulate(...)
+for _, name in ipairs { "reduce", "accumulate", "outer" } do
+  ufunc.members[name] = function(...)
+    require "array.members" -- replaces this member
+    return ufunc.members[name](...)
+  end
 end
 core.dtypes.install_complex()
 
@@ -119,12 +121,18 @@ at_home("sort", "sort argsort sort_complex partition argpartition topk lexsort s
 methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")
 at_home("pick", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
 methods_at_home("pick", "choose put compress")
+at_home("special", [[gcd lcm nextafter spacing ldexp frexp round around round_ unwrap iscomplexobj isrealobj
+  isscalar]])
+methods_at_home("special", "round")
 at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
   nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
 at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
 at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
 at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
-methods_at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
+methods_at_home("special", [[gcd lcm nextafter spacing ldexp frexp round around round_ unwrap iscomplexobj isrealobj
+  isscalar]])
+methods_at_home("special", "round")
+at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
   nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
 at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
 at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")

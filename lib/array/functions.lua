@@ -9,11 +9,27 @@ local ufunc = require "array.ufunc"
 
 local lgt, np, methods, raise = core.lgt, core.np, core.methods, core.raise
 local V = core.lgt.bodies.Value
+local of_complex = require "array.complex"
 local dtypes = core.dtypes
 local define = ufunc.define
 
 local function compares(f, on_numbers) return { f, { compares = true, scalar = on_numbers } } end
 local function on_numbers(f, scalar) return { f, { scalar = scalar } } end
+
+-- A function of real numbers that complex.lua extends to complex ones.
+local function extended(name, f, options)
+  local of = of_complex[name]
+  return { function(x)
+    if dtypes.category[x.dtype] == 3 then return of(x) end
+    return f(x)
+  end, options }
+end
+
+-- The imaginary part; of real numbers 0, and of infinite ones too.
+local function imaginary(x)
+  if dtypes.category[x.dtype] == 3 then return x:imag() end
+  return x:ne(x):select(0, 0):cast(x.dtype)
+end
 
 local pi = math.pi
 
@@ -34,31 +50,45 @@ local table_of_ufuncs = {
   square = on_numbers(function(x) return x * x end, function(x) return x * x end),
   abs = on_numbers(V.abs, math.abs),
   fabs = function(x) return (x / 1):abs() end,
-  sign = V.sign,
+  sign = extended("sign", V.sign),
   divmod = { function(x, y) return x:floordiv(y), x % y end, { nout = 2 } },
   modf = { function(x) local whole = x:trunc(); return x - whole, whole end, { nout = 2 } },
   -- roots, exponentials, logarithms
   sqrt = on_numbers(V.sqrt, math.sqrt),
   cbrt = V.cbrt,
-  exp = on_numbers(V.exp, math.exp), exp2 = V.exp2, expm1 = V.expm1,
-  log = on_numbers(V.log, math.log), log2 = V.log2, log10 = on_numbers(V.log10, math.log10), log1p = V.log1p,
+  exp = on_numbers(V.exp, math.exp), exp2 = extended("exp2", V.exp2), expm1 = extended("expm1", V.expm1),
+  log = on_numbers(V.log, math.log), log2 = V.log2, log10 = on_numbers(V.log10, math.log10),
+  log1p = extended("log1p", V.log1p),
   logaddexp = function(x, y)
     local high, low = x:max(y), x:min(y)
     return high:eq(low):select(high + math.log(2), high + (low - high):exp():log1p())
   end,
+  logaddexp2 = function(x, y)
+    local high, low = x:max(y), x:min(y)
+    return high:eq(low):select(high + 1, high + (low - high):exp2():log1p() * (1 / math.log(2)))
+  end,
+  float_power = function(x, y)
+    if dtypes.category[x.dtype] < 3 and dtypes.category[y.dtype] < 3 then
+      return V.pow(x:cast("float64"), y:cast("float64"))
+    end
+    return V.pow(x:cast("complex128"), y:cast("complex128"))
+  end,
   -- trigonometry
   sin = on_numbers(V.sin, math.sin), cos = on_numbers(V.cos, math.cos), tan = on_numbers(V.tan, math.tan),
-  arcsin = V.asin, arccos = V.acos, arctan = on_numbers(V.atan, math.atan),
+  arcsin = extended("arcsin", V.asin), arccos = extended("arccos", V.acos),
+  arctan = extended("arctan", V.atan, { scalar = math.atan }),
   arctan2 = on_numbers(V.atan2, math.atan2), hypot = V.hypot,
   sinh = V.sinh, cosh = V.cosh, tanh = on_numbers(V.tanh, math.tanh),
-  arcsinh = V.asinh, arccosh = V.acosh, arctanh = V.atanh,
+  arcsinh = extended("arcsinh", V.asinh), arccosh = extended("arccosh", V.acosh),
+  arctanh = extended("arctanh", V.atanh),
   deg2rad = function(x) return x * (pi / 180) end,
   rad2deg = function(x) return x * (180 / pi) end,
   sinc = function(x) local y = x * pi; return x:eq(0):select(1, y:sin() / y) end,
   -- special functions
   erf = V.erf, erfc = V.erfc,
   -- rounding
-  floor = on_numbers(V.floor, math.floor), ceil = on_numbers(V.ceil, math.ceil), trunc = V.trunc, rint = V.rint,
+  floor = on_numbers(V.floor, math.floor), ceil = on_numbers(V.ceil, math.ceil), trunc = V.trunc,
+  rint = extended("rint", V.rint),
   -- extrema
   maximum = on_numbers(V.max, function(x, y) return (x > y or x ~= x) and x or y end),
   minimum = on_numbers(V.min, function(x, y) return (x < y or x ~= x) and x or y end),
@@ -66,6 +96,10 @@ local table_of_ufuncs = {
   clip = function(x, low, high) return x:max(low):min(high) end,
   -- floating-point tests
   isnan = V.isnan, isinf = V.isinf, isfinite = V.isfinite, signbit = V.signbit, copysign = V.copysign,
+  isposinf = function(x) return x:isinf():logical_and(x:gt(0)) end,
+  isneginf = function(x) return x:isinf():logical_and(x:lt(0)) end,
+  isreal = function(x) return imaginary(x):eq(0) end,
+  iscomplex = function(x) return imaginary(x):ne(0) end,
   heaviside = function(x, y) return x:lt(0):select(0, x:gt(0):select(1, x:isnan():select(x, y))) end,
   nan_to_num = function(x) return x:isnan():select(0, x:max(-1.7976931348623157e308):min(1.7976931348623157e308)) end,
   -- comparison
@@ -83,8 +117,8 @@ local table_of_ufuncs = {
     return y
   end),
   -- complex numbers
-  real = V.real, imag = V.imag, conj = V.conj,
-  angle = function(x) return x:imag():atan2(x:real()) end,
+  real = V.real, imag = imaginary, conj = V.conj,
+  angle = function(x) return imaginary(x):atan2(x:real()) end,
 }
 
 for name, entry in pairs(table_of_ufuncs) do
@@ -96,7 +130,7 @@ end
 local synonyms = {
   true_divide = "divide", remainder = "mod", absolute = "abs", degrees = "rad2deg", radians = "deg2rad",
   conjugate = "conj", bitwise_not = "invert", asin = "arcsin", acos = "arccos", atan = "arctan", atan2 = "arctan2",
-  asinh = "arcsinh", acosh = "arccosh", atanh = "arctanh", pow = "power",
+  asinh = "arcsinh", acosh = "arccosh", atanh = "arctanh", pow = "power", fix = "trunc",
 }
 for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
 

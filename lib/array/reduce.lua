@@ -9,7 +9,6 @@
 
 local ffi = require "ffi"
 local core = require "array.core"
-local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -105,7 +104,7 @@ end
 
 -- ---- rules and calls ----------------------------------------------------------------------------------
 
-local all_options = { axis = true, keepdims = true, dtype = true }
+local all_options = { axis = true, keepdims = true, dtype = true, where = true, initial = true, out = true }
 
 local function learn(r, a, axis, keepdims)
   local set = core.check_axes(axis, core.ndim_of(a), r.name)
@@ -135,6 +134,48 @@ local function along(r, a, axis, keepdims)
   return launch(rule or learn(r, a, axis, keepdims), a)
 end
 
+-- The result itself, or written into the array given as out=.
+local function give(result, out, who)
+  if out == nil then return result end
+  core.layout_of(out, who)
+  if not core.same_shape(core.shape_of(out), core.shape_of(result)) then
+    raise("%s: out= has shape %s, the result has %s", who, core.shape_text(core.shape_of(out)),
+      core.shape_text(core.shape_of(result)))
+  end
+  core.assign(out.id, core.layout_of(out), result)
+  return out
+end
+
+-- What takes part, where options.where says so; the rest counts as nothing.
+local function masked(r, a, options)
+  local mask = options.where
+  if core.dtype_of(np.asarray(mask)) ~= dtypes.BOOL then raise("%s: where= must be a boolean array", r.name) end
+  if r.name == "any" then return np.logical_and(mask, a) end
+  if r.name == "all" then return np.logical_or(np.logical_not(mask), a) end
+  local neutral = r.neutral
+  if neutral == nil then neutral = options.initial end
+  if neutral == nil then raise("%s: with where= an initial value is needed: {initial = ...}", r.name) end
+  return np.where(mask, a, neutral)
+end
+
+-- With where=, initial=, out=, which are rare.
+local function call_with(r, a, axis, options)
+  local initial = options.initial
+  if options.where ~= nil then a = masked(r, a, options) end
+  local result
+  if initial ~= nil and not r.has_identity and core.size_of(a) == 0 then -- along nothing there is only that
+    local empty = np.sum(a, axis, { keepdims = options.keepdims })
+    result = np.full_like(empty, initial, { dtype = dtypes.name[core.dtype_of(a)] })
+  else
+    result = along(r, a, axis, options.keepdims)
+    if initial ~= nil then
+      if not r.combine then raise("%s takes no initial value", r.name) end
+      result = np[r.combine](result, initial)
+    end
+  end
+  return give(result, options.out, r.name)
+end
+
 local function call(r, a, axis, options)
   if axis == nil and options == nil and istype(Array, a) then return along(r, a) end
   local keepdims = false
@@ -149,13 +190,19 @@ local function call(r, a, axis, options)
   if options and options.dtype then
     a = np.astype(a, options.dtype)
   end
-  return along(r, a, axis, keepdims)
+  if options and (options.where ~= nil or options.initial ~= nil or options.out ~= nil) then
+    return call_with(r, a, axis, options)
+  end
+  local result = along(r, a, axis, keepdims)
+  if options and options.dtype and r.neutral then return np.asarray(result, { dtype = options.dtype }) end
+  return result
 end
 
+-- options: neutral, what counts as nothing; combine, the ufunc that takes an initial value in.
 local function new(name, operator, map, options)
   options = options or {}
   return { name = name, operator = operator, map = map, kinds = {}, axes = {}, accumulate = options.accumulate or false,
-           has_identity = options.has_identity ~= false }
+           has_identity = options.has_identity ~= false, neutral = options.neutral, combine = options.combine }
 end
 
 -- Sums and products of integers and booleans are at least 64 bits wide; float16 collects in float32.
@@ -167,10 +214,15 @@ end
 local function widen(x) return x:cast(wide(x.dtype)) end
 local function identity(x) return x end
 
-local SUM = new("sum", "sum", widen)
-local PROD = new("prod", "prod", widen)
-local MAX = new("max", "max", identity, { has_identity = false })
-local MIN = new("min", "min", identity, { has_identity = false })
+local SUM = new("sum", "sum", widen, { neutral = 0, combine = "add" })
+local PROD = new("prod", "prod", widen, { neutral = 1, combine = "multiply" })
+local MAX = new("max", "max", identity, { has_identity = false, combine = "maximum" })
+local MIN = new("min", "min", identity, { has_identity = false, combine = "minimum" })
+local BITS = {}
+for name, operator in pairs { bitwise_and = "and", bitwise_or = "or", bitwise_xor = "xor" } do
+  BITS[name] = new(name, operator, identity, { combine = name })
+end
+local XOR = new("logical_xor", "xor", function(x) return x:ne(0) end, { combine = "logical_xor" })
 local ANY = new("any", "or", function(x) return x:ne(0) end)
 local ALL = new("all", "and", function(x) return x:ne(0) end)
 local COUNT = new("count_nonzero", "sum", function(x) return x:ne(0):cast("int64") end)
@@ -276,25 +328,48 @@ end
 function np.mean(a, axis, options)
   a = np.asarray(a)
   axis, options = split_options(axis, options, all_options, "mean")
+  if options.initial ~= nil then raise("mean takes no initial value") end
   if options.dtype then a = np.astype(a, options.dtype) end
   core.layout_of(a, "mean")
-  return restore_half(along(SUM_FOR_MEAN, a, axis, options.keepdims) / count_along(a, axis), a)
+  local result
+  if options.where ~= nil then
+    local count = along(COUNT, np.broadcast_to(options.where, core.shape_of(a)), axis, options.keepdims)
+    result = along(SUM_FOR_MEAN, np.where(options.where, a, 0), axis, options.keepdims) / count
+  else
+    result = along(SUM_FOR_MEAN, a, axis, options.keepdims) / count_along(a, axis)
+  end
+  return give(restore_half(result, a), options.out, "mean")
 end
 
-local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true }
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true, where = true, out = true }
+
+-- The variance of what a mask leaves.
+local function masked_variance(a, axis, options)
+  local mask = np.broadcast_to(options.where, core.shape_of(a))
+  local mean = np.mean(a, axis, { where = options.where, keepdims = true })
+  if axis == nil then mean = np.reshape(mean, {}) end
+  local squares = np.square(np.abs(a - mean))
+  local count = along(COUNT, mask, axis, options.keepdims) - (options.ddof or 0)
+  return along(SUM, np.where(mask, squares, 0), axis, options.keepdims) / count
+end
 
 function np.var(a, axis, options)
   a = np.asarray(a)
   axis, options = split_options(axis, options, variance_options, "var")
   if options.dtype then a = np.astype(a, options.dtype) end
+  if options.where ~= nil then return give(restore_half(masked_variance(a, axis, options), a), options.out, "var") end
   local n = count_along(a, axis)
   local mean = along(SUM_FOR_MEAN, a, axis, true) / n
   local set = core.check_axes(axis, core.ndim_of(a), "var")
   local rule = make_rule(SQUARED_DEVIATION, { a, mean }, set, options.keepdims)
-  return restore_half(launch(rule, a, mean) / (n - (options.ddof or 0)), a)
+  return give(restore_half(launch(rule, a, mean) / (n - (options.ddof or 0)), a), options.out, "var")
 end
 
-function np.std(a, axis, options) return np.sqrt(np.var(a, axis, options)) end
+function np.std(a, axis, options)
+  axis, options = split_options(axis, options, variance_options, "std")
+  local without = { keepdims = options.keepdims, dtype = options.dtype, ddof = options.ddof, where = options.where }
+  return give(np.sqrt(np.var(a, axis, without)), options.out, "std")
+end
 
 -- ---- positions of extrema -------------------------------------------------------------------------------
 
@@ -405,26 +480,13 @@ for _, name in ipairs { "sum", "prod", "max", "min", "mean", "var", "std", "any"
   methods[name] = np[name]
 end
 
-local by_ufunc = { add = np.sum, multiply = np.prod, maximum = np.max, minimum = np.min, logical_and = np.all,
-  logical_or = np.any }
-
--- np.add.reduce(a, axis): as np.sum, but over the first axis if none is given.
-function ufunc.members.reduce(u, a, axis, options)
-  local f = by_ufunc[u.name]
-  if not f then
-    raise("%s.reduce: there is no such reduction; add, multiply, maximum, minimum, logical_and, logical_or have one",
-      u.name)
-  end
-  return f(a, axis == nil and not core.is_options(options) and 1 or axis, options)
-end
-
--- np.subtract.outer(a, b): for each pair of elements.
-function ufunc.members.outer(u, a, b)
-  a, b = np.asarray(a), np.asarray(b)
-  local layout = core.layout_of(a)
-  for _ = 1, core.ndim_of(b) do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
-  return u(lgt.alias(a, layout), b)
-end
+-- The reductions that stand for functions, over axes that are always given; see members.lua.
+local function of(r) return function(a, axis, options) return call(r, a, axis, options) end end
+reduce.by_ufunc = {
+  add = of(SUM), multiply = np.prod, maximum = of(MAX), minimum = of(MIN), logical_and = of(ALL), logical_or = of(ANY),
+  logical_xor = of(XOR), bitwise_and = of(BITS.bitwise_and), bitwise_or = of(BITS.bitwise_or),
+  bitwise_xor = of(BITS.bitwise_xor),
+}
 
 -- Are all elements close, equal?  These answer with Lua booleans, and wait.
 function np.allclose(a, b, options) return np.all(np.isclose(np.asarray(a), np.asarray(b), options)) end

@@ -4,7 +4,6 @@
 
 local core = require "array.core"
 local native = require "array.native"
-local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -17,7 +16,8 @@ local function wide(dtype)
   return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
 end
 
-local function scan(a, axis, operation)
+---@return lgt_array of a's dtype
+function core.scan(a, axis, operation)
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("scan", "wr", { result, source }, { operation })
@@ -36,7 +36,7 @@ local function cumulative(name, operation, map)
     if axis == nil then a, axis = np.ravel(a), 1 end
     axis = core.check_axis(axis, core.ndim_of(a), name)
     local dtype = options.dtype and core.check_dtype(options.dtype, name) or wide(core.dtype_of(a))
-    return scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
+    return core.scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
   end
 end
 
@@ -54,38 +54,6 @@ cumulative("nancumsum", native.operation.add, without_nan(0))
 cumulative("nancumprod", native.operation.multiply, without_nan(1))
 np.cumproduct = np.cumprod
 methods.cumsum, methods.cumprod = np.cumsum, np.cumprod
-
-local LONGEST = 4096 -- for functions of which the runtime knows no scan: a launch for each step
-
--- np.add.accumulate(a, axis): running results of a binary function, over the first axis if none is given.
----@param a lgt_array
----@param axis integer?
----@return lgt_array
-function ufunc.members.accumulate(u, a, axis, options)
-  local who = u.name .. ".accumulate"
-  a = np.asarray(a)
-  if core.is_options(axis) then axis, options = nil, axis end
-  axis = axis or core.check_options(options, scan_options, who).axis or 1
-  if u.nin ~= 2 or u.nout ~= 1 then raise("%s: only functions of two operands accumulate", who) end
-  if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
-  axis = core.check_axis(axis, core.ndim_of(a), who)
-  if options and options.dtype then a = np.astype(a, options.dtype) end
-  local dtype = core.dtype_of(a)
-  if u.name:find("^logical") then a = np.astype(a, "bool") end
-  if (u.name == "add" or u.name == "multiply") and not (options and options.dtype) then dtype = wide(dtype) end
-  if u.name == "divide" and dtypes.category[dtype] < 2 then dtype = dtypes.FLOAT64 end
-  if not u.name:find("^logical") and core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
-  local operation = native.operation_of(u.name, core.dtype_of(a))
-  if operation then return scan(a, axis, operation) end
-  local extent = core.shape_of(a)[axis]
-  if extent > LONGEST then
-    raise("%s: %d steps one after another; this function takes at most %d", who, extent, LONGEST)
-  end
-  local layout, parts = core.layout_of(a), {}
-  local function part(i) return lgt.alias(a, lgt.slice(layout, axis, i, 1, 1)) end
-  for i = 0, extent - 1 do parts[i + 1] = i == 0 and part(0) or u(parts[i], part(i)) end
-  return extent == 0 and np.copy(a) or np.concatenate(parts, axis)
-end
 
 -- ---- differences ----------------------------------------------------------------------------------------------
 

@@ -425,14 +425,21 @@ local function call_with(u, options, ...)
   core.check_options(options, call_options, u.name)
   local out, mask = options.out, options.where
   local arguments = { ... }
-  if options.dtype then
-    local result = ufunc.call(u, ...)
-    result = np.astype(result, options.dtype)
-    if not out then return result end
-    arguments = { result }
-    u = ufunc.all.positive
+  if options.dtype then -- what it computes in
+    core.check_dtype(options.dtype, u.name)
+    for i, x in ipairs(arguments) do
+      if istype(Array, x) then arguments[i] = np.astype(x, options.dtype) end
+    end
+    if not out and not mask then return ufunc.call(u, unpack(arguments)) end
   end
-  if u.nout ~= 1 then raise("%s: out= and where= are for functions with one result", u.name) end
+  if u.nout ~= 1 then
+    if mask or type(out) ~= "table" or #out ~= u.nout then
+      raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
+    end
+    local results = { ufunc.call(u, unpack(arguments)) }
+    for i, array in ipairs(out) do core.assign(array.id, core.layout_of(array, u.name), results[i]) end
+    return unpack(out)
+  end
   local operands = {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
   local shapes = shapes_of(arguments)

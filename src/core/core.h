@@ -23,7 +23,8 @@
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements
- *   sort gather  sorting and searching; reading and writing at positions that arrays hold
+ *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
+ *                functions of one element that loop or look at bits
  *   runtime api explain     the flush, a list of passes; the public functions
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks

@@ -1,0 +1,134 @@
+-- array/members.lua - np.add.reduce, np.add.accumulate, np.add.outer: what binary ufuncs can do besides.
+-- (np.add.at is in index.lua.)
+--
+-- Reductions and scans that the runtime knows are one task each.  Of other functions the runtime only knows
+-- how to take one step: then each step is a launch, and long axes are refused.
+
+local core = require "array.core"
+local native = require "array.native"
+local reduce = require "array.reduce"
+local ufunc = require "array.ufunc"
+require "array.scan" -- for core.scan
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+local layouts = lgt.layouts
+
+local LONGEST = 4096 -- steps that are launches of their own
+
+local function wide(dtype)
+  if dtypes.category[dtype] > 1 then return dtype end
+  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
+end
+
+local known = { axis = true, dtype = true, keepdims = true, where = true, initial = true, out = true }
+
+local function take(u, what, a, axis, options)
+  local who = u.name .. "." .. what
+  if u.nin ~= 2 or u.nout ~= 1 then raise("%s: only functions of two operands can do that", who) end
+  a = np.asarray(a)
+  if core.is_options(axis) then axis, options = nil, axis end
+  options = core.check_options(options, known, who)
+  if axis == nil then axis = options.axis or 1 end
+  if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
+  return who, a, axis, options
+end
+
+-- Running results along an axis, each step a launch.
+local function steps(u, who, a, axis)
+  local extent = core.shape_of(a)[axis]
+  if extent > LONGEST then
+    raise("%s: %d steps one after another; this function takes at most %d", who, extent, LONGEST)
+  end
+  local layout, parts = core.layout_of(a), {}
+  local function part(i) return lgt.alias(a, lgt.slice(layout, axis, i, 1, 1)) end
+  for i = 0, extent - 1 do parts[i + 1] = i == 0 and part(0) or u(parts[i], part(i)) end
+  return parts
+end
+
+-- The dtype that a scan computes in.
+local function cast_for_scan(u, a, options)
+  if options.dtype then return np.astype(a, options.dtype) end
+  if u.name:find("^logical") then return np.astype(a, "bool") end
+  local dtype = core.dtype_of(a)
+  if u.name == "add" or u.name == "multiply" then dtype = wide(dtype) end
+  if u.name == "divide" and dtypes.category[dtype] < 2 then dtype = dtypes.FLOAT64 end
+  return core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype])
+end
+
+-- np.add.accumulate(a, axis): running results, along the first axis if none is given.
+---@param a lgt_array
+---@param axis integer?
+---@param options {axis: integer?, dtype: string?}?
+---@return lgt_array
+function ufunc.members.accumulate(u, a, axis, options)
+  local who
+  who, a, axis, options = take(u, "accumulate", a, axis, options)
+  for _, name in ipairs { "keepdims", "where", "initial", "out" } do
+    if options[name] ~= nil then raise("%s takes no %s=", who, name) end
+  end
+  axis = core.check_axis(axis, core.ndim_of(a), who)
+  a = cast_for_scan(u, a, options)
+  local operation = native.operation_of(u.name, core.dtype_of(a))
+  if operation then return core.scan(a, axis, operation) end
+  local parts = steps(u, who, a, axis)
+  return #parts == 0 and np.copy(a) or np.concatenate(parts, axis)
+end
+
+-- The last element of a running result is the reduction.
+local function reduce_by_steps(u, who, a, axis, options)
+  axis = core.check_axis(axis, core.ndim_of(a), who)
+  local extent = core.shape_of(a)[axis]
+  if options.where ~= nil then raise("%s takes no where=: what would count as nothing?", who) end
+  if options.initial ~= nil then -- takes the first step
+    local first = core.shape_of(a)
+    first[axis], extent = 1, extent + 1
+    a = np.concatenate({ np.full(first, options.initial, { dtype = dtypes.name[core.dtype_of(a)] }), a }, axis)
+  end
+  if extent == 0 then raise("%s: along nothing there is no result", who) end
+  a = cast_for_scan(u, a, options)
+  local operation = native.operation_of(u.name, core.dtype_of(a))
+  local last
+  if operation then
+    local all = core.scan(a, axis, operation)
+    last = lgt.alias(all, lgt.slice(core.layout_of(all), axis, extent - 1, 1, 1))
+  else
+    local parts = steps(u, who, a, axis)
+    last = parts[#parts]
+  end
+  local result = options.keepdims and last or np.squeeze(last, axis)
+  if options.out == nil then return result end
+  core.assign(options.out.id, core.layout_of(options.out, who), result)
+  return options.out
+end
+
+-- np.add.reduce(a, axis): as np.sum, but over the first axis if none is given.
+---@param a lgt_array
+---@param axis integer|integer[]|nil several only of functions whose order does not matter
+---@param options {axis: any, dtype: string?, keepdims: boolean?, where: lgt_array?, initial: any, out: lgt_array?}?
+---@return lgt_array
+function ufunc.members.reduce(u, a, axis, options)
+  local who
+  who, a, axis, options = take(u, "reduce", a, axis, options)
+  local f = reduce.by_ufunc[u.name]
+  if f then
+    return f(a, axis, { keepdims = options.keepdims, dtype = options.dtype, where = options.where,
+                        initial = options.initial, out = options.out })
+  end
+  if type(axis) == "table" then raise("%s: over one axis at a time", who) end
+  return reduce_by_steps(u, who, a, axis, options)
+end
+
+-- np.subtract.outer(a, b): for each pair of elements.
+---@param a lgt_array|number
+---@param b lgt_array|number
+---@return lgt_array of a's shape followed by b's
+function ufunc.members.outer(u, a, b, options)
+  if u.nin ~= 2 then raise("%s.outer: only functions of two operands can do that", u.name) end
+  a, b = np.asarray(a), np.asarray(b)
+  local layout = core.layout_of(a)
+  for _ = 1, core.ndim_of(b) do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
+  return u(lgt.alias(a, layout), b, options)
+end
+
+return true

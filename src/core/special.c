@@ -1,0 +1,143 @@
+/* special.c - elementwise functions that no body can say: they loop, or look at bits.
+ *
+ *   gcd lcm      argument 0 = of arguments 1 and 2, integers of one dtype; never negative
+ *   nextafter    argument 0 = the float next to argument 1 towards argument 2
+ *   spacing      argument 0 = the distance from argument 1 to the next float, away from 0
+ *   ldexp        argument 0 = argument 1 times 2 to the power of argument 2 (int64)
+ *   frexp        argument 0 (in +-[0.5, 1)) times 2 to the power of argument 1 (int32) = argument 2
+ *
+ * All arguments have one shape and at least two dimensions.
+ */
+#include "builtin.h"
+#include "half.h"
+
+#include <math.h>
+
+typedef void (*line_fn)(char **at, const int64_t *stride, int64_t n);
+
+/* Lines, all arguments moving along. */
+static lgt_status each_line(const lgt_tile *tiles, int nargs, int64_t lo, int64_t hi, line_fn f) {
+  int lead = tiles[0].ndim - 1;
+  int64_t n = tiles[0].extent[lead], stride[LGT_WALK_ARGS];
+  lgt_walk walk;
+  if (!f)
+    return lgt_err(LGT_BAD_DTYPE, "there is no such function of %s", lgt_dtype_name(tiles[nargs - 1].dtype));
+  for (int a = 0; a < nargs; a++) stride[a] = tiles[a].stride[lead];
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, nargs, lead, lo, hi)) return LGT_OK;
+  do {
+    char *at[LGT_WALK_ARGS];
+    memcpy(at, walk.at, sizeof at);
+    f(at, stride, n);
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+#define MAGNITUDE(x) ((x) < 0 ? 0 - (uint64_t)(x) : (uint64_t)(x))
+#define INTEGER(SUFFIX, T)                                                    \
+  static void gcd_##SUFFIX(char **at, const int64_t *stride, int64_t n) {     \
+    for (int64_t i = 0; i < n; i++) {                                         \
+      T a = *(T *)(at[1] + i * stride[1]), b = *(T *)(at[2] + i * stride[2]); \
+      *(T *)(at[0] + i * stride[0]) = (T)gcd(MAGNITUDE(a), MAGNITUDE(b));     \
+    }                                                                         \
+  }                                                                           \
+  static void lcm_##SUFFIX(char **at, const int64_t *stride, int64_t n) {     \
+    for (int64_t i = 0; i < n; i++) {                                         \
+      T a = *(T *)(at[1] + i * stride[1]), b = *(T *)(at[2] + i * stride[2]); \
+      uint64_t x = MAGNITUDE(a), y = MAGNITUDE(b), g = gcd(x, y);             \
+      *(T *)(at[0] + i * stride[0]) = (T)(g ? x / g * y : 0);                 \
+    }                                                                         \
+  }
+INTEGER(i8, int8_t)
+INTEGER(i16, int16_t)
+INTEGER(i32, int32_t)
+INTEGER(i64, int64_t)
+#undef MAGNITUDE
+#define MAGNITUDE(x) ((uint64_t)(x))
+INTEGER(u8, uint8_t)
+INTEGER(u16, uint16_t)
+INTEGER(u32, uint32_t)
+INTEGER(u64, uint64_t)
+
+/* The float16 next to a towards b, by its bits. */
+static uint16_t next_half(uint16_t a, uint16_t b) {
+  float x = lgt_half_to_float(a), y = lgt_half_to_float(b);
+  if (x != x || y != y) return 0x7e00;
+  if (x == y) return b;
+  if (x == 0) return y < 0 ? 0x8001 : 1;
+  return (uint16_t)((x < y) == (x > 0) ? a + 1 : a - 1);
+}
+
+#define REAL(SUFFIX, T, NEXT, LDEXP, FREXP)                                                                \
+  static void nextafter_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                            \
+    for (int64_t i = 0; i < n; i++)                                                                        \
+      *(T *)(at[0] + i * stride[0]) = NEXT(*(T *)(at[1] + i * stride[1]), *(T *)(at[2] + i * stride[2]));  \
+  }                                                                                                        \
+  static void spacing_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                              \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+      T x = *(T *)(at[1] + i * stride[1]);                                                                 \
+      *(T *)(at[0] + i * stride[0]) = isinf(x) ? (T)NAN : NEXT(x, x < 0 ? -(T)INFINITY : (T)INFINITY) - x; \
+    }                                                                                                      \
+  }                                                                                                        \
+  static void ldexp_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                                \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+      int64_t e = *(int64_t *)(at[2] + i * stride[2]);                                                     \
+      int bounded = e > 5000 ? 5000 : e < -5000 ? -5000 : (int)e;                                          \
+      *(T *)(at[0] + i * stride[0]) = LDEXP(*(T *)(at[1] + i * stride[1]), bounded);                       \
+    }                                                                                                      \
+  }                                                                                                        \
+  static void frexp_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                                \
+    for (int64_t i = 0; i < n; i++) {                                                                      \
+      int e = 0;                                                                                           \
+      *(T *)(at[0] + i * stride[0]) = FREXP(*(T *)(at[2] + i * stride[2]), &e);                            \
+      *(int32_t *)(at[1] + i * stride[1]) = e;                                                             \
+    }                                                                                                      \
+  }
+REAL(f32, float, nextafterf, ldexpf, frexpf)
+REAL(f64, double, nextafter, ldexp, frexp)
+
+static void nextafter_f16(char **at, const int64_t *stride, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    *(uint16_t *)(at[0] + i * stride[0]) =
+        next_half(*(uint16_t *)(at[1] + i * stride[1]), *(uint16_t *)(at[2] + i * stride[2]));
+}
+
+#define INTEGERS(NAME)                                                                                       \
+  {                                                                                                          \
+    [LGT_INT8] = NAME##_i8, [LGT_INT16] = NAME##_i16, [LGT_INT32] = NAME##_i32, [LGT_INT64] = NAME##_i64,    \
+    [LGT_UINT8] = NAME##_u8, [LGT_UINT16] = NAME##_u16, [LGT_UINT32] = NAME##_u32, [LGT_UINT64] = NAME##_u64 \
+  }
+#define REALS(NAME) \
+  { [LGT_FLOAT32] = NAME##_f32, [LGT_FLOAT64] = NAME##_f64 }
+
+/* The dtype that decides is that of argument BY. */
+#define VARIANT(NAME, BY, ...)                                                                           \
+  static lgt_status NAME##_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
+                                 int64_t hi) {                                                           \
+    static const line_fn line[LGT_NDTYPE] = __VA_ARGS__;                                                 \
+    (void)params;                                                                                        \
+    return each_line(tiles, nargs, lo, hi, line[tiles[BY].dtype]);                                       \
+  }
+VARIANT(gcd, 1, INTEGERS(gcd))
+VARIANT(lcm, 1, INTEGERS(lcm))
+VARIANT(nextafter, 1,
+        {[LGT_FLOAT16] = nextafter_f16, [LGT_FLOAT32] = nextafter_f32, [LGT_FLOAT64] = nextafter_f64})
+VARIANT(spacing, 1, REALS(spacing))
+VARIANT(ldexp, 1, REALS(ldexp))
+VARIANT(frexp, 2, REALS(frexp))
+
+const lgt_builtin lgt_special_builtins[] = {{"gcd", gcd_lines},
+                                            {"lcm", lcm_lines},
+                                            {"nextafter", nextafter_lines},
+                                            {"spacing", spacing_lines},
+                                            {"ldexp", ldexp_lines},
+                                            {"frexp", frexp_lines},
+                                            {0}};
