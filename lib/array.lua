@@ -129,14 +129,7 @@ at_home("statistics", [[average median quantile percentile nansum nanprod nanmax
 at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
 at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
 at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
-methods_at_home("special", [[gcd lcm nextafter spacing ldexp frexp round around round_ unwrap iscomplexobj isrealobj
-  isscalar]])
-methods_at_home("special", "round")
-at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
-  nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
-at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
-at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
-at_home("scan", "cumsum cumprod")
+methods_at_home("scan", "cumsum cumprod")
 
 -- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
 ---@param name string

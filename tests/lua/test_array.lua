@@ -185,4 +185,18 @@ check.case("fused functions", function()
   check.refuses("not with an array", function() np.fuse(function(x) return x + a end)(a) end)
 end)
 
+check.case("what is loaded when it is first used", function()
+  check.equal(np.arange(3):cumsum():totable(), { 0, 1, 3 })
+  local _, homes = debug.getupvalue(getmetatable(np).__index, 1) -- file by public name
+  for name, home in pairs(homes) do
+    require("array." .. home)
+    check.that(rawget(np, name) ~= nil, ("array.%s does not define np.%s"):format(home, name))
+  end
+  -- A stand-in that its file did not replace would call itself for ever.
+  for name, method in pairs(require("array.core").methods) do
+    local source = type(method) == "function" and debug.getinfo(method, "S").source or "" -- or a ufunc
+    check.that(not source:find("lib/array%.lua$"), ("a:%s(...) is defined nowhere"):format(name))
+  end
+end)
+
 check.done()
