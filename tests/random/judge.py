@@ -54,7 +54,7 @@ def options_of(config):
         if name in ("turns", "hotloop"):
             script.append(f"{name}={value}")
         else:
-            runtime += ["--" + name.replace("_", "-"), str(value)]
+            runtime.append(f"--{name.replace('_', '-')}={value}")
     return runtime, script
 
 
