@@ -1,0 +1,284 @@
+/* collective.c - see collective.h.
+ *
+ * A collective is a sequence of rounds.  A round posts at most two sends and two receives; when they are done it is
+ * folded in, and the next begins.  What a round posts follows from its number, so nothing is built beforehand.
+ */
+#include "collective.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "loop.h"
+#include "mem.h"
+
+typedef struct collective_kind {
+  const char *name;
+  /* Post the messages of this round; false if there is no such round. */
+  bool (*post)(lgt_collective *c, int round);
+  /* They have arrived. */
+  void (*fold)(lgt_collective *c, int round);
+} collective_kind;
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static void send_part(lgt_collective *c, int peer, const void *data, size_t bytes) {
+  if (c->status) return;
+  c->status = lgt_transport_send_inner(c->transport, peer, c->tag, data, bytes, &c->request[c->nrequest]);
+  if (!c->status) c->nrequest++;
+}
+
+static void recv_part(lgt_collective *c, int peer, void *data, size_t bytes) {
+  if (c->status) return;
+  c->status = lgt_transport_recv_inner(c->transport, peer, c->tag, data, bytes, &c->request[c->nrequest]);
+  if (!c->status) c->nrequest++;
+}
+
+static void finish(lgt_collective *c) {
+  lgt_mover_remove(&c->mover);
+  c->done = true;
+  if (c->mine && !c->status && c->mine != c->data) memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
+  if (c->at && !c->status) memcpy(c->at, c->mine + c->bytes - (size_t)c->n * 8, (size_t)c->n * 8);
+  lgt_mem_free(c->owned);
+  c->owned = NULL;
+}
+
+/* The messages of the current round are done. */
+static bool arrived(lgt_collective *c) {
+  for (int i = 0; i < c->nrequest; i++)
+    if (!c->request[i].done) return false;
+  for (int i = 0; i < c->nrequest && !c->status; i++) c->status = lgt_request_status(&c->request[i]);
+  return true;
+}
+
+static void cancel_receives(lgt_collective *c) {
+  for (int i = 0; i < c->nrequest; i++)
+    if (!c->request[i].sending && !c->request[i].done) lgt_transport_cancel(c->transport, &c->request[i]);
+}
+
+static bool move(lgt_mover *mover) {
+  lgt_collective *c = (lgt_collective *)((char *)mover - offsetof(lgt_collective, mover));
+  bool any = false;
+  while (arrived(c)) {
+    any = true;
+    if (c->round >= 0 && c->kind->fold && !c->status) c->kind->fold(c, c->round);
+    c->nrequest = 0;
+    if (c->status || !c->kind->post(c, ++c->round)) return finish(c), true;
+    if (c->status) cancel_receives(c); /* posting failed half-way; what was sent leaves first */
+  }
+  return any;
+}
+
+static lgt_status begin(lgt_collective *c) {
+  c->round = -1;
+  c->mover.move = move;
+  lgt_transport_add(c->transport, &c->mover);
+  move(&c->mover);
+  return c->done ? c->status : LGT_OK;
+}
+
+static bool is_done(void *context) { return ((const lgt_collective *)context)->done; }
+
+static void describe(void *context, char *text, size_t room) {
+  const lgt_collective *c = context;
+  int i = 0;
+  while (i < c->nrequest - 1 && c->request[i].done) i++;
+  snprintf(text, room, "in %s of all ranks (tag %#llx) for rank %d", c->kind->name, (unsigned long long)c->tag,
+           c->nrequest ? c->request[i].peer : -1);
+}
+
+lgt_status lgt_collective_wait(lgt_collective *c) {
+  lgt_status status = lgt_transport_until_made(c->transport, is_done, describe, c);
+  if (!c->done) {
+    cancel_receives(c);
+    finish(c);
+  }
+  return status ? status : c->status;
+}
+
+static lgt_status wait_begun(lgt_status begun, lgt_collective *c) { return begun ? begun : lgt_collective_wait(c); }
+
+static int rank_of(const lgt_collective *c) { return lgt_transport_rank(c->transport); }
+static int size_of(const lgt_collective *c) { return lgt_transport_size(c->transport); }
+
+/* ---- barrier ------------------------------------------------------------------------------------------- */
+
+static bool barrier_post(lgt_collective *c, int round) {
+  int n = size_of(c), distance = 1 << round;
+  if (distance >= n) return false;
+  recv_part(c, (rank_of(c) - distance + n) % n, NULL, 0);
+  send_part(c, (rank_of(c) + distance) % n, NULL, 0);
+  return true;
+}
+
+lgt_status lgt_barrier_begin(lgt_transport *t, uint64_t tag, lgt_collective *out) {
+  static const collective_kind barrier = {"a barrier", barrier_post, NULL};
+  *out = (lgt_collective){.transport = t, .kind = &barrier, .tag = tag};
+  return begin(out);
+}
+
+lgt_status lgt_barrier(lgt_transport *t, uint64_t tag) {
+  lgt_collective c;
+  return wait_begun(lgt_barrier_begin(t, tag, &c), &c);
+}
+
+/* ---- broadcast ------------------------------------------------------------------------------------------ */
+
+/* With ranks counted from the root, v receives from v without its lowest bit, and sends to v + 2^k for all 2^k
+ * below that bit, farthest first. */
+static bool broadcast_post(lgt_collective *c, int round) {
+  int n = size_of(c), v = (rank_of(c) - c->root + n) % n, span = 1;
+  while (span < n && !(v & span)) span <<= 1;
+  if (v == 0) round++; /* the root does not receive */
+  if (round == 0) return recv_part(c, (v - span + c->root) % n, c->data, c->bytes), true;
+  int distance = span >> round;
+  if (!distance) return false;
+  if (v + distance < n) send_part(c, (v + distance + c->root) % n, c->data, c->bytes);
+  return true;
+}
+
+lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes, lgt_collective *out) {
+  static const collective_kind broadcast = {"a broadcast", broadcast_post, NULL};
+  if (root < 0 || root >= lgt_transport_size(t))
+    return lgt_err(LGT_BAD_ARGUMENT, "broadcast from rank %d of %d", root, lgt_transport_size(t));
+  *out = (lgt_collective){.transport = t, .kind = &broadcast, .tag = tag, .root = root, .data = data, .bytes = bytes};
+  return begin(out);
+}
+
+lgt_status lgt_broadcast(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes) {
+  lgt_collective c;
+  return wait_begun(lgt_broadcast_begin(t, tag, root, data, bytes, &c), &c);
+}
+
+/* ---- allgather ------------------------------------------------------------------------------------------- */
+
+/* Send or receive the parts of ranks first ... first + count - 1, counted modulo n: one stretch of memory or two. */
+static void parts(lgt_collective *c, void (*post)(lgt_collective *, int, void *, size_t), int peer, int first, int count) {
+  int n = size_of(c), head = first + count <= n ? count : n - first;
+  post(c, peer, c->data + c->offset[first], (size_t)(c->offset[first + head] - c->offset[first]));
+  if (head < count) post(c, peer, c->data, (size_t)c->offset[count - head]);
+}
+
+static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) { send_part(c, peer, data, bytes); }
+
+/* Before round k each rank has its own part and those of the next 2^k - 1 ranks. */
+static bool allgather_post(lgt_collective *c, int round) {
+  int n = size_of(c), r = rank_of(c), have = 1 << round;
+  if (have >= n) return false;
+  int count = have < n - have ? have : n - have;
+  parts(c, recv_part, (r + have) % n, (r + have) % n, count);
+  parts(c, send_stretch, (r - have + n) % n, r, count);
+  return true;
+}
+
+lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset, lgt_collective *out) {
+  static const collective_kind allgather = {"an allgather", allgather_post, NULL};
+  *out = (lgt_collective){.transport = t, .kind = &allgather, .tag = tag, .data = data, .offset = offset};
+  return begin(out);
+}
+
+lgt_status lgt_allgather(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset) {
+  lgt_collective c;
+  return wait_begun(lgt_allgather_begin(t, tag, data, offset, &c), &c);
+}
+
+/* ---- allreduce -------------------------------------------------------------------------------------------- */
+
+/* What this rank does in a round. */
+typedef struct step {
+  int peer;
+  bool send, recv;
+  enum { KEEP, TAKE, LOWER, UPPER } fold; /* TAKE the peer's; or combine, the peer's on the LOWER or UPPER side */
+} step;
+
+static bool step_of(const lgt_collective *c, int round, step *out) {
+  int n = size_of(c), r = rank_of(c), p = 1, rounds = 0;
+  while (2 * p <= n) p *= 2, rounds++;
+  int extra = n - p;
+  bool paired = r < 2 * extra, idle = paired && r % 2;
+  *out = (step){.peer = -1};
+  if (extra) {
+    int partner = r ^ 1;
+    if (round == 0 && paired) *out = (step){partner, idle, !idle, idle ? KEEP : UPPER};
+    if (round == rounds + 1 && paired) *out = (step){partner, !idle, idle, idle ? TAKE : KEEP};
+    if (round == 0 || round == rounds + 1) return true;
+    round--;
+  }
+  if (round >= rounds) return false;
+  if (idle) return true;
+  int v = paired ? r / 2 : r - extra, u = v ^ (1 << round);
+  *out = (step){u < extra ? 2 * u : u + extra, true, true, u < v ? LOWER : UPPER};
+  return true;
+}
+
+static bool allreduce_post(lgt_collective *c, int round) {
+  step s;
+  if (!step_of(c, round, &s)) return false;
+  if (s.recv) recv_part(c, s.peer, c->other, c->bytes);
+  if (s.send) send_part(c, s.peer, c->mine, c->bytes);
+  return true;
+}
+
+static void swap(lgt_collective *c) {
+  char *other = c->other;
+  c->other = c->mine;
+  c->mine = other;
+}
+
+/* mine = mine op other.  The commonest scalars do without the general fold, which costs as much as their message. */
+static void combine(lgt_collective *c) {
+  if (c->n == 1 && c->redop == LGT_REDOP_SUM && c->dtype == LGT_FLOAT64) {
+    *(double *)c->mine += *(const double *)c->other;
+    return;
+  }
+  size_t positions = c->bytes - (size_t)c->n * 8;
+  lgt_redop_fold(c->redop, c->dtype, c->mine, c->at ? c->mine + positions : NULL, c->other,
+                 c->at ? c->other + positions : NULL, c->n);
+}
+
+static void allreduce_fold(lgt_collective *c, int round) {
+  step s;
+  step_of(c, round, &s);
+  if (s.fold == TAKE || s.fold == LOWER) swap(c);
+  if (s.fold == LOWER || s.fold == UPPER) combine(c);
+}
+
+/* Memory: `data` itself and one more of its size; with positions two packed ones, values before positions. */
+static lgt_status reduction_memory(lgt_collective *c) {
+  size_t values = (size_t)c->n * (size_t)lgt_dtype_size(c->dtype), whole = (values + 7) / 8 * 8;
+  c->bytes = c->at ? whole + (size_t)c->n * 8 : values;
+  size_t need = c->at ? 2 * c->bytes : whole;
+  char *memory = c->small;
+  if (need > sizeof c->small) {
+    memory = c->owned = lgt_mem_alloc(need);
+    if (!memory) return lgt_err(LGT_NO_MEMORY, "out of memory for a reduction of %zu bytes", values);
+  }
+  c->other = memory;
+  c->mine = c->data;
+  if (!c->at) return LGT_OK;
+  c->mine = memory + c->bytes;
+  memset(c->mine, 0, c->bytes);
+  memcpy(c->mine, c->data, values);
+  memcpy(c->mine + whole, c->at, (size_t)c->n * 8);
+  return LGT_OK;
+}
+
+lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n,
+                               lgt_collective *out) {
+  static const collective_kind allreduce = {"an allreduce", allreduce_post, allreduce_fold};
+  /* Complex sums are sums of their parts. */
+  if (lgt_dtype_is_complex(dtype) && redop == LGT_REDOP_SUM) dtype = lgt_dtype_part(dtype), n *= 2;
+  bool positions = redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX;
+  if (positions != (at != NULL))
+    return lgt_err(LGT_BAD_ARGUMENT, "allreduce by %s %s positions", lgt_redop_name(redop), at ? "takes no" : "needs");
+  if (lgt_dtype_is_pair(dtype)) return lgt_err(LGT_BAD_DTYPE, "allreduce by %s of %s", lgt_redop_name(redop), lgt_dtype_name(dtype));
+  *out = (lgt_collective){
+      .transport = t, .kind = &allreduce, .tag = tag, .redop = redop, .dtype = dtype, .data = data, .at = at, .n = n};
+  lgt_status status = reduction_memory(out);
+  return status ? status : begin(out);
+}
+
+lgt_status lgt_allreduce(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n) {
+  lgt_collective c;
+  return wait_begun(lgt_allreduce_begin(t, tag, redop, dtype, data, at, n, &c), &c);
+}

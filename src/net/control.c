@@ -1,0 +1,396 @@
+/* control.c - see control.h.
+ *
+ * Two threads write the socket, under `lock`: the control thread its beats, the submitting thread the rest.
+ * One reads it: before WELCOME the opening thread, later the control thread, which puts addresses where the
+ * submitting thread looks for them.
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "hub.h"
+#include "mem.h"
+
+enum { START_MS = 30000, DEAD_MS = 10000, PATIENCE_MS = 1000, LAST_WORDS_MS = 1000, STACK = 256 << 10 };
+
+struct control_private {
+  lgt_control_options options;
+  int socket;
+  bool launched, gathered;
+  pthread_t thread;
+  bool running;             /* the thread */
+  _Atomic bool stop;        /* of close, for the thread */
+  int stop_fd;              /* eventfd that tells it */
+  lgt_inbox inbox;          /* of the reading thread */
+  int64_t heard, beat;      /* ms, of the reading thread */
+  pthread_mutex_t lock;     /* protects writing to the socket, and the answer */
+  pthread_cond_t answered;
+  _Atomic uint64_t asked_until; /* of the hub's last TELL; written before `wanted` */
+  int asked;                /* the rank whose address is awaited */
+  char *answer;             /* owned: lgt_place, then the address */
+  size_t answer_bytes;
+  lgt_wireup wireup;        /* kept for its close */
+  /* the hub, on rank 0 without a launcher */
+  lgt_hub *hub;
+  pthread_t hub_thread;
+  _Atomic bool hub_stop;
+};
+
+/* ---- the end ---------------------------------------------------------------------------------------- */
+
+static void flush_output(void) {
+  if (ftrylockfile(stdout)) return; /* somebody is stuck in it */
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}
+
+/* Ends the process.  The hub's own process gives the others' messages time to leave. */
+_Noreturn static void end(lgt_control *c, const char *reason, bool print) {
+  struct control_private *p = c->p;
+  if (p->options.on_abort) p->options.on_abort(p->options.context, reason);
+  flush_output();
+  if (print) fprintf(stderr, "lgt: %s\n", reason);
+  if (p->hub) usleep(50000);
+  _exit(1);
+}
+
+_Noreturn static void end_told(lgt_control *c, const char *reason) {
+  end(c, reason, !c->p->launched && (!c->p->gathered || c->rank == 0));
+}
+
+_Noreturn static void end_alone(lgt_control *c, const char *why) {
+  char text[256];
+  snprintf(text, sizeof text, "rank %d lost the hub of this run (%s): %s", c->rank,
+           c->p->launched ? "its launcher" : "in rank 0", why);
+  end(c, text, !c->p->gathered || c->rank == 1);
+}
+
+_Noreturn void lgt_control_abort(lgt_control *c, const char *reason) {
+  struct control_private *p = c->p;
+  pthread_mutex_lock(&p->lock);
+  bool sent = lgt_wire_send(p->socket, LGT_FRAME_ABORT, c->rank, reason, strlen(reason) + 1);
+  pthread_mutex_unlock(&p->lock);
+  if (sent) usleep(LAST_WORDS_MS * 1000); /* the control thread ends the process when the hub has answered */
+  end(c, reason, true);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------- */
+
+static void take_address(struct control_private *p, const lgt_frame *frame) {
+  pthread_mutex_lock(&p->lock);
+  char *copy = lgt_mem_alloc(frame->bytes + 1);
+  if (copy && frame->rank == p->asked && frame->bytes > sizeof(lgt_place)) {
+    memcpy(copy, lgt_wire_body(frame), frame->bytes);
+    lgt_mem_free(p->answer);
+    p->answer = copy;
+    p->answer_bytes = frame->bytes;
+    p->asked = -1;
+    copy = NULL;
+    pthread_cond_signal(&p->answered);
+  }
+  pthread_mutex_unlock(&p->lock);
+  lgt_mem_free(copy);
+}
+
+static void on_frame(lgt_control *c, const lgt_frame *frame) {
+  uint64_t until = UINT64_MAX;
+  switch (frame->type) {
+    case LGT_FRAME_ADDRESS:
+      take_address(c->p, frame);
+      break;
+    case LGT_FRAME_TELL:
+      if (frame->bytes == sizeof(uint64_t)) memcpy(&until, lgt_wire_body(frame), sizeof until);
+      c->p->asked_until = until;
+      atomic_store_explicit(&c->wanted, true, memory_order_release);
+      lgt_control_wake(c);
+      break;
+    case LGT_FRAME_ABORT:
+      end_told(c, lgt_wire_text(frame, 0));
+    case LGT_FRAME_BYE:
+      atomic_store_explicit(&c->finished, true, memory_order_release);
+      lgt_control_wake(c);
+      break;
+  }
+}
+
+static int beat_ms(const struct control_private *p) { return p->options.dead_ms / 10 ? p->options.dead_ms / 10 : 1; }
+
+/* Beat if it is time; see whether the hub has been silent for too long.  If this thread itself was stopped
+ * for a while, silence proves nothing. */
+static void pulse(lgt_control *c) {
+  struct control_private *p = c->p;
+  int64_t now = lgt_wire_now(), gap = now - p->beat;
+  if (gap < beat_ms(p)) return;
+  p->beat = now;
+  if (gap > p->options.dead_ms / 2) p->heard = now;
+  pthread_mutex_lock(&p->lock);
+  lgt_wire_send(p->socket, LGT_FRAME_BEAT, c->rank, NULL, 0);
+  pthread_mutex_unlock(&p->lock);
+  if (now - p->heard > p->options.dead_ms && !c->finished)
+    end_alone(c, "no sign of life for too long; it was stopped, or the network is down");
+}
+
+/* Reads once, waiting no longer than until the next beat.  False if the hub is gone. */
+static bool listen_once(lgt_control *c, const lgt_frame **until, int type) {
+  struct control_private *p = c->p;
+  struct pollfd event[2] = {{p->socket, POLLIN, 0}, {p->stop_fd, POLLIN, 0}};
+  int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
+  poll(event, 2, left > 0 ? left : 0);
+  pulse(c);
+  if (!event[0].revents) return true;
+  int got = lgt_wire_receive(p->socket, &p->inbox);
+  const lgt_frame *frame;
+  bool garbage = false;
+  if (got >= 0) p->heard = lgt_wire_now();
+  while ((frame = lgt_wire_next(&p->inbox, &garbage))) {
+    if (until && (int)frame->type == type) return *until = frame, true;
+    on_frame(c, frame);
+  }
+  return got >= 0 && !garbage;
+}
+
+static void *control_main(void *context) {
+  lgt_control *c = context;
+  while (!c->p->stop)
+    if (!listen_once(c, NULL, 0)) {
+      if (c->finished || c->p->stop) return NULL;
+      end_alone(c, "the connection was closed");
+    }
+  return NULL;
+}
+
+static void *hub_main(void *context) {
+  struct control_private *p = context;
+  struct pollfd event = {lgt_hub_fd(p->hub), POLLIN, 0};
+  while (!p->hub_stop) {
+    poll(&event, 1, lgt_hub_tick(p->hub));
+    lgt_hub_serve(p->hub);
+  }
+  return NULL;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------- */
+
+/* Signals are for the program's own threads. */
+static int start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
+  sigset_t all, old;
+  pthread_attr_t attributes;
+  sigfillset(&all);
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int error = pthread_create(thread, &attributes, body, context);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+static lgt_status start_hub(lgt_control *c, const lgt_wireup *wireup, int *socket) {
+  struct control_private *p = c->p;
+  int pair[2];
+  lgt_hub_options options = {.size = c->size,
+                             .start_ms = p->options.start_ms,
+                             .dead_ms = p->options.dead_ms,
+                             .listener = wireup->listener,
+                             .cookie = wireup->cookie};
+  lgt_status status = lgt_hub_new(&options, &p->hub);
+  if (status) return status;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+    return lgt_err(LGT_SYSTEM, "cannot make a pair of sockets: %s", strerror(errno));
+  *socket = pair[0];
+  status = lgt_hub_adopt(p->hub, 0, pair[1]);
+  if (!status && start_thread(&p->hub_thread, hub_main, p)) status = lgt_err(LGT_SYSTEM, "cannot start a thread");
+  if (status) p->hub_stop = true;
+  return status;
+}
+
+static lgt_status say_hello(lgt_control *c) {
+  struct control_private *p = c->p;
+  lgt_hello who = {.cookie = p->wireup.cookie, .rank = c->rank, .size = c->size};
+  const char *version = p->options.version, *agreed = p->options.agreed;
+  size_t n = strlen(version) + 1, m = strlen(agreed) + 1;
+  char *body = lgt_mem_alloc(sizeof who + n + m);
+  if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
+  lgt_place_here(&who.place);
+  gethostname(who.host, sizeof who.host - 1);
+  memcpy(body, &who, sizeof who);
+  memcpy(body + sizeof who, version, n);
+  memcpy(body + sizeof who + n, agreed, m);
+  bool sent = lgt_wire_send(p->socket, LGT_FRAME_HELLO, c->rank, body, sizeof who + n + m);
+  lgt_mem_free(body);
+  return sent ? LGT_OK : lgt_err(LGT_SYSTEM, "rank %d cannot talk to the hub of the run: %s", c->rank, strerror(errno));
+}
+
+/* The hub decides when waiting for others has taken too long; only its own silence is noticed here. */
+static lgt_status await_welcome(lgt_control *c) {
+  struct control_private *p = c->p;
+  const lgt_frame *welcome = NULL;
+  int64_t end_ms = lgt_wire_now() + p->options.start_ms + p->options.dead_ms;
+  int32_t tcp;
+  p->heard = p->beat = lgt_wire_now();
+  while (!welcome) {
+    if (!listen_once(c, &welcome, LGT_FRAME_WELCOME))
+      return lgt_err(LGT_SYSTEM,
+                     "rank %d was turned away at the start: %s closed the connection; perhaps another run uses "
+                     "the same port, or another version of lgt",
+                     c->rank, p->launched ? "the launcher" : "rank 0");
+    if (!welcome && lgt_wire_now() > end_ms)
+      return lgt_err(LGT_SYSTEM, "rank %d got no answer from the hub within %g s", c->rank, p->options.start_ms / 1e3);
+  }
+  memcpy(&tcp, lgt_wire_body(welcome), sizeof tcp);
+  c->tcp = tcp != 0;
+  return LGT_OK;
+}
+
+static void tune(int socket, int dead_ms) {
+  unsigned patience = (unsigned)dead_ms;
+  int on = 1;
+  struct timeval limit = {dead_ms / 1000 + 1, 0};
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* these two fail on a socketpair, rightly */
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+static void defaults(lgt_control_options *o) {
+  if (!o->start_ms) o->start_ms = START_MS;
+  if (!o->dead_ms) o->dead_ms = DEAD_MS;
+  if (!o->patience_ms) o->patience_ms = PATIENCE_MS;
+  if (!o->agreed) o->agreed = "";
+  if (!o->version) o->version = "";
+}
+
+static lgt_status join(lgt_control *c, lgt_wireup *wireup) {
+  struct control_private *p = c->p;
+  lgt_status status = wireup->listener >= 0 ? start_hub(c, wireup, &p->socket)
+                                            : lgt_wireup_connect(wireup, p->options.start_ms, &p->socket);
+  if (status) return status;
+  tune(p->socket, p->options.dead_ms);
+  if ((status = say_hello(c)) || (status = await_welcome(c))) return status;
+  if (start_thread(&p->thread, control_main, c)) return lgt_err(LGT_SYSTEM, "cannot start a thread");
+  p->running = true;
+  return LGT_OK;
+}
+
+lgt_status lgt_control_open(const lgt_control_options *options, lgt_wireup *wireup, lgt_control **out) {
+  lgt_control *c = lgt_mem_zalloc(sizeof *c);
+  struct control_private *p = lgt_mem_zalloc(sizeof *p);
+  if (!c || !p) {
+    lgt_mem_free(c);
+    lgt_mem_free(p);
+    return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
+  }
+  c->p = p;
+  c->rank = wireup->rank;
+  c->size = wireup->size;
+  c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  p->socket = p->asked = -1;
+  p->options = *options;
+  p->wireup = *wireup;
+  p->launched = wireup->launched;
+  p->gathered = wireup->gathered;
+  defaults(&p->options);
+  lgt_status status = lgt_stream_init(&c->stream);
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->answered, NULL);
+  if (!status) status = join(c, &p->wireup);
+  *wireup = (lgt_wireup)LGT_WIREUP_NONE;
+  if (status) lgt_control_close(c);
+  else *out = c;
+  return status;
+}
+
+void lgt_control_leave(lgt_control *c) {
+  pthread_mutex_lock(&c->p->lock);
+  lgt_wire_send(c->p->socket, LGT_FRAME_BYE, c->rank, NULL, 0);
+  pthread_mutex_unlock(&c->p->lock);
+}
+
+void lgt_control_close(lgt_control *c) {
+  if (!c) return;
+  struct control_private *p = c->p;
+  uint64_t one = 1;
+  p->stop = true;
+  if (write(p->stop_fd, &one, sizeof one) < 0) perror("lgt: eventfd");
+  if (p->running) pthread_join(p->thread, NULL);
+  if (p->hub && !p->hub_stop) {
+    p->hub_stop = true;
+    pthread_join(p->hub_thread, NULL);
+  }
+  lgt_hub_free(p->hub);
+  if (p->socket >= 0) close(p->socket);
+  close(p->stop_fd);
+  close(c->wake);
+  lgt_stream_fini(&c->stream);
+  lgt_inbox_fini(&p->inbox);
+  lgt_mem_free(p->answer);
+  lgt_wireup_close(&p->wireup);
+  pthread_mutex_destroy(&p->lock);
+  pthread_cond_destroy(&p->answered);
+  lgt_mem_free(p);
+  lgt_mem_free(c);
+}
+
+/* ---- talking ----------------------------------------------------------------------------------------- */
+
+/* Up to the position that the hub asked for, if it did, else to the end. */
+void lgt_control_report(lgt_control *c, const char *what) {
+  struct control_private *p = c->p;
+  uint64_t until = UINT64_MAX;
+  if (atomic_exchange_explicit(&c->wanted, false, memory_order_acquire)) until = p->asked_until;
+  lgt_report *report = lgt_report_make(&c->stream, until, what, p->options.line_text, p->options.context);
+  if (!report) return;
+  pthread_mutex_lock(&p->lock);
+  lgt_wire_send(p->socket, LGT_FRAME_REPORT, c->rank, report, report->bytes);
+  pthread_mutex_unlock(&p->lock);
+  lgt_mem_free(report);
+}
+
+lgt_status lgt_control_publish(lgt_control *c, const void *address, size_t bytes) {
+  struct control_private *p = c->p;
+  char *body = lgt_mem_alloc(sizeof(lgt_place) + bytes);
+  if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory while publishing an address");
+  lgt_place_here((lgt_place *)body);
+  memcpy(body + sizeof(lgt_place), address, bytes);
+  pthread_mutex_lock(&p->lock);
+  bool sent = lgt_wire_send(p->socket, LGT_FRAME_ADDRESS, c->rank, body, sizeof(lgt_place) + bytes);
+  pthread_mutex_unlock(&p->lock);
+  lgt_mem_free(body);
+  return sent ? LGT_OK : lgt_err(LGT_SYSTEM, "cannot publish this rank's address: %s", strerror(errno));
+}
+
+/* Bounded by the hub's own deadlines: if that rank dies before it publishes, this process ends. */
+lgt_status lgt_control_address(lgt_control *c, int rank, const char **address, size_t *bytes, lgt_place *place) {
+  struct control_private *p = c->p;
+  pthread_mutex_lock(&p->lock);
+  p->asked = rank;
+  bool sent = lgt_wire_send(p->socket, LGT_FRAME_GET, rank, NULL, 0);
+  while (sent && p->asked == rank) pthread_cond_wait(&p->answered, &p->lock);
+  pthread_mutex_unlock(&p->lock);
+  if (!sent) return lgt_err(LGT_SYSTEM, "cannot ask for the address of rank %d: %s", rank, strerror(errno));
+  memcpy(place, p->answer, sizeof *place);
+  *address = p->answer + sizeof *place;
+  *bytes = p->answer_bytes - sizeof *place;
+  return LGT_OK;
+}
+
+void lgt_control_wake(lgt_control *c) {
+  uint64_t one = 1;
+  ssize_t written = write(c->wake, &one, sizeof one);
+  (void)written; /* full means that it is readable */
+}
+
+int lgt_control_patience(const lgt_control *c) { return c->p->options.patience_ms; }

@@ -1,0 +1,77 @@
+/* control.h - a rank's line to the hub, open for the whole run.
+ *
+ * A small thread sends heartbeats, so a rank that merely computes is known to live, and listens: when the hub
+ * says that the run has failed, or the hub is lost, the thread ends the process (lgt_control_options.on_abort),
+ * whatever the submitting thread is doing.  So nothing that waits for a peer has to care about its death.
+ *
+ * On every rank the same reason is known; it is printed once: by the launcher, or by rank 0 where the output of
+ * all ranks is gathered, or else by each rank.
+ *
+ * Divergence.  lgt_control_note is called for each operation of the stream.  A rank that waits longer than
+ * `patience_ms` reports its stream to the hub, which asks the others for theirs and ends the run if two
+ * disagree, naming both lines.
+ *
+ * Thread: note, report, address, leave and close belong to the submitting thread; abort, wake and aborted may
+ * be called by any.
+ */
+#ifndef LGT_CONTROL_H
+#define LGT_CONTROL_H
+
+#include <stdatomic.h>
+
+#include "stream.h"
+#include "wire.h"
+#include "wireup.h"
+
+typedef struct lgt_control_options {
+  const char *version; /* must be the same on all ranks */
+  const char *agreed;  /* lines "name=value" that must be the same on all ranks; NULL: none */
+  int start_ms;        /* within which all ranks must have met; 0: 30 s */
+  int dead_ms;         /* a silent rank or hub counts as dead; beats are sent ten times as often; 0: 10 s */
+  int patience_ms;     /* a longer wait is reported to the hub; 0: 1 s */
+  lgt_line_text line_text; /* of the numbers given to lgt_control_note; called on the submitting thread */
+  /* Called on the control thread when the run has failed, before it exits; NULL: nothing more to do. */
+  void (*on_abort)(void *context, const char *reason);
+  void *context; /* of both */
+} lgt_control_options;
+
+typedef struct lgt_control lgt_control;
+struct lgt_control {
+  int rank, size;
+  bool tcp;              /* some ranks share a machine but no memory: every transport must use TCP */
+  int wake;              /* eventfd, readable when a wait should look around */
+  _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
+  _Atomic bool finished; /* all ranks have said goodbye */
+  lgt_stream stream;     /* of the submitting thread */
+  struct control_private *p;
+};
+
+/* Joins the run: returns when all ranks are there and fit together.  Takes over the wire-up's sockets, and
+ * begins the hub on rank 0 if it has a listener. */
+lgt_status lgt_control_open(const lgt_control_options *options, lgt_wireup *wireup, lgt_control **out);
+/* Says goodbye: on all ranks the program has ended.  `*finished` becomes true when all have said it. */
+void lgt_control_leave(lgt_control *control);
+void lgt_control_close(lgt_control *control);
+
+/* An operation of the stream: a hash of all that must be alike on all ranks, and the line that issued it. */
+static inline void lgt_control_note(lgt_control *control, uint64_t token, uint32_t line);
+/* Tell the hub where this rank is and what it waits for ("for 8 bytes from rank 2"). */
+void lgt_control_report(lgt_control *control, const char *what);
+
+/* The transport's address: publish this rank's; learn another's (waits until that rank has published it). */
+lgt_status lgt_control_publish(lgt_control *control, const void *address, size_t bytes);
+lgt_status lgt_control_address(lgt_control *control, int rank, const char **address, size_t *bytes, lgt_place *place);
+
+/* End the run on all ranks, with this reason.  Does not return, unless on_abort does not. */
+_Noreturn void lgt_control_abort(lgt_control *control, const char *reason);
+/* Makes the submitting thread's wait look around. */
+void lgt_control_wake(lgt_control *control);
+int lgt_control_patience(const lgt_control *control); /* ms */
+
+static inline void lgt_control_note(lgt_control *control, uint64_t token, uint32_t line) {
+  lgt_stream_note(&control->stream, token, line);
+  if (__builtin_expect(atomic_load_explicit(&control->wanted, memory_order_acquire), 0))
+    lgt_control_report(control, "for nothing");
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* net.c - see net.h. */
+#include "net.h"
+
+#include "mem.h"
+
+enum { LEAVE = 0x4c454156 /* the token of leaving */ };
+
+lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_net **out) {
+  lgt_net *net = lgt_mem_zalloc(sizeof *net);
+  if (!net) return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
+  lgt_status status = lgt_control_open(&options->control, wireup, &net->control);
+  if (!status) status = lgt_transport_open(net->control, options->tcp, &net->transport);
+  if (status) {
+    if (net->control) lgt_control_abort(net->control, lgt_message());
+    lgt_net_free(net);
+    return status;
+  }
+  net->rank = net->control->rank;
+  net->size = net->control->size;
+  *out = net;
+  return LGT_OK;
+}
+
+static bool all_left(void *context) {
+  return atomic_load_explicit(&((lgt_control *)context)->finished, memory_order_acquire);
+}
+
+lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
+  lgt_control_note(net->control, LEAVE, line);
+  lgt_control_leave(net->control);
+  return lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");
+}
+
+void lgt_net_free(lgt_net *net) {
+  if (!net) return;
+  lgt_transport_close(net->transport);
+  lgt_control_close(net->control);
+  lgt_mem_free(net);
+}
+
+_Noreturn void lgt_net_abort(lgt_net *net, const char *reason) { lgt_control_abort(net->control, reason); }

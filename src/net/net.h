@@ -1,0 +1,49 @@
+/* net.h - a run of several ranks, as the runtime sees it: join, leave, and fail together.
+ *
+ *   wireup      who takes part, where the hub is          launch      forks the ranks of `lgt -n N`
+ *   wire hub    frames; the middle of the star            control     a rank's line to it: alive, aborted, diverged
+ *   transport   messages                                  collective  what all ranks do together
+ *   stream      the operations a rank has issued, as evidence
+ *
+ * A program does
+ *
+ *   lgt_spawn(...)  or  lgt_wireup_find(...)       which fills in an lgt_wireup; size 1 needs nothing of this
+ *   lgt_net_open(&options, &wireup, &net)           returns when all ranks are there and fit together
+ *   lgt_control_note(net->control, token, line)     for each operation of the stream
+ *   messages and collectives over net->transport    under tags derived from positions in the stream
+ *   lgt_net_leave(net, line), lgt_net_free(net)     at the end, os.exit and uncaught errors included
+ *
+ * Leaving is an operation of the stream: a rank that exits while others go on is a divergence, and is named.
+ * Errors that the ranks should share are agreed on by an allreduce (the minimum of the failing positions, say);
+ * what cannot be shared ends in lgt_net_abort.
+ *
+ * Thread: the submitting thread, but for lgt_net_abort and lgt_transport_wake, which any may call.
+ */
+#ifndef LGT_NET_H
+#define LGT_NET_H
+
+#include "collective.h"
+#include "control.h"
+#include "transport.h"
+#include "wireup.h"
+
+typedef struct lgt_net_options {
+  lgt_control_options control;
+  bool tcp; /* use TCP between all ranks */
+} lgt_net_options;
+
+typedef struct lgt_net {
+  int rank, size;
+  lgt_control *control;     /* owned */
+  lgt_transport *transport; /* owned */
+} lgt_net;
+
+/* Takes over the wire-up.  An error is for this rank to print; the others are told. */
+lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_net **out);
+/* Returns when all ranks have left. */
+lgt_status lgt_net_leave(lgt_net *net, uint32_t line);
+void lgt_net_free(lgt_net *net);
+/* End the run on all ranks; `reason` says what happened here ("out of memory at heat.lua:12"). */
+_Noreturn void lgt_net_abort(lgt_net *net, const char *reason);
+
+#endif

@@ -1,0 +1,82 @@
+/* wire.h - the frames on control sockets.
+ *
+ * A frame is a head and `bytes` of body.  Ranks say HELLO with who they are, ADDRESS with where their
+ * transport listens, GET to learn another's, BEAT so as not to be taken for dead, REPORT when they have
+ * waited for long, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
+ * are there, ADDRESS, BEAT, TELL to ask for a report, ABORT, and BYE when all have said it.
+ *
+ * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
+ *
+ * Thread: a socket is read by one thread; who writes it from several holds a lock.
+ */
+#ifndef LGT_WIRE_H
+#define LGT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LGT_WIRE_MAGIC 0x31544e4cu /* changes when the frames do */
+
+typedef enum lgt_frame_type {
+  LGT_FRAME_HELLO,   /* lgt_hello, version, what must agree: two strings */
+  LGT_FRAME_WELCOME, /* int32: 1 if the transport must not use shared memory */
+  LGT_FRAME_ADDRESS, /* of `rank`: lgt_place and the transport's bytes */
+  LGT_FRAME_GET,     /* the address of `rank` is wanted */
+  LGT_FRAME_BEAT,
+  LGT_FRAME_REPORT, /* see stream.h */
+  LGT_FRAME_TELL,   /* a position of the stream: uint64 */
+  LGT_FRAME_ABORT, /* caused by `rank`; a string: why */
+  LGT_FRAME_BYE
+} lgt_frame_type;
+
+typedef struct lgt_frame {
+  uint32_t magic, type, bytes;
+  int32_t rank;
+} lgt_frame;
+
+/* Processes of one place share memory.  Two on one machine but in different places must talk TCP. */
+typedef struct lgt_place {
+  char machine[40]; /* the kernel's boot id */
+  uint64_t space[3]; /* its namespaces: network, processes, shared memory */
+} lgt_place;
+
+typedef struct lgt_hello {
+  uint64_t cookie;
+  int32_t rank, size;
+  lgt_place place;
+  char host[64];
+} lgt_hello;
+
+/* What has arrived and was not taken yet. */
+typedef struct lgt_inbox {
+  char *data; /* owned */
+  int used, taken, room;
+} lgt_inbox;
+
+/* False if the peer is gone or does not take it in. */
+bool lgt_wire_send(int socket, int type, int rank, const void *body, size_t bytes);
+/* Take what is there without waiting: 1 there may be more, 0 nothing now, -1 the peer is gone. */
+int lgt_wire_receive(int socket, lgt_inbox *inbox);
+/* The next whole frame, its body behind it, valid until the next call; NULL if there is none, or if what arrived
+ * is no frame: then *garbage is set. */
+const lgt_frame *lgt_wire_next(lgt_inbox *inbox, bool *garbage);
+static inline const char *lgt_wire_body(const lgt_frame *frame) { return (const char *)(frame + 1); }
+/* The string that begins at body + from and ends within the frame, else "". */
+static inline const char *lgt_wire_text(const lgt_frame *frame, size_t from) {
+  const char *body = lgt_wire_body(frame);
+  return from < frame->bytes && body[frame->bytes - 1] == 0 ? body + from : "";
+}
+void lgt_inbox_fini(lgt_inbox *inbox);
+
+int64_t lgt_wire_now(void); /* milliseconds, of the monotonic clock */
+/* This process. */
+void lgt_place_here(lgt_place *place);
+static inline bool lgt_place_same_machine(const lgt_place *a, const lgt_place *b) {
+  return !__builtin_strcmp(a->machine, b->machine);
+}
+static inline bool lgt_place_equal(const lgt_place *a, const lgt_place *b) {
+  return lgt_place_same_machine(a, b) && !__builtin_memcmp(a->space, b->space, sizeof a->space);
+}
+
+#endif

@@ -1,0 +1,153 @@
+#!/usr/bin/python3
+"""What goes wrong on one rank ends all of them: soon, with one message that names rank and cause, with an exit status
+other than 0, and with nothing left behind.
+
+Heartbeats are shortened: a rank or a hub that has been silent for a second is dead, and waits are reported after 0.2 s.
+A death must end the run within 2 s, silence within 1 s more than the limit.
+"""
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+
+from common import RANKS, Running, case, done, left_behind, run, segments
+import common
+
+QUICK = ["--dead", "1000", "--patience", "200"]
+DEATH, SILENCE = 2.0, 4.5  # seconds from the fault to the end
+
+
+def judge(outcome, since, limit, message, status, before, lines=1):
+    """message: a pattern that one line of stderr, and no other about the run, must match."""
+    said = [line for line in outcome.err.splitlines() if "lgt: " in line]
+    if outcome.status is None:
+        return f"still running: {outcome}"
+    if since > limit:
+        return f"ended {since:.1f} s after the fault, later than {limit} s: {outcome}"
+    if outcome.status != status if isinstance(status, int) else outcome.status in (0, None):
+        return f"exit status is not {status}: {outcome}"
+    if len(said) != lines or not all(re.search(message, line) for line in said):
+        return f"expected {lines} message(s) like {message!r}: {outcome}"
+    return left_behind(before)
+
+
+def wait_for_pids(folder, n, limit=10):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        names = [name for name in os.listdir(folder) if name.isdigit()]
+        if len(names) == n:
+            return {int(name): int(open(os.path.join(folder, name)).read()) for name in names}
+        time.sleep(0.01)
+    raise RuntimeError(f"only {os.listdir(folder)} have started")
+
+
+def signalled(n, what, rank, number, message, status, limit, early=False, settle=0.4):
+    """Rank `rank` gets a signal while the ranks do `what`."""
+    def check():
+        before = segments()
+        with tempfile.TemporaryDirectory() as folder:
+            command = [RANKS, "-n", str(n), *QUICK, "--pids", folder, *(["--early"] if early else []), what, str(rank)]
+            running = Running(command)
+            pids = wait_for_pids(folder, n)
+            time.sleep(0.05 if early else settle)
+            os.kill(pids[rank], number)
+            begin = time.monotonic()
+            outcome = running.wait(20)
+            return judge(outcome, time.monotonic() - begin, limit, message, status, before)
+    return check
+
+
+def itself(n, what, rank, message, status, limit, options=()):
+    """The ranks do something that goes wrong by itself."""
+    def check():
+        before = segments()
+        outcome = run([RANKS, "-n", str(n), *QUICK, *options, what, str(rank)], 20)
+        return judge(outcome, outcome.seconds, limit, message, status, before)
+    return check
+
+
+def launcher(number, status, message, lines):
+    """The launcher gets a signal while its ranks compute."""
+    def check():
+        before = segments()
+        with tempfile.TemporaryDirectory() as folder:
+            running = Running([RANKS, "-n", "3", *QUICK, "--pids", folder, "compute"])
+            wait_for_pids(folder, 3)
+            os.kill(running.process.pid, number)
+            begin = time.monotonic()
+            if number == signal.SIGSTOP:
+                time.sleep(2.5)  # the ranks notice; then the launcher must see that they have ended
+                os.kill(running.process.pid, signal.SIGCONT)
+            outcome = running.wait(20)
+            return judge(outcome, time.monotonic() - begin, SILENCE, message, status, before, lines)
+    return check
+
+
+def paused():
+    """Ctrl-Z and fg: everybody is stopped for longer than the limit, and goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        running = Running([RANKS, "-n", "3", *QUICK, "--pids", folder, "short", "1"])
+        wait_for_pids(folder, 3)
+        os.killpg(running.process.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.killpg(running.process.pid, signal.SIGCONT)
+        return done(running.wait(20))
+
+
+def exit_all():
+    outcome = run([RANKS, "-n", "3", *QUICK, "exit_all"])
+    return None if outcome.status == 4 and not outcome.err else str(outcome)
+
+
+def output(all_output):
+    outcome = run([RANKS, "-n", "3", *(["--all-output"] if all_output else []), "output"])
+    err = ["[0] err of 0", "[1] err of 1", "[2] err of 2"]
+    out = ["out of 0", "unfinisheddone"]
+    if all_output:
+        out = ["[0] out of 0", "[0] unfinisheddone"] + [f"[{r}] {x}" for r in (1, 2) for x in (f"out of {r}", "unfinished")]
+    got = outcome.out.splitlines(), sorted(outcome.err.splitlines())
+    good = sorted(got[0]) == sorted(out) and got[1] == err and outcome.status == 0
+    if good and all_output:
+        good = got[0].index("[1] out of 1") < got[0].index("[1] unfinished")
+    return None if good else str(outcome)
+
+
+for n, rank in ((2, 1), (4, 0), (4, 2)):
+    killed = rf"rank {rank} on \S+ was killed by signal 9 \(Killed\)"
+    who = f"rank {rank} of {n}"
+    case(f"kill -9 of {who} while computing", signalled(n, "compute", rank, 9, killed, 137, DEATH))
+    case(f"kill -9 of {who} while others wait for it", signalled(n, "wait", rank, 9, killed + r"; rank \d waits for a message of 8 bytes "
+         rf"from rank {rank} \(tag 0x63\)", 137, DEATH))
+    case(f"kill -9 of {who} while all wait", signalled(n, "barrier", (rank + 1) % n, 9, rf"rank {(rank + 1) % n} .*signal 9", 137, DEATH))
+    case(f"kill -9 of {who} at the start", signalled(n, "compute", rank, 9, rf"rank {rank}, while the run began, was killed", 137,
+         DEATH, early=True))
+    case(f"SIGSTOP of {who} while computing", signalled(n, "compute", rank, signal.SIGSTOP,
+         rf"rank {rank} on \S+ has given no sign of life for 1\S* s", 1, SILENCE))
+    case(f"SIGSTOP of {who} while others wait", signalled(n, "wait", rank, signal.SIGSTOP, rf"rank {rank} .* no sign of life", 1, SILENCE))
+for rank in (0, 2):
+    case(f"SIGSEGV of rank {rank}", itself(3, "segv", rank, rf"rank {rank} .*was killed by signal 11", 139, DEATH))
+    case(f"exit(0) of rank {rank}", itself(3, "exit0", rank, rf"rank {rank} .*ended with exit status 0 without waiting", 1, DEATH))
+    case(f"exit(3) of rank {rank}", itself(3, "exit3", rank, rf"rank {rank} .*ended with exit status 3 without waiting", 3, DEATH))
+    case(f"abort by rank {rank}", itself(3, "abort", rank, rf"rank {rank} on \S+: out of luck at script.lua:5", 1, DEATH))
+    case(f"divergence of rank {rank}", itself(3, "diverge", rank, r"operation 3001 is issued at script.lua:7([78]) by rank \d and at "
+         r"script.lua:7(?!\1)[78] by rank \d;", 1, DEATH + 1))
+    case(f"one operation more on rank {rank}", itself(3, "extra", rank, rf"operation 101 is issued at .*script.lua:42 by rank {rank}", 1,
+         DEATH + 1))
+    case(f"one operation more on rank {rank}, the others never wait", itself(3, "extra_busy", rank,
+         rf"operation 101 is issued at .*script.lua:42 by rank {rank}", 1, DEATH + 1))
+    case(f"rank {rank} leaves early", itself(3, "leave", rank, rf"operation 11 is issued at .*script.lua:99 by rank {rank}", 1, DEATH + 1))
+    case(f"another version on rank {rank}", itself(3, "compute", 0, rf"different versions: rank 0 is lgt 1.2.{4 if rank == 0 else 3}, rank "
+         rf"\d is lgt 1.2.", 1, DEATH, ("--odd", str(rank))))
+    case(f"another option on rank {rank}", itself(3, "compute", 0, r"different options: rank 0 has window=\d+, rank \d has window=\d+", 1,
+         DEATH, ("--odd-option", str(rank))))
+case("all exit with one status", exit_all)
+case("a rank that computes for longer than the limit", lambda: done(run([RANKS, "-n", "3", *QUICK, "short", "1"])))
+case("everybody stopped for a while", paused)
+case("SIGTERM of the launcher", launcher(signal.SIGTERM, 143, "", 0))
+case("kill -9 of the launcher", launcher(signal.SIGKILL, -9, "", 0))
+case("SIGSTOP of the launcher", launcher(signal.SIGSTOP, None, r"rank \d lost the hub of this run \(its launcher\)|rank \d .*exit status 1", 2))
+case("output", lambda: output(False))
+case("output of all ranks", lambda: output(True))
+sys.exit(1 if common.failed else 0)

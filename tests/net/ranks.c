@@ -1,0 +1,462 @@
+/* ranks.c - what ranks do in the tests of src/net, under whatever starts them.
+ *
+ *   ranks [options] messages            every way to send, with all pairs of ranks
+ *   ranks [options] collectives         barrier, broadcast, allgather; many sizes; several at once, in any order
+ *   ranks [options] reduce IN OUT       allreduce of the cases in the file IN; rank 0 writes the results
+ *   ranks [options] FAULT R             something goes wrong on rank R, see `faults` below
+ *
+ *   -n N                                forked
+ *   --rendezvous host:port --rank r --ranks n
+ *   --all-output  --tcp  --start MS  --dead MS  --patience MS
+ *   --version V  --agreed TEXT          what this rank says it is
+ *   --odd R                             rank R says that it has another version;  --odd-option R another option
+ *   --pids DIR                          each rank writes its process id to DIR/rank
+ *
+ * Exit status 0 and "done" from rank 0 if all went well.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dtype.h"
+#include "launch.h"
+#include "loop.h"
+#include "net.h"
+
+static lgt_net *net;
+static lgt_transport *T;
+static int me, size;
+
+__attribute__((format(printf, 2, 3))) static void need(bool condition, const char *format, ...) {
+  if (condition) return;
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  lgt_net_abort(net, text);
+}
+
+static void good(lgt_status status, const char *what) { need(!status, "%s: %s", what, lgt_message()); }
+
+/* Bytes that follow from who sends what to whom. */
+static void pattern(unsigned char *data, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; i++) data[i] = (unsigned char)((i * 2654435761u + seed * 40503u) >> 7);
+}
+
+static bool is_pattern(const unsigned char *data, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; i++)
+    if (data[i] != (unsigned char)((i * 2654435761u + seed * 40503u) >> 7)) return false;
+  return true;
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------- */
+
+enum { FLIGHT = 16 };
+
+/* All pairs at once, own rank included, several messages each; receives posted before or after the sends. */
+static void all_pairs(size_t bytes, bool receive_first) {
+  int n = size * FLIGHT;
+  lgt_request *in = calloc((size_t)n, sizeof *in), *out = calloc((size_t)n, sizeof *out);
+  unsigned char *from = malloc((size_t)n * bytes + 1), *to = calloc((size_t)n * bytes + 1, 1);
+  for (int i = 0; i < n; i++) pattern(from + (size_t)i * bytes, bytes, (unsigned)(me * 1000 + i));
+  for (int phase = 0; phase < 2; phase++)
+    for (int i = 0; i < n; i++) {
+      int peer = i / FLIGHT, k = i % FLIGHT;
+      /* every second pair of messages shares a tag: these match in order */
+      uint64_t tag = (1ull << 39) + (uint64_t)(k / 2);
+      if ((phase == 0) == receive_first) good(lgt_transport_recv(T, peer, tag, to + (size_t)i * bytes, bytes, &in[i]), "recv");
+      else good(lgt_transport_send(T, peer, tag, from + (size_t)i * bytes, bytes, &out[i]), "send");
+    }
+  good(lgt_transport_wait(T, in, n), "wait for receives");
+  good(lgt_transport_wait(T, out, n), "wait for sends");
+  for (int i = 0; i < n; i++) {
+    int peer = i / FLIGHT, k = i % FLIGHT;
+    need(is_pattern(to + (size_t)i * bytes, bytes, (unsigned)(peer * 1000 + me * FLIGHT + k)),
+         "message %d of %zu bytes from rank %d arrived damaged", k, bytes, peer);
+  }
+  free(in), free(out), free(from), free(to);
+}
+
+static void counters(void) {
+  lgt_transport_counters a = lgt_transport_count(T);
+  all_pairs(100, true);
+  lgt_transport_counters b = lgt_transport_count(T);
+  uint64_t n = (uint64_t)size * FLIGHT;
+  need(b.messages_sent - a.messages_sent == n && b.messages_received - a.messages_received == n, "messages are counted");
+  need(b.bytes_sent - a.bytes_sent == 100 * n && b.bytes_received - a.bytes_received == 100 * n, "bytes are counted");
+}
+
+static void cancelling(void) {
+  lgt_request r[2];
+  char never[8], later[8] = "";
+  good(lgt_transport_recv(T, me, 77, never, sizeof never, &r[0]), "recv");
+  need(!lgt_transport_test(T, &r[0]), "nothing arrived");
+  lgt_transport_cancel(T, &r[0]);
+  need(r[0].done && r[0].cancelled && !lgt_request_status(&r[0]), "cancelled");
+  good(lgt_transport_recv(T, me, 77, later, sizeof later, &r[0]), "recv");
+  good(lgt_transport_send(T, me, 77, "1234567", 8, &r[1]), "send");
+  good(lgt_transport_wait(T, r, 2), "wait");
+  need(!strcmp(later, "1234567"), "the next receive of that tag gets the message");
+}
+
+static void mismatches(void) {
+  lgt_request r[2];
+  char buffer[8];
+  for (int k = 0; k < 2; k++) { /* shorter, longer than expected */
+    good(lgt_transport_send(T, me, 5, "123456789", k ? 10 : 4, &r[0]), "send");
+    lgt_status posted = lgt_transport_recv(T, me, 5, buffer, sizeof buffer, &r[1]);
+    need(posted || lgt_transport_wait(T, r, 2), "a message of another size is an error");
+    need(strstr(lgt_message(), k ? "a longer message came" : "a shorter message came") && strstr(lgt_message(), "tag 0x5"),
+         "the error says so: %s", lgt_message());
+  }
+  need(lgt_transport_send(T, size, 0, "", 0, &r[0]) == LGT_BAD_ARGUMENT, "a peer that is none");
+  need(lgt_transport_send(T, 0, 1ull << LGT_TAG_BITS, "", 0, &r[0]) == LGT_BAD_ARGUMENT, "a tag that is too long");
+}
+
+static _Atomic bool signalled;
+static bool is_signalled(void *context) { return (void)context, atomic_load_explicit(&signalled, memory_order_acquire); }
+static void *signaller(void *context) {
+  usleep(20000);
+  atomic_store_explicit(&signalled, true, memory_order_release);
+  lgt_transport_wake(context);
+  return NULL;
+}
+
+/* Another thread ends a wait at once, not when its sleep is over. */
+static void waking(void) {
+  for (int i = 0; i < 5; i++) {
+    pthread_t thread;
+    signalled = false;
+    pthread_create(&thread, NULL, signaller, T);
+    int64_t begin = lgt_wire_now();
+    good(lgt_transport_until(T, is_signalled, NULL, "for a thread"), "until");
+    int64_t took = lgt_wire_now() - begin;
+    pthread_join(thread, NULL);
+    if (took >= 15 && took < 80) return;
+  }
+  need(false, "a wait ended by another thread takes 20 ms");
+}
+
+static void messages(void) {
+  static const size_t sizes[] = {0, 1, 8, 1000, 8192, 70000, 1 << 20};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    if (sizes[i] > 70000 && size > 4) continue;
+    all_pairs(sizes[i], true);
+    all_pairs(sizes[i], false);
+  }
+  counters();
+  cancelling();
+  mismatches();
+  waking();
+}
+
+/* ---- collectives ------------------------------------------------------------------------------------------- */
+
+static void broadcasts(void) {
+  static const size_t sizes[] = {0, 1, 4096, 300000};
+  unsigned char *data = malloc(300000);
+  for (size_t i = 0; i < 4; i++)
+    for (int root = 0; root < size; root++) {
+      memset(data, 0, sizes[i]);
+      if (me == root) pattern(data, sizes[i], (unsigned)root);
+      good(lgt_broadcast(T, 1, root, data, sizes[i]), "broadcast");
+      need(is_pattern(data, sizes[i], (unsigned)root), "broadcast of %zu bytes from rank %d", sizes[i], root);
+    }
+  free(data);
+}
+
+/* Ranks have 0, s, 2s, ... bytes; or the other way round. */
+static void allgathers(void) {
+  static const int64_t units[] = {0, 1, 999, 20000};
+  int64_t *offset = calloc((size_t)size + 1, sizeof *offset);
+  for (int i = 0; i < 8; i++) {
+    for (int r = 0; r < size; r++) offset[r + 1] = offset[r] + units[i / 2] * (i % 2 ? r : size - 1 - r);
+    unsigned char *data = calloc((size_t)offset[size] + 1, 1);
+    pattern(data + offset[me], (size_t)(offset[me + 1] - offset[me]), (unsigned)me);
+    good(lgt_allgather(T, 2, data, offset), "allgather");
+    for (int r = 0; r < size; r++)
+      need(is_pattern(data + offset[r], (size_t)(offset[r + 1] - offset[r]), (unsigned)r), "allgather: part of rank %d", r);
+    free(data);
+  }
+  free(offset);
+}
+
+/* Nobody leaves the barrier before the last has come. */
+static void barriers(void) {
+  for (int late = 0; late < size && late < 3; late++) {
+    int64_t begin = lgt_wire_now();
+    good(lgt_barrier(T, 3), "barrier");
+    if (me == late) usleep(30000);
+    good(lgt_barrier(T, 3), "barrier");
+    need(size == 1 || lgt_wire_now() - begin >= 29, "a barrier waits for rank %d", late);
+  }
+}
+
+/* Several at once, begun in an order that differs from rank to rank, while one waits for something else only. */
+static void several(void) {
+  enum { N = 9 };
+  for (int turn = 0; turn < 20; turn++) {
+    lgt_collective c[N];
+    double value[N];
+    int64_t token = 0;
+    lgt_request r[2];
+    for (int i = 0; i < N; i++) {
+      int k = (i * (me % 2 ? 4 : 1) + me * 5 + turn) % N; /* 4 and 9 have no common factor */
+      value[k] = me + 100 * k;
+      good(lgt_allreduce_begin(T, (uint64_t)(100 + k), LGT_REDOP_SUM, LGT_FLOAT64, &value[k], NULL, 1, &c[k]), "begin");
+    }
+    good(lgt_transport_recv(T, (me + 1) % size, 4, &token, 8, &r[0]), "recv");
+    good(lgt_transport_send(T, (me + size - 1) % size, 4, &(int64_t){turn + 1}, 8, &r[1]), "send");
+    good(lgt_transport_wait(T, r, 2), "wait");
+    need(token == turn + 1, "the token");
+    for (int k = N - 1; k >= 0; k--) {
+      good(lgt_collective_wait(&c[k]), "collective");
+      need(value[k] == size * (size - 1) / 2 + 100.0 * k * size, "allreduce %d of several", k);
+    }
+  }
+}
+
+static void collectives(void) {
+  barriers();
+  broadcasts();
+  allgathers();
+  several();
+  double x = 1;
+  int64_t at = 0;
+  need(lgt_allreduce(T, 9, LGT_REDOP_SUM, LGT_FLOAT64, &x, &at, 1) == LGT_BAD_ARGUMENT, "sums have no positions");
+  need(lgt_allreduce(T, 9, LGT_REDOP_ARGMIN, LGT_FLOAT64, &x, NULL, 1) == LGT_BAD_ARGUMENT, "argmin has");
+}
+
+/* ---- reductions --------------------------------------------------------------------------------------------- */
+
+/* IN: for each case int64 redop, dtype, n, then n elements of each rank in turn, then with positions n int64 of
+ * each rank.  OUT: for each case n elements, then n positions. */
+static void reduce_case(FILE *in, FILE *out, const int64_t *head) {
+  int64_t n = head[2], bytes = n * lgt_dtype_size((int)head[1]);
+  bool positions = head[0] >= LGT_REDOP_ARGMIN;
+  char *data = malloc((size_t)bytes + 1), *of0 = malloc((size_t)(bytes + n * 8) + 1);
+  int64_t *at = malloc((size_t)n * 8 + 1);
+  long begin = ftell(in);
+  fseek(in, begin + me * bytes, SEEK_SET);
+  need(fread(data, 1, (size_t)bytes, in) == (size_t)bytes, "the file is too short");
+  fseek(in, begin + size * bytes + me * n * 8, SEEK_SET);
+  if (positions) need(fread(at, 8, (size_t)n, in) == (size_t)n, "the file is too short");
+  fseek(in, begin + size * (bytes + (positions ? n * 8 : 0)), SEEK_SET);
+  good(lgt_allreduce(T, 6, (int)head[0], (int)head[1], data, positions ? at : NULL, n), "allreduce");
+  memcpy(of0, data, (size_t)bytes);
+  if (positions) memcpy(of0 + bytes, at, (size_t)n * 8);
+  size_t all = (size_t)(bytes + (positions ? n * 8 : 0));
+  good(lgt_broadcast(T, 7, 0, of0, all), "broadcast");
+  need(!memcmp(of0, data, (size_t)bytes) && (!positions || !memcmp(of0 + bytes, at, (size_t)n * 8)),
+       "allreduce %s of %s: rank %d has other bits than rank 0", lgt_redop_name((int)head[0]),
+       lgt_dtype_name((int)head[1]), me);
+  if (me == 0) fwrite(of0, 1, all, out);
+  free(data), free(of0), free(at);
+}
+
+static void reduce(const char *in_name, const char *out_name) {
+  FILE *in = fopen(in_name, "rb"), *out = me == 0 ? fopen(out_name, "wb") : NULL;
+  int64_t head[3];
+  need(in && (out || me), "cannot open the files");
+  while (fread(head, sizeof head, 1, in) == 1) reduce_case(in, out, head);
+  fclose(in);
+  if (out) fclose(out);
+}
+
+/* ---- faults -------------------------------------------------------------------------------------------------- */
+
+enum { OPERATIONS = 3000 };
+
+static void line_text(void *context, uint32_t line, char *text, size_t room) {
+  (void)context;
+  snprintf(text, room, "script.lua:%u", line);
+}
+
+static void issue(int from, int to) {
+  for (int i = from; i < to; i++) lgt_control_note(net->control, (uint64_t)i * 7, (uint32_t)(10 + i % 5));
+}
+
+static void compute(double seconds) {
+  for (int64_t end = lgt_wire_now() + (int64_t)(seconds * 1e3); lgt_wire_now() < end;)
+    for (volatile int i = 0; i < 1000; i++) continue;
+}
+
+static void receive_forever(int peer) {
+  lgt_request r;
+  char data[8];
+  good(lgt_transport_recv(T, peer, 99, data, 8, &r), "recv");
+  good(lgt_transport_wait(T, &r, 1), "wait");
+}
+
+static void fault_compute(int odd) { (void)odd, compute(3600); }
+static void fault_short(int odd) { compute(me == odd ? 3 : 0); } /* longer than the heartbeats' limit: legal */
+static void fault_wait(int odd) {
+  if (me == odd) compute(3600);
+  receive_forever(odd);
+}
+static void fault_barrier(int odd) {
+  if (me == odd) compute(3600);
+  good(lgt_barrier(T, 1), "barrier");
+}
+/* One operation differs; then all wait, for nothing. */
+static void fault_diverge(int odd) {
+  issue(0, OPERATIONS);
+  if (me == odd) lgt_control_note(net->control, 12345, 77);
+  else lgt_control_note(net->control, 54321, 78);
+  issue(0, 5);
+  receive_forever((me + 1) % size);
+}
+/* One rank issues an operation more, waits for it, and the others go on for long before they wait. */
+static void fault_extra(int odd) {
+  issue(0, 100);
+  if (me == odd) lgt_control_note(net->control, 777, 42), receive_forever((me + 1) % size);
+  issue(100, 100 + OPERATIONS);
+  receive_forever((me + 1) % size);
+}
+/* The others never wait, but issue. */
+static void fault_extra_busy(int odd) {
+  issue(0, 100);
+  if (me == odd) lgt_control_note(net->control, 777, 42), receive_forever((me + 1) % size);
+  for (int i = 100;; i++) issue(i, i + 1), usleep(1000);
+}
+static void fault_exit0(int odd) {
+  if (me == odd) exit(0);
+  receive_forever(odd);
+}
+static void fault_exit3(int odd) {
+  if (me == odd) exit(3);
+  receive_forever(odd);
+}
+static void fault_leave(int odd) {
+  issue(0, 10);
+  if (me == odd) good(lgt_net_leave(net, 99), "leave");
+  issue(10, 12);
+  receive_forever(odd);
+}
+static void fault_abort(int odd) {
+  if (me == odd) lgt_net_abort(net, "out of luck at script.lua:5");
+  receive_forever(odd);
+}
+static void fault_segv(int odd) {
+  if (me == odd) raise(SIGSEGV);
+  receive_forever(odd);
+}
+/* All exit alike, as os.exit(4) on all ranks does. */
+static void fault_exit_all(int odd) {
+  (void)odd;
+  issue(0, 3);
+  good(lgt_net_leave(net, 5), "leave");
+  exit(4);
+}
+static void fault_output(int odd) {
+  (void)odd;
+  printf("out of %d\nunfinished", me);
+  fprintf(stderr, "err of %d\n", me);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(int odd);
+} faults[] = {
+    {"compute", fault_compute},       {"short", fault_short},   {"wait", fault_wait},   {"barrier", fault_barrier},
+    {"diverge", fault_diverge},       {"extra", fault_extra},   {"exit0", fault_exit0}, {"exit3", fault_exit3},
+    {"extra_busy", fault_extra_busy}, {"leave", fault_leave},   {"abort", fault_abort}, {"segv", fault_segv},
+    {"exit_all", fault_exit_all},     {"output", fault_output},
+};
+
+/* ---- the program ------------------------------------------------------------------------------------------------ */
+
+typedef struct arguments {
+  lgt_net_options net;
+  lgt_wireup_options wireup;
+  lgt_spawn_options launch;
+  int odd_version, odd_option;
+  bool early; /* write the process id before joining, and wait */
+  const char *pids;
+} arguments;
+
+static int parse(arguments *a, int argc, char **argv) {
+  int i = 1;
+  for (; i < argc && argv[i][0] == '-'; i++) {
+    const char *o = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+    i++;
+    if (!strcmp(o, "-n")) a->launch.ranks = atoi(value);
+    else if (!strcmp(o, "--rendezvous")) a->wireup.rendezvous = value;
+    else if (!strcmp(o, "--rank")) a->wireup.rank = atoi(value);
+    else if (!strcmp(o, "--ranks")) a->wireup.size = atoi(value);
+    else if (!strcmp(o, "--start")) a->wireup.start_ms = a->launch.start_ms = a->net.control.start_ms = atoi(value);
+    else if (!strcmp(o, "--dead")) a->launch.dead_ms = a->net.control.dead_ms = atoi(value);
+    else if (!strcmp(o, "--patience")) a->net.control.patience_ms = atoi(value);
+    else if (!strcmp(o, "--version")) a->net.control.version = value;
+    else if (!strcmp(o, "--agreed")) a->net.control.agreed = value;
+    else if (!strcmp(o, "--odd")) a->odd_version = atoi(value);
+    else if (!strcmp(o, "--odd-option")) a->odd_option = atoi(value);
+    else if (!strcmp(o, "--pids")) a->pids = value;
+    else if (i--, !strcmp(o, "--all-output")) a->launch.all_output = true;
+    else if (!strcmp(o, "--tcp")) a->net.tcp = true;
+    else if (!strcmp(o, "--early")) a->early = true;
+    else fprintf(stderr, "ranks: unknown option %s\n", o), exit(2);
+  }
+  return i;
+}
+
+static void write_pid(const char *folder, int rank) {
+  char path[512], part[520];
+  snprintf(path, sizeof path, "%s/%d", folder, rank);
+  snprintf(part, sizeof part, "%s.part", path);
+  FILE *file = fopen(part, "w");
+  if (!file) return;
+  fprintf(file, "%d\n", (int)getpid());
+  fclose(file);
+  rename(part, path);
+}
+
+static int die(lgt_status status) {
+  (void)status;
+  fprintf(stderr, "ranks: %s\n", lgt_message());
+  return 1;
+}
+
+static void run(int argc, char **argv, int i) {
+  const char *what = i < argc ? argv[i] : "";
+  if (!strcmp(what, "messages")) return messages();
+  if (!strcmp(what, "collectives")) return collectives();
+  if (!strcmp(what, "reduce") && i + 2 < argc) return reduce(argv[i + 1], argv[i + 2]);
+  for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
+    if (!strcmp(what, faults[f].name)) return faults[f].run(i + 1 < argc ? atoi(argv[i + 1]) : 0);
+  need(false, "unknown command %s", what);
+}
+
+int main(int argc, char **argv) {
+  arguments a = {.odd_version = -1, .odd_option = -1};
+  a.net.control.version = "1.2.3";
+  a.net.control.agreed = "fusion=1\nwindow=256\n";
+  a.net.control.line_text = line_text;
+  int i = parse(&a, argc, argv), exit_status;
+  lgt_wireup wireup;
+  lgt_status status;
+  if (a.launch.ranks) {
+    bool launcher;
+    status = lgt_spawn(&a.launch, &wireup, &launcher, &exit_status);
+    if (status) return die(status);
+    if (launcher) return exit_status;
+  } else if ((status = lgt_wireup_find(&a.wireup, &wireup))) return die(status);
+  if (wireup.rank == a.odd_version) a.net.control.version = "1.2.4";
+  if (wireup.rank == a.odd_option) a.net.control.agreed = "fusion=1\nwindow=512\n";
+  if (a.pids && a.early) write_pid(a.pids, wireup.rank), usleep(300000);
+  if ((status = lgt_net_open(&a.net, &wireup, &net))) return die(status);
+  T = net->transport, me = net->rank, size = net->size;
+  if (a.pids && !a.early) write_pid(a.pids, me);
+  run(argc, argv, i);
+  good(lgt_net_leave(net, 1), "leave");
+  lgt_net_free(net);
+  if (me == 0) puts("done");
+  return 0;
+}
