@@ -44,9 +44,12 @@ class Contestant:
 
     def stop(self):
         if self.process:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdin.close()
+            try:
+                self.process.stdin.close()  # so it ends, and tidies up after itself
+                self.process.wait(2)
+            except (OSError, subprocess.TimeoutExpired):
+                self.process.kill()
+                self.process.wait()
             self.process.stdout.close()
             self.errors.close()
             self.process = None

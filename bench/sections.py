@@ -392,4 +392,19 @@ def fusion(bench):
                   "tasks, 2 domains"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion)}
+def ranks(bench):
+    """The sum of doubles over 2 and 4 ranks of one host, beside MPI_Allreduce."""
+    rows, data = [], {}
+    for n in (2, 4):
+        for elements in (1, 1000):
+            contestants = [bench.ranks("bench_allreduce", n, elements), bench.mpi("allreduce", n, elements)]
+            compete(contestants, bench.env, bench.budget / 2)
+            title = f"{n} ranks, {elements} element{'s' if elements > 1 else ''}"
+            bench.note_failures(title, contestants)
+            per = [figure(c.best / 100 * 1e6) if c.times and not c.error else "-" for c in contestants]
+            rows.append([title, *per, figure(ratio(*contestants))])
+            data[title] = data_of(contestants)
+    return table(["allreduce, microseconds (best round)", "lgt", "MPI", "lgt / MPI (median)"], rows), data
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks)}

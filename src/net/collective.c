@@ -37,7 +37,8 @@ static void recv_part(lgt_collective *c, int peer, void *data, size_t bytes) {
 static void finish(lgt_collective *c) {
   lgt_mover_remove(&c->mover);
   c->done = true;
-  if (c->mine && !c->status && c->mine != c->data) memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
+  if (c->mine && !c->status && c->mine != c->data)
+    memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
   if (c->at && !c->status) memcpy(c->at, c->mine + c->bytes - (size_t)c->n * 8, (size_t)c->n * 8);
   lgt_mem_free(c->owned);
   c->owned = NULL;
@@ -83,8 +84,8 @@ static void describe(void *context, char *text, size_t room) {
   const lgt_collective *c = context;
   int i = 0;
   while (i < c->nrequest - 1 && c->request[i].done) i++;
-  snprintf(text, room, "in %s of all ranks (tag %#llx) for rank %d", c->kind->name, (unsigned long long)c->tag,
-           c->nrequest ? c->request[i].peer : -1);
+  snprintf(text, room, "in %s of all ranks (tag %#llx) for rank %d", c->kind->name,
+           (unsigned long long)c->tag, c->nrequest ? c->request[i].peer : -1);
 }
 
 lgt_status lgt_collective_wait(lgt_collective *c) {
@@ -96,7 +97,9 @@ lgt_status lgt_collective_wait(lgt_collective *c) {
   return status ? status : c->status;
 }
 
-static lgt_status wait_begun(lgt_status begun, lgt_collective *c) { return begun ? begun : lgt_collective_wait(c); }
+static lgt_status wait_begun(lgt_status begun, lgt_collective *c) {
+  return begun ? begun : lgt_collective_wait(c);
+}
 
 static int rank_of(const lgt_collective *c) { return lgt_transport_rank(c->transport); }
 static int size_of(const lgt_collective *c) { return lgt_transport_size(c->transport); }
@@ -137,11 +140,13 @@ static bool broadcast_post(lgt_collective *c, int round) {
   return true;
 }
 
-lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes, lgt_collective *out) {
+lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes,
+                               lgt_collective *out) {
   static const collective_kind broadcast = {"a broadcast", broadcast_post, NULL};
   if (root < 0 || root >= lgt_transport_size(t))
     return lgt_err(LGT_BAD_ARGUMENT, "broadcast from rank %d of %d", root, lgt_transport_size(t));
-  *out = (lgt_collective){.transport = t, .kind = &broadcast, .tag = tag, .root = root, .data = data, .bytes = bytes};
+  *out = (lgt_collective){
+      .transport = t, .kind = &broadcast, .tag = tag, .root = root, .data = data, .bytes = bytes};
   return begin(out);
 }
 
@@ -153,13 +158,16 @@ lgt_status lgt_broadcast(lgt_transport *t, uint64_t tag, int root, void *data, s
 /* ---- allgather ------------------------------------------------------------------------------------------- */
 
 /* Send or receive the parts of ranks first ... first + count - 1, counted modulo n: one stretch of memory or two. */
-static void parts(lgt_collective *c, void (*post)(lgt_collective *, int, void *, size_t), int peer, int first, int count) {
+static void parts(lgt_collective *c, void (*post)(lgt_collective *, int, void *, size_t), int peer, int first,
+                  int count) {
   int n = size_of(c), head = first + count <= n ? count : n - first;
   post(c, peer, c->data + c->offset[first], (size_t)(c->offset[first + head] - c->offset[first]));
   if (head < count) post(c, peer, c->data, (size_t)c->offset[count - head]);
 }
 
-static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) { send_part(c, peer, data, bytes); }
+static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) {
+  send_part(c, peer, data, bytes);
+}
 
 /* Before round k each rank has its own part and those of the next 2^k - 1 ranks. */
 static bool allgather_post(lgt_collective *c, int round) {
@@ -171,7 +179,8 @@ static bool allgather_post(lgt_collective *c, int round) {
   return true;
 }
 
-lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset, lgt_collective *out) {
+lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset,
+                               lgt_collective *out) {
   static const collective_kind allgather = {"an allgather", allgather_post, NULL};
   *out = (lgt_collective){.transport = t, .kind = &allgather, .tag = tag, .data = data, .offset = offset};
   return begin(out);
@@ -188,7 +197,12 @@ lgt_status lgt_allgather(lgt_transport *t, uint64_t tag, void *data, const int64
 typedef struct step {
   int peer;
   bool send, recv;
-  enum { KEEP, TAKE, LOWER, UPPER } fold; /* TAKE the peer's; or combine, the peer's on the LOWER or UPPER side */
+  enum {
+    KEEP,
+    TAKE,
+    LOWER,
+    UPPER
+  } fold; /* TAKE the peer's; or combine, the peer's on the LOWER or UPPER side */
 } step;
 
 static bool step_of(const lgt_collective *c, int round, step *out) {
@@ -263,22 +277,31 @@ static lgt_status reduction_memory(lgt_collective *c) {
   return LGT_OK;
 }
 
-lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n,
-                               lgt_collective *out) {
+lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
+                               int64_t n, lgt_collective *out) {
   static const collective_kind allreduce = {"an allreduce", allreduce_post, allreduce_fold};
   /* Complex sums are sums of their parts. */
   if (lgt_dtype_is_complex(dtype) && redop == LGT_REDOP_SUM) dtype = lgt_dtype_part(dtype), n *= 2;
   bool positions = redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX;
   if (positions != (at != NULL))
-    return lgt_err(LGT_BAD_ARGUMENT, "allreduce by %s %s positions", lgt_redop_name(redop), at ? "takes no" : "needs");
-  if (lgt_dtype_is_pair(dtype)) return lgt_err(LGT_BAD_DTYPE, "allreduce by %s of %s", lgt_redop_name(redop), lgt_dtype_name(dtype));
-  *out = (lgt_collective){
-      .transport = t, .kind = &allreduce, .tag = tag, .redop = redop, .dtype = dtype, .data = data, .at = at, .n = n};
+    return lgt_err(LGT_BAD_ARGUMENT, "allreduce by %s %s positions", lgt_redop_name(redop),
+                   at ? "takes no" : "needs");
+  if (lgt_dtype_is_pair(dtype))
+    return lgt_err(LGT_BAD_DTYPE, "allreduce by %s of %s", lgt_redop_name(redop), lgt_dtype_name(dtype));
+  *out = (lgt_collective){.transport = t,
+                          .kind = &allreduce,
+                          .tag = tag,
+                          .redop = redop,
+                          .dtype = dtype,
+                          .data = data,
+                          .at = at,
+                          .n = n};
   lgt_status status = reduction_memory(out);
   return status ? status : begin(out);
 }
 
-lgt_status lgt_allreduce(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n) {
+lgt_status lgt_allreduce(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
+                         int64_t n) {
   lgt_collective c;
   return wait_begun(lgt_allreduce_begin(t, tag, redop, dtype, data, at, n, &c), &c);
 }

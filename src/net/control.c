@@ -31,18 +31,18 @@ struct control_private {
   int socket;
   bool launched, gathered;
   pthread_t thread;
-  bool running;             /* the thread */
-  _Atomic bool stop;        /* of close, for the thread */
-  int stop_fd;              /* eventfd that tells it */
-  lgt_inbox inbox;          /* of the reading thread */
-  int64_t heard, beat;      /* ms, of the reading thread */
-  pthread_mutex_t lock;     /* protects writing to the socket, and the answer */
+  bool running;         /* the thread */
+  _Atomic bool stop;    /* of close, for the thread */
+  int stop_fd;          /* eventfd that tells it */
+  lgt_inbox inbox;      /* of the reading thread */
+  int64_t heard, beat;  /* ms, of the reading thread */
+  pthread_mutex_t lock; /* protects writing to the socket, and the answer */
   pthread_cond_t answered;
   _Atomic uint64_t asked_until; /* of the hub's last TELL; written before `wanted` */
-  int asked;                /* the rank whose address is awaited */
-  char *answer;             /* owned: lgt_place, then the address */
+  int asked;                    /* the rank whose address is awaited */
+  char *answer;                 /* owned: lgt_place, then the address */
   size_t answer_bytes;
-  lgt_wireup wireup;        /* kept for its close */
+  lgt_wireup wireup; /* kept for its close */
   /* the hub, on rank 0 without a launcher */
   lgt_hub *hub;
   pthread_t hub_thread;
@@ -126,7 +126,9 @@ static void on_frame(lgt_control *c, const lgt_frame *frame) {
   }
 }
 
-static int beat_ms(const struct control_private *p) { return p->options.dead_ms / 10 ? p->options.dead_ms / 10 : 1; }
+static int beat_ms(const struct control_private *p) {
+  return p->options.dead_ms / 10 ? p->options.dead_ms / 10 : 1;
+}
 
 /* Beat if it is time; see whether the hub has been silent for too long.  If this thread itself was stopped
  * for a while, silence proves nothing. */
@@ -212,7 +214,8 @@ static lgt_status start_hub(lgt_control *c, const lgt_wireup *wireup, int *socke
     return lgt_err(LGT_SYSTEM, "cannot make a pair of sockets: %s", strerror(errno));
   *socket = pair[0];
   status = lgt_hub_adopt(p->hub, 0, pair[1]);
-  if (!status && start_thread(&p->hub_thread, hub_main, p)) status = lgt_err(LGT_SYSTEM, "cannot start a thread");
+  if (!status && start_thread(&p->hub_thread, hub_main, p))
+    status = lgt_err(LGT_SYSTEM, "cannot start a thread");
   if (status) p->hub_stop = true;
   return status;
 }
@@ -231,7 +234,9 @@ static lgt_status say_hello(lgt_control *c) {
   memcpy(body + sizeof who + n, agreed, m);
   bool sent = lgt_wire_send(p->socket, LGT_FRAME_HELLO, c->rank, body, sizeof who + n + m);
   lgt_mem_free(body);
-  return sent ? LGT_OK : lgt_err(LGT_SYSTEM, "rank %d cannot talk to the hub of the run: %s", c->rank, strerror(errno));
+  return sent
+             ? LGT_OK
+             : lgt_err(LGT_SYSTEM, "rank %d cannot talk to the hub of the run: %s", c->rank, strerror(errno));
 }
 
 /* The hub decides when waiting for others has taken too long; only its own silence is noticed here. */
@@ -243,12 +248,14 @@ static lgt_status await_welcome(lgt_control *c) {
   p->heard = p->beat = lgt_wire_now();
   while (!welcome) {
     if (!listen_once(c, &welcome, LGT_FRAME_WELCOME))
-      return lgt_err(LGT_SYSTEM,
-                     "rank %d was turned away at the start: %s closed the connection; perhaps another run uses "
-                     "the same port, or another version of lgt",
-                     c->rank, p->launched ? "the launcher" : "rank 0");
+      return lgt_err(
+          LGT_SYSTEM,
+          "rank %d was turned away at the start: %s closed the connection; perhaps another run uses "
+          "the same port, or another version of lgt",
+          c->rank, p->launched ? "the launcher" : "rank 0");
     if (!welcome && lgt_wire_now() > end_ms)
-      return lgt_err(LGT_SYSTEM, "rank %d got no answer from the hub within %g s", c->rank, p->options.start_ms / 1e3);
+      return lgt_err(LGT_SYSTEM, "rank %d got no answer from the hub within %g s", c->rank,
+                     p->options.start_ms / 1e3);
   }
   memcpy(&tcp, lgt_wire_body(welcome), sizeof tcp);
   c->tcp = tcp != 0;
@@ -373,7 +380,8 @@ lgt_status lgt_control_publish(lgt_control *c, const void *address, size_t bytes
 }
 
 /* Bounded by the hub's own deadlines: if that rank dies before it publishes, this process ends. */
-lgt_status lgt_control_address(lgt_control *c, int rank, const char **address, size_t *bytes, lgt_place *place) {
+lgt_status lgt_control_address(lgt_control *c, int rank, const char **address, size_t *bytes,
+                               lgt_place *place) {
   struct control_private *p = c->p;
   pthread_mutex_lock(&p->lock);
   p->asked = rank;

@@ -26,11 +26,11 @@
 enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000 };
 
 typedef struct guest {
-  int socket;     /* -1: gone */
-  int rank;       /* NOBODY until it said hello */
+  int socket; /* -1: gone */
+  int rank;   /* NOBODY until it said hello */
   bool hello, bye;
-  int64_t heard;  /* ms */
-  int wants;      /* the rank whose address it waits for, or NOBODY */
+  int64_t heard; /* ms */
+  int wants;     /* the rank whose address it waits for, or NOBODY */
   lgt_inbox inbox;
   lgt_hello who;
   char *version, *agreed; /* owned */
@@ -214,13 +214,13 @@ static void first_difference(const char *a, const char *b, char *line_a, char *l
 /* Do two ranks fit together?  Fails the run if not. */
 static bool fit(lgt_hub *hub, const guest *a, const guest *b) {
   if (strcmp(a->version, b->version)) {
-    fail(hub, b->rank, "the ranks run different versions: rank %d is lgt %s, rank %d is lgt %s", a->rank, a->version,
-         b->rank, b->version);
+    fail(hub, b->rank, "the ranks run different versions: rank %d is lgt %s, rank %d is lgt %s", a->rank,
+         a->version, b->rank, b->version);
   } else if (strcmp(a->agreed, b->agreed)) {
     char x[200], y[200];
     first_difference(a->agreed, b->agreed, x, y, sizeof x);
-    fail(hub, b->rank, "the ranks have different options: rank %d has %s, rank %d has %s", a->rank, *x ? x : "nothing",
-         b->rank, *y ? y : "nothing");
+    fail(hub, b->rank, "the ranks have different options: rank %d has %s, rank %d has %s", a->rank,
+         *x ? x : "nothing", b->rank, *y ? y : "nothing");
   }
   return hub->state != LGT_HUB_FAILED;
 }
@@ -245,11 +245,12 @@ static void on_hello(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   who.host[sizeof who.host - 1] = who.place.machine[sizeof who.place.machine - 1] = 0;
   if (who.cookie != hub->options.cookie) return drop(hub, g); /* of another run */
   if (who.size != hub->options.size || who.rank < 0 || who.rank >= who.size)
-    return fail(hub, NOBODY, "rank %d on %s was told of %d ranks, the hub of %d", who.rank, who.host, who.size,
-                hub->options.size);
+    return fail(hub, NOBODY, "rank %d on %s was told of %d ranks, the hub of %d", who.rank, who.host,
+                who.size, hub->options.size);
   guest *other = hub->rank[who.rank];
   if (other && other != g)
-    return fail(hub, who.rank, "two processes are rank %d, on %s and on %s", who.rank, other->who.host, who.host);
+    return fail(hub, who.rank, "two processes are rank %d, on %s and on %s", who.rank, other->who.host,
+                who.host);
   const char *version = lgt_wire_text(frame, sizeof who);
   const char *agreed = lgt_wire_text(frame, sizeof who + strlen(version) + 1);
   g->version = lgt_mem_strdup(version);
@@ -269,8 +270,8 @@ static void check_start(lgt_hub *hub, int64_t now) {
   for (int r = 0; r < hub->options.size && used + 16 < sizeof missing; r++)
     if (!hub->rank[r] || !hub->rank[r]->hello)
       used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%d", used ? ", " : "", r);
-  fail(hub, NOBODY, "only %d of %d ranks have arrived within %g s; missing: %s", hub->nhello, hub->options.size,
-       hub->options.start_ms / 1e3, missing);
+  fail(hub, NOBODY, "only %d of %d ranks have arrived within %g s; missing: %s", hub->nhello,
+       hub->options.size, hub->options.start_ms / 1e3, missing);
 }
 
 /* ---- addresses --------------------------------------------------------------------------------------- */
@@ -296,9 +297,11 @@ static void on_address(lgt_hub *hub, guest *g, const lgt_frame *frame) {
 static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
   char since[80] = "";
   if (d.a->position != d.same + 1)
-    snprintf(since, sizeof since, ", and they differ since some operation after the %lluth", (unsigned long long)d.same);
+    snprintf(since, sizeof since, ", and they differ since some operation after the %lluth",
+             (unsigned long long)d.same);
   fail(hub, rank,
-       "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank %d%s; which "
+       "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank "
+       "%d%s; which "
        "operations run must not depend on lgt.rank(), on clocks, or on files that differ",
        (unsigned long long)d.a->position, lgt_report_line(hub->report, d.a->mark.line), hub->report_rank,
        lgt_report_line(report, d.b->mark.line), rank, since);
@@ -343,7 +346,8 @@ static void on_bye(lgt_hub *hub, guest *g) {
 
 static void on_abort(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   const char *why = lgt_wire_text(frame, 0);
-  fail(hub, g->rank, "rank %d%s%s: %s", g->rank, *g->who.host ? " on " : "", g->who.host, *why ? why : "no reason given");
+  fail(hub, g->rank, "rank %d%s%s: %s", g->rank, *g->who.host ? " on " : "", g->who.host,
+       *why ? why : "no reason given");
 }
 
 static void on_frame(lgt_hub *hub, guest *g, const lgt_frame *frame) {
@@ -392,8 +396,9 @@ static void pulse(lgt_hub *hub, int64_t now) {
     guest *g = hub->guest[i];
     if (gap > hub->options.dead_ms / 2) g->heard = now;
     if (g->socket < 0 || !g->hello || now - g->heard <= hub->options.dead_ms) continue;
-    fail(hub, g->rank, "rank %d on %s has given no sign of life for %g s: it was stopped, or its network is down",
-         g->rank, g->who.host, (double)(now - g->heard) / 1e3);
+    fail(hub, g->rank,
+         "rank %d on %s has given no sign of life for %g s: it was stopped, or its network is down", g->rank,
+         g->who.host, (double)(now - g->heard) / 1e3);
   }
 }
 

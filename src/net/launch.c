@@ -44,14 +44,14 @@ typedef struct child {
 typedef struct launcher {
   lgt_spawn_options options;
   lgt_hub *hub;
-  child *child; /* owned, ranks */
+  child *child;         /* owned, ranks */
   struct pollfd *event; /* owned */
   int alive;
   int exit_status;
   int signal_fd;
-  int told;         /* a signal that asked the launcher to end; 0: none */
-  int64_t kill_at;  /* ms; 0: not yet */
-  bool printed;     /* why the run failed */
+  int told;        /* a signal that asked the launcher to end; 0: none */
+  int64_t kill_at; /* ms; 0: not yet */
+  bool printed;    /* why the run failed */
   sigset_t old_mask;
 } launcher;
 
@@ -169,8 +169,8 @@ static void record(launcher *l, child *c, int status) {
   c->status = status;
   l->alive--;
   if (WIFSIGNALED(status) && lgt_hub_now(l->hub) == LGT_HUB_DONE)
-    fprintf(stderr, "lgt: rank %d was killed by signal %d (%s) after its program had ended\n", (int)(c - l->child),
-            WTERMSIG(status), strsignal(WTERMSIG(status)));
+    fprintf(stderr, "lgt: rank %d was killed by signal %d (%s) after its program had ended\n",
+            (int)(c - l->child), WTERMSIG(status), strsignal(WTERMSIG(status)));
   /* After the run has failed the others end because of it. */
   if (code && !l->exit_status && lgt_hub_now(l->hub) != LGT_HUB_FAILED) l->exit_status = code;
 }
@@ -191,7 +191,8 @@ static void fate_of(void *context, int rank, char *text, size_t room) {
   if (!c->ended) snprintf(text, room, "closed its connection to the launcher");
   else if (WIFSIGNALED(c->status))
     snprintf(text, room, "was killed by signal %d (%s)", WTERMSIG(c->status), strsignal(WTERMSIG(c->status)));
-  else snprintf(text, room, "ended with exit status %d without waiting for the others", WEXITSTATUS(c->status));
+  else
+    snprintf(text, room, "ended with exit status %d without waiting for the others", WEXITSTATUS(c->status));
 }
 
 static void signal_all(launcher *l, int number) {
@@ -306,8 +307,13 @@ lgt_status lgt_spawn(const lgt_spawn_options *options, lgt_wireup *out, bool *is
   for (int rank = 0; rank < options->ranks && !status && control < 0; rank++) {
     status = start(&l, rank, &control);
     if (control >= 0)
-      *out = (lgt_wireup){.rank = rank, .size = options->ranks, .how = "lgt -n", .socket = control, .listener = -1,
-                          .launched = true, .gathered = true};
+      *out = (lgt_wireup){.rank = rank,
+                          .size = options->ranks,
+                          .how = "lgt -n",
+                          .socket = control,
+                          .listener = -1,
+                          .launched = true,
+                          .gathered = true};
   }
   *is_launcher = control < 0;
   if (status) signal_all(&l, SIGKILL);

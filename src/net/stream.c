@@ -33,7 +33,8 @@ static uint64_t step_back(uint64_t p, uint64_t until) {
 
 static uint32_t collect_marks(const lgt_stream *s, uint64_t until, lgt_report_mark *out) {
   uint32_t count = 0;
-  for (uint64_t p = until; p && s->position - p < LGT_STREAM_MARKS && count < MARKS_MAX; p = step_back(p, until))
+  for (uint64_t p = until; p && s->position - p < LGT_STREAM_MARKS && count < MARKS_MAX;
+       p = step_back(p, until))
     out[count++] = (lgt_report_mark){p, s->mark[p % LGT_STREAM_MARKS]};
   for (uint32_t i = 0, j = count; i + 1 < j; i++) { /* they ascend */
     lgt_report_mark m = out[i];
@@ -61,11 +62,12 @@ static char *append(char *end, const char *text) {
   return end + n + 1;
 }
 
-lgt_report *lgt_report_make(const lgt_stream *s, uint64_t until, const char *what, lgt_line_text text, void *context) {
+lgt_report *lgt_report_make(const lgt_stream *s, uint64_t until, const char *what, lgt_line_text text,
+                            void *context) {
   uint32_t line[LINES_MAX];
   char words[TEXT_ROOM];
-  lgt_report *report =
-      lgt_mem_alloc(sizeof *report + MARKS_MAX * sizeof *report->mark + (size_t)(LINES_MAX * 2 + 1) * TEXT_ROOM);
+  lgt_report *report = lgt_mem_alloc(sizeof *report + MARKS_MAX * sizeof *report->mark +
+                                     (size_t)(LINES_MAX * 2 + 1) * TEXT_ROOM);
   if (!report) return NULL;
   if (until > s->position) until = s->position;
   *report = (lgt_report){.position = s->position, .until = until};

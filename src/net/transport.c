@@ -7,8 +7,9 @@
  * would make UCX drop shared memory silently; with, for all others.  Both sides choose alike, since both compare
  * the same two places.
  *
- * Waiting: 200 looks with the processor yielded in between are best while both sides run; after that, arm and poll.
- * Never spin without yielding: with more ranks than cores that costs milliseconds a message.
+ * Waiting: some looks at once, which suffice where both sides run (0.3 us); then up to 200 with the processor yielded in
+ * between, best where ranks share processors; after that, arm and poll.  To spin for long without yielding would cost
+ * milliseconds a message where there are more ranks than cores.
  */
 #include "transport.h"
 
@@ -25,15 +26,24 @@
 #include "log.h"
 #include "mem.h"
 
-enum { LOOKS = 200, SLEEP_MS = 100, CLOSE_MS = 500, LAST_WORDS_MS = 1000 };
+enum {
+  SPINS = 32,
+  LOOKS = 200,
+  LOOKS_BETWEEN_CLOCKS = 25,
+  LOOKS_MS = 2,
+  SLEEP_MS = 100,
+  CLOSE_MS = 500,
+  LAST_WORDS_MS = 1000
+};
 enum { SPACE_SHIFT = 61, SENDER_SHIFT = LGT_TAG_BITS, OUTER = 0, INNER = 1, RANKS_MAX = 1 << 21 };
 
-#define FUNCTIONS(X)                                                                                          \
-  X(ucp_config_read) X(ucp_config_modify) X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup)            \
-  X(ucp_worker_create) X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address)          \
-  X(ucp_worker_get_efd) X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx)         \
-  X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel)                   \
-  X(ucp_request_free) X(ucs_status_string)
+#define FUNCTIONS(X)                                                                                        \
+  X(ucp_config_read)                                                                                        \
+  X(ucp_config_modify) X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup) X(ucp_worker_create)        \
+      X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address) X(ucp_worker_get_efd)   \
+          X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) \
+              X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel) X(ucp_request_free)     \
+                  X(ucs_status_string)
 
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -57,15 +67,26 @@ struct lgt_transport {
 
 /* ---- opening and closing ---------------------------------------------------------------------------- */
 
+/* What UCX reads from the environment while it is loaded: or it would install handlers of SIGSEGV and others, and
+ * write its complaints between the program's output. */
+static const char *const load_time[][2] = {{"UCX_ERROR_SIGNALS", ""}, {"UCX_LOG_FILE", "stderr"}};
+enum { NLOAD_TIME = sizeof load_time / sizeof *load_time };
+
+static void *load_library(void) {
+  bool ours[NLOAD_TIME];
+  for (int i = 0; i < NLOAD_TIME; i++)
+    ours[i] = !getenv(load_time[i][0]) && !setenv(load_time[i][0], load_time[i][1], 1);
+  void *library = dlopen("libucp.so.0", RTLD_NOW);
+  for (int i = 0; i < NLOAD_TIME; i++)
+    if (ours[i]) unsetenv(load_time[i][0]); /* programs that this one starts need not have them */
+  return library;
+}
+
 static lgt_status load(void) {
   if (ucx.ucs_status_string) return LGT_OK;
-  /* Or UCX would install handlers of SIGSEGV and others while it is loaded. */
-  const char *before = getenv("UCX_ERROR_SIGNALS");
-  if (!before) setenv("UCX_ERROR_SIGNALS", "", 1);
-  void *library = dlopen("libucp.so.0", RTLD_NOW);
-  if (!before) unsetenv("UCX_ERROR_SIGNALS");
+  void *library = load_library();
   if (!library) return lgt_err(LGT_UNSUPPORTED, "several ranks need UCX (Debian: libucx0): %s", dlerror());
-#define X(name)                                               \
+#define X(name)                                                \
   if (!(ucx.name = (__typeof__(name) *)dlsym(library, #name))) \
     return lgt_err(LGT_UNSUPPORTED, "libucp.so.0 has no " #name "; lgt needs UCX 1.13 or newer");
   FUNCTIONS(X)
@@ -97,13 +118,15 @@ static lgt_status open_context(lgt_transport *t) {
 }
 
 static lgt_status open_worker(lgt_transport *t) {
-  ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE, .thread_mode = UCS_THREAD_MODE_SINGLE};
+  ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                .thread_mode = UCS_THREAD_MODE_SINGLE};
   ucp_address_t *address;
   size_t bytes;
   ucs_status_t status = ucx.ucp_worker_create(t->context, &params, &t->worker);
   if (status) return failed("ucp_worker_create", status);
   if ((status = ucx.ucp_worker_get_efd(t->worker, &t->event))) return failed("ucp_worker_get_efd", status);
-  if ((status = ucx.ucp_worker_get_address(t->worker, &address, &bytes))) return failed("ucp_worker_get_address", status);
+  if ((status = ucx.ucp_worker_get_address(t->worker, &address, &bytes)))
+    return failed("ucp_worker_get_address", status);
   lgt_status published = lgt_control_publish(t->control, address, bytes);
   ucx.ucp_worker_release_address(t->worker, address);
   return published;
@@ -112,7 +135,8 @@ static lgt_status open_worker(lgt_transport *t) {
 lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **out) {
   lgt_status status = load();
   if (status) return status;
-  if (control->size > RANKS_MAX) return lgt_err(LGT_UNSUPPORTED, "%d ranks; at most %d can be", control->size, RANKS_MAX);
+  if (control->size > RANKS_MAX)
+    return lgt_err(LGT_UNSUPPORTED, "%d ranks; at most %d can be", control->size, RANKS_MAX);
   lgt_transport *t = lgt_mem_zalloc(sizeof *t);
   if (!t) return lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
   t->control = control;
@@ -172,15 +196,17 @@ static lgt_status connect_to(lgt_transport *t, int peer) {
   lgt_status status = lgt_control_address(t->control, peer, &address, &bytes, &place);
   if (status) return status;
   bool near = !t->tcp && lgt_place_equal(&place, &t->place);
-  ucp_ep_params_t params = {
-      .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
-      .address = (const ucp_address_t *)address,
-      .err_mode = near ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
-      .err_handler = {on_error, t}};
+  ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                          UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                          UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                            .address = (const ucp_address_t *)address,
+                            .err_mode = near ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
+                            .err_handler = {on_error, t}};
   ucs_status_t error = ucx.ucp_ep_create(t->worker, &params, &t->ep[peer]);
   if (!error) return LGT_OK;
   t->ep[peer] = NULL;
-  return lgt_err(LGT_SYSTEM, "rank %d cannot connect to rank %d: %s", t->control->rank, peer, ucx.ucs_status_string(error));
+  return lgt_err(LGT_SYSTEM, "rank %d cannot connect to rank %d: %s", t->control->rank, peer,
+                 ucx.ucs_status_string(error));
 }
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
@@ -221,7 +247,8 @@ static void on_received(void *handle, ucs_status_t status, const ucp_tag_recv_in
 static lgt_status check(lgt_transport *t, const char *what, int peer, uint64_t tag) {
   if (peer < 0 || peer >= t->control->size)
     return lgt_err(LGT_BAD_ARGUMENT, "%s rank %d of %d", what, peer, t->control->size);
-  if (tag >> LGT_TAG_BITS) return lgt_err(LGT_BAD_ARGUMENT, "%s rank %d: a tag has %d bits", what, peer, LGT_TAG_BITS);
+  if (tag >> LGT_TAG_BITS)
+    return lgt_err(LGT_BAD_ARGUMENT, "%s rank %d: a tag has %d bits", what, peer, LGT_TAG_BITS);
   return LGT_OK;
 }
 
@@ -229,8 +256,8 @@ static uint64_t full_tag(int space, int sender, uint64_t tag) {
   return (uint64_t)space << SPACE_SHIFT | (uint64_t)sender << SENDER_SHIFT | tag;
 }
 
-static lgt_status post_send(lgt_transport *t, int space, int peer, uint64_t tag, const void *data, size_t bytes,
-                            lgt_request *r) {
+static lgt_status post_send(lgt_transport *t, int space, int peer, uint64_t tag, const void *data,
+                            size_t bytes, lgt_request *r) {
   lgt_status status = check(t, "send to", peer, tag);
   if (!status && !t->ep[peer]) status = connect_to(t, peer);
   if (status) return status;
@@ -238,14 +265,16 @@ static lgt_status post_send(lgt_transport *t, int space, int peer, uint64_t tag,
   ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                .cb.send = on_sent,
                                .user_data = r};
-  void *handle = ucx.ucp_tag_send_nbx(t->ep[peer], data, bytes, full_tag(space, t->control->rank, tag), &param);
+  void *handle =
+      ucx.ucp_tag_send_nbx(t->ep[peer], data, bytes, full_tag(space, t->control->rank, tag), &param);
   if (UCS_PTR_IS_ERR(handle)) finish(r, UCS_PTR_STATUS(handle), 0);
   else if (handle) r->handle = handle;
   else finish(r, UCS_OK, bytes);
   return r->done ? lgt_request_status(r) : LGT_OK;
 }
 
-static lgt_status post_recv(lgt_transport *t, int space, int peer, uint64_t tag, void *data, size_t bytes, lgt_request *r) {
+static lgt_status post_recv(lgt_transport *t, int space, int peer, uint64_t tag, void *data, size_t bytes,
+                            lgt_request *r) {
   lgt_status status = check(t, "receive from", peer, tag);
   if (status) return status;
   *r = (lgt_request){.peer = peer, .tag = tag, .bytes = bytes, .transport = t};
@@ -260,11 +289,13 @@ static lgt_status post_recv(lgt_transport *t, int space, int peer, uint64_t tag,
   return r->done ? lgt_request_status(r) : LGT_OK;
 }
 
-lgt_status lgt_transport_send(lgt_transport *t, int peer, uint64_t tag, const void *data, size_t bytes, lgt_request *r) {
+lgt_status lgt_transport_send(lgt_transport *t, int peer, uint64_t tag, const void *data, size_t bytes,
+                              lgt_request *r) {
   return post_send(t, OUTER, peer, tag, data, bytes, r);
 }
 
-lgt_status lgt_transport_recv(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes, lgt_request *r) {
+lgt_status lgt_transport_recv(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes,
+                              lgt_request *r) {
   return post_recv(t, OUTER, peer, tag, data, bytes, r);
 }
 
@@ -273,7 +304,8 @@ lgt_status lgt_transport_send_inner(lgt_transport *t, int peer, uint64_t tag, co
   return post_send(t, INNER, peer, tag, data, bytes, r);
 }
 
-lgt_status lgt_transport_recv_inner(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes, lgt_request *r) {
+lgt_status lgt_transport_recv_inner(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes,
+                                    lgt_request *r) {
   return post_recv(t, INNER, peer, tag, data, bytes, r);
 }
 
@@ -352,7 +384,7 @@ static lgt_status broken(wait *w) {
 
 static lgt_status wait_slowly(wait *w) {
   lgt_transport *t = w->transport;
-  int64_t now = w->began = lgt_wire_now();
+  int64_t now = lgt_wire_now();
   w->report = now + lgt_control_patience(t->control);
   while (!w->ready(w->context)) {
     if (t->broken) return broken(w);
@@ -366,9 +398,13 @@ static lgt_status wait_slowly(wait *w) {
 }
 
 static lgt_status wait_for(wait *w) {
-  for (int i = 0; i < LOOKS; i++) {
+  for (int i = 1; i <= LOOKS; i++) {
     if (w->ready(w->context)) return LGT_OK;
-    if (!lgt_transport_progress(w->transport)) sched_yield();
+    if (!lgt_transport_progress(w->transport) && i > SPINS) sched_yield();
+    if (i % LOOKS_BETWEEN_CLOCKS) continue;
+    int64_t now = lgt_wire_now();
+    if (!w->began) w->began = now;
+    else if (now - w->began >= LOOKS_MS) break; /* others have work for this processor */
   }
   return wait_slowly(w);
 }
@@ -399,12 +435,13 @@ lgt_status lgt_transport_wait(lgt_transport *t, lgt_request *requests, int n) {
   wait w = {t, all_done, describe_requests, &list, 0, 0};
   lgt_status status = wait_for(&w);
   for (int i = 0; i < n && !status; i++) status = lgt_request_status(&requests[i]);
-  if (!status || !w.began) return status;
-  return lgt_err(status, "%s, after %.1f s of waiting", lgt_message(), (double)(lgt_wire_now() - w.began) / 1e3);
+  if (!status || !w.began) return status; /* it did not wait long enough to look at the clock */
+  return lgt_err(status, "%s, after %.1f s of waiting", lgt_message(),
+                 (double)(lgt_wire_now() - w.began) / 1e3);
 }
 
-lgt_status lgt_transport_until_made(lgt_transport *t, bool (*ready)(void *), void (*describe)(void *, char *, size_t),
-                                    void *context) {
+lgt_status lgt_transport_until_made(lgt_transport *t, bool (*ready)(void *),
+                                    void (*describe)(void *, char *, size_t), void *context) {
   wait w = {t, ready, describe, context, 0, 0};
   return wait_for(&w);
 }

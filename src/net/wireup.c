@@ -25,10 +25,11 @@ static lgt_status refuse_copies(void) {
   for (size_t i = 0; i < sizeof size_variables / sizeof *size_variables; i++) {
     const char *text = getenv(size_variables[i]);
     if (text && atoi(text) > 1)
-      return lgt_err(LGT_UNSUPPORTED,
-                     "this is one of %s processes (%s), but their launcher offers no PMIx, so they cannot find "
-                     "each other; start them with a launcher that does, with lgt -n, or with --rendezvous",
-                     text, size_variables[i]);
+      return lgt_err(
+          LGT_UNSUPPORTED,
+          "this is one of %s processes (%s), but their launcher offers no PMIx, so they cannot find "
+          "each other; start them with a launcher that does, with lgt -n, or with --rendezvous",
+          text, size_variables[i]);
   }
   return LGT_OK;
 }
@@ -49,7 +50,8 @@ lgt_status lgt_wireup_find(const lgt_wireup_options *options, lgt_wireup *out) {
 }
 
 lgt_status lgt_wireup_listen(int *port, int *out) {
-  struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)*port), .sin6_addr = in6addr_any};
+  struct sockaddr_in6 any = {
+      .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)*port), .sin6_addr = in6addr_any};
   struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
   struct sockaddr *address = (struct sockaddr *)&any;
   socklen_t length = sizeof any;

@@ -17,8 +17,10 @@
 
 #include <pmix.h>
 
+#include "wire.h"
 #include "wireup.h"
 
+enum { RETRY_MS = 20 };
 #define FUNCTIONS(X) X(PMIx_Init) X(PMIx_Finalize) X(PMIx_Put) X(PMIx_Commit) X(PMIx_Get) X(PMIx_Error_string)
 #define HUB_KEY      "lgt.hub"
 
@@ -32,8 +34,9 @@ static lgt_status load(void) {
   /* Global: its components, loaded later, look for its symbols. */
   void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
   if (!library)
-    return lgt_err(LGT_UNSUPPORTED, "started by a launcher with PMIx, but libpmix.so.2 cannot be loaded: %s", dlerror());
-#define X(name)                                            \
+    return lgt_err(LGT_UNSUPPORTED, "started by a launcher with PMIx, but libpmix.so.2 cannot be loaded: %s",
+                   dlerror());
+#define X(name)                                                 \
   if (!(pmix.name = (__typeof__(name) *)dlsym(library, #name))) \
     return lgt_err(LGT_UNSUPPORTED, "libpmix.so.2 has no " #name);
   FUNCTIONS(X)
@@ -42,7 +45,8 @@ static lgt_status load(void) {
 }
 
 static lgt_status failed(const char *what, pmix_status_t status) {
-  return lgt_err(LGT_SYSTEM, "%s failed: %s; the launcher and this process may use different versions of PMIx", what,
+  return lgt_err(LGT_SYSTEM,
+                 "%s failed: %s; the launcher and this process may use different versions of PMIx", what,
                  pmix.PMIx_Error_string(status));
 }
 
@@ -57,7 +61,8 @@ static void own_hosts(char *text, size_t room) {
     for (struct ifaddrs *a = list; a; a = a->ifa_next) {
       if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET || !(a->ifa_flags & IFF_UP)) continue;
       if (((a->ifa_flags & IFF_LOOPBACK) != 0) != loopback) continue;
-      if (getnameinfo(a->ifa_addr, sizeof(struct sockaddr_in), host, sizeof host, NULL, 0, NI_NUMERICHOST)) continue;
+      if (getnameinfo(a->ifa_addr, sizeof(struct sockaddr_in), host, sizeof host, NULL, 0, NI_NUMERICHOST))
+        continue;
       if (used + strlen(host) + 2 > room) continue;
       used += (size_t)snprintf(text + used, room - used, " %s", host);
     }
@@ -81,11 +86,17 @@ static lgt_status publish(lgt_wireup *w) {
 
 static lgt_status look_up(lgt_wireup *w, const pmix_proc_t *self, int start_ms) {
   pmix_proc_t zero = *self;
-  pmix_info_t limit = {.key = PMIX_TIMEOUT, .value = {.type = PMIX_INT, .data.integer = (start_ms + 999) / 1000}};
+  pmix_info_t limit = {.key = PMIX_TIMEOUT,
+                       .value = {.type = PMIX_INT, .data.integer = (start_ms + 999) / 1000}};
   pmix_value_t *value = NULL;
   char *rest;
   zero.rank = 0;
-  pmix_status_t error = pmix.PMIx_Get(&zero, HUB_KEY, &limit, 1, &value);
+  /* Some servers wait for rank 0 to publish it, some say at once that it has not. */
+  int64_t end = lgt_wire_now() + start_ms;
+  pmix_status_t error;
+  while ((error = pmix.PMIx_Get(&zero, HUB_KEY, &limit, 1, &value)) == PMIX_ERR_NOT_FOUND &&
+         lgt_wire_now() < end)
+    usleep(RETRY_MS * 1000);
   if (error) return failed("PMIx_Get of rank 0's address", error);
   if (value->type != PMIX_STRING) return lgt_err(LGT_SYSTEM, "PMIx_Get of rank 0's address: not a string");
   w->cookie = strtoull(value->data.string, &rest, 16);

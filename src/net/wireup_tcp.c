@@ -74,5 +74,6 @@ lgt_status lgt_wireup_slurm(const lgt_wireup_options *options, lgt_wireup *out) 
   out->how = "Slurm";
   out->gathered = true;
   out->cookie = (uint64_t)job << 32 | (uint32_t)step;
-  return meet(host, 10000 + (job * 131 + step * 7) % 20000, number("SLURM_PROCID"), number("SLURM_STEP_NUM_TASKS"), out);
+  return meet(host, 10000 + (job * 131 + step * 7) % 20000, number("SLURM_PROCID"),
+              number("SLURM_STEP_NUM_TASKS"), out);
 }

@@ -4,8 +4,11 @@ import glob
 import os
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--ranks", required=True, help="the program tests/net/ranks.c")
@@ -13,7 +16,6 @@ parser.add_argument("-k", default="", help="only cases whose name contains this"
 parser.add_argument("--repeat", type=int, default=1, help="run each case so often")
 arguments = parser.parse_args()
 RANKS = os.path.abspath(arguments.ranks)
-failed = 0
 
 
 class Outcome:
@@ -40,6 +42,10 @@ class Running:
         except subprocess.TimeoutExpired:
             status = None
         seconds = time.monotonic() - self.begin
+        self.left = ranks_left(self)  # before what is left is killed
+        if self.left:
+            time.sleep(0.3)  # who is just ending may
+            self.left = ranks_left(self)
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -57,51 +63,90 @@ def run(command, limit=30, env=None):
     return Running(command, env).wait(limit)
 
 
-def ranks_left():
-    """Process ids of ranks that still run."""
+def wait_for_pids(folder, n, limit=20):
+    """{rank: process id} once all have written it."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        names = [name for name in os.listdir(folder) if name.isdigit()]
+        if len(names) == n:
+            return {int(name): int(open(os.path.join(folder, name)).read()) for name in names}
+        time.sleep(0.01)
+    raise RuntimeError(f"only {os.listdir(folder)} have started")
+
+
+def ranks_left(running):
+    """Process ids of what this command started and that still runs."""
     found = []
-    for path in glob.glob("/proc/[0-9]*/exe"):
+    for path in glob.glob("/proc/[0-9]*/stat"):
         try:
-            if os.readlink(path) == RANKS and open(os.path.dirname(path) + "/stat").read().split()[2] != "Z":
-                found.append(int(path.split("/")[2]))
+            with open(path, encoding="utf-8") as file:
+                state, _, _, session = file.read().rpartition(")")[2].split()[:4]
         except OSError:
-            pass
+            continue
+        if int(session) == running.process.pid and state != "Z":
+            found.append(int(path.split("/")[2]))
     return found
 
 
 def segments():
-    """Shared memory: files, and System V segments that nobody uses any more."""
+    """Shared memory: files, and System V segments that nobody has attached."""
     found = set(glob.glob("/dev/shm/ucx*") + glob.glob("/dev/shm/*lgt*"))
     with open("/proc/sysvipc/shm", encoding="ascii") as file:
         rows = [line.split() for line in file][1:]
     return found | {"shmid " + row[1] for row in rows if row[6] == "0"}
 
 
-def left_behind(before, limit=2.0):
-    """None if no rank runs any more and no shared memory is new, else what there is."""
+def left_behind(running, before, limit=3.0):
+    """None if nothing of the command outlived it and no shared memory has stayed, else what there is.  (Other cases
+    run at the same time, so segments may come and go.)"""
     end = time.monotonic() + limit
-    while (ranks_left() or segments() - before) and time.monotonic() < end:
+    left = segments() - before
+    while left and time.monotonic() < end:
         time.sleep(0.02)
-    if ranks_left():
-        return f"ranks still running: {ranks_left()}"
-    return f"shared memory left: {segments() - before}" if segments() - before else None
+        left &= segments()
+    if running.left:
+        return f"processes still running: {running.left}"
+    return f"shared memory left: {left}" if left else None
 
 
-def case(name, check):
-    """Runs check(), which returns None or why it failed, or raises Skip."""
-    global failed
-    if arguments.k not in name:
-        return
+cases = []
+
+
+def case(name, check, *args):
+    """check(*args) returns None or why it failed, or raises Skip."""
+    if arguments.k in name:
+        cases.append((name, check, args))
+
+
+def result(check, args):
     try:
         for _ in range(arguments.repeat):
-            why = check()
+            why = check(*args)
             if why:
-                break
+                return "FAIL", why
     except Skip as skip:
-        print(f"skip {name}: {skip}", flush=True)
-        return
-    failed += why is not None
-    print(f"FAIL {name}: {why}" if why else f"ok {name}", flush=True)
+        return "skip", str(skip)
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        return "FAIL", repr(error)
+    return "ok", None
+
+
+def finish(at_a_time):
+    """Runs the cases, prints how they went, and exits."""
+    failed = 0
+
+    def one(named):
+        nonlocal failed
+        name, check, args = named
+        word, why = result(check, args)
+        with lock:
+            failed += word == "FAIL"
+            print(f"{word} {name}: {why}" if why else f"{word} {name}", flush=True)
+
+    lock = threading.Lock()
+    with ThreadPoolExecutor(at_a_time) as pool:
+        list(pool.map(one, cases))
+    sys.exit(1 if failed else 0)
 
 
 class Skip(Exception):

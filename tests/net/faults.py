@@ -8,18 +8,16 @@ A death must end the run within 2 s, silence within 1 s more than the limit.
 import os
 import re
 import signal
-import sys
 import tempfile
 import time
 
-from common import RANKS, Running, case, done, left_behind, run, segments
-import common
+from common import RANKS, Running, case, done, finish, left_behind, run, segments, wait_for_pids
 
 QUICK = ["--dead", "1000", "--patience", "200"]
 DEATH, SILENCE = 2.0, 4.5  # seconds from the fault to the end
 
 
-def judge(outcome, since, limit, message, status, before, lines=1):
+def judge(running, outcome, since, limit, message, status, before, lines=1):
     """message: a pattern that one line of stderr, and no other about the run, must match."""
     said = [line for line in outcome.err.splitlines() if "lgt: " in line]
     if outcome.status is None:
@@ -30,17 +28,7 @@ def judge(outcome, since, limit, message, status, before, lines=1):
         return f"exit status is not {status}: {outcome}"
     if len(said) != lines or not all(re.search(message, line) for line in said):
         return f"expected {lines} message(s) like {message!r}: {outcome}"
-    return left_behind(before)
-
-
-def wait_for_pids(folder, n, limit=10):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        names = [name for name in os.listdir(folder) if name.isdigit()]
-        if len(names) == n:
-            return {int(name): int(open(os.path.join(folder, name)).read()) for name in names}
-        time.sleep(0.01)
-    raise RuntimeError(f"only {os.listdir(folder)} have started")
+    return left_behind(running, before)
 
 
 def signalled(n, what, rank, number, message, status, limit, early=False, settle=0.4):
@@ -55,7 +43,7 @@ def signalled(n, what, rank, number, message, status, limit, early=False, settle
             os.kill(pids[rank], number)
             begin = time.monotonic()
             outcome = running.wait(20)
-            return judge(outcome, time.monotonic() - begin, limit, message, status, before)
+            return judge(running, outcome, time.monotonic() - begin, limit, message, status, before)
     return check
 
 
@@ -63,8 +51,9 @@ def itself(n, what, rank, message, status, limit, options=()):
     """The ranks do something that goes wrong by itself."""
     def check():
         before = segments()
-        outcome = run([RANKS, "-n", str(n), *QUICK, *options, what, str(rank)], 20)
-        return judge(outcome, outcome.seconds, limit, message, status, before)
+        running = Running([RANKS, "-n", str(n), *QUICK, *options, what, str(rank)])
+        outcome = running.wait(20)
+        return judge(running, outcome, outcome.seconds, limit, message, status, before)
     return check
 
 
@@ -81,7 +70,7 @@ def launcher(number, status, message, lines):
                 time.sleep(2.5)  # the ranks notice; then the launcher must see that they have ended
                 os.kill(running.process.pid, signal.SIGCONT)
             outcome = running.wait(20)
-            return judge(outcome, time.monotonic() - begin, SILENCE, message, status, before, lines)
+            return judge(running, outcome, time.monotonic() - begin, SILENCE, message, status, before, lines)
     return check
 
 
@@ -94,6 +83,10 @@ def paused():
         time.sleep(2)
         os.killpg(running.process.pid, signal.SIGCONT)
         return done(running.wait(20))
+
+
+def computes_for_long():
+    return done(run([RANKS, "-n", "3", *QUICK, "short", "1"]))
 
 
 def exit_all():
@@ -119,7 +112,7 @@ for n, rank in ((2, 1), (4, 0), (4, 2)):
     who = f"rank {rank} of {n}"
     case(f"kill -9 of {who} while computing", signalled(n, "compute", rank, 9, killed, 137, DEATH))
     case(f"kill -9 of {who} while others wait for it", signalled(n, "wait", rank, 9, killed + r"; rank \d waits for a message of 8 bytes "
-         rf"from rank {rank} \(tag 0x63\)", 137, DEATH))
+         rf"from rank {rank} \(tag 0x63\)", 137, DEATH, settle=0.8))
     case(f"kill -9 of {who} while all wait", signalled(n, "barrier", (rank + 1) % n, 9, rf"rank {(rank + 1) % n} .*signal 9", 137, DEATH))
     case(f"kill -9 of {who} at the start", signalled(n, "compute", rank, 9, rf"rank {rank}, while the run began, was killed", 137,
          DEATH, early=True))
@@ -143,11 +136,11 @@ for rank in (0, 2):
     case(f"another option on rank {rank}", itself(3, "compute", 0, r"different options: rank 0 has window=\d+, rank \d has window=\d+", 1,
          DEATH, ("--odd-option", str(rank))))
 case("all exit with one status", exit_all)
-case("a rank that computes for longer than the limit", lambda: done(run([RANKS, "-n", "3", *QUICK, "short", "1"])))
+case("a rank that computes for longer than the limit", computes_for_long)
 case("everybody stopped for a while", paused)
 case("SIGTERM of the launcher", launcher(signal.SIGTERM, 143, "", 0))
 case("kill -9 of the launcher", launcher(signal.SIGKILL, -9, "", 0))
 case("SIGSTOP of the launcher", launcher(signal.SIGSTOP, None, r"rank \d lost the hub of this run \(its launcher\)|rank \d .*exit status 1", 2))
-case("output", lambda: output(False))
-case("output of all ranks", lambda: output(True))
-sys.exit(1 if common.failed else 0)
+case("output", output, False)
+case("output of all ranks", output, True)
+finish(3)

@@ -6,13 +6,11 @@ collective.h promises; the ranks themselves check that all have the same bits.
 """
 import os
 import struct
-import sys
 import tempfile
 
 import numpy as np
 
-from common import RANKS, case, done, run
-import common
+from common import RANKS, case, done, finish, run
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
           "float64", "complex64", "complex128"]
@@ -101,11 +99,14 @@ def reductions(ranks, options):
     return None
 
 
+def well(ranks, options, what):
+    return done(run([RANKS, "-n", str(ranks), *options, what]))
+
+
 for n in (1, 2, 3, 4, 7):
-    for options in ([], ["--tcp"]):
-        over = "tcp" if options else "any transport"
-        for what in ("messages", "collectives"):
-            case(f"{what}, {n} ranks, {over}", lambda: done(run([RANKS, "-n", str(n), *options, what])))
+    for over, options in (("any transport", []), ("tcp", ["--tcp"])):
+        case(f"messages, {n} ranks, {over}", well, n, options, "messages")
+        case(f"collectives, {n} ranks, {over}", well, n, options, "collectives")
         if not options or n == 3:
-            case(f"reductions, {n} ranks, {over}", lambda: reductions(n, options))
-sys.exit(1 if common.failed else 0)
+            case(f"reductions, {n} ranks, {over}", reductions, n, options)
+finish(1)

@@ -71,7 +71,8 @@ static void all_pairs(size_t bytes, bool receive_first) {
       int peer = i / FLIGHT, k = i % FLIGHT;
       /* every second pair of messages shares a tag: these match in order */
       uint64_t tag = (1ull << 39) + (uint64_t)(k / 2);
-      if ((phase == 0) == receive_first) good(lgt_transport_recv(T, peer, tag, to + (size_t)i * bytes, bytes, &in[i]), "recv");
+      if ((phase == 0) == receive_first)
+        good(lgt_transport_recv(T, peer, tag, to + (size_t)i * bytes, bytes, &in[i]), "recv");
       else good(lgt_transport_send(T, peer, tag, from + (size_t)i * bytes, bytes, &out[i]), "send");
     }
   good(lgt_transport_wait(T, in, n), "wait for receives");
@@ -89,8 +90,10 @@ static void counters(void) {
   all_pairs(100, true);
   lgt_transport_counters b = lgt_transport_count(T);
   uint64_t n = (uint64_t)size * FLIGHT;
-  need(b.messages_sent - a.messages_sent == n && b.messages_received - a.messages_received == n, "messages are counted");
-  need(b.bytes_sent - a.bytes_sent == 100 * n && b.bytes_received - a.bytes_received == 100 * n, "bytes are counted");
+  need(b.messages_sent - a.messages_sent == n && b.messages_received - a.messages_received == n,
+       "messages are counted");
+  need(b.bytes_sent - a.bytes_sent == 100 * n && b.bytes_received - a.bytes_received == 100 * n,
+       "bytes are counted");
 }
 
 static void cancelling(void) {
@@ -113,15 +116,19 @@ static void mismatches(void) {
     good(lgt_transport_send(T, me, 5, "123456789", k ? 10 : 4, &r[0]), "send");
     lgt_status posted = lgt_transport_recv(T, me, 5, buffer, sizeof buffer, &r[1]);
     need(posted || lgt_transport_wait(T, r, 2), "a message of another size is an error");
-    need(strstr(lgt_message(), k ? "a longer message came" : "a shorter message came") && strstr(lgt_message(), "tag 0x5"),
+    need(strstr(lgt_message(), k ? "a longer message came" : "a shorter message came") &&
+             strstr(lgt_message(), "tag 0x5"),
          "the error says so: %s", lgt_message());
   }
   need(lgt_transport_send(T, size, 0, "", 0, &r[0]) == LGT_BAD_ARGUMENT, "a peer that is none");
-  need(lgt_transport_send(T, 0, 1ull << LGT_TAG_BITS, "", 0, &r[0]) == LGT_BAD_ARGUMENT, "a tag that is too long");
+  need(lgt_transport_send(T, 0, 1ull << LGT_TAG_BITS, "", 0, &r[0]) == LGT_BAD_ARGUMENT,
+       "a tag that is too long");
 }
 
 static _Atomic bool signalled;
-static bool is_signalled(void *context) { return (void)context, atomic_load_explicit(&signalled, memory_order_acquire); }
+static bool is_signalled(void *context) {
+  return (void)context, atomic_load_explicit(&signalled, memory_order_acquire);
+}
 static void *signaller(void *context) {
   usleep(20000);
   atomic_store_explicit(&signalled, true, memory_order_release);
@@ -182,7 +189,8 @@ static void allgathers(void) {
     pattern(data + offset[me], (size_t)(offset[me + 1] - offset[me]), (unsigned)me);
     good(lgt_allgather(T, 2, data, offset), "allgather");
     for (int r = 0; r < size; r++)
-      need(is_pattern(data + offset[r], (size_t)(offset[r + 1] - offset[r]), (unsigned)r), "allgather: part of rank %d", r);
+      need(is_pattern(data + offset[r], (size_t)(offset[r + 1] - offset[r]), (unsigned)r),
+           "allgather: part of rank %d", r);
     free(data);
   }
   free(offset);
@@ -210,7 +218,8 @@ static void several(void) {
     for (int i = 0; i < N; i++) {
       int k = (i * (me % 2 ? 4 : 1) + me * 5 + turn) % N; /* 4 and 9 have no common factor */
       value[k] = me + 100 * k;
-      good(lgt_allreduce_begin(T, (uint64_t)(100 + k), LGT_REDOP_SUM, LGT_FLOAT64, &value[k], NULL, 1, &c[k]), "begin");
+      good(lgt_allreduce_begin(T, (uint64_t)(100 + k), LGT_REDOP_SUM, LGT_FLOAT64, &value[k], NULL, 1, &c[k]),
+           "begin");
     }
     good(lgt_transport_recv(T, (me + 1) % size, 4, &token, 8, &r[0]), "recv");
     good(lgt_transport_send(T, (me + size - 1) % size, 4, &(int64_t){turn + 1}, 8, &r[1]), "send");
@@ -230,7 +239,8 @@ static void collectives(void) {
   several();
   double x = 1;
   int64_t at = 0;
-  need(lgt_allreduce(T, 9, LGT_REDOP_SUM, LGT_FLOAT64, &x, &at, 1) == LGT_BAD_ARGUMENT, "sums have no positions");
+  need(lgt_allreduce(T, 9, LGT_REDOP_SUM, LGT_FLOAT64, &x, &at, 1) == LGT_BAD_ARGUMENT,
+       "sums have no positions");
   need(lgt_allreduce(T, 9, LGT_REDOP_ARGMIN, LGT_FLOAT64, &x, NULL, 1) == LGT_BAD_ARGUMENT, "argmin has");
 }
 
@@ -296,7 +306,9 @@ static void receive_forever(int peer) {
 }
 
 static void fault_compute(int odd) { (void)odd, compute(3600); }
-static void fault_short(int odd) { compute(me == odd ? 3 : 0); } /* longer than the heartbeats' limit: legal */
+static void fault_short(int odd) {
+  compute(me == odd ? 3 : 0);
+} /* longer than the heartbeats' limit: legal */
 static void fault_wait(int odd) {
   if (me == odd) compute(3600);
   receive_forever(odd);
@@ -365,10 +377,11 @@ static const struct {
   const char *name;
   void (*run)(int odd);
 } faults[] = {
-    {"compute", fault_compute},       {"short", fault_short},   {"wait", fault_wait},   {"barrier", fault_barrier},
-    {"diverge", fault_diverge},       {"extra", fault_extra},   {"exit0", fault_exit0}, {"exit3", fault_exit3},
-    {"extra_busy", fault_extra_busy}, {"leave", fault_leave},   {"abort", fault_abort}, {"segv", fault_segv},
-    {"exit_all", fault_exit_all},     {"output", fault_output},
+    {"compute", fault_compute},   {"short", fault_short},     {"wait", fault_wait},
+    {"barrier", fault_barrier},   {"diverge", fault_diverge}, {"extra", fault_extra},
+    {"exit0", fault_exit0},       {"exit3", fault_exit3},     {"extra_busy", fault_extra_busy},
+    {"leave", fault_leave},       {"abort", fault_abort},     {"segv", fault_segv},
+    {"exit_all", fault_exit_all}, {"output", fault_output},
 };
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
@@ -391,7 +404,8 @@ static int parse(arguments *a, int argc, char **argv) {
     else if (!strcmp(o, "--rendezvous")) a->wireup.rendezvous = value;
     else if (!strcmp(o, "--rank")) a->wireup.rank = atoi(value);
     else if (!strcmp(o, "--ranks")) a->wireup.size = atoi(value);
-    else if (!strcmp(o, "--start")) a->wireup.start_ms = a->launch.start_ms = a->net.control.start_ms = atoi(value);
+    else if (!strcmp(o, "--start"))
+      a->wireup.start_ms = a->launch.start_ms = a->net.control.start_ms = atoi(value);
     else if (!strcmp(o, "--dead")) a->launch.dead_ms = a->net.control.dead_ms = atoi(value);
     else if (!strcmp(o, "--patience")) a->net.control.patience_ms = atoi(value);
     else if (!strcmp(o, "--version")) a->net.control.version = value;
@@ -448,6 +462,10 @@ int main(int argc, char **argv) {
     if (status) return die(status);
     if (launcher) return exit_status;
   } else if ((status = lgt_wireup_find(&a.wireup, &wireup))) return die(status);
+  if (wireup.size == 1 && wireup.socket < 0) { /* needs no network */
+    lgt_wireup_close(&wireup);
+    return puts("done"), 0;
+  }
   if (wireup.rank == a.odd_version) a.net.control.version = "1.2.4";
   if (wireup.rank == a.odd_option) a.net.control.agreed = "fusion=1\nwindow=512\n";
   if (a.pids && a.early) write_pid(a.pids, wireup.rank), usleep(300000);

@@ -1,0 +1,282 @@
+#!/usr/bin/python3
+"""Every way to start ranks: a TCP rendezvous on one host and over two network namespaces, PMIx under mpirun, Slurm's
+variables; what a cut link does; and that ranks that cannot meet refuse to run."""
+import itertools
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from common import RANKS, Running, Skip, case, done, finish, left_behind, run, segments, wait_for_pids
+
+QUICK = ["--dead", "1000", "--patience", "200"]
+MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("", 0))
+        return s.getsockname()[1]
+
+
+def together(commands, limit=40, env=None):
+    running = [Running(c, e) for c, e in zip(commands, env or [None] * len(commands))]
+    end = time.monotonic() + limit
+    return [r.wait(max(0.1, end - time.monotonic())) for r in running]
+
+
+def went_well(outcomes):
+    """Rank 0 says done, the others nothing, all exit with 0."""
+    for r, outcome in enumerate(outcomes):
+        if outcome.status != 0 or outcome.err or outcome.out != ("done\n" if r == 0 else ""):
+            return f"rank {r}: {outcome}"
+    return None
+
+
+def failed_well(outcomes, pattern, limit):
+    """All end in time, say why, and exit with an error."""
+    for r, outcome in enumerate(outcomes):
+        if outcome.status in (0, None) or outcome.seconds > limit or not re.search(pattern, outcome.err):
+            return f"rank {r}, expected {pattern!r} within {limit} s: {outcome}"
+    return None
+
+
+# ---- rendezvous
+
+def meet(n, *what, host="127.0.0.1", each=lambda rank: (), ranks=None):
+    port = free_port()
+    return [[RANKS, "--rendezvous", f"{host}:{port}", "--rank", str(r), "--ranks", str(n), *each(r), *what]
+            for r in (range(n) if ranks is None else ranks)]
+
+
+def late():
+    """Rank 0 comes last."""
+    commands = meet(3, "collectives")
+    others = [Running(c) for c in commands[1:]]
+    time.sleep(0.7)
+    return went_well([o.wait(30) for o in [Running(commands[0]), *others]])
+
+
+def missing(which):
+    ranks = [r for r in range(3) if r != which]
+    said = r"only 2 of 3 ranks have arrived within 1 s; missing: 2" if which else r"could not reach rank 0 .* within 1 s.*Connection refused"
+    return failed_well(together(meet(3, "--start", "1000", "messages", ranks=ranks)), said, 4)
+
+
+def stranger():
+    """Something else talks to the port meanwhile."""
+    commands = meet(2, "collectives")
+    port = int(commands[0][2].rsplit(":", 1)[1])
+    first = Running(commands[0])
+    for garbage in (b"GET / HTTP/1.0\r\n\r\n" * 10, b"LNT1" + b"\xff" * 100, b""):
+        for _ in range(100):
+            try:
+                with socket.create_connection(("127.0.0.1", port)) as s:
+                    s.sendall(garbage)
+                break
+            except OSError:
+                time.sleep(0.02)
+    second = Running(commands[1])
+    return went_well([first.wait(30), second.wait(30)])
+
+
+def twins():
+    commands = meet(3, *QUICK, "messages", ranks=[0, 1, 1])
+    outcomes = together(commands)
+    return failed_well(outcomes, r"two processes are rank 1|turned away|lost the hub", 4)
+
+
+def sizes():
+    commands = meet(2, *QUICK, "messages")
+    commands[1][commands[1].index("--ranks") + 1] = "3"
+    return failed_well(together(commands), r"rank 1 on \S+ was told of 3 ranks, the hub of 2", 4)
+
+
+def refused(pattern, *arguments, env=None):
+    return failed_well([run([RANKS, *arguments, "messages"], 10, env)], pattern, 5)
+
+
+def unlike(option, rank, pattern):
+    return failed_well(together(meet(3, *QUICK, option, str(rank), "messages")), pattern, 4)
+
+
+def met(n, *what, host="127.0.0.1"):
+    return went_well(together(meet(n, *what, host=host)))
+
+
+def died(what, rank, number, pattern, limit):
+    """One of three ranks without a launcher gets a signal; the others end."""
+    with tempfile.TemporaryDirectory() as folder:
+        running = [Running(c) for c in meet(3, *QUICK, "--pids", folder, what, str(rank))]
+        wait_for_pids(folder, 3)
+        time.sleep(0.5)
+        os.kill(running[rank].process.pid, number)
+        begin = time.monotonic()
+        outcomes = [r.wait(10) for i, r in enumerate(running) if i != rank]
+        took = time.monotonic() - begin
+        running[rank].process.kill()
+        running[rank].wait(5)
+        return failed_well(outcomes, pattern, 60) or (f"took {took:.1f} s" if took > limit else None)
+
+
+# ---- two network namespaces
+
+class Namespaces:
+    """Two namespaces a and b that a cable connects, 10.77.0.1 and 10.77.0.2."""
+    count = itertools.count()
+
+    def __enter__(self):
+        number = f"{os.getpid() % 100000}x{next(self.count)}"  # names of interfaces have 15 characters
+        self.names = [f"lgt{number}{x}" for x in "ab"]
+        self.cable = [f"l{number}{x}" for x in "ab"]
+        if not shutil.which("ip"):
+            raise Skip("no ip command (Debian: iproute2)")
+        try:
+            for name in self.names:
+                self.ip("netns", "add", name)
+            self.ip("link", "add", self.cable[0], "netns", self.names[0], "type", "veth", "peer", self.cable[1], "netns", self.names[1])
+            for k in range(2):
+                self.inside(k, "ip", "addr", "add", f"10.77.0.{k + 1}/24", "dev", self.cable[k])
+                self.inside(k, "ip", "link", "set", self.cable[k], "up")
+                self.inside(k, "ip", "link", "set", "lo", "up")
+            self.wait_for_carrier()
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            raise Skip(f"network namespaces are not permitted here: {error.stderr.decode().strip()}") from None
+        return self
+
+    def __exit__(self, *_):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+    def wait_for_carrier(self):
+        for _ in range(200):
+            shown = [subprocess.run(self.command(k, ["ip", "link", "show", self.cable[k]]), capture_output=True, text=True).stdout
+                     for k in range(2)]
+            if all("state UP" in text for text in shown):
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"the link does not come up: {shown}")
+
+    def ip(self, *args):
+        subprocess.run(["ip", *args], check=True, capture_output=True)
+
+    def command(self, k, command):
+        return ["ip", "netns", "exec", self.names[k], *command]
+
+    def inside(self, k, *command):
+        subprocess.run(self.command(k, command), check=True, capture_output=True)
+
+
+def across(n, what):
+    """Even ranks in one namespace, odd ones in the other: the same machine, but no shared memory."""
+    with Namespaces() as spaces:
+        commands = meet(n, what, host="10.77.0.1")
+        return went_well(together([spaces.command(r % 2, c) for r, c in enumerate(commands)]))
+
+
+def cut(what):
+    with Namespaces() as spaces, tempfile.TemporaryDirectory() as folder:
+        commands = meet(3, *QUICK, "--pids", folder, what, "1", host="10.77.0.1")
+        running = [Running(spaces.command(r % 2, c)) for r, c in enumerate(commands)]
+        wait_for_pids(folder, 3)
+        time.sleep(0.5)
+        spaces.inside(1, "ip", "link", "set", spaces.cable[1], "down")
+        begin = time.monotonic()
+        outcomes = [r.wait(15) for r in running]
+        took = time.monotonic() - begin
+        return failed_well(outcomes, r"rank 1 .*(no sign of life|lost the hub|the connection)", 60) or (
+            f"took {took:.1f} s" if took > 4.5 else None)
+
+
+# ---- launchers
+
+def mpirun(n, *what):
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun (Debian: openmpi-bin)")
+    return run([*MPIRUN, "-n", str(n), RANKS, *what], 60)
+
+
+def mpirun_well(n, what):
+    return done(mpirun(n, what))
+
+
+def lone(pattern, **env):
+    """A process that its environment says is one of several, without a way to find them."""
+    return refused(pattern, env=env)
+
+
+def mpirun_dies(what, rank, number, pattern, limit):
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun (Debian: openmpi-bin)")
+    before = segments()
+    with tempfile.TemporaryDirectory() as folder:
+        running = Running([*MPIRUN, "-n", "3", RANKS, *QUICK, "--pids", folder, what, str(rank)])
+        pids = wait_for_pids(folder, 3)
+        time.sleep(0.5)
+        os.kill(pids[rank], number)
+        begin = time.monotonic()
+        outcome = running.wait(20)
+        took = time.monotonic() - begin
+        said = [line for line in outcome.err.splitlines() if re.search(r"\blgt: ", line)]
+        if outcome.status in (0, None) or took > limit or len(said) != 1 or not re.search(pattern, said[0]):
+            return f"{took:.1f} s, expected one message like {pattern!r}: {outcome}"
+        return left_behind(running, before)
+
+
+jobs = itertools.count()
+
+
+def slurm(n, nodelist):
+    """The variables that srun sets without PMIx."""
+    job = str(os.getpid() % 30000 * 10 + next(jobs))
+    env = [{"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "SLURM_PROCID": str(r), "SLURM_STEP_NUM_TASKS": str(n),
+            "SLURM_STEP_NODELIST": nodelist} for r in range(n)]
+    return went_well(together([[RANKS, "--start", "5000", "collectives"]] * n, env=env))
+
+
+for n in (2, 3, 7):
+    case(f"rendezvous of {n} ranks", met, n, "collectives")
+case("rendezvous over TCP", met, 3, "--tcp", "messages")
+case("rendezvous by name", lambda: met(2, "messages", host="localhost"))
+case("rendezvous, rank 0 last", late)
+case("rendezvous without rank 0", missing, 0)
+case("rendezvous without rank 2", missing, 2)
+case("rendezvous with strangers", stranger)
+case("rendezvous, rank 1 twice", twins)
+case("rendezvous, another number of ranks", sizes)
+case("rendezvous, another version", unlike, "--odd", 1, r"different versions: rank 0 is lgt 1.2.3, rank 1 is lgt 1.2.4")
+case("rendezvous, another option", unlike, "--odd-option", 2, r"rank 0 has window=256, rank 2 has window=512")
+for address in ("nohost", "host:", "host:0", "host:99999", ":7000", "host:12x"):
+    case(f"rendezvous at {address}", refused, "expected host:port", "--rendezvous", address, "--rank", "0", "--ranks", "2")
+case("rendezvous of rank 2 of 2", refused, "expected ranks 0 to n - 1", "--rendezvous", "localhost:7000", "--rank", "2", "--ranks", "2")
+for rank in (0, 2):
+    lost = r"rank \d lost the hub of this run \(in rank 0\)" if rank == 0 else r"rank 2 on \S+ died"
+    silent = lost if rank == 0 else r"rank 2 on \S+ has given no sign of life"
+    case(f"rendezvous, kill -9 of rank {rank} while computing", died, "compute", rank, signal.SIGKILL, lost, 2)
+    case(f"rendezvous, kill -9 of rank {rank} while waiting", died, "wait", rank, signal.SIGKILL, lost, 2)
+    case(f"rendezvous, SIGSTOP of rank {rank}", died, "barrier", rank, signal.SIGSTOP, silent, 4.5)
+
+for n in (2, 4):
+    case(f"two namespaces, {n} ranks, messages", across, n, "messages")
+    case(f"two namespaces, {n} ranks, collectives", across, n, "collectives")
+for what in ("compute", "wait", "barrier"):
+    case(f"two namespaces, the link goes down: {what}", cut, what)
+
+case("mpirun of 1 rank", mpirun_well, 1, "messages")
+for n in (2, 4):
+    case(f"mpirun of {n} ranks, messages", mpirun_well, n, "messages")
+    case(f"mpirun of {n} ranks, collectives", mpirun_well, n, "collectives")
+case("mpirun, kill -9 of rank 1", mpirun_dies, "wait", 1, signal.SIGKILL, r"rank 1 on \S+ died", 4)
+case("mpirun, SIGSTOP of rank 1", mpirun_dies, "wait", 1, signal.SIGSTOP, r"rank 1 on \S+ has given no sign of life", 6)
+case("a launcher without PMIx", lambda: lone("cannot find each other", OMPI_COMM_WORLD_SIZE="4"))
+case("PMIx without a server", lambda: lone("PMIx_Init failed", PMIX_RANK="0"))
+
+for nodes in ("localhost", "localhost,other", "127.0.0.[1-3]"):
+    case(f"Slurm's variables, nodes {nodes}", slurm, 3, nodes)
+case("Slurm's variables, incomplete", lambda: lone("cannot tell from Slurm's variables", SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"))
+finish(2)
