@@ -371,7 +371,7 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
   return LGT_OK;
 }
 
-static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
+lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
   if (launch->kind >= rt->kinds.count)
     return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
   const lgt_kind *kind = rt->kinds.kind[launch->kind];
@@ -403,7 +403,7 @@ static lgt_status check_launch(lgt_runtime *rt, const lgt_launch *launch) {
 }
 
 lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
-  lgt_status status = check_launch(rt, launch);
+  lgt_status status = lgt_check(rt, launch);
   if (status) return status;
   rt->front.launches[rt->front.count++] = *launch;
   while (rt->front.count >= rt->front.limit && !status) {

@@ -230,6 +230,8 @@ uint32_t lgt_line(lgt_runtime *rt, const char *text);
 
 /* Launch from C: checks kind and arguments, then records.  May flush. */
 lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch);
+/* What lgt_submit checks, without recording: for those who fill the front themselves. */
+lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch);
 
 /* Plan and start what was recorded.  Returns 0 when done, 1 when the caller should first collect
  * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a

@@ -78,6 +78,10 @@ function lgt.raise(text, ...)
 end
 local raise = lgt.raise
 
+-- What a value of the wrong type is called in messages.
+function lgt.describe(x) return x == nil and "nil" or "a " .. type(x) end
+local describe = lgt.describe
+
 -- Raise what the last failed call into the runtime had to say.
 local function fail() return raise("%s", ffi.string(C.lgt_message())) end
 lgt.fail = fail
@@ -292,7 +296,8 @@ function lgt.adopt(layout, data) return wrap(C.lgt_array_attach(rt, layout, data
 
 function lgt.layout(array) return handles[array.id].layout end
 
--- Launch a kind on up to twelve arrays with up to six numbers as parameters.
+-- Launch a kind on up to twelve arrays with up to six numbers as parameters.  Raises what lgt_submit refuses:
+-- shapes and dtypes that do not fit, arrays that are written and overlap another one.
 ---@param kind integer
 ---@param arrays lgt_array[]
 ---@param numbers number[]?
@@ -308,6 +313,7 @@ function lgt.launch(kind, arrays, numbers)
     l.arg[i - 1] = id
   end
   for i = 1, m do l.param[i - 1].f = numbers[i] end
+  if C.lgt_check(rt, l) < 0 then fail() end
   commit()
 end
 
@@ -351,7 +357,8 @@ function lgt.stats_reset() C.lgt_stats_reset(rt) end
 ---@param array lgt_array
 ---@return string
 function lgt.explain(array)
-  if not ffi.istype(Array, array) then raise("explain: an array was expected, not a %s", type(array)) end
+  if not ffi.istype(Array, array) then raise("explain: an array was expected, not %s", describe(array)) end
+  if array.id == 0 then raise("explain: the array was released with free()") end
   flush()
   local text = C.lgt_explain(rt, array.id)
   if text == nil then fail() end
@@ -361,6 +368,9 @@ end
 -- Change options of the running runtime, as in lgt.options{fusion = false}; `lgt --help` lists them.
 ---@param options table<string, boolean|number|string>
 function lgt.options(options)
+  if type(options) ~= "table" then
+    raise("options: a table such as {fusion = false} was expected, not %s", describe(options))
+  end
   for name, value in pairs(options) do
     local text = value == true and "1" or value == false and "0" or tostring(value)
     if C.lgt_option(rt, tostring(name), text) < 0 then fail() end

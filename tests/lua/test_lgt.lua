@@ -31,6 +31,8 @@ check.case("options", function()
   lgt.options { fusion = true, window = 64 }
   check.refuses("colour", function() lgt.options { colour = 1 } end)
   check.refuses("cpus", function() lgt.options { cpus = 3 } end)
+  check.refuses("not nil", function() lgt.options() end)
+  check.refuses("not a string", function() lgt.options("fusion") end)
 end)
 
 check.case("explain", function()
@@ -38,6 +40,9 @@ check.case("explain", function()
   local text = lgt.explain(x)
   check.that(type(text) == "string" and #text > 20)
   check.refuses("an array was expected", function() lgt.explain(3) end)
+  local gone = np.ones(3)
+  gone:free()
+  check.refuses("released with free()", function() lgt.explain(gone) end)
 end)
 
 check.case("an array too large names its line", function()

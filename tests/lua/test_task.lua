@@ -71,14 +71,41 @@ end)
 
 check.case("mistakes", function()
   check.refuses("unknown field", function() lgt.task { nam = "x" } end)
-  check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "in" } } end)
+  check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "out" } } end)
   check.refuses("argument 1 is \"read\"", function() lgt.task { name = "x", args = { "read" }, generator = print } end)
   check.refuses("takes 3 arrays and 1 numbers", function() lerp(np.ones(2)) end)
   check.refuses("argument 2 must be an array", function() lerp(np.ones(2), 3, np.ones(2), 1) end)
   check.refuses("has extent", function() lerp(np.ones(2), np.ones(3), np.ones(3), 1) end)
   check.refuses("must have the whole shape", function() lerp(np.ones(3), np.ones(3), np.ones(1), 1) end)
+  check.refuses("a table such as", function() lgt.task() end)
+  check.refuses("argument 2 is nil", function()
+    lgt.task { name = "x", args = { "in", nil, "out" }, generator = print }
+  end)
+  check.refuses("no argument is written", function() lgt.task { name = "x", args = { "in" }, generator = print } end)
+  for _, params in ipairs { -1, 1.5, 7, "2" } do
+    check.refuses("an integer from 0 to 6", function()
+      lgt.task { name = "x", args = { "out" }, params = params, generator = print }
+    end)
+  end
+  local gone = np.ones(3)
+  gone:free()
+  check.refuses("argument 2 was released", function() lerp(np.ones(3), gone, np.ones(3), 1) end)
   local bad = lgt.task { name = "bad", args = { "in", "out" }, generator = function(_, x) return x, x end }
   check.refuses("returned 2 values", function() bad(np.ones(2), np.ones(2)) end)
+end)
+
+check.case("arrays that overlap", function()
+  local shift = lgt.task { name = "shift", args = { "in", "out" }, generator = function(_, x) return x + 1 end }
+  local x = np.arange(5):astype("float64")
+  shift(x["1:-2"], x["2:"]) -- reads what was there before
+  check.equal(x:totable(), { 0, 1, 2, 3, 4 })
+  local both = lgt.task { name = "both", args = { "in", "out", "out" }, generator = function(_, y) return y, y end }
+  check.refuses("writes argument 2, which overlaps argument 3", function() both(np.ones(4), x["1:-2"], x["2:"]) end)
+  check.refuses("overlaps", function() both(np.ones(5), x, x) end)
+  check.refuses("smaller than the launch or stretched", function()
+    shift(np.ones(5), np.broadcast_to(np.ones(1), { 5 }))
+  end)
+  check.equal(x:totable(), { 0, 1, 2, 3, 4 })
 end)
 
 check.done()

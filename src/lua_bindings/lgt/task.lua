@@ -23,7 +23,32 @@ local dtypes = require "lgt.dtype"
 
 local REDUCTIONS = { sum = true, prod = true, min = true, max = true, ["and"] = true, ["or"] = true, xor = true }
 
+-- The largest number of parameters that a launch carries (lgt_launch in lgt.h).
+local MAX_PARAMS = 6
+
+local function check_args(lgt, definition)
+  local args, writes = definition.args, false
+  if type(args) ~= "table" or table.maxn(args) < 1 or table.maxn(args) > 12 then
+    lgt.raise("task %s: args must list the privileges of 1 to 12 arrays", definition.name)
+  end
+  for i = 1, table.maxn(args) do
+    local privilege = args[i]
+    if privilege ~= "in" and privilege ~= "out" and privilege ~= "inout" and not REDUCTIONS[privilege or 0] then
+      lgt.raise("task %s: argument %d is %s: expected \"in\", \"out\", \"inout\" or a reduction such as \"sum\"",
+        definition.name, i, type(privilege) == "string" and ("%q"):format(privilege) or lgt.describe(privilege))
+    end
+    writes = writes or privilege ~= "in"
+  end
+  if not writes then
+    lgt.raise("task %s: no argument is written: one must be \"out\", \"inout\" or a reduction", definition.name)
+  end
+end
+
 local function check(lgt, definition)
+  if type(definition) ~= "table" then
+    lgt.raise("task: a table such as {name = ..., args = ..., generator = ...} was expected, not %s",
+      lgt.describe(definition))
+  end
   for key in pairs(definition) do
     if key ~= "name" and key ~= "args" and key ~= "params" and key ~= "generator" then
       lgt.raise("task: unknown field %q: expected name, args, params, generator", tostring(key))
@@ -33,15 +58,12 @@ local function check(lgt, definition)
   if type(definition.generator) ~= "function" then
     lgt.raise("task %s: generator must be a function", definition.name)
   end
-  if type(definition.args) ~= "table" or #definition.args < 1 or #definition.args > 12 then
-    lgt.raise("task %s: args must list the privileges of 1 to 12 arrays", definition.name)
+  local params = definition.params or 0
+  if type(params) ~= "number" or params ~= math.floor(params) or params < 0 or params > MAX_PARAMS then
+    lgt.raise("task %s: params, how many numbers it takes, must be an integer from 0 to %d, not %s", definition.name,
+      MAX_PARAMS, type(params) == "number" and params or lgt.describe(params))
   end
-  for i, privilege in ipairs(definition.args) do
-    if privilege ~= "in" and privilege ~= "out" and privilege ~= "inout" and not REDUCTIONS[privilege] then
-      lgt.raise("task %s: argument %d is %q: expected \"in\", \"out\", \"inout\" or a reduction such as \"sum\"",
-        definition.name, i, tostring(privilege))
-    end
-  end
+  check_args(lgt, definition)
 end
 
 -- The shape that the arrays have in common by broadcasting; raises where there is none.
@@ -130,8 +152,9 @@ local function define(lgt, definition)
     for i = 1, nargs do
       local array = select(i, ...)
       if not ffi.istype(lgt.Array, array) then
-        lgt.raise("task %s: argument %d must be an array, not a %s", name, i, type(array))
+        lgt.raise("task %s: argument %d must be an array, not %s", name, i, lgt.describe(array))
       end
+      if array.id == 0 then lgt.raise("task %s: argument %d was released with free()", name, i) end
       arrays[i] = array
       local layout = lgt.layout(array)
       local next_node = node[layout]
@@ -143,7 +166,9 @@ local function define(lgt, definition)
     end
     for i = 1, nparams do
       local x = select(nargs + i, ...)
-      if type(x) ~= "number" then lgt.raise("task %s: parameter %d must be a number, not a %s", name, i, type(x)) end
+      if type(x) ~= "number" then
+        lgt.raise("task %s: parameter %d must be a number, not %s", name, i, lgt.describe(x))
+      end
       numbers[i] = x
     end
     lgt.launch(node, arrays, numbers)
