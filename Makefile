@@ -61,7 +61,7 @@ bench: setup build
 	@bench/run --build $(BUILD) $(ARGS)
 
 format:
-	clang-format -i $$(git ls-files 'src/*.c' 'tests/core/*.c' 'tests/net/*.c')
+	clang-format -i $$(git ls-files 'src/*.c' 'tests/core/*.c' 'tests/net/*.c' 'examples/*.c')
 
 install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX)

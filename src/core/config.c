@@ -270,12 +270,31 @@ lgt_status lgt_config_set_live(lgt_config *config, const char *name, const char 
 
 static char help[NVARIABLE * 192];
 
+/* What begins with a variable of the table. */
+static const struct {
+  const char *name, *text;
+} headings[] = {
+    {"cpus", "The machine"},
+    {"fusion", "What is done to launches: turned off, to find a fault"},
+    {"cache", "Kernels"},
+    {"window", "Sizes"},
+    {"jitter", "Looking inside, and tests"},
+};
+
+static const char *heading_of(const char *name) {
+  for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+    if (!strcmp(headings[i].name, name)) return headings[i].text;
+  return NULL;
+}
+
 static void write_help(void) {
   static const char *const placeholder[] = {
       [INT] = "N", [COUNT] = "N", [BOOL] = "0|1", [SIZE] = "SIZE", [TEXT] = "TEXT"};
   size_t used = 0;
   for (int i = 0; i < NVARIABLE; i++) {
     const variable *v = &variables[i];
+    const char *heading = heading_of(v->name);
+    if (heading) used += (size_t)snprintf(help + used, sizeof help - used, "%s%s:\n", i ? "\n" : "", heading);
     char option[LONGEST_NAME + 16], tail[32] = "";
     int length = snprintf(option, sizeof option, "--%s=%s", v->name, placeholder[v->type]);
     for (char *c = option; *c != '='; c++)

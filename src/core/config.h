@@ -32,7 +32,7 @@
   X(INT, max_tiles, "0", 1, "greatest number of tiles; 0: one for each domain")                     \
   X(INT, jitter, "0", 0, "seed of random local decisions, for tests; 0: none")                      \
   X(TEXT, debug, "", 0, "what to log: a list such as fuse:3,exec of topics and levels 1 to 4")      \
-  X(BOOL, check, "0", 0, "verify each pass's result and each kernel's accesses")
+  X(BOOL, check, "0", 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
 
 struct lgt_config {
 #define LGT_CONFIG_INT(field) int field;

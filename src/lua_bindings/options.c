@@ -1,6 +1,7 @@
 /* options.c - the command line: see options.h. */
 #include "options.h"
 
+#include <dlfcn.h>
 #include <lauxlib.h>
 #include <luajit.h>
 #include <stdio.h>
@@ -45,8 +46,8 @@ static void print_help(void) {
       "  --version   Show what lgt was built from, and what it finds on this machine.\n"
       "  --check script...\n"
       "              Look for mistakes in scripts without running them; exit status 1 if there are any.\n"
-      "\nThe runtime, as --name=value or --name value, or LGT_NAME=value in the environment.\n"
-      "Defaults are in brackets; SIZE may end in K, M, G or T.\n",
+      "\nThe options of the runtime are --name=value or --name value, or LGT_NAME=value in the environment.\n"
+      "Defaults are in brackets; SIZE may end in K, M, G or T.\n\n",
       short_options);
   fputs(lgt_config_help(), stdout);
   printf(
@@ -62,7 +63,9 @@ static void print_version(void) {
   printf("lgt %s\n", lgt_version());
   printf("  host      %s\n", LUAJIT_VERSION);
   printf("  kernels   LLVM and MLIR %s\n", LGT_LLVM_VERSION);
-  printf("  CUDA      %s\n", LGT_CUDA_VERSION);
+  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  printf("  CUDA      %s; driver %sfound on this machine\n", LGT_CUDA_VERSION, driver ? "" : "not ");
+  if (driver) dlclose(driver);
   printf("  prompt    %s\n", LGT_EDITOR_VERSION);
 }
 

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""What is installed works: the program, the manual, and C programs built with pkg-config.
+
+    tests/embed.py --build build
+
+Installs into a temporary folder, and builds examples/embed.c and a few lines of C there.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BLOCK = """  mean of ten times the readings: 25
+  their squares: 100 400 900 1600
+  a mistake is reported: script:2: attempt to index local 'station' (a nil value)
+  lgt no longer uses the readings
+  the program sees 10 20 30 40
+"""
+EXPECTED = f"""a lua_State made by lgt
+{BLOCK}a lua_State of the program's own
+{BLOCK}a runtime that opens when a script asks for it
+  [ 0  1  4  9 16]
+"""
+
+# A host without Lua: two runtimes one after the other, then two at the same time.
+PLAIN = r"""
+#include <lgt.h>
+#include <stdio.h>
+static int sum(lgt_runtime *rt) {
+  int64_t count = 1000;
+  static double data[1000];
+  lgt_scalar out;
+  uint32_t layout = lgt_layout_dense(rt, LGT_FLOAT64, 1, &count), single = lgt_layout_dense(rt, LGT_FLOAT64, 0, NULL);
+  for (int i = 0; i < 1000; i++) data[i] = i;
+  lgt_id x = lgt_array_attach(rt, layout, data, NULL, NULL), total = lgt_array_new(rt, single);
+  lgt_id wide = lgt_array_alias(rt, total, lgt_layout_broadcast(rt, single, 1, &count));
+  lgt_body *body = lgt_body_new();
+  lgt_body_reduce(body, 1, lgt_redop("sum"), lgt_body_load(body, LGT_FLOAT64, 0), 1);
+  lgt_launch launch = {.kind = (uint16_t)lgt_kind_generator(rt, "sum", body), .nargs = 2, .arg = {x, wide}};
+  if (lgt_submit(rt, &launch) || lgt_array_item(rt, total, &out)) return puts(lgt_message()), 1;
+  return out.f != 499500;
+}
+int main(void) {
+  lgt_runtime *a, *b;
+  for (int i = 0; i < 2; i++) {
+    if (lgt_open(NULL, &a) || sum(a)) return 1;
+    lgt_close(a);
+  }
+  if (lgt_open(NULL, &a) || lgt_open(NULL, &b) || sum(a) || sum(b) || sum(a)) return 1;
+  lgt_close(a);
+  if (sum(b)) return 1;
+  lgt_close(b);
+  return 0;
+}
+"""
+
+
+def output(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(command)[:200]}: status {done.returncode}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def install(build, folder):
+    output("meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", folder)
+    found = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            found.setdefault(name, os.path.join(path, name))
+    # the folder takes the place of the prefix
+    with open(found["lgt.pc"], encoding="utf-8") as file:
+        text = file.read()
+    prefix = re.search(r"^prefix=(.*)$", text, re.M).group(1)
+    with open(found["lgt.pc"], "w", encoding="utf-8") as file:
+        file.write(re.sub(r"^prefix=.*$", f"prefix={folder}{prefix}", text, flags=re.M))
+    return found
+
+
+def compile_c(source, found, folder, sanitizer):
+    """Build a program as its author would; where it is."""
+    environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found["lgt.pc"]))
+    flags = output("pkg-config", "--cflags", "--libs", "lgt", env=environment).split()
+    program = os.path.join(folder, os.path.basename(source)[:-2])
+    extra = [f"-fsanitize={sanitizer}"] if sanitizer else []
+    output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *extra, source, *flags,
+           f"-Wl,-rpath,{os.path.dirname(found['liblgt.so'])}", "-o", program)
+    return program
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tests what is installed.")
+    parser.add_argument("--build", default="build")
+    build = os.path.abspath(parser.parse_args().build)
+    options = subprocess.run(["meson", "introspect", "--buildoptions", build], capture_output=True, text=True, check=True)
+    sanitizer = re.search(r'"b_sanitize", "value": "(\w+)"', options.stdout)
+    sanitizer = sanitizer.group(1) if sanitizer and sanitizer.group(1) != "none" else None
+    folder = tempfile.mkdtemp(prefix="lgt-install-")
+    failed = 0
+
+    def case(name, function):
+        nonlocal failed
+        try:
+            function()
+            print(f"ok {name}")
+        except (AssertionError, KeyError, OSError, subprocess.SubprocessError) as error:
+            failed += 1
+            print(f"FAIL {name}: {type(error).__name__}: {error}")
+
+    try:
+        found = install(build, folder)
+
+        def the_program():
+            text = output(found["lgt"], "-e", "print(require('array').arange(4), require('lgt').version)", cwd=folder)
+            assert text.startswith("[0 1 2 3]"), text
+            assert "Look for mistakes" in output(found["lgt"], "--help")
+            assert output(found["lgt"], "--check", os.path.join(ROOT, "examples/cg.lua")) == ""
+
+        def the_manual():
+            page = found["lgt.1"]
+            text = output("man", "--warnings", "-l", page) if shutil.which("man") else open(page, encoding="utf-8").read()
+            for option in re.findall(r"^ +(-[A-Za-z]|--[a-z-]+)\b", output(found["lgt"], "--help"), re.M):
+                assert option in text.replace("\\-", "-"), f"{option} is not in the manual"
+
+        def a_host_of_lua():
+            source = shutil.copy(os.path.join(ROOT, "examples/embed.c"), folder)
+            text = output(compile_c(source, found, folder, sanitizer), cwd=folder)
+            assert text == EXPECTED, text
+
+        def a_host_without_lua():
+            source = os.path.join(folder, "plain.c")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(PLAIN)
+            output(compile_c(source, found, folder, sanitizer), cwd=folder)
+
+        case("the program, installed", the_program)
+        case("the manual", the_manual)
+        case("a C program with Lua", a_host_of_lua)
+        case("a C program without Lua", a_host_without_lua)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
