@@ -10,7 +10,7 @@ A program has a profile: which dtypes, how large, how deep expressions are, and 
 """
 import random
 
-from machine import KINDS, Arr, Machine, Num, Reject
+from machine import CALLS, KINDS, OPS_AT, Arr, Machine, Num, Reject
 from program import IN_PLACE, Program
 
 BINARY = ["add", "subtract", "multiply", "add", "subtract", "multiply", "divide", "maximum", "minimum"]
@@ -53,7 +53,10 @@ class Profile:
         self.room = 250000 if huge else 60000  # elements of one array
         self.dtypes = rng.choice([["float64"], ["float64"], ["float64", "float32"], ["float32"],
                                   ["float64", "int64", "bool"], ["float64", "float32", "int64", "int32", "bool"],
-                                  ["int64", "int32", "bool"], ["float64", "int16", "uint8", "float32"]])
+                                  ["int64", "int32", "bool"], ["float64", "int16", "uint8", "float32"],
+                                  ["complex128", "float64"], ["complex64", "float32", "int32"],
+                                  ["float16", "float32", "int8"], ["uint8", "uint16", "uint32", "uint64", "int64"]])
+        self.picks = rng.choice([0, 0.03, 0.1])
         self.views = rng.choice([0.1, 0.3, 0.6])
         self.rare = rng.choice([0.05, 0.15, 0.4])
         self.alias = rng.choice([0.2, 1, 2])
@@ -99,6 +102,8 @@ class Generator:
         p = self.profile
         makers = [(self.new_input, 3 if depth == 0 else 0.3), (self.let, 30), (self.let_view, 8 * p.alias),
                   (self.assign, 10 * p.alias), (self.in_place, 8 * p.alias), (self.fill, 1.5), (self.read, 3),
+                  (self.into, 2 * p.alias), (self.put, 60 * p.picks), (self.host, 0.5), (self.fails, 1),
+                  (self.exhaust, 0.15), (self.free, 2 * p.drops),
                   (self.drop, 5 * p.drops if depth == 0 else 0), (self.gc, 2 * p.drops), (self.flush, 3),
                   (self.rebind, 4), (self.loop, 3 * p.loops if depth < 2 else 0),
                   (self.branch, 2 if depth < 2 else 0)]
@@ -277,7 +282,9 @@ class Generator:
         for _ in range(8):
             try:
                 kind = rng.random()
-                if depth <= 0 or kind < 0.12:
+                if depth > 0 and rng.random() < p.picks:
+                    e = rng.choice([self.picked, self.picked, self.join, self.call])(depth)
+                elif depth <= 0 or kind < 0.12:
                     e = self.leaf()
                 elif kind < 0.6:
                     e = self.binary(depth)
@@ -346,6 +353,8 @@ class Generator:
         x = self.type_of(a)
         if x.dtype == "bool":
             return self.need(["op", "logical_not", [a], 0])
+        if KINDS[x.dtype] == "c":
+            return self.need(["op", rng.choice(["conj", "real", "imag", "abs", "negative", "square"]), [a], 0])
         name = rng.choice(RARE_UNARY if rng.random() < self.profile.rare else UNARY)
         e = self.need(["op", name, [a], 0])
         try:
@@ -426,12 +435,12 @@ class Generator:
             return ["copy", ["reshape", a, self.other_shape(x)]]
         if kind < 0.62 and x.ndim < 4 and x.size < 400:
             return ["op", "multiply", [["num", 2], ["broadcast", a, [rng.randint(1, 4)] + list(x.shape)]], 0]
-        others = [d for d in ("float64", "float32", "int64", "int32", "bool") if d != x.dtype]
+        others = [d for d in ["float64", "float32", "int64", "int32", "bool"] + self.profile.dtypes if d != x.dtype]
         return ["cast", rng.choice(others), a]
 
     def product(self):
         rng = self.rng
-        a = ["var", self.pick(lambda x: KINDS[x.dtype] == "f" and 1 <= x.ndim <= 2)]
+        a = ["var", self.pick(lambda x: KINDS[x.dtype] in "fc" and 1 <= x.ndim <= 2)]
         x = self.type_of(a)
         fits = [n for n in self.arrays() if 1 <= self.machine.env[n].ndim <= 2 and self.machine.env[n].dtype == x.dtype]
         rng.shuffle(fits)
@@ -444,6 +453,49 @@ class Generator:
                 except Reject:
                     continue
         raise Reject("nothing to multiply with")
+
+    # -- what is picked, joined, called
+
+    def positions(self, n):
+        """Positions within an extent n: whatever integers there are, brought into it."""
+        e = ["var", self.pick(lambda x: KINDS[x.dtype] == "i" and 1 <= x.ndim <= 2 and x.size <= 2000)]
+        x = self.type_of(e)
+        if x.ndim == 2 and self.rng.random() < 0.5:
+            e = ["index", e, [["i", 0], ["s", None, None, 1]], 0]
+        if self.rng.random() < 0.2:  # counted from the end
+            return ["op", "subtract", [["num", -1], ["op", "remainder", [e, ["num", n]], 0]], 0]
+        return ["op", "add", [["op", "remainder", [e, ["num", n]], 0], ["num", 1]], 0]
+
+    def key(self, x, depth):
+        """A mask or positions for x[key]."""
+        if x.ndim == 0:
+            raise Reject("nothing to pick from")
+        return self.mask(x.shape, depth) if self.rng.random() < 0.4 else self.positions(x.shape[0])
+
+    def picked(self, depth):
+        rng = self.rng
+        a = self.expr(depth - 1)
+        x = self.type_of(a)
+        if x.ndim and rng.random() < 0.3:
+            axis = rng.randrange(x.ndim)
+            return ["pick", a, self.positions(x.shape[axis]), axis]
+        return ["pick", a, self.key(x, 1), None]
+
+    def join(self, depth):
+        a = self.expr(depth - 1)
+        x = self.type_of(a)
+        if x.ndim == 0:
+            raise Reject("nothing to join")
+        parts = [a] + [self.fit(self.leaf(), x.shape) for _ in range(self.rng.randint(0, 2))]
+        self.rng.shuffle(parts)
+        return ["join", parts, self.rng.randrange(x.ndim)]
+
+    def call(self, depth):
+        name = self.rng.choice(list(CALLS))
+        a = self.expr(depth - 1)
+        if name == "spread":
+            return ["call", name, [a]]
+        return ["call", name, [a, self.other_operand(self.type_of(a).shape, depth, 0)]]
 
     # -- statements
 
@@ -520,8 +572,66 @@ class Generator:
         return ["fill", target, mask, self.rng.choice([0, 1, -1, 2] if KINDS[x.dtype] == "i" else NUMBERS)
                 if not x.dtype.startswith("u") else 1]
 
+    def put(self, depth):
+        rng = self.rng
+        target = self.target()
+        x = self.type_of(target)
+        key = self.key(x, 1)
+        picked = self.machine.array(["pick", target, key, None])
+        e = self.other_operand(picked.shape, 1, 0.4)
+        kind = rng.random()
+        if kind < 0.4:
+            return ["put", target, key, self.as_kind(e, x.dtype), None, False]
+        if kind < 0.75:
+            return ["put", target, key, e, rng.choice(["add", "subtract", "multiply"]), False]
+        return ["put", target, key, self.as_kind(e, x.dtype), rng.choice(list(OPS_AT)), True]
+
+    def into(self, depth):
+        """A ufunc whose result goes into an array, or where a mask is true."""
+        rng = self.rng
+        target = self.target()
+        x = self.type_of(target)
+        a = self.related(target, x) if rng.random() < 0.4 else self.other_operand(x.shape, 2, 0)
+        if x.dtype == "bool":
+            name, operands = rng.choice(COMPARISONS), [a, self.other_operand(x.shape, 1)]
+        elif rng.random() < 0.3:
+            name, operands = rng.choice(UNARY), [a]
+        else:
+            name, operands = rng.choice(BINARY), [a, self.other_operand(x.shape, 1)]
+        mask = self.mask(x.shape, 1) if rng.random() < 0.5 else None
+        return ["into", name, target, operands, mask]
+
+    def host(self, depth):
+        return ["host", self.target()]
+
+    def free(self, depth):
+        names = [n for n in self.arrays() if n not in self.fixed]
+        if len(names) < 4:
+            return None
+        return ["free", self.rng.choice(names)]
+
+    def fails(self, depth):
+        """An expression that is not refused before its last operation."""
+        rng = self.rng
+        a = self.expr(1)
+        x = self.type_of(a)
+        kind = rng.random()
+        if kind < 0.4:
+            return ["fails", ["op", "add", [a, self.leaf()], 0]]
+        if x.ndim == 0:
+            return None
+        if kind < 0.7:
+            entries = [["s", None, None, 1] for _ in x.shape]
+            k = rng.randrange(x.ndim)
+            entries[k] = ["i", rng.choice([x.shape[k], -x.shape[k] - 1])]
+            return ["fails", ["index", a, entries, rng.randint(0, 1)]]
+        return ["fails", ["reshape", a, [x.size + 1]]]
+
+    def exhaust(self, depth):
+        return ["exhaust", ["var", self.pick(lambda x: x.dtype != "bool")]]
+
     def read(self, depth):
-        e = ["var", self.pick(lambda x: x.size > 0)]
+        e = ["var", self.pick(lambda x: x.size > 0 and KINDS[x.dtype] != "c")]
         x = self.type_of(e)
         if self.rng.random() < 0.4 and x.ndim:
             e = ["reduce", self.rng.choice(["sum", "max", "min"]), e, None, False]

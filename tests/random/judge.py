@@ -61,7 +61,7 @@ def options_of(config):
 def batch_text(subjects, mutate=None):
     parts = ["return {"]
     for s in subjects:
-        parts.append(f"{{{s.seed}, function(np, lgt, input, seen, keep)")
+        parts.append(f"{{{s.seed}, function(np, lgt, input, calls, seen, keep)")
         parts.append(lua_text(s.program, s.outputs, mutate))
         parts.append("end},")
     return "\n".join(parts + ["}"]) + "\n"
@@ -176,20 +176,23 @@ def where_worst(bad, got, want, bound):
 
 def beyond(got, want, bound):
     """Which elements differ by more than the bound (None: must be equal)."""
-    if got.dtype.kind == "f":
+    if got.dtype.kind in "fc":
         both_nan = np.isnan(got) & np.isnan(want)
         wrong = (got != want) & ~both_nan
         if bound is not None and wrong.any():
+            wide = complex if got.dtype.kind == "c" else float
             with np.errstate(all="ignore"):
-                wrong &= ~(np.abs(got.astype(float) - want.astype(float)) <= bound)
+                wrong &= ~(np.abs(got.astype(wide) - want.astype(wide)) <= bound)
         return wrong
     return got != want
 
 
 def other_bits(got, want):
     """Which elements have other bits; all NaNs are alike."""
+    if got.dtype.kind == "c":
+        return other_bits(got.real, want.real) | other_bits(got.imag, want.imag)
     if got.dtype.kind == "f":
-        unsigned = {4: np.uint32, 8: np.uint64}[got.dtype.itemsize]
+        unsigned = {2: np.uint16, 4: np.uint32, 8: np.uint64}[got.dtype.itemsize]
         return (got.view(unsigned) != want.view(unsigned)) & ~(np.isnan(got) & np.isnan(want))
     return got != want
 

@@ -19,17 +19,18 @@ Arrays are a root, an offset and strides, as in the runtime: views alias in the 
 """
 import numpy as np
 
-from operations import EPS, KINDS, LIMIT, NAMES, OPS, TINY, Reject, demand, finite_operands, rounded
+from operations import EPS, KINDS, LIMIT, NAMES, OPS, TINY, WORST, Reject, demand, finite_operands, rounded
 
 MAX_ELEMENTS = 400000
 
 
 class Root:
-    """Memory: elements in C order, their errors (None: all exact), and the taint."""
-    __slots__ = ("buf", "err", "taint", "dtype")
+    """Memory: elements in C order, their errors (None: all exact), the taint, and whether it was picked by
+    an array of positions: lgt does not let such a copy be changed."""
+    __slots__ = ("buf", "err", "taint", "dtype", "picked")
 
-    def __init__(self, buf, err=None, taint=False):
-        self.buf, self.err, self.taint, self.dtype = buf, err, taint, NAMES[buf.dtype]
+    def __init__(self, buf, err=None, taint=False, picked=False):
+        self.buf, self.err, self.taint, self.dtype, self.picked = buf, err, taint, NAMES[buf.dtype], picked
 
 
 class Arr:
@@ -75,7 +76,7 @@ class Arr:
         return self.strides == dense_strides(self.shape) or self.size == 0
 
     def writable(self):
-        return all(s != 0 or n <= 1 for s, n in zip(self.strides, self.shape))
+        return not self.root.picked and all(s != 0 or n <= 1 for s, n in zip(self.strides, self.shape))
 
 
 class Num:
@@ -102,7 +103,7 @@ def fresh(val, err=None, taint=False):
     """A new root with these elements."""
     val = np.asarray(val)
     demand(val.size <= MAX_ELEMENTS, "too large")
-    if val.dtype.kind == "f" and val.size:
+    if val.dtype.kind in "fc" and val.size:
         name = NAMES[val.dtype]
         mag = np.abs(val)
         if not np.maximum.reduce(mag, axis=None) <= LIMIT[name]:  # or it is NaN
@@ -110,8 +111,7 @@ def fresh(val, err=None, taint=False):
             demand(not ((mag > LIMIT[name]) & np.isfinite(mag)).any(), "too large a value")
         if err is not None:
             err = np.broadcast_to(err, val.shape)
-            worst = np.maximum.reduce(err - (1e-3 * EPS[name]**0.5) * mag, axis=None)
-            demand(worst <= 1e-3 * EPS[name]**0.5, "too inexact")
+            demand(np.maximum.reduce(err - WORST[name] * mag, axis=None) <= WORST[name], "too inexact")
             if not err.any():
                 err = None
     else:
@@ -137,7 +137,8 @@ def promoted(a, b):
     return NAMES[np.result_type(a[0], b[0])], strong[1]
 
 
-RANK = {"b": 0, "i": 1, "f": 2}
+RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
+OF_COMPLEX = {"add", "subtract", "multiply", "negative", "abs", "square", "equal", "not_equal", "divide", "where"}
 
 
 def operation_dtype(cls, name, operands):
@@ -153,22 +154,24 @@ def operation_dtype(cls, name, operands):
     demand(dtype in KINDS, "unused dtype")
     for n in operands:
         if isinstance(n, Num):
-            demand(n.source is None or KINDS[dtype] == "f" or KINDS[n.source] == "i" and KINDS[dtype] == "i",
+            demand(n.source is None or KINDS[dtype] in "fc" or KINDS[n.source] == "i" and KINDS[dtype] == "i",
                    "number that was read, with an array of another kind")
             if KINDS[dtype] == "i":
                 info = np.iinfo(dtype)
                 demand(info.min <= n.value <= info.max, "number does not fit")
     kind = KINDS[dtype]
+    demand(kind != "c" or cls == "part" or name in OF_COMPLEX, "not for complex numbers")
     if cls == "arith":
         if kind == "b":
-            demand(name in ("add", "multiply", "maximum", "minimum"), "arithmetic on bool")
+            demand(name in ("add", "multiply", "maximum", "minimum", "where"), "arithmetic on bool")
     elif cls in ("div", "smooth"):
-        demand(cls == "div" or dtype in ("float64", "float32", "int64", "int32"), "small integers")
-        demand(kind != "b" and dtype not in ("int16", "uint8", "int8"), "small integers")
+        demand(kind != "b" and dtype not in ("int8", "uint8", "int16", "uint16"), "small integers")
         if kind == "i":
             dtype = "float64"
     elif cls in ("real", "test"):
         demand(kind == "f", "floats only")
+    elif cls == "part":
+        demand(kind == "c", "complex numbers only")
     elif cls == "logic":
         demand(kind == "b", "bool only")
     elif cls == "bits":
@@ -181,8 +184,8 @@ def operand(x, dtype):
     if isinstance(x, Num):
         val = np.asarray(x.value, dtype)
         err = x.err
-        if err and dtype == "float32":
-            err += EPS[dtype] * abs(float(val))
+        if err and dtype in ("float16", "float32", "complex64"):
+            err += EPS[dtype] * abs(complex(val))
         return val, err
     val, err = x.val, x.err
     return cast(val, err, dtype)
@@ -192,6 +195,8 @@ def cast(val, err, dtype):
     """As astype; demands what is defined alike everywhere."""
     if NAMES[val.dtype] == dtype:
         return val, err
+    if val.dtype.kind == "c" and KINDS[dtype] in "if":
+        val = val.real
     if val.dtype.kind == "f" and KINDS[dtype] == "i":
         info = np.iinfo(dtype)
         demand(np.isfinite(val).all(), "special value to an integer")
@@ -203,9 +208,9 @@ def cast(val, err, dtype):
         demand(((np.abs(val) > err) | (err == 0)).all(), "zero not known")
         return val.astype(dtype), None
     out = val.astype(dtype)
-    if dtype == "float32" and err is not None:
+    if dtype in ("float16", "float32", "complex64") and err is not None:
         err = rounded(out, err)
-    return out, err if KINDS[dtype] == "f" else None
+    return out, err if KINDS[dtype] in "fc" else None
 
 
 def elementwise(name, operands):
@@ -214,7 +219,8 @@ def elementwise(name, operands):
     if cls == "where":
         demand(isinstance(operands[0], Arr) and operands[0].dtype == "bool", "condition")
         cond, operands = operands[0], operands[1:]
-        dtype = operation_dtype("arith", "maximum", operands)
+        dtype = operation_dtype("arith", "where", operands)
+        demand(dtype != "bool" or all(isinstance(x, Arr) for x in operands), "where of bool and numbers")
     else:
         cond = None
         dtype = operation_dtype(cls, name, operands)
@@ -251,6 +257,7 @@ def reduced(name, x, axes, keepdims):
     kind = KINDS[x.dtype]
     taint = x.taint
     kw = {"axis": axes, "keepdims": keepdims}
+    demand(kind != "c" or name in ("sum", "mean"), "reduction of complex numbers")
     if name in ("min", "max"):
         demand(count > 0, "empty reduction")
         r = getattr(np, name)(val, **kw)
@@ -271,43 +278,49 @@ def reduced(name, x, axes, keepdims):
             demand(((gap > 0).sum(axis=axes) == count - 1).all(), "position not known")
         return fresh(np.asarray(r, "int64") + 1)
     demand(name in ("sum", "prod", "mean"), "reduction")
-    demand(x.dtype in ("float64", "float32", "int64", "int32", "bool"), "sum of small integers")
-    demand(kind != "f" or np.isfinite(val).all(), "sum of special values")
+    demand(kind not in "fc" or np.isfinite(val).all(), "sum of special values")
     if name == "mean":
         demand(count > 0, "empty mean")
-    if kind != "f" and name != "mean":
-        return fresh(getattr(np, name)(val, dtype="int64", **kw))
-    out = "float64" if kind != "f" else x.dtype
-    wide = np.abs(val.astype(float))
+    if kind in "bi" and name != "mean":
+        return fresh(getattr(np, name)(val, **kw))
+    out = "float64" if kind in "bi" else x.dtype
+    inner = "float32" if out == "float16" else out  # half precision is collected in single precision
+    wide = np.abs(val).astype(float)
     e = np.zeros(val.shape) if err is None else err
     if name == "prod":
         demand(count <= 200, "long product")
-        r = np.prod(val, **kw)
+        r = np.prod(val, dtype=inner, **kw)
         mag = np.prod(wide, **kw)
         spread = np.prod(wide + e, **kw) - mag if err is not None else 0
         bound = 2 * spread + 2 * count * EPS[out] * mag + TINY[out]
     else:
-        r = np.sum(val, dtype=out, **kw)
+        r = np.sum(val, dtype=inner, **kw)
         mag = np.sum(wide, **kw)
-        bound = np.sum(e, **kw) + 2 * count * EPS[out] * mag
+        bound = np.sum(e, **kw) + 2 * count * EPS[inner] * mag
         if name == "mean":
-            r = np.asarray(r / np.asarray(count, out), out)
-            bound = bound / count + 2 * EPS[out] * np.abs(r)
-    if count <= 1 and err is None:
+            r = np.asarray(r / np.asarray(count, inner), inner)
+            bound = bound / count + 2 * EPS[inner] * np.abs(r)
+    if inner != out:
+        bound = bound + 2 * EPS[out] * np.abs(r) + TINY[out]
+    bound = bound + np.where(mag == 0, TINY[out], 0)  # which of 0 and -0 it is depends on the order
+    if count <= 1 and err is None and np.all(mag):
         bound = None if name != "mean" else bound
     return fresh(np.asarray(r, out), bound, True)
 
 
 def dot(a, b):
     demand(isinstance(a, Arr) and isinstance(b, Arr) and a.dtype == b.dtype and KINDS[a.dtype] != "b", "dot")
+    demand(a.dtype != "float16", "dot of half precision")
     demand(1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.shape[-1] == b.shape[0], "shapes of dot")
     va, vb = a.val, b.val
     if KINDS[a.dtype] == "i":
         return fresh(np.asarray(va.dot(vb), a.dtype))
     finite_operands([va, vb])
-    wa, wb = np.abs(va.astype(float)), np.abs(vb.astype(float))
+    wa, wb = np.abs(va).astype(float), np.abs(vb).astype(float)
     n = a.shape[-1]
-    bound = 2 * (n + 1) * EPS[a.dtype] * wa.dot(wb)
+    mag = wa.dot(wb)
+    bound = (2 if KINDS[a.dtype] == "f" else 8) * (n + 1) * EPS[a.dtype] * mag
+    bound = bound + np.where(mag == 0, TINY[a.dtype], 0)  # of either sign
     if a.err is not None:
         bound = bound + a.err.dot(wb)
     if b.err is not None:
@@ -382,6 +395,42 @@ def reshape(x, shape):
     return fresh(np.array(x.val).reshape(shape), None if x.err is None else np.array(x.err).reshape(shape), x.taint)
 
 
+def join(arrays, axis):
+    demand(all(x.ndim == arrays[0].ndim > axis for x in arrays), "axes of concatenate")
+    for d in range(arrays[0].ndim):
+        demand(d == axis or all(x.shape[d] == arrays[0].shape[d] for x in arrays), "shapes of concatenate")
+    val = np.concatenate([x.val for x in arrays], axis)
+    demand(NAMES[val.dtype] in KINDS, "unused dtype")
+    err = None
+    if any(x.err is not None for x in arrays):
+        err = np.concatenate([np.zeros(x.shape) if x.err is None else x.err for x in arrays], axis)
+    return fresh(val, err, any(x.taint for x in arrays))
+
+
+# What the runner defines with np.fuse and lgt.task, as expressions of its operands; the second: the
+# result has the dtype of the first operand.
+CALLS = {
+    "damp": (["op", "divide", [0, ["op", "add", [["num", 1], ["op", "abs", [1]]]]]], False),
+    "bump": (["op", "where", [["op", "less", [0, 1]], ["op", "multiply", [0, 0]], ["op", "subtract", [1, 0]]]], False),
+    "lerp": (["op", "add", [0, ["op", "multiply", [["num", 0.25], ["op", "subtract", [1, 0]]]]]], True),
+    "relax": (["op", "add", [["op", "multiply", [0, ["num", 0.5]]], 1]], True),
+    "spread": (["op", "subtract", [["reduce", "max", 0, None, False], ["reduce", "min", 0, None, False]]], True),
+}
+OPS_AT = {"add": np.add, "subtract": np.subtract, "maximum": np.maximum, "minimum": np.minimum}
+REFUSED = {"shapes", "index", "reshape"}  # why lgt refuses, too
+
+
+def applied(name, args):
+    """A call of CALLS as an expression."""
+    def put_in(e):
+        if isinstance(e, int) and not isinstance(e, bool):
+            return args[e]
+        if e[0] == "op":
+            return ["op", e[1], [put_in(a) for a in e[2]], 0]
+        return ["reduce", e[1], put_in(e[2]), *e[3:]] if e[0] == "reduce" else e
+    return put_in(CALLS[name][0])
+
+
 # ---- the machine ----------------------------------------------------------------------------------
 
 
@@ -394,6 +443,8 @@ def pattern(dtype, shape, params):
     k = (np.arange(n, dtype="int64") * a + b) % m
     if dtype == "bool":
         val = k * 2 < m
+    elif KINDS[dtype] == "c":
+        val = ((k - m // 2) / q + 1j * ((k * 7 % m - m // 2) / q)).astype(dtype)
     elif KINDS[dtype] == "f":
         val = ((k - m // 2) / q).astype(dtype)
     else:
@@ -418,7 +469,7 @@ class Machine:
             if isinstance(x, Arr):
                 if id(x.root) not in roots:
                     r = x.root
-                    roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint)
+                    roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked)
                 x = Arr(roots[id(x.root)], x.off, x.shape, x.strides)
             other.env[name] = x
         other.seen = list(self.seen)
@@ -463,7 +514,37 @@ class Machine:
         if kind == "copy":
             x = self.array(e[1])
             return fresh(x.val, x.err, x.taint)
+        if kind == "pick":
+            x, where = self.array(e[1]), self.picked(e[1], e[2], e[3])
+            y = fresh(x.val[where], None if x.err is None else x.err[where], x.taint)
+            y.root.picked = e[3] is None
+            return y
+        if kind == "join":
+            return join([self.array(a) for a in e[1]], e[2])
+        if kind == "call":
+            y = self.array(applied(e[1], e[2]))
+            if not CALLS[e[1]][1]:
+                return y
+            x = self.array(e[2][0])
+            demand(np.can_cast(y.dtype, x.dtype, "same_kind"), "task that writes another kind")
+            demand(y.shape in (x.shape, ()), "task that writes another shape")
+            demand(x.size > 0, "extremum of nothing")
+            return fresh(*cast(y.val, y.err, x.dtype), y.taint)
         raise AssertionError(f"no expression {kind}")
+
+    def picked(self, e, key, axis):
+        """What an array in a key picks, as an index of NumPy: a mask, or positions along an axis (None: x[key])."""
+        x, k = self.array(e), self.array(key)
+        demand(x.ndim > 0 and k.ndim > 0, "nothing to pick from")
+        if k.dtype == "bool":
+            demand(axis is None and k.shape == x.shape[:k.ndim], "mask")
+            return np.array(k.val)
+        demand(KINDS[k.dtype] == "i" and (axis or 0) < x.ndim, "positions")
+        demand(x.ndim + k.ndim - 1 <= 6, "too many dimensions")
+        n, at = x.shape[axis or 0], k.val
+        demand((((at >= 1) & (at <= n)) | ((at <= -1) & (at >= -n))).all(), "positions")
+        at = at.astype("int64")
+        return (slice(None),) * (axis or 0) + (np.where(at > 0, at - 1, at),)
 
     def array(self, e):
         x = self.eval(e)
@@ -572,9 +653,89 @@ class Machine:
             if target.root.err is not None:
                 target.err[chosen] = 0
 
+    def do_put(self, s, depth):
+        """target[key] = value; with an operation: target:at(key):iadd(value); "each": np.add.at(target, key, value)."""
+        _, where, key, e, name, each = s
+        target, chosen = self.array(where), self.picked(where, key, None)
+        demand(target.writable(), "writing a copy or a broadcast view")
+        x = self.eval(e)
+        old = fresh(target.val[chosen], None if target.err is None else target.err[chosen])
+        demand(KINDS[target.dtype] != "b" or name is None, "arithmetic on bool")
+        if name is None or each:
+            val, err, taint = self.source(e, old)
+        else:
+            r = elementwise(name, [old, x])
+            demand(r.shape == old.shape and np.can_cast(r.dtype, target.dtype, "same_kind"), "in-place operation")
+            val, err, taint = *cast(r.val, r.err, target.dtype), r.taint
+        if each:
+            demand(err is None or not np.any(err), "accumulating inexact values")
+            demand(target.err is None and target.dtype in ("float64", "float32", "int64", "int32"), "accumulating")
+            finite_operands([target.val, val])
+            sums = np.array(target.val)
+            OPS_AT[name].at(sums, chosen, val)
+            wide = np.array(target.val).astype(float)
+            OPS_AT[name].at(wide, chosen, val.astype(float))
+            demand((np.abs(wide) < 2.0**31).all(), "overflow")
+            self.store(target, sums, None, False)
+            return
+        whole = np.array(target.val)
+        whole[chosen] = val
+        errors = np.zeros(target.shape) if target.err is None else np.array(target.err)
+        errors[chosen] = 0 if err is None else err
+        self.store(target, whole, errors if errors.any() else None, taint)
+
+    def do_into(self, s, depth):
+        """np.name(operands, {out = target, where = mask})."""
+        _, name, where, operands, mask = s
+        target = self.array(where)
+        demand(target.writable(), "writing a broadcast view")
+        r = elementwise(name, [self.eval(a) for a in operands])
+        demand(np.can_cast(r.dtype, target.dtype, "same_kind"), "out of another kind")
+        demand(r.shape == target.shape, "shapes of out")
+        val, err = cast(r.val, r.err, target.dtype)
+        if mask is not None:
+            m = self.array(mask)
+            demand(m.dtype == "bool" and m.shape == target.shape, "mask")
+            chosen = np.array(m.val)
+            val = np.where(chosen, val, target.val)
+            errors = [np.zeros(target.shape) if x is None else x for x in (err, target.err)]
+            err = np.where(chosen, *errors)
+        self.store(target, np.array(val), err if err is not None and np.any(err) else None, r.taint)
+
+    def do_host(self, s, depth):
+        """A loop over the elements on the host: each is negated."""
+        target = self.array(s[1])
+        demand(target.writable() and target.ndim > 0, "host")
+        demand(KINDS[target.dtype] in "if" and target.dtype != "float16", "elements that Lua can compute with")
+        demand(not target.dtype.startswith("u") and (target.dtype != "int64" or (np.abs(target.val) < 2**53).all()),
+               "elements that Lua can compute with")
+        self.store(target, -target.val, None if target.err is None else np.array(target.err), target.taint)
+
+    def do_free(self, s, depth):
+        x = self.array(["var", s[1]])
+        demand(not any(y is x for name, y in self.env.items() if name != s[1]), "a handle of two names")
+        del self.env[s[1]]
+
+    def do_fails(self, s, depth):
+        """Something that lgt must refuse; the program goes on."""
+        try:
+            self.value(s[1])
+        except Reject as reject:
+            demand(str(reject) in REFUSED, "not certainly refused")
+            return
+        raise Reject("not refused")
+
+    def do_exhaust(self, s, depth):
+        """A task that finds no memory spoils an array, until it is filled with 2."""
+        target = self.array(s[1])
+        demand(target.writable() and target.contiguous() and target.size == target.root.buf.size > 0, "not all of a root")
+        demand(target.dtype != "bool", "a number into bool")
+        self.store(target, np.full(target.shape, 2, target.dtype), None, False)
+
     def do_read(self, s, depth):
         _, name, e, where = s
         x = self.array(e)
+        demand(KINDS[x.dtype] != "c", "complex number")
         demand(len(where) == x.ndim, "indices of an element")
         one = index(x, [["i", k] for k in where])
         value = one.val[()].item()

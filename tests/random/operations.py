@@ -6,14 +6,18 @@ the operation, and their errors (None where no operand has any), and returns val
 import numpy as np
 
 np.seterr(all="ignore")  # what overflows or has no value is rejected or compared
-EPS = {"float64": 2.0**-52, "float32": 2.0**-23}
-TINY = {"float64": 1e-300, "float32": 1e-37}  # below it a relative bound means nothing
-LIMIT = {"float64": 1e9, "float32": 1e6}  # larger magnitudes are rejected
+EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "complex64": 2.0**-23, "complex128": 2.0**-52}
+# Below it a relative bound means nothing.
+TINY = {"float64": 1e-300, "float32": 1e-37, "float16": 1e-7, "complex64": 1e-37, "complex128": 1e-300}
+# Larger magnitudes are rejected.
+LIMIT = {"float64": 1e9, "float32": 1e6, "float16": 1e3, "complex64": 1e6, "complex128": 1e9}
+# Greater errors are rejected, too, absolute or relative.
+WORST = {name: 1e-3 * eps**0.5 if name != "float16" else 0.03 for name, eps in EPS.items()}
 ULPS = 10  # of a transcendental function: 4 of each library, and 2 to spare
 
 
 KINDS = {"bool": "b", "int8": "i", "int16": "i", "int32": "i", "int64": "i", "uint8": "i", "uint16": "i",
-         "uint32": "i", "float32": "f", "float64": "f"}
+         "uint32": "i", "uint64": "i", "float16": "f", "float32": "f", "float64": "f", "complex64": "c", "complex128": "c"}
 
 
 class Reject(Exception):
@@ -26,7 +30,7 @@ def demand(condition, why):
 
 
 NAMES = {np.dtype(n): n for n in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                                  "float16", "float32", "float64")}  # dtype.name is slow
+                                  "float16", "float32", "float64", "complex64", "complex128")}  # dtype.name is slow
 
 
 def rounded(val, err):
@@ -51,17 +55,33 @@ def op_subtract(v, e):
     return r, rounded(r, total(e))
 
 
+def complex_errors(v, e):
+    """No order of a complex product's terms is the right one: its errors, even of exact operands."""
+    finite_operands(v)
+    return [np.zeros(np.shape(x)) for x in v] if e is None else e
+
+
 def op_multiply(v, e):
     r = v[0] * v[1]
+    if r.dtype.kind == "c":
+        e = complex_errors(v, e)
+        own = 4 * EPS[NAMES[r.dtype]] * np.abs(v[0]) * np.abs(v[1]) + TINY[NAMES[r.dtype]]
+        return r, np.abs(v[0]) * e[1] + np.abs(v[1]) * e[0] + e[0] * e[1] + own
     return r, None if e is None else rounded(r, np.abs(v[0]) * e[1] + np.abs(v[1]) * e[0] + e[0] * e[1])
 
 
 def op_divide(v, e):
     demand((np.abs(v[1]) > 1e-6).all() or (e is None and np.isfinite(v[1]).all()), "divisor near zero")
     r = v[0] / v[1]
-    if e is None:
+    if r.dtype.kind == "c":
+        demand((np.abs(v[1]) > 1e-3).all(), "divisor near zero")
+        e = complex_errors(v, e)
+        own = 20 * EPS[NAMES[r.dtype]] * np.abs(r) + TINY[NAMES[r.dtype]]
+    elif e is None:
         return r, None
     demand((np.abs(v[1]) > 4 * e[1]).all(), "divisor not known")
+    if r.dtype.kind == "c":
+        return r, (e[0] + np.abs(r) * e[1]) / (np.abs(v[1]) - e[1]) + own
     return r, rounded(r, (e[0] + np.abs(r) * e[1]) / (np.abs(v[1]) - e[1]))
 
 
@@ -74,7 +94,7 @@ def exact_only(function):
 
 def finite_operands(v):
     for x in v:
-        demand(x.dtype.kind != "f" or np.isfinite(x).all(), "special operand")
+        demand(x.dtype.kind not in "fc" or np.isfinite(x).all(), "special operand")
 
 
 def op_remainder(v, e):
@@ -144,7 +164,16 @@ def op_negative(v, e):
 
 
 def op_absolute(v, e):
-    return np.abs(v[0]), total(e)
+    r = np.abs(v[0])
+    if v[0].dtype.kind == "c":
+        return r, ULPS * EPS[NAMES[r.dtype]] * r + complex_errors(v, e)[0]
+    return r, total(e)
+
+
+def op_part(function):
+    def op(v, e):
+        return np.array(function(v[0])), total(e)
+    return op
 
 
 def op_sign(v, e):
@@ -179,7 +208,8 @@ def op_compare(function):
     def op(v, e):
         if e is not None:
             margin = 2 * (e[0] + e[1])
-            demand(((np.abs(np.subtract(*[x.astype(float) for x in v])) > margin) | (margin == 0)).all(),
+            wide = complex if v[0].dtype.kind == "c" else float
+            demand(((np.abs(np.subtract(*[x.astype(wide) for x in v])) > margin) | (margin == 0)).all(),
                    "comparison not known")
         return function(*v), None
     return op
@@ -237,6 +267,7 @@ def within(lo, hi):
 #   arith   the common dtype             div     the common dtype, float64 for integers
 #   real    like arith, floats only      smooth  like div, one operand
 #   compare operands alike, gives bool   test    floats, gives bool
+#   part    of complex numbers
 #   logic   bool only                    bits    integers or bool          where  see below
 OPS = {
     "add": (2, "arith", op_add),
@@ -258,6 +289,9 @@ OPS = {
     "abs": (1, "arith", op_absolute),
     "sign": (1, "arith", op_sign),
     "square": (1, "arith", op_square),
+    "conj": (1, "part", op_part(np.conj)),
+    "real": (1, "part", op_part(np.real)),
+    "imag": (1, "part", op_part(np.imag)),
     "sqrt": (1, "div", op_sqrt),
     "floor": (1, "real", op_rounding(np.floor)),
     "ceil": (1, "real", op_rounding(np.ceil)),

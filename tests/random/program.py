@@ -6,9 +6,12 @@ statements are nested lists, so that they can be walked, copied, cut and compare
   expressions  ["var", name]  ["num", value]  ["op", name, operands, style]
                ["index", e, entries, style]  ["transpose", e, perm]  ["broadcast", e, shape]
                ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]
-               ["cast", dtype, e]  ["copy", e]
+               ["cast", dtype, e]  ["copy", e]  ["join", operands, axis]
+               ["pick", e, key, axis or None]: by a mask or by positions  ["call", name, operands]
   statements   ["new", name, dtype, shape, pattern]  ["let", name, e]  ["set", target, e]
                ["iop", op, target, e]  ["fill", target, mask, value]  ["read", name, e, indices]
+               ["put", target, key, e, op or None, each]  ["into", op, target, operands, mask or None]
+               ["host", target]  ["free", name]  ["fails", e]  ["exhaust", target]
                ["nil", name]  ["gc"]  ["flush"]  ["for", turns, block]  ["if", cond, block, block]
 
 machine.py gives them meaning.  A style chooses between ways to write the same thing in Lua.
@@ -49,7 +52,7 @@ class Program:
             if isinstance(x, list):
                 if len(x) > 1 and x[0] in ("op", "reduce", "iop"):
                     found.add(x[1])
-                if x and x[0] in ("dot", "broadcast", "reshape", "transpose", "cast", "copy", "fill", "read"):
+                if x and x[0] in ("pick", "join", "dot", "broadcast", "reshape", "transpose", "cast", "copy", "fill", "read"):
                     found.add(x[0])
                 for y in x:
                     walk(y)
@@ -148,6 +151,17 @@ class Lua:
     def e_copy(self, e):
         return f"{self.atom(e[1])}:copy()", True
 
+    def e_pick(self, e):
+        if e[3] is None:
+            return f"{self.atom(e[1])}[{self.text(e[2])}]", True
+        return f"np.take({self.text(e[1])}, {self.text(e[2])}, {e[3] + 1})", True
+
+    def e_join(self, e):
+        return f"np.concatenate({{{', '.join(self.text(a) for a in e[1])}}}, {e[2] + 1})", True
+
+    def e_call(self, e):
+        return f"calls.{e[1]}({', '.join(self.text(a) for a in e[2])})", True
+
     # -- statements
 
     def block(self, block, depth, names):
@@ -181,6 +195,31 @@ class Lua:
 
     def s_fill(self, s, depth, _):
         self.line(depth, f"{self.atom(s[1])}[{self.text(s[2])}] = {number(s[3])}")
+
+    def s_put(self, s, depth, _):
+        _, target, key, e, name, each = s
+        if name is None:
+            self.line(depth, f"{self.atom(target)}[{self.text(key)}] = {self.text(e)}")
+        elif each:
+            self.line(depth, f"np.{name}.at({self.text(target)}, {self.text(key)}, {self.text(e)})")
+        else:
+            self.line(depth, f"{self.atom(target)}:at({self.text(key)}):{IN_PLACE[name]}({self.text(e)})")
+
+    def s_into(self, s, depth, _):
+        where = "" if s[4] is None else f", where = {self.text(s[4])}"
+        self.line(depth, f"np.{s[1]}({', '.join(self.text(a) for a in s[3])}, {{out = {self.text(s[2])}{where}}})")
+
+    def s_host(self, s, depth, _):
+        self.line(depth, f"calls.negate({self.text(s[1])})")
+
+    def s_free(self, s, depth, _):
+        self.line(depth, f"{s[1]}:free()")
+
+    def s_fails(self, s, depth, _):
+        self.line(depth, f"calls.fails(function() return {self.text(s[1])} end)")
+
+    def s_exhaust(self, s, depth, _):
+        self.line(depth, f"calls.exhaust({self.text(s[1])})")
 
     def s_read(self, s, depth, names):
         self.bind(s[1], f"{self.atom(s[2])}({', '.join(str(position(k)) for k in s[3])})", depth, names)

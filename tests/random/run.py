@@ -30,18 +30,8 @@ BATCH = 50
 SHOWN = 8  # failing programs that are shrunk, at most 3 of those that look alike
 
 HEADER = """local np, lgt = require "array", require "lgt"
-local function input(dtype, shape, a, b, m, q)
-  local n, t = 1, {}
-  for d = 1, #shape do n = n * shape[d] end
-  local half = dtype:find("^uint") and 0 or math.floor(m / 2)
-  for i = 0, n - 1 do
-    local k = (i * a + b) % m
-    t[i + 1] = dtype:find("^float") and (k - half) / q or k - half
-    if dtype == "bool" then t[i + 1] = k * 2 < m end
-  end
-  if n == 0 then return np.zeros(shape, {dtype = dtype}) end
-  return np.array(t):astype(dtype):reshape(shape)
-end
+local prelude = dofile("tests/random/prelude.lua")
+local input, calls = prelude.input, prelude.calls
 local function seen(value) print("read", value) end
 local function keep(name, array) print(name, array) end
 """
@@ -173,7 +163,8 @@ def report(lgt, failure, without, keep, seconds):
 def missing_names(binary):
     """Operations that the library lacks."""
     from machine import OPS
-    names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to"})
+    names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to",
+                               "take", "concatenate"})
     done = subprocess.run([binary, "-e", PROBE % " ".join(names)], capture_output=True, text=True, timeout=60)
     if done.returncode:
         sys.exit(f"FAIL random: lgt does not start: {done.stderr.strip()[-800:]}")

@@ -2,8 +2,8 @@
 --
 --   lgt [--variable value ...] runner.lua BATCH.lua OUT [turns=N] [hotloop=N]
 --
--- BATCH.lua returns a list of {seed, function(np, lgt, input, seen, keep)}.  A program calls
---   input(dtype, shape, a, b, m, q)   for an array with the elements ((i*a + b) % m - m/2) / q
+-- BATCH.lua returns a list of {seed, function(np, lgt, input, calls, seen, keep)}.  A program calls
+--   input(...) and calls.NAME(...)    of prelude.lua
 --   seen(value)                       for each number that it reads
 --   keep(name, array)                 for each array that is alive at its end
 -- OUT holds, for each program in each turn: a line "P seed", then "S value" for each number seen,
@@ -28,23 +28,7 @@ end
 
 local out = assert(io.open(arg[2], "wb"))
 
-local function input(dtype, shape, a, b, m, q)
-  local number = lgt.dtypes.parse(dtype)
-  local count = 1
-  for d = 1, #shape do count = count * shape[d] end
-  local memory = core.host_memory(number, count)
-  local float = dtype:find("^float") ~= nil
-  local half = dtype:find("^uint") and 0 or math.floor(m / 2)
-  for i = 0, count - 1 do
-    local k = (i * a + b) % m
-    if dtype == "bool" then
-      memory[i] = k * 2 < m
-    else
-      memory[i] = float and (k - half) / q or k - half
-    end
-  end
-  return core.adopt(number, shape, memory)
-end
+local prelude = dofile(arg[0]:match("^(.*/)") .. "prelude.lua")
 
 local function seen(value)
   if type(value) == "number" then value = ("%.17g"):format(value) end
@@ -66,7 +50,7 @@ for _ = 1, turns do
     out:write("P ", seed, "\n")
     out:flush()
     local ok, message = pcall(function()
-      run(np, lgt, input, seen, keep)
+      run(np, lgt, prelude.input, prelude.calls, seen, keep)
       lgt.fence()
     end)
     if not ok then

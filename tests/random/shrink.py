@@ -5,7 +5,8 @@ import time
 from judge import REFERENCE, Subject, judge
 from machine import Reject
 
-EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "reshape", "reduce", "dot", "cast", "copy"}
+EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "reshape", "reduce", "dot", "cast", "copy", "pick",
+               "join", "call"}
 BLOCKS = {"for": [2], "if": [2, 3]}
 
 
@@ -295,6 +296,10 @@ def children(e):
         return [e[1]]
     if e[0] in ("cast", "reduce"):
         return [e[2]]
-    if e[0] == "dot":
+    if e[0] in ("dot", "pick"):
         return [e[1], e[2]]
+    if e[0] == "join":
+        return e[1]
+    if e[0] == "call":
+        return e[2]
     return []

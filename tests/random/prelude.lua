@@ -1,0 +1,86 @@
+-- What random programs call beside the library: their inputs, functions made with np.fuse and lgt.task
+-- (machine.py has the same ones as CALLS), loops on the host, and errors that must come.
+local ffi = require "ffi"
+local lgt = require "lgt"
+local np = require "array"
+local core = require "array.core"
+
+-- An array of a formula in integers: ((i*a + b) % m - m/2) / q.
+local function input(dtype, shape, a, b, m, q)
+  local number = lgt.dtypes.parse(dtype)
+  local count = 1
+  for d = 1, #shape do count = count * shape[d] end
+  local memory = core.host_memory(number, count)
+  local half = dtype:find("^uint") and 0 or math.floor(m / 2)
+  for i = 0, count - 1 do
+    local k = (i * a + b) % m
+    if dtype == "bool" then
+      memory[i] = k * 2 < m
+    elseif dtype == "float16" then
+      memory[i] = lgt.dtypes.number_to_half((k - half) / q)
+    elseif dtype:find("^float") then
+      memory[i] = (k - half) / q
+    elseif dtype:find("^complex") then
+      memory[i] = ffi.new("complex", (k - half) / q, (k * 7 % m - half) / q)
+    else
+      memory[i] = k - half
+    end
+  end
+  return core.adopt(number, shape, memory)
+end
+
+local calls = {
+  damp = np.fuse(function(x, y) return x / (1 + np.abs(y)) end),
+  bump = np.fuse(function(x, y) return np.where(np.less(x, y), x * x, y - x) end),
+}
+
+local lerp = lgt.task {
+  name = "lerp", args = { "in", "in", "out" }, params = 1,
+  generator = function(_, x, y, t) return x + t * (y - x) end,
+}
+function calls.lerp(x, y)
+  local result = np.empty_like(x)
+  lerp(x, y, result, 0.25)
+  return result
+end
+
+local relax = lgt.task {
+  name = "relax", args = { "inout", "in" },
+  generator = function(_, x, y) return x * 0.5 + y end,
+}
+function calls.relax(x, y)
+  local result = x:copy()
+  relax(result, y)
+  return result
+end
+
+local extrema = lgt.task {
+  name = "extrema", args = { "in", "max", "min" },
+  generator = function(_, x) return x, x end,
+}
+function calls.spread(x)
+  local most, least = np.empty({}, { dtype = x.dtype }), np.empty({}, { dtype = x.dtype })
+  extrema(x, most, least)
+  return most - least
+end
+
+function calls.negate(x)
+  x:host("rw", function(p)
+    for i = 0, x.size - 1 do p[i] = -p[i] end
+  end)
+end
+
+function calls.fails(f)
+  if pcall(f) then error("this should have been refused", 2) end
+end
+
+-- A task needs more memory than any machine has: it spoils x, which can be used again when it is overwritten.
+function calls.exhaust(x)
+  local huge = np.empty(2 ^ 43)
+  huge:fill(1)
+  x["..."] = huge[1]
+  calls.fails(function() return x:totable() end)
+  x:fill(2)
+end
+
+return { input = input, calls = calls }
