@@ -153,7 +153,7 @@ lgt_status lgt_body_verify(const lgt_body *body);
  * an array of nslot first slots, owned by the caller (lgt_mem_free).  The body is one that lgt_body_verify
  * accepts; UNSUPPORTED where an opcode has no complex form. */
 lgt_status lgt_body_lower_complex(const lgt_body *body, lgt_body **out, int **part);
-/* One line an instruction, for LGT_DEBUG. */
+/* One line an instruction, for tests and debuggers. */
 void lgt_body_print(const lgt_body *body, char *text, size_t room);
 
 #endif

@@ -55,7 +55,8 @@ const char *lgt_math_name(lgt_isa isa, int op, int dtype);
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n);
 
 /* Integer division: by zero it gives 0, and MIN / -1 gives MIN.  DIV truncates, and FMOD is its
- * remainder; FLOORDIV and MOD follow Python; a remainder of division by zero is 0.  Narrower integers widen to 64 bits and are cut afterwards.
+ * remainder; FLOORDIV and MOD follow Python; a remainder of division by zero is 0.  Narrower integers
+ * widen to 64 bits and are cut afterwards.
  * Integer POW wraps; a negative exponent gives what truncating the true value gives: 1 for base 1,
  * 1 or -1 for base -1, else 0.
  * Float FMOD is C's.  MOD and FLOORDIV are NumPy's: MOD has the divisor's sign even where it is 0,

@@ -67,10 +67,6 @@ static inline uint64_t without_sign_of_zero(int dtype, uint64_t key) {
   return key;
 }
 
-static int part_of(int dtype) {
-  return dtype == LGT_COMPLEX64 ? LGT_FLOAT32 : dtype == LGT_COMPLEX128 ? LGT_FLOAT64 : dtype;
-}
-
 /* ---- pairs by their keys ------------------------------------------------------------------------------------- */
 
 static void insertion_sort(pair *p, int64_t n) {
@@ -143,7 +139,7 @@ static uint64_t *radix_sort_keys(uint64_t *p, uint64_t *other, int64_t n, int by
 
 /* The n elements of a line in order: returns pairs whose `at` are offsets from 0. */
 static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair *room) {
-  int dtype = part_of(tile->dtype), bytes = (int)lgt_dtype_size(dtype);
+  int dtype = lgt_dtype_part(tile->dtype), bytes = (int)lgt_dtype_size(dtype);
   int64_t stride = tile->stride[tile->ndim - 1];
   pair *p = room, *other = room + n;
   bool is_complex = dtype != tile->dtype;
@@ -190,7 +186,7 @@ static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
   if (!room) return no_scratch(n);
   do {
-    if (part_of(from->dtype) == from->dtype) {
+    if (lgt_dtype_part(from->dtype) == from->dtype) {
       sort_keys(to, from, &walk, n, (uint64_t *)room);
       continue;
     }
@@ -224,7 +220,7 @@ static lgt_status argsort_lines(const lgt_tile *tiles, int nargs, const lgt_scal
 
 /* Do two elements come in this order?  1: a before b, -1: b before a, 0: they are equal. */
 static int compare(int dtype, const char *a, const char *b) {
-  int part = part_of(dtype);
+  int part = lgt_dtype_part(dtype);
   uint64_t x = without_sign_of_zero(part, key_of(part, a)), y = without_sign_of_zero(part, key_of(part, b));
   if (x == y && part != dtype) {
     x = without_sign_of_zero(part, key_of(part, a + lgt_dtype_size(part)));
