@@ -58,9 +58,9 @@ lgt_status lgt_isa_limit(const char *name) {
   while (isa < LGT_NISA && strcmp(name, lgt_isa_name(isa)) != 0) isa++;
   if (!*name) isa = host;
   if (isa == LGT_NISA)
-    return lgt_err(LGT_BAD_ARGUMENT, "isa is '%s': expected generic, avx2 or avx512", name);
+    return lgt_err(LGT_BAD_ARGUMENT, "isa = \"%s\": expected generic, avx2 or avx512", name);
   if (isa > (int)host)
-    return lgt_err(LGT_UNSUPPORTED, "isa is '%s': this CPU has no more than %s", name, lgt_isa_name(host));
+    return lgt_err(LGT_UNSUPPORTED, "isa = \"%s\": this CPU has no more than %s", name, lgt_isa_name(host));
   atomic_store_explicit(&isa_limit, isa, memory_order_relaxed);
   return LGT_OK;
 }

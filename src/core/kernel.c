@@ -306,7 +306,7 @@ static lgt_status enter_isa(const char *name) {
   lgt_isa before = lgt_isa_current();
   lgt_status status = lgt_isa_limit(name);
   if (!status && alive && lgt_isa_current() != before) {
-    status = lgt_err(LGT_UNSUPPORTED, "isa is '%s': another runtime of this process uses %s; close it first",
+    status = lgt_err(LGT_UNSUPPORTED, "isa = \"%s\": another runtime of this process uses %s; close it first",
                      name, lgt_isa_name(before));
     lgt_isa_limit(lgt_isa_name(before));
   }
