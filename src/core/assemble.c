@@ -146,8 +146,7 @@ static int load(assembler *as, int number, const lgt_inst *in) {
   int arg, byte;
   slot_argument(item->kind, in->a, in->dtype, &arg, &byte);
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig =
-      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
   uint16_t buffer = item->in[arg];
   cell *c = find_cell(as, buffer, byte, &sig);
   if (c) return c->value;
@@ -168,8 +167,7 @@ static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value)
   slot_argument(item->kind, in->b, in->dtype, &arg, &byte);
   if (item->out[arg] == LGT_NONE) return true;
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig =
-      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
   cell *c = find_cell(as, item->out[arg], byte, &sig);
   if (!c) c = add_cell(as, item->out[arg], number, arg, byte, in->dtype, &sig);
   if (!c) return false;
@@ -181,8 +179,7 @@ static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value)
 static int reduce_access(assembler *as, int number, int arg, int byte, int dtype) {
   const lgt_weave_item *item = &as->w->items->item[number];
   lgt_alignment align = lgt_item_align(as->w, item, arg);
-  lgt_signature sig =
-      lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align, as->shape->ndim);
+  lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
   cell c = {.buffer = item->out[arg],
             .byte = (int16_t)byte,
             .layout = item->layout[arg],

@@ -32,8 +32,7 @@ lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *me
   return failure;
 }
 
-void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure) {
-  (void)binder;
+void lgt_bind_poison(lgt_store *store, lgt_failure *failure) {
   lgt_failure_release(store->failure);
   store->failure = failure ? lgt_failure_retain(failure) : NULL;
   store->written = true;
@@ -509,7 +508,7 @@ static void poison_results(run *r, lgt_failure *failure) {
   for (int i = r->group->first; i < r->group->first + r->group->count; i++)
     for (int a = 0; a < plan->call[i].nargs; a++)
       if (plan->call[i].kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
-        lgt_bind_poison(r->binder, root_store(r, plan->call[i].root[a]), failure);
+        lgt_bind_poison(root_store(r, plan->call[i].root[a]), failure);
 }
 
 static void fail_group(run *r, lgt_status status, uint32_t line) {
@@ -587,7 +586,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   group->plan->stale = true;
   lgt_failure *failure = spoiled(binder, elided->rescue, recipe->binding);
   if (failure) {
-    lgt_bind_poison(binder, store, failure);
+    lgt_bind_poison(store, failure);
     drop_recipe(binder, store);
     return LGT_OK;
   }
@@ -605,7 +604,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
     lgt_err(status, "out of memory: to compute a result that was not stored; arrays take %lld of %lld bytes",
             (long long)binder->map->live, (long long)binder->map->budget);
   failure = lgt_bind_fail(binder, status, lgt_message(), store->line);
-  lgt_bind_poison(binder, store, failure);
+  lgt_bind_poison(store, failure);
   lgt_failure_release(failure);
   drop_recipe(binder, store);
   return LGT_OK;

@@ -67,7 +67,7 @@ void lgt_bind_wait_first(lgt_binder *binder);
 void lgt_bind_retire(lgt_binder *binder, bool all);
 /* A store that nobody refers to any more. */
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);
-void lgt_bind_poison(lgt_binder *binder, lgt_store *store, lgt_failure *failure);
+void lgt_bind_poison(lgt_store *store, lgt_failure *failure);
 /* All of the store is about to be overwritten: earlier failures are over. */
 void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 /* A failure with the source line of a call; remembered as the first unseen one. */

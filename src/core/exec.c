@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPINS = 2000, INLINE_COST = 96 * 1024 };
+enum { SPINS = 2000 };
 
 struct lgt_exec {
   pthread_mutex_t lock;
   pthread_cond_t work;     /* a task became ready, or has more chunks */
-  pthread_cond_t finished; /* a task is done */
+  pthread_cond_t finished; /* a task is done, or there is work for the thread that waits for one */
   lgt_task *head, *tail;   /* ready tasks that have chunks to take */
-  int sleeping, waiting;   /* workers in `work`, threads in `finished` */
+  int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
   bool stop;
   atomic_int available;    /* length of the list; read without the lock as a hint */
   atomic_int completed;    /* tasks, ever; a hint for waiting threads */
@@ -41,6 +41,7 @@ static void list_add(lgt_exec *exec, lgt_task *task) {
   exec->tail = task;
   atomic_fetch_add_explicit(&exec->available, 1, memory_order_relaxed);
   if (exec->sleeping) pthread_cond_broadcast(&exec->work);
+  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
 }
 
 static void list_remove_head(lgt_exec *exec) {
@@ -173,9 +174,8 @@ static int usable_cpus(void) {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out) {
+lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
   lgt_exec *exec = lgt_mem_zalloc(sizeof *exec);
-  (void)domains;
   if (!exec) return lgt_err(LGT_NO_MEMORY, "out of memory for the scheduler");
   exec->cpus = cpus > 0 ? cpus : usable_cpus();
   pthread_mutex_init(&exec->lock, NULL);
@@ -256,12 +256,12 @@ static void run_here(lgt_task *task) {
 }
 
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
-  if (task->cost < INLINE_COST && task->ordered == 0) {
+  if (task->cost < LGT_INLINE_COST && task->ordered == 0) {
     run_here(task);
     return;
   }
   pthread_mutex_lock(&exec->lock);
-  bool here = task->cost < INLINE_COST && task->pending == 1; /* what it waited for is done by now */
+  bool here = task->cost < LGT_INLINE_COST && task->pending == 1; /* what it waited for is done by now */
   if (!here && --task->pending == 0) start(exec, task);
   pthread_mutex_unlock(&exec->lock);
   if (here) run_here(task);
@@ -289,13 +289,11 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
     pthread_mutex_lock(&exec->lock);
     if (exec->head || atomic_load_explicit(&exec->completed, memory_order_relaxed) != seen) continue;
     exec->waiting++;
-    exec->sleeping++; /* new chunks wake this thread too: it waits on one condition for both */
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 1000000;
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
     pthread_cond_timedwait(&exec->finished, &exec->lock, &until);
-    exec->sleeping--;
     exec->waiting--;
   }
   pthread_mutex_unlock(&exec->lock);

@@ -20,6 +20,9 @@
 
 #include "core.h"
 
+/* Bytes; a task of less runs at once, where it is submitted: waking a worker costs as much. */
+enum { LGT_INLINE_COST = 96 * 1024 };
+
 typedef struct lgt_step lgt_step;
 struct lgt_step {
   int nchunk;
@@ -37,8 +40,7 @@ typedef struct lgt_edge {
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
-  int domain;
-  int64_t cost;               /* bytes or so; small tasks run at once where they are submitted */
+  int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
 
   struct lgt_task *next;      /* L: in the ready list */
   bool listed;                /* L */
@@ -56,7 +58,7 @@ typedef struct lgt_task {
 typedef struct lgt_exec lgt_exec;
 
 /* `cpus`: threads that work, the submitting one included. */
-lgt_status lgt_exec_new(int cpus, int domains, lgt_exec **out);
+lgt_status lgt_exec_new(int cpus, lgt_exec **out);
 void lgt_exec_free(lgt_exec *exec); /* everything submitted must be done */
 int lgt_exec_cpus(const lgt_exec *exec);
 

@@ -205,8 +205,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
       if (!collide(la, writes, lb, wrote)) continue;
-      lgt_signature sa = lgt_signature_of(la, &call->space.align[a], call->space.ndim);
-      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b], earlier->space.ndim);
+      lgt_signature sa = lgt_signature_of(la, &call->space.align[a]);
+      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
       /* Equal views under one launch partition are the same sub-stores; where the view stands still
        * along a cut dimension, several colours share its elements. */
       bool apart = true;
@@ -316,6 +316,45 @@ static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {
   return status;
 }
 
+/* ---- what LGT_DEBUG=fuse shows --------------------------------------------------------------------- */
+
+static void log_summary(const lgt_plan *plan) {
+  int passes = 0, elided = 0;
+  for (int g = 0; g < plan->ngroup; g++) {
+    passes += plan->group[g].nloop;
+    elided += plan->group[g].nelided;
+  }
+  lgt_log_print(LGT_LOG_FUSE, "%d launches become %d tasks of %d loops; %d results are not stored",
+                plan->ncall, plan->ngroup, passes, elided);
+}
+
+/* Groups and loops; a root is r if it is stored, t if not, with its number and layout. */
+static void log_plan(const lgt_plan *plan) {
+  for (int g = 0; g < plan->ngroup; g++) {
+    const lgt_plan_group *group = &plan->group[g];
+    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g,
+                  group->count, group->nloop, group->nslot, group->nelided, group->launch->ncolour,
+                  lgt_refusal_text(group->refusal));
+    for (int i = group->first; i < group->first + group->count; i++) {
+      char text[256] = "";
+      int used = 0;
+      for (int a = 0; a < plan->call[i].nargs && used < 200; a++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u",
+                         plan->root[plan->call[i].root[a]].stored ? 'r' : 't', plan->call[i].root[a],
+                         plan->call[i].layout[a]);
+      lgt_log_print(LGT_LOG_FUSE, "  %s%s", plan->call[i].kind->name, text);
+    }
+    for (int l = 0; l < group->nloop; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      if (loop->cpu) lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->cpu->name);
+      else
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l,
+                      loop->kernel->loop->ninst, loop->kernel->loop->naccess, loop->shape.nchunk,
+                      (long long)loop->bytes, loop->stream ? ", streaming" : "");
+    }
+  }
+}
+
 /* ---- entry ---------------------------------------------------------------------------------------- */
 
 static lgt_plan *plan_new(const lgt_window *window, int n) {
@@ -361,34 +400,8 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
     plan_free(plan);
     return status;
   }
-  if (lgt_log_on(FUSE, 3)) lgt_plan_log(fuser, plan);
+  if (lgt_log_on(FUSE, 1)) log_summary(plan);
+  if (lgt_log_on(FUSE, 3)) log_plan(plan);
   *out = plan;
   return LGT_OK;
-}
-
-void lgt_plan_log(const lgt_fuser *fuser, const lgt_plan *plan) {
-  for (int g = 0; g < plan->ngroup; g++) {
-    const lgt_plan_group *group = &plan->group[g];
-    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g,
-                  group->count, group->nloop, group->nslot, group->nelided, group->launch->ncolour,
-                  lgt_refusal_text(group->refusal));
-    for (int i = group->first; i < group->first + group->count; i++) {
-      char text[256] = "";
-      int used = 0;
-      for (int a = 0; a < plan->call[i].nargs && used < 200; a++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u",
-                         plan->root[plan->call[i].root[a]].stored ? 'r' : 't', plan->call[i].root[a],
-                         plan->call[i].layout[a]);
-      lgt_log_print(LGT_LOG_FUSE, "  %s%s", plan->call[i].kind->name, text);
-    }
-    for (int l = 0; l < group->nloop; l++) {
-      const lgt_plan_loop *loop = &group->loop[l];
-      if (loop->cpu) lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->cpu->name);
-      else
-        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l,
-                      loop->kernel->loop->ninst, loop->kernel->loop->naccess, loop->shape.nchunk,
-                      (long long)loop->bytes, loop->stream ? ", streaming" : "");
-    }
-  }
-  (void)fuser;
 }

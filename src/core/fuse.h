@@ -167,7 +167,7 @@ typedef struct lgt_fuser {
   lgt_solver solver;
   int workers;
   int64_t cache_bytes;        /* of the last-level cache */
-  double collection_ns;       /* what a collection costs, as measured */
+  double collection_ns;       /* what a collection costs (lgt_collected) */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
   lgt_plan **table;           /* owned, open addressing by hash */
   uint32_t count, mask;
@@ -177,7 +177,7 @@ typedef struct lgt_fuser {
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);
 void lgt_fuser_fini(lgt_fuser *fuser);
-/* Forget all plans (the options changed); those with recipes are kept aside. */
+/* Forget all plans (the options changed).  They are kept aside: recipes may need them. */
 void lgt_fuser_clear(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
@@ -185,7 +185,5 @@ lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
 /* Make the plan of the first n calls, whose canonical form the window holds; replaces a stale one.
  * Handles that died before are known; the others count as alive. */
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
-/* Groups and loops as text, for LGT_DEBUG=fuse:3. */
-void lgt_plan_log(const lgt_fuser *fuser, const lgt_plan *plan);
 
 #endif

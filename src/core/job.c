@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INLINE_COST = 96 * 1024, CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
+enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
 typedef struct cpu_call {
   const lgt_kind *kind;
@@ -280,8 +280,7 @@ void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lg
 }
 
 /* Does every address of the nest lie within its slot?  Bad bookkeeping is a bug of lgt. */
-static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_instance **inst,
-                       const lgt_binder *binder) {
+static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_instance **inst) {
   for (int a = 0; a < nest->loop->naccess; a++) {
     if (loop->access[a].slot == LGT_NONE || nest->shape->size == 0) continue;
     const lgt_instance *i = inst[loop->access[a].slot];
@@ -294,7 +293,6 @@ static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_inst
     int64_t bytes = i->elem * lgt_rect_size(&i->rect);
     lgt_assert(lo >= i->data && hi <= i->data + bytes);
   }
-  (void)binder;
 }
 
 static void collect_params(const lgt_job_source *source, const lgt_plan_loop *loop, lgt_scalar *out) {
@@ -323,7 +321,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
   w->loop.nest = (lgt_nest){code, shape, base, param, NULL};
   w->loop.kernel = loop->kernel;
   w->loop.stream = loop->stream;
-  if (binder->check) check_nest(&w->loop.nest, loop, inst, binder);
+  if (binder->check) check_nest(&w->loop.nest, loop, inst);
   m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
                                                        loop_run, shape->partial ? loop_end : NULL, w};
   int64_t bytes = binder->map->domains > 1 ? loop->bytes / source->group->launch->ncolour : loop->bytes;
@@ -378,7 +376,7 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
     if (group->loop[l].cpu) return false;
     cost += group->loop[l].bytes;
   }
-  if (cost >= INLINE_COST) return false;
+  if (cost >= LGT_INLINE_COST) return false;
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && !quiet(inst[s], group->slot[s].written || !group->slot[s].initial)) return false;
   return true;
@@ -400,7 +398,6 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
   lgt_status status = LGT_OK;
   lgt_base *base = m.base;
   lgt_scalar *param = m.param;
-  m.job->task.domain = lgt_bind_domain_of(binder, group->launch, colour);
   for (int l = 0; l < group->nloop && !status; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
     if (loop->cpu) {

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3 };
+enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
 static const double COLLECTION_NS = 30000;      /* until the caller's heap is known */
@@ -76,12 +76,20 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
   return LGT_OK;
 }
 
+/* Numbers with which a machine would come to a standstill rather than a runtime to life. */
+static lgt_status check_config(const lgt_config *config) {
+  if (config->cpus > MAX_CPUS)
+    return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
+  if (config->domains > MAX_DOMAINS)
+    return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible", config->domains, MAX_DOMAINS);
+  return LGT_OK;
+}
+
 static void apply_config(lgt_runtime *rt) {
   rt->fuser.solver.min_tile = rt->config->min_tile;
   rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
   rt->binder.check = rt->config->check;
   int window = rt->config->window;
-  if (window < 1) window = 1;
   if (window > RING) window = RING;
   if (rt->target > window || rt->target == 0) rt->target = window < FIRST_WINDOW ? window : FIRST_WINDOW;
   rt->front.limit = (uint32_t)rt->target;
@@ -93,9 +101,9 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!status)
     status = lgt_window_init(&rt->window, 2 * RING); /* a full window, and a full front behind it */
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
-  if (!status) status = lgt_exec_new(rt->config->cpus, rt->config->domains, &rt->exec);
+  if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
-  int domains = rt->config->domains < 1 ? 1 : rt->config->domains;
+  int domains = rt->config->domains;
   lgt_map_init(&rt->map, &rt->stores, domains, memory_budget(rt->config));
   rt->fuser = (lgt_fuser){.stores = &rt->stores,
                           .kernels = rt->kernels,
@@ -131,6 +139,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   lgt_status status = config ? LGT_OK : lgt_config_make(&rt->config);
   if (config && !(rt->config = lgt_config_copy(config)))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  if (!status) status = check_config(rt->config);
   if (!status) status = lgt_log_set(rt->config->debug);
   if (!status) status = init_parts(rt);
   if (!status) {
@@ -258,7 +267,7 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
     lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
     for (int a = 0; a < call->nargs; a++)
       if (call->kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
-        lgt_bind_poison(&rt->binder, lgt_store_at(&rt->stores, call->store[a]), failure);
+        lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
     lgt_failure_release(failure);
   }
   drop_calls(rt);

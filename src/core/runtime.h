@@ -39,7 +39,6 @@ struct lgt_runtime {
   char *text;            /* owned: what explain returned last */
 
   int64_t launches, windows, plans, collections;
-  int64_t base_copied, base_tasks; /* counters that are reset */
 };
 
 /* Everything recorded is planned and started, without asking for collections. */

@@ -50,9 +50,8 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
 
-lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align, int ndim) {
+lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align) {
   lgt_signature s = {.offset = layout->offset};
-  (void)ndim;
   for (int d = 0; d < layout->ndim; d++)
     if (align->to[d] >= 0 && layout->shape[d] != 1) s.stride[align->to[d]] = layout->stride[d];
   return s;
@@ -123,7 +122,7 @@ static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const
   item_space(w, earlier, &bndim, bextent);
   if (!ordered && same_space(andim, aextent, bndim, bextent)) {
     lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
-    lgt_signature as = lgt_signature_of(a, &aalign, andim), bs = lgt_signature_of(b, &balign, bndim);
+    lgt_signature as = lgt_signature_of(a, &aalign), bs = lgt_signature_of(b, &balign);
     if (lgt_signature_equal(&as, &bs)) return earlier->loop;
   }
   return earlier->loop + 1;
@@ -155,7 +154,7 @@ static unsigned kept_dims(const lgt_weaver *w, const lgt_weave_item *item, int n
   for (int a = 0; a < item->nargs; a++) {
     if (!is_reduction(item, a)) continue;
     lgt_alignment align = lgt_item_align(w, item, a);
-    lgt_signature s = lgt_signature_of(layout_of(w, item->layout[a]), &align, ndim);
+    lgt_signature s = lgt_signature_of(layout_of(w, item->layout[a]), &align);
     for (int d = 0; d < ndim; d++)
       if (s.stride[d]) kept |= 1u << d;
   }

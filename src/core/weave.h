@@ -83,7 +83,7 @@ typedef struct lgt_weaver {
 typedef struct lgt_signature {
   int64_t offset, stride[LGT_MAX_DIM];
 } lgt_signature;
-lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align, int ndim);
+lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align);
 static inline bool lgt_signature_equal(const lgt_signature *a, const lgt_signature *b) {
   return !__builtin_memcmp(a, b, sizeof *a);
 }

@@ -65,6 +65,8 @@ TEST(bad_configurations_are_refused) {
   unsetenv("LGT_CPUS");
   REFUSED(open_with(&none, "debug", "nonsense:9", NULL), LGT_BAD_ARGUMENT, "nonsense");
   REFUSED(open_with(&none, "isa", "vax", NULL), LGT_BAD_ARGUMENT, "vax");
+  REFUSED(open_with(&none, "cpus", "1000000", NULL), LGT_BAD_ARGUMENT, "at most 4096");
+  REFUSED(open_with(&none, "domains", "2147483647", NULL), LGT_BAD_ARGUMENT, "at most 1024");
   CHECK(!none);
   CHECK_EQ(lgt_mem_live(), live);
 }

@@ -73,7 +73,7 @@ static void retire(job *j) {
 static void random_tasks(int cpus) {
   static job jobs[TASKS];
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(cpus, 1, &exec));
+  CHECK(!lgt_exec_new(cpus, &exec));
   for (int round = 0; round < 100 && !check_failed; round++) {
     int last[INSTANCES], retired = 0;
     setup();
@@ -114,7 +114,7 @@ TEST(three_threads) { random_tasks(3); }
 TEST(readers_do_not_wait_for_each_other) {
   static job jobs[5];
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(1, 1, &exec));
+  CHECK(!lgt_exec_new(1, &exec));
   setup();
   static const bool writes[5] = {true, false, false, true, false};
   static const int waits[5] = {0, 1, 1, 3, 1};
@@ -147,7 +147,7 @@ TEST(who_only_waits_does_not_fail) {
   for (int early = 0; early < 2; early++) {
     static job jobs[4];
     lgt_exec *exec;
-    CHECK(!lgt_exec_new(1, 1, &exec));
+    CHECK(!lgt_exec_new(1, &exec));
     setup();
     for (int t = 0; t < 4; t++) make(&jobs[t], t, 1 << 20);
     jobs[0].step.run = fail_now;
@@ -174,7 +174,7 @@ TEST(who_only_waits_does_not_fail) {
 TEST(memory_may_run_out) {
   static job jobs[2];
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(1, 1, &exec));
+  CHECK(!lgt_exec_new(1, &exec));
   setup();
   make(&jobs[0], 0, 1 << 20);
   make(&jobs[1], 1, 1 << 20);

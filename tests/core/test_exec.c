@@ -175,7 +175,7 @@ static void random_graph(lgt_exec *exec, bool may_fail) {
 static void graphs(int cpus, bool may_fail) {
   lgt_exec *exec;
   int64_t live = lgt_mem_live();
-  CHECK(!lgt_exec_new(cpus, 1, &exec));
+  CHECK(!lgt_exec_new(cpus, &exec));
   CHECK_EQ(lgt_exec_cpus(exec), cpus);
   for (int round = 0; round < 60 && !check_failed; round++) random_graph(exec, may_fail);
   CHECK_EQ(atomic_load(&mistakes), 0);
@@ -201,7 +201,7 @@ static lgt_status meet(lgt_step *step, int chunk) {
 
 TEST(the_waiting_thread_works_too) {
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(2, 1, &exec));
+  CHECK(!lgt_exec_new(2, &exec));
   for (int round = 0; round < 20; round++) {
     lgt_step step = {2, NULL, meet, NULL, NULL};
     lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
@@ -217,7 +217,7 @@ TEST(the_waiting_thread_works_too) {
 
 TEST(a_task_without_steps_is_done) {
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(2, 1, &exec));
+  CHECK(!lgt_exec_new(2, &exec));
   lgt_task task = {.cost = 1 << 30};
   lgt_task_init(&task);
   lgt_exec_submit(exec, &task);
@@ -229,7 +229,7 @@ TEST(a_task_without_steps_is_done) {
 
 TEST(all_usable_cpus_by_default) {
   lgt_exec *exec;
-  CHECK(!lgt_exec_new(0, 1, &exec));
+  CHECK(!lgt_exec_new(0, &exec));
   CHECK(lgt_exec_cpus(exec) >= 1 && lgt_exec_cpus(exec) <= sysconf(_SC_NPROCESSORS_CONF));
   lgt_exec_free(exec);
   lgt_exec_free(NULL);
@@ -256,7 +256,7 @@ static void on_alarm(int number) {
 static void a_wait_is_interrupted(void) {
   lgt_step step = {.nchunk = 1, .run = hold};
   lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
-  CHECK(!lgt_exec_new(2, 1, &interrupted_exec));
+  CHECK(!lgt_exec_new(2, &interrupted_exec));
   atomic_store(&held, 1);
   lgt_task_init(&task);
   lgt_exec_submit(interrupted_exec, &task);
