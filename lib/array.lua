@@ -107,6 +107,7 @@ local function methods_at_home(file, names)
 end
 
 at_home("random", "random")
+at_home("fft", "fft")
 at_home("npy", "save load")
 at_home("fuse", "fuse")
 at_home("print", "set_printoptions")
@@ -143,6 +144,13 @@ end
 np.pi, np.e, np.inf, np.nan = math.pi, math.exp(1), math.huge, 0 / 0
 np.newaxis = "*"
 np.ufuncs = ufunc.all
+
+setmetatable(np.linalg, {
+  __index = function(linalg, name)
+    require "array.decompose"
+    return rawget(linalg, name)
+  end,
+})
 
 return setmetatable(np, {
   __index = function(_, name)

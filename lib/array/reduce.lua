@@ -450,21 +450,30 @@ end
 
 np.linalg = np.linalg or {}
 
--- The norm of vectors: order 2 (default), 1, math.huge, -math.huge, 0, or any other number.  Of a matrix
--- without an axis: Frobenius.
+-- The norm of vectors: order 2 (default), 1, math.huge, -math.huge, 0, or any other number.  Without an order
+-- the root of the sum of squares, of arrays of any shape.  Of matrices (two axes, or an array of two
+-- dimensions without an axis) with an order: 1, -1, 2, -2, math.huge, -math.huge, "fro", "nuc".
 ---@param a lgt_array
----@param order number?
+---@param order number|string|nil
 ---@param axis integer|integer[]|nil
+---@return lgt_array
 function np.linalg.norm(a, order, axis, options)
   a = np.asarray(a)
   if core.is_options(order) then options, order = order, nil end
   options = core.check_options(options, { axis = true, keepdims = true, ord = true }, "norm")
-  order, axis = order or options.ord or 2, axis or options.axis
+  order, axis = order or options.ord, axis or options.axis
   local keepdims = options.keepdims
-  if order == 2 then return np.sqrt(along(SUM_OF_SQUARES, a, axis, keepdims)) end
-  if axis == nil and core.ndim_of(a) > 1 then
-    raise("norm: of a matrix only the Frobenius norm (no order) is known; give an axis for vectors")
+  if type(axis) == "table" and #axis == 1 then axis = axis[1] end
+  if order ~= nil and (type(axis) == "table" or axis == nil and core.ndim_of(a) == 2) then
+    require "array.decompose"
+    return core.matrix_norm(a, order, axis or { 1, 2 }, keepdims)
   end
+  if type(order) == "string" then raise("norm: %q is a norm of matrices", order) end
+  if order ~= nil and axis == nil and core.ndim_of(a) > 2 then
+    raise("norm: of an array of %d dimensions: give one axis, or two", core.ndim_of(a))
+  end
+  order = order or 2
+  if order == 2 then return np.sqrt(along(SUM_OF_SQUARES, a, axis, keepdims)) end
   if order == 1 then return along(SUM_OF_ABS, a, axis, keepdims) end
   if order == math.huge then return along(MAX_OF_ABS, a, axis, keepdims) end
   if order == -math.huge then return along(MIN_OF_ABS, a, axis, keepdims) end

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core.h"
+#include "blas.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
@@ -53,6 +53,11 @@ static void load_blas(void) {
     blas.library = library;
     return;
   }
+}
+
+void *lgt_blas_library(void) {
+  pthread_once(&blas.once, load_blas);
+  return blas.library;
 }
 
 /* ---- one operand as BLAS wants it ---------------------------------------------------------------- */

@@ -24,7 +24,8 @@ typedef struct lgt_builtin {
   lgt_cpu_variant variant;
 } lgt_builtin;
 
-extern const lgt_builtin lgt_sort_builtins[], lgt_scan_builtins[], lgt_gather_builtins[], lgt_special_builtins[];
+extern const lgt_builtin lgt_sort_builtins[], lgt_scan_builtins[], lgt_gather_builtins[],
+    lgt_special_builtins[], lgt_lapack_builtins[], lgt_fft_builtins[];
 
 /* ---- walking over the leading dimensions of several tiles -------------------------------------------- */
 

@@ -10,7 +10,8 @@ last place (float results of different mathematical libraries); "error" as the N
 lgt must refuse, at the line of the case, or (a task that failed) at a later one and naming that line.
 
 Here are the cases of the core of the library; each further topic has a file in tests/lua/topics, which is
-given `case`, `change` and INPUTS, and may add inputs of its own.
+given `case`, `change` and INPUTS, and may add inputs of its own; where results depend on more than a few
+roundings it states its own TOLERANCE.
 """
 import argparse
 import importlib.util
@@ -480,7 +481,10 @@ end
 """
 
 
-def judge(wanted, got):
+TOLERANCE = {"float16": 4e-3, "float32": 2e-6, "float64": 1e-13}
+
+
+def judge(wanted, got, tolerance):
     """What is wrong with `got`, or None."""
     wanted = np.asarray(wanted)
     if wanted.shape != got.shape:
@@ -491,7 +495,7 @@ def judge(wanted, got):
         same = wanted == got
     else:
         part = wanted.real.dtype
-        eps = {"float16": 4e-3, "float32": 2e-6, "float64": 1e-13}[part.name]
+        eps = tolerance[part.name]
         same = np.isclose(got, wanted, rtol=eps, atol=eps, equal_nan=True)
         if part == "float64" and wanted.dtype.kind == "f":
             same |= (np.abs(wanted) < 1e-300) & (np.abs(got) < 1e-300)
@@ -550,7 +554,7 @@ def main():
                     wanted = scope["a"]
                 else:
                     wanted = eval(numpy, scope)
-                why = judge(wanted, np.load(f"{folder}/{n}.npy"))
+                why = judge(wanted, np.load(f"{folder}/{n}.npy"), SCOPE.get("TOLERANCE", TOLERANCE))
             if why:
                 bad += 1
                 print(f"FAIL {lua}: {why}")

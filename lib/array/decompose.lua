@@ -1,0 +1,461 @@
+-- array/decompose.lua - np.linalg: systems of equations, decompositions, and what is made of them.
+--
+-- LAPACK does the work, as tasks (src/core/lapack.c): the last two axes are matrices, those before a stack of
+-- which each matrix is one call.  A matrix is never cut, so that one of more than LIMIT rows or columns is
+-- refused; stacks are spread over domains and workers.  A matrix that is singular, or not positive definite, is an
+-- error where the result is looked at, naming the line that asked.
+--
+-- Integers count as float64; float16 is refused, as by NumPy.
+
+local core = require "array.core"
+local native = require "array.native"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+
+local linalg = np.linalg
+
+local LIMIT = 16384 -- 2 GiB of float64
+
+-- ---- arguments --------------------------------------------------------------------------------------------
+
+local function inexact(a, who)
+  a = np.asarray(a)
+  local dtype = core.dtype_of(a)
+  if dtype == dtypes.FLOAT16 then raise("%s: float16 is too narrow; use astype", who) end
+  return dtypes.category[dtype] < 2 and np.astype(a, "float64") or a
+end
+
+-- A stack of matrices in a dtype that LAPACK has; its shape before the matrices, their rows and columns.
+local function matrices(a, who, square)
+  a = inexact(a, who)
+  local shape = core.shape_of(a)
+  local ndim = #shape
+  if ndim < 2 then raise("%s: a matrix was expected, not %d dimensions", who, ndim) end
+  local rows, columns = shape[ndim - 1], shape[ndim]
+  if square and rows ~= columns then raise("%s: a square matrix was expected, not %d x %d", who, rows, columns) end
+  if math.max(rows, columns) > LIMIT then
+    raise("%s: a matrix of %d x %d; each is decomposed in one piece, of at most %d rows and columns", who, rows,
+      columns, LIMIT)
+  end
+  return a, { unpack(shape, 1, ndim - 2) }, rows, columns
+end
+
+local function with(stack, ...)
+  local shape = { unpack(stack) }
+  for i = 1, select("#", ...) do shape[#shape + 1] = (select(i, ...)) end
+  return shape
+end
+
+local function real_of(a) return dtypes.part_of(core.dtype_of(a)) end
+local function epsilon(a) return real_of(a) == dtypes.FLOAT32 and 2 ^ -23 or 2 ^ -52 end
+
+-- ---- systems of equations -----------------------------------------------------------------------------------
+
+-- x with a x = b.
+---@param a lgt_array (..., n, n)
+---@param b lgt_array (..., n) if it has one dimension less than a, else (..., n, k)
+---@return lgt_array of b's shape
+function linalg.solve(a, b)
+  local stack, n
+  a, stack, n = matrices(a, "solve", true)
+  b = inexact(b, "solve")
+  local single = core.ndim_of(b) == core.ndim_of(a) - 1
+  if single then b = np.expand_dims(b, -1) end
+  local shape = core.shape_of(b)
+  if #shape < 2 or shape[#shape - 1] ~= n then
+    raise("solve: a matrix of %d rows and right-hand sides of shape %s", n, core.shape_text(core.shape_of(b)))
+  end
+  local k = shape[#shape]
+  stack = core.broadcast_shapes({ stack, { unpack(shape, 1, #shape - 2) } }, "solve")
+  local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
+  a = np.broadcast_to(np.asarray(a, { dtype = dtypes.name[dtype] }), with(stack, n, n))
+  b = np.broadcast_to(np.asarray(b, { dtype = dtypes.name[dtype] }), with(stack, n, k))
+  local x = native.new(dtype, with(stack, n, k))
+  native.lines("solve", "wrr", { x, a, b }, nil, 2)
+  return single and np.squeeze(x, -1) or x
+end
+
+---@param a lgt_array (..., n, n)
+---@return lgt_array
+function linalg.inv(a)
+  a = matrices(a, "inv", true)
+  local x = native.new(core.dtype_of(a), core.shape_of(a))
+  native.lines("inv", "wr", { x, a }, nil, 2)
+  return x
+end
+
+-- The determinant as a sign (a number of absolute value 1 for complex matrices) and the logarithm of its
+-- absolute value.
+---@param a lgt_array (..., n, n)
+---@return lgt_array sign, lgt_array logarithm
+function linalg.slogdet(a)
+  local stack
+  a, stack = matrices(a, "slogdet", true)
+  local sign, logarithm = native.new(core.dtype_of(a), stack), native.new(real_of(a), stack)
+  native.lines("slogdet", "wwr", { sign, logarithm, a }, nil, 0)
+  return sign, logarithm
+end
+
+---@param a lgt_array (..., n, n)
+---@return lgt_array (...)
+function linalg.det(a)
+  local sign, logarithm = linalg.slogdet(matrices(a, "det", true))
+  return sign * np.exp(logarithm)
+end
+
+-- ---- decompositions -------------------------------------------------------------------------------------------
+
+-- The lower triangular L with a = L L^H, of a Hermitian positive definite matrix, of which only the lower
+-- triangle is looked at.
+---@param a lgt_array (..., n, n)
+---@return lgt_array
+function linalg.cholesky(a)
+  a = matrices(a, "cholesky", true)
+  local l = native.new(core.dtype_of(a), core.shape_of(a))
+  native.lines("cholesky", "wr", { l, a }, nil, 2)
+  return l
+end
+
+-- a = Q R with orthonormal columns in Q and an upper triangle R.
+---@param a lgt_array (..., m, n)
+---@param mode string? "reduced" (default), "complete", or "r" for R alone
+---@return lgt_array q, lgt_array r
+function linalg.qr(a, mode)
+  local stack, m, n
+  a, stack, m, n = matrices(a, "qr")
+  mode = mode or "reduced"
+  if mode ~= "reduced" and mode ~= "complete" and mode ~= "r" then
+    raise("qr: mode is \"reduced\", \"complete\" or \"r\", not %q", tostring(mode))
+  end
+  local k = mode == "complete" and m or math.min(m, n)
+  local dtype = core.dtype_of(a)
+  if m == 0 or n == 0 then
+    local eye = np.broadcast_to(np.eye(m, k, { dtype = dtypes.name[dtype] }), with(stack, m, k))
+    local r = np.zeros(with(stack, k, n), { dtype = dtypes.name[dtype] })
+    if mode == "r" then return r end
+    return eye, r
+  end
+  local q, r = native.new(dtype, with(stack, m, k)), native.new(dtype, with(stack, k, n))
+  native.lines("qr", "wwr", { q, r, a }, nil, 2)
+  if mode == "r" then return r end
+  return q, r
+end
+
+local svd_options = { full_matrices = true, compute_uv = true }
+
+-- a = U S V^H: singular values in descending order, orthonormal columns in U, orthonormal rows in V^H.
+---@param a lgt_array (..., m, n)
+---@param options {full_matrices: boolean?, compute_uv: boolean?}? both true by default
+---@return lgt_array u (..., m, m), lgt_array s (..., k), lgt_array vh (..., n, n); reduced to k = min(m, n)
+---  columns and rows if full_matrices is false; s alone if compute_uv is false
+function linalg.svd(a, options)
+  if type(options) == "boolean" then options = { full_matrices = options } end
+  options = core.check_options(options, svd_options, "svd")
+  local stack, m, n
+  a, stack, m, n = matrices(a, "svd")
+  local k = math.min(m, n)
+  local s = native.new(real_of(a), with(stack, k))
+  if options.compute_uv == false then
+    native.lines("svdvals", "wr", { s, a }, nil, 1)
+    return s
+  end
+  local full = options.full_matrices ~= false
+  local dtype = core.dtype_of(a)
+  if k == 0 then
+    local function eye(r, c)
+      return np.broadcast_to(np.eye(r, c, { dtype = dtypes.name[dtype] }), with(stack, r, c))
+    end
+    return eye(m, full and m or 0), s, eye(full and n or 0, n)
+  end
+  local u, v = native.new(dtype, with(stack, m, full and m or k)), native.new(dtype, with(stack, full and n or k, n))
+  native.lines("svd", "wwwr", { s, u, v, a }, nil, 1)
+  return u, s, v
+end
+
+local function check_triangle(uplo, who)
+  uplo = uplo or "L"
+  if uplo ~= "L" and uplo ~= "U" then raise("%s: \"L\" or \"U\" was expected, not %q", who, tostring(uplo)) end
+  return uplo == "U" and 1 or 0
+end
+
+-- Eigenvalues, ascending, and eigenvectors (columns) of a symmetric or Hermitian matrix, of which only one
+-- triangle is looked at.
+---@param a lgt_array (..., n, n)
+---@param uplo string? "L" (default) or "U"
+---@return lgt_array values (..., n), lgt_array vectors (..., n, n)
+function linalg.eigh(a, uplo)
+  local stack, n
+  a, stack, n = matrices(a, "eigh", true)
+  local w, v = native.new(real_of(a), with(stack, n)), native.new(core.dtype_of(a), with(stack, n, n))
+  native.lines("eigh", "wwr", { w, v, a }, { check_triangle(uplo, "eigh") }, 1)
+  return w, v
+end
+
+---@return lgt_array values, ascending
+function linalg.eigvalsh(a, uplo)
+  local stack, n
+  a, stack, n = matrices(a, "eigvalsh", true)
+  local w = native.new(real_of(a), with(stack, n))
+  native.lines("eigvalsh", "wr", { w, a }, { check_triangle(uplo, "eigvalsh") }, 1)
+  return w
+end
+
+-- Eigenvalues and eigenvectors (columns), always complex: whether all of them are real depends on data.
+---@param a lgt_array (..., n, n)
+---@return lgt_array values (..., n), lgt_array vectors (..., n, n)
+function linalg.eig(a)
+  local stack, n
+  a, stack, n = matrices(a, "eig", true)
+  local dtype = dtypes.complex_of(core.dtype_of(a))
+  local w, v = native.new(dtype, with(stack, n)), native.new(dtype, with(stack, n, n))
+  native.lines("eig", "wwr", { w, v, a }, nil, 1)
+  return w, v
+end
+
+---@return lgt_array values, complex
+function linalg.eigvals(a)
+  local stack, n
+  a, stack, n = matrices(a, "eigvals", true)
+  local w = native.new(dtypes.complex_of(core.dtype_of(a)), with(stack, n))
+  native.lines("eigvals", "wr", { w, a }, nil, 1)
+  return w
+end
+
+-- The x of least norm that makes a x closest to b.
+---@param a lgt_array (m, n)
+---@param b lgt_array (m) or (m, k)
+---@param rcond number? singular values below this times the greatest count as 0: machine precision times
+---  max(m, n)
+---@return lgt_array x, lgt_array residuals (sums of squares, one for each column), lgt_array rank,
+---  lgt_array singular values
+function linalg.lstsq(a, b, rcond)
+  local _, m, n
+  a, _, m, n = matrices(a, "lstsq")
+  b = inexact(b, "lstsq")
+  if core.ndim_of(a) ~= 2 or core.ndim_of(b) > 2 or core.ndim_of(b) == 0 then
+    raise("lstsq: a matrix and a vector or matrix were expected")
+  end
+  if core.shape_of(b)[1] ~= m then raise("lstsq: %d equations and %d right-hand sides", m, core.shape_of(b)[1]) end
+  local single = core.ndim_of(b) == 1
+  if single then b = np.expand_dims(b, 2) end
+  local k = core.shape_of(b)[2]
+  local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
+  a, b = np.asarray(a, { dtype = dtypes.name[dtype] }), np.asarray(b, { dtype = dtypes.name[dtype] })
+  local x, s = native.new(dtype, { n, k }), native.new(dtypes.part_of(dtype), { math.min(m, n) })
+  local rank = np.zeros({}, { dtype = "int64" })
+  if m == 0 or n == 0 then
+    x = np.zeros(n, k, { dtype = dtypes.name[dtype] })
+  else
+    rank = native.new(dtypes.INT64, {})
+    native.lines("lstsq", "wwwrr", { x, s, rank, a, b }, { rcond or epsilon(a) * math.max(m, n) }, 2)
+  end
+  local residuals = np.sum(np.square(np.abs(b - np.dot(a, x))), 1)
+  return single and np.squeeze(x, 2) or x, residuals, rank, s
+end
+
+-- ---- what is made of decompositions ---------------------------------------------------------------------------------
+
+-- The pseudo-inverse of Moore and Penrose, from the singular values above rcond (1e-15) times the greatest.
+---@param a lgt_array (..., m, n)
+---@param rcond number?
+---@return lgt_array (..., n, m)
+function linalg.pinv(a, rcond)
+  local stack, m, n
+  a, stack, m, n = matrices(a, "pinv")
+  if m == 0 or n == 0 then return np.zeros(with(stack, n, m), { dtype = dtypes.name[core.dtype_of(a)] }) end
+  local u, s, v = linalg.svd(np.conj(a), { full_matrices = false })
+  local cutoff = (rcond or 1e-15) * np.max(s, -1, { keepdims = true })
+  local large = np.greater(s, cutoff)
+  local inverse = np.where(large, 1 / np.where(large, s, 1), 0)
+  return np.matmul(np.swapaxes(v, -1, -2), np.expand_dims(inverse, -1) * np.swapaxes(u, -1, -2))
+end
+
+-- The number of singular values above tol: machine precision times max(m, n) times the greatest.
+---@param a lgt_array (..., m, n)
+---@param tol number?
+---@return lgt_array int64 (...)
+function linalg.matrix_rank(a, tol)
+  a = np.asarray(a)
+  if core.ndim_of(a) < 2 then return np.astype(np.asarray(np.any(np.reshape(a, { -1 }), 1)), "int64") end
+  local _, m, n
+  a, _, m, n = matrices(a, "matrix_rank")
+  local s = linalg.svd(a, { compute_uv = false })
+  local bound = tol or np.max(s, -1, { keepdims = true, initial = 0 }) * (epsilon(a) * math.max(m, n))
+  return np.sum(np.greater(s, bound), -1)
+end
+
+-- How much a system of equations amplifies errors: the norm of a times that of its inverse.
+---@param a lgt_array (..., m, n)
+---@param p number|string|nil as the order of np.linalg.norm; 2 and -2 take singular values
+---@return lgt_array (...)
+function linalg.cond(a, p)
+  a = matrices(a, "cond")
+  if p == nil or p == 2 or p == -2 then
+    local s = linalg.svd(a, { compute_uv = false })
+    local n = core.shape_of(s)[core.ndim_of(s)]
+    if n == 0 then raise("cond: the matrix is empty") end
+    local function at(i) return lgt.alias(s, lgt.project(core.layout_of(s), core.ndim_of(s), i)) end
+    return p == -2 and at(n - 1) / at(0) or at(0) / at(n - 1)
+  end
+  return linalg.norm(a, p, { -2, -1 }) * linalg.norm(linalg.inv(a), p, { -2, -1 })
+end
+
+-- a multiplied with itself n times; n < 0: its inverse.
+---@param a lgt_array (..., m, m)
+---@param n integer
+---@return lgt_array
+function linalg.matrix_power(a, n)
+  a = np.asarray(a)
+  local shape = core.shape_of(a)
+  if #shape < 2 or shape[#shape] ~= shape[#shape - 1] then
+    raise("matrix_power: a square matrix was expected, not shape %s", core.shape_text(shape))
+  end
+  if not core.is_integer(n) then raise("matrix_power: an integer was expected, not %s", (core.describe(n))) end
+  if n == 0 then
+    return np.copy(np.broadcast_to(np.eye(shape[#shape], { dtype = dtypes.name[core.dtype_of(a)] }), shape))
+  end
+  if n < 0 then a, n = linalg.inv(a), -n end
+  local result
+  while n > 0 do
+    if n % 2 == 1 then result = result and np.matmul(result, a) or a end
+    n = math.floor(n / 2)
+    if n > 0 then a = np.matmul(a, a) end
+  end
+  return result
+end
+
+-- The product of several matrices, in the order that takes the fewest multiplications (Cormen et al.,
+-- Introduction to Algorithms, 15.2); the first and the last may be vectors.
+---@param arrays lgt_array[]
+---@return lgt_array
+function linalg.multi_dot(arrays)
+  if type(arrays) ~= "table" or #arrays < 2 then raise("multi_dot: a table of at least two arrays was expected") end
+  local list, count = {}, #arrays
+  for i = 1, count do list[i] = np.asarray(arrays[i]) end
+  local row, column = core.ndim_of(list[1]) == 1, core.ndim_of(list[count]) == 1
+  if row then list[1] = np.expand_dims(list[1], 1) end
+  if column then list[count] = np.expand_dims(list[count], 2) end
+  local p = {}
+  for i, a in ipairs(list) do
+    if core.ndim_of(a) ~= 2 then raise("multi_dot: array %d has %d dimensions, not 2", i, core.ndim_of(a)) end
+    p[i - 1], p[i] = core.shape_of(a)[1], core.shape_of(a)[2]
+  end
+  local cost, split = {}, {}
+  for i = 1, count do cost[i], split[i] = { [i] = 0 }, {} end
+  for length = 1, count - 1 do
+    for i = 1, count - length do
+      local j = i + length
+      cost[i][j] = math.huge
+      for k = i, j - 1 do
+        local c = cost[i][k] + cost[k + 1][j] + p[i - 1] * p[k] * p[j]
+        if c < cost[i][j] then cost[i][j], split[i][j] = c, k end
+      end
+    end
+  end
+  local function product(i, j)
+    if i == j then return list[i] end
+    return np.dot(product(i, split[i][j]), product(split[i][j] + 1, j))
+  end
+  local result = product(1, count)
+  if row then result = np.squeeze(result, 1) end
+  return column and np.squeeze(result, -1) or result
+end
+
+local pade = { 64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+               10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1 }
+
+-- The exponential of a matrix, by scaling, a rational approximation of degree 13, and squaring (Higham, SIAM J.
+-- Matrix Anal. Appl. 26, 2005).  Waits, for the norm of the matrix.
+---@param a lgt_array (n, n)
+---@return lgt_array
+function linalg.expm(a)
+  local stack, n
+  a, stack, n = matrices(a, "expm", true)
+  if #stack > 0 then
+    raise("expm: one matrix was expected, not a stack of shape %s", core.shape_text(core.shape_of(a)))
+  end
+  if n == 0 then return np.copy(a) end
+  local norm = core.read_item(np.max(np.sum(np.abs(a), 1)))
+  if norm ~= norm or norm == math.huge then raise("expm: the matrix has elements that are not finite") end
+  local squarings = math.max(0, math.ceil(math.log(norm / 5.371920351148152) / math.log(2)))
+  a = a / 2 ^ squarings
+  local eye = np.eye(n, { dtype = dtypes.name[core.dtype_of(a)] })
+  local a2 = np.dot(a, a)
+  local a4 = np.dot(a2, a2)
+  local a6 = np.dot(a2, a4)
+  local function sum(i) return pade[i + 6] * a6 + pade[i + 4] * a4 + pade[i + 2] * a2 + pade[i] * eye end
+  local odd = np.dot(a, np.dot(a6, pade[14] * a6 + pade[12] * a4 + pade[10] * a2) + sum(2))
+  local even = np.dot(a6, pade[13] * a6 + pade[11] * a4 + pade[9] * a2) + sum(1)
+  local result = linalg.solve(even - odd, even + odd)
+  for _ = 1, squarings do result = np.dot(result, result) end
+  return result
+end
+
+-- The norm of matrices that two axes span.
+---@param order number|string 1, -1, 2, -2, math.huge, -math.huge, "fro", "nuc"
+function core.matrix_norm(a, order, axes, keepdims)
+  local ndim = core.ndim_of(a)
+  if type(axes) ~= "table" or #axes ~= 2 then raise("norm: two axes were expected") end
+  local rows, columns = core.check_axis(axes[1], ndim, "norm"), core.check_axis(axes[2], ndim, "norm")
+  if rows == columns then raise("norm: axis %d is given twice", rows) end
+  a = np.moveaxis(inexact(a, "norm"), { rows, columns }, { -2, -1 })
+  local result
+  if order == "fro" then
+    result = linalg.norm(a, nil, { -2, -1 })
+  elseif order == 2 or order == -2 or order == "nuc" then
+    local s = linalg.svd(a, { compute_uv = false })
+    result = order == 2 and np.max(s, -1) or order == -2 and np.min(s, -1) or np.sum(s, -1)
+  elseif order == 1 or order == -1 or order == math.huge or order == -math.huge then
+    local sums = np.sum(np.abs(a), (order == 1 or order == -1) and -2 or -1)
+    result = order > 0 and np.max(sums, -1) or np.min(sums, -1)
+  else
+    raise("norm: matrices have the norms 1, -1, 2, -2, math.huge, -math.huge, \"fro\" and \"nuc\", not %s",
+      tostring(order))
+  end
+  if not keepdims then return result end
+  return np.expand_dims(result, { math.min(rows, columns), math.max(rows, columns) })
+end
+
+-- x with tensordot(a, x, ndim of x) = b.
+---@param a lgt_array
+---@param b lgt_array
+---@param axes integer[]? axes of a to move behind the others first
+---@return lgt_array
+function linalg.tensorsolve(a, b, axes)
+  a, b = np.asarray(a), np.asarray(b)
+  if axes then
+    local to = {}
+    for i = 1, #axes do to[i] = core.ndim_of(a) - #axes + i end
+    a = np.moveaxis(a, axes, to)
+  end
+  local shape, n = core.shape_of(a), core.size_of(b)
+  local rest = { unpack(shape, core.ndim_of(b) + 1) }
+  if core.product(rest) ~= n or core.size_of(a) ~= n * n then
+    raise("tensorsolve: shapes %s and %s do not make a square system", core.shape_text(shape),
+      core.shape_text(core.shape_of(b)))
+  end
+  return np.reshape(linalg.solve(np.reshape(a, { n, n }), np.ravel(b)), rest)
+end
+
+-- The inverse with respect to tensordot over `ind` (2) axes.
+---@param a lgt_array
+---@param ind integer?
+---@return lgt_array
+function linalg.tensorinv(a, ind)
+  a, ind = np.asarray(a), ind or 2
+  local shape = core.shape_of(a)
+  if not core.is_integer(ind) or ind < 1 then
+    raise("tensorinv: a number of axes was expected, not %s", tostring(ind))
+  end
+  local first, last = { unpack(shape, 1, ind) }, { unpack(shape, ind + 1) }
+  local n = core.product(first)
+  if core.product(last) ~= n then
+    raise("tensorinv: the axes of shape %s do not make a square matrix", core.shape_text(shape))
+  end
+  local result = { unpack(last) }
+  for i = 1, #first do result[#result + 1] = first[i] end
+  return np.reshape(linalg.inv(np.reshape(a, { n, n })), result)
+end
+
+return true
