@@ -211,7 +211,11 @@ local axes = ffi.new("int[6]")
 local function fill_extents(shape)
   local ndim = #shape
   if ndim > 6 then raise("a shape of %d dimensions: arrays have at most 6", ndim) end
-  for d = 1, ndim do extents[d - 1] = shape[d] end
+  for d = 1, ndim do
+    local extent = shape[d]
+    if extent >= 2 ^ 61 then raise("an extent of %.4g: an array has less than 2^61 bytes", extent) end
+    extents[d - 1] = extent
+  end
   return ndim
 end
 
@@ -236,7 +240,12 @@ function lgt.project(layout, dim, index) return checked(C.lgt_layout_project(rt,
 function lgt.promote(layout, dim, extent) return checked(C.lgt_layout_promote(rt, layout, dim - 1, extent)) end
 
 function lgt.transpose(layout, order)
-  for d = 1, #order do axes[d - 1] = order[d] - 1 end
+  local seen = {}
+  for d = 1, #order do
+    if seen[order[d]] then raise("transpose: axis %d is given twice", order[d]) end
+    seen[order[d]] = true
+    axes[d - 1] = order[d] - 1
+  end
   return checked(C.lgt_layout_transpose(rt, layout, axes))
 end
 

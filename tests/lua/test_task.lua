@@ -90,6 +90,10 @@ check.case("mistakes", function()
   local gone = np.ones(3)
   gone:free()
   check.refuses("argument 2 was released", function() lerp(np.ones(3), gone, np.ones(3), 1) end)
+  for _, dim in ipairs { 0, 7, "x" } do
+    local far = lgt.task { name = "far", args = { "out" }, generator = function(b) return b:position(dim) end }
+    check.refuses("1 to 6 was expected", function() far(np.ones(2)) end)
+  end
   local bad = lgt.task { name = "bad", args = { "in", "out" }, generator = function(_, x) return x, x end }
   check.refuses("returned 2 values", function() bad(np.ones(2), np.ones(2)) end)
 end)

@@ -362,6 +362,9 @@ function Body:constant(x) return lift(self, x) end
 -- The coordinate along dimension `dim` (from 1) of the iteration space, counted from 0, an int64;
 -- without `dim` the position in C order.
 function Body:coordinate(dim)
+  if dim ~= nil and not (type(dim) == "number" and dim >= 1 and dim <= 6) then
+    raise("a coordinate along dimension %s: 1 to 6 was expected, or none for the position in C order", tostring(dim))
+  end
   local id = C.lgt_body_index(self.body, dim and dim - 1 or -1)
   if id < 0 then fail() end
   return value(self, id, INT64, 0)
