@@ -17,11 +17,13 @@ local distance = lgt.task {
   end,
 }
 
-np.random.seed(1)
-local x, y = np.random.rand(n), np.random.rand(n)
+-- Well-spread points of the unit square: the fractional parts of the multiples of two irrational numbers.
+local i = np.arange(n)
+local x, y = i * 0.8191725133961645 % 1, i * 0.6710436067037893 % 1
 local d, count = np.empty(n), np.empty()
 distance(x, y, d, count, 1, 1, 1, 0.1)
 
 print(("points    %d"):format(n))
-print(("close     %.4f"):format(count() / n))
-print(("farthest  %.6g"):format(d:max():item()))
+print(("close     %d"):format(count()))
+print(("mean      %.12g"):format(d:mean():item()))
+print(("farthest  %.12g"):format(d:max():item()))
