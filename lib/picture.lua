@@ -74,15 +74,27 @@ local function stored(bytes, size)
   return table.concat(parts)
 end
 
--- Write a matrix as a PNG file.
+local known_options = { low = true, high = true }
+
+local function check(path, a, options)
+  if type(path) ~= "string" then error("picture.save: a file name was expected, not " .. type(path), 3) end
+  if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 or a.dtype:find("complex") then
+    error("picture.save: a matrix of real numbers with elements was expected", 3)
+  end
+  for name in pairs(options) do
+    if not known_options[name] then
+      error(("picture.save: unknown option %s; it takes high, low"):format(tostring(name)), 3)
+    end
+  end
+end
+
+-- Write a matrix as a PNG file.  Raises if the file cannot be written.
 ---@param path string
 ---@param a lgt_array a matrix of real numbers
 ---@param options {low: number?, high: number?}? values of the first and last colour; default: the extremes
 function picture.save(path, a, options)
-  if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 then
-    error("picture.save: a matrix with elements was expected", 2)
-  end
   options = options or {}
+  check(path, a, options)
   local low, high = options.low or np.min(a):item(), options.high or np.max(a):item()
   local scale = high > low and 255 / (high - low) or 0
   local shades = np.clip((a - low) * scale, 0, 255):astype("uint8")
@@ -101,10 +113,11 @@ function picture.save(path, a, options)
   end)
   local file, message = io.open(path, "wb")
   if not file then error("picture.save: " .. message, 2) end
-  file:write("\137PNG\r\n\26\n",
+  local written, why = file:write("\137PNG\r\n\26\n",
     chunk("IHDR", big_endian(columns) .. big_endian(rows) .. "\8\2\0\0\0"), -- 8 bits, red green blue
     chunk("IDAT", stored(bytes, size)), chunk("IEND", ""))
-  file:close()
+  local closed, late = file:close()
+  if not written or not closed then error(("picture.save: %s: %s"):format(path, why or late), 2) end
 end
 
 return picture
