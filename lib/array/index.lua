@@ -388,13 +388,13 @@ local function other_index(a, key)
 end
 jit.off(other_index)
 
-local function alias(a, layout) return wrap(C.lgt_array_alias(rt, a.id, layout)) end
+local function alias(a, layout) return (wrap(C.lgt_array_alias(rt, a.id, layout))) end
 
 -- a[key] for each type of key.  Each is compiled on its own, also where the choice between them is interpreted.
 local function get_named(a, key)
   local known = by_text[handles[a.id].layout + 0.5]
   local layout = known and known[key]
-  if layout then return alias(a, layout) end
+  if layout then return (alias(a, layout)) end
   local getter = getters[key]
   if getter then return getter(a) end
   return other_index(a, key)
@@ -403,13 +403,13 @@ end
 local function get_position(a, key)
   local known = by_position[handles[a.id].layout + 0.5]
   local layout = known and known[key + 0.5]
-  if layout then return alias(a, layout) end
+  if layout then return (alias(a, layout)) end
   return other_index(a, key)
 end
 
 local function get_table(a, key)
   local layout = find_in_tree(handles[a.id].layout, key)
-  if layout then return alias(a, layout) end
+  if layout then return (alias(a, layout)) end
   return other_index(a, key)
 end
 

@@ -208,7 +208,8 @@ end
 jit.off(other_pair)
 
 -- One function for each pair of operands, and one that chooses: what is compiled on its own stays compiled where the
--- choice is interpreted.
+-- choice is interpreted.  Parentheses around what is returned make a call that is no tail call: the JIT compiler takes
+-- loops with 15 tail calls at most as a whole, and there is one an operation already, in the operators and methods.
 local function binary_arrays(u, a, b)
   if not (istype(Array, a) and istype(Array, b)) then return other_pair(u, a, b) end
   local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
@@ -218,7 +219,7 @@ local function binary_arrays(u, a, b)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
   l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
   commit()
-  return wrap(id)
+  return (wrap(id))
 end
 
 local function launch_number(rule, a, x)
@@ -229,27 +230,27 @@ local function launch_number(rule, a, x)
   l.arg[0], l.arg[1] = id, a.id
   l.param[0].f = x
   commit()
-  return wrap(id)
+  return (wrap(id))
 end
 
 local function array_number(u, a, b)
   if not istype(Array, a) then return other_pair(u, a, b) end
   local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, b) end
-  return launch_number(rule, a, b)
+  return (launch_number(rule, a, b))
 end
 
 local function number_array(u, a, b)
   if not istype(Array, b) then return other_pair(u, a, b) end
   local rule = u[-class_of[handles[b.id].layout] - SECOND] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, a) end
-  return launch_number(rule, b, a)
+  return (launch_number(rule, b, a))
 end
 
 local function binary(u, a, b)
-  if type(b) == "number" then return array_number(u, a, b) end
-  if type(a) == "number" then return number_array(u, a, b) end
-  return binary_arrays(u, a, b)
+  if type(b) == "number" then return (array_number(u, a, b)) end
+  if type(a) == "number" then return (number_array(u, a, b)) end
+  return (binary_arrays(u, a, b))
 end
 ufunc.binary = binary
 
@@ -272,7 +273,7 @@ local function unary(u, a)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
   l.arg[0], l.arg[1] = id, a.id
   commit()
-  return wrap(id)
+  return (wrap(id))
 end
 ufunc.unary = unary
 
@@ -317,8 +318,8 @@ end
 
 -- u is the table of rules for in-place use; returns a.
 local function inplace(u, a, b)
-  if type(b) == "number" then return inplace_number(u, a, b) end
-  return inplace_array(u, a, b)
+  if type(b) == "number" then return (inplace_number(u, a, b)) end
+  return (inplace_array(u, a, b))
 end
 ufunc.inplace = inplace
 
