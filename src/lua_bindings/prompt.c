@@ -137,7 +137,12 @@ static bool turn(lua_State *L) {
   if (lua_isnil(L, -1)) return false;
   if (!lua_isfunction(L, -1)) return true;
   int base = lua_gettop(L) - 1;
-  if (report(L, call(L, 0, LUA_MULTRET))) return true;
+  if (call(L, 0, LUA_MULTRET)) {
+    push_function(L, "tidy");
+    lua_insert(L, -2);
+    if (!report(L, call(L, 1, 1))) report(L, 1);
+    return true;
+  }
   int count = lua_gettop(L) - base;
   if (count == 0) return true;
   push_function(L, "show");

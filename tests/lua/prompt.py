@@ -4,14 +4,17 @@
     tests/lua/prompt.py --lgt build/lgt
 """
 import argparse
+import fcntl
 import os
 import pty
 import re
 import select
-import signal
 import shutil
+import signal
+import struct
 import sys
 import tempfile
+import termios
 import time
 import traceback
 
@@ -29,6 +32,7 @@ class Session:
         variables.update(env or {})
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))  # a line is not broken
             os.chdir(home)
             os.execve(lgt, [lgt, *arguments], variables)
         self.seen = ""
@@ -186,11 +190,17 @@ def helping(start):
 
 def errors(start):
     s = start()
-    s.type("error('deliberate')", "stack traceback")
+    s.type("error('deliberate')", "stdin:1: deliberate")
     s.alive()
+    s.type("function deep(n) if n == 0 then error('at the end') end return 1 + deep(n - 1) end")
+    shown = s.type("deep(3)", "in main chunk")
+    assert shown.count("in function 'deep'") == 4, shown
     s.type("x = = 1", "unexpected symbol")
     s.alive()
-    s.type("np.zeros(3) + np.zeros(4)", "broadcast")
+    s.send("np.zeros(3) + np.zeros(4)\n")
+    s.expect("np.zeros(4)")
+    s.expect("shapes (3) and (4)")
+    assert "/" not in s.expect("> "), "frames of the library are shown"
     s.alive()
     s.type("error({})", "not a string")
     s.alive()
@@ -224,11 +234,14 @@ def interruption(start):
         file.write("local n = 0\nwhile true do n = n + 1 end\n")
     stops("dofile('spin.lua')")
     stops("timeit('spin()')")
-    # a wait for the runtime: its tasks take seconds, and nothing was looked at before
-    s.type("big = np.ones(1500, 1500)")
-    s.type("for i = 1, 60 do big = np.matmul(big, big) * 1e-4 end")
-    stops("big[{1, 1}]:item()", delay=0.1)
-    stops("lgt.fence()", delay=0.1)
+    # waits for the runtime, for a single task that takes seconds
+    s.type("function polynomial(x) for i = 1, 300 do x = x * x * 0.5 + 0.1 end return x end")
+    s.type("long = np.fuse(polynomial)(np.full({20000000}, 0.3))")
+    stops("long[1]:item()", delay=0.05)
+    stops("lgt.fence()", delay=0.05)
+    s.type("begin = lgt.time()")
+    s.type("lgt.fence()")
+    s.type("lgt.time() - begin > 0.02", "true")  # the waits ended before the task
     s.type("np.arange(3) + 1", "[1 2 3]")
     s.send("half a li")
     s.send(INTERRUPT)

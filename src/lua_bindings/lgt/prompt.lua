@@ -9,8 +9,8 @@
 --
 -- np and lgt are loaded when they are first used.
 --
--- The loop is C (prompt.c): start(terminal), then read() -> chunk, which it calls, and show(values...), until
--- read returns nil; then stop().  read returns false where there is nothing to call.  `terminal` has
+-- The loop is C (prompt.c): start(terminal), then read() -> chunk, which it calls, and show(values...) or
+-- tidy(error), until read returns nil; then stop().  read returns false where there is nothing to call.  `terminal` has
 -- line(prompt) and complain(message), and on a real terminal also remember, load, save and columns; it calls
 -- terminal.complete.
 --
@@ -230,6 +230,20 @@ function prompt.show(...)
   rawset(globals, "___", rawget(globals, "__"))
   rawset(globals, "__", rawget(globals, "_"))
   rawset(globals, "_", first)
+end
+
+-- An error as a person wants to see it: without the frames of the libraries, and without a traceback that says
+-- nothing more than the message.  A pipe gets what luajit would write.
+function prompt.tidy(message)
+  local text, frames = tostring(message):match("^(.*)\nstack traceback:\n(.*)$")
+  if not text or not terminal.remember then return message end
+  local kept = {}
+  for frame in (frames .. "\n"):gmatch("([^\n]*)\n") do
+    local place = frame:match("^\t(.-):%d+: ")
+    if not (place and sources.is_library("@" .. place)) and not frame:match("^\t%[") then kept[#kept + 1] = frame end
+  end
+  if #kept <= 1 then return text end
+  return text .. "\nstack traceback:\n" .. table.concat(kept, "\n")
 end
 
 function prompt.start(functions)
