@@ -168,10 +168,11 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), place = *rect;
+  lgt_region places = {&place, 1, 1};
   if (!read && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
   if (!status && store->failure) return report(rt, store->failure);
-  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? rect : NULL, write, out);
+  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? &places : NULL, write, out);
   if (!status && write && !lgt_store_written(&rt->map, store, 0, rect))
     status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
   if (status == LGT_NO_MEMORY) {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exchange.h"
 #include "job.h"
 #include "weave.h"
 
@@ -102,16 +103,36 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   return status;
 }
 
+static bool contains_all(const lgt_region *region, const lgt_region *inner) {
+  for (int i = 0; i < inner->count; i++)
+    if (!lgt_region_contains(region, &inner->rect[i])) return false;
+  return true;
+}
+
+/* Copy the newest elements of these places into the domain's instance. */
+static lgt_status fetch_into(lgt_binder *binder, lgt_store *store, int domain, const lgt_region *places) {
+  lgt_replica *replica = &store->replica[domain];
+  lgt_copy *copies = NULL;
+  int count = 0, room = 0;
+  bool good = true;
+  for (int i = 0; i < places->count && good; i++)
+    good = lgt_store_fetch(binder->map, store, domain, &places->rect[i], &copies, &count, &room);
+  lgt_status status = good ? LGT_OK : no_memory();
+  if (!status && count) status = lgt_job_copy(binder, copies, count);
+  for (int i = 0; i < places->count && !status; i++)
+    if (!lgt_region_add(&replica->valid, &places->rect[i])) status = no_memory();
+  lgt_mem_free(copies);
+  return status;
+}
+
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                            const lgt_rect *fetch, bool write, lgt_instance **out) {
+                            const lgt_region *fetch, bool write, lgt_instance **out) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   if (rect->ndim == 0) domain = 0;
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   bool shared = replica->inst && (replica->inst->owners > 1 || replica->inst->pins > 0);
-  bool missing = fetch && binder->map->domains > 1 && !lgt_region_contains(&replica->valid, fetch);
-  lgt_copy *copies = NULL;
-  int count = 0, room = 0;
+  bool missing = fetch && binder->map->domains > 1 && !contains_all(&replica->valid, fetch);
   lgt_status status = LGT_OK;
   if (!covers || ((write || missing) && shared)) {
     lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
@@ -119,12 +140,7 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
       want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
     status = replace_instance(binder, store, domain, &want);
   }
-  if (!status && missing) {
-    if (!lgt_store_fetch(binder->map, store, domain, fetch, &copies, &count, &room)) status = no_memory();
-    if (!status && count) status = lgt_job_copy(binder, copies, count);
-    if (!status && !lgt_region_add(&replica->valid, fetch)) status = no_memory();
-  }
-  lgt_mem_free(copies);
+  if (!status && missing) status = fetch_into(binder, store, domain, fetch);
   if (!status) *out = replica->inst;
   return status;
 }
@@ -153,8 +169,9 @@ typedef struct run {
   lgt_instance **inst;       /* domains * nslot, a ref each */
   lgt_rect *read, *write;    /* domains * nslot: what the domain's colours touch */
   lgt_scalar *param;
-  bool *fold;        /* nslot: several colours reduce into the same elements */
-  const char *where; /* source line */
+  lgt_exchange exchange; /* with several domains, not for a rescue */
+  bool *fold;            /* nslot: several colours reduce into the same elements */
+  const char *where;     /* source line */
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) {
@@ -249,22 +266,31 @@ static lgt_status hold(run *r, int at, lgt_instance *inst) {
   return LGT_OK;
 }
 
-static lgt_status acquire_initial(run *r, int s, int domain) {
+/* Instances for the slots that are there already, with all that the group's calls read. */
+static lgt_status prepare_initial(run *r) {
+  const lgt_plan_group *group = r->group;
+  r->exchange = (lgt_exchange){.binder = r->binder, .group = r->group, .root = r->root};
+  lgt_status status = lgt_exchange_begin(&r->exchange);
+  if (status) return status;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    if (!slot->initial) continue;
+    for (int d = 0; d < r->binder->map->domains; d++) {
+      const lgt_rect *read = &r->read[d * group->nslot + s], *write = &r->write[d * group->nslot + s];
+      if ((is_scalar(r, s) || r->fold[s]) && d > 0) break;
+      if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, read, slot->written);
+      if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, write, slot->written);
+    }
+  }
+  return lgt_exchange_fetch(&r->exchange);
+}
+
+static lgt_status hold_initial(run *r, int s, int domain) {
   const lgt_plan_slot *slot = &r->group->slot[s];
   int at = domain * r->group->nslot + s;
-  if (r->source) { /* a rescue reads what the recipe kept */
+  if (r->source) /* a rescue reads what the recipe kept */
     return hold(r, at, r->source->inst[domain * (r->source->ninst / r->binder->map->domains) + slot->root]);
-  }
-  lgt_store *store = root_store(r, slot->root);
-  bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
-  if (!read && !write) return LGT_OK;
-  lgt_rect all = read && write ? lgt_rect_bound(&r->read[at], &r->write[at])
-                 : read        ? r->read[at]
-                               : r->write[at];
-  lgt_instance *inst;
-  lgt_status status =
-      lgt_bind_acquire(r->binder, store, domain, &all, read ? &r->read[at] : NULL, write, &inst);
-  return status ? status : hold(r, at, inst);
+  return hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot->root));
 }
 
 static lgt_status make_new(run *r, int s, int domain) {
@@ -299,12 +325,12 @@ static void share_slots(run *r) {
 
 static lgt_status acquire_slots(run *r) {
   int n = r->group->nslot;
-  lgt_status status = LGT_OK;
+  lgt_status status = r->source ? LGT_OK : prepare_initial(r);
   for (int d = 0; d < r->binder->map->domains && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       if (is_scalar(r, s) && d > 0) status = hold(r, d * n + s, r->inst[s]);
       else if (r->fold[s] && d > 0) continue; /* the colours' results meet in domain 0 */
-      else status = r->group->slot[s].initial ? acquire_initial(r, s, d) : make_new(r, s, d);
+      else status = r->group->slot[s].initial ? hold_initial(r, s, d) : make_new(r, s, d);
     }
   return status;
 }
@@ -327,7 +353,7 @@ static lgt_status acquire_whole(run *r) {
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_bind_acquire(r->binder, store, 0, &all, &all, slot->written, &inst);
+      status = lgt_bind_acquire(r->binder, store, 0, &all, NULL, slot->written, &inst);
       if (!status) status = hold(r, s, inst);
     }
   }
@@ -336,48 +362,20 @@ static lgt_status acquire_whole(run *r) {
 
 /* ---- afterwards ------------------------------------------------------------------------------------------------ */
 
-/* Tell a store what the group wrote into slot s.  Only when the instances of all domains have been
- * acquired: what one domain is about to write, another may just have fetched. */
-static lgt_status mark_written(run *r, lgt_store *store, int s) {
-  const lgt_plan_group *group = r->group;
-  for (int c = 0; c < group->launch->ncolour; c++)
-    for (int l = 0; l < group->nloop; l++) {
-      const lgt_plan_loop *loop = &group->loop[l];
-      lgt_rect tile = lgt_bind_tile(group, loop, c);
-      if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) continue;
-      for (int a = 0; a < access_count(loop); a++) {
-        if (loop->access[a].slot != s || access_mode(loop, a) == LGT_ACCESS_LOAD) continue;
-        lgt_rect rect = access_rect(r, &loop->access[a], access_mode(loop, a), &tile);
-        int domain = is_scalar(r, s) || r->fold[s] ? 0 : lgt_bind_domain_of(r->binder, group->launch, c);
-        if (!lgt_store_written(r->binder->map, store, domain, &rect)) return no_memory();
-      }
-    }
-  return LGT_OK;
-}
-
-/* A root's newest contents are in slot s from now on. */
+/* A root's newest contents are in slot s from now on.  (With several domains, who has which elements is for
+ * the exchange to say.) */
 static lgt_status settle(run *r, lgt_store *store, int s) {
   lgt_map *map = r->binder->map;
   int n = r->group->nslot;
   if (!lgt_store_replicas(map, store)) return no_memory();
   for (int d = 0; d < map->domains; d++) {
     lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
-    lgt_region_clear(&store->replica[d].valid);
-    if (inst != store->replica[d].inst)
-      lgt_replica_set(map, &store->replica[d], inst ? lgt_instance_retain(inst) : NULL);
+    if (inst && inst != store->replica[d].inst)
+      lgt_replica_set(map, &store->replica[d], lgt_instance_retain(inst));
   }
-  if (map->domains > 1) return mark_written(r, store, s);
+  if (map->domains > 1) return LGT_OK;
+  lgt_region_clear(&store->replica[0].valid);
   return lgt_region_add(&store->replica[0].valid, &r->inst[s]->rect) ? LGT_OK : no_memory();
-}
-
-static void update_keys(run *r, lgt_store *store, const lgt_plan_loop *loop, const lgt_plan_access *access) {
-  lgt_alignment align = lgt_bind_align(r->group, access);
-  if (loop->space_ndim != r->group->launch->ndim) return;
-  store->key =
-      r->group->launch->ncolour == 1
-          ? NULL
-          : lgt_solver_key(&r->binder->fuser->solver, lgt_layout_at(r->binder->stores, access->layout),
-                           &align, r->group->launch);
 }
 
 static lgt_status settle_all(run *r) {
@@ -394,19 +392,10 @@ static lgt_status settle_all(run *r) {
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
-      if (r->binder->map->domains > 1 && !status)
-        status = mark_written(r, root_store(r, group->slot[s].root), s);
       root_store(r, group->slot[s].root)->written = true;
       root_store(r, group->slot[s].root)->maker = group;
     }
-  if (r->binder->map->domains > 1)
-    for (int l = 0; l < group->nloop; l++)
-      for (int a = 0; a < access_count(&group->loop[l]); a++) {
-        const lgt_plan_access *access = &group->loop[l].access[a];
-        if (access->slot == LGT_NONE || access_mode(&group->loop[l], a) == LGT_ACCESS_LOAD) continue;
-        uint16_t root = group->slot[access->slot].root;
-        if (root != LGT_NONE) update_keys(r, root_store(r, root), &group->loop[l], access);
-      }
+  if (r->binder->map->domains > 1 && !status) status = lgt_exchange_end(&r->exchange);
   return status;
 }
 
@@ -529,14 +518,26 @@ static void fail_group(run *r, lgt_status status, uint32_t line) {
   lgt_failure_release(failure);
 }
 
+/* What the group reads must be stored; with several domains also where another one may ask for it. */
+static lgt_status materialise_inputs(const run *r) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < r->group->nslot && !status; s++)
+    if (r->group->slot[s].initial)
+      status = lgt_bind_materialise(r->binder, root_store(r, r->group->slot[s].root));
+  if (r->binder->map->domains == 1) return status;
+  if (!status) status = lgt_exchange_prepare(r->binder->fuser, r->group);
+  for (int i = 0; i < r->group->ntouch && !status; i++)
+    if (r->group->touch[i].reads)
+      status = lgt_bind_materialise(r->binder, root_store(r, r->group->touched[r->group->touch[i].root]));
+  return status;
+}
+
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last) {
   run r = {.binder = binder, .group = group, .root = root};
   lgt_status status = LGT_OK;
   r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
-  for (int s = 0; s < group->nslot && !status; s++)
-    if (group->slot[s].initial && lgt_store_at(binder->stores, root[group->slot[s].root])->recipe)
-      status = lgt_bind_materialise(binder, lgt_store_at(binder->stores, root[group->slot[s].root]));
+  status = materialise_inputs(&r);
   lgt_failure *poison = poison_of(&r);
   if (poison) {
     lgt_failure_retain(poison);

@@ -52,9 +52,9 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* Domain's instance covers `rect` and has the newest elements of `fetch` (NULL: of nothing); copies may
+/* Domain's instance covers `rect` and has the newest elements of `fetch` (NULL: nothing); copies may
  * still be under way.  With `write` it may be written in place; say so with lgt_store_written. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_rect *fetch, bool write, lgt_instance **out);
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_region *fetch, bool write, lgt_instance **out);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */

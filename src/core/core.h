@@ -19,7 +19,7 @@
  *   exec         worker threads
  *   map          instances, copies between memories
  *   depend       which tasks wait for which
- *   bind job     a plan and the window's stores -> instances, copies, tasks
+ *   exchange bind job  a plan and the window's stores -> instances, copies, tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements

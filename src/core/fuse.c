@@ -272,7 +272,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
 }
 
 /* A call is needed if it writes something that lasts, or that a needed call reads. */
-static void decide_needed(const lgt_fuser *fuser, lgt_plan *plan, bool *needed, bool *read) {
+static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
   for (int i = plan->ncall - 1; i >= 0; i--) {
     const lgt_plan_call *call = &plan->call[i];
     needed[i] = call->kind->cpu != NULL;
@@ -281,9 +281,6 @@ static void decide_needed(const lgt_fuser *fuser, lgt_plan *plan, bool *needed, 
       if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
         needed[i] = true;
     }
-    /* A recipe needs its inputs where its tiles are, which only running the call arranges for. */
-    for (int a = 0; a < call->nargs && fuser->solver.domains > 1 && !needed[i]; a++)
-      if (writes_arg(call->kind, a)) plan->root[call->root[a]].stored = needed[i] = true;
     for (int a = 0; a < call->nargs && needed[i]; a++)
       if (call->kind->privilege[a] & LGT_PRIV_READ) read[call->root[a]] = true;
   }
@@ -309,7 +306,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
 static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {
   bool *needed = lgt_mem_zalloc((size_t)plan->ncall + (size_t)plan->nroot + 1);
   lgt_status status = needed ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  if (!status) decide_needed(fuser, plan, needed, needed + plan->ncall);
+  if (!status) decide_needed(plan, needed, needed + plan->ncall);
   for (int g = 0; g < plan->ngroup && !status; g++)
     status = lgt_weave(fuser, &plan->group[g], needed + plan->group[g].first);
   lgt_mem_free(needed);

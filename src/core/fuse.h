@@ -120,6 +120,8 @@ typedef struct lgt_plan_elided {
   uint16_t nitem;
 } lgt_plan_elided;
 
+typedef struct lgt_touch lgt_touch; /* exchange.h */
+
 typedef struct lgt_plan_group {
   struct lgt_plan *plan;      /* borrowed */
   int first, count;           /* calls of the plan */
@@ -135,6 +137,10 @@ typedef struct lgt_plan_group {
   int nelided;
   int nmust_die;
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
+  lgt_touch *touch;           /* owned; exchange.h: made when first needed */
+  int ntouch;
+  uint16_t *touched;          /* owned: the roots in them, each once */
+  int ntouched;
   int nparam;                 /* parameters of all loops */
   int naccess;                /* accesses of all loops */
 } lgt_plan_group;

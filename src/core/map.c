@@ -183,10 +183,10 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
 
 bool lgt_store_written(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect) {
   for (int d = 0; d < map->domains; d++)
-    if ((d == domain || store->replica[d].inst) && !lgt_region_reserve(&store->replica[d].valid, rect))
+    if ((d == domain || store->replica[d].valid.count) && !lgt_region_reserve(&store->replica[d].valid, rect))
       return false;
   for (int d = 0; d < map->domains; d++)
-    if (d != domain && store->replica[d].inst) lgt_region_remove(&store->replica[d].valid, rect);
+    if (d != domain) lgt_region_remove(&store->replica[d].valid, rect);
   return lgt_region_add(&store->replica[domain].valid, rect);
 }
 

@@ -39,12 +39,17 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
   lgt_mem_free(group->slot);
   lgt_mem_free(group->slot_of_final);
   lgt_mem_free(group->elided);
+  lgt_mem_free(group->touch);
+  lgt_mem_free(group->touched);
   lgt_weave_items_free(group->items);
   group->loop = NULL;
   group->slot = NULL;
   group->slot_of_final = NULL;
   group->elided = NULL;
   group->items = NULL;
+  group->touch = NULL;
+  group->touched = NULL;
+  group->ntouch = group->ntouched = 0;
   group->nloop = group->nslot = group->nfinal = group->nelided = 0;
 }
 
