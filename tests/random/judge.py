@@ -197,11 +197,17 @@ def other_bits(got, want):
     return got != want
 
 
-def against_numpy(subject, result):
+def ran_out(result, config):
+    """Did the budget of the configuration end the program?"""
+    return "mem" in config and result.error and result.error[0] == "error" and "out of memory" in result.error[1]
+
+
+def against_numpy(subject, result, config):
     """What differs from NumPy, or None."""
-    if result.error:
+    short = ran_out(result, config)
+    if result.error and not short:
         return result.error
-    if len(result.seen) != len(subject.seen):
+    if len(result.seen) != len(subject.seen) and not (short and len(result.seen) < len(subject.seen)):
         return "wrong", f"read {len(result.seen)} numbers instead of {len(subject.seen)}"
     for i, (text, (value, err, _)) in enumerate(zip(result.seen, subject.seen)):
         got = {"true": 1.0, "false": 0.0}.get(text)
@@ -211,6 +217,8 @@ def against_numpy(subject, result):
     for name in subject.outputs:
         want, err, _ = subject.expected[name]
         got = result.arrays.get(name)
+        if got is None and short:
+            return None
         if got is None:
             return "wrong", f"{name} is missing"
         if got.dtype != want.dtype or got.shape != want.shape:
@@ -229,8 +237,8 @@ def against_reference(subject, result, reference, config):
             return "bits", f"number {i + 1} that is read is {mine} instead of {its} (reference)"
     for name in subject.outputs:
         _, _, taint = subject.expected[name]
-        if taint and several:
-            continue  # within the bound of NumPy
+        if taint and several or name not in result.arrays:
+            continue  # within the bound of NumPy, or not reached
         bad = other_bits(result.arrays[name], reference.arrays[name])
         if bad.any():
             return "bits", f"{name}{where_worst(bad, result.arrays[name], reference.arrays[name], None)} (reference)"
@@ -242,7 +250,7 @@ def judge(subject, turns, reference, config):
     if not turns:
         return "crash", "did not run"
     for turn, result in enumerate(turns):
-        why = against_numpy(subject, result)
+        why = against_numpy(subject, result, config)
         if not why and reference is not None:
             why = against_reference(subject, result, reference, config)
         if why:

@@ -66,6 +66,7 @@ def draw(rng, cache):
     else:
         config["cache_dir"] = cache
     maybe("check", 0.1, [1])
+    maybe("mem", 0.1, ["1K", "10K", "100K"])
     maybe("turns", 0.3, [2])
     maybe("hotloop", 0.3, [2])
     return config
