@@ -462,6 +462,15 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
   return -1;
 }
 
+/* Does the call overwrite all of the argument's root?  A reshaped view may, too. */
+static bool overwrites_all(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
+  const lgt_layout *l = layout_of(w, call->layout[arg]);
+  int64_t size = 1;
+  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  return defines(w, call, arg) ||
+         (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_distinct(l) == size);
+}
+
 /* What an item does to the slots it touches. */
 static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave_item *item) {
   const lgt_weave_buffer *buffer = w->items->buffer;
@@ -476,7 +485,7 @@ static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave
   for (int a = 0; a < item->nargs && item->call != LGT_NONE && item->loop != LGT_NONE; a++) {
     if (item->out[a] == LGT_NONE || buffer[item->out[a]].slot == LGT_NONE) continue;
     lgt_plan_slot *slot = &group->slot[buffer[item->out[a]].slot];
-    if (!slot->read && defines(w, &w->plan->call[item->call], a)) slot->defined = true;
+    if (!slot->read && overwrites_all(w, &w->plan->call[item->call], a)) slot->defined = true;
   }
 }
 

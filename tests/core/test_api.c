@@ -472,7 +472,9 @@ TEST(overwriting_all_of_an_array_heals_it) {
       lgt_id x = counting(N), large = vector(TOO_MANY), total = array_of(rt, LGT_FLOAT64, 0, NULL),
              half = slice_of(rt, x, 0, 0, N / 2, 1), piece = slice_of(rt, large, 0, 0, N, 1);
       lgt_scalar item;
-      for (int turn = 0; turn < 3; turn++) {
+      uint32_t square = lgt_layout_reshape(rt, LAYOUT(rt, x), 2, (int64_t[]){4, N / 4});
+      lgt_id reshaped = lgt_array_alias(rt, x, square);
+      for (int turn = 0; turn < 4; turn++) {
         lgt_id copied = counting(N);
         if (late) CHECK(!launch(rt, save, 2, x, copied));
         else CHECK(!launch(rt, fill, 1, large) && !launch(rt, add, 2, x, piece));
@@ -482,6 +484,8 @@ TEST(overwriting_all_of_an_array_heals_it) {
         CHECK(lgt_array_copy_out(rt, x, data)); /* the other half is still what failed */
         if (turn == 0) {
           CHECK(!launch(rt, fill, 1, x));
+        } else if (turn == 3) {
+          CHECK(!launch(rt, fill, 1, reshaped));
         } else if (turn == 1) {
           for (int i = 0; i < N; i++) data[i] = 7;
           CHECK(!lgt_array_copy_in(rt, x, data));
