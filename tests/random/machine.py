@@ -134,6 +134,8 @@ def promoted(a, b):
         return strong
     if KINDS[weak[0]] == "f" and weak[1] == 2:
         return "float64", strong[1]
+    if KINDS[weak[0]] == "c" and KINDS[strong[0]] == "f":  # as wide as the array
+        return ("complex128" if strong[0] == "float64" else "complex64"), strong[1]
     return NAMES[np.result_type(a[0], b[0])], strong[1]
 
 
