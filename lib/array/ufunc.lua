@@ -119,42 +119,33 @@ local function make_rule(u, arguments)
   return rule
 end
 
--- For an array of integers and a number: one rule for numbers that the dtype holds, one for fractions.
-local function make_number_rule(u, arguments, array, place)
+-- The rule for an array and a number, which is operand number `place`.
+local function rule_with(u, array, place, x)
+  return make_rule(u, place == 1 and { x, array } or { array, x })
+end
+
+-- For an array of integers and a number: one rule for numbers that the dtype holds, one for fractions, each
+-- made when it is first needed (number_rule).
+local function make_number_rule(u, array, place)
   local dtype = core.dtype_of(array)
-  local function rule_for(x)
-    local with = { arguments[1], arguments[2] }
-    with[place] = x
-    return make_rule(u, with)
-  end
-  if category[dtype] >= 2 then return rule_for(0) end
-  local rule = { lowest = 1, highest = 0, dtype = dtype, numbers = true }
+  if category[dtype] >= 2 then return rule_with(u, array, place, 0) end
+  local rule = { dtype = dtype, numbers = true, integral = false, fraction = false }
   rule.lowest, rule.highest = dtypes.range_of(dtype)
   if dtype == dtypes.BOOL then rule.lowest, rule.highest = -2 ^ 63, 2 ^ 63 - 1025 end -- becomes int64
-  function rule.integral() return rule_for(1) end
-  function rule.fraction() return rule_for(0.5) end
   return rule
 end
 
 -- Which of the rules a number leads to.
-local function number_rule(u, rule, x)
+local function number_rule(u, rule, array, place, x)
   if x == floor(x) and x >= rule.lowest and x <= rule.highest then
-    local r = rule.integral
-    if type(r) == "function" then
-      r = r()
-      rule.integral = r
-    end
-    return r
+    if not rule.integral then rule.integral = rule_with(u, array, place, 1) end
+    return rule.integral
   end
   if x == floor(x) and x - x == 0 and not u.compares then
     raise("%s: %.17g does not fit into %s; use astype on the array first", u.name, x, dtypes.name[rule.dtype])
   end
-  local r = rule.fraction
-  if type(r) == "function" then
-    r = r()
-    rule.fraction = r
-  end
-  return r
+  if not rule.fraction then rule.fraction = rule_with(u, array, place, 0.5) end
+  return rule.fraction
 end
 
 local function learn_pair(u, a, b)
@@ -165,12 +156,12 @@ local function learn_pair(u, a, b)
   elseif istype(Array, a) then
     operand_of(b, u.name)
     local class = lgt.classify(core.layout_of(a, u.name))
-    u[-class] = make_number_rule(u, { a, b }, a, 2)
+    u[-class] = make_number_rule(u, a, 2)
     return u[-class]
   end
   operand_of(a, u.name)
   local class = lgt.classify(core.layout_of(b, u.name))
-  u[-class - SECOND] = make_number_rule(u, { a, b }, b, 1)
+  u[-class - SECOND] = make_number_rule(u, b, 1)
   return u[-class - SECOND]
 end
 jit.off(learn_pair)
@@ -236,14 +227,14 @@ end
 local function array_number(u, a, b)
   if not istype(Array, a) then return other_pair(u, a, b) end
   local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
-  if rule.numbers then rule = number_rule(u, rule, b) end
+  if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
   return (launch_number(rule, a, b))
 end
 
 local function number_array(u, a, b)
   if not istype(Array, b) then return other_pair(u, a, b) end
   local rule = u[-class_of[handles[b.id].layout] - SECOND] or learn_pair(u, a, b)
-  if rule.numbers then rule = number_rule(u, rule, a) end
+  if rule.numbers then rule = number_rule(u, rule, b, 1, a) end
   return (launch_number(rule, b, a))
 end
 
@@ -306,7 +297,7 @@ end
 local function inplace_number(u, a, b)
   check_target(u, a)
   local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
-  if rule.numbers then rule = number_rule(u, rule, b) end
+  if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
   local line = rule.large and source_line() or 0
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line

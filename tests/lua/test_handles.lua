@@ -20,6 +20,23 @@ check.case("dead arrays are released", function()
   check.that(live() <= before + 4, "stores were left over")
 end)
 
+check.case("rules for numbers do not hold the array that they were made for", function()
+  local function use()
+    local first, second = np.full({ 3, 7 }, 5, { dtype = "int16" }), np.full({ 3, 7 }, 6, { dtype = "int16" })
+    check.equal((first + 1)(1, 1), 6)
+    check.equal((1 - first)(1, 1), -4)
+    first:iadd(1)
+    first:free()
+    check.equal((second + 0.5)(1, 1), 6.5)
+    check.equal((0.5 - second)(1, 1), -5.5)
+    local third = np.full({ 4, 7 }, 5, { dtype = "uint16" })
+    return third * 2
+  end
+  local before = live()
+  use()
+  check.equal(live(), before)
+end)
+
 check.case("views keep their root", function()
   local view = (np.arange(1000) + 1)["10:20"]
   for _ = 1, 3 do collectgarbage() end
