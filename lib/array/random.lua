@@ -2,7 +2,11 @@
 --
 -- Each array takes a block of counters; element i of it is the Philox hash of (block + i, key), where the
 -- key comes from the seed.  So the numbers are the same however the work is cut, fused or replayed, and
--- each element costs one generator, which fuses with what uses it.
+-- each element costs one generator, which fuses with what uses it.  What takes a varying number of uniform
+-- numbers (distributions.lua) has a variant in C, in which each element has a sequence of its own.
+--
+-- Functions end with the shape, as arguments or as one table, and options {dtype}; without a shape the result
+-- has that of the parameters.
 
 local core = require "array.core"
 local dtypes = core.dtypes
@@ -23,11 +27,28 @@ end
 -- An unpredictable start, until the script says otherwise: reproducible scripts call seed.
 random.seed(math.floor((os.time() * 1000003 + os.clock() * 1e6) % 2 ^ 53))
 
+-- Take so many counters; the first one, and the key.
+local function block(count)
+  local counter = state.counter
+  state.counter = counter + count
+  return counter, state.key
+end
+
+-- What np.random remembers, as a table; and how to go on from there.
+---@return {key: integer, counter: integer}
+function random.get_state() return { key = state.key, counter = state.counter } end
+---@param saved {key: integer, counter: integer}
+function random.set_state(saved)
+  if type(saved) ~= "table" or not core.is_integer(saved.key) or not core.is_integer(saved.counter) then
+    raise("random.set_state: what random.get_state gave was expected, not %s", (core.describe(saved)))
+  end
+  state.key, state.counter = saved.key, saved.counter
+end
+
 -- Launch a generator of (body, counter of the first number of this element, key), which uses `draws`
 -- numbers for each element.
 local function draw(name, dtype, shape, draws, build, numbers)
-  local counter = state.counter
-  state.counter = counter + draws * core.product(shape)
+  local counter = block(draws * core.product(shape))
   local arguments = { counter, state.key, unpack(numbers or {}) }
   return core.generate("random." .. name, dtype, shape, function(body)
     local i = body:coordinate()
@@ -53,17 +74,6 @@ function random.rand(...)
 end
 random.random, random.random_sample = random.rand, random.rand
 
--- Uniform in [low, high).
----@param low number
----@param high number
----@param ... integer shape
-function random.uniform(low, high, ...)
-  local shape, dtype = take("random.uniform", dtypes.FLOAT64, ...)
-  return draw("uniform", dtype, shape, 1, function(body, counter, key)
-    return body:number(2, true) + (body:number(3, true) - body:number(2, true)) * uniform(counter, key)
-  end, { core.to_number(low, "random.uniform"), core.to_number(high, "random.uniform") })
-end
-
 -- Box and Muller: two uniform numbers give one normal one.
 local function gaussian(counter, key)
   local radius = (-2 * (1 - uniform(counter, key)):log()):sqrt()
@@ -77,25 +87,6 @@ function random.randn(...)
   return draw("randn", dtype, shape, 2, function(_, counter, key) return gaussian(counter, key) end)
 end
 random.standard_normal = random.randn
-
--- Normal with the given mean and standard deviation.
----@param mean number
----@param deviation number
----@param ... integer shape
-function random.normal(mean, deviation, ...)
-  local shape, dtype = take("random.normal", dtypes.FLOAT64, ...)
-  return draw("normal", dtype, shape, 2, function(body, counter, key)
-    return body:number(2, true) + body:number(3, true) * gaussian(counter, key)
-  end, { core.to_number(mean, "random.normal"), core.to_number(deviation, "random.normal") })
-end
-
--- Exponential with mean 1, or `scale`.
-function random.exponential(scale, ...)
-  local shape, dtype = take("random.exponential", dtypes.FLOAT64, ...)
-  return draw("exponential", dtype, shape, 1, function(body, counter, key)
-    return -(1 - uniform(counter, key)):log() * body:number(2, true)
-  end, { core.to_number(scale or 1, "random.exponential") })
-end
 
 -- Integers from low to high - 1, as NumPy's bounds; randint(high, shape) begins at 0.
 ---@return lgt_array int64
@@ -117,28 +108,106 @@ function random.randint(low, high, ...)
   end, { low, high })
 end
 
--- The positions 1 to n in random order, or a copy of an array with its first axis in random order.
+-- The positions 1 to n in random order, or a copy of an array with its first axis in random order: sorted by
+-- random keys.
 ---@param n integer|lgt_array
 ---@return lgt_array
 function random.permutation(n)
-  if core.is_array(n) then return np.take(n, random.permutation(core.shape_of(n)[1]), 1) end
+  if core.is_array(n) then
+    if core.ndim_of(n) == 0 then raise("random.permutation: a 0-d array has no axis to permute") end
+    return np.take(n, random.permutation(core.shape_of(n)[1]), 1)
+  end
   if not core.is_integer(n) or n < 0 then
     raise("random.permutation: a count or an array was expected, not %s", (core.describe(n)))
   end
-  local keys = core.copy_out(random.rand(math.max(n, 1)))
-  local p = core.host_memory(dtypes.INT64, n)
-  for i = 0, n - 1 do p[i] = i + 1 end
-  for i = n - 1, 1, -1 do -- Fisher and Yates
-    local j = math.floor(keys[i] * (i + 1))
-    p[i], p[j] = p[j], p[i]
-  end
-  return core.adopt(dtypes.INT64, { n }, p)
+  return np.argsort(random.rand(n))
 end
 
--- `count` positions out of 1 to n, with replacement.
+-- Put the first axis of an array into random order, in place.
+---@param a lgt_array
+function random.shuffle(a)
+  core.layout_of(a, "random.shuffle")
+  core.check_writable(a, "random.shuffle")
+  core.assign(a.id, core.layout_of(a), random.permutation(a))
+end
+
+-- Each line along an axis in a random order of its own; without an axis all elements.
+---@param a lgt_array
+---@param axis integer?
+---@return lgt_array
+function random.permuted(a, axis)
+  a = np.asarray(a)
+  if axis == nil then return np.reshape(random.permutation(np.ravel(a)), core.shape_of(a)) end
+  axis = core.check_axis(axis, core.ndim_of(a), "random.permuted")
+  return np.take_along_axis(a, np.argsort(random.rand(core.shape_of(a)), axis), axis)
+end
+
+local choice_options = { replace = true, p = true, dtype = true }
+
+-- Positions out of 1 to n, or elements of a vector.
+---@param n integer|lgt_array
+---@param ... integer shape, then options {replace: boolean?, p: lgt_array?}: with replacement (true); how
+---  probable each is (evenly)
+---@return lgt_array
 function random.choice(n, ...)
   if core.is_array(n) then return np.take(n, random.choice(core.shape_of(n)[1], ...), 1) end
-  return random.randint(1, n + 1, ...)
+  if not core.is_integer(n) or n < 1 then
+    raise("random.choice: a count or an array was expected, not %s", (core.describe(n)))
+  end
+  local shape, options = core.take_shape("random.choice", ...)
+  options = core.check_options(options, choice_options, "random.choice")
+  local count = core.product(shape)
+  if options.p ~= nil then
+    local p = np.astype(np.asarray(options.p), "float64")
+    if core.ndim_of(p) ~= 1 or core.size_of(p) ~= n then
+      raise("random.choice: %d probabilities for %d choices", core.size_of(p), n)
+    end
+    if options.replace == false then -- the greatest of log(u) / p: Efraimidis and Spirakis, 2006
+      if count > n then raise("random.choice: %d of %d without replacement", count, n) end
+      local _, best = np.topk(np.log(1 - random.rand(n)) / p, count)
+      return np.reshape(best, shape)
+    end
+    local sums = np.cumsum(p)
+    local total = core.lgt.alias(sums, core.lgt.project(core.layout_of(sums), 1, n - 1))
+    return np.searchsorted(sums, random.rand(shape) * total, "right")
+  end
+  if options.replace == false then
+    if count > n then raise("random.choice: %d of %d without replacement", count, n) end
+    local all = random.permutation(n)
+    return np.reshape(np.copy(core.lgt.alias(all, core.lgt.slice(core.layout_of(all), 1, 0, count, 1))), shape)
+  end
+  return random.randint(1, n + 1, shape, options.dtype and { dtype = options.dtype })
 end
+
+random.integers = random.randint
+random.ranf, random.sample = random.rand, random.rand
+
+-- A generator of its own: rng:normal(0, 1, n) and so on, with a sequence that nothing else uses.
+---@param seed integer
+---@return table
+function random.default_rng(seed)
+  local own = random.get_state()
+  local function with_state(f, ...)
+    local outer = random.get_state()
+    random.set_state(own)
+    local results = { pcall(f, ...) }
+    own = random.get_state()
+    random.set_state(outer)
+    if not results[1] then error(results[2], 0) end
+    return unpack(results, 2)
+  end
+  local generator = setmetatable({}, {
+    __index = function(_, name)
+      local f = random[name]
+      if type(f) ~= "function" then return nil end
+      return function(_, ...) return with_state(f, ...) end
+    end,
+  })
+  generator:seed(seed == nil and math.floor((os.time() * 1000003 + os.clock() * 1e6) % 2 ^ 53) or seed)
+  return generator
+end
+
+core.random_block = block
+require "array.distributions"
 
 return random

@@ -25,7 +25,7 @@
  *   scan         running sums; one step of combining elements
  *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
- *   lapack fft   decompositions of matrices; Fourier transforms
+ *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   runtime api explain     the flush, a list of passes; the public functions
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks

@@ -25,12 +25,16 @@
 
 typedef void (*routine)(); /* Fortran: everything by reference, lengths of strings at the end */
 
-#define ROUTINES(X)                                                                \
-  X(GESV, "gesv", "gesv")                                                          \
-  X(GETRF, "getrf", "getrf")                                                       \
-  X(POTRF, "potrf", "potrf")                                                       \
-  X(GEQRF, "geqrf", "geqrf") X(ORGQR, "orgqr", "ungqr") X(GESDD, "gesdd", "gesdd") \
-      X(SYEVD, "syevd", "heevd") X(GEEV, "geev", "geev") X(GELSD, "gelsd", "gelsd")
+#define ROUTINES(X)          \
+  X(GESV, "gesv", "gesv")    \
+  X(GETRF, "getrf", "getrf") \
+  X(POTRF, "potrf", "potrf") \
+  X(GEQRF, "geqrf", "geqrf") \
+  X(ORGQR, "orgqr", "ungqr") \
+  X(GESDD, "gesdd", "gesdd") \
+  X(SYEVD, "syevd", "heevd") \
+  X(GEEV, "geev", "geev")    \
+  X(GELSD, "gelsd", "gelsd")
 
 enum {
 #define X(NAME, of_real, of_complex) NAME,
