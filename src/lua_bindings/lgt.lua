@@ -124,6 +124,7 @@ local function sweep()
   if n > 0 then C.lgt_array_free_many(rt, dead, n) end
   room = math.min(capacity, math.max(greatest, 256))
 end
+jit.off(sweep)
 
 -- An object that lives for one collection: its finaliser tells that the cycle has ended.
 local function arm_sentinel()
@@ -153,9 +154,8 @@ local function wrap(id)
 end
 lgt.wrap = wrap
 
-local function flush()
-  if collected then sweep() end
-  local result = C.lgt_flush(rt)
+-- The runtime asked for a collection, or something is wrong.
+local function go_on(result)
   while result == 1 do
     collectgarbage()
     sweep()
@@ -164,7 +164,14 @@ local function flush()
   end
   if result < 0 then fail() end
 end
-jit.off(flush)
+jit.off(go_on)
+
+-- Part of the traces of loops that wait in each turn.
+local function flush()
+  if collected then sweep() end
+  local result = C.lgt_flush(rt)
+  if result ~= 0 then go_on(result) end
+end
 
 -- Say explicitly that an array is no longer used.  Using it afterwards raises an error.
 function lgt.free(array)
