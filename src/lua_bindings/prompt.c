@@ -165,8 +165,6 @@ void prompt_run(lua_State *L) {
       more = turn(L);
       fflush(stdout);
     }
-    push_function(L, "stop");
-    report(L, call(L, 0, 0));
   }
   lua_settop(L, 0);
   putchar('\n');

@@ -10,7 +10,7 @@
 -- np and lgt are loaded when they are first used.
 --
 -- The loop is C (prompt.c): start(terminal), then read() -> chunk, which it calls, and show(values...) or
--- tidy(error), until read returns nil; then stop().  read returns false where there is nothing to call.  `terminal` has
+-- tidy(error), until read returns nil.  read returns false where there is nothing to call.  `terminal` has
 -- line(prompt) and complain(message), and on a real terminal also remember, load, save and columns; it calls
 -- terminal.complete.
 --
@@ -142,11 +142,12 @@ local function history_file()
   return state and state .. "/lgt/history"
 end
 
-local function save_history()
-  local file = history_file()
-  if not file or terminal.save(file) then return end
+local file -- nil: history is not kept
+
+local function load_history()
+  file = history_file()
+  if not file or terminal.load(file) then return end
   os.execute("mkdir -p '" .. file:match("^(.*)/"):gsub("'", "'\\''") .. "' 2>/dev/null")
-  terminal.save(file)
 end
 
 -- ---- reading -----------------------------------------------------------------------------------------------
@@ -176,8 +177,11 @@ local function compile(text)
   return nil, why, incomplete or is_incomplete(why)
 end
 
+-- Saved at once: os.exit, or a crash, ends the process without asking.
 local function remember(line)
-  if terminal.remember and line:find("%S") then terminal.remember(line) end
+  if not terminal.remember or not line:find("%S") then return end
+  terminal.remember(line)
+  if file then terminal.save(file) end
 end
 
 local function read_line(name, default)
@@ -254,13 +258,8 @@ function prompt.start(functions)
   install_names()
   interpret_users()
   if not terminal.load then return end
-  local file = history_file()
-  if file then terminal.load(file) end
+  load_history()
   print("?name explains, who() lists your variables, TAB completes, Ctrl-C interrupts, Ctrl-D ends.")
-end
-
-function prompt.stop()
-  if terminal.save then save_history() end
 end
 
 return prompt
