@@ -98,6 +98,10 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
     status = copies ? lgt_job_copy(binder, copies, replica->valid.count) : no_memory();
     lgt_mem_free(copies);
   }
+  if (!status && binder->map->domains == 1) { /* all there is will be in it, wherever it is written */
+    lgt_region_clear(&replica->valid);
+    if (!lgt_region_add(&replica->valid, &inst->rect)) status = no_memory();
+  }
   if (status) lgt_instance_release(binder->map, inst);
   else lgt_replica_set(binder->map, replica, inst);
   return status;

@@ -155,6 +155,26 @@ TEST(an_alias_is_a_view_of_its_array) {
   lgt_close(rt);
 }
 
+/* The copy shares the array's memory until one of the two is written. */
+TEST(an_array_written_in_parts_survives_a_copy) {
+  for (int fusion = 0; fusion < 2; fusion++)
+    for (int domains = 1; domains < 3; domains++) {
+      CHECK(!open_with(&rt, "domains", domains == 1 ? "1" : "2", "min_tile", "1", "cpus", "1", "fusion",
+                       fusion ? "1" : "0", NULL));
+      int fill = kind_of(rt, LGT_FLOAT64, "c3 =0"), copy = kind_of(rt, LGT_FLOAT64, "a1 =0"),
+          add = kind_of(rt, LGT_FLOAT64, "a0 c1 add =0");
+      lgt_id x = vector(N), y = vector(N), left = slice_of(rt, x, 0, 0, N / 2, 1),
+             right = slice_of(rt, x, 0, N / 2, N / 2, 1);
+      CHECK(!launch(rt, fill, 1, left) && !lgt_fence(rt));
+      CHECK(!launch(rt, fill, 1, right) && !lgt_fence(rt));
+      CHECK(!launch(rt, copy, 2, y, x) && !lgt_fence(rt));
+      CHECK(!launch(rt, add, 1, left) && !lgt_fence(rt));
+      CHECK(!lgt_array_copy_out(rt, x, data) && data[0] == 4 && data[N / 2] == 3 && data[N - 1] == 3);
+      CHECK(!lgt_array_copy_out(rt, y, data) && data[0] == 3 && data[N / 2] == 3 && data[N - 1] == 3);
+      lgt_close(rt);
+    }
+}
+
 TEST(many_handles_come_and_go) {
   open_plain();
   static lgt_id id[9000];
@@ -616,6 +636,7 @@ int main(void) {
   RUN(layouts_that_do_not_exist_are_refused);
   RUN(handles_that_are_not_in_use_are_refused);
   RUN(an_alias_is_a_view_of_its_array);
+  RUN(an_array_written_in_parts_survives_a_copy);
   RUN(many_handles_come_and_go);
   RUN(one_element_of_every_type);
   RUN(views_are_copied_in_c_order);
