@@ -227,7 +227,6 @@ static lgt_status say_hello(lgt_control *c) {
   size_t n = strlen(version) + 1, m = strlen(agreed) + 1;
   char *body = lgt_mem_alloc(sizeof who + n + m);
   if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
-  lgt_place_here(&who.place);
   gethostname(who.host, sizeof who.host - 1);
   memcpy(body, &who, sizeof who);
   memcpy(body + sizeof who, version, n);
@@ -244,7 +243,6 @@ static lgt_status await_welcome(lgt_control *c) {
   struct control_private *p = c->p;
   const lgt_frame *welcome = NULL;
   int64_t end_ms = lgt_wire_now() + p->options.start_ms + p->options.dead_ms;
-  int32_t tcp;
   p->heard = p->beat = lgt_wire_now();
   while (!welcome) {
     if (!listen_once(c, &welcome, LGT_FRAME_WELCOME))
@@ -257,8 +255,6 @@ static lgt_status await_welcome(lgt_control *c) {
       return lgt_err(LGT_SYSTEM, "rank %d got no answer from the hub within %g s", c->rank,
                      p->options.start_ms / 1e3);
   }
-  memcpy(&tcp, lgt_wire_body(welcome), sizeof tcp);
-  c->tcp = tcp != 0;
   return LGT_OK;
 }
 

@@ -38,7 +38,6 @@ typedef struct lgt_control_options {
 typedef struct lgt_control lgt_control;
 struct lgt_control {
   int rank, size;
-  bool tcp;              /* some ranks share a machine but no memory: every transport must use TCP */
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */

@@ -226,23 +226,17 @@ static bool fit(lgt_hub *hub, const guest *a, const guest *b) {
 }
 
 static void all_arrived(lgt_hub *hub) {
-  int32_t tcp = 0;
   for (int r = 1; r < hub->options.size; r++)
     if (!fit(hub, hub->rank[0], hub->rank[r])) return;
-  for (int r = 1; r < hub->options.size && !tcp; r++)
-    for (int q = 0; q < r && !tcp; q++) {
-      const lgt_place *a = &hub->rank[q]->who.place, *b = &hub->rank[r]->who.place;
-      tcp = lgt_place_same_machine(a, b) && !lgt_place_equal(a, b);
-    }
   hub->state = LGT_HUB_RUNNING;
-  send_all(hub, LGT_FRAME_WELCOME, &tcp, sizeof tcp);
+  send_all(hub, LGT_FRAME_WELCOME, NULL, 0);
 }
 
 static void on_hello(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   lgt_hello who;
   if (frame->bytes < sizeof who + 2 || g->hello) return drop(hub, g);
   memcpy(&who, lgt_wire_body(frame), sizeof who);
-  who.host[sizeof who.host - 1] = who.place.machine[sizeof who.place.machine - 1] = 0;
+  who.host[sizeof who.host - 1] = 0;
   if (who.cookie != hub->options.cookie) return drop(hub, g); /* of another run */
   if (who.size != hub->options.size || who.rank < 0 || who.rank >= who.size)
     return fail(hub, NOBODY, "rank %d on %s was told of %d ranks, the hub of %d", who.rank, who.host,

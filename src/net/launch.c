@@ -49,9 +49,10 @@ typedef struct launcher {
   int alive;
   int exit_status;
   int signal_fd;
-  int told;        /* a signal that asked the launcher to end; 0: none */
-  int64_t kill_at; /* ms; 0: not yet */
-  bool printed;    /* why the run failed */
+  int told;         /* a signal that asked the launcher to end; 0: none */
+  bool interrupted; /* by SIGINT, which the ranks had too */
+  int64_t kill_at;  /* ms; 0: not yet */
+  bool printed;     /* why the run failed */
   sigset_t old_mask;
 } launcher;
 
@@ -167,6 +168,7 @@ static void record(launcher *l, child *c, int status) {
   int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   c->ended = true;
   c->status = status;
+  if (l->interrupted && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) l->told = SIGINT;
   l->alive--;
   if (WIFSIGNALED(status) && lgt_hub_now(l->hub) == LGT_HUB_DONE)
     fprintf(stderr, "lgt: rank %d was killed by signal %d (%s) after its program had ended\n",
@@ -216,6 +218,7 @@ static void on_signal(launcher *l) {
   while (read(l->signal_fd, &info, sizeof info) == sizeof info) {
     int number = (int)info.ssi_signo;
     if (number == SIGCHLD) continue;
+    if (number == SIGINT) l->interrupted = true;
     if (info.ssi_code <= 0) signal_all(l, number);
     if (number != SIGTERM && number != SIGHUP) continue;
     l->told = number;

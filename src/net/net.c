@@ -27,6 +27,7 @@ static bool all_left(void *context) {
 
 lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
   lgt_control_note(net->control, LEAVE, line);
+  lgt_transport_leave(net->transport);
   lgt_control_leave(net->control);
   return lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");
 }

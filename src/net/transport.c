@@ -4,8 +4,8 @@
  * matches messages of any sender.
  *
  * Error handling is chosen for each connection: without, between ranks that share memory, because asking for it
- * would make UCX drop shared memory silently; with, for all others.  Both sides choose alike, since both compare
- * the same two places.
+ * would make UCX drop shared memory silently; with, for all others, containers on one machine included, for which UCX
+ * would otherwise try shared memory and never wake up.  Both sides choose alike, since both compare the same two places.
  *
  * Waiting: some looks at once, which suffice where both sides run (0.3 us); then up to 200 with the processor yielded in
  * between, best where ranks share processors; after that, arm and poll.  To spin for long without yielding would cost
@@ -23,7 +23,6 @@
 
 #include <ucp/api/ucp.h>
 
-#include "log.h"
 #include "mem.h"
 
 enum {
@@ -37,13 +36,16 @@ enum {
 };
 enum { SPACE_SHIFT = 61, SENDER_SHIFT = LGT_TAG_BITS, OUTER = 0, INNER = 1, RANKS_MAX = 1 << 21 };
 
-#define FUNCTIONS(X)                                                                                        \
-  X(ucp_config_read)                                                                                        \
-  X(ucp_config_modify) X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup) X(ucp_worker_create)        \
-      X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address) X(ucp_worker_get_efd)   \
-          X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) \
-              X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel) X(ucp_request_free)     \
-                  X(ucs_status_string)
+#define FUNCTIONS(X)                                                                                      \
+  X(ucp_config_read)                                                                                      \
+  X(ucp_config_modify)                                                                                    \
+  X(ucp_config_release)                                                                                   \
+  X(ucp_init_version)                                                                                     \
+  X(ucp_cleanup)                                                                                          \
+  X(ucp_worker_create) X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address)      \
+      X(ucp_worker_get_efd) X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) \
+          X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel)       \
+              X(ucp_request_free) X(ucs_status_string)
 
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -62,7 +64,11 @@ struct lgt_transport {
   lgt_mover *movers;
   ucs_status_t broken; /* of a connection; UCS_OK: none */
   int broken_peer;
+  bool leaving; /* peers may end before this rank hears that all have left: connections may break */
   lgt_transport_counters counters;
+  /* True while the submitting thread sleeps or is about to: others then wake it by a system call.  Both sides exchange
+   * it (acquire and release), so that either the waker sees the sleeper or the sleeper sees what the waker wrote. */
+  _Atomic int sleeping;
 };
 
 /* ---- opening and closing ---------------------------------------------------------------------------- */
@@ -140,14 +146,14 @@ lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **ou
   lgt_transport *t = lgt_mem_zalloc(sizeof *t);
   if (!t) return lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
   t->control = control;
-  t->tcp = tcp || control->tcp;
+  t->tcp = tcp;
   lgt_place_here(&t->place);
   t->ep = lgt_mem_zalloc((size_t)control->size * sizeof *t->ep);
   status = t->ep ? open_context(t) : lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
   if (!status) status = open_worker(t);
   if (status) lgt_transport_close(t);
   else *out = t;
-  return status;
+  if (!status) return status;
 }
 
 static void close_connections(lgt_transport *t) {
@@ -174,16 +180,20 @@ void lgt_transport_close(lgt_transport *t) {
   lgt_mem_free(t);
 }
 
+void lgt_transport_leave(lgt_transport *t) { t->leaving = true; }
 int lgt_transport_rank(const lgt_transport *t) { return t->control->rank; }
 int lgt_transport_size(const lgt_transport *t) { return t->control->size; }
 lgt_transport_counters lgt_transport_count(const lgt_transport *t) { return t->counters; }
-void lgt_transport_wake(lgt_transport *t) { lgt_control_wake(t->control); }
+
+void lgt_transport_wake(lgt_transport *t) {
+  if (atomic_fetch_or_explicit(&t->sleeping, 0, memory_order_acq_rel)) lgt_control_wake(t->control);
+}
 
 /* ---- connections -------------------------------------------------------------------------------------- */
 
 static void on_error(void *context, ucp_ep_h ep, ucs_status_t status) {
   lgt_transport *t = context;
-  if (t->broken) return;
+  if (t->broken || t->leaving) return;
   for (int r = 0; r < t->control->size; r++)
     if (t->ep[r] == ep) t->broken_peer = r;
   t->broken = status;
@@ -392,7 +402,9 @@ static lgt_status wait_slowly(wait *w) {
     now = lgt_wire_now();
     if (now >= w->report || atomic_load_explicit(&t->control->wanted, memory_order_acquire)) report(w);
     int64_t left = w->report - now;
-    sleep_a_little(t, left < 1 ? 1 : left < SLEEP_MS ? (int)left : SLEEP_MS);
+    atomic_exchange_explicit(&t->sleeping, true, memory_order_acq_rel);
+    if (!w->ready(w->context)) sleep_a_little(t, left < 1 ? 1 : left < SLEEP_MS ? (int)left : SLEEP_MS);
+    atomic_store_explicit(&t->sleeping, false, memory_order_relaxed);
   }
   return LGT_OK;
 }

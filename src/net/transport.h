@@ -5,8 +5,7 @@
  * were posted; sends and receives may be posted in any order otherwise, and any number may be in flight.
  *
  * UCX is loaded by lgt_transport_open; a process that runs alone never loads it.  Between ranks that share memory
- * it uses that, else the network; `tcp` restricts it to TCP, as do ranks that share a machine but no memory
- * (containers, network namespaces).  Connections are made at the first message to a peer.
+ * it uses that, else the network; `tcp` restricts it to TCP.  Connections are made at the first message to a peer.
  *
  * Failure.  A rank's death ends the run (control.h), so a wait either succeeds or the process ends; only what
  * breaks without a death, such as a message of another size than expected, is returned, as a status whose message
@@ -50,7 +49,9 @@ typedef struct lgt_transport_counters {
 
 /* `control` is borrowed.  tcp: use TCP only. */
 lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **out);
-/* When all ranks have left (lgt_control_leave), since peers may still be reading. */
+/* This rank will send and receive nothing any more: that peers end is no error from now on. */
+void lgt_transport_leave(lgt_transport *transport);
+/* When all ranks have left, since peers may still be reading. */
 void lgt_transport_close(lgt_transport *transport);
 int lgt_transport_rank(const lgt_transport *transport);
 int lgt_transport_size(const lgt_transport *transport);
@@ -76,7 +77,7 @@ bool lgt_transport_progress(lgt_transport *transport);
 /* Until ready() says so: while messages move, it looks often; then it sleeps until a message comes, somebody calls
  * lgt_transport_wake, or 100 ms have passed.  `what` completes "waits ..." in messages: "for task 'matmul'". */
 lgt_status lgt_transport_until(lgt_transport *transport, bool (*ready)(void *context), void *context, const char *what);
-void lgt_transport_wake(lgt_transport *transport); /* any thread */
+void lgt_transport_wake(lgt_transport *transport); /* any thread; cheap while nobody sleeps */
 
 /* ---- for collective.c ------------------------------------------------------------------------------ */
 

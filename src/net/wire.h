@@ -20,7 +20,7 @@
 
 typedef enum lgt_frame_type {
   LGT_FRAME_HELLO,   /* lgt_hello, version, what must agree: two strings */
-  LGT_FRAME_WELCOME, /* int32: 1 if the transport must not use shared memory */
+  LGT_FRAME_WELCOME,
   LGT_FRAME_ADDRESS, /* of `rank`: lgt_place and the transport's bytes */
   LGT_FRAME_GET,     /* the address of `rank` is wanted */
   LGT_FRAME_BEAT,
@@ -35,7 +35,7 @@ typedef struct lgt_frame {
   int32_t rank;
 } lgt_frame;
 
-/* Processes of one place share memory.  Two on one machine but in different places must talk TCP. */
+/* Processes of one place share memory. */
 typedef struct lgt_place {
   char machine[40]; /* the kernel's boot id */
   uint64_t space[3]; /* its namespaces: network, processes, shared memory */
@@ -44,7 +44,6 @@ typedef struct lgt_place {
 typedef struct lgt_hello {
   uint64_t cookie;
   int32_t rank, size;
-  lgt_place place;
   char host[64];
 } lgt_hello;
 
@@ -72,11 +71,8 @@ void lgt_inbox_fini(lgt_inbox *inbox);
 int64_t lgt_wire_now(void); /* milliseconds, of the monotonic clock */
 /* This process. */
 void lgt_place_here(lgt_place *place);
-static inline bool lgt_place_same_machine(const lgt_place *a, const lgt_place *b) {
-  return !__builtin_strcmp(a->machine, b->machine);
-}
 static inline bool lgt_place_equal(const lgt_place *a, const lgt_place *b) {
-  return lgt_place_same_machine(a, b) && !__builtin_memcmp(a->space, b->space, sizeof a->space);
+  return !__builtin_memcmp(a, b, sizeof *a);
 }
 
 #endif

@@ -74,6 +74,23 @@ def launcher(number, status, message, lines):
     return check
 
 
+def abandoned():
+    """A rank is stopped and then the launcher killed: the stopped rank cannot end itself."""
+    before = segments()
+    with tempfile.TemporaryDirectory() as folder:
+        running = Running([RANKS, "-n", "3", *QUICK, "--pids", folder, "compute"])
+        os.kill(wait_for_pids(folder, 3)[1], signal.SIGSTOP)
+        running.process.kill()
+        running.wait(5)
+        return left_behind(running, before)
+
+
+def printed():
+    """What rank 0 has written to a buffered stdout is not lost when another rank dies."""
+    outcome = run([RANKS, "-n", "3", *QUICK, "printed", "2"])
+    return None if outcome.status == 137 and outcome.out == "written before the fault" else str(outcome)
+
+
 def paused():
     """Ctrl-Z and fg: everybody is stopped for longer than the limit, and goes on."""
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +157,9 @@ case("a rank that computes for longer than the limit", computes_for_long)
 case("everybody stopped for a while", paused)
 case("SIGTERM of the launcher", launcher(signal.SIGTERM, 143, "", 0))
 case("kill -9 of the launcher", launcher(signal.SIGKILL, -9, "", 0))
+case("kill -9 of the launcher while a rank is stopped", abandoned)
 case("SIGSTOP of the launcher", launcher(signal.SIGSTOP, None, r"rank \d lost the hub of this run \(its launcher\)|rank \d .*exit status 1", 2))
+case("output before a fault", printed)
 case("output", output, False)
 case("output of all ranks", output, True)
 finish(3)

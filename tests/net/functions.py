@@ -16,8 +16,16 @@ DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
           "float64", "complex64", "complex128"]
 CLASSES = {"sum": "iufc", "prod": "iuf", "min": "biuf", "max": "biuf", "and": "biu", "or": "biu", "xor": "biu",
            "argmin": "biuf", "argmax": "biuf"}
-FUNCTION = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-            "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+def ordered(op):
+    """op(a, b), but of equal values, which may be 0.0 and -0.0, the second, and of two NaNs the first: that shows the
+    order."""
+    return lambda a, b: np.where(a != a, a, np.where(b != b, b, np.where(a == b, b, op(a, b))))
+
+
+FUNCTION = {"sum": np.add, "prod": np.multiply, "min": ordered(np.minimum), "max": ordered(np.maximum),
+            "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 random = np.random.default_rng(1)
 
 
@@ -43,7 +51,7 @@ def better(name):
     return op
 
 
-def data(dtype, ranks, n):
+def data(name, dtype, ranks, n):
     kind = np.dtype(dtype).kind
     if kind == "b":
         return random.random((ranks, n)) < 0.5
@@ -55,6 +63,12 @@ def data(dtype, ranks, n):
         return (x + 1j * random.standard_normal((ranks, n))).astype(dtype)
     if n > 5:
         x[0, 3] = np.nan
+        if name in ("min", "max") and dtype != "float16":  # NaNs of different bits: the first comes through
+            bits = np.uint32 if dtype == "float32" else np.uint64
+            x = x.astype(dtype)
+            x[:, 2] = (np.full(ranks, np.nan, dtype).view(bits) + np.arange(1, ranks + 1, dtype=bits)).view(dtype)
+        x[:, 4] = np.where(np.arange(ranks) % 3 == 0, 0.0, -0.0)
+        x[:, 5] = np.where(np.arange(ranks) % 2, 0.0, -0.0)
     return x.astype(dtype)
 
 
@@ -70,7 +84,7 @@ def reductions(ranks, options):
         source, result = os.path.join(folder, "in"), os.path.join(folder, "out")
         with open(source, "wb") as file:
             for op, name, code, dtype, n in cases:
-                x = data(dtype, ranks, n)
+                x = data(name, dtype, ranks, n)
                 file.write(struct.pack("qqq", op, code, n) + x.tobytes())
                 with np.errstate(all="ignore"):
                     if name.startswith("arg"):

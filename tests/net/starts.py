@@ -239,6 +239,18 @@ def slurm(n, nodelist):
     return went_well(together([[RANKS, "--start", "5000", "collectives"]] * n, env=env))
 
 
+def other_run():
+    """A rank that was told the same address but belongs to another run is turned away, and disturbs nobody."""
+    job = os.getpid() % 30000 * 10 + next(jobs)
+    port = 10000 + job * 131 % 20000
+    env = [{"SLURM_JOB_ID": str(job), "SLURM_STEP_ID": "0", "SLURM_PROCID": str(r), "SLURM_STEP_NUM_TASKS": "2",
+            "SLURM_STEP_NODELIST": "localhost"} for r in range(2)]
+    zero = Running([RANKS, "--start", "5000", "collectives"], env[0])
+    other = run([RANKS, "--rendezvous", f"localhost:{port}", "--rank", "1", "--ranks", "2", "collectives"])
+    one = Running([RANKS, "--start", "5000", "collectives"], env[1])
+    return failed_well([other], "turned away at the start", 5) or went_well([zero.wait(20), one.wait(20)])
+
+
 for n in (2, 3, 7):
     case(f"rendezvous of {n} ranks", met, n, "collectives")
 case("rendezvous over TCP", met, 3, "--tcp", "messages")
@@ -278,5 +290,6 @@ case("PMIx without a server", lambda: lone("PMIx_Init failed", PMIX_RANK="0"))
 
 for nodes in ("localhost", "localhost,other", "127.0.0.[1-3]"):
     case(f"Slurm's variables, nodes {nodes}", slurm, 3, nodes)
+case("Slurm's variables, and a rank of another run", other_run)
 case("Slurm's variables, incomplete", lambda: lone("cannot tell from Slurm's variables", SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"))
 finish(2)
