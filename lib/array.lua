@@ -118,7 +118,7 @@ methods_at_home("join", "fill_diagonal")
 at_home("grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
   tril_indices_from triu_indices_from diag_indices ix_ ravel_multi_index unravel_index copyto ascontiguousarray]])
 at_home("einsum", "tensordot kron cross einsum einsum_path")
-at_home("sort", "sort argsort sort_complex partition argpartition topk lexsort searchsorted digitize")
+at_home("sort", "sort argsort msort sort_complex partition argpartition topk lexsort searchsorted digitize")
 methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")
 at_home("pick", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
 methods_at_home("pick", "choose put compress")
@@ -128,6 +128,10 @@ methods_at_home("special", "round")
 at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
   nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
 at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
+at_home("signal", [[convolve correlate interp piecewise polyval polyadd polysub polymul polyder polyint poly roots
+  polyfit bartlett hanning hamming blackman kaiser i0 apply_along_axis]])
+at_home("about", [[shape ndim size can_cast promote_types result_type array_equiv may_share_memory
+  diag_indices_from]])
 at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
 at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
 methods_at_home("scan", "cumsum cumprod")

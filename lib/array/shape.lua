@@ -365,6 +365,7 @@ function np.rep(a, count, axis)
   return np.reshape(np.copy(np.broadcast_to(np.expand_dims(a, axis + 1), wide)), shape)
 end
 
+np["repeat"] = np.rep -- a keyword of Lua: np.rep is easier to write
 for _, name in ipairs { "reshape", "ravel", "transpose", "swapaxes", "moveaxis", "squeeze", "rep", "diagonal" } do
   methods[name] = np[name]
 end

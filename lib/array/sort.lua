@@ -45,6 +45,8 @@ function np.argsort(a, axis)
   return back(result)
 end
 
+function np.msort(a) return np.sort(a, 1) end
+
 function np.sort_complex(a)
   a = np.sort(a)
   return np.astype(a, dtypes.name[dtypes.complex_of(core.dtype_of(a))])

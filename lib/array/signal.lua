@@ -1,0 +1,310 @@
+-- array/signal.lua - convolutions, interpolation, polynomials, windows.
+
+local core = require "array.core"
+
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local np = core.np
+
+local function vector(a, who)
+  a = np.asarray(a)
+  if core.ndim_of(a) ~= 1 then raise("%s: a vector was expected, not %s", who, (core.describe(a))) end
+  return a
+end
+
+local function part(a, first, count)
+  return lgt.alias(a, lgt.slice(core.layout_of(a), 1, count == 0 and 0 or first, count, 1))
+end
+local function element(a, i) return lgt.alias(a, lgt.project(core.layout_of(a), 1, i)) end -- from 0
+
+-- ---- convolutions -----------------------------------------------------------------------------------------
+
+local DIRECT = 64 -- a shorter vector of floats is not worth a transform
+
+-- The full convolution of two vectors of one dtype, b being the shorter one.
+local function full(a, b)
+  local n, m, dtype = core.size_of(a), core.size_of(b), core.dtype_of(a)
+  if m > DIRECT and dtypes.category[dtype] >= 2 then -- by the convolution theorem
+    local fft, length = np.fft, n + m - 1
+    if dtypes.category[dtype] == 3 then
+      return np.astype(fft.ifft(fft.fft(a, length) * fft.fft(b, length)), dtypes.name[dtype])
+    end
+    return np.astype(fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length), dtypes.name[dtype])
+  end
+  local padded, result = np.pad(a, m - 1), nil
+  for j = 0, m - 1 do
+    local term = part(padded, m - 1 - j, n + m - 1) * element(b, j)
+    result = result and result + term or term
+  end
+  return result
+end
+
+-- The sums of products of one vector with another that slides over it backwards.  A kernel of more than 64
+-- floats goes by Fourier transforms, whose errors are relative to the greatest element.
+---@param a lgt_array vector
+---@param v lgt_array vector
+---@param mode string? "full" (default), "same", "valid"
+---@return lgt_array
+function np.convolve(a, v, mode)
+  a, v, mode = vector(a, "convolve"), vector(v, "convolve"), mode or "full"
+  if core.size_of(v) > core.size_of(a) then a, v = v, a end
+  local n, m = core.size_of(a), core.size_of(v)
+  if m == 0 then raise("convolve: an empty vector was given") end
+  local dtype = dtypes.name[dtypes.promote(core.dtype_of(a), core.dtype_of(v))]
+  local all = full(np.asarray(a, { dtype = dtype }), np.asarray(v, { dtype = dtype }))
+  if mode == "full" then return all end
+  if mode == "same" then return part(all, math.floor((m - 1) / 2), n) end
+  if mode == "valid" then return part(all, m - 1, n - m + 1) end
+  raise("convolve: mode is \"full\", \"same\" or \"valid\", not %q", tostring(mode))
+end
+
+-- The same with the second vector forwards and conjugated.
+---@param mode string? "valid" (default), "same", "full"
+---@return lgt_array
+function np.correlate(a, v, mode)
+  a, v, mode = vector(a, "correlate"), vector(v, "correlate"), mode or "valid"
+  if mode == "same" and core.size_of(v) > core.size_of(a) then
+    return np.flip(np.conj(np.correlate(v, a, mode)))
+  end
+  return np.convolve(a, np.flip(np.conj(v)), mode)
+end
+
+-- ---- interpolation ------------------------------------------------------------------------------------------
+
+-- Piecewise linear interpolation between points; outside, the first and last value, or those given.
+---@param x lgt_array|number
+---@param xp lgt_array vector, ascending
+---@param fp lgt_array vector
+---@param options {left: number?, right: number?, period: number?}?
+---@return lgt_array
+function np.interp(x, xp, fp, options)
+  options = core.check_options(options, { left = true, right = true, period = true }, "interp")
+  x, xp, fp = np.asarray(x), np.astype(vector(xp, "interp"), "float64"), vector(fp, "interp")
+  x = np.astype(x, "float64")
+  if dtypes.category[core.dtype_of(fp)] < 3 then fp = np.astype(fp, "float64") end
+  local n = core.size_of(xp)
+  if n == 0 or core.size_of(fp) ~= n then raise("interp: %d places and %d values", n, core.size_of(fp)) end
+  if options.period then
+    local period = math.abs(options.period)
+    x, xp = x % period, xp % period
+    local order = np.argsort(xp)
+    xp, fp = np.take(xp, order), np.take(fp, order)
+    local function around(v, shift)
+      return np.concatenate { part(v, n - 1, 1) - shift, v, part(v, 0, 1) + shift }
+    end
+    xp, fp, n = around(xp, period), around(fp, 0), n + 2
+  end
+  local first, last = element(fp, 0), element(fp, n - 1)
+  local at = np.clip(np.searchsorted(xp, x, "right") - 1, 1, math.max(1, n - 1))
+  local result = first
+  if n > 1 then
+    local x0, y0 = np.take(xp, at), np.take(fp, at)
+    local slope = (np.take(fp, at + 1) - y0) / (np.take(xp, at + 1) - x0)
+    result = slope * (x - x0) + y0
+  end
+  result = np.where(np.greater_equal(x, element(xp, n - 1)), last, result)
+  if not options.period then
+    result = np.where(np.less(x, element(xp, 0)), options.left or first, result)
+    result = np.where(np.greater(x, element(xp, n - 1)), options.right or last, result)
+  end
+  return result
+end
+
+-- For each element the function, or the number, that belongs to the last condition that holds there; else the
+-- one more that may be given, or 0.  Functions see the whole array.
+---@param x lgt_array
+---@param conditions lgt_array[]
+---@param functions (number|fun(x: lgt_array): lgt_array)[]
+---@return lgt_array of x's dtype
+function np.piecewise(x, conditions, functions)
+  x = np.asarray(x)
+  if core.is_array(conditions) then conditions = { conditions } end
+  if #functions ~= #conditions and #functions ~= #conditions + 1 then
+    raise("piecewise: %d conditions and %d functions", #conditions, #functions)
+  end
+  local function value(f) return type(f) == "function" and f(x) or f end
+  local result = np.zeros_like(x)
+  if #functions > #conditions then result = result + value(functions[#functions]) end
+  for i, condition in ipairs(conditions) do result = np.where(condition, value(functions[i]), result) end
+  return np.astype(result, dtypes.name[core.dtype_of(x)])
+end
+
+-- ---- polynomials: vectors of coefficients, the highest power first ---------------------------------------------
+
+local function coefficients(p, who)
+  p = np.asarray(p)
+  if core.ndim_of(p) == 0 then p = np.reshape(p, { 1 }) end
+  return vector(p, who)
+end
+
+---@return lgt_array the polynomial's values at x
+function np.polyval(p, x)
+  p, x = coefficients(p, "polyval"), np.asarray(x)
+  local result = np.zeros_like(x)
+  for i = 0, core.size_of(p) - 1 do result = result * x + element(p, i) end
+  return result
+end
+
+local function aligned(a, b, who)
+  a, b = coefficients(a, who), coefficients(b, who)
+  local n = math.max(core.size_of(a), core.size_of(b))
+  return np.pad(a, { n - core.size_of(a), 0 }), np.pad(b, { n - core.size_of(b), 0 })
+end
+
+function np.polyadd(a, b)
+  a, b = aligned(a, b, "polyadd")
+  return a + b
+end
+function np.polysub(a, b)
+  a, b = aligned(a, b, "polysub")
+  return a - b
+end
+function np.polymul(a, b) return np.convolve(coefficients(a, "polymul"), coefficients(b, "polymul")) end
+
+-- The m-th derivative.
+function np.polyder(p, m)
+  p = coefficients(p, "polyder")
+  for _ = 1, m or 1 do
+    local n = core.size_of(p)
+    if n == 0 then return p end
+    p = part(p, 0, n - 1) * np.flip(np.arange(1, n))
+  end
+  return p
+end
+
+-- The m-th antiderivative, with integration constants k (0).
+function np.polyint(p, m, k)
+  p, k = np.asarray(coefficients(p, "polyint"), { dtype = "float64" }), k or 0
+  for i = 1, m or 1 do
+    local n = core.size_of(p)
+    local constant = np.array { type(k) == "table" and k[i] or k }
+    p = np.concatenate { p / np.flip(np.arange(1, n + 1)), constant }
+  end
+  return p
+end
+
+-- The polynomial with given roots, or the characteristic polynomial of a matrix.
+function np.poly(roots)
+  roots = np.asarray(roots)
+  if core.ndim_of(roots) == 2 then roots = np.linalg.eigvals(roots) end
+  local result = np.ones(1)
+  for i = 0, core.size_of(roots) - 1 do
+    result = np.convolve(result, np.concatenate { np.ones(1), np.reshape(-element(roots, i), { 1 }) })
+  end
+  return result
+end
+
+-- The roots, always complex: eigenvalues of the companion matrix.  Waits.
+---@return lgt_array complex
+function np.roots(p)
+  p = coefficients(p, "roots")
+  local inner = np.trim_zeros(p)
+  local zeros = core.size_of(np.trim_zeros(p, "f")) - core.size_of(inner)
+  local n = core.size_of(inner) - 1
+  local result = np.zeros(math.max(0, zeros), { dtype = "complex128" })
+  if n < 1 then return result end
+  local companion = np.diag(np.ones(n - 1), -1)
+  companion[1] = -part(inner, 1, n) / element(inner, 0)
+  return np.concatenate { np.linalg.eigvals(companion), result }
+end
+
+-- The polynomial of a degree that comes closest to points, in the sense of least squares.
+---@param x lgt_array vector
+---@param y lgt_array vector
+---@param degree integer
+---@param options {w: lgt_array?, rcond: number?}? w: weights of the residuals
+---@return lgt_array coefficients, the highest power first
+function np.polyfit(x, y, degree, options)
+  options = core.check_options(options, { w = true, rcond = true }, "polyfit")
+  x, y = np.astype(vector(x, "polyfit"), "float64"), np.astype(vector(y, "polyfit"), "float64")
+  if not core.is_integer(degree) or degree < 0 then
+    raise("polyfit: a degree was expected, not %s", tostring(degree))
+  end
+  if core.size_of(x) ~= core.size_of(y) or core.size_of(x) == 0 then
+    raise("polyfit: %d places and %d values", core.size_of(x), core.size_of(y))
+  end
+  local left = np.vander(x, degree + 1)
+  if options.w ~= nil then
+    local w = np.astype(vector(options.w, "polyfit"), "float64")
+    left, y = left * np.expand_dims(w, 2), y * w
+  end
+  local scale = np.sqrt(np.sum(left * left, 1))
+  local rcond = options.rcond or core.size_of(x) * 2 ^ -52
+  return (np.linalg.lstsq(left / scale, y, rcond)) / scale
+end
+
+-- ---- windows ------------------------------------------------------------------------------------------------
+
+-- f of the places -(n - 1), ..., n - 1, two apart.
+local function window(name, f)
+  np[name] = function(n, ...)
+    if not core.is_integer(n) or n < 0 then
+      raise("%s: a number of points was expected, not %s", name, (core.describe(n)))
+    end
+    if n <= 1 then return np.ones(n) end
+    return f(np.arange(1 - n, n, 2, { dtype = "float64" }), n - 1, ...)
+  end
+end
+window("bartlett", function(k, m) return np.where(np.less_equal(k, 0), 1 + k / m, 1 - k / m) end)
+window("hanning", function(k, m) return 0.5 + 0.5 * np.cos(k * (math.pi / m)) end)
+window("hamming", function(k, m) return 0.54 + 0.46 * np.cos(k * (math.pi / m)) end)
+window("blackman", function(k, m)
+  return 0.42 + 0.5 * np.cos(k * (math.pi / m)) + 0.08 * np.cos(k * (2 * math.pi / m))
+end)
+
+-- The modified Bessel function of order 0, by its power series below 15 and by its asymptotic series above
+-- (Abramowitz and Stegun, 9.6.12 and 9.7.1).
+local bessel = np.fuse(function(x)
+  local a = np.abs(x) / 1
+  local t = np.minimum(a, 15)
+  local q, term, sum = t * t / 4, 1, 1
+  for k = 1, 40 do
+    term = term * q / (k * k)
+    sum = sum + term
+  end
+  local b = np.maximum(a, 15)
+  local step, tail = 1, 1
+  for k = 1, 20 do
+    step = step * ((2 * k - 1) ^ 2 / (8 * k)) / b
+    tail = tail + step
+  end
+  return np.where(a:lt(15), sum, np.exp(b) / np.sqrt(2 * math.pi * b) * tail)
+end)
+
+---@param x lgt_array|number
+---@return lgt_array float64
+function np.i0(x) return bessel(np.astype(np.asarray(x), "float64")) end
+
+window("kaiser", function(k, m, beta)
+  if type(beta) ~= "number" then raise("kaiser: beta is a number, not %s", (core.describe(beta))) end
+  local r = k / m
+  return np.i0(beta * np.sqrt(np.maximum(0, 1 - r * r))) / np.i0(beta)
+end)
+
+-- ---- functions along axes ---------------------------------------------------------------------------------------
+
+-- f of each line along an axis, stacked.  A launch or more for each line: what works on all lines at once is faster.
+---@param f fun(line: lgt_array): lgt_array|number
+---@param axis integer
+---@param a lgt_array
+---@return lgt_array
+function np.apply_along_axis(f, axis, a)
+  if type(f) ~= "function" and type(f) ~= "table" then raise("apply_along_axis: a function was expected") end
+  a = np.asarray(a)
+  axis = core.check_axis(axis, core.ndim_of(a), "apply_along_axis")
+  local lines = np.moveaxis(a, axis, -1)
+  local shape = core.shape_of(lines)
+  local extent = table.remove(shape)
+  local flat, results = np.reshape(lines, { -1, extent }), {}
+  for i = 1, core.shape_of(flat)[1] do results[i] = np.asarray(f(flat[i])) end
+  if #results == 0 then raise("apply_along_axis: there is no line along axis %d", axis) end
+  local inner = core.shape_of(results[1])
+  local whole = { unpack(shape) }
+  for _, n in ipairs(inner) do whole[#whole + 1] = n end
+  local result = np.reshape(np.stack(results), whole)
+  if #inner == 0 then return result end
+  local from, to = {}, {}
+  for i = 1, #inner do from[i], to[i] = #shape + i, axis + i - 1 end
+  return np.moveaxis(result, from, to)
+end
+
+return true
