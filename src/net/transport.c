@@ -153,7 +153,7 @@ lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **ou
   if (!status) status = open_worker(t);
   if (status) lgt_transport_close(t);
   else *out = t;
-  if (!status) return status;
+  return status;
 }
 
 static void close_connections(lgt_transport *t) {
