@@ -136,6 +136,7 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
   for (int a = 0; a < call->nargs; a++) args[a] = state[out->root[a]];
   out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, args, &out->reason);
   if (!out->launch) return LGT_NO_MEMORY;
+  lgt_log(CONSTRAINT, 3, "%s: %d tiles (%s)", call->kind->name, out->launch->ncolour, out->reason);
   for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
     if (writes_arg(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);

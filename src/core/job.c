@@ -174,6 +174,8 @@ static void add_step(lgt_job *job, work *w, int nchunk, lgt_status (*run)(lgt_st
 
 /* Submit a job whose touched instances are listed, `nread` of them only read. */
 static lgt_status submit(lgt_binder *binder, lgt_job *job, bool here) {
+  lgt_log(EXEC, 3, "a task of %d steps, %lld bytes%s", job->task.nstep, (long long)job->task.cost,
+          here ? ", runs at once" : "");
   if (here) {
     lgt_exec_submit(binder->exec, &job->task);
     lgt_status status = job->task.status;
@@ -207,6 +209,9 @@ lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
     m.work[i].copy = copies[i];
     add_step(m.job, &m.work[i], 1, copy_run);
     m.job->task.cost += lgt_rect_size(&copies[i].rect) * copies[i].from->elem * 2;
+    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d",
+            (long long)(lgt_rect_size(&copies[i].rect) * copies[i].from->elem), copies[i].from->domain + 1,
+            copies[i].to->domain + 1);
     bool known = false;
     /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
     if (copies[i].from->failure && !copies[i].to->failure)

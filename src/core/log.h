@@ -12,8 +12,8 @@
 #include "err.h"
 
 #define LGT_LOG_TOPIC_LIST(X) \
-  X(STORE, store) X(CONSTRAINT, constraint) X(WINDOW, window) X(FUSE, fuse) X(KERNEL, kernel) \
-  X(EMIT, emit) X(DEPEND, depend) X(MAP, map) X(EXEC, exec) X(MEM, mem)
+  X(CONSTRAINT, constraint) X(WINDOW, window) X(FUSE, fuse) X(KERNEL, kernel) X(EMIT, emit) \
+  X(MAP, map) X(EXEC, exec)
 
 typedef enum lgt_log_topic {
 #define X(NAME, name) LGT_LOG_##NAME,

@@ -152,9 +152,20 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   return status;
 }
 
+/* The summaries of LGT_DEBUG. */
+static void log_totals(const lgt_runtime *rt) {
+  lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld collections", (long long)rt->launches,
+          (long long)rt->windows, (long long)rt->plans, (long long)rt->collections);
+  lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes moved", (long long)rt->binder.tasks,
+          (long long)rt->binder.passes, (long long)rt->binder.moved);
+  lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between domains", (long long)rt->map.peak,
+          (long long)rt->map.copied);
+}
+
 void lgt_close(lgt_runtime *rt) {
   if (!rt) return;
   if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  if (rt->exec) log_totals(rt);
   for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++)
     if (rt->stores.handle[id].layout) lgt_array_free(rt, id);
   for (int i = 0; i < rt->window.count; i++)
@@ -378,6 +389,7 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
       flush->ncall = flush->apart ? 1 : lgt_window_cut(&rt->window, flush->forced);
       flush->apart -= flush->apart > 0;
       rt->windows++;
+      lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);
     }
     int result = flush->plan ? 0 : plan_calls(rt, may_ask);
     if (result == 0) result = bind_groups(rt, may_ask);

@@ -187,7 +187,7 @@ TEST(topics) {
   CHECK_EQ(lgt_log_set("fuse:3,exec"), 0);
   CHECK_TEXT(stderr_of(log_lines), "lgt fuse: three 3\nlgt exec: one\n");
   CHECK_EQ(lgt_log_set("fusion:3"), LGT_BAD_ARGUMENT);
-  CHECK_HAS(lgt_message(), "no topic \"fusion\"; the topics are: all store");
+  CHECK_HAS(lgt_message(), "no topic \"fusion\"; the topics are: all constraint");
   CHECK_EQ(lgt_log_set("fuse:9"), LGT_BAD_ARGUMENT);
   CHECK_HAS(lgt_message(), "\"fuse:9\": a level from 0 to 4");
   CHECK_EQ(lgt_log_level[LGT_LOG_FUSE], 3);

@@ -112,6 +112,10 @@ expect("an unknown option", ["--colour", "red", "-e", "print(1)"],
 expect("an option without its value", ["--cpus"], lambda out, err, code: "needs a value" in err and code == 1)
 expect("a bad value", ["--cpus=many", "-e", "print(1)"], lambda out, err, code: "many" in err and code == 1)
 expect("options and arg", ["--cpus", "1", show, "u"], lambda out, err, code: out.split() == ["u", "0", show, "1", "u", "1"])
+for topic in ("constraint", "window", "fuse", "kernel", "emit", "map", "exec"):
+    expect(f"--debug={topic}", [f"--debug={topic}:3", "--cache=0", "--background=0", "--domains=2", "--min-tile=1", "-e",
+                               "local a = require('array').arange(100) * 0.5 print(a['1:-2'] + a['2:'])"],
+           lambda out, err, code: f"lgt {topic}: " in err and code == 0)
 expect("arrays", ["-e", "print(require('array').arange(3) * 2)"], lambda out, err, code: out == "[0 2 4]\n" and code == 0)
 expect("a task that fails unseen fails the program",
        ["-e", "local np = require 'array' x = np.zeros(2^45) + 1"],
