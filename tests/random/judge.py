@@ -258,21 +258,27 @@ def judge(subject, turns, reference, config):
     return None
 
 
+def reference_for(config):
+    """The reference for a configuration: other instructions have other bits."""
+    return {**REFERENCE, **{name: value for name, value in config.items() if name == "isa"}}
+
+
 def judge_batch(lgt, subjects, configs):
     """Runs a batch under the reference and each configuration; the failures, and how many runs there were."""
     failures, runs = [], 0
     seeds = [s.seed for s in subjects]
-    reference, ending = lgt.run(subjects, REFERENCE)
+    base = reference_for(configs[0] if configs else {})
+    reference, ending = lgt.run(subjects, base)
     runs += len(subjects)
     trusted = {}
     for i, s in enumerate(subjects):
-        why = judge(s, reference[s.seed], None, REFERENCE)
+        why = judge(s, reference[s.seed], None, base)
         if why:
-            failures.append(Failure(s.seed, REFERENCE, *why, seeds[:i]))
+            failures.append(Failure(s.seed, base, *why, seeds[:i]))
         else:
             trusted[s.seed] = reference[s.seed][0]
     if ending:
-        failures.append(Failure(seeds[-1], REFERENCE, *ending, seeds[:-1]))
+        failures.append(Failure(seeds[-1], base, *ending, seeds[:-1]))
     good = [s for s in subjects if s.seed in trusted]
     good_seeds = [s.seed for s in good]
     for config in configs:

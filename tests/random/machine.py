@@ -286,12 +286,12 @@ def reduced(name, x, axes, keepdims):
     if kind in "bi" and name != "mean":
         return fresh(getattr(np, name)(val, **kw))
     out = "float64" if kind in "bi" else x.dtype
-    inner = "float32" if out == "float16" else out  # half precision is collected in single precision
+    inner = "float32" if out == "float16" and name == "mean" else out  # a mean of halves is collected in single precision
     wide = np.abs(val).astype(float)
     e = np.zeros(val.shape) if err is None else err
     if name == "prod":
         demand(count <= 200, "long product")
-        r = np.prod(val, dtype=inner, **kw)
+        r = np.prod(val, dtype=out, **kw)
         mag = np.prod(wide, **kw)
         spread = np.prod(wide + e, **kw) - mag if err is not None else 0
         bound = 2 * spread + 2 * count * EPS[out] * mag + TINY[out]

@@ -2,7 +2,7 @@
 and the configuration, as long as the same kind of failure remains and the program makes sense."""
 import time
 
-from judge import REFERENCE, Subject, judge
+from judge import REFERENCE, Subject, judge, reference_for
 from machine import Reject
 
 EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "reshape", "reduce", "dot", "cast", "copy", "pick",
@@ -41,7 +41,7 @@ class Shrinker:
         before = self.prefix if prefix is None else prefix
         reference = None
         if config != REFERENCE and self.kind == "value":
-            got, _ = self.lgt.once([subject], REFERENCE, self.limit, mutate={})
+            got, _ = self.lgt.once([subject], reference_for(config), self.limit, mutate={})
             reference = got[0][1] if got and judge(subject, [got[0][1]], None, REFERENCE) is None else None
         got, ending = self.lgt.once([*before, subject], config, self.limit)
         mine = [r for seed, r in got if seed == subject.seed]
