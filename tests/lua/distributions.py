@@ -45,6 +45,7 @@ CONTINUOUS = {
     "random.chisquare(4, n)": stats.chi2(4),
     "random.noncentral_chisquare(3, 2, n)": stats.ncx2(3, 2),
     "random.f(5, 12, n)": stats.f(5, 12),
+    "random.noncentral_f(5, 12, 3, n)": stats.ncf(5, 12, 3),
     "random.standard_t(6, n)": stats.t(6),
     "random.vonmises(0.5, 4, n)": stats.vonmises(4, loc=0.5),
     "random.dirichlet({2, 3, 4}, n)[{{}, 1}]": stats.beta(2, 7),
