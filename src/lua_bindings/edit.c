@@ -108,12 +108,15 @@ static int edit_line(lua_State *L) {
   terminal.prompt = luaL_checkstring(L, 1);
   terminal.L = L;
   struct sigaction action = {.sa_handler = note_signal}, on_interrupt, on_resize;
-  sigset_t blocked;
+  sigset_t blocked, old;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   sigaddset(&blocked, SIGWINCH);
   got_interrupt = 0;
-  sigprocmask(SIG_BLOCK, &blocked, &terminal.waiting);
+  sigprocmask(SIG_BLOCK, &blocked, &old);
+  terminal.waiting = old;
+  sigdelset(&terminal.waiting, SIGINT);
+  sigdelset(&terminal.waiting, SIGWINCH);
   sigaction(SIGINT, &action, &on_interrupt);
   sigaction(SIGWINCH, &action, &on_resize);
   int length = 0;
@@ -123,7 +126,7 @@ static int edit_line(lua_State *L) {
   const char *text = el_gets(terminal.line, &length);
   sigaction(SIGINT, &on_interrupt, NULL);
   sigaction(SIGWINCH, &on_resize, NULL);
-  sigprocmask(SIG_SETMASK, &terminal.waiting, NULL);
+  sigprocmask(SIG_SETMASK, &old, NULL);
   if (got_interrupt) {
     printf("^C\n");
     lua_pushnil(L);

@@ -48,18 +48,20 @@ static int plain_line(lua_State *L) {
   size_t room = 0;
   ssize_t length = -1;
   struct sigaction action = {.sa_handler = note_interrupt}, before;
-  sigset_t blocked, waiting;
+  sigset_t blocked, old, waiting;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   interrupted = 0;
   const char *text = luaL_checkstring(L, 1);
-  sigprocmask(SIG_BLOCK, &blocked, &waiting);
+  sigprocmask(SIG_BLOCK, &blocked, &old);
+  waiting = old;
+  sigdelset(&waiting, SIGINT);
   sigaction(SIGINT, &action, &before);
   fputs(text, stdout);
   fflush(stdout);
   if (wait_for_line(&waiting)) length = getline(&line, &room, stdin);
   sigaction(SIGINT, &before, NULL);
-  sigprocmask(SIG_SETMASK, &waiting, NULL);
+  sigprocmask(SIG_SETMASK, &old, NULL);
   if (length > 0 && line[length - 1] == '\n') length--;
   if (length >= 0) {
     lua_pushlstring(L, line, (size_t)length);
@@ -130,10 +132,21 @@ void prompt_expect(lua_State *L) {
   report(L, call(L, 0, 0));
 }
 
+/* Pushes what read() returns.  A Ctrl-C meanwhile is for the line: it waits until the line lets it through. */
+static int read_input(lua_State *L) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+  push_function(L, "read");
+  int status = lua_pcall(L, 0, 1, 0);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return report(L, status);
+}
+
 /* One input and its answer; false at the end of input. */
 static bool turn(lua_State *L) {
-  push_function(L, "read");
-  if (report(L, call(L, 0, 1))) return patience-- > 0;
+  if (read_input(L)) return patience-- > 0;
   if (lua_isnil(L, -1)) return false;
   if (!lua_isfunction(L, -1)) return true;
   int base = lua_gettop(L) - 1;
