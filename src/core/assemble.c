@@ -365,9 +365,16 @@ static bool compact(assembler *as) {
   return true;
 }
 
-/* Which space dimension each loop dimension walks: without those of one element; for loops without
- * reductions, so that the first result is written contiguously. */
+/* Which space dimension each loop dimension walks: without those of one element.  Loops without reductions
+ * write the first result contiguously; those with reductions know their innermost dimension. */
 static void choose_dims(const assembler *as, lgt_plan_loop *loop) {
+  if (as->shape->reduces) {
+    loop->ndim = 0;
+    for (int d = 0; d < as->shape->ndim; d++)
+      if (as->shape->extent[d] != 1 && d != as->shape->inner) loop->dim[loop->ndim++] = (int8_t)d;
+    if (as->shape->inner >= 0) loop->dim[loop->ndim++] = (int8_t)as->shape->inner;
+    return;
+  }
   const lgt_plan_access *guide = NULL;
   for (int a = 0; a < as->naccess; a++)
     if (as->access[a].mode == LGT_ACCESS_STORE && !guide) guide = &as->place[a];
@@ -376,7 +383,7 @@ static void choose_dims(const assembler *as, lgt_plan_loop *loop) {
     if (as->shape->extent[d] == 1) continue;
     int k = loop->ndim++;
     loop->dim[k] = (int8_t)d;
-    if (!guide || as->shape->reduces) continue;
+    if (!guide) continue;
     int64_t mine = guide->stride[d] < 0 ? -guide->stride[d] : guide->stride[d];
     for (; k > 0; k--) {
       int64_t other = guide->stride[loop->dim[k - 1]];

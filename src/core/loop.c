@@ -26,6 +26,7 @@ enum {
   CHUNKS_PER_WORKER = 8,
   SPLIT_MIN = 64,        /* a shorter dimension is cut only if none is longer */
   PARTIAL_MAX = 4 << 20, /* bytes of partial results */
+  COLUMN_BLOCK = 256,
 };
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -378,6 +379,20 @@ static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
   }
 }
 
+/* Targets that stand still along the rows of a slab are taken a few columns at a time, so that they stay in
+ * the cache from row to row. */
+static void run_slab(lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code, lgt_base *base, bool blocked) {
+  int64_t cols = slab->cols, block = blocked ? COLUMN_BLOCK : cols;
+  for (int64_t col = 0; col < cols; col += block) {
+    slab->cols = cols - col < block ? cols - col : block;
+    if (code) code(slab);
+    else lgt_interp_run(loop, slab);
+    for (int a = 0; a < loop->naccess && blocked; a++) base[a].index += slab->cols * slab->col_stride[a];
+  }
+  for (int a = 0; a < loop->naccess && blocked; a++) base[a].index -= cols * slab->col_stride[a];
+  slab->cols = cols;
+}
+
 static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
   for (int d = 0; d < outer; d++)
     if (index[d] && w->visited & (1u << d)) return 0;
@@ -412,10 +427,11 @@ void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
   int64_t index[LGT_MAX_DIM] = {0};
   lgt_slab slab = {
       n >= 2 ? w.extent[n - 2] : 1, n >= 1 ? w.extent[n - 1] : 1, w.base, w.row, w.col, nest->param, 0};
+  bool blocked =
+      slab.rows > 1 && slab.cols > COLUMN_BLOCK && kept(loop, shape, n - 1) && !kept(loop, shape, n - 2);
   for (;;) {
     slab.open = open_at(&w, index, outer);
-    if (code) code(&slab);
-    else lgt_interp_run(loop, &slab);
+    run_slab(&slab, loop, code, w.base, blocked);
     int d = outer - 1;
     for (; d >= 0; d--) {
       bool more = ++index[d] < w.extent[d];

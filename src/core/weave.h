@@ -66,6 +66,7 @@ typedef struct lgt_weave_loop {
   int64_t extent[LGT_MAX_DIM];
   bool reduces;
   unsigned kept;       /* reductions: space dimensions along which the targets move */
+  int inner;           /* reductions: the dimension that is walked innermost; -1: as it comes */
   int ninst, naccess;  /* upper bounds */
   const lgt_kind *cpu; /* a CPU variant, alone */
 } lgt_weave_loop;
