@@ -6,10 +6,11 @@
 --
 -- Arrays in a key pick elements, which a view cannot do.  Reading copies what was picked; writing goes
 -- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
--- is raised where the result is looked at, naming the line that picked.  The last of several values for one
--- place wins.  With several domains, each that gathers sees all of the axes it picks from, and a scatter is
--- done by one of them.  Of boolean arrays the positions are looked up first, which waits; only assigning
--- one value through one is an ordinary launch.
+-- is raised where the result is looked at, naming the line that picked; an array that a scatter failed on stays
+-- unusable until all of it is overwritten.  The last of several values for one place wins.  With several
+-- domains, each that gathers sees all of the axes it picks from, and a scatter is done by one of them.  Of
+-- boolean arrays the positions are looked up first, which waits; only assigning one value through one is an
+-- ordinary launch.
 
 local ffi = require "ffi"
 local core = require "array.core"
