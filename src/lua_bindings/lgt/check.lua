@@ -239,18 +239,21 @@ local OPAQUE = { setfenv = true, getfenv = true, module = true, loadstring = tru
 
 local function is_global(node, name) return node.tag == "Name" and not node.variable and node.name == name end
 
--- The globals that a chunk defines; nil if that cannot be told.  `depth` bounds how far modules are followed.
-local function defined_globals(block, depth, found)
+-- The globals that a chunk and the modules it requires define; nil if that cannot be told.  `seen`: modules that
+-- were read.
+local function defined_globals(block, seen, found)
   local opaque = false
   local function module_globals(name)
-    found[name:match("^[^.]+")] = true -- modules of the old kind
+    if seen[name] then return end
+    seen[name] = true
+    found[name:match("^[^.]*")] = true -- modules of the old kind
     local path = package.searchpath(name, package.path)
-    if not path or sources.is_library("@" .. path) or depth == 0 then return end
+    if not path or sources.is_library("@" .. path) then return end
     local file = io.open(path)
     local text = file and file:read("*a")
     if file then file:close() end
     if not text or not loadstring((text:gsub("^#[^\n]*", "")), "=module") or text:sub(1, 1) == "\27" then return end
-    defined_globals(syntax.parse(text), depth - 1, found)
+    defined_globals(syntax.parse(text), seen, found)
   end
   syntax.walk(block, function(node)
     for _, target in ipairs(node.tag == "Assign" and node.targets or {}) do
@@ -273,7 +276,7 @@ local function defined_globals(block, depth, found)
 end
 
 function Check:globals(block)
-  local defined = defined_globals(block, 3, {})
+  local defined = defined_globals(block, {}, {})
   if not defined then return end
   local tested = {}
   syntax.walk(block, function(node) note_tests(tested, node) end)
