@@ -291,6 +291,8 @@ def reduced(name, x, axes, keepdims):
     e = np.zeros(val.shape) if err is None else err
     if name == "prod":
         demand(count <= 200, "long product")
+        most = np.prod(np.maximum(wide, 1), **kw)
+        demand((most < LIMIT[out]).all(), "overflow on the way")
         r = np.prod(val, dtype=out, **kw)
         mag = np.prod(wide, **kw)
         spread = np.prod(wide + e, **kw) - mag if err is not None else 0
