@@ -2,6 +2,7 @@
  *
  *   bench_allreduce RANKS ELEMENTS
  */
+#include <sched.h>
 #include <string.h>
 
 #include "dtype.h"
@@ -16,6 +17,17 @@ enum { TURN = 100 };
 static _Noreturn void die(void) {
   fprintf(stderr, "bench_allreduce: %s\n", lgt_message());
   exit(1);
+}
+
+/* Each rank has a processor of its own, as mpirun gives it. */
+static void bind(int rank, int ranks) {
+  cpu_set_t all, own;
+  if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < ranks) return;
+  int cpu = 0;
+  for (int skip = rank; !CPU_ISSET(cpu, &all) || skip--;) cpu++;
+  CPU_ZERO(&own);
+  CPU_SET(cpu, &own);
+  sched_setaffinity(0, sizeof own, &own);
 }
 
 static void reduce(lgt_net *net, const double *mine, double *sum, int n) {
@@ -53,6 +65,7 @@ int main(int argc, char **argv) {
   if (lgt_spawn(&spawn, &wireup, &launcher, &status)) die();
   if (launcher) return status;
   if (lgt_net_open(&options, &wireup, &net)) die();
+  bind(net->rank, net->size);
   serve_all(net, argc > 2 ? atoi(argv[2]) : 1);
   if (lgt_net_leave(net, 0)) die();
   lgt_net_free(net);

@@ -145,29 +145,37 @@ static void pulse(lgt_control *c) {
     end_alone(c, "no sign of life for too long; it was stopped, or the network is down");
 }
 
+/* Handles what has arrived, up to a frame of type `until`, which it returns (-1: all). */
+static const lgt_frame *handle_frames(lgt_control *c, int until, bool *garbage) {
+  const lgt_frame *frame;
+  while ((frame = lgt_wire_next(&c->p->inbox, garbage))) {
+    if ((int)frame->type == until) return frame;
+    on_frame(c, frame);
+  }
+  return NULL;
+}
+
 /* Reads once, waiting no longer than until the next beat.  False if the hub is gone. */
-static bool listen_once(lgt_control *c, const lgt_frame **until, int type) {
+static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
   struct control_private *p = c->p;
   struct pollfd event[2] = {{p->socket, POLLIN, 0}, {p->stop_fd, POLLIN, 0}};
+  bool garbage = false;
+  if ((*found = handle_frames(c, until, &garbage))) return true;
   int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
   poll(event, 2, left > 0 ? left : 0);
   pulse(c);
   if (!event[0].revents) return true;
   int got = lgt_wire_receive(p->socket, &p->inbox);
-  const lgt_frame *frame;
-  bool garbage = false;
   if (got >= 0) p->heard = lgt_wire_now();
-  while ((frame = lgt_wire_next(&p->inbox, &garbage))) {
-    if (until && (int)frame->type == type) return *until = frame, true;
-    on_frame(c, frame);
-  }
-  return got >= 0 && !garbage;
+  *found = handle_frames(c, until, &garbage);
+  return *found || (got >= 0 && !garbage);
 }
 
 static void *control_main(void *context) {
   lgt_control *c = context;
+  const lgt_frame *none;
   while (!c->p->stop)
-    if (!listen_once(c, NULL, 0)) {
+    if (!listen_once(c, -1, &none)) {
       if (c->finished || c->p->stop) return NULL;
       end_alone(c, "the connection was closed");
     }
@@ -223,10 +231,13 @@ static lgt_status start_hub(lgt_control *c, const lgt_wireup *wireup, int *socke
 static lgt_status say_hello(lgt_control *c) {
   struct control_private *p = c->p;
   lgt_hello who = {.cookie = p->wireup.cookie, .rank = c->rank, .size = c->size};
+  lgt_place here;
   const char *version = p->options.version, *agreed = p->options.agreed;
   size_t n = strlen(version) + 1, m = strlen(agreed) + 1;
   char *body = lgt_mem_alloc(sizeof who + n + m);
   if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
+  lgt_place_here(&here);
+  memcpy(who.machine, here.machine, sizeof who.machine);
   gethostname(who.host, sizeof who.host - 1);
   memcpy(body, &who, sizeof who);
   memcpy(body + sizeof who, version, n);
@@ -245,7 +256,7 @@ static lgt_status await_welcome(lgt_control *c) {
   int64_t end_ms = lgt_wire_now() + p->options.start_ms + p->options.dead_ms;
   p->heard = p->beat = lgt_wire_now();
   while (!welcome) {
-    if (!listen_once(c, &welcome, LGT_FRAME_WELCOME))
+    if (!listen_once(c, LGT_FRAME_WELCOME, &welcome))
       return lgt_err(
           LGT_SYSTEM,
           "rank %d was turned away at the start: %s closed the connection; perhaps another run uses "
@@ -255,6 +266,10 @@ static lgt_status await_welcome(lgt_control *c) {
       return lgt_err(LGT_SYSTEM, "rank %d got no answer from the hub within %g s", c->rank,
                      p->options.start_ms / 1e3);
   }
+  lgt_welcome local = {0, 1};
+  if (welcome->bytes == sizeof local) memcpy(&local, lgt_wire_body(welcome), sizeof local);
+  c->local_rank = local.local_rank;
+  c->local_size = local.local_size;
   return LGT_OK;
 }
 

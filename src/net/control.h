@@ -38,6 +38,7 @@ typedef struct lgt_control_options {
 typedef struct lgt_control lgt_control;
 struct lgt_control {
   int rank, size;
+  int local_rank, local_size; /* among the ranks on this machine, which share its cores and memory */
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */

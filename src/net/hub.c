@@ -229,14 +229,22 @@ static void all_arrived(lgt_hub *hub) {
   for (int r = 1; r < hub->options.size; r++)
     if (!fit(hub, hub->rank[0], hub->rank[r])) return;
   hub->state = LGT_HUB_RUNNING;
-  send_all(hub, LGT_FRAME_WELCOME, NULL, 0);
+  for (int r = 0; r < hub->options.size; r++) {
+    lgt_welcome welcome = {0, 0};
+    for (int q = 0; q < hub->options.size; q++) {
+      bool together = !strcmp(hub->rank[q]->who.machine, hub->rank[r]->who.machine);
+      welcome.local_rank += together && q < r;
+      welcome.local_size += together;
+    }
+    send_to(hub, hub->rank[r], LGT_FRAME_WELCOME, r, &welcome, sizeof welcome);
+  }
 }
 
 static void on_hello(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   lgt_hello who;
   if (frame->bytes < sizeof who + 2 || g->hello) return drop(hub, g);
   memcpy(&who, lgt_wire_body(frame), sizeof who);
-  who.host[sizeof who.host - 1] = 0;
+  who.host[sizeof who.host - 1] = who.machine[sizeof who.machine - 1] = 0;
   if (who.cookie != hub->options.cookie) return drop(hub, g); /* of another run */
   if (who.size != hub->options.size || who.rank < 0 || who.rank >= who.size)
     return fail(hub, NOBODY, "rank %d on %s was told of %d ranks, the hub of %d", who.rank, who.host,

@@ -20,7 +20,7 @@
 
 typedef enum lgt_frame_type {
   LGT_FRAME_HELLO,   /* lgt_hello, version, what must agree: two strings */
-  LGT_FRAME_WELCOME,
+  LGT_FRAME_WELCOME, /* lgt_welcome */
   LGT_FRAME_ADDRESS, /* of `rank`: lgt_place and the transport's bytes */
   LGT_FRAME_GET,     /* the address of `rank` is wanted */
   LGT_FRAME_BEAT,
@@ -44,8 +44,14 @@ typedef struct lgt_place {
 typedef struct lgt_hello {
   uint64_t cookie;
   int32_t rank, size;
+  char machine[40]; /* as in lgt_place */
   char host[64];
 } lgt_hello;
+
+/* Among the ranks of its machine: how many they are, and which of them this is. */
+typedef struct lgt_welcome {
+  int32_t local_rank, local_size;
+} lgt_welcome;
 
 /* What has arrived and was not taken yet. */
 typedef struct lgt_inbox {
