@@ -66,6 +66,7 @@ typedef struct emitter {
   lgt_isa isa;
   int lanes;    /* elements an iteration works on */
   bool compact; /* one body, for full and partial iterations, ordinary and streaming: long bodies */
+  bool narrow;  /* the function being written keeps targets of the vector form in registers */
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */
   text decl, done, entry, body;
@@ -165,6 +166,8 @@ typedef struct accumulator {
 accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b);
 /* Fills e->carry: the lanes form first, since its values alone go around the rows.  Returns their number. */
 int collect_carried(emitter *e);
+/* The same for the vector form, in a narrow function. */
+void collect_targets(emitter *e);
 /* Carried values [from, to) become the identity; fold 16 accumulators to one and that into the target. */
 void begin_accumulators(emitter *e, int from, int to);
 void end_accumulators(emitter *e, int from, int to);

@@ -13,6 +13,9 @@
  * The streaming kernel always has the second form: there an iteration may be partial at the beginning
  * too, so that the stores that follow are aligned.
  *
+ * Where all targets of reductions stand still along the rows and the columns are few enough for one vector,
+ * another function keeps these targets in registers from the first row to the last.
+ *
  * Values that are the same for all columns are computed outside of the columns' loop, those that are
  * the same for all rows outside of the rows' loop, by their level; no pass of LLVM has to find out.
  */
@@ -127,6 +130,7 @@ static void emit_level(emitter *e, int level) {
 static bool is_read(const emitter *e, int k) {
   const lgt_access *access = &e->loop->access[k];
   if (!e->access[k].used || access->inner == LGT_STRIDE_ZERO) return false;
+  if (e->narrow && access->mode == LGT_ACCESS_REDUCE) return false;
   return access->mode == LGT_ACCESS_LOAD || access->mode == LGT_ACCESS_REDUCE;
 }
 
@@ -176,7 +180,7 @@ static void prepare_writes(emitter *e) {
     emit_access *access = &e->access[in->b];
     if (in->op == LGT_OP_STORE) {
       access->result = to_memory(e, in->dtype, e->value[in->a]);
-    } else if (!along_columns(&e->loop->access[in->b])) {
+    } else if (!along_columns(&e->loop->access[in->b]) && !e->narrow) {
       bool pair = in->op == LGT_OP_REDUCE_ARG;
       accumulator target = {from_memory(e, in->dtype, access->loaded), pair ? access[1].loaded : -1};
       accumulator value = {e->value[in->a], pair ? e->value[in->c] : -1};
@@ -191,7 +195,8 @@ static void prepare_writes(emitter *e) {
 static void write_all(emitter *e, bool part) {
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
-    if (!is_effect(in->op) || (in->op != LGT_OP_STORE && along_columns(&e->loop->access[in->b]))) continue;
+    if (!is_effect(in->op)) continue;
+    if (in->op != LGT_OP_STORE && (e->narrow || along_columns(&e->loop->access[in->b]))) continue;
     write_access(e, in->b, e->access[in->b].result, part);
     if (in->op == LGT_OP_REDUCE_ARG) write_access(e, in->b + 1, e->access[in->b + 1].result, part);
   }
@@ -279,14 +284,22 @@ static void begin_vector_form(emitter *e) {
   }
 }
 
-static void begin_row(emitter *e, int nlanes) {
+/* Addresses in this row: of the targets of reductions, or of everything else. */
+static void begin_accesses(emitter *e, bool targets) {
   val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
   val row_strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
   val col_strides = field(e, e->slab, offsetof(lgt_slab, col_stride), "!llvm.ptr");
   for (int k = 0; k < e->loop->naccess; k++) {
-    if (e->access[k].used && !is_lanes_form(&e->loop->access[k]))
-      begin_access(e, k, bases, row_strides, col_strides);
+    const lgt_access *access = &e->loop->access[k];
+    if (!e->access[k].used || is_lanes_form(access) || (access->mode == LGT_ACCESS_REDUCE) != targets)
+      continue;
+    begin_access(e, k, bases, row_strides, col_strides);
   }
+}
+
+static void begin_row(emitter *e, int nlanes) {
+  begin_accesses(e, true);
+  begin_accesses(e, false);
   emit_level(e, LEVEL_ROW);
   begin_vector_form(e);
   begin_accumulators(e, nlanes, e->ncarry);
@@ -392,6 +405,54 @@ static void emit_function_body(emitter *e, bool twice) {
   put(e, "func.return\n}\n");
 }
 
+/* Rows of few columns whose targets all stand still: these stay in registers from the first row to the last. */
+static void emit_narrow_body(emitter *e) {
+  int row = e->next_block++, exit = e->next_block++, end = e->next_block++, start = e->next_block++;
+  e->rows = field(e, e->slab, offsetof(lgt_slab, rows), "i64");
+  e->cols = field(e, e->slab, offsetof(lgt_slab, cols), "i64");
+  e->open = field(e, e->slab, offsetof(lgt_slab, open), "i64");
+  val zero = int_constant(e, 0);
+  val any = bit_and(e, int_less(e, zero, e->rows), int_less(e, zero, e->cols));
+  branch_if(e, any, start, NULL, 0, end, 0);
+  begin_block(e, start, NULL, 0, 0);
+  emit_level(e, LEVEL_ONCE);
+  e->row = e->column = zero;
+  e->count = e->cols;
+  e->mask = lanes_in_use(e, e->count);
+  collect_targets(e);
+  begin_accesses(e, true);
+  for (int k = 0; k < e->ncarry; k++) {
+    int access = e->carry[k].access, dtype = e->loop->access[access].dtype, redop = e->carry[k].redop;
+    if (redop < 0) continue; /* a position, done with its value */
+    bool pair = redop >= LGT_REDOP_ARGMIN;
+    accumulator target = {from_memory(e, dtype, read_access(e, access, true)),
+                          pair ? read_access(e, access + 1, true) : -1};
+    target = contents(e, redop, dtype, is_open(e, access), target);
+    e->carry[k].value = target.value;
+    if (pair) e->carry[k + 1].value = target.at;
+  }
+  branch(e, row, &zero, 1, e->ncarry);
+  begin_block(e, row, &e->row, 1, e->ncarry);
+  begin_accesses(e, false);
+  emit_level(e, LEVEL_ROW);
+  read_all(e, true);
+  emit_level(e, LEVEL_BODY);
+  accumulate(e, false);
+  prepare_writes(e);
+  write_all(e, true);
+  val next = int_op(e, "addi", e->row, int_constant(e, 1));
+  branch_if(e, int_less(e, next, e->rows), row, &next, 1, exit, e->ncarry);
+  begin_block(e, exit, NULL, 0, e->ncarry);
+  e->row = zero;
+  for (int k = 0; k < e->ncarry; k++) {
+    int access = e->carry[k].access;
+    write_access(e, access, to_memory(e, e->loop->access[access].dtype, e->carry[k].value), true);
+  }
+  branch(e, end, NULL, 0, 0);
+  begin_block(e, end, NULL, 0, 0);
+  put(e, "func.return\n}\n");
+}
+
 /* stream: NULL for ordinary stores only, "true", or "" for an argument that decides. */
 static void emit_function(emitter *e, const char *name, bool twice, const char *stream) {
   e->out = &e->entry;
@@ -405,7 +466,8 @@ static void emit_function(emitter *e, const char *name, bool twice, const char *
   put(e, ") {\n");
   if (stream && *stream) e->stream = def(e, "arith.constant $", stream);
   e->out = &e->body;
-  emit_function_body(e, twice);
+  if (e->narrow) emit_narrow_body(e);
+  else emit_function_body(e, twice);
   append(&e->done, &e->entry);
   append(&e->done, &e->body);
   e->out = &e->done;
@@ -420,6 +482,20 @@ static void emit_wrapper(emitter *e, const char *name, const char *stream) {
   put(e, "func.call @lgt_body(%, %) : (!llvm.ptr, i1) -> ()\nfunc.return\n}\n", e->slab, decided);
 }
 
+/* Few columns or many. */
+static void emit_choice(emitter *e) {
+  e->next = e->next_block = 0;
+  e->slab = e->next++;
+  put(e, "func.func @lgt_kernel(%: !llvm.ptr) {\n", e->slab);
+  int few = e->next_block++, many = e->next_block++;
+  val most = int_constant(e, e->lanes + 1), cols = field(e, e->slab, offsetof(lgt_slab, cols), "i64");
+  branch_if(e, int_less(e, cols, most), few, NULL, 0, many, 0);
+  begin_block(e, few, NULL, 0, 0);
+  put(e, "func.call @lgt_narrow(%) : (!llvm.ptr) -> ()\nfunc.return\n", e->slab);
+  begin_block(e, many, NULL, 0, 0);
+  put(e, "func.call @lgt_wide(%) : (!llvm.ptr) -> ()\nfunc.return\n}\n", e->slab);
+}
+
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
@@ -430,6 +506,18 @@ static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (lgt_math_has(in->op) || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_POW)) return COST_CALL;
   if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;
   return 1;
+}
+
+/* Do all reductions have targets that stand still along the rows and move along the columns? */
+static bool is_narrow(const emitter *e) {
+  bool reduces = false;
+  for (int k = 0; k < e->loop->naccess; k++) {
+    const lgt_access *access = &e->loop->access[k];
+    if (access->mode != LGT_ACCESS_REDUCE) continue;
+    if (along_columns(access) || access->row != LGT_STRIDE_ZERO) return false;
+    reduces = true;
+  }
+  return reduces && !e->compact;
 }
 
 /* Lanes, and whether the body is long. */
@@ -451,7 +539,9 @@ static void choose_shape(emitter *e) {
   }
   e->compact = cost > COST_COMPACT;
   int native = (16 << (int)e->isa) / widest;
-  e->lanes = reduces ? LGT_LANES : e->compact || calls || strided || native == 64 ? native : 2 * native;
+  e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
+             : e->compact || calls || strided || native == 64 ? native
+                                                              : 2 * native;
 }
 
 void emit_module(emitter *e) {
@@ -463,7 +553,12 @@ void emit_module(emitter *e) {
     if (e->loop->access[k].mode == LGT_ACCESS_REDUCE) reduces = true;
   }
   streams = streams && !reduces; /* a reduction's lanes begin at column 0 */
-  if (!e->compact) {
+  if (is_narrow(e)) {
+    emit_function(e, "lgt_wide", true, NULL);
+    e->narrow = true;
+    emit_function(e, "lgt_narrow", false, NULL);
+    emit_choice(e);
+  } else if (!e->compact) {
     emit_function(e, "lgt_kernel", true, NULL);
     if (streams) emit_function(e, "lgt_kernel_stream", false, "true");
   } else if (!streams) {

@@ -51,6 +51,17 @@ int collect_carried(emitter *e) {
   return nlanes;
 }
 
+void collect_targets(emitter *e) {
+  e->ncarry = 0;
+  for (int i = 0, number = 0; i < e->loop->ninst; i++) {
+    const lgt_inst *in = &e->loop->inst[i];
+    if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
+    e->access[in->b].reduction = number++;
+    e->carry[e->ncarry++] = (carried){-1, i, in->b, lgt_inst_redop(in)};
+    if (in->op == LGT_OP_REDUCE_ARG) e->carry[e->ncarry++] = (carried){-1, -1, in->b + 1, -1};
+  }
+}
+
 void begin_accumulators(emitter *e, int from, int to) {
   for (int k = from; k < to; k++) {
     int dtype = e->loop->access[e->carry[k].access].dtype;

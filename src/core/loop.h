@@ -23,6 +23,8 @@
  *           chunks, p[i] = p[2i] op p[2i+1] until one is left, and then into the target: t op p.
  *
  *   Where the target moves along the innermost dimension, rows are added one after another.
+ *
+ * Which dimension is the innermost, weave.c decides by the extents and by how the call's own arguments lie.
  */
 #ifndef LGT_LOOP_H
 #define LGT_LOOP_H

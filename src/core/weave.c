@@ -215,8 +215,8 @@ static int innermost(const lgt_weaver *w, const lgt_weave_item *item, int ndim, 
   for (int d = ndim - 1; d >= 0; d--) {
     bool moves = kept >> d & 1;
     if (extent[d] < 2) continue;
-    double cost =
-        (double)(kept ? ROW : SLAB) / (double)extent[d] + (moves ? TARGET : 0);
+    bool few = !kept || (moves && extent[d] <= LGT_LANES); /* accumulators stay in registers */
+    double cost = (double)(few ? SLAB : ROW) / (double)extent[d] + (moves ? TARGET : 0);
     for (int a = 0; a < item->nargs; a++) {
       if (is_reduction(item, a)) continue;
       lgt_alignment align = lgt_item_align(w, item, a);
