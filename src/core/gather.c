@@ -138,9 +138,10 @@ static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *par
 }
 
 /* As gather_vector, into a vector. */
-static lgt_status scatter_vector(const lookup *l, lgt_scan_step step, int64_t size) {
+static lgt_status scatter_vector(const lookup *l, int op, lgt_scan_step step, int64_t size) {
   const lgt_tile *from = l->result, *p = &l->position[0];
   int64_t n = from->extent[1], extent = l->source->extent[1], stride = l->source->stride[1];
+  bool counts = op == LGT_SCAN_ADD && from->dtype == LGT_INT64; /* as histograms do */
   for (int pass = 0; pass < 2; pass++) {
     const char *at = p->data, *f = from->data;
     char *to = l->source->data;
@@ -149,7 +150,8 @@ static lgt_status scatter_vector(const lookup *l, lgt_scan_step step, int64_t si
       if (offset < 0 || offset >= extent)
         return outside(*(const int64_t *)at, extent, l->base, l->axes, 1, 0);
       if (pass == 0) continue;
-      if (step) step(to + offset * stride, f);
+      if (counts) *(int64_t *)(to + offset * stride) += *(const int64_t *)f;
+      else if (step) step(to + offset * stride, f);
       else if (size == 8) memcpy(to + offset * stride, f, 8);
       else if (size == 4) memcpy(to + offset * stride, f, 4);
       else memcpy(to + offset * stride, f, (size_t)size);
@@ -167,7 +169,7 @@ static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, l.source->dtype);
   if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
   if (lo >= hi || empty(l.result->extent, l.result->ndim)) return LGT_OK;
-  if (l.nb == 1 && l.ni == 1 && l.npick == 1 && l.nf == 0) return scatter_vector(&l, step, size);
+  if (l.nb == 1 && l.ni == 1 && l.npick == 1 && l.nf == 0) return scatter_vector(&l, op, step, size);
   for (int pass = 0; pass < 2; pass++) {
     do {
       char *to = l.source->data;

@@ -229,6 +229,28 @@ static int compare(int dtype, const char *a, const char *b) {
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
+/* The keys of a sorted vector, if they are looked at often enough; else NULL. */
+static uint64_t *keys_of(const lgt_tile *sorted, int64_t searches) {
+  int dtype = sorted->dtype;
+  int64_t n = sorted->extent[0], stride = sorted->stride[0];
+  if (lgt_dtype_part(dtype) != dtype || n == 0 || n / 4 > searches) return NULL;
+  uint64_t *keys = lgt_mem_alloc((size_t)n * sizeof *keys);
+  for (int64_t i = 0; keys && i < n; i++)
+    keys[i] = without_sign_of_zero(dtype, key_of(dtype, (const char *)sorted->data + i * stride));
+  return keys;
+}
+
+/* How many of n ascending keys are below a limit.  Without branches: the processor could not guess them. */
+static int64_t count_below(const uint64_t *keys, int64_t n, uint64_t limit) {
+  const uint64_t *p = keys;
+  while (n > 1) {
+    int64_t half = n / 2;
+    p += p[half - 1] < limit ? half : 0;
+    n -= half;
+  }
+  return p - keys + (*p < limit);
+}
+
 static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                int64_t hi) {
   const lgt_tile *to = &tiles[0], *sorted = &tiles[1], *from = &tiles[2];
@@ -239,8 +261,16 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
   (void)nargs;
   lgt_tile moving[2] = {*to, *from};
   if (!lgt_walk_begin(&walk, moving, 2, to->ndim, lo, hi)) return LGT_OK;
+  int64_t searches = hi - lo;
+  for (int d = 1; d < to->ndim; d++) searches *= to->extent[d];
+  uint64_t *keys = keys_of(sorted, searches);
   do {
     int64_t first = 0, past = n;
+    if (keys) {
+      uint64_t key = without_sign_of_zero(dtype, key_of(dtype, walk.at[1]));
+      *(int64_t *)walk.at[0] = right && key == UINT64_MAX ? n : count_below(keys, n, key + right);
+      continue;
+    }
     while (first < past) {
       int64_t middle = first + (past - first) / 2;
       int order = compare(dtype, (const char *)sorted->data + middle * stride, walk.at[1]);
@@ -249,6 +279,7 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
     }
     *(int64_t *)walk.at[0] = first;
   } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(keys);
   return LGT_OK;
 }
 
