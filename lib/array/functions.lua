@@ -246,8 +246,9 @@ local assigns = {} -- by the target's dtype
 for d = 0, dtypes.COMPLEX128 do assigns[d] = { kinds = {} } end
 local Array, handles, class_of, layouts = lgt.Array, lgt.handles, lgt.class_of, lgt.layouts
 local slot, commit, source_line = lgt.slot, lgt.commit, lgt.line
-local istype, floor = ffi.istype, math.floor
+local istype, floor, band = ffi.istype, math.floor, require("bit").band
 local SECOND = 2 ^ 21
+local STRETCHED = lgt.C.LGT_LAYOUT_STRETCHED
 
 local function kind_of_assign(dtype, source, weak)
   local name = "assign:" .. dtypes.name[source] .. (weak == 1 and "." or "") .. ">" .. dtypes.name[dtype]
@@ -332,6 +333,10 @@ end
 
 -- Write a number or an array into the elements that `target` (an id and its layout) shows.
 local function assign(id, layout, value)
+  if band(layouts[layout].flags, STRETCHED) ~= 0 then
+    raise("assignment: several positions of this view are one element, as broadcasting makes them: " ..
+      "assign to a copy")
+  end
   if type(value) == "number" then
     assign_number(id, layout, value)
   elseif istype(Array, value) then

@@ -23,7 +23,8 @@ local np, methods, getters = core.np, core.methods, core.getters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, type = ffi.istype, next, type
-local rshift = require("bit").rshift
+local bit = require "bit"
+local band, rshift = bit.band, bit.rshift
 
 slice.bind(raise)
 
@@ -31,10 +32,17 @@ local index = {}
 
 -- ---- views --------------------------------------------------------------------------------------------
 
--- Results of a[array of positions]: their in-place methods raise, because they would change a copy.
+-- Not to be written: results of a[array of positions], because that would change a copy, and views that show one
+-- element at several positions.
 local gathered = setmetatable({}, { __mode = "v" }) -- by id
 
+local STRETCHED = lgt.C.LGT_LAYOUT_STRETCHED
+
 function core.check_writable(a, who)
+  if band(layouts[handles[a.id].layout].flags, STRETCHED) ~= 0 then
+    raise("%s: several positions of this view are one element, as broadcasting makes them: " ..
+      "change a copy with a:copy()", who)
+  end
   if gathered[a.id] and rawequal(gathered[a.id], a) then
     raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), " ..
       "or keep a copy with a[positions]:copy()", who, who)
@@ -499,6 +507,8 @@ for name, of in pairs(ufunc.inplace_names) do
   masked.inplace = true
   Selection[name] = function(selection, value)
     local a, key = selection.array, selection.key
+    core.layout_of(a, name)
+    core.check_writable(a, name)
     local layout, steps = view_layout(core.layout_of(a, name), key)
     if layout then
       methods[name](lgt.alias(a, layout), value)

@@ -442,6 +442,7 @@ local function call_with(u, options, ...)
   local shape = core.broadcast_shapes(shapes, u.name)
   if not out then out = np.zeros(shape, { dtype = dtypes.name[kind_of(u, operands).dtypes[1]] }) end
   core.layout_of(out, u.name)
+  core.check_writable(out, u.name)
   if not core.same_shape(shape, core.shape_of(out)) then
     raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)),
       core.shape_text(shape))

@@ -194,6 +194,11 @@ static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool wri
   lgt_status status = lgt_runtime_store(rt, array, &store);
   if (status) return status;
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  if (write && (*layout)->flags & LGT_LAYOUT_STRETCHED)
+    return lgt_err(
+        LGT_BAD_SHAPE,
+        "the view is stretched: several of its positions are one element, so it cannot be written; "
+        "write a copy");
   lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
            rect = lgt_layout_root_rect(*layout, &view);
   if (write && !lgt_layout_exact(*layout)) read = true;
@@ -348,12 +353,16 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
   for (int a = 0; a < call->nargs; a++) {
     if (!(kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))) continue;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call->layout[a]);
-    bool whole = l->ndim == space->ndim;
-    for (int d = 0; d < l->ndim && whole; d++)
-      whole = l->shape[d] == space->extent[d] && (l->stride[d] != 0 || l->shape[d] <= 1);
-    if (kind->body && !whole && !(kind->privilege[a] & LGT_PRIV_REDUCE))
-      return lgt_err(LGT_BAD_SHAPE,
-                     "task '%s' writes argument %d, which is smaller than the launch or stretched",
+    bool target = kind->privilege[a] & LGT_PRIV_REDUCE, whole = l->ndim == space->ndim;
+    for (int d = 0; d < l->ndim && whole; d++) whole = l->shape[d] == space->extent[d];
+    if (!target && l->flags & LGT_LAYOUT_STRETCHED)
+      return lgt_err(
+          LGT_BAD_SHAPE,
+          "task '%s' writes argument %d, a stretched view: several of its positions are one element; "
+          "give it a copy",
+          kind->name, a + 1);
+    if (!target && kind->body && !whole)
+      return lgt_err(LGT_BAD_SHAPE, "task '%s' writes argument %d, which is smaller than the launch",
                      kind->name, a + 1);
     uint32_t store = rt->stores.handle[launch->arg[a]].store;
     for (int b = 0; b < call->nargs && store; b++) {

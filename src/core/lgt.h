@@ -91,7 +91,8 @@ typedef struct lgt_layout {
 typedef enum lgt_layout_flag {
   LGT_LAYOUT_WHOLE = 1,      /* the view is its root, in C order */
   LGT_LAYOUT_RESHAPED = 2,   /* dim[] is meaningless: the strides walk across root dimensions */
-  LGT_LAYOUT_LARGE = 4       /* big enough that remembering the Lua line of a launch costs nothing */
+  LGT_LAYOUT_LARGE = 4,      /* big enough that remembering the Lua line of a launch costs nothing */
+  LGT_LAYOUT_STRETCHED = 8   /* several positions are one element: not to be written, but reduced into */
 } lgt_layout_flag;
 
 /* The layout of a new array in C order.  0 on error (lgt_message). */
@@ -128,10 +129,10 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out);
 /* Copy the view's elements into `out`, in C order.  Flushes and waits. */
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
-/* Copy `data`, in C order, into the view. Flushes and waits. */
+/* Copy `data`, in C order, into the view, which must not be stretched.  Flushes and waits. */
 lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
 /* Synchronised access to the elements in host memory: *data is the first element of the view and
- * stride[] counts elements.  mode is "r", "w" or "rw".  Flushes and waits.  Valid until the next
+ * stride[] counts elements.  mode is "r", "w" or "rw", of a stretched view "r".  Flushes and waits.  Valid until the next
  * call that takes the runtime. */
 lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride);
 

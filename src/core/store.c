@@ -105,6 +105,8 @@ static bool normalise(lgt_layout *l) {
   for (int d = 0; d < l->root_ndim; d++) root_size *= l->root_shape[d];
   l->size = size;
   bool whole = l->ndim == l->root_ndim && l->offset == 0 && !(l->flags & LGT_LAYOUT_RESHAPED);
+  bool stretched = false;
+  for (int d = 0; d < l->ndim; d++) stretched |= size > 0 && l->shape[d] > 1 && l->stride[d] == 0;
   for (int d = 0; d < l->ndim; d++)
     if (whole && (l->dim[d] != d || l->shape[d] != l->root_shape[d] || l->stride[d] != root_stride[d]))
       whole = false;
@@ -112,6 +114,7 @@ static bool normalise(lgt_layout *l) {
   for (int d = l->root_ndim; d < LGT_MAX_DIM; d++) l->root_shape[d] = 0;
   l->flags &= LGT_LAYOUT_RESHAPED;
   if (whole) l->flags |= LGT_LAYOUT_WHOLE;
+  if (stretched) l->flags |= LGT_LAYOUT_STRETCHED;
   if (root_size * lgt_dtype_size(l->dtype) >= LARGE_BYTES) l->flags |= LGT_LAYOUT_LARGE;
   return true;
 }

@@ -277,6 +277,7 @@ TEST(distinct_elements_are_counted) {
     int64_t n = 0;
     for (int64_t e = 0; e < root.size; e++) n += has(&v, e);
     CHECK_EQ(lgt_layout_distinct(at(&v)), n);
+    CHECK_EQ((at(&v)->flags & LGT_LAYOUT_STRETCHED) != 0, n < v.size);
   }
 }
 
