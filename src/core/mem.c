@@ -13,9 +13,11 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE        ((size_t)2 << 20)
 #define ARENA_BLOCK ((size_t)64 << 10)
@@ -40,6 +42,57 @@ void lgt_mem_fail_at(int64_t n) { fail_after(n, false); }
 void lgt_mem_fail_from(int64_t n) { fail_after(n, n > 0); }
 int64_t lgt_mem_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 int64_t lgt_mem_live(void) { return atomic_load_explicit(&live, memory_order_relaxed); }
+
+/* ---- how much there is ------------------------------------------------------------------------- */
+
+enum { LONGEST_PATH = 4096 };
+
+/* The least of `bytes` and the number in a file, if it is there and has one ("max" is none). */
+static int64_t least(int64_t bytes, const char *path) {
+  FILE *file = fopen(path, "r");
+  long long limit;
+  if (file && fscanf(file, "%lld", &limit) == 1 && limit < bytes) bytes = limit;
+  if (file) fclose(file);
+  return bytes;
+}
+
+/* The least limit of a cgroup and those above it.  In a container the group's path may be that of the host,
+ * where nothing is: then the root's limit is the container's. */
+static int64_t least_of_groups(int64_t bytes, const char *mount, const char *group, const char *name) {
+  char path[3 * LONGEST_PATH];
+  for (int length = (int)strlen(group); length >= 0; length--) {
+    if (length && group[length] && group[length] != '/') continue;
+    snprintf(path, sizeof path, "%s%.*s/%s", mount, length, group, name);
+    bytes = least(bytes, path);
+  }
+  return bytes;
+}
+
+int64_t lgt_mem_available(const char *root) {
+  int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  char line[LONGEST_PATH], path[LONGEST_PATH];
+  long long kib;
+  snprintf(path, sizeof path, "%s/proc/meminfo", root);
+  FILE *file = fopen(path, "r");
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) bytes = kib * 1024;
+  if (file) fclose(file);
+  snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+  file = fopen(path, "r");
+  while (file &&
+         fgets(line, sizeof line, file)) { /* number:controllers:path; version 2 names no controllers */
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = '\0';
+    bool second = !controllers[1], first = strstr(controllers, "memory") != NULL;
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup%s", root, second ? "" : "/memory");
+    if (second) bytes = least_of_groups(bytes, path, group, "memory.max");
+    else if (first) bytes = least_of_groups(bytes, path, group, "memory.limit_in_bytes");
+  }
+  if (file) fclose(file);
+  return bytes;
+}
 
 /* ---- bookkeeping ------------------------------------------------------------------------------ */
 

@@ -34,6 +34,10 @@ void lgt_mem_pages_free(void *block, size_t size);
 void *lgt_mem_reserve(size_t size);
 void lgt_mem_release(void *block, size_t size);
 
+/* How many bytes this process may use at most: what the machine has left, or the least limit of the cgroups
+ * that the process is in.  `root` stands before the paths of /proc and /sys: "" but for tests.  0: unknown. */
+int64_t lgt_mem_available(const char *root);
+
 /* A bump allocator for what lives as long as one window's analysis. */
 typedef struct lgt_arena {
   struct lgt_arena_block *first, *current; /* owned */

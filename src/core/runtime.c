@@ -33,21 +33,10 @@ static const char *line_text(void *context, uint32_t line) {
   return line && (int)line < rt->nline ? rt->line[line] : NULL;
 }
 
-/* What arrays may take: --mem, or most of what the machine or the cgroup has to give. */
+/* What arrays may take: --mem, or most of what there is. */
 static int64_t memory_budget(const lgt_config *config) {
   if (config->mem > 0) return config->mem;
-  int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  FILE *file = fopen("/proc/meminfo", "r");
-  char line[128];
-  long long kib;
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1) bytes = kib * 1024;
-  if (file) fclose(file);
-  file = fopen("/sys/fs/cgroup/memory.max", "r");
-  long long limit;
-  if (file && fscanf(file, "%lld", &limit) == 1 && limit < bytes) bytes = limit;
-  if (file) fclose(file);
-  return bytes / 10 * 9;
+  return lgt_mem_available("") / 10 * 9;
 }
 
 static int64_t cache_bytes(void) {
@@ -365,8 +354,9 @@ static void set_limit(lgt_runtime *rt) {
 void lgt_runtime_take(lgt_runtime *rt) {
   rt->launches += rt->front.count;
   while (rt->front.count) {
-    lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front);
-    if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), 0));
+    uint32_t line;
+    lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
+    if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), line));
   }
   rt->front.max_id = rt->stores.max_handle;
   set_limit(rt);

@@ -72,12 +72,14 @@ static uint64_t token_of(const lgt_call *call) {
   return h;
 }
 
-lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front) {
+lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
+                           uint32_t *line) {
   lgt_status status = LGT_OK;
   lgt_assert(window->count + (int)front->count <= window->room);
   uint32_t taken = 0;
   while (taken < front->count && !status) {
     lgt_call *call = &window->call[window->count];
+    *line = front->launches[taken].line;
     status = resolve(stores, kinds, front, &front->launches[taken++], call);
     if (!status) window->token[window->count++] = token_of(call);
   }

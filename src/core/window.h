@@ -36,8 +36,8 @@ lgt_status lgt_window_init(lgt_window *window, int room);
 void lgt_window_fini(lgt_window *window);
 
 /* Move the front's launches into the window.  Stops at the first bad launch: its status is returned,
- * it and nothing else is dropped. */
-lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front);
+ * it and nothing else is dropped.  *line is then the source line it came from. */
+lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, uint32_t *line);
 
 /* How many calls to plan now: all when `forced`, else up to the end of a repetition. */
 int lgt_window_cut(const lgt_window *window, bool forced);

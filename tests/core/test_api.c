@@ -237,7 +237,12 @@ TEST(views_are_copied_in_c_order) {
       CHECK(data[i] == (column % 2 ? i : 100 + (4 - column) / 2 * 4 + row));
     }
     lgt_id wide = lgt_array_alias(rt, x, lgt_layout_promote(rt, LAYOUT(rt, x), 0, 2));
-    double twice[40];
+    double twice[40] = {0};
+    void *host;
+    int64_t stride[6];
+    REFUSED(lgt_array_copy_in(rt, wide, twice), LGT_BAD_SHAPE, "stretched");
+    REFUSED(lgt_array_host(rt, wide, "w", &host, stride), LGT_BAD_SHAPE, "stretched");
+    CHECK(!lgt_array_host(rt, wide, "r", &host, stride) && stride[0] == 0);
     CHECK(!lgt_array_copy_out(rt, wide, twice) && !memcmp(twice, twice + 20, sizeof data[0] * 20));
     lgt_close(rt);
   }
@@ -385,6 +390,7 @@ TEST(impossible_launches_are_refused) {
   lgt_id stretched = lgt_array_alias(rt, y, lgt_layout_promote(rt, LAYOUT(rt, y), 0, 3));
   REFUSED(launch(rt, add, 3, stretched, x, matrix), LGT_BAD_SHAPE, "stretched");
   CHECK(!launch(rt, sum, 2, one, matrix) && !launch(rt, sum, 2, stretched, matrix));
+  REFUSED(launch(rt, task, 2, stretched, matrix), LGT_BAD_SHAPE, "writes argument 1, a stretched view");
   /* Two writes of one element, or a task in C that sees what it writes. */
   lgt_id low = slice_of(rt, y, 0, 0, N / 2 + 1, 1), high = slice_of(rt, y, 0, N / 2 - 1, N / 2 + 1, 1);
   REFUSED(launch(rt, two, 3, low, high, slice_of(rt, x, 0, 0, N / 2 + 1, 1)), LGT_BAD_ARGUMENT,
@@ -420,9 +426,11 @@ TEST(a_wrong_launch_in_the_front_is_told_at_the_fence) {
   int add = kind_of(rt, LGT_FLOAT64, "a0 c1 add =0");
   lgt_id x = counting(N);
   CHECK(!launch(rt, add, 1, x));
-  front->launches[front->count++] = (lgt_launch){.kind = (uint16_t)add, .nargs = 1, .arg = {77777}};
+  front->launches[front->count++] =
+      (lgt_launch){.kind = (uint16_t)add, .nargs = 1, .line = lgt_line(rt, "a.lua:7"), .arg = {77777}};
   CHECK(!launch(rt, add, 1, x));
   REFUSED(lgt_fence(rt), LGT_BAD_ARGUMENT, "77777");
+  CHECK_HAS(lgt_message(), "a.lua:7");
   CHECK(!lgt_fence(rt));
   CHECK(!lgt_array_copy_out(rt, x, data) && data[1] == 3);
   lgt_close(rt);

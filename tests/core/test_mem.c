@@ -1,4 +1,10 @@
 /* test_mem.c - allocation, alignment, arenas, and injected failures. */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "check.h"
 #include "mem.h"
 
@@ -125,6 +131,77 @@ TEST(an_arena_gives_zeroed_memory_and_reuses_its_blocks) {
   lgt_arena_fini(&arena);
 }
 
+/* ---- how much there is ---------------------------------------------------------------------------- */
+
+static char machine[64]; /* a folder with what /proc and /sys would say */
+
+static void put(const char *name, const char *text) {
+  char path[256];
+  snprintf(path, sizeof path, "%s%s", machine, name);
+  for (char *slash = strchr(path + strlen(machine) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    mkdir(path, 0700);
+    *slash = '/';
+  }
+  FILE *file = fopen(path, "w");
+  CHECK(file && fputs(text, file) >= 0 && !fclose(file));
+}
+
+static void begin_machine(void) {
+  strcpy(machine, "/tmp/lgt-test-XXXXXX");
+  CHECK(mkdtemp(machine));
+  put("/proc/meminfo", "MemTotal: 2000 kB\nMemFree: 1 kB\nMemAvailable:    1000 kB\n");
+}
+
+static int forget(const char *path, const struct stat *stat, int kind, struct FTW *walk) {
+  (void)stat, (void)kind, (void)walk;
+  return remove(path);
+}
+static void end_machine(void) { CHECK(!nftw(machine, forget, 8, FTW_DEPTH | FTW_PHYS)); }
+
+TEST(the_machine_says_how_much_memory_there_is) {
+  begin_machine();
+  CHECK_EQ(lgt_mem_available(machine), 1000 * 1024);
+  put("/proc/self/cgroup", "0::/\n");
+  put("/sys/fs/cgroup/memory.max", "max\n");
+  CHECK_EQ(lgt_mem_available(machine), 1000 * 1024);
+  put("/sys/fs/cgroup/memory.max", "9000000\n");
+  CHECK_EQ(lgt_mem_available(machine), 1000 * 1024);
+  put("/sys/fs/cgroup/memory.max", "70000\n");
+  CHECK_EQ(lgt_mem_available(machine), 70000);
+  put("/proc/self/cgroup", "0::/of/the/host/only\n");
+  CHECK_EQ(lgt_mem_available(machine), 70000);
+  end_machine();
+  CHECK(lgt_mem_available("") > 0);
+}
+
+TEST(the_least_limit_of_all_cgroups_counts) {
+  begin_machine();
+  put("/proc/self/cgroup", "0::/user.slice/job.scope/step\n");
+  put("/sys/fs/cgroup/user.slice/job.scope/step/memory.max", "max\n");
+  put("/sys/fs/cgroup/user.slice/job.scope/memory.max", "50000\n");
+  put("/sys/fs/cgroup/user.slice/memory.max", "60000\n");
+  put("/sys/fs/cgroup/user.slice/other/memory.max", "10\n");
+  CHECK_EQ(lgt_mem_available(machine), 50000);
+  put("/sys/fs/cgroup/user.slice/job.scope/step/memory.max", "40000\n");
+  CHECK_EQ(lgt_mem_available(machine), 40000);
+  put("/sys/fs/cgroup/user.slice/memory.max", "30000\n");
+  CHECK_EQ(lgt_mem_available(machine), 30000);
+  end_machine();
+}
+
+TEST(cgroups_of_version_1_count_too) {
+  begin_machine();
+  put("/proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/slurm/job\n0::/x\n");
+  put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  CHECK_EQ(lgt_mem_available(machine), 1000 * 1024);
+  put("/sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "80000\n");
+  CHECK_EQ(lgt_mem_available(machine), 80000);
+  put("/sys/fs/cgroup/memory/slurm/job/memory.limit_in_bytes", "20000\n");
+  CHECK_EQ(lgt_mem_available(machine), 20000);
+  end_machine();
+}
+
 int main(void) {
   RUN(blocks_are_counted);
   RUN(the_chosen_allocation_fails);
@@ -133,5 +210,8 @@ int main(void) {
   RUN(elements_are_aligned);
   RUN(reserved_space_appears_when_touched);
   RUN(an_arena_gives_zeroed_memory_and_reuses_its_blocks);
+  RUN(the_machine_says_how_much_memory_there_is);
+  RUN(the_least_limit_of_all_cgroups_counts);
+  RUN(cgroups_of_version_1_count_too);
   return check_done();
 }

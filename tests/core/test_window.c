@@ -214,9 +214,14 @@ static lgt_id handle(uint32_t layout) {
   return id;
 }
 
+static uint32_t line; /* of a bad launch */
+
 static void record(int kind, int nargs, const lgt_id *ids) {
-  lgt_launch l = {
-      .kind = (uint16_t)kind, .nargs = (uint8_t)nargs, .nparams = 1, .line = 5, .param = {{.f = 2.5}}};
+  lgt_launch l = {.kind = (uint16_t)kind,
+                  .nargs = (uint8_t)nargs,
+                  .nparams = 1,
+                  .line = 5 + front.count,
+                  .param = {{.f = 2.5}}};
   memcpy(l.arg, ids, (size_t)nargs * sizeof *ids);
   front.launches[front.count++] = l;
 }
@@ -230,7 +235,7 @@ TEST(launches_become_calls) {
   lgt_id x = handle(layouts[0]), y = handle(layouts[0]);
   record(1, 2, (lgt_id[]){y, x});
   record(2, 3, (lgt_id[]){y, y, x});
-  CHECK(!lgt_window_take(&w, &stores, &kinds, &front));
+  CHECK(!lgt_window_take(&w, &stores, &kinds, &front, &line));
   CHECK_EQ(front.count, 0);
   CHECK_EQ(w.count, 2);
   uint32_t sx = stores.handle[x].store, sy = stores.handle[y].store;
@@ -246,7 +251,7 @@ TEST(launches_become_calls) {
   stores.handle[part].store = sx;
   record(1, 2, (lgt_id[]){y, part});
   record(1, 2, (lgt_id[]){y, x});
-  CHECK(!lgt_window_take(&w, &stores, &kinds, &front));
+  CHECK(!lgt_window_take(&w, &stores, &kinds, &front, &line));
   CHECK(w.token[3] == w.token[0] && w.token[2] != w.token[0]);
   lgt_window_drop(&w, 3);
   CHECK(w.count == 1 && w.call[0].store[1] == sx && w.call[0].layout[1] == layouts[0]);
@@ -269,12 +274,13 @@ TEST(launches_become_calls) {
     record(bad == 0 ? 99 : 1, bad == 1 ? 3 : 2, ids);
     record(0, 1, (lgt_id[]){y});
     int refs = stores.store[sy].refs;
-    lgt_status status = lgt_window_take(&w, &stores, &kinds, &front);
+    lgt_status status = lgt_window_take(&w, &stores, &kinds, &front, &line);
     CHECK_EQ(status, bad == 5 ? LGT_RELEASED : LGT_BAD_ARGUMENT);
+    CHECK_EQ(line, bad == 5 ? 5 : 6);
     CHECK_HAS(lgt_message(), words[bad]);
     CHECK_EQ(front.count, bad == 5 ? 2 : 1);
     CHECK_EQ(w.count, bad == 5 ? 0 : 1);
-    while (front.count) lgt_window_take(&w, &stores, &kinds, &front);
+    while (front.count) lgt_window_take(&w, &stores, &kinds, &front, &line);
     CHECK_EQ(w.call[w.count - 1].nargs, 1);
     CHECK_EQ(stores.store[sy].refs - refs, bad == 5 ? 1 : 2);
     lgt_window_drop(&w, w.count);
