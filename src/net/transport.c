@@ -23,6 +23,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "log.h"
 #include "mem.h"
 
 enum {
@@ -37,19 +38,20 @@ enum {
 };
 enum { SPACE_SHIFT = 61, SENDER_SHIFT = LGT_TAG_BITS, OUTER = 0, INNER = 1, RANKS_MAX = 1 << 21 };
 
-#define FUNCTIONS(X)                                                                                  \
-  X(ucp_config_read)                                                                                  \
-  X(ucp_config_modify)                                                                                \
-  X(ucp_config_release)                                                                               \
-  X(ucp_init_version)                                                                                 \
-  X(ucp_cleanup)                                                                                      \
-  X(ucp_worker_create)                                                                                \
-  X(ucp_worker_destroy)                                                                               \
-  X(ucp_worker_get_address)                                                                           \
-  X(ucp_worker_release_address)                                                                       \
-  X(ucp_worker_get_efd) X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) \
-      X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel)       \
-          X(ucp_request_free) X(ucs_status_string)
+#define FUNCTIONS(X)                                                                                \
+  X(ucp_config_read)                                                                                \
+  X(ucp_config_modify)                                                                              \
+  X(ucp_config_release)                                                                             \
+  X(ucp_init_version)                                                                               \
+  X(ucp_cleanup)                                                                                    \
+  X(ucp_worker_create)                                                                              \
+  X(ucp_worker_destroy)                                                                             \
+  X(ucp_worker_get_address)                                                                         \
+  X(ucp_worker_release_address)                                                                     \
+  X(ucp_worker_get_efd)                                                                             \
+  X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) \
+      X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel) X(ucp_request_free)     \
+          X(ucs_status_string)
 
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -157,9 +159,14 @@ lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **ou
   t->ep = lgt_mem_zalloc((size_t)control->size * sizeof *t->ep);
   status = t->ep ? open_context(t) : lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
   if (!status) status = open_worker(t);
-  if (status) lgt_transport_close(t);
-  else *out = t;
-  return status;
+  if (status) {
+    lgt_transport_close(t);
+    return status;
+  }
+  lgt_log(NET, 1, "rank %d of %d, %d of them on this machine: %s", control->rank, control->size,
+          control->local_size, t->tcp ? "TCP only" : "any transport");
+  *out = t;
+  return LGT_OK;
 }
 
 static void close_connections(lgt_transport *t) {
@@ -212,6 +219,8 @@ static lgt_status connect_to(lgt_transport *t, int peer) {
   lgt_status status = lgt_control_address(t->control, peer, &address, &bytes, &place);
   if (status) return status;
   bool near = !t->tcp && lgt_place_equal(&place, &t->place);
+  lgt_log(NET, 3, "rank %d connects to rank %d over %s", t->control->rank, peer,
+          near ? "shared memory" : "the network");
   ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                           UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                                           UCP_EP_PARAM_FIELD_ERR_HANDLER,
