@@ -28,6 +28,7 @@ np.isarray = is_array
 -- What a value is called in messages.
 local function describe(x)
   if is_array(x) then
+    if x.id == 0 then return "an array that was released with free()" end
     local l = layouts[handles[x.id].layout]
     return ("an array of shape (%s)"):format(table.concat(lgt.shape(handles[x.id].layout), ", ")),
       dtypes.name[l.dtype]
@@ -51,10 +52,17 @@ local function layout_of(x, who)
 end
 core.layout_of = layout_of
 
-function core.shape_of(x) return lgt.shape(handles[x.id].layout) end
-function core.dtype_of(x) return layouts[handles[x.id].layout].dtype end
-function core.ndim_of(x) return layouts[handles[x.id].layout].ndim end
-function core.size_of(x) return tonumber(layouts[handles[x.id].layout].size) end
+-- The same of what is known to be an array.
+local function layout_in_use(x)
+  local id = x.id
+  if id == 0 then raise("the array was released with free()") end
+  return handles[id].layout
+end
+
+function core.shape_of(x) return lgt.shape(layout_in_use(x)) end
+function core.dtype_of(x) return layouts[layout_in_use(x)].dtype end
+function core.ndim_of(x) return layouts[layout_in_use(x)].ndim end
+function core.size_of(x) return tonumber(layouts[layout_in_use(x)].size) end
 
 -- ---- shapes as users see them -------------------------------------------------------------------
 
@@ -149,26 +157,48 @@ function core.check_dtype(name, who)
   return number
 end
 
-local function check_extent(n, who)
+local function check_extent(n, who, d)
+  if n == nil then raise("%s: extent %d of the shape is nil", who, d) end
   if not is_integer(n) or n < 0 then raise("%s: an extent must be an integer from 0 up, not %s", who, (describe(n))) end
   return n
 end
 
--- Shapes come as arguments or as one table, options last: (2, 3), ({2, 3}), (2, 3, {dtype = ...}).
+-- How many elements a list has; raises where some are nil, of which a misspelt variable is the usual reason.
+function core.length_of_list(list, who)
+  local count, most = 0, table.maxn(list)
+  for key in pairs(list) do
+    if type(key) ~= "number" then raise("%s: a list was expected, this table has a field %q", who, tostring(key)) end
+    if key < 1 or key ~= math.floor(key) then
+      raise("%s: elements of a list are numbered from 1, this one has number %.14g", who, key)
+    end
+    count = count + 1
+  end
+  if count == most then return most end
+  for i = 1, most do
+    if list[i] == nil then raise("%s: element %d of a list of %d is nil", who, i, most) end
+  end
+end
+
+-- Shapes come as arguments or as one table, options last: (2, 3), ({2, 3}), (2, 3, {dtype = ...}).  Options
+-- that are nil are none behind a table only: (2, nil) is more likely an extent that is missing.
 ---@return integer[] shape, table? options
 function core.take_shape(who, ...)
   local count = select("#", ...)
   local options
   if count > 0 then
     local last = select(count, ...)
-    if last == nil or is_options(last) then options, count = last, count - 1 end
+    local absent = last == nil and count == 2 and type(...) == "table"
+    if absent or is_options(last) then options, count = last, count - 1 end
   end
   local shape = {}
   local first = ...
   if count == 1 and type(first) == "table" then
-    for d = 1, #first do shape[d] = check_extent(first[d], who) end
+    for d = 1, table.maxn(first) do shape[d] = check_extent(first[d], who, d) end
   else
-    for d = 1, count do shape[d] = check_extent((select(d, ...)), who) end
+    for d = 1, count do
+      local extent = select(d, ...)
+      shape[d] = check_extent(extent, who, d)
+    end
   end
   if #shape > 6 then raise("%s: %d dimensions given; arrays have at most 6", who, #shape) end
   return shape, options
@@ -187,9 +217,16 @@ function core.check_axis(axis, ndim, who)
   return axis < 0 and ndim + 1 + axis or axis
 end
 
+-- An axis, or a table of them, given as it is or as {axis = ...}.
+function core.axis_option(axis, who)
+  if not is_options(axis) then return axis end
+  return core.check_options(axis, { axis = true }, who).axis
+end
+
 -- One axis or a table of axes (nil: all) as a table {[axis] = true} and their sorted list.
 function core.check_axes(axes, ndim, who)
   local set, list = {}, {}
+  axes = core.axis_option(axes, who)
   if axes == nil then
     for d = 1, ndim do set[d], list[d] = true, d end
     return set, list
@@ -219,12 +256,19 @@ end
 -- A new array over memory from host_memory, which it owns from now on.
 function core.adopt(dtype, shape, memory) return lgt.adopt(lgt.dense(dtype, shape), memory) end
 
+local COLLECTED_BYTES = 2 ^ 30 -- what LuaJIT can allocate itself ends somewhat above that
+
 -- A copy of all elements in C order, in memory that the collector owns.  Waits.
 ---@return ffi.cdata* pointer, integer count
 function core.copy_out(x)
-  local l = layouts[handles[x.id].layout]
+  local l = layouts[layout_in_use(x)]
   local count = tonumber(l.size)
-  local memory = ffi.new(ffi.typeof("$[?]", dtypes.ctype[l.dtype]), math.max(count, 1))
+  local memory
+  if count * dtypes.size[l.dtype] < COLLECTED_BYTES then
+    memory = ffi.new(ffi.typeof("$[?]", dtypes.ctype[l.dtype]), math.max(count, 1))
+  else
+    memory = ffi.gc(core.host_memory(l.dtype, count), ffi.C.free)
+  end
   lgt.flush()
   if C.lgt_array_copy_out(rt, x.id, memory) < 0 then lgt.fail() end
   return memory, count

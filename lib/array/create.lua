@@ -98,18 +98,14 @@ end
 -- The shape of nested tables, and the common dtype of what is in them.
 local function inspect(t, depth, shape, found)
   if type(t) == "table" then
+    local count = core.length_of_list(t, "array")
     if shape[depth] == nil then
       if found.any then raise("array: the table is ragged: numbers and tables side by side") end
-      shape[depth] = #t
-    elseif shape[depth] ~= #t then
-      raise("array: the table is ragged: %d elements where others have %d", #t, shape[depth])
+      shape[depth] = count
+    elseif shape[depth] ~= count then
+      raise("array: the table is ragged: %d elements where others have %d", count, shape[depth])
     end
-    for key in pairs(t) do
-      if type(key) ~= "number" then
-        raise("array: the table has a field %q; lists of numbers were expected", tostring(key))
-      end
-    end
-    for i = 1, #t do inspect(t[i], depth + 1, shape, found) end
+    for i = 1, count do inspect(t[i], depth + 1, shape, found) end
     return
   end
   local dtype = type(t) == "number" and dtypes.FLOAT64 or dtypes.of_scalar(t)
@@ -150,7 +146,7 @@ end
 local function contains_array(t)
   if core.is_array(t) then return true end
   if type(t) ~= "table" then return false end
-  for i = 1, #t do
+  for i = 1, table.maxn(t) do
     if contains_array(t[i]) then return true end
   end
   return false
@@ -174,7 +170,7 @@ function np.array(value, options)
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if contains_array(value) then
     local parts = {}
-    for i = 1, #value do parts[i] = np.asarray(value[i]) end
+    for i = 1, core.length_of_list(value, "array") do parts[i] = np.asarray(value[i]) end
     local result = np.stack(parts)
     return wanted and np.astype(result, dtypes.name[wanted]) or result
   end
@@ -211,12 +207,12 @@ end
 
 local function split_options(who, ...)
   local count = select("#", ...)
-  local last = select(count, ...)
-  local options
-  if count > 0 and (core.is_options(last) or last == nil) then options, count = last, count - 1 end
+  local options = count > 0 and select(count, ...) or nil
+  if core.is_options(options) then count = count - 1 else options = nil end
   local numbers = {}
   for i = 1, count do
-    numbers[i] = core.to_number((select(i, ...)), who)
+    local x = select(i, ...)
+    numbers[i] = core.to_number(x, who)
   end
   return numbers, core.check_options(options, dtype_option, who)
 end

@@ -11,11 +11,8 @@ local core = require "array.core"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
 
--- An axis given as a number or as {axis = ...}.
-local function axis_option(axis, who)
-  if type(axis) ~= "table" then return axis end
-  return core.check_options(axis, { axis = true }, who).axis
-end
+local axis_option = core.axis_option
+local MOST_PARTS = 2 ^ 20 -- each is a view of its own, of which there are some millions at most
 
 -- The elements first, first + 1, ... (from 0) along an axis, as a view.
 local function part_of(a, axis, first, count, step)
@@ -62,6 +59,7 @@ function np.array_split(a, parts, axis)
   local extent, bounds = core.shape_of(a)[axis], {}
   if type(parts) == "number" then
     if not core.is_integer(parts) or parts < 1 then raise("array_split: %g parts; at least one was expected", parts) end
+    if parts > MOST_PARTS then raise("array_split: %.14g parts; at most %d are possible", parts, MOST_PARTS) end
     local short, longer = math.floor(extent / parts), extent % parts
     for i = 1, parts - 1 do bounds[i] = i * short + math.min(i, longer) end
   else

@@ -98,7 +98,8 @@ local function reduce_by_steps(u, who, a, axis, options)
   end
   local result = options.keepdims and last or np.squeeze(last, axis)
   if options.out == nil then return result end
-  core.assign(options.out.id, core.layout_of(options.out, who), result)
+  local layout = core.layout_of(options.out, who)
+  core.assign(options.out.id, layout, result)
   return options.out
 end
 

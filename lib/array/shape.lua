@@ -133,6 +133,7 @@ end
 function np.squeeze(a, axis)
   local layout = core.layout_of(a, "squeeze")
   local shape = lgt.shape(layout)
+  axis = core.axis_option(axis, "squeeze")
   local set = axis ~= nil and core.check_axes(axis, #shape, "squeeze") or nil
   for d = #shape, 1, -1 do
     if set and set[d] and shape[d] ~= 1 then raise("squeeze: axis %d has extent %d, not 1", d, shape[d]) end
@@ -148,6 +149,8 @@ end
 function np.expand_dims(a, axis)
   a = np.asarray(a)
   local layout = core.layout_of(a, "expand_dims")
+  axis = core.axis_option(axis, "expand_dims")
+  if axis == nil then raise("expand_dims: an axis was expected, or a table of axes") end
   local count = type(axis) == "table" and #axis or 1
   local _, places = core.check_axes(axis, layouts[layout].ndim + count, "expand_dims")
   for _, d in ipairs(places) do layout = lgt.promote(layout, d, 1) end
@@ -212,11 +215,12 @@ end
 -- ---- joining ------------------------------------------------------------------------------------------------
 
 local function take_arrays(arrays, who)
-  if type(arrays) ~= "table" or #arrays == 0 then
-    raise("%s: a table of arrays was expected, not %s", who, (core.describe(arrays)))
+  if type(arrays) ~= "table" or next(arrays) == nil then
+    raise("%s: a table of arrays was expected, not %s", who,
+      type(arrays) == "table" and "an empty one" or (core.describe(arrays)))
   end
   local list = {}
-  for i = 1, #arrays do list[i] = np.asarray(arrays[i]) end
+  for i = 1, core.length_of_list(arrays, who) do list[i] = np.asarray(arrays[i]) end
   return list
 end
 
@@ -226,7 +230,7 @@ end
 ---@return lgt_array
 function np.concatenate(arrays, axis)
   arrays = take_arrays(arrays, "concatenate")
-  if type(axis) == "table" then axis = axis.axis end
+  axis = core.axis_option(axis, "concatenate")
   local first = core.shape_of(arrays[1])
   local ndim = #first
   if ndim == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
@@ -259,8 +263,7 @@ end
 -- Join arrays of one shape along a new axis (the first by default).
 function np.stack(arrays, axis)
   arrays = take_arrays(arrays, "stack")
-  if type(axis) == "table" then axis = axis.axis end
-  axis = core.check_axis(axis or 1, core.ndim_of(arrays[1]) + 1, "stack")
+  axis = core.check_axis(core.axis_option(axis, "stack") or 1, core.ndim_of(arrays[1]) + 1, "stack")
   for i, a in ipairs(arrays) do
     if not core.same_shape(core.shape_of(a), core.shape_of(arrays[1])) then
       raise("stack: array %d has shape %s, the first %s", i, core.shape_text(core.shape_of(a)),
@@ -299,7 +302,7 @@ end
 ---@param axis integer|integer[]|nil
 function np.roll(a, shift, axis)
   a = np.asarray(a)
-  if core.is_options(axis) then axis = axis.axis end
+  axis = core.axis_option(axis, "roll")
   if axis == nil then return np.reshape(np.roll(np.ravel(a), shift, 1), core.shape_of(a)) end
   if type(axis) == "table" then
     for i = 1, #axis do a = np.roll(a, type(shift) == "table" and shift[i] or shift, axis[i]) end
@@ -317,32 +320,49 @@ function np.roll(a, shift, axis)
 end
 
 -- Repeat the whole array along each axis.
+---@param a lgt_array
+---@param ... integer how often along each axis, the last ones if there are fewer
+---@return lgt_array a copy
 function np.tile(a, ...)
   a = np.asarray(a)
   local counts = core.take_shape("tile", ...)
   while core.ndim_of(a) < #counts do a = np.expand_dims(a, 1) end
   while #counts < core.ndim_of(a) do table.insert(counts, 1, 1) end
+  local shape = core.shape_of(a)
+  for d = 1, #counts do shape[d] = shape[d] * counts[d] end
+  local whole = lgt.dense(core.dtype_of(a), shape) -- raises if that is too large
+  if core.product(shape) == 0 then return lgt.new(whole) end
   for d = 1, #counts do
-    if counts[d] == 0 then return lgt.alias(a, lgt.slice(core.layout_of(a), d, 0, 0, 1)) end
-    local parts = {}
-    for i = 1, counts[d] do parts[i] = a end
-    if counts[d] > 1 then a = np.concatenate(parts, d) end
+    local before = core.shape_of(a)
+    if counts[d] > 1 then -- matrices, one for each element of the axes before, one below the other
+      local rows = core.product({ unpack(before, 1, d - 1) })
+      local lines = np.reshape(a, rows, 1, core.size_of(a) / rows)
+      a = np.copy(np.broadcast_to(lines, rows, counts[d], core.size_of(a) / rows))
+      before[d] = before[d] * counts[d]
+      a = np.reshape(a, before)
+    end
   end
-  return np.copy(a)
+  return core.product(counts) == 1 and np.copy(a) or a
 end
 
 -- The positions 1, ..., extent, each as often as `counts` says.  Waits.
 local function repeated_positions(counts, extent)
   counts = np.ravel(np.asarray(counts)):totable()
   if #counts ~= extent then raise("rep: %d counts for an extent of %d", #counts, extent) end
-  local positions = {}
+  local total = 0
   for i = 1, extent do
     if not core.is_integer(counts[i]) or counts[i] < 0 then
       raise("rep: a count is an integer from 0 up, not %s", tostring(counts[i]))
     end
-    for _ = 1, counts[i] do positions[#positions + 1] = i end
+    total = total + counts[i]
   end
-  return np.array(positions, { dtype = "int64" })
+  lgt.dense(dtypes.INT64, { total }) -- raises if that is too large
+  local positions, at = core.host_memory(dtypes.INT64, total), 0
+  for i = 1, extent do
+    for k = at, at + counts[i] - 1 do positions[k] = i end
+    at = at + counts[i]
+  end
+  return core.adopt(dtypes.INT64, { total }, positions)
 end
 
 -- Repeat each element, along an axis (of the flattened array without one).
@@ -352,7 +372,7 @@ end
 ---@return lgt_array
 function np.rep(a, count, axis)
   a = np.asarray(a)
-  if type(axis) == "table" then axis = axis.axis end
+  axis = core.axis_option(axis, "rep")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "rep")
   local shape = core.shape_of(a)

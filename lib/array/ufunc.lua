@@ -422,25 +422,31 @@ local function call_with(u, options, ...)
     for i, x in ipairs(arguments) do
       if istype(Array, x) then arguments[i] = np.astype(x, options.dtype) end
     end
-    if not out and not mask then return ufunc.call(u, unpack(arguments)) end
+    if out == nil and mask == nil then return ufunc.call(u, unpack(arguments)) end
   end
   if u.nout ~= 1 then
-    if mask or type(out) ~= "table" or #out ~= u.nout then
+    if mask ~= nil or type(out) ~= "table" or #out ~= u.nout then
       raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
     end
     local results = { ufunc.call(u, unpack(arguments)) }
-    for i, array in ipairs(out) do core.assign(array.id, core.layout_of(array, u.name), results[i]) end
+    for i, array in ipairs(out) do
+      local layout = core.layout_of(array, u.name)
+      core.assign(array.id, layout, results[i])
+    end
     return unpack(out)
   end
   local operands = {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
   local shapes = shapes_of(arguments)
-  if mask then
-    if core.dtype_of(mask) ~= dtypes.BOOL then raise("%s: where= must be a boolean array", u.name) end
+  if mask ~= nil then
+    mask = np.asarray(mask)
+    if core.dtype_of(mask) ~= dtypes.BOOL then
+      raise("%s: where= must be a boolean array, not %s", u.name, (core.describe(options.where)))
+    end
     shapes[#shapes + 1] = core.shape_of(mask)
   end
   local shape = core.broadcast_shapes(shapes, u.name)
-  if not out then out = np.zeros(shape, { dtype = dtypes.name[kind_of(u, operands).dtypes[1]] }) end
+  if out == nil then out = np.zeros(shape, { dtype = dtypes.name[kind_of(u, operands).dtypes[1]] }) end
   core.layout_of(out, u.name)
   core.check_writable(out, u.name)
   if not core.same_shape(shape, core.shape_of(out)) then

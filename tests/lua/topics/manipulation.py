@@ -33,6 +33,8 @@ def add(case, change, inputs):
         case(f"np.append({lua}, {lua})", f"np.append({py}, {py})")
         case(f"np.roll({lua}, -3)", f"np.roll({py}, -3)")
         case(f"np.tile({lua}, 2)", f"np.tile({py}, 2)")
+        for counts in ("1", "0", "3, 2", "0, 3", "2, 1, 3"):
+            case(f"np.tile({lua}, {counts})", f"np.tile({py}, ({counts},))")
         case(f"np.resize({lua}, 3, 9)", f"np.resize({py}, (3, 9))")
         case(f"np.resize({lua}, 2)", f"np.resize({py}, 2)")
         for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
