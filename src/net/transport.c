@@ -38,20 +38,14 @@ enum {
 };
 enum { SPACE_SHIFT = 61, SENDER_SHIFT = LGT_TAG_BITS, OUTER = 0, INNER = 1, RANKS_MAX = 1 << 21 };
 
-#define FUNCTIONS(X)                                                                                \
-  X(ucp_config_read)                                                                                \
-  X(ucp_config_modify)                                                                              \
-  X(ucp_config_release)                                                                             \
-  X(ucp_init_version)                                                                               \
-  X(ucp_cleanup)                                                                                    \
-  X(ucp_worker_create)                                                                              \
-  X(ucp_worker_destroy)                                                                             \
-  X(ucp_worker_get_address)                                                                         \
-  X(ucp_worker_release_address)                                                                     \
-  X(ucp_worker_get_efd)                                                                             \
-  X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) \
-      X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel) X(ucp_request_free)     \
-          X(ucs_status_string)
+/* clang-format off */
+#define FUNCTIONS(X)                                                                                   \
+  X(ucp_config_read) X(ucp_config_modify) X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup)     \
+  X(ucp_worker_create) X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address)   \
+  X(ucp_worker_get_efd) X(ucp_worker_arm) X(ucp_worker_progress) X(ucp_ep_create) X(ucp_ep_close_nbx)  \
+  X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) X(ucp_request_check_status) X(ucp_request_cancel)            \
+  X(ucp_request_free) X(ucs_status_string)
+/* clang-format on */
 
 static struct {
 #define X(name) __typeof__(name) *name;
