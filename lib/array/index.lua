@@ -346,7 +346,7 @@ local function scatter(a, steps, value, operation)
   value = np.asarray(value)
   local together = core.broadcast_pair(core.shape_of(value), shape)
   if not together or not core.same_shape(together, shape) then
-    raise("assignment: an array of shape %s does not fit into %d picked elements of shape %s",
+    raise("assignment: an array of shape %s does not fit into what is picked, %d elements of shape %s",
       core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
   end
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end

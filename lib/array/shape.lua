@@ -33,7 +33,7 @@ local function take_reshape(who, size, ...)
     end
   end
   if open then
-    if known == 0 or size % known ~= 0 then raise("%s: %d elements do not divide by %d", who, size, known) end
+    if known == 0 or size % known ~= 0 then raise("%s: %d elements cannot be divided by %d", who, size, known) end
     shape[open] = size / known
   elseif known ~= size then
     raise("%s: an array of %d elements cannot have the shape %s", who, size, core.shape_text(shape))

@@ -388,14 +388,14 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
   lgt_call call = {.kind = kind, .nargs = launch->nargs};
   lgt_space space;
   if (launch->nargs != kind->nargs)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs,
-                   launch->nargs);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
+                   lgt_plural(kind->nargs), launch->nargs);
   if (launch->nparams > LGT_MAX_PARAMS)
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name,
                    launch->nparams, LGT_MAX_PARAMS);
   if (kind->body && launch->nparams < kind->nparams)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameters, %d were given", kind->name,
-                   kind->nparams, launch->nparams);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameter%s, %d were given", kind->name,
+                   kind->nparams, lgt_plural(kind->nparams), launch->nparams);
   for (int a = 0; a < launch->nargs; a++) {
     if (!array_ok(rt, launch->arg[a]))
       return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);

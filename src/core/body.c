@@ -182,7 +182,7 @@ static lgt_status check_leaf(const lgt_body *body, const lgt_inst *inst) {
       return lgt_err(LGT_BAD_ARGUMENT, "param %d does not exist; the body has %d", inst->a, body->nparam);
     case LGT_OP_INDEX:
       if (inst->a != LGT_NO_VALUE && inst->a > 5)
-        return lgt_err(LGT_BAD_ARGUMENT, "index along dimension %d: 0 to 5 was expected", inst->a);
+        return lgt_err(LGT_BAD_ARGUMENT, "index along dimension %d: 1 to 6 was expected", inst->a + 1);
       return expect_dtype(inst, LGT_INT64);
   }
   return LGT_OK;
@@ -298,7 +298,8 @@ int lgt_body_param(lgt_body *body, int dtype, int index) {
 /* Append an instruction that touches slots up to `slot`. */
 static int append_slot(lgt_body *body, lgt_inst inst, int slot) {
   if (slot < 0 || slot > 0xff)
-    return lgt_err(LGT_BAD_ARGUMENT, "%s: argument %d: 0 to 255 was expected", lgt_op_name(inst.op), slot),
+    return lgt_err(LGT_BAD_ARGUMENT, "%s: argument %d: 1 to 256 was expected", lgt_op_name(inst.op),
+                   slot + 1),
            -1;
   int number = append(body, inst);
   if (number >= 0 && body->nslot <= slot) body->nslot = slot + 1;
@@ -311,8 +312,8 @@ int lgt_body_load(lgt_body *body, int dtype, int arg) {
 
 int lgt_body_index(lgt_body *body, int dim) {
   if (dim < -1 || dim > 5)
-    return lgt_err(LGT_BAD_ARGUMENT, "index along dimension %d: 0 to 5 was expected, or -1 for the position",
-                   dim),
+    return lgt_err(LGT_BAD_ARGUMENT, "index along dimension %d: 1 to 6 was expected, or 0 for the position",
+                   dim + 1),
            -1;
   return append(body, leaf(LGT_OP_INDEX, LGT_INT64, dim));
 }
@@ -356,15 +357,15 @@ static lgt_status use_slot(slot *slots, const lgt_body *body, const lgt_inst *in
   const char *name = lgt_op_name(inst->op);
   bool stores = inst->op == LGT_OP_STORE, reduces = is_effect(inst->op) && !stores;
   if (number >= body->nslot)
-    return lgt_err(LGT_BAD_ARGUMENT, "%s: argument %d does not exist; the body has %d", name, number,
+    return lgt_err(LGT_BAD_ARGUMENT, "%s: argument %d does not exist; the body has %d", name, number + 1,
                    body->nslot);
   slot *s = &slots[number];
   if (s->used && s->dtype != dtype)
-    return lgt_err(LGT_BAD_DTYPE, "argument %d is used as %s and as %s", number, lgt_dtype_name(s->dtype),
+    return lgt_err(LGT_BAD_DTYPE, "argument %d is used as %s and as %s", number + 1, lgt_dtype_name(s->dtype),
                    lgt_dtype_name(dtype));
-  if (stores && s->stored) return lgt_err(LGT_BAD_ARGUMENT, "argument %d is stored twice", number);
+  if (stores && s->stored) return lgt_err(LGT_BAD_ARGUMENT, "argument %d is stored twice", number + 1);
   if (s->used && (reduces || s->reduced))
-    return lgt_err(LGT_BAD_ARGUMENT, "argument %d is reduced; nothing else can be done with it", number);
+    return lgt_err(LGT_BAD_ARGUMENT, "argument %d is reduced; nothing else can be done with it", number + 1);
   *s = (slot){(uint8_t)dtype, true, s->stored || stores, reduces};
   return LGT_OK;
 }
@@ -381,7 +382,7 @@ static lgt_status check_slots(const lgt_body *body, slot *slots) {
   for (int i = 0; i < body->nslot; i++)
     if (!slots[i].used)
       return lgt_err(LGT_BAD_ARGUMENT, "argument %d is neither loaded nor stored; leave it out or load it",
-                     i);
+                     i + 1);
   return LGT_OK;
 }
 

@@ -144,8 +144,9 @@ static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, l
       if (k < 0) continue;
       if (known[k] && space->extent[k] != l->shape[d])
         return lgt_err(LGT_BAD_SHAPE,
-                       "'%s' wants dimension %d of argument %d to have %lld elements, it has %lld",
-                       call->kind->name, d + 1, a + 1, (long long)space->extent[k], (long long)l->shape[d]);
+                       "'%s' wants dimension %d of argument %d to have %lld element%s, it has %lld",
+                       call->kind->name, d + 1, a + 1, (long long)space->extent[k],
+                       lgt_plural(space->extent[k]), (long long)l->shape[d]);
       known[k] = true;
       space->extent[k] = l->shape[d];
     }

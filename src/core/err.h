@@ -35,6 +35,8 @@ enum {
 lgt_status lgt_err(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prefix the message with where it happened: "what: message". Returns the status. */
 lgt_status lgt_err_within(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The end of a noun behind a number. */
+static inline const char *lgt_plural(long long n) { return n == 1 ? "" : "s"; }
 
 /* A broken invariant of lgt itself, never bad input. */
 _Noreturn void lgt_assert_failed(const char *condition, const char *file, int line);

@@ -148,7 +148,8 @@ uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
 
 static bool check_dim(const lgt_layout *l, int dim, int limit) {
   if (dim >= 0 && dim < limit) return true;
-  lgt_err(LGT_OUT_OF_BOUNDS, "dimension %d of an array of %d dimensions", dim, l->ndim);
+  lgt_err(LGT_OUT_OF_BOUNDS, "dimension %d of an array of %d dimension%s", dim + 1, l->ndim,
+          lgt_plural(l->ndim));
   return false;
 }
 
@@ -239,7 +240,7 @@ uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *ax
   for (int d = 0; d < l.ndim; d++) {
     if (!check_dim(from, axes[d], l.ndim)) return 0;
     if (seen & (1u << axes[d]))
-      return lgt_err(LGT_BAD_ARGUMENT, "dimension %d is repeated in a transposition", axes[d]), 0;
+      return lgt_err(LGT_BAD_ARGUMENT, "dimension %d is repeated in a transposition", axes[d] + 1), 0;
     seen |= 1u << axes[d];
     l.shape[d] = from->shape[axes[d]];
     l.stride[d] = from->stride[axes[d]];
@@ -251,7 +252,9 @@ uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *ax
 uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape) {
   lgt_layout l = *lgt_layout_at(stores, layout);
   if (ndim > LGT_MAX_DIM || ndim < l.ndim)
-    return lgt_err(LGT_BAD_SHAPE, "an array of %d dimensions cannot be broadcast to %d", l.ndim, ndim), 0;
+    return lgt_err(LGT_BAD_SHAPE, "an array of %d dimension%s cannot be broadcast to %d", l.ndim,
+                   lgt_plural(l.ndim), ndim),
+           0;
   while (l.ndim < ndim) insert_dim(&l, 0, 1);
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0) return lgt_err(LGT_BAD_SHAPE, "extent %lld is negative", (long long)shape[d]), 0;
@@ -325,8 +328,8 @@ uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const
     if (__builtin_mul_overflow(size, shape[d], &size)) size = INT64_MAX; /* no array has so many */
   }
   if (size != l.size)
-    return lgt_err(LGT_BAD_SHAPE, "an array of %lld elements cannot be reshaped to %lld", (long long)l.size,
-                   (long long)size),
+    return lgt_err(LGT_BAD_SHAPE, "an array of %lld element%s cannot be reshaped to %lld", (long long)l.size,
+                   lgt_plural(l.size), (long long)size),
            0;
   if (reshape_ones(&l, ndim, shape)) return lgt_layout_intern(stores, &l);
   if (size == 0) { /* nothing to walk over: any strides do */

@@ -46,8 +46,8 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
     return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
   const lgt_kind *kind = kinds->kind[launch->kind];
   if (launch->nargs != kind->nargs)
-    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d arguments, %d were given", kind->name, kind->nargs,
-                   launch->nargs);
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
+                   lgt_plural(kind->nargs), launch->nargs);
   call->kind = kind;
   call->kind_number = launch->kind;
   call->nargs = launch->nargs;

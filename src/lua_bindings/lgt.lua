@@ -70,10 +70,18 @@ local function user_level()
   end
 end
 
+-- Nouns that stand behind numbers in messages.
+local singular = { axes = "axis", entries = "entry", probabilities = "probability" }
+for noun in ([[argument array bin choice column condition count dimension element equation extent function number
+  observation operand part parameter place position result row spacing step value weight]]):gmatch("%S+") do
+  singular[noun .. "s"] = noun
+end
+
 -- Raise an error at the line of the script that called into the libraries.
----@param text string a format; says what was given, what was expected, what to do
+---@param text string a format; says what was given, what was expected, what to do; "1 elements" becomes "1 element"
 function lgt.raise(text, ...)
   if select("#", ...) > 0 then text = text:format(...) end
+  text = text:gsub("%f[%w.-]1 (%l+)", function(noun) return singular[noun] and "1 " .. singular[noun] end)
   error(text, user_level())
 end
 local raise = lgt.raise

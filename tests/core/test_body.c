@@ -99,11 +99,11 @@ TEST(mistakes_raise_where_they_are_made) {
   REFUSED(lgt_body_op(body, LGT_OP_COMPLEX, LGT_FLOAT32, f, f, -1), "no float32 has parts");
   REFUSED(lgt_body_op(body, LGT_OP_PHILOX, LGT_UINT64, n, n, -1), "philox is not defined for int64");
   REFUSED(lgt_body_op(body, LGT_OP_CAST, LGT_RANGE, x, -1, -1), "cast has dtype float64 here, not range");
-  REFUSED(lgt_body_index(body, 6), "0 to 5 was expected");
+  REFUSED(lgt_body_index(body, 6), "dimension 7: 1 to 6 was expected");
   REFUSED(lgt_body_param(body, LGT_FLOAT64, -1), "param -1");
-  REFUSED(lgt_body_load(body, LGT_FLOAT64, -1), "argument -1");
+  REFUSED(lgt_body_load(body, LGT_FLOAT64, -1), "argument 0: 1 to 256");
   REFUSED(lgt_body_load(body, LGT_NDTYPE, 0), "15 is not an element type");
-  REFUSED(lgt_body_store(body, 300, x), "argument 300");
+  REFUSED(lgt_body_store(body, 300, x), "argument 301");
   REFUSED(lgt_body_store(body, 7, 12), "store: operand %12 does not exist");
   REFUSED(lgt_body_reduce(body, 7, LGT_REDOP_SUM, b, 0), "reduce sum is not defined for bool");
   REFUSED(lgt_body_reduce(body, 7, LGT_REDOP_PROD, z, 0), "reduce prod is not defined for complex64");
@@ -134,22 +134,22 @@ TEST(verify_sees_slots) {
   } while (0)
   BODY(lgt_body_store(body, 2, x), "");
   BODY(lgt_body_store(body, 0, x), ""); /* in place */
-  BODY(lgt_body_store(body, 0, i), "argument 0 is used as float64 and as int64");
-  BODY(lgt_body_store(body, 2, x); lgt_body_store(body, 2, x), "argument 2 is stored twice");
-  BODY(lgt_body_store(body, 3, x), "argument 2 is neither loaded nor stored");
-  BODY(lgt_body_reduce(body, 0, LGT_REDOP_SUM, x, 0), "argument 0 is reduced; nothing else");
+  BODY(lgt_body_store(body, 0, i), "argument 1 is used as float64 and as int64");
+  BODY(lgt_body_store(body, 2, x); lgt_body_store(body, 2, x), "argument 3 is stored twice");
+  BODY(lgt_body_store(body, 3, x), "argument 3 is neither loaded nor stored");
+  BODY(lgt_body_reduce(body, 0, LGT_REDOP_SUM, x, 0), "argument 1 is reduced; nothing else");
   BODY(lgt_body_reduce(body, 2, LGT_REDOP_SUM, x, 0);
-       lgt_body_load(body, LGT_FLOAT64, 2), "argument 2 is reduced");
+       lgt_body_load(body, LGT_FLOAT64, 2), "argument 3 is reduced");
   BODY(lgt_body_reduce_arg(body, 2, LGT_REDOP_ARGMIN, x, i), "");
   BODY(lgt_body_reduce_arg(body, 2, LGT_REDOP_ARGMIN, x, i);
-       lgt_body_store(body, 3, i), "argument 3 is reduced");
+       lgt_body_store(body, 3, i), "argument 4 is reduced");
   /* Damage that the builder would have refused. */
   BODY(body->inst[1].dtype = 77, "instruction %1: 77 is not an element type");
   BODY(lgt_body_op(body, LGT_OP_NEG, LGT_FLOAT64, x, -1, -1);
        body->inst[2].a = 2, "operand %2 does not exist");
   BODY(lgt_body_const(body, LGT_FLOAT64, (lgt_scalar){.f = 1}); body->nconst = 0, "const 0 does not exist");
   BODY(lgt_body_param(body, LGT_FLOAT64, 0); body->inst[2].aux = 2, "param 0 does not exist");
-  BODY(body->inst[1].a = 9, "argument 9 does not exist; the body has 2");
+  BODY(body->inst[1].a = 9, "argument 10 does not exist; the body has 2");
 }
 
 TEST(constants_are_comparable_as_bytes) {

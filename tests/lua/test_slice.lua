@@ -68,7 +68,7 @@ check.case("tables", function()
 end)
 
 check.case("mistakes in tables", function()
-  check.refuses("1 entries for an array of 2 dimensions", function() table_index({ 1 }, 5, 6) end)
+  check.refuses("1 entry for an array of 2 dimensions", function() table_index({ 1 }, 5, 6) end)
   check.refuses("write {{2, 5}}", function() table_index({ 2, 5 }, 9) end)
   check.refuses("entry 1 is nil", function() table_index({ nil, 2 }, 5, 6) end)
   check.refuses("np.array", function() table_index({ { 1, 2, 3 } }, 5) end)

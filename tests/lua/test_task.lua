@@ -73,7 +73,7 @@ check.case("mistakes", function()
   check.refuses("unknown field", function() lgt.task { nam = "x" } end)
   check.refuses("generator must be a function", function() lgt.task { name = "x", args = { "out" } } end)
   check.refuses("argument 1 is \"read\"", function() lgt.task { name = "x", args = { "read" }, generator = print } end)
-  check.refuses("takes 3 arrays and 1 numbers", function() lerp(np.ones(2)) end)
+  check.refuses("takes 3 arrays and 1 number, not 1 argument", function() lerp(np.ones(2)) end)
   check.refuses("argument 2 must be an array", function() lerp(np.ones(2), 3, np.ones(2), 1) end)
   check.refuses("has extent", function() lerp(np.ones(2), np.ones(3), np.ones(3), 1) end)
   check.refuses("must have the whole shape", function() lerp(np.ones(3), np.ones(3), np.ones(1), 1) end)
@@ -95,7 +95,7 @@ check.case("mistakes", function()
     check.refuses("1 to 6 was expected", function() far(np.ones(2)) end)
   end
   local bad = lgt.task { name = "bad", args = { "in", "out" }, generator = function(_, x) return x, x end }
-  check.refuses("returned 2 values", function() bad(np.ones(2), np.ones(2)) end)
+  check.refuses("returned 2 values, not 1: one for each", function() bad(np.ones(2), np.ones(2)) end)
 end)
 
 check.case("arrays that overlap", function()

@@ -109,8 +109,8 @@ local function build(lgt, definition, arrays, body)
   for i = 1, definition.params or 0 do inputs[#inputs + 1] = body:number(i - 1, true) end
   local results = { definition.generator(body, unpack(inputs)) }
   if #results ~= #outputs then
-    lgt.raise("task %s: the generator returned %d values, %d arguments are written", definition.name, #results,
-      #outputs)
+    lgt.raise("task %s: the generator returned %d values, not %d: one for each argument that is written",
+      definition.name, #results, #outputs)
   end
   for i, output in ipairs(outputs) do
     local x = body:constant(results[i])
