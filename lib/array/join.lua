@@ -368,12 +368,12 @@ end
 
 function fillers.empty() end
 
--- Copies of what is there, piece by piece, as often as the padding is wide.
+-- Copies of what is there, piece by piece; there is twice as much after each turn, or nearly.
 local function periodic(mirrored, whole)
   return function(at, first, count, before, after, axis)
     local lo, n = first, count -- what is filled so far
     while before > 0 or after > 0 do
-      local reach = mirrored and (whole and n or n - 1) or count
+      local reach = mirrored and (whole and n or n - 1) or n - n % count -- how far on the same comes again
       if reach == 0 then -- one element is its own mirror image
         fillers.edge(at, lo, n, before, after)
         return
@@ -381,10 +381,10 @@ local function periodic(mirrored, whole)
       local b, f = math.min(before, reach), math.min(after, reach)
       local skip = mirrored and not whole and 1 or 0
       if b > 0 then
-        assign(at(lo - b, b), mirrored and np.flip(at(lo + skip, b), axis) or at(lo + count - b, b))
+        assign(at(lo - b, b), mirrored and np.flip(at(lo + skip, b), axis) or at(lo + reach - b, b))
       end
       if f > 0 then
-        local source = mirrored and lo + n - skip - f or lo + n - count
+        local source = mirrored and lo + n - skip - f or lo + n - reach
         assign(at(lo + n, f), mirrored and np.flip(at(source, f), axis) or at(source, f))
       end
       lo, n, before, after = lo - b, n + b + f, before - b, after - f

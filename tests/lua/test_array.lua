@@ -258,6 +258,8 @@ check.case("sizes are checked before anything is made", function()
   check.refuses("out of memory", function() np.broadcast_to(a, { 1e14, 2, 3 }):totable() end)
   check.equal(np.tile(np.array { 7 }, 200000):sum()(), 1400000)
   check.equal(tostring(np.tile(a, 0, 2).shape), "{0, 6}")
+  local wrapped = np.pad(np.array { 1, 2, 4 }, { 1e6, 2e6 }, "wrap")
+  check.equal({ wrapped(1), wrapped(1e6 + 1), wrapped(3e6 + 3), wrapped:sum()() }, { 4, 1, 2, 7000007 })
 end)
 
 check.case("an axis may be given by its name", function()
