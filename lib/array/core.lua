@@ -52,8 +52,9 @@ local function layout_of(x, who)
 end
 core.layout_of = layout_of
 
--- The same of what is known to be an array.
+-- The same where no function's name is at hand.
 local function layout_in_use(x)
+  if not is_array(x) then raise("an array was expected, not %s", (describe(x))) end
   local id = x.id
   if id == 0 then raise("the array was released with free()") end
   return handles[id].layout

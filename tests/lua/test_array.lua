@@ -153,6 +153,8 @@ check.case("errors name the operation and what to do", function()
   check.refuses("unknown option dtyp", function() np.zeros(3, { dtyp = "int8" }) end)
   check.refuses("unknown dtype", function() a:astype("float65") end)
   check.refuses("would lose its fraction", function() np.arange(3)[1] = 0.5 end)
+  check.refuses("an array was expected, not the number 3", function() np.swapaxes(3, 1, 2) end)
+  check.refuses("an array was expected, not nil", function() np.rollaxis(nil, 1) end)
   check.refuses("a 0-d array has no length", function() return #s, 1 end)
 end)
 
