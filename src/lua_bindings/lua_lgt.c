@@ -251,11 +251,12 @@ lgt_status lgt_lua_finish(lua_State *L) {
 }
 
 /* A program of some hundred array operations has traces for each of them; at its usual limits (1000 traces,
- * 512 KB) LuaJIT throws them all away and begins again.  The limits on one trace stay: a loop body too long
- * for it runs interpreted around compiled operations, which costs 60 to 250 ns each, as much as in one long
- * trace. */
+ * 512 KB) LuaJIT throws them all away and begins again.  loopunroll, 15 as a rule, also limits the operations of
+ * a loop's body that is compiled as a whole: an iteration of a solver has some dozens.  Longer bodies run
+ * interpreted around compiled operations, which costs 60 to 250 ns each, as much as in one very long trace. */
 void lgt_lua_tune(lua_State *L) {
-  static const char *const parameters[] = {"maxtrace=8000", "sizemcode=128", "maxmcode=16384"};
+  static const char *const parameters[] = {"maxtrace=8000", "sizemcode=128", "maxmcode=16384",
+                                           "loopunroll=45"};
   int top = lua_gettop(L), count = (int)(sizeof parameters / sizeof *parameters);
   lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
   lua_getfield(L, -1, "jit.opt");
