@@ -54,10 +54,14 @@ local function make_rule(r, arrays, set, keepdims)
   local name = r.name .. ":" .. table.concat(names, ",")
   local known = r.kinds[name]
   if not known then
-    known = {}
+    known = { half = r.half }
+    for _, a in ipairs(arrays) do known.half = known.half and core.dtype_of(a) == dtypes.FLOAT16 end
     known.kind = lgt.kind(name, function(body)
       local values = {}
-      for i, a in ipairs(arrays) do values[i] = body:load(core.dtype_of(a), i) end
+      for i, a in ipairs(arrays) do
+        values[i] = body:load(core.dtype_of(a), i)
+        if known.half then values[i] = values[i]:cast(dtypes.FLOAT32) end
+      end
       local x = r.map(unpack(values))
       known.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
       body:reduce(known.dtype, 0, r.operator, x, true)
@@ -73,7 +77,7 @@ local function make_rule(r, arrays, set, keepdims)
   local layout, view = result_layouts(known.dtype, shape, set, keepdims)
   local large = false
   for _, a in ipairs(arrays) do large = large or lgt.is_large(lgt.classify(core.layout_of(a))) end
-  return { kind = known.kind, layout = layout, view = view, large = large }
+  return { kind = known.kind, layout = layout, view = view, large = large, half = known.half }
 end
 
 -- A second view of an array for the time of a launch, which keeps what it needs.
@@ -99,7 +103,9 @@ local function launch(rule, a, b)
   end
   commit()
   if target ~= id then C.lgt_array_free(rt, target) end
-  return wrap(id)
+  local result = wrap(id)
+  if rule.half then result = np.astype(result, "float16") end
+  return result
 end
 
 -- ---- rules and calls ----------------------------------------------------------------------------------
@@ -198,14 +204,16 @@ local function call(r, a, axis, options)
   return result
 end
 
--- options: neutral, what counts as nothing; combine, the ufunc that takes an initial value in.
+-- options: neutral, what counts as nothing; combine, the ufunc that takes an initial value in; half: float16 is
+-- collected in float32 and rounded once, as NumPy does.
 local function new(name, operator, map, options)
   options = options or {}
   return { name = name, operator = operator, map = map, kinds = {}, axes = {}, accumulate = options.accumulate or false,
-           has_identity = options.has_identity ~= false, neutral = options.neutral, combine = options.combine }
+           has_identity = options.has_identity ~= false, neutral = options.neutral, combine = options.combine,
+           half = options.half or false }
 end
 
--- Sums and products of integers and booleans are at least 64 bits wide; float16 collects in float32.
+-- Sums and products of integers and booleans are at least 64 bits wide.
 local function wide(dtype)
   if dtypes.category[dtype] > 1 then return dtype end
   return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
@@ -214,8 +222,8 @@ end
 local function widen(x) return x:cast(wide(x.dtype)) end
 local function identity(x) return x end
 
-local SUM = new("sum", "sum", widen, { neutral = 0, combine = "add" })
-local PROD = new("prod", "prod", widen, { neutral = 1, combine = "multiply" })
+local SUM = new("sum", "sum", widen, { neutral = 0, combine = "add", half = true })
+local PROD = new("prod", "prod", widen, { neutral = 1, combine = "multiply", half = true })
 local MAX = new("max", "max", identity, { has_identity = false, combine = "maximum" })
 local MIN = new("min", "min", identity, { has_identity = false, combine = "minimum" })
 local BITS = {}
@@ -231,7 +239,7 @@ local SUM_OF_SQUARES = new("sum_of_squares", "sum", function(x)
   if dtypes.category[x.dtype] < 3 then return y * y end
   return y * y + x:imag() * x:imag()
 end)
-local SUM_OF_ABS = new("sum_of_abs", "sum", function(x) return widen(x:abs()) end)
+local SUM_OF_ABS = new("sum_of_abs", "sum", function(x) return widen(x:abs()) end, { half = true })
 local MAX_OF_ABS = new("max_of_abs", "max", function(x) return x:abs() end, { has_identity = false })
 local MIN_OF_ABS = new("min_of_abs", "min", function(x) return x:abs() end, { has_identity = false })
 -- Of float16: collected in float32.
@@ -405,8 +413,8 @@ function np.argmax(a, axis, options) return arg_reduce("argmax", a, axis, option
 
 -- ---- norms, products of vectors ---------------------------------------------------------------------------
 
-local DOT = new("dot", "sum", function(x, y) return x * y end)
-local VDOT = new("vdot", "sum", function(x, y) return x:conj() * y end)
+local DOT = new("dot", "sum", function(x, y) return x * y end, { half = true })
+local VDOT = new("vdot", "sum", function(x, y) return x:conj() * y end, { half = true })
 reduce.DOT, reduce.VDOT = DOT, VDOT
 
 -- Booleans multiply and add as logic does.

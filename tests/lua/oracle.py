@@ -109,6 +109,10 @@ for a in PAIRS:
     case(f"{a}^2", f"{a}**2")
 case("f4 * 0.5", "f4 * np.float32(0.5)")
 case("1 / i", "1 / i")
+case('np.sum(np.ones(5000, {dtype = "float16"}))', "np.sum(np.ones(5000, 'f2'))")  # collected in float32
+case('np.sum(np.full({5000, 2}, 0.3, {dtype = "float16"}), 1)', "np.sum(np.full((2, 5000), 0.3, 'f2'), 1)")
+case('np.dot(np.ones(5000, {dtype = "float16"}), np.ones(5000, {dtype = "float16"}))',
+     "np.dot(np.ones(5000, 'f2'), np.ones(5000, 'f2'))")
 for a in ("u1", "i1", "i4", "i", "f4", "f2"):
     case(f"np.abs({a})^0.5", f"np.abs({a})**0.5")
 case("i % 4")
