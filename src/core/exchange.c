@@ -105,6 +105,7 @@ static void add_cover(lgt_exchange *x, int domain, int root, const lgt_rect *rec
 
 void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect, bool written) {
   int n = number_of(x->group, root);
+  lgt_assert(n >= 0);
   add_cover(x, domain, n, rect);
   x->written[n] |= written;
 }

@@ -41,7 +41,7 @@ typedef struct lgt_exchange {
 
 /* Survey the group. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange);
-/* The domain's instance of a root of the plan must have room for this too, and be written in place. */
+/* The domain's instance of a root of the plan must have room for this too; `written`: in place. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect, bool written);
 /* Instances for all roots that are there already, and copies of what they lack. */
 lgt_status lgt_exchange_fetch(lgt_exchange *exchange);

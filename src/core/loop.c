@@ -359,8 +359,8 @@ typedef struct walk {
   lgt_base base[LGT_MAX_ACCESS];
   int64_t stride[LGT_MAX_ACCESS][LGT_MAX_DIM];
   int64_t row[LGT_MAX_ACCESS], col[LGT_MAX_ACCESS];
-  uint64_t open;    /* reductions whose targets have no contents when the chunk begins */
-  unsigned visited; /* outer dimensions along which targets stand still: only index 0 finds them open */
+  uint64_t open;  /* reductions whose targets have no contents when the chunk begins */
+  unsigned still; /* outer dimensions along which targets stand still: only index 0 finds them open */
 } walk;
 
 static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
@@ -368,9 +368,9 @@ static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
   reduction reductions[LGT_MAX_REDUCTIONS];
   int n = find_reductions(nest->loop, reductions);
   w->open = 0;
-  w->visited = 0;
+  w->still = 0;
   for (int d = 0; n && d + 2 < shape->ndim; d++)
-    if (!kept(nest->loop, shape, d)) w->visited |= 1u << d;
+    if (!kept(nest->loop, shape, d)) w->still |= 1u << d;
   for (int r = 0; r < n; r++) {
     const reduction *red = &reductions[r];
     if (shape->partial || red->fresh) w->open |= UINT64_C(1) << r;
@@ -395,7 +395,7 @@ static void run_slab(lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code, l
 
 static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
   for (int d = 0; d < outer; d++)
-    if (index[d] && w->visited & (1u << d)) return 0;
+    if (index[d] && w->still & (1u << d)) return 0;
   return w->open;
 }
 
