@@ -43,6 +43,7 @@ struct lgt_config {
 #define X(TYPE, field, def, live, help) LGT_CONFIG_##TYPE(field)
   LGT_CONFIG_LIST(X)
 #undef X
+  struct lgt_peers *peers; /* borrowed (peers.h): the other ranks; NULL: there are none */
 };
 
 /* As lgt_config_new, for callers that need the status. */

@@ -1,0 +1,58 @@
+/* peers.h - the other ranks of a run, as the core asks for them.
+ *
+ * A table of operations: src/net fills one over UCX, so that the core knows neither sockets nor UCX; peers.c
+ * fills one that pretends, for measuring what a rank of a large run does without the others.  A runtime that
+ * has no peers is the only rank there is.
+ *
+ * Every rank issues the same stream of operations, and so posts the same collectives in the same order, and
+ * for each message that one rank sends the peer posts a receive of the same size under the same tag.  Messages
+ * of equal tag between the same two ranks match in the order in which they were posted.
+ *
+ * A message that is shorter than its receive means that the sender has no data because what should have made
+ * them failed: `intact` is false then, and the receiver's results fail, too.  What cannot be shared (a dead
+ * peer, a broken network) ends the run inside these functions; they do not return then.
+ *
+ * Thread: the submitting thread, but for wake, which any may call, and abort.
+ */
+#ifndef LGT_PEERS_H
+#define LGT_PEERS_H
+
+#include "core.h"
+
+/* A message or a collective in flight. */
+typedef struct lgt_message lgt_message;
+
+typedef struct lgt_peers lgt_peers;
+struct lgt_peers {
+  int rank, size;
+  const char *how; /* they were started, for messages: "lgt -n", "PMIx" */
+
+  /* Post; the memory stays where it is until it is done.  NULL with an error when out of memory. */
+  lgt_message *(*send)(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes);
+  lgt_message *(*recv)(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes);
+  /* Collectives: every rank gets the same bits.  `data` is replaced by the result, which is intact if it was
+   * `good` on all ranks that contribute. */
+  lgt_message *(*broadcast)(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes, bool good);
+  lgt_message *(*allreduce)(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n, bool good);
+  /* data holds offset[size] bytes, those from offset[r] to offset[r + 1] are rank r's; offset stays, too. */
+  lgt_message *(*allgather)(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset, bool good);
+  /* Is it done?  Then it is freed, and *intact says whether all of it came.  Makes no progress. */
+  bool (*done)(lgt_peers *peers, lgt_message *message, bool *intact);
+
+  /* Let messages move; true if something happened. */
+  bool (*progress)(lgt_peers *peers);
+  /* Until ready() says so, progress goes on; the thread sleeps while nothing happens, and looks again when somebody
+   * calls wake.  `what` completes "waits ..." in messages. */
+  void (*until)(lgt_peers *peers, bool (*ready)(void *context), void *context, const char *what);
+  void (*wake)(lgt_peers *peers);
+
+  /* An operation of the stream: a hash of what must be alike on all ranks, and the line that issued it (its text
+   * is asked for by line_text, set by the runtime, on the submitting thread). */
+  void (*note)(lgt_peers *peers, uint64_t token, uint32_t line);
+  const char *(*line_text)(void *context, uint32_t line);
+  void *line_context;
+  /* End the run on all ranks, for this reason. */
+  void (*abort)(lgt_peers *peers, const char *reason);
+};
+
+#endif
