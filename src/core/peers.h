@@ -20,7 +20,7 @@
 #include "core.h"
 
 /* A message or a collective in flight. */
-typedef struct lgt_message lgt_message;
+typedef struct lgt_transfer lgt_transfer;
 
 typedef struct lgt_peers lgt_peers;
 struct lgt_peers {
@@ -28,16 +28,16 @@ struct lgt_peers {
   const char *how; /* they were started, for messages: "lgt -n", "PMIx" */
 
   /* Post; the memory stays where it is until it is done.  NULL with an error when out of memory. */
-  lgt_message *(*send)(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes);
-  lgt_message *(*recv)(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes);
+  lgt_transfer *(*send)(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes);
+  lgt_transfer *(*recv)(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes);
   /* Collectives: every rank gets the same bits.  `data` is replaced by the result, which is intact if it was
    * `good` on all ranks that contribute. */
-  lgt_message *(*broadcast)(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes, bool good);
-  lgt_message *(*allreduce)(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n, bool good);
+  lgt_transfer *(*broadcast)(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes, bool good);
+  lgt_transfer *(*allreduce)(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n, bool good);
   /* data holds offset[size] bytes, those from offset[r] to offset[r + 1] are rank r's; offset stays, too. */
-  lgt_message *(*allgather)(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset, bool good);
+  lgt_transfer *(*allgather)(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset, bool good);
   /* Is it done?  Then it is freed, and *intact says whether all of it came.  Makes no progress. */
-  bool (*done)(lgt_peers *peers, lgt_message *message, bool *intact);
+  bool (*done)(lgt_peers *peers, lgt_transfer *message, bool *intact);
 
   /* Let messages move; true if something happened. */
   bool (*progress)(lgt_peers *peers);
