@@ -12,6 +12,9 @@
 #include "loop.h"
 #include "mem.h"
 
+/* A rank's part of a reduction, from which on cutting it is faster than its many messages are slow. */
+enum { SHARE_BYTES = 32 << 10 };
+
 typedef struct collective_kind {
   const char *name;
   /* Post the messages of this round; false if there is no such round. */
@@ -22,24 +25,29 @@ typedef struct collective_kind {
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
+/* Another length says that the data are not good. */
 static void send_part(lgt_collective *c, int peer, const void *data, size_t bytes) {
   if (c->status) return;
+  if (!c->good) data = &c->nothing, bytes = !bytes;
   c->status = lgt_transport_send_inner(c->transport, peer, c->tag, data, bytes, &c->request[c->nrequest]);
   if (!c->status) c->nrequest++;
 }
 
 static void recv_part(lgt_collective *c, int peer, void *data, size_t bytes) {
   if (c->status) return;
-  c->status = lgt_transport_recv_inner(c->transport, peer, c->tag, data, bytes, &c->request[c->nrequest]);
+  lgt_request *r = &c->request[c->nrequest];
+  r->done = false;
+  c->status = lgt_transport_recv_inner(c->transport, peer, c->tag, data, bytes, r);
+  if (r->done) c->status = LGT_OK; /* it is judged with the others */
   if (!c->status) c->nrequest++;
 }
 
 static void finish(lgt_collective *c) {
   lgt_mover_remove(&c->mover);
   c->done = true;
-  if (c->mine && !c->status && c->mine != c->data)
-    memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
-  if (c->at && !c->status) memcpy(c->at, c->mine + c->bytes - (size_t)c->n * 8, (size_t)c->n * 8);
+  bool copy = c->mine && c->good && !c->status;
+  if (copy && c->mine != c->data) memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
+  if (c->at && copy) memcpy(c->at, c->mine + c->bytes - (size_t)c->n * 8, (size_t)c->n * 8);
   lgt_mem_free(c->owned);
   c->owned = NULL;
 }
@@ -48,7 +56,10 @@ static void finish(lgt_collective *c) {
 static bool arrived(lgt_collective *c) {
   for (int i = 0; i < c->nrequest; i++)
     if (!c->request[i].done) return false;
-  for (int i = 0; i < c->nrequest && !c->status; i++) c->status = lgt_request_status(&c->request[i]);
+  for (int i = 0; i < c->nrequest && !c->status; i++) {
+    if (lgt_request_odd_length(&c->request[i])) c->good = false;
+    else c->status = lgt_request_status(&c->request[i]);
+  }
   return true;
 }
 
@@ -62,7 +73,7 @@ static bool move(lgt_mover *mover) {
   bool any = false;
   while (arrived(c)) {
     any = true;
-    if (c->round >= 0 && c->kind->fold && !c->status) c->kind->fold(c, c->round);
+    if (c->round >= 0 && c->kind->fold && c->good && !c->status) c->kind->fold(c, c->round);
     c->nrequest = 0;
     if (c->status || !c->kind->post(c, ++c->round)) return finish(c), true;
     if (c->status) cancel_receives(c); /* posting failed half-way; what was sent leaves first */
@@ -98,7 +109,10 @@ lgt_status lgt_collective_wait(lgt_collective *c) {
 }
 
 static lgt_status wait_begun(lgt_status begun, lgt_collective *c) {
-  return begun ? begun : lgt_collective_wait(c);
+  lgt_status status = begun ? begun : lgt_collective_wait(c);
+  if (status || c->good) return status;
+  return lgt_err(LGT_SYSTEM, "in %s of all ranks (tag %#llx) a message of another length came", c->kind->name,
+                 (unsigned long long)c->tag);
 }
 
 static int rank_of(const lgt_collective *c) { return lgt_transport_rank(c->transport); }
@@ -116,7 +130,7 @@ static bool barrier_post(lgt_collective *c, int round) {
 
 lgt_status lgt_barrier_begin(lgt_transport *t, uint64_t tag, lgt_collective *out) {
   static const collective_kind barrier = {"a barrier", barrier_post, NULL};
-  *out = (lgt_collective){.transport = t, .kind = &barrier, .tag = tag};
+  *out = (lgt_collective){.transport = t, .kind = &barrier, .tag = tag, .good = true};
   return begin(out);
 }
 
@@ -140,29 +154,41 @@ static bool broadcast_post(lgt_collective *c, int round) {
   return true;
 }
 
-lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes,
+lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes, bool good,
                                lgt_collective *out) {
   static const collective_kind broadcast = {"a broadcast", broadcast_post, NULL};
   if (root < 0 || root >= lgt_transport_size(t))
     return lgt_err(LGT_BAD_ARGUMENT, "broadcast from rank %d of %d", root, lgt_transport_size(t));
   *out = (lgt_collective){
       .transport = t, .kind = &broadcast, .tag = tag, .root = root, .data = data, .bytes = bytes};
+  out->good = good || lgt_transport_rank(t) != root;
   return begin(out);
 }
 
 lgt_status lgt_broadcast(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes) {
   lgt_collective c;
-  return wait_begun(lgt_broadcast_begin(t, tag, root, data, bytes, &c), &c);
+  return wait_begun(lgt_broadcast_begin(t, tag, root, data, bytes, true, &c), &c);
 }
 
 /* ---- allgather ------------------------------------------------------------------------------------------- */
+
+/* Where the part of a rank begins; of a reduction: n elements cut evenly. */
+static int64_t part_at(const lgt_collective *c, int rank) {
+  if (c->offset) return c->offset[rank];
+  int64_t whole = c->n / size_of(c), rest = c->n % size_of(c);
+  return (whole * rank + (rank < rest ? rank : rest)) * lgt_dtype_size(c->dtype);
+}
+
+static size_t part_bytes(const lgt_collective *c, int first, int count) {
+  return (size_t)(part_at(c, first + count) - part_at(c, first));
+}
 
 /* Send or receive the parts of ranks first ... first + count - 1, counted modulo n: one stretch of memory or two. */
 static void parts(lgt_collective *c, void (*post)(lgt_collective *, int, void *, size_t), int peer, int first,
                   int count) {
   int n = size_of(c), head = first + count <= n ? count : n - first;
-  post(c, peer, c->data + c->offset[first], (size_t)(c->offset[first + head] - c->offset[first]));
-  if (head < count) post(c, peer, c->data, (size_t)c->offset[count - head]);
+  post(c, peer, c->data + part_at(c, first), part_bytes(c, first, head));
+  if (head < count) post(c, peer, c->data, part_bytes(c, 0, count - head));
 }
 
 static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) {
@@ -179,16 +205,17 @@ static bool allgather_post(lgt_collective *c, int round) {
   return true;
 }
 
-lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset,
+lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset, bool good,
                                lgt_collective *out) {
   static const collective_kind allgather = {"an allgather", allgather_post, NULL};
-  *out = (lgt_collective){.transport = t, .kind = &allgather, .tag = tag, .data = data, .offset = offset};
+  *out = (lgt_collective){
+      .transport = t, .kind = &allgather, .tag = tag, .data = data, .offset = offset, .good = good};
   return begin(out);
 }
 
 lgt_status lgt_allgather(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset) {
   lgt_collective c;
-  return wait_begun(lgt_allgather_begin(t, tag, data, offset, &c), &c);
+  return wait_begun(lgt_allgather_begin(t, tag, data, offset, true, &c), &c);
 }
 
 /* ---- allreduce -------------------------------------------------------------------------------------------- */
@@ -257,6 +284,45 @@ static void allreduce_fold(lgt_collective *c, int round) {
   if (s.fold == LOWER || s.fold == UPPER) combine(c);
 }
 
+/* ---- allreduce of many elements ------------------------------------------------------------------------------ */
+
+/* In round k each rank sends rank + k's part there, and gets its own part of rank - k's data. */
+static bool share_post(lgt_collective *c, int round) {
+  int n = size_of(c), r = rank_of(c), distance = round + 1;
+  if (round >= n - 1) return allgather_post(c, round - (n - 1));
+  int to = (r + distance) % n, from = (r - distance + n) % n;
+  recv_part(c, from, c->other + (int64_t)round * (int64_t)part_bytes(c, r, 1), part_bytes(c, r, 1));
+  send_part(c, to, c->data + part_at(c, to), part_bytes(c, to, 1));
+  return true;
+}
+
+/* This rank's part as rank q had it. */
+static char *share_of(const lgt_collective *c, int q) {
+  int n = size_of(c), r = rank_of(c);
+  if (q == r) return c->data + part_at(c, r);
+  return c->other + ((r - q + n) % n - 1) * (int64_t)part_bytes(c, r, 1);
+}
+
+/* All have come: combine them in the order that collective.h promises.  The values of a subtree end up in the
+ * memory of its lowest rank's. */
+static void share_fold(lgt_collective *c, int round) {
+  int n = size_of(c), r = rank_of(c), p = 1;
+  if (round != n - 2) return;
+  int64_t count = (int64_t)part_bytes(c, r, 1) / lgt_dtype_size(c->dtype);
+  while (2 * p <= n) p *= 2;
+  int extra = n - p;
+#define FOLD(a, b) lgt_redop_fold(c->redop, c->dtype, share_of(c, a), NULL, share_of(c, b), NULL, count)
+#define RANK(v)    ((v) < extra ? 2 * (v) : (v) + extra)
+  for (int v = 0; v < extra; v++) FOLD(2 * v, 2 * v + 1);
+  for (int span = 1; span < p; span *= 2)
+    for (int v = 0; v < p; v += 2 * span) FOLD(RANK(v), RANK(v + span));
+#undef FOLD
+#undef RANK
+  if (r) memmove(share_of(c, r), share_of(c, 0), part_bytes(c, r, 1));
+}
+
+/* ---- allreduce of either kind -------------------------------------------------------------------------------- */
+
 /* Memory: `data` itself and one more of its size; with positions two packed ones, values before positions. */
 static lgt_status reduction_memory(lgt_collective *c) {
   size_t values = (size_t)c->n * (size_t)lgt_dtype_size(c->dtype), whole = (values + 7) / 8 * 8;
@@ -278,8 +344,9 @@ static lgt_status reduction_memory(lgt_collective *c) {
 }
 
 lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
-                               int64_t n, lgt_collective *out) {
-  static const collective_kind allreduce = {"an allreduce", allreduce_post, allreduce_fold};
+                               int64_t n, bool good, lgt_collective *out) {
+  static const collective_kind few = {"an allreduce", allreduce_post, allreduce_fold};
+  static const collective_kind many = {"an allreduce", share_post, share_fold};
   /* Complex sums are sums of their parts. */
   if (lgt_dtype_is_complex(dtype) && redop == LGT_REDOP_SUM) dtype = lgt_dtype_part(dtype), n *= 2;
   bool positions = redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX;
@@ -288,9 +355,11 @@ lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dt
                    at ? "takes no" : "needs");
   if (lgt_dtype_is_pair(dtype))
     return lgt_err(LGT_BAD_DTYPE, "allreduce by %s of %s", lgt_redop_name(redop), lgt_dtype_name(dtype));
+  bool shared = !at && n * lgt_dtype_size(dtype) / lgt_transport_size(t) >= SHARE_BYTES;
   *out = (lgt_collective){.transport = t,
-                          .kind = &allreduce,
+                          .kind = shared ? &many : &few,
                           .tag = tag,
+                          .good = good,
                           .redop = redop,
                           .dtype = dtype,
                           .data = data,
@@ -303,5 +372,5 @@ lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dt
 lgt_status lgt_allreduce(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
                          int64_t n) {
   lgt_collective c;
-  return wait_begun(lgt_allreduce_begin(t, tag, redop, dtype, data, at, n, &c), &c);
+  return wait_begun(lgt_allreduce_begin(t, tag, redop, dtype, data, at, n, true, &c), &c);
 }

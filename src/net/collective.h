@@ -5,15 +5,21 @@
  * (transport.h), and is over when `done` is set; several may be in flight, and may be begun in different orders on
  * different ranks if their tags differ.  Without `_begin` it waits for its own end.
  *
- * Algorithms, all of ceil(log2 n) rounds (+2 where n is no power of two, for reductions):
+ * Algorithms, of ceil(log2 n) rounds (+2 where n is no power of two, for reductions) but for the last:
  *   barrier     dissemination
  *   broadcast   a binomial tree
  *   allgather   Bruck's, in place: the parts known are neighbours in the result, so a round is one or two messages
- *   allreduce   recursive doubling
+ *   allreduce   recursive doubling; of many elements: each rank combines a part of them, which the others send it in
+ *               n - 1 rounds, and the results are gathered.  A rank then sends twice the data whatever n is, not
+ *               log2 n times
  *
- * The order of a reduction is fixed and every rank computes all of it, so each gets the same bits: with p the
- * greatest power of two not above n, the first 2(n - p) ranks combine in pairs, 2i with 2i + 1, which leaves p
- * values in the order of the ranks; these combine in a balanced binary tree, the lower rank's on the left.
+ * The order of a reduction is fixed, the same in both algorithms: with p the greatest power of two not above n, the
+ * first 2(n - p) ranks combine in pairs, 2i with 2i + 1, which leaves p values in the order of the ranks; these combine
+ * in a balanced binary tree, the lower rank's on the left.  So every rank gets the same bits, whatever n elements.
+ *
+ * A rank that has nothing to contribute, because what should have made it failed, says so with `good` false: all
+ * take part as usual, and on every rank that hears of it, in reductions and allgathers on all, `good` is false at the
+ * end and the data are undefined.  It costs nothing: a message of another length than expected is how it is said.
  *
  * Thread: the submitting thread.
  */
@@ -27,6 +33,7 @@ typedef struct lgt_collective lgt_collective;
 struct lgt_collective {
   bool done;         /* read only */
   lgt_status status; /* once done */
+  bool good;         /* once done: the data are what they should be */
   /* private */
   lgt_transport *transport;
   const struct collective_kind *kind;
@@ -36,7 +43,7 @@ struct lgt_collective {
   lgt_mover mover;
   char *data;            /* borrowed: where the result goes */
   size_t bytes;
-  const int64_t *offset; /* borrowed: of allgather */
+  const int64_t *offset; /* borrowed: of allgather; NULL in a reduction, whose parts are of equal size */
   int root;              /* of broadcast */
   int redop, dtype;
   int64_t n;
@@ -44,10 +51,12 @@ struct lgt_collective {
   char *mine, *other;    /* of a reduction: so far; what a peer sent */
   char *owned;           /* memory of one or both of these */
   _Alignas(8) char small[64]; /* the same, if it fits */
+  char nothing;          /* a byte to send where none is expected */
 };
 
 lgt_status lgt_barrier(lgt_transport *transport, uint64_t tag);
-/* data: `bytes` bytes, of rank `root`, reach all. */
+/* Those that wait: that somebody's data were not good is an error.
+ * data: `bytes` bytes, of rank `root`, reach all. */
 lgt_status lgt_broadcast(lgt_transport *transport, uint64_t tag, int root, void *data, size_t bytes);
 /* data holds offset[n] bytes; those from offset[r] to offset[r + 1] are rank r's.  offset has n + 1 entries, alike
  * on all ranks, the first of them 0. */
@@ -58,11 +67,11 @@ lgt_status lgt_allreduce(lgt_transport *transport, uint64_t tag, int redop, int 
 
 lgt_status lgt_barrier_begin(lgt_transport *transport, uint64_t tag, lgt_collective *out);
 lgt_status lgt_broadcast_begin(lgt_transport *transport, uint64_t tag, int root, void *data, size_t bytes,
-                               lgt_collective *out);
-lgt_status lgt_allgather_begin(lgt_transport *transport, uint64_t tag, void *data, const int64_t *offset,
+                               bool good, lgt_collective *out);
+lgt_status lgt_allgather_begin(lgt_transport *transport, uint64_t tag, void *data, const int64_t *offset, bool good,
                                lgt_collective *out);
 lgt_status lgt_allreduce_begin(lgt_transport *transport, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
-                               int64_t n, lgt_collective *out);
+                               int64_t n, bool good, lgt_collective *out);
 /* Until it is done; its status. */
 lgt_status lgt_collective_wait(lgt_collective *collective);
 

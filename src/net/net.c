@@ -8,7 +8,10 @@ enum { LEAVE = 0x4c454156 /* the token of leaving */ };
 lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_net **out) {
   lgt_net *net = lgt_mem_zalloc(sizeof *net);
   if (!net) return lgt_err(LGT_NO_MEMORY, "out of memory while joining the run");
-  lgt_status status = lgt_control_open(&options->control, wireup, &net->control);
+  lgt_control_options control = options->control;
+  if (!control.line_text) control.line_text = lgt_net_line_text, control.context = net;
+  net->how = wireup->how;
+  lgt_status status = lgt_control_open(&control, wireup, &net->control);
   if (!status) status = lgt_transport_open(net->control, options->tcp, &net->transport);
   if (status) {
     if (net->control) lgt_control_abort(net->control, lgt_message());
@@ -34,6 +37,7 @@ lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
 
 void lgt_net_free(lgt_net *net) {
   if (!net) return;
+  lgt_net_drop_peers(net);
   lgt_transport_close(net->transport);
   lgt_control_close(net->control);
   lgt_mem_free(net);

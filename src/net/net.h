@@ -4,6 +4,7 @@
  *   wire hub    frames; the middle of the star            control     a rank's line to it: alive, aborted, diverged
  *   transport   messages                                  collective  what all ranks do together
  *   stream      the operations a rank has issued, as evidence
+ *   peers       all of this as the table that the core asks for (core/peers.h)
  *
  * A program does
  *
@@ -24,11 +25,12 @@
 
 #include "collective.h"
 #include "control.h"
+#include "peers.h"
 #include "transport.h"
 #include "wireup.h"
 
 typedef struct lgt_net_options {
-  lgt_control_options control;
+  lgt_control_options control; /* line_text NULL: as the user of the peers says */
   bool tcp; /* use TCP between all ranks */
 } lgt_net_options;
 
@@ -36,6 +38,9 @@ typedef struct lgt_net {
   int rank, size;
   lgt_control *control;     /* owned */
   lgt_transport *transport; /* owned */
+  lgt_peers peers;          /* filled by lgt_net_peers */
+  lgt_transfer *spare;      /* owned: of the peers, free to use */
+  const char *how;          /* the ranks were started */
 } lgt_net;
 
 /* Takes over the wire-up.  An error is for this rank to print; the others are told. */
@@ -45,5 +50,16 @@ lgt_status lgt_net_leave(lgt_net *net, uint32_t line);
 void lgt_net_free(lgt_net *net);
 /* End the run on all ranks; `reason` says what happened here ("out of memory at heat.lua:12"). */
 _Noreturn void lgt_net_abort(lgt_net *net, const char *reason);
+
+/* The table of operations through which a runtime uses these ranks; it lives as long as `net`.  Tags are cut to 39 bits:
+ * those from LGT_PEERS_TAGS on are for messages of others over net->transport. */
+#define LGT_PEERS_TAGS ((uint64_t)1 << (LGT_TAG_BITS - 1))
+lgt_peers *lgt_net_peers(lgt_net *net);
+
+/* ---- for net.c -------------------------------------------------------------------------------------------- */
+
+/* Lines as the table's user knows them. */
+void lgt_net_line_text(void *net, uint32_t line, char *text, size_t room);
+void lgt_net_drop_peers(lgt_net *net);
 
 #endif

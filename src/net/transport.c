@@ -252,6 +252,11 @@ lgt_status lgt_request_status(const lgt_request *r) {
                  (unsigned long long)r->tag, why);
 }
 
+bool lgt_request_odd_length(const lgt_request *r) {
+  if (r->sending || r->cancelled) return false;
+  return r->error == UCS_ERR_MESSAGE_TRUNCATED || (!r->error && r->arrived != r->bytes);
+}
+
 static void on_sent(void *handle, ucs_status_t status, void *context) {
   lgt_request *r = context;
   finish(r, status, r->bytes);

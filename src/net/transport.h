@@ -67,6 +67,8 @@ lgt_status lgt_transport_recv(lgt_transport *transport, int peer, uint64_t tag, 
 bool lgt_transport_test(lgt_transport *transport, lgt_request *request);
 /* Of a request that is done: whether it went well, and if not, a message. */
 lgt_status lgt_request_status(const lgt_request *request);
+/* Of a request that is done: a message came, and it was shorter or longer than expected. */
+bool lgt_request_odd_length(const lgt_request *request);
 /* Until all n are done; the status of the first that failed. */
 lgt_status lgt_transport_wait(lgt_transport *transport, lgt_request *requests, int n);
 /* Of a receive: it is done, cancelled or not, when this returns. */

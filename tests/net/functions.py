@@ -79,6 +79,9 @@ def reductions(ranks, options):
             if np.dtype(dtype).kind in CLASSES[name]:
                 cases += [(op, name, code, dtype, n) for n in (1, 9, 1000)]
     cases += [(0, "sum", DTYPES.index("float64"), "float64", n) for n in (0, 300000)]
+    # Enough for each rank to combine a part.
+    cases += [(op, name, DTYPES.index(dtype), dtype, 100003) for op, name, dtype in
+              ((0, "sum", "float32"), (0, "sum", "complex64"), (3, "max", "float64"), (1, "prod", "uint16"))]
     expected = []
     with tempfile.TemporaryDirectory() as folder:
         source, result = os.path.join(folder, "in"), os.path.join(folder, "out")
@@ -121,6 +124,7 @@ for n in (1, 2, 3, 4, 7):
     for over, options in (("any transport", []), ("tcp", ["--tcp"])):
         case(f"messages, {n} ranks, {over}", well, n, options, "messages")
         case(f"collectives, {n} ranks, {over}", well, n, options, "collectives")
+        case(f"the core's table, {n} ranks, {over}", well, n, options, "peers")
         if not options or n == 3:
             case(f"reductions, {n} ranks, {over}", reductions, n, options)
 finish(1)

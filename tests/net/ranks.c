@@ -247,7 +247,8 @@ static void several(void) {
     for (int i = 0; i < N; i++) {
       int k = (i * (me % 2 ? 4 : 1) + me * 5 + turn) % N; /* 4 and 9 have no common factor */
       value[k] = me + 100 * k;
-      good(lgt_allreduce_begin(T, (uint64_t)(100 + k), LGT_REDOP_SUM, LGT_FLOAT64, &value[k], NULL, 1, &c[k]),
+      good(lgt_allreduce_begin(T, (uint64_t)(100 + k), LGT_REDOP_SUM, LGT_FLOAT64, &value[k], NULL, 1, true,
+                               &c[k]),
            "begin");
     }
     good(lgt_transport_recv(T, (me + 1) % size, 4, &token, 8, &r[0]), "recv");
@@ -271,6 +272,94 @@ static void collectives(void) {
   need(lgt_allreduce(T, 9, LGT_REDOP_SUM, LGT_FLOAT64, &x, &at, 1) == LGT_BAD_ARGUMENT,
        "sums have no positions");
   need(lgt_allreduce(T, 9, LGT_REDOP_ARGMIN, LGT_FLOAT64, &x, NULL, 1) == LGT_BAD_ARGUMENT, "argmin has");
+}
+
+/* ---- the table of operations ------------------------------------------------------------------------------- */
+
+static lgt_peers *peers;
+typedef struct awaited {
+  lgt_transfer *transfer;
+  bool intact;
+} awaited;
+static bool is_over(void *context) {
+  awaited *a = context;
+  return peers->done(peers, a->transfer, &a->intact);
+}
+static bool intact(lgt_transfer *transfer) {
+  awaited a = {transfer, false};
+  need(transfer != NULL, "posted");
+  peers->until(peers, is_over, &a, "for a transfer");
+  return a.intact;
+}
+
+/* Lengths that differ from what is expected, posted before and after the message comes, small and large. */
+static void odd_lengths(void) {
+  static const size_t lengths[][2] = {{0, 0},           {8, 8},        {0, 8},      {8, 0},
+                                      {7, 8},           {9, 8},        {0, 200000}, {200000, 200000},
+                                      {199999, 200000}, {200000, 100}, {1, 0}};
+  int next = (me + 1) % size, last = (me + size - 1) % size;
+  char *data = malloc(200000), *into = malloc(200000);
+  pattern((unsigned char *)data, 200000, 7);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (int late = 0; late < 2; late++) {
+      size_t sent = lengths[i][0], expected = lengths[i][1];
+      lgt_transfer *in = NULL, *out;
+      if (!late) in = peers->recv(peers, last, UINT64_MAX, into, expected);
+      out = peers->send(peers, next, UINT64_MAX, data, sent);
+      if (late) {
+        for (int64_t end = lgt_wire_now() + 20; lgt_wire_now() < end;) peers->progress(peers);
+        in = peers->recv(peers, last, UINT64_MAX, into, expected);
+      }
+      need(intact(in) == (sent == expected), "%zu bytes where %zu were expected", sent, expected);
+      need(intact(out), "sending");
+      if (sent == expected) need(is_pattern((unsigned char *)into, sent, 7), "%zu bytes are as sent", sent);
+    }
+  free(data), free(into);
+}
+
+/* Rank `bad` (none: -1) has nothing to contribute. */
+static void contributions(int bad, int64_t n) {
+  double *data = malloc((size_t)(n * size) * 8 + 8);
+  int64_t *at = malloc((size_t)n * 8 + 8), *offset = calloc((size_t)size + 1, sizeof *offset);
+  for (int64_t i = 0; i < n; i++) data[i] = (double)(i + me), at[i] = me;
+  need(intact(peers->allreduce(peers, 3, LGT_REDOP_SUM, LGT_FLOAT64, data, NULL, n, me != bad)) == (bad < 0),
+       "allreduce of %d, rank %d is bad", (int)n, bad);
+  for (int64_t i = 0; i < n && bad < 0; i++)
+    need(data[i] == (double)(i * size + size * (size - 1) / 2), "sum %d", (int)i);
+  for (int64_t i = 0; i < n; i++) data[i] = me;
+  need(intact(peers->allreduce(peers, 3, LGT_REDOP_ARGMAX, LGT_FLOAT64, data, at, n, me != bad)) == (bad < 0),
+       "argmax");
+  for (int64_t i = 0; i < n && bad < 0; i++)
+    need(data[i] == size - 1 && at[i] == size - 1, "argmax %d", (int)i);
+  for (int r = 0; r < size; r++)
+    offset[r + 1] = offset[r] + (r == size / 2 ? 0 : n * 8); /* one rank has no bytes */
+  need(intact(peers->allgather(peers, 3, data, offset, me != bad)) == (bad < 0), "allgather, rank %d is bad",
+       bad);
+  for (int root = 0; root < size; root++)
+    need(intact(peers->broadcast(peers, 3, root, data, (size_t)n * 8, me != bad)) == (bad != root),
+         "broadcast from %d, rank %d is bad", root, bad);
+  free(data), free(at), free(offset);
+}
+
+static void table(void) {
+  peers = lgt_net_peers(net);
+  need(peers->rank == me && peers->size == size && strlen(peers->how), "who they are");
+  if (size > 1) odd_lengths();
+  for (int bad = -1; bad < size; bad++) {
+    if (size == 1 && bad == 0) continue; /* it knows */
+    contributions(bad, 0), contributions(bad, 1), contributions(bad, 1000), contributions(bad, 30000);
+  }
+  /* Many in flight, and the transport works on afterwards. */
+  enum { N = 200 };
+  static double value[N];
+  lgt_transfer *all[N];
+  for (int i = 0; i < N; i++) {
+    value[i] = i;
+    all[i] =
+        peers->allreduce(peers, (uint64_t)i, LGT_REDOP_SUM, LGT_FLOAT64, &value[i], NULL, 1, i % 7 || me);
+  }
+  for (int i = N - 1; i >= 0; i--)
+    need(intact(all[i]) == (i % 7 != 0) && (i % 7 == 0 || value[i] == i * size), "number %d", i);
 }
 
 /* ---- reductions --------------------------------------------------------------------------------------------- */
@@ -477,6 +566,7 @@ static void run(int argc, char **argv, int i) {
   const char *what = i < argc ? argv[i] : "";
   if (!strcmp(what, "messages")) return messages();
   if (!strcmp(what, "collectives")) return collectives();
+  if (!strcmp(what, "peers")) return table();
   if (!strcmp(what, "reduce") && i + 2 < argc) return reduce(argv[i + 1], argv[i + 2]);
   for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
     if (!strcmp(what, faults[f].name)) return faults[f].run(i + 1 < argc ? atoi(argv[i + 1]) : 0);

@@ -1,0 +1,147 @@
+/* peers.c - see net.h: lgt_net_peers.
+ *
+ * What the core gets as an lgt_transfer is a request or a collective, in memory that is used again.  Errors of the
+ * network end the run here, since the core could do nothing about them; a message of an unexpected length is none.
+ */
+#include "peers.h"
+
+#include <stdio.h>
+
+#include "mem.h"
+#include "net.h"
+
+struct lgt_transfer {
+  bool alone; /* a message, not a collective */
+  union {
+    lgt_request request;
+    lgt_collective collective;
+    lgt_transfer *next; /* of those that are free */
+  };
+};
+
+static lgt_net *net_of(lgt_peers *peers) { return (lgt_net *)((char *)peers - offsetof(lgt_net, peers)); }
+
+static uint64_t outer_tag(uint64_t tag) { return tag & (LGT_PEERS_TAGS - 1); }
+
+static lgt_transfer *take(lgt_net *net) {
+  lgt_transfer *t = net->spare;
+  if (t) net->spare = t->next;
+  else if (!(t = lgt_mem_alloc(sizeof *t))) lgt_err(LGT_NO_MEMORY, "out of memory for a message");
+  if (t) t->request.done = false;
+  return t;
+}
+
+static void give(lgt_net *net, lgt_transfer *t) {
+  t->next = net->spare;
+  net->spare = t;
+}
+
+/* A posted transfer; NULL when out of memory. */
+static lgt_transfer *posted(lgt_net *net, lgt_transfer *t, lgt_status status) {
+  if (!status) return t;
+  if (status != LGT_NO_MEMORY) lgt_net_abort(net, lgt_message());
+  give(net, t);
+  return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------ */
+
+static lgt_transfer *peers_send(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes) {
+  lgt_net *net = net_of(peers);
+  lgt_transfer *t = take(net);
+  if (!t) return NULL;
+  t->alone = true;
+  return posted(net, t, lgt_transport_send(net->transport, peer, outer_tag(tag), data, bytes, &t->request));
+}
+
+static lgt_transfer *peers_recv(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes) {
+  lgt_net *net = net_of(peers);
+  lgt_transfer *t = take(net);
+  if (!t) return NULL;
+  t->alone = true;
+  lgt_status status = lgt_transport_recv(net->transport, peer, outer_tag(tag), data, bytes, &t->request);
+  return posted(net, t, t->request.done ? LGT_OK : status); /* `done` judges what has come already */
+}
+
+static lgt_transfer *peers_broadcast(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes,
+                                     bool good) {
+  lgt_net *net = net_of(peers);
+  lgt_transfer *t = take(net);
+  if (!t) return NULL;
+  t->alone = false;
+  return posted(net, t,
+                lgt_broadcast_begin(net->transport, outer_tag(tag), root, data, bytes, good, &t->collective));
+}
+
+static lgt_transfer *peers_allreduce(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data,
+                                     int64_t *at, int64_t n, bool good) {
+  lgt_net *net = net_of(peers);
+  lgt_transfer *t = take(net);
+  if (!t) return NULL;
+  t->alone = false;
+  return posted(
+      net, t,
+      lgt_allreduce_begin(net->transport, outer_tag(tag), redop, dtype, data, at, n, good, &t->collective));
+}
+
+static lgt_transfer *peers_allgather(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset,
+                                     bool good) {
+  lgt_net *net = net_of(peers);
+  lgt_transfer *t = take(net);
+  if (!t) return NULL;
+  t->alone = false;
+  return posted(net, t,
+                lgt_allgather_begin(net->transport, outer_tag(tag), data, offset, good, &t->collective));
+}
+
+static bool peers_done(lgt_peers *peers, lgt_transfer *t, bool *intact) {
+  lgt_net *net = net_of(peers);
+  if (!(t->alone ? t->request.done : t->collective.done)) return false;
+  *intact = t->alone ? !lgt_request_odd_length(&t->request) : t->collective.good;
+  lgt_status status = LGT_OK;
+  if (!t->alone) status = t->collective.status;
+  else if (*intact) status = lgt_request_status(&t->request);
+  if (status) lgt_net_abort(net, lgt_message());
+  give(net, t);
+  return true;
+}
+
+static bool peers_progress(lgt_peers *peers) { return lgt_transport_progress(net_of(peers)->transport); }
+
+static void peers_until(lgt_peers *peers, bool (*ready)(void *), void *context, const char *what) {
+  lgt_net *net = net_of(peers);
+  if (lgt_transport_until(net->transport, ready, context, what)) lgt_net_abort(net, lgt_message());
+}
+
+static void peers_wake(lgt_peers *peers) { lgt_transport_wake(net_of(peers)->transport); }
+
+static void peers_note(lgt_peers *peers, uint64_t token, uint32_t line) {
+  lgt_control_note(net_of(peers)->control, token, line);
+}
+
+static void peers_abort(lgt_peers *peers, const char *reason) { lgt_net_abort(net_of(peers), reason); }
+
+void lgt_net_line_text(void *context, uint32_t line, char *text, size_t room) {
+  const lgt_peers *peers = &((lgt_net *)context)->peers;
+  const char *known = line && peers->line_text ? peers->line_text(peers->line_context, line) : NULL;
+  snprintf(text, room, "%s", known ? known : "an unknown line");
+}
+
+lgt_peers *lgt_net_peers(lgt_net *net) {
+  lgt_peers *p = &net->peers;
+  p->rank = net->rank, p->size = net->size, p->how = net->how;
+  p->send = peers_send, p->recv = peers_recv;
+  p->broadcast = peers_broadcast, p->allreduce = peers_allreduce, p->allgather = peers_allgather;
+  p->done = peers_done, p->progress = peers_progress;
+  p->until = peers_until, p->wake = peers_wake;
+  p->note = peers_note, p->abort = peers_abort;
+  return p;
+}
+
+void lgt_net_drop_peers(lgt_net *net) {
+  for (lgt_transfer *t = net->spare, *next; t; t = next) {
+    next = t->next;
+    lgt_mem_free(t);
+  }
+  net->spare = NULL;
+}
