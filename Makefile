@@ -7,7 +7,7 @@ MESON_OPTIONS ?=
 # Options for tests/run and bench/run, e.g. ARGS="--suite core" or ARGS="--case triad".
 ARGS ?=
 
-.PHONY: all setup build demo test stress test-asan test-ubsan test-tsan test-valgrind bench format install clean help
+.PHONY: all setup build demo test stress fuzz test-asan test-ubsan test-tsan test-valgrind bench format install clean help
 
 all: build
 
@@ -16,6 +16,7 @@ help:
 	@echo 'make demo       a column of water collapses: computed, counted and drawn'
 	@echo 'make test       everything that must hold, in minutes;  ARGS="--suite core" for a part'
 	@echo 'make stress     the same with many more random programs, in all configurations'
+	@echo 'make fuzz       the readers of files beside hostile ones, ten million times'
 	@echo 'make test-asan  (-ubsan, -tsan, -valgrind)  the suites under a sanitizer'
 	@echo 'make bench      lgt beside its rivals; ARGS="--case triad" for a part'
 	@echo 'make install    to PREFIX=$(PREFIX)'
@@ -42,6 +43,9 @@ test: setup build
 
 stress: setup build
 	@tests/run --build $(BUILD) --stress $(ARGS)
+
+fuzz: build
+	@$(BUILD)/lgt tests/fuzz/readers.lua 10000000
 
 # Sanitizers live in build directories of their own.  They see the C code, not the compiled kernels:
 # LGT_CHECK=1, which the runner sets there, verifies those by other means.

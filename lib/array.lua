@@ -108,7 +108,7 @@ end
 
 at_home("random", "random")
 at_home("fft", "fft")
-at_home("npy", "save load")
+at_home("npy", "save savez savez_compressed load")
 at_home("fuse", "fuse")
 at_home("print", "set_printoptions")
 methods_at_home("print", "totable item host")

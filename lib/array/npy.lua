@@ -1,34 +1,39 @@
--- array/npy.lua - NumPy's .npy files: np.save and np.load.
+-- array/npy.lua - NumPy's files: np.save and np.load of .npy; np.savez, np.savez_compressed and np.load of .npz.
 --
--- The format: "\147NUMPY", version, the length of the header, a Python dictionary as text, then the
--- elements in C (or Fortran) order.  Written as version 1.0 with the data aligned to 64 bytes.
+-- .npy: "\147NUMPY", version, the length of the header, a Python dictionary as text, then the elements in C
+-- (or Fortran) order.  Written as version 1.0 with the data aligned to 64 bytes.  .npz: a zip archive of them.
 
-local ffi = require "ffi"
 local bit = require "bit"
+local bytes = require "array.bytes"
 local core = require "array.core"
+local ffi = require "ffi"
 
 local dtypes, raise, np = core.dtypes, core.raise, core.np
 
-ffi.cdef [[
-  typedef struct lgt_file lgt_file;
-  lgt_file *fopen(const char *, const char *);
-  int fclose(lgt_file *);
-  size_t fread(void *, size_t, size_t, lgt_file *);
-  size_t fwrite(const void *, size_t, size_t, lgt_file *);
-  char *strerror(int);
-]]
+local npy = {}
 
 local codes = { bool = "|b1", int8 = "|i1", int16 = "<i2", int32 = "<i4", int64 = "<i8", uint8 = "|u1", uint16 = "<u2",
                 uint32 = "<u4", uint64 = "<u8", float16 = "<f2", float32 = "<f4", float64 = "<f8", complex64 = "<c8",
                 complex128 = "<c16" }
 local names = {}
-for name, code in pairs(codes) do names[code] = name end
+for name, code in pairs(codes) do names[code:sub(2)] = name end
 
-local function open(path, mode, who)
+-- ---- writing ------------------------------------------------------------------------------------------
+
+-- What comes before the elements, the elements, and how many bytes they take.  Waits.
+local function encoded(a)
+  local shape, dtype = core.shape_of(a), core.dtype_of(a)
+  local extents = table.concat(shape, ", ") .. (#shape == 1 and "," or "")
+  local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(codes[dtypes.name[dtype]], extents)
+  header = header .. (" "):rep(63 - (10 + #header) % 64) .. "\n"
+  local prefix = "\147NUMPY\1\0" .. string.char(bit.band(#header, 255), bit.rshift(#header, 8)) .. header
+  local data, count = core.copy_out(a)
+  return prefix, data, count * dtypes.size[dtype]
+end
+
+local function with_suffix(path, suffix, who)
   if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
-  local file = ffi.C.fopen(path, mode)
-  if file == nil then raise("%s: %s: %s", who, path, ffi.string(ffi.C.strerror(ffi.errno()))) end
-  return file
+  return path:sub(-#suffix) == suffix and path or path .. suffix
 end
 
 -- Write an array.  ".npy" is added to a name without it, as NumPy does.  Waits.
@@ -36,63 +41,164 @@ end
 ---@param a lgt_array
 function np.save(path, a)
   a = np.asarray(a)
-  local shape, dtype = core.shape_of(a), core.dtype_of(a)
-  local extents = table.concat(shape, ", ") .. (#shape == 1 and "," or "")
-  local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(codes[dtypes.name[dtype]], extents)
-  header = header .. (" "):rep(63 - (10 + #header) % 64) .. "\n"
-  local prefix = "\147NUMPY\1\0" .. string.char(bit.band(#header, 255), bit.rshift(#header, 8)) .. header
-  local data, count = core.copy_out(a)
-  if type(path) == "string" and not path:find("%.npy$") then path = path .. ".npy" end
-  local file = open(path, "wb", "save")
-  local complete = ffi.C.fwrite(prefix, 1, #prefix, file) == #prefix and
-    ffi.C.fwrite(data, dtypes.size[dtype], count, file) == count
-  if ffi.C.fclose(file) ~= 0 or not complete then raise("save: %s: the file could not be written completely", path) end
+  path = with_suffix(path, ".npy", "save")
+  local prefix, data, size = encoded(a)
+  local file = bytes.open(path, "wb", "save")
+  local complete = ffi.C.fwrite(prefix, 1, #prefix, file) == #prefix and ffi.C.fwrite(data, 1, size, file) == size
+  if not bytes.close(file) or not complete then raise("save: %s: the file could not be written completely", path) end
 end
 
-local function read_exactly(file, count, path)
-  local buffer = ffi.new("char[?]", count)
-  if ffi.C.fread(buffer, 1, count, file) ~= count then
-    ffi.C.fclose(file)
-    raise("load: %s ends too early: is it a complete .npy file?", path)
+local function save_archive(who, compress, path, ...)
+  path = with_suffix(path, ".npz", who)
+  local arrays, list, count = {}, {}, select("#", ...)
+  local function enter(name, x)
+    if arrays[name] then raise("%s: two arrays are named %q", who, name) end
+    if type(name) ~= "string" or name == "" then
+      raise("%s: the name of an array was expected, not %s", who, (core.describe(name)))
+    end
+    arrays[name] = np.asarray(x)
+    list[#list + 1] = name
   end
-  return ffi.string(buffer, count)
+  local named = select(count, ...)
+  if count > 0 and core.is_options(named) then count = count - 1 else named = {} end
+  for i = 1, count do
+    local x = select(i, ...)
+    enter("arr_" .. i - 1, x)
+  end
+  local sorted = {}
+  for name in pairs(named) do sorted[#sorted + 1] = name end
+  table.sort(sorted)
+  for _, name in ipairs(sorted) do enter(name, named[name]) end
+  local makers = {}
+  for i, name in ipairs(list) do
+    makers[i] = function()
+      local prefix, data, size = encoded(arrays[name])
+      return { name = name .. ".npy", pieces = { { prefix, #prefix }, { data, size } } }
+    end
+  end
+  require("array.zip").write(path, makers, compress, who)
 end
 
--- Read an array.
+-- Write several arrays to one file: np.savez("data", {x = x, y = y}).  Those given without a name are called
+-- arr_0, arr_1, ..., as by NumPy.  ".npz" is added to a name without it.  Waits.
 ---@param path string
----@return lgt_array
-function np.load(path)
-  local file = open(path, "rb", "load")
-  local function refuse(why)
-    ffi.C.fclose(file)
-    raise("load: %s %s", path, why)
+---@param ... lgt_array|table<string, lgt_array>
+function np.savez(path, ...) save_archive("savez", false, path, ...) end
+
+-- The same, compressed.
+---@param path string
+---@param ... lgt_array|table<string, lgt_array>
+function np.savez_compressed(path, ...) save_archive("savez_compressed", true, path, ...) end
+
+-- ---- reading ------------------------------------------------------------------------------------------
+
+local MAGIC = "\147NUMPY"
+local LONGEST_HEADER = 65536 -- NumPy refuses those of more than 10000 characters
+
+-- The elements' dtype, whether their bytes are in reverse order, whether they are in Fortran's order, the shape.
+local function parse_header(header, refuse)
+  local order, code = header:match("'descr':%s*'([<>|=]?)(%w+)'")
+  local fortran, extents = header:match("'fortran_order':%s*(%a+)"), header:match("'shape':%s*%(([%d,%s]*)%)")
+  if not code and header:find("'descr':%s*'") then refuse("holds elements of a type that lgt does not have") end
+  if not code or not extents or fortran ~= "True" and fortran ~= "False" then
+    refuse("has a header that lgt does not understand: " .. header:sub(1, 100):gsub("[^ -~]", "?"))
   end
-  local magic = read_exactly(file, 8, path)
-  if magic:sub(1, 6) ~= "\147NUMPY" then refuse("is no .npy file") end
-  local size_bytes = magic:byte(7) == 1 and 2 or 4
-  local size, text = 0, read_exactly(file, size_bytes, path)
-  for i = size_bytes, 1, -1 do size = size * 256 + text:byte(i) end
-  local header = read_exactly(file, size, path)
-  local code, fortran, extents = header:match("'descr':%s*'([^']*)'"), header:match("'fortran_order':%s*(%a+)"),
-    header:match("'shape':%s*%(([^)]*)%)")
-  if not code or not extents then refuse("has a header that lgt does not understand: " .. header) end
-  local name = names[code] or names[(code:gsub("^[=|]", "<"))]
-  if not name then refuse(("holds elements of type %s, which lgt does not have"):format(code)) end
+  local name = names[code]
+  if not name then refuse(("holds elements of type %s, which lgt does not have"):format(code:sub(1, 20))) end
   local shape = {}
-  for n in extents:gmatch("%d+") do shape[#shape + 1] = tonumber(n) end
+  for digits in extents:gmatch("%d+") do shape[#shape + 1] = tonumber(digits) end
   if #shape > 6 then refuse(("has %d dimensions; arrays have at most 6"):format(#shape)) end
-  local dtype, count = dtypes.number[name], core.product(shape)
-  local data = core.host_memory(dtype, count)
-  local got = ffi.C.fread(data, dtypes.size[dtype], count, file)
-  ffi.C.fclose(file)
-  if got ~= count then
-    ffi.C.free(data)
-    raise("load: %s ends after %.0f of %d elements", path, tonumber(got), count)
-  end
-  if fortran ~= "True" or #shape < 2 then return core.adopt(dtype, shape, data) end
-  local reversed = {}
-  for d = 1, #shape do reversed[d] = shape[#shape + 1 - d] end
-  return np.copy(np.transpose(core.adopt(dtype, reversed, data)))
+  return dtypes.number[name], order == ">", fortran == "True", shape
 end
 
-return true
+local function reverse_bytes(data, count, size)
+  local p = ffi.cast("uint8_t *", data)
+  for i = 0, count - 1 do
+    local e = p + i * size
+    for k = 0, size / 2 - 1 do e[k], e[size - 1 - k] = e[size - 1 - k], e[k] end
+  end
+end
+
+-- The array that a source of bytes (bytes.lua) holds.
+---@param path string for messages
+---@return lgt_array
+function npy.decode(source, who, path)
+  local function refuse(why) raise("%s: %s %s", who, path, why) end
+  local function take(count)
+    return bytes.take(source, count) or refuse("ends too early: is it a complete .npy file?")
+  end
+  local magic = take(8)
+  if magic:sub(1, 6) ~= MAGIC then refuse("is no .npy file") end
+  local width = magic:byte(7) == 1 and 2 or 4
+  local size, digits = 0, take(width)
+  for i = width, 1, -1 do size = size * 256 + digits:byte(i) end
+  if size > LONGEST_HEADER then refuse(("states a header of %.0f bytes"):format(size)) end
+  local dtype, reversed, fortran, shape = parse_header(take(size), refuse)
+  local count, itemsize = core.product(shape), dtypes.size[dtype]
+  local there = math.floor(source.left / itemsize)
+  if count > there then refuse(("ends after %.0f of %.0f elements"):format(there, count)) end
+  local data = core.host_memory(dtype, count)
+  local got = source:read(data, count * itemsize)
+  if got ~= count * itemsize then
+    ffi.C.free(data)
+    refuse(("ends after %.0f of %.0f elements"):format(math.floor(got / itemsize), count))
+  end
+  -- The parts of a complex number are numbers of their own.
+  if reversed then
+    local parts = dtypes.category[dtype] == 3 and 2 or 1
+    reverse_bytes(data, count * parts, itemsize / parts)
+  end
+  if not fortran or #shape < 2 then return core.adopt(dtype, shape, data) end
+  local turned = {}
+  for d = 1, #shape do turned[d] = shape[#shape + 1 - d] end
+  return np.copy(np.transpose(core.adopt(dtype, turned, data)))
+end
+
+-- The array in a member of an archive.  Its checksum is calculated on the way: what is damaged is refused.
+local function decode_member(image, member, who, path)
+  local inner = require("array.zip").source(image, member, who, path)
+  local crc, total = 0, 0
+  local source = { left = inner.left }
+  function source:read(pointer, count)
+    local got = inner:read(pointer, count)
+    crc, total, self.left = bytes.crc32(crc, pointer, got, who), total + got, inner.left
+    return got
+  end
+  local array = npy.decode(source, who, path .. ": " .. member.name)
+  local buffer = ffi.new("uint8_t[4096]")
+  repeat until source:read(buffer, 4096) == 0
+  if crc ~= member.crc or total ~= member.size or inner.damaged then
+    raise("%s: %s: member %q is damaged: its checksum is wrong", who, path, member.name)
+  end
+  return array
+end
+
+local function decode_archive(image, who, path)
+  local arrays = {}
+  for _, member in ipairs(require("array.zip").members(image, who, path)) do
+    local name = member.name:match("^(.*)%.npy$")
+    if name then arrays[name] = decode_member(image, member, who, path) end
+  end
+  return arrays
+end
+
+-- What an image (bytes.lua) of an .npy or .npz file holds.
+---@param path string for messages
+---@return lgt_array|table<string, lgt_array>
+function npy.read(image, who, path)
+  local first = bytes.string_at(image, 0, 4)
+  if first:sub(1, 2) == "PK" and #first == 4 then return decode_archive(image, who, path) end
+  return npy.decode(bytes.region(image, 0, image.size), who, path)
+end
+
+-- Read what np.save (an array) or np.savez (a table of arrays by name) has written.
+---@param path string
+---@return lgt_array|table<string, lgt_array>
+function np.load(path)
+  local image = bytes.of_file(path, "load")
+  local result = npy.read(image, "load", path)
+  image:close()
+  return result
+end
+
+return npy

@@ -1,0 +1,110 @@
+-- readers.lua - hostile files: valid ones, changed at random, are read or refused, and nothing else.
+--
+--   lgt tests/fuzz/readers.lua [turns [seed]]
+--
+-- A refusal is an error that names the line below that asked: one that names a line of a library is a bug there,
+-- and so is a crash.  What was read must be small: nothing is allocated for what a file only promises.  The
+-- bytes that showed a bug are left in a file, whose name is printed.
+
+local np = require "array"
+local bytes = require "array.bytes"
+local npy = require "array.npy"
+
+local turns, seed = tonumber(arg[1]) or 20000, tonumber(arg[2]) or os.time()
+math.randomseed(seed)
+local random = math.random
+
+-- ---- what is changed -------------------------------------------------------------------------------------
+
+local folder = os.tmpname()
+local function written(suffix, write)
+  local path = folder .. suffix
+  write(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  os.remove(path)
+  return text
+end
+
+local function read_binary(text) return npy.read(bytes.of_string(text), "fuzz", "it") end
+
+local seeds = {}
+local function seed_file(read, suffix, write) seeds[#seeds + 1] = { read = read, text = written(suffix, write) } end
+for _, dtype in ipairs { "float64", "int8", "complex64", "bool" } do
+  seed_file(read_binary, ".npy", function(path) np.save(path, np.arange(6):reshape(2, 3):astype(dtype)) end)
+end
+seed_file(read_binary, ".npy", function(path) np.save(path, np.zeros(0, 3)) end)
+seed_file(read_binary, ".npz", function(path) np.savez(path, np.arange(4), { x = np.ones(2, 2) }) end)
+seed_file(read_binary, ".npz", function(path) np.savez_compressed(path, { x = np.arange(50), y = np.ones(3) }) end)
+-- As other writers have them: in Fortran's order, of version 2, of another byte order.
+for _, change in ipairs { { "False", "True " }, { "^(.....Y)\1(.)(..)", "%1\2%2%3\0\0" }, { "'<f8'", "'>f8'" } } do
+  seeds[#seeds + 1] = { read = read_binary, text = (seeds[1].text:gsub(change[1], change[2])) }
+end
+
+local TELLING = { "0", "9", "-", ",", "(", ")", "'", "\0", "\255", "\127", "PK\1\2", "PK\5\6", "9999999999", "\n" }
+
+local mutations = {
+  function(text, at) return text:sub(1, at - 1) .. string.char(random(0, 255)) .. text:sub(at + 1) end,
+  function(text, at) -- one bit
+    return text:sub(1, at - 1) .. string.char(bit.bxor(text:byte(at), 2 ^ random(0, 7))) .. text:sub(at + 1)
+  end,
+  function(text, at) return text:sub(1, at - 1) .. TELLING[random(#TELLING)] .. text:sub(at + random(0, 3)) end,
+  function(text, at) return text:sub(1, at) end,
+  function(text, at) return text:sub(1, at) .. text:sub(at + random(1, 16)) end,
+  function(text, at) return text:sub(1, at) .. text:sub(at - random(0, 16)) end,
+  function(text, at) return text:sub(1, at) .. seeds[random(#seeds)].text:sub(at + 1) end,
+  function(text, at) -- a number somewhere becomes another one
+    return text:sub(1, at) .. text:sub(at + 1):gsub("%d", tostring(random(0, 9)), random(1, 3))
+  end,
+}
+
+local function mutated(text)
+  for _ = 1, random(1, 4) do
+    if #text == 0 then return text end
+    text = mutations[random(#mutations)](text, random(#text))
+  end
+  return text
+end
+
+-- ---- the loop --------------------------------------------------------------------------------------------
+
+local here = debug.getinfo(1, "S").short_src
+
+local function bug(text, why)
+  local path = folder .. ".bug"
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  print(("FAIL fuzz: seed %d: %s (the bytes are in %s)"):format(seed, why, path))
+  os.exit(1)
+end
+
+local function total(result)
+  if np.isarray(result) then return result.nbytes end
+  local sum = 0
+  for _, a in pairs(result) do sum = sum + a.nbytes end
+  return sum
+end
+
+local accepted = 0
+for turn = 1, turns do
+  local origin = seeds[random(#seeds)]
+  local text = mutated(origin.text)
+  local ok, result = pcall(function()
+    local got = origin.read(text) -- tail calls would hide this line
+    return got
+  end)
+  if ok then
+    accepted = accepted + 1
+    if total(result) > 100 * #text + 4096 then bug(text, ("%d bytes became %d"):format(#text, total(result))) end
+  elseif tostring(result):sub(1, #here) ~= here then
+    bug(text, tostring(result))
+  end
+  if turn % 10000 == 0 then
+    collectgarbage()
+    np.ones(1):item()
+  end
+end
+os.remove(folder)
+print(("ok %d changed files: %d were read, the others refused"):format(turns, accepted))
