@@ -152,7 +152,8 @@ function bytes.zlib(who)
 end
 
 local BUFFER = 65536
-local RAW, FINISH, OK, STREAM_END, BUFFER_ERROR = -15, 4, 0, 1, -5
+local RAW, GZIP = -15, 31 -- without a header, with gzip's
+local FINISH, OK, STREAM_END = 4, 0, 1
 local MOST = 2 ^ 30 -- bytes for one call: zlib counts in 32 bits
 -- No byte of a deflated stream stands for more than this.
 bytes.EXPANSION = 1032
@@ -164,10 +165,10 @@ local function stream(begin, finish, who, ...)
 end
 
 -- What a source of deflated bytes stands for: `size` bytes, as its container says.  `damaged` is set when
--- they are not what a compressor has written.
-function bytes.inflated(compressed, size, who)
+-- they are not what a compressor has written.  With `gzip` they are a file of gzip's.
+function bytes.inflated(compressed, size, who, gzip)
   local library = bytes.zlib(who)
-  local z = stream(library.inflateInit2_, library.inflateEnd, who, RAW, library.zlibVersion(),
+  local z = stream(library.inflateInit2_, library.inflateEnd, who, gzip and GZIP or RAW, library.zlibVersion(),
     ffi.sizeof("lgt_z_stream"))
   local buffer = ffi.new("uint8_t[?]", BUFFER)
   local source, ended = { left = math.min(size, compressed.left * bytes.EXPANSION) }, false
@@ -184,7 +185,7 @@ function bytes.inflated(compressed, size, who)
       local status = library.inflate(z, 0)
       got = got + room - z.avail_out
       ended = status ~= OK or z.avail_in == 0 and compressed.left == 0 and z.avail_out > 0
-      if status < 0 and status ~= BUFFER_ERROR then self.damaged = true end
+      if ended and status ~= STREAM_END then self.damaged = true end
     end
     self.left = ended and 0 or self.left - got
     return got
@@ -207,10 +208,10 @@ end
 
 -- A function that deflates one piece of memory after the other and hands the result to put(pointer, count);
 -- called without a piece it ends.
-function bytes.deflater(put, who)
+function bytes.deflater(put, who, gzip)
   local library = bytes.zlib(who)
-  local z = stream(library.deflateInit2_, library.deflateEnd, who, -1, 8, RAW, 8, 0, library.zlibVersion(),
-    ffi.sizeof("lgt_z_stream"))
+  local z = stream(library.deflateInit2_, library.deflateEnd, who, -1, 8, gzip and GZIP or RAW, 8, 0,
+    library.zlibVersion(), ffi.sizeof("lgt_z_stream"))
   local buffer = ffi.new("uint8_t[?]", BUFFER)
   local function run(flush)
     repeat

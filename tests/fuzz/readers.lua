@@ -42,6 +42,25 @@ for _, change in ipairs { { "False", "True " }, { "^(.....Y)\1(.)(..)", "%1\2%2%
   seeds[#seeds + 1] = { read = read_binary, text = (seeds[1].text:gsub(change[1], change[2])) }
 end
 
+
+local function read_text(options, read)
+  return function(text)
+    local got = (read or np.loadtxt)({ text }, options)
+    return got
+  end
+end
+local TABLE = "# x y\n1.5 -2e3\n\n nan 0.25\n"
+for _, dtype in ipairs { "float64", "int64", "uint8", "complex128", "bool" } do
+  for text, delimiter in pairs { [TABLE] = false, ["1, 2,3\n4,5,6\n"] = ",", ["(1+2j) 3j\n+4 -5\n"] = false } do
+    local options = { dtype = dtype, delimiter = delimiter or nil }
+    seeds[#seeds + 1] = { read = read_text(options), text = text }
+    seeds[#seeds + 1] = { read = read_text(options, np.genfromtxt), text = text }
+  end
+end
+seeds[#seeds + 1] = { read = read_text({ usecols = { 1, -1 }, max_rows = 2 }), text = TABLE }
+local function from_string(lines, options) return np.fromstring(lines[1], options) end
+seeds[#seeds + 1] = { read = read_text({ sep = "," }, from_string), text = "1,2 ,3\n4" }
+
 local TELLING = { "0", "9", "-", ",", "(", ")", "'", "\0", "\255", "\127", "PK\1\2", "PK\5\6", "9999999999", "\n" }
 
 local mutations = {

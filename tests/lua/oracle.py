@@ -510,6 +510,15 @@ def judge(wanted, got, tolerance):
     return None
 
 
+def wanted_of(numpy):
+    """What the NumPy side of a case comes to."""
+    scope = {"np": np, **SCOPE, **INPUTS}
+    if not numpy.startswith("\n"):
+        return eval(numpy, scope)
+    exec(numpy[1:], scope)
+    return scope["a"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lgt", default=os.environ.get("LGT", "build/lgt"))
@@ -552,13 +561,11 @@ def main():
             elif message is not None:
                 why = message
             else:
-                scope = {"np": np, **SCOPE, **INPUTS}
-                if numpy.startswith("\n"):
-                    exec(numpy[1:], scope)
-                    wanted = scope["a"]
-                else:
-                    wanted = eval(numpy, scope)
-                why = judge(wanted, np.load(f"{folder}/{n}.npy"), SCOPE.get("TOLERANCE", TOLERANCE))
+                try:
+                    wanted = wanted_of(numpy)
+                    why = judge(wanted, np.load(f"{folder}/{n}.npy"), SCOPE.get("TOLERANCE", TOLERANCE))
+                except Exception as error:  # of the NumPy side, or an assertion about what lgt has done besides
+                    why = f"NumPy's side: {error!r}: {numpy.strip()}"
             if why:
                 bad += 1
                 print(f"FAIL {lua}: {why}")
