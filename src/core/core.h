@@ -27,6 +27,7 @@
  *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
+ *   sparse       sparse matrices: products, conversions, sums
  *   runtime api explain     the flush, a list of passes; the public functions
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks

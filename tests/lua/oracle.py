@@ -11,7 +11,7 @@ lgt must refuse, at the line of the case, or (a task that failed) at a later one
 
 Here are the cases of the core of the library; each further topic has a file in tests/lua/topics, which is
 given `case`, `change` and INPUTS, and may add inputs of its own; where results depend on more than a few
-roundings it states its own TOLERANCE.
+roundings it states its own TOLERANCE, and what its cases need in Lua beside np is its PRELUDE.
 """
 import argparse
 import importlib.util
@@ -468,6 +468,7 @@ case("np.fuse(function(x) return x + g end)(f)", "error")
 LUA = r"""
 local np = require "array"
 local folder, total = arg[1], 0
+if arg[2] then assert(loadstring(arg[2], "=prelude"))() end
 for name in io.lines(folder .. "/inputs") do _G[name] = np.load(folder .. "/" .. name .. ".npy") end
 for line in io.lines(folder .. "/cases") do
   total = total + 1
@@ -545,7 +546,7 @@ def main():
             f.write("".join(lua + "\n" for lua, _ in cases))
         with open(f"{folder}/run.lua", "w") as f:
             f.write(LUA)
-        run = subprocess.run([args.lgt, *args.options, f"{folder}/run.lua", folder])
+        run = subprocess.run([args.lgt, *args.options, f"{folder}/run.lua", folder, SCOPE.get("PRELUDE", "")])
         if run.returncode:
             print(f"FAIL oracle: lgt ended with status {run.returncode}")
             sys.exit(1)

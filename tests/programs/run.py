@@ -35,6 +35,7 @@ PROGRAMS = {
     "heat_3d": (["27", "15"], 1e-10),
     "cavity_flow": (["31", "20", "20"], 1e-8),
     "shallow_water": (["40", "15"], 1e-9),
+    "poisson": (["31", "1e-9"], 1e-7),
     "own_task": (["20011"], 1e-10),
 }
 CONFIGURATIONS = {

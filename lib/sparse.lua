@@ -1,0 +1,15 @@
+-- sparse.lua - `require "sparse"`: scipy.sparse for Lua, on the lgt runtime.
+--
+-- Names, argument orders and results are SciPy's, of matrices as its sparse *arrays* are: `A * B` is elementwise and
+-- A:dot(B) the product.  Positions (A.indices, A.indptr, A.row, A.col, A[{i, j}], axes) count from 1.  The parts:
+--
+--   core       matrices, their arrays, launches
+--   csr        by rows: products, order
+--   formats    by columns, triplets, diagonals; conversions; constructors
+--   construct  diags, eye, ...
+local sparse = require "sparse.core"
+require "sparse.csr"
+require "sparse.formats"
+require "sparse.construct"
+
+return sparse.sp

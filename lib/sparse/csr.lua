@@ -1,0 +1,157 @@
+-- sparse/csr.lua - matrices by rows: products, order, conversions to what is dense.
+
+local sparse = require "sparse.core"
+
+local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
+local methods, getters = sparse.methods.csr, sparse.getters.csr
+local any = sparse.methods.any
+local vector = sparse.vector
+
+-- ---- what a user sees of the arrays ---------------------------------------------------------------------
+
+getters.nnz = function(a) return core.size_of(a.crd) end
+getters.data = function(a)
+  sparse.expose(a)
+  return a.vals
+end
+getters.indices = function(a) return a.crd + 1 end
+getters.indptr = function(a) return a.pos + 1 end
+
+-- The values in another dtype, remembered: a matrix is used many times.
+local function values_in(a, dtype)
+  if a.kind == dtype then return a.vals end
+  local casts = a.casts or sparse.remember(a, "casts", {})
+  if not casts[dtype] then casts[dtype] = np.astype(a.vals, dtypes.name[dtype]) end
+  return casts[dtype]
+end
+sparse.values_in = values_in
+
+-- A matrix with the same places and other values.
+function sparse.with_values(a, vals)
+  return sparse.csr(a.m, a.n, a.pos, a.crd, vals, a)
+end
+
+-- ---- order ----------------------------------------------------------------------------------------------
+
+-- Are columns sorted in each row, and none there twice?  Waits, once.
+local function look_at_order(a)
+  if a.sorted ~= nil and a.unique ~= nil then return end
+  local least = 2
+  if a.m > 0 and a.nnz > 0 then
+    local order = vector(dtypes.INT64, a.m)
+    sparse.launch_rows("csr_order", "wrrr", 3, { order, a.lo, a.hi, a.crd })
+    least = tonumber(core.read_item(np.min(order)))
+  end
+  rawset(a, "sorted", least > 0)
+  rawset(a, "unique", least > 1)
+end
+
+local function sorted(a)
+  look_at_order(a)
+  if a.sorted then return a end
+  local crd, vals = np.copy(a.crd), np.copy(a.vals)
+  sparse.launch_whole("csr_sort", "rrmm", { a.lo, a.hi, crd, vals })
+  local result = sparse.csr(a.m, a.n, a.pos, crd, vals, { sorted = true })
+  if a.unique then rawset(result, "unique", true) end
+  return result
+end
+sparse.sorted = sorted
+
+-- The same matrix with sorted rows in which no column is twice.  Waits, once.
+local function canonical(a)
+  if a.unique then return a end
+  if a.canon then return a.canon end
+  local s = sorted(a)
+  look_at_order(s)
+  local result = s
+  if not s.unique then
+    local work = sparse.working_type(s.kind)
+    local count = vector(dtypes.INT64, s.m)
+    sparse.launch_rows("csr_unique", "wrrr", 3, { count, s.lo, s.hi, s.crd })
+    local pos, nnz = sparse.positions(count, core.dtype_of(s.pos))
+    local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
+    sparse.launch_whole("csr_sum_duplicates", "rwwrrrr",
+      { sparse.part(pos, 0, s.m), crd, vals, s.lo, s.hi, s.crd, values_in(s, work) })
+    result = sparse.csr(s.m, s.n, pos, crd, work == s.kind and vals or np.astype(vals, dtypes.name[s.kind]),
+      { unique = true })
+  end
+  return sparse.remember(a, "canon", result)
+end
+sparse.canonical = canonical
+
+getters.has_sorted_indices = function(a)
+  look_at_order(a)
+  return a.sorted
+end
+getters.has_canonical_format = function(a)
+  look_at_order(a)
+  return a.unique
+end
+-- As a new matrix (SciPy's sum_duplicates and sort_indices change the one they are called on).
+---@return table matrix
+function methods.sum_duplicates(a) return canonical(a) end
+---@return table matrix
+function methods.sorted_indices(a) return sorted(a) end
+
+-- ---- products -------------------------------------------------------------------------------------------
+
+local function check_inner(a, extent, shape)
+  if extent ~= a.n then
+    raise("dot: shapes (%d, %d) and %s: the first has %d columns, so the second must have %d rows", a.m, a.n,
+      core.shape_text(shape), a.n, a.n)
+  end
+end
+
+-- A times a dense vector or matrix.
+local function times_dense(a, x)
+  local shape = core.shape_of(x)
+  if #shape ~= 1 and #shape ~= 2 then raise("dot: a vector or a matrix was expected, not %s", sparse.describe(x)) end
+  check_inner(a, shape[1], shape)
+  local dtype = dtypes.promote(a.kind, core.dtype_of(x))
+  local work = sparse.working_type(dtype)
+  if core.dtype_of(x) ~= work then x = np.astype(x, dtypes.name[work]) end
+  local y = core.lgt.new(core.lgt.dense(work, #shape == 1 and { a.m } or { a.m, shape[2] }))
+  sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x })
+  return dtype == work and y or np.astype(y, dtypes.name[dtype])
+end
+sparse.times_dense = times_dense
+
+-- A times x: a number, a dense vector or matrix, another sparse matrix.
+---@param x number|lgt_array|table
+---@return lgt_array|table
+function any.dot(a, x)
+  if sparse.is_matrix(x) then return sparse.times_sparse(a, x) end
+  if sparse.is_scalar(x) then return a * x end
+  if type(x) == "table" then x = np.array(x) end
+  core.layout_of(x, "dot")
+  return times_dense(a:tocsr(), x)
+end
+any.matmul = any.dot
+
+-- ---- dense ----------------------------------------------------------------------------------------------
+
+-- The matrix as an array.
+---@return lgt_array
+function methods.todense(a)
+  local work = sparse.working_type(a.kind)
+  local y = np.zeros(a.m, a.n, { dtype = dtypes.name[work] })
+  sparse.launch_rows("csr_todense", "mrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work) })
+  return work == a.kind and y or np.astype(y, dtypes.name[a.kind])
+end
+function any.todense(a) return a:tocsr():todense() end
+function any.toarray(a) return a:todense() end
+methods.toarray = methods.todense
+
+function sparse.from_dense(x)
+  local m, n = x:dims()
+  local keep = np.not_equal(x, 0)
+  local count = m > 0 and n > 0 and np.count_nonzero(keep, 2) or np.zeros(m, { dtype = "int64" })
+  local pos, nnz = sparse.positions(count, sparse.index_type(m, n))
+  local crd, vals = vector(core.dtype_of(pos), nnz), vector(core.dtype_of(x), nnz)
+  sparse.launch_whole("dense_tocsr", "rwwrr", { sparse.part(pos, 0, m), crd, vals, keep, x })
+  return sparse.csr(m, n, pos, crd, vals, { unique = true })
+end
+
+function methods.tocsr(a) return a end
+
+return true

@@ -1,0 +1,87 @@
+/* sparse.c - arithmetic with sparse matrices by rows (sparse.h).  w: written, m: read and written, r: read.
+ *
+ *   csr_dot        w y [n] or [n,k]  r lo hi crd vals  r x [c] or [c,k]        y = A x
+ *   csr_scale      r lo  w out  r hi vals crd left [n] right [c]               out = left[row] * vals * right[column]
+ *   csr_diagonal   w d [m]  r lo hi crd vals    parameters: how far the diagonal is above the main one, m's first row
+ *   csr_todense    m y [n,c]  r lo hi crd vals                                 y += A
+ *   csr_unique     w count [n]  r lo hi crd          how many different columns each row has; rows are sorted
+ *   csr_sum_duplicates   r lo'  w crd' vals'  r lo hi crd vals                 equal columns become one entry
+ *   csr_column_sums      w y [1,c]  r crd [1,nnz] vals [1,nnz]
+ *
+ * An element's terms are added in the order of its row's entries, rows of LONG_ROW entries and more in four
+ * interleaved sums: a result depends neither on chunks nor on domains.
+ */
+#include "sparse.h"
+
+#include <complex.h>
+
+enum { LONG_ROW = 32 };
+
+#define I       int32_t
+#define V       float
+#define NAME(f) f##_i4_f4
+#include "sparse_values.h"
+#define V       double
+#define NAME(f) f##_i4_f8
+#include "sparse_values.h"
+#define V       float complex
+#define NAME(f) f##_i4_c8
+#include "sparse_values.h"
+#define V       double complex
+#define NAME(f) f##_i4_c16
+#include "sparse_values.h"
+#define V       int64_t
+#define NAME(f) f##_i4_i8
+#include "sparse_values.h"
+#undef I
+#define I       int64_t
+#define V       float
+#define NAME(f) f##_i8_f4
+#include "sparse_values.h"
+#define V       double
+#define NAME(f) f##_i8_f8
+#include "sparse_values.h"
+#define V       float complex
+#define NAME(f) f##_i8_c8
+#include "sparse_values.h"
+#define V       double complex
+#define NAME(f) f##_i8_c16
+#include "sparse_values.h"
+#define V       int64_t
+#define NAME(f) f##_i8_i8
+#include "sparse_values.h"
+
+/* The variant `csr_f`, which looks at the types of its arguments number `positions` and `values`. */
+#define VARIANT(f, positions, values)                                                               \
+  static lgt_status csr_##f(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
+                            int64_t hi) {                                                           \
+    static const lgt_sparse_fn table[LGT_SPARSE_INDICES][LGT_SPARSE_VALUES] = {                     \
+        {f##_i4_f4, f##_i4_f8, f##_i4_c8, f##_i4_c16, f##_i4_i8},                                   \
+        {f##_i8_f4, f##_i8_f8, f##_i8_c8, f##_i8_c16, f##_i8_i8}};                                  \
+    int value = lgt_sparse_value(&tiles[values]);                                                   \
+    if (value < 0) return lgt_sparse_bad_value(&tiles[values]);                                     \
+    return table[lgt_sparse_index(&tiles[positions])][value](tiles, nargs, params, lo, hi);         \
+  }
+
+VARIANT(dot, 1, 4)
+VARIANT(scale, 0, 1)
+VARIANT(diagonal, 1, 4)
+VARIANT(todense, 1, 4)
+VARIANT(sum_duplicates, 0, 2)
+VARIANT(column_sums, 1, 2)
+
+static lgt_status csr_unique(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  (void)nargs, (void)params;
+  return lgt_sparse_index(&tiles[1]) ? unique_i8_f8(tiles, nargs, params, lo, hi)
+                                     : unique_i4_f8(tiles, nargs, params, lo, hi);
+}
+
+const lgt_builtin lgt_sparse_builtins[] = {{"csr_dot", csr_dot},
+                                           {"csr_scale", csr_scale},
+                                           {"csr_diagonal", csr_diagonal},
+                                           {"csr_todense", csr_todense},
+                                           {"csr_unique", csr_unique},
+                                           {"csr_sum_duplicates", csr_sum_duplicates},
+                                           {"csr_column_sums", csr_column_sums},
+                                           {0}};

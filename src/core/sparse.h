@@ -1,0 +1,50 @@
+/* sparse.h - what the variants on compressed sparse matrices share.
+ *
+ * A matrix is four arrays: `lo` and `hi`, which say for each row where its entries begin and end; `crd`, the
+ * column of each entry; `vals`, its value.  Positions and columns count from 0 and have one type, int32 or
+ * int64.  lo and hi are two views of one array of n + 1 positions, so that a row costs one position of memory
+ * traffic; no variant relies on it.  A matrix by columns is the transposed one by rows.
+ *
+ * crd and vals are dense and whole.  A variant that writes them is one point task and has `lo` as its argument 0,
+ * although it is only read: the workers share rows, and rows own their entries.
+ */
+#ifndef LGT_SPARSE_H
+#define LGT_SPARSE_H
+
+#include "builtin.h"
+
+typedef lgt_status (*lgt_sparse_fn)(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                    int64_t hi);
+
+/* Functions made of a template for each index type and each type of values: [index][value]. */
+enum { LGT_SPARSE_INDICES = 2, LGT_SPARSE_VALUES = 5, LGT_SPARSE_SIZES = 5 };
+enum { LGT_SPARSE_F4, LGT_SPARSE_F8, LGT_SPARSE_C8, LGT_SPARSE_C16, LGT_SPARSE_I8 };
+
+static inline int lgt_sparse_index(const lgt_tile *positions) { return positions->dtype == LGT_INT64; }
+
+/* -1: there are no kernels for values of this type. */
+static inline int lgt_sparse_value(const lgt_tile *values) {
+  switch (values->dtype) {
+    case LGT_FLOAT32: return LGT_SPARSE_F4;
+    case LGT_FLOAT64: return LGT_SPARSE_F8;
+    case LGT_COMPLEX64: return LGT_SPARSE_C8;
+    case LGT_COMPLEX128: return LGT_SPARSE_C16;
+    case LGT_INT64: return LGT_SPARSE_I8;
+    default: return -1;
+  }
+}
+
+/* Which of the sizes 1, 2, 4, 8, 16 an element has. */
+static inline int lgt_sparse_size(const lgt_tile *values) {
+  return __builtin_ctz((unsigned)lgt_dtype_size(values->dtype));
+}
+
+static inline lgt_status lgt_sparse_bad_value(const lgt_tile *values) {
+  return lgt_err(LGT_BAD_DTYPE, "sparse matrices calculate with float32, float64, complex64, complex128 and int64, not %s",
+                 lgt_dtype_name(values->dtype));
+}
+
+/* Element i of a vector of T. */
+#define LGT_AT(T, tile, i) (*(T *)((char *)(tile)->data + (i) * (tile)->stride[0]))
+
+#endif

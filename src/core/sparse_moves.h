@@ -1,0 +1,227 @@
+/* sparse_moves.h - the kernels of sparse_shape.c for one type of positions, I, and one size of values, W.
+ *
+ * A template: included once for each pair of types, with NAME(f) for the functions' names.
+ */
+
+/* count[] of each row becomes where the row begins; the sum of all is returned. */
+static inline I NAME(accumulate)(I *pos, int64_t n) {
+  I sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    I here = pos[i];
+    pos[i] = sum;
+    sum = (I)(sum + here);
+  }
+  return pos[n] = sum;
+}
+
+static inline lgt_status NAME(positions)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                         int64_t hi) {
+  I *pos = t[0].data;
+  const int64_t *count = t[1].data;
+  int64_t n = t[1].extent[1], sum = 0;
+  (void)nargs, (void)params;
+  if (lo >= hi) return LGT_OK;
+  for (int64_t i = 0; i < n; i++) {
+    pos[i] = (I)sum;
+    sum += count[i];
+  }
+  pos[n] = (I)sum;
+  return LGT_OK;
+}
+
+/* After entries were put where pos[] said, each pos[i] is the next row's. */
+static inline void NAME(step_back)(I *pos, int64_t n) {
+  for (int64_t i = n; i > 0; i--) pos[i] = pos[i - 1];
+  pos[0] = 0;
+}
+
+static lgt_status NAME(from_coo)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  I *pos = t[0].data, *crd = t[1].data;
+  W *vals = t[2].data;
+  const I *row = t[3].data, *column = t[4].data;
+  const W *data = t[5].data;
+  int64_t n = t[0].extent[1] - 1, count = t[3].extent[1];
+  (void)nargs, (void)params;
+  if (lo >= hi) return LGT_OK;
+  memset(pos, 0, (size_t)(n + 1) * sizeof *pos);
+  for (int64_t k = 0; k < count; k++) pos[row[k]]++;
+  NAME(accumulate)(pos, n);
+  for (int64_t k = 0; k < count; k++) {
+    I at = pos[row[k]]++;
+    crd[at] = column[k];
+    vals[at] = data[k];
+  }
+  NAME(step_back)(pos, n);
+  return LGT_OK;
+}
+
+static lgt_status NAME(transpose)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  I *pos = t[0].data, *crd = t[1].data;
+  W *vals = t[2].data;
+  const I *old_crd = t[5].data;
+  const W *old_vals = t[6].data;
+  int64_t n = t[0].extent[1] - 1, rows = t[3].extent[0];
+  (void)nargs, (void)params;
+  if (lo >= hi) return LGT_OK;
+  memset(pos, 0, (size_t)(n + 1) * sizeof *pos);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i); k < past; k++) pos[old_crd[k]]++;
+  NAME(accumulate)(pos, n);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t k = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i); k < past; k++) {
+      I at = pos[old_crd[k]]++;
+      crd[at] = (I)i;
+      vals[at] = old_vals[k];
+    }
+  NAME(step_back)(pos, n);
+  return LGT_OK;
+}
+
+/* Merges the two sorted halves of n entries, by way of room for n. */
+static void NAME(merge)(I *crd, W *vals, int64_t half, int64_t n, I *c, W *v) {
+  memcpy(c, crd, (size_t)half * sizeof *c);
+  memcpy(v, vals, (size_t)half * sizeof *v);
+  int64_t a = 0, b = half, to = 0;
+  while (a < half) {
+    bool second = b < n && crd[b] < c[a];
+    crd[to] = second ? crd[b] : c[a];
+    vals[to++] = second ? vals[b++] : v[a++];
+  }
+}
+
+static void NAME(sort_entries)(I *crd, W *vals, int64_t n, I *c, W *v) {
+  if (n > 24) {
+    int64_t half = n / 2;
+    NAME(sort_entries)(crd, vals, half, c, v);
+    NAME(sort_entries)(crd + half, vals + half, n - half, c, v);
+    if (crd[half] < crd[half - 1]) NAME(merge)(crd, vals, half, n, c, v);
+    return;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    I x = crd[i];
+    W y = vals[i];
+    int64_t j = i;
+    for (; j > 0 && crd[j - 1] > x; j--) crd[j] = crd[j - 1], vals[j] = vals[j - 1];
+    crd[j] = x;
+    vals[j] = y;
+  }
+}
+
+static lgt_status NAME(sort)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  I *crd = t[2].data;
+  W *vals = t[3].data;
+  int64_t longest = 0;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t n = LGT_AT(const I, &t[1], i) - LGT_AT(const I, &t[0], i);
+    if (n > longest) longest = n;
+  }
+  char *room = lgt_mem_alloc((size_t)longest * (sizeof(I) + sizeof(W)) + 1);
+  if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory to sort a row of %lld entries", (long long)longest);
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t first = LGT_AT(const I, &t[0], i), n = LGT_AT(const I, &t[1], i) - first;
+    NAME(sort_entries)(crd + first, vals + first, n, (I *)(room + (size_t)longest * sizeof(W)), (W *)room);
+  }
+  lgt_mem_free(room);
+  return LGT_OK;
+}
+
+static inline lgt_status NAME(order)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                     int64_t hi) {
+  const I *crd = t[3].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t order = 2, past = LGT_AT(const I, &t[2], i);
+    for (int64_t k = LGT_AT(const I, &t[1], i) + 1; k < past && order; k++)
+      order = crd[k] < crd[k - 1] ? 0 : crd[k] == crd[k - 1] ? 1 : order;
+    LGT_AT(int64_t, &t[0], i) = order;
+  }
+  return LGT_OK;
+}
+
+static inline lgt_status NAME(rows)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                    int64_t hi) {
+  I *row = t[2].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++)
+    for (int64_t k = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[1], i); k < past; k++) row[k] = (I)i;
+  return LGT_OK;
+}
+
+static lgt_status NAME(take)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  I *crd = t[1].data;
+  W *vals = t[2].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t to = LGT_AT(const I, &t[0], i), first = LGT_AT(const I, &t[3], i),
+            n = LGT_AT(const I, &t[4], i) - first;
+    memcpy(crd + to, (const I *)t[5].data + first, (size_t)n * sizeof *crd);
+    memcpy(vals + to, (const W *)t[6].data + first, (size_t)n * sizeof *vals);
+  }
+  return LGT_OK;
+}
+
+static inline lgt_status NAME(count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                     int64_t hi) {
+  const uint8_t *keep = t[3].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t count = 0;
+    for (int64_t k = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i); k < past; k++) count += keep[k];
+    LGT_AT(int64_t, &t[0], i) = count;
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(keep)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  I *crd = t[1].data;
+  W *vals = t[2].data;
+  const I *old_crd = t[5].data;
+  const W *old_vals = t[6].data;
+  const uint8_t *keep = t[7].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t to = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[4], i);
+    for (int64_t k = LGT_AT(const I, &t[3], i); k < past; k++)
+      if (keep[k]) crd[to] = old_crd[k], vals[to++] = old_vals[k];
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(from_dense)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                   int64_t hi) {
+  I *crd = t[1].data;
+  W *vals = t[2].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    const char *keep = (const char *)t[3].data + i * t[3].stride[0],
+               *from = (const char *)t[4].data + i * t[4].stride[0];
+    int64_t to = LGT_AT(const I, &t[0], i);
+    for (int64_t c = 0; c < t[3].extent[1]; c++)
+      if (keep[c * t[3].stride[1]]) crd[to] = (I)c, vals[to++] = *(const W *)(from + c * t[4].stride[1]);
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(from_dia)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  I *crd = t[1].data;
+  W *vals = t[2].data;
+  const lgt_tile *keep = &t[3], *data = &t[4];
+  const int64_t *offset = t[5].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t to = LGT_AT(const I, &t[0], i);
+    for (int64_t d = 0; d < keep->extent[0]; d++) {
+      int64_t c = i + offset[d];
+      if (c < 0 || c >= keep->extent[1]) continue;
+      if (!*((const char *)keep->data + d * keep->stride[0] + c * keep->stride[1])) continue;
+      crd[to] = (I)c;
+      vals[to++] = *(const W *)((const char *)data->data + d * data->stride[0] + c * data->stride[1]);
+    }
+  }
+  return LGT_OK;
+}
+
+#undef W
+#undef NAME

@@ -1,0 +1,151 @@
+/* sparse_values.h - the kernels of sparse.c for one type of positions, I, and one of values, V.
+ *
+ * A template: included once for each pair of types, with NAME(f) for the functions' names.
+ */
+
+/* The entries [lo, hi) of a row times the elements of x, which are `stride` bytes apart. */
+static inline V NAME(row)(const I *crd, const V *vals, const char *x, int64_t stride, int64_t lo, int64_t hi) {
+#define TERM(k) (vals[k] * *(const V *)(x + (int64_t)crd[k] * stride))
+  V sum = 0;
+  if (hi - lo >= LONG_ROW) {
+    V a = 0, b = 0, c = 0;
+    for (; lo + 4 <= hi; lo += 4) sum += TERM(lo), a += TERM(lo + 1), b += TERM(lo + 2), c += TERM(lo + 3);
+    sum = (sum + a) + (b + c);
+  }
+  for (; lo < hi; lo++) sum += TERM(lo);
+#undef TERM
+  return sum;
+}
+
+static void NAME(times_vector)(const lgt_tile *t, const char *x, int64_t stride, int64_t lo, int64_t hi) {
+  const I *crd = t[3].data;
+  const V *vals = t[4].data;
+  for (int64_t i = lo; i < hi; i++)
+    LGT_AT(V, &t[0], i) = NAME(row)(crd, vals, x, stride, LGT_AT(const I, &t[1], i), LGT_AT(const I, &t[2], i));
+}
+
+/* Columns that lie side by side are summed side by side. */
+static void NAME(times_matrix)(const lgt_tile *t, int64_t lo, int64_t hi) {
+  const lgt_tile *x = &t[5];
+  const I *crd = t[3].data;
+  const V *vals = t[4].data;
+  int64_t columns = t[0].extent[1], size = (int64_t)sizeof(V);
+  bool dense = t[0].stride[1] == size && x->stride[1] == size;
+  for (int64_t i = lo; i < hi; i++) {
+    char *y = (char *)t[0].data + i * t[0].stride[0];
+    int64_t first = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i);
+    for (int64_t j = 0; j < columns; j++) *(V *)(y + j * t[0].stride[1]) = 0;
+    for (int64_t k = first; k < past; k++) {
+      const char *from = (const char *)x->data + (int64_t)crd[k] * x->stride[0];
+      V v = vals[k];
+      if (dense) {
+        V *restrict to = (V *)y;
+        const V *restrict row = (const V *)from;
+        for (int64_t j = 0; j < columns; j++) to[j] += v * row[j];
+      } else {
+        for (int64_t j = 0; j < columns; j++)
+          *(V *)(y + j * t[0].stride[1]) += v * *(const V *)(from + j * x->stride[1]);
+      }
+    }
+  }
+}
+
+static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const lgt_tile *x = &t[5];
+  (void)nargs, (void)params;
+  if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
+  else if (x->stride[0] == (int64_t)sizeof(V)) NAME(times_vector)(t, x->data, (int64_t)sizeof(V), lo, hi);
+  else NAME(times_vector)(t, x->data, x->stride[0], lo, hi);
+  return LGT_OK;
+}
+
+static lgt_status NAME(scale)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  V *out = t[1].data;
+  const V *vals = t[3].data;
+  const I *crd = t[4].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t past = LGT_AT(const I, &t[2], i);
+    V left = LGT_AT(const V, &t[5], i);
+    for (int64_t k = LGT_AT(const I, &t[0], i); k < past; k++)
+      out[k] = left * vals[k] * LGT_AT(const V, &t[6], (int64_t)crd[k]);
+  }
+  return LGT_OK;
+}
+
+/* Element i of the result is row first + i, of which `lo` is already the right one. */
+static lgt_status NAME(diagonal)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const I *crd = t[3].data;
+  const V *vals = t[4].data;
+  int64_t shift = (int64_t)params[0].f + t[0].origin[0];
+  (void)nargs;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t past = LGT_AT(const I, &t[2], i);
+    V sum = 0;
+    for (int64_t k = LGT_AT(const I, &t[1], i); k < past; k++)
+      if (crd[k] == i + shift) sum += vals[k];
+    LGT_AT(V, &t[0], i) = sum;
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(todense)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const I *crd = t[3].data;
+  const V *vals = t[4].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    char *y = (char *)t[0].data + i * t[0].stride[0];
+    int64_t past = LGT_AT(const I, &t[2], i);
+    for (int64_t k = LGT_AT(const I, &t[1], i); k < past; k++)
+      *(V *)(y + (int64_t)crd[k] * t[0].stride[1]) += vals[k];
+  }
+  return LGT_OK;
+}
+
+static inline lgt_status NAME(unique)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                      int64_t hi) {
+  const I *crd = t[3].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t first = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i), count = 0;
+    for (int64_t k = first; k < past; k++) count += k == first || crd[k] != crd[k - 1];
+    LGT_AT(int64_t, &t[0], i) = count;
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(sum_duplicates)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                       int64_t hi) {
+  I *crd = t[1].data;
+  V *vals = t[2].data;
+  const I *old_crd = t[5].data;
+  const V *old_vals = t[6].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t to = LGT_AT(const I, &t[0], i) - 1, first = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i);
+    for (int64_t k = first; k < past; k++) {
+      if (k > first && old_crd[k] == old_crd[k - 1]) {
+        vals[to] += old_vals[k];
+      } else {
+        crd[++to] = old_crd[k];
+        vals[to] = old_vals[k];
+      }
+    }
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(column_sums)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                    int64_t hi) {
+  V *y = t[0].data;
+  const I *crd = t[1].data;
+  const V *vals = t[2].data;
+  (void)nargs, (void)params;
+  if (lo >= hi) return LGT_OK;
+  for (int64_t c = 0; c < t[0].extent[1]; c++) y[c] = 0;
+  for (int64_t k = 0; k < t[1].extent[1]; k++) y[crd[k]] += vals[k];
+  return LGT_OK;
+}
+
+#undef V
+#undef NAME
