@@ -1,0 +1,113 @@
+"""Cases of hdf5.lua: h5py reads what lgt has written, and lgt what h5py has."""
+import atexit
+import os
+import shutil
+import tempfile
+
+import numpy as np
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+folder = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, folder)
+NAMES = ["f", "f4", "f2", "i", "i1", "i4", "u1", "u8", "b", "z", "w", "s", "si", "t", "e", "v"]
+
+
+def path(name):
+    return os.path.join(folder, name)
+
+
+def reading(case, inputs):
+    file = path("theirs.h5")
+    with h5py.File(file, "w") as f:
+        for name in NAMES:
+            f[f"plain/{name}"] = inputs[name]
+            if inputs[name].ndim and inputs[name].size:
+                f.create_dataset(f"packed/{name}", data=inputs[name], compression="gzip", chunks=True)
+        f["big"] = np.arange(6).astype(">i4")
+        f["big_real"] = np.arange(6).astype(">f8") / 3
+        f["strings"] = np.array([b"a", b"bc"])
+        f["text"] = "some text"
+        f["records"] = np.zeros(3, [("a", "i4"), ("b", "f8"), ("c", "i1")])
+        f.create_dataset("empty", dtype="f8", shape=None, data=h5py.Empty("f8"))
+        f["plain/t"].attrs.update(unit="kelvin", n=3, x=2.5, v=np.arange(3), raw=np.bytes_(b"abc"), on=True)
+        f["link"] = h5py.SoftLink("/nowhere")
+    opened = f"np.hdf5('{file}')"
+    for name in NAMES:
+        case(f"{opened}:read('plain/{name}')", name)
+        if inputs[name].ndim and inputs[name].size:
+            case(f"{opened}:read('/packed/{name}')", name)
+    for lua, numpy in (("'2:3, :, 1'", "1:3, :, 0"), ("{2, {1, 4, step = 2}, {}}", "1, 0:4:2, :"), ("'-1, ...'", "-1, ..."),
+                       ("3", "2"), ("'3:2, :, :'", "3:2, :, :"), ("{1, 2, 3}", "0, 1, 2"), ("'::2, ::3, ::4'", "::2, ::3, ::4")):
+        case(f"{opened}:read('plain/t', {lua})", f"t[{numpy}]")
+        case(f"{opened}:read('packed/t', {lua})", f"t[{numpy}]")
+    for bad in ("'::-1, :, :'", "4", "{1, 2}", "'a'", "{np.array{1, 2}, 1, 1}", "{1, 2, 3, 4}"):
+        case(f"{opened}:read('plain/t', {bad})", "error")
+    case(f"{opened}:read('big')", "np.arange(6).astype('i4')")
+    case(f"{opened}:read('big_real')", "np.arange(6) / 3")
+    for name in ("strings", "text", "records", "nothing", "plain", "plain/t/x", "", "link"):
+        case(f"{opened}:read('{name}')", "error")
+    case(f"{opened}:read('empty')", "np.zeros(0)")
+    case(f"np.array({opened}:attribute('plain/t', 'v'))", "np.arange(3)")
+    for key, value in (("unit", "'kelvin'"), ("raw", "'abc'"), ("n", "3"), ("x", "2.5"), ("on", "true"), ("none", "nil")):
+        case(f"np.array({opened}:attribute('plain/t', '{key}') == {value})", "np.array(True)")
+    case(f"np.array(table.concat({opened}:list(), ' ') == 'big big_real empty link packed/ plain/ records strings text')",
+         "np.array(True)")
+    case(f"np.array((({opened}:about('plain/t'))))", "np.array([3., 4., 5.])")
+    for bad in ("write('x', f)", "list('big')", "list('nowhere')", "attribute('nowhere', 'x')", "delete('big')", "group('x')",
+                "update('big', 1, 1)", "attribute('big', 7)", "read()", "about('nowhere')"):
+        case(f"{opened}:{bad}", "error")
+
+
+def writing(case, change, inputs):
+    file = path("ours.h5")
+    change(f"do local h = np.hdf5('{file}', 'w') h:close() end local a = f", "a = f")
+    for name in NAMES:
+        for target, options in ((name, ""), (f"deep/in/{name}", ", {compression = 4}")):
+            if options and not inputs[name].ndim:
+                continue
+            change(f"local h = np.hdf5('{file}', 'r+') h:write('{target}', {name}{options}) h:close() local a = {name}",
+                   f"import h5py; a = h5py.File('{file}')['{target}'][()]")
+    changed = path("changed.h5")
+    change(f"local h = np.hdf5('{changed}', 'a') h:write('x', f.T) h:write('x', t, {{chunks = {{1, 2, 5}}}}) "
+           "h:update('x', '2, :, 2:3', 7) h:update('x', {3, {1, 2}, {}}, f['1:2, :']) h:group('g/h') h:write('g/y', h and f) "
+           "h:delete('g/y') h:attribute('x', 'unit', 'm') h:attribute('x', 'unit', 'km') h:attribute('g', 'v', i) "
+           "h:attribute('/', 'n', np.array(7)) h:close() local a = f",
+           f"import h5py; d = h5py.File('{changed}'); a = f; x = t.copy(); x[1, :, 1:3] = 7; x[2, 0:2] = f[:2]\n"
+           "assert (d['x'][()] == x).all() and d['x'].chunks == (1, 2, 5) and list(d['g']) == ['h']\n"
+           "assert d['x'].attrs['unit'] == 'km' and (d['g'].attrs['v'] == i).all() and d.attrs['n'] == 7")
+    for call in ("'/nowhere/x.h5'", "'/nowhere/x.h5', 'w'", f"'{path('ours.h5')}', 'x'", "7", f"'{path('x.h5')}', 'rw'"):
+        case(f"np.hdf5({call})", "error")
+    for call in ("write('x', f, {compression = 10})", "write('x', f, {chunks = {1}})", "write('x', f, {chunks = {0, 1}})",
+                 "write('x', 'text')", "write(7, f)", "write('x', f, {level = 3})", "close() h:read('x')", "update('f', 1, h)"):
+        case(f"(function() local h = np.hdf5('{path('bad.h5')}', 'w') h:write('f', f) h:{call} end)()", "error")
+
+
+def damaged(case):
+    """What is no HDF5 file, or only a part of one."""
+    with open(path("whole.h5"), "wb") as out, h5py.File(out, "w") as f:
+        f["x"] = np.arange(5000.0)
+        f.create_dataset("y", data=np.arange(5000.0), compression="gzip")
+        f.create_dataset("huge", shape=(10**14,), dtype="f8", chunks=True)
+    with open(path("whole.h5"), "rb") as file:
+        data = file.read()
+    for name, content in (("none", b"no HDF5 file"), ("empty", b""), ("half", data[:len(data) // 2]), ("head", data[:600])):
+        with open(path(name + ".h5"), "wb") as out:
+            out.write(content)
+        case(f"np.hdf5('{path(name + '.h5')}'):read('x')", "error")
+    at = data.find(np.arange(5000.0).tobytes())
+    assert at > 0
+    case(f"np.hdf5('{path('whole.h5')}'):read('x')", "np.arange(5000.0)")
+    case(f"np.hdf5('{path('whole.h5')}'):read('huge')", "error")
+
+
+def add(case, change, inputs):
+    if h5py is None:
+        print("skip hdf5: python3-h5py is not installed")
+        return
+    reading(case, inputs)
+    writing(case, change, inputs)
+    damaged(case)
