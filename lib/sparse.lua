@@ -6,10 +6,14 @@
 --   core       matrices, their arrays, launches
 --   csr        by rows: products, order
 --   formats    by columns, triplets, diagonals; conversions; constructors
---   construct  diags, eye, ...
+--   arithmetic entry by entry; sparse times sparse
+--   select     rows, columns, elements, diagonals, sums
+--   construct  diags, eye, kron, hstack, random, ...
 local sparse = require "sparse.core"
 require "sparse.csr"
 require "sparse.formats"
+require "sparse.arithmetic"
+require "sparse.select"
 require "sparse.construct"
 
 return sparse.sp

@@ -78,4 +78,155 @@ function sp.eye(m, n, k, options)
 end
 function sp.identity(n, options) return sp.eye(n, n, 0, options) end
 
+-- ---- from other matrices ---------------------------------------------------------------------------------------
+
+local function matrix_of(x, who)
+  if sparse.is_matrix(x) then return x end
+  if type(x) == "table" or core.is_array(x) then return sp.csr_matrix(x) end
+  raise("%s: a matrix was expected, not %s", who, sparse.describe(x))
+end
+
+-- The Kronecker product: each element of A times all of B.
+---@param a table|lgt_array matrix
+---@param b table|lgt_array matrix
+---@param format string?
+---@return table matrix
+function sp.kron(a, b, format)
+  a, b = matrix_of(a, "kron"):tocoo(), matrix_of(b, "kron"):tocoo()
+  local m, n, na, nb = a.m * b.m, a.n * b.n, a.nnz, b.nnz
+  local index = dtypes.name[sparse.index_type(m, n, na * nb)]
+  local function outer(x, scale, y) -- x * scale + y for each two
+    return np.ravel(np.astype(x, index)[":, *"] * scale + np.astype(y, index)["*, :"])
+  end
+  local vals = np.ravel(a.vals[":, *"] * b.vals["*, :"])
+  return sparse.coo(m, n, outer(a.rows, b.m, b.rows), outer(a.cols, b.n, b.cols), vals):asformat(format)
+end
+
+-- kron(I, A) + kron(B, I), of square matrices.
+function sp.kronsum(a, b, format)
+  a, b = matrix_of(a, "kronsum"), matrix_of(b, "kronsum")
+  if a.m ~= a.n or b.m ~= b.n then raise("kronsum: both matrices must be square") end
+  local function one(x) return sp.identity(x.m, { dtype = x.dtype }) end
+  return (sp.kron(one(b), a, "csr") + sp.kron(b, one(a), "csr")):asformat(format)
+end
+
+-- The heights of rows of blocks (the widths of columns); raises where two blocks disagree.
+local function extents_of_blocks(blocks, rows, cols, axis)
+  local extents = {}
+  for i = 1, rows do
+    for j = 1, cols do
+      local x, k = blocks[i][j], axis == 1 and i or j
+      if sparse.is_matrix(x) then
+        local extent = axis == 1 and x.m or x.n
+        if extents[k] and extents[k] ~= extent then
+          raise("bmat: block (%d, %d) has %d %s, others beside it %d", i, j, extent, axis == 1 and "rows" or "columns",
+            extents[k])
+        end
+        extents[k] = extent
+      end
+    end
+  end
+  local first, sum = {}, 0
+  for k = 1, axis == 1 and rows or cols do
+    if not extents[k] then
+      raise("bmat: %s %d of blocks has none that says how large it is", axis == 1 and "row" or "column", k)
+    end
+    first[k] = sum
+    sum = sum + extents[k]
+  end
+  return first, sum
+end
+
+-- A matrix of blocks, some of which may be false (nil would end the table): nothing but zeros.
+---@param blocks table of tables of matrices
+---@param format string?
+---@param dtype string?
+---@return table matrix
+function sp.bmat(blocks, format, dtype)
+  if type(blocks) ~= "table" or #blocks == 0 or type(blocks[1]) ~= "table" then
+    raise("bmat: a table of rows of blocks was expected, not %s", sparse.describe(blocks))
+  end
+  local rows, cols, kind, nnz = #blocks, #blocks[1], nil, 0
+  local parts = {}
+  for i = 1, rows do
+    parts[i] = {}
+    if #blocks[i] ~= cols then raise("bmat: row %d has %d blocks, the first has %d", i, #blocks[i], cols) end
+    for j = 1, cols do
+      local x = blocks[i][j]
+      if x then
+        x = matrix_of(x, "bmat"):tocoo()
+        kind, nnz = kind and dtypes.promote(kind, x.kind) or x.kind, nnz + x.nnz
+      end
+      parts[i][j] = x
+    end
+  end
+  local top, m = extents_of_blocks(parts, rows, cols, 1)
+  local left, n = extents_of_blocks(parts, rows, cols, 2)
+  if dtype then kind = core.check_dtype(dtype, "bmat") end
+  local index = dtypes.name[sparse.index_type(m, n, nnz)]
+  local r, c, v = {}, {}, {}
+  for i = 1, rows do
+    for j = 1, cols do
+      local x = parts[i][j]
+      if x then
+        r[#r + 1], c[#c + 1] = np.astype(x.rows, index) + top[i], np.astype(x.cols, index) + left[j]
+        v[#v + 1] = np.astype(x.vals, dtypes.name[kind])
+      end
+    end
+  end
+  return sparse.coo(m, n, np.concatenate(r), np.concatenate(c), np.concatenate(v)):asformat(format)
+end
+
+-- Side by side; one above the other; along the diagonal.
+---@param blocks table[]
+---@return table matrix
+function sp.hstack(blocks, format, dtype) return sp.bmat({ blocks }, format, dtype) end
+function sp.vstack(blocks, format, dtype)
+  local column = {}
+  for i, x in ipairs(blocks) do column[i] = { x } end
+  return sp.bmat(column, format, dtype)
+end
+function sp.block_diag(blocks, format, dtype)
+  local rows = {}
+  for i, x in ipairs(blocks) do
+    rows[i] = {}
+    for j = 1, #blocks do rows[i][j] = i == j and matrix_of(x, "block_diag") end
+  end
+  return sp.bmat(rows, format, dtype)
+end
+
+-- ---- at random -----------------------------------------------------------------------------------------------------
+
+local random_options = { format = true, dtype = true, random_state = true, density = true }
+
+-- A matrix of m rows and n columns with floor(density m n) entries at places chosen at random, uniform in [0, 1).
+---@param m integer
+---@param n integer
+---@param density number? 0.01
+---@param options {format: string?, dtype: string?, random_state: integer?}? random_state seeds the generator
+---@return table matrix of format "coo" if there is none in the options
+function sp.random(m, n, density, options)
+  if type(density) == "table" then density, options = density.density, density end
+  options = core.check_options(options, random_options, "random")
+  m, n = sparse.take_extents({ m, n }, "random")
+  density = density or 0.01
+  if type(density) ~= "number" or density < 0 or density > 1 then
+    raise("random: the density is a number from 0 to 1, not %s", sparse.describe(density))
+  end
+  if options.random_state then np.random.seed(options.random_state) end
+  local count = math.floor(density * m * n + 0.5)
+  local places = np.zeros(0, { dtype = "int64" })
+  while core.size_of(places) < count do -- about twice as many as are missing, until they are different ones
+    local missing = count - core.size_of(places)
+    local fresh = np.random.randint(0, m * n, { 2 * missing + 10 })
+    places = np.unique(np.concatenate({ places, np.astype(fresh, "int64") }))
+  end
+  if core.size_of(places) > count then places = np.sort(np.random.permutation(places)[{ { 1, count } }]) end
+  local index = dtypes.name[sparse.index_type(m, n, count)]
+  local rows, cols = np.floor_divide(places, math.max(n, 1)), places % math.max(n, 1)
+  local vals = np.astype(np.random.rand(count), options.dtype or "float64")
+  return sparse.coo(m, n, np.astype(rows, index), np.astype(cols, index), vals):asformat(options.format)
+end
+sp.rand = sp.random
+
 return true

@@ -18,6 +18,7 @@ local ffi = require "ffi"
 local np = require "array"
 local core = require "array.core"
 local native = require "array.native"
+local slice = require "array.slice"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 
@@ -48,7 +49,7 @@ function Matrix.__index(a, name)
   if f then return f end
   f = getters[format][name] or getters.any[name]
   if f then return f(a) end
-  if type(name) ~= "string" or name:find("^[%d:,%s*%-]+$") then return sparse.select(a, name) end
+  if type(name) ~= "string" or slice.looks_like_index(name) then return sparse.select(a, name) end
   if sparse.hidden[name] then return nil end
   raise("sparse matrices of format %s have no attribute %q", format, name)
 end
@@ -130,6 +131,11 @@ local launch, leading = native.launch, native.leading
 -- A variant whose first `count` arguments are cut alike by rows.
 function sparse.launch_rows(variant, privileges, count, arrays, numbers)
   launch(variant, privileges, leading(1, count), arrays, numbers)
+end
+
+-- One whose arguments 0, 1, 2, 5 and 6 are: rows of two matrices.
+function sparse.launch_row_pairs(variant, privileges, arrays, numbers)
+  launch(variant, privileges, "align(0.0,1.0,2.0,5.0,6.0)", arrays, numbers)
 end
 
 -- A variant that one point task runs.

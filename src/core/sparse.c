@@ -14,6 +14,7 @@
 #include "sparse.h"
 
 #include <complex.h>
+#undef I /* that of complex.h */
 
 enum { LONG_ROW = 32 };
 

@@ -103,6 +103,103 @@ def add(case, change, inputs):
         case(f"D(sp.eye(4, 6, {k}))", f"D(sp.eye(4, 6, {k}))")
         case(f"D(sp.eye(6, 4, {k}):tocsr())", f"D(sp.eye(6, 4, {k}))")
     case("D(sp.identity(3, {dtype = 'int32', format = 'csc'}))", "D(sp.identity(3, dtype='int32', format='csc'))")
+    # ---- arithmetic
+    for f in formats:
+        for x, y in (("a", "b"), ("a", "ac"), ("a4", "b"), ("ai", "a4"), ("ai4", "ai"), ("ac4", "ac")):
+            for op in "+-":
+                case(f"D({f}({x}) {op} {f}({y}))", f"{x} {op} {y}")
+            case(f"D({f}({x}):multiply({f}({y})))", f"{x} * {y}")
+            if "c" not in x + y:
+                both(f"D({f}({x}):maximum({f}({y})))")
+                both(f"D({f}({x}):minimum({f}({y})))")
+        case(f"D({f}(a) * 3)", "a * 3")
+        case(f"D(0.5 * {f}(a4))", "a4 * np.float32(0.5)")
+        case(f"D({f}(ai) / 4)", "ai / 4")
+        case(f"D(-{f}(ac))", "-ac")
+        case(f"D({f}(a)^2)", "a**2")
+        case(f"D({f}(a):power(3))", "a**3")
+        case(f"{f}(a) + b", "a + b")
+        case(f"b - {f}(a)", "b - a") if False else None
+        for name in "sin tan sqrt expm1 sign abs floor rint arctan".split():
+            case(f"D({f}(a):abs():{name}())", f"np.{name}(np.abs(a))")
+        case(f"D({f}(ac):conj())", "ac.conj()")
+        case(f"D({f}(ac):real())", "ac.real")
+        case(f"D({f}(ac).H)", "ac.conj().T")
+        case(f"D({f}(ac):abs())", "np.abs(ac)")
+        case(f"D({f}(a):astype('float32'))", "a.astype('float32')")
+        case(f"D({f}(a):multiply(X9[{{{{1, 7}}, 1}}]:reshape(7, 1)))", "a * X9[:7, :1]")
+        case(f"D({f}(a):multiply(x9))", "a * x9")
+        case(f"D({f}(a):multiply(b))", "a * b")
+        case(f"D({f}(a) / b['1:1, :'])", "np.where(a == 0, 0, a / np.where(b[:1] == 0, 7, b[:1]))") if False else None
+        case(f"D({f}(a):dot({f}(q9)))", "a @ q9")
+        case(f"D({f}(ai):dot({f}(q9)))", "ai @ q9")
+        case(f"D({f}(ac4):dot({f}(q9)))", "ac4 @ q9")
+        case(f"D({f}(a).T:dot({f}(b)))", "a.T @ b")
+        case(f"D({f}(tall):dot({f}(long)))", "tall @ long")
+        case(f"D({f}(long):dot({f}(tall200)))", "long @ tall200")
+        case(f"D({f}(nothing):dot({f}(nothing).T))", "nothing @ nothing.T")
+        for op, py in (("ne", "!="), ("lt", "<"), ("gt", ">")):
+            case(f"D({f}(a):{op}({f}(b)))", f"a {py} b")
+            case(f"D({f}(ai):{op}(0))", f"ai {py} 0")
+        case(f"np.array(({f}(a) - {f}(a)).nnz)", "np.array(0.0)")
+    inputs["q9"] = random(rng, 9, 9, 0.4, "float64")
+    inputs["tall200"] = random(rng, 200, 5, 0.5, "float64")
+    case("D(csr{vv, {rr, cc}} + csr(a))", "a + D(csr((vv, (rr - 1, cc - 1)), shape=(7, 9)))")
+    # ---- parts
+    for f in ("csr", "csc", "coo", "dia"):
+        for k in (0, 2, -3):
+            case(f"D(sp.tril({f}(a), {k}))", f"np.tril(a, {k})")
+            case(f"D(sp.triu({f}(a), {k}))", f"np.triu(a, {k})")
+            case(f"{f}(a):diagonal({k})", f"np.diagonal(a, {k})")
+            case(f"{f}(ac4):diagonal({k})", f"np.diagonal(ac4, {k})")
+            case(f"{f}(a):trace({k})", f"np.trace(a, {k})")
+        case(f"{f}(a):diagonal(9)", "np.zeros(0)")
+        for lua, py in (("'2:5, :'", "1:5, :"), ("':, 3:8:2'", ":, 2:8:2"), ("'::-1, ::-2'", "::-1, ::-2"), ("'-2:-1, 2'", "-2:, 1:2"),
+                        ("3", "2:3"), ("-1", "-1:"), ("{{2, 6, step = 2}, {4, 4}}", "1:6:2, 3:4"), ("{3, {}}", "2:3, :"),
+                        ("{p, {}}", "p - 1"), ("{{}, p}", ":, p - 1"), ("p", "p - 1"), ("{p, {2, 3}}", "p - 1, 1:3"),
+                        ("{x9[{{1, 7}}]:gt(0), {}}", "x9[:7] > 0"), ("'3:2, :'", "2:2, :"), ("'1:7, 9:9'", ":, 8:"), ("'2:-2, ...'", "1:-1")):
+            case(f"D({f}(a)[{lua}])", f"a[{py}]")
+        case(f"{f}(a)[{{p, {{}}}}]:todense()", "a[p - 1]")
+        case(f"{f}(a)[{{p, p + 1}}]", "a[p - 1, p]")
+        case(f"{f}(a)[{{4, -2}}]", "a[3, -2]")
+        case(f"np.array({f}(a)(4, 2))", "np.array(a[3, 1])")
+        case(f"D({f}(a):getrow(2))", "a[1:2]")
+        case(f"D({f}(a):getcol(-1))", "a[:, -1:]")
+        case(f"D({f}(a):setdiag(2))", "a * (1 - np.eye(7, 9)) + 2 * np.eye(7, 9)")
+        case(f"D({f}(a):setdiag(x5, 4))", "a * (1 - np.eye(7, 9, 4)) + np.pad(np.diag(x5, 4), ((0, 2), (0, 0)))[:7, :9]")
+        case(f"D({f}(a):reshape{{21, 3}})", "a.reshape(21, 3)")
+        for x in ("a", "ai", "ac4", "ai4", "a4"):
+            case(f"{f}({x}):sum()", f"{x}.sum()")
+            case(f"{f}({x}):sum(1)", f"{x}.sum(axis=0)")
+            case(f"{f}({x}):sum{{axis = 2}}", f"{x}.sum(axis=1)")
+            case(f"{f}({x}):mean(1)", f"{x}.mean(axis=0)" if x != "a4" else "a4.mean(axis=0)")
+            if "c" not in x:
+                case(f"{f}({x}):max(2)", f"{x}.max(axis=1)")
+                case(f"{f}({x}):min(1)", f"{x}.min(axis=0)")
+                case(f"{f}({x}):min()", f"{x}.min()")
+        case(f"{f}(long):max(2)", "long.max(axis=1)")
+        case(f"{f}(nothing):max(1)", "nothing.max(axis=0)")
+        case(f"{f}(a):nonzero()[1]", "a.nonzero()[0] + 1")
+        case(f"{f}(a):nonzero()[2]", "a.nonzero()[1] + 1")
+        case(f"select(3, sp.find({f}(a)))", "a[a.nonzero()]")
+        for order, py in (("", ""), (", 1", ", 1"), (", math.huge", ", np.inf"), (", -1", ", -1"), (", 'fro'", "")):
+            case(f"sp.norm({f}(ac){order})", f"np.linalg.norm(ac{py})")
+        for order, py in (("nil", "None"), ("1", "1"), ("math.huge", "np.inf"), ("0", "0")):
+            case(f"sp.norm({f}(a), {order}, 1):astype('float64')", f"np.linalg.norm(a, {py}, axis=0)")
+    inputs["p"] = np.array([3, 1, 7, 1])
+    case("D(csr({np.array{1, 0, 3}, {{1, 1, 2}, {2, 3, 1}}}, {shape = {2, 3}}):eliminate_zeros())", "np.array([[0, 1.0, 0], [3, 0, 0]])")
+    # ---- of other matrices
+    for f in formats:
+        case(f"D(sp.kron({f}(a), {f}(b)))", "np.kron(a, b)")
+        case(f"D(sp.kron({f}(ai), {f}(nothing)))", "np.kron(ai, nothing)")
+        case(f"D(sp.kronsum({f}(q), {f}(q9)))", "np.kron(np.eye(9), q) + np.kron(q9, np.eye(8))")
+        case(f"D(sp.hstack{{{f}(a), {f}(ac4)}})", "np.hstack([a, ac4])")
+        case(f"D(sp.vstack({{{f}(a), {f}(b), {f}(a)}}, 'csr'))", "np.vstack([a, b, a])")
+        case(f"D(sp.bmat{{{{{f}(a), false}}, {{{f}(b), {f}(one)}}}})" if False else f"D(sp.bmat{{{{{f}(a), {f}(q8x7)}}, {{false, {f}(q)}}}})" if False else
+             f"D(sp.bmat{{{{{f}(a), false}}, {{false, {f}(one)}}}})", "np.block([[a, np.zeros((7, 6))], [np.zeros((1, 9)), one]])")
+        case(f"D(sp.block_diag{{{f}(a), {f}(one), {f}(a)}})", "D(sp.block_diag([a, one, a]))")
+    case("np.array(sp.random(50, 40, 0.1, {random_state = 3}).nnz)", "np.array(200.0)")
+    case("np.array((sp.random(50, 40, 0.9):tocsr().nnz))", "np.array(1800.0)")
     # ---- what must be refused
     for bad in ("csr(a):dot(x8)", "csr(a):dot(X8)", "csr(a):dot('x')", "csr(a).colour", "csr{vv, {rr, cc}}:asformat('bsr')",
                 "csr({vv, {rr, cc}}, {shape = {6, 9}})", "csr({vv, {rr - 1, cc}}, {shape = {7, 9}})", "csr({vv, {rr, cc['2:']}})",
@@ -112,5 +209,9 @@ def add(case, change, inputs):
                 "csr({x5, np.array({1,2,3,4,5}, {dtype = 'int64'}), np.array({1, 3, 6}, {dtype = 'int64'})}, {shape = {3, 6}})",
                 "csr({vv, {rr * 0.5, cc}})", "csr(x5:reshape(5, 1, 1))", "csr(a, {shapes = 3})", "csr{-1, 4}", "csr(nil)",
                 "sp.diags({{1, 2}, {3}}, {0, 0})", "sp.diags({{1, 2, 3}, {4, 5, 6}}, {0, 1})", "sp.diags({1, 2}, {0})",
-                "sp.eye(3, 3, 'k')", "sp.eye(-1)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
+                "sp.eye(3, 3, 'k')", "sp.eye(-1)", "csr(a) + csr(q)", "csr(a) + 1", "csr(a):multiply(x8)", "csr(a):dot(csr(b))", "csr(a):maximum(csr(ac))", "csr(a):le(csr(b))",
+                "csr(a)[0]", "csr(a)[8]", "csr(a)[{1, 10}]", "csr(a)[{1, 2, 3}]", "csr(a)[{p + 1, {}}]", "csr(a)['1:2']", "csr(a)[{p, p + 3}]",
+                "csr(a):sum(3)", "csr(a):sum(0)", "csr(a):setdiag(x5)", "csr(a):reshape{5, 5}", "csr(a):power(-1)", "1 / csr(a)", "csr(a) / csr(b)",
+                "sp.hstack{csr(a), csr(q)}", "sp.bmat{{false, csr(a)}}", "sp.kron(1, csr(a))", "sp.kronsum(csr(a), csr(q))", "sp.random(5, 5, 2)",
+                "csr(ac):max()", "sp.norm(csr(a), 3)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
         case(bad, "error")

@@ -1,0 +1,266 @@
+-- sparse/arithmetic.lua - sums, products and functions of sparse matrices, entry by entry; sparse times sparse.
+--
+-- What keeps zeros is an array operation on the values.  Two matrices are joined row by row (src/core/sparse_join.c),
+-- by rows or both by columns.  Results have the format of the first operand; triplets and diagonals give rows.
+
+local sparse = require "sparse.core"
+
+local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
+local any, csr, csc, coo, dia = sparse.methods.any, sparse.methods.csr, sparse.methods.csc, sparse.methods.coo,
+  sparse.methods.dia
+local Matrix, is_matrix, vector = sparse.Matrix, sparse.is_matrix, sparse.vector
+
+-- ---- functions of the values ------------------------------------------------------------------------------
+
+-- f(values) at the same places; f must keep zeros.
+function csr.map(a, f) return sparse.with_values(a, f(a.vals)) end
+function csc.map(a, f) return sparse.csc(a.t:map(f)) end
+function coo.map(a, f) return sparse.coo(a.m, a.n, a.rows, a.cols, f(a.vals)) end
+function dia.map(a, f) return sparse.dia(a.m, a.n, a.offs, f(a.diagonals)) end
+
+for _, name in ipairs { "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p",
+                        "rad2deg", "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "abs", "square" } do
+  any[name] = function(a)
+    -- Of triplets, which may name a place twice, the function is not the sum of the functions.
+    if a.format == "coo" then a = a:tocsr() end
+    if a.format == "csr" then a = sparse.canonical(a) end
+    return a:map(np[name])
+  end
+end
+for _, name in ipairs { "conj", "negative", "real", "imag" } do
+  any[name] = function(a) return a:map(np[name]) end
+end
+any.conjugate = any.conj
+
+---@param dtype string
+---@return table matrix
+function any.astype(a, dtype)
+  if dtypes.number[dtype] == a.kind then return a end
+  return a:map(function(vals) return np.astype(vals, dtype) end)
+end
+
+-- A copy whose values are its own.
+function any.copy(a) return a:map(np.copy) end
+
+-- Each entry to the power n, which must be positive (zeros stay).
+---@param n number
+---@return table matrix
+function any.power(a, n)
+  if type(n) ~= "number" or n <= 0 then raise("power: a number above 0 was expected, not %s", sparse.describe(n)) end
+  return sparse.canonical(a:tocsr()):map(function(vals) return vals ^ n end):asformat(a.format)
+end
+
+-- ---- two matrices -----------------------------------------------------------------------------------------
+
+local ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM = 0, 1, 2, 3, 4
+
+local function with_index_type(a, index)
+  if core.dtype_of(a.pos) == index then return a end
+  local name = dtypes.name[index]
+  return sparse.csr(a.m, a.n, np.astype(a.pos, name), np.astype(a.crd, name), a.vals, a)
+end
+sparse.with_index_type = with_index_type
+
+-- Two matrices by rows as kernels want them: of one type of positions, with values of one type.
+local function prepare(a, b, most)
+  local index = sparse.index_type(most, a.m, a.n, b.n)
+  if core.dtype_of(a.pos) == dtypes.INT64 or core.dtype_of(b.pos) == dtypes.INT64 then index = dtypes.INT64 end
+  local dtype = dtypes.promote(a.kind, b.kind)
+  local work = sparse.working_type(dtype)
+  a, b = with_index_type(a, index), with_index_type(b, index)
+  return a, b, sparse.values_in(a, work), sparse.values_in(b, work), dtype, work
+end
+
+local function finish(m, n, pos, crd, vals, dtype, work)
+  if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
+  return sparse.csr(m, n, pos, crd, vals, { unique = true })
+end
+
+local function join_rows(operation, a, b)
+  local va, vb, dtype, work
+  a, b = sparse.canonical(a), sparse.canonical(b)
+  a, b, va, vb, dtype, work = prepare(a, b, a.nnz + b.nnz)
+  local count = vector(dtypes.INT64, a.m)
+  sparse.launch_row_pairs("csr_join_count", "wrrrrrrrr",
+    { count, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
+  local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
+  sparse.launch_whole("csr_join", "rwwrrrrrrrr",
+    { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  return finish(a.m, a.n, pos, crd, vals, dtype, work)
+end
+
+local function join(operation, a, b, who)
+  if a.m ~= b.m or a.n ~= b.n then
+    raise("%s: matrices of shapes (%d, %d) and (%d, %d): they must be the same", who, a.m, a.n, b.m, b.n)
+  end
+  if operation >= MAXIMUM and (dtypes.category[a.kind] == 3 or dtypes.category[b.kind] == 3) then
+    raise("%s: complex numbers have no order", who)
+  end
+  if a.format == "csc" and b.format == "csc" then return sparse.csc(join_rows(operation, a.t, b.t)) end
+  local result = join_rows(operation, a:tocsr(), b:tocsr())
+  return a.format == "csc" and result:tocsc() or result
+end
+
+-- Dense plus or minus sparse is dense.
+local function join_dense(a, x, f, who)
+  local shape = core.shape_of(x)
+  if #shape ~= 2 or shape[1] ~= a.m or shape[2] ~= a.n then
+    raise("%s: a sparse matrix of shape (%d, %d) and an array of shape %s: they must be the same", who, a.m, a.n,
+      core.shape_text(shape))
+  end
+  return f(a:todense(), x)
+end
+
+local function no_operand(x, who)
+  if type(x) == "number" then
+    raise("%s: a number beside a sparse matrix would make it dense; add it to A.data, or to A:todense()", who)
+  end
+  raise("%s: a matrix was expected, not %s", who, sparse.describe(x))
+end
+
+local function additive(operation, f, who)
+  return function(a, b)
+    if not is_matrix(a) then -- an array or a number in front
+      if core.is_array(a) then return join_dense(b, a, function(s, x) return f(x, s) end, who) end
+      no_operand(a, who)
+    end
+    if is_matrix(b) then return join(operation, a, b, who) end
+    if core.is_array(b) and core.ndim_of(b) > 0 then return join_dense(a, b, f, who) end
+    return no_operand(b, who)
+  end
+end
+Matrix.__add = additive(ADD, function(x, y) return x + y end, "+")
+Matrix.__sub = additive(SUBTRACT, function(x, y) return x - y end, "-")
+any.add, any.subtract = Matrix.__add, Matrix.__sub
+
+-- The larger (the smaller) of each two elements, no entry counting as 0.
+---@param b table matrix
+---@return table matrix
+function any.maximum(a, b) return join(MAXIMUM, a, sparse.take_matrix(b, "maximum"), "maximum") end
+function any.minimum(a, b) return join(MINIMUM, a, sparse.take_matrix(b, "minimum"), "minimum") end
+
+-- ---- elementwise products ---------------------------------------------------------------------------------
+
+-- diag(left) A diag(right), of vectors.
+local function scale_rows(a, left, right)
+  local dtype = dtypes.promote(a.kind, dtypes.promote(core.dtype_of(left), core.dtype_of(right)))
+  local work = sparse.working_type(dtype)
+  local name, out = dtypes.name[work], vector(work, a.nnz)
+  sparse.launch_whole("csr_scale", "rwrrrrr",
+    { a.lo, out, a.hi, sparse.values_in(a, work), a.crd, np.astype(left, name), np.astype(right, name) })
+  return sparse.with_values(a, dtype == work and out or np.astype(out, dtypes.name[dtype]))
+end
+
+local function ones(a, n) return np.ones(n, { dtype = a.dtype }) end
+
+-- A times a dense array that has its shape, one row, or one column.
+local function times_array(a, x)
+  local shape = core.shape_of(x)
+  if #shape == 1 then shape = { 1, shape[1] } end
+  local c = a:tocsr()
+  if shape[1] == 1 and shape[2] == a.n then return scale_rows(c, ones(c, a.m), np.ravel(x)) end
+  if shape[1] == a.m and shape[2] == 1 then return scale_rows(c, np.ravel(x), ones(c, a.n)) end
+  if shape[1] ~= a.m or shape[2] ~= a.n then
+    raise("multiply: a sparse matrix of shape (%d, %d) and an array of shape %s: the same shape, one row or " ..
+      "one column was expected", a.m, a.n, core.shape_text(shape))
+  end
+  local at = { sparse.row_of_entries(c):astype("int64") + 1, c.crd:astype("int64") + 1 }
+  return sparse.with_values(c, c.vals * x[at])
+end
+
+-- Element by element: A with a number, a sparse matrix, or an array of its shape, one row, or one column.
+---@param b any
+---@return table matrix
+function any.multiply(a, b)
+  if is_matrix(b) then
+    local one = b.m == a.m and b.n == 1 and a.n ~= 1 or b.n == a.n and b.m == 1 and a.m ~= 1
+    if one then return a:multiply(b:todense()) end
+    return join(MULTIPLY, a, b, "multiply")
+  end
+  if type(b) == "table" then b = np.array(b) end
+  if sparse.is_scalar(b) then
+    if core.is_array(b) then b = np.reshape(b, {}) end
+    return a:map(function(vals) return vals * b end)
+  end
+  core.layout_of(b, "multiply")
+  return times_array(a, b):asformat(a.format == "csc" and "csc" or "csr")
+end
+
+function Matrix.__mul(a, b)
+  if not is_matrix(a) then a, b = b, a end
+  return a:multiply(b)
+end
+
+-- By a number, or element by element by an array of the same shape, one row or one column.
+function Matrix.__div(a, b)
+  if not is_matrix(a) then raise("/: a sparse matrix below a fraction: most of its elements are 0") end
+  if is_matrix(b) then raise("/: by a sparse matrix, most of whose elements are 0") end
+  if sparse.is_scalar(b) then
+    if core.is_array(b) then b = np.reshape(b, {}) end
+    return a:map(function(vals) return vals / b end)
+  end
+  core.layout_of(b, "/")
+  return a:multiply(1 / b)
+end
+
+function Matrix.__unm(a) return a:map(np.negative) end
+function Matrix.__pow(a, n) return a:power(n) end
+
+-- ---- comparisons ------------------------------------------------------------------------------------------
+
+local function where(a, test)
+  local keep = test(a.vals)
+  return sparse.keep_entries(a, keep):map(function(vals) return np.ones(core.size_of(vals), { dtype = "bool" }) end)
+end
+
+-- Where elements differ, or one is less or greater, as a boolean matrix.
+---@param b table|number of a number 0 only
+---@return table matrix
+local function comparison(name, test)
+  any[name] = function(a, b)
+    if b == 0 then b = sparse.empty(a.m, a.n, a.kind) end
+    sparse.take_matrix(b, name)
+    local kind = dtypes.promote(a.kind, b.kind)
+    if dtypes.category[kind] < 2 then kind = dtypes.INT64 end
+    local difference = a:astype(dtypes.name[kind]):tocsr() - b:tocsr()
+    return where(difference, test):asformat(a.format == "csc" and "csc" or nil)
+  end
+end
+comparison("ne", function(v) return np.not_equal(v, 0) end)
+comparison("lt", function(v) return np.less(v, 0) end)
+comparison("gt", function(v) return np.greater(v, 0) end)
+for _, name in ipairs { "eq", "le", "ge" } do
+  any[name] = function()
+    raise("%s: it holds wherever both matrices are 0, so that the result would be dense: use ne, lt, gt", name)
+  end
+end
+
+-- ---- sparse times sparse ----------------------------------------------------------------------------------
+
+local function product_of_rows(a, b)
+  local va, vb, dtype, work
+  a, b, va, vb, dtype, work = prepare(a, b, 0)
+  local count = vector(dtypes.INT64, a.m)
+  sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }, { b.n })
+  local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
+  local index = core.dtype_of(pos)
+  a, b = with_index_type(a, index), with_index_type(b, index)
+  local crd, vals = vector(index, nnz), vector(work, nnz)
+  sparse.launch_whole("csr_multiply", "rwwrrrrrrrr",
+    { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+  return finish(a.m, b.n, pos, crd, vals, dtype, work)
+end
+
+-- The product of two sparse matrices.
+function sparse.times_sparse(a, b)
+  if a.n ~= b.m then
+    raise("dot: shapes (%d, %d) and (%d, %d): the first has %d columns, so the second must have %d rows", a.m, a.n, b.m,
+      b.n, a.n, a.n)
+  end
+  if a.format == "csc" and b.format == "csc" then return sparse.csc(product_of_rows(b.t, a.t)) end
+  local result = product_of_rows(a:tocsr(), b:tocsr())
+  return a.format == "csc" and result:tocsc() or result
+end
+
+return true

@@ -1,0 +1,85 @@
+/* sparse_join.c - what combines two sparse matrices by rows (sparse.h).  w: written, r: read.
+ *
+ *   csr_join_count  w count [n] (int64)  r lo hi crd vals of A  r lo hi crd vals of B
+ *   csr_join        r lo'  w crd' vals'  r A  r B       entry by entry, A op B; what comes out as zero is left out
+ *   csr_multiply_count  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B
+ *   csr_multiply    r lo'  w crd' vals'  r A  r B       the product A B
+ *
+ * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted and
+ * without equal columns; those of results are.
+ *
+ * A row of a product is collected in a hash table by columns, whose size is bounded by the number of terms; its terms
+ * are added in the order of A's entries, so that the table's size does not matter.
+ */
+#include "sparse.h"
+
+#include <complex.h>
+#undef I /* that of complex.h */
+
+enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
+
+#define I       int32_t
+#define V       float
+#define NAME(f) f##_i4_f4
+#include "sparse_pairs.h"
+#define V       double
+#define NAME(f) f##_i4_f8
+#include "sparse_pairs.h"
+#define V       int64_t
+#define NAME(f) f##_i4_i8
+#include "sparse_pairs.h"
+#define UNORDERED
+#define V       float complex
+#define NAME(f) f##_i4_c8
+#include "sparse_pairs.h"
+#define V       double complex
+#define NAME(f) f##_i4_c16
+#include "sparse_pairs.h"
+#undef UNORDERED
+#undef I
+#define I       int64_t
+#define V       float
+#define NAME(f) f##_i8_f4
+#include "sparse_pairs.h"
+#define V       double
+#define NAME(f) f##_i8_f8
+#include "sparse_pairs.h"
+#define V       int64_t
+#define NAME(f) f##_i8_i8
+#include "sparse_pairs.h"
+#define UNORDERED
+#define V       float complex
+#define NAME(f) f##_i8_c8
+#include "sparse_pairs.h"
+#define V       double complex
+#define NAME(f) f##_i8_c16
+#include "sparse_pairs.h"
+#undef UNORDERED
+
+/* The variant `csr_f`, which looks at the types of its arguments number `positions` and `values`. */
+#define VARIANT(f, positions, values)                                                               \
+  static lgt_status csr_##f(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
+                            int64_t hi) {                                                           \
+    static const lgt_sparse_fn table[LGT_SPARSE_INDICES][LGT_SPARSE_VALUES] = {                     \
+        {f##_i4_f4, f##_i4_f8, f##_i4_c8, f##_i4_c16, f##_i4_i8},                                   \
+        {f##_i8_f4, f##_i8_f8, f##_i8_c8, f##_i8_c16, f##_i8_i8}};                                  \
+    int value = lgt_sparse_value(&tiles[values]);                                                   \
+    if (value < 0) return lgt_sparse_bad_value(&tiles[values]);                                     \
+    return table[lgt_sparse_index(&tiles[positions])][value](tiles, nargs, params, lo, hi);         \
+  }
+
+VARIANT(join_count, 1, 4)
+VARIANT(join, 0, 2)
+VARIANT(multiply, 0, 2)
+
+static lgt_status csr_multiply_count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                     int64_t hi) {
+  return (lgt_sparse_index(&tiles[1]) ? multiply_count_i8_f8 : multiply_count_i4_f8)(tiles, nargs, params, lo,
+                                                                                     hi);
+}
+
+const lgt_builtin lgt_sparse_join_builtins[] = {{"csr_join_count", csr_join_count},
+                                                {"csr_join", csr_join},
+                                                {"csr_multiply_count", csr_multiply_count},
+                                                {"csr_multiply", csr_multiply},
+                                                {0}};

@@ -1,0 +1,190 @@
+/* sparse_pairs.h - the kernels of sparse_join.c for one type of positions, I, and one of values, V.
+ *
+ * A template: included once for each pair of types, with NAME(f) for the functions' names; UNORDERED says that values
+ * have no order.
+ */
+
+/* ---- entry by entry ------------------------------------------------------------------------------------ */
+
+static inline V NAME(combine)(int op, V a, V b) {
+  switch (op) {
+    case ADD: return a + b;
+    case SUBTRACT: return a - b;
+    case MULTIPLY: return a * b;
+#ifndef UNORDERED
+    case MAXIMUM: return a >= b ? a : a < b ? b : a + b; /* NaN wins */
+    case MINIMUM: return a <= b ? a : a > b ? b : a + b;
+#endif
+    default: return 0;
+  }
+}
+
+/* Row i of A and of B, whose tiles are at a and b; written to crd and vals if these are there. */
+static inline int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *b, int64_t i, I *crd, V *vals) {
+  const I *ca = a[2].data, *cb = b[2].data;
+  const V *va = a[3].data, *vb = b[3].data;
+  int64_t j = LGT_AT(const I, &a[0], i), k = LGT_AT(const I, &b[0], i), n = 0;
+  int64_t jend = LGT_AT(const I, &a[1], i), kend = LGT_AT(const I, &b[1], i);
+  while (j < jend || k < kend) {
+    bool has_a = k >= kend || (j < jend && ca[j] <= cb[k]), has_b = j >= jend || (k < kend && cb[k] <= ca[j]);
+    I column = has_a ? ca[j] : cb[k];
+    V v = NAME(combine)(op, has_a ? va[j] : 0, has_b ? vb[k] : 0);
+    j += has_a;
+    k += has_b;
+    if ((op == MULTIPLY && !(has_a && has_b)) || v == 0) continue;
+    if (crd) crd[n] = column, vals[n] = v;
+    n++;
+  }
+  return n;
+}
+
+static lgt_status NAME(join_count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                   int64_t hi) {
+  int op = (int)params[0].f;
+  (void)nargs;
+  for (int64_t i = lo; i < hi; i++)
+    LGT_AT(int64_t, &t[0], i) = NAME(join_row)(op, &t[1], &t[5], i, NULL, NULL);
+  return LGT_OK;
+}
+
+static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  int op = (int)params[0].f;
+  (void)nargs;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t to = LGT_AT(const I, &t[0], i);
+    NAME(join_row)(op, &t[3], &t[7], i, (I *)t[1].data + to, (V *)t[2].data + to);
+  }
+  return LGT_OK;
+}
+
+/* ---- products -------------------------------------------------------------------------------------------- */
+
+/* A row being collected: `key` is a table of columns, -1 where it is free; `found` are the places taken, or their
+ * columns. */
+typedef struct NAME(table) {
+  char *memory; /* owned */
+  V *sum;
+  I *key;
+  int64_t *found, *room;
+  uint64_t mask;
+} NAME(table);
+
+static int64_t NAME(terms)(const lgt_tile *a, const lgt_tile *b, int64_t i) {
+  const I *crd = a[2].data;
+  int64_t sum = 0;
+  for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
+    sum += LGT_AT(const I, &b[1], (int64_t)crd[k]) - LGT_AT(const I, &b[0], (int64_t)crd[k]);
+  return sum;
+}
+
+/* A table for the longest of the rows [lo, hi). */
+static lgt_status NAME(table_new)(NAME(table) *table, const lgt_tile *a, const lgt_tile *b, int64_t columns,
+                                  int64_t lo, int64_t hi) {
+  int64_t longest = 0;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t n = NAME(terms)(a, b, i);
+    if (n > longest) longest = n;
+  }
+  if (longest > columns) longest = columns;
+  uint64_t size = 16;
+  while (size < 2 * (uint64_t)longest) size *= 2;
+  table->memory = lgt_mem_alloc(size * (sizeof(V) + sizeof(int64_t) + sizeof(I)));
+  if (!table->memory)
+    return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld terms", (long long)longest);
+  table->sum = (V *)table->memory;
+  table->found = (int64_t *)(table->memory + size * sizeof(V));
+  table->room = table->found + size / 2;
+  table->key = (I *)(table->found + size);
+  table->mask = size - 1;
+  for (uint64_t i = 0; i < size; i++) table->key[i] = -1;
+  return LGT_OK;
+}
+
+static inline uint64_t NAME(place)(const NAME(table) *table, I column) {
+  uint64_t at = ((uint64_t)column * 0x9e3779b97f4a7c15u >> 32) & table->mask;
+  while (table->key[at] != column && table->key[at] != -1) at = (at + 1) & table->mask;
+  return at;
+}
+
+static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, const lgt_scalar *params,
+                                              int64_t lo, int64_t hi) {
+  const lgt_tile *a = &t[1], *b = &t[4];
+  const I *ca = a[2].data, *cb = b[2].data;
+  NAME(table) table = {0};
+  (void)nargs;
+  lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
+  if (status) return status;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t count = 0;
+    for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
+      for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
+           l < end; l++) {
+        uint64_t at = NAME(place)(&table, cb[l]);
+        if (table.key[at] == cb[l]) continue;
+        table.key[at] = cb[l];
+        table.found[count++] = (int64_t)at;
+      }
+    for (int64_t k = 0; k < count; k++) table.key[table.found[k]] = -1;
+    LGT_AT(int64_t, &t[0], i) = count;
+  }
+  lgt_mem_free(table.memory);
+  return LGT_OK;
+}
+
+static void NAME(sort_columns)(int64_t *c, int64_t n, int64_t *room) {
+  if (n > 32) {
+    int64_t half = n / 2, a = 0, b = half, to = 0;
+    NAME(sort_columns)(c, half, room);
+    NAME(sort_columns)(c + half, n - half, room);
+    memcpy(room, c, (size_t)half * sizeof *c);
+    while (a < half) c[to++] = b < n && c[b] < room[a] ? c[b++] : room[a++];
+    return;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    int64_t x = c[i], j = i;
+    for (; j > 0 && c[j - 1] > x; j--) c[j] = c[j - 1];
+    c[j] = x;
+  }
+}
+
+/* Writes the collected row in the order of its columns, and empties the table. */
+static void NAME(write_row)(NAME(table) *table, int64_t count, I *crd, V *vals) {
+  NAME(sort_columns)(table->found, count, table->room);
+  for (int64_t k = 0; k < count; k++) {
+    crd[k] = (I)table->found[k];
+    table->found[k] = (int64_t)NAME(place)(table, crd[k]);
+    vals[k] = table->sum[table->found[k]];
+  }
+  for (int64_t k = 0; k < count; k++) table->key[table->found[k]] = -1;
+}
+
+static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const lgt_tile *a = &t[3], *b = &t[7];
+  const I *ca = a[2].data, *cb = b[2].data;
+  const V *va = a[3].data, *vb = b[3].data;
+  NAME(table) table = {0};
+  (void)nargs;
+  lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
+  if (status) return status;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t count = 0, to = LGT_AT(const I, &t[0], i);
+    for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
+      for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
+           l < end; l++) {
+        uint64_t at = NAME(place)(&table, cb[l]);
+        if (table.key[at] == cb[l]) {
+          table.sum[at] += va[k] * vb[l];
+          continue;
+        }
+        table.key[at] = cb[l];
+        table.sum[at] = va[k] * vb[l];
+        table.found[count++] = cb[l];
+      }
+    NAME(write_row)(&table, count, (I *)t[1].data + to, (V *)t[2].data + to);
+  }
+  lgt_mem_free(table.memory);
+  return LGT_OK;
+}
+
+#undef V
+#undef NAME
