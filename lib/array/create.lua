@@ -161,12 +161,27 @@ local function check_integers(t, dtype)
   end
 end
 
--- An array of a number, a nested table of numbers, or a copy of an array.
----@param value number|boolean|table|lgt_array
+-- Is it an FFI array, as ffi.new("double[10]") makes them?
+local function is_buffer(value)
+  return type(value) == "cdata" and tostring(ffi.typeof(value)):find("%]>$") ~= nil
+end
+
+local function copy_of_buffer(buffer)
+  local a = np.frombuffer(buffer)
+  local dtype, shape = core.dtype_of(a), core.shape_of(a)
+  local count = core.product(shape)
+  local p = core.host_memory(dtype, count)
+  ffi.copy(p, buffer, count * dtypes.size[dtype])
+  return core.adopt(dtype, shape, p)
+end
+
+-- An array of a number, a nested table of numbers, or a copy of an array or of FFI memory.
+---@param value number|boolean|table|lgt_array|ffi.cdata*
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.array(value, options)
   local wanted = take_dtype(options, nil, "array")
+  if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if contains_array(value) then
     local parts = {}
@@ -192,9 +207,10 @@ function np.array(value, options)
   return core.adopt(dtype, shape, p)
 end
 
--- The same, but an array (of the wanted dtype) is returned as it is.
+-- The same, but an array (of the wanted dtype) is returned as it is, and FFI memory is not copied (np.frombuffer).
 ---@return lgt_array
 function np.asarray(value, options)
+  if is_buffer(value) then value = np.frombuffer(value) end
   if core.is_array(value) then
     local wanted = take_dtype(options, nil, "asarray")
     if not wanted or wanted == core.dtype_of(value) then return value end

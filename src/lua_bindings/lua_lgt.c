@@ -332,3 +332,30 @@ lgt_id lgt_lua_array(lua_State *L, int place) {
   }
   return id;
 }
+
+/* ---- memory that arrays share ------------------------------------------------------------------- */
+
+void lgt_lua_unshare(void *count) {
+  int *users = count;
+  if (--*users == 0) free(users);
+}
+
+/* The beginning of DLPack's DLManagedTensor, as in buffer.lua. */
+typedef struct dlpack {
+  struct {
+    void *data;
+    int32_t device[2];
+    int32_t ndim;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+  } tensor;
+  void *context;
+  void (*deleter)(struct dlpack *);
+} dlpack;
+
+void lgt_lua_delete_dlpack(void *managed) {
+  dlpack *d = managed;
+  if (d->deleter) d->deleter(d);
+}

@@ -60,6 +60,13 @@ lgt_status lgt_lua_push(lua_State *L, lgt_id array);
 /* The array at a place of the stack, still Lua's; 0 if there is none. */
 lgt_id lgt_lua_array(lua_State *L, int place);
 
+/* ---- memory that arrays share (lib/array/buffer.lua) --------------------------------------------- */
+
+/* Release callbacks for lgt_array_attach that never enter Lua.  A count (from calloc) of those who use some memory:
+ * the last one frees it.  A DLManagedTensor: its deleter is called. */
+void lgt_lua_unshare(void *count);
+void lgt_lua_delete_dlpack(void *managed);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
