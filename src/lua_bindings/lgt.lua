@@ -401,6 +401,16 @@ function lgt.options(options)
   end
 end
 
+-- Count a loop and show how far it is, on a terminal: see lgt/progress.lua.
+--   for i in lgt.progress(n) do ... end        for i in lgt.progress(first, last, step) do ... end
+--   for i, x in lgt.progress(list) do ... end
+---@param first integer|table the last number, if it is alone; or a list
+---@param last integer?
+---@param step integer?
+---@param options {label: string?}? the last argument: what stands before the bar
+---@return fun(): integer?, any
+function lgt.progress(first, last, step, options) return require("lgt.progress")(lgt, first, last, step, options) end
+
 -- Define a task: see lgt/task.lua.
 function lgt.task(definition) return require("lgt.task")(lgt, definition) end
 
