@@ -22,7 +22,7 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
-local istype, next, type = ffi.istype, next, type
+local istype, next, type = ffi.istype, lgt.next, type
 local bit = require "bit"
 local band, rshift = bit.band, bit.rshift
 

@@ -27,7 +27,7 @@
 
 const char *lgt_version(void) { return LGT_VERSION; }
 
-typedef enum type { INT, COUNT, BOOL, SIZE, TEXT } type;
+typedef enum type { INT, COUNT, BOOL, SIZE, TIME, TEXT } type;
 
 typedef struct variable {
   const char *name;
@@ -35,11 +35,13 @@ typedef struct variable {
   size_t offset; /* within lgt_config */
   const char *initial;
   bool live; /* may change at run time */
+  bool same; /* on all ranks */
   const char *help;
 } variable;
 
 static const variable variables[] = {
-#define X(TYPE, field, def, live, help) {#field, TYPE, offsetof(lgt_config, field), def, live, help},
+#define X(TYPE, field, def, live, same, help) \
+  {#field, TYPE, offsetof(lgt_config, field), def, live, same, help},
     LGT_CONFIG_LIST(X)
 #undef X
 };
@@ -53,6 +55,7 @@ static const char *const expectation[] = {
     [COUNT] = "a whole number, 1 or more",
     [BOOL] = "0 or 1 (or no, yes, off, on, false, true)",
     [SIZE] = "a number, perhaps followed by K, M, G or T",
+    [TIME] = "a number of seconds, more than 0",
 };
 
 static bool parse_int(const char *text, int least, int *out) {
@@ -87,6 +90,15 @@ static bool parse_size(const char *text, int64_t *out) {
   return true;
 }
 
+static bool parse_time(const char *text, double *out) {
+  char *end;
+  if (!isdigit((unsigned char)*text) || strpbrk(text, "xX")) return false;
+  double value = strtod(text, &end);
+  if (*end || value < 1e-3 || value > 1e6) return false;
+  *out = value;
+  return true;
+}
+
 static lgt_status assign(lgt_config *config, const variable *v, const char *text) {
   void *field = (char *)config + v->offset;
   bool good = false;
@@ -102,6 +114,9 @@ static lgt_status assign(lgt_config *config, const variable *v, const char *text
       break;
     case SIZE:
       good = parse_size(text, field);
+      break;
+    case TIME:
+      good = parse_time(text, field);
       break;
     case TEXT: {
       char *copy = lgt_mem_strdup(text);
@@ -266,6 +281,22 @@ lgt_status lgt_config_set_live(lgt_config *config, const char *name, const char 
                  v->name);
 }
 
+void lgt_config_agreed(const lgt_config *config, char *text, size_t room) {
+  size_t used = 0;
+  *text = 0;
+  for (int i = 0; i < NVARIABLE; i++) {
+    const variable *v = &variables[i];
+    const void *field = (const char *)config + v->offset;
+    if (!v->same) continue;
+    lgt_assert(v->type != TEXT && v->type != TIME);
+    int64_t value = v->type == BOOL   ? *(const bool *)field
+                    : v->type == SIZE ? *(const int64_t *)field
+                                      : *(const int *)field;
+    used += (size_t)snprintf(text + used, room - used, "%s=%lld\n", v->name, (long long)value);
+    lgt_assert(used < room);
+  }
+}
+
 /* ---- help ------------------------------------------------------------------------------------- */
 
 static char help[NVARIABLE * 192];
@@ -275,6 +306,7 @@ static const struct {
   const char *name, *text;
 } headings[] = {
     {"cpus", "The machine"},
+    {"ranks", "Several processes"},
     {"fusion", "What is done to launches: turned off, to find a fault"},
     {"cache", "Kernels"},
     {"window", "Sizes"},
@@ -289,7 +321,7 @@ static const char *heading_of(const char *name) {
 
 static void write_help(void) {
   static const char *const placeholder[] = {
-      [INT] = "N", [COUNT] = "N", [BOOL] = "0|1", [SIZE] = "SIZE", [TEXT] = "TEXT"};
+      [INT] = "N", [COUNT] = "N", [BOOL] = "0|1", [SIZE] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT"};
   size_t used = 0;
   for (int i = 0; i < NVARIABLE; i++) {
     const variable *v = &variables[i];

@@ -72,6 +72,23 @@ const char *lgt_version(void);
 /* Change an option of a running runtime, e.g. ("fusion", "0"). */
 lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value);
 
+/* ---- several ranks ------------------------------------------------------------------------ */
+
+typedef struct lgt_ranks lgt_ranks;
+
+/* Join the other processes of this run: those that mpirun or srun started together with this one, or those that
+ * meet at config's `rendezvous`.  Waits until all have come.  A process that nobody started as one of several is the
+ * only rank, which is no error.  Runtimes that are opened with this configuration from now on spread their arrays over
+ * all ranks: each of which must then call the same functions of lgt in the same order.  Once a process, before threads
+ * are started: cores are divided among the ranks of a machine. */
+lgt_status lgt_ranks_open(lgt_config *config, lgt_ranks **ranks);
+int lgt_ranks_rank(const lgt_ranks *ranks);
+int lgt_ranks_size(const lgt_ranks *ranks);
+/* The last call of each rank, after its runtimes are closed: waits until all have come here. */
+lgt_status lgt_ranks_close(lgt_ranks *ranks);
+/* This program cannot go on: ends all ranks, with this message, which is printed once.  Does not return. */
+void lgt_ranks_fail(lgt_ranks *ranks, const char *message);
+
 /* ---- layouts: shapes and views ------------------------------------------------------------ */
 
 typedef struct lgt_layout {

@@ -25,7 +25,14 @@ local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
 local bodies = require "lgt.body"
 
+local ranks = package.loaded["lgt.ranks"] -- nil where this is the only rank
+
 local lgt = { dtypes = dtypes, bodies = bodies, is_value = bodies.is_value }
+
+-- LuaJIT's own, whose order is another one on each rank: for libraries, where order does not matter.
+lgt.next = ranks and ranks.next or next
+-- The keys and values of a table whose keys have no order, which pairs refuses on several ranks.
+function lgt.unordered(t) return lgt.next, t, nil end
 
 -- ---- the library ------------------------------------------------------------------------------
 
@@ -359,8 +366,9 @@ end
 
 function lgt.rank() return C.lgt_rank(rt) end
 function lgt.size() return C.lgt_size(rt) end
--- Seconds since some fixed point.
+-- Seconds since some fixed point; on several ranks those of rank 0.
 function lgt.time() return C.lgt_time() end
+if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 
 -- The runtime's counters since the last reset, by name.
 ---@return table<string, number>

@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #include "err.h"
+#include "lua_ranks.h"
+#include "runtime.h"
 
 enum { LINES = 1024 }; /* a power of two */
 
@@ -103,6 +105,23 @@ static bool begins_with(const char *text, const char *directory) {
   return text[0] == '@' && !strncmp(text + 1, directory, length) && text[1 + length] == '/';
 }
 
+static bool in_libraries(const places *at, const lua_Debug *where) {
+  return where->currentline < 0 || begins_with(where->source, at->library_lua) ||
+         begins_with(where->source, at->runtime_lua);
+}
+
+void lgt_lua_where(lua_State *L, char *text, size_t room) {
+  const binding *b = find_binding(L);
+  lua_Debug where;
+  snprintf(text, room, "an unknown line");
+  for (int level = 1; b && b->at && lua_getstack(L, level, &where); level++) {
+    lua_getinfo(L, "Sl", &where);
+    if (in_libraries(b->at, &where)) continue;
+    snprintf(text, room, "%s:%d", where.short_src, where.currentline);
+    return;
+  }
+}
+
 /* Returns the number (lgt_line) of the line that runs in the first function outside the libraries. */
 static int line_number(lua_State *L) {
   binding *b = lua_touserdata(L, lua_upvalueindex(1));
@@ -110,9 +129,7 @@ static int line_number(lua_State *L) {
   lua_Debug where;
   for (int level = 1; at && lua_getstack(L, level, &where); level++) {
     lua_getinfo(L, "Sl", &where);
-    if (where.currentline < 0 || begins_with(where.source, at->library_lua) ||
-        begins_with(where.source, at->runtime_lua))
-      continue;
+    if (in_libraries(at, &where)) continue;
     size_t slot = ((uintptr_t)where.source / 16 + (size_t)where.currentline * 31) % LINES;
     if (at->line[slot].source != where.source || at->line[slot].line != where.currentline ||
         !at->line[slot].number) {
@@ -178,6 +195,13 @@ int luaopen_lgt(lua_State *L) {
   return 1;
 }
 
+static lgt_status enter_ranks(lua_State *L, const lgt_config *config, const places *at) {
+  char path[PATH_MAX];
+  if (!join(path, at->runtime_lua, "lgt/ranks.lua"))
+    return lgt_err(LGT_IO, "the path of lgt/ranks.lua is too long");
+  return lgt_lua_ranks_install(L, config->peers, path, config->all_output);
+}
+
 lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   places *at = calloc(1, sizeof *at);
   if (!at) return lgt_err(LGT_NO_MEMORY, "out of memory for lgt in a lua_State");
@@ -201,14 +225,14 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config) {
   lua_pushcfunction(L, luaopen_lgt);
   lua_setfield(L, -2, "lgt");
   lua_pop(L, 2);
-  return 0;
+  return config && config->peers ? enter_ranks(L, config, at) : LGT_OK;
 }
 
 /* ---- states ----------------------------------------------------------------------------------- */
 
 lgt_status lgt_lua_attach(lua_State *L, lgt_runtime *rt) {
   if (!find_binding(L)) {
-    lgt_status status = lgt_lua_open(L, NULL);
+    lgt_status status = lgt_lua_open(L, rt->config);
     if (status) return status;
   }
   binding *b = find_binding(L);

@@ -7,6 +7,10 @@
  *   run       chunks: errors, tracebacks, Ctrl-C
  *   prompt    a conversation, in Lua (lgt/prompt.lua), with an editor of lines (edit.c)
  *
+ * Several ranks: `lgt -n 4` forks before anything else happens, and this process becomes their launcher; or this process
+ * finds that mpirun or the like started it as one of several.  All ranks run the script; see lgt/ranks.lua for what they
+ * see of the world, and run.h for their errors.
+ *
  * The runtime opens when the script asks for it, so `lgt -e 'print(1)'` costs what luajit costs.  After
  * the last chunk the program waits for what was launched: a task that failed without anybody looking at
  * its result still makes lgt exit with an error.
@@ -18,9 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "lua_lgt.h"
 #include "options.h"
 #include "prompt.h"
+#include "ranks.h"
 #include "run.h"
 
 /* The global `arg`: the script at 0, its arguments from 1, what came before it at negative places. */
@@ -77,33 +83,46 @@ static int check_scripts(lua_State *L, const command *c) {
   return lua_tointeger(L, -1) != 0;
 }
 
+/* Standard input as a program: what rank 0 reads. */
+static void run_input(lua_State *L, bool several) {
+  if (!several) {
+    run_file(L, NULL); /* its errors leave the status at 0, as in luajit */
+    return;
+  }
+  lua_getglobal(L, "dofile");
+  report(L, call(L, 0, 0));
+}
+
+typedef struct work {
+  command command;
+  lgt_ranks *ranks; /* NULL: this is the only one */
+  bool terminal;    /* standard input, of rank 0, is one */
+  int status;
+} work;
+
 /* What comes after the options: a script, a prompt, standard input. */
-static int run_rest(lua_State *L, const command *c) {
+static int run_rest(lua_State *L, const work *w) {
+  const command *c = &w->command;
   bool has_script = c->script < c->argc;
   if (has_script && run_script(L, c)) return 1;
   if (c->interactive) {
     print_jit_status(L);
     prompt_run(L);
   } else if (!has_script && !c->executes && !c->version) {
-    if (isatty(0)) {
+    if (w->terminal) {
       print_banner();
       print_jit_status(L);
       prompt_run(L);
     } else {
-      run_file(L, NULL); /* its errors leave the status at 0, as in luajit */
+      run_input(L, w->ranks);
     }
   }
   return 0;
 }
 
-typedef struct work {
-  command command;
-  int status;
-} work;
-
 static int protected_main(lua_State *L) {
   work *w = lua_touserdata(L, 1);
-  const command *c = &w->command;
+  command *c = &w->command;
   lua_settop(L, 0);
   w->status = 1;
   if (c->no_environment) {
@@ -113,7 +132,7 @@ static int protected_main(lua_State *L) {
   lua_gc(L, LUA_GCSTOP, 0);
   luaL_openlibs(L);
   lua_gc(L, LUA_GCRESTART, -1);
-  if (lgt_lua_open(L, c->config)) return complain(lgt_message()), 0;
+  if (lgt_lua_open(L, c->config)) return complain_finally(lgt_message()), 0;
   watch_runtime(lgt_lua_runtime(L));
   lgt_lua_tune(L);
   make_arg(L, c);
@@ -123,28 +142,56 @@ static int protected_main(lua_State *L) {
   if (c->interactive) prompt_expect(L);
   int status = options_run(L, c);
   if (status) return w->status = status > 0, 0;
-  if (run_rest(L, c)) return 0;
+  if (run_rest(L, w)) return 0;
   w->status = lgt_lua_finish(L) != 0;
-  if (w->status) complain(lgt_message());
+  if (w->status) complain_finally(lgt_message());
   return 0;
+}
+
+/* Join the other ranks, if there are any.  False: *status is what to exit with. */
+static bool enter_ranks(work *w, int *status) {
+  const command *c = &w->command;
+  lgt_config *config = c->config;
+  bool launcher = false, nothing = c->checks || c->bytecode,
+       bare = !c->executes && !c->version && c->script == c->argc;
+  bool prompt = c->interactive || (bare && isatty(0));
+  lgt_ranks *ranks = NULL;
+  *status = EXIT_FAILURE;
+  if (nothing) return true;
+  lgt_status failed = config->ranks > 1 && !*config->rendezvous
+                          ? lgt_ranks_spawn(config, prompt, &ranks, &launcher, status)
+                          : lgt_ranks_open(config, &ranks);
+  if (failed) return complain(lgt_message()), false;
+  if (launcher) return false;
+  if (lgt_ranks_size(ranks) == 1) return lgt_ranks_close(ranks) == LGT_OK;
+  lgt_ranks_silence(ranks, config->all_output);
+  w->terminal = lgt_ranks_decide(ranks, w->terminal);
+  w->ranks = ranks;
+  run_on_ranks(ranks);
+  return true;
+}
+
+/* The script's state, from its beginning to its end. */
+static void run_all(work *w) {
+  lua_State *L = luaL_newstate();
+  if (!L) return complain_finally("cannot create state: not enough memory");
+  int status = lua_cpcall(L, protected_main, w);
+  if (report(L, status)) w->status = EXIT_FAILURE;
+  lua_close(L);
 }
 
 int main(int argc, char **argv) {
   if (argv[0] && argv[0][0]) program_name = argv[0];
-  work w = {.command = {.argc = argc, .argv = argv}, .status = EXIT_FAILURE};
+  work w = {.command = {.argc = argc, .argv = argv}, .terminal = isatty(0), .status = EXIT_FAILURE};
   w.command.config = lgt_config_new();
   if (!w.command.config) return complain(lgt_message()), EXIT_FAILURE;
   reading got = options_read(&w.command);
-  lua_State *L = got == READ_DONE ? luaL_newstate() : NULL;
-  if (got == READ_STOP) {
-    w.status = EXIT_SUCCESS;
-  } else if (L) {
-    int status = lua_cpcall(L, protected_main, &w);
-    if (report(L, status)) w.status = EXIT_FAILURE;
-    lua_close(L);
-  } else if (got == READ_DONE) {
-    complain("cannot create state: not enough memory");
+  if (got == READ_STOP) w.status = EXIT_SUCCESS;
+  else if (got == READ_DONE && enter_ranks(&w, &w.status)) run_all(&w);
+  if (w.ranks && lgt_ranks_end(w.ranks, w.status ? EXIT_FAILURE : EXIT_SUCCESS)) {
+    complain(lgt_message());
+    w.status = EXIT_FAILURE;
   }
   lgt_config_free(w.command.config);
-  return w.status ? EXIT_FAILURE : EXIT_SUCCESS;
+  return w.status;
 }

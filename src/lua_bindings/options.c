@@ -42,6 +42,7 @@ static void print_help(void) {
       "\nWithout a script: a prompt on a terminal; otherwise standard input is executed.\n"
       "\nAs in luajit:\n%s"
       "\nOf lgt:\n"
+      "  -n N        Run the script on N processes, the ranks, which divide its arrays among them.\n"
       "  --help      Show this.\n"
       "  --version   Show what lgt was built from, and what it finds on this machine.\n"
       "  --check script...\n"
@@ -54,6 +55,7 @@ static void print_help(void) {
       "\nExamples:\n"
       "  lgt script.lua 100            run a script; its arguments are in `arg` and `...`\n"
       "  lgt --cpus=4 script.lua       on four cores\n"
+      "  lgt -n 4 script.lua           on four processes; also mpirun -n 4 lgt script.lua, srun\n"
       "  lgt -i script.lua             then ask for more\n"
       "  LGT_DEBUG=fuse:1 lgt script.lua\n"
       "                                say what was fused\n");
@@ -87,8 +89,9 @@ void print_jit_status(lua_State *L) {
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-/* --name value and --name=value set a variable of the runtime.  Returns how many words it took, 0 on an error. */
-static int read_variable(command *c, char **word) {
+/* --name value and --name=value set a variable of the runtime, --name alone one that is on or off.  Returns how many
+ * words it took, 0 on an error, with its message. */
+static int set_variable(command *c, char **word) {
   char name[64];
   const char *text = *word + 2, *value = strchr(text, '=');
   size_t length = value ? (size_t)(value - text) : strlen(text);
@@ -97,18 +100,37 @@ static int read_variable(command *c, char **word) {
   name[length] = 0;
   for (char *p = name; *p; p++)
     if (*p == '-') *p = '_';
-  int words = value ? 1 : 2;
-  value = value ? value + 1 : word[1];
-  const char *why = NULL;
-  if (!value) why = "it needs a value, or is no option";
-  else if (lgt_config_set(c->config, name, value)) why = lgt_message();
-  if (!why) return words;
-  print_usage();
-  fprintf(stderr, "%s: %s: %s\n", program_name, *word, why);
+  if (value) return lgt_config_set(c->config, name, value + 1) ? 0 : 1;
+  if (word[1] && !lgt_config_set(c->config, name, word[1])) return 2;
+  char why[512];
+  snprintf(why, sizeof why, "%s", word[1] ? lgt_message() : "it needs a value, or is no option");
+  if (!lgt_config_set(c->config, name, "on"))
+    return 1; /* numbers and sizes take no "on", texts take any word */
+  lgt_fail(-1, why);
   return 0;
 }
 
-/* The option at argv[i], of one letter.  How many words it took; 0: it is wrong; -1: options end after it. */
+static int read_variable(command *c, char **word) {
+  int words = set_variable(c, word);
+  if (words) return words;
+  print_usage();
+  fprintf(stderr, "%s: %s: %s\n", program_name, *word, lgt_message());
+  return 0;
+}
+
+/* -n N, -nN. */
+static int read_ranks(command *c, int i) {
+  const char *word = c->argv[i], *value = word[2] ? word + 2 : c->argv[i + 1];
+  const char *why = "it needs a number";
+  if (value && lgt_config_set(c->config, "ranks", value)) why = lgt_message();
+  else if (value) return word[2] ? 1 : 2;
+  print_usage();
+  fprintf(stderr, "%s: -n: %s\n", program_name, why);
+  return -2;
+}
+
+/* The option at argv[i], of one letter.  How many words it took; 0: it is wrong; -1: options end after it;
+ * -2: it is wrong, and has been complained about. */
 static int read_letter(command *c, int i) {
   const char *word = c->argv[i];
   switch (word[1]) {
@@ -131,11 +153,13 @@ static int read_letter(command *c, int i) {
       return 1;
     case 'b': /* the rest belongs to it, and nothing but -O may come before */
       if (c->version || c->loads || c->no_environment) return 0;
-      c->executes = true;
+      c->executes = c->bytecode = true;
       return -1;
     case 'E':
       c->no_environment = true;
       return 1;
+    case 'n':
+      return read_ranks(c, i);
   }
   return 0;
 }
@@ -154,6 +178,7 @@ reading options_read(command *c) {
     if (word[1] != '-') {
       words = read_letter(c, i);
       if (words == 0) return bad_usage();
+      if (words == -2) return READ_BAD;
       if (words < 0) {
         i++;
         break;
@@ -270,14 +295,14 @@ static int save_bytecode(lua_State *L, char **argv) {
 
 /* ---- carrying out -------------------------------------------------------------------------------- */
 
-int options_run(lua_State *L, const command *c) {
+int options_run(lua_State *L, command *c) {
   char **argv = c->argv;
   for (int i = 1; i < c->script; i++) {
     const char *text = argv[i] + 2;
     int status = 0;
     switch (argv[i][1]) {
       case '-':
-        if (*text && !strchr(text, '=')) i++; /* its value */
+        if (*text) i += set_variable(c, argv + i) - 1;
         break;
       case 'e':
         status = run_text(L, *text ? text : argv[++i], "=(command line)");
@@ -293,6 +318,9 @@ int options_run(lua_State *L, const command *c) {
         break;
       case 'b':
         return save_bytecode(L, argv + i);
+      case 'n':
+        if (!*text) i++; /* its value */
+        break;
     }
     if (status) return 1;
   }

@@ -20,6 +20,7 @@ typedef struct command {
   bool interactive;    /* -i */
   bool version;        /* -v, or implied */
   bool executes;       /* -e or -b: without a script, standard input is not read */
+  bool bytecode;       /* -b */
   bool loads;          /* -e, -l or -j */
   bool no_environment; /* -E */
   bool checks;         /* --check: what follows are scripts to examine */
@@ -30,7 +31,7 @@ typedef enum reading { READ_DONE, READ_STOP, READ_BAD } reading;
 /* READ_STOP: --help or --version was answered.  READ_BAD: it was complained about. */
 reading options_read(command *c);
 /* 0; 1 after an error; -1 where -b has done all there is to do. */
-int options_run(lua_State *L, const command *c);
+int options_run(lua_State *L, command *c);
 
 void print_banner(void);
 void print_jit_status(lua_State *L);

@@ -13,7 +13,20 @@ static lua_State *interrupted_state;
 static lgt_runtime *const *watched;
 static bool survives;
 
+static lgt_ranks *all; /* NULL: this is the only one */
+
+void run_on_ranks(lgt_ranks *ranks) { all = ranks; }
+
+void complain_finally(const char *message) {
+  if (all && !survives) {
+    fflush(stdout);
+    lgt_ranks_fail(all, message);
+  }
+  complain(message);
+}
+
 void complain(const char *message) {
+  if (all && lgt_ranks_rank(all) > 0) return; /* all say the same */
   if (program_name) fprintf(stderr, "%s: ", program_name);
   fprintf(stderr, "%s\n", message);
   fflush(stderr);
@@ -22,7 +35,7 @@ void complain(const char *message) {
 int report(lua_State *L, int status) {
   if (status && !lua_isnil(L, -1)) {
     const char *message = lua_tostring(L, -1);
-    complain(message ? message : "(error object is not a string)");
+    complain_finally(message ? message : "(error object is not a string)");
     lua_pop(L, 1);
   }
   return status;

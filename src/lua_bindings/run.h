@@ -15,8 +15,12 @@
 
 extern const char *program_name; /* before messages; NULL at the prompt */
 
+/* What follows runs on several ranks: errors end all of them, except at the prompt. */
+void run_on_ranks(lgt_ranks *ranks);
 /* "lgt: message" on stderr. */
 void complain(const char *message);
+/* The same; on several ranks the end of all. */
+void complain_finally(const char *message);
 /* Complain about the error on the top of the stack if `status` says that there is one.  Returns status. */
 int report(lua_State *L, int status);
 

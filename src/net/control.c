@@ -78,13 +78,23 @@ _Noreturn static void end_alone(lgt_control *c, const char *why) {
   end(c, text, !c->p->gathered || c->rank == 1);
 }
 
-_Noreturn void lgt_control_abort(lgt_control *c, const char *reason) {
+/* The control thread ends the process when the hub has answered. */
+_Noreturn static void end_by(lgt_control *c, int frame, int patience, const char *reason) {
   struct control_private *p = c->p;
+  char text[LGT_WIRE_TEXT];
+  snprintf(text, sizeof text - 64, "%s", reason); /* the hub says who, too */
   pthread_mutex_lock(&p->lock);
-  bool sent = lgt_wire_send(p->socket, LGT_FRAME_ABORT, c->rank, reason, strlen(reason) + 1);
+  bool sent = lgt_wire_send(p->socket, frame, c->rank, text, strlen(text) + 1);
   pthread_mutex_unlock(&p->lock);
-  if (sent) usleep(LAST_WORDS_MS * 1000); /* the control thread ends the process when the hub has answered */
+  for (int64_t until = lgt_wire_now() + patience; sent && lgt_wire_now() < until;) usleep(10000);
   end(c, reason, true);
+}
+
+_Noreturn void lgt_control_abort(lgt_control *c, const char *reason) {
+  end_by(c, LGT_FRAME_ABORT, LAST_WORDS_MS, reason);
+}
+_Noreturn void lgt_control_fail(lgt_control *c, const char *error) {
+  end_by(c, LGT_FRAME_FAIL, 3 * LAST_WORDS_MS, error);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */

@@ -64,6 +64,8 @@ lgt_status lgt_control_address(lgt_control *control, int rank, const char **addr
 
 /* End the run on all ranks, with this reason.  Does not return, unless on_abort does not. */
 _Noreturn void lgt_control_abort(lgt_control *control, const char *reason);
+/* The program ended by this error, on all ranks, as a rule, which is then said once.  As abort otherwise. */
+_Noreturn void lgt_control_fail(lgt_control *control, const char *error);
 /* Makes the submitting thread's wait look around. */
 void lgt_control_wake(lgt_control *control);
 int lgt_control_patience(const lgt_control *control); /* ms */

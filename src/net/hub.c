@@ -23,7 +23,7 @@
 #include "stream.h"
 #include "wire.h"
 
-enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000 };
+enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000, ALL_FAIL_MS = 500 };
 
 typedef struct guest {
   int socket; /* -1: gone */
@@ -36,6 +36,7 @@ typedef struct guest {
   char *version, *agreed; /* owned */
   char *address;          /* owned */
   size_t address_bytes;
+  char *failure; /* owned: the error that ended its program */
 } guest;
 
 struct lgt_hub {
@@ -45,13 +46,14 @@ struct lgt_hub {
   guest **guest; /* owned, in order of arrival */
   int nguest, room;
   guest **rank; /* owned array, size; the guest that is this rank, or NULL */
-  int nhello, nbye;
+  int nhello, nbye, nfailed;
+  int64_t failed;       /* ms: when the first program ended by an error */
   int64_t began, pulse; /* ms: when the hub began, when it last beat */
   int64_t told;         /* ms: when reports were last asked for */
   lgt_report *report;   /* owned: the one that others are compared with */
   int report_rank;
   char *waits; /* owned array, size * WAITS_MAX: what a rank last said it waits for */
-  char reason[1024];
+  char reason[LGT_WIRE_TEXT];
   int culprit;
 };
 
@@ -100,6 +102,7 @@ void lgt_hub_free(lgt_hub *hub) {
     lgt_mem_free(g->version);
     lgt_mem_free(g->agreed);
     lgt_mem_free(g->address);
+    lgt_mem_free(g->failure);
     lgt_mem_free(g);
   }
   lgt_mem_free(hub->guest);
@@ -139,7 +142,10 @@ const char *lgt_hub_reason(const lgt_hub *hub) { return hub->reason; }
 int lgt_hub_culprit(const lgt_hub *hub) { return hub->culprit; }
 
 static int beat_ms(const lgt_hub *hub) { return hub->options.dead_ms ? hub->options.dead_ms / 10 : 1000; }
-int lgt_hub_tick(const lgt_hub *hub) { return beat_ms(hub) / 2 < 1 ? 1 : beat_ms(hub) / 2; }
+int lgt_hub_tick(const lgt_hub *hub) {
+  int tick = beat_ms(hub) / 2 < 1 ? 1 : beat_ms(hub) / 2;
+  return hub->nfailed && tick > ALL_FAIL_MS / 5 ? ALL_FAIL_MS / 5 : tick;
+}
 
 /* ---- failing --------------------------------------------------------------------------------------- */
 
@@ -352,6 +358,38 @@ static void on_abort(lgt_hub *hub, guest *g, const lgt_frame *frame) {
        *why ? why : "no reason given");
 }
 
+/* The errors of two programs; tracebacks hold addresses. */
+static bool same_failure(const char *a, const char *b) {
+  const char *end_a = strstr(a, "\nstack traceback:"), *end_b = strstr(b, "\nstack traceback:");
+  size_t n = end_a ? (size_t)(end_a - a) : strlen(a), m = end_b ? (size_t)(end_b - b) : strlen(b);
+  return n == m && !memcmp(a, b, n);
+}
+
+/* All programs ended by an error, or those that will: says it, once. */
+static void failed(lgt_hub *hub) {
+  const guest *first = NULL;
+  int others = 0;
+  for (int r = 0; r < hub->options.size; r++) {
+    const guest *g = hub->rank[r];
+    if (!g->failure) continue;
+    if (!first) first = g;
+    else others += !same_failure(g->failure, first->failure);
+  }
+  if (hub->nfailed == hub->options.size && !others) return lgt_hub_abort(hub, NOBODY, first->failure);
+  if (!others) return fail(hub, first->rank, "rank %d: %s", first->rank, first->failure);
+  fail(hub, first->rank, "rank %d: %s\n(on %d other rank%s the program ended by another error)", first->rank,
+       first->failure, others, lgt_plural(others));
+}
+
+static void on_fail(lgt_hub *hub, guest *g, const lgt_frame *frame) {
+  if (g->failure || hub->state != LGT_HUB_RUNNING) return;
+  const char *why = lgt_wire_text(frame, 0);
+  if (!(g->failure = lgt_mem_strdup(*why ? why : "an error")))
+    return fail(hub, NOBODY, "out of memory in the hub");
+  if (!hub->nfailed++) hub->failed = lgt_wire_now();
+  if (hub->nfailed == hub->options.size) failed(hub);
+}
+
 static void on_frame(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   g->heard = lgt_wire_now();
   if (frame->type == LGT_FRAME_HELLO) return on_hello(hub, g, frame);
@@ -363,6 +401,8 @@ static void on_frame(lgt_hub *hub, guest *g, const lgt_frame *frame) {
       return send_address(hub, g, frame->rank);
     case LGT_FRAME_REPORT:
       return on_report(hub, g, frame);
+    case LGT_FRAME_FAIL:
+      return on_fail(hub, g, frame);
     case LGT_FRAME_ABORT:
       return on_abort(hub, g, frame);
     case LGT_FRAME_BYE:
@@ -414,4 +454,5 @@ void lgt_hub_serve(lgt_hub *hub) {
   int64_t now = lgt_wire_now();
   pulse(hub, now);
   check_start(hub, now);
+  if (hub->nfailed && hub->state == LGT_HUB_RUNNING && now - hub->failed >= ALL_FAIL_MS) failed(hub);
 }

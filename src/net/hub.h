@@ -2,7 +2,8 @@
  *
  * The hub checks that all ranks arrive and fit together, hands out addresses, hears who is alive, compares
  * the reports of ranks that wait, and is the one place where it is decided that a run has failed: the first
- * reason wins, is sent to every rank, and remains readable here.  It holds no data of the run and takes no
+ * reason wins, is sent to every rank, and remains readable here.  When a program ends by an error it does so on all
+ * ranks, as a rule, so the hub waits a moment for the others before it says that one of them has failed.  It holds no data of the run and takes no
  * part in its messages.
  *
  * It is a state machine without a thread of its own: somebody polls lgt_hub_fd and calls lgt_hub_serve.  The

@@ -126,7 +126,7 @@ static void become_rank(launcher *l, int rank, pid_t parent, int pipes[STREAMS][
 
 static bool tapped(const launcher *l, int rank, int stream) {
   if (l->options.ranks == 1) return false;
-  return stream == 0 ? l->options.all_output : rank || !l->options.prompt;
+  return l->options.all_output ? rank || stream == 0 || !l->options.prompt : rank && stream == 1;
 }
 
 static lgt_status no_resource(const char *what) {

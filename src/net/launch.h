@@ -5,8 +5,9 @@
  * it, however it ends.
  *
  *   stdin    of rank 0 is the launcher's; the others read /dev/null
- *   stdout   of rank 0 is the launcher's; the others' is dropped.  all_output: each line of all, as "[r] line"
- *   stderr   each line of all, as "[r] line" (with one rank as it is)
+ *   stdout   of rank 0 is the launcher's; the others' is dropped
+ *   stderr   of rank 0 likewise; the others' lines as "[r] line"
+ *            all_output: each line of all, as "[r] line" (with one rank as it is)
  *   signals  from a terminal reach everybody anyway; INT, TERM, HUP, USR1 and USR2 sent to the launcher alone are
  *            passed on to all ranks
  *   status   0 if all ranks returned 0; else that of the first that failed, 128 + n if signal n killed it

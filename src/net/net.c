@@ -1,9 +1,11 @@
 /* net.c - see net.h. */
 #include "net.h"
 
+#include "loop.h"
 #include "mem.h"
 
 enum { LEAVE = 0x4c454156 /* the token of leaving */ };
+#define LEAVE_TAG (2 * LGT_PEERS_TAGS - 1)
 
 lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_net **out) {
   lgt_net *net = lgt_mem_zalloc(sizeof *net);
@@ -24,12 +26,37 @@ lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_
   return LGT_OK;
 }
 
+static bool never(void *context) { return (void)context, false; }
+
+_Noreturn void lgt_net_disagree(lgt_net *net, const char *what) {
+  lgt_control_report(net->control, what);
+  lgt_transport_until(net->transport, never, NULL,
+                      what); /* the hub finds where they differ, and ends the run */
+  lgt_net_abort(net, lgt_message());
+}
+
+uint64_t lgt_net_history(const lgt_net *net) {
+  return net->control->stream.hash ^ net->control->stream.position;
+}
+
+/* Have all ranks issued the same stream? */
+static lgt_status compare_streams(lgt_net *net) {
+  uint64_t both[2] = {lgt_net_history(net), ~lgt_net_history(net)};
+  lgt_status status = lgt_allreduce(net->transport, LEAVE_TAG, LGT_REDOP_AND, LGT_UINT64, both, NULL, 2);
+  if (!status && (both[0] ^ both[1]) != UINT64_MAX)
+    lgt_net_disagree(net, "for the ranks to agree on how they end");
+  return status;
+}
+
 static bool all_left(void *context) {
   return atomic_load_explicit(&((lgt_control *)context)->finished, memory_order_acquire);
 }
 
 lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
+  net->left = true;
   lgt_control_note(net->control, LEAVE, line);
+  lgt_status status = compare_streams(net);
+  if (status) return status;
   lgt_transport_leave(net->transport);
   lgt_control_leave(net->control);
   return lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");

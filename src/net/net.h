@@ -41,20 +41,32 @@ typedef struct lgt_net {
   lgt_peers peers;          /* filled by lgt_net_peers */
   lgt_transfer *spare;      /* owned: of the peers, free to use */
   const char *how;          /* the ranks were started */
+  bool left;                /* lgt_net_leave was called */
+  char **line;              /* owned texts: of lgt_net_line */
+  int nline, line_room;
 } lgt_net;
 
 /* Takes over the wire-up.  An error is for this rank to print; the others are told. */
 lgt_status lgt_net_open(const lgt_net_options *options, lgt_wireup *wireup, lgt_net **out);
-/* Returns when all ranks have left. */
+/* Returns when all ranks have left, having issued the same stream. */
 lgt_status lgt_net_leave(lgt_net *net, uint32_t line);
 void lgt_net_free(lgt_net *net);
 /* End the run on all ranks; `reason` says what happened here ("out of memory at heat.lua:12"). */
 _Noreturn void lgt_net_abort(lgt_net *net, const char *reason);
 
-/* The table of operations through which a runtime uses these ranks; it lives as long as `net`.  Tags are cut to 39 bits:
- * those from LGT_PEERS_TAGS on are for messages of others over net->transport. */
+/* The table of operations through which a runtime uses these ranks; it lives as long as `net`.  Tags are cut to
+ * LGT_TAG_BITS; the upper half of them, from LGT_PEERS_TAGS on, is for others than the runtime. */
 #define LGT_PEERS_TAGS ((uint64_t)1 << (LGT_TAG_BITS - 1))
 lgt_peers *lgt_net_peers(lgt_net *net);
+lgt_net *lgt_net_of(lgt_peers *peers); /* NULL if it is another table */
+/* A number for a line that is none of the runtime's, from LGT_NET_LINES on; 0 when out of memory. */
+#define LGT_NET_LINES 0x80000000u
+uint32_t lgt_net_line(lgt_net *net, const char *text);
+
+/* A hash of the stream so far: equal on ranks that have issued the same. */
+uint64_t lgt_net_history(const lgt_net *net);
+/* It was found to differ: has the hub say where. */
+_Noreturn void lgt_net_disagree(lgt_net *net, const char *what);
 
 /* ---- for net.c -------------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "peers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "mem.h"
 #include "net.h"
@@ -21,7 +22,7 @@ struct lgt_transfer {
 
 static lgt_net *net_of(lgt_peers *peers) { return (lgt_net *)((char *)peers - offsetof(lgt_net, peers)); }
 
-static uint64_t outer_tag(uint64_t tag) { return tag & (LGT_PEERS_TAGS - 1); }
+static uint64_t outer_tag(uint64_t tag) { return tag & (((uint64_t)1 << LGT_TAG_BITS) - 1); }
 
 static lgt_transfer *take(lgt_net *net) {
   lgt_transfer *t = net->spare;
@@ -122,8 +123,11 @@ static void peers_note(lgt_peers *peers, uint64_t token, uint32_t line) {
 static void peers_abort(lgt_peers *peers, const char *reason) { lgt_net_abort(net_of(peers), reason); }
 
 void lgt_net_line_text(void *context, uint32_t line, char *text, size_t room) {
-  const lgt_peers *peers = &((lgt_net *)context)->peers;
-  const char *known = line && peers->line_text ? peers->line_text(peers->line_context, line) : NULL;
+  const lgt_net *net = context;
+  const lgt_peers *peers = &net->peers;
+  const char *known = NULL;
+  if (line >= LGT_NET_LINES) known = net->line[line - LGT_NET_LINES];
+  else if (line && peers->line_text) known = peers->line_text(peers->line_context, line);
   snprintf(text, room, "%s", known ? known : "an unknown line");
 }
 
@@ -138,10 +142,22 @@ lgt_peers *lgt_net_peers(lgt_net *net) {
   return p;
 }
 
+lgt_net *lgt_net_of(lgt_peers *peers) { return peers && peers->send == peers_send ? net_of(peers) : NULL; }
+
+uint32_t lgt_net_line(lgt_net *net, const char *text) {
+  for (int i = net->nline - 1; i >= 0; i--) /* a program has few */
+    if (!strcmp(net->line[i], text)) return LGT_NET_LINES + (uint32_t)i;
+  if (!lgt_mem_grow((void **)&net->line, &net->line_room, net->nline + 1, sizeof *net->line)) return 0;
+  if (!(net->line[net->nline] = lgt_mem_strdup(text))) return 0;
+  return LGT_NET_LINES + (uint32_t)net->nline++;
+}
+
 void lgt_net_drop_peers(lgt_net *net) {
   for (lgt_transfer *t = net->spare, *next; t; t = next) {
     next = t->next;
     lgt_mem_free(t);
   }
   net->spare = NULL;
+  for (int i = 0; i < net->nline; i++) lgt_mem_free(net->line[i]);
+  lgt_mem_free(net->line);
 }

@@ -2,7 +2,7 @@
  *
  * A frame is a head and `bytes` of body.  Ranks say HELLO with who they are, ADDRESS with where their
  * transport listens, GET to learn another's, BEAT so as not to be taken for dead, REPORT when they have
- * waited for long, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
+ * waited for long, FAIL when their program has ended by an error, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
  * are there, ADDRESS, BEAT, TELL to ask for a report, ABORT, and BYE when all have said it.
  *
  * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LGT_WIRE_MAGIC 0x31544e4cu /* changes when the frames do */
+#define LGT_WIRE_MAGIC 0x32544e4cu /* changes when the frames do */
+
+enum { LGT_WIRE_TEXT = 4096 }; /* the longest reason, with its zero; longer ones are cut */
 
 typedef enum lgt_frame_type {
   LGT_FRAME_HELLO,   /* lgt_hello, version, what must agree: two strings */
@@ -26,6 +28,7 @@ typedef enum lgt_frame_type {
   LGT_FRAME_BEAT,
   LGT_FRAME_REPORT, /* see stream.h */
   LGT_FRAME_TELL,   /* a position of the stream: uint64 */
+  LGT_FRAME_FAIL,  /* a string: the error that ended the program */
   LGT_FRAME_ABORT, /* caused by `rank`; a string: why */
   LGT_FRAME_BYE
 } lgt_frame_type;

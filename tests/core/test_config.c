@@ -101,9 +101,11 @@ TEST(setting) {
 TEST(bad_values_are_refused_with_a_reason) {
   lgt_config *config = lgt_config_new();
   static const char *const bad[][2] = {
-      {"cpus", ""},     {"cpus", "-1"}, {"cpus", "1x"},  {"cpus", "99999999999"}, {"cpus", " 1"},
-      {"domains", "0"}, {"mem", "K"},   {"mem", "1KB"},  {"mem", "-1"},           {"mem", "0x10"},
-      {"mem", "1e30"},  {"mem", "nan"}, {"fusion", "2"}, {"fusion", ""}};
+      {"cpus", ""},         {"cpus", "-1"},       {"cpus", "1x"},     {"cpus", "99999999999"},
+      {"cpus", " 1"},       {"domains", "0"},     {"mem", "K"},       {"mem", "1KB"},
+      {"mem", "-1"},        {"mem", "0x10"},      {"mem", "1e30"},    {"mem", "nan"},
+      {"fusion", "2"},      {"fusion", ""},       {"heartbeat", "0"}, {"heartbeat", "soon"},
+      {"heartbeat", "1e9"}, {"heartbeat", "inf"}, {"patience", "-1"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     if (lgt_config_set(config, bad[i][0], bad[i][1]) != LGT_BAD_ARGUMENT)
       FAIL("%s = \"%s\"", bad[i][0], bad[i][1]);
@@ -128,6 +130,20 @@ TEST(some_variables_cannot_change_later) {
   CHECK_HAS(lgt_message(), "cpus cannot change while the runtime runs");
   CHECK_EQ(lgt_config_set_live(config, "cpu", "1"), LGT_BAD_ARGUMENT);
   CHECK_HAS(lgt_message(), "did you mean cpus?");
+  lgt_config_free(config);
+}
+
+TEST(what_ranks_must_agree_on) {
+  lgt_config *config = lgt_config_new();
+  char text[1024];
+  CHECK_EQ(lgt_config_set(config, "heartbeat", "0.25"), 0);
+  CHECK(config->heartbeat == 0.25);
+  lgt_config_set(config, "fusion", "0");
+  lgt_config_set(config, "min_tile", "5G");
+  lgt_config_agreed(config, text, sizeof text);
+  CHECK_HAS(text, "fusion=0\n");
+  CHECK_HAS(text, "min_tile=5368709120\n");
+  CHECK(!strstr(text, "cpus") && !strstr(text, "heartbeat"));
   lgt_config_free(config);
 }
 
@@ -167,8 +183,8 @@ TEST(out_of_memory_is_an_error) {
 }
 
 TEST(help_lists_every_variable) {
-#define X(TYPE, field, def, live, help) \
-  CHECK_HAS(lgt_config_help(), help);   \
+#define X(TYPE, field, def, live, same, help) \
+  CHECK_HAS(lgt_config_help(), help);         \
   CHECK(strlen(#field) < 20);
   LGT_CONFIG_LIST(X)
 #undef X
@@ -207,6 +223,7 @@ int main(void) {
   RUN(setting);
   RUN(bad_values_are_refused_with_a_reason);
   RUN(some_variables_cannot_change_later);
+  RUN(what_ranks_must_agree_on);
   RUN(copies_are_independent);
   RUN(out_of_memory_is_an_error);
   RUN(help_lists_every_variable);

@@ -11,11 +11,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--ranks", required=True, help="the program tests/net/ranks.c")
+parser.add_argument("--ranks", default="build/net_ranks", help="the program tests/net/ranks.c")
+parser.add_argument("--lgt", default="build/lgt", help="the program lgt")
 parser.add_argument("-k", default="", help="only cases whose name contains this")
 parser.add_argument("--repeat", type=int, default=1, help="run each case so often")
 arguments = parser.parse_args()
-RANKS = os.path.abspath(arguments.ranks)
+RANKS, LGT = os.path.abspath(arguments.ranks), os.path.abspath(arguments.lgt)
 
 
 class Outcome:
@@ -29,10 +30,13 @@ class Outcome:
 class Running:
     """A command in a process group of its own."""
 
-    def __init__(self, command, env=None):
+    def __init__(self, command, env=None, stdin=""):
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.begin = time.monotonic()
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
+        given = tempfile.TemporaryFile()
+        given.write(stdin.encode())
+        given.seek(0)
+        self.process = subprocess.Popen(command, stdin=given, stdout=self.out, stderr=self.err,
                                         env={**os.environ, **(env or {})}, start_new_session=True)
 
     def wait(self, limit):
@@ -59,8 +63,8 @@ class Running:
         return Outcome(status, *texts, seconds)
 
 
-def run(command, limit=30, env=None):
-    return Running(command, env).wait(limit)
+def run(command, limit=30, env=None, stdin=""):
+    return Running(command, env, stdin).wait(limit)
 
 
 def wait_for_pids(folder, n, limit=20):

@@ -115,7 +115,7 @@ def exit_all():
 
 def output(all_output):
     outcome = run([RANKS, "-n", "3", *(["--all-output"] if all_output else []), "output"])
-    err = ["[0] err of 0", "[1] err of 1", "[2] err of 2"]
+    err = sorted(["[0] err of 0" if all_output else "err of 0", "[1] err of 1", "[2] err of 2"])
     out = ["out of 0", "unfinisheddone"]
     if all_output:
         out = ["[0] out of 0", "[0] unfinisheddone"] + [f"[{r}] {x}" for r in (1, 2) for x in (f"out of {r}", "unfinished")]

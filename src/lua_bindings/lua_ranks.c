@@ -1,0 +1,232 @@
+/* lua_ranks.c - see lua_ranks.h.
+ *
+ * A *shared* function runs on rank 0 only; its results, or its error, are broadcast.  Calling one is an operation of the
+ * stream, so a rank that calls it alone is found out.  Values travel as: count of values or -1 for an error, then for each
+ * a letter and its bytes.
+ */
+#include "lua_ranks.h"
+
+#include <lauxlib.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "err.h"
+#include "mem.h"
+#include "ranks.h"
+
+enum { INLINE = 112 };
+
+/* The first message; longer values come in a second one. */
+typedef struct head {
+  int64_t bytes;
+  uint64_t history; /* of rank 0, to notice at once that another has done something else */
+  char data[INLINE];
+} head;
+
+typedef struct packet {
+  char *data; /* owned */
+  int bytes, room;
+  bool complete; /* false: out of memory */
+} packet;
+
+static uint64_t turn; /* tags: one run a process */
+
+static lgt_peers *peers_of(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
+
+static void note(lua_State *L, lgt_peers *peers, const char *name) {
+  char where[160];
+  uint64_t token = 14695981039346656037u;
+  lgt_lua_where(L, where, sizeof where);
+  for (const char *c = name; *c; c++) token = (token ^ (unsigned char)*c) * 1099511628211u;
+  for (const char *c = where; *c; c++) token = (token ^ (unsigned char)*c) * 1099511628211u;
+  peers->note(peers, token, lgt_ranks_line(peers, where));
+}
+
+/* ---- values as bytes ------------------------------------------------------------------------------------ */
+
+static void append(packet *p, const void *data, size_t bytes) {
+  p->complete = p->complete && bytes < INT32_MAX - (size_t)p->bytes &&
+                lgt_mem_grow((void **)&p->data, &p->room, p->bytes + (int)bytes, 1);
+  if (!p->complete) return;
+  memcpy(p->data + p->bytes, data, bytes);
+  p->bytes += (int)bytes;
+}
+
+/* False if the value cannot travel. */
+static bool append_value(lua_State *L, packet *p, int place) {
+  switch (lua_type(L, place)) {
+    case LUA_TNIL:
+      append(p, "-", 1);
+      return true;
+    case LUA_TBOOLEAN:
+      append(p, lua_toboolean(L, place) ? "t" : "f", 1);
+      return true;
+    case LUA_TNUMBER: {
+      lua_Number x = lua_tonumber(L, place);
+      append(p, "n", 1);
+      append(p, &x, sizeof x);
+      return true;
+    }
+    case LUA_TSTRING: {
+      size_t length;
+      const char *text = lua_tolstring(L, place, &length);
+      uint64_t n = length;
+      append(p, "s", 1);
+      append(p, &n, sizeof n);
+      append(p, text, length);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The values from `base` to the top, or the error on the top. */
+static void pack(lua_State *L, packet *p, int base, int status) {
+  int32_t count = lua_gettop(L) - base + 1;
+  *p = (packet){.complete = true};
+  append(p, &count, sizeof count);
+  for (int i = base; i <= lua_gettop(L) && !status; i++)
+    if (!append_value(L, p, i)) {
+      lua_pushfstring(L, "a %s cannot be sent to other ranks", luaL_typename(L, i));
+      status = LUA_ERRRUN;
+    }
+  if (!status) return;
+  const char *message = lua_tostring(L, -1);
+  p->bytes = 0;
+  count = -1;
+  append(p, &count, sizeof count);
+  lua_pushstring(L, message ? message : "(error object is not a string)");
+  append_value(L, p, lua_gettop(L));
+}
+
+static const char *push_value(lua_State *L, const char *at) {
+  lua_Number x;
+  uint64_t length;
+  switch (*at++) {
+    case 'n':
+      memcpy(&x, at, sizeof x);
+      lua_pushnumber(L, x);
+      return at + sizeof x;
+    case 's':
+      memcpy(&length, at, sizeof length);
+      lua_pushlstring(L, at + sizeof length, length);
+      return at + sizeof length + length;
+    case 't':
+    case 'f':
+      lua_pushboolean(L, at[-1] == 't');
+      return at;
+    default:
+      lua_pushnil(L);
+      return at;
+  }
+}
+
+/* ---- messages --------------------------------------------------------------------------------------------- */
+
+typedef struct awaited {
+  lgt_peers *peers;
+  lgt_transfer *transfer;
+  bool intact;
+} awaited;
+
+static bool is_over(void *context) {
+  awaited *a = context;
+  return a->peers->done(a->peers, a->transfer, &a->intact);
+}
+
+static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {
+  awaited a = {peers, transfer, false};
+  if (!transfer) peers->abort(peers, lgt_message());
+  peers->until(peers, is_over, &a, what);
+  if (!a.intact) peers->abort(peers, "a message between ranks of the same program has another length");
+}
+
+static uint64_t next_tag(void) { return LGT_PEERS_TAGS + (turn++ & (LGT_PEERS_TAGS / 2 - 1)); }
+
+/* Rank 0's packet becomes everybody's. */
+static void broadcast(lgt_peers *peers, packet *p, const char *what) {
+  lgt_net *net = lgt_net_of(peers);
+  head h = {.bytes = p->bytes, .history = net ? lgt_net_history(net) : 0};
+  uint64_t tag = next_tag(), rest = next_tag();
+  if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
+  finish(peers, peers->broadcast(peers, tag, 0, &h, sizeof h, true), what);
+  if (net && h.history != lgt_net_history(net)) lgt_net_disagree(net, what);
+  if (peers->rank) {
+    if (!lgt_mem_grow((void **)&p->data, &p->room, (int)h.bytes, 1)) peers->abort(peers, "out of memory");
+    p->bytes = (int)h.bytes;
+    if (h.bytes <= INLINE) memcpy(p->data, h.data, (size_t)h.bytes);
+  }
+  if (h.bytes > INLINE) finish(peers, peers->broadcast(peers, rest, 0, p->data, (size_t)h.bytes, true), what);
+}
+
+/* ---- functions of Lua --------------------------------------------------------------------------------------- */
+
+/* share(name, f, ...) -> what f(...) returns on rank 0, or its error. */
+static int share(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  const char *name = luaL_checkstring(L, 1);
+  char what[80];
+  packet p = {0};
+  note(L, peers, name);
+  if (peers->rank == 0) {
+    int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
+    pack(L, &p, 2, status);
+    if (!p.complete) peers->abort(peers, "out of memory");
+  }
+  snprintf(what, sizeof what, "for what %s gives on rank 0", name);
+  broadcast(peers, &p, what);
+  lua_settop(L, 1);
+  int32_t count;
+  memcpy(&count, p.data, sizeof count);
+  const char *at = p.data + sizeof count;
+  if (count >= 0 && !lua_checkstack(L, count + 4)) peers->abort(peers, "too many values");
+  for (int i = 0; i < (count < 0 ? 1 : count); i++) at = push_value(L, at);
+  lgt_mem_free(p.data);
+  if (count >= 0) return count;
+  char where[160];
+  lgt_lua_where(L, where, sizeof where);
+  if (!strncmp(lua_tostring(L, -1), where, strlen(where))) return lua_error(L);
+  return luaL_error(L, "%s: %s", where, lua_tostring(L, -1));
+}
+
+/* meet(name): returns when all ranks have come here. */
+static int meet(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  const char *name = luaL_checkstring(L, 1);
+  char what[80];
+  int64_t one = 1;
+  note(L, peers, name);
+  snprintf(what, sizeof what, "for all ranks to come to %s", name);
+  finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("sum"), LGT_INT64, &one, NULL, 1, true), what);
+  return 0;
+}
+
+/* leave(status): before the process ends. */
+static int leave(lua_State *L) {
+  char where[160];
+  lgt_lua_where(L, where, sizeof where);
+  lgt_ranks_leave(peers_of(L), where, (int)luaL_optinteger(L, 1, 0));
+  return 0;
+}
+
+lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
+  static const luaL_Reg functions[] = {{"share", share}, {"meet", meet}, {"leave", leave}, {NULL, NULL}};
+  int status = luaL_loadfile(L, path);
+  if (!status) {
+    lua_newtable(L);
+    for (const luaL_Reg *f = functions; f->name; f++) {
+      lua_pushlightuserdata(L, peers);
+      lua_pushcclosure(L, f->func, 1);
+      lua_setfield(L, -2, f->name);
+    }
+    lua_pushinteger(L, peers->rank);
+    lua_setfield(L, -2, "rank");
+    lua_pushboolean(L, peers->rank == 0 || all_output);
+    lua_setfield(L, -2, "speaks");
+    status = lua_pcall(L, 1, 0, 0);
+  }
+  if (!status) return LGT_OK;
+  lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return LGT_SCRIPT;
+}

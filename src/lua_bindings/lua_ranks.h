@@ -1,0 +1,23 @@
+/* lua_ranks.h - a lua_State on several ranks: what scripts read from outside is the same on all of them.
+ *
+ * Every rank runs the script, so that whatever decides what it does must be alike: lgt/ranks.lua replaces the functions
+ * of Lua that look outside (clocks, the environment, files) or whose results depend on addresses (pairs, next).  Here is
+ * what it needs: values of rank 0 for everybody.
+ */
+#ifndef LGT_LUA_RANKS_H
+#define LGT_LUA_RANKS_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lgt.h"
+
+struct lgt_peers;
+
+/* Replace them in L.  `path`: of lgt/ranks.lua.  all_output: every rank prints. */
+lgt_status lgt_lua_ranks_install(lua_State *L, struct lgt_peers *peers, const char *path, bool all_output);
+/* Of lua_lgt.c: "file:line" of what runs in the first function outside of the libraries. */
+void lgt_lua_where(lua_State *L, char *text, size_t room);
+
+#endif

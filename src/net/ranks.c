@@ -1,0 +1,259 @@
+/* ranks.c - see ranks.h. */
+#include "ranks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "helper.h"
+#include "launch.h"
+#include "mem.h"
+
+enum { AGREED_ROOM = 1024 };
+#define SEATS_TAG  (LGT_PEERS_TAGS + LGT_PEERS_TAGS / 2)
+#define DECIDE_TAG (SEATS_TAG + 1)
+
+struct lgt_ranks {
+  lgt_net *net; /* owned; NULL: this is the only rank */
+  bool launched;
+};
+
+/* ---- the machine ---------------------------------------------------------------------------------------- */
+
+/* Where a rank runs: equal for those that compete for the same cores. */
+typedef struct seat {
+  uint64_t machine, cores;
+} seat;
+
+static uint64_t hash_bytes(const void *data, size_t bytes) {
+  const unsigned char *p = data;
+  uint64_t h = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 1099511628211u;
+  return h;
+}
+
+/* The part-th of `count` equal parts of the cores of `set`, neighbours in the machine. */
+static bool cut_cores(const cpu_set_t *set, int part, int count, cpu_set_t *out) {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology)) return false;
+  int n = CPU_COUNT(set), seen = 0;
+  CPU_ZERO(out);
+  if (hwloc_topology_load(topology) == 0)
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, o));) {
+      if (o->os_index >= CPU_SETSIZE || !CPU_ISSET(o->os_index, set)) continue;
+      if (seen * (int64_t)count / n == part) CPU_SET(o->os_index, out);
+      seen++;
+    }
+  hwloc_topology_destroy(topology);
+  return seen == n && CPU_COUNT(out) > 0;
+}
+
+/* Cores and memory are divided among the ranks of this machine, cores unless somebody has done so. */
+static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
+  const lgt_control *control = ranks->net->control;
+  int size = control->size, local = control->local_size, competing = 0, before = 0;
+  if (config->mem == 0 && local > 1) config->mem = lgt_mem_available("") / 10 * 9 / local;
+  cpu_set_t set, own;
+  lgt_place here;
+  lgt_place_here(&here);
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set)) CPU_SET(0, &set);
+  seat *seats = lgt_mem_zalloc((size_t)size * sizeof *seats);
+  int64_t *offset = lgt_mem_alloc(((size_t)size + 1) * sizeof *offset);
+  lgt_status status = LGT_OK;
+  if (!seats || !offset) status = lgt_err(LGT_NO_MEMORY, "out of memory for %d ranks", size);
+  for (int r = 0; r <= size && !status; r++) offset[r] = r * (int64_t)sizeof *seats;
+  if (!status) {
+    seats[control->rank] =
+        (seat){hash_bytes(here.machine, sizeof here.machine), hash_bytes(&set, sizeof set)};
+    status = lgt_allgather(ranks->net->transport, SEATS_TAG, seats, offset);
+  }
+  for (int r = 0; r < size && !status; r++) {
+    bool same = !memcmp(&seats[r], &seats[control->rank], sizeof *seats);
+    competing += same;
+    before += same && r < control->rank;
+  }
+  lgt_mem_free(seats);
+  lgt_mem_free(offset);
+  if (status || config->cpus || competing < 2) return status;
+  if (CPU_COUNT(&set) < competing || !cut_cores(&set, before, competing, &own)) config->cpus = 1;
+  else if (sched_setaffinity(0, sizeof own, &own)) config->cpus = CPU_COUNT(&own);
+  return LGT_OK;
+}
+
+/* ---- joining ---------------------------------------------------------------------------------------------- */
+
+static int milliseconds(double seconds) { return (int)(seconds * 1e3 + 0.5); }
+
+/* What must be alike: the options, and the instructions that kernels use, since they decide about bits. */
+static void agreed_text(const lgt_config *config, char *text, size_t room) {
+  lgt_config_agreed(config, text, room);
+  size_t used = strlen(text);
+  const char *isa = *config->isa ? config->isa : lgt_isa_name(lgt_isa_host());
+  snprintf(text + used, room - used, "isa=%s\n", isa);
+}
+
+static lgt_status join(lgt_config *config, lgt_wireup *wireup, lgt_ranks **out) {
+  lgt_ranks *ranks = lgt_mem_zalloc(sizeof *ranks);
+  if (!ranks) return lgt_err(LGT_NO_MEMORY, "out of memory for the ranks");
+  char agreed[AGREED_ROOM];
+  agreed_text(config, agreed, sizeof agreed);
+  lgt_net_options options = {.tcp = config->tcp,
+                             .control = {.version = lgt_version(),
+                                         .agreed = agreed,
+                                         .start_ms = milliseconds(config->start_timeout),
+                                         .dead_ms = milliseconds(config->heartbeat),
+                                         .patience_ms = milliseconds(config->patience)}};
+  ranks->launched = wireup->launched;
+  lgt_status status = LGT_OK;
+  if (wireup->size > 1) status = lgt_net_open(&options, wireup, &ranks->net);
+  else lgt_wireup_close(wireup);
+  if (!status && ranks->net) {
+    status = take_share(ranks, config);
+    if (status) lgt_net_abort(ranks->net, lgt_message());
+    config->peers = lgt_net_peers(ranks->net);
+  }
+  if (status) lgt_mem_free(ranks);
+  else *out = ranks;
+  return status;
+}
+
+lgt_status lgt_ranks_open(lgt_config *config, lgt_ranks **out) {
+  lgt_wireup_options options = {
+      .rank = config->rank, .size = config->ranks, .start_ms = milliseconds(config->start_timeout)};
+  if (*config->rendezvous) options.rendezvous = config->rendezvous;
+  else if (config->rank)
+    return lgt_err(LGT_BAD_ARGUMENT, "rank = %d, but no rendezvous: give --rendezvous HOST:PORT",
+                   config->rank);
+  lgt_wireup wireup;
+  lgt_status status = lgt_wireup_find(&options, &wireup);
+  if (status) return status;
+  if (config->ranks && config->ranks != wireup.size) {
+    status =
+        wireup.size > 1
+            ? lgt_err(LGT_BAD_ARGUMENT, "ranks = %d, but %s started %d processes: leave the number to it",
+                      config->ranks, wireup.how, wireup.size)
+            : lgt_err(LGT_BAD_ARGUMENT,
+                      "ranks = %d, but nobody started them: use lgt -n, mpirun, srun, or a rendezvous",
+                      config->ranks);
+    lgt_wireup_close(&wireup);
+    return status;
+  }
+  return join(config, &wireup, out);
+}
+
+lgt_status lgt_ranks_spawn(lgt_config *config, bool prompt, lgt_ranks **out, bool *launcher, int *status) {
+  lgt_spawn_options options = {.ranks = config->ranks,
+                               .all_output = config->all_output,
+                               .prompt = prompt,
+                               .start_ms = milliseconds(config->start_timeout),
+                               .dead_ms = milliseconds(config->heartbeat)};
+  lgt_wireup wireup;
+  if (getenv("PMIX_RANK"))
+    return lgt_err(LGT_BAD_ARGUMENT, "%d ranks inside of another launcher's process: leave the number to it",
+                   config->ranks);
+  lgt_status result = lgt_spawn(&options, &wireup, launcher, status);
+  return result || *launcher ? result : join(config, &wireup, out);
+}
+
+int lgt_ranks_rank(const lgt_ranks *ranks) { return ranks->net ? ranks->net->rank : 0; }
+int lgt_ranks_size(const lgt_ranks *ranks) { return ranks->net ? ranks->net->size : 1; }
+lgt_peers *lgt_ranks_peers(lgt_ranks *ranks) { return ranks->net ? &ranks->net->peers : NULL; }
+
+lgt_status lgt_ranks_close(lgt_ranks *ranks) {
+  if (!ranks) return LGT_OK;
+  lgt_status status = LGT_OK;
+  if (ranks->net && !ranks->net->left) status = lgt_net_leave(ranks->net, 0);
+  lgt_net_free(ranks->net);
+  lgt_mem_free(ranks);
+  return status;
+}
+
+lgt_status lgt_ranks_end(lgt_ranks *ranks, int status) {
+  if (ranks && ranks->net) lgt_ranks_leave(&ranks->net->peers, "the end of the program", status);
+  return lgt_ranks_close(ranks);
+}
+
+bool lgt_ranks_decide(lgt_ranks *ranks, bool mine) {
+  unsigned char decision = mine;
+  if (ranks->net && lgt_broadcast(ranks->net->transport, DECIDE_TAG, 0, &decision, 1))
+    lgt_net_abort(ranks->net, lgt_message());
+  return decision;
+}
+
+/* ---- output ------------------------------------------------------------------------------------------------ */
+
+/* The terminal or pipe of a rank whose lines are marked. */
+static struct {
+  int rank, fd;
+  bool middle; /* of a line */
+} marked;
+
+static ssize_t write_marked(void *cookie, const char *text, size_t bytes) {
+  (void)cookie;
+  char line[4096 + 32];
+  size_t used = 0;
+  for (size_t i = 0; i < bytes; i++) {
+    if (!marked.middle) used += (size_t)snprintf(line + used, sizeof line - used, "[%d] ", marked.rank);
+    line[used++] = text[i];
+    marked.middle = text[i] != '\n';
+    if (marked.middle && used < 4096 && i + 1 < bytes) continue;
+    for (size_t done = 0; done < used;) {
+      ssize_t n = write(marked.fd, line + done, used - done);
+      if (n < 0 && errno != EINTR) return -1;
+      if (n > 0) done += (size_t)n;
+    }
+    used = 0;
+  }
+  return (ssize_t)bytes;
+}
+
+void lgt_ranks_silence(const lgt_ranks *ranks, bool all_output) {
+  if (!ranks->net || ranks->launched) return;
+  fflush(stdout);
+  if (all_output) {
+    marked.rank = ranks->net->rank;
+    marked.fd = 1;
+    FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_marked});
+    if (stream) stdout = stream, setvbuf(stream, NULL, _IOLBF, 4096);
+  } else if (ranks->net->rank) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) return;
+    dup2(null, 1);
+    close(null);
+  }
+}
+
+/* ---- lines, and the end -------------------------------------------------------------------------------------- */
+
+uint32_t lgt_ranks_line(lgt_peers *peers, const char *text) {
+  lgt_net *net = lgt_net_of(peers);
+  return net ? lgt_net_line(net, text) : 0;
+}
+
+void lgt_ranks_leave(lgt_peers *peers, const char *line, int status) {
+  lgt_net *net = lgt_net_of(peers);
+  if (!net || net->left) return;
+  uint32_t number = lgt_net_line(net, line);
+  lgt_control_note(net->control, 0x65786974u ^ (uint64_t)(unsigned)status << 32, number);
+  if (lgt_net_leave(net, number)) lgt_net_abort(net, lgt_message());
+}
+
+_Noreturn void lgt_peers_fail(lgt_peers *peers, const char *error) {
+  lgt_net *net = lgt_net_of(peers);
+  if (net) lgt_control_fail(net->control, error);
+  fprintf(stderr, "lgt: %s\n", error);
+  _exit(1);
+}
+
+void lgt_ranks_fail(lgt_ranks *ranks, const char *error) {
+  if (ranks->net) lgt_control_fail(ranks->net->control, error);
+  fprintf(stderr, "lgt: %s\n", error);
+  exit(1);
+}

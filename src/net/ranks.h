@@ -1,0 +1,38 @@
+/* ranks.h - a run of several ranks by what a configuration says: for the program, and for hosts (lgt.h).
+ *
+ *   who         -n N forks them here; a rendezvous, PMIx or Slurm found them
+ *   share       the ranks of one machine share its cores and its memory: each gets its part, unless the launcher has
+ *               bound it to cores already, or --cpus and --mem say otherwise
+ *   lines       source lines that operations of the program itself are noted with, besides the runtime's
+ *   end         all together, by an error that all have, or by one that only one has
+ *
+ * Thread: the submitting thread.
+ */
+#ifndef LGT_RANKS_H
+#define LGT_RANKS_H
+
+#include "net.h"
+
+#pragma GCC visibility push(default)
+
+/* `lgt -n N`: as lgt_ranks_open, after forking config->ranks of them.  In the launcher, when all have ended: *launcher is
+ * true, and *status what to exit with.  prompt: rank 0 talks to a terminal. */
+lgt_status lgt_ranks_spawn(lgt_config *config, bool prompt, lgt_ranks **out, bool *launcher, int *status);
+/* Of ranks that nobody silences from outside (not `lgt -n`): what this one prints is dropped, or marked with its rank. */
+void lgt_ranks_silence(const lgt_ranks *ranks, bool all_output);
+lgt_peers *lgt_ranks_peers(lgt_ranks *ranks); /* NULL: this is the only one */
+/* Rank 0's opinion. */
+bool lgt_ranks_decide(lgt_ranks *ranks, bool mine);
+/* As lgt_ranks_close, at the end of a program that exits with this status. */
+lgt_status lgt_ranks_end(lgt_ranks *ranks, int status);
+
+/* A number for a line of the program, for lgt_peers.note.  0 if the peers are no ranks of a real run. */
+uint32_t lgt_ranks_line(lgt_peers *peers, const char *text);
+/* The program has ended with this exit status, here, at this line; returns when it has on all ranks. */
+void lgt_ranks_leave(lgt_peers *peers, const char *line, int status);
+/* The program ended by this error, on all ranks, as a rule. */
+_Noreturn void lgt_peers_fail(lgt_peers *peers, const char *error);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,330 @@
+#!/usr/bin/python3
+"""The program on several ranks: the same script everywhere sees the same world, speaks once, and ends together.
+
+Every fault must end all ranks: soon, with one message, an exit status other than 0, and nothing left behind.
+"""
+import itertools
+import os
+import re
+import shutil
+import signal
+import socket
+import tempfile
+import time
+
+from common import LGT, Running, Skip, case, finish, left_behind, run, segments
+
+# Ranks that end in the middle leak, and their threads are alive then.
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+QUICK = ["--heartbeat=1", "--patience=0.2"]
+DEATH, SILENCE = 2.5, 4.5  # seconds from the fault to the end
+MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
+folder = tempfile.mkdtemp(prefix="lgt-ranks-")
+numbers = itertools.count()
+
+
+def script(text):
+    path = os.path.join(folder, f"s{next(numbers)}.lua")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("", 0))
+        return s.getsockname()[1]
+
+
+# ---- what all ranks see
+
+def alike(text, *options, stdin="", expect=None, n=3):
+    """Every rank prints the same, and what is expected."""
+    def check():
+        outcome = run([LGT, "-n", str(n), *QUICK, "--all-output", *options, script(text)], stdin=stdin)
+        if outcome.status or outcome.err:
+            return str(outcome)
+        of = [[line[4:] for line in outcome.out.splitlines() if line.startswith(f"[{r}] ")] for r in range(n)]
+        if not of[0] or any(lines != of[0] for lines in of):
+            return f"the ranks print different lines: {of}"
+        printed = "\n".join(of[0])
+        return None if expect is None or re.fullmatch(expect, printed) else f"printed {printed!r}, expected {expect!r}"
+    return check
+
+
+def prints(text, expected, *options, status=0, err="", n=3, stdin=""):
+    """Only rank 0 is heard; once."""
+    def check():
+        outcome = run([LGT, "-n", str(n), *QUICK, *options, script(text)], stdin=stdin)
+        good = outcome.status == status and outcome.out == expected and re.fullmatch(err, outcome.err.rstrip("\n"), re.S)
+        return None if good else str(outcome)
+    return check
+
+
+KEYS = """
+local keys = {}
+for i = 1, 40 do keys["k" .. i] = i end
+for i = 1, 5 do keys[i] = i end
+keys[2.5], keys[-1], keys[100], keys[true], keys[false], keys[print] = 1, 2, 3, 4, 5, 6
+local function name(k) return type(k) == "function" and "print" or tostring(k) end
+local by_pairs, by_next, by_foreach = {}, {}, {}
+for k, v in pairs(keys) do
+  by_pairs[#by_pairs + 1] = name(k)
+  if k == "k7" then keys[k] = nil end -- legal during a traversal
+end
+local k = next(keys)
+while k ~= nil do
+  by_next[#by_next + 1] = name(k)
+  k = next(keys, k)
+end
+table.foreach(keys, function(key) by_foreach[#by_foreach + 1] = name(key) end)
+print(table.concat(by_pairs, " "))
+local left = table.concat(by_pairs, " "):gsub("k7 ", "")
+assert(left == table.concat(by_next, " "))
+assert(left == table.concat(by_foreach, " "))
+assert(next({}) == nil and next({ x = 1 }) == "x" and select(2, next({ 7 })) == 7)
+for k in pairs(keys) do keys[k] = nil end
+assert(next(keys) == nil)
+local objects = { [{}] = 1, [{}] = 2 }
+print(pcall(pairs, objects), pcall(next, objects))
+local count = 0
+for _ in require("lgt").unordered(objects) do count = count + 1 end
+print(count)
+"""
+case("keys in one order", alike(KEYS, expect=r"1 2 3 4 5 -1 2.5 100 k1 k10 .* k9 false true print\n.*several keys.*\n2"))
+case("clocks", alike("for i = 1, 50 do print(os.time(), os.clock(), os.date(), require('lgt').time()) end"))
+case("the environment", alike("print(os.getenv('HOME'), os.getenv('NO_SUCH_VARIABLE'))", expect=r"\S+\tnil"))
+case("random numbers", alike("print(math.random(), math.random(10)) math.randomseed(os.time()) print(math.random())"))
+case("standard input", alike("print(io.read()) print(io.read('*n', '*l')) for l in io.lines() do print(l) end print(io.stdin:read('*a'))",
+                             stdin="one\n12 x\nthree\nfour\n", expect="one\n12\t x\nthree\nfour\n"))
+case("a long line of standard input", alike("print(#io.read('*a'))", stdin="x" * 100000, expect="100000"))
+case("a program from standard input", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "7\n", "") else str(o))(
+    run([LGT, "-n", "3", *QUICK], stdin="#!shebang\nprint(7)\n")))
+case("errors of shared functions", alike("print(pcall(os.time, 'x')) print(pcall(os.date, {}))", expect=r"false\t.*bad argument.*\nfalse\t.*"))
+case("a file that is written and read", alike("""
+local name = os.tmpname()
+for turn = 1, 20 do
+  local file = assert(io.open(name, "w"))
+  file:write("line ", turn, "\\n", ("x"):rep(1000), "\\n")
+  file:close()
+  local lines = {}
+  for line in io.lines(name) do lines[#lines + 1] = line end
+  assert(lines[1] == "line " .. turn and #lines == 2 and #lines[2] == 1000, lines[1])
+end
+for line in assert(io.open(name)):lines() do print(#line) end
+print(os.rename(name, name .. ".new"), io.open(name) == nil, os.remove(name .. ".new"))
+print(io.open("/no/such/file"))
+print(pcall(io.lines, "/no/such/file"))
+print((pcall(io.open, name, "r+")))
+""", expect=r"7\n1000\ntrue\ttrue\ttrue\nnil\t/no/such/file: No such file.*\nfalse\t.*No such file.*\nfalse"))
+case("commands run once", alike(f"""
+local name = {folder!r} .. "/once"
+os.remove(name)
+os.execute("echo x >>" .. name)
+for line in io.popen("cat " .. name):lines() do print(line) end
+local p = io.popen("cat >>" .. name, "w")
+p:write("y\\n")
+p:close()
+print(io.open(name):read("*a"))
+""", expect="x\nx\ny\n"))
+case("output of one rank", prints("print('a') io.write('b\\n') io.stdout:write('c\\n') io.stderr:write('d\\n') io.output():write('e\\n')",
+                                  "a\nb\nc\ne\n", err="d"))
+case("arguments", prints("print(..., arg[0] ~= nil, #arg)", "nil\ttrue\t0\n"))
+case("one rank", prints("for k in pairs({[{}] = 1, [{}] = 2}) do end print(package.loaded['lgt.ranks'])", "nil\n", n=1))
+case("exit status", prints("print('x') os.exit(7)", "x\n", status=7))
+case("exit status true", prints("os.exit(true)", ""))
+case("exit status, closing", prints("os.exit(3, true)", "", status=3))
+case("an array", prints("print(require('array').arange(5) * 2)", "[0 2 4 6 8]\n"))
+case("cores are divided", alike("print(#io.popen('nproc'):read('*a') > 0) print(require('lgt').stats().launches)"))
+
+
+def cores():
+    """Two ranks on two cores each have one; more ranks than cores are not bound."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("one core")
+    program = script("io.write('') local f = io.lines('/proc/self/status') for l in f do print(l:match('^Cpus_allowed_list:%s*(.*)')) end")
+    n = len(os.sched_getaffinity(0))
+    outcome = run([LGT, "-n", "2", "--all-output", program])
+    sets = sorted(line for line in outcome.out.splitlines() if "nil" not in line)
+    if len(sets) != 2 or sets[0][4:] == sets[1][4:]:
+        return f"{n} cores: {outcome}"
+    outcome = run([LGT, "-n", str(n + 1), "--all-output", program])
+    sets = {line[4:] for line in outcome.out.splitlines() if "nil" not in line}
+    return None if len(sets) == 1 else f"{n} cores, one rank more: {outcome}"
+
+
+case("ranks have cores of their own", cores)
+
+# ---- ways to start
+
+WORLD = "print(...) print(require('lgt').time() > 0, io.read()) if arg[1] == 'fail' then error('on all') end"
+
+
+def judged(outcomes, out, err, status):
+    text = "".join(o.out for o in outcomes)
+    said = [line for o in outcomes for line in o.err.splitlines() if line.startswith("lgt: ")]
+    good = text == out and all(o.status is not None and (o.status == 0) == (status == 0) for o in outcomes)
+    if err is None:
+        good = good and not said
+    else:
+        good = good and said and all(re.search(err, line) for line in said)
+    return None if good else "; ".join(str(o) for o in outcomes)
+
+
+def rendezvous(*options, args=("a",), out="a\ntrue\tline\n", err=None, status=0):
+    def check():
+        where, program = f"127.0.0.1:{free_port()}", script(WORLD)
+        running = [Running([LGT, *QUICK, "--rendezvous", where, "--rank", str(r), "--ranks", "3", *options, program, *args], stdin="line\n")
+                   for r in (2, 1, 0)]
+        return judged([r.wait(30) for r in running], out, err, status)
+    return check
+
+
+def mpirun(*options, args=("a",), out="a\ntrue\tline\n", err=None, status=0):
+    def check():
+        if not shutil.which("mpirun"):
+            raise Skip("no mpirun (Debian: openmpi-bin)")
+        outcome = run([*MPIRUN, "-n", "3", LGT, *QUICK, *options, script(WORLD), *args], 40, stdin="line\n")
+        return judged([outcome], out, err, status)
+    return check
+
+
+for name, way in (("rendezvous", rendezvous), ("mpirun", mpirun)):
+    case(name, way())
+    case(f"{name} over TCP", way("--tcp"))
+    case(f"{name}, an error", way(args=("fail",), out="fail\ntrue\tline\n", err=r": on all$", status=1))
+case("rendezvous, all output", lambda: (lambda why: None if why and "[2] a\\n[2] true" in why and "[0] a\\n" in why else why or "nothing")(
+    rendezvous("--all-output", out="")()))
+
+
+def refused(pattern, *options, env=None):
+    def check():
+        outcome = run([LGT, *options, "-e", "print('ran')"], 10, env)
+        good = outcome.status == 1 and outcome.out == "" and re.search(pattern, outcome.err)
+        return None if good else str(outcome)
+    return check
+
+
+case("no number of ranks", refused("-n: .*expected a whole number", "-n", "many"))
+case("a rank without a rendezvous", refused("no rendezvous", "--rank", "1"))
+case("a rank that is too great", refused("expected ranks 0 to n - 1", "--rendezvous=127.0.0.1:7000", "--rank=2", "--ranks=2"))
+case("ranks within ranks of another launcher", refused("leave the number to it", "-n", "2", env={"PMIX_RANK": "0"}))
+case("a launcher without PMIx", refused("cannot find each other", env={"OMPI_COMM_WORLD_SIZE": "4"}))
+case("nobody comes", refused("only 1 of 2 ranks have arrived within 0.5 s", "--rendezvous=127.0.0.1:%d" % free_port(), "--ranks=2",
+                             "--start-timeout=0.5"))
+
+
+def unlike(*options, pattern):
+    """Rank 1 has other options."""
+    def check():
+        where, program = f"127.0.0.1:{free_port()}", script("print(1)")
+        running = [Running([LGT, *QUICK, "--rendezvous", where, "--rank", str(r), "--ranks", "2", *(options if r else ()), program])
+                   for r in range(2)]
+        return judged([r.wait(20) for r in running], "", pattern, 1)
+    return check
+
+
+case("another option on a rank", unlike("--fusion=0", pattern="rank 0 has fusion=1, rank 1 has fusion=0"))
+case("other instructions on a rank", unlike("--isa=generic", pattern=r"rank 0 has isa=(?!generic)\w+, rank 1 has isa=generic|$^"))
+
+# ---- faults
+
+START = """
+local lgt = require "lgt"
+local rank = package.loaded["lgt.ranks"].rank
+local function wait() while true do os.time() end end
+local function compute(seconds) -- without any operation of the stream
+  local ffi = require "ffi"
+  pcall(ffi.cdef, "double lgt_time(void);")
+  local finish = lgt.C.lgt_time() + seconds
+  while lgt.C.lgt_time() < finish do end
+end
+os.time()
+print "ready"
+io.stdout:flush()
+"""
+FIRST = len(START.splitlines())  # the scripts' own lines follow
+
+
+def line(n):
+    return FIRST + n
+
+
+def judge(running, outcome, since, limit, message, status, before):
+    said = [text for text in outcome.err.splitlines() if "lgt: " in text]
+    if outcome.status is None:
+        return f"still running: {outcome}"
+    if since > limit:
+        return f"ended {since:.1f} s after the fault, later than {limit} s: {outcome}"
+    if outcome.status != status:
+        return f"exit status is not {status}: {outcome}"
+    if len(said) != 1 or not re.search(message, said[0]):
+        return f"expected one message like {message!r}: {outcome}"
+    return left_behind(running, before)
+
+
+def fault(name, text, message, status=1, limit=DEATH, n=3, options=()):
+    """The script does something that goes wrong by itself."""
+    def check():
+        before = segments()
+        running = Running([LGT, "-n", str(n), *QUICK, *options, script(START + text)])
+        outcome = running.wait(20)
+        return judge(running, outcome, outcome.seconds, limit + 1, message, status, before)
+    case(name, check)
+
+
+def children(pid):
+    """The ranks of a launcher, in their order."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return sorted(int(word) for word in file.read().split())
+
+
+def signalled(name, text, rank, number, message, status, limit, n=3):
+    def check():
+        before = segments()
+        running = Running([LGT, "-n", str(n), *QUICK, script(START + text)])
+        end = time.monotonic() + 20
+        while time.monotonic() < end and os.fstat(running.out.fileno()).st_size == 0:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        os.kill(children(running.process.pid)[rank], number)
+        begin = time.monotonic()
+        outcome = running.wait(20)
+        return judge(running, outcome, time.monotonic() - begin, limit, message, status, before)
+    case(name, check)
+
+
+fault("an error on all ranks", "error('deliberate')", rf"^lgt: \S+:{line(1)}: deliberate$")
+fault("an error object on all ranks", "error(setmetatable({}, {__tostring = function() return 'object' end}))", "^lgt: object")
+fault("a syntax error", "x = = 1", "unexpected symbol")
+fault("an error on all ranks, one of them late", "if rank == 1 then compute(0.2) end\nerror('deliberate')", rf"^lgt: \S+:{line(2)}: deliberate$")
+for r in (0, 2):
+    fault(f"an error on rank {r}", f"if rank == {r} then error('only here') end", rf"^lgt: rank {r}: \S+:{line(1)}: only here$")
+    fault(f"an error on rank {r}, the others wait", f"if rank == {r} then error('only here') end\nwait()",
+          rf"^lgt: rank {r}: \S+:{line(1)}: only here$")
+    fault(f"an error on rank {r}, the others compute", f"if rank == {r} then error('only here') end\ncompute(60)",
+          rf"^lgt: rank {r}: \S+:{line(1)}: only here$")
+    fault(f"an error on rank {r} that is caught", f"pcall(function() if rank == {r} then os.time() error('x') end end)\nprint(os.clock())",
+          rf"do not run the same program: operation \d+ .*:{line(1)} by rank {r}")
+    fault(f"os.exit on rank {r}", f"if rank == {r} then os.exit(3) end\nwait()", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
+    fault(f"os.exit on rank {r}, at the end", f"if rank == {r} then os.exit(4) end", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
+    fault(f"an operation of rank {r}", f"if rank == {r} then os.time() end\nwait()", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
+    fault(f"an operation of rank {r}, at the end", f"if rank == {r} then os.time() end", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
+    fault(f"another operation on rank {r}", f"if rank == {r} then os.time() else\nos.clock() end\nwait()",
+          rf"operation \d+ is issued at .*:({line(1)}|{line(2)}) by rank \d .*:({line(1)}|{line(2)}) by")
+    fault(f"rank {r} crashes", f"if rank == {r} then require('ffi').cast('int *', 8)[0] = 1 end\nwait()",
+          rf"rank {r} on \S+ was killed by signal 11", status=139)
+    fault(f"rank {r} is killed by the script", f"if rank == {r} then require('ffi').cdef 'int raise(int);' require('ffi').C.raise(9) end\nwait()",
+          rf"rank {r} on \S+ was killed by signal 9", status=137)
+    for what in ("wait()", "compute(60)"):
+        signalled(f"kill -9 of rank {r}: {what}", what, r, signal.SIGKILL, rf"rank {r} on \S+ was killed by signal 9", 137, DEATH)
+        signalled(f"SIGSTOP of rank {r}: {what}", what, r, signal.SIGSTOP, rf"rank {r} on \S+ has given no sign of life", 1, SILENCE)
+fault("different exit statuses", "os.exit(rank)", r"the ranks do not run the same program: operation \d+ is issued at")
+case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(2.5) end\nprint(os.time() > 0)",
+                                                              "ready\ntrue\n"))
+case("a task that fails unseen", prints("local np = require 'array' x = np.zeros(2^45) + 1", "", status=1, err=".*out of memory.*"))
+
+try:
+    finish(2)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
