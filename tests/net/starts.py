@@ -189,7 +189,7 @@ def cut(what):
         begin = time.monotonic()
         outcomes = [r.wait(15) for r in running]
         took = time.monotonic() - begin
-        return failed_well(outcomes, r"rank 1 .*(no sign of life|lost the hub|the connection)", 60) or (
+        return failed_well(outcomes, r"rank 1 .*(no sign of life|lost the hub|the connection|died)", 60) or (
             f"took {took:.1f} s" if took > 4.5 else None)
 
 
