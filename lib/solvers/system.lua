@@ -1,5 +1,6 @@
 -- solvers/system.lua - what every iterative method is given: a linear system, when to stop, whom to tell.
 
+local ffi = require "ffi"
 local np = require "array"
 local core = require "array.core"
 local sparse = require "sparse.core"
@@ -7,6 +8,7 @@ local sparse = require "sparse.core"
 local dtypes, raise = core.dtypes, core.raise
 
 local system = {}
+local complex = ffi.typeof("complex double")
 
 -- ---- linear operators -----------------------------------------------------------------------------------
 
@@ -100,6 +102,16 @@ function system.inner(x, y)
   return x:dot(y)
 end
 
+-- Each row of a matrix, conjugated, times x.
+function system.rows_dot(rows, x)
+  if dtypes.category[core.dtype_of(rows)] == 3 then return np.conj(rows):dot(x) end
+  return rows:dot(x)
+end
+
+-- Of numbers of the script, real or complex.
+function system.conj(z) return type(z) == "number" and z or complex(z.re, -z.im) end
+function system.abs2(z) return type(z) == "number" and z * z or z.re * z.re + z.im * z.im end
+
 local function as_vector(x, n, who, what)
   if type(x) == "table" then x = np.array(x) end
   core.layout_of(x, who)
@@ -111,8 +123,9 @@ local function as_vector(x, n, who, what)
   return #shape == 1 and x or np.ravel(x)
 end
 
--- The arguments of a solver, checked: the operator A, the preconditioner M (a function), b, the first x, tol (the norm
--- of the residual to reach), maxiter, callback.
+-- The arguments of a solver, checked: the functions A, M (the preconditioner) and their adjoints, b, the first x, tol
+-- (the norm of the residual to reach), maxiter, callback, and stop, which has an answer, the info to return, for a
+-- residual with which a method ends.
 ---@param who string
 ---@param known table what options there are beside the usual ones
 ---@return table
@@ -137,14 +150,22 @@ function system.take(who, known, A, b, x0, options)
     raise("%s: the preconditioner is of shape (%d, %d), the matrix of (%d, %d)", who, M.shape[1], M.shape[2], n, n)
   end
   local bnorm = np.norm(b)()
+  local tol = math.max((options.tol or 1e-5) * bnorm, options.atol or 0)
   return {
     A = A.apply, adjoint = function(x) return A:rmatvec(x) end, n = n, dtype = name, options = options,
     M = M and M.apply or identity, M_adjoint = M and function(x) return M:rmatvec(x) end or identity,
     b = b, x = x0 and np.astype(x0, name) or np.zeros(n, { dtype = name }), started = x0 ~= nil,
-    bnorm = bnorm, tol = math.max((options.tol or 1e-5) * bnorm, options.atol or 0),
-    maxiter = options.maxiter or 10 * n, callback = options.callback or identity,
+    bnorm = bnorm, tol = tol, maxiter = options.maxiter or 10 * n, callback = options.callback or identity,
+    stop = function(r)
+      local size = core.read_item(np.norm(r))
+      if size ~= size or size == math.huge then return system.BREAKDOWN end
+      if size <= tol then return 0 end
+    end,
   }
 end
+
+-- What methods return where they cannot go on: the residual is no number any more, or a divisor is 0.
+system.BREAKDOWN = -1
 
 -- b - A x for the first x.
 function system.first_residual(s) return s.started and s.b - s.A(s.x) or s.b end
