@@ -1,12 +1,29 @@
 -- solvers.lua - `require "solvers"`: scipy.sparse.linalg and scipy.integrate for Lua, on the lgt runtime.
 --
--- Names, argument orders and results are SciPy's; what Python gives by name is in an options table here.  The parts:
+-- Names, argument orders and results are SciPy's; what Python gives by name is in an options table here.  The parts,
+-- of which those behind the first two are loaded when first used:
 --
---   system   linear operators, and what iterative methods are given
---   krylov   cg, ...
+--   system    linear operators, and what iterative methods are given
+--   krylov    cg, bicg, cgs, bicgstab, gmres, minres
+--   least     lsqr, lsmr
+--   eigen     eigsh, svds, expm_multiply
 local system = require "solvers.system"
 
 local solvers = { LinearOperator = system.LinearOperator, aslinearoperator = system.aslinearoperator }
 for name, f in pairs(require "solvers.krylov") do solvers[name] = f end
 
-return solvers
+local homes = {} -- file of lib/solvers by public name
+local function at_home(file, names)
+  for name in names:gmatch("%S+") do homes[name] = file end
+end
+at_home("least", "lsqr lsmr")
+at_home("eigen", "eigsh svds expm_multiply")
+
+return setmetatable(solvers, {
+  __index = function(_, name)
+    local home = homes[name]
+    if not home then return nil end
+    for f_name, f in pairs(require("solvers." .. home)) do solvers[f_name] = f end
+    return rawget(solvers, name)
+  end,
+})

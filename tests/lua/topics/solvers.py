@@ -51,3 +51,45 @@ def add(case, change, inputs):
     case("so.bicg(so.LinearOperator({40, 40}, function(x) return P:dot(x) end), b)", "error")
     case("np.array((function() local n = 0 so.cg(csr(P), b, nil, {tol = 1e-10, callback = function() n = n + 1 end}) return n end)())",
          "(lambda c: (so.cg(csr(P), b, tol=1e-10, callback=c), np.array(float(c.n)))[1])(type('C', (), {'n': 0, '__call__': lambda s, x: setattr(s, 'n', s.n + 1)})())")
+    # ---- least squares
+    rect = rng.normal(size=(30, 12)) * (rng.uniform(size=(30, 12)) < 0.4) + np.eye(30, 12)
+    inputs.update(R=rect, br=rng.normal(size=30), xr=rng.normal(size=12), RC=rect + 1j * np.roll(rect, 1, 0))
+    for f in ("lsqr", "lsmr"):
+        for A, b in (("R", "br"), ("P", "b"), ("G", "b")):
+            for o, py in (("", ""), (", damp = 0.5", ", damp=0.5")):
+                call, pycall = f"so.{f}(csr({A}), {b}, {{atol = 1e-12, btol = 1e-12{o}}})", f"so.{f}({A}, {b}, atol=1e-12, btol=1e-12{py})"
+                case(f"(({call}))", f"{pycall}[0]")
+                for k in (3, 4, 5) if A == "R" else ():
+                    case(f"np.array((select({k + 1}, {call})))", f"np.array({pycall}[{k}])")
+        case(f"(so.{f}(csr(R), br, {{x0 = xr, atol = 1e-12, btol = 1e-12}}))", "np.linalg.lstsq(R, br, rcond=None)[0]")
+        case(f"(so.{f}(csr(RC), br, {{atol = 1e-12, btol = 1e-12}}))", "np.linalg.lstsq(RC, br + 0j, rcond=None)[0]")
+        case(f"np.array((select(2, so.{f}(csr(R), br))))", f"np.array(float(so.{f}(R, br)[1]))")
+        case(f"np.array((select(3, so.{f}(csr(R), br))))", f"np.array(float(so.{f}(R, br)[2]))")
+        case(f"(so.{f}(csr(P), zero))", "zero")
+        case(f"so.{f}(csr(R), b)", "error")
+    case("select(10, so.lsqr(csr(R), br, {calc_var = true}))", "so.lsqr(R, br, calc_var=True)[9]")
+    # ---- eigenvalues
+    for A in ("P", "S", "H", "P4"):
+        for which in ("LM", "LA", "SA", "BE"):
+            if A == "H" and which == "BE":
+                continue
+            py = {"LM": "(lambda w: np.sort(w[np.argsort(-abs(w), kind='stable')[:4]]))", "LA": "(lambda w: w[-4:])",
+                  "SA": "(lambda w: w[:4])", "BE": "(lambda w: w[[0, 1, -2, -1]])"}[which]
+            case(f"(so.eigsh(csr({A}), 4, {{which = '{which}'}}))", f"{py}(np.linalg.eigvalsh({A}))")
+        case(f"(function() local w, v = so.eigsh(csr({A}), 3) return np.abs(csr({A}):dot(v) - v * w) end)()", f"np.zeros((40, 3), {A}.real.dtype)")
+        case(f"(function() local w, v = so.eigsh(csr({A}), 3) return np.abs(np.conj(v.T):dot(v)) end)()", f"np.eye(3, dtype={A}.real.dtype)")
+    case("(so.eigsh(csr(P), 3, {which = 'SM'}))", "np.linalg.eigvalsh(P)[:3]")
+    case("(so.eigsh(csr(P), 38))", "np.linalg.eigvalsh(P)[2:]")
+    case("(so.eigsh(sp.identity(9), 2))", "np.ones(2)")
+    case("so.eigsh(csr(P), 40)", "error")
+    case("so.eigsh(csr(P), 3, {which = 'XX'})", "error")
+    for A in ("R", "P", "G"):
+        case(f"select(2, so.svds(csr({A}), 3))", f"np.linalg.svd({A})[1][2::-1]")
+        case(f"(function() local u, s, v = so.svds(csr({A}), 3) return np.abs((u * s):dot(v) - np.array(0)) end)()",
+             f"(lambda u, s, v: np.abs((u[:, :3] * s[:3]) @ v[:3]))(*np.linalg.svd({A}))")
+    inputs["BM"] = rng.normal(size=(40, 3))
+    import scipy.linalg
+    inputs["EP"], inputs["EG"] = scipy.linalg.expm(p), scipy.linalg.expm(-3 * g)
+    case("so.expm_multiply(csr(P), b)", "EP @ b")
+    case("so.expm_multiply(csr(G) * -3, BM)", "EG @ BM")
+    case("so.expm_multiply(P, BM)", "EP @ BM")
