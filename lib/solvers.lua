@@ -7,6 +7,7 @@
 --   krylov    cg, bicg, cgs, bicgstab, gmres, minres
 --   least     lsqr, lsmr
 --   eigen     eigsh, svds, expm_multiply
+--   integrate solve_ivp
 local system = require "solvers.system"
 
 local solvers = { LinearOperator = system.LinearOperator, aslinearoperator = system.aslinearoperator }
@@ -18,6 +19,7 @@ local function at_home(file, names)
 end
 at_home("least", "lsqr lsmr")
 at_home("eigen", "eigsh svds expm_multiply")
+at_home("integrate", "solve_ivp")
 
 return setmetatable(solvers, {
   __index = function(_, name)

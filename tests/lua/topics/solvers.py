@@ -2,11 +2,13 @@
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as so
+from scipy.integrate import solve_ivp
 
 TOLERANCE = {"float32": 2e-4, "float64": 1e-7}
 PRELUDE = """
 sp, so = require "sparse", require "solvers"
 csr = sp.csr_matrix
+EVENTS = { function(_, y) return y(2) end, { function(_, y) return y[1] end, terminal = true, direction = -1 } }
 function first(f, ...) local r = { f(...) } return r[1] end
 """
 csr = sp.csr_matrix
@@ -93,3 +95,46 @@ def add(case, change, inputs):
     case("so.expm_multiply(csr(P), b)", "EP @ b")
     case("so.expm_multiply(csr(G) * -3, BM)", "EG @ BM")
     case("so.expm_multiply(P, BM)", "EP @ BM")
+    # ---- initial value problems
+    inputs["y0"] = np.array([1.0, 0.5, -0.3])
+    inputs["yc"] = np.array([1.0 + 1j, 0.5])
+    inputs["te"] = np.linspace(0.1, 3.7, 9)
+    for m in ("RK23", "RK45", "DOP853"):
+        for o, py in (("", ""), (", rtol = 1e-8, atol = 1e-10", ", rtol=1e-8, atol=1e-10"), (", max_step = 0.1", ", max_step=0.1"),
+                      (", t_eval = te", ", t_eval=te"), (", first_step = 0.01", ", first_step=0.01")):
+            for f, pf, y in (("function(t, y) return -y + np.sin(t * y) end", "lambda t, y: -y + np.sin(t * y)", "y0"),
+                             ("function(t, y) return {y(2), -y(1), y(3) * t} end", "lambda t, y: [y[1], -y[0], y[2] * t]", "y0"),
+                             ("function(t, y) return y * np.array{1i, -0.5} end", "lambda t, y: y * np.array([1j, -0.5])", "yc")):
+                span = "{0, 4}" if y == "y0" else "{4, 0}" if "te" not in o else "{0, 4}"
+                call = f"so.solve_ivp({f}, {span}, {y}, {{method = '{m}'{o}}})"
+                pycall = f"solve_ivp({pf}, {span.replace('{', '[').replace('}', ']')}, {y}, method='{m}'{py})"
+                if m == "DOP853" and "rtol" in o:  # its estimate of so small an error is made of roundings
+                    case(f"{call}.y[{{{{}}, -1}}]", f"{pycall}.y[:, -1]")
+                    continue
+                case(f"{call}.y", f"{pycall}.y")
+                case(f"{call}.t", f"{pycall}.t")
+            case(f"np.array({call}.nfev)", f"np.array(float({pycall}.nfev))")
+        case(f"so.solve_ivp(function(t, y) return -y end, {{0, 4}}, y0, {{method = '{m}', dense_output = true}}).sol(te)",
+             f"solve_ivp(lambda t, y: -y, [0, 4], y0, method='{m}', dense_output=True).sol(te)")
+        case(f"so.solve_ivp(function(t, y) return -y end, {{0, 4}}, y0, {{method = '{m}', dense_output = true}}).sol(1.25)",
+             f"solve_ivp(lambda t, y: -y, [0, 4], y0, method='{m}', dense_output=True).sol(1.25)")
+        fall = f"so.solve_ivp(function(t, y) return {{y(2), -9.81}} end, {{0, 5}}, {{10, 3}}, {{method = '{m}', events = EVENTS}})"
+        pyfall = f"solve_ivp(lambda t, y: [y[1], -9.81], [0, 5], [10, 3], method='{m}', events=EVENTS())"
+        for field in ("t", "y", "t_events[1]", "t_events[2]", "y_events[2]"):
+            case(f"{fall}.{field}", f"{pyfall}.{field.replace('[1]', '[0]').replace('[2]', '[1]')}")
+        case(f"np.array({fall}.status)", "np.array(1.0)")
+    case("so.solve_ivp(function(t, y, a) return a * y end, {0, 1}, {2}, {args = {-3}}).y", "solve_ivp(lambda t, y, a: a * y, [0, 1], [2], args=(-3,)).y")
+    case("so.solve_ivp(function(t, y) return y end, {0, 1}, y0, {method = 'BDF'})", "error")
+    case("so.solve_ivp(function(t, y) return b end, {0, 1}, y0)", "error")
+    case("so.solve_ivp(3, {0, 1}, y0)", "error")
+    case("so.solve_ivp(function(t, y) return y end, {0, 1}, y0, {t_eval = {0.5, 2}})", "error")
+    case("np.array(so.solve_ivp(function(t, y) return y * y end, {0, 9}, {1}).status)", "np.array(-1.0)")
+
+
+def EVENTS():
+    def top(t, y):
+        return y[1]
+    def ground(t, y):
+        return y[0]
+    ground.terminal, ground.direction = True, -1
+    return [top, ground]

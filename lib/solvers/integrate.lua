@@ -1,0 +1,339 @@
+-- solvers/integrate.lua - initial value problems y' = f(t, y), by explicit Runge-Kutta methods with step control.
+--
+-- After Hairer, Norsett and Wanner, "Solving Ordinary Differential Equations I" (Springer 1993), II.4; steps, errors
+-- and interpolants are SciPy's.  y is a vector, real or complex, of any length; what combines stages is one pass over
+-- them.  A step waits once, for the norm of its error.
+
+local np = require "array"
+local core = require "array.core"
+local tableau = require "solvers.tableau"
+
+local raise, dtypes = core.raise, core.dtypes
+local abs, max, min, sqrt = math.abs, math.max, math.min, math.sqrt
+
+local integrate = {}
+
+local SAFETY, MIN_FACTOR, MAX_FACTOR = 0.9, 0.2, 10
+
+-- The root of the mean of squares, as a number.
+local function rms(x) return core.read_item(np.norm(x)) / sqrt(core.size_of(x)) end
+
+-- sum_i a[i] K[i]
+local function combine(a, K)
+  local sum
+  for i = 1, #a do
+    if a[i] ~= 0 then
+      local term = a[i] * K[i]
+      sum = sum and sum + term or term
+    end
+  end
+  return sum
+end
+
+-- ---- one method ----------------------------------------------------------------------------------------------
+
+-- A first step that is neither much too long nor much too short (II.4 of the book).
+local function first_step(s, t0, y0, f0)
+  local scale = s.atol + np.abs(y0) * s.rtol
+  local d0, d1 = rms(y0 / scale), rms(f0 / scale)
+  local h0 = (d0 < 1e-5 or d1 < 1e-5) and 1e-6 or 0.01 * d0 / d1
+  local f1 = s.fun(t0 + h0 * s.direction, y0 + h0 * s.direction * f0)
+  local d2 = rms((f1 - f0) / scale) / h0
+  local h1 = (d1 <= 1e-15 and d2 <= 1e-15) and max(1e-6, h0 * 1e-3)
+    or (0.01 / max(d1, d2)) ^ (1 / (s.method.error_order + 1))
+  return min(100 * h0, h1)
+end
+
+-- The stages of a step of length h, in s.K, and the y it leads to.
+local function stages(s, t, y, h)
+  local m, K = s.method, { s.f }
+  for i = 1, #m.A do K[i + 1] = s.fun(t + m.C[i + 1] * h, y + h * combine(m.A[i], K)) end
+  local y_new = y + h * combine(m.B, K)
+  K[#K + 1] = s.fun(t + h, y_new)
+  s.K = K
+  return y_new
+end
+
+local function error_norm(s, h, scale)
+  local m, K = s.method, s.K
+  if m.E then return rms(h * combine(m.E, K) / scale) end
+  local of_5 = np.norm(combine(m.E5, K) / scale)
+  local of_3 = np.norm(combine(m.E3, K) / scale)
+  of_5, of_3 = core.read_item(of_5) ^ 2, core.read_item(of_3) ^ 2
+  if of_5 == 0 and of_3 == 0 then return 0 end
+  return abs(h) * of_5 / sqrt((of_5 + 0.01 * of_3) * core.size_of(scale))
+end
+
+-- Goes one step on, whose length the error allows.  False where that would be less than numbers can tell.
+local function step(s)
+  local t, y = s.t, s.y
+  local least = 10 * abs(t) * 2 ^ -52
+  if t == 0 then least = 2 ^ -1070 end
+  local h_abs, rejected = max(min(s.h_abs, s.max_step), least), false
+  while true do
+    if h_abs < least then return false end
+    local t_new = t + h_abs * s.direction
+    if s.direction * (t_new - s.t_bound) > 0 then t_new = s.t_bound end
+    local h = t_new - t
+    h_abs = abs(h)
+    local y_new = stages(s, t, y, h)
+    local size = error_norm(s, h, s.atol + np.maximum(np.abs(y), np.abs(y_new)) * s.rtol)
+    local factor = SAFETY * size ^ (-1 / (s.method.error_order + 1))
+    if size < 1 then
+      factor = size == 0 and MAX_FACTOR or min(MAX_FACTOR, factor)
+      if rejected then factor = min(1, factor) end
+      s.h_abs, s.t_old, s.y_old, s.h = h_abs * factor, t, y, h
+      s.t, s.y, s.f = t_new, y_new, s.K[#s.K]
+      return true
+    end
+    if size ~= size then return false end
+    h_abs, rejected = h_abs * max(MIN_FACTOR, factor), true
+  end
+end
+
+-- ---- between steps ----------------------------------------------------------------------------------------------
+
+-- The interpolant of the step just taken: a function of numbers.
+local function polynomial(s)
+  local P, K, t_old, y_old, h = s.method.P, s.K, s.t_old, s.y_old, s.h
+  local Q = {}
+  for j = 1, s.method.order + (s.method.order == 5 and -1 or 0) do
+    local column = {}
+    for i = 1, #P do column[i] = P[i][j] or 0 end
+    Q[j] = combine(column, K) or 0 * K[1]
+  end
+  return function(t)
+    local x = (t - t_old) / h
+    local sum = Q[#Q]
+    for j = #Q - 1, 1, -1 do sum = Q[j] + x * sum end
+    return y_old + (h * x) * sum
+  end
+end
+
+local function polynomial_of_order_7(s)
+  local m, K, t_old, y_old, h = s.method, { unpack(s.K) }, s.t_old, s.y_old, s.h
+  for i, a in ipairs(m.A_EXTRA) do
+    K[#K + 1] = s.fun(t_old + m.C_EXTRA[i] * h, y_old + h * combine(a, K))
+  end
+  local change = s.y - y_old
+  local F = { change, h * K[1] - change, 2 * change - h * (s.f + K[1]) }
+  for i, d in ipairs(m.D) do F[3 + i] = h * combine(d, K) end
+  return function(t)
+    local x = (t - t_old) / h
+    local y = F[7]
+    for i = 6, 1, -1 do y = F[i] + (i % 2 == 0 and x or 1 - x) * y end
+    return y_old + x * y
+  end
+end
+
+local function interpolant(s) return (s.method.D and polynomial_of_order_7 or polynomial)(s) end
+
+-- A function of time from those of the steps; at arrays of times the columns of a matrix.
+local function solution(times, parts)
+  local ascending = times[#times] >= times[1]
+  local function at(t)
+    local low, high = 1, #parts
+    while low < high do -- of two at a boundary the first
+      local middle = math.floor((low + high) / 2)
+      local beyond
+      if ascending then beyond = t > times[middle + 1] else beyond = t < times[middle + 1] end
+      if beyond then low = middle + 1 else high = middle end
+    end
+    return parts[low](t)
+  end
+  return setmetatable({ ts = np.array(times), t_min = min(times[1], times[#times]),
+                        t_max = max(times[1], times[#times]) }, {
+    __call = function(_, t)
+      if type(t) == "number" then return at(t) end
+      local columns = {}
+      for i, x in ipairs(np.ravel(np.asarray(t)):totable()) do columns[i] = at(x) end
+      return np.stack(columns, 2)
+    end,
+  })
+end
+
+-- ---- events -------------------------------------------------------------------------------------------------------
+
+local function number_of(x) return type(x) == "number" and x or core.to_number(x, "solve_ivp: an event") end
+
+local function take_events(events)
+  if events == nil then return {} end
+  if type(events) == "function" or type(events) == "table" and events.terminal ~= nil or type(events) == "table"
+    and events.direction ~= nil then
+    events = { events }
+  end
+  if type(events) ~= "table" then
+    raise("solve_ivp: events are functions of t and y, not %s", core.describe(events))
+  end
+  local list = {}
+  for i, e in ipairs(events) do
+    local f, options = e, {}
+    if type(e) == "table" then f, options = e[1], e end
+    if type(f) ~= "function" then
+      raise("solve_ivp: event %d is no function of t and y, nor {function, terminal = ..., direction = ...}", i)
+    end
+    list[i] = { f = function(t, y) return number_of(f(t, y)) end, terminal = options.terminal,
+                direction = options.direction or 0 }
+  end
+  return list
+end
+
+-- A root of f between a and b, where its signs differ: bisection with regula falsi (Illinois).
+local function root(f, a, b)
+  local fa, fb = f(a), f(b)
+  if fa == 0 then return a end
+  for _ = 1, 200 do
+    if fb == 0 or abs(b - a) <= 4 * 2 ^ -52 * max(abs(a), abs(b)) then break end
+    local c = b - fb * (b - a) / (fb - fa)
+    if not (min(a, b) < c and c < max(a, b)) then c = (a + b) / 2 end
+    local fc = f(c)
+    if fc * fb < 0 then a, fa = b, fb else fa = fa / 2 end
+    b, fb = c, fc
+  end
+  return b
+end
+
+-- Events between the last two times, in the order in which they come; the last one may end it all.
+local function find_events(s, events, sol)
+  local found = {}
+  for i, e in ipairs(events) do
+    local before, now = e.value, e.f(s.t, s.y)
+    e.value = now
+    local up, down = before <= 0 and now >= 0, before >= 0 and now <= 0
+    if up and e.direction >= 0 or down and e.direction <= 0 then
+      local t = root(function(x) return e.f(x, sol(x)) end, s.t_old, s.t)
+      found[#found + 1] = { t = t, event = i, terminal = e.terminal }
+    end
+  end
+  table.sort(found, function(a, b) return (b.t - a.t) * s.direction > 0 end)
+  for i, one in ipairs(found) do
+    if one.terminal then return { unpack(found, 1, i) }, one.t end
+  end
+  return found
+end
+
+-- ---- solve_ivp -----------------------------------------------------------------------------------------
+
+local known = { method = true, t_eval = true, dense_output = true, events = true, args = true, first_step = true,
+                max_step = true, rtol = true, atol = true, vectorized = true }
+
+local function take_times(t_eval, t0, t1)
+  if core.is_array(t_eval) then t_eval = np.ravel(t_eval):totable() end
+  if type(t_eval) ~= "table" then raise("solve_ivp: t_eval is a vector of times, not %s", core.describe(t_eval)) end
+  for i, t in ipairs(t_eval) do
+    if t < min(t0, t1) or t > max(t0, t1) then raise("solve_ivp: t_eval has %g, which is outside the time span", t) end
+    if i > 1 and (t - t_eval[i - 1]) * (t1 - t0) <= 0 then
+      raise("solve_ivp: t_eval must go from the begin of the time span to its end")
+    end
+  end
+  return t_eval
+end
+
+local function begin(fun, t_span, y0, o)
+  if type(fun) ~= "function" then
+    raise("solve_ivp: a function of t and y was expected, not %s", core.describe(fun))
+  end
+  if core.is_array(t_span) then t_span = t_span:totable() end
+  if type(t_span) ~= "table" or #t_span ~= 2 then raise("solve_ivp: the time span is {first, last}") end
+  local method = tableau[o.method or "RK45"]
+  if not method then
+    raise("solve_ivp: the methods are \"RK45\", \"RK23\" and \"DOP853\", not %s", core.describe(o.method))
+  end
+  local y = np.ravel(core.is_array(y0) and y0 or np.array(type(y0) == "number" and { y0 } or y0))
+  if dtypes.category[core.dtype_of(y)] < 2 then y = y:astype("float64") end
+  local args, size, dtype = o.args or {}, core.size_of(y), y.dtype
+  local s = { method = method, t = t_span[1], y = y, t_bound = t_span[2], nfev = 0,
+              direction = t_span[2] >= t_span[1] and 1 or -1, max_step = o.max_step or math.huge,
+              rtol = max(o.rtol or 1e-3, 100 * 2 ^ -52), atol = o.atol or 1e-6 }
+  function s.fun(t, x)
+    s.nfev = s.nfev + 1
+    local f = fun(t, x, unpack(args))
+    if not core.is_array(f) then f = np.array(type(f) == "number" and { f } or f) end
+    if core.size_of(f) ~= size then
+      raise("solve_ivp: the function gave %d elements, y has %d", core.size_of(f), size)
+    end
+    f = np.ravel(f)
+    local category = dtypes.category[core.dtype_of(f)]
+    if category == 3 and dtypes.category[core.dtype_of(y)] < 3 then
+      raise("solve_ivp: the function gave complex numbers: then y0 must be complex, too")
+    end
+    return f.dtype == dtype and f or np.astype(f, dtype)
+  end
+  s.f = s.fun(s.t, y)
+  s.h_abs = o.first_step or (size == 0 and math.huge or first_step(s, s.t, y, s.f))
+  return s
+end
+
+-- What the output has for a step: its end, or the times of t_eval within it.
+local function collect(s, out, t, y, sol)
+  if not out.t_eval then
+    out.t[#out.t + 1], out.y[#out.y + 1] = t, y
+    return
+  end
+  while out.next <= #out.t_eval and (t - out.t_eval[out.next]) * s.direction >= 0 do
+    local x = out.t_eval[out.next]
+    out.t[#out.t + 1], out.y[#out.y + 1], out.next = x, sol(x), out.next + 1
+  end
+end
+
+local function as_columns(list, y0)
+  if #list == 0 then return np.zeros(core.size_of(y0), 0, { dtype = y0.dtype }) end
+  return np.stack(list, 2)
+end
+
+local messages = {
+  [0] = "The solver successfully reached the end of the integration interval.",
+  [1] = "A termination event occurred.",
+  [-1] = "Required step size is less than spacing between numbers.",
+}
+
+-- Solves y' = fun(t, y), y(t_span[1]) = y0.
+---@param fun fun(t: number, y: lgt_array, ...): lgt_array|number[]
+---@param t_span number[] from, to
+---@param y0 lgt_array|number[]
+---@param options {method: string?, t_eval: any, dense_output: boolean?, events: any, args: table?, first_step: number?,
+---  max_step: number?, rtol: number?, atol: any}? method "RK45" (default), "RK23", "DOP853"; rtol 1e-3, atol 1e-6; an
+---  event is a function of t and y whose roots are looked for, or {function, terminal = true, direction = 1}
+---@return {t: lgt_array, y: lgt_array, sol: any, t_events: table, y_events: table, nfev: integer, status: integer,
+---  message: string, success: boolean} result y [n, times]; status 0: the end was reached, 1: an event, -1: failed
+function integrate.solve_ivp(fun, t_span, y0, options)
+  local o = core.check_options(options, known, "solve_ivp")
+  local s = begin(fun, t_span, y0, o)
+  local first, events, times, parts = s.y, take_events(o.events), { s.t }, {}
+  local out = { t = {}, y = {}, next = 1, t_eval = o.t_eval and take_times(o.t_eval, s.t, s.t_bound) }
+  if not out.t_eval then out.t[1], out.y[1] = s.t, s.y end
+  local t_events, y_events, status = {}, {}, nil
+  for i, e in ipairs(events) do
+    e.value, t_events[i], y_events[i] = e.f(s.t, s.y), {}, {}
+  end
+  while not status do
+    if s.t == s.t_bound and #times > 1 then status = 0 break end
+    if s.t == s.t_bound or core.size_of(s.y) == 0 then
+      s.t, s.t_old, s.y_old, s.h, status = s.t_bound, s.t, s.y, 0, 0
+      break
+    end
+    if not step(s) then status = -1 break end
+    local sol = (o.dense_output or out.t_eval or #events > 0) and interpolant(s)
+    local t, y = s.t, s.y
+    if #events > 0 then
+      local found, last = find_events(s, events, sol)
+      for _, one in ipairs(found) do
+        local e = one.event
+        t_events[e][#t_events[e] + 1], y_events[e][#y_events[e] + 1] = one.t, sol(one.t)
+      end
+      if last then status, t, y = 1, last, sol(last) end
+    end
+    if o.dense_output then parts[#parts + 1] = sol end
+    times[#times + 1] = t
+    collect(s, out, t, y, sol)
+  end
+  for i = 1, #events do
+    t_events[i], y_events[i] = np.array(t_events[i]), #y_events[i] > 0 and np.stack(y_events[i], 1) or np.zeros(0)
+  end
+  return { t = np.array(out.t), y = as_columns(out.y, first), nfev = s.nfev, njev = 0, nlu = 0, status = status,
+           sol = o.dense_output and #parts > 0 and solution(times, parts) or nil,
+           t_events = #events > 0 and t_events or nil, y_events = #events > 0 and y_events or nil,
+           message = messages[status], success = status >= 0 }
+end
+
+return integrate
