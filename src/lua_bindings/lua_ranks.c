@@ -14,11 +14,11 @@
 #include "mem.h"
 #include "ranks.h"
 
-enum { INLINE = 112 };
+enum { INLINE = 112, INTERRUPTED = -1 };
 
 /* The first message; longer values come in a second one. */
 typedef struct head {
-  int64_t bytes;
+  int64_t bytes;    /* INTERRUPTED: Ctrl-C was pressed, and this is where all ranks hear of it */
   uint64_t history; /* of rank 0, to notice at once that another has done something else */
   char data[INLINE];
 } head;
@@ -143,23 +143,34 @@ static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {
 
 static uint64_t next_tag(void) { return LGT_PEERS_TAGS + (turn++ & (LGT_PEERS_TAGS / 2 - 1)); }
 
-/* Rank 0's packet becomes everybody's. */
-static void broadcast(lgt_peers *peers, packet *p, const char *what) {
+/* Rank 0's packet becomes everybody's.  False: interrupted. */
+static bool broadcast(lgt_peers *peers, packet *p, const char *what) {
   lgt_net *net = lgt_net_of(peers);
   head h = {.bytes = p->bytes, .history = net ? lgt_net_history(net) : 0};
   uint64_t tag = next_tag(), rest = next_tag();
-  if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
+  if (peers->rank == 0 && net && lgt_control_interrupted(net->control)) h.bytes = INTERRUPTED;
+  else if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
   finish(peers, peers->broadcast(peers, tag, 0, &h, sizeof h, true), what);
   if (net && h.history != lgt_net_history(net)) lgt_net_disagree(net, what);
+  if (h.bytes == INTERRUPTED) return false;
   if (peers->rank) {
     if (!lgt_mem_grow((void **)&p->data, &p->room, (int)h.bytes, 1)) peers->abort(peers, "out of memory");
     p->bytes = (int)h.bytes;
     if (h.bytes <= INLINE) memcpy(p->data, h.data, (size_t)h.bytes);
   }
   if (h.bytes > INLINE) finish(peers, peers->broadcast(peers, rest, 0, p->data, (size_t)h.bytes, true), what);
+  return true;
 }
 
 /* ---- functions of Lua --------------------------------------------------------------------------------------- */
+
+/* An error at the script's line, unless its message names that already. */
+static int raise(lua_State *L, const char *message) {
+  char where[160];
+  lgt_lua_where(L, where, sizeof where);
+  if (!strncmp(message, where, strlen(where))) return lua_error(L);
+  return luaL_error(L, "%s: %s", where, message);
+}
 
 /* share(name, f, ...) -> what f(...) returns on rank 0, or its error. */
 static int share(lua_State *L) {
@@ -174,8 +185,12 @@ static int share(lua_State *L) {
     if (!p.complete) peers->abort(peers, "out of memory");
   }
   snprintf(what, sizeof what, "for what %s gives on rank 0", name);
-  broadcast(peers, &p, what);
+  bool complete = broadcast(peers, &p, what);
   lua_settop(L, 1);
+  if (!complete) {
+    lgt_mem_free(p.data);
+    return raise(L, "interrupted!");
+  }
   int32_t count;
   memcpy(&count, p.data, sizeof count);
   const char *at = p.data + sizeof count;
@@ -183,10 +198,7 @@ static int share(lua_State *L) {
   for (int i = 0; i < (count < 0 ? 1 : count); i++) at = push_value(L, at);
   lgt_mem_free(p.data);
   if (count >= 0) return count;
-  char where[160];
-  lgt_lua_where(L, where, sizeof where);
-  if (!strncmp(lua_tostring(L, -1), where, strlen(where))) return lua_error(L);
-  return luaL_error(L, "%s: %s", where, lua_tostring(L, -1));
+  return raise(L, lua_tostring(L, -1));
 }
 
 /* meet(name): returns when all ranks have come here. */

@@ -18,6 +18,7 @@
 #include <sys/select.h>
 #include <unistd.h>
 
+#include "ranks.h"
 #include "run.h"
 
 /* ---- lines without an editor --------------------------------------------------------------------- */
@@ -89,6 +90,7 @@ static void push_terminal(lua_State *L) {
   lua_setfield(L, -2, "line");
   lua_pushcfunction(L, complain_from_lua);
   lua_setfield(L, -2, "complain");
+  if (run_ranks() && lgt_ranks_rank(run_ranks())) return; /* rank 0 has the terminal */
   const char *kind = getenv("TERM");
   if (!isatty(0) || !isatty(1) || !kind || !strcmp(kind, "dumb")) return;
   char path[PATH_MAX];
@@ -144,23 +146,43 @@ static int read_input(lua_State *L) {
   return report(L, status);
 }
 
+/* Runs the chunk on the top and shows its values.  Its status; an error's message is on the top. */
+static int run_chunk(lua_State *L) {
+  int base = lua_gettop(L) - 1, status = call(L, 0, LUA_MULTRET), count = lua_gettop(L) - base;
+  if (status || count == 0) return status;
+  push_function(L, "show");
+  lua_insert(L, base + 1);
+  return call(L, count, 0);
+}
+
+static void tell(lua_State *L) {
+  push_function(L, "tidy");
+  lua_insert(L, -2);
+  if (!report(L, call(L, 1, 1))) report(L, 1);
+}
+
+/* All ranks have come here; what one of them has to say, all replace their own message by. */
+static int agree(lua_State *L, int status) {
+  int rank;
+  bool on_all;
+  const char *message = status ? lua_tostring(L, -1) : NULL;
+  if (status && !message) message = "(error object is not a string)";
+  if (run_interrupted() && lgt_ranks_rank(run_ranks()) == 0) lgt_ranks_interrupt(run_ranks(), true);
+  message = lgt_ranks_agree(run_ranks(), message, &rank, &on_all);
+  lgt_ranks_forget_interrupt(run_ranks());
+  if (message && on_all) lua_pushstring(L, message);
+  else if (message) lua_pushfstring(L, "rank %d: %s", rank, message);
+  return message != NULL;
+}
+
 /* One input and its answer; false at the end of input. */
 static bool turn(lua_State *L) {
   if (read_input(L)) return patience-- > 0;
   if (lua_isnil(L, -1)) return false;
   if (!lua_isfunction(L, -1)) return true;
-  int base = lua_gettop(L) - 1;
-  if (call(L, 0, LUA_MULTRET)) {
-    push_function(L, "tidy");
-    lua_insert(L, -2);
-    if (!report(L, call(L, 1, 1))) report(L, 1);
-    return true;
-  }
-  int count = lua_gettop(L) - base;
-  if (count == 0) return true;
-  push_function(L, "show");
-  lua_insert(L, base + 1);
-  report(L, call(L, count, 0));
+  int status = run_chunk(L);
+  if (run_ranks()) status = agree(L, status);
+  if (status) tell(L);
   return true;
 }
 
@@ -180,7 +202,7 @@ void prompt_run(lua_State *L) {
     }
   }
   lua_settop(L, 0);
-  putchar('\n');
+  putchar('\n'); /* of ranks that do not speak it is dropped */
   fflush(stdout);
   program_name = name;
 }

@@ -2,9 +2,12 @@
 #include "run.h"
 
 #include <lauxlib.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "ranks.h"
 
 const char *program_name = "lgt";
 
@@ -16,6 +19,7 @@ static bool survives;
 static lgt_ranks *all; /* NULL: this is the only one */
 
 void run_on_ranks(lgt_ranks *ranks) { all = ranks; }
+lgt_ranks *run_ranks(void) { return all; }
 
 void complain_finally(const char *message) {
   if (all && !survives) {
@@ -45,7 +49,24 @@ int report(lua_State *L, int status) {
 
 void watch_runtime(lgt_runtime *const *runtime) { watched = runtime; }
 
-void survive_interrupts(void) { survives = true; }
+static pthread_t script_thread;
+static volatile sig_atomic_t told;
+
+bool run_interrupted(void) { return told; }
+
+/* All ranks are to stop: the signal handler does it, on the thread that runs the script. */
+
+static void interrupt_script(void *context) {
+  (void)context;
+  told = 1;
+  pthread_kill(script_thread, SIGINT);
+}
+
+void survive_interrupts(void) {
+  survives = true;
+  script_thread = pthread_self();
+  if (all) lgt_ranks_on_interrupt(all, interrupt_script, NULL);
+}
 
 static void interrupt_waits(bool on) {
   if (watched && *watched) lgt_interrupt(*watched, on);
@@ -62,6 +83,10 @@ static void raise_interrupted(lua_State *L, lua_Debug *where) {
 }
 
 static void on_interrupt(int number) {
+  if (all && survives && !told) {
+    if (lgt_ranks_rank(all) == 0) lgt_ranks_interrupt(all, false);
+    return;
+  }
   if (!survives) signal(number, SIG_DFL);
   lua_sethook(interrupted_state, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
   interrupt_waits(true);
@@ -71,6 +96,7 @@ static void on_interrupt(int number) {
 static void catch_interrupts(lua_State *L) {
   struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = survives ? 0 : SA_RESTART};
   interrupted_state = L;
+  told = 0;
   sigaction(SIGINT, &action, NULL);
 }
 
@@ -95,6 +121,7 @@ int call(lua_State *L, int nargs, int nresults) {
   if (survives) { /* a late one is not for the next chunk */
     lua_sethook(L, NULL, 0, 0);
     interrupt_waits(false);
+    if (all) lgt_ranks_forget_interrupt(all);
   }
   lua_remove(L, base);
   if (status) lua_gc(L, LUA_GCCOLLECT, 0);

@@ -4,6 +4,10 @@
  * a wait for the runtime's results ends too.  For a script the signal then goes back to the system, so
  * that a second Ctrl-C, before the hook is reached, kills.  At the prompt it never kills.  Compiled loops
  * do not look at hooks: what is loaded at the prompt is interpreted (lgt/prompt.lua).
+ *
+ * On several ranks, at the prompt: the terminal sends the signal to all, but it is rank 0's that counts.  It tells the
+ * others, if possible by something that all do together, so that all stop at one place (control.h); else each stops
+ * where it is.
  */
 #ifndef LGT_RUN_H
 #define LGT_RUN_H
@@ -17,6 +21,7 @@ extern const char *program_name; /* before messages; NULL at the prompt */
 
 /* What follows runs on several ranks: errors end all of them, except at the prompt. */
 void run_on_ranks(lgt_ranks *ranks);
+lgt_ranks *run_ranks(void); /* NULL: there is only one */
 /* "lgt: message" on stderr. */
 void complain(const char *message);
 /* The same; on several ranks the end of all. */
@@ -28,6 +33,9 @@ int report(lua_State *L, int status);
 void watch_runtime(lgt_runtime *const *runtime);
 /* From now on Ctrl-C interrupts chunks and never ends the process. */
 void survive_interrupts(void);
+
+/* On several ranks: was the last call interrupted, wherever it was? */
+bool run_interrupted(void);
 
 /* Call the function below `nargs` arguments; an error leaves its message, with a traceback, on the stack. */
 int call(lua_State *L, int nargs, int nresults);

@@ -24,16 +24,26 @@
 #include "hub.h"
 #include "mem.h"
 
-enum { START_MS = 30000, DEAD_MS = 10000, PATIENCE_MS = 1000, LAST_WORDS_MS = 1000, STACK = 256 << 10 };
+enum {
+  START_MS = 30000,
+  DEAD_MS = 10000,
+  PATIENCE_MS = 1000,
+  LAST_WORDS_MS = 1000,
+  INTERRUPT_MS = 300,
+  STACK = 256 << 10
+};
 
 struct control_private {
   lgt_control_options options;
   int socket;
   bool launched, gathered;
   pthread_t thread;
-  bool running;         /* the thread */
-  _Atomic bool stop;    /* of close, for the thread */
-  int stop_fd;          /* eventfd that tells it */
+  bool running;                        /* the thread */
+  _Atomic bool stop;                   /* of close, for the thread */
+  int stop_fd;                         /* eventfd that tells it, or of an interrupt */
+  int64_t interrupt;                   /* ms, of the thread: when it was told of one; 0: it was not */
+  void (*on_interrupt)(void *context); /* both protected by lock */
+  void *interrupt_context;
   lgt_inbox inbox;      /* of the reading thread */
   int64_t heard, beat;  /* ms, of the reading thread */
   pthread_mutex_t lock; /* protects writing to the socket, and the answer */
@@ -115,6 +125,27 @@ static void take_address(struct control_private *p, const lgt_frame *frame) {
   lgt_mem_free(copy);
 }
 
+static void act_on_interrupt(struct control_private *p) {
+  pthread_mutex_lock(&p->lock);
+  if (p->on_interrupt) p->on_interrupt(p->interrupt_context);
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Ctrl-C on rank 0, of which no operation has told the others in time. */
+static void pass_interrupt_on(lgt_control *c) {
+  struct control_private *p = c->p;
+  int64_t now = lgt_wire_now();
+  int wanted = atomic_load_explicit(&c->interrupted, memory_order_relaxed);
+  if (!wanted) p->interrupt = 0;
+  else if (!p->interrupt) p->interrupt = now;
+  if (!p->interrupt || now - p->interrupt < INTERRUPT_MS) return;
+  if (wanted == 1 && !lgt_control_interrupted(c)) return; /* an operation was quicker */
+  p->interrupt = 0;
+  pthread_mutex_lock(&p->lock);
+  lgt_wire_send(p->socket, LGT_FRAME_INTERRUPT, c->rank, NULL, 0);
+  pthread_mutex_unlock(&p->lock);
+}
+
 static void on_frame(lgt_control *c, const lgt_frame *frame) {
   uint64_t until = UINT64_MAX;
   switch (frame->type) {
@@ -126,6 +157,9 @@ static void on_frame(lgt_control *c, const lgt_frame *frame) {
       c->p->asked_until = until;
       atomic_store_explicit(&c->wanted, true, memory_order_release);
       lgt_control_wake(c);
+      break;
+    case LGT_FRAME_INTERRUPT:
+      act_on_interrupt(c->p);
       break;
     case LGT_FRAME_ABORT:
       end_told(c, lgt_wire_text(frame, 0));
@@ -172,7 +206,11 @@ static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
   bool garbage = false;
   if ((*found = handle_frames(c, until, &garbage))) return true;
   int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
+  if (c->interrupted && left > INTERRUPT_MS / 10) left = INTERRUPT_MS / 10;
   poll(event, 2, left > 0 ? left : 0);
+  uint64_t told;
+  if (event[1].revents && !p->stop && read(p->stop_fd, &told, sizeof told) < 0) return true;
+  pass_interrupt_on(c);
   pulse(c);
   if (!event[0].revents) return true;
   int got = lgt_wire_receive(p->socket, &p->inbox);
@@ -420,6 +458,22 @@ void lgt_control_wake(lgt_control *c) {
   uint64_t one = 1;
   ssize_t written = write(c->wake, &one, sizeof one);
   (void)written; /* full means that it is readable */
+}
+
+void lgt_control_interrupt(lgt_control *c, bool insist) {
+  uint64_t one = 1;
+  int error = errno;
+  atomic_store_explicit(&c->interrupted, insist ? 2 : 1, memory_order_relaxed);
+  ssize_t written = write(c->p->stop_fd, &one, sizeof one);
+  (void)written;
+  errno = error;
+}
+
+void lgt_control_on_interrupt(lgt_control *c, void (*act)(void *), void *context) {
+  pthread_mutex_lock(&c->p->lock);
+  c->p->on_interrupt = act;
+  c->p->interrupt_context = context;
+  pthread_mutex_unlock(&c->p->lock);
 }
 
 int lgt_control_patience(const lgt_control *c) { return c->p->options.patience_ms; }

@@ -11,6 +11,10 @@
  * `patience_ms` reports its stream to the hub, which asks the others for theirs and ends the run if two
  * disagree, naming both lines.
  *
+ * Ctrl-C is for all ranks, at the same place of the program if possible: rank 0 is told (lgt_control_interrupt), and has
+ * some time to tell the others by the next thing that all do together (lgt_control_interrupted).  If there is none, all
+ * ranks are interrupted wherever they are.
+ *
  * Thread: note, report, address, leave and close belong to the submitting thread; abort, wake and aborted may
  * be called by any.
  */
@@ -42,6 +46,7 @@ struct lgt_control {
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */
+  _Atomic int interrupted; /* on rank 0: Ctrl-C was pressed, and nobody has heard of it; 2: they shall hear it again */
   lgt_stream stream;     /* of the submitting thread */
   struct control_private *p;
 };
@@ -61,6 +66,17 @@ void lgt_control_report(lgt_control *control, const char *what);
 /* The transport's address: publish this rank's; learn another's (waits until that rank has published it). */
 lgt_status lgt_control_publish(lgt_control *control, const void *address, size_t bytes);
 lgt_status lgt_control_address(lgt_control *control, int rank, const char **address, size_t *bytes, lgt_place *place);
+
+/* Ctrl-C, on rank 0; a signal handler may call it.  insist: all ranks are interrupted again and again, until the next
+ * call of lgt_control_interrupted: some may have caught the error. */
+void lgt_control_interrupt(lgt_control *control, bool insist);
+/* On rank 0: is the next thing that all ranks do to be interrupted?  The caller tells them. */
+static inline bool lgt_control_interrupted(lgt_control *control) {
+  return atomic_load_explicit(&control->interrupted, memory_order_relaxed) &&
+         atomic_exchange_explicit(&control->interrupted, 0, memory_order_relaxed);
+}
+/* What to do when all ranks are interrupted wherever they are; called on the control thread. */
+void lgt_control_on_interrupt(lgt_control *control, void (*act)(void *context), void *context);
 
 /* End the run on all ranks, with this reason.  Does not return, unless on_abort does not. */
 _Noreturn void lgt_control_abort(lgt_control *control, const char *reason);

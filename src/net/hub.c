@@ -401,6 +401,8 @@ static void on_frame(lgt_hub *hub, guest *g, const lgt_frame *frame) {
       return send_address(hub, g, frame->rank);
     case LGT_FRAME_REPORT:
       return on_report(hub, g, frame);
+    case LGT_FRAME_INTERRUPT:
+      return send_all(hub, LGT_FRAME_INTERRUPT, NULL, 0);
     case LGT_FRAME_FAIL:
       return on_fail(hub, g, frame);
     case LGT_FRAME_ABORT:

@@ -15,9 +15,10 @@
 #include "launch.h"
 #include "mem.h"
 
-enum { AGREED_ROOM = 1024 };
+enum { AGREED_ROOM = 1024, AGREE = 0x61677265 };
 #define SEATS_TAG  (LGT_PEERS_TAGS + LGT_PEERS_TAGS / 2)
 #define DECIDE_TAG (SEATS_TAG + 1)
+#define AGREE_TAG  (SEATS_TAG + 2)
 
 struct lgt_ranks {
   lgt_net *net; /* owned; NULL: this is the only rank */
@@ -185,6 +186,45 @@ bool lgt_ranks_decide(lgt_ranks *ranks, bool mine) {
   if (ranks->net && lgt_broadcast(ranks->net->transport, DECIDE_TAG, 0, &decision, 1))
     lgt_net_abort(ranks->net, lgt_message());
   return decision;
+}
+
+/* ---- the prompt -------------------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+  uint64_t history;
+  int64_t bytes; /* of the error, with its zero; 0: none */
+} verdict;
+
+const char *lgt_ranks_agree(lgt_ranks *ranks, const char *error, int *rank, bool *on_all) {
+  static char text[LGT_WIRE_TEXT];
+  lgt_net *net = ranks->net;
+  int size = net->size, failed = 0;
+  lgt_control_note(net->control, AGREE, lgt_net_line(net, "the prompt"));
+  verdict *all = lgt_mem_zalloc((size_t)size * sizeof *all);
+  int64_t *offset = lgt_mem_alloc(((size_t)size + 1) * sizeof *offset);
+  if (!all || !offset) lgt_net_abort(net, "out of memory");
+  for (int r = 0; r <= size; r++) offset[r] = r * (int64_t)sizeof *all;
+  if (error) snprintf(text, sizeof text, "%s", error);
+  all[net->rank] = (verdict){lgt_net_history(net), error ? (int64_t)strlen(text) + 1 : 0};
+  if (lgt_allgather(net->transport, AGREE_TAG, all, offset)) lgt_net_abort(net, lgt_message());
+  for (int r = size - 1; r >= 0; r--) {
+    if (all[r].history != all[0].history) lgt_net_disagree(net, "for the ranks to agree at the prompt");
+    if (all[r].bytes) *rank = r, failed++;
+  }
+  *on_all = failed == size;
+  if (failed && lgt_broadcast(net->transport, AGREE_TAG, *rank, text, (size_t)all[*rank].bytes))
+    lgt_net_abort(net, lgt_message());
+  lgt_mem_free(all);
+  lgt_mem_free(offset);
+  return failed ? text : NULL;
+}
+
+void lgt_ranks_interrupt(lgt_ranks *ranks, bool insist) {
+  lgt_control_interrupt(ranks->net->control, insist);
+}
+void lgt_ranks_forget_interrupt(lgt_ranks *ranks) { lgt_control_interrupted(ranks->net->control); }
+void lgt_ranks_on_interrupt(lgt_ranks *ranks, void (*act)(void *), void *context) {
+  lgt_control_on_interrupt(ranks->net->control, act, context);
 }
 
 /* ---- output ------------------------------------------------------------------------------------------------ */

@@ -23,6 +23,13 @@ void lgt_ranks_silence(const lgt_ranks *ranks, bool all_output);
 lgt_peers *lgt_ranks_peers(lgt_ranks *ranks); /* NULL: this is the only one */
 /* Rank 0's opinion. */
 bool lgt_ranks_decide(lgt_ranks *ranks, bool mine);
+/* After a chunk of a prompt, which ended by an error on this rank, or not (NULL): the first rank's error, in memory of
+ * this function's, or NULL if none failed.  Where ranks have issued different streams the run ends here. */
+const char *lgt_ranks_agree(lgt_ranks *ranks, const char *error, int *rank, bool *on_all);
+/* Ctrl-C on rank 0; a signal handler may call it.  `act` is called on the control thread of all ranks. */
+void lgt_ranks_interrupt(lgt_ranks *ranks, bool insist);
+void lgt_ranks_on_interrupt(lgt_ranks *ranks, void (*act)(void *context), void *context);
+void lgt_ranks_forget_interrupt(lgt_ranks *ranks); /* it came too late, or all have stopped */
 /* As lgt_ranks_close, at the end of a program that exits with this status. */
 lgt_status lgt_ranks_end(lgt_ranks *ranks, int status);
 

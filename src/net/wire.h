@@ -2,8 +2,8 @@
  *
  * A frame is a head and `bytes` of body.  Ranks say HELLO with who they are, ADDRESS with where their
  * transport listens, GET to learn another's, BEAT so as not to be taken for dead, REPORT when they have
- * waited for long, FAIL when their program has ended by an error, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
- * are there, ADDRESS, BEAT, TELL to ask for a report, ABORT, and BYE when all have said it.
+ * waited for long, FAIL when their program has ended by an error, INTERRUPT after Ctrl-C, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
+ * are there, ADDRESS, BEAT, TELL to ask for a report, INTERRUPT, ABORT, and BYE when all have said it.
  *
  * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
  *
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LGT_WIRE_MAGIC 0x32544e4cu /* changes when the frames do */
+#define LGT_WIRE_MAGIC 0x33544e4cu /* changes when the frames do */
 
 enum { LGT_WIRE_TEXT = 4096 }; /* the longest reason, with its zero; longer ones are cut */
 
@@ -29,6 +29,7 @@ typedef enum lgt_frame_type {
   LGT_FRAME_REPORT, /* see stream.h */
   LGT_FRAME_TELL,   /* a position of the stream: uint64 */
   LGT_FRAME_FAIL,  /* a string: the error that ended the program */
+  LGT_FRAME_INTERRUPT, /* from rank 0, and then to all: somebody pressed Ctrl-C */
   LGT_FRAME_ABORT, /* caused by `rank`; a string: why */
   LGT_FRAME_BYE
 } lgt_frame_type;

@@ -296,6 +296,99 @@ def without_editor(start):
     assert s.close() == 0
 
 
+ODD = "package.loaded['lgt.ranks'].rank == 2"
+
+
+def on_ranks(start):
+    s = start("-n", "3")
+    s.type("40 + 2", "42")
+    s.type("x = 'abc'")
+    s.type("x .. x, #x", "abcabc\t3")
+    s.type("for i = 1, 2 do", prompt=">> ")
+    s.type("io.write('turn ', i, ';')", prompt=">> ")
+    s.type("end", "turn 1;turn 2;")
+    s.type("a = np.arange(3) * 2")
+    s.type("a", "[0 2 4]")
+    s.type("os.time() > 0, math.random() == math.random()", "true\tfalse")
+    s.type("error('deliberate')", "stdin:1: deliberate")
+    s.type("x = = 1", "unexpected symbol")
+    s.type("setmetatable({}, {__tostring = function() error('no text') end})", "no text")
+    s.type(f"if {ODD} then error('odd') end", "rank 2: stdin:1: odd")
+    s.type("?np.full", "array/create.lua")
+    s.type("who()", "array")
+    s.type("timeit('1 + 1')", " a call")
+    s.type("f = function(x)", prompt=">> ")
+    s.send(INTERRUPT)
+    s.expect("> ")
+    s.send("half a li")
+    s.send(INTERRUPT)
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+
+
+def on_ranks_completion(start):
+    s = start("-n", "2")
+    s.send("np.lins" + TAB)
+    s.expect("np.linspace")
+    s.send("(0, 1, 3)\n")
+    s.expect("[0.  0.5 1. ]")
+    s.expect("> ")
+    s.send(UP + "\n")
+    s.expect("[0.  0.5 1. ]")
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+
+
+def on_ranks_interruption(start):
+    s = start("-n", "3")
+
+    def stops(line, presses=1, delay=0.3):
+        s.send(line + "\n")
+        s.expect(line)
+        time.sleep(delay)
+        for _ in range(presses):
+            s.send(INTERRUPT)
+        s.expect("interrupted", 10)
+        s.expect("> ")
+        s.alive()
+
+    for _ in range(3):
+        stops("while true do end")
+        stops("while true do os.time() end")
+    stops("for i = 1, 1e15 do local x = i * i end")
+    stops("repeat until false", presses=3)
+    stops("while true do pcall(function() end) end")
+    stops("while true do local t = os.clock() end", delay=0.05)
+    s.send(INTERRUPT + INTERRUPT)
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+
+
+def on_ranks_ends(start):
+    s = start("-n", "3")
+    s.send(f"if {ODD} then os.clock() end\n")
+    s.expect("do not run the same program")
+    assert s.wait() == 1
+    s = start("-n", "3")
+    s.send("os.exit(3)\n")
+    assert s.wait() == 3
+    s = start("-n", "3", env={"TERM": "dumb"})
+    s.type("6 * 7", "42")
+    s.send("while true do end\n")
+    time.sleep(0.5)
+    s.send(INTERRUPT)
+    s.expect("interrupted", 10)
+    s.expect("> ")
+    s.alive()
+    assert s.close() == 0
+    s = start("-n", "2", "-i", "-e", "given = 3")
+    s.type("given", "3")
+    assert s.close() == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tests the prompt through a terminal.")
     parser.add_argument("--lgt", default="build/lgt")
@@ -305,10 +398,10 @@ def main():
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
     for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, script_before, history,
-                 without_editor):
+                 without_editor, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
         if args.k not in case.__name__:
             continue
-        if case in (completion, history) and not editor:
+        if case in (completion, history, on_ranks_completion) and not editor:
             print(f"skip {case.__name__}: lgt was built without a line editor")
             continue
         home = tempfile.mkdtemp(prefix="lgt-prompt-")

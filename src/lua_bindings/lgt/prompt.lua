@@ -14,6 +14,8 @@
 -- line(prompt) and complain(message), and on a real terminal also remember, load, save and columns; it calls
 -- terminal.complete.
 --
+-- On several ranks, rank 0 reads.  What it has read runs on all of them.
+--
 -- Ctrl-C must end any loop, and a compiled one does not look at hooks.  So functions that are loaded from now
 -- on are interpreted, unless they belong to the libraries: LuaJIT tells of each new prototype (its "bc" event),
 -- and the JIT compiler is switched off for it.  timeit compiles what it measures, after a first run.
@@ -22,6 +24,8 @@ local jit = require "jit"
 local jutil = require "jit.util"
 local show = require "lgt.show"
 local sources = require "lgt.sources"
+
+local ranks = package.loaded["lgt.ranks"] -- nil where this is the only rank
 
 local prompt = {}
 
@@ -197,18 +201,14 @@ local function end_of_input(interrupted)
   return nil
 end
 
--- The next chunk; false: nothing to call; nil: the end.
-function prompt.read()
+-- The text of a whole chunk; false: nothing to call; nil: the end.
+local function read_text()
   local text, interrupted = read_line("_PROMPT", "> ")
   if not text then return end_of_input(interrupted) end
-  local question = text:match("^%s*%?%s*(.-)%s*$")
-  if question then
-    print(require("lgt.help").text(question))
-    return false
-  end
+  if text:match("^%s*%?") then return text end
   while true do
     local chunk, why, incomplete = compile(text)
-    if chunk then return chunk end
+    if chunk then return text end
     if not incomplete then
       terminal.complain(why)
       return false
@@ -218,6 +218,21 @@ function prompt.read()
     if not line then return end_of_input(interrupted) end
     text = text .. "\n" .. line
   end
+end
+
+if ranks then
+  local alone = read_text
+  read_text = ranks.shared("the prompt", function() return ranks.alone(alone) end)
+end
+
+-- The next chunk; false: nothing to call; nil: the end.
+function prompt.read()
+  local text = read_text()
+  if not text then return text end
+  local question = text:match("^%s*%?%s*(.-)%s*$")
+  if not question then return (compile(text)) end
+  leading = 0
+  return function() print(require("lgt.help").text(question)) end
 end
 
 -- ---- answering -----------------------------------------------------------------------------------------------
@@ -256,9 +271,12 @@ function prompt.start(functions)
     return require("lgt.complete").line(before, globals, terminal.columns())
   end
   install_names()
+  if ranks then -- before the completer, on rank 0 alone, might
+    for name, library in next, lazy do rawset(globals, name, require(library)) end
+  end
   interpret_users()
   if not terminal.load then return end
-  load_history()
+  if ranks then ranks.alone(load_history) else load_history() end
   print("?name explains, who() lists your variables, TAB completes, Ctrl-C interrupts, Ctrl-D ends.")
 end
 
