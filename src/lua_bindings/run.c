@@ -12,6 +12,7 @@
 const char *program_name = "lgt";
 
 /* For the signal handler. */
+enum { AGAIN = 1000 }; /* instructions, at least, after which it is interrupted again */
 static lua_State *interrupted_state;
 static lgt_runtime *const *watched;
 static bool survives;
@@ -74,7 +75,10 @@ static void interrupt_waits(bool on) {
 
 static void raise_interrupted(lua_State *L, lua_Debug *where) {
   (void)where;
-  lua_sethook(L, NULL, 0, 0);
+  /* A loop may catch it and go on: the prompt comes back to it, each time at another place of the loop. */
+  static unsigned turn;
+  if (survives) lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, AGAIN + (int)(turn++ * 37 % 101));
+  else lua_sethook(L, NULL, 0, 0);
   interrupt_waits(false);
   luaL_where(L, 0); /* a hook has no frame of its own */
   lua_pushliteral(L, "interrupted!");

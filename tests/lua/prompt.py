@@ -226,7 +226,8 @@ def interruption(start):
     stops("while true do end")
     stops("for i = 1, 1e15 do local x = i * i end")
     stops("repeat until false", presses=3)
-    stops("while true do pcall(function() end) end")
+    for _ in range(5):
+        stops("while true do pcall(function() for i = 1, 10 do end end) end", delay=0.05)
     s.send("function spin() while true do end end\n")
     stops("spin()")
     stops("coroutine.wrap(spin)()")
@@ -359,7 +360,8 @@ def on_ranks_interruption(start):
         stops("while true do os.time() end")
     stops("for i = 1, 1e15 do local x = i * i end")
     stops("repeat until false", presses=3)
-    stops("while true do pcall(function() end) end")
+    for _ in range(5):
+        stops("while true do pcall(function() for i = 1, 10 do end end) end", delay=0.05)
     stops("while true do local t = os.clock() end", delay=0.05)
     s.send(INTERRUPT + INTERRUPT)
     s.expect("> ")
