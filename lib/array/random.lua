@@ -9,6 +9,8 @@
 -- has that of the parameters.
 
 local core = require "array.core"
+local native = require "array.native"
+
 local dtypes = core.dtypes
 local np, raise = core.np, core.raise
 
@@ -108,8 +110,7 @@ function random.randint(low, high, ...)
   end, { low, high })
 end
 
--- The positions 1 to n in random order, or a copy of an array with its first axis in random order: sorted by
--- random keys.
+-- The positions 1 to n in random order, or a copy of an array with its first axis in random order.
 ---@param n integer|lgt_array
 ---@return lgt_array
 function random.permutation(n)
@@ -120,7 +121,10 @@ function random.permutation(n)
   if not core.is_integer(n) or n < 0 then
     raise("random.permutation: a count or an array was expected, not %s", (core.describe(n)))
   end
-  return np.argsort(random.rand(n))
+  local first, key = block(n)
+  local result = core.lgt.new(core.lgt.dense(dtypes.INT64, { n }))
+  native.lines("random.permutation", "w", { result }, { first, key })
+  return result
 end
 
 -- Put the first axis of an array into random order, in place.

@@ -3,7 +3,7 @@
  *   random.gamma       parameter array: shape (scale 1)        random.poisson   mean
  *   random.binomial    n, p                                    random.hypergeometric   good, bad, drawn
  *   random.zipf        exponent                                random.logseries p
- *   random.vonmises    mu, kappa
+ *   random.vonmises    mu, kappa                               random.permutation (no parameters)
  *
  * Argument 0 is the result, a vector; the next ones (float64) are the parameters, stretched to its length.
  * Parameter 0 is the number of the first element, parameter 1 the key.  Element i draws from a sequence of its
@@ -13,12 +13,16 @@
  *
  * gamma: Marsaglia and Tsang, ACM TOMS 26 (2000).  poisson and binomial: Hoermann's transformed rejection with
  * squeeze, PTRS (Insurance: Math. Econ. 12, 1993) and BTRS (J. Stat. Comput. Simul. 46, 1993); small ones by
- * inversion.  hypergeometric: inversion outwards from the mode.  zipf and logseries: Devroye, Non-Uniform Random
+ * inversion from 0.  hypergeometric: inversion outwards from the mode.  zipf and logseries: Devroye, Non-Uniform Random
  * Variate Generation (1986), X.6.1 and Kemp's method.  vonmises: Best and Fisher, Applied Statistics 28 (1979).
  */
 #include "builtin.h"
 
 #include <math.h>
+#include <pthread.h>
+
+/* Hashes that are made at once, so that the processor works on several. */
+enum { BATCH = 32 };
 
 typedef struct stream {
   uint64_t element, key;
@@ -27,108 +31,225 @@ typedef struct stream {
   uint64_t bits[2];
 } stream;
 
-static uint64_t next_bits(stream *s) {
-  if (s->left) return s->bits[--s->left];
-  uint32_t c0 = (uint32_t)s->element, c1 = (uint32_t)(s->element >> 32), c2 = s->block++, c3 = 1;
-  uint32_t k0 = (uint32_t)s->key, k1 = (uint32_t)(s->key >> 32);
+static void philox(uint64_t element, uint64_t key, uint32_t block, uint64_t out[2]) {
+  uint32_t c0 = (uint32_t)element, c1 = (uint32_t)(element >> 32), c2 = block, c3 = 1;
+  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++, k0 += 0x9e3779b9, k1 += 0xbb67ae85) {
     uint64_t p = (uint64_t)0xd2511f53 * c0, q = (uint64_t)0xcd9e8d57 * c2;
     uint32_t next0 = (uint32_t)(q >> 32) ^ c1 ^ k0, next2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
     c0 = next0, c1 = (uint32_t)q, c2 = next2, c3 = (uint32_t)p;
   }
-  s->bits[0] = c2 | (uint64_t)c3 << 32;
-  s->left = 1;
-  return c0 | (uint64_t)c1 << 32;
+  out[0] = c2 | (uint64_t)c3 << 32;
+  out[1] = c0 | (uint64_t)c1 << 32;
+}
+
+static uint64_t next_bits(stream *s) {
+  if (!s->left) {
+    philox(s->element, s->key, s->block++, s->bits);
+    s->left = 2;
+  }
+  return s->bits[--s->left];
 }
 
 /* In (0, 1): multiples of 2^-53, shifted by half of one. */
-static double uniform(stream *s) { return ((double)(next_bits(s) >> 11) + 0.5) * 0x1p-53; }
+static inline double unit(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
+static double uniform(stream *s) { return unit(next_bits(s)); }
+
+/* ---- normal numbers ----------------------------------------------------------------------------------- */
+
+/* Marsaglia and Tsang's ziggurat, J. Stat. Software 5 (2000), of LAYERS layers of one area: layer i reaches to
+ * edge[i] and lies wholly under the curve up to edge[i + 1]. */
+enum { LAYERS = 256 };
+static const double tail_begin = 3.6541528853610088, layer_area = 0.00492867323399;
+static struct {
+  pthread_once_t once;
+  double edge[LAYERS + 1], height[LAYERS + 1];
+} ziggurat = {.once = PTHREAD_ONCE_INIT};
+
+static void make_ziggurat(void) {
+  double *x = ziggurat.edge, *y = ziggurat.height;
+  x[1] = tail_begin, y[1] = exp(-0.5 * x[1] * x[1]);
+  x[0] = layer_area / y[1], y[0] = 0;
+  for (int i = 2; i < LAYERS; i++) {
+    y[i] = y[i - 1] + layer_area / x[i - 1];
+    x[i] = sqrt(-2 * log(y[i]));
+  }
+  x[LAYERS] = 0, y[LAYERS] = 1;
+}
 
 static double normal(stream *s) {
-  double u = uniform(s);
-  return sqrt(-2 * log(u)) * cos(2 * M_PI * uniform(s));
+  for (;;) {
+    uint64_t bits = next_bits(s);
+    int layer = (int)(bits & (LAYERS - 1));
+    double sign = bits & LAYERS ? -1 : 1, x = unit(bits) * ziggurat.edge[layer];
+    if (x < ziggurat.edge[layer + 1]) return sign * x;
+    if (layer == 0) { /* beyond the last edge: Marsaglia 1964 */
+      double a, b;
+      do {
+        a = -log(uniform(s)) / tail_begin;
+        b = -log(uniform(s));
+      } while (b + b < a * a);
+      return sign * (tail_begin + a);
+    }
+    double low = ziggurat.height[layer], high = ziggurat.height[layer + 1];
+    if (low + uniform(s) * (high - low) < exp(-0.5 * x * x)) return sign * x;
+  }
 }
 
 /* ---- distributions ---------------------------------------------------------------------------------- */
 
-static double gamma_of(stream *s, double shape) {
-  if (!(shape >= 0)) return NAN;
-  if (shape == 0) return 0;
-  if (shape < 1) return gamma_of(s, shape + 1) * pow(uniform(s), 1 / shape);
-  double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+/* What depends on the parameters alone is prepared once as long as they stay the same.  A prepared `bad` gives NaN. */
+
+typedef struct gamma_setup {
+  double shape, d, c;
+} gamma_setup;
+
+static gamma_setup prepare_gamma(double shape) {
+  double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
+  return (gamma_setup){shape, d, 1 / sqrt(9 * d)};
+}
+
+static double gamma_of(stream *s, const gamma_setup *g) {
+  if (!(g->shape >= 0)) return NAN;
+  if (g->shape == 0) return 0;
+  double d = g->d, c = g->c;
   for (;;) {
     double x = normal(s), v = 1 + c * x;
     if (v <= 0) continue;
     v = v * v * v;
-    if (log(uniform(s)) < 0.5 * x * x + d - d * v + d * log(v)) return d * v;
+    double u = uniform(s), square = x * x;
+    if (u < 1 - 0.0331 * square * square || log(u) < 0.5 * square + d - d * v + d * log(v))
+      return g->shape < 1 ? d * v * pow(uniform(s), 1 / g->shape) : d * v;
   }
 }
 
-static double poisson(stream *s, double mean) {
-  if (!(mean >= 0)) return NAN;
+typedef struct poisson_setup {
+  double mean, none; /* the probability of 0, if the mean is small */
+  double a, b, log_inverse, squeeze, log_mean;
+} poisson_setup;
+
+static poisson_setup prepare_poisson(double mean) {
+  poisson_setup p = {.mean = mean};
   if (mean < 10) {
-    double limit = exp(-mean), product = uniform(s);
-    int k = 0;
-    for (; product > limit; k++) product *= uniform(s);
+    p.none = exp(-mean);
+  } else {
+    p.b = 0.931 + 2.53 * sqrt(mean), p.a = -0.059 + 0.02483 * p.b;
+    p.log_inverse = log(1.1239 + 1.1328 / (p.b - 3.4));
+    p.squeeze = 0.9277 - 3.6224 / (p.b - 2), p.log_mean = log(mean);
+  }
+  return p;
+}
+
+static double poisson(stream *s, const poisson_setup *p) {
+  if (!(p->mean >= 0)) return NAN;
+  if (p->mean < 10) {
+    double rest = uniform(s), here = p->none, k = 0;
+    while (rest > here && k < 200) { /* beyond, the probability is less than 10^-150 */
+      rest -= here;
+      here *= p->mean / ++k;
+    }
     return k;
   }
-  double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b, inverse = 1.1239 + 1.1328 / (b - 3.4);
-  double squeeze = 0.9277 - 3.6224 / (b - 2), log_mean = log(mean);
+  double a = p->a, b = p->b;
   for (;;) {
     double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
-    double k = floor((2 * a / us + b) * u + mean + 0.43);
-    if (us >= 0.07 && v <= squeeze) return k;
+    double k = floor((2 * a / us + b) * u + p->mean + 0.43);
+    if (us >= 0.07 && v <= p->squeeze) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
-    if (log(v) + log(inverse) - log(a / (us * us) + b) <= -mean + k * log_mean - lgamma(k + 1)) return k;
+    if (log(v) + p->log_inverse - log(a / (us * us) + b) <= -p->mean + k * p->log_mean - lgamma(k + 1))
+      return k;
   }
 }
 
-static double binomial(stream *s, double n, double p) {
-  if (!(n >= 0) || !(p >= 0 && p <= 1) || n != floor(n)) return NAN;
-  if (n == 0 || p == 0) return 0;
-  if (p > 0.5) return n - binomial(s, n, 1 - p);
-  double q = 1 - p;
-  if (n * p < 10) { /* sum of the distances between successes */
-    double k = -1, at = 0;
-    for (; at <= n; k++) at += floor(log(uniform(s)) / log1p(-p)) + 1;
-    return k;
+typedef struct binomial_setup {
+  bool bad, turned; /* turned: of failures */
+  double n, p, q;
+  double none, bound; /* inversion: the probability of 0, and where to give up */
+  double a, b, c, v_r, alpha, odds, mode, h;
+} binomial_setup;
+
+static binomial_setup prepare_binomial(double n, double chance) {
+  binomial_setup s = {.n = n, .turned = chance > 0.5, .p = chance > 0.5 ? 1 - chance : chance};
+  s.bad = !(n >= 0) || !(chance >= 0 && chance <= 1) || n != floor(n);
+  double p = s.p, q = s.q = 1 - p;
+  if (s.bad) return s;
+  if (n * p < 10) {
+    s.none = exp(n * log1p(-p));
+    s.bound = fmin(n, n * p + 10 * sqrt(n * p * q + 1));
+    return s;
   }
-  double spread = sqrt(n * p * q), b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  double c = n * p + 0.5, v_r = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * spread, odds = log(p / q);
-  double mode = floor((n + 1) * p), h = lgamma(mode + 1) + lgamma(n - mode + 1);
+  double spread = sqrt(n * p * q);
+  s.b = 1.15 + 2.53 * spread, s.a = -0.0873 + 0.0248 * s.b + 0.01 * p;
+  s.c = n * p + 0.5, s.v_r = 0.92 - 4.2 / s.b, s.alpha = (2.83 + 5.1 / s.b) * spread, s.odds = log(p / q);
+  s.mode = floor((n + 1) * p), s.h = lgamma(s.mode + 1) + lgamma(n - s.mode + 1);
+  return s;
+}
+
+static double few_successes(stream *s, const binomial_setup *t) {
   for (;;) {
-    double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
-    double k = floor((2 * a / us + b) * u + c);
-    if (k < 0 || k > n) continue;
-    if (us >= 0.07 && v <= v_r) return k;
-    v = log(v * alpha / (a / (us * us) + b));
-    if (v <= h - lgamma(k + 1) - lgamma(n - k + 1) + (k - mode) * odds) return k;
+    double rest = uniform(s), here = t->none, k = 0;
+    while (rest > here && k <= t->bound) {
+      rest -= here;
+      k++;
+      here *= (t->n - k + 1) * t->p / (k * t->q);
+    }
+    if (k <= t->bound) return k;
   }
 }
+
+static double many_successes(stream *s, const binomial_setup *t) {
+  for (;;) {
+    double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
+    double k = floor((2 * t->a / us + t->b) * u + t->c);
+    if (k < 0 || k > t->n) continue;
+    if (us >= 0.07 && v <= t->v_r) return k;
+    v = log(v * t->alpha / (t->a / (us * us) + t->b));
+    if (v <= t->h - lgamma(k + 1) - lgamma(t->n - k + 1) + (k - t->mode) * t->odds) return k;
+  }
+}
+
+static double binomial(stream *s, const binomial_setup *t) {
+  if (t->bad) return NAN;
+  double k = t->n == 0 || t->p == 0 ? 0 : t->n * t->p < 10 ? few_successes(s, t) : many_successes(s, t);
+  return t->turned ? t->n - k : k;
+}
+
+typedef struct hypergeometric_setup {
+  bool bad;
+  double good, bad_ones, drawn, least, most, mode, chance; /* the mode's */
+} hypergeometric_setup;
 
 static double log_choose(double n, double k) { return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1); }
 
-static double hypergeometric(stream *s, double good, double bad, double drawn) {
-  if (!(good >= 0 && bad >= 0 && drawn >= 0 && drawn <= good + bad)) return NAN;
-  double least = fmax(0, drawn - bad), most = fmin(good, drawn);
+static hypergeometric_setup prepare_hypergeometric(double good, double bad, double drawn) {
+  hypergeometric_setup h = {.good = good, .bad_ones = bad, .drawn = drawn};
+  h.bad = !(good >= 0 && bad >= 0 && drawn >= 0 && drawn <= good + bad);
+  h.least = fmax(0, drawn - bad), h.most = fmin(good, drawn);
   double mode = floor((drawn + 1) * (good + 1) / (good + bad + 2));
-  mode = fmin(fmax(mode, least), most);
-  double up = mode, down = mode, rest = uniform(s);
-  double p_up = exp(log_choose(good, mode) + log_choose(bad, drawn - mode) - log_choose(good + bad, drawn));
-  double p_down = p_up;
-  for (rest -= p_up; rest > 0 && (up < most || down > least);) {
-    if (up < most) {
+  h.mode = fmin(fmax(mode, h.least), h.most);
+  if (!h.bad)
+    h.chance =
+        exp(log_choose(good, h.mode) + log_choose(bad, drawn - h.mode) - log_choose(good + bad, drawn));
+  return h;
+}
+
+static double hypergeometric(stream *s, const hypergeometric_setup *h) {
+  if (h->bad) return NAN;
+  double good = h->good, bad = h->bad_ones, drawn = h->drawn;
+  double up = h->mode, down = h->mode, rest = uniform(s), p_up = h->chance, p_down = p_up;
+  for (rest -= p_up; rest > 0 && (up < h->most || down > h->least);) {
+    if (up < h->most) {
       p_up *= (good - up) * (drawn - up) / ((up + 1) * (bad - drawn + up + 1));
       up++;
       if ((rest -= p_up) <= 0) return up;
     }
-    if (down > least) {
+    if (down > h->least) {
       p_down *= down * (bad - drawn + down) / ((good - down + 1) * (drawn - down + 1));
       down--;
       if ((rest -= p_down) <= 0) return down;
     }
   }
-  return mode;
+  return h->mode;
 }
 
 static double zipf(stream *s, double a) {
@@ -184,28 +305,77 @@ static void put(const lgt_tile *tile, int64_t i, double x) {
   else *(double *)at = x;
 }
 
-#define VARIANT(NAME, VALUE)                                                                            \
+/* The streams of elements first, ..., first + BATCH - 1 with their first hashes made. */
+static void begin_streams(stream *s, uint64_t first, uint64_t key) {
+  uint64_t bits[BATCH][2];
+  for (int k = 0; k < BATCH; k++) philox(first + (uint64_t)k, key, 0, bits[k]);
+  for (int k = 0; k < BATCH; k++)
+    s[k] = (stream){
+        .element = first + (uint64_t)k, .key = key, .block = 1, .left = 2, .bits = {bits[k][0], bits[k][1]}};
+}
+
+/* SAME: whether the parameters of element i are those that PREPARE was called for. */
+#define VARIANT(NAME, LOCALS, SAME, PREPARE, VALUE)                                                     \
   static lgt_status draw_##NAME(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
                                 int64_t hi) {                                                           \
     uint64_t first = (uint64_t)params[0].f + (uint64_t)tiles[0].origin[0], key = (uint64_t)params[1].f; \
     (void)nargs;                                                                                        \
-    for (int64_t i = lo; i < hi; i++) {                                                                 \
-      stream s = {.element = first + (uint64_t)i, .key = key};                                          \
-      put(&tiles[0], i, VALUE);                                                                         \
+    pthread_once(&ziggurat.once, make_ziggurat);                                                        \
+    LOCALS;                                                                                             \
+    bool prepared = false;                                                                              \
+    for (int64_t i = lo; i < hi;) {                                                                     \
+      stream streams[BATCH], *s = streams;                                                              \
+      begin_streams(streams, first + (uint64_t)i, key);                                                 \
+      for (int64_t past = i + BATCH < hi ? i + BATCH : hi; i < past; i++, s++) {                        \
+        if (!prepared || !(SAME)) {                                                                     \
+          PREPARE;                                                                                      \
+          prepared = true;                                                                              \
+        }                                                                                               \
+        put(&tiles[0], i, VALUE);                                                                       \
+      }                                                                                                 \
     }                                                                                                   \
     return LGT_OK;                                                                                      \
   }
 #define P(n) parameter(&tiles[n], i)
-VARIANT(gamma, gamma_of(&s, P(1)))
-VARIANT(poisson, poisson(&s, P(1)))
-VARIANT(binomial, binomial(&s, P(1), P(2)))
-VARIANT(hypergeometric, hypergeometric(&s, P(1), P(2), P(3)))
-VARIANT(zipf, zipf(&s, P(1)))
-VARIANT(logseries, logseries(&s, P(1)))
-VARIANT(vonmises, vonmises(&s, P(1), P(2)))
+VARIANT(gamma, gamma_setup g, g.shape == P(1), g = prepare_gamma(P(1)), gamma_of(s, &g))
+VARIANT(poisson, poisson_setup p, p.mean == P(1), p = prepare_poisson(P(1)), poisson(s, &p))
+VARIANT(binomial, binomial_setup b;
+        double p, b.n == P(1) && p == P(2), (p = P(2), b = prepare_binomial(P(1), p)), binomial(s, &b))
+VARIANT(hypergeometric, hypergeometric_setup h, h.good == P(1) && h.bad_ones == P(2) && h.drawn == P(3),
+        h = prepare_hypergeometric(P(1), P(2), P(3)), hypergeometric(s, &h))
+VARIANT(zipf, , true, , zipf(s, P(1)))
+VARIANT(logseries, , true, , logseries(s, P(1)))
+VARIANT(vonmises, , true, , vonmises(s, P(1), P(2)))
 
-const lgt_builtin lgt_random_builtins[] = {
-    {"random.gamma", draw_gamma},       {"random.poisson", draw_poisson},
-    {"random.binomial", draw_binomial}, {"random.hypergeometric", draw_hypergeometric},
-    {"random.zipf", draw_zipf},         {"random.logseries", draw_logseries},
-    {"random.vonmises", draw_vonmises}, {0}};
+/* random.permutation: argument 0 = the positions 1 to n in random order (Fisher and Yates), in one piece. */
+static lgt_status permutation(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  int64_t n = tiles[0].extent[1], stride = tiles[0].stride[1];
+  uint64_t first = (uint64_t)params[0].f, key = (uint64_t)params[1].f;
+  (void)nargs;
+  if (lo >= hi) return LGT_OK;
+  char *p = tiles[0].data;
+  for (int64_t i = 0; i < n; i++) *(int64_t *)(p + i * stride) = i + 1;
+  for (int64_t i = n - 1; i > 0;) {
+    uint64_t bits[BATCH][2];
+    for (int k = 0; k < BATCH; k++) philox(first + (uint64_t)(n - 1 - i) / 2 + (uint64_t)k, key, 0, bits[k]);
+    for (int k = 0; k < 2 * BATCH && i > 0; k++, i--) {
+      /* The high half of a product: uneven by less than n / 2^64. */
+      int64_t j = (int64_t)((unsigned __int128)bits[k / 2][k % 2] * (uint64_t)(i + 1) >> 64);
+      int64_t *a = (int64_t *)(p + i * stride), *b = (int64_t *)(p + j * stride), x = *a;
+      *a = *b;
+      *b = x;
+    }
+  }
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_random_builtins[] = {{"random.gamma", draw_gamma},
+                                           {"random.poisson", draw_poisson},
+                                           {"random.binomial", draw_binomial},
+                                           {"random.hypergeometric", draw_hypergeometric},
+                                           {"random.zipf", draw_zipf},
+                                           {"random.logseries", draw_logseries},
+                                           {"random.vonmises", draw_vonmises},
+                                           {"random.permutation", permutation},
+                                           {0}};
