@@ -4,10 +4,14 @@
 -- waits, except for a bincount that does not say how many elements its result has.
 
 local core = require "array.core"
+local ffi = require "ffi"
+local native = require "array.native"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 require "array.sort" -- for core.count_before
+
+local COMPLEX_I = ffi.typeof("complex double")(0, 1)
 
 local histogram_options = { bins = true, range = true, weights = true, density = true }
 
@@ -66,6 +70,27 @@ local function take_weights(weights, a, who)
   return dtypes.category[core.dtype_of(weights)] == 0 and np.astype(weights, "int64") or weights
 end
 
+-- In the form of tasks that work on one piece.
+local function in_front(a) return lgt.alias(a, lgt.promote(core.layout_of(a), 1, 1)) end
+
+-- Launch a variant of src/core/count.c, whose result has `size` elements.  Weights of other dtypes than int64 and
+-- float64 are summed up as float64, and complex ones part by part.
+local function counted(variant, size, arrays, weights, parameters)
+  local dtype = weights and core.dtype_of(weights) or dtypes.INT64
+  if dtypes.category[dtype] == 3 then
+    local re = counted(variant, size, arrays, np.astype(np.real(weights), "float64"), parameters)
+    local im = counted(variant, size, arrays, np.astype(np.imag(weights), "float64"), parameters)
+    return np.astype(re + im * COMPLEX_I, dtypes.name[dtype])
+  end
+  local inner = dtypes.category[dtype] < 2 and dtypes.INT64 or dtypes.FLOAT64
+  local result = native.new(inner, { size })
+  local list = { in_front(result) }
+  for i, a in ipairs(arrays) do list[i + 1] = in_front(a) end
+  if weights then list[#list + 1] = in_front(np.asarray(weights, { dtype = dtypes.name[inner] })) end
+  native.launch(variant, "w" .. ("r"):rep(#list - 1), "", list, parameters)
+  return np.asarray(result, { dtype = dtypes.name[dtype] })
+end
+
 -- The edges that np.histogram would use.
 ---@return lgt_array
 function np.histogram_bin_edges(a, bins, range)
@@ -83,10 +108,12 @@ function np.histogram(a, bins, options)
   a = np.ravel(np.asarray(a))
   local weights = take_weights(options.weights, a, "histogram")
   if core.dtype_of(a) == dtypes.BOOL then a = np.astype(a, "uint8") end
-  local edges = edges_of(a, bins or options.bins, options.range, "histogram")
-  local n = core.size_of(edges) - 1
-  local all = tally(bin_of(a, edges), n + 2, weights)
-  local counts = np.copy(lgt.alias(all, lgt.slice(core.layout_of(all), 1, 1, n, 1)))
+  if dtypes.category[core.dtype_of(a)] == 3 then raise("histogram: real numbers were expected") end
+  local bins_given = bins or options.bins
+  local edges = edges_of(a, bins_given, options.range, "histogram")
+  local counts = counted("histogram", core.size_of(edges) - 1,
+    { np.astype(a, "float64"), np.astype(edges, "float64") }, weights,
+    { (bins_given == nil or type(bins_given) == "number") and 1 or 0 })
   if options.density then counts = counts / np.diff(edges) / np.sum(counts) end
   return counts, edges
 end
@@ -164,17 +191,18 @@ function np.bincount(x, weights, minlength, options)
   if weights then weights = np.astype(weights, "float64") end
   local base = options.base or 1
   if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", tostring(base)) end
-  x = np.astype(x, "int64") - base
+  if core.dtype_of(x) == dtypes.UINT64 then x = np.astype(x, "int64") end
   local size = options.size
   if not size then
     size = minlength
     if core.size_of(x) > 0 then
       local low, high = np.min(x), np.max(x)
-      if core.read_item(low) < 0 then raise("bincount: %d is below %d", core.read_item(low) + base, base) end
-      size = math.max(minlength, core.read_item(high) + 1)
+      low, high = tonumber(core.read_item(low)), tonumber(core.read_item(high))
+      if low < base then raise("bincount: %d is below %d", low, base) end
+      size = math.max(minlength, high - base + 1)
     end
   end
-  return tally(x, size, weights)
+  return counted("count", size, { x }, weights, { base })
 end
 
 return true

@@ -24,7 +24,7 @@ local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, type = ffi.istype, lgt.next, type
 local bit = require "bit"
-local band, rshift = bit.band, bit.rshift
+local band = bit.band
 
 slice.bind(raise)
 
@@ -215,40 +215,17 @@ end
 
 -- ---- picking: where the elements are --------------------------------------------------------------------
 
--- Where a boolean array is true: for each of its axes positions from 1, in memory for core.adopt, and how many.
-local function positions_of_true(mask)
-  local memory, count = core.copy_out(mask)
-  local p = ffi.cast("const uint8_t *", memory)
-  local shape, lists, found = core.shape_of(mask), {}, 0
-  for i = 0, count - 1 do found = found + rshift(p[i] + 255, 8) end -- 1 for any byte but 0, without a branch
-  for d = 1, #shape do lists[d] = core.host_memory(dtypes.INT64, found + 1) end
-  local n = 0
-  if #shape == 1 then
-    local q = lists[1]
-    for i = 0, count - 1 do
-      q[n] = i + 1
-      n = n + rshift(p[i] + 255, 8)
-    end
-    return lists, found
-  end
-  for i = 0, count - 1 do
-    if p[i] ~= 0 then
-      local rest = i
-      for d = #shape, 1, -1 do
-        local at = rest % shape[d]
-        lists[d][n] = at + 1
-        rest = (rest - at) / shape[d]
-      end
-      n = n + 1
-    end
-  end
-  return lists, found
-end
-
--- The same as arrays.
+-- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
 local function nonzero_arrays(mask)
-  local lists, found = positions_of_true(mask)
-  for d = 1, #lists do lists[d] = core.adopt(dtypes.INT64, { found }, lists[d]) end
+  local shape, lists, views = core.shape_of(mask), {}, {}
+  local found = np.count_nonzero(mask)
+  local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
+  for d = 1, #shape do
+    lists[d] = lgt.new(lgt.dense(dtypes.INT64, { found }))
+    views[d] = in_front(lists[d])
+  end
+  views[#shape + 1] = in_front(np.ravel(mask))
+  native.launch("nonzero", ("w"):rep(#shape) .. "r", "", views, { unpack(shape, 2) })
   return lists
 end
 

@@ -236,21 +236,22 @@ function np.delete(a, positions, axis)
   a, axis = np.asarray(a), axis_option(axis, "delete")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "delete")
-  local extent, gone = core.shape_of(a)[axis], {}
+  local extent, gone, seen = core.shape_of(a)[axis], {}, {}
   for _, at in ipairs(integers(positions, "delete")) do
     if at == 0 then raise("delete: positions count from 1, 0 was given") end
     local offset = at < 0 and extent + at or at - 1
     if offset < 0 or offset >= extent then
       raise("delete: position %d of axis %d is outside its extent of %d", at, axis, extent)
     end
-    gone[offset] = true
+    if not seen[offset] then gone[#gone + 1] = offset end
+    seen[offset] = true
   end
+  table.sort(gone)
+  gone[#gone + 1] = extent
   local parts, first = {}, 0
-  for offset = 0, extent do
-    if gone[offset] or offset == extent then
-      if offset > first then parts[#parts + 1] = part_of(a, axis, first, offset - first) end
-      first = offset + 1
-    end
+  for _, offset in ipairs(gone) do
+    if offset > first then parts[#parts + 1] = part_of(a, axis, first, offset - first) end
+    first = offset + 1
   end
   if #parts == 0 then return np.copy(part_of(a, axis, 0, 0)) end
   return np.concatenate(parts, axis)

@@ -92,6 +92,21 @@ end
 ---@return lgt_array
 function np.extract(condition, a) return np.compress(np.ravel(condition), np.ravel(a)) end
 
+local MOST_CHOICES = 10 -- arguments of a task, less the result and the numbers
+
+local function choose_among(list, numbers, shape)
+  local dtype = core.dtype_of(list[1])
+  for i = 2, #list do dtype = dtypes.promote(dtype, core.dtype_of(list[i])) end
+  local result = native.new(dtype, shape)
+  local arrays = { result, numbers }
+  for i = 1, #list do arrays[i + 2] = np.asarray(list[i], { dtype = dtypes.name[dtype] }) end
+  if #shape == 0 then
+    for i = 1, #arrays do arrays[i] = np.expand_dims(arrays[i], 1) end
+  end
+  native.lines("choose", "wr" .. ("r"):rep(#list), arrays, { 0, 1 })
+  return result
+end
+
 -- For each element the choice of that number, from 1.
 ---@param numbers lgt_array integers
 ---@param choices (lgt_array|number)[]
@@ -112,9 +127,10 @@ function np.choose(numbers, choices, options)
   for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
   if options.mode == "clip" then numbers = np.clip(numbers, 1, #list) end
   if options.mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
+  numbers = np.broadcast_to(np.astype(numbers, "int64"), shape)
+  if #list <= MOST_CHOICES then return choose_among(list, numbers, shape) end
   local all = np.stack(list, -1)
-  local index = np.expand_dims(np.broadcast_to(numbers, shape), -1)
-  return np.squeeze(np.take_along_axis(all, index, -1), -1)
+  return np.squeeze(np.take_along_axis(all, np.expand_dims(numbers, -1), -1), -1)
 end
 
 -- The positions where an array is not 0, one row for each.  Waits.

@@ -94,8 +94,21 @@ function np.isin(a, b, options)
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   local sorted = np.sort(np.astype(b, dtypes.name[dtype]))
   local x = np.astype(a, dtypes.name[dtype])
-  local at = np.minimum(core.count_before(sorted, x, false), n - 1) + 1
-  local found = np.equal(np.take(sorted, at), x)
+  local found
+  if dtypes.category[dtype] == 3 then
+    local at = np.minimum(core.count_before(sorted, x, false), n - 1) + 1
+    found = np.equal(np.take(sorted, at), x)
+  else
+    found = native.new(dtypes.BOOL, core.shape_of(x))
+    local lead = math.max(1, core.ndim_of(x))
+    local function view(y)
+      for _ = core.ndim_of(y) + 1, lead + 1 do y = np.expand_dims(y, 1) end
+      return y
+    end
+    local words = {}
+    for d = 0, lead - 1 do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
+    native.launch("member", "wrr", table.concat(words, " "), { view(found), sorted, view(x) })
+  end
   return options.invert and np.logical_not(found) or found
 end
 

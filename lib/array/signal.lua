@@ -1,6 +1,7 @@
 -- array/signal.lua - convolutions, interpolation, polynomials, windows.
 
 local core = require "array.core"
+local native = require "array.native"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -18,18 +19,45 @@ local function element(a, i) return lgt.alias(a, lgt.project(core.layout_of(a), 
 
 -- ---- convolutions -----------------------------------------------------------------------------------------
 
-local DIRECT = 64 -- a shorter vector of floats is not worth a transform
+local DIRECT = { [2] = 512, [3] = 64 } -- shorter vectors, real and complex, are not worth a transform
+
+-- The least product of powers of 2, 3 and 5 from n on: transforms of such a length are fast.
+local function good_length(n)
+  local best = math.huge
+  local five = 1
+  while five < 2 * n do
+    local three = five
+    while three < 2 * n do
+      local length = three * 2 ^ math.max(0, math.ceil(math.log(n / three) / math.log(2) - 1e-9))
+      if length >= n and length < best then best = length end
+      three = three * 3
+    end
+    five = five * 5
+  end
+  return best
+end
+
+-- By a task (src/core/filter.c) in float64, or in integers that wrap around.
+local function direct(a, b, dtype)
+  local wide = dtypes.name[dtypes.category[dtype] == 1 and dtypes.INT64 or dtypes.FLOAT64]
+  local result = native.new(dtypes.number[wide], { core.size_of(a) + core.size_of(b) - 1 })
+  local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
+  native.launch("convolve", "wrr", "",
+    { in_front(result), in_front(np.astype(a, wide)), in_front(np.astype(b, wide)) })
+  return np.asarray(result, { dtype = dtypes.name[dtype] })
+end
 
 -- The full convolution of two vectors of one dtype, b being the shorter one.
 local function full(a, b)
   local n, m, dtype = core.size_of(a), core.size_of(b), core.dtype_of(a)
-  if m > DIRECT and dtypes.category[dtype] >= 2 then -- by the convolution theorem
-    local fft, length = np.fft, n + m - 1
-    if dtypes.category[dtype] == 3 then
-      return np.astype(fft.ifft(fft.fft(a, length) * fft.fft(b, length)), dtypes.name[dtype])
-    end
-    return np.astype(fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length), dtypes.name[dtype])
+  local category = dtypes.category[dtype]
+  if category >= 2 and m > DIRECT[category] then -- by the convolution theorem
+    local fft, length = np.fft, good_length(n + m - 1)
+    local product = category == 3 and fft.ifft(fft.fft(a, length) * fft.fft(b, length)) or
+      fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)
+    return np.astype(part(product, 0, n + m - 1), dtypes.name[dtype])
   end
+  if category == 1 or category == 2 then return direct(a, b, dtype) end
   local padded, result = np.pad(a, m - 1), nil
   for j = 0, m - 1 do
     local term = part(padded, m - 1 - j, n + m - 1) * element(b, j)
@@ -38,7 +66,7 @@ local function full(a, b)
   return result
 end
 
--- The sums of products of one vector with another that slides over it backwards.  A kernel of more than 64
+-- The sums of products of one vector with another that slides over it backwards.  A kernel of more than 512
 -- floats goes by Fourier transforms, whose errors are relative to the greatest element.
 ---@param a lgt_array vector
 ---@param v lgt_array vector

@@ -61,15 +61,20 @@ local function check_kth(kth, extent, who)
 end
 
 -- An order in which the element at position kth is where a sort would put it, smaller ones before, greater
--- ones after it: a sort.
+-- ones after it.  For several positions, and complex numbers: a sort.
 ---@param a lgt_array
 ---@param kth integer|integer[] from 1
 ---@param axis integer?
 ---@return lgt_array
 function np.partition(a, kth, axis)
   a, axis = take_axis(a, axis, "partition")
-  check_kth(kth, core.shape_of(a)[axis], "partition")
-  return np.sort(a, axis)
+  local extent = core.shape_of(a)[axis]
+  check_kth(kth, extent, "partition")
+  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 then return np.sort(a, axis) end
+  local source, back = native.axis_last(a, axis)
+  local result = native.new(core.dtype_of(a), core.shape_of(source))
+  native.lines("partition", "wr", { result, source }, { kth < 0 and extent + kth or kth - 1 })
+  return back(result)
 end
 
 ---@return lgt_array int64
@@ -196,8 +201,9 @@ function methods.sort(a, axis)
   return a
 end
 function methods.partition(a, kth, axis)
-  check_kth(kth, core.shape_of(a)[core.check_axis(axis or -1, core.ndim_of(a), "partition")], "partition")
-  return methods.sort(a, axis)
+  core.check_writable(a, "partition")
+  core.assign(a.id, core.layout_of(a), np.partition(a, kth, axis))
+  return a
 end
 for _, name in ipairs { "argsort", "argpartition", "searchsorted", "topk" } do methods[name] = np[name] end
 

@@ -5,6 +5,7 @@
 -- for quantiles that are given as an array.
 
 local core = require "array.core"
+local native = require "array.native"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -43,11 +44,38 @@ local function lines_of(a, axis, keepdims, who)
   return np.reshape(a, lines), function(x) return keepdims and np.reshape(x, final) or x end
 end
 
+local MOST_SELECTED = 8
+
 local function is_inexact(a) return dtypes.category[core.dtype_of(a)] >= 2 end
 local function to_float(a) return is_inexact(a) and a or np.astype(a, "float64") end
 
 -- Element i (from 0) of every line.
 local function column(lines, i) return lgt.alias(lines, lgt.project(core.layout_of(lines), core.ndim_of(lines), i)) end
+
+-- A function that gives for a place (from 0) the element there of every line, were it sorted.  A few places are
+-- selected; for more of them, and for complex numbers, the lines are sorted.
+local function ordered(lines, places)
+  local known, list = {}, {}
+  for _, place in ipairs(places) do
+    if not known[place] then
+      known[place] = true
+      list[#list + 1] = place
+    end
+  end
+  if #list > MOST_SELECTED or dtypes.category[core.dtype_of(lines)] == 3 then
+    local sorted = np.sort(lines)
+    return function(place) return column(sorted, place) end
+  end
+  table.sort(list)
+  local shape, number = core.shape_of(lines), {}
+  for i, place in ipairs(list) do number[place] = i - 1 end
+  shape[#shape] = #list
+  local result = native.new(core.dtype_of(lines), shape)
+  local function view(a) return #shape == 1 and lgt.alias(a, lgt.promote(core.layout_of(a), 1, 1)) or a end
+  native.launch("select", "wrr", native.leading(math.max(1, #shape - 1), 2),
+    { view(result), view(lines), np.array(list, { dtype = "int64" }) })
+  return function(place) return column(result, number[place]) end
+end
 
 -- ---- averages -----------------------------------------------------------------------------------------------
 
@@ -181,14 +209,20 @@ local function quantiles(who, a, q, scale, axis, options)
     raise("%s: along nothing there is no quantile: the shape is %s", who, core.shape_text(core.shape_of(a)))
   end
   local exact = type(method) == "function" and method ~= methods_of_quantile.midpoint
-  local sorted = np.sort(exact and lines or to_float(lines))
+  if not exact then lines = to_float(lines) end
+  local places = { n - 1 }
+  for _, x in ipairs(list) do
+    local low = math.floor(place_of(method, x, n))
+    places[#places + 1], places[#places + 2] = low, math.min(low + 1, n - 1)
+  end
+  local element = ordered(lines, places)
   local result = for_each(list, single, function(x)
     local at = place_of(method, x, n)
     local low = math.floor(at)
-    local value = column(sorted, low)
-    if not exact then value = interpolate(value, column(sorted, math.min(low + 1, n - 1)), at - low) end
-    if is_inexact(sorted) then
-      local last = column(sorted, n - 1)
+    local value = element(low)
+    if not exact then value = interpolate(value, element(math.min(low + 1, n - 1)), at - low) end
+    if is_inexact(lines) then
+      local last = element(n - 1)
       value = np.where(np.isnan(last), last, value)
     end
     return back(core.ndim_of(value) == 0 and np.copy(value) or value)
@@ -223,10 +257,10 @@ function np.median(a, axis, options)
   if n == 0 then
     raise("median: along nothing there is no median: the shape is %s", core.shape_text(core.shape_of(a)))
   end
-  local sorted = np.sort(lines)
   local half = math.floor(n / 2)
-  local middle = n % 2 == 1 and column(sorted, half) or (column(sorted, half - 1) + column(sorted, half)) / 2
-  local last = column(sorted, n - 1)
+  local element = ordered(lines, { math.max(half - 1, 0), half, n - 1 })
+  local middle = n % 2 == 1 and element(half) or (element(half - 1) + element(half)) / 2
+  local last = element(n - 1)
   return back(np.where(np.isnan(last), last, middle))
 end
 

@@ -26,6 +26,7 @@
  *   scan         running sums; one step of combining elements
  *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
+ *   count filter            how often values occur; convolutions
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   runtime api explain     the flush, a list of passes; the public functions

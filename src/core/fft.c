@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { ESTIMATE = 1 << 6, UNALIGNED = 1 << 1, KEPT = 32 };
+enum { ESTIMATE = 1 << 6, KEPT = 32, ALIGNMENT = 64 };
 enum { COMPLEX, FROM_REAL, TO_REAL };
 
 typedef struct plan {
@@ -67,13 +67,15 @@ static void *plan_for(int n, int kind, int sign, void *in, void *out, bool *shar
     plan *p = &fftw.kept[i];
     if (p->n == n && p->kind == kind && p->sign == sign) return p->made;
   }
-  void *made = kind == COMPLEX     ? fftw.complex_1d(n, in, out, sign, ESTIMATE | UNALIGNED)
-               : kind == FROM_REAL ? fftw.real_1d(n, in, out, ESTIMATE | UNALIGNED)
-                                   : fftw.to_real_1d(n, in, out, ESTIMATE | UNALIGNED);
+  void *made = kind == COMPLEX     ? fftw.complex_1d(n, in, out, sign, ESTIMATE)
+               : kind == FROM_REAL ? fftw.real_1d(n, in, out, ESTIMATE)
+                                   : fftw.to_real_1d(n, in, out, ESTIMATE);
   *shared = made && fftw.nkept < KEPT;
   if (*shared) fftw.kept[fftw.nkept++] = (plan){n, kind, sign, made};
   return made;
 }
+
+static char *aligned(char *p) { return (char *)(((uintptr_t)p + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT); }
 
 static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int64_t lo, int64_t hi,
                             int kind) {
@@ -87,9 +89,10 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   if (n > INT32_MAX)
     return lgt_err(LGT_UNSUPPORTED, "a transform of %lld elements: FFTW takes less than 2^31", (long long)n);
-  char *in = lgt_mem_alloc((size_t)(nin * in_size + nout * out_size));
-  if (!in) return lgt_err(LGT_NO_MEMORY, "out of memory for a transform of %lld elements", (long long)n);
-  char *out = in + nin * in_size;
+  /* Aligned as the planner was told, which vector instructions need. */
+  char *room = lgt_mem_alloc((size_t)(nin * in_size + nout * out_size + 2 * ALIGNMENT));
+  if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory for a transform of %lld elements", (long long)n);
+  char *in = aligned(room), *out = aligned(in + nin * in_size);
   pthread_mutex_lock(&fftw.lock);
   if (!fftw.tried) load_fftw();
   void *made = fftw.library ? plan_for((int)n, kind, params[0].f > 0 ? 1 : -1, in, out, &shared) : NULL;
@@ -114,7 +117,7 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
     pthread_mutex_unlock(&fftw.lock);
   }
 done:
-  lgt_mem_free(in);
+  lgt_mem_free(room);
   return status;
 }
 

@@ -6,6 +6,7 @@
  *               the last of several values for one place wins, or all count, depending on the operation
  *   take_along  argument 0 [b, i] = argument 1 [b, p(b, i)], lines
  *   put_along   argument 0 [b, p(b, i)] is combined with argument 1 [b, i], lines
+ *   choose      argument 0 [b, i] = argument 2 + k [b, i] where argument 1 (int64) is k + parameter 1, lines
  *
  * Parameters: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
  * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages).
@@ -212,10 +213,13 @@ static lgt_status take_along(const lgt_tile *tiles, int nargs, const lgt_scalar 
   do {
     lgt_status status = check_line(position, walk.at[2], extent, params);
     if (status) return status;
-    for (int64_t i = 0; i < n; i++) {
-      int64_t at = *(const int64_t *)(walk.at[2] + i * position->stride[lead]);
-      memcpy(walk.at[0] + i * to->stride[lead], walk.at[1] + offset_of(at, extent, base) * from->stride[lead],
-             (size_t)size);
+    const char *at = walk.at[2];
+    char *t = walk.at[0];
+    for (int64_t i = 0; i < n; i++, at += position->stride[lead], t += to->stride[lead]) {
+      const char *f = walk.at[1] + offset_of(*(const int64_t *)at, extent, base) * from->stride[lead];
+      if (size == 8) memcpy(t, f, 8);
+      else if (size == 4) memcpy(t, f, 4);
+      else memcpy(t, f, (size_t)size);
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
@@ -235,13 +239,41 @@ static lgt_status put_along(const lgt_tile *tiles, int nargs, const lgt_scalar *
   do {
     lgt_status status = check_line(position, walk.at[2], extent, params);
     if (status) return status;
+    bool plain = (int)params[OPERATION].f == LGT_SCAN_SET && lgt_dtype_size(to->dtype) == 8;
     for (int64_t i = 0; i < n; i++) {
       int64_t at = *(const int64_t *)(walk.at[2] + i * position->stride[lead]);
-      step(walk.at[0] + offset_of(at, extent, base) * to->stride[lead], walk.at[1] + i * from->stride[lead]);
+      if (plain)
+        memcpy(walk.at[0] + offset_of(at, extent, base) * to->stride[lead],
+               walk.at[1] + i * from->stride[lead], 8);
+      else
+        step(walk.at[0] + offset_of(at, extent, base) * to->stride[lead],
+             walk.at[1] + i * from->stride[lead]);
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }
 
-const lgt_builtin lgt_gather_builtins[] = {
-    {"gather", gather}, {"scatter", scatter}, {"take_along", take_along}, {"put_along", put_along}, {0}};
+/* Lines whose element i is that of argument 1 + argument 1 [i]. */
+static lgt_status choose(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const lgt_tile *to = &tiles[0];
+  int lead = to->ndim - 1, nchoices = nargs - 2;
+  int64_t n = to->extent[lead], size = lgt_dtype_size(to->dtype), base = (int64_t)params[BASE].f;
+  lgt_walk walk;
+  if (!lgt_walk_begin(&walk, tiles, nargs, lead, lo, hi)) return LGT_OK;
+  do {
+    for (int64_t i = 0; i < n; i++) {
+      int64_t number = *(const int64_t *)(walk.at[1] + i * tiles[1].stride[lead]), k = number - base;
+      if (k < 0 || k >= nchoices)
+        return lgt_err(LGT_OUT_OF_BOUNDS, "choose: number %lld is outside %lld to %lld", (long long)number,
+                       (long long)base, (long long)(base + nchoices - 1));
+      const char *from = walk.at[2 + k] + i * tiles[2 + k].stride[lead];
+      if (size == 8) memcpy(walk.at[0] + i * to->stride[lead], from, 8);
+      else memcpy(walk.at[0] + i * to->stride[lead], from, (size_t)size);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},         {"scatter", scatter},
+                                           {"take_along", take_along}, {"put_along", put_along},
+                                           {"choose", choose},         {0}};

@@ -3,8 +3,14 @@
  *   sort         argument 0 = the lines of argument 1 in ascending order
  *   argsort      argument 0 (int64) = the positions that would sort the lines of argument 1, counted from
  *                parameter 0; equal elements keep their order
+ *   select       argument 0 = the elements of the lines of argument 1 that would be at the ascending offsets in the
+ *                vector argument 2 (int64), were the lines sorted; real elements
+ *   partition    argument 0 = the lines of argument 1 with the element at offset parameter 0 where a sort would put it,
+ *                less ones before, greater ones behind it; real elements
  *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
  *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater
+ *   member       argument 0 (bool) = whether the elements of the lines of argument 2 are in the vector argument 1,
+ *                which is sorted and not empty; real elements
  *   unique       argument 0 (bool) = whether an element of a line of argument 1 differs from the one before it
  *
  * All are stable and put NaN last.  Elements become unsigned keys whose order is theirs, and the keys are
@@ -158,21 +164,22 @@ static lgt_status no_scratch(int64_t n) {
   return lgt_err(LGT_NO_MEMORY, "out of memory to sort %lld elements", (long long)n);
 }
 
+/* The element that has a key. */
+static void put_key(char *to, uint64_t bits, int dtype, int bytes) {
+  uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
+  if (dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64)
+    bits = bits & sign ? bits ^ sign : ~bits;
+  else if (dtype >= LGT_INT8 && dtype <= LGT_INT64) bits ^= sign;
+  memcpy(to, &bits, (size_t)bytes); /* the low bytes come first */
+}
+
 /* Real elements: by their keys alone. */
 static void sort_keys(const lgt_tile *to, const lgt_tile *from, lgt_walk *walk, int64_t n, uint64_t *room) {
   int dtype = from->dtype, bytes = (int)lgt_dtype_size(dtype);
   int64_t stride = from->stride[from->ndim - 1], to_stride = to->stride[to->ndim - 1];
-  bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
-  bool is_signed = dtype >= LGT_INT8 && dtype <= LGT_INT64;
-  uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
   for (int64_t i = 0; i < n; i++) room[i] = key_of(dtype, walk->at[1] + i * stride);
   const uint64_t *sorted = radix_sort_keys(room, room + n, n, bytes);
-  for (int64_t i = 0; i < n; i++) {
-    uint64_t bits = sorted[i];
-    if (is_float) bits = bits & sign ? bits ^ sign : ~bits;
-    else if (is_signed) bits ^= sign;
-    memcpy(walk->at[0] + i * to_stride, &bits, (size_t)bytes); /* the low bytes come first */
-  }
+  for (int64_t i = 0; i < n; i++) put_key(walk->at[0] + i * to_stride, sorted[i], dtype, bytes);
 }
 
 static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -218,6 +225,134 @@ static lgt_status argsort_lines(const lgt_tile *tiles, int nargs, const lgt_scal
   return LGT_OK;
 }
 
+/* ---- a few places of a sorted line --------------------------------------------------------------------------- */
+
+enum { MOST_BUCKETS = 4096 };
+
+/* Keys in buckets of equal ranges: `count` says how many are in the buckets before each one, NaN aside, which are
+ * last.  A place is looked for in its bucket alone, which is sorted when it is needed. */
+typedef struct buckets {
+  uint64_t *keys, *room; /* n each; room has the sorted keys of bucket `now`, in its first or second half */
+  const uint64_t *sorted;
+  int64_t n, count[MOST_BUCKETS + 1], now;
+  uint64_t least;
+  int shift, bytes;
+} buckets;
+
+static void make_buckets(buckets *b, int dtype) {
+  uint64_t least = UINT64_MAX, greatest = 0, nan = UINT64_MAX;
+  bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
+  if (is_float) nan = b->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * b->bytes) - 1;
+  for (int64_t i = 0; i < b->n; i++) {
+    uint64_t key = b->keys[i];
+    least = key < least ? key : least;
+    if (!is_float || key != nan) greatest = key > greatest ? key : greatest;
+  }
+  int64_t wanted = 16;
+  while (wanted < MOST_BUCKETS && wanted * 16 < b->n) wanted *= 2;
+  b->least = least, b->shift = 0, b->now = -1;
+  while (greatest > least && (greatest - least) >> b->shift >= (uint64_t)wanted - 1) b->shift++;
+  memset(b->count, 0, (size_t)(wanted + 1) * sizeof *b->count);
+  int64_t last = wanted - 1; /* of NaN, too */
+  for (int64_t i = 0; i < b->n; i++) {
+    uint64_t k = (b->keys[i] - least) >> b->shift;
+    b->count[(k < (uint64_t)last ? (int64_t)k : last) + 1]++;
+  }
+  for (int64_t k = 0; k < wanted; k++) b->count[k + 1] += b->count[k];
+  for (int64_t k = wanted + 1; k <= MOST_BUCKETS; k++) b->count[k] = b->n;
+}
+
+/* The key at an offset of the sorted line. */
+static uint64_t key_at(buckets *b, int64_t offset) {
+  int64_t low = 0, n = MOST_BUCKETS;
+  while (n > 1) { /* the last bucket that begins at or before the offset */
+    int64_t half = n / 2;
+    if (b->count[low + half] <= offset) low += half, n -= half;
+    else n = half;
+  }
+  if (low != b->now) {
+    int64_t found = 0, size = b->count[low + 1] - b->count[low];
+    bool last = b->count[low + 1] == b->n;
+    for (int64_t i = 0; i < b->n && found < size; i++) {
+      uint64_t k = (b->keys[i] - b->least) >> b->shift;
+      b->room[found] = b->keys[i];
+      found += k == (uint64_t)low || (last && k > (uint64_t)low);
+    }
+    b->sorted = radix_sort_keys(b->room, b->room + size, size, b->bytes);
+    b->now = low;
+  }
+  return b->sorted[offset - b->count[low]];
+}
+
+/* Room for lines of n keys; NULL with a message if there is none. */
+static buckets *new_buckets(int64_t n, int dtype) {
+  buckets *b = lgt_mem_alloc(sizeof *b + 3 * (size_t)n * sizeof *b->keys);
+  if (!b) {
+    no_scratch(n);
+    return NULL;
+  }
+  b->keys = (uint64_t *)(b + 1), b->room = b->keys + n;
+  b->n = n, b->bytes = (int)lgt_dtype_size(dtype);
+  return b;
+}
+
+static void read_keys(buckets *b, int dtype, const char *line, int64_t stride) {
+  for (int64_t i = 0; i < b->n; i++) b->keys[i] = key_of(dtype, line + i * stride);
+  make_buckets(b, dtype);
+}
+
+static lgt_status select_places(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *places = &tiles[2];
+  int lead = to->ndim - 1, dtype = from->dtype;
+  int64_t n = from->extent[lead], m = to->extent[lead];
+  lgt_walk walk;
+  (void)nargs, (void)params;
+  if (n == 0 || m == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  buckets *b = new_buckets(n, dtype);
+  if (!b) return LGT_NO_MEMORY;
+  do {
+    read_keys(b, dtype, walk.at[1], from->stride[lead]);
+    for (int64_t k = 0; k < m; k++) {
+      int64_t place = *(const int64_t *)((const char *)places->data + k * places->stride[0]);
+      put_key(walk.at[0] + k * to->stride[lead], key_at(b, place), dtype, b->bytes);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(b);
+  return LGT_OK;
+}
+
+static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1, dtype = from->dtype;
+  int64_t n = from->extent[lead], place = (int64_t)params[0].f, stride = to->stride[lead];
+  lgt_walk walk;
+  (void)nargs;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  buckets *b = new_buckets(n, dtype);
+  if (!b) return LGT_NO_MEMORY;
+  do {
+    read_keys(b, dtype, walk.at[1], from->stride[lead]);
+    uint64_t middle = key_at(b, place), *less = b->room, *greater = b->room + n;
+    int64_t nless = 0, ngreater = 0;
+    for (int64_t i = 0; i < n; i++) {
+      less[nless] = greater[ngreater] = b->keys[i];
+      nless += b->keys[i]<middle, ngreater += b->keys[i]> middle;
+    }
+    for (int64_t i = 0; i < n; i++)
+      put_key(walk.at[0] + i * stride,
+              i < nless          ? less[i]
+              : i < n - ngreater ? middle
+                                 : greater[i - (n - ngreater)],
+              dtype, b->bytes);
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(b);
+  return LGT_OK;
+}
+
+/* ---- searching ------------------------------------------------------------------------------------------------- */
+
 /* Do two elements come in this order?  1: a before b, -1: b before a, 0: they are equal. */
 static int compare(int dtype, const char *a, const char *b) {
   int part = lgt_dtype_part(dtype);
@@ -249,6 +384,60 @@ static int64_t count_below(const uint64_t *keys, int64_t n, uint64_t limit) {
     n -= half;
   }
   return p - keys + (*p < limit);
+}
+
+/* The values of a set of integers as bits, if they lie close together. */
+typedef struct bitmap {
+  uint64_t *bits; /* NULL: there is none */
+  uint64_t least, span;
+} bitmap;
+
+static bitmap bitmap_of(const uint64_t *keys, int64_t n, int dtype, int64_t searches) {
+  bitmap map = {0};
+  if (!keys || dtype < LGT_BOOL || dtype > LGT_UINT64) return map;
+  uint64_t span = keys[n - 1] - keys[0];
+  if (span >= (uint64_t)1 << 26 || span / 8 > (uint64_t)searches) return map;
+  map = (bitmap){lgt_mem_zalloc((size_t)(span / 64 + 1) * sizeof *map.bits), keys[0], span};
+  for (int64_t i = 0; map.bits && i < n; i++) {
+    uint64_t k = keys[i] - map.least;
+    map.bits[k / 64] |= (uint64_t)1 << k % 64;
+  }
+  return map;
+}
+
+/* member: whether the elements are among those that are sorted. */
+static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  const lgt_tile *to = &tiles[0], *sorted = &tiles[1], *from = &tiles[2];
+  int dtype = sorted->dtype, lead = to->ndim - 1;
+  int64_t n = sorted->extent[0], line = to->extent[lead];
+  lgt_tile moving[2] = {*to, *from};
+  lgt_walk walk;
+  (void)nargs, (void)params;
+  if (!lgt_walk_begin(&walk, moving, 2, lead, lo, hi)) return LGT_OK;
+  uint64_t *keys = lgt_mem_alloc((size_t)(n + 1) * sizeof *keys);
+  if (!keys) return no_scratch(n);
+  for (int64_t i = 0; i < n; i++)
+    keys[i] = without_sign_of_zero(dtype, key_of(dtype, (const char *)sorted->data + i * sorted->stride[0]));
+  bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
+  uint64_t nan = is_float ? key_of_bits(UINT64_MAX, (uint64_t)1 << (8 * lgt_dtype_size(dtype) - 1), 0) : 0;
+  bitmap map = bitmap_of(keys, n, dtype, line);
+  do {
+    for (int64_t i = 0; i < line; i++) {
+      uint64_t key = without_sign_of_zero(dtype, key_of(dtype, walk.at[1] + i * from->stride[lead]));
+      uint8_t *out = (uint8_t *)walk.at[0] + i * to->stride[lead];
+      if (map.bits) {
+        uint64_t k = key - map.least;
+        *out = k <= map.span && (map.bits[k / 64] >> k % 64 & 1);
+      } else {
+        int64_t k = count_below(keys, n, key);
+        *out = k < n && keys[k] == key && !(is_float && key == nan);
+      }
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(map.bits);
+  lgt_mem_free(keys);
+  return LGT_OK;
 }
 
 static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -299,8 +488,7 @@ static lgt_status mark_first(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},
-                                         {"argsort", argsort_lines},
-                                         {"searchsorted", search_lines},
-                                         {"unique", mark_first},
-                                         {0}};
+const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},           {"argsort", argsort_lines},
+                                         {"select", select_places},      {"partition", partition_lines},
+                                         {"searchsorted", search_lines}, {"member", search_members},
+                                         {"unique", mark_first},         {0}};

@@ -18,6 +18,14 @@ def add(case, change, inputs):
         for mode in ("full", "same", "valid"):
             case(f"np.convolve({a}, {b}, '{mode}')", f"np.convolve({py[0]}, {py[1]}, '{mode}')")
             case(f"np.correlate({a}, {b}, '{mode}')", f"np.correlate({py[0]}, {py[1]}, '{mode}')")
+    inputs["long_a"], inputs["long_b"] = rng.normal(size=3000), rng.normal(size=700)
+    inputs["whole_a"], inputs["whole_b"] = rng.integers(-9, 9, 2500), rng.integers(-9, 9, 13).astype("i1")
+    for a, b in (("long_a", "long_b"), ("long_a", "la"), ("long_a", "lb"), ("long_a", "long_a"), ("whole_a", "whole_b"),
+                 ("whole_b", "whole_b"), ("long_a", "whole_b"), ("long_a", "za"), ("long_a * 1", "whole_a")):
+        case(f"np.convolve({a}, {b})")
+        case(f"np.convolve({b}, {a}, 'same')")
+        case(f"np.correlate({a}, {b}, 'full')")
+    case("np.convolve(long_a['::2'], lb['::-1'])", "np.convolve(long_a[::2], lb[::-1])")
     case("np.interp(xq, xs, ys)")
     case("np.interp(xs, xs, ys)")
     case("np.interp(xq, xs, ys, {left = -7, right = 8})", "np.interp(xq, xs, ys, left=-7, right=8)")

@@ -2,7 +2,60 @@
 import numpy as np
 
 
+def many(case, inputs):
+    """Lines long enough for buckets, tables and bitmaps (sort.c, count.c)."""
+    rng = np.random.default_rng(5)
+    lines = {
+        "ln": rng.normal(size=6000), "lu": rng.random(6000), "li": rng.integers(-50, 50, 6000), "lc": np.full(6000, 2.5),
+        "lf": rng.normal(size=6000).astype("f4"), "lh": rng.normal(size=6000).astype("f2"), "lb": rng.random(6000) < 0.3,
+        "lx": np.where(rng.random(6000) < 0.1, np.inf, rng.normal(size=6000)), "l8": rng.integers(0, 255, 6000).astype("u1"),
+        "lN": np.where(rng.random(6000) < 0.4, np.nan, rng.normal(size=6000)), "lw": rng.integers(-2**62, 2**62, 6000),
+        "ls": 10.0**rng.integers(-300, 300, 6000), "lz": np.where(rng.random(6000) < 0.5, 0.0, -0.0),
+    }
+    inputs.update(lines)
+    inputs["lm"] = rng.normal(size=(7, 900))
+    for name in lines:
+        if name not in ("lb",):
+            case(f"np.median({name})")
+            case(f"np.percentile({name}, {{0, 3, 50, 99.9}})", f"np.percentile({name}, [0, 3, 50, 99.9])")
+            case(f"np.quantile({name}, 0.77, {{method = 'lower'}})", f"np.quantile({name}, 0.77, method='lower')")
+        for k in (1, 17, 3000, 6000, -1):
+            at = k - 1 if k > 0 else k
+            case(f"np.partition({name}, {k})[{k}]", f"np.partition({name}, {at})[{at}]")
+            case(f"np.sort(np.partition({name}, {k}))", f"np.sort({name})")
+            if k > 1 and name not in ("lN",):
+                case(f"np.max(np.partition({name}, {k})['1:{k - 1}'])", f"np.sort({name})[{k - 2}]")
+        if name != "lN":
+            case(f"np.isin({name}, {name}['1:300'])", f"np.isin({name}, {name}[:300])")
+            case(f"np.isin({name}, {name}['1:3'])", f"np.isin({name}, {name}[:3])")
+    case("np.isin(lN, lN['1:30'])", "np.isin(lN, lN[:30])")
+    case("np.median(lm, 1)", "np.median(lm, 0)")
+    case("np.median(lm, 2)", "np.median(lm, 1)")
+    case("np.quantile(lm, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, 2)", "np.quantile(lm, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 1)")
+    case("np.sort(np.partition(lm, 5, 1), 1)", "np.sort(lm, 0)")
+    for name in ("ln", "lu", "li", "lf", "lc", "l8", "lb"):
+        for bins in (1, 10, 64, 999):
+            case(f"(np.histogram({name}, {bins}))", f"np.histogram({name}, {bins})[0]")
+        case(f"(np.histogram({name}, 13, {{range = {{-0.5, 1.25}}}}))", f"np.histogram({name}, 13, range=(-0.5, 1.25))[0]")
+        case(f"(np.histogram({name}, np.array{{-3, -1, 0.25, 0.5, 2.5}}))",
+             f"np.histogram({name}, np.array([-3, -1, 0.25, 0.5, 2.5]))[0]")
+        for weights in ("lu", "li", "lf", "lu + li * COMPLEX_I"):
+            python = weights.replace("COMPLEX_I", "1j")
+            lua = weights.replace("lu + li * COMPLEX_I", "lu + li * np.array(require('ffi').new('complex', 0, 1))")
+            case(f"(np.histogram({name}, 7, {{weights = {lua}}}))", f"np.histogram({name}, 7, weights={python})[0]")
+    case("(np.histogram(np.arange(1001) / 1000, 10))", "np.histogram(np.arange(1001) / 1000, 10)[0]")
+    case("(np.histogram(np.arange(3001) / 1000, 30))", "np.histogram(np.arange(3001) / 1000, 30)[0]")
+    for expression in ("l8", "np.abs(li)", "np.abs(li) % 3"):
+        case(f"np.bincount({expression}, {{base = 0}})", f"np.bincount({expression})")
+        case(f"np.bincount({expression}, {{base = 0, weights = ln}})", f"np.bincount({expression}, ln)")
+        case(f"np.bincount({expression}, {{base = 0, minlength = 5000}})", f"np.bincount({expression}, minlength=5000)")
+    case("np.bincount(li, {base = 0})", "error")
+    case("np.bincount(li, {base = 0, size = 100}) + 0", "error")
+    case("np.bincount(l8, {base = 0, size = 100}) + 0", "error")
+
+
 def add(case, change, inputs):
+    many(case, inputs)
     rng = np.random.default_rng(12)
     inputs["y"] = rng.normal(size=(4, 5))
     inputs["y"][1, 2] = inputs["y"][3, :] = np.nan
