@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,35 @@ int main(void) {
   lgt_close(a);
   if (sum(b)) return 1;
   lgt_close(b);
+  return 0;
+}
+"""
+
+
+# One of several ranks, under mpirun or at a rendezvous.
+RANKS = r"""
+#include <lua_lgt.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  lgt_config *config = lgt_config_new();
+  lgt_ranks *ranks;
+  lgt_runtime *rt;
+  for (int i = 1; i + 1 < argc; i += 2)
+    if (lgt_config_set(config, argv[i], argv[i + 1])) return puts(lgt_message()), 1;
+  if (lgt_ranks_open(config, &ranks)) return puts(lgt_message()), 1;
+  int rank = lgt_ranks_rank(ranks), size = lgt_ranks_size(ranks);
+  if (lgt_open(config, &rt)) lgt_ranks_fail(ranks, lgt_message());
+  lua_State *L = lgt_lua_new(rt);
+  if (!L) lgt_ranks_fail(ranks, lgt_message());
+  if (lgt_lua_run_text(L, "local np = require 'array' local t = os.time() print('sum', np.sum(np.arange(10)):item(), t > 0) "
+                          "if os.getenv('FAIL') then error('on all') end", "script"))
+    lgt_ranks_fail(ranks, lgt_message());
+  lua_close(L);
+  lgt_close(rt);
+  if (lgt_ranks_close(ranks)) return puts(lgt_message()), 1;
+  lgt_config_free(config);
+  printf("rank %d of %d\n", rank, size);
   return 0;
 }
 """
@@ -137,10 +167,33 @@ def main():
                 file.write(PLAIN)
             output(compile_c(source, found, folder, sanitizer), cwd=folder)
 
+        def ranks_of_a_host():
+            source = os.path.join(folder, "ranks.c")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(RANKS)
+            program = compile_c(source, found, folder, sanitizer)
+            assert output(program) == "sum\t45\ttrue\nrank 0 of 1\n"
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                where = f"127.0.0.1:{s.getsockname()[1]}"
+
+            def run(environment, *options):
+                return [subprocess.Popen([program, "rendezvous", where, "rank", str(r), "ranks", "3", *options], stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}) for r in range(3)]
+            got = sorted("".join(p.communicate(timeout=60)[0] for p in run({})).splitlines())
+            assert got == ["rank 0 of 3", "rank 1 of 3", "rank 2 of 3", "sum\t45\ttrue"], got
+            for p in run({"FAIL": "1"}):
+                _, err = p.communicate(timeout=60)
+                assert p.returncode == 1 and "lgt: script:1: on all" in err, (p.returncode, err)
+            if shutil.which("mpirun"):
+                text = output("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", program)
+                assert sorted(text.splitlines()) == ["rank 0 of 2", "rank 1 of 2", "sum\t45\ttrue"], text
+
         case("the program, installed", the_program)
         case("the manual", the_manual)
         case("a C program with Lua", a_host_of_lua)
         case("a C program without Lua", a_host_without_lua)
+        case("a C program on several ranks", ranks_of_a_host)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if failed else 0

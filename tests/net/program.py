@@ -155,6 +155,25 @@ def cores():
 
 case("ranks have cores of their own", cores)
 
+
+
+def libraries():
+    """LuaJIT's own order of keys, other than pairs and next, is used only where any order will do."""
+    root, allowed = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), {"lib/array/index.lua"}
+    found = set()
+    for top in ("lib", "src/lua_bindings/lgt"):
+        for path, _, names in os.walk(os.path.join(root, top)):
+            for name in names:
+                with open(os.path.join(path, name), encoding="utf-8") as file:
+                    if re.search(r"lgt\.next|unordered|ranks\.next", file.read()):
+                        found.add(os.path.relpath(os.path.join(path, name), root))
+    unexpected = found - allowed - {"src/lua_bindings/lgt/ranks.lua"}
+    return f"{unexpected} depend on an order that differs from rank to rank" if unexpected else None
+
+
+case("libraries visit tables in order", libraries)
+case("seeds from addresses", alike("math.randomseed(tonumber(tostring({}):match('0x(%x+)'), 16) % 2^31) print(math.random())"))
+
 # ---- ways to start
 
 WORLD = "print(...) print(require('lgt').time() > 0, io.read()) if arg[1] == 'fail' then error('on all') end"

@@ -13,7 +13,7 @@
 --             cdata) at most one is legal; lgt.unordered(t) visits them as they come
 --   os.exit   waits until all ranks have called it
 --
--- math.random needs nothing: LuaJIT begins with the same numbers in each process.
+-- math.random needs nothing: LuaJIT begins with the same numbers in each process.  Seeds are rank 0's.
 --
 -- `ranks.alone(f, ...)` calls f on this rank only, with everything as in luajit: for the prompt.
 
@@ -64,6 +64,10 @@ end
 for _, name in ipairs { "clock", "date", "getenv", "time" } do os[name] = shared("os." .. name, os[name]) end
 for _, name in ipairs { "execute", "remove", "rename", "tmpname" } do os[name] = once("os." .. name, os[name]) end
 ranks.shared = shared
+
+local seed = math.randomseed
+local shared_seed = shared("math.randomseed", function(...) return ... end)
+function math.randomseed(...) return seed(shared_seed(...)) end
 
 function os.exit(status, close)
   if alone then return raw.exit(status, close) end
