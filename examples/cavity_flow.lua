@@ -62,4 +62,4 @@ print(("points    %d x %d"):format(n, n))
 print(("speed     %.12g"):format(np.mean(speed):item()))
 print(("u middle  %.12g"):format(u(middle, middle)))
 print(("p range   %.12g"):format((np.max(p) - np.min(p)):item()))
-if picture then require("picture").save(picture, speed["::-1, :"]) end
+if picture then np.plot.image(speed["::-1, :"], { file = picture }) end

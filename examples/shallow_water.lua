@@ -91,4 +91,4 @@ print(("time    %.12g"):format(time:item()))
 print(("volume  %.12g"):format((np.sum(inside) * dx * dx):item()))
 print(("depth   %.12g to %.12g"):format(np.min(inside):item(), np.max(inside):item()))
 print(("motion  %.12g"):format((np.sum(hu * hu + hv * hv) * dx * dx):item()))
-if picture then require("picture").save(picture, inside) end
+if picture then np.plot.image(inside, { file = picture }) end

@@ -1,4 +1,4 @@
--- picture.lua - an array of numbers as a picture: require("picture").save("depth.png", a).
+-- array/png.lua - an array of numbers as a picture, for np.plot.image.
 --
 -- Writes PNG, the picture format that every program reads, and does without a compressor: a PNG may hold
 -- "stored" blocks, so that all it takes are the format's two checksums.  A picture has one pixel for each
@@ -6,11 +6,12 @@
 
 local bit = require "bit"
 local ffi = require "ffi"
-local np = require "array"
+local core = require "array.core"
 
+local np, raise = core.np, core.raise
 local band, bxor, rshift, bnot = bit.band, bit.bxor, bit.rshift, bit.bnot
 
-local picture = {}
+local png = {}
 
 -- Viridis at nine equidistant places.
 local ANCHORS = {
@@ -19,7 +20,7 @@ local ANCHORS = {
 }
 
 -- 256 colours, three bytes each.
-local function palette()
+function png.palette()
   local colours = ffi.new("uint8_t[768]")
   for i = 0, 255 do
     local place = i / 255 * (#ANCHORS - 1)
@@ -74,33 +75,26 @@ local function stored(bytes, size)
   return table.concat(parts)
 end
 
-local known_options = { low = true, high = true }
-
-local function check(path, a, options)
-  if type(path) ~= "string" then error("picture.save: a file name was expected, not " .. type(path), 3) end
-  if not np.isarray(a) or a.ndim ~= 2 or a.size == 0 or a.dtype:find("complex") then
-    error("picture.save: a matrix of real numbers with elements was expected", 3)
-  end
-  for name in pairs(options) do
-    if not known_options[name] then
-      error(("picture.save: unknown option %s; it takes high, low"):format(tostring(name)), 3)
-    end
-  end
+-- The numbers of the colours, 0 to 255, from `low` to `high` (the extremes where they are nil).  Waits.
+---@return lgt_array uint8
+function png.shades(a, low, high)
+  low, high = low or np.min(a):item(), high or np.max(a):item()
+  local scale = high > low and 255 / (high - low) or 0
+  local shade = np.clip((np.astype(a, "float64") - low) * scale, 0, 255)
+  return np.astype(np.where(np.isnan(shade), 0, shade), "uint8")
 end
 
--- Write a matrix as a PNG file.  Raises if the file cannot be written.
+-- Write a matrix of real numbers as a PNG file.
 ---@param path string
----@param a lgt_array a matrix of real numbers
----@param options {low: number?, high: number?}? values of the first and last colour; default: the extremes
-function picture.save(path, a, options)
-  options = options or {}
-  check(path, a, options)
-  local low, high = options.low or np.min(a):item(), options.high or np.max(a):item()
-  local scale = high > low and 255 / (high - low) or 0
-  local shades = np.clip((a - low) * scale, 0, 255):astype("uint8")
+---@param a lgt_array
+---@param low number? what has the first colour
+---@param high number? what has the last colour
+---@param who string
+function png.save(path, a, low, high, who)
+  local shades = png.shades(a, low, high)
   local rows, columns = a:dims()
   local size = rows * (1 + 3 * columns) -- each row begins with a byte that names its filter: none
-  local bytes, colours = ffi.new("uint8_t[?]", size), palette()
+  local bytes, colours = ffi.new("uint8_t[?]", size), png.palette()
   shades:host("r", function(p)
     local to = 0
     for i = 0, rows - 1 do
@@ -112,12 +106,12 @@ function picture.save(path, a, options)
     end
   end)
   local file, message = io.open(path, "wb")
-  if not file then error("picture.save: " .. message, 2) end
+  if not file then raise("%s: %s", who, message) end
   local written, why = file:write("\137PNG\r\n\26\n",
     chunk("IHDR", big_endian(columns) .. big_endian(rows) .. "\8\2\0\0\0"), -- 8 bits, red green blue
     chunk("IDAT", stored(bytes, size)), chunk("IEND", ""))
   local closed, late = file:close()
-  if not written or not closed then error(("picture.save: %s: %s"):format(path, why or late), 2) end
+  if not written or not closed then raise("%s: %s: %s", who, path, why or late) end
 end
 
-return picture
+return png
