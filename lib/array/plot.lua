@@ -227,8 +227,8 @@ end
 local LARGEST = 1000 -- rows and columns that gnuplot gets
 
 -- Draw a matrix, a colour for each element, the first row on top.  A .png file has a pixel for each, a .svg file
--- and the terminal have as many as fit.  Options: file, title, width, height, low and high (what has the first and the last
--- colour; the extremes), and for .svg files those of np.plot.line.
+-- and the terminal have as many as fit.  Options: file, title, width, height, low and high (what has the first and
+-- the last colour; the extremes), and for .svg files those of np.plot.line.
 ---@param a lgt_array a matrix of real numbers
 ---@param options table?
 function plot.image(a, options)
