@@ -407,4 +407,39 @@ def ranks(bench):
     return table(["allreduce, microseconds (best round)", "lgt", "MPI", "lgt / MPI (median)"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks)}
+# Unavoidable traffic of a product with the matrix of 5 points: positions, columns and values, the vector, the result.
+PRODUCT_BYTES = 4 + 5 * (4 + 8) + 8 + 8
+
+# name: (of PETSc, of lgt and SciPy, iterations of a turn)
+KRYLOV = {"product": ("mult", "dot", 20), "CG": ("cg", "cg", 20), "BiCGSTAB": ("bcgs", "bicgstab", 10),
+          "GMRES(30)": ("gmres", "gmres", 30)}
+
+
+def krylov(bench):
+    """Solvers on the 5-point Laplacian beside PETSc, with as many ranks as there are cores, and SciPy."""
+    sizes = (1000, 4000) if not bench.quick else (40,)
+    rows, data = [], {}
+    for n in sizes:
+        for name, (theirs, ours, turn) in KRYLOV.items():
+            if name.startswith("GMRES") and n > 1000:
+                continue  # 31 vectors of 128 MB for each contestant
+            memory = 200 * n * n
+            contestants = [bench.lgt("krylov.lua", ours, n, turn, memory=memory),
+                           bench.petsc(bench.cpus, theirs, n, turn, memory=memory),
+                           bench.py("numpy", "krylov", ours, n, turn, memory=2 * memory)]
+            compete(contestants, bench.env, bench.budget, 1e-6)
+            title = f"{name}, {n}^2"
+            bench.note_failures(title, contestants)
+            lgt, petsc, scipy = contestants
+            cells = [figure(c.median / turn * 1e3) if c.times and not c.error else "-" for c in contestants]
+            limit = "-"
+            if name == "product" and lgt.times:
+                seconds = PRODUCT_BYTES * n * n / bench.bandwidth(PRODUCT_BYTES * n * n)
+                limit = f"{figure(seconds * 1e3)} ms: {100 * seconds / (lgt.median / turn):.0f}%"
+            rows.append([title, *cells, figure(ratio(lgt, petsc)), figure(ratio(lgt, scipy)), limit])
+            data[title] = data_of(contestants)
+    return table(["milliseconds an iteration", "lgt", "PETSc", "SciPy", "lgt / PETSc", "lgt / SciPy",
+                  "memory's bound"], rows), data
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, krylov)}

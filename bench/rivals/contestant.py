@@ -4,6 +4,7 @@
     contestant.py WHO sweep ROWS COLS DTYPE EXPRESSION
     contestant.py WHO black_scholes N DTYPE RATE VOLATILITY CALL PUT
     contestant.py numpy small N OPERATIONS
+    contestant.py numpy krylov METHOD N ITERATIONS     with SciPy
     contestant.py numpy program FILE ARGUMENTS...      such as tests/programs/cg.py
 
 They speak the protocol that rivals/rival.h explains, and run the same expressions on the same data as the
@@ -203,6 +204,30 @@ def small(who, n, operations):
         state["x"] = space["body"](state["x"], y, 0.5)
 
     return work, lambda: [y.mean()]
+
+
+def krylov(who, method, n, iterations):
+    """SciPy's Krylov methods on the 5-point Laplacian of an n x n grid; `dot` is the product with a vector."""
+    import scipy.sparse
+    import scipy.sparse.linalg
+
+    n, iterations = int(n), int(iterations)
+    beside = np.full(n * n - 1, -1.0)
+    beside[n - 1 :: n] = 0
+    A = scipy.sparse.diags([-1, beside, 4, beside, -1], [-n, -1, 0, 1, n], shape=(n * n, n * n), format="csr")
+    b = fraction(n * n, 0.6180339887498949, 0, 1, "float64")
+    out = {}
+
+    def work():
+        if method == "dot":
+            for _ in range(iterations):
+                out["x"] = A.dot(b)
+        elif method == "gmres":
+            out["x"], _ = scipy.sparse.linalg.gmres(A, b, tol=1e-300, atol=0, restart=30, maxiter=iterations // 30)
+        else:
+            out["x"], _ = getattr(scipy.sparse.linalg, method)(A, b, tol=1e-300, atol=0, maxiter=iterations)
+
+    return work, lambda: [np.linalg.norm(out["x"])]
 
 
 def program(who, path, *arguments):

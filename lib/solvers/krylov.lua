@@ -5,8 +5,8 @@
 --
 -- They are called as f(A, b, x0, options): A is a matrix, sparse or dense, or a LinearOperator; x0 (zeros) is where to
 -- begin.  A method ends when |b - A x| <= max(tol |b|, atol) (1e-5, 0), or after maxiter steps (10 n).  M approximates
--- the inverse of A.  callback(x) is called after each step.  They return x and 0, or x and the number of steps if these
--- were not enough, or x and a negative number if the method broke down.
+-- the inverse of A.  callback(x) is called after each step; the next one changes that x.  They return x and 0, or x
+-- and the number of steps if these were not enough, or x and a negative number if the method broke down.
 --
 -- alpha, beta and their like are arrays without dimensions: only the test of the residual waits.
 
@@ -34,15 +34,15 @@ function krylov.cg(A, b, x0, options)
   local x, r = s.x, first_residual(s)
   local p, rho_before
   for _ = 1, s.maxiter do
+    local z = s.M(r)
+    local rho = inner(r, z) -- before it is waited for the norm: so that r is read once for both
     local info = s.stop(r)
     if info then return x, info end
-    local z = s.M(r)
-    local rho = inner(r, z)
-    p = p and z + (rho / rho_before) * p or z
+    if p then p["..."] = z + (rho / rho_before) * p else p = z:copy() end
     local q = s.A(p)
     local alpha = rho / inner(p, q)
-    x = x + alpha * p
-    r = r - alpha * q
+    x:iadd(alpha * p)
+    r:isub(alpha * q)
     rho_before = rho
     s.callback(x)
   end
@@ -66,7 +66,7 @@ function krylov.bicg(A, b, x0, options)
     pt = pt and zt + np.conj(beta) * pt or zt
     local q, qt = s.A(p), s.adjoint(pt)
     local alpha = rho / inner(pt, q)
-    x = x + alpha * p
+    x:iadd(alpha * p)
     r = r - alpha * q
     rt = rt - np.conj(alpha) * qt
     rho_before = rho
@@ -98,7 +98,7 @@ function krylov.cgs(A, b, x0, options)
     local alpha = rho / inner(rt, v)
     q = u - alpha * v
     local uq = s.M(u + q)
-    x = x + alpha * uq
+    x:iadd(alpha * uq)
     r = r - alpha * s.A(uq)
     rho_before = rho
     s.callback(x)
@@ -111,23 +111,23 @@ end
 function krylov.bicgstab(A, b, x0, options)
   local s = take("bicgstab", {}, A, b, x0, options)
   local x, r = s.x, first_residual(s)
-  local rt, p, v, rho_before, alpha, omega = r, nil, nil, nil, nil, nil
+  local rt, p, v, rho_before, alpha, omega = r:copy(), nil, nil, nil, nil, nil
   for _ = 1, s.maxiter do
+    local rho = inner(rt, r)
     local info = s.stop(r)
     if info then return x, info end
-    local rho = inner(rt, r)
     if rho == 0 then return x, system.BREAKDOWN end
-    p = p and r + (rho / rho_before) * (alpha / omega) * (p - omega * v) or r
+    if p then p["..."] = r + (rho / rho_before) * (alpha / omega) * (p - omega * v) else p = r:copy() end
     local ph = s.M(p)
     v = s.A(ph)
     alpha = rho / inner(rt, v)
-    local half = r - alpha * v
-    local sh = s.M(half)
+    r:isub(alpha * v) -- halfway
+    local sh = s.M(r)
     local t = s.A(sh)
     local tt = inner(t, t)
-    omega = inner(t, half) / np.where(tt:eq(0), 1, tt) -- half = 0: x + alpha ph is the solution
-    x = x + alpha * ph + omega * sh
-    r = half - omega * t
+    omega = inner(t, r) / np.where(tt:eq(0), 1, tt) -- r = 0: x + alpha ph is the solution
+    x:iadd(alpha * ph + omega * sh)
+    r:isub(omega * t)
     rho_before = rho
     s.callback(x)
   end
@@ -169,25 +169,28 @@ local function back_substitute(R, g, k)
   return y
 end
 
-local SMALLER = 0.7 -- a vector that orthogonalisation made so much smaller is orthogonalised again
+local SMALLER = 0.1 -- a vector that orthogonalisation made so much smaller is orthogonalised again
 
--- w orthogonal to the first k rows of V (Gram and Schmidt's classical way, twice where it matters): w, its components
--- as numbers, its norm.
+-- w orthogonal to the k vectors V (Gram and Schmidt's classical way, twice where it matters): w, its components as
+-- numbers, its norm.
 local function orthogonalise(V, k, w)
-  local basis = V[{ { 1, k }, {} }]
   local function once()
-    local h = system.rows_dot(basis, w)
-    w = w - h:dot(basis)
+    local h = {}
+    for i = 1, k do h[i] = inner(V[i], w) end
+    for i = 1, k do w = w - h[i] * V[i] end
     return h
   end
   local before, h, size = norm(w), once(), norm(w)
-  if size() < SMALLER * before() then
-    h = h + once()
-    size = norm(w)
-  end
-  local column = {}
-  for i, x in ipairs(h:totable()) do column[i] = x end
-  return w, column, size()
+  local again = size() < SMALLER * before() and once()
+  if again then size = norm(w) end
+  for i = 1, k do h[i] = h[i]() + (again and again[i]() or 0) end
+  return w, h, size()
+end
+
+-- x + y[1] V[1] + y[2] V[2] ...
+local function plus_combination(x, y, V)
+  for i = 1, #y do x = x + V[i] * y[i] end
+  return x
 end
 
 -- The generalised minimal residual method with restarts (Saad, 6.11 and 9.3.2, preconditioned from the right).
@@ -200,13 +203,11 @@ function krylov.gmres(A, b, x0, options)
   local m = math.min(s.options.restart or 20, s.n)
   local by_x = s.options.callback_type == "x"
   local x, r = s.x, first_residual(s)
-  local V = np.zeros(m + 1, math.max(s.n, 1), { dtype = s.dtype })
   for _ = 1, s.maxiter do
     local info = s.stop(r)
     if info then return x, info end
     local beta = norm(r)()
-    local R, rotations, g, k = {}, {}, { beta }, 0
-    V[1] = r / beta
+    local V, R, rotations, g, k = { r / beta }, {}, {}, { beta }, 0
     repeat
       k = k + 1
       local w, h, size = orthogonalise(V, k, s.A(s.M(V[k])))
@@ -218,8 +219,7 @@ function krylov.gmres(A, b, x0, options)
       if size > 0 then V[k + 1] = w / size end
     until k == m or size == 0 or residual <= s.tol
     if R[k][k] == 0 then return x, system.BREAKDOWN end -- A is singular
-    local y = np.array(back_substitute(R, g, k), { dtype = s.dtype })
-    x = x + s.M(y:dot(V[{ { 1, k }, {} }]))
+    x = x + s.M(plus_combination(np.zeros_like(x), back_substitute(R, g, k), V))
     r = s.b - s.A(x)
     if by_x then s.callback(x) end
   end

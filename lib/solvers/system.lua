@@ -154,7 +154,7 @@ function system.take(who, known, A, b, x0, options)
   return {
     A = A.apply, adjoint = function(x) return A:rmatvec(x) end, n = n, dtype = name, options = options,
     M = M and M.apply or identity, M_adjoint = M and function(x) return M:rmatvec(x) end or identity,
-    b = b, x = x0 and np.astype(x0, name) or np.zeros(n, { dtype = name }), started = x0 ~= nil,
+    b = b, x = x0 and np.astype(x0:copy(), name) or np.zeros(n, { dtype = name }), started = x0 ~= nil,
     bnorm = bnorm, tol = tol, maxiter = options.maxiter or 10 * n, callback = options.callback or identity,
     stop = function(r)
       local size = core.read_item(np.norm(r))
@@ -167,7 +167,7 @@ end
 -- What methods return where they cannot go on: the residual is no number any more, or a divisor is 0.
 system.BREAKDOWN = -1
 
--- b - A x for the first x.
-function system.first_residual(s) return s.started and s.b - s.A(s.x) or s.b end
+-- b - A x for the first x: an array of its own, that a method may change.
+function system.first_residual(s) return s.started and s.b - s.A(s.x) or s.b:copy() end
 
 return system

@@ -17,6 +17,7 @@
 #undef I /* that of complex.h */
 
 enum { LONG_ROW = 32 };
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #define I       int32_t
 #define V       float

@@ -4,10 +4,10 @@
  */
 
 /* The entries [lo, hi) of a row times the elements of x, which are `stride` bytes apart. */
-static inline V NAME(row)(const I *crd, const V *vals, const char *x, int64_t stride, int64_t lo, int64_t hi) {
+ALWAYS_INLINE V NAME(row)(const I *crd, const V *vals, const char *x, int64_t stride, int64_t lo, int64_t hi) {
 #define TERM(k) (vals[k] * *(const V *)(x + (int64_t)crd[k] * stride))
   V sum = 0;
-  if (hi - lo >= LONG_ROW) {
+  if (__builtin_expect(hi - lo >= LONG_ROW, 0)) {
     V a = 0, b = 0, c = 0;
     for (; lo + 4 <= hi; lo += 4) sum += TERM(lo), a += TERM(lo + 1), b += TERM(lo + 2), c += TERM(lo + 3);
     sum = (sum + a) + (b + c);
@@ -17,11 +17,16 @@ static inline V NAME(row)(const I *crd, const V *vals, const char *x, int64_t st
   return sum;
 }
 
-static void NAME(times_vector)(const lgt_tile *t, const char *x, int64_t stride, int64_t lo, int64_t hi) {
+/* Inlined with constant strides where the vectors are dense. */
+ALWAYS_INLINE void NAME(times_vector)(const lgt_tile *t, int64_t stride, int64_t y_stride, int64_t pos_stride,
+                                      int64_t lo, int64_t hi) {
   const I *crd = t[3].data;
   const V *vals = t[4].data;
-  for (int64_t i = lo; i < hi; i++)
-    LGT_AT(V, &t[0], i) = NAME(row)(crd, vals, x, stride, LGT_AT(const I, &t[1], i), LGT_AT(const I, &t[2], i));
+  const char *x = t[5].data, *first = (const char *)t[1].data + lo * pos_stride,
+             *past = (const char *)t[2].data + lo * pos_stride;
+  char *y = (char *)t[0].data + lo * y_stride;
+  for (int64_t i = lo; i < hi; i++, first += pos_stride, past += pos_stride, y += y_stride)
+    *(V *)y = NAME(row)(crd, vals, x, stride, *(const I *)first, *(const I *)past);
 }
 
 /* Columns that lie side by side are summed side by side. */
@@ -53,9 +58,14 @@ static void NAME(times_matrix)(const lgt_tile *t, int64_t lo, int64_t hi) {
 static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *x = &t[5];
   (void)nargs, (void)params;
+  int64_t size = (int64_t)sizeof(V), pos_size = (int64_t)sizeof(I);
   if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
-  else if (x->stride[0] == (int64_t)sizeof(V)) NAME(times_vector)(t, x->data, (int64_t)sizeof(V), lo, hi);
-  else NAME(times_vector)(t, x->data, x->stride[0], lo, hi);
+  else if (x->stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
+           t[2].stride[0] == pos_size)
+    NAME(times_vector)(t, size, size, pos_size, lo, hi);
+  else if (t[1].stride[0] == t[2].stride[0])
+    NAME(times_vector)(t, x->stride[0], t[0].stride[0], t[1].stride[0], lo, hi);
+  else return lgt_err(LGT_BAD_SHAPE, "the two arrays of positions lie differently");
   return LGT_OK;
 }
 
