@@ -81,7 +81,7 @@ local meta = {
 }
 for name, f in pairs(ufunc.operators) do meta[name] = f end
 ffi.metatype(Array, meta)
-for _, name in ipairs { "reduce", "accumulate", "outer" } do
+for _, name in ipairs { "reduce", "accumulate", "outer", "reduceat" } do
   ufunc.members[name] = function(...)
     require "array.members" -- replaces this member
     return ufunc.members[name](...)
@@ -110,6 +110,10 @@ at_home("random", "random")
 at_home("fft", "fft")
 at_home("npy", "save savez savez_compressed load")
 at_home("readtext", "loadtxt genfromtxt fromstring fromfile")
+at_home("extras", [[packbits unpackbits finfo iinfo issubdtype common_type min_scalar_type base_repr binary_repr
+  get_printoptions printoptions array2string array_str array_repr ndindex ndenumerate polydiv apply_over_axes
+  mask_indices real_if_close asfarray asarray_chkfinite asanyarray alltrue sometrue iterable]])
+methods_at_home("extras", "tobytes")
 at_home("hdf5", "hdf5")
 at_home("plot", "plot")
 at_home("buffer", "frombuffer from_dlpack")

@@ -1,4 +1,4 @@
--- array/members.lua - np.add.reduce, np.add.accumulate, np.add.outer: what binary ufuncs can do besides.
+-- array/members.lua - np.add.reduce, accumulate, reduceat, outer: what binary ufuncs can do besides.
 -- (np.add.at is in index.lua.)
 --
 -- Reductions and scans that the runtime knows are one task each.  Of other functions the runtime only knows
@@ -118,6 +118,32 @@ function ufunc.members.reduce(u, a, axis, options)
   end
   if type(axis) == "table" then raise("%s: over one axis at a time", who) end
   return reduce_by_steps(u, who, a, axis, options)
+end
+
+-- np.add.reduceat(a, positions, axis): for each position the reduction of the elements from there to before the
+-- next position (the last one: to the end); the element alone, if the next position is not greater.
+---@param a lgt_array
+---@param positions lgt_array|integer[] from 1
+---@param axis integer? 1
+---@param options {axis: integer?, dtype: string?}?
+---@return lgt_array
+function ufunc.members.reduceat(u, a, positions, axis, options)
+  local who
+  who, a, axis, options = take(u, "reduceat", a, axis, options)
+  axis = core.check_axis(axis, core.ndim_of(a), who)
+  positions = np.asarray(positions, { dtype = "int64" })
+  if core.ndim_of(positions) ~= 1 then raise("%s: a vector of positions was expected", who) end
+  a = cast_for_scan(u, a, options)
+  local operation = native.operation_of(u.name, core.dtype_of(a))
+  if not operation then raise("%s: this function cannot reduce arrays of %s", who, dtypes.name[core.dtype_of(a)]) end
+  local source, back = native.axis_last(a, axis)
+  local shape = core.shape_of(source)
+  shape[#shape] = core.size_of(positions)
+  local result = native.new(core.dtype_of(a), shape)
+  local function view(x) return #shape == 1 and lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) or x end
+  native.launch("reduceat", "wrr", native.leading(math.max(1, #shape - 1), 2),
+    { view(result), view(source), positions }, { operation, axis })
+  return back(result)
 end
 
 -- np.subtract.outer(a, b): for each pair of elements.

@@ -183,6 +183,13 @@ function random.choice(n, ...)
   return random.randint(1, n + 1, shape, options.dtype and { dtype = options.dtype })
 end
 
+-- Integers from low to high, both included (without high: from 1 to low).
+---@return lgt_array int64
+function random.random_integers(low, high, ...)
+  if high == nil then low, high = 1, low end
+  return random.randint(low, high + 1, ...)
+end
+
 random.integers = random.randint
 random.ranf, random.sample = random.rand, random.rand
 

@@ -2,6 +2,9 @@
  *
  *   scan    element i of a line of argument 0 is the combination of elements 0 to i of that line of argument 1,
  *           from the left; parameter 0 is the number of the operation (scan.h), both have one dtype
+ *   reduceat  element k of a line of argument 0 is the combination of elements p[k] to p[k + 1] - 1 of that line of
+ *           argument 1 (element p[k] alone, if there are none), where p is the vector argument 2 (int64, from 1);
+ *           parameter 1 is the axis, for messages
  *
  * Each operation exists once for each dtype that has it, made by macros: LOAD and STORE say how an element
  * lies in memory, EXPR combines a and b.
@@ -173,4 +176,31 @@ static lgt_status scan_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return LGT_OK;
 }
 
-const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines}, {0}};
+static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
+  int lead = to->ndim - 1;
+  int64_t n = from->extent[lead], m = positions->extent[0], stride = from->stride[lead];
+  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  lgt_walk walk;
+  (void)nargs;
+  if (!step) return LGT_BAD_DTYPE;
+#define OFFSET(k) (*(const int64_t *)((const char *)positions->data + (k)*positions->stride[0]) - 1)
+  for (int64_t k = 0; k < m; k++)
+    if (OFFSET(k) < 0 || OFFSET(k) >= n)
+      return lgt_err(LGT_OUT_OF_BOUNDS, "reduceat: position %lld of axis %d is outside its extent of %lld",
+                     (long long)OFFSET(k) + 1, (int)params[1].f, (long long)n);
+  if (m == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  do {
+    for (int64_t k = 0; k < m; k++) {
+      int64_t first = OFFSET(k), past = k + 1 < m ? OFFSET(k + 1) : n;
+      char *out = walk.at[0] + k * to->stride[lead];
+      memcpy(out, walk.at[1] + first * stride, (size_t)lgt_dtype_size(from->dtype));
+      for (int64_t i = first + 1; i < past; i++) step(out, walk.at[1] + i * stride);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+#undef OFFSET
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines}, {"reduceat", reduce_at}, {0}};
