@@ -9,9 +9,10 @@ import subprocess
 import tempfile
 import time
 
-from common import RANKS, Skip, case, done, finish, run
+from common import LGT, RANKS, Skip, case, done, finish, run
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
+LGT_QUICK = ["--heartbeat=1", "--patience=0.2"]
 QUICK = ["--dead", "2000", "--patience", "200"]
 CONFIGURATION = """
 ClusterName=test
@@ -110,12 +111,24 @@ def dies(mpi):
     return None if good and outcome.seconds < 15 else str(outcome)
 
 
+def program(mpi):
+    """lgt itself: one output, one world, one error."""
+    outcome = run(["srun", "--quiet", f"--mpi={mpi}", "--overcommit", "-n", "3", LGT, *LGT_QUICK, "-e",
+                   "print(os.time() > 0, io.read()) error('on all')"], 60, stdin="line\n")
+    said = [line for line in outcome.err.splitlines() if line.startswith("lgt: ")]
+    good = outcome.status not in (0, None) and outcome.out == "true\tline\n" and said == ["lgt: (command line):1: on all"]
+    return None if good else str(outcome)
+
+
 def everything():
     for mpi in ("pmix", "none"):
         for what in ("messages", "collectives"):
             why = done(srun(mpi, 3, what))
             if why:
                 return f"--mpi={mpi}, {what}: {why}"
+        why = program(mpi)
+        if why:
+            return f"--mpi={mpi}, the program: {why}"
         why = dies(mpi)
         if why:
             return f"--mpi={mpi}, a rank dies: {why}"
