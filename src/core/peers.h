@@ -46,6 +46,10 @@ struct lgt_peers {
   void (*until)(lgt_peers *peers, bool (*ready)(void *context), void *context, const char *what);
   void (*wake)(lgt_peers *peers);
 
+  /* A place at which Ctrl-C may stop all ranks together, at a flush, say: all come to the same ones in the same order.
+   * True: it does, here, on all; what waits or launches then says "interrupted".  Costs two loads and a store. */
+  bool (*checkpoint)(lgt_peers *peers);
+
   /* An operation of the stream: a hash of what must be alike on all ranks, and the line that issued it (its text
    * is asked for by line_text, set by the runtime, on the submitting thread). */
   void (*note)(lgt_peers *peers, uint64_t token, uint32_t line);

@@ -14,7 +14,7 @@
 #include "mem.h"
 #include "ranks.h"
 
-enum { INLINE = 112, INTERRUPTED = -1 };
+enum { INLINE = 112 };
 
 /* The first message; longer values come in a second one. */
 typedef struct head {
@@ -143,23 +143,20 @@ static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {
 
 static uint64_t next_tag(void) { return LGT_PEERS_TAGS + (turn++ & (LGT_PEERS_TAGS / 2 - 1)); }
 
-/* Rank 0's packet becomes everybody's.  False: interrupted. */
-static bool broadcast(lgt_peers *peers, packet *p, const char *what) {
+/* Rank 0's packet becomes everybody's. */
+static void broadcast(lgt_peers *peers, packet *p, const char *what) {
   lgt_net *net = lgt_net_of(peers);
   head h = {.bytes = p->bytes, .history = net ? lgt_net_history(net) : 0};
   uint64_t tag = next_tag(), rest = next_tag();
-  if (peers->rank == 0 && net && lgt_control_interrupted(net->control)) h.bytes = INTERRUPTED;
-  else if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
+  if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
   finish(peers, peers->broadcast(peers, tag, 0, &h, sizeof h, true), what);
   if (net && h.history != lgt_net_history(net)) lgt_net_disagree(net, what);
-  if (h.bytes == INTERRUPTED) return false;
   if (peers->rank) {
     if (!lgt_mem_grow((void **)&p->data, &p->room, (int)h.bytes, 1)) peers->abort(peers, "out of memory");
     p->bytes = (int)h.bytes;
     if (h.bytes <= INLINE) memcpy(p->data, h.data, (size_t)h.bytes);
   }
   if (h.bytes > INLINE) finish(peers, peers->broadcast(peers, rest, 0, p->data, (size_t)h.bytes, true), what);
-  return true;
 }
 
 /* ---- functions of Lua --------------------------------------------------------------------------------------- */
@@ -178,6 +175,7 @@ static int share(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   char what[80];
   packet p = {0};
+  if (peers->checkpoint(peers)) return raise(L, "interrupted!");
   note(L, peers, name);
   if (peers->rank == 0) {
     int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
@@ -185,12 +183,8 @@ static int share(lua_State *L) {
     if (!p.complete) peers->abort(peers, "out of memory");
   }
   snprintf(what, sizeof what, "for what %s gives on rank 0", name);
-  bool complete = broadcast(peers, &p, what);
+  broadcast(peers, &p, what);
   lua_settop(L, 1);
-  if (!complete) {
-    lgt_mem_free(p.data);
-    return raise(L, "interrupted!");
-  }
   int32_t count;
   memcpy(&count, p.data, sizeof count);
   const char *at = p.data + sizeof count;
@@ -207,6 +201,7 @@ static int meet(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   char what[80];
   int64_t one = 1;
+  if (peers->checkpoint(peers)) return raise(L, "interrupted!");
   note(L, peers, name);
   snprintf(what, sizeof what, "for all ranks to come to %s", name);
   finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("sum"), LGT_INT64, &one, NULL, 1, true), what);

@@ -53,9 +53,9 @@ int report(lua_State *L, int status) {
 void watch_runtime(lgt_runtime *const *runtime) { watched = runtime; }
 
 static pthread_t script_thread;
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t pressed, told;
 
-bool run_interrupted(void) { return told; }
+bool run_interrupted(void) { return pressed || told; }
 
 /* All ranks are to stop: the signal handler does it, on the thread that runs the script. */
 
@@ -90,6 +90,7 @@ static void raise_interrupted(lua_State *L, lua_Debug *where) {
 
 static void on_interrupt(int number) {
   if (all && survives && !told) {
+    pressed = 1;
     if (lgt_ranks_rank(all) == 0) lgt_ranks_interrupt(all, false);
     return;
   }
@@ -102,7 +103,7 @@ static void on_interrupt(int number) {
 static void catch_interrupts(lua_State *L) {
   struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = survives ? 0 : SA_RESTART};
   interrupted_state = L;
-  told = 0;
+  pressed = told = 0;
   sigaction(SIGINT, &action, NULL);
 }
 

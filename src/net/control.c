@@ -29,7 +29,8 @@ enum {
   DEAD_MS = 10000,
   PATIENCE_MS = 1000,
   LAST_WORDS_MS = 1000,
-  INTERRUPT_MS = 300,
+  STUCK_MS = 200,
+  INSIST_MS = 400,
   STACK = 256 << 10
 };
 
@@ -41,7 +42,9 @@ struct control_private {
   bool running;                        /* the thread */
   _Atomic bool stop;                   /* of close, for the thread */
   int stop_fd;                         /* eventfd that tells it, or of an interrupt */
-  int64_t interrupt;                   /* ms, of the thread: when it was told of one; 0: it was not */
+  int64_t passed_on;                   /* ms, of the thread: when it told the hub of an interrupt */
+  int64_t stop_asked;                  /* ms, of the thread: when the hub asked where this rank is */
+  bool stop_answered;                  /* protected by lock */
   void (*on_interrupt)(void *context); /* both protected by lock */
   void *interrupt_context;
   lgt_inbox inbox;      /* of the reading thread */
@@ -131,19 +134,45 @@ static void act_on_interrupt(struct control_private *p) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Ctrl-C on rank 0, of which no operation has told the others in time. */
+/* Ctrl-C on rank 0: the hub shall ask where all are. */
 static void pass_interrupt_on(lgt_control *c) {
   struct control_private *p = c->p;
-  int64_t now = lgt_wire_now();
-  int wanted = atomic_load_explicit(&c->interrupted, memory_order_relaxed);
-  if (!wanted) p->interrupt = 0;
-  else if (!p->interrupt) p->interrupt = now;
-  if (!p->interrupt || now - p->interrupt < INTERRUPT_MS) return;
-  if (wanted == 1 && !lgt_control_interrupted(c)) return; /* an operation was quicker */
-  p->interrupt = 0;
+  int pressed = atomic_load_explicit(&c->pressed, memory_order_relaxed);
+  if (!pressed || lgt_wire_now() - p->passed_on < INSIST_MS) return;
+  if (pressed == 1) atomic_compare_exchange_strong(&c->pressed, &pressed, 0);
+  p->passed_on = lgt_wire_now();
   pthread_mutex_lock(&p->lock);
   lgt_wire_send(p->socket, LGT_FRAME_INTERRUPT, c->rank, NULL, 0);
   pthread_mutex_unlock(&p->lock);
+}
+
+static void answer_stop(lgt_control *c, uint64_t checkpoint, bool stopped) {
+  struct control_private *p = c->p;
+  lgt_at at = {.checkpoint = checkpoint, .stopped = stopped};
+  pthread_mutex_lock(&p->lock);
+  if (!p->stop_answered) lgt_wire_send(p->socket, LGT_FRAME_AT, c->rank, &at, sizeof at);
+  p->stop_answered = true;
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* The submitting thread is busy elsewhere: the next checkpoint is the earliest that it can stop at. */
+static void answer_for_stuck(lgt_control *c) {
+  if (atomic_load_explicit(&c->stopping, memory_order_relaxed) != LGT_STOPPING) return;
+  if (lgt_wire_now() - c->p->stop_asked < STUCK_MS) return;
+  answer_stop(c, atomic_load_explicit(&c->checkpoints, memory_order_relaxed) + 1, false);
+}
+
+static void on_stop(lgt_control *c) {
+  pthread_mutex_lock(&c->p->lock);
+  c->p->stop_answered = false;
+  pthread_mutex_unlock(&c->p->lock);
+  c->p->stop_asked = lgt_wire_now();
+  atomic_store_explicit(&c->stopping, LGT_STOPPING, memory_order_release);
+}
+
+static void on_stop_known(lgt_control *c, int stopping) {
+  atomic_store_explicit(&c->stopping, stopping, memory_order_release);
+  lgt_control_wake(c);
 }
 
 static void on_frame(lgt_control *c, const lgt_frame *frame) {
@@ -158,7 +187,16 @@ static void on_frame(lgt_control *c, const lgt_frame *frame) {
       atomic_store_explicit(&c->wanted, true, memory_order_release);
       lgt_control_wake(c);
       break;
+    case LGT_FRAME_STOP:
+      on_stop(c);
+      break;
+    case LGT_FRAME_STOP_AT:
+      if (frame->bytes == sizeof(uint64_t)) memcpy(&until, lgt_wire_body(frame), sizeof until);
+      c->stop_at = until;
+      on_stop_known(c, LGT_STOP_KNOWN);
+      break;
     case LGT_FRAME_INTERRUPT:
+      on_stop_known(c, 0);
       act_on_interrupt(c->p);
       break;
     case LGT_FRAME_ABORT:
@@ -206,11 +244,12 @@ static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
   bool garbage = false;
   if ((*found = handle_frames(c, until, &garbage))) return true;
   int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
-  if (c->interrupted && left > INTERRUPT_MS / 10) left = INTERRUPT_MS / 10;
+  if ((c->pressed || c->stopping == LGT_STOPPING) && left > STUCK_MS / 10) left = STUCK_MS / 10;
   poll(event, 2, left > 0 ? left : 0);
   uint64_t told;
   if (event[1].revents && !p->stop && read(p->stop_fd, &told, sizeof told) < 0) return true;
   pass_interrupt_on(c);
+  answer_for_stuck(c);
   pulse(c);
   if (!event[0].revents) return true;
   int got = lgt_wire_receive(p->socket, &p->inbox);
@@ -463,10 +502,25 @@ void lgt_control_wake(lgt_control *c) {
 void lgt_control_interrupt(lgt_control *c, bool insist) {
   uint64_t one = 1;
   int error = errno;
-  atomic_store_explicit(&c->interrupted, insist ? 2 : 1, memory_order_relaxed);
+  atomic_store_explicit(&c->pressed, insist ? 2 : 1, memory_order_relaxed);
   ssize_t written = write(c->p->stop_fd, &one, sizeof one);
   (void)written;
   errno = error;
+}
+
+void lgt_control_forget(lgt_control *c) { atomic_store_explicit(&c->pressed, 0, memory_order_relaxed); }
+
+uint64_t lgt_control_arrive(lgt_control *c, uint64_t checkpoint) {
+  if (atomic_load_explicit(&c->stopping, memory_order_acquire) == LGT_STOPPING)
+    answer_stop(c, checkpoint, true);
+  return checkpoint;
+}
+
+bool lgt_control_stops(lgt_control *c, uint64_t checkpoint) {
+  if (atomic_load_explicit(&c->stopping, memory_order_acquire) != LGT_STOP_KNOWN || checkpoint < c->stop_at)
+    return false;
+  atomic_store_explicit(&c->stopping, 0, memory_order_relaxed);
+  return true;
 }
 
 void lgt_control_on_interrupt(lgt_control *c, void (*act)(void *), void *context) {

@@ -11,9 +11,11 @@
  * `patience_ms` reports its stream to the hub, which asks the others for theirs and ends the run if two
  * disagree, naming both lines.
  *
- * Ctrl-C is for all ranks, at the same place of the program if possible: rank 0 is told (lgt_control_interrupt), and has
- * some time to tell the others by the next thing that all do together (lgt_control_interrupted).  If there is none, all
- * ranks are interrupted wherever they are.
+ * Ctrl-C is for all ranks, at the same place of the program.  Such places are *checkpoints*, which all ranks come to in
+ * the same order.  When somebody presses Ctrl-C, ranks stop at their next checkpoint and tell the hub its number; all
+ * then go on to the greatest of these, where the checkpoint says that it was interrupted.  Who comes to none for a while
+ * (STUCK_MS) is answered for by its control thread: it goes on, too.  If that is true of all, all are interrupted
+ * wherever they are (lgt_control_on_interrupt).
  *
  * Thread: note, report, address, leave and close belong to the submitting thread; abort, wake and aborted may
  * be called by any.
@@ -39,6 +41,8 @@ typedef struct lgt_control_options {
   void *context; /* of both */
 } lgt_control_options;
 
+enum { LGT_STOPPING = 1, LGT_STOP_KNOWN };
+
 typedef struct lgt_control lgt_control;
 struct lgt_control {
   int rank, size;
@@ -46,7 +50,10 @@ struct lgt_control {
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */
-  _Atomic int interrupted; /* on rank 0: Ctrl-C was pressed, and nobody has heard of it; 2: they shall hear it again */
+  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and nobody has heard of it; 2: they shall hear it again and again */
+  _Atomic int stopping;  /* 0; LGT_STOPPING: stop and say where; LGT_STOP_KNOWN: stop at stop_at; release/acquire */
+  _Atomic uint64_t stop_at;
+  _Atomic uint64_t checkpoints; /* come to so far; written by the submitting thread */
   lgt_stream stream;     /* of the submitting thread */
   struct control_private *p;
 };
@@ -67,14 +74,14 @@ void lgt_control_report(lgt_control *control, const char *what);
 lgt_status lgt_control_publish(lgt_control *control, const void *address, size_t bytes);
 lgt_status lgt_control_address(lgt_control *control, int rank, const char **address, size_t *bytes, lgt_place *place);
 
-/* Ctrl-C, on rank 0; a signal handler may call it.  insist: all ranks are interrupted again and again, until the next
- * call of lgt_control_interrupted: some may have caught the error. */
+/* Ctrl-C, on rank 0; a signal handler may call it.  insist: all ranks are interrupted again and again, until it is
+ * forgotten: some may have caught the error. */
 void lgt_control_interrupt(lgt_control *control, bool insist);
-/* On rank 0: is the next thing that all ranks do to be interrupted?  The caller tells them. */
-static inline bool lgt_control_interrupted(lgt_control *control) {
-  return atomic_load_explicit(&control->interrupted, memory_order_relaxed) &&
-         atomic_exchange_explicit(&control->interrupted, 0, memory_order_relaxed);
-}
+void lgt_control_forget(lgt_control *control);
+/* A checkpoint, in two parts between which the caller waits until `stopping` is not LGT_STOPPING: its number, or 0 if
+ * nobody wants to stop; then whether this is where all do. */
+static inline uint64_t lgt_control_checkpoint(lgt_control *control);
+bool lgt_control_stops(lgt_control *control, uint64_t checkpoint);
 /* What to do when all ranks are interrupted wherever they are; called on the control thread. */
 void lgt_control_on_interrupt(lgt_control *control, void (*act)(void *context), void *context);
 
@@ -90,6 +97,14 @@ static inline void lgt_control_note(lgt_control *control, uint64_t token, uint32
   lgt_stream_note(&control->stream, token, line);
   if (__builtin_expect(atomic_load_explicit(&control->wanted, memory_order_acquire), 0))
     lgt_control_report(control, "for nothing");
+}
+
+uint64_t lgt_control_arrive(lgt_control *control, uint64_t checkpoint);
+static inline uint64_t lgt_control_checkpoint(lgt_control *control) {
+  uint64_t n = atomic_load_explicit(&control->checkpoints, memory_order_relaxed) + 1;
+  atomic_store_explicit(&control->checkpoints, n, memory_order_relaxed);
+  if (__builtin_expect(!atomic_load_explicit(&control->stopping, memory_order_acquire), 1)) return 0;
+  return lgt_control_arrive(control, n);
 }
 
 #endif

@@ -47,7 +47,10 @@ struct lgt_hub {
   int nguest, room;
   guest **rank; /* owned array, size; the guest that is this rank, or NULL */
   int nhello, nbye, nfailed;
-  int64_t failed;       /* ms: when the first program ended by an error */
+  int64_t failed; /* ms: when the first program ended by an error */
+  bool stopping;  /* after Ctrl-C: the ranks have been asked where they are */
+  int answers, nstopped;
+  uint64_t furthest;    /* checkpoint of those that have answered */
   int64_t began, pulse; /* ms: when the hub began, when it last beat */
   int64_t told;         /* ms: when reports were last asked for */
   lgt_report *report;   /* owned: the one that others are compared with */
@@ -358,6 +361,27 @@ static void on_abort(lgt_hub *hub, guest *g, const lgt_frame *frame) {
        *why ? why : "no reason given");
 }
 
+static void on_interrupt(lgt_hub *hub) {
+  if (hub->stopping || hub->state != LGT_HUB_RUNNING) return;
+  hub->stopping = true;
+  hub->answers = hub->nstopped = 0;
+  hub->furthest = 0;
+  send_all(hub, LGT_FRAME_STOP, NULL, 0);
+}
+
+/* All can stop at the checkpoint of whoever is furthest, unless none comes to any. */
+static void on_at(lgt_hub *hub, const lgt_frame *frame) {
+  lgt_at at;
+  if (!hub->stopping || frame->bytes != sizeof at) return;
+  memcpy(&at, lgt_wire_body(frame), sizeof at);
+  hub->nstopped += at.stopped != 0;
+  if (at.checkpoint > hub->furthest) hub->furthest = at.checkpoint;
+  if (++hub->answers < hub->options.size) return;
+  hub->stopping = false;
+  if (hub->nstopped) send_all(hub, LGT_FRAME_STOP_AT, &hub->furthest, sizeof hub->furthest);
+  else send_all(hub, LGT_FRAME_INTERRUPT, NULL, 0);
+}
+
 /* The errors of two programs; tracebacks hold addresses. */
 static bool same_failure(const char *a, const char *b) {
   const char *end_a = strstr(a, "\nstack traceback:"), *end_b = strstr(b, "\nstack traceback:");
@@ -402,7 +426,9 @@ static void on_frame(lgt_hub *hub, guest *g, const lgt_frame *frame) {
     case LGT_FRAME_REPORT:
       return on_report(hub, g, frame);
     case LGT_FRAME_INTERRUPT:
-      return send_all(hub, LGT_FRAME_INTERRUPT, NULL, 0);
+      return on_interrupt(hub);
+    case LGT_FRAME_AT:
+      return on_at(hub, frame);
     case LGT_FRAME_FAIL:
       return on_fail(hub, g, frame);
     case LGT_FRAME_ABORT:

@@ -116,6 +116,18 @@ static void peers_until(lgt_peers *peers, bool (*ready)(void *), void *context, 
 
 static void peers_wake(lgt_peers *peers) { lgt_transport_wake(net_of(peers)->transport); }
 
+static bool is_decided(void *context) {
+  return atomic_load_explicit(&((lgt_control *)context)->stopping, memory_order_acquire) != LGT_STOPPING;
+}
+
+static bool peers_checkpoint(lgt_peers *peers) {
+  lgt_control *control = net_of(peers)->control;
+  uint64_t checkpoint = lgt_control_checkpoint(control);
+  if (!checkpoint) return false;
+  peers_until(peers, is_decided, control, "for all ranks to stop after Ctrl-C");
+  return lgt_control_stops(control, checkpoint);
+}
+
 static void peers_note(lgt_peers *peers, uint64_t token, uint32_t line) {
   lgt_control_note(net_of(peers)->control, token, line);
 }
@@ -138,6 +150,7 @@ lgt_peers *lgt_net_peers(lgt_net *net) {
   p->broadcast = peers_broadcast, p->allreduce = peers_allreduce, p->allgather = peers_allgather;
   p->done = peers_done, p->progress = peers_progress;
   p->until = peers_until, p->wake = peers_wake;
+  p->checkpoint = peers_checkpoint;
   p->note = peers_note, p->abort = peers_abort;
   return p;
 }

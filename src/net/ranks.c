@@ -222,7 +222,7 @@ const char *lgt_ranks_agree(lgt_ranks *ranks, const char *error, int *rank, bool
 void lgt_ranks_interrupt(lgt_ranks *ranks, bool insist) {
   lgt_control_interrupt(ranks->net->control, insist);
 }
-void lgt_ranks_forget_interrupt(lgt_ranks *ranks) { lgt_control_interrupted(ranks->net->control); }
+void lgt_ranks_forget_interrupt(lgt_ranks *ranks) { lgt_control_forget(ranks->net->control); }
 void lgt_ranks_on_interrupt(lgt_ranks *ranks, void (*act)(void *), void *context) {
   lgt_control_on_interrupt(ranks->net->control, act, context);
 }

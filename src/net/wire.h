@@ -2,8 +2,10 @@
  *
  * A frame is a head and `bytes` of body.  Ranks say HELLO with who they are, ADDRESS with where their
  * transport listens, GET to learn another's, BEAT so as not to be taken for dead, REPORT when they have
- * waited for long, FAIL when their program has ended by an error, INTERRUPT after Ctrl-C, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
- * are there, ADDRESS, BEAT, TELL to ask for a report, INTERRUPT, ABORT, and BYE when all have said it.
+ * waited for long, FAIL when their program has ended by an error, INTERRUPT after Ctrl-C and AT where it
+ * has stopped, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
+ * are there, ADDRESS, BEAT, TELL to ask for a report, STOP and
+ * STOP_AT or INTERRUPT after Ctrl-C, ABORT, and BYE when all have said it.
  *
  * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
  *
@@ -16,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LGT_WIRE_MAGIC 0x33544e4cu /* changes when the frames do */
+#define LGT_WIRE_MAGIC 0x34544e4cu /* changes when the frames do */
 
 enum { LGT_WIRE_TEXT = 4096 }; /* the longest reason, with its zero; longer ones are cut */
 
@@ -29,7 +31,10 @@ typedef enum lgt_frame_type {
   LGT_FRAME_REPORT, /* see stream.h */
   LGT_FRAME_TELL,   /* a position of the stream: uint64 */
   LGT_FRAME_FAIL,  /* a string: the error that ended the program */
-  LGT_FRAME_INTERRUPT, /* from rank 0, and then to all: somebody pressed Ctrl-C */
+  LGT_FRAME_INTERRUPT, /* from rank 0: somebody pressed Ctrl-C; to all: stop wherever you are */
+  LGT_FRAME_STOP,      /* to all: stop at the next checkpoint, and say AT */
+  LGT_FRAME_AT,        /* lgt_at */
+  LGT_FRAME_STOP_AT,   /* to all: a checkpoint's number, uint64 */
   LGT_FRAME_ABORT, /* caused by `rank`; a string: why */
   LGT_FRAME_BYE
 } lgt_frame_type;
@@ -56,6 +61,12 @@ typedef struct lgt_hello {
 typedef struct lgt_welcome {
   int32_t local_rank, local_size;
 } lgt_welcome;
+
+/* Which checkpoint a rank has stopped at, or will come to next. */
+typedef struct lgt_at {
+  uint64_t checkpoint;
+  uint32_t stopped, unused;
+} lgt_at;
 
 /* What has arrived and was not taken yet. */
 typedef struct lgt_inbox {

@@ -355,9 +355,13 @@ def on_ranks_interruption(start):
         s.expect("> ")
         s.alive()
 
+    s.type("n = 0")
+    s.type("function same(x) assert(package.loaded['lgt.ranks'].shared('x', function() return x end)() == x) end")
     for _ in range(3):
         stops("while true do end")
-        stops("while true do os.time() end")
+        stops("while true do os.time() n = n + 1 end")  # all ranks stop at the same turn
+        s.type("same(n)")
+        s.type("n > 0", "true")
     stops("for i = 1, 1e15 do local x = i * i end")
     stops("repeat until false", presses=3)
     for _ in range(5):

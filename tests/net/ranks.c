@@ -341,6 +341,27 @@ static void contributions(int bad, int64_t n) {
   free(data), free(at), free(offset);
 }
 
+/* Ctrl-C stops all ranks at one checkpoint, however far apart they are. */
+static void stops(void) {
+  for (int turn = 0; turn < 4; turn++) {
+    int64_t k = 0, pace = (me * 7 + turn * 5) % 4 * 100, least, most;
+    for (;; k++) {
+      if (me == 0 && k == 10 + 20 * turn) lgt_control_interrupt(net->control, false);
+      if (peers->checkpoint(peers)) break;
+      if (turn % 2) usleep((unsigned)pace);
+      else if (k % 8 == 7)
+        need(intact(peers->allreduce(peers, 5, LGT_REDOP_SUM, LGT_INT64, &(int64_t){1}, NULL, 1, true)),
+             "sum");
+    }
+    least = most = k;
+    good(lgt_allreduce(T, 9, LGT_REDOP_MIN, LGT_INT64, &least, NULL, 1), "min");
+    good(lgt_allreduce(T, 9, LGT_REDOP_MAX, LGT_INT64, &most, NULL, 1), "max");
+    need(least == most, "ranks stop at checkpoints %d to %d", (int)least, (int)most);
+    lgt_control_forget(net->control);
+    usleep(450000); /* the next press counts again */
+  }
+}
+
 static void table(void) {
   peers = lgt_net_peers(net);
   need(peers->rank == me && peers->size == size && strlen(peers->how), "who they are");
@@ -349,6 +370,7 @@ static void table(void) {
     if (size == 1 && bad == 0) continue; /* it knows */
     contributions(bad, 0), contributions(bad, 1), contributions(bad, 1000), contributions(bad, 30000);
   }
+  stops();
   /* Many in flight, and the transport works on afterwards. */
   enum { N = 200 };
   static double value[N];
