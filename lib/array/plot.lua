@@ -267,6 +267,7 @@ function plot.contour(a, options)
   finish(lines, options, "plot.contour")
 end
 
-np.plot = setmetatable(plot, { __call = function(_, ...) return plot.line(...) end })
+np.plot = plot
+setmetatable(plot, { __call = function(_, ...) return plot.line(...) end })
 
 return plot

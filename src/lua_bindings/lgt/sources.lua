@@ -91,11 +91,15 @@ local function prefixes_of(file, lines)
   for _, line in ipairs(lines) do
     local public, own = line:match("^np%.([%w_]+) = ([%a_][%w_]*)$")
     if public then known[own] = "np." .. public .. "." end
+    own, public = line:match("^local ([%a_][%w_]*) = np%.([%w_]+)$")
+    if public then known[own] = "np." .. public .. "." end
     own = module and line:match("^return ([%a_][%w_]*)$") or line:match("^return setmetatable%(([%a_][%w_]*),")
     if module and own and not known[own] then known[own] = module .. "." end
   end
   return known
 end
+
+local function is_bare(entry) return #entry.text == 0 and #entry.params == 0 end
 
 local function scan(file, index)
   local lines = read_lines(file.path)
@@ -108,7 +112,7 @@ local function scan(file, index)
       entry.name, entry.path, entry.file, entry.line = known[holder] .. name, file.path, file.name, n
       entry.parameters = parameters or line:match("= function%((.-)%)")
       entry.alias = line:match("= ([%a_][%w_]*%.[%a_][%w_]*)$")
-      if not index[entry.name] then index[entry.name] = entry end
+      if not index[entry.name] or is_bare(index[entry.name]) then index[entry.name] = entry end
       local also = line:match("^[%w_.]+, ([%w_.]+) = ") -- a.f, a.g = a.h, a.h
       holder, name = (also or ""):match("^([%a_][%w_]*)%.([%a_][%w_]*)$")
       if holder and known[holder] and not index[known[holder] .. name] then index[known[holder] .. name] = entry end
@@ -126,7 +130,7 @@ function sources.index()
     for _, file in ipairs(files()) do scan(file, index) end
     for name, entry in pairs(index) do -- methods.sum = np.sum
       local target = entry.alias and index[entry.alias]
-      if target and #entry.text == 0 and #entry.params == 0 and #entry.returns == 0 then index[name] = target end
+      if target and is_bare(entry) and #entry.returns == 0 then index[name] = target end
     end
   end
   return index
