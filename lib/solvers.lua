@@ -8,6 +8,8 @@
 --   least     lsqr, lsmr
 --   eigen     eigsh, svds, expm_multiply
 --   integrate solve_ivp
+--   direct    spsolve, splu, factorized, spsolve_triangular, by UMFPACK
+--   precondition  jacobi_preconditioner, ssor_preconditioner, ilu0; the smoothers jacobi, chebyshev
 local system = require "solvers.system"
 
 local solvers = { LinearOperator = system.LinearOperator, aslinearoperator = system.aslinearoperator }
@@ -20,6 +22,8 @@ end
 at_home("least", "lsqr lsmr")
 at_home("eigen", "eigsh svds expm_multiply")
 at_home("integrate", "solve_ivp")
+at_home("direct", "spsolve splu factorized spsolve_triangular inv")
+at_home("precondition", "jacobi_preconditioner ssor_preconditioner ilu0 jacobi chebyshev")
 
 return setmetatable(solvers, {
   __index = function(_, name)

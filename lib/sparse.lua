@@ -9,6 +9,7 @@
 --   arithmetic entry by entry; sparse times sparse
 --   select     rows, columns, elements, diagonals, sums
 --   construct  diags, eye, kron, hstack, random, ...
+--   files      save_npz, load_npz, mmread, mmwrite; loaded when first used
 local sparse = require "sparse.core"
 require "sparse.csr"
 require "sparse.formats"
@@ -16,4 +17,11 @@ require "sparse.arithmetic"
 require "sparse.select"
 require "sparse.construct"
 
-return sparse.sp
+local in_files = { save_npz = true, load_npz = true, mmread = true, mmwrite = true }
+return setmetatable(sparse.sp, {
+  __index = function(sp, name)
+    if not in_files[name] then return nil end
+    require "sparse.files"
+    return rawget(sp, name)
+  end,
+})

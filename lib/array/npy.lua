@@ -31,6 +31,8 @@ local function encoded(a)
   return prefix, data, count * dtypes.size[dtype]
 end
 
+npy.encoded = encoded
+
 local function with_suffix(path, suffix, who)
   if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
   return path:sub(-#suffix) == suffix and path or path .. suffix
@@ -172,6 +174,8 @@ local function decode_member(image, member, who, path)
   end
   return array
 end
+
+npy.decode_member = decode_member
 
 local function decode_archive(image, who, path)
   local arrays = {}

@@ -9,6 +9,12 @@ PRELUDE = """
 sp, so = require "sparse", require "solvers"
 csr = sp.csr_matrix
 EVENTS = { function(_, y) return y(2) end, { function(_, y) return y[1] end, terminal = true, direction = -1 } }
+function STEPS(o)
+  local n = 0
+  o.callback = function() n = n + 1 end
+  so.cg(csr(P), b, nil, o)
+  return n
+end
 function first(f, ...) local r = { f(...) } return r[1] end
 """
 csr = sp.csr_matrix
@@ -95,6 +101,47 @@ def add(case, change, inputs):
     case("so.expm_multiply(csr(P), b)", "EP @ b")
     case("so.expm_multiply(csr(G) * -3, BM)", "EG @ BM")
     case("so.expm_multiply(P, BM)", "EP @ BM")
+    # ---- direct solution
+    for A in ("P", "G", "S", "H", "GC", "P4"):
+        for f in ("csr", "csc", "coo"):
+            mat = f"sp.{f}_matrix({A})"
+            t = f":astype('float64')" if A == "P4" else ""
+            tp = ".astype('float64')" if A == "P4" else ""
+            case(f"so.spsolve({mat}, b){t}", f"np.linalg.solve({A}, b)")
+            case(f"so.spsolve({mat}, bc)", f"np.linalg.solve({A}, bc)")
+            case(f"so.spsolve({mat}, BM)", f"np.linalg.solve({A}, BM)")
+            case(f"so.splu({mat}):solve(b, 'T')", f"np.linalg.solve({A}.T, b)")
+            case(f"so.splu({mat}):solve(bc, 'H')", f"np.linalg.solve({A}.conj().T, bc)")
+    case("so.spsolve(csr(P), csr(G)):todense()", "np.linalg.solve(P, G)")
+    case("so.inv(csr(G)):todense()", "np.linalg.inv(G)")
+    case("so.factorized(csr(G))(b)", "np.linalg.solve(G, b)")
+    case("(so.eigsh(csr(P), 3, {sigma = 2.1}))", "(lambda w: np.sort(w[np.argsort(abs(w - 2.1))[:3]]))(np.linalg.eigvalsh(P))")
+    for bad in ("so.spsolve(csr(R), br)", "so.spsolve(csr(P), br)", "so.spsolve(csr(np.ones(3, 3)), np.ones(3))", "so.spsolve(P, b)",
+                "so.splu(csr(P)):solve(b, 'X')", "so.spsolve_triangular(csr(P), b)", "so.spsolve_triangular(csr(np.tril(S, -1)), b)",
+                "so.ilu0(csr(np.triu(S, 1))):matvec(b):sum():item()", "so.jacobi_preconditioner(csr(np.triu(P, 1)))",
+                "so.ssor_preconditioner(csr(P), 2)", "so.ilu0(csr(P), {blocks = 0})", "so.ilu0(csr(R))"):
+        case(bad, "error")
+    for A, b in (("G", "b"), ("GC", "bc"), ("G", "BM"), ("P4", "b4")):
+        case(f"so.spsolve_triangular(sp.tril(csr({A})), {b})", f"np.linalg.solve(np.tril({A}), {b})")
+        case(f"so.spsolve_triangular(sp.triu(csr({A})), {b}, false)", f"np.linalg.solve(np.triu({A}), {b})")
+        case(f"so.spsolve_triangular(sp.triu(csr({A})), {b}, {{lower = false, unit_diagonal = true}})",
+             f"np.linalg.solve(np.triu({A}, 1) + np.eye(40, dtype={A}.dtype), {b})")
+    # ---- preconditioners: what they apply, and that solvers need fewer steps with them
+    case("so.jacobi_preconditioner(csr(G)):matvec(b)", "b / np.diag(G)")
+    case("so.ssor_preconditioner(csr(P), 1.2):matvec(b)",
+         "1.2 * 0.8 * np.linalg.solve(4 * np.eye(40) + 1.2 * np.triu(P, 1), 4 * np.linalg.solve(4 * np.eye(40) + 1.2 * np.tril(P, -1), b))")
+    case("so.ilu0(sp.tril(csr(G))):matvec(b)", "np.linalg.solve(np.tril(G), b)")
+    case("so.ilu0(csr(T)):matvec(b)", "np.linalg.solve(T, b)")
+    case("so.ilu0(csr(T), {blocks = 4}):matvec(b)", "np.linalg.solve(T * np.kron(np.eye(4), np.ones((10, 10))), b)")
+    inputs["T"] = 3 * np.eye(40) - np.eye(40, k=1) - 1.5 * np.eye(40, k=-1)  # no fill: the factors are exact
+    for m in ("ssor_preconditioner(csr(P))", "ilu0(csr(P))", "ilu0(csr(P), {blocks = 2})", "ssor_preconditioner(csr(P), {omega = 1.1, blocks = 3})"):
+        for f in ("cg", "bicgstab", "gmres"):
+            case(f"first(so.{f}, csr(P), b, nil, {{tol = 1e-10, M = so.{m}}})", "np.linalg.solve(P, b)")
+        case(f"np.array((STEPS({{tol = 1e-10, M = so.{m}}}) < STEPS{{tol = 1e-10}}))", "np.array(True)")
+    case("so.jacobi(csr(P), b, x0, {iterations = 3, omega = 0.8})", "JACOBI(P, b, x0, 3, 0.8)")
+    case("so.jacobi(csr(P), b, nil, {iterations = 2})", "JACOBI(P, b, 0 * b, 2, 2 / 3)")
+    case("so.chebyshev(csr(P), b, nil, {iterations = 150, lower = 0.1})", "np.linalg.solve(P, b)")
+    case("so.chebyshev(csr(P), b, x0, {iterations = 150, lower = 0.1, upper = 9})", "np.linalg.solve(P, b)")
     # ---- initial value problems
     inputs["y0"] = np.array([1.0, 0.5, -0.3])
     inputs["yc"] = np.array([1.0 + 1j, 0.5])
@@ -129,6 +176,12 @@ def add(case, change, inputs):
     case("so.solve_ivp(3, {0, 1}, y0)", "error")
     case("so.solve_ivp(function(t, y) return y end, {0, 1}, y0, {t_eval = {0.5, 2}})", "error")
     case("np.array(so.solve_ivp(function(t, y) return y * y end, {0, 9}, {1}).status)", "np.array(-1.0)")
+
+
+def JACOBI(A, b, x, n, omega):
+    for _ in range(n):
+        x = x + omega * (b - A @ x) / np.diag(A)
+    return x
 
 
 def EVENTS():

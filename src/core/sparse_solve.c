@@ -1,0 +1,69 @@
+/* sparse_solve.c - triangular systems and incomplete factors of sparse matrices by rows (sparse.h).
+ *
+ *   csr_triangular  r lo  w x [n,k]  r hi crd vals b [n,k]     the triangle's part of each row; entries beyond are skipped
+ *   csr_ilu0        r lo  m vals  r hi crd                     L and U without new entries; L's diagonal, ones, is not kept
+ *
+ * Parameters: 0 rows of a block: the diagonal blocks of so many rows are systems of their own, which workers share, and
+ * entries outside of them are skipped; of csr_triangular 1 whether the lower triangle, 2 whether its diagonal is ones.
+ * Rows must be sorted and without equal columns.
+ */
+#include "sparse.h"
+
+#include <complex.h>
+#undef I /* that of complex.h */
+
+static lgt_status singular(int64_t row) {
+  return lgt_err(LGT_BAD_ARGUMENT, "the matrix is singular: element %lld of its diagonal is 0 or missing",
+                 (long long)row + 1);
+}
+
+#define I       int32_t
+#define V       float
+#define NAME(f) f##_i4_f4
+#include "sparse_factors.h"
+#define V       double
+#define NAME(f) f##_i4_f8
+#include "sparse_factors.h"
+#define V       float complex
+#define NAME(f) f##_i4_c8
+#include "sparse_factors.h"
+#define V       double complex
+#define NAME(f) f##_i4_c16
+#include "sparse_factors.h"
+#undef I
+#define I       int64_t
+#define V       float
+#define NAME(f) f##_i8_f4
+#include "sparse_factors.h"
+#define V       double
+#define NAME(f) f##_i8_f8
+#include "sparse_factors.h"
+#define V       float complex
+#define NAME(f) f##_i8_c8
+#include "sparse_factors.h"
+#define V       double complex
+#define NAME(f) f##_i8_c16
+#include "sparse_factors.h"
+
+/* Blocks that begin among the rows [lo, hi), one after the other. */
+#define VARIANT(kernel, values)                                                                          \
+  static lgt_status csr_##kernel(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
+                                 int64_t hi) {                                                           \
+    static const lgt_sparse_fn table[LGT_SPARSE_INDICES][LGT_SPARSE_VALUES] = {                          \
+        {kernel##_i4_f4, kernel##_i4_f8, kernel##_i4_c8, kernel##_i4_c16},                               \
+        {kernel##_i8_f4, kernel##_i8_f8, kernel##_i8_c8, kernel##_i8_c16}};                              \
+    int value = lgt_sparse_value(&tiles[values]);                                                        \
+    if (value < 0 || value == LGT_SPARSE_I8) return lgt_sparse_bad_value(&tiles[values]);                \
+    lgt_sparse_fn solve = table[lgt_sparse_index(&tiles[0])][value];                                     \
+    int64_t n = tiles[0].extent[0], rows = (int64_t)params[0].f;                                         \
+    lgt_status status = LGT_OK;                                                                          \
+    for (int64_t at = (lo + rows - 1) / rows * rows; at < hi && !status; at += rows)                     \
+      status = solve(tiles, nargs, params, at, at + rows < n ? at + rows : n);                           \
+    return status;                                                                                       \
+  }
+
+VARIANT(triangular, 4)
+VARIANT(ilu0, 1)
+
+const lgt_builtin lgt_sparse_solve_builtins[] = {
+    {"csr_triangular", csr_triangular}, {"csr_ilu0", csr_ilu0}, {0}};
