@@ -35,7 +35,7 @@ ffi.cdef [[
 local shared = {} -- [count of users] = the memory they use
 
 local function drop_unused()
-  for count in pairs(shared) do
+  for count in lgt.unordered(shared) do
     if count[0] == 1 then shared[count] = nil end -- only the entry itself is left
   end
 end
@@ -45,7 +45,7 @@ local function watch()
   local object = newproxy(true)
   getmetatable(object).__gc = function()
     drop_unused()
-    if next(shared) then watch() end
+    if lgt.next(shared) then watch() end
   end
 end
 
@@ -133,7 +133,7 @@ function np.frombuffer(buffer, options)
     raise("frombuffer: the memory is not aligned for elements of %s", dtypes.name[dtype])
   end
   local count = new_count()
-  if next(shared) == nil then watch() end
+  if lgt.next(shared) == nil then watch() end
   shared[count] = buffer
   local id = C.lgt_array_attach(rt, lgt.dense(dtype, shape), p, C.lgt_lua_unshare, count)
   if id == 0 then

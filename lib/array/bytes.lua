@@ -46,11 +46,19 @@ local bytes = {}
 
 local function why() return ffi.string(C.strerror(ffi.errno())) end
 
+local function open_stream(path, mode)
+  local file = C.fopen(path, mode)
+  if file == nil then return nil, why() end
+  return file
+end
+
 -- A stdio file, closed by the collector if an error is raised before bytes.close.
 function bytes.open(path, mode, who)
   if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
-  local file = C.fopen(path, mode)
-  if file == nil then raise("%s: %s: %s", who, path, why()) end
+  local ranks = core.lgt.ranks
+  local file, reason
+  if ranks then file, reason = ranks.open(open_stream, path, mode) else file, reason = open_stream(path, mode) end
+  if not file then raise("%s: %s: %s", who, path, reason) end
   return ffi.gc(file, C.fclose)
 end
 

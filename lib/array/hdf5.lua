@@ -307,6 +307,9 @@ function np.hdf5(path, mode)
   if not FLAGS[mode] and mode ~= "w" and mode ~= "x" and mode ~= "a" then
     raise("hdf5: the mode is \"r\", \"r+\", \"w\", \"x\" or \"a\", not %s", (core.describe(mode)))
   end
+  if mode ~= "r" and core.lgt.ranks then
+    raise("hdf5: several ranks cannot write an HDF5 file; use np.save, or run the script with lgt -n 1")
+  end
   load_library()
   local number = open_file(path, mode)
   if number < 0 then raise("hdf5: %s: %s", path, reason()) end

@@ -29,6 +29,8 @@ local ranks = package.loaded["lgt.ranks"] -- nil where this is the only rank
 
 local lgt = { dtypes = dtypes, bodies = bodies, is_value = bodies.is_value }
 
+lgt.ranks = ranks -- what libraries need that open files or look outside: see lgt/ranks.lua
+
 -- LuaJIT's own, whose order is another one on each rank: for libraries, where order does not matter.
 lgt.next = ranks and ranks.next or next
 -- The keys and values of a table whose keys have no order, which pairs refuses on several ranks.

@@ -80,7 +80,7 @@ end
 local by_address = "%s: the table has several keys that are tables, functions or cdata, whose order differs from rank "
   .. "to rank.  Use numbers or strings as keys, or lgt.unordered(t) where any order will do"
 
--- The keys of t behind the sequence 1 ... n, in order.
+-- The keys of t behind the sequence 1 ... n, in order.  `what` asks for them; nil: one without an order will do.
 local function rest_of(t, n, what)
   local numbers, strings, others, odd = nil, nil, nil, nil
   for key in rawnext, t do
@@ -97,7 +97,7 @@ local function rest_of(t, n, what)
       others = others or {}
       others[key] = true
     else
-      if odd ~= nil then error(by_address:format(what), 4) end
+      if odd ~= nil and what then error(by_address:format(what), 4) end
       odd = key
     end
   end
@@ -191,8 +191,8 @@ function next(t, key)
     if first ~= nil then return 1, first end
     local any, value = rawnext(t)
     if any == nil or rawnext(t, any) == nil then return any, value end
-    begin_walk(t)
-    return next_of_rest(t, 1)
+    local key0 = rest_of(t, 0)[1] -- as a rule all that is asked is whether there are any
+    return key0, rawget(t, key0)
   end
   begin_walk(t)
   if type(key) == "number" and key >= 1 and key <= length and key % 1 == 0 then
@@ -225,32 +225,42 @@ end
 
 local null = "/dev/null"
 
-local function open_to_read(name, mode)
-  local file, why, code
-  local ok, why0, code0 = together.share("io.open", function()
-    file, why, code = raw.open(name, mode)
-    return file ~= nil, why, code
+-- open(name, mode) returns a file, or nil and why not.  What rank 0 cannot open, nobody can.
+local function open_on_rank_0(open, name, mode)
+  local file
+  local ok, why, code = together.share("opening a file", function()
+    local reason, number
+    file, reason, number = open(name, mode)
+    return file ~= nil, reason, number
   end)
-  if not ok then return nil, why0, code0 end
-  if rank > 0 then
-    file, why = raw.open(name, mode)
-    if not file then
-      error(("rank %d: %s: rank 0 can open it; ranks on several machines need a common file system"):format(rank, why),
-        3)
-    end
+  if not ok then return nil, why, code end
+  return file, true
+end
+
+local function open_to_read(name, mode, open)
+  local file, ok, code = open_on_rank_0(open or raw.open, name, mode)
+  if rank == 0 or not ok or type(ok) == "string" then return file, ok ~= true and ok or nil, code end
+  local why
+  file, why = (open or raw.open)(name, mode)
+  if file == nil then
+    error(("rank %d: %s: %s; rank 0 can open it: ranks on several machines need a common file system")
+      :format(rank, name, why), 3)
   end
   return file
 end
 
-local function open_to_write(name, mode)
-  local file, why, code
-  together.meet("io.open")
-  local ok, why0, code0 = together.share("io.open", function()
-    file, why, code = raw.open(name, mode)
-    return file ~= nil, why, code
-  end)
-  if not ok then return nil, why0, code0 end
-  return rank == 0 and file or raw.open(null, "w")
+local function open_to_write(name, mode, open)
+  together.meet("opening a file")
+  local file, ok, code = open_on_rank_0(open or raw.open, name, mode)
+  if ok ~= true then return nil, ok, code end
+  return rank == 0 and file or (open or raw.open)(null, "w")
+end
+
+-- For files of libraries, by their own function: see open_on_rank_0.
+function ranks.open(open, name, mode)
+  if alone then return open(name, mode) end
+  if mode:find("^[wa]") then return open_to_write(name, mode, open) end
+  return open_to_read(name, mode, open)
 end
 
 function io.open(name, mode)
