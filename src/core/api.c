@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "job.h"
+#include "exchange.h"
 #include "runtime.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
@@ -122,6 +122,14 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
 
 /* ---- memory of the host program ---------------------------------------------------------------------------- */
 
+/* Every rank has attached memory with the same contents. */
+static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect) {
+  if (rt->map.domains == 1) return true;
+  lgt_history *history = lgt_store_history(&rt->map, store);
+  const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
+  return history && what && lgt_history_written(history, what);
+}
+
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),
                         void *context) {
   lgt_id id = lgt_array_new(rt, layout);
@@ -135,7 +143,7 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_replica *replica = lgt_store_replicas(&rt->map, store);
   lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
-  if (!inst || !lgt_region_add(&replica[0].valid, &all)) {
+  if (!inst || !written_everywhere(rt, store, &all)) {
     lgt_instance_release(&rt->map, inst);
     lgt_array_free(rt, id);
     lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
@@ -161,26 +169,48 @@ static lgt_status report(lgt_runtime *rt, const lgt_failure *failure) {
   return status;
 }
 
-/* The newest elements of a rect in one instance of domain 0, with nothing in flight on it. */
+/* A rect of a store in one instance of this rank's first domain: with several domains its elements come from
+ * wherever they are. */
+static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+                              bool last) {
+  lgt_exchange x;
+  lgt_peers *peers = rt->binder.peers;
+  if (rt->map.domains == 1) return lgt_bind_acquire(&rt->binder, store, 0, rect, write);
+  lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
+  if (status && peers) peers->abort(peers, lgt_message());
+  if (status) return status;
+  status = lgt_exchange_acquire(&x);
+  if (status && !last) lgt_exchange_undo(&x);
+  if (status && !last) return status;
+  lgt_status moved = lgt_exchange_move(&x);
+  if (moved && !peers) lgt_exchange_undo(&x);
+  return status ? status : moved;
+}
+
+/* The newest elements of a rect in one instance, with nothing in flight on it. */
 static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
                               lgt_instance **out) {
   lgt_status status = lgt_runtime_settle(rt);
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), place = *rect;
-  lgt_region places = {&place, 1, 1};
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   if (!read && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
-  if (!status && store->failure) return report(rt, store->failure);
-  if (!status) status = lgt_bind_acquire(&rt->binder, store, 0, rect, read ? &places : NULL, write, out);
-  if (!status && write && !lgt_store_written(&rt->map, store, 0, rect))
-    status = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+  bool alone = !rt->binder.peers; /* others may want to read what is poisoned here only */
+  if (!status && alone && store->failure) return report(rt, store->failure);
+  if (!status) status = gather_rect(rt, store, rect, read, write, false);
+  if (status == LGT_NO_MEMORY && rt->binder.njob) {
+    lgt_bind_retire(&rt->binder, true);
+    status = gather_rect(rt, store, rect, read, write, false);
+  }
+  if (status == LGT_NO_MEMORY && !alone) gather_rect(rt, store, rect, read, write, true);
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
             (long long)(root->size * lgt_dtype_size(root->dtype)), (long long)rt->map.live,
             (long long)rt->map.budget);
   }
   if (status) return status;
+  *out = store->replica[0].inst;
   if (write) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
   else status = lgt_bind_look(&rt->binder, *out);
   lgt_bind_retire(&rt->binder, false);
@@ -459,6 +489,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_failed", kernels.failed},
       {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
+      {"bytes_sent", rt->binder.sent},
+      {"messages_sent", rt->binder.messages},
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
       {"bytes_pooled", rt->map.pooled},
@@ -473,17 +505,10 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->plans = rt->collections = 0;
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
-  rt->map.copied = rt->binder.moved = 0;
+  rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.peak = rt->map.live;
   lgt_kernels_stat_reset(rt->kernels);
 }
 
-int lgt_rank(lgt_runtime *rt) {
-  (void)rt;
-  return 0;
-}
-
-int lgt_size(lgt_runtime *rt) {
-  (void)rt;
-  return 1;
-}
+int lgt_rank(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->rank : 0; }
+int lgt_size(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->size : 1; }

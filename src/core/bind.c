@@ -19,8 +19,10 @@
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
-int lgt_bind_domain_of(const lgt_binder *binder, const lgt_partition *launch, int colour) {
-  return launch->ncolour == 1 ? 0 : (int)((int64_t)colour * binder->map->domains / launch->ncolour);
+int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour) {
+  const lgt_map *map = binder->map;
+  if (launch->ncolour == 1) return domain == 0 && colour < 0 ? 0 : -1; /* every rank runs it */
+  return lgt_partition_next(launch, map->domains, map->first + domain, colour);
 }
 
 /* ---- stores ------------------------------------------------------------------------------------------ */
@@ -42,12 +44,11 @@ void lgt_bind_poison(lgt_store *store, lgt_failure *failure) {
 void lgt_bind_heal(lgt_binder *binder, lgt_store *store) {
   lgt_failure_release(store->failure);
   store->failure = NULL;
-  for (int d = 0; store->replica && d < binder->map->domains; d++) {
+  for (int d = 0; store->replica && d < binder->map->local; d++) {
     lgt_replica *replica = &store->replica[d];
     if (!replica->inst || !replica->inst->failure) continue;
     if (replica->inst->owners > 1 || replica->inst->pins > 0) { /* still what failed, for somebody else */
       lgt_replica_set(binder->map, replica, NULL);
-      lgt_region_clear(&replica->valid);
     } else {
       lgt_failure_release(replica->inst->failure);
       replica->inst->failure = NULL;
@@ -83,7 +84,7 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
 
 /* ---- acquiring ----------------------------------------------------------------------------------------- */
 
-/* A larger or private instance for a domain, with the old one's valid elements. */
+/* A larger or private instance for a domain, with the old one's elements. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = replica->inst;
@@ -91,62 +92,23 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
       lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
   if (!inst) return LGT_NO_MEMORY;
   lgt_status status = LGT_OK;
-  if (old && replica->valid.count) {
-    lgt_copy *copies = lgt_mem_alloc((size_t)replica->valid.count * sizeof *copies);
-    for (int i = 0; copies && i < replica->valid.count; i++)
-      copies[i] = (lgt_copy){old, inst, replica->valid.rect[i]};
-    status = copies ? lgt_job_copy(binder, copies, replica->valid.count) : no_memory();
-    lgt_mem_free(copies);
-  }
-  if (!status && binder->map->domains == 1) { /* all there is will be in it, wherever it is written */
-    lgt_region_clear(&replica->valid);
-    if (!lgt_region_add(&replica->valid, &inst->rect)) status = no_memory();
-  }
+  if (old) status = lgt_transfer_copy(binder, &(lgt_copy){old, inst, old->rect, -1, -1}, 1);
   if (status) lgt_instance_release(binder->map, inst);
   else lgt_replica_set(binder->map, replica, inst);
   return status;
 }
 
-static bool contains_all(const lgt_region *region, const lgt_region *inner) {
-  for (int i = 0; i < inner->count; i++)
-    if (!lgt_region_contains(region, &inner->rect[i])) return false;
-  return true;
-}
-
-/* Copy the newest elements of these places into the domain's instance. */
-static lgt_status fetch_into(lgt_binder *binder, lgt_store *store, int domain, const lgt_region *places) {
-  lgt_replica *replica = &store->replica[domain];
-  lgt_copy *copies = NULL;
-  int count = 0, room = 0;
-  bool good = true;
-  for (int i = 0; i < places->count && good; i++)
-    good = lgt_store_fetch(binder->map, store, domain, &places->rect[i], &copies, &count, &room);
-  lgt_status status = good ? LGT_OK : no_memory();
-  if (!status && count) status = lgt_job_copy(binder, copies, count);
-  for (int i = 0; i < places->count && !status; i++)
-    if (!lgt_region_add(&replica->valid, &places->rect[i])) status = no_memory();
-  lgt_mem_free(copies);
-  return status;
-}
-
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                            const lgt_region *fetch, bool write, lgt_instance **out) {
+                            bool changes) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
-  if (rect->ndim == 0) domain = 0;
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   bool shared = replica->inst && (replica->inst->owners > 1 || replica->inst->pins > 0);
-  bool missing = fetch && binder->map->domains > 1 && !contains_all(&replica->valid, fetch);
-  lgt_status status = LGT_OK;
-  if (!covers || ((write || missing) && shared)) {
-    lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-    if (binder->map->domains == 1)
-      want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
-    status = replace_instance(binder, store, domain, &want);
-  }
-  if (!status && missing) status = fetch_into(binder, store, domain, fetch);
-  if (!status) *out = replica->inst;
-  return status;
+  if (covers && !(changes && shared)) return LGT_OK;
+  lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
+  if (binder->map->domains == 1)
+    want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+  return replace_instance(binder, store, domain, &want);
 }
 
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
@@ -155,7 +117,7 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
     const lgt_plan_slot *slot = &group->slot[s];
     if (!slot->initial || !slot->written) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
-    for (int d = 0; store->replica && d < binder->map->domains; d++) {
+    for (int d = 0; store->replica && d < binder->map->local; d++) {
       const lgt_instance *inst = store->replica[d].inst;
       if (inst && inst->pins > 0) bytes += inst->bytes;
     }
@@ -170,8 +132,8 @@ typedef struct run {
   lgt_plan_group *group;
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances of the original group */
-  lgt_instance **inst;       /* domains * nslot, a ref each */
-  lgt_rect *read, *write;    /* domains * nslot: what the domain's colours touch */
+  lgt_instance **inst;       /* nslot for each local domain, a ref each */
+  lgt_rect *read, *write;    /* the same: what the domain's colours touch */
   lgt_scalar *param;
   lgt_exchange exchange; /* with several domains, not for a rescue */
   bool *fold;            /* nslot: several colours reduce into the same elements */
@@ -234,67 +196,84 @@ static void bound_into(lgt_rect *rect, const lgt_rect *more) {
   *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
 }
 
-/* Fill in read[], write[] and fold[]: what each domain touches of each slot. */
-static void survey(run *r) {
+/* What one loop touches for a colour. */
+static void survey_loop(run *r, const lgt_plan_loop *loop, int domain, int colour) {
   const lgt_plan_group *group = r->group;
-  int n = r->binder->map->domains * group->nslot;
-  for (int i = 0; i < n; i++) r->read[i].ndim = r->write[i].ndim = -1;
-  for (int c = 0; c < group->launch->ncolour; c++) {
-    int domain = lgt_bind_domain_of(r->binder, group->launch, c);
-    for (int l = 0; l < group->nloop; l++) {
-      const lgt_plan_loop *loop = &group->loop[l];
-      lgt_rect tile = lgt_bind_tile(group, loop, c);
-      if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) continue;
-      for (int a = 0; a < access_count(loop); a++) {
-        const lgt_plan_access *access = &loop->access[a];
-        if (access->slot == LGT_NONE) continue;
-        int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
-        lgt_rect rect = access_rect(r, access, mode, &tile);
-        bool writes = mode != LGT_ACCESS_LOAD,
-             exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
-        if (mode == LGT_ACCESS_REDUCE && stands_still(r, access)) r->fold[access->slot] = true;
-        if (writes) bound_into(&r->write[at], &rect);
-        bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
-        if (!writes || !exact || adds || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
-          bound_into(&r->read[at], &rect);
-      }
+  lgt_rect tile = lgt_bind_tile(group, loop, colour);
+  if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) return;
+  for (int a = 0; a < access_count(loop); a++) {
+    const lgt_plan_access *access = &loop->access[a];
+    if (access->slot == LGT_NONE) continue;
+    int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
+    lgt_rect rect = access_rect(r, access, mode, &tile);
+    bool writes = mode != LGT_ACCESS_LOAD,
+         exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
+    if (writes) bound_into(&r->write[at], &rect);
+    bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
+    if (!writes || !exact || adds || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
+      bound_into(&r->read[at], &rect);
+  }
+}
+
+/* Slots into which several colours reduce: each rank has them whole, in its first domain. */
+static void survey_folds(run *r) {
+  const lgt_plan_group *group = r->group;
+  for (int l = 0; l < group->nloop; l++) {
+    const lgt_plan_loop *loop = &group->loop[l];
+    lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
+    for (int a = 0; a < access_count(loop); a++) {
+      const lgt_plan_access *access = &loop->access[a];
+      if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE || !stands_still(r, access))
+        continue;
+      lgt_rect rect = access_rect(r, access, LGT_ACCESS_REDUCE, &whole);
+      r->fold[access->slot] = true;
+      bound_into(&r->write[access->slot], &rect);
+      if (group->slot[access->slot].read) bound_into(&r->read[access->slot], &rect);
     }
   }
+}
+
+/* Fill in read[], write[] and fold[]: what each domain of this rank touches of each slot. */
+static void survey(run *r) {
+  const lgt_plan_group *group = r->group;
+  int local = r->binder->map->local;
+  for (int i = 0; i < local * group->nslot; i++) r->read[i].ndim = r->write[i].ndim = -1;
+  memset(r->fold, 0, (size_t)group->nslot);
+  if (group->launch->ncolour > 1) survey_folds(r);
+  for (int d = 0; d < local; d++)
+    for (int c = -1; (c = lgt_bind_next(r->binder, group->launch, d, c)) >= 0;)
+      for (int l = 0; l < group->nloop; l++) survey_loop(r, &group->loop[l], d, c);
 }
 
 /* ---- instances for slots ------------------------------------------------------------------------------------ */
 
 /* Keep an instance until the group is bound: settling one store may drop what another one gets. */
-static lgt_status hold(run *r, int at, lgt_instance *inst) {
+static void hold(run *r, int at, lgt_instance *inst) {
   r->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
-  return LGT_OK;
 }
 
-/* Instances for the slots that are there already, with all that the group's calls read. */
+/* Instances for the slots that are there already, and for all that the group's calls read. */
 static lgt_status prepare_initial(run *r) {
   const lgt_plan_group *group = r->group;
-  r->exchange = (lgt_exchange){.binder = r->binder, .group = r->group, .root = r->root};
-  lgt_status status = lgt_exchange_begin(&r->exchange);
-  if (status) return status;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
     if (!slot->initial) continue;
-    for (int d = 0; d < r->binder->map->domains; d++) {
+    for (int d = 0; d < r->binder->map->local; d++) {
       const lgt_rect *read = &r->read[d * group->nslot + s], *write = &r->write[d * group->nslot + s];
       if ((is_scalar(r, s) || r->fold[s]) && d > 0) break;
       if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, read, slot->written);
       if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, write, slot->written);
     }
   }
-  return lgt_exchange_fetch(&r->exchange);
+  return lgt_exchange_acquire(&r->exchange);
 }
 
-static lgt_status hold_initial(run *r, int s, int domain) {
+static void hold_initial(run *r, int s, int domain) {
   const lgt_plan_slot *slot = &r->group->slot[s];
   int at = domain * r->group->nslot + s;
   if (r->source) /* a rescue reads what the recipe kept */
-    return hold(r, at, r->source->inst[domain * (r->source->ninst / r->binder->map->domains) + slot->root]);
-  return hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot->root));
+    hold(r, at, r->source->inst[domain * (r->source->ninst / r->binder->map->local) + slot->root]);
+  else hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot->root));
 }
 
 static lgt_status make_new(run *r, int s, int domain) {
@@ -311,16 +290,16 @@ static lgt_status make_new(run *r, int s, int domain) {
 }
 
 static void release_slots(run *r) {
-  for (int i = 0; i < r->group->nslot * r->binder->map->domains; i++)
+  for (int i = 0; i < r->group->nslot * r->binder->map->local; i++)
     lgt_instance_release(r->binder->map, r->inst[i]);
 }
 
-/* A scalar exists once, in domain 0, for all domains; so does what several colours reduce into. */
+/* A scalar exists once on a rank, in its first domain; so does what several colours reduce into. */
 static void share_slots(run *r) {
   int n = r->group->nslot;
   for (int s = 0; s < n; s++) {
     if (!is_scalar(r, s) && !r->fold[s]) continue;
-    for (int d = 1; d < r->binder->map->domains; d++) {
+    for (int d = 1; d < r->binder->map->local; d++) {
       if (r->read[d * n + s].ndim >= 0) bound_into(&r->read[s], &r->read[d * n + s]);
       if (r->write[d * n + s].ndim >= 0) bound_into(&r->write[s], &r->write[d * n + s]);
     }
@@ -330,11 +309,12 @@ static void share_slots(run *r) {
 static lgt_status acquire_slots(run *r) {
   int n = r->group->nslot;
   lgt_status status = r->source ? LGT_OK : prepare_initial(r);
-  for (int d = 0; d < r->binder->map->domains && !status; d++)
+  for (int d = 0; d < r->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
-      if (is_scalar(r, s) && d > 0) status = hold(r, d * n + s, r->inst[s]);
-      else if (r->fold[s] && d > 0) continue; /* the colours' results meet in domain 0 */
-      else status = r->group->slot[s].initial ? hold_initial(r, s, d) : make_new(r, s, d);
+      if (is_scalar(r, s) && d > 0) hold(r, d * n + s, r->inst[s]);
+      else if (r->fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
+      else if (r->group->slot[s].initial) hold_initial(r, s, d);
+      else status = make_new(r, s, d);
     }
   return status;
 }
@@ -347,18 +327,18 @@ static lgt_status acquire_whole(run *r) {
     if (!slot->initial) {
       status = make_new(r, s, 0);
     } else if (r->source) {
-      status = hold(r, s, r->source->inst[slot->root]);
+      hold(r, s, r->source->inst[slot->root]);
     } else {
       lgt_store *store = root_store(r, slot->root);
       lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
       if (inst && !(slot->written && (inst->owners > 1 || inst->pins > 0))) {
-        status = hold(r, s, inst);
+        hold(r, s, inst);
         continue;
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_bind_acquire(r->binder, store, 0, &all, NULL, slot->written, &inst);
-      if (!status) status = hold(r, s, inst);
+      status = lgt_bind_acquire(r->binder, store, 0, &all, slot->written);
+      if (!status) hold(r, s, store->replica[0].inst);
     }
   }
   return status;
@@ -372,14 +352,12 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
   lgt_map *map = r->binder->map;
   int n = r->group->nslot;
   if (!lgt_store_replicas(map, store)) return no_memory();
-  for (int d = 0; d < map->domains; d++) {
+  for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
     if (inst && inst != store->replica[d].inst)
       lgt_replica_set(map, &store->replica[d], lgt_instance_retain(inst));
   }
-  if (map->domains > 1) return LGT_OK;
-  lgt_region_clear(&store->replica[0].valid);
-  return lgt_region_add(&store->replica[0].valid, &r->inst[s]->rect) ? LGT_OK : no_memory();
+  return LGT_OK;
 }
 
 static lgt_status settle_all(run *r) {
@@ -399,14 +377,13 @@ static lgt_status settle_all(run *r) {
       root_store(r, group->slot[s].root)->written = true;
       root_store(r, group->slot[s].root)->maker = group;
     }
-  if (r->binder->map->domains > 1 && !status) status = lgt_exchange_end(&r->exchange);
   return status;
 }
 
 /* Leave a recipe for the elided results that the program may still hold. */
 static lgt_status leave_recipe(run *r) {
   lgt_plan_group *group = r->group;
-  int n = group->nslot * r->binder->map->domains;
+  int n = group->nslot * r->binder->map->local;
   lgt_recipe *recipe = NULL;
   for (int e = 0; e < group->nelided; e++) {
     lgt_store *store = root_store(r, group->elided[e].root);
@@ -449,7 +426,7 @@ static lgt_status leave_recipe(run *r) {
 static lgt_status acquire(run *r) {
   lgt_plan_group *group = r->group;
   bool many = r->binder->map->domains > 1;
-  size_t n = (size_t)group->nslot * (size_t)r->binder->map->domains + 1;
+  size_t n = (size_t)group->nslot * (size_t)r->binder->map->local + 1;
   lgt_arena *arena = &r->binder->arena;
   r->inst = lgt_arena_alloc(arena, n * sizeof *r->inst);
   r->fold = lgt_arena_alloc(arena, n);
@@ -475,7 +452,7 @@ static lgt_status run_group(run *r) {
 
 static lgt_failure *failure_of(const run *r, const lgt_store *store) {
   if (store->failure) return store->failure;
-  for (int d = 0; store->replica && d < r->binder->map->domains; d++)
+  for (int d = 0; store->replica && d < r->binder->map->local; d++)
     if (store->replica[d].inst && store->replica[d].inst->failure) return store->replica[d].inst->failure;
   return NULL;
 }
@@ -504,7 +481,7 @@ static void poison_results(run *r, lgt_failure *failure) {
         lgt_bind_poison(root_store(r, plan->call[i].root[a]), failure);
 }
 
-static void fail_group(run *r, lgt_status status, uint32_t line) {
+static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
   char message[512];
   int64_t bytes = 0;
   for (int s = 0; s < r->group->nslot; s++) {
@@ -519,7 +496,16 @@ static void fail_group(run *r, lgt_status status, uint32_t line) {
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_bind_fail(r->binder, status, message, line);
   poison_results(r, failure);
-  lgt_failure_release(failure);
+  return failure;
+}
+
+void lgt_binder_fini(lgt_binder *binder) {
+  lgt_failure_release(binder->failure);
+  lgt_failure_release(binder->reserve);
+  lgt_arena_fini(&binder->arena);
+  lgt_mem_free(binder->move);
+  lgt_mem_free(binder->pieces.piece);
+  lgt_mem_free(binder->near);
 }
 
 /* What the group reads must be stored; with several domains also where another one may ask for it. */
@@ -529,49 +515,99 @@ static lgt_status materialise_inputs(const run *r) {
     if (r->group->slot[s].initial)
       status = lgt_bind_materialise(r->binder, root_store(r, r->group->slot[s].root));
   if (r->binder->map->domains == 1) return status;
-  if (!status) status = lgt_exchange_prepare(r->binder->fuser, r->group);
+  if (!status) status = lgt_exchange_prepare(r->binder, r->group);
   for (int i = 0; i < r->group->ntouch && !status; i++)
     if (r->group->touch[i].reads)
       status = lgt_bind_materialise(r->binder, root_store(r, r->group->touched[r->group->touch[i].root]));
   return status;
 }
 
-lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
-                          const uint32_t *root, bool last) {
-  run r = {.binder = binder, .group = group, .root = root};
-  lgt_status status = LGT_OK;
-  r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
-  status = materialise_inputs(&r);
-  lgt_failure *poison = poison_of(&r);
+static lgt_status collect_params(run *r, const lgt_call *calls) {
+  int n = r->group->count;
+  r->param = lgt_arena_alloc(&r->binder->arena, ((size_t)n * LGT_MAX_PARAMS + 1) * sizeof *r->param);
+  if (!r->param) return no_memory();
+  for (int i = 0; i < n; i++)
+    memcpy(r->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *r->param);
+  return LGT_OK;
+}
+
+/* The group's tasks, and what follows from them here. */
+static lgt_status run_and_settle(run *r) {
+  lgt_status status = run_group(r);
+  if (!status) status = settle_all(r);
+  return status ? status : leave_recipe(r);
+}
+
+/* With one domain nothing moves: poison and memory decide alone. */
+static lgt_status bind_alone(run *r, const lgt_call *calls, bool last) {
+  lgt_failure *poison = poison_of(r);
   if (poison) {
     lgt_failure_retain(poison);
-    poison_results(&r, poison);
+    poison_results(r, poison);
     lgt_failure_release(poison);
     return LGT_OK;
   }
-  lgt_arena_reset(&binder->arena);
-  r.param = lgt_arena_alloc(&binder->arena, ((size_t)group->count * LGT_MAX_PARAMS + 1) * sizeof *r.param);
-  for (int i = 0; r.param && i < group->count; i++)
-    memcpy(r.param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *r.param);
-  if (!r.param) status = no_memory();
-  if (!status) status = acquire(&r);
-  if (status == LGT_NO_MEMORY && !last) {
-    if (r.inst) release_slots(&r);
+  lgt_status status = collect_params(r, calls);
+  if (!status) status = acquire(r);
+  if (status == LGT_NO_MEMORY && !last) return status;
+  if (!status) status = run_and_settle(r);
+  if (status) lgt_failure_release(fail_group(r, status, calls[0].line));
+  return LGT_OK;
+}
+
+/* There is no memory even to find out what moves: the other ranks cannot be kept in step. */
+static lgt_status give_up(run *r, lgt_status status, const lgt_call *calls) {
+  if (r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
+  if (r->exchange.nsaved) lgt_exchange_undo(&r->exchange);
+  lgt_failure_release(fail_group(r, status, calls[0].line));
+  return LGT_OK;
+}
+
+/* With several, what moves follows from the calls, whether the group can run here or not. */
+static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
+  lgt_binder *binder = r->binder;
+  lgt_status status = collect_params(r, calls);
+  if (!status) status = lgt_exchange_begin(&r->exchange, binder, r->group, r->root);
+  if (status) return give_up(r, status, calls);
+  lgt_failure *poison = poison_of(r);
+  if (poison) lgt_failure_retain(poison);
+  status = acquire(r);
+  if (status == LGT_NO_MEMORY && !last && !poison) {
+    lgt_exchange_undo(&r->exchange);
     return status;
   }
-  if (!status) status = run_group(&r);
-  if (!status) status = settle_all(&r);
-  if (!status) status = leave_recipe(&r);
+  if (!status || binder->peers) {
+    lgt_status moved = lgt_exchange_move(&r->exchange);
+    if (!status) status = moved;
+  }
+  if (status && !binder->peers) lgt_exchange_undo(&r->exchange); /* nobody counts on it */
+  bool runs = !status && !poison;
+  if (runs) status = run_and_settle(r);
+  if (poison) poison_results(r, poison);
+  else if (status) poison = fail_group(r, status, calls[0].line);
+  if (!runs && r->fold) lgt_job_skip(binder, r->group, r->fold, poison);
+  lgt_failure_release(poison);
+  status = lgt_exchange_end(&r->exchange);
+  return status ? give_up(r, status, calls) : LGT_OK;
+}
+
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
+                          const uint32_t *root, bool last) {
+  run r = {.binder = binder, .group = group, .root = root};
+  r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
+  lgt_status status = materialise_inputs(&r);
+  lgt_arena_reset(&binder->arena);
+  if (status) return give_up(&r, status, calls);
+  status = binder->map->domains == 1 ? bind_alone(&r, calls, last) : bind_among_domains(&r, calls, last);
   if (r.inst) release_slots(&r);
-  if (status) fail_group(&r, status, calls[0].line);
-  binder->groups++;
-  return LGT_OK;
+  binder->groups += status == LGT_OK;
+  return status;
 }
 
 /* The failure of what a rescue reads, or NULL. */
 static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_group *rescue,
                             const lgt_binding *source) {
-  int domains = binder->map->domains, n = source->ninst / domains;
+  int domains = binder->map->local, n = source->ninst / domains;
   for (int s = 0; s < rescue->nslot; s++)
     for (int d = 0; d < domains && rescue->slot[s].initial; d++) {
       const lgt_instance *inst = source->inst[d * n + rescue->slot[s].root];

@@ -5,6 +5,9 @@
  * flight, and afterwards tells the stores where their newest elements are.  A *job* is a task in
  * flight with everything it owns.
  *
+ * With several ranks the group is bound on each of them: what moves between them follows from its calls alone
+ * (exchange.h) and happens whatever fails here, so that a failure stays one of values.
+ *
  * With one memory domain every instance is a whole root and the nests that fusing prepared are used
  * as they are; this path costs well below a microsecond for a group.
  *
@@ -15,14 +18,17 @@
 
 #include "depend.h"
 #include "fuse.h"
+#include "peers.h"
 
 typedef struct lgt_job lgt_job;
+typedef struct lgt_move lgt_move; /* exchange.h */
 
 typedef struct lgt_binder {
   lgt_stores *stores;      /* borrowed, like the next two */
   lgt_map *map;
   lgt_exec *exec;
   lgt_fuser *fuser;        /* borrowed: rescues are woven when first needed */
+  lgt_peers *peers;        /* borrowed: the other ranks; NULL: there are none */
   lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
   int njob;
   uint32_t stamp;          /* of the newest job */
@@ -31,6 +37,15 @@ typedef struct lgt_binder {
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena;         /* owned: what binding one group needs */
+  /* With several domains (exchange.h, transfer.h): */
+  int64_t exchanges;       /* their number so far, the same on all ranks */
+  lgt_move *move;          /* owned: what the current exchange moves */
+  int nmove, move_room;
+  lgt_pieces pieces;       /* owned: in pieces of these */
+  int *near;               /* owned: domains that may want some */
+  int nnear, near_room;
+  lgt_job *posted, **posted_end; /* messages on their way */
+  int64_t sent, messages;  /* counters: bytes, and messages, to other ranks */
   bool check;              /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
   int64_t moved;           /* bytes that passes have read and written */
@@ -38,33 +53,33 @@ typedef struct lgt_binder {
 
 /* What one run of a group worked with; kept by recipes. */
 typedef struct lgt_binding {
-  lgt_instance **inst; /* owned array of domains * nslot; the pinned ones hold a ref */
+  lgt_instance **inst; /* owned array of nslot for each local domain; the pinned ones hold a ref */
   int ninst;
   lgt_scalar *param;   /* owned, LGT_MAX_PARAMS for each call of the group */
 } lgt_binding;
 
 /* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
  * number.  Failures poison the results.  LGT_NO_MEMORY, unless this is the `last` attempt: nothing has
- * run, because there is no memory for all that the group needs at once. */
+ * run or moved, because there is no memory for all that the group needs at once. */
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root, bool last);
 /* Would running the group copy an instance only because a recipe refers to it?  Returns the bytes. */
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* Domain's instance covers `rect` and has the newest elements of `fetch` (NULL: nothing); copies may
- * still be under way.  With `write` it may be written in place; say so with lgt_store_written. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, const lgt_region *fetch, bool write, lgt_instance **out);
+/* The local domain's instance covers `rect` afterwards; with `changes` it may be written in place. */
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool changes);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
 lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst);
 lgt_status lgt_bind_look_all(lgt_binder *binder);
 
-/* Work until the oldest job in flight is done. */
-void lgt_bind_wait_first(lgt_binder *binder);
+/* Work until at most so many groups are in flight behind the one that was bound last. */
+void lgt_bind_keep_up(lgt_binder *binder, int groups);
 /* Forget jobs that are done; `all`: wait for them first. */
 void lgt_bind_retire(lgt_binder *binder, bool all);
+void lgt_binder_fini(lgt_binder *binder);
 /* A store that nobody refers to any more. */
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);
 void lgt_bind_poison(lgt_store *store, lgt_failure *failure);

@@ -177,13 +177,27 @@ lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *alig
 
 /* ---- the solver ----------------------------------------------------------------------------------- */
 
-/* Tiles of the space from the key partition of an argument's root; false when the view hides them. */
+/* The dimension of the home grid along which the owners of a dimension's tiles lie; -1: none. */
+static int home_of(const lgt_home *home, int dim) {
+  for (int j = 0; j < home->ndim; j++)
+    if (home->dim[j] == dim) return j;
+  return -1;
+}
+
+/* Tiles of the space from the key partition of an argument's root, with its owners; false when the view hides
+ * them. */
 static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
-                   const lgt_space *space, int64_t *tile, int64_t *offset) {
+                   const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   unsigned carried = 0;
   if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
   lgt_layout_walk(l, begin, step);
+  *home = key->home;
+  for (int j = 0; j < home->ndim; j++) { /* a row of tiles, unless the view walks along it */
+    int r = key->home.dim[j];
+    home->dim[j] = -1;
+    if (r >= 0) home->first[j] += (int32_t)((begin[r] - key->offset[r]) / key->tile[r]);
+  }
   for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
   for (int d = 0; d < l->ndim; d++) {
     int r = l->dim[d], k = align->to[d];
@@ -191,6 +205,8 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     if (k < 0 || space->whole & (1u << k) || step[d] != 1 || l->shape[d] != space->extent[k]) return false;
     tile[k] = key->tile[r];
     offset[k] = key->offset[r] - begin[r];
+    int j = home_of(&key->home, r);
+    if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
     carried |= 1u << r;
   }
   return carried != 0;
@@ -247,11 +263,13 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   bool asked[LGT_MAX_ARGS] = {false};
   for (int a; (a = costliest(stores, call, state, asked)) >= 0;) {
     int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+    lgt_home home;
     asked[a] = true;
-    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset))
+    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset,
+                &home))
       continue;
     const lgt_partition *p =
-        lgt_partition_tiling(solver->partitions, space->ndim, space->extent, tile, offset);
+        lgt_partition_tiling_at(solver->partitions, space->ndim, space->extent, tile, offset, &home);
     if (p && p->ncolour > MANY * solver->most) continue; /* tiles of a small part all over a large array */
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
     return p;
@@ -268,16 +286,20 @@ const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *
   lgt_layout_walk(l, offset, step);
   for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
   unsigned cut = 0;
+  lgt_home home = launch->home;
+  for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
   for (int d = 0; d < l->ndim; d++) {
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || k < 0 || launch->grid[k] == 1) continue;
     if (step[d] != 1) return NULL;
     tile[r] = launch->tile[k];
     offset[r] += launch->offset[k];
+    int j = home_of(&launch->home, k);
+    if (j >= 0) home.dim[j] = (int8_t)r;
     cut |= 1u << r;
   }
   if (!cut) return NULL;
   for (int d = 0; d < l->root_ndim; d++)
     if (!(cut & (1u << d))) offset[d] = 0;
-  return lgt_partition_tiling(solver->partitions, l->root_ndim, l->root_shape, tile, offset);
+  return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
 }

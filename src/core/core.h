@@ -10,6 +10,7 @@
  *   helper       what interpreter and compiled kernels share: libmvec, division, the instruction set
  *   task constraint         kinds, launches with resolved arguments; which of their dimensions are cut
  *                alike -> a launch domain
+ *   footprint coherence     which elements each domain touches; who has the newest ones
  *   window       launches in program order, in canonical form
  *   loop         loop nests, and how they are cut into chunks
  *   interp       executes loops without compiling them
@@ -20,7 +21,7 @@
  *   exec         worker threads
  *   map          instances, copies between memories
  *   depend       which tasks wait for which
- *   exchange bind job  a plan and the window's stores -> instances, copies, tasks
+ *   bind job transfer exchange  a plan and the window's stores -> instances, copies, messages, tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements

@@ -1,7 +1,8 @@
 /* exchange.c - the elements that move for a group.  See exchange.h. */
 #include "exchange.h"
 
-#include "job.h"
+#include <string.h>
+
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -41,66 +42,293 @@ static int number_of(const lgt_plan_group *group, uint16_t root) {
   return -1;
 }
 
-static lgt_touch touch_of(const lgt_fuser *fuser, lgt_plan_group *group, int call, int arg) {
+/* The rect of its root that an argument of the call touches, over all colours. */
+static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
+  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
+                                                      : lgt_layout_root_rect(layout, &view);
+}
+
+static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, int arg, lgt_touch *t) {
   const lgt_plan_call *c = &group->plan->call[call];
-  const lgt_layout *layout = lgt_layout_at(fuser->stores, c->layout[arg]);
+  const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
+  const lgt_alignment *align = &c->space.align[arg];
   int privilege = c->kind->privilege[arg];
   int root = number_of(group, c->root[arg]);
   if (root < 0) group->touched[root = group->ntouched++] = c->root[arg];
-  lgt_touch t = {.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
-  t.fresh = is_fresh(group, c->root[arg]);
-  t.writes = privilege & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
+  *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
+  t->fresh = is_fresh(group, c->root[arg]);
+  t->writes = privilege & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
   /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
-  bool former = privilege & LGT_PRIV_READ || (t.writes && !lgt_layout_exact(layout));
-  t.reads = former && !t.fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
-  t.folds = privilege & LGT_PRIV_REDUCE && stands_still(layout, &c->space.align[arg], group->launch);
-  if (t.writes && group->launch->ncolour > 1)
-    t.key = lgt_solver_key(&fuser->solver, layout, &c->space.align[arg], group->launch);
-  return t;
+  bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
+  t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
+  bool everywhere = group->launch->ncolour == 1 || layout->root_ndim == 0 ||
+                    (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, group->launch));
+  lgt_rect rect = whole_rect(binder, c, arg);
+  lgt_footprints *footprints = &binder->map->footprints;
+  t->what = everywhere ? lgt_footprint_everywhere(footprints, &rect)
+                       : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
+                                          privilege & LGT_PRIV_REDUCE);
+  if (t->writes && group->launch->ncolour > 1)
+    t->key = lgt_solver_key(&binder->fuser->solver, layout, align, group->launch);
+  return t->what ? LGT_OK : LGT_NO_MEMORY;
 }
 
-lgt_status lgt_exchange_prepare(const lgt_fuser *fuser, lgt_plan_group *group) {
+lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
   const lgt_plan *plan = group->plan;
   int n = 0;
+  lgt_status status = LGT_OK;
   if (group->touch) return LGT_OK;
   for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
   if (!group->touched) group->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touched);
   if (group->touched) group->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touch);
   if (!group->touch) return no_memory();
-  for (int i = group->first; i < group->first + group->count; i++)
-    for (int a = 0; a < plan->call[i].nargs; a++)
-      group->touch[group->ntouch++] = touch_of(fuser, group, i, a);
-  return LGT_OK;
+  for (int i = group->first; i < group->first + group->count && !status; i++)
+    for (int a = 0; a < plan->call[i].nargs && !status; a++) {
+      status = touch_of(binder, group, i, a, &group->touch[group->ntouch]);
+      group->ntouch += !status;
+    }
+  if (!status) return LGT_OK;
+  lgt_mem_free(group->touch); /* to be made again */
+  group->touch = NULL;
+  group->ntouch = group->ntouched = 0;
+  return status;
 }
 
-static lgt_store *store_of(const lgt_exchange *x, int root) {
-  return lgt_store_at(x->binder->stores, x->root[x->group->touched[root]]);
+/* ---- what moves --------------------------------------------------------------------------------------- */
+
+static int rank_of(const lgt_binder *binder, int domain) { return domain / binder->map->local; }
+static int rank_here(const lgt_binder *binder) { return binder->map->first / binder->map->local; }
+static bool is_here(const lgt_binder *binder, int domain) {
+  return rank_of(binder, domain) == rank_here(binder);
+}
+static int rank_count(const lgt_binder *binder) { return binder->map->domains / binder->map->local; }
+
+static void add_cover(lgt_exchange *x, int domain, int n, const lgt_rect *rect) {
+  lgt_rect *cover = &x->cover[domain * x->nstore + n];
+  *cover = cover->ndim < 0 ? *rect : lgt_rect_bound(cover, rect);
 }
 
-/* The root rect that a touch reaches for a colour; ndim -1 for a colour without work. */
-static lgt_rect rect_of(const lgt_exchange *x, const lgt_touch *t, int colour) {
-  const lgt_plan_call *call = &x->group->plan->call[t->call];
-  const lgt_layout *layout = lgt_layout_at(x->binder->stores, call->layout[t->arg]);
-  bool whole = x->group->launch->ncolour == 1;
-  lgt_rect tile = whole ? lgt_rect_of_shape(call->space.ndim, call->space.extent)
-                        : lgt_partition_rect(x->group->launch, colour);
-  if (!whole && lgt_rect_empty(&tile)) return (lgt_rect){.ndim = -1};
-  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[t->arg], &tile);
-  return call->kind->privilege[t->arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
-                                                         : lgt_layout_root_rect(layout, &view);
+/* Room for what this rank's domains touch. */
+static void cover_all(lgt_exchange *x, int n, const lgt_footprint *what) {
+  lgt_map *map = x->binder->map;
+  for (int d = 0; d < map->local; d++) {
+    lgt_rect rect;
+    for (int i = -1; (i = lgt_footprint_next(&map->footprints, what, map->first + d, i, &rect)) >= 0;)
+      if (!lgt_rect_empty(&rect) || rect.ndim == 0) add_cover(x, d, n, &rect);
+  }
 }
 
-/* A scalar exists once, in domain 0, for all domains; so does what several colours reduce into. */
-static int domain_of(const lgt_exchange *x, const lgt_touch *t, int colour) {
-  bool scalar = lgt_layout_at(x->binder->stores, store_of(x, t->root)->layout)->ndim == 0;
-  return scalar || t->folds ? 0 : lgt_bind_domain_of(x->binder, x->group->launch, colour);
+static bool add_move(lgt_binder *binder, lgt_move move) {
+  if (!lgt_mem_grow((void **)&binder->move, &binder->move_room, binder->nmove + 1, sizeof *binder->move))
+    return false;
+  binder->move[binder->nmove++] = move;
+  return true;
+}
+
+/* Those from one rank come together, in the order in which they were found. */
+static void sort_by_rank(const lgt_binder *binder, lgt_piece *piece, int n) {
+  for (int i = 1; i < n; i++) {
+    lgt_piece p = piece[i];
+    int k = i;
+    for (; k > 0 && rank_of(binder, piece[k - 1].from) > rank_of(binder, p.from); k--)
+      piece[k] = piece[k - 1];
+    piece[k] = p;
+  }
+}
+
+/* What a domain of any rank lacks of a footprint, sorted; *first is where its pieces begin. */
+static bool list_pieces(lgt_exchange *x, int n, const lgt_footprint *what, int domain, int *first) {
+  lgt_binder *binder = x->binder;
+  const lgt_footprints *f = &binder->map->footprints;
+  bool good = true;
+  lgt_rect rect;
+  *first = binder->pieces.count;
+  if (domain == LGT_NOBODY)
+    good = lgt_history_lacks(x->store[n]->history, f, what, domain, &what->whole, &binder->pieces);
+  for (int i = -1; domain != LGT_NOBODY && good && (i = lgt_footprint_next(f, what, domain, i, &rect)) >= 0;)
+    good = lgt_history_lacks(x->store[n]->history, f, what, domain, &rect, &binder->pieces);
+  sort_by_rank(binder, binder->pieces.piece + *first, binder->pieces.count - *first);
+  return good;
+}
+
+/* What a domain of this rank lacks. */
+static bool list_received(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
+  lgt_binder *binder = x->binder;
+  int first;
+  if (!list_pieces(x, n, what, domain, &first)) return false;
+  for (int i = first; i < binder->pieces.count;) {
+    int rank = rank_of(binder, binder->pieces.piece[i].from), k = i;
+    while (k < binder->pieces.count && rank_of(binder, binder->pieces.piece[k].from) == rank) k++;
+    lgt_move move = {(uint16_t)n, place, domain, rank == rank_here(binder) ? -1 : rank, false, i, k - i};
+    if (!add_move(binder, move)) return false;
+    x->gets[(domain - binder->map->first) * x->nstore + n] = true;
+    i = k;
+  }
+  return true;
+}
+
+/* What a domain of another rank lacks and has to come from here. */
+static bool list_sent_to(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
+  lgt_binder *binder = x->binder;
+  int first, end;
+  if (!list_pieces(x, n, what, domain, &first)) return false;
+  lgt_pieces *pieces = &binder->pieces;
+  while (first < pieces->count && !is_here(binder, pieces->piece[first].from)) first++;
+  for (end = first; end < pieces->count && is_here(binder, pieces->piece[end].from);) end++;
+  pieces->count = end;
+  if (first == end) return true;
+  return add_move(binder,
+                  (lgt_move){(uint16_t)n, place, domain, rank_of(binder, domain), true, first, end - first});
+}
+
+static bool add_number(lgt_binder *binder, int domain) {
+  int i = 0;
+  while (i < binder->nnear && binder->near[i] < domain) i++;
+  if (i < binder->nnear && binder->near[i] == domain) return true;
+  if (!lgt_mem_grow((void **)&binder->near, &binder->near_room, binder->nnear + 1, sizeof *binder->near))
+    return false;
+  memmove(binder->near + i + 1, binder->near + i, (size_t)(binder->nnear++ - i) * sizeof *binder->near);
+  binder->near[i] = domain;
+  return true;
+}
+
+/* The domains of other ranks whose colours touch what domains of this one wrote, in order. */
+static bool find_near(lgt_exchange *x, int n, const lgt_footprint *what) {
+  lgt_binder *binder = x->binder;
+  const lgt_footprints *f = &binder->map->footprints;
+  const lgt_history *history = x->store[n]->history;
+  binder->nnear = 0;
+  for (int e = 0; e < history->count; e++) {
+    const lgt_footprint *written = history->event[e].what;
+    if (!history->event[e].wrote || !written->launch || written == what) continue;
+    for (int d = binder->map->first; d < binder->map->first + binder->map->local; d++) {
+      lgt_rect rect;
+      for (int i = -1; (i = lgt_footprint_next(f, written, d, i, &rect)) >= 0;) {
+        lgt_near near;
+        for (lgt_near_begin(&near, f, what, &rect); lgt_near_next(&near);)
+          if (!is_here(binder, near.domain) && !add_number(binder, near.domain)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* List what has to move before a footprint of the store may be read; the history says then that it was. */
+static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int place) {
+  lgt_binder *binder = x->binder;
+  const lgt_map *map = binder->map;
+  lgt_history *history = x->store[n]->history;
+  bool good = true;
+  if (lgt_history_has(history, what)) return true;
+  bool shared = !what->launch && rank_count(binder) > 1;
+  if (shared) {
+    int first;
+    good = list_pieces(x, n, what, LGT_NOBODY, &first);
+    int count = binder->pieces.count - first;
+    if (good && count)
+      good = add_move(binder, (lgt_move){(uint16_t)n, place, LGT_NOBODY, -1, false, first, count});
+    if (count) x->gets[n] = true;
+  }
+  for (int d = map->first; d < map->first + map->local && good && !shared; d++)
+    good = list_received(x, n, what, place, d);
+  if (good && what->launch && rank_count(binder) > 1) {
+    good = find_near(x, n, what);
+    for (int i = 0; i < binder->nnear && good; i++) good = list_sent_to(x, n, what, place, binder->near[i]);
+  }
+  return good && lgt_history_read(history, what);
+}
+
+/* Bring the elements of a store with a long history together: each domain gets a tile of its own. */
+static bool consolidate(lgt_exchange *x, int n, int place) {
+  lgt_binder *binder = x->binder;
+  lgt_store *store = x->store[n];
+  const lgt_solver *solver = &binder->fuser->solver;
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_alignment align = {{0, 1, 2, 3, 4, 5}, {0}, {0}};
+  lgt_history_forget_reads(store->history);
+  if (!lgt_history_long(store->history)) return true;
+  const lgt_partition *natural =
+      lgt_partition_natural(solver->partitions, root->ndim, root->shape, 0, solver->most, solver->min_tile);
+  if (!natural) return false;
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_footprints *f = &binder->map->footprints;
+  const lgt_footprint *what = natural->ncolour == 1
+                                  ? lgt_footprint_everywhere(f, &all)
+                                  : lgt_footprint_of(f, store->layout, &align, natural, false);
+  if (!what) return false;
+  cover_all(x, n, what);
+  return list_moves(x, n, what, place) && lgt_history_written(store->history, what);
 }
 
 /* ---- before ------------------------------------------------------------------------------------------- */
 
-static void add_cover(lgt_exchange *x, int domain, int root, const lgt_rect *rect) {
-  lgt_rect *cover = &x->cover[domain * x->group->ntouched + root];
-  *cover = cover->ndim < 0 ? *rect : lgt_rect_bound(cover, rect);
+static lgt_status make_room(lgt_exchange *x) {
+  lgt_binder *binder = x->binder;
+  lgt_arena *arena = &binder->arena;
+  size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
+  x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
+  x->gets = lgt_arena_alloc(arena, n);
+  x->written = lgt_arena_alloc(arena, n);
+  x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
+  x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
+  if (!x->cover || !x->gets || !x->written || !x->saved || !x->nsaved) return no_memory();
+  for (size_t i = 0; i < n; i++) x->cover[i].ndim = -1;
+  memset(x->gets, 0, n);
+  memset(x->written, 0, n);
+  memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
+  binder->nmove = binder->pieces.count = 0;
+  binder->exchanges++;
+  for (int i = 0; i < x->nstore; i++) {
+    lgt_history *history = lgt_store_history(binder->map, x->store[i]);
+    if (!history || !lgt_store_replicas(binder->map, x->store[i])) return no_memory();
+    x->saved[i] = lgt_arena_alloc(arena, (size_t)(history->count + 1) * sizeof **x->saved);
+    if (!x->saved[i]) return no_memory();
+    memcpy(x->saved[i], history->event, (size_t)history->count * sizeof **x->saved);
+    x->nsaved[i] = history->count;
+  }
+  return LGT_OK;
+}
+
+lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
+                              const uint32_t *root) {
+  *x = (lgt_exchange){.binder = binder, .group = group};
+  lgt_status status = lgt_exchange_prepare(binder, group);
+  if (status) return status;
+  x->nstore = group->ntouched;
+  x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
+  if (!x->store) return no_memory();
+  for (int i = 0; i < x->nstore; i++) x->store[i] = lgt_store_at(binder->stores, root[group->touched[i]]);
+  status = make_room(x);
+  bool good = true;
+  for (int i = 0; i < x->nstore && good && !status; i++)
+    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
+  for (int i = 0; i < group->ntouch && good && !status; i++) {
+    const lgt_touch *t = &group->touch[i];
+    if (t->fresh) continue;
+    cover_all(x, t->root, t->what);
+    if (t->reads) good = list_moves(x, t->root, t->what, i);
+  }
+  return status ? status : good ? LGT_OK : no_memory();
+}
+
+lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
+                             bool read, bool write) {
+  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  lgt_arena_reset(&binder->arena);
+  x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
+  if (!x->store) return no_memory();
+  x->store[0] = store;
+  lgt_status status = make_room(x);
+  const lgt_footprint *what = status ? NULL : lgt_footprint_everywhere(&binder->map->footprints, rect);
+  if (!what) return LGT_NO_MEMORY;
+  x->cover[0] = *rect; /* empty ones, too: there shall be an instance */
+  if (read && !list_moves(x, 0, what, 0)) return no_memory();
+  x->written[0] = write;
+  if (write && !lgt_history_written(store->history, what)) return no_memory();
+  return LGT_OK;
 }
 
 void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect, bool written) {
@@ -110,62 +338,101 @@ void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rec
   x->written[n] |= written;
 }
 
-static bool survey(lgt_exchange *x, const lgt_touch *t) {
-  lgt_store *store = store_of(x, t->root);
-  bool good = lgt_store_replicas(x->binder->map, store) != NULL;
-  for (int c = 0; c < x->group->launch->ncolour && good; c++) {
-    int domain = domain_of(x, t, c);
-    lgt_rect rect = rect_of(x, t, c);
-    if (rect.ndim < 0) continue;
-    add_cover(x, domain, t->root, &rect);
-    if (t->reads && !lgt_region_contains(&store->replica[domain].valid, &rect))
-      good = lgt_region_add(&x->lacks[domain * x->group->ntouched + t->root], &rect);
-  }
-  return good;
-}
-
-/* Only a survey that went wrong leaves regions here. */
-static void drop_lacks(lgt_exchange *x) {
-  for (int i = 0; i < x->binder->map->domains * x->group->ntouched; i++) lgt_region_fini(&x->lacks[i]);
-}
-
-lgt_status lgt_exchange_begin(lgt_exchange *x) {
-  lgt_arena *arena = &x->binder->arena;
-  lgt_status status = lgt_exchange_prepare(x->binder->fuser, x->group);
-  if (status) return status;
-  size_t n = (size_t)x->binder->map->domains * (size_t)x->group->ntouched;
-  x->cover = lgt_arena_alloc(arena, (n + 1) * sizeof *x->cover);
-  x->lacks = lgt_arena_alloc(arena, (n + 1) * sizeof *x->lacks);
-  x->written = lgt_arena_alloc(arena, (size_t)x->group->ntouched + 1);
-  if (!x->cover || !x->lacks || !x->written) return no_memory();
-  for (size_t i = 0; i < n; i++) x->cover[i].ndim = -1;
-  for (int i = 0; i < x->group->ntouch; i++) {
-    if (x->group->touch[i].fresh || survey(x, &x->group->touch[i])) continue;
-    drop_lacks(x);
-    return no_memory();
-  }
-  return LGT_OK;
-}
-
-lgt_status lgt_exchange_fetch(lgt_exchange *x) {
-  int nroot = x->group->ntouched;
+lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
-  for (int r = 0; r < nroot && !status; r++)
-    for (int d = 0; d < x->binder->map->domains && !status; d++) {
-      int at = d * nroot + r;
-      lgt_instance *inst;
+  for (int n = 0; n < x->nstore && !status; n++)
+    for (int d = 0; d < x->binder->map->local && !status; d++) {
+      int at = d * x->nstore + n;
       if (x->cover[at].ndim < 0) continue;
-      status =
-          lgt_bind_acquire(x->binder, store_of(x, r), d, &x->cover[at], &x->lacks[at], x->written[r], &inst);
+      status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], x->written[n] || x->gets[at]);
     }
-  drop_lacks(x);
+  return status;
+}
+
+void lgt_exchange_undo(lgt_exchange *x) {
+  for (int n = 0; n < x->nstore; n++) {
+    lgt_history *history = x->store[n]->history;
+    if (x->nsaved[n] < 0) break; /* so far had it come */
+    memcpy(history->event, x->saved[n], (size_t)x->nsaved[n] * sizeof **x->saved);
+    history->count = x->nsaved[n];
+  }
+  x->binder->exchanges--;
+}
+
+/* ---- meanwhile ---------------------------------------------------------------------------------------- */
+
+/* A domain's instance if it holds the rect and its contents are sound. */
+static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
+  lgt_instance *inst = x->store[n]->replica[domain - x->binder->map->first].inst;
+  if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
+  return has && x->store[n]->failure ? NULL : inst;
+}
+
+/* Between domains of this rank. */
+static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, int to) {
+  lgt_status status = LGT_OK;
+  lgt_copy *copies = lgt_arena_alloc(&x->binder->arena, (size_t)move->count * sizeof *copies);
+  int count = 0;
+  if (!copies) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    if (!is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
+    lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
+    lgt_instance *into = holder(x, move->root, to, &piece[i].rect, false);
+    if (from && into) copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1};
+    else if (into && !into->failure && x->store[move->root]->failure)
+      into->failure = lgt_failure_retain(x->store[move->root]->failure);
+  }
+  if (count) status = lgt_transfer_copy(x->binder, copies, count);
+  return status;
+}
+
+/* A message of pieces for all ranks. */
+static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, uint64_t tag,
+                        int elem) {
+  lgt_binder *binder = x->binder;
+  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
+  int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
+  if (!part || !owner) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    bool mine = is_here(binder, piece[i].from);
+    owner[i] = rank_of(binder, piece[i].from);
+    part[i].rect = piece[i].rect;
+    part[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
+  }
+  lgt_status status = lgt_transfer_share(binder, tag, part, owner, move->count, elem);
+  return status ? status : copy_here(x, move, piece, binder->map->first);
+}
+
+static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
+  lgt_binder *binder = x->binder;
+  const lgt_piece *piece = binder->pieces.piece + move->first;
+  const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
+  int elem = lgt_dtype_size(root->dtype);
+  uint64_t tag = lgt_transfer_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
+  if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
+  if (move->peer < 0) return copy_here(x, move, piece, move->to);
+  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
+  if (!part) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    part[i].rect = piece[i].rect;
+    part[i].inst = holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
+  }
+  return move->sends ? lgt_transfer_send(binder, move->peer, tag, part, move->count, elem)
+                     : lgt_transfer_recv(binder, move->peer, tag, part, move->count, elem);
+}
+
+lgt_status lgt_exchange_move(lgt_exchange *x) {
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < x->binder->nmove && !status; i++) status = carry_out(x, &x->binder->move[i]);
+  /* What is half done cannot be taken back, and other ranks have gone on. */
+  if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
   return status;
 }
 
 lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, uint16_t root) {
   int n = number_of(x->group, root);
-  if (x->cover[domain * x->group->ntouched + n].ndim < 0) return NULL;
-  return store_of(x, n)->replica[domain].inst;
+  if (x->cover[domain * x->nstore + n].ndim < 0) return NULL;
+  return x->store[n]->replica[domain].inst;
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------------- */
@@ -173,15 +440,11 @@ lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, uint16_t 
 lgt_status lgt_exchange_end(lgt_exchange *x) {
   for (int i = 0; i < x->group->ntouch; i++) {
     const lgt_touch *t = &x->group->touch[i];
-    lgt_store *store = store_of(x, t->root);
+    lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
-    if (!lgt_store_replicas(x->binder->map, store)) return no_memory();
-    for (int c = 0; c < x->group->launch->ncolour; c++) {
-      lgt_rect rect = rect_of(x, t, c);
-      if (rect.ndim >= 0 && !lgt_store_written(x->binder->map, store, domain_of(x, t, c), &rect))
-        return no_memory();
-    }
+    if (!lgt_history_written(store->history, t->what)) return no_memory();
     store->key = t->key;
+    store->written = true;
   }
   return LGT_OK;
 }

@@ -1,17 +1,20 @@
-/* exchange.h - what a group needs from other memory domains, and what it makes newest in its own.
+/* exchange.h - what a group needs from other memory domains and ranks, and what it makes newest in its own.
  *
  * Both follow from the group's calls and its launch partition alone: never from what was elided, renamed
- * or kept in registers, nor from where instances happen to be.  A result that is only a recipe counts as
- * written by the domain whose colours would have written it, and the inputs of a call that is not run now
- * are fetched all the same, so that its recipe can.  Whoever sees the same calls comes to the same
- * copies, in the same order, and to the same regions of newest elements.
+ * or kept in registers, nor from where instances happen to be, nor from whether something failed.  A result that
+ * is only a recipe counts as written by the domain whose colours would have written it, and the inputs of a call
+ * that is not run now are fetched all the same, so that its recipe can.  Whoever sees the same calls comes to the
+ * same copies and messages, in the same order, and to the same histories.
+ *
+ * A rank lists what its own domains lack, and what it has to send: to the domains whose colours touch what its own
+ * ones wrote.  Both sides of a message ask the same question of the same history, so they agree without talking.
  *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_EXCHANGE_H
 #define LGT_EXCHANGE_H
 
-#include "bind.h"
+#include "transfer.h"
 
 /* How one argument of a call takes part in the group. */
 struct lgt_touch {
@@ -21,33 +24,52 @@ struct lgt_touch {
   bool fresh;      /* the group makes the root: there is nothing from before */
   bool reads;      /* contents from before the group */
   bool writes;
-  bool folds;      /* several colours reduce into the same elements: these are in domain 0 */
-  const lgt_partition *key; /* the root's key partition after a write */
+  const lgt_footprint *what; /* several colours reduce into the same elements: these are everywhere */
+  const lgt_partition *key;  /* the root's key partition after a write */
 };
 
 /* Make the group's touches, unless it has them. */
-lgt_status lgt_exchange_prepare(const lgt_fuser *fuser, lgt_plan_group *group);
+lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
 
-/* One run of a group. */
+/* Elements that move for a store: from one domain to another of this rank, or in a message. */
+typedef struct lgt_move {
+  uint16_t root;    /* among the exchange's */
+  int place;        /* in the exchange, for the tag */
+  int to;           /* domain; LGT_NOBODY: the first one of every rank */
+  int peer;         /* rank; -1: none, to here from here */
+  bool sends;
+  int first, count; /* of the pieces */
+} lgt_move;
+
+/* One run of a group, or the fetching of one store. */
 typedef struct lgt_exchange {
   lgt_binder *binder;
-  lgt_plan_group *group;
-  const uint32_t *root; /* the stores of the plan's roots */
-  /* From the binder's arena, [domain * ntouched + root]: */
-  lgt_rect *cover;      /* what an instance must have room for; ndim -1: nothing */
-  lgt_region *lacks;    /* what has to be fetched; owned until it is */
-  bool *written;        /* [root]: it will be written in place */
+  lgt_plan_group *group; /* NULL: one store that is looked at */
+  lgt_store **store;     /* by number among the touched roots; from the arena, like the next four */
+  int nstore;
+  /* [local domain * nstore + store]: */
+  lgt_rect *cover;       /* what an instance must have room for; ndim -1: nothing */
+  bool *gets;            /* something will be copied into it */
+  bool *written;         /* [store]: it will be written in place */
+  lgt_event **saved;     /* [store]: its history as it was */
+  int *nsaved;
 } lgt_exchange;
 
-/* Survey the group. */
-lgt_status lgt_exchange_begin(lgt_exchange *exchange);
-/* The domain's instance of a root of the plan must have room for this too; `written`: in place. */
+/* Survey the group: what has to move is listed, and histories say that it did.  `root`: stores by number in the plan. */
+lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
+/* Or survey one store, of which the first domain of every rank wants to read a rect. */
+lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
+/* The local domain's instance of a root of the plan must have room for this too; `written`: in place. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect, bool written);
-/* Instances for all roots that are there already, and copies of what they lack. */
-lgt_status lgt_exchange_fetch(lgt_exchange *exchange);
-/* The domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */
+/* Instances for all roots that are there already. */
+lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
+/* It will not happen, for want of memory: as before. */
+void lgt_exchange_undo(lgt_exchange *exchange);
+/* Copies and messages.  Those for which there is no instance go without contents. */
+lgt_status lgt_exchange_move(lgt_exchange *exchange);
+/* The local domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */
 lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, uint16_t root);
-/* Tell the stores where their newest elements are, and by which partition they were written. */
+/* Tell the stores who has their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);
 
 #endif

@@ -22,6 +22,9 @@ struct lgt_exec {
   lgt_task *head, *tail;   /* ready tasks that have chunks to take */
   int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
   bool stop;
+  lgt_outside outside;     /* sealed before the first task */
+  lgt_task *ready;         /* outside tasks to begin */
+  atomic_int nready;       /* their number; read without the lock as a hint */
   atomic_int available;    /* length of the list; read without the lock as a hint */
   atomic_int completed;    /* tasks, ever; a hint for waiting threads */
   atomic_bool interrupted; /* relaxed: read by the submitting thread, set by it or its signal handler */
@@ -33,6 +36,12 @@ struct lgt_exec {
 
 /* ---- with the lock held ------------------------------------------------------------------------- */
 
+/* The submitting thread may sleep for messages, which no condition ends. */
+static void wake_submitter(lgt_exec *exec) {
+  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+  if (exec->outside.wake) exec->outside.wake(exec->outside.context);
+}
+
 static void list_add(lgt_exec *exec, lgt_task *task) {
   task->next = NULL;
   task->listed = true;
@@ -41,7 +50,7 @@ static void list_add(lgt_exec *exec, lgt_task *task) {
   exec->tail = task;
   atomic_fetch_add_explicit(&exec->available, 1, memory_order_relaxed);
   if (exec->sleeping) pthread_cond_broadcast(&exec->work);
-  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+  wake_submitter(exec);
 }
 
 static void list_remove_head(lgt_exec *exec) {
@@ -74,7 +83,7 @@ static void complete(lgt_exec *exec, lgt_task *task) {
   task->nsuccessor = 0;
   atomic_store_explicit(&task->done, true, memory_order_release);
   atomic_fetch_add_explicit(&exec->completed, 1, memory_order_release);
-  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+  wake_submitter(exec);
 }
 
 /* Begin the task's next step, or complete it.  begin() may allocate but never waits, so it is called
@@ -102,7 +111,14 @@ static void advance(lgt_exec *exec, lgt_task *task) {
 
 static void start(lgt_exec *exec, lgt_task *task) {
   task->at = 0;
-  advance(exec, task);
+  if (!task->outside) {
+    advance(exec, task);
+    return;
+  }
+  task->next = exec->ready;
+  exec->ready = task;
+  atomic_fetch_add_explicit(&exec->nready, 1, memory_order_release);
+  wake_submitter(exec);
 }
 
 /* Take a chunk of the first ready task and run it; false if there is none.  Drops and retakes the lock. */
@@ -256,12 +272,13 @@ static void run_here(lgt_task *task) {
 }
 
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
-  if (task->cost < LGT_INLINE_COST && task->ordered == 0) {
+  bool small = task->cost < LGT_INLINE_COST && !task->outside;
+  if (small && task->ordered == 0) {
     run_here(task);
     return;
   }
   pthread_mutex_lock(&exec->lock);
-  bool here = task->cost < LGT_INLINE_COST && task->pending == 1; /* what it waited for is done by now */
+  bool here = small && task->pending == 1; /* what it waited for is done by now */
   if (!here && --task->pending == 0) start(exec, task);
   pthread_mutex_unlock(&exec->lock);
   if (here) run_here(task);
@@ -271,23 +288,66 @@ void lgt_exec_interrupt(lgt_exec *exec, bool on) {
   atomic_store_explicit(&exec->interrupted, on, memory_order_relaxed);
 }
 
+void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) { exec->outside = *outside; }
+
+lgt_task *lgt_exec_take(lgt_exec *exec) {
+  if (!atomic_load_explicit(&exec->nready, memory_order_acquire)) return NULL;
+  pthread_mutex_lock(&exec->lock);
+  lgt_task **link = &exec->ready;
+  while (*link && (*link)->next) link = &(*link)->next; /* the oldest */
+  lgt_task *task = *link;
+  if (task) {
+    *link = NULL;
+    atomic_fetch_sub_explicit(&exec->nready, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return task;
+}
+
+void lgt_exec_finish(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message) {
+  pthread_mutex_lock(&exec->lock);
+  if (status) fail(task, status, message);
+  complete(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+}
+
+/* Is there anything to do but sleep? */
+typedef struct wait_state {
+  lgt_exec *exec;
+  int seen;      /* tasks completed when there was nothing to do */
+  bool may_stop; /* when interrupted */
+} wait_state;
+
+static bool stirs(void *context) {
+  const wait_state *w = context;
+  return atomic_load_explicit(&w->exec->available, memory_order_relaxed) ||
+         atomic_load_explicit(&w->exec->nready, memory_order_relaxed) ||
+         atomic_load_explicit(&w->exec->completed, memory_order_acquire) != w->seen ||
+         (w->may_stop && atomic_load_explicit(&w->exec->interrupted, memory_order_relaxed));
+}
+
 /* Works until the task is done, or the executor is interrupted if `may_stop`: a handler cannot signal a
  * condition, but nothing here sleeps for longer than a millisecond. */
 static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
+  wait_state w = {exec, 0, may_stop};
   pthread_mutex_lock(&exec->lock);
   while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
     if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
-    if (work_once(exec)) continue;
-    int seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+    bool worked = work_once(exec);
+    w.seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+    if (worked && !exec->outside.move) continue;
     pthread_mutex_unlock(&exec->lock);
-    for (int i = 0; i < SPINS && !atomic_load_explicit(&exec->available, memory_order_relaxed) &&
-                    atomic_load_explicit(&exec->completed, memory_order_relaxed) == seen;
-         i++) {
+    bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+    for (int i = 0; i < SPINS && !worked && !moved && !stirs(&w); i++) {
       if (i % 64 == 63) sched_yield();
+      if (i % 64 == 63 && exec->outside.move)
+        break; /* messages are looked after by whoever sleeps for them */
       __builtin_ia32_pause();
     }
+    if (exec->outside.sleep && !worked && !moved && !stirs(&w))
+      exec->outside.sleep(exec->outside.context, stirs, &w);
     pthread_mutex_lock(&exec->lock);
-    if (exec->head || atomic_load_explicit(&exec->completed, memory_order_relaxed) != seen) continue;
+    if (exec->outside.sleep || worked || stirs(&w)) continue;
     exec->waiting++;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

@@ -8,6 +8,11 @@
  * A task that fails hands its failure to the successors that use what it should have made: they do not
  * run.  Those that only had to wait until it had read something do.
  *
+ * The work of some tasks is done elsewhere: messages to and from other ranks.  Such an *outside* task, once
+ * ready, waits in a list for the submitting thread, which begins it (even after a failure of what it waited for:
+ * the other side must hear of that) and says when it is done.  While that thread waits it looks after them
+ * through lgt_outside.
+ *
  * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
  * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
  * so that the submitting thread may poll it without.
@@ -40,6 +45,7 @@ typedef struct lgt_edge {
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
+  bool outside;               /* no steps: done elsewhere */
   int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
 
   struct lgt_task *next;      /* L: in the ready list */
@@ -57,6 +63,16 @@ typedef struct lgt_task {
 
 typedef struct lgt_exec lgt_exec;
 
+/* Who looks after outside tasks. */
+typedef struct lgt_outside {
+  /* Begin those that are ready, finish those that are done; true if something happened. */
+  bool (*move)(void *context);
+  /* Sleep until ready(), or something outside happens, or wake is called. */
+  void (*sleep)(void *context, bool (*ready)(void *exec), void *exec);
+  void (*wake)(void *context); /* any thread */
+  void *context;
+} lgt_outside;
+
 /* `cpus`: threads that work, the submitting one included. */
 lgt_status lgt_exec_new(int cpus, lgt_exec **out);
 void lgt_exec_free(lgt_exec *exec); /* everything submitted must be done */
@@ -68,6 +84,11 @@ void lgt_task_init(lgt_task *task);
  * `after`.  False when out of memory. */
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool needs);
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
+/* From now on there are outside tasks; before the first task is submitted. */
+void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
+/* An outside task that is ready, or NULL.  Its status says whether what it waited for went well. */
+lgt_task *lgt_exec_take(lgt_exec *exec);
+void lgt_exec_finish(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
 /* The same for a wait that the user may end: false if the executor was interrupted before. */

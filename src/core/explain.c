@@ -40,7 +40,7 @@ static void put_layout(writer *w, const lgt_layout *l) {
 
 static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
   const lgt_failure *failure = store->failure;
-  for (int d = 0; d < rt->map.domains && store->replica && !failure; d++)
+  for (int d = 0; d < rt->map.local && store->replica && !failure; d++)
     if (store->replica[d].inst) failure = store->replica[d].inst->failure;
   if (failure) put(w, "poisoned: %s\n", failure->message);
   if (store->recipe) {
@@ -54,18 +54,23 @@ static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) 
     put(w, "no memory yet: nothing was written to it\n");
     return;
   }
-  for (int d = 0; d < rt->map.domains; d++) {
+  for (int d = 0; d < rt->map.local; d++) {
     const lgt_replica *replica = &store->replica[d];
     if (!replica->inst) continue;
-    put(w, "domain %d: an instance of ", d + 1);
+    put(w, "domain %d: an instance of ", rt->map.first + d + 1);
     put_rect(w, &replica->inst->rect);
-    put(w, " (%lld bytes)%s, newest in", (long long)replica->inst->bytes,
+    put(w, " (%lld bytes)%s", (long long)replica->inst->bytes,
         store->attached && d == 0 ? ", memory of the host program" : "");
-    for (int i = 0; i < replica->valid.count; i++) {
-      put(w, " ");
-      put_rect(w, &replica->valid.rect[i]);
+    lgt_pieces old = {0};
+    if (store->history)
+      lgt_history_lacks(store->history, &rt->map.footprints, NULL, rt->map.first + d, &replica->inst->rect,
+                        &old);
+    for (int i = 0; i < old.count; i++) {
+      put(w, i ? " " : ", older than others in ");
+      put_rect(w, &old.piece[i].rect);
     }
-    put(w, "%s\n", replica->valid.count ? "" : " nothing");
+    lgt_mem_free(old.piece);
+    put(w, "\n");
   }
 }
 

@@ -267,9 +267,14 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
                  lgt_layout_at(fuser->stores, root->layout)->size != 1;
     root->stored = !elide;
   }
-  for (int i = 0; i < plan->ncall; i++) /* what a CPU variant writes is stored */
-    for (int a = 0; a < plan->call[i].nargs && plan->call[i].kind->cpu; a++)
-      plan->root[plan->call[i].root[a]].stored = true;
+  /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether
+   * one of them holds the result must not matter. */
+  for (int i = 0; i < plan->ncall; i++) {
+    const lgt_plan_call *call = &plan->call[i];
+    for (int a = 0; a < call->nargs; a++)
+      if (call->kind->cpu || (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE))
+        plan->root[call->root[a]].stored = true;
+  }
 }
 
 /* A call is needed if it writes something that lasts, or that a needed call reads. */

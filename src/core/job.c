@@ -5,12 +5,15 @@
  * the list of those in flight.
  *
  * Several colours that reduce into the same elements each get a private instance; a last task folds
- * these in the order of the colours.
+ * these in the order of the colours.  With several ranks it folds them into a buffer, whose contents all ranks then
+ * combine, so that each has the result.
  */
-#include "job.h"
+#include "transfer.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "weave.h"
 
 enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
@@ -38,18 +41,8 @@ typedef union work {
     bool stream;
   } loop;
   cpu_call cpu;
-  lgt_copy copy;
   fold_call fold;
 } work;
-
-struct lgt_job {
-  lgt_task task;
-  lgt_job *next;
-  lgt_instance **touched; /* refs (given back by lgt_depend_retire); read ones first */
-  int ntouched, nread;
-  lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
-  int nshape;
-};
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
@@ -75,12 +68,6 @@ static lgt_status cpu_run(lgt_step *step, int chunk) {
   if (!status) return LGT_OK;
   lgt_err_within(status, "task '%s'", call->kind->name);
   return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
-}
-
-static lgt_status copy_run(lgt_step *step, int chunk) {
-  (void)chunk;
-  lgt_copy_run(&((work *)step->data)->copy);
-  return LGT_OK;
 }
 
 /* Element by element of the target's view; run by run where all are contiguous along the last dimension. */
@@ -195,6 +182,7 @@ static lgt_status submit(lgt_binder *binder, lgt_job *job, bool here) {
   if (binder->last) binder->last->next = job;
   else binder->first = job;
   binder->last = job;
+  job->group = binder->groups;
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
   return good ? LGT_OK : no_memory();
@@ -202,27 +190,31 @@ static lgt_status submit(lgt_binder *binder, lgt_job *job, bool here) {
 
 static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer && !(write && inst->nreader); }
 
-lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
-  job_memory m;
-  if (!make_job(binder, false, &(job_size){.steps = count, .instances = 2 * count}, &m)) return no_memory();
-  for (int i = 0; i < count; i++) {
-    m.work[i].copy = copies[i];
-    add_step(m.job, &m.work[i], 1, copy_run);
-    m.job->task.cost += lgt_rect_size(&copies[i].rect) * copies[i].from->elem * 2;
-    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d",
-            (long long)(lgt_rect_size(&copies[i].rect) * copies[i].from->elem), copies[i].from->domain + 1,
-            copies[i].to->domain + 1);
-    bool known = false;
-    /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
-    if (copies[i].from->failure && !copies[i].to->failure)
-      copies[i].to->failure = lgt_failure_retain(copies[i].from->failure);
-    for (int k = 0; k < m.job->nread; k++) known |= m.job->touched[k] == copies[i].from;
-    if (!known) m.job->touched[m.job->nread++] = copies[i].from;
+lgt_job *lgt_job_new(int steps, int instances, size_t bytes, void **memory) {
+  size_t size = sizeof(lgt_job) + (size_t)steps * sizeof(lgt_step) +
+                (size_t)instances * sizeof(lgt_instance *) + bytes + 64;
+  char *p = lgt_mem_alloc(size);
+  if (!p) {
+    no_memory();
+    return NULL;
   }
-  m.job->ntouched = m.job->nread;
-  m.job->touched[m.job->ntouched++] = copies[0].to; /* all copies of one call go to one instance */
-  return submit(binder, m.job, false);
+  lgt_job *job = (lgt_job *)p;
+  memset(job, 0, sizeof *job);
+  p += (sizeof *job + 15) / 16 * 16;
+  *memory = p;
+  p += (bytes + 15) / 16 * 16;
+  job->task.step = (lgt_step *)p;
+  p += (size_t)steps * sizeof *job->task.step;
+  job->touched = (lgt_instance **)p;
+  lgt_task_init(&job->task);
+  return job;
 }
+
+void lgt_job_step(lgt_job *job, void *data, lgt_status (*run)(lgt_step *, int)) {
+  job->task.step[job->task.nstep++] = (lgt_step){1, NULL, run, NULL, data};
+}
+
+lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) { return submit(binder, job, false); }
 
 /* ---- groups --------------------------------------------------------------------------------------------- */
 
@@ -425,26 +417,77 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
 
 /* ---- reductions across colours ------------------------------------------------------------------------------ */
 
+/* A colour of this rank, and the domain that works on it. */
+typedef struct job_colour {
+  int colour, domain;
+} job_colour;
+
+/* A reduction of the group into which several colours reduce. */
+typedef struct job_fold {
+  const lgt_plan_loop *loop;
+  const lgt_inst *in;
+  int slot, at_slot;        /* at_slot: of the positions, or -1 */
+  lgt_instance *value, *at; /* ref: this rank's result, on its way to all ranks */
+  int64_t n;                /* elements of the operator's type */
+  int redop;
+  int dtype;
+} job_fold;
+
+/* All of them; NULL when out of memory. */
+static job_fold *list_folds(lgt_binder *binder, const lgt_plan_group *group, const bool *fold, int *count) {
+  int room = 0;
+  for (int l = 0; l < group->nloop; l++) room += group->loop[l].cpu ? 0 : group->loop[l].kernel->loop->ninst;
+  job_fold *out = lgt_arena_alloc(&binder->arena, ((size_t)room + 1) * sizeof *out);
+  *count = 0;
+  for (int l = 0; out && l < group->nloop; l++) {
+    const lgt_plan_loop *loop = &group->loop[l];
+    const lgt_loop *code = loop->cpu ? NULL : loop->kernel->loop;
+    for (int i = 0; code && i < code->ninst; i++) {
+      const lgt_inst *in = &code->inst[i];
+      bool pair = in->op == LGT_OP_REDUCE_ARG;
+      if (in->op != LGT_OP_REDUCE && !pair) continue;
+      const lgt_plan_access *access = &loop->access[in->b];
+      if (!fold[access->slot] || access->byte) continue; /* an imaginary part goes with the real one */
+      out[(*count)++] = (job_fold){.loop = loop,
+                                   .in = in,
+                                   .slot = access->slot,
+                                   .at_slot = pair ? loop->access[in->b + 1].slot : -1,
+                                   .redop = lgt_inst_redop(in),
+                                   .dtype = code->access[in->b].dtype};
+    }
+  }
+  return out;
+}
+
+/* The target's rect in its root, for one tile. */
+static lgt_rect target_rect(lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
+                            const lgt_rect *tile) {
+  const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
+  lgt_alignment align = lgt_bind_align(group, access);
+  lgt_rect view = lgt_space_view_rect(layout, &align, tile);
+  return lgt_layout_target_rect(layout, view);
+}
+
+static const lgt_layout *root_of(const lgt_binder *binder, const lgt_plan_group *group, int slot) {
+  return lgt_layout_at(binder->stores, group->slot[slot].layout);
+}
+
 /* A private instance for each folded slot of a colour, filled with the identity. */
-static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source, int colour,
+static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source, const job_colour *c,
                                lgt_instance **inst) {
   const lgt_plan_group *group = source->group;
-  int domain = lgt_bind_domain_of(binder, group->launch, colour);
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
     const lgt_loop *code = loop->cpu ? NULL : loop->kernel->loop;
-    lgt_rect tile = lgt_bind_tile(group, loop, colour);
+    lgt_rect tile = lgt_bind_tile(group, loop, c->colour);
     for (int i = 0; code && i < code->ninst; i++) {
       if (code->inst[i].op != LGT_OP_REDUCE && code->inst[i].op != LGT_OP_REDUCE_ARG) continue;
       for (int k = 0; k <= (code->inst[i].op == LGT_OP_REDUCE_ARG); k++) {
         const lgt_plan_access *access = &loop->access[code->inst[i].b + k];
         if (!source->fold[access->slot] || inst[access->slot]) continue;
-        const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
-        const lgt_layout *root = lgt_layout_at(binder->stores, group->slot[access->slot].layout);
-        lgt_alignment align = lgt_bind_align(group, access);
-        lgt_rect view = lgt_space_view_rect(layout, &align, &tile),
-                 rect = lgt_layout_target_rect(layout, view);
-        lgt_instance *made = lgt_instance_new(binder->map, domain, root, &rect);
+        const lgt_layout *root = root_of(binder, group, access->slot);
+        lgt_rect rect = target_rect(binder, group, access, &tile);
+        lgt_instance *made = lgt_instance_new(binder->map, c->domain, root, &rect);
         if (!made) return LGT_NO_MEMORY;
         inst[access->slot] = made;
         int64_t n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
@@ -459,92 +502,197 @@ static lgt_status make_private(lgt_binder *binder, const lgt_job_source *source,
   return LGT_OK;
 }
 
-/* A step of the fold: for one colour its private results into the slot's instances, for colour -1 the
- * identity. */
-static void add_fold(lgt_binder *binder, const lgt_job_source *source, const lgt_plan_loop *loop,
-                     const lgt_inst *in, int colour, lgt_instance **from, job_memory *m) {
-  const lgt_plan_group *group = source->group;
-  bool pair = in->op == LGT_OP_REDUCE_ARG;
+/* A step: the results of one tile of the space are folded into `to`; without `from`, they become the identity.
+ * Both are instances by slot. */
+static void add_fold(lgt_binder *binder, const lgt_plan_group *group, const job_fold *f, const lgt_rect *tile,
+                     lgt_instance *const to[2], lgt_instance *const from[2], job_memory *m) {
   work *w = &m->work[m->job->task.nstep];
-  lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
-  lgt_rect tile = colour < 0 ? whole : lgt_bind_tile(group, loop, colour);
-  w->fold = (fold_call){.redop = lgt_inst_redop(in),
-                        .dtype = loop->kernel->loop->access[in->b].dtype,
+  w->fold = (fold_call){.redop = f->redop,
+                        .dtype = f->dtype,
                         .parts = 1,
-                        .fill = colour < 0,
-                        .pair = pair,
+                        .fill = !from,
+                        .pair = f->at_slot >= 0,
                         .tile = m->tile};
   m->tile += 4;
-  for (int k = 0; k <= pair; k++) {
-    const lgt_plan_access *access = &loop->access[in->b + k];
+  for (int k = 0; k <= (f->at_slot >= 0); k++) {
+    const lgt_plan_access *access = &f->loop->access[f->in->b + k];
     const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
     lgt_alignment align = lgt_bind_align(group, access);
     if (lgt_dtype_is_pair(layout->dtype)) w->fold.parts = 2;
-    lgt_job_tile(layout, &align, &tile, source->inst[access->slot], &w->fold.tile[2 * k + TO], NULL);
-    if (colour < 0) continue;
-    lgt_job_tile(layout, &align, &tile, from[access->slot], &w->fold.tile[2 * k + FROM], NULL);
-    m->job->task.cost += from[access->slot]->bytes;
+    lgt_job_tile(layout, &align, tile, to[k], &w->fold.tile[2 * k + TO], NULL);
+    if (!from) continue;
+    lgt_job_tile(layout, &align, tile, from[k], &w->fold.tile[2 * k + FROM], NULL);
+    m->job->task.cost += from[k]->bytes;
   }
   add_step(m->job, w, 1, fold_run);
 }
 
-/* One task: for each reduction, the private results of all colours into the slot's instance. */
-static lgt_status fold_job(lgt_binder *binder, const lgt_job_source *source, lgt_instance **private) {
+static void touch(lgt_job *job, lgt_instance *inst) {
+  if (inst) job->touched[job->ntouched++] = inst;
+}
+
+/* One task: for each reduction, the private results of this rank's colours into `to`, which begins as the identity
+ * if it is a buffer or fresh. */
+static lgt_status fold_colours(lgt_binder *binder, const lgt_job_source *source, const job_fold *fold,
+                               int nfold, const job_colour *colour, int ncolour, lgt_instance **private,
+                               bool buffers) {
   const lgt_plan_group *group = source->group;
-  int ncolour = group->launch->ncolour, nstep = 0;
-  for (int l = 0; l < group->nloop; l++)
-    for (int i = 0; !group->loop[l].cpu && i < group->loop[l].kernel->loop->ninst; i++) nstep += ncolour + 1;
+  int nstep = nfold * (ncolour + 1), nslot = group->nslot;
   job_memory m;
-  job_size size = {.steps = nstep, .tiles = 4 * nstep, .instances = (ncolour + 1) * group->nslot};
+  job_size size = {.steps = nstep, .tiles = 4 * nstep, .instances = ncolour * nslot + 2 * nfold};
   if (!make_job(binder, false, &size, &m)) return no_memory();
-  for (int c = 0; c < ncolour; c++)
-    for (int s = 0; s < group->nslot; s++)
-      if (private[c * group->nslot + s]) m.job->touched[m.job->nread++] = private[c * group->nslot + s];
-  m.job->ntouched = m.job->nread;
-  for (int l = 0; l < group->nloop; l++) {
-    const lgt_plan_loop *loop = &group->loop[l];
-    const lgt_loop *code = loop->cpu ? NULL : loop->kernel->loop;
-    for (int i = 0; code && i < code->ninst; i++) {
-      const lgt_inst *in = &code->inst[i];
-      bool pair = in->op == LGT_OP_REDUCE_ARG;
-      if (in->op != LGT_OP_REDUCE && !pair) continue;
-      int slot = loop->access[in->b].slot;
-      if (!source->fold[slot] || loop->access[in->b].byte)
-        continue; /* an imaginary part goes with the real one */
-      m.job->touched[m.job->ntouched++] = source->inst[slot];
-      if (pair) m.job->touched[m.job->ntouched++] = source->inst[loop->access[in->b + 1].slot];
-      if (pair || in->aux & LGT_REDUCE_FRESH) add_fold(binder, source, loop, in, -1, NULL, &m);
-      for (int c = 0; c < ncolour; c++)
-        if (private[c * group->nslot + slot])
-          add_fold(binder, source, loop, in, c, private + c * group->nslot, &m);
+  for (int i = 0; i < ncolour * nslot; i++) touch(m.job, private[i]);
+  m.job->nread = m.job->ntouched;
+  for (int k = 0; k < nfold; k++) {
+    const job_fold *f = &fold[k];
+    lgt_instance *to[2] = {f->value, f->at};
+    lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+    if (!buffers) to[0] = source->inst[f->slot], to[1] = f->at_slot < 0 ? NULL : source->inst[f->at_slot];
+    touch(m.job, to[0]);
+    touch(m.job, to[1]);
+    if (buffers || f->at_slot >= 0 || f->in->aux & LGT_REDUCE_FRESH)
+      add_fold(binder, group, f, &whole, to, NULL, &m);
+    for (int c = 0; c < ncolour; c++) {
+      lgt_instance **p = private + c * nslot;
+      lgt_rect tile = lgt_bind_tile(group, f->loop, colour[c].colour);
+      if (p[f->slot])
+        add_fold(binder, group, f, &tile, to,
+                 (lgt_instance *[2]){p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]}, &m);
     }
   }
   return submit(binder, m.job, false);
 }
 
+/* One task: what all ranks together have reduced, into the slots. */
+static lgt_status fold_buffers(lgt_binder *binder, const lgt_job_source *source, const job_fold *fold,
+                               int nfold) {
+  job_memory m;
+  job_size size = {.steps = 2 * nfold, .tiles = 8 * nfold, .instances = 4 * nfold};
+  if (!make_job(binder, false, &size, &m)) return no_memory();
+  for (int k = 0; k < nfold; k++) touch(m.job, fold[k].value), touch(m.job, fold[k].at);
+  m.job->nread = m.job->ntouched;
+  for (int k = 0; k < nfold; k++) {
+    const job_fold *f = &fold[k];
+    lgt_instance *to[2] = {source->inst[f->slot], f->at_slot < 0 ? NULL : source->inst[f->at_slot]};
+    lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+    touch(m.job, to[0]);
+    touch(m.job, to[1]);
+    if (f->at_slot >= 0 || f->in->aux & LGT_REDUCE_FRESH)
+      add_fold(binder, source->group, f, &whole, to, NULL, &m);
+    add_fold(binder, source->group, f, &whole, to, (lgt_instance *[2]){f->value, f->at}, &m);
+  }
+  return submit(binder, m.job, false);
+}
+
+/* Buffers for this rank's results.  Without them the other ranks cannot go on. */
+static void make_buffers(lgt_binder *binder, const lgt_plan_group *group, job_fold *fold, int nfold) {
+  for (int k = 0; k < nfold; k++) {
+    job_fold *f = &fold[k];
+    lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+    const lgt_plan_access *access = &f->loop->access[f->in->b];
+    const lgt_layout *root = root_of(binder, group, f->slot);
+    lgt_rect rect = target_rect(binder, group, access, &whole);
+    f->n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
+    f->value = lgt_instance_new(binder->map, 0, root, &rect);
+    if (f->at_slot >= 0) {
+      rect = target_rect(binder, group, access + 1, &whole);
+      f->at = lgt_instance_new(binder->map, 0, root_of(binder, group, f->at_slot), &rect);
+    }
+    if (!f->value || (f->at_slot >= 0 && !f->at))
+      binder->peers->abort(binder->peers, "out of memory for the result of a reduction");
+  }
+}
+
+static void drop_buffers(lgt_binder *binder, job_fold *fold, int nfold) {
+  for (int k = 0; k < nfold; k++) {
+    lgt_instance_release(binder->map, fold[k].value);
+    lgt_instance_release(binder->map, fold[k].at);
+  }
+}
+
+/* Where in the stream the reduction is: the number of its argument among the group's. */
+static int place_of(const lgt_plan_group *group, const job_fold *f) {
+  const lgt_plan_access *access = &f->loop->access[f->in->b];
+  int call = group->items->item[access->item].call, place = 0;
+  for (int i = group->first; i < call; i++) place += group->plan->call[i].nargs;
+  return place + access->arg;
+}
+
+static lgt_status fold_among_ranks(lgt_binder *binder, const lgt_plan_group *group, const job_fold *fold,
+                                   int nfold) {
+  lgt_status status = LGT_OK;
+  for (int k = 0; k < nfold && !status; k++)
+    status =
+        lgt_transfer_fold(binder, lgt_transfer_tag(binder, place_of(group, &fold[k]), LGT_TRANSFER_FOLDS),
+                          fold[k].redop, fold[k].dtype, fold[k].value, fold[k].at, fold[k].n);
+  return status;
+}
+
+lgt_status lgt_job_skip(lgt_binder *binder, const lgt_plan_group *group, const bool *folds,
+                        lgt_failure *failure) {
+  int nfold;
+  job_fold *fold = binder->peers ? list_folds(binder, group, folds, &nfold) : NULL;
+  if (!fold) return binder->peers ? no_memory() : LGT_OK;
+  make_buffers(binder, group, fold, nfold);
+  for (int k = 0; k < nfold; k++) fold[k].value->failure = lgt_failure_retain(failure);
+  lgt_status status = fold_among_ranks(binder, group, fold, nfold);
+  drop_buffers(binder, fold, nfold);
+  return status;
+}
+
+/* This rank's colours, with the domains that work on them. */
+static job_colour *list_colours(lgt_binder *binder, const lgt_partition *launch, int *count) {
+  int n = 0;
+  for (int d = 0; d < binder->map->local; d++)
+    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) n++;
+  job_colour *out = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out);
+  *count = 0;
+  for (int d = 0; out && d < binder->map->local; d++)
+    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) {
+      lgt_rect tile = lgt_partition_rect(launch, c);
+      if (!lgt_rect_empty(&tile)) out[(*count)++] = (job_colour){c, d};
+    }
+  return out;
+}
+
+static lgt_status colour_jobs(lgt_binder *binder, const lgt_job_source *source, const job_colour *colour,
+                              int ncolour, lgt_instance **private) {
+  int n = source->group->nslot;
+  lgt_status status = LGT_OK;
+  lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *inst);
+  if (!inst) return no_memory();
+  for (int c = 0; c < ncolour && !status; c++) {
+    status = make_private(binder, source, &colour[c], private + c * n);
+    for (int s = 0; s < n; s++)
+      inst[s] = source->fold[s] ? private[c * n + s] : source->inst[colour[c].domain * n + s];
+    if (!status) status = colour_job(binder, source, colour[c].colour, inst);
+  }
+  return status;
+}
+
 lgt_status lgt_job_group(lgt_binder *binder, const lgt_job_source *source) {
   const lgt_plan_group *group = source->group;
-  int n = group->nslot, ncolour = group->launch->ncolour;
-  lgt_status status = LGT_OK;
-  bool folds = false;
-  for (int s = 0; s < n; s++) folds |= source->fold[s];
-  if (ncolour == 1) return colour_job(binder, source, 0, source->inst);
-  lgt_instance **private = lgt_mem_zalloc(((size_t)ncolour * (size_t)n + 1) * sizeof *private);
-  lgt_instance **inst = lgt_mem_alloc(((size_t)n + 1) * sizeof *inst);
-  if (!private || !inst) status = no_memory();
-  for (int c = 0; c < ncolour && !status; c++) {
-    lgt_rect tile = lgt_partition_rect(group->launch, c);
-    if (lgt_rect_empty(&tile)) continue;
-    status = folds ? make_private(binder, source, c, private + c * n) : LGT_OK;
-    for (int s = 0; s < n; s++)
-      inst[s] = source->fold[s] ? private[c * n + s]
-                                : source->inst[lgt_bind_domain_of(binder, group->launch, c) * n + s];
-    if (!status) status = colour_job(binder, source, c, inst);
+  int n = group->nslot, ncolour, nfold;
+  if (group->launch->ncolour == 1) return colour_job(binder, source, 0, source->inst);
+  job_colour *colour = list_colours(binder, group->launch, &ncolour);
+  job_fold *fold = list_folds(binder, group, source->fold, &nfold);
+  lgt_instance **private =
+      colour ? lgt_arena_alloc(&binder->arena, ((size_t)ncolour * (size_t)n + 1) * sizeof *private) : NULL;
+  if (!fold || !private) return no_memory();
+  memset(private, 0, ((size_t)ncolour * (size_t)n + 1) * sizeof *private);
+  bool ranks = binder->peers && nfold;
+  if (ranks) make_buffers(binder, group, fold, nfold);
+  lgt_status status = colour_jobs(binder, source, colour, ncolour, private);
+  if (!status && nfold) status = fold_colours(binder, source, fold, nfold, colour, ncolour, private, ranks);
+  if (ranks) {
+    lgt_failure *failure = status ? lgt_failure_new(status, lgt_message(), NULL) : NULL;
+    for (int k = 0; failure && k < nfold; k++) fold[k].value->failure = lgt_failure_retain(failure);
+    lgt_failure_release(failure);
+    lgt_status shared = fold_among_ranks(binder, group, fold, nfold);
+    if (!status) status = shared ? shared : fold_buffers(binder, source, fold, nfold);
+    drop_buffers(binder, fold, nfold);
   }
-  if (!status && folds) status = fold_job(binder, source, private);
-  for (int i = 0; private && i < ncolour * n; i++) lgt_instance_release(binder->map, private[i]);
-  lgt_mem_free(private);
-  lgt_mem_free(inst);
+  for (int i = 0; i < ncolour * n; i++) lgt_instance_release(binder->map, private[i]);
   return status;
 }
 
@@ -565,8 +713,11 @@ lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst) {
   return inst && inst->writer ? look(binder, inst->writer) : LGT_OK;
 }
 
-void lgt_bind_wait_first(lgt_binder *binder) {
-  if (binder->first) lgt_exec_wait(binder->exec, &binder->first->task);
+void lgt_bind_keep_up(lgt_binder *binder, int groups) {
+  while (binder->first && binder->first->group < binder->groups - groups) {
+    lgt_exec_wait(binder->exec, &binder->first->task);
+    lgt_bind_retire(binder, false);
+  }
 }
 
 static void retire(lgt_binder *binder, lgt_job *job) {
@@ -595,6 +746,7 @@ lgt_status lgt_bind_look_all(lgt_binder *binder) {
 
 void lgt_bind_retire(lgt_binder *binder, bool all) {
   lgt_job **link = &binder->first;
+  if (binder->peers && *link) lgt_transfer_move(binder);
   binder->last = NULL;
   while (*link) {
     lgt_job *job = *link;

@@ -4,7 +4,26 @@
 
 #include "bind.h"
 
-/* A group with instances for its slots: domains * nslot of them. */
+struct lgt_job {
+  lgt_task task;
+  lgt_job *next;
+  lgt_instance **touched; /* refs (given back by lgt_depend_retire); read ones first */
+  int ntouched, nread;
+  lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
+  int nshape;
+  int64_t group;          /* number of the group it belongs to */
+  struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
+};
+
+/* A job of at most so many steps and instances, with `bytes` bytes for what the steps work on, in one block. */
+lgt_job *lgt_job_new(int steps, int instances, size_t bytes, void **memory);
+/* A step of one chunk. */
+void lgt_job_step(lgt_job *job, void *data, lgt_status (*run)(lgt_step *, int));
+/* Submit a job whose touched instances are listed, `nread` of them only read.  It belongs to the binder then,
+ * also after an error. */
+lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
+
+/* A group with instances for its slots: nslot for each local domain. */
 typedef struct lgt_job_source {
   const lgt_plan_group *group;
   lgt_instance **inst;
@@ -13,11 +32,11 @@ typedef struct lgt_job_source {
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
 } lgt_job_source;
 
-/* Build and submit the tasks of a group: one for each colour, and one that folds what several
- * colours reduced. */
+/* Build and submit the tasks of a group: one for each colour of this rank, and those that fold what several
+ * colours reduced, here and on other ranks. */
 lgt_status lgt_job_group(lgt_binder *binder, const lgt_job_source *source);
-/* Submit copies between instances of one store as one task. */
-lgt_status lgt_job_copy(lgt_binder *binder, const lgt_copy *copies, int count);
+/* The group cannot run here: the other ranks hear of it where they want results.  `fold` as in the source. */
+lgt_status lgt_job_skip(lgt_binder *binder, const lgt_plan_group *group, const bool *fold, lgt_failure *failure);
 
 /* The part of a view that one tile of the space needs, within an instance; space_stride (may be NULL)
  * gets the strides along the space's dimensions, in bytes. */
@@ -25,7 +44,8 @@ void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lg
                   lgt_tile *out, int64_t *space_stride);
 
 /* Of bind.c. */
-int lgt_bind_domain_of(const lgt_binder *binder, const lgt_partition *launch, int colour);
+/* The next colour of the group after `colour` (-1: the first) that a local domain works on; -1: none. */
+int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour);
 lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access);
 lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour);
 

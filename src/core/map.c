@@ -77,8 +77,10 @@ void lgt_map_trim(lgt_map *map) {
   }
 }
 
-void lgt_map_init(lgt_map *map, lgt_stores *stores, int domains, int64_t budget) {
-  *map = (lgt_map){.stores = stores, .domains = domains, .budget = budget};
+lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
+  *map = (lgt_map){
+      .stores = stores, .domains = local * ranks, .local = local, .first = local * rank, .budget = budget};
+  return lgt_footprints_init(&map->footprints, stores, map->domains, local);
 }
 
 void lgt_map_fini(lgt_map *map) {
@@ -90,20 +92,25 @@ void lgt_map_fini(lgt_map *map) {
   }
   for (lgt_replica *replica; (replica = map->spare_replicas);) {
     map->spare_replicas = replica->next;
-    for (int d = 0; d < map->domains; d++) lgt_region_fini(&replica[d].valid);
     lgt_mem_free(replica);
   }
+  for (lgt_history *history; (history = map->spare_history);) {
+    map->spare_history = history->next;
+    lgt_mem_free(history->event);
+    lgt_mem_free(history);
+  }
+  lgt_footprints_fini(&map->footprints);
 }
 
 /* ---- instances -------------------------------------------------------------------------------------- */
 
-static lgt_instance *instance_of(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
+static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
   lgt_instance *inst = map->spare_instance;
   if (inst) map->spare_instance = inst->next;
   else if (!(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
   *inst = (lgt_instance){.refs = 1,
                          .domain = domain,
-                         .elem = lgt_dtype_size(root->dtype),
+                         .elem = elem,
                          .rect = *rect,
                          .reader = inst->reader,
                          .reader_room = inst->reader_room};
@@ -121,8 +128,8 @@ static void put_aside(lgt_map *map, lgt_instance *inst) {
   map->spare_instance = inst;
 }
 
-lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
-  lgt_instance *inst = instance_of(map, domain, root, rect);
+static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
+  lgt_instance *inst = instance_of(map, domain, elem, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
   inst->data = take_block(map, bytes > 0 ? bytes : 1, &inst->bytes);
@@ -131,9 +138,18 @@ lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root,
   return NULL;
 }
 
+lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
+  return allocate(map, domain, lgt_dtype_size(root->dtype), rect);
+}
+
+lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count) {
+  lgt_rect rect = {.ndim = 1, .hi = {count}};
+  return allocate(map, 0, elem, &rect);
+}
+
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  lgt_instance *inst = instance_of(map, 0, root, &all);
+  lgt_instance *inst = instance_of(map, 0, lgt_dtype_size(root->dtype), &all);
   if (inst) inst->data = data;
   return inst;
 }
@@ -157,7 +173,7 @@ lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {
   if (store->replica) return store->replica;
   store->replica = map->spare_replicas;
   if (store->replica) map->spare_replicas = store->replica->next;
-  else store->replica = lgt_mem_zalloc((size_t)map->domains * sizeof *store->replica);
+  else store->replica = lgt_mem_zalloc((size_t)map->local * sizeof *store->replica);
   return store->replica;
 }
 
@@ -170,72 +186,70 @@ void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
   if (inst) inst->owners++;
 }
 
+lgt_history *lgt_store_history(lgt_map *map, lgt_store *store) {
+  if (store->history) return store->history;
+  store->history = map->spare_history;
+  if (store->history) map->spare_history = store->history->next;
+  else store->history = lgt_mem_zalloc(sizeof *store->history);
+  if (store->history) store->history->count = 0;
+  return store->history;
+}
+
 void lgt_store_forget(lgt_map *map, lgt_store *store) {
-  if (!store->replica) return;
-  for (int d = 0; d < map->domains; d++) {
-    lgt_replica_set(map, &store->replica[d], NULL);
-    lgt_region_clear(&store->replica[d].valid);
+  if (store->history) {
+    store->history->next = map->spare_history;
+    map->spare_history = store->history;
+    store->history = NULL;
   }
+  if (!store->replica) return;
+  for (int d = 0; d < map->local; d++) lgt_replica_set(map, &store->replica[d], NULL);
   store->replica->next = map->spare_replicas;
   map->spare_replicas = store->replica;
   store->replica = NULL;
 }
 
-bool lgt_store_written(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect) {
-  for (int d = 0; d < map->domains; d++)
-    if ((d == domain || store->replica[d].valid.count) && !lgt_region_reserve(&store->replica[d].valid, rect))
-      return false;
-  for (int d = 0; d < map->domains; d++)
-    if (d != domain) lgt_region_remove(&store->replica[d].valid, rect);
-  return lgt_region_add(&store->replica[domain].valid, rect);
-}
-
-static bool push_copy(lgt_copy **copies, int *count, int *room, lgt_copy copy) {
-  if (!lgt_mem_grow((void **)copies, room, *count + 1, sizeof **copies)) return false;
-  (*copies)[(*count)++] = copy;
+bool lgt_instance_contiguous(const lgt_instance *inst, const lgt_rect *rect) {
+  int d = 0;
+  while (d < rect->ndim && rect->hi[d] - rect->lo[d] == 1) d++;
+  for (d++; d < rect->ndim; d++)
+    if (rect->lo[d] != inst->rect.lo[d] || rect->hi[d] != inst->rect.hi[d]) return false;
   return true;
 }
 
-bool lgt_store_fetch(lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect, lgt_copy **copies,
-                     int *count, int *room) {
-  lgt_replica *mine = &store->replica[domain];
-  if (lgt_region_contains(&mine->valid, rect)) return true;
-  lgt_region missing = {0};
-  bool good = lgt_region_add(&missing, rect);
-  for (int i = 0; i < mine->valid.count && good; i++)
-    good = lgt_region_remove(&missing, &mine->valid.rect[i]);
-  for (int d = 0; d < map->domains && good; d++) {
-    lgt_replica *other = &store->replica[d];
-    if (d == domain || !other->inst) continue;
-    for (int i = 0; i < other->valid.count && good; i++) {
-      int before = *count;
-      for (int k = 0; k < missing.count && good; k++) {
-        lgt_copy copy = {other->inst, mine->inst, missing.rect[k]};
-        if (!lgt_rect_intersect(&other->valid.rect[i], &missing.rect[k], &copy.rect)) continue;
-        good = push_copy(copies, count, room, copy);
-        map->copied += lgt_rect_size(&copy.rect) * mine->inst->elem;
-      }
-      for (int k = before; k < *count && good; k++) good = lgt_region_remove(&missing, &(*copies)[k].rect);
-    }
+/* Where the copy begins on one side, and the strides there. */
+static char *side(const lgt_instance *inst, const lgt_rect *r, int64_t at, int64_t *stride) {
+  if (at < 0) {
+    memcpy(stride, inst->stride, sizeof inst->stride);
+    return lgt_instance_at(inst, r->lo);
   }
-  lgt_region_fini(
-      &missing); /* what nobody has was never written; its contents are undefined wherever they are */
-  return good;
+  int64_t s = inst->elem;
+  for (int d = r->ndim - 1; d >= 0; d--) {
+    stride[d] = s;
+    s *= r->hi[d] - r->lo[d];
+  }
+  return inst->data + at * inst->elem;
 }
 
 void lgt_copy_run(const lgt_copy *copy) {
   const lgt_rect *r = &copy->rect;
-  int64_t index[LGT_MAX_DIM];
+  int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
   int n = r->ndim;
   if (lgt_rect_empty(r)) return;
-  memcpy(index, r->lo, sizeof index);
-  size_t run = (size_t)copy->to->elem * (n ? (size_t)(r->hi[n - 1] - r->lo[n - 1]) : 1);
+  const char *from = side(copy->from, r, copy->from_at, from_stride);
+  char *to = side(copy->to, r, copy->to_at, to_stride);
+  int64_t run = copy->to->elem;
+  for (; n > 0 && from_stride[n - 1] == run && to_stride[n - 1] == run; n--)
+    run *= r->hi[n - 1] - r->lo[n - 1];
   for (;;) {
-    memcpy(lgt_instance_at(copy->to, index), lgt_instance_at(copy->from, index), run);
-    int d = n - 2;
+    memcpy(to, from, (size_t)run);
+    int d = n - 1;
     for (; d >= 0; d--) {
-      if (++index[d] < r->hi[d]) break;
-      index[d] = r->lo[d];
+      from += from_stride[d];
+      to += to_stride[d];
+      if (++index[d] < r->hi[d] - r->lo[d]) break;
+      from -= from_stride[d] * index[d];
+      to -= to_stride[d] * index[d];
+      index[d] = 0;
     }
     if (d < 0) return;
   }

@@ -31,6 +31,8 @@ static uint64_t partition_hash(const lgt_partition *p) {
     h = mix(h, (uint64_t)p->tile[d]);
     h = mix(h, (uint64_t)p->offset[d]);
   }
+  for (int j = 0; j < p->home.ndim; j++)
+    h = mix(h, (uint64_t)p->home.grid[j] << 40 ^ (uint64_t)p->home.first[j] << 8 ^ (uint8_t)p->home.dim[j]);
   for (int c = 0; p->rect && c < p->ncolour; c++)
     for (int d = 0; d < p->ndim; d++) h = mix(mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
   return h;
@@ -41,6 +43,11 @@ static bool equal(const lgt_partition *a, const lgt_partition *b) {
     return false;
   for (int d = 0; d < a->ndim; d++)
     if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d])
+      return false;
+  if (a->home.ndim != b->home.ndim) return false;
+  for (int j = 0; j < a->home.ndim; j++)
+    if (a->home.grid[j] != b->home.grid[j] || a->home.first[j] != b->home.first[j] ||
+        a->home.dim[j] != b->home.dim[j])
       return false;
   for (int c = 0; a->rect && c < a->ncolour; c++)
     if (!lgt_rect_equal(&a->rect[c], &b->rect[c])) return false;
@@ -94,20 +101,36 @@ const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, co
   return intern(partitions, &p);
 }
 
-const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent,
-                                          const int64_t *tile, const int64_t *offset) {
+const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                             const int64_t *tile, const int64_t *offset,
+                                             const lgt_home *home) {
   lgt_partition p = {.kind = LGT_PARTITION_TILING, .ndim = ndim, .ncolour = 1};
+  int64_t skipped[LGT_MAX_DIM]; /* tiles between the one that begins at offset and the first that counts */
   for (int d = 0; d < ndim; d++) {
     p.extent[d] = extent[d];
     p.tile[d] = tile[d] < 1 ? 1 : tile[d];
     p.offset[d] = offset[d] % p.tile[d];
     if (p.offset[d] > 0) p.offset[d] -= p.tile[d];
+    skipped[d] = (p.offset[d] - offset[d]) / p.tile[d];
     int64_t grid = extent[d] > 0 ? (extent[d] - p.offset[d] + p.tile[d] - 1) / p.tile[d] : 1;
     p.grid[d] = (int32_t)grid;
     p.ncolour *= p.grid[d];
   }
   if (p.ncolour == 1) return lgt_partition_none(partitions, ndim, extent);
+  if (home) {
+    p.home = *home;
+    for (int j = 0; j < home->ndim; j++)
+      if (home->dim[j] >= 0) p.home.first[j] += (int32_t)skipped[home->dim[j]];
+  } else {
+    p.home.ndim = ndim;
+    for (int d = 0; d < ndim; d++) p.home.grid[d] = p.grid[d], p.home.dim[d] = (int8_t)d;
+  }
   return intern(partitions, &p);
+}
+
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                          const int64_t *tile, const int64_t *offset) {
+  return lgt_partition_tiling_at(partitions, ndim, extent, tile, offset, NULL);
 }
 
 const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent,
@@ -128,6 +151,83 @@ lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
     if (hi < r.hi[d]) r.hi[d] = hi;
   }
   return r;
+}
+
+/* ---- owners ------------------------------------------------------------------------------------------ */
+
+/* Tiles beyond the grid of owners belong to the last one there. */
+static int64_t owner_along(const lgt_home *home, int j, int64_t tile) {
+  int64_t at = home->first[j] + tile;
+  return at < 0 ? 0 : at >= home->grid[j] ? home->grid[j] - 1 : at;
+}
+
+static int64_t owner_count(const lgt_partition *p) {
+  int64_t n = 1;
+  for (int j = 0; j < p->home.ndim; j++) n *= p->home.grid[j];
+  return p->kind == LGT_PARTITION_TILING ? n : p->ncolour;
+}
+
+int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
+  int64_t tile[LGT_MAX_DIM], owner = colour;
+  if (p->kind == LGT_PARTITION_TILING) {
+    for (int d = p->ndim - 1; d >= 0; d--) tile[d] = colour % p->grid[d], colour /= p->grid[d];
+    owner = 0;
+    for (int j = 0; j < p->home.ndim; j++)
+      owner =
+          owner * p->home.grid[j] + owner_along(&p->home, j, p->home.dim[j] < 0 ? 0 : tile[p->home.dim[j]]);
+  }
+  return (int)(owner * domains / owner_count(p));
+}
+
+/* The box of tiles of one owner; false if it has none. */
+static bool tiles_of(const lgt_partition *p, int64_t owner, int64_t *lo, int64_t *hi) {
+  const lgt_home *home = &p->home;
+  for (int d = 0; d < p->ndim; d++) lo[d] = 0, hi[d] = p->grid[d];
+  for (int j = home->ndim - 1; j >= 0; j--) {
+    int64_t at = owner % home->grid[j];
+    int d = home->dim[j];
+    owner /= home->grid[j];
+    if (d < 0) {
+      if (owner_along(home, j, 0) != at) return false;
+      continue;
+    }
+    if (at > 0 && lo[d] < at - home->first[j]) lo[d] = at - home->first[j];
+    if (at < home->grid[j] - 1 && hi[d] > at - home->first[j] + 1) hi[d] = at - home->first[j] + 1;
+    if (lo[d] >= hi[d]) return false;
+  }
+  return true;
+}
+
+/* The first colour after `colour` in a box of tiles; -1: none. */
+static int next_in_box(const lgt_partition *p, const int64_t *lo, const int64_t *hi, int colour) {
+  int64_t tile[LGT_MAX_DIM], at = 0;
+  int d = 0;
+  for (int k = p->ndim - 1, c = colour + 1; k >= 0; k--) tile[k] = c % p->grid[k], c /= p->grid[k];
+  if (colour + 1 >= p->ncolour) return -1;
+  while (d < p->ndim && tile[d] >= lo[d] && tile[d] < hi[d]) d++;
+  if (d < p->ndim && tile[d] >= hi[d]) { /* carry */
+    do {
+      if (--d < 0) return -1;
+    } while (++tile[d] >= hi[d]);
+    d++;
+  }
+  for (; d < p->ndim; d++) tile[d] = lo[d];
+  for (int k = 0; k < p->ndim; k++) at = at * p->grid[k] + tile[k];
+  return (int)at;
+}
+
+int lgt_partition_next(const lgt_partition *p, int domains, int domain, int colour) {
+  int64_t owners = owner_count(p), first = (domain * owners + domains - 1) / domains,
+          end = ((domain + 1) * owners + domains - 1) / domains;
+  int best = -1;
+  if (p->kind != LGT_PARTITION_TILING)
+    return colour < first ? (int)(first < end ? first : -1) : colour + 1 < end ? colour + 1 : -1;
+  for (int64_t owner = first; owner < end; owner++) {
+    int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
+    int c = tiles_of(p, owner, lo, hi) ? next_in_box(p, lo, hi, colour) : -1;
+    if (c >= 0 && (best < 0 || c < best)) best = c;
+  }
+  return best;
 }
 
 bool lgt_partition_disjoint(const lgt_partition *p) {

@@ -69,8 +69,10 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
 static lgt_status check_config(const lgt_config *config) {
   if (config->cpus > MAX_CPUS)
     return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
-  if (config->domains > MAX_DOMAINS)
-    return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible", config->domains, MAX_DOMAINS);
+  int most = config->peers ? LGT_TRANSFER_FOLDS : MAX_DOMAINS;
+  if (config->domains > most)
+    return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible%s", config->domains, most,
+                   config->peers ? " on each rank" : "");
   return LGT_OK;
 }
 
@@ -92,24 +94,28 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
   if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
-  int domains = rt->config->domains;
-  lgt_map_init(&rt->map, &rt->stores, domains, memory_budget(rt->config));
+  lgt_peers *peers = rt->config->peers;
+  status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
+                        peers ? peers->size : 1, memory_budget(rt->config));
+  if (status) return status;
   rt->fuser = (lgt_fuser){.stores = &rt->stores,
                           .kernels = rt->kernels,
                           .config = rt->config,
                           .workers = lgt_exec_cpus(rt->exec),
                           .cache_bytes = cache_bytes(),
                           .collection_ns = COLLECTION_NS,
-                          .solver = {.partitions = &rt->partitions, .domains = domains}};
+                          .solver = {.partitions = &rt->partitions, .domains = rt->map.domains}};
   status = lgt_fuser_init(&rt->fuser);
   if (!status) status = add_copy_kinds(rt);
   rt->binder = (lgt_binder){.stores = &rt->stores,
                             .map = &rt->map,
                             .exec = rt->exec,
                             .fuser = &rt->fuser,
+                            .peers = peers,
                             .line_text = line_text,
                             .line_context = rt,
                             .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
+  if (peers) lgt_transfer_begin(&rt->binder);
   if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
   rt->front = (lgt_front){
@@ -165,9 +171,7 @@ void lgt_close(lgt_runtime *rt) {
     }
   if (rt->exec) lgt_bind_retire(&rt->binder, true);
   lgt_exec_free(rt->exec);
-  lgt_failure_release(rt->binder.failure);
-  lgt_failure_release(rt->binder.reserve);
-  lgt_arena_fini(&rt->binder.arena);
+  lgt_binder_fini(&rt->binder);
   lgt_fuser_fini(&rt->fuser);
   lgt_window_fini(&rt->window);
   lgt_map_fini(&rt->map);
@@ -336,10 +340,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     }
     flush->group++;
     lgt_bind_retire(&rt->binder, false);
-    while (rt->binder.njob > MAX_IN_FLIGHT) { /* far enough ahead: help */
-      lgt_bind_wait_first(&rt->binder);
-      lgt_bind_retire(&rt->binder, false);
-    }
+    lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "bind.h"
 #include "fuse.h"
+#include "transfer.h"
 #include "window.h"
 
 /* A flush that stopped in the middle, for the caller to collect its garbage. */

@@ -7,7 +7,7 @@
  * handles may share a store.
  *
  * A store lives while handles, recorded launches or recipes refer to it (`handles`, `refs`).  Where
- * its elements are is the mapper's business (map.h): `replica`, one for each memory domain.
+ * its elements are is the mapper's business (map.h): `replica`, `history`.
  *
  * Everything here belongs to the submitting thread.
  */
@@ -18,6 +18,7 @@
 
 typedef struct lgt_replica lgt_replica; /* map.h */
 typedef struct lgt_recipe lgt_recipe;   /* fuse.h */
+typedef struct lgt_history lgt_history; /* coherence.h */
 typedef struct lgt_failure lgt_failure; /* task.h */
 struct lgt_partition;
 
@@ -36,7 +37,8 @@ typedef struct lgt_store {
   uint16_t number;        /* in that window */
   int32_t uses;           /* references by the calls of that window */
 
-  lgt_replica *replica;   /* owned, one for each domain; NULL until it has an instance */
+  lgt_replica *replica;   /* owned, one for each domain of this rank; NULL until it has an instance */
+  lgt_history *history;   /* owned; with several domains: who has which elements */
   const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;   /* which of the recipe's results it is */

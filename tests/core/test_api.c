@@ -348,7 +348,7 @@ TEST(only_attached_arrays_are_detached) {
   CHECK(!lgt_array_copy_out(rt, x, data) && data[7] == 7);
   int64_t live = lgt_mem_live();
   released = 0;
-  static const int nth[] = {1, 2, 2}; /* an attempt uses records that an earlier one has left */
+  static const int nth[] = {1, 2, 1}; /* an attempt uses records that an earlier one has left */
   for (int i = 0; i < 3; i++) {
     lgt_mem_fail_at(nth[i]);
     lgt_id y = lgt_array_attach(rt, LAYOUT(rt, x), data, count_release, NULL);

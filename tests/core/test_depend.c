@@ -37,7 +37,7 @@ static lgt_status run(lgt_step *step, int chunk) {
 static void setup(void) {
   const lgt_layout *root = lgt_layout_at(&stores, lgt_stores_dense(&stores, LGT_INT32, 0, NULL));
   lgt_rect point = {.ndim = 0};
-  lgt_map_init(&map, &stores, 1, 1 << 20);
+  lgt_map_init(&map, &stores, 1, 0, 1, 1 << 20);
   for (int i = 0; i < INSTANCES; i++) {
     inst[i] = lgt_instance_new(&map, 0, root, &point);
     *(int *)inst[i]->data = -1;

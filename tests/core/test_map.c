@@ -1,14 +1,8 @@
-/* test_map.c - instances, the pool, and what moves between domains, against bitmaps.
- *
- * The model of a store keeps, for each element and domain, whether the newest value is there.  A fetch must
- * copy exactly what is missing and somebody has, each element once, from somebody who has it.
- */
+/* test_map.c - instances, the pool, and copies. */
 #include "check.h"
 #include "loops.h"
 #include "map.h"
 #include "mem.h"
-
-enum { SIDE = 6, MOST = SIDE * SIDE, MAX_DOMAINS = 4 };
 
 static lgt_stores stores;
 
@@ -20,7 +14,7 @@ static const lgt_layout *root_of(int dtype, int ndim, const int64_t *shape) {
 
 TEST(released_memory_is_used_again) {
   lgt_map map;
-  lgt_map_init(&map, &stores, 1, 1 << 30);
+  lgt_map_init(&map, &stores, 1, 0, 1, 1 << 30);
   const lgt_layout *root = root_of(LGT_FLOAT64, 1, (int64_t[]){1000});
   lgt_rect all = lgt_rect_of_shape(1, root->shape);
   lgt_instance *a = lgt_instance_new(&map, 0, root, &all);
@@ -47,7 +41,7 @@ TEST(released_memory_is_used_again) {
 TEST(blocks_of_every_size_come_and_go) {
   enum { N = 60 };
   lgt_map map;
-  lgt_map_init(&map, &stores, 1, (int64_t)1 << 32);
+  lgt_map_init(&map, &stores, 1, 0, 1, (int64_t)1 << 32);
   lgt_instance *inst[N] = {NULL};
   for (int round = 0; round < 4000; round++) {
     int i = random_below(N);
@@ -76,7 +70,7 @@ TEST(blocks_of_every_size_come_and_go) {
 
 TEST(the_budget_counts_free_blocks_only_until_they_are_needed) {
   lgt_map map;
-  lgt_map_init(&map, &stores, 1, 100000);
+  lgt_map_init(&map, &stores, 1, 0, 1, 100000);
   lgt_instance *inst[4];
   lgt_rect small = {.ndim = 1, .hi = {20000}}, large = {.ndim = 1, .hi = {80000}};
   const lgt_layout *root = root_of(LGT_UINT8, 1, (int64_t[]){80000});
@@ -108,7 +102,7 @@ TEST(the_budget_counts_free_blocks_only_until_they_are_needed) {
 TEST(attached_memory_is_not_freed) {
   lgt_map map;
   double memory[6] = {1, 2, 3, 4, 5, 6};
-  lgt_map_init(&map, &stores, 1, 1000);
+  lgt_map_init(&map, &stores, 1, 0, 1, 1000);
   lgt_instance *inst = lgt_instance_attach(&map, root_of(LGT_FLOAT64, 2, (int64_t[]){2, 3}), memory);
   CHECK(inst && inst->bytes == 0 && map.live == 0);
   CHECK(lgt_instance_at(inst, (int64_t[]){1, 2}) == (char *)&memory[5]);
@@ -136,7 +130,7 @@ static bool next(int ndim, const int64_t *shape, int64_t *x) {
 
 TEST(a_copy_moves_its_rect) {
   lgt_map map;
-  lgt_map_init(&map, &stores, 2, 1 << 20);
+  lgt_map_init(&map, &stores, 2, 0, 1, 1 << 20);
   for (int round = 0; round < 500; round++) {
     int ndim = random_below(4);
     int64_t shape[3] = {1 + random_below(5), 1 + random_below(5), 1 + random_below(5)}, x[LGT_MAX_DIM] = {0};
@@ -152,8 +146,13 @@ TEST(a_copy_moves_its_rect) {
     int n = 0;
     do *(int32_t *)lgt_instance_at(from, x) = n++;
     while (next(ndim, shape, x));
-    lgt_copy copy = {from, to, rect};
-    lgt_copy_run(&copy);
+    int64_t at = random_below(5); /* at once, or through a message */
+    lgt_instance *buffer = random_below(2) ? lgt_instance_buffer(&map, 4, at + lgt_rect_size(&rect)) : NULL;
+    if (buffer) lgt_copy_run(&(lgt_copy){from, buffer, rect, -1, at});
+    if (lgt_instance_contiguous(from, &rect) && buffer && !lgt_rect_empty(&rect))
+      CHECK(!memcmp(lgt_instance_at(from, rect.lo), buffer->data + 4 * at, 4 * (size_t)lgt_rect_size(&rect)));
+    lgt_copy_run(buffer ? &(lgt_copy){buffer, to, rect, at, -1} : &(lgt_copy){from, to, rect, -1, -1});
+    lgt_instance_release(&map, buffer);
     memset(x, 0, sizeof x);
     n = 0;
     do {
@@ -170,119 +169,6 @@ TEST(a_copy_moves_its_rect) {
   lgt_map_fini(&map);
 }
 
-/* ---- replicas -------------------------------------------------------------------------------------------- */
-
-typedef struct model {
-  int domains;
-  bool valid[MAX_DOMAINS][MOST];
-  int value[MOST]; /* the newest; 0: never written */
-} model;
-
-static lgt_rect point_of(int e) {
-  return (lgt_rect){.ndim = 2, .lo = {e / SIDE, e % SIDE}, .hi = {e / SIDE + 1, e % SIDE + 1}};
-}
-static bool holds(const lgt_rect *r, int e) {
-  lgt_rect p = point_of(e);
-  return lgt_rect_contains(r, &p);
-}
-static int *element(const lgt_store *store, int domain, int e) {
-  return (int *)lgt_instance_at(store->replica[domain].inst, (int64_t[]){e / SIDE, e % SIDE});
-}
-
-/* What lgt says is valid is what the model says, and holds the newest values. */
-static bool agrees(const model *m, const lgt_store *store) {
-  for (int d = 0; d < m->domains; d++)
-    for (int e = 0; e < MOST; e++) {
-      lgt_rect p = point_of(e);
-      if (lgt_region_contains(&store->replica[d].valid, &p) != m->valid[d][e]) return false;
-      if (m->valid[d][e] && m->value[e] && *element(store, d, e) != m->value[e]) return false;
-    }
-  return true;
-}
-
-static bool fetch(model *m, lgt_map *map, lgt_store *store, int domain, const lgt_rect *rect, bool fail) {
-  lgt_copy *copies = NULL;
-  int count = 0, room = 0, moved[MOST] = {0};
-  int64_t before = map->copied, expected = 0;
-  lgt_mem_fail_at(fail ? 1 + random_below(3) : 0);
-  bool good = lgt_store_fetch(map, store, domain, rect, &copies, &count, &room);
-  lgt_mem_fail_at(0);
-  if (good) {
-    for (int i = 0; i < count; i++) {
-      int from = copies[i].from->domain;
-      if (copies[i].to != store->replica[domain].inst || from == domain) return false;
-      for (int e = 0; e < MOST; e++)
-        if (holds(&copies[i].rect, e)) {
-          if (!m->valid[from][e] || !holds(rect, e)) return false;
-          moved[e]++;
-        }
-      lgt_copy_run(&copies[i]);
-    }
-    for (int e = 0; e < MOST; e++) {
-      bool somebody = false;
-      for (int d = 0; d < m->domains; d++) somebody |= m->valid[d][e];
-      bool missing = holds(rect, e) && !m->valid[domain][e] && somebody;
-      if (moved[e] != missing) return false;
-      expected += missing;
-      if (holds(rect, e)) m->valid[domain][e] = true;
-    }
-    if (map->copied - before != expected * 4) return false;
-    if (!lgt_region_add(&store->replica[domain].valid, rect)) return false;
-  } else if (!fail) {
-    return false;
-  }
-  lgt_mem_free(copies);
-  return agrees(m, store);
-}
-
-TEST(exactly_what_is_missing_moves) {
-  lgt_map map;
-  int64_t live = lgt_mem_live();
-  int64_t shape[] = {SIDE, SIDE};
-  const lgt_layout *root = root_of(LGT_INT32, 2, shape);
-  lgt_rect all = lgt_rect_of_shape(2, shape);
-  int version = 0;
-  for (int round = 0; round < 300; round++) {
-    model m = {.domains = 1 + random_below(MAX_DOMAINS)};
-    lgt_map_init(&map, &stores, m.domains, 1 << 20);
-    lgt_store *store = lgt_store_new(&stores, lgt_stores_dense(&stores, LGT_INT32, 2, shape));
-    CHECK(lgt_store_replicas(&map, store) == store->replica);
-    CHECK(lgt_store_replicas(&map, store) == store->replica);
-    for (int d = 0; d < m.domains; d++) {
-      lgt_instance *inst = lgt_instance_new(&map, d, root, &all);
-      lgt_replica_set(&map, &store->replica[d], inst);
-      CHECK_EQ(inst->owners, 1);
-    }
-    for (int step = 0; step < 30; step++) {
-      int domain = random_below(m.domains);
-      lgt_rect rect = random_rect(2, shape);
-      if (random_below(2)) {
-        CHECK(fetch(&m, &map, store, domain, &rect, random_below(4) == 0));
-        continue;
-      }
-      lgt_mem_fail_at(random_below(3));
-      bool good = lgt_store_written(&map, store, domain, &rect);
-      lgt_mem_fail_at(0);
-      if (!good) {
-        CHECK(agrees(&m, store));
-        CHECK(lgt_store_written(&map, store, domain, &rect));
-      }
-      version++;
-      for (int e = 0; e < MOST; e++)
-        if (holds(&rect, e)) {
-          for (int d = 0; d < m.domains; d++) m.valid[d][e] = d == domain;
-          m.value[e] = *element(store, domain, e) = version;
-        }
-      CHECK(agrees(&m, store));
-    }
-    lgt_store_forget(&map, store);
-    CHECK(!store->replica && map.live == 0);
-    lgt_store_recycle(&stores, store);
-    lgt_map_fini(&map);
-  }
-  CHECK_EQ(lgt_mem_live(), live);
-}
-
 int main(void) {
   if (lgt_stores_init(&stores)) return 1;
   RUN(released_memory_is_used_again);
@@ -290,7 +176,6 @@ int main(void) {
   RUN(the_budget_counts_free_blocks_only_until_they_are_needed);
   RUN(attached_memory_is_not_freed);
   RUN(a_copy_moves_its_rect);
-  RUN(exactly_what_is_missing_moves);
   lgt_stores_fini(&stores);
   return check_done() || lgt_mem_live() != 0;
 }

@@ -1,0 +1,179 @@
+/* footprint.c - see footprint.h. */
+#include "footprint.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+lgt_status lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local) {
+  *footprints = (lgt_footprints){.stores = stores, .domains = domains, .local = local, .mask = 255};
+  footprints->table = lgt_mem_zalloc(((size_t)footprints->mask + 1) * sizeof *footprints->table);
+  return footprints->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of footprints");
+}
+
+void lgt_footprints_fini(lgt_footprints *footprints) {
+  for (uint32_t i = 0; footprints->table && i <= footprints->mask; i++) lgt_mem_free(footprints->table[i]);
+  lgt_mem_free(footprints->table);
+  *footprints = (lgt_footprints){0};
+}
+
+/* ---- interning -------------------------------------------------------------------------------------- */
+
+static bool equal(const lgt_footprint *a, const lgt_footprint *b) {
+  return a->hash == b->hash && a->launch == b->launch && a->layout == b->layout && a->target == b->target &&
+         !memcmp(&a->align, &b->align, sizeof a->align) && lgt_rect_equal(&a->whole, &b->whole);
+}
+
+static bool grow(lgt_footprints *footprints) {
+  uint32_t mask = footprints->mask * 2 + 1;
+  lgt_footprint **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
+  if (!table) return false;
+  for (uint32_t i = 0; i <= footprints->mask; i++) {
+    if (!footprints->table[i]) continue;
+    uint32_t k = (uint32_t)footprints->table[i]->hash & mask;
+    while (table[k]) k = (k + 1) & mask;
+    table[k] = footprints->table[i];
+  }
+  lgt_mem_free(footprints->table);
+  footprints->table = table;
+  footprints->mask = mask;
+  return true;
+}
+
+static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footprint *fp) {
+  if (footprints->count * 2 > footprints->mask && !grow(footprints)) goto fail;
+  uint32_t i = (uint32_t)fp->hash & footprints->mask;
+  for (; footprints->table[i]; i = (i + 1) & footprints->mask)
+    if (equal(footprints->table[i], fp)) return footprints->table[i];
+  lgt_footprint *copy = lgt_mem_alloc(sizeof *copy);
+  if (!copy) goto fail;
+  *copy = *fp;
+  footprints->count++;
+  return footprints->table[i] = copy;
+fail:
+  lgt_err(LGT_NO_MEMORY, "out of memory for a footprint");
+  return NULL;
+}
+
+static lgt_rect root_rect(const lgt_layout *layout, const lgt_alignment *align, bool target,
+                          const lgt_rect *tile) {
+  lgt_rect view = lgt_space_view_rect(layout, align, tile);
+  return target ? lgt_layout_target_rect(layout, view) : lgt_layout_root_rect(layout, &view);
+}
+
+const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layout, const lgt_alignment *align,
+                                      const lgt_partition *launch, bool target) {
+  const lgt_layout *l = lgt_layout_at(footprints->stores, layout);
+  lgt_footprint fp;
+  memset(&fp, 0, sizeof fp);
+  fp.launch = launch;
+  fp.layout = layout;
+  fp.target = target;
+  memset(fp.align.to, -1, sizeof fp.align.to);
+  for (int d = 0; d < l->ndim; d++) { /* what lies beyond is nobody's */
+    fp.align.to[d] = align->to[d];
+    fp.align.below[d] = align->below[d];
+    fp.align.above[d] = align->above[d];
+  }
+  uint64_t key[4] = {layout, target, (uint64_t)(uintptr_t)launch, XXH3_64bits(&fp.align, sizeof fp.align)};
+  fp.hash = XXH3_64bits(key, sizeof key);
+  lgt_rect space = lgt_rect_of_shape(launch->ndim, launch->extent);
+  fp.whole = root_rect(l, align, target, &space);
+  fp.exact = lgt_layout_exact(l);
+  return intern(footprints, &fp);
+}
+
+const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const lgt_rect *rect) {
+  lgt_footprint fp;
+  memset(&fp, 0, sizeof fp);
+  fp.whole.ndim = rect->ndim;
+  for (int d = 0; d < rect->ndim; d++) fp.whole.lo[d] = rect->lo[d], fp.whole.hi[d] = rect->hi[d];
+  fp.exact = true;
+  fp.hash = XXH3_64bits(&fp.whole, sizeof fp.whole);
+  return intern(footprints, &fp);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------ */
+
+static lgt_rect colour_rect(const lgt_footprints *footprints, const lgt_footprint *fp, int colour) {
+  lgt_rect tile = lgt_partition_rect(fp->launch, colour);
+  if (lgt_rect_empty(&tile)) { /* no work: nothing is touched, not even what does not depend on the tile */
+    lgt_rect none = fp->whole;
+    for (int d = 0; d < none.ndim; d++) none.hi[d] = none.lo[d];
+    return none;
+  }
+  return root_rect(lgt_layout_at(footprints->stores, fp->layout), &fp->align, fp->target, &tile);
+}
+
+int lgt_footprint_next(const lgt_footprints *footprints, const lgt_footprint *fp, int domain, int i,
+                       lgt_rect *rect) {
+  if (!fp->launch) {
+    *rect = fp->whole;
+    return i < 0 && domain % footprints->local == 0 ? 0 : -1;
+  }
+  i = lgt_partition_next(fp->launch, footprints->domains, domain, i);
+  if (i >= 0) *rect = colour_rect(footprints, fp, i);
+  return i;
+}
+
+/* Narrow down the tiles along one dimension of the view, from where the place lies in the root. */
+static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, int64_t step) {
+  const lgt_footprint *fp = near->footprint;
+  int r = l->dim[d], k = fp->align.to[d];
+  if (r < 0 || step == 0) return true;
+  /* View coordinates v with lo <= begin + v * step < hi. */
+  int64_t lo = near->place.lo[r] - begin, hi = near->place.hi[r] - 1 - begin;
+  int64_t a = step > 0 ? lo : -hi, b = step > 0 ? hi : -lo, s = step > 0 ? step : -step;
+  a = a > 0 ? (a + s - 1) / s : 0;
+  /* What lies between two elements of a coarse view belongs to the box of the tile that has both. */
+  if (s > 1) a = a > 0 ? a - 1 : 0;
+  b = b < 0 ? -1 : (b + s - 1) / s;
+  if (b >= l->shape[d]) b = l->shape[d] - 1;
+  if (a > b) return false;
+  if (k < 0 || (l->shape[d] == 1 && fp->launch->extent[k] != 1)) return true;
+  int64_t first = a - fp->align.above[d], last = b + fp->align.below[d];
+  const lgt_partition *p = fp->launch;
+  if (first < 0) first = 0;
+  if (last >= p->extent[k]) last = p->extent[k] - 1;
+  if (first > last) return false;
+  first = (first - p->offset[k]) / p->tile[k];
+  last = (last - p->offset[k]) / p->tile[k];
+  if (near->lo[k] < first) near->lo[k] = first;
+  if (near->hi[k] > last + 1) near->hi[k] = last + 1;
+  return near->lo[k] < near->hi[k];
+}
+
+void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_footprint *fp,
+                    const lgt_rect *place) {
+  const lgt_layout *l = lgt_layout_at(footprints->stores, fp->layout);
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
+  near->footprints = footprints;
+  near->footprint = fp;
+  near->more = lgt_rect_intersect(&fp->whole, place, &near->place);
+  if (!near->more) return;
+  lgt_assert(fp->launch->kind == LGT_PARTITION_TILING && !(l->flags & LGT_LAYOUT_RESHAPED));
+  lgt_layout_walk(l, begin, step);
+  for (int k = 0; k < fp->launch->ndim; k++) near->lo[k] = 0, near->hi[k] = fp->launch->grid[k];
+  for (int d = 0; d < l->ndim && near->more; d++)
+    near->more = narrow(near, l, d, begin[l->dim[d] < 0 ? 0 : l->dim[d]], step[d]);
+  memcpy(near->at, near->lo, sizeof near->at);
+}
+
+bool lgt_near_next(lgt_near *near) {
+  const lgt_partition *p = near->footprint->launch;
+  while (near->more) {
+    int colour = 0;
+    lgt_rect common;
+    for (int k = 0; k < p->ndim; k++) colour = colour * p->grid[k] + (int)near->at[k];
+    int k = p->ndim - 1;
+    for (; k >= 0; k--) {
+      if (++near->at[k] < near->hi[k]) break;
+      near->at[k] = near->lo[k];
+    }
+    near->more = k >= 0;
+    near->rect = colour_rect(near->footprints, near->footprint, colour);
+    if (!lgt_rect_intersect(&near->rect, &near->place, &common)) continue;
+    near->domain = lgt_partition_domain(p, near->footprints->domains, colour);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,61 @@
+/* footprint.h - which elements of a store each domain touches through one argument of a launch.
+ *
+ * A footprint is a view, how it lies in the launch's space, and the partition of that space: it answers, for any
+ * domain, which rects of the root the domain's colours touch, and for any rect which colours touch it, at a cost
+ * that does not depend on the number of domains.  Footprints are interned: two are equal exactly when their
+ * pointers are.
+ *
+ * One kind is without colours: *everywhere*, a rect that the first domain of every rank touches.  That is what
+ * launches of a single colour do, which every rank runs, what values that the script looks at are read by, and
+ * how the results of reductions over several colours are left.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_FOOTPRINT_H
+#define LGT_FOOTPRINT_H
+
+#include "constraint.h"
+
+typedef struct lgt_footprint {
+  const lgt_partition *launch; /* NULL: everywhere */
+  uint32_t layout;             /* with colours */
+  lgt_alignment align;         /* with colours */
+  bool target;                 /* of a reduction: has its elements also where there is nothing to reduce */
+  lgt_rect whole;              /* all that is touched lies in it */
+  bool exact;                  /* and all of it is touched */
+  uint64_t hash;
+} lgt_footprint;
+
+typedef struct lgt_footprints {
+  const lgt_stores *stores; /* borrowed */
+  int domains, local;       /* in all; on each rank */
+  lgt_footprint **table;    /* owned, open addressing */
+  uint32_t count, mask;
+} lgt_footprints;
+
+lgt_status lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local);
+void lgt_footprints_fini(lgt_footprints *footprints);
+
+/* NULL with an error when out of memory. */
+const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layout, const lgt_alignment *align,
+                                      const lgt_partition *launch, bool target);
+const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const lgt_rect *rect);
+
+/* The rects that a domain touches: for (i = -1; (i = lgt_footprint_next(f, fp, domain, i, &rect)) >= 0;).  A rect may
+ * be empty. */
+int lgt_footprint_next(const lgt_footprints *footprints, const lgt_footprint *footprint, int domain, int i, lgt_rect *rect);
+/* The colours of a footprint that has some whose rects may meet `place`, with their rects and domains:
+ * begin, then next until false. */
+typedef struct lgt_near {
+  const lgt_footprints *footprints;
+  const lgt_footprint *footprint;
+  lgt_rect place;
+  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM], at[LGT_MAX_DIM]; /* tiles */
+  bool more;
+  int domain;    /* out */
+  lgt_rect rect; /* out: never empty, meets the place */
+} lgt_near;
+void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_footprint *footprint, const lgt_rect *place);
+bool lgt_near_next(lgt_near *near);
+
+#endif

@@ -1,0 +1,307 @@
+/* transfer.c - see transfer.h. */
+#include "transfer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum post_kind { SEND, RECV, BROADCAST, GATHER, FOLD } post_kind;
+
+struct lgt_post {
+  post_kind kind;
+  bool spoiled; /* there is nothing to send, or nowhere to receive into */
+  int peer;     /* BROADCAST: the root */
+  uint64_t tag;
+  char *data;
+  size_t bytes;
+  int64_t *offset;  /* GATHER: owned with the job */
+  int redop, dtype; /* FOLD */
+  int64_t *at, n;
+  lgt_transfer *message; /* once posted */
+  lgt_job *next;         /* among the posted ones */
+};
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory for a message"); }
+
+uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
+  if (domain != LGT_TRANSFER_FOLDS) domain %= binder->map->local;
+  uint64_t place = (uint64_t)touch << 6 | (uint64_t)domain;
+  return ((uint64_t)binder->exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 40) - 1);
+}
+
+/* ---- looking after messages ------------------------------------------------------------------------- */
+
+static void post(lgt_binder *binder, lgt_job *job) {
+  lgt_peers *peers = binder->peers;
+  struct lgt_post *p = job->post;
+  bool good = !p->spoiled && !job->task.status;
+  switch (p->kind) {
+    case SEND:
+      p->message = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
+      break;
+    case RECV:
+      p->message = peers->recv(peers, p->peer, p->tag, p->data, p->bytes);
+      break;
+    case BROADCAST:
+      p->message = peers->broadcast(peers, p->tag, p->peer, p->data, p->bytes, good);
+      break;
+    case GATHER:
+      p->message = peers->allgather(peers, p->tag, p->data, p->offset, good);
+      break;
+    case FOLD:
+      p->message = peers->allreduce(peers, p->tag, p->redop, p->dtype, p->data, p->at, p->n, good);
+      break;
+  }
+  if (!p->message) peers->abort(peers, lgt_message()); /* the others count on this message */
+  p->next = NULL;
+  *binder->posted_end = job;
+  binder->posted_end = &p->next;
+}
+
+static bool finish(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_job **link = &binder->posted; *link;) {
+    lgt_job *job = *link;
+    bool intact = true;
+    if (!binder->peers->done(binder->peers, job->post->message, &intact)) {
+      link = &job->post->next;
+      continue;
+    }
+    *link = job->post->next;
+    if (!*link) binder->posted_end = link;
+    some = true;
+    bool failed = job->post->spoiled || (!intact && job->post->kind != SEND);
+    lgt_exec_finish(binder->exec, &job->task, failed ? LGT_TASK_FAILED : LGT_OK,
+                    "a task on another rank failed");
+  }
+  return some;
+}
+
+static bool begin_ready(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec)); some = true) post(binder, (lgt_job *)task);
+  return some;
+}
+
+bool lgt_transfer_move(lgt_binder *binder) {
+  bool some = begin_ready(binder);
+  some |= binder->posted && binder->peers->progress(binder->peers);
+  return finish(binder) || some;
+}
+
+typedef struct sleeper {
+  lgt_binder *binder;
+  bool (*ready)(void *);
+  void *context;
+} sleeper;
+
+static bool stirs(void *context) {
+  sleeper *s = context;
+  return s->ready(s->context) || finish(s->binder);
+}
+
+static bool move(void *context) { return lgt_transfer_move(context); }
+
+static void sleep_for_messages(void *context, bool (*ready)(void *), void *exec) {
+  lgt_binder *binder = context;
+  sleeper s = {binder, ready, exec};
+  char what[96] = "for other tasks";
+  if (binder->posted) {
+    const struct lgt_post *p = binder->posted->post;
+    if (p->kind == RECV) snprintf(what, sizeof what, "for %zu bytes from rank %d", p->bytes, p->peer);
+    else if (p->kind == SEND) snprintf(what, sizeof what, "for rank %d to take %zu bytes", p->peer, p->bytes);
+    else snprintf(what, sizeof what, "for all ranks to share %zu bytes", p->bytes);
+  }
+  binder->peers->until(binder->peers, stirs, &s, what);
+}
+
+static void wake(void *context) {
+  lgt_peers *peers = ((lgt_binder *)context)->peers;
+  peers->wake(peers);
+}
+
+void lgt_transfer_begin(lgt_binder *binder) {
+  binder->posted_end = &binder->posted;
+  lgt_exec_look_after(binder->exec, &(lgt_outside){move, sleep_for_messages, wake, binder});
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------ */
+
+static lgt_status copy_run(lgt_step *step, int chunk) {
+  (void)chunk;
+  lgt_copy_run(step->data);
+  return LGT_OK;
+}
+
+lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
+  void *memory;
+  lgt_job *job = lgt_job_new(count, count + 1, (size_t)count * sizeof *copies, &memory);
+  if (!job) return LGT_NO_MEMORY;
+  lgt_copy *own = memory;
+  lgt_instance *to = copies[0].to;
+  for (int i = 0; i < count; i++) {
+    own[i] = copies[i];
+    lgt_job_step(job, &own[i], copy_run);
+    int64_t bytes = lgt_rect_size(&copies[i].rect) * copies[i].from->elem;
+    job->task.cost += 2 * bytes;
+    if (copies[i].from_at < 0 && copies[i].to_at < 0) binder->map->copied += bytes;
+    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
+            copies[i].from->domain + 1, to->domain + 1);
+    /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
+    if (copies[i].from->failure && !to->failure) to->failure = lgt_failure_retain(copies[i].from->failure);
+    bool known = false;
+    for (int k = 0; k < job->nread; k++) known |= job->touched[k] == copies[i].from;
+    if (!known) job->touched[job->nread++] = copies[i].from;
+  }
+  job->ntouched = job->nread;
+  job->touched[job->ntouched++] = to;
+  return lgt_job_submit(binder, job);
+}
+
+/* Submit a message that reads or writes (all of) an instance; NULL: none. */
+static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_instance *inst,
+                         lgt_instance *other, bool writes) {
+  void *memory;
+  size_t offsets = p->kind == GATHER ? ((size_t)binder->peers->size + 1) * sizeof *p->offset : 0;
+  lgt_job *job = lgt_job_new(0, 2, sizeof *p + offsets, &memory);
+  if (!job) return LGT_NO_MEMORY;
+  job->post = memory;
+  *job->post = *p;
+  if (offsets) job->post->offset = memcpy(job->post + 1, p->offset, offsets);
+  job->task.outside = true;
+  if (inst) job->touched[job->ntouched++] = inst;
+  if (other) job->touched[job->ntouched++] = other;
+  job->nread = writes ? 0 : job->ntouched;
+  if (inst && inst->failure) job->post->spoiled = true;
+  lgt_status status = lgt_job_submit(binder, job);
+  begin_ready(binder); /* the sooner the better */
+  return status;
+}
+
+static bool complete(const lgt_part *part, int n) {
+  bool all = true;
+  for (int i = 0; i < n; i++) all &= part[i].inst != NULL;
+  return all;
+}
+
+static int64_t elements(const lgt_part *part, int n) {
+  int64_t sum = 0;
+  for (int i = 0; i < n; i++) sum += lgt_rect_size(&part[i].rect);
+  return sum;
+}
+
+/* Copy the parts of a buffer, the first at element `at`, to it or out of it.  Those of one instance come together. */
+static lgt_status copy_parts(lgt_binder *binder, const lgt_part *part, int n, lgt_instance *buffer,
+                             int64_t at, bool into) {
+  lgt_copy *copies = lgt_mem_alloc((size_t)n * sizeof *copies);
+  lgt_status status = copies ? LGT_OK : no_memory();
+  for (int i = 0; i < n && !status; i++) {
+    copies[i] = into ? (lgt_copy){part[i].inst, buffer, part[i].rect, -1, at}
+                     : (lgt_copy){buffer, part[i].inst, part[i].rect, at, -1};
+    at += lgt_rect_size(&part[i].rect);
+  }
+  for (int i = 0; i < n && !status;) { /* copies of one task have one target */
+    int k = i + 1;
+    while (k < n && copies[k].to == copies[i].to) k++;
+    status = lgt_transfer_copy(binder, copies + i, k - i);
+    i = k;
+  }
+  lgt_mem_free(copies);
+  return status;
+}
+
+lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n,
+                             int elem) {
+  int64_t count = elements(part, n);
+  struct lgt_post p = {.kind = SEND, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
+  binder->sent += count * elem;
+  binder->messages++;
+  if (!complete(part, n)) {
+    p.spoiled = true;
+    return submit(binder, &p, NULL, NULL, false);
+  }
+  if (n == 1 && lgt_instance_contiguous(part->inst, &part->rect)) {
+    p.data = lgt_instance_at(part->inst, part->rect.lo);
+    return submit(binder, &p, part->inst, NULL, false);
+  }
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count);
+  p.spoiled = !buffer;
+  p.data = buffer ? buffer->data : NULL;
+  lgt_status status = buffer ? copy_parts(binder, part, n, buffer, 0, true) : LGT_OK;
+  if (!status) status = submit(binder, &p, buffer, NULL, false);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n,
+                             int elem) {
+  int64_t count = elements(part, n);
+  struct lgt_post p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
+  bool direct = n == 1 && part->inst && lgt_instance_contiguous(part->inst, &part->rect);
+  if (direct) {
+    p.data = lgt_instance_at(part->inst, part->rect.lo);
+    return submit(binder, &p, part->inst, NULL, true);
+  }
+  lgt_instance *buffer = complete(part, n) ? lgt_instance_buffer(binder->map, elem, count) : NULL;
+  p.data = buffer ? buffer->data : NULL;
+  p.spoiled = !buffer;
+  if (!buffer) p.bytes = 0;
+  lgt_status status = submit(binder, &p, buffer, NULL, true);
+  if (!status && buffer) status = copy_parts(binder, part, n, buffer, 0, false);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+/* Where each rank's parts begin, in elements; the parts come in the order of the ranks. */
+static int64_t *rank_offsets(const lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
+  int64_t *offset = lgt_mem_zalloc(((size_t)binder->peers->size + 1) * sizeof *offset);
+  for (int i = 0; offset && i < n; i++) offset[owner[i] + 1] += lgt_rect_size(&part[i].rect);
+  for (int r = 0; offset && r < binder->peers->size; r++) offset[r + 1] += offset[r];
+  return offset;
+}
+
+lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n,
+                              int elem) {
+  int me = binder->peers->rank, first = 0, end;
+  int64_t count = elements(part, n), *offset = rank_offsets(binder, part, owner, n);
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count);
+  if (!offset || !buffer)
+    binder->peers->abort(binder->peers, "out of memory for elements that all ranks need");
+  while (first < n && owner[first] < me) first++;
+  for (end = first; end < n && owner[end] == me;) end++;
+  bool whole = complete(part + first, end - first);
+  struct lgt_post p = {.kind = owner[0] == owner[n - 1] ? BROADCAST : GATHER,
+                       .spoiled = !whole,
+                       .peer = owner[0],
+                       .tag = tag,
+                       .data = buffer->data,
+                       .bytes = (size_t)(count * elem),
+                       .offset = offset};
+  if (end > first) binder->sent += (offset[me + 1] - offset[me]) * elem, binder->messages++;
+  lgt_status status = LGT_OK;
+  if (whole && end > first) status = copy_parts(binder, part + first, end - first, buffer, offset[me], true);
+  for (int r = 0; r <= binder->peers->size; r++) offset[r] *= elem;
+  if (!status) status = submit(binder, &p, buffer, NULL, true);
+  if (!status && first > 0 && complete(part, first))
+    status = copy_parts(binder, part, first, buffer, 0, false);
+  if (!status && end < n && complete(part + end, n - end))
+    status = copy_parts(binder, part + end, n - end, buffer, offset[me + 1] / elem, false);
+  lgt_mem_free(offset);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value,
+                             lgt_instance *at, int64_t n) {
+  struct lgt_post p = {.kind = FOLD,
+                       .spoiled = !value,
+                       .tag = tag,
+                       .data = value ? value->data : NULL,
+                       .bytes = (size_t)n * (size_t)lgt_dtype_size(dtype),
+                       .redop = redop,
+                       .dtype = dtype,
+                       .at = at ? (int64_t *)at->data : NULL,
+                       .n = n};
+  binder->sent += (int64_t)p.bytes;
+  binder->messages++;
+  return submit(binder, &p, value, at, true);
+}

@@ -1,0 +1,46 @@
+/* transfer.h - copies between instances and messages between ranks, as tasks.
+ *
+ * A message that is one contiguous piece of an instance goes from and to that; any other is put together in a buffer
+ * by a copy before, or taken apart by one after.  Its tag is made of the *exchange* it belongs to, a position in the
+ * stream, and its place there, so both sides know it.
+ *
+ * A message is posted whatever happened: if what should be sent failed, or there is no memory to send from or to
+ * receive into, the peer is told by a message without contents, and what arrives for nobody is dropped.  So the
+ * messages of a run do not depend on failures.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_TRANSFER_H
+#define LGT_TRANSFER_H
+
+#include "job.h"
+
+/* A part of a message: where it lies. */
+typedef struct lgt_part {
+  lgt_instance *inst; /* borrowed; NULL: nowhere (there was no memory, or the contents failed) */
+  lgt_rect rect;
+} lgt_part;
+
+enum { LGT_TRANSFER_FOLDS = 63 }; /* in place of a domain, in tags of what all ranks fold */
+
+/* The place of a message within the binder's current exchange. */
+uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain);
+
+/* Copies of one store to one instance. */
+lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int count);
+/* One message of n parts. */
+lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n, int elem);
+lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n, int elem);
+/* Parts of all ranks, in the order of the ranks, to all of them: `owner` says whose each is; for its owner `part` is
+ * where it is, for the others where it goes. */
+lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n, int elem);
+/* Fold the n elements (of operator's type `dtype`) at the beginning of every rank's instance, and of that of positions
+ * (or NULL), in the order of the ranks. */
+lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at, int64_t n);
+
+/* Begin the messages that are ready and finish those that are done; true if something happened. */
+bool lgt_transfer_move(lgt_binder *binder);
+/* The executor shall look after messages. */
+void lgt_transfer_begin(lgt_binder *binder);
+
+#endif
