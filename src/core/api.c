@@ -188,9 +188,10 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
 }
 
 /* The newest elements of a rect in one instance, with nothing in flight on it. */
-static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
-                              lgt_instance **out) {
+static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+                              lgt_instance **out, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
+  *position = rt->binder.position;
   if (status) return status;
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
@@ -215,7 +216,17 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   else status = lgt_bind_look(&rt->binder, *out);
   lgt_bind_retire(&rt->binder, false);
   if (status) return status;
-  return report(rt, store->failure ? store->failure : (*out)->failure);
+  const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
+  if (failure) *position = failure->position;
+  return report(rt, failure);
+}
+
+static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+                              lgt_instance **out) {
+  int64_t position;
+  lgt_runtime_note(rt, write ? LGT_NOTE_WRITE : LGT_NOTE_LOOK);
+  lgt_status status = settle_here(rt, store, rect, read, write, out, &position);
+  return lgt_agree(&rt->binder, status, position);
 }
 
 static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout,
@@ -454,16 +465,25 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
   return status;
 }
 
-lgt_status lgt_fence(lgt_runtime *rt) {
+static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
+  *position = rt->binder.position;
   if (status) lgt_bind_retire(&rt->binder, true);
   else status = lgt_bind_look_all(&rt->binder);
   if (status || !rt->binder.failure) return status;
   lgt_failure *failure = rt->binder.failure;
   rt->binder.failure = NULL;
+  *position = failure->position;
   status = lgt_err(failure->status, "%s", failure->message);
   lgt_failure_release(failure);
   return status;
+}
+
+lgt_status lgt_fence(lgt_runtime *rt) {
+  int64_t position;
+  lgt_runtime_note(rt, LGT_NOTE_FENCE);
+  lgt_status status = fence_here(rt, &position);
+  return lgt_agree(&rt->binder, status, position);
 }
 
 void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on != 0); }

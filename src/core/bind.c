@@ -30,7 +30,8 @@ int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int dom
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
   lgt_failure *failure =
       lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
-  if (!failure) failure = lgt_failure_retain(binder->reserve);
+  if (failure) failure->position = binder->position;
+  else failure = lgt_failure_retain(binder->reserve);
   if (!binder->failure) binder->failure = lgt_failure_retain(failure);
   return failure;
 }
@@ -601,6 +602,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   status = binder->map->domains == 1 ? bind_alone(&r, calls, last) : bind_among_domains(&r, calls, last);
   if (r.inst) release_slots(&r);
   binder->groups += status == LGT_OK;
+  binder->position += status == LGT_OK;
   return status;
 }
 

@@ -31,6 +31,7 @@ typedef struct lgt_binder {
   lgt_peers *peers;        /* borrowed: the other ranks; NULL: there are none */
   lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
   int njob;
+  int64_t position;        /* in the stream: groups bound so far, the same on all ranks */
   uint32_t stamp;          /* of the newest job */
   lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
   lgt_failure *reserve;    /* ref: stands for failures that there is no memory to describe */
@@ -39,6 +40,7 @@ typedef struct lgt_binder {
   lgt_arena arena;         /* owned: what binding one group needs */
   /* With several domains (exchange.h, transfer.h): */
   int64_t exchanges;       /* their number so far, the same on all ranks */
+  uint64_t stream;         /* a hash of what was launched so far */
   lgt_move *move;          /* owned: what the current exchange moves */
   int nmove, move_room;
   lgt_pieces pieces;       /* owned: in pieces of these */

@@ -128,6 +128,6 @@ bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint) {
 void lgt_history_forget_reads(lgt_history *history) {
   int n = 0;
   for (int i = 0; i < history->count; i++)
-    if (history->event[i].wrote || !history->event[i].what->launch) history->event[n++] = history->event[i];
+    if (history->event[i].wrote) history->event[n++] = history->event[i];
   history->count = n;
 }

@@ -53,7 +53,7 @@ bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *footpri
 /* What happened.  False when out of memory; then nothing has changed. */
 bool lgt_history_read(lgt_history *history, const lgt_footprint *footprint);
 bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint);
-/* Forget all copies but those that are everywhere. */
+/* Forget all copies. */
 void lgt_history_forget_reads(lgt_history *history);
 /* So long that it costs more than to move elements? */
 static inline bool lgt_history_long(const lgt_history *history) { return history->count > 40; }

@@ -70,6 +70,7 @@ static void inherit(lgt_task *task, const lgt_task *from) {
   if (task->status) return;
   fail(task, from->status, from->message ? from->message : lgt_status_name(from->status));
   task->inherited = true;
+  task->position = from->position;
 }
 
 static void start(lgt_exec *exec, lgt_task *task);
@@ -304,9 +305,13 @@ lgt_task *lgt_exec_take(lgt_exec *exec) {
   return task;
 }
 
-void lgt_exec_finish(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message) {
+void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
   pthread_mutex_lock(&exec->lock);
-  if (status) fail(task, status, message);
+  if (message && !task->status) {
+    const lgt_task elsewhere = {
+        .status = LGT_TASK_FAILED, .message = (char *)message, .position = LGT_POSITION_UNKNOWN};
+    inherit(task, &elsewhere);
+  }
   complete(exec, task);
   pthread_mutex_unlock(&exec->lock);
 }

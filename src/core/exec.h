@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 
 #include "core.h"
+#include "task.h"
 
 /* Bytes; a task of less runs at once, where it is submitted: waking a worker costs as much. */
 enum { LGT_INLINE_COST = 96 * 1024 };
@@ -57,7 +58,8 @@ typedef struct lgt_task {
   int nsuccessor, successor_room;
   lgt_status status;          /* L: first failure */
   char *message;              /* L, owned */
-  bool inherited;             /* L: the failure is a predecessor's */
+  bool inherited;             /* L: the failure is a predecessor's, or another rank's */
+  int64_t position;           /* L: in the stream: the task's, or of what it inherited */
   atomic_bool done;
 } lgt_task;
 
@@ -88,7 +90,8 @@ void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
 /* An outside task that is ready, or NULL.  Its status says whether what it waited for went well. */
 lgt_task *lgt_exec_take(lgt_exec *exec);
-void lgt_exec_finish(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message);
+/* It is done; with a message if it failed because of another rank. */
+void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
 /* The same for a wait that the user may end: false if the executor was interrupted before. */

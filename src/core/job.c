@@ -182,7 +182,7 @@ static lgt_status submit(lgt_binder *binder, lgt_job *job, bool here) {
   if (binder->last) binder->last->next = job;
   else binder->first = job;
   binder->last = job;
-  job->group = binder->groups;
+  job->position = job->task.position = binder->position;
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
   return good ? LGT_OK : no_memory();
@@ -714,7 +714,7 @@ lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst) {
 }
 
 void lgt_bind_keep_up(lgt_binder *binder, int groups) {
-  while (binder->first && binder->first->group < binder->groups - groups) {
+  while (binder->first && binder->first->position < binder->position - groups) {
     lgt_exec_wait(binder->exec, &binder->first->task);
     lgt_bind_retire(binder, false);
   }
@@ -726,7 +726,8 @@ static void retire(lgt_binder *binder, lgt_job *job) {
     const char *message = job->task.message ? job->task.message : lgt_status_name(job->task.status);
     failure = job->task.inherited ? lgt_failure_new(job->task.status, message, NULL)
                                   : lgt_bind_fail(binder, job->task.status, message, 0);
-    if (!failure) failure = lgt_failure_retain(binder->reserve);
+    if (failure) failure->position = job->task.position;
+    else failure = lgt_failure_retain(binder->reserve);
   }
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];

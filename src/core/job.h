@@ -11,7 +11,7 @@ struct lgt_job {
   int ntouched, nread;
   lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
   int nshape;
-  int64_t group;          /* number of the group it belongs to */
+  int64_t position;       /* of its group in the stream */
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
 };
 

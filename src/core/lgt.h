@@ -240,6 +240,7 @@ typedef struct lgt_front {
   uint32_t max_id;           /* no id in use is greater; kept by the runtime */
   const lgt_layout *layouts; /* by number; the address never changes */
   uint32_t nlayouts;
+  uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
 } lgt_front;
 
 lgt_front *lgt_front_of(lgt_runtime *rt);

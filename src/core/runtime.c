@@ -266,6 +266,8 @@ static void drop_calls(lgt_runtime *rt) {
 static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   char message[512];
   snprintf(message, sizeof message, "%s", lgt_message());
+  if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do plan them */
+    rt->binder.peers->abort(rt->binder.peers, message);
   for (int i = 0; i < rt->flush.ncall; i++) {
     const lgt_call *call = &rt->window.call[i];
     lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
@@ -352,7 +354,24 @@ static void set_limit(lgt_runtime *rt) {
   rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
 }
 
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note) {
+  if (!rt->binder.peers) return;
+  lgt_runtime_take(rt); /* what was launched before comes before */
+  lgt_agree_note(&rt->binder, note, rt->front.line);
+}
+
+/* What was taken into the window since it had `count` calls. */
+static void note_calls(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    uint64_t token = rt->window.token[i] << 8 | 0xff;
+    for (int p = 0; p < call->nparams; p++) token = token * 0x9e3779b97f4a7c15u + (uint64_t)call->param[p].i;
+    lgt_agree_note(&rt->binder, token, call->line);
+  }
+}
+
 void lgt_runtime_take(lgt_runtime *rt) {
+  int count = rt->window.count;
   rt->launches += rt->front.count;
   while (rt->front.count) {
     uint32_t line;
@@ -361,6 +380,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
   }
   rt->front.max_id = rt->stores.max_handle;
   set_limit(rt);
+  if (rt->binder.peers) note_calls(rt, count);
 }
 
 static int flush_step(lgt_runtime *rt, bool may_ask) {
@@ -396,7 +416,11 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   return 0;
 }
 
-int lgt_flush(lgt_runtime *rt) { return flush_step(rt, true); }
+int lgt_flush(lgt_runtime *rt) {
+  bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
+  if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH); /* it cuts the window */
+  return flush_step(rt, true);
+}
 
 lgt_status lgt_runtime_settle(lgt_runtime *rt) {
   /* A flush that was interrupted by a request to collect goes on first. */

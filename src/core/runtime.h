@@ -2,6 +2,7 @@
 #ifndef LGT_RUNTIME_H
 #define LGT_RUNTIME_H
 
+#include "agree.h"
 #include "bind.h"
 #include "fuse.h"
 #include "transfer.h"
@@ -42,6 +43,10 @@ struct lgt_runtime {
   int64_t launches, windows, plans, collections;
 };
 
+/* What the stream of operations has besides launches. */
+typedef enum lgt_note { LGT_NOTE_LOOK = 1, LGT_NOTE_WRITE, LGT_NOTE_FENCE, LGT_NOTE_FLUSH } lgt_note;
+/* With other ranks: an operation of the stream, issued at the line that the front names. */
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note);
 /* Everything recorded is planned and started, without asking for collections. */
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */

@@ -59,9 +59,12 @@ typedef struct lgt_call {
   lgt_scalar param[LGT_MAX_PARAMS];
 } lgt_call;
 
+#define LGT_POSITION_UNKNOWN (INT64_MAX >> 21) /* on another rank */
+
 struct lgt_failure {
   int refs;
   lgt_status status;
+  int64_t position; /* in the stream of what failed */
   char *message;   /* owned */
 };
 /* NULL when out of memory. */

@@ -70,8 +70,7 @@ static bool finish(lgt_binder *binder) {
     if (!*link) binder->posted_end = link;
     some = true;
     bool failed = job->post->spoiled || (!intact && job->post->kind != SEND);
-    lgt_exec_finish(binder->exec, &job->task, failed ? LGT_TASK_FAILED : LGT_OK,
-                    "a task on another rank failed");
+    lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
   return some;
 }
@@ -288,6 +287,27 @@ lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *
   lgt_mem_free(offset);
   lgt_instance_release(binder->map, buffer);
   return status;
+}
+
+static void wait_for_all(lgt_binder *binder, const struct lgt_post *p) {
+  if (submit(binder, p, NULL, NULL, true)) binder->peers->abort(binder->peers, lgt_message());
+  lgt_exec_wait(binder->exec, &binder->last->task);
+}
+
+void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n) {
+  struct lgt_post p = {.kind = FOLD,
+                       .tag = tag,
+                       .data = (char *)value,
+                       .bytes = (size_t)n * sizeof *value,
+                       .redop = LGT_REDOP_MIN,
+                       .dtype = LGT_INT64,
+                       .n = n};
+  wait_for_all(binder, &p);
+}
+
+void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes) {
+  struct lgt_post p = {.kind = BROADCAST, .peer = root, .tag = tag, .data = data, .bytes = bytes};
+  wait_for_all(binder, &p);
 }
 
 lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value,

@@ -38,6 +38,10 @@ lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *
  * (or NULL), in the order of the ranks. */
 lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at, int64_t n);
 
+/* At once, and wait: the least of all ranks' values, for each of n; what rank `root` has. */
+void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n);
+void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes);
+
 /* Begin the messages that are ready and finish those that are done; true if something happened. */
 bool lgt_transfer_move(lgt_binder *binder);
 /* The executor shall look after messages. */

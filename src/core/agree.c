@@ -1,0 +1,60 @@
+/* agree.c - see agree.h. */
+#include "agree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RANK_BITS = 20, PLACE = 8191, REASON = 62, TEXT = 1000 };
+
+/* What is folded, each the least of all ranks'. */
+typedef struct ballot {
+  int64_t failure;       /* position and rank of one; INT64_MAX: none */
+  int64_t stream, again; /* a hash, and its complement: their sum is -1 if all have the same */
+} ballot;
+
+typedef struct reason {
+  lgt_status status;
+  char text[TEXT];
+} reason;
+
+void lgt_agree_note(lgt_binder *binder, uint64_t token, uint32_t line) {
+  if (!binder->peers) return;
+  binder->stream = (binder->stream ^ token) * 0x9e3779b97f4a7c15u;
+  binder->stream ^= binder->stream >> 29;
+  binder->peers->note(binder->peers, token, line);
+}
+
+static bool never(void *context) {
+  (void)context;
+  return false;
+}
+
+static ballot vote(lgt_binder *binder, int64_t failure) {
+  int64_t stream = (int64_t)(binder->stream >> 1);
+  ballot mine = {failure, stream, ~stream};
+  binder->exchanges++;
+  lgt_transfer_least(binder, lgt_transfer_tag(binder, PLACE, LGT_TRANSFER_FOLDS), &mine.failure, 3);
+  if (mine.stream != ~mine.again) /* the hub will find out where, and end the run */
+    binder->peers->until(binder->peers, never, NULL, "for ranks that have launched something else");
+  return mine;
+}
+
+lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
+  if (!binder->peers) return status;
+  int64_t failure = INT64_MAX;
+  if (status == LGT_INTERRUPTED) position = 0;
+  else if (status) position++;
+  if (status) failure = position << RANK_BITS | binder->peers->rank;
+  ballot all = vote(binder, failure);
+  if (all.failure == INT64_MAX) return LGT_OK;
+  reason why = {.status = status};
+  if (status) snprintf(why.text, sizeof why.text, "%s", lgt_message());
+  int rank = (int)(all.failure & ((1 << RANK_BITS) - 1));
+  lgt_transfer_tell(binder, lgt_transfer_tag(binder, PLACE, REASON), rank, &why, sizeof why);
+  /* Copies that did not come to be on some rank are fetched again when they are next wanted. */
+  for (uint32_t i = 1; i < binder->stores->nstore; i++) {
+    lgt_store *store = lgt_store_at(binder->stores, i);
+    if (store->history) lgt_history_forget_reads(store->history);
+  }
+  return lgt_err(why.status, "%s", why.text);
+}
