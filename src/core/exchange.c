@@ -162,7 +162,8 @@ static bool list_received(lgt_exchange *x, int n, const lgt_footprint *what, int
   for (int i = first; i < binder->pieces.count;) {
     int rank = rank_of(binder, binder->pieces.piece[i].from), k = i;
     while (k < binder->pieces.count && rank_of(binder, binder->pieces.piece[k].from) == rank) k++;
-    lgt_move move = {(uint16_t)n, place, domain, rank == rank_here(binder) ? -1 : rank, false, i, k - i};
+    lgt_move move = {(uint16_t)n, place, false, domain, rank == rank_here(binder) ? -1 : rank,
+                     false,       i,     k - i};
     if (!add_move(binder, move)) return false;
     x->gets[(domain - binder->map->first) * x->nstore + n] = true;
     i = k;
@@ -180,8 +181,8 @@ static bool list_sent_to(lgt_exchange *x, int n, const lgt_footprint *what, int 
   for (end = first; end < pieces->count && is_here(binder, pieces->piece[end].from);) end++;
   pieces->count = end;
   if (first == end) return true;
-  return add_move(binder,
-                  (lgt_move){(uint16_t)n, place, domain, rank_of(binder, domain), true, first, end - first});
+  return add_move(binder, (lgt_move){(uint16_t)n, place, false, domain, rank_of(binder, domain), true, first,
+                                     end - first});
 }
 
 static bool add_number(lgt_binder *binder, int domain) {
@@ -229,7 +230,7 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
     good = list_pieces(x, n, what, LGT_NOBODY, &first);
     int count = binder->pieces.count - first;
     if (good && count)
-      good = add_move(binder, (lgt_move){(uint16_t)n, place, LGT_NOBODY, -1, false, first, count});
+      good = add_move(binder, (lgt_move){(uint16_t)n, place, false, LGT_NOBODY, -1, false, first, count});
     if (count) x->gets[n] = true;
   }
   for (int d = map->first; d < map->first + map->local && good && !shared; d++)
@@ -260,7 +261,9 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
                                   : lgt_footprint_of(f, store->layout, &align, natural, false);
   if (!what) return false;
   cover_all(x, n, what);
-  return list_moves(x, n, what, place) && lgt_history_written(store->history, what);
+  if (!list_moves(x, n, what, place) || !lgt_history_written(store->history, what)) return false;
+  for (int i = 0; i < binder->nmove; i++) binder->move[i].early = true;
+  return true;
 }
 
 /* ---- before ------------------------------------------------------------------------------------------- */
@@ -423,7 +426,12 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
 
 lgt_status lgt_exchange_move(lgt_exchange *x) {
   lgt_status status = LGT_OK;
-  for (int i = 0; i < x->binder->nmove && !status; i++) status = carry_out(x, &x->binder->move[i]);
+  /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
+  for (int pass = 0; pass < 4; pass++)
+    for (int i = 0; i < x->binder->nmove && !status; i++) {
+      const lgt_move *move = &x->binder->move[i];
+      if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);
+    }
   /* What is half done cannot be taken back, and other ranks have gone on. */
   if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
   return status;

@@ -35,6 +35,7 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
 typedef struct lgt_move {
   uint16_t root;    /* among the exchange's */
   int place;        /* in the exchange, for the tag */
+  bool early;       /* what comes may be sent on by those that are not */
   int to;           /* domain; LGT_NOBODY: the first one of every rank */
   int peer;         /* rank; -1: none, to here from here */
   bool sends;

@@ -20,6 +20,8 @@ struct lgt_post {
   lgt_job *next;         /* among the posted ones */
 };
 
+enum { DIRECT = 1 << 20 };
+
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory for a message"); }
 
 uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
@@ -34,6 +36,9 @@ static void post(lgt_binder *binder, lgt_job *job) {
   lgt_peers *peers = binder->peers;
   struct lgt_post *p = job->post;
   bool good = !p->spoiled && !job->task.status;
+  static const char *const what[] = {"send", "receive", "broadcast", "gather", "fold"};
+  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", what[p->kind], p->bytes, p->peer, (unsigned long long)p->tag,
+          good ? "" : ", without contents");
   switch (p->kind) {
     case SEND:
       p->message = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
@@ -218,10 +223,6 @@ lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const l
     p.spoiled = true;
     return submit(binder, &p, NULL, NULL, false);
   }
-  if (n == 1 && lgt_instance_contiguous(part->inst, &part->rect)) {
-    p.data = lgt_instance_at(part->inst, part->rect.lo);
-    return submit(binder, &p, part->inst, NULL, false);
-  }
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count);
   p.spoiled = !buffer;
   p.data = buffer ? buffer->data : NULL;
@@ -235,7 +236,7 @@ lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const l
                              int elem) {
   int64_t count = elements(part, n);
   struct lgt_post p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && part->inst && lgt_instance_contiguous(part->inst, &part->rect);
+  bool direct = n == 1 && p.bytes >= DIRECT && part->inst && lgt_instance_contiguous(part->inst, &part->rect);
   if (direct) {
     p.data = lgt_instance_at(part->inst, part->rect.lo);
     return submit(binder, &p, part->inst, NULL, true);

@@ -1,7 +1,9 @@
 /* transfer.h - copies between instances and messages between ranks, as tasks.
  *
- * A message that is one contiguous piece of an instance goes from and to that; any other is put together in a buffer
- * by a copy before, or taken apart by one after.  Its tag is made of the *exchange* it belongs to, a position in the
+ * What is sent is put together in a buffer first, and nothing but that waits until it is on its way: so every wait is
+ * for something earlier in the stream, on whatever rank, and there are no circles.  What comes goes to a buffer, too, so
+ * that it can come while the instance is still in use; only what is large and contiguous goes to its place at once.
+ * A message's tag is made of the *exchange* it belongs to, a position in the
  * stream, and its place there, so both sides know it.
  *
  * A message is posted whatever happened: if what should be sent failed, or there is no memory to send from or to
