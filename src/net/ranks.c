@@ -13,6 +13,7 @@
 #include "config.h"
 #include "helper.h"
 #include "launch.h"
+#include "log.h"
 #include "mem.h"
 
 enum { AGREED_ROOM = 1024, AGREE = 0x61677265 };
@@ -83,6 +84,8 @@ static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
   lgt_mem_free(seats);
   lgt_mem_free(offset);
   if (status || config->cpus || competing < 2) return status;
+  lgt_log(NET, 2, "rank %d shares %d cores with %d others, and takes %lld bytes of memory at most",
+          control->rank, CPU_COUNT(&set), competing - 1, (long long)config->mem);
   if (CPU_COUNT(&set) < competing || !cut_cores(&set, before, competing, &own)) config->cpus = 1;
   else if (sched_setaffinity(0, sizeof own, &own)) config->cpus = CPU_COUNT(&own);
   return LGT_OK;
@@ -112,9 +115,9 @@ static lgt_status join(lgt_config *config, lgt_wireup *wireup, lgt_ranks **out) 
                                          .dead_ms = milliseconds(config->heartbeat),
                                          .patience_ms = milliseconds(config->patience)}};
   ranks->launched = wireup->launched;
-  lgt_status status = LGT_OK;
-  if (wireup->size > 1) status = lgt_net_open(&options, wireup, &ranks->net);
-  else lgt_wireup_close(wireup);
+  lgt_status status = lgt_log_set(config->debug);
+  if (!status && wireup->size > 1) status = lgt_net_open(&options, wireup, &ranks->net);
+  lgt_wireup_close(wireup);
   if (!status && ranks->net) {
     status = take_share(ranks, config);
     if (status) lgt_net_abort(ranks->net, lgt_message());

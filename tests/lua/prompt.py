@@ -318,6 +318,7 @@ def on_ranks(start):
     s.type("?np.full", "array/create.lua")
     s.type("who()", "array")
     s.type("timeit('1 + 1')", " a call")
+    s.type("for i in lgt.progress(3) do os.time() end", "100% 3/3")
     s.type("f = function(x)", prompt=">> ")
     s.send(INTERRUPT)
     s.expect("> ")

@@ -83,6 +83,7 @@ local function take_options(lgt, ...)
 end
 
 return function(lgt, ...)
+  local clock_now = lgt.C.lgt_time -- lgt.time is something that all ranks do together, and only one draws
   local label, first, last, step = take_options(lgt, ...)
   local list
   if type(first) == "table" then
@@ -97,7 +98,7 @@ return function(lgt, ...)
   if step == 0 then lgt.raise("progress: the step is 0") end
   local total = math.max(0, math.floor((last - first) / step) + 1)
   local shown = ffi.C.isatty(2) == 1 and lgt.rank() == 0
-  local began, drawn, done, look, every = lgt.time(), 0, 0, 1, 1
+  local began, drawn, done, look, every = clock_now(), 0, 0, 1, 1
 
   local function draw(now)
     io.stderr:write("\r", line_text(label, done, total, now - began), "\27[K")
@@ -107,7 +108,7 @@ return function(lgt, ...)
 
   -- Called after turn number `look`: draws, if it is time to, and says when to look at the clock again.
   local function consider()
-    local now = lgt.time()
+    local now = clock_now()
     if now - drawn >= INTERVAL then
       draw(now)
       local seconds = (now - began) / math.max(done, 1)
@@ -123,7 +124,7 @@ return function(lgt, ...)
     if shown and done >= look then consider() end
     if done >= total then
       if shown then
-        draw(lgt.time())
+        draw(clock_now())
         io.stderr:write("\n")
         shown = false
       end

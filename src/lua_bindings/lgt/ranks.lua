@@ -15,6 +15,9 @@
 --
 -- math.random needs nothing: LuaJIT begins with the same numbers in each process.  Seeds are rank 0's.
 --
+-- What remains different, and a script must not depend on: addresses in tostring(table), collectgarbage("count"), and
+-- what the FFI calls.
+--
 -- `ranks.alone(f, ...)` calls f on this rank only, with everything as in luajit: for the prompt.
 
 local together = ...
