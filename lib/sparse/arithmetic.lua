@@ -71,9 +71,9 @@ local function prepare(a, b, most)
   return a, b, sparse.values_in(a, work), sparse.values_in(b, work), dtype, work
 end
 
-local function finish(m, n, pos, crd, vals, dtype, work)
+local function finish(m, n, pos, crd, vals, dtype, work, sorted)
   if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
-  return sparse.csr(m, n, pos, crd, vals, { unique = true })
+  return sparse.csr(m, n, pos, crd, vals, { sorted = sorted, unique = true })
 end
 
 local function join_rows(operation, a, b)
@@ -87,7 +87,7 @@ local function join_rows(operation, a, b)
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
   sparse.launch_whole("csr_join", "rwwrrrrrrrr",
     { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
-  return finish(a.m, a.n, pos, crd, vals, dtype, work)
+  return finish(a.m, a.n, pos, crd, vals, dtype, work, true)
 end
 
 local function join(operation, a, b, who)
@@ -249,10 +249,11 @@ local function product_of_rows(a, b)
   local crd, vals = vector(index, nnz), vector(work, nnz)
   sparse.launch_whole("csr_multiply", "rwwrrrrrrrr",
     { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
-  return finish(a.m, b.n, pos, crd, vals, dtype, work)
+  return finish(a.m, b.n, pos, crd, vals, dtype, work, false)
 end
 
--- The product of two sparse matrices.
+-- The product of two sparse matrices.  Its rows are not sorted until that matters; terms that cancel stay as zeros, so
+-- that where entries are does not depend on values (SciPy drops such zeros).
 function sparse.times_sparse(a, b)
   if a.n ~= b.m then
     raise("dot: shapes (%d, %d) and (%d, %d): the first has %d columns, so the second must have %d rows", a.m, a.n, b.m,

@@ -160,13 +160,13 @@ end
 
 -- ---- csr ------------------------------------------------------------------------------------------------
 
--- A matrix by rows from its arrays, whose positions count from 0.  `state` may have `sorted` (each row's columns
--- ascend) and `unique` (and none is there twice); without it that is looked up when it matters.
+-- A matrix by rows from its arrays, whose positions count from 0.  `state` may tell whether it is `sorted` (each row's
+-- columns ascend) and `unique` (none is there twice); what it does not tell is looked up when it matters.
 function sparse.csr(m, n, pos, crd, vals, state)
   state = state or {}
   return new("csr", m, n, core.dtype_of(vals), {
     pos = pos, lo = part(pos, 0, m), hi = part(pos, 1, m), crd = crd, vals = vals,
-    sorted = state.sorted or state.unique, unique = state.unique,
+    sorted = state.sorted, unique = state.unique,
   })
 end
 

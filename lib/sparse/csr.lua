@@ -31,11 +31,12 @@ function sparse.with_values(a, vals)
   return sparse.csr(a.m, a.n, a.pos, a.crd, vals, a)
 end
 
--- ---- order ----------------------------------------------------------------------------------------------
+-- ---- order ------------------------------------------------------------------------------------------------------
 
--- Are columns sorted in each row, and none there twice?  Waits, once.
+-- Are columns sorted in each row, and none there twice?  Waits, once.  (Of rows that are not sorted the second is known
+-- only where it was told.)
 local function look_at_order(a)
-  if a.sorted ~= nil and a.unique ~= nil then return end
+  if a.sorted ~= nil and (a.unique ~= nil or not a.sorted) then return end
   local least = 2
   if a.m > 0 and a.nnz > 0 then
     local order = vector(dtypes.INT64, a.m)
@@ -43,7 +44,7 @@ local function look_at_order(a)
     least = tonumber(core.read_item(np.min(order)))
   end
   rawset(a, "sorted", least > 0)
-  rawset(a, "unique", least > 1)
+  if least ~= 0 then rawset(a, "unique", least > 1) end
 end
 
 local function sorted(a)
@@ -51,15 +52,13 @@ local function sorted(a)
   if a.sorted then return a end
   local crd, vals = np.copy(a.crd), np.copy(a.vals)
   sparse.launch_whole("csr_sort", "rrmm", { a.lo, a.hi, crd, vals })
-  local result = sparse.csr(a.m, a.n, a.pos, crd, vals, { sorted = true })
-  if a.unique then rawset(result, "unique", true) end
-  return result
+  return sparse.csr(a.m, a.n, a.pos, crd, vals, { sorted = true, unique = a.unique })
 end
 sparse.sorted = sorted
 
 -- The same matrix with sorted rows in which no column is twice.  Waits, once.
 local function canonical(a)
-  if a.unique then return a end
+  if a.sorted and a.unique then return a end
   if a.canon then return a.canon end
   local s = sorted(a)
   look_at_order(s)
@@ -73,8 +72,9 @@ local function canonical(a)
     sparse.launch_whole("csr_sum_duplicates", "rwwrrrr",
       { sparse.part(pos, 0, s.m), crd, vals, s.lo, s.hi, s.crd, values_in(s, work) })
     result = sparse.csr(s.m, s.n, pos, crd, work == s.kind and vals or np.astype(vals, dtypes.name[s.kind]),
-      { unique = true })
+      { sorted = true, unique = true })
   end
+  if rawequal(result, a) then return a end
   return sparse.remember(a, "canon", result)
 end
 sparse.canonical = canonical
@@ -85,7 +85,7 @@ getters.has_sorted_indices = function(a)
 end
 getters.has_canonical_format = function(a)
   look_at_order(a)
-  return a.unique
+  return a.sorted and a.unique
 end
 -- As a new matrix (SciPy's sum_duplicates and sort_indices change the one they are called on).
 ---@return table matrix
@@ -149,7 +149,7 @@ function sparse.from_dense(x)
   local pos, nnz = sparse.positions(count, sparse.index_type(m, n))
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(core.dtype_of(x), nnz)
   sparse.launch_whole("dense_tocsr", "rwwrr", { sparse.part(pos, 0, m), crd, vals, keep, x })
-  return sparse.csr(m, n, pos, crd, vals, { unique = true })
+  return sparse.csr(m, n, pos, crd, vals, { sorted = true, unique = true })
 end
 
 function methods.tocsr(a) return a end

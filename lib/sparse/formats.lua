@@ -1,5 +1,6 @@
 -- sparse/formats.lua - matrices by columns, as triplets and by diagonals; conversions; matrices from their arrays.
 
+local ffi = require "ffi"
 local sparse = require "sparse.core"
 
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
@@ -9,13 +10,41 @@ local vector = sparse.vector
 
 -- ---- by columns -----------------------------------------------------------------------------------------
 
+-- How many parts entries are ordered in, side by side.  The result is the same for any number.
+local parts_of
+do
+  ffi.cdef "long sysconf(int);"
+  local NPROCESSORS_ONLN, SMALL = 84, 1e5
+  local processors = math.max(1, math.min(16, tonumber(ffi.C.sysconf(NPROCESSORS_ONLN))))
+  function parts_of(nnz, n) return nnz < math.max(SMALL, 2 * n) and 1 or processors end
+end
+
+-- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.
+local function rows_of_triplets(m, n, rows, cols, vals, state)
+  local index, nnz = core.dtype_of(rows), core.size_of(vals)
+  local parts = parts_of(nnz, m)
+  local part = np.zeros(64 * parts, { dtype = "bool" })
+  local sum = core.lgt.new(core.lgt.dense(index, { parts, m }))
+  local pos, crd, entries = vector(index, m + 1), vector(index, nnz), vector(core.dtype_of(vals), nnz)
+  rows, cols, vals = sparse.dense(rows), sparse.dense(cols), sparse.dense(vals)
+  sparse.launch_whole("coo_count", "rwr", { part, sum, rows })
+  sparse.launch_once("coo_offsets", "wm", { pos, np.ravel(sum) })
+  sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals })
+  return sparse.csr(m, n, pos, crd, entries, state)
+end
+
+-- The row of each entry.
+local function row_of_entries(a)
+  local rows = vector(core.dtype_of(a.pos), a.nnz)
+  sparse.launch_whole("csr_rows", "rrw", { a.lo, a.hi, rows })
+  return rows
+end
+sparse.row_of_entries = row_of_entries
+
 -- The transposed matrix by rows; each remembers the other.
 local function transpose(a)
   if a.transposed then return a.transposed end
-  local index = core.dtype_of(a.pos)
-  local pos, crd, vals = vector(index, a.n + 1), vector(index, a.nnz), vector(a.kind, a.nnz)
-  sparse.launch_whole("csr_transpose", "wwwrrrr", { sparse.as_row(pos), crd, vals, a.lo, a.hi, a.crd, a.vals })
-  local result = sparse.csr(a.n, a.m, pos, crd, vals, { sorted = true, unique = a.unique })
+  local result = rows_of_triplets(a.n, a.m, a.crd, row_of_entries(a), a.vals, { sorted = true, unique = a.unique })
   if not a.exposed then sparse.remember(result, "transposed", a) end
   return sparse.remember(a, "transposed", result)
 end
@@ -58,28 +87,10 @@ end
 getters.coo.row = function(a) return a.rows + 1 end
 getters.coo.col = function(a) return a.cols + 1 end
 
--- The row of each entry.
-local function row_of_entries(a)
-  local rows = vector(core.dtype_of(a.pos), a.nnz)
-  sparse.launch_whole("csr_rows", "rrw", { a.lo, a.hi, rows })
-  return rows
-end
-sparse.row_of_entries = row_of_entries
-
 function methods.csr.tocoo(a) return coo(a.m, a.n, row_of_entries(a), a.crd, a.vals) end
 function methods.csc.tocoo(a) return coo(a.m, a.n, a.t.crd, row_of_entries(a.t), a.t.vals) end
 function methods.coo.tocoo(a) return a end
 function any.tocoo(a) return a:tocsr():tocoo() end
-
--- Entries of a row keep their order.
-local function rows_of_triplets(m, n, rows, cols, vals)
-  local index = core.dtype_of(rows)
-  local nnz = core.size_of(vals)
-  local pos, crd, entries = vector(index, m + 1), vector(index, nnz), vector(core.dtype_of(vals), nnz)
-  sparse.launch_once("csr_from_coo", "wwwrrr",
-    { pos, crd, entries, sparse.dense(rows), sparse.dense(cols), sparse.dense(vals) })
-  return sparse.csr(m, n, pos, crd, entries)
-end
 
 -- Duplicates are summed, as in SciPy.
 function methods.coo.tocsr(a)
@@ -131,7 +142,7 @@ function methods.dia.tocsr(a)
   local pos, nnz = sparse.positions(count, sparse.index_type(a.m, a.n))
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(a.kind, nnz)
   sparse.launch_whole("dia_tocsr", "rwwrrr", { sparse.part(pos, 0, a.m), crd, vals, keep, data, offsets })
-  return sparse.remember(a, "by_rows", sparse.csr(a.m, a.n, pos, crd, vals, { unique = true }))
+  return sparse.remember(a, "by_rows", sparse.csr(a.m, a.n, pos, crd, vals, { sorted = true, unique = true }))
 end
 
 local MOST_DIAGONALS = 1000 -- that todia makes without being told that it is meant so
@@ -256,7 +267,7 @@ end
 local function empty(m, n, dtype)
   local index = { dtype = dtypes.name[sparse.index_type(m, n)] }
   return sparse.csr(m, n, np.zeros(m + 1, index), np.zeros(0, index),
-    np.zeros(0, { dtype = dtypes.name[dtype or dtypes.FLOAT64] }), { unique = true })
+    np.zeros(0, { dtype = dtypes.name[dtype or dtypes.FLOAT64] }), { sorted = true, unique = true })
 end
 sparse.empty = empty
 

@@ -6,7 +6,7 @@
  *   csr_multiply    r lo'  w crd' vals'  r A  r B       the product A B
  *
  * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted and
- * without equal columns; those of results are.
+ * without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
  *
  * A row of a product is collected in a hash table by columns, whose size is bounded by the number of terms; its terms
  * are added in the order of A's entries, so that the table's size does not matter.

@@ -3,17 +3,6 @@
  * A template: included once for each pair of types, with NAME(f) for the functions' names.
  */
 
-/* count[] of each row becomes where the row begins; the sum of all is returned. */
-static inline I NAME(accumulate)(I *pos, int64_t n) {
-  I sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    I here = pos[i];
-    pos[i] = sum;
-    sum = (I)(sum + here);
-  }
-  return pos[n] = sum;
-}
-
 static inline lgt_status NAME(positions)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                          int64_t hi) {
   I *pos = t[0].data;
@@ -29,52 +18,60 @@ static inline lgt_status NAME(positions)(const lgt_tile *t, int nargs, const lgt
   return LGT_OK;
 }
 
-/* After entries were put where pos[] said, each pos[i] is the next row's. */
-static inline void NAME(step_back)(I *pos, int64_t n) {
-  for (int64_t i = n; i > 0; i--) pos[i] = pos[i - 1];
-  pos[0] = 0;
+/* Entries that part `part` of the `parts` has. */
+static inline int64_t NAME(share)(int64_t count, int64_t part, int64_t parts) {
+  return (int64_t)((__int128)count * part / parts);
 }
 
-static lgt_status NAME(from_coo)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  I *pos = t[0].data, *crd = t[1].data;
-  W *vals = t[2].data;
-  const I *row = t[3].data, *column = t[4].data;
-  const W *data = t[5].data;
-  int64_t n = t[0].extent[1] - 1, count = t[3].extent[1];
+static inline lgt_status NAME(coo_count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                         int64_t hi) {
+  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[2].extent[0];
+  const I *key = t[2].data;
   (void)nargs, (void)params;
-  if (lo >= hi) return LGT_OK;
-  memset(pos, 0, (size_t)(n + 1) * sizeof *pos);
-  for (int64_t k = 0; k < count; k++) pos[row[k]]++;
-  NAME(accumulate)(pos, n);
-  for (int64_t k = 0; k < count; k++) {
-    I at = pos[row[k]]++;
-    crd[at] = column[k];
-    vals[at] = data[k];
+  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
+    I *sum = (I *)t[1].data + p * n;
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    int64_t past = NAME(share)(count, p + 1, parts);
+    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) sum[key[k]]++;
   }
-  NAME(step_back)(pos, n);
   return LGT_OK;
 }
 
-static lgt_status NAME(transpose)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                  int64_t hi) {
-  I *pos = t[0].data, *crd = t[1].data;
-  W *vals = t[2].data;
-  const I *old_crd = t[5].data;
-  const W *old_vals = t[6].data;
-  int64_t n = t[0].extent[1] - 1, rows = t[3].extent[0];
+static inline lgt_status NAME(coo_offsets)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                           int64_t hi) {
+  I *pos = t[0].data, *sum = t[1].data, at = 0;
+  int64_t n = t[0].extent[1] - 1, parts = n ? t[1].extent[1] / n : 0;
   (void)nargs, (void)params;
   if (lo >= hi) return LGT_OK;
-  memset(pos, 0, (size_t)(n + 1) * sizeof *pos);
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t k = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i); k < past; k++) pos[old_crd[k]]++;
-  NAME(accumulate)(pos, n);
-  for (int64_t i = 0; i < rows; i++)
-    for (int64_t k = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i); k < past; k++) {
-      I at = pos[old_crd[k]]++;
-      crd[at] = (I)i;
-      vals[at] = old_vals[k];
+  for (int64_t i = 0; i < n; i++) {
+    pos[i] = at;
+    for (int64_t p = 0; p < parts; p++) {
+      I here = sum[p * n + i];
+      sum[p * n + i] = at;
+      at = (I)(at + here);
     }
-  NAME(step_back)(pos, n);
+  }
+  pos[n] = at;
+  return LGT_OK;
+}
+
+static lgt_status NAME(coo_place)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[4].extent[0];
+  I *crd = t[2].data;
+  W *vals = t[3].data;
+  const I *key = t[4].data, *other = t[5].data;
+  const W *data = t[6].data;
+  (void)nargs, (void)params;
+  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
+    I *next = (I *)t[1].data + p * n;
+    int64_t past = NAME(share)(count, p + 1, parts);
+    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) {
+      I at = next[key[k]]++;
+      crd[at] = other[k];
+      vals[at] = data[k];
+    }
+  }
   return LGT_OK;
 }
 

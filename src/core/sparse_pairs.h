@@ -59,13 +59,12 @@ static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *par
 
 /* ---- products -------------------------------------------------------------------------------------------- */
 
-/* A row being collected: `key` is a table of columns, -1 where it is free; `found` are the places taken, or their
- * columns. */
+/* A row being collected: `key` is a table of columns, -1 where it is free; `entry` which of the row's entries has the
+ * column; `found` are the places taken. */
 typedef struct NAME(table) {
   char *memory; /* owned */
-  V *sum;
-  I *key;
-  int64_t *found, *room;
+  int64_t *found;
+  I *key, *entry;
   uint64_t mask;
 } NAME(table);
 
@@ -88,13 +87,12 @@ static lgt_status NAME(table_new)(NAME(table) *table, const lgt_tile *a, const l
   if (longest > columns) longest = columns;
   uint64_t size = 16;
   while (size < 2 * (uint64_t)longest) size *= 2;
-  table->memory = lgt_mem_alloc(size * (sizeof(V) + sizeof(int64_t) + sizeof(I)));
+  table->memory = lgt_mem_alloc(size / 2 * sizeof(int64_t) + 2 * size * sizeof(I));
   if (!table->memory)
     return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld terms", (long long)longest);
-  table->sum = (V *)table->memory;
-  table->found = (int64_t *)(table->memory + size * sizeof(V));
-  table->room = table->found + size / 2;
-  table->key = (I *)(table->found + size);
+  table->found = (int64_t *)table->memory;
+  table->key = (I *)(table->found + size / 2);
+  table->entry = table->key + size;
   table->mask = size - 1;
   for (uint64_t i = 0; i < size; i++) table->key[i] = -1;
   return LGT_OK;
@@ -131,33 +129,6 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
   return LGT_OK;
 }
 
-static void NAME(sort_columns)(int64_t *c, int64_t n, int64_t *room) {
-  if (n > 32) {
-    int64_t half = n / 2, a = 0, b = half, to = 0;
-    NAME(sort_columns)(c, half, room);
-    NAME(sort_columns)(c + half, n - half, room);
-    memcpy(room, c, (size_t)half * sizeof *c);
-    while (a < half) c[to++] = b < n && c[b] < room[a] ? c[b++] : room[a++];
-    return;
-  }
-  for (int64_t i = 1; i < n; i++) {
-    int64_t x = c[i], j = i;
-    for (; j > 0 && c[j - 1] > x; j--) c[j] = c[j - 1];
-    c[j] = x;
-  }
-}
-
-/* Writes the collected row in the order of its columns, and empties the table. */
-static void NAME(write_row)(NAME(table) *table, int64_t count, I *crd, V *vals) {
-  NAME(sort_columns)(table->found, count, table->room);
-  for (int64_t k = 0; k < count; k++) {
-    crd[k] = (I)table->found[k];
-    table->found[k] = (int64_t)NAME(place)(table, crd[k]);
-    vals[k] = table->sum[table->found[k]];
-  }
-  for (int64_t k = 0; k < count; k++) table->key[table->found[k]] = -1;
-}
-
 static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *a = &t[3], *b = &t[7];
   const I *ca = a[2].data, *cb = b[2].data;
@@ -167,20 +138,22 @@ static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar 
   lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
   if (status) return status;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t count = 0, to = LGT_AT(const I, &t[0], i);
+    I *crd = (I *)t[1].data + LGT_AT(const I, &t[0], i), count = 0;
+    V *vals = (V *)t[2].data + LGT_AT(const I, &t[0], i);
     for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
         uint64_t at = NAME(place)(&table, cb[l]);
         if (table.key[at] == cb[l]) {
-          table.sum[at] += va[k] * vb[l];
+          vals[table.entry[at]] += va[k] * vb[l];
           continue;
         }
-        table.key[at] = cb[l];
-        table.sum[at] = va[k] * vb[l];
-        table.found[count++] = cb[l];
+        table.key[at] = crd[count] = cb[l];
+        vals[count] = va[k] * vb[l];
+        table.found[count] = (int64_t)at;
+        table.entry[at] = count++;
       }
-    NAME(write_row)(&table, count, (I *)t[1].data + to, (V *)t[2].data + to);
+    for (int64_t k = 0; k < count; k++) table.key[table.found[k]] = -1;
   }
   lgt_mem_free(table.memory);
   return LGT_OK;

@@ -1,8 +1,10 @@
 /* sparse_shape.c - building, converting and cutting sparse matrices (sparse.h): values are moved, not calculated with.
  *
  *   csr_positions  w pos [1,n+1]  r count [1,n] (int64)              running sums
- *   csr_from_coo   w pos [1,n+1]  w crd vals  r row column data [1,nnz]   stable: a row's entries keep their order
- *   csr_transpose  w pos' [1,c+1]  w crd' vals'  r lo hi crd vals         rows of the result are sorted
+ *   coo_count      r part [64 p]  w sum [p,n]  r key [nnz]          how often each key occurs in each part of the entries
+ *   coo_offsets    w pos [1,n+1]  m sum [1,p n]                      where each key's entries of each part will begin
+ *   coo_place      r part [64 p]  m sum [p,n]  w crd vals  r key other data [nnz]
+ *                  triplets ordered by their keys, those of one key as they were: rows from columns, columns from rows
  *   csr_sort       r lo  r hi  m crd vals                            each row by columns; equal ones keep their order
  *   csr_order      w order [n] (int64)  r lo hi crd                  0 unsorted, 1 sorted, 2 without equal columns too
  *   csr_rows       r lo  r hi  w row [nnz]                           the row of each entry
@@ -14,6 +16,9 @@
  *   dia_tocsr      r lo'  w crd' vals'  r keep [d,c]  r data [d,c]  r offsets [d]    offsets ascend
  */
 #include "sparse.h"
+
+/* Each part has so many elements of the argument `part`, which has no other use: then it is a chunk of its own. */
+enum { PART = 64 };
 
 typedef struct wide {
   uint64_t part[2];
@@ -64,8 +69,7 @@ typedef struct wide {
                                                                                        lo, hi);              \
   }
 
-VARIANT(csr_from_coo, from_coo, 0, 2)
-VARIANT(csr_transpose, transpose, 0, 2)
+VARIANT(coo_place, coo_place, 2, 3)
 VARIANT(csr_sort, sort, 0, 3)
 VARIANT(csr_take, take, 0, 2)
 VARIANT(csr_keep, keep, 0, 2)
@@ -80,6 +84,8 @@ VARIANT(dia_tocsr, from_dia, 0, 2)
   }
 
 PLAIN_VARIANT(csr_positions, positions, 0)
+PLAIN_VARIANT(coo_count, coo_count, 1)
+PLAIN_VARIANT(coo_offsets, coo_offsets, 0)
 PLAIN_VARIANT(csr_order, order, 1)
 PLAIN_VARIANT(csr_rows, rows, 0)
 PLAIN_VARIANT(csr_count, count, 1)
@@ -100,16 +106,10 @@ static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions},
-                                                 {"csr_from_coo", csr_from_coo},
-                                                 {"csr_transpose", csr_transpose},
-                                                 {"csr_sort", csr_sort},
-                                                 {"csr_order", csr_order},
-                                                 {"csr_rows", csr_rows},
-                                                 {"csr_take", csr_take},
-                                                 {"csr_count", csr_count},
-                                                 {"csr_keep", csr_keep},
-                                                 {"dense_tocsr", dense_tocsr},
-                                                 {"dia_count", dia_count},
-                                                 {"dia_tocsr", dia_tocsr},
-                                                 {0}};
+const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions}, {"coo_count", coo_count},
+                                                 {"coo_offsets", coo_offsets},     {"coo_place", coo_place},
+                                                 {"csr_sort", csr_sort},           {"csr_order", csr_order},
+                                                 {"csr_rows", csr_rows},           {"csr_take", csr_take},
+                                                 {"csr_count", csr_count},         {"csr_keep", csr_keep},
+                                                 {"dense_tocsr", dense_tocsr},     {"dia_count", dia_count},
+                                                 {"dia_tocsr", dia_tocsr},         {0}};
