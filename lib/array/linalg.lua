@@ -7,6 +7,7 @@
 
 local ffi = require "ffi"
 local core = require "array.core"
+local native = require "array.native"
 local reduce = require "array.reduce"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -110,35 +111,48 @@ function np.dot(a, b)
 end
 methods.dot = np.dot
 
+-- As multiply_matrices where BLAS has no such dtype: a generator over (stack, row, inner, column).
+local function plain_product(result, a, b, stack, dtype)
+  local target = lgt.alias(result, lgt.promote(core.layout_of(result), stack + 2, core.shape_of(a)[stack + 2]))
+  local left = lgt.alias(a, lgt.promote(core.layout_of(a), stack + 3, core.shape_of(b)[stack + 2]))
+  local right = lgt.alias(b, lgt.promote(core.layout_of(b), stack + 1, core.shape_of(a)[stack + 1]))
+  lgt.launch(plain_kind(dtype), { target, left, right })
+end
+
 -- Products of stacks of matrices: the last two axes are matrices, the others broadcast.
+---@param a lgt_array
+---@param b lgt_array
 ---@return lgt_array
 function np.matmul(a, b)
   a, b = np.asarray(a), np.asarray(b)
   local m, n = core.ndim_of(a), core.ndim_of(b)
   if m == 0 or n == 0 then raise("matmul: a 0-d array was given; use *") end
-  if m <= 2 and n <= 2 then return np.dot(a, b) end
+  if n == 2 or m <= 2 and n <= 2 then return np.dot(a, b) end
   if m == 1 then return np.squeeze(np.matmul(np.reshape(a, { 1, core.size_of(a) }), b), n - 1) end
   if n == 1 then return reduce.dot(a, b) end
   local sa, sb = core.shape_of(a), core.shape_of(b)
-  local stack = core.broadcast_shapes({ { unpack(sa, 1, m - 2) }, { unpack(sb, 1, n - 2) } }, "matmul")
-  local function spread(x, shape)
-    local whole = { unpack(stack) }
-    whole[#whole + 1], whole[#whole + 2] = shape[#shape - 1], shape[#shape]
-    return np.broadcast_to(x, whole)
+  if sa[m] ~= sb[n - 1] then
+    raise("matmul: shapes %s and %s: the last extent of the first must be the next to last of the second",
+      core.shape_text(sa), core.shape_text(sb))
   end
-  a, b = spread(a, sa), spread(b, sb)
-  local shape = { unpack(stack) }
-  shape[#shape + 1], shape[#shape + 2] = sa[m - 1], sb[n]
+  local shape = core.broadcast_shapes({ { unpack(sa, 1, m - 2) }, { unpack(sb, 1, n - 2) } }, "matmul")
+  local stack = #shape
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
-  local result = np.empty(shape, { dtype = dtypes.name[dtype] })
-  for i = 0, core.product(stack) - 1 do
-    local key, rest = {}, i
-    for d = #stack, 1, -1 do
-      key[d] = rest % stack[d] + 1
-      rest = (rest - key[d] + 1) / stack[d]
-    end
-    key[#stack + 1] = "..."
-    result[key] = multiply_matrices(a[key], b[key])
+  local function spread(x, rows, columns)
+    local whole = { unpack(shape) }
+    whole[stack + 1], whole[stack + 2] = rows, columns
+    return np.broadcast_to(np.asarray(x, { dtype = dtypes.name[dtype] }), whole)
+  end
+  a, b = spread(a, sa[m - 1], sa[m]), spread(b, sb[n - 1], sb[n])
+  shape[stack + 1], shape[stack + 2] = sa[m - 1], sb[n]
+  if sa[m] == 0 then return np.zeros(shape, { dtype = dtypes.name[dtype] }) end
+  local result = lgt.new(lgt.dense(dtype, shape))
+  if dtypes.category[dtype] >= 2 and dtype ~= dtypes.FLOAT16 then
+    native.lines("matmul", "wrr", { result, a, b }, {}, 2)
+  elseif stack <= 3 then
+    plain_product(result, a, b, stack, dtype)
+  else
+    raise("matmul: stacks of %s have at most 3 axes, not %d", dtypes.name[dtype], stack)
   end
   return result
 end

@@ -119,10 +119,7 @@ static void gemm(int dtype, const matrix *a, const matrix *b, char *c, int ldc, 
                c, ldc);
 }
 
-/* The CPU variant: rows [lo, hi) of the result. */
-static lgt_status gemm_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                            int64_t hi) {
-  (void)nargs, (void)params;
+lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
   const lgt_tile *c = &tiles[0];
   int64_t size = lgt_dtype_size(c->dtype), rows = hi - lo, cols = c->extent[1], inner = tiles[1].extent[1];
   matrix a = {0}, b = {0};
@@ -162,6 +159,12 @@ done:
   lgt_mem_free(b.packed);
   lgt_mem_free(a.packed);
   return status;
+}
+
+static lgt_status gemm_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  (void)nargs, (void)params;
+  return lgt_blas_product(tiles, lo, hi);
 }
 
 int lgt_kind_gemm(lgt_runtime *rt, int dtype) {

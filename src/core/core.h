@@ -27,7 +27,7 @@
  *   scan         running sums; one step of combining elements
  *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
- *   count filter            how often values occur; convolutions
+ *   count filter stack      how often values occur; convolutions; products of stacks of matrices
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   agree        what all ranks decide together: did a value come about?

@@ -2,7 +2,30 @@
 import numpy as np
 
 
+def stacks(case, inputs):
+    """Products of stacks: broadcasting, views, dtypes with and without BLAS."""
+    rng = np.random.default_rng(31)
+    whole = {"sa": (2, 3, 4, 5), "sb": (3, 5, 2), "sc": (2, 1, 5, 3), "sd": (6, 5)}
+    for name, shape in whole.items():
+        inputs[name] = rng.integers(-9, 9, shape)
+    for dtype in ("float64", "float32", "complex128", "complex64", "int64", "int8", "bool", "float16"):
+        for a, b in (("sa", "sb"), ("sa", "sc"), ("sd", "sb"), ("sd", "sc"), ("sa", "sd.T"), ("sb", "np.swapaxes(sb, 2, 3)")):
+            python = b.replace("2, 3", "1, 2")
+            case(f"np.matmul({a}:astype('{dtype}'), ({b}):astype('{dtype}'))",
+                 f"np.matmul({a}.astype('{dtype}'), ({python}).astype('{dtype}'))")
+    case("np.matmul(sa, sb * 0.5)")
+    case("np.matmul((sa * 0.5)[':, :, ::-1, ::2'], np.swapaxes(sc * 1.5, 3, 4)[':, :, :, ::2'])",
+         "np.matmul((sa * 0.5)[:, :, ::-1, ::2], np.swapaxes(sc * 1.5, 2, 3)[:, :, :, ::2])")
+    case("np.matmul(sa[':, :, :, 1:0'] * 1.5, sb[':, 1:0, :'])", "np.matmul(sa[:, :, :, :0] * 1.5, sb[:, :0, :])")
+    case("np.matmul(sa['1:0, :, :, :'] * 1.5, sb)", "np.matmul(sa[:0] * 1.5, sb)")
+    case("np.matmul(h, np.swapaxes(t, 2, 3))", "np.matmul(h, np.swapaxes(t, 1, 2))")
+    case("np.matmul(t, h)")
+    case("np.matmul(sa, sa)", "error")
+    case("np.matmul(sb, t)", "error")
+
+
 def add(case, change, inputs):
+    stacks(case, inputs)
     inputs["a3"] = np.random.default_rng(3).normal(size=(4, 5, 3))
     inputs["v3"] = np.random.default_rng(4).normal(size=(4, 3))
     inputs["v2"] = np.random.default_rng(5).normal(size=(4, 2))
