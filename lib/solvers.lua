@@ -19,6 +19,7 @@ local homes = {} -- file of lib/solvers by public name
 local function at_home(file, names)
   for name in names:gmatch("%S+") do homes[name] = file end
 end
+solvers.norm = require("sparse").norm
 at_home("least", "lsqr lsmr")
 at_home("eigen", "eigsh svds expm_multiply")
 at_home("integrate", "solve_ivp")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs the Lua programs that README.md, HACKING.md and docs/numpy.md show.
+"""Runs the Lua programs that README.md, HACKING.md, docs/numpy.md and docs/scipy.md show.
 
     tests/docs.py --lgt build/lgt
 
@@ -37,7 +37,7 @@ def main():
     parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
     lgt = os.path.abspath(parser.parse_args().lgt)
     failed = found = 0
-    for document in ("README.md", "HACKING.md", "docs/numpy.md"):
+    for document in ("README.md", "HACKING.md", "docs/numpy.md", "docs/scipy.md"):
         with open(os.path.join(ROOT, document), encoding="utf-8") as file:
             programs = PROGRAM.findall(file.read())
         for number, program in enumerate(programs, 1):
