@@ -2,9 +2,9 @@
 --
 --   lgt examples/rydberg.lua [atoms] [time]
 --
--- Neighbours block each other, so that only states without two excited neighbours matter: independent sets of the
--- ring.  H(t) = Omega(t) sum of flips - Delta(t) number of excited atoms; i dy/dt = H y by DOP853.  (After Ebadi et al.,
--- "Quantum optimization of maximum independent set using Rydberg atom arrays", Science 376, 2022.)
+-- Neighbours block each other, so that only states without two excited neighbours matter: the independent sets of
+-- the ring.  H(t) = Omega(t) sum of flips - Delta(t) number of excited atoms; i dy/dt = H y by DOP853.  (After Ebadi
+-- et al., "Quantum optimization of maximum independent set using Rydberg atom arrays", Science 376, 2022.)
 local np, sp, solvers = require "array", require "sparse", require "solvers"
 local bit = require "bit"
 
