@@ -161,7 +161,7 @@ static bool enter_ranks(work *w, int *status) {
   lgt_status failed = config->ranks > 1 && !*config->rendezvous
                           ? lgt_ranks_spawn(config, prompt, &ranks, &launcher, status)
                           : lgt_ranks_open(config, &ranks);
-  if (failed) return complain(lgt_message()), false;
+  if (failed) return complain(lgt_message()), *status = EXIT_FAILURE, false;
   if (launcher) return false;
   if (lgt_ranks_size(ranks) == 1) return lgt_ranks_close(ranks) == LGT_OK;
   lgt_ranks_silence(ranks, config->all_output);

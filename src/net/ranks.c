@@ -162,7 +162,8 @@ lgt_status lgt_ranks_spawn(lgt_config *config, bool prompt, lgt_ranks **out, boo
   if (getenv("PMIX_RANK"))
     return lgt_err(LGT_BAD_ARGUMENT, "%d ranks inside of another launcher's process: leave the number to it",
                    config->ranks);
-  lgt_status result = lgt_spawn(&options, &wireup, launcher, status);
+  lgt_status result = lgt_log_set(config->debug); /* once, not on each rank */
+  if (!result) result = lgt_spawn(&options, &wireup, launcher, status);
   return result || *launcher ? result : join(config, &wireup, out);
 }
 

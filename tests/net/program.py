@@ -235,6 +235,7 @@ def refused(pattern, *options, env=None):
 
 
 case("no number of ranks", refused("-n: .*expected a whole number", "-n", "many"))
+case("a bad option", refused(r"\A\S+lgt: debug: there is no topic[^\n]*\n\Z", "-n", "2", "--debug=nut"))
 case("a rank without a rendezvous", refused("no rendezvous", "--rank", "1"))
 case("a rank that is too great", refused("expected ranks 0 to n - 1", "--rendezvous=127.0.0.1:7000", "--rank=2", "--ranks=2"))
 case("ranks within ranks of another launcher", refused("leave the number to it", "-n", "2", env={"PMIX_RANK": "0"}))
