@@ -186,6 +186,7 @@ jit.off(go_on)
 -- Part of the traces of loops that wait in each turn.
 local function flush()
   if collected then sweep() end
+  if ranks and ranks.checkpoint() then raise("interrupted!") end
   local result = C.lgt_flush(rt)
   if result ~= 0 then go_on(result) end
 end
@@ -310,7 +311,8 @@ function lgt.classify(layout)
 end
 
 -- Is the array big enough that the source line of a launch is worth remembering?
-function lgt.is_large(layout) return bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
+-- On several ranks all launches say it, so that a rank that goes its own way can be told where.
+function lgt.is_large(layout) return ranks ~= nil or bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------
 
@@ -359,10 +361,16 @@ function lgt.kind(name, build) return bodies.kind(rt, name, build) end
 
 -- Start everything that was launched so far.
 function lgt.flush() flush() end
+if ranks then
+  function lgt.flush() -- what looks at values begins here: ranks that look at different ones are told where
+    front.line = lgt.line()
+    flush()
+  end
+end
 
 -- Wait until everything launched so far is done; raises the error of a task that failed.
 function lgt.fence()
-  flush()
+  lgt.flush()
   if C.lgt_fence(rt) < 0 then fail() end
 end
 
@@ -393,7 +401,7 @@ function lgt.stats_reset() C.lgt_stats_reset(rt) end
 function lgt.explain(array)
   if not ffi.istype(Array, array) then raise("explain: an array was expected, not %s", describe(array)) end
   if array.id == 0 then raise("explain: the array was released with free()") end
-  flush()
+  lgt.flush()
   local text = C.lgt_explain(rt, array.id)
   if text == nil then fail() end
   return ffi.string(text)

@@ -151,8 +151,22 @@ static int line_number(lua_State *L) {
 
 /* ---- the runtime ------------------------------------------------------------------------------ */
 
+/* For reports to the other ranks. */
+static const char *line_text(void *context, uint32_t line) {
+  const lgt_runtime *rt = context;
+  return line && (int)line < rt->nline ? rt->line[line] : NULL;
+}
+
+static void tell_lines(lgt_runtime *rt, bool on) {
+  lgt_peers *peers = rt->config->peers;
+  if (!peers) return;
+  peers->line_text = on ? line_text : NULL;
+  peers->line_context = on ? rt : NULL;
+}
+
 static int close_binding(lua_State *L) {
   binding *b = lua_touserdata(L, 1);
+  if (b->rt) tell_lines(b->rt, false);
   if (b->owned) lgt_close(b->rt);
   b->rt = NULL;
   b->owned = false;
@@ -172,6 +186,7 @@ int luaopen_lgt(lua_State *L) {
     if (lgt_open(b->config, &b->rt)) return luaL_error(L, "lgt cannot start: %s", lgt_message());
     b->owned = true;
   }
+  tell_lines(b->rt, true);
   lua_pushfstring(L, "%s/lgt.lua", b->at->runtime_lua);
   if (luaL_loadfile(L, lua_tostring(L, -1))) return lua_error(L);
   lua_createtable(L, 0, 5);

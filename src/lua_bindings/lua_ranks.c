@@ -169,12 +169,21 @@ static int raise(lua_State *L, const char *message) {
   return luaL_error(L, "%s: %s", where, message);
 }
 
+static bool has_left(lgt_peers *peers) {
+  const lgt_net *net = lgt_net_of(peers);
+  return net && net->left;
+}
+
 /* share(name, f, ...) -> what f(...) returns on rank 0, or its error. */
 static int share(lua_State *L) {
   lgt_peers *peers = peers_of(L);
   const char *name = luaL_checkstring(L, 1);
   char what[80];
   packet p = {0};
+  if (has_left(peers)) { /* finalizers, on this rank's way out */
+    lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+    return lua_gettop(L) - 1;
+  }
   if (peers->checkpoint(peers)) return raise(L, "interrupted!");
   note(L, peers, name);
   if (peers->rank == 0) {
@@ -201,11 +210,19 @@ static int meet(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   char what[80];
   int64_t one = 1;
+  if (has_left(peers)) return 0;
   if (peers->checkpoint(peers)) return raise(L, "interrupted!");
   note(L, peers, name);
   snprintf(what, sizeof what, "for all ranks to come to %s", name);
   finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("sum"), LGT_INT64, &one, NULL, 1, true), what);
   return 0;
+}
+
+/* checkpoint() -> whether Ctrl-C stops all ranks here (peers.h). */
+static int checkpoint(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  lua_pushboolean(L, !has_left(peers) && peers->checkpoint(peers));
+  return 1;
 }
 
 /* leave(status): before the process ends. */
@@ -217,7 +234,8 @@ static int leave(lua_State *L) {
 }
 
 lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
-  static const luaL_Reg functions[] = {{"share", share}, {"meet", meet}, {"leave", leave}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"share", share}, {"meet", meet}, {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
   int status = luaL_loadfile(L, path);
   if (!status) {
     lua_newtable(L);

@@ -145,6 +145,8 @@ static int protected_main(lua_State *L) {
   if (run_rest(L, w)) return 0;
   w->status = lgt_lua_finish(L) != 0;
   if (w->status) complain_finally(lgt_message());
+  /* While the runtime still knows its lines: they are named if the ranks turn out to have gone different ways. */
+  if (w->ranks) lgt_ranks_leave(lgt_ranks_peers(w->ranks), "the end of the program", w->status);
   return 0;
 }
 

@@ -368,6 +368,12 @@ def on_ranks_interruption(start):
     for _ in range(5):
         stops("while true do pcall(function() for i = 1, 10 do end end) end", delay=0.05)
     stops("while true do local t = os.clock() end", delay=0.05)
+    s.type("a = np.zeros(100000)")
+    for _ in range(2):
+        stops("while true do a = a + 1 end")
+        s.type("np.sum(a):item() > 0", "true")
+        stops("while true do a = a + 1 if np.sum(a) < 0 then print(1) end end")
+        s.type("same(np.sum(a):item())")
     s.send(INTERRUPT + INTERRUPT)
     s.expect("> ")
     s.alive()

@@ -355,6 +355,20 @@ for r in (0, 2):
     for what in ("wait()", "compute(60)"):
         signalled(f"kill -9 of rank {r}: {what}", what, r, signal.SIGKILL, rf"rank {r} on \S+ was killed by signal 9", 137, DEATH)
         signalled(f"SIGSTOP of rank {r}: {what}", what, r, signal.SIGSTOP, rf"rank {r} on \S+ has given no sign of life", 1, SILENCE)
+ARRAYS = "local np = require 'array'\nlocal x = np.arange(100000) * 2\nprint(np.sum(x):item())\n"
+for r in (0, 2):
+    fault(f"an array that only rank {r} prints", ARRAYS + f"if rank == {r} then print(x) end\nprint(np.sum(x + 1):item())",
+          rf"operation \d+ is issued at .*:{line(4)} by rank {r}")
+    fault(f"an array that only rank {r} computes", ARRAYS + f"if rank == {r} then x = x * 3 end\nprint(np.sum(x + 1):item())",
+          rf"operation \d+ is issued at .*:{line(4)} by rank {r}")
+    fault(f"an array that only rank {r} computes, at the end", ARRAYS + f"if rank == {r} then x = x * 3 end",
+          rf"operation \d+ is issued at .*:{line(4)} by rank {r}")
+    fault(f"an error on rank {r} between arrays", ARRAYS + f"for i = 1, 10 do x = x + 1 if i == 5 and rank == {r} then error('odd') end x[1]:item() end",
+          rf"^lgt: rank {r}: \S+:{line(4)}: odd$")
+    for number, message, status, limit in ((signal.SIGKILL, "was killed by signal 9", 137, DEATH),
+                                           (signal.SIGSTOP, "has given no sign of life", 1, SILENCE)):
+        signalled(f"{number.name} of rank {r} between arrays", ARRAYS + "while true do x = x + 1 if np.sum(x) < 0 then print(x) end end", r,
+                  number, rf"rank {r} on \S+ {message}", status, limit)
 fault("different exit statuses", "os.exit(rank)", r"the ranks do not run the same program: operation \d+ is issued at")
 case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(2.5) end\nprint(os.time() > 0)",
                                                               "ready\ntrue\n"))

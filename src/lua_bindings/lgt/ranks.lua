@@ -32,7 +32,7 @@ local raw = {
 local rawnext = raw.next
 
 local alone = false -- this rank does something by itself
-local ranks = { next = rawnext, rank = rank }
+local ranks = { next = rawnext, rank = rank, checkpoint = together.checkpoint }
 package.loaded["lgt.ranks"] = ranks
 
 local function finish_alone(before, ok, ...)
