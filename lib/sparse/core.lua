@@ -9,8 +9,8 @@
 --   dia   offsets (a Lua table), diagonals [d, n]; element j of a diagonal belongs to column j, as in SciPy
 --
 -- Positions in these arrays count from 0 and are int32 where that is enough; what a user gives and gets
--- (indices, indptr, row, col, A[{i, j}]) counts from 1.  Arrays of a matrix are never changed in place, except
--- its values through A.data; so matrices share them.
+-- (indices, indptr, row, col, A[{i, j}]) counts from 1.  Arrays of a matrix are never changed in place, so that
+-- matrices share them; except its values through A.data, of which the matrix has its own from then on.
 --
 -- methods[format], getters[format]: what A:name() and A.name find; those of format "any" come last.
 
@@ -65,10 +65,22 @@ function sparse.remember(a, name, value)
   return value
 end
 
--- The script gets hold of the array of values.
-function sparse.expose(a)
+-- By array: a matrix has it, several have it, the script has it.
+local function weak() return setmetatable({}, { __mode = "k" }) end
+local has_owner, is_shared, is_exposed = weak(), weak(), weak()
+
+-- The script gets hold of the array of values, which lies in `field`: from now on it is this matrix's alone.
+function sparse.expose(a, field)
+  local values = rawget(a, field)
+  if is_shared[values] then
+    values = np.copy(values)
+    has_owner[values] = true
+    rawset(a, field, values)
+  end
+  is_exposed[values] = true
   rawset(a, "exposed", true)
   for _, name in ipairs(of_values) do rawset(a, name, nil) end
+  return values
 end
 
 function Matrix.__newindex(_, name)
@@ -84,6 +96,13 @@ end
 -- A new matrix of a format; `fields` are what the format holds.
 local function new(format, m, n, dtype, fields)
   fields.format, fields.m, fields.n, fields.kind = format, m, n, dtype
+  local field = fields.vals and "vals" or fields.diagonals and "diagonals"
+  if field then
+    if is_exposed[fields[field]] then fields[field] = np.copy(fields[field]) end
+    local values = fields[field]
+    is_shared[values] = has_owner[values]
+    has_owner[values] = true
+  end
   return setmetatable(fields, Matrix)
 end
 sparse.new = new

@@ -10,10 +10,7 @@ local vector = sparse.vector
 -- ---- what a user sees of the arrays ---------------------------------------------------------------------
 
 getters.nnz = function(a) return core.size_of(a.crd) end
-getters.data = function(a)
-  sparse.expose(a)
-  return a.vals
-end
+getters.data = function(a) return sparse.expose(a, "vals") end
 getters.indices = function(a) return a.crd + 1 end
 getters.indptr = function(a) return a.pos + 1 end
 

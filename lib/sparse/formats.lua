@@ -80,10 +80,7 @@ end
 sparse.coo = coo
 
 getters.coo.nnz = function(a) return core.size_of(a.vals) end
-getters.coo.data = function(a)
-  sparse.expose(a)
-  return a.vals
-end
+getters.coo.data = function(a) return sparse.expose(a, "vals") end
 getters.coo.row = function(a) return a.rows + 1 end
 getters.coo.col = function(a) return a.cols + 1 end
 
@@ -117,10 +114,7 @@ getters.dia.nnz = function(a)
   for _, k in ipairs(a.offs) do count = count + diagonal_length(a.m, math.min(a.n, width), k) end
   return count
 end
-getters.dia.data = function(a)
-  sparse.expose(a)
-  return a.diagonals
-end
+getters.dia.data = function(a) return sparse.expose(a, "diagonals") end
 getters.dia.offsets = function(a) return np.array(a.offs, { dtype = "int32" }) end
 function methods.dia.todia(a) return a end
 
@@ -182,7 +176,7 @@ end
 
 -- ---- matrices from their arrays -------------------------------------------------------------------------
 
-local known = { shape = true, dtype = true, base = true, copy = true }
+local known = { shape = true, dtype = true, base = true }
 
 local function take_options(options, who)
   options = core.check_options(options, known, who)
@@ -192,11 +186,12 @@ local function take_options(options, who)
   return options, options.base or 1, options.dtype and core.check_dtype(options.dtype, who)
 end
 
+-- A copy: what was computed from the matrix must not depend on what becomes of the array that was given.
 local function take_values(data, dtype, who)
-  if type(data) == "table" then data = np.array(data, dtype and { dtype = dtypes.name[dtype] }) end
+  if type(data) == "table" then return np.array(data, dtype and { dtype = dtypes.name[dtype] }) end
   core.layout_of(data, who)
   if core.ndim_of(data) ~= 1 then raise("%s: the values are a vector, not %s", who, sparse.describe(data)) end
-  return sparse.dense(data, dtype)
+  return (dtype and dtype ~= core.dtype_of(data)) and np.astype(data, dtypes.name[dtype]) or np.copy(data)
 end
 
 local function extent_of(x, base) -- that positions need
@@ -318,7 +313,7 @@ function sp.dia_matrix(arg, options)
     raise("dia_matrix: %d offsets and diagonals of shape %s: a row for each offset was expected", #offsets,
       core.shape_text(core.shape_of(diagonals)))
   end
-  return dia(m, n, offsets, sparse.dense(diagonals, dtype))
+  return dia(m, n, offsets, dtype and np.astype(diagonals, dtypes.name[dtype]) or np.copy(diagonals))
 end
 
 -- Offsets as a table of integers, each once.

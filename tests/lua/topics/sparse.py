@@ -199,6 +199,17 @@ def add(case, change, inputs):
         case(f"D(sp.block_diag{{{f}(a), {f}(one), {f}(a)}})", "D(sp.block_diag([a, one, a]))")
     case("np.array(sp.random(50, 40, 0.1, {random_state = 3}).nnz)", "np.array(200.0)")
     case("np.array((sp.random(50, 40, 0.9):tocsr().nnz))", "np.array(1800.0)")
+    # ---- values that the script changes: through A.data the matrix's, through the array it was made of not
+    DOUBLE = "(function() local A = csr(a) %s A.data:imul(2) return %s end)()"
+    for before in ("", "local T = A.T:tocsr()", "local C = A:tocoo()", "local y = A:dot(xc9)"):
+        case(DOUBLE % (before, "D(A)"), "2 * a")
+        case(DOUBLE % (before, "D(A.T:tocsr())"), "2 * a.T")
+        case(DOUBLE % (before, "A:dot(xc9)"), "2 * a @ xc9")
+    case(DOUBLE % ("local C = A:tocoo()", "D(C)"), "a")
+    case(DOUBLE % ("local C = A:conj()", "D(C)"), "a")
+    case("(function() local A = csr(a) local C = A:tocoo() C.data:imul(2) return D(A) end)()", "a")
+    case("(function() local v = vv:copy() local A = csr{v, {rr, cc}} v:imul(2) return D(A) end)()", "D(csr((vv, (rr - 1, cc - 1))))")
+    case("(function() local A = csr(a) local d = A.data local C = A:tocoo() d:imul(2) return D(C) end)()", "a")
     # ---- large enough to be cut among workers
     inputs["br"], inputs["bc"] = rng.integers(1, 3001, size=300000), rng.integers(1, 2001, size=300000)
     inputs["bv"], inputs["bx"] = rng.integers(-9, 10, size=300000).astype("float64"), rng.integers(-9, 10, size=2000).astype("float64")
