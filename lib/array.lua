@@ -116,6 +116,7 @@ at_home("extras", [[packbits unpackbits finfo iinfo issubdtype common_type min_s
 methods_at_home("extras", "tobytes")
 at_home("hdf5", "hdf5")
 at_home("plot", "plot")
+at_home("ndimage", "ndimage")
 at_home("buffer", "frombuffer from_dlpack")
 methods_at_home("buffer", "detach dlpack")
 at_home("writetext", "savetxt")

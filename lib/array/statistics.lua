@@ -345,15 +345,24 @@ local function nan_quantiles(who, a, q, scale, axis, options)
   end
   local list, single = check_quantiles(q, scale, who)
   local lines, back = lines_of(a, axis, options.keepdims, who)
-  local sorted = np.sort(lines)
+  local selecting = #list <= MOST_SELECTED and dtypes.category[core.dtype_of(lines)] < 3
+  local sorted = not selecting and np.sort(lines)
   local count = np.sum(np.logical_not(np.isnan(lines)), -1, { keepdims = true })
+  local last = np.maximum(count - 1, 0)
   return for_each(list, single, function(x)
-    local at = np.maximum(count - 1, 0) * x
+    local at = last * x
     local low = np.floor(at)
     local t = np.squeeze(at - low, -1)
-    local first = np.astype(low, "int64") + 1
-    local function value(positions) return np.squeeze(np.take_along_axis(sorted, positions, -1), -1) end
-    local below, above = value(first), value(np.minimum(first + 1, np.maximum(count, 1)))
+    low = np.astype(low, "int64")
+    local places = np.concatenate({ low, np.minimum(low + 1, last) }, -1)
+    local both
+    if selecting then
+      both = native.new(core.dtype_of(lines), core.shape_of(places))
+      native.lines("select", "wrr", { both, lines, places })
+    else
+      both = np.take_along_axis(sorted, places + 1, -1)
+    end
+    local below, above = column(both, 0), column(both, 1)
     local step = above - below
     return back(np.where(np.greater_equal(t, 0.5), above - step * (1 - t), below + step * t))
   end)

@@ -3,8 +3,8 @@
  *   sort         argument 0 = the lines of argument 1 in ascending order
  *   argsort      argument 0 (int64) = the positions that would sort the lines of argument 1, counted from
  *                parameter 0; equal elements keep their order
- *   select       argument 0 = the elements of the lines of argument 1 that would be at the ascending offsets in the
- *                vector argument 2 (int64), were the lines sorted; real elements
+ *   select       argument 0 = the elements of the lines of argument 1 that would be at the offsets in the vector, or
+ *                in the lines, of argument 2 (int64), were the lines sorted; real elements
  *   partition    argument 0 = the lines of argument 1 with the element at offset parameter 0 where a sort would put it,
  *                less ones before, greater ones behind it; real elements
  *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
@@ -306,15 +306,17 @@ static lgt_status select_places(const lgt_tile *tiles, int nargs, const lgt_scal
   const lgt_tile *to = &tiles[0], *from = &tiles[1], *places = &tiles[2];
   int lead = to->ndim - 1, dtype = from->dtype;
   int64_t n = from->extent[lead], m = to->extent[lead];
+  bool own = places->ndim == to->ndim; /* each line has places of its own */
   lgt_walk walk;
   (void)nargs, (void)params;
-  if (n == 0 || m == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  if (n == 0 || m == 0 || !lgt_walk_begin(&walk, tiles, own ? 3 : 2, lead, lo, hi)) return LGT_OK;
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
   do {
     read_keys(b, dtype, walk.at[1], from->stride[lead]);
     for (int64_t k = 0; k < m; k++) {
-      int64_t place = *(const int64_t *)((const char *)places->data + k * places->stride[0]);
+      const char *at = own ? walk.at[2] : (const char *)places->data;
+      int64_t place = *(const int64_t *)(at + k * places->stride[places->ndim - 1]);
       put_key(walk.at[0] + k * to->stride[lead], key_at(b, place), dtype, b->bytes);
     }
   } while (lgt_walk_next(&walk, lo, hi));

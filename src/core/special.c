@@ -32,13 +32,18 @@ static lgt_status each_line(const lgt_tile *tiles, int nargs, int64_t lo, int64_
   return LGT_OK;
 }
 
+/* By halving and subtracting: Stein, J. Comp. Phys. 1 (1967). */
 static uint64_t gcd(uint64_t a, uint64_t b) {
-  while (b) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
+  if (!a || !b) return a | b;
+  int twos = __builtin_ctzll(a | b);
+  a >>= __builtin_ctzll(a);
+  do {
+    b >>= __builtin_ctzll(b);
+    uint64_t less = a < b ? a : b;
+    b = (a < b ? b : a) - less;
+    a = less;
+  } while (b);
+  return a << twos;
 }
 
 #define MAGNITUDE(x) ((x) < 0 ? 0 - (uint64_t)(x) : (uint64_t)(x))
@@ -76,6 +81,29 @@ static uint16_t next_half(uint16_t a, uint16_t b) {
   return (uint16_t)((x < y) == (x > 0) ? a + 1 : a - 1);
 }
 
+/* What is common, by the bits; the library does the rest: zeros, subnormal numbers, infinities, NaN. */
+#define BITS(SUFFIX, T, U, NEXT, FREXP, MANTISSA, BIAS)                                  \
+  static inline T next_##SUFFIX(T x, T y) {                                              \
+    U bits;                                                                              \
+    if (!(fabs(x) > 0 && fabs(x) < (T)INFINITY) || !(x < y || x > y)) return NEXT(x, y); \
+    memcpy(&bits, &x, sizeof bits);                                                      \
+    bits += (x < y) == (x > 0) ? 1 : (U)-1;                                              \
+    memcpy(&x, &bits, sizeof bits);                                                      \
+    return x;                                                                            \
+  }                                                                                      \
+  static inline T split_##SUFFIX(T x, int *exponent) {                                   \
+    U bits, field = (U)(2 * BIAS + 1) << MANTISSA;                                       \
+    memcpy(&bits, &x, sizeof bits);                                                      \
+    U e = bits & field;                                                                  \
+    if (e == 0 || e == field) return FREXP(x, exponent);                                 \
+    *exponent = (int)(e >> MANTISSA) - (BIAS - 1);                                       \
+    bits = (bits & ~field) | (U)(BIAS - 1) << MANTISSA;                                  \
+    memcpy(&x, &bits, sizeof bits);                                                      \
+    return x;                                                                            \
+  }
+BITS(f32, float, uint32_t, nextafterf, frexpf, 23, 127)
+BITS(f64, double, uint64_t, nextafter, frexp, 52, 1023)
+
 #define REAL(SUFFIX, T, NEXT, LDEXP, FREXP)                                                                \
   static void nextafter_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                            \
     for (int64_t i = 0; i < n; i++)                                                                        \
@@ -101,8 +129,8 @@ static uint16_t next_half(uint16_t a, uint16_t b) {
       *(int32_t *)(at[1] + i * stride[1]) = e;                                                             \
     }                                                                                                      \
   }
-REAL(f32, float, nextafterf, ldexpf, frexpf)
-REAL(f64, double, nextafter, ldexp, frexp)
+REAL(f32, float, next_f32, ldexpf, split_f32)
+REAL(f64, double, next_f64, ldexp, split_f64)
 
 static void nextafter_f16(char **at, const int64_t *stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)
