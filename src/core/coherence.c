@@ -2,7 +2,8 @@
  *
  * A question is answered from the newest event to the oldest, with the region that is not accounted for yet: what
  * the domain itself touched is there; what another one wrote since is lacking, and is to be had from the writer;
- * whatever is left at the end was never written.
+ * whatever is left at the end was never written.  Only what is lacking is then asked for among the domains of the
+ * same rank, the same way: they may have newer events than the domain itself for what it has, too.
  */
 #include "coherence.h"
 
@@ -58,30 +59,55 @@ static bool take_from_writers(lgt_region *rest, const lgt_footprints *f, const l
   return good;
 }
 
-static bool account(lgt_region *rest, const lgt_footprints *f, const lgt_event *e, int domain,
-                    lgt_pieces *pieces) {
-  const lgt_footprint *fp = e->what;
-  if (domain == LGT_NOBODY) {
-    if (!fp->launch) return lgt_region_remove(rest, &fp->whole);
-    return e->wrote ? take_from_writers(rest, f, fp, pieces) : true;
-  }
+/* Go through the events with what is not accounted for yet. */
+static bool account(lgt_region *rest, const lgt_history *history, const lgt_footprints *f, int domain,
+                    bool siblings, lgt_pieces *pieces) {
   int end = domain / f->local * f->local + f->local;
-  if (!remove_own(rest, f, fp, domain)) return false;
-  if (rest->count && f->local > 1 && !take_from_siblings(rest, f, fp, domain, end, pieces)) return false;
-  return !rest->count || !e->wrote || !fp->launch || take_from_writers(rest, f, fp, pieces);
+  bool good = true;
+  for (int i = history->count - 1; i >= 0 && good && rest->count; i--) {
+    const lgt_event *e = &history->event[i];
+    const lgt_footprint *fp = e->what;
+    if (!meets(rest, &fp->whole)) continue;
+    if (domain == LGT_NOBODY) {
+      if (!fp->launch) good = lgt_region_remove(rest, &fp->whole);
+    } else {
+      good = remove_own(rest, f, fp, domain);
+      if (good && rest->count && siblings) good = take_from_siblings(rest, f, fp, domain, end, pieces);
+      if (good && rest->count && e->wrote && !fp->launch) /* every rank has it, and so a sibling */
+        good = take(rest, &fp->whole, end - f->local, pieces);
+    }
+    if (good && rest->count && e->wrote && fp->launch) good = take_from_writers(rest, f, fp, pieces);
+  }
+  return good;
+}
+
+/* Take what is nearer from siblings instead, for the pieces from `first` on. */
+static bool prefer_siblings(const lgt_history *history, const lgt_footprints *f, const lgt_footprint *reading,
+                            int domain, int first, lgt_pieces *pieces) {
+  int end = pieces->count;
+  bool good = true;
+  for (int i = first; i < end && good; i++) {
+    lgt_region rest = {0};
+    good = lgt_region_add(&rest, &pieces->piece[i].rect);
+    if (good && reading) good = take_from_siblings(&rest, f, reading, domain, domain, pieces);
+    if (good) good = account(&rest, history, f, domain, true, pieces);
+    lgt_region_fini(&rest);
+  }
+  if (!good) return false;
+  for (int i = end; i < pieces->count; i++) pieces->piece[first + i - end] = pieces->piece[i];
+  pieces->count -= end - first;
+  return true;
 }
 
 bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *f, const lgt_footprint *reading,
                        int domain, const lgt_rect *place, lgt_pieces *pieces) {
   lgt_region rest = {0};
-  bool good = lgt_region_add(&rest, place);
-  if (good && rest.count && reading && domain != LGT_NOBODY)
-    good = take_from_siblings(&rest, f, reading, domain, domain, pieces);
-  for (int i = history->count - 1; i >= 0 && good && rest.count; i--) {
-    const lgt_event *e = &history->event[i];
-    if (meets(&rest, &e->what->whole)) good = account(&rest, f, e, domain, pieces);
-  }
+  int first = pieces->count;
+  bool good = lgt_region_add(&rest, place) && account(&rest, history, f, domain, false, pieces);
+  if (good && f->local > 1 && domain != LGT_NOBODY && pieces->count > first)
+    good = prefer_siblings(history, f, reading, domain, first, pieces);
   lgt_region_fini(&rest);
+  if (!good) pieces->count = first;
   return good;
 }
 

@@ -124,8 +124,7 @@ static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, in
   int64_t lo = near->place.lo[r] - begin, hi = near->place.hi[r] - 1 - begin;
   int64_t a = step > 0 ? lo : -hi, b = step > 0 ? hi : -lo, s = step > 0 ? step : -step;
   a = a > 0 ? (a + s - 1) / s : 0;
-  /* What lies between two elements of a coarse view belongs to the box of the tile that has both. */
-  if (s > 1) a = a > 0 ? a - 1 : 0;
+  /* What lies between two elements of a coarse view belongs to the box of a tile that has both: round up. */
   b = b < 0 ? -1 : (b + s - 1) / s;
   if (b >= l->shape[d]) b = l->shape[d] - 1;
   if (a > b) return false;

@@ -129,6 +129,91 @@ TEST(lists_of_boxes_may_overlap) {
   }
 }
 
+/* The colours of a domain, in order, are those that the domain works on. */
+static bool lists_all(const lgt_partition *p, int domains) {
+  int seen = 0;
+  for (int domain = 0; domain < domains; domain++)
+    for (int c = lgt_partition_next(p, domains, domain, -1), last = -1; c >= 0;
+         last = c, c = lgt_partition_next(p, domains, domain, c)) {
+      if (c <= last || c >= p->ncolour || lgt_partition_domain(p, domains, c) != domain) return false;
+      seen++;
+    }
+  return seen == p->ncolour;
+}
+
+static void random_home(lgt_home *home, int ndim) {
+  unsigned used = 0;
+  *home = (lgt_home){.ndim = 1 + random_below(3)};
+  for (int j = 0; j < home->ndim; j++) {
+    int d = ndim ? random_below(ndim) : 0;
+    home->grid[j] = 1 + random_below(6);
+    home->first[j] = random_below(12) - 5;
+    home->dim[j] = -1;
+    if (!ndim || used & (1u << d)) continue;
+    used |= 1u << d;
+    home->dim[j] = (int8_t)d;
+  }
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { return a < 0 ? -((b - 1 - a) / b) : a / b; }
+
+/* Owner of a point, from the grid as it was given, before partitions are put into their normal form. */
+static int64_t counted_owner(const lgt_home *home, const int64_t *tile, const int64_t *offset,
+                             const int64_t *x) {
+  int64_t owner = 0;
+  for (int j = 0; j < home->ndim; j++) {
+    int d = home->dim[j];
+    int64_t at = home->first[j] + (d < 0 ? 0 : floor_div(x[d] - offset[d], tile[d]));
+    if (at < 0) at = 0;
+    if (at > home->grid[j] - 1) at = home->grid[j] - 1;
+    owner = owner * home->grid[j] + at;
+  }
+  return owner;
+}
+
+TEST(every_colour_has_one_domain) {
+  for (int round = 0; round < 5000; round++) {
+    int ndim;
+    int64_t extent[LGT_MAX_DIM], tile[LGT_MAX_DIM], offset[LGT_MAX_DIM], owners = 1;
+    int64_t size = random_extents(&ndim, extent);
+    int domains = 1 + random_below(14);
+    lgt_home home;
+    for (int d = 0; d < ndim; d++) tile[d] = 1 + random_below(6), offset[d] = random_below(30) - 15;
+    const lgt_partition *p = lgt_partition_tiling(&partitions, ndim, extent, tile, offset);
+    CHECK(p && lists_all(p, domains));
+    for (int c = 0, last = 0; c < p->ncolour; c++) { /* in their order, and evenly */
+      int domain = lgt_partition_domain(p, domains, c);
+      CHECK(domain >= last && domain < domains);
+      CHECK(p->ncolour > domains || domain > last || c == 0);
+      last = domain;
+    }
+    random_home(&home, ndim);
+    for (int j = 0; j < home.ndim; j++) owners *= home.grid[j];
+    p = lgt_partition_tiling_at(&partitions, ndim, extent, tile, offset, &home);
+    CHECK(p && lists_all(p, domains));
+    CHECK(lgt_partition_tiling_at(&partitions, ndim, extent, tile, offset, &home) == p);
+    for (int c = 0; c < p->ncolour && p->ncolour > 1 && size; c++) {
+      lgt_rect r = lgt_partition_rect(p, c);
+      CHECK_EQ(lgt_partition_domain(p, domains, c),
+               counted_owner(&home, tile, offset, r.lo) * domains / owners);
+    }
+  }
+  lgt_rect rect[5] = {{.ndim = 1}};
+  for (int n = 1; n <= 5; n++)
+    for (int domains = 1; domains < 9; domains++)
+      CHECK(lists_all(lgt_partition_rects(&partitions, 1, (int64_t[]){9}, rect, n), domains));
+}
+
+/* The next colour of a domain is found at once, among a million of either. */
+TEST(owners_are_found_at_once) {
+  int64_t extent[] = {1 << 20, 8}, tile[] = {1, 8}, offset[] = {0, 0};
+  const lgt_partition *p = lgt_partition_tiling(&partitions, 2, extent, tile, offset);
+  for (int domain = 0; domain < 1 << 20; domain += 311) {
+    CHECK_EQ(lgt_partition_next(p, 1 << 20, domain, -1), domain);
+    CHECK_EQ(lgt_partition_next(p, 1 << 20, domain, domain), -1);
+  }
+}
+
 /* Pairs of neighbours that a grid separates. */
 static int64_t surface(int ndim, const int64_t *extent, const int *grid) {
   int64_t total = 0;
@@ -223,6 +308,8 @@ int main(void) {
   RUN(equal_partitions_are_one);
   RUN(pointers_stay_valid_while_the_table_grows);
   RUN(lists_of_boxes_may_overlap);
+  RUN(every_colour_has_one_domain);
+  RUN(owners_are_found_at_once);
   RUN(natural_partitions_are_few_large_and_compact);
   RUN(outer_dimensions_are_cut_first);
   RUN(memory_may_run_out);

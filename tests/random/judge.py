@@ -47,6 +47,11 @@ class Failure:
         self.prefix = list(prefix)  # seeds of the programs that ran before in the same process
 
 
+def domains_of(config):
+    """Memory domains in all."""
+    return int(config.get("domains", 1)) * int(config.get("ranks", 1))
+
+
 def options_of(config):
     """A configuration as arguments of lgt, and as arguments of runner.lua."""
     runtime, script = [], []
@@ -231,7 +236,7 @@ def against_numpy(subject, result, config):
 
 def against_reference(subject, result, reference, config):
     """What differs from the reference run, or None."""
-    several = int(config.get("domains", 1)) != 1
+    several = domains_of(config) != 1
     for i, (mine, its, (_, err, taint)) in enumerate(zip(result.seen, reference.seen, subject.seen)):
         if mine != its and not (taint and several) and not mine == its == "nan":
             return "bits", f"number {i + 1} that is read is {mine} instead of {its} (reference)"

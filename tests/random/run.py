@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from generate import generate
-from judge import REFERENCE, Failure, Lgt, Subject, judge, judge_batch, options_of
+from judge import REFERENCE, Failure, Lgt, Subject, domains_of, judge, judge_batch, options_of
 from program import lua_text
 from shrink import Shrinker
 
@@ -287,7 +287,7 @@ def signature(failure):
         return "crash of the heap"
     if failure.kind in ("crash", "exit"):
         return failure.kind + text[:120]
-    several = int(failure.config.get("domains", 1)) > 1
+    several = domains_of(failure.config) > 1
     return f"{failure.kind} {'NumPy' if 'NumPy' in text else 'reference' if 'reference' in text else ''} {several} {failure.config == REFERENCE}"
 
 
