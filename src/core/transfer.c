@@ -37,8 +37,8 @@ static void post(lgt_binder *binder, lgt_job *job) {
   struct lgt_post *p = job->post;
   bool good = !p->spoiled && !job->task.status;
   static const char *const what[] = {"send", "receive", "broadcast", "gather", "fold"};
-  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", what[p->kind], p->bytes, p->peer, (unsigned long long)p->tag,
-          good ? "" : ", without contents");
+  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", what[p->kind], p->bytes, p->peer,
+          (unsigned long long)p->tag, good ? "" : ", without contents");
   switch (p->kind) {
     case SEND:
       p->message = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
