@@ -46,7 +46,17 @@ for i, s in ipairs(specification) do
 end
 -- The other names that NumPy gives them.
 local synonyms = { bool_ = "bool", int = "int64", uint = "uint64", float = "float64", double = "float64",
-                   single = "float32", half = "float16", complex = "complex128", byte = "int8", ubyte = "uint8" }
+                   single = "float32", half = "float16", complex = "complex128", byte = "int8", ubyte = "uint8",
+                   short = "int16", ushort = "uint16", intc = "int32", uintc = "uint32", intp = "int64",
+                   uintp = "uint64", longlong = "int64", ulonglong = "uint64", float_ = "float64",
+                   complex_ = "complex128", csingle = "complex64", cdouble = "complex128", ["?"] = "bool" }
+for _, letter in ipairs { "b1 bool", "i int", "u uint", "f float", "c complex" } do -- "f8" is "float64"
+  local short, long = letter:match("(%S+) (%S+)")
+  for bytes = 1, 16 do
+    local meaning = long == "bool" and long or long .. 8 * bytes
+    if M.number[meaning] then synonyms[long == "bool" and short or short .. bytes] = meaning end
+  end
+end
 for name, meaning in pairs(synonyms) do M.number[name] = M.number[meaning] end
 
 local number, category, signed, size = M.number, M.category, M.signed, M.size
@@ -133,9 +143,9 @@ function M.range_of(d)
   return 0, 2 ^ bits - 1
 end
 
--- The number of a dtype given by name; nil and a message for anything else.
+-- The number of a dtype given by name ("float64", "f8", "<f8"); nil and a message for anything else.
 function M.parse(text)
-  local d = type(text) == "string" and number[text]
+  local d = type(text) == "string" and (number[text] or number[text:match("^[<=|](%a%d+)$")])
   if d and d <= COMPLEX128 then return d end
   local message = "unknown dtype %s: expected \"float64\", \"float32\", \"int64\", \"bool\", ... as a string"
   return nil, message:format(type(text) == "string" and ("%q"):format(text) or tostring(text))

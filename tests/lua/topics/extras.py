@@ -13,6 +13,12 @@ def add(case, change, inputs):
     case("np.packbits(np.zeros(0, {dtype = 'bool'}))", "np.packbits(np.zeros(0, bool))")
     for count in (-3, 0, 5, 30):
         case(f"np.unpackbits(bytes_, 2, {{count = {count}}})", f"np.unpackbits(bytes_, 1, count={count})")
+    for name in ("f8 f4 f2 <f8 =f4 i1 i2 i4 i8 <i4 u1 u2 u4 u8 |u1 b1 ? c8 c16 <c16 short ushort intc uintc intp uintp longlong "
+                 "ulonglong csingle cdouble half single double").split():
+        case(f"np.zeros(2, {{dtype = '{name}'}})", f"np.zeros(2, '{name}')")
+        case(f"u1:astype('{name}')", f"u1.astype('{name}')")
+    for name in ("f3", "i16", "f1", ">f8", "b2", "<float64", "f", "U5", "M8", ""):
+        case(f"np.zeros(2, {{dtype = '{name}'}})", "error")
     case("np.packbits(f)", "error")
     case("np.unpackbits(i)", "error")
     case("np.packbits(bits, {bitorder = 'middle'})", "error")
