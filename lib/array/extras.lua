@@ -1,6 +1,7 @@
 -- array/extras.lua - smaller things that NumPy has: bits, facts about dtypes, text of numbers, loops over indices.
 
 local core = require "array.core"
+local native = require "array.native"
 local text = require "array.text"
 
 local dtypes, raise, np, methods = core.dtypes, core.raise, core.np, core.methods
@@ -21,9 +22,6 @@ local function take_bits(a, axis, options, who)
   return np.moveaxis(a, axis, -1), axis, order, options.count
 end
 
--- Numbers of the bits in a byte, in the order in which they are stored.
-local function places(order) return order == "big" and np.span(7, 0, -1) or np.span(0, 7) end
-
 -- Eight elements of an axis (of the flattened array without one) as the bits of a byte each; zeros fill the last one.
 ---@param a lgt_array booleans or integers
 ---@param axis integer?
@@ -35,16 +33,10 @@ function np.packbits(a, axis, options)
     raise("packbits: booleans or integers were expected, not %s", dtypes.name[core.dtype_of(lines)])
   end
   local shape = core.shape_of(lines)
-  local extent = shape[#shape]
-  local bits = np.astype(np.not_equal(lines, 0), "uint8")
-  local missing = -extent % 8
-  if missing > 0 then
-    shape[#shape] = missing
-    bits = np.concatenate({ bits, np.zeros(shape, { dtype = "uint8" }) }, -1)
-  end
-  shape[#shape], shape[#shape + 1] = (extent + missing) / 8, 8
-  local shifted = np.left_shift(np.reshape(bits, shape), np.astype(places(order), "uint8"))
-  return np.moveaxis(np.sum(shifted, -1, { dtype = "uint8" }), -1, at)
+  shape[#shape] = math.ceil(shape[#shape] / 8)
+  local bytes = native.new(dtypes.UINT8, shape)
+  native.lines("packbits", "wr", { bytes, np.not_equal(lines, 0) }, { order == "little" and 1 or 0 })
+  return np.moveaxis(bytes, -1, at)
 end
 
 -- The bits of bytes as elements 0 and 1 of eight times the extent.
@@ -58,11 +50,10 @@ function np.unpackbits(a, axis, options)
     raise("unpackbits: an array of uint8 was expected, not of %s", dtypes.name[core.dtype_of(lines)])
   end
   local shape = core.shape_of(lines)
-  local shifts = np.astype(places(order), "uint8")
-  local bits = np.bitwise_and(np.right_shift(np.expand_dims(lines, -1), shifts), 1)
   local extent = 8 * shape[#shape]
   shape[#shape] = extent
-  bits = np.astype(np.reshape(bits, shape), "uint8")
+  local bits = native.new(dtypes.UINT8, shape)
+  native.lines("unpackbits", "wr", { bits, lines }, { order == "little" and 1 or 0 })
   if count ~= nil then
     if not core.is_integer(count) or count < -extent then raise("unpackbits: count = %s", tostring(count)) end
     local wanted = count < 0 and extent + count or count

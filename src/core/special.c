@@ -5,8 +5,11 @@
  *   spacing      argument 0 = the distance from argument 1 to the next float, away from 0
  *   ldexp        argument 0 = argument 1 times 2 to the power of argument 2 (int64)
  *   frexp        argument 0 (in +-[0.5, 1)) times 2 to the power of argument 1 (int32) = argument 2
+ *   packbits     argument 0 (uint8) = the lines of argument 1 (bool), eight elements a byte, zeros behind the last one
+ *   unpackbits   argument 0 (uint8) = the bits of the lines of argument 1 (uint8); parameter 0 of both: whether the
+ *                first element is the lowest bit, and not the highest
  *
- * All arguments have one shape and at least two dimensions.
+ * All arguments but those of the last two have one shape and at least two dimensions.
  */
 #include "builtin.h"
 #include "half.h"
@@ -162,10 +165,63 @@ VARIANT(spacing, 1, REALS(spacing))
 VARIANT(ldexp, 1, REALS(ldexp))
 VARIANT(frexp, 2, REALS(frexp))
 
-const lgt_builtin lgt_special_builtins[] = {{"gcd", gcd_lines},
-                                            {"lcm", lcm_lines},
-                                            {"nextafter", nextafter_lines},
-                                            {"spacing", spacing_lines},
-                                            {"ldexp", ldexp_lines},
-                                            {"frexp", frexp_lines},
-                                            {0}};
+/* ---- bits ------------------------------------------------------------------------------------------------ */
+
+/* Side by side, eight booleans (0 or 1) make a byte by one multiplication. */
+static uint8_t pack(const uint8_t *p, bool little) {
+  uint64_t eight;
+  memcpy(&eight, p, 8); /* the first one in the lowest byte */
+  return (uint8_t)(eight * (little ? 0x0102040810204080u : 0x8040201008040201u) >> 56);
+}
+
+static lgt_status packbits(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                           int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t n = from->extent[lead], m = to->extent[lead], stride = from->stride[lead];
+  bool little = params[0].f != 0;
+  lgt_walk walk;
+  (void)nargs;
+  if (!lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  do {
+    const uint8_t *p = (const uint8_t *)walk.at[1];
+    for (int64_t k = 0; k < m; k++) {
+      uint8_t eight[8] = {0};
+      int64_t count = n - 8 * k < 8 ? n - 8 * k : 8;
+      bool whole = stride == 1 && count == 8;
+      for (int64_t i = 0; !whole && i < count; i++) eight[i] = p[(8 * k + i) * stride];
+      *(uint8_t *)(walk.at[0] + k * to->stride[lead]) = pack(whole ? p + 8 * k : eight, little);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+static lgt_status unpackbits(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t m = from->extent[lead], stride = to->stride[lead];
+  uint64_t eight[256]; /* the bits of each byte, side by side */
+  lgt_walk walk;
+  (void)nargs;
+  for (int v = 0; v < 256; v++) {
+    uint8_t bits[8];
+    for (int i = 0; i < 8; i++) bits[i] = (uint8_t)(v >> (params[0].f != 0 ? i : 7 - i) & 1);
+    memcpy(&eight[v], bits, 8);
+  }
+  if (!lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  do {
+    for (int64_t k = 0; k < m; k++) {
+      char *out = walk.at[0] + 8 * k * stride;
+      const char *bits = (const char *)&eight[*(uint8_t *)(walk.at[1] + k * from->stride[lead])];
+      if (stride == 1) memcpy(out, bits, 8);
+      for (int64_t i = 0; stride != 1 && i < 8; i++) out[i * stride] = bits[i];
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_special_builtins[] = {
+    {"gcd", gcd_lines},         {"lcm", lcm_lines},         {"nextafter", nextafter_lines},
+    {"spacing", spacing_lines}, {"ldexp", ldexp_lines},     {"frexp", frexp_lines},
+    {"packbits", packbits},     {"unpackbits", unpackbits}, {0}};
