@@ -21,7 +21,7 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 
 int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour) {
   const lgt_map *map = binder->map;
-  if (launch->ncolour == 1) return domain == 0 && colour < 0 ? 0 : -1; /* every rank runs it */
+  if (launch->kind == LGT_PARTITION_NONE) return domain == 0 && colour < 0 ? 0 : -1; /* every rank runs it */
   return lgt_partition_next(launch, map->domains, map->first + domain, colour);
 }
 
@@ -171,7 +171,7 @@ static lgt_rect access_rect(const run *r, const lgt_plan_access *access, int mod
 
 /* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
 lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
-  if (group->launch->ncolour == 1) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
+  if (group->launch->kind == LGT_PARTITION_NONE) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
   return lgt_partition_rect(group->launch, colour);
 }
 
@@ -277,6 +277,12 @@ static void hold_initial(run *r, int s, int domain) {
   else hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot->root));
 }
 
+/* Where a renamed slot has the rest of its elements from; NULL: it has none. */
+static lgt_instance *former(const run *r, int s, int domain) {
+  uint16_t rest = r->group->slot[s].rest;
+  return rest == LGT_NONE ? NULL : r->inst[domain * r->group->nslot + rest];
+}
+
 static lgt_status make_new(run *r, int s, int domain) {
   int at = domain * r->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
@@ -285,6 +291,8 @@ static lgt_status make_new(run *r, int s, int domain) {
     bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
     if (!read && !write) return LGT_OK;
     rect = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+    const lgt_instance *old = former(r, s, domain);
+    if (old) rect = lgt_rect_bound(&rect, &old->rect); /* with all that is valid there */
   }
   r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
@@ -446,7 +454,33 @@ static lgt_status acquire(run *r) {
   return acquire(r);
 }
 
+/* What a renamed slot of a domain has from the former memory of its root. */
+static lgt_status carry_rest(run *r, int s, int domain) {
+  const lgt_plan_slot *slot = &r->group->slot[s];
+  lgt_instance *from = former(r, s, domain), *to = r->inst[domain * r->group->nslot + s];
+  lgt_rect piece[2 * LGT_MAX_DIM];
+  lgt_copy copies[2 * LGT_MAX_DIM];
+  if (!from || !to) return LGT_OK;
+  int n = 1, colour = lgt_bind_next(r->binder, r->group->launch, domain, -1);
+  piece[0] = from->rect;
+  if (slot->rest_arg != 0xff && colour >= 0) {
+    const lgt_plan_call *call = &r->group->plan->call[slot->rest_call];
+    const lgt_layout *layout = lgt_layout_at(r->binder->stores, call->layout[slot->rest_arg]);
+    lgt_rect tile = lgt_partition_rect(r->group->launch, colour);
+    lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
+    lgt_rect written = lgt_layout_root_rect(layout, &view);
+    n = lgt_rect_subtract(&from->rect, &written, piece);
+  }
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1};
+  return n ? lgt_transfer_copy(r->binder, copies, n) : LGT_OK;
+}
+
 static lgt_status run_group(run *r) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < r->group->nslot && !status; s++)
+    for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
+  if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
+  if (status) return status;
   lgt_job_source source = {r->group, r->inst, r->param, r->fold, r->where};
   return lgt_job_group(r->binder, &source);
 }

@@ -189,7 +189,6 @@ static int home_of(const lgt_home *home, int dim) {
 static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
                    const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  unsigned carried = 0;
   if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
   lgt_layout_walk(l, begin, step);
   *home = key->home;
@@ -202,14 +201,14 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
   for (int d = 0; d < l->ndim; d++) {
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || key->grid[r] == 1) continue;
+    if (l->shape[d] == 1) continue; /* stays in one tile */
     if (k < 0 || space->whole & (1u << k) || step[d] != 1 || l->shape[d] != space->extent[k]) return false;
     tile[k] = key->tile[r];
     offset[k] = key->offset[r] - begin[r];
     int j = home_of(&key->home, r);
     if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
-    carried |= 1u << r;
   }
-  return carried != 0;
+  return true;
 }
 
 /* The argument to ask next: the costliest to move, recent ones first among equals; -1: none is left. */
@@ -229,54 +228,103 @@ static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_s
   return best;
 }
 
-/* Does the call write elements that it uses through another view too?  Then no two colours are apart. */
-static bool bites_itself(const lgt_stores *stores, const lgt_call *call) {
+/* Does the call write elements that it uses through another view too?  Each domain reads its own copy of what others
+ * write, so that matters only where two colours share a domain; but what is reduced lives in memory of its own until
+ * the colours' results are folded, and two writers may have boxes that meet. */
+typedef enum bite { NO_BITE, BITES_ITS_COPY, BITES } bite;
+
+static bite bites_itself(const lgt_stores *stores, const lgt_call *call) {
+  bite worst = NO_BITE;
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < call->nargs && call->kind->privilege[a] != LGT_PRIV_READ; b++) {
       if (a == b || call->store[a] != call->store[b]) continue;
-      /* What is reduced lives in memory of its own until the colours' results are folded. */
-      if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return true;
+      if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return BITES;
       const lgt_layout *la = lgt_layout_at(stores, call->layout[a]),
                        *lb = lgt_layout_at(stores, call->layout[b]);
       /* A writer that leaves elements out owns the whole box around its tile. */
-      if (la != lb && (lgt_layout_may_overlap(la, lb) || !lgt_layout_exact(la))) return true;
+      if (la == lb || (!lgt_layout_may_overlap(la, lb) && lgt_layout_exact(la))) continue;
+      if (call->kind->privilege[b] != LGT_PRIV_READ || call->kind->cpu) return BITES;
+      worst = BITES_ITS_COPY;
     }
-  return false;
+  return worst;
 }
 
-const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
-                                       const lgt_call *call, const lgt_space *space,
-                                       const lgt_solver_key_state *state, const char **reason) {
+/* Tiles of the space where an argument's elements are; NULL: its key tells nothing. */
+static const lgt_partition *derived(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                                    const lgt_space *space, const lgt_partition *key, int arg) {
+  int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+  lgt_home home;
+  if (!derive(lgt_layout_at(stores, call->layout[arg]), &space->align[arg], key, space, tile, offset, &home))
+    return NULL;
+  const lgt_partition *p =
+      lgt_partition_tiling_at(solver->partitions, space->ndim, space->extent, tile, offset, &home);
+  return p && p->ncolour <= MANY * solver->most
+             ? p
+             : NULL; /* else tiles of a small part all over a large array */
+}
+
+/* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
+ * part stays where it is.  What is written has the first word. */
+static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
+                                         const lgt_call *call, const lgt_space *space,
+                                         const lgt_solver_key_state *state, const char **reason) {
+  for (int writes = 1; writes >= 0; writes--)
+    for (int a = 0; a < call->nargs; a++) {
+      if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
+      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
+      *reason = "where the part is";
+      if (p) return p;
+    }
+  *reason = "smaller than two tiles";
+  return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+}
+
+static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                                   const lgt_space *space, const lgt_solver_key_state *state,
+                                   const char **reason) {
   int64_t size = 1;
   for (int d = 0; d < space->ndim; d++) size *= space->extent[d];
-  *reason = "one domain";
-  if (solver->domains == 1) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
-  *reason = "a reshaped view needs its whole root";
-  for (int a = 0; a < call->nargs; a++)
-    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED)
-      return lgt_partition_none(solver->partitions, space->ndim, space->extent);
-  *reason = "it overwrites what it reads";
-  if (bites_itself(stores, call)) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
-  *reason = "smaller than two tiles";
+  *reason = "there are no elements"; /* but a reduction over them has a result */
+  if (size == 0) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
   if (size < 2 * solver->min_tile || size < 2)
-    return lgt_partition_none(solver->partitions, space->ndim, space->extent);
+    return choose_small(solver, stores, call, space, state, reason);
   bool asked[LGT_MAX_ARGS] = {false};
   for (int a; (a = costliest(stores, call, state, asked)) >= 0;) {
-    int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
-    lgt_home home;
     asked[a] = true;
-    if (!derive(lgt_layout_at(stores, call->layout[a]), &space->align[a], state[a].key, space, tile, offset,
-                &home))
-      continue;
-    const lgt_partition *p =
-        lgt_partition_tiling_at(solver->partitions, space->ndim, space->extent, tile, offset, &home);
-    if (p && p->ncolour > MANY * solver->most) continue; /* tiles of a small part all over a large array */
+    const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
+    if (!p || p->ncolour == 1) continue; /* too large for one domain */
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
     return p;
   }
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most,
                                solver->min_tile);
+}
+
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
+                                       const lgt_call *call, const lgt_space *space,
+                                       const lgt_solver_key_state *state, const char **reason) {
+  const lgt_partition *none = lgt_partition_none(solver->partitions, space->ndim, space->extent);
+  *reason = "one domain";
+  if (solver->domains == 1) return none;
+  *reason = "a reshaped view needs its whole root";
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED) return none;
+  bite bites = bites_itself(stores, call);
+  *reason = "it overwrites what it reads";
+  if (bites == BITES) return none;
+  const char *why;
+  const lgt_partition *p = choose(solver, stores, call, space, state, &why);
+  if (p && bites && p != none && !lgt_partition_apart(p, solver->domains)) return none;
+  *reason = why;
+  return p;
+}
+
+const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout,
+                                          const lgt_alignment *align, const lgt_partition *launch,
+                                          bool target, const lgt_partition *key) {
+  if (key && !lgt_layout_covers(layout, target)) return key;
+  return lgt_solver_key(solver, layout, align, launch);
 }
 
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align,

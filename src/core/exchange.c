@@ -64,15 +64,14 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
   bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
   t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
-  bool everywhere = group->launch->ncolour == 1 || layout->root_ndim == 0 ||
+  bool everywhere = group->launch->kind == LGT_PARTITION_NONE ||
+                    (layout->root_ndim == 0 && group->launch->ncolour > 1) ||
                     (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, group->launch));
   lgt_rect rect = whole_rect(binder, c, arg);
   lgt_footprints *footprints = &binder->map->footprints;
   t->what = everywhere ? lgt_footprint_everywhere(footprints, &rect)
                        : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
                                           privilege & LGT_PRIV_REDUCE);
-  if (t->writes && group->launch->ncolour > 1)
-    t->key = lgt_solver_key(&binder->fuser->solver, layout, align, group->launch);
   return t->what ? LGT_OK : LGT_NO_MEMORY;
 }
 
@@ -117,7 +116,7 @@ static void cover_all(lgt_exchange *x, int n, const lgt_footprint *what) {
   for (int d = 0; d < map->local; d++) {
     lgt_rect rect;
     for (int i = -1; (i = lgt_footprint_next(&map->footprints, what, map->first + d, i, &rect)) >= 0;)
-      if (!lgt_rect_empty(&rect) || rect.ndim == 0) add_cover(x, d, n, &rect);
+      if (!lgt_rect_empty(&rect) || rect.ndim == 0) add_cover(x, rect.ndim ? d : 0, n, &rect);
   }
 }
 
@@ -366,7 +365,7 @@ void lgt_exchange_undo(lgt_exchange *x) {
 
 /* A domain's instance if it holds the rect and its contents are sound. */
 static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
-  lgt_instance *inst = x->store[n]->replica[domain - x->binder->map->first].inst;
+  lgt_instance *inst = x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0].inst;
   if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
   return has && x->store[n]->failure ? NULL : inst;
 }
@@ -381,6 +380,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
     if (!is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
     lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
     lgt_instance *into = holder(x, move->root, to, &piece[i].rect, false);
+    if (from == into) continue; /* a scalar exists once on a rank */
     if (from && into) copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1};
     else if (into && !into->failure && x->store[move->root]->failure)
       into->failure = lgt_failure_retain(x->store[move->root]->failure);
@@ -451,7 +451,11 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
     if (!lgt_history_written(store->history, t->what)) return no_memory();
-    store->key = t->key;
+    const lgt_plan_call *call = &x->group->plan->call[t->call];
+    store->key = lgt_solver_key_after(&x->binder->fuser->solver,
+                                      lgt_layout_at(x->binder->stores, call->layout[t->arg]),
+                                      &call->space.align[t->arg], x->group->launch,
+                                      call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
     store->written = true;
   }
   return LGT_OK;

@@ -25,7 +25,6 @@ struct lgt_touch {
   bool reads;      /* contents from before the group */
   bool writes;
   const lgt_footprint *what; /* several colours reduce into the same elements: these are everywhere */
-  const lgt_partition *key;  /* the root's key partition after a write */
 };
 
 /* Make the group's touches, unless it has them. */

@@ -140,10 +140,11 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
   for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
     if (writes_arg(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
-      const lgt_partition *key =
-          out->launch->ncolour > 1 ? lgt_solver_key(&fuser->solver, layout, &out->space.align[a], out->launch)
-                                   : NULL;
-      state[out->root[a]] = (lgt_solver_key_state){key, true};
+      lgt_solver_key_state *s = &state[out->root[a]];
+      *s = (lgt_solver_key_state){
+          lgt_solver_key_after(&fuser->solver, layout, &out->space.align[a], out->launch,
+                               call->kind->privilege[a] & LGT_PRIV_REDUCE, s->key),
+          true};
     }
   return LGT_OK;
 }
@@ -192,9 +193,10 @@ static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, boo
   return lgt_rect_intersect(&ra, &rb, &common);
 }
 
-/* May `call` follow `earlier` in one group of several colours? */
-static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier,
-                              const lgt_plan_call *call) {
+/* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
+ * reads of others, to itself: nobody overwrites what it has yet to read. */
+static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
+                              bool own) {
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < earlier->nargs; b++) {
       if (call->root[a] != earlier->root[b]) continue;
@@ -215,7 +217,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
         if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
           apart = false;
       if (apart && lgt_signature_equal(&sa, &sb)) continue;
-      return wrote ? LGT_REFUSAL_TRUE_DEPENDENCE : LGT_REFUSAL_ANTI_DEPENDENCE;
+      if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
+      if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
     }
   return LGT_REFUSAL_END;
 }
@@ -225,10 +228,12 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int 
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
   if (head->kind->cpu || call->kind->cpu) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
-  if (head->launch->ncolour == 1 && call->launch->ncolour == 1) return LGT_REFUSAL_END;
+  if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
+    return LGT_REFUSAL_END;
   if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
   for (int i = first; i < next; i++) {
-    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call);
+    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
     if (refusal != LGT_REFUSAL_END) return refusal;
   }
   return LGT_REFUSAL_END;

@@ -79,6 +79,9 @@ typedef struct lgt_plan_slot {
   bool read;           /* initial: its former contents matter */
   bool written;        /* initial: written in place */
   bool defined;        /* initial: all of it is overwritten before any of it is read */
+  uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
+  uint16_t rest_call;  /* ... what this call of the plan writes ... */
+  uint8_t rest_arg;    /* ... through this argument; 0xff: all */
   bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
 } lgt_plan_slot;
 

@@ -673,7 +673,7 @@ static lgt_status colour_jobs(lgt_binder *binder, const lgt_job_source *source, 
 lgt_status lgt_job_group(lgt_binder *binder, const lgt_job_source *source) {
   const lgt_plan_group *group = source->group;
   int n = group->nslot, ncolour, nfold;
-  if (group->launch->ncolour == 1) return colour_job(binder, source, 0, source->inst);
+  if (group->launch->kind == LGT_PARTITION_NONE) return colour_job(binder, source, 0, source->inst);
   job_colour *colour = list_colours(binder, group->launch, &ncolour);
   job_fold *fold = list_folds(binder, group, source->fold, &nfold);
   lgt_instance **private =

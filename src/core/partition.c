@@ -116,7 +116,9 @@ const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndi
     p.grid[d] = (int32_t)grid;
     p.ncolour *= p.grid[d];
   }
-  if (p.ncolour == 1) return lgt_partition_none(partitions, ndim, extent);
+  bool placed = false;
+  for (int j = 0; home && j < home->ndim; j++) placed |= home->grid[j] > 1;
+  if (p.ncolour == 1 && !placed) return lgt_partition_none(partitions, ndim, extent);
   if (home) {
     p.home = *home;
     for (int j = 0; j < home->ndim; j++)
@@ -177,6 +179,20 @@ int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
           owner * p->home.grid[j] + owner_along(&p->home, j, p->home.dim[j] < 0 ? 0 : tile[p->home.dim[j]]);
   }
   return (int)(owner * domains / owner_count(p));
+}
+
+bool lgt_partition_apart(const lgt_partition *p, int domains) {
+  bool owned[LGT_MAX_DIM] = {false};
+  if (p->kind != LGT_PARTITION_TILING || owner_count(p) > domains) return false;
+  for (int j = 0; j < p->home.ndim; j++) {
+    int d = p->home.dim[j];
+    if (d < 0) continue;
+    owned[d] = true;
+    if (p->home.first[j] < 0 || p->home.first[j] + p->grid[d] > p->home.grid[j]) return false;
+  }
+  for (int d = 0; d < p->ndim; d++)
+    if (p->grid[d] > 1 && !owned[d]) return false;
+  return true;
 }
 
 /* The box of tiles of one owner; false if it has none. */

@@ -3,7 +3,7 @@
  * Partitions are symbolic and interned: two are equal exactly when their pointers are.  What one
  * costs does not depend on its number of colours.  Kinds:
  *
- *   NONE     every colour sees everything (one tile, replicated)
+ *   NONE     one tile: every rank works on all of it
  *   TILING   colour c covers [offset + c * tile, offset + (c + 1) * tile) of each dimension, cut off
  *            at the extent; the first and last tiles of a dimension may be partial
  *   RECTS    an explicit list, for manual launches
@@ -16,7 +16,7 @@
  * Which domain works on a colour is part of the partition: its *home*, a grid of owners.  A tiling that comes
  * from another one through a view keeps that one's owners, so that every element stays with the domain that has
  * it: the tiles of A[t:] are not those of domain 0 because they come first.  Owners are spread over the domains
- * in C order.
+ * in C order.  A tiling that lies within one owner's tile is *placed*: its one colour runs there and nowhere else.
  */
 #ifndef LGT_PARTITION_H
 #define LGT_PARTITION_H
@@ -69,6 +69,8 @@ int lgt_partition_domain(const lgt_partition *partition, int domains, int colour
 /* The next colour of a domain after `colour` (-1: the first), or -1: there are no more.  What a round over them costs
  * does not depend on the number of domains. */
 int lgt_partition_next(const lgt_partition *partition, int domains, int domain, int colour);
+/* Has every domain at most one colour? */
+bool lgt_partition_apart(const lgt_partition *partition, int domains);
 /* Do no two colours share a point? */
 bool lgt_partition_disjoint(const lgt_partition *partition);
 

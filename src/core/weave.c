@@ -76,8 +76,12 @@ static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
   lgt_weave_items *items = w->items;
   if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer))
     return -1;
-  items->buffer[items->nbuffer] = (lgt_weave_buffer){
-      .root = root, .initial = initial, .slot = LGT_NONE, .last_writer = LGT_NONE, .first_loop = LGT_NONE};
+  items->buffer[items->nbuffer] = (lgt_weave_buffer){.root = root,
+                                                     .initial = initial,
+                                                     .slot = LGT_NONE,
+                                                     .rest = LGT_NONE,
+                                                     .last_writer = LGT_NONE,
+                                                     .first_loop = LGT_NONE};
   return items->nbuffer++;
 }
 
@@ -328,6 +332,9 @@ static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int ar
   return false;
 }
 
+/* Is the group cut, so that its memory is tiles? */
+static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT_PARTITION_NONE; }
+
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
@@ -336,7 +343,14 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   int64_t size = layout_of(w, r->layout)->size;
   bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
   if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
-  if (w->fuser->solver.domains > 1) return KEEP; /* then nothing is forwarded either */
+  if (in_tiles(
+          w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
+    if (!w->items->buffer[current[root]].initial ||
+        !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
+      return KEEP;
+  } else if (w->fuser->solver.domains > 1) {
+    return KEEP; /* then nothing is forwarded either */
+  }
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
   if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || is_reduction(item, arg)) return KEEP;
   return by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
@@ -376,12 +390,21 @@ static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
 }
 
 /* New memory for a root, with the old contents outside of the view that is about to be written. */
-static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_layout *written,
-                              int from) {
+static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_weave_item *item,
+                              int arg, bool all, int from) {
+  const lgt_layout *written = all ? NULL : layout_of(w, item->layout[arg]);
+  uint16_t call = item->call;
   uint16_t old = current[root];
   int b = new_buffer(w, root, false);
   if (b < 0) return no_memory();
   current[root] = (uint16_t)b;
+  if (in_tiles(w)) {
+    w->items->buffer[b].rest = old;
+    w->items->buffer[b].rest_call = call;
+    w->items->buffer[b].rest_arg = all ? 0xff : (uint8_t)arg;
+    w->items->buffer[old].loaded = true;
+    return LGT_OK;
+  }
   return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout, from);
 }
 
@@ -455,8 +478,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     int by_writes = earliest(w, item, a, current[root], true);
     rename_kind rename = rename_for(w, call, item, a, current, by_reads, by_writes);
     if (rename != KEEP) {
-      lgt_status status =
-          rename_root(w, current, root, rename == RENAME ? layout_of(w, call->layout[a]) : NULL, from);
+      lgt_status status = rename_root(w, current, root, item, a, rename == RENAME_ALL, from);
       if (status) return status;
       item = &w->items->item[at];
       by_writes = earliest(w, item, a, current[root], true);
@@ -470,6 +492,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
+  slot.rest = LGT_NONE;
   group->slot[group->nslot] = slot;
   return group->nslot++;
 }
@@ -537,6 +560,10 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
                                                              .root = buffer->root,
                                                              .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
+    if (buffer->rest == LGT_NONE) continue;
+    group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
+    group->slot[buffer->slot].rest_call = buffer->rest_call;
+    group->slot[buffer->slot].rest_arg = buffer->rest_arg;
   }
   for (int loop = 0; loop < w->nloop; loop++) /* then the others, in the order in which they begin */
     for (int b = 0; b < n; b++) {
@@ -556,6 +583,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
   }
   for (int i = 0; i < items->nitem; i++) note_use(w, group, &items->item[i]);
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].rest != LGT_NONE) group->slot[group->slot[s].rest].read = true;
   lgt_mem_free(busy_until);
   return LGT_OK;
 }

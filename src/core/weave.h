@@ -5,12 +5,13 @@
  * a register; any other dependence puts the reader into a later loop.  Loops run one after another
  * with a barrier between them, and merge only calls over the same space.
  *
- * Two transformations keep data dependences from costing passes over memory (single colour only):
+ * Two transformations keep data dependences from costing passes over memory:
  *
  *   renaming    A write that would have to wait for readers of the old contents goes to new memory
  *               instead, as registers are renamed in a processor, when it covers most of its root;
- *               the rest is copied.  An in-place stencil becomes one pass.
- *   forwarding  A copy of a whole array is not made: readers of the copy read the original's
+ *               the rest is copied (in a group of several colours by whoever binds it, for each colour's memory
+ *               has a rest of its own).  An in-place stencil becomes one pass.
+ *   forwarding  (One memory domain only.)  A copy of a whole array is not made: readers of the copy read the original's
  *               memory, and who writes the original next is renamed.
  *
  * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*
@@ -36,6 +37,9 @@ typedef struct lgt_weave_buffer {
   bool initial;        /* the root's contents as the group begins */
   bool loaded;         /* some loop loads it from memory */
   bool final;          /* what a stored or former root ends as */
+  uint16_t rest;       /* the buffer from which it has what is not written; LGT_NONE: none */
+  uint16_t rest_call;  /* what does not come from there: what this call writes ... */
+  uint8_t rest_arg;    /* ... through this argument; 0xff: nothing */
   uint16_t writers;    /* items that write it */
   uint16_t last_writer;
   uint16_t slot;       /* LGT_NONE: registers only */

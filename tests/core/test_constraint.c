@@ -350,7 +350,11 @@ TEST(the_solver_gives_reasons) {
   CHECK_EQ(n, 1);
   call.store[1] = x->id;
   call.layout[1] = lgt_stores_slice(&stores, root, 0, 99, 100, -1);
-  CHECK_HAS(reason_for(&call, &solver, state, &n), "overwrites what it reads");
+  CHECK_HAS(reason_for(&call, &solver, state, &n), "natural"); /* each domain has a copy of what it reads */
+  CHECK_EQ(n, 4);
+  lgt_solver crowded = solver;
+  crowded.most = 8;
+  CHECK_HAS(reason_for(&call, &crowded, state, &n), "overwrites what it reads");
   CHECK_EQ(n, 1);
   lgt_store_recycle(&stores, x);
   lgt_store_recycle(&stores, y);

@@ -554,21 +554,29 @@ TEST(a_neighbour_is_not_read_where_it_was_written) {
   lgt_close(rt);
 }
 
-/* The same tiles, but y from its end: colour 0 would read what colour 1 writes, or the other way round. */
-static void read_backwards(bool write_first) {
+/* The same tiles, but y from its end: colour 0 would read what colour 1 writes, or the other way round.  With tiles
+ * `apart` each domain reads a copy of its own, made before. */
+static void read_backwards(bool write_first, bool apart) {
   open_domains();
+  if (!apart) CHECK(!lgt_option(rt, "max_tiles", "4"));
   lgt_id x = filled(N, 1, 0), y = filled(N, 2, 0), z = vector(N), back = slice_of(rt, y, 0, N - 1, N, -1);
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), sum = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
   if (write_first) launch(rt, add, 2, y, x);
   launch(rt, sum, 3, z, x, back);
   if (!write_first) launch(rt, add, 2, y, x);
-  CHECK_EQ(first_refusal(2), write_first ? LGT_REFUSAL_TRUE_DEPENDENCE : LGT_REFUSAL_ANTI_DEPENDENCE);
+  CHECK_EQ(first_refusal(2), write_first ? LGT_REFUSAL_TRUE_DEPENDENCE
+                             : apart     ? LGT_REFUSAL_END
+                                         : LGT_REFUSAL_ANTI_DEPENDENCE);
   CHECK(value_at(z, 7) == (write_first ? N : 7 + 2 * (N - 8)) && value_at(y, 7) == 8);
   lgt_close(rt);
 }
 
-TEST(a_true_dependence_through_another_view_is_refused) { read_backwards(true); }
-TEST(an_anti_dependence_through_another_view_is_refused) { read_backwards(false); }
+TEST(a_true_dependence_through_another_view_is_refused) {
+  read_backwards(true, true);
+  read_backwards(true, false);
+}
+TEST(an_anti_dependence_is_none_between_tiles_of_different_domains) { read_backwards(false, true); }
+TEST(an_anti_dependence_through_another_view_is_refused) { read_backwards(false, false); }
 
 TEST(a_reduction_that_is_needed_is_refused) {
   open_domains();
@@ -632,6 +640,7 @@ int main(void) {
   RUN(a_neighbour_is_not_read_where_it_was_written);
   RUN(a_true_dependence_through_another_view_is_refused);
   RUN(an_anti_dependence_through_another_view_is_refused);
+  RUN(an_anti_dependence_is_none_between_tiles_of_different_domains);
   RUN(a_reduction_that_is_needed_is_refused);
   RUN(a_task_in_c_runs_alone);
   RUN(every_refusal_has_words);
