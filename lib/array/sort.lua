@@ -80,8 +80,13 @@ end
 ---@return lgt_array int64
 function np.argpartition(a, kth, axis)
   a, axis = take_axis(a, axis, "argpartition")
-  check_kth(kth, core.shape_of(a)[axis], "argpartition")
-  return np.argsort(a, axis)
+  local extent = core.shape_of(a)[axis]
+  check_kth(kth, extent, "argpartition")
+  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 then return np.argsort(a, axis) end
+  local source, back = native.axis_last(a, axis)
+  local result = native.new(dtypes.INT64, core.shape_of(source))
+  native.lines("argpartition", "wr", { result, source }, { kth < 0 and extent + kth or kth - 1, 1 })
+  return back(result)
 end
 
 -- The k greatest elements along an axis (the last), the greatest first, and their positions.  Of equal ones,
@@ -95,6 +100,14 @@ function np.topk(a, k, axis)
   local extent = core.shape_of(a)[axis]
   if not core.is_integer(k) or k < 0 or k > extent then
     raise("topk: %s of %d elements were asked for", tostring(k), extent)
+  end
+  if dtypes.category[core.dtype_of(a)] < 3 then
+    local source, back = native.axis_last(a, axis)
+    local shape = core.shape_of(source)
+    shape[#shape] = k
+    local values, positions = native.new(core.dtype_of(a), shape), native.new(dtypes.INT64, shape)
+    native.lines("topk", "wwr", { values, positions, source }, { 1 })
+    return back(values), back(positions)
   end
   local order = np.argsort(a, axis)
   local best = lgt.slice(core.layout_of(order), axis, k == 0 and 0 or extent - 1, k, -1)

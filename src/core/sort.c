@@ -7,6 +7,9 @@
  *                in the lines, of argument 2 (int64), were the lines sorted; real elements
  *   partition    argument 0 = the lines of argument 1 with the element at offset parameter 0 where a sort would put it,
  *                less ones before, greater ones behind it; real elements
+ *   argpartition argument 0 (int64) = the positions, counted from parameter 1, of such an order
+ *   topk         argument 0 = the greatest elements of the lines of argument 2, the greatest first and of equal ones the
+ *                last; argument 1 (int64) = their positions, counted from parameter 0; real elements
  *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
  *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater
  *   member       argument 0 (bool) = whether the elements of the lines of argument 2 are in the vector argument 1,
@@ -296,8 +299,12 @@ static buckets *new_buckets(int64_t n, int dtype) {
   return b;
 }
 
-static void read_keys(buckets *b, int dtype, const char *line, int64_t stride) {
-  for (int64_t i = 0; i < b->n; i++) b->keys[i] = key_of(dtype, line + i * stride);
+/* equal_zeros: -0 is 0, as where positions are looked for. */
+static void read_keys(buckets *b, int dtype, const char *line, int64_t stride, bool equal_zeros) {
+  for (int64_t i = 0; i < b->n; i++) {
+    uint64_t key = key_of(dtype, line + i * stride);
+    b->keys[i] = equal_zeros ? without_sign_of_zero(dtype, key) : key;
+  }
   make_buckets(b, dtype);
 }
 
@@ -313,7 +320,7 @@ static lgt_status select_places(const lgt_tile *tiles, int nargs, const lgt_scal
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
   do {
-    read_keys(b, dtype, walk.at[1], from->stride[lead]);
+    read_keys(b, dtype, walk.at[1], from->stride[lead], false);
     for (int64_t k = 0; k < m; k++) {
       const char *at = own ? walk.at[2] : (const char *)places->data;
       int64_t place = *(const int64_t *)(at + k * places->stride[places->ndim - 1]);
@@ -335,7 +342,7 @@ static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_sc
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
   do {
-    read_keys(b, dtype, walk.at[1], from->stride[lead]);
+    read_keys(b, dtype, walk.at[1], from->stride[lead], false);
     uint64_t middle = key_at(b, place), *less = b->room, *greater = b->room + n;
     int64_t nless = 0, ngreater = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -351,6 +358,74 @@ static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_sc
   } while (lgt_walk_next(&walk, lo, hi));
   lgt_mem_free(b);
   return LGT_OK;
+}
+
+/* argpartition: the positions of what a partition puts first, then of the element there and its equals, then of
+ * the others, each in their order. */
+static lgt_status argpartition_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                     int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1, dtype = from->dtype;
+  int64_t n = from->extent[lead], place = (int64_t)params[0].f, base = (int64_t)params[1].f;
+  int64_t stride = to->stride[lead];
+  lgt_walk walk;
+  (void)nargs;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  buckets *b = new_buckets(n, dtype);
+  if (!b) return LGT_NO_MEMORY;
+  do {
+    read_keys(b, dtype, walk.at[1], from->stride[lead], true);
+    uint64_t middle = key_at(b, place);
+    int64_t at[3] = {0};
+    for (int64_t i = 0; i < n; i++) at[1] += b->keys[i] < middle, at[2] += b->keys[i] <= middle;
+    for (int64_t i = 0; i < n; i++) {
+      int part = (b->keys[i] >= middle) + (b->keys[i] > middle);
+      *(int64_t *)(walk.at[0] + at[part]++ * stride) = base + i;
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  lgt_mem_free(b);
+  return LGT_OK;
+}
+
+/* The k greatest of b's keys as pairs in ascending order, of equal ones the last; p has room for 2k. */
+static pair *greatest(buckets *b, int64_t k, pair *p) {
+  uint64_t least = key_at(b, b->n - k);
+  int64_t above = 0, equal = 0, found = 0;
+  for (int64_t i = 0; i < b->n; i++) above += b->keys[i] > least, equal += b->keys[i] == least;
+  int64_t skip = equal - (k - above); /* of the equal ones, the first */
+  for (int64_t i = 0; i < b->n; i++) {
+    if (b->keys[i] < least || (b->keys[i] == least && skip-- > 0)) continue;
+    p[found++] = (pair){b->keys[i], (uint64_t)i};
+  }
+  return radix_sort(p, p + k, k, b->bytes);
+}
+
+static lgt_status topk_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *to = &tiles[0], *positions = &tiles[1], *from = &tiles[2];
+  int lead = to->ndim - 1, dtype = from->dtype;
+  int64_t n = from->extent[lead], k = to->extent[lead], base = (int64_t)params[0].f;
+  int64_t size = lgt_dtype_size(dtype);
+  lgt_walk walk;
+  (void)nargs;
+  if (k == 0 || !lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
+  buckets *b = new_buckets(n, dtype);
+  pair *room = b ? lgt_mem_alloc(2 * (size_t)k * sizeof *room) : NULL;
+  lgt_status status = room ? LGT_OK : no_scratch(n);
+  if (status) goto done;
+  do {
+    read_keys(b, dtype, walk.at[2], from->stride[lead], true);
+    const pair *sorted = greatest(b, k, room);
+    for (int64_t i = 0; i < k; i++) {
+      int64_t at = (int64_t)sorted[k - 1 - i].at;
+      *(int64_t *)(walk.at[1] + i * positions->stride[lead]) = base + at;
+      memcpy(walk.at[0] + i * to->stride[lead], walk.at[2] + at * from->stride[lead], (size_t)size);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+done:
+  lgt_mem_free(room);
+  lgt_mem_free(b);
+  return status;
 }
 
 /* ---- searching ------------------------------------------------------------------------------------------------- */
@@ -490,7 +565,13 @@ static lgt_status mark_first(const lgt_tile *tiles, int nargs, const lgt_scalar 
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},           {"argsort", argsort_lines},
-                                         {"select", select_places},      {"partition", partition_lines},
-                                         {"searchsorted", search_lines}, {"member", search_members},
-                                         {"unique", mark_first},         {0}};
+const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},
+                                         {"argsort", argsort_lines},
+                                         {"select", select_places},
+                                         {"partition", partition_lines},
+                                         {"argpartition", argpartition_lines},
+                                         {"topk", topk_lines},
+                                         {"searchsorted", search_lines},
+                                         {"member", search_members},
+                                         {"unique", mark_first},
+                                         {0}};

@@ -25,11 +25,19 @@ def many(case, inputs):
             case(f"np.sort(np.partition({name}, {k}))", f"np.sort({name})")
             if k > 1 and name not in ("lN",):
                 case(f"np.max(np.partition({name}, {k})['1:{k - 1}'])", f"np.sort({name})[{k - 2}]")
+            case(f"{name}[np.argpartition({name}, {k})][{k}]", f"np.sort({name})[{at}]")
+            case(f"np.sort(np.argpartition({name}, {k}))", "np.arange(6000) + 1")
+        for k in (0, 1, 50, 6000):
+            last = f"np.argsort({name}, kind='stable')[::-1][:{k}]"
+            case(f"select(2, np.topk({name}, {k}))", f"{last} + 1")
+            case(f"(np.topk({name}, {k}))", f"{name}[{last}]")
         if name != "lN":
             case(f"np.isin({name}, {name}['1:300'])", f"np.isin({name}, {name}[:300])")
             case(f"np.isin({name}, {name}['1:3'])", f"np.isin({name}, {name}[:3])")
     case("np.isin(lN, lN['1:30'])", "np.isin(lN, lN[:30])")
     case("np.median(lm, 1)", "np.median(lm, 0)")
+    case("select(2, np.topk(lm, 3, 1))", "np.argsort(lm, 0)[::-1][:3] + 1")
+    case("(np.topk(lm, 9, 2))", "np.sort(lm, 1)[:, ::-1][:, :9]")
     case("np.median(lm, 2)", "np.median(lm, 1)")
     case("np.quantile(lm, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, 2)", "np.quantile(lm, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 1)")
     case("np.sort(np.partition(lm, 5, 1), 1)", "np.sort(lm, 0)")
