@@ -187,8 +187,37 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   return status ? status : moved;
 }
 
+/* The same for a look that ends when its elements have been read. */
+static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
+  if (rt->map.domains > 1 && store->history) {
+    const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
+    if (what && !lgt_history_has(store->history, what))
+      return lgt_exchange_peek(&rt->binder, store, rect, out);
+  }
+  lgt_status status = gather_rect(rt, store, rect, true, false, false);
+  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
+  return status;
+}
+
+/* What is done with elements: read at once; or left where they are, to be read or written through a pointer. */
+typedef enum access { PEEK, READ, WRITE, READ_WRITE } access;
+
+static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
+                             lgt_instance **out) {
+  if (access == PEEK) return peek_rect(rt, store, rect, out);
+  bool read = access != WRITE, write = access != READ;
+  lgt_status status = gather_rect(rt, store, rect, read, write, false);
+  if (status == LGT_NO_MEMORY && rt->binder.njob) {
+    lgt_bind_retire(&rt->binder, true);
+    status = gather_rect(rt, store, rect, read, write, false);
+  }
+  if (status == LGT_NO_MEMORY && rt->binder.peers) gather_rect(rt, store, rect, read, write, true);
+  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
+  return status;
+}
+
 /* The newest elements of a rect in one instance, with nothing in flight on it. */
-static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
                               lgt_instance **out, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
   *position = rt->binder.position;
@@ -196,23 +225,17 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (!read && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
-  bool alone = !rt->binder.peers; /* others may want to read what is poisoned here only */
-  if (!status && alone && store->failure) return report(rt, store->failure);
-  if (!status) status = gather_rect(rt, store, rect, read, write, false);
-  if (status == LGT_NO_MEMORY && rt->binder.njob) {
-    lgt_bind_retire(&rt->binder, true);
-    status = gather_rect(rt, store, rect, read, write, false);
-  }
-  if (status == LGT_NO_MEMORY && !alone) gather_rect(rt, store, rect, read, write, true);
+  if (access == WRITE && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
+  /* What is poisoned here only is what others may want to read. */
+  if (!status && !rt->binder.peers && store->failure) return report(rt, store->failure);
+  if (!status) status = fetch_rect(rt, store, rect, access, out);
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
-            (long long)(root->size * lgt_dtype_size(root->dtype)), (long long)rt->map.live,
+            (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)), (long long)rt->map.live,
             (long long)rt->map.budget);
   }
   if (status) return status;
-  *out = store->replica[0].inst;
-  if (write) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
+  if (access >= WRITE) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
   else status = lgt_bind_look(&rt->binder, *out);
   lgt_bind_retire(&rt->binder, false);
   if (status) return status;
@@ -221,20 +244,25 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   return report(rt, failure);
 }
 
-static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+/* *out: a ref. */
+static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
                               lgt_instance **out) {
   int64_t position;
-  lgt_runtime_note(rt, write ? LGT_NOTE_WRITE : LGT_NOTE_LOOK);
-  lgt_status status = settle_here(rt, store, rect, read, write, out, &position);
-  return lgt_agree(&rt->binder, status, position);
+  *out = NULL;
+  lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK);
+  lgt_status status = settle_here(rt, store, rect, access, out, &position);
+  status = lgt_agree(&rt->binder, status, position);
+  if (status) lgt_instance_release(&rt->map, *out);
+  return status;
 }
 
-static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool write, const lgt_layout **layout,
+static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, const lgt_layout **layout,
                               lgt_instance **inst) {
   lgt_store *store;
   lgt_status status = lgt_runtime_store(rt, array, &store);
   if (status) return status;
   *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  bool write = access >= WRITE;
   if (write && (*layout)->flags & LGT_LAYOUT_STRETCHED)
     return lgt_err(
         LGT_BAD_SHAPE,
@@ -242,9 +270,9 @@ static lgt_status settle_view(lgt_runtime *rt, lgt_id array, bool read, bool wri
         "write a copy");
   lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
            rect = lgt_layout_root_rect(*layout, &view);
-  if (write && !lgt_layout_exact(*layout)) read = true;
+  if (write && !lgt_layout_exact(*layout)) access = READ_WRITE;
   store->refs++; /* settling may drop what only launches kept alive */
-  status = settle_rect(rt, store, &rect, read, write, inst);
+  status = settle_rect(rt, store, &rect, access, inst);
   store->refs--;
   if (!status && write) store->written = true;
   return status;
@@ -260,9 +288,10 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst;
-  status = settle_rect(rt, store, &all, true, false, &inst);
+  status = settle_rect(rt, store, &all, READ, &inst);
   if (status) return status;
   lgt_bind_wait(&rt->binder, inst, true);
+  lgt_instance_release(&rt->map, inst);
   lgt_bind_retire(&rt->binder, false);
   lgt_store_forget(&rt->map, store);
   store->released = true;
@@ -291,10 +320,11 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   if (layout->size != 1)
     return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
                    (long long)layout->size);
-  lgt_status status = settle_view(rt, array, true, false, &layout, &inst);
+  lgt_status status = settle_view(rt, array, PEEK, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
   *out = lgt_dtype_load(layout->dtype, tile.data);
+  lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
 
@@ -335,10 +365,11 @@ lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = settle_view(rt, array, true, false, &layout, &inst);
+  lgt_status status = settle_view(rt, array, PEEK, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
   transfer(&tile, out, true);
+  lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
 
@@ -346,10 +377,11 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = settle_view(rt, array, false, true, &layout, &inst);
+  lgt_status status = settle_view(rt, array, WRITE, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
   transfer(&tile, (char *)data, false);
+  lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
 
@@ -360,9 +392,10 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
   bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
   if ((!read && !write) || mode[strspn(mode, "rw")])
     return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
-  lgt_status status = settle_view(rt, array, read, write, &layout, &inst);
+  lgt_status status = settle_view(rt, array, !write ? READ : read ? READ_WRITE : WRITE, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
+  lgt_instance_release(&rt->map, inst); /* the store keeps it */
   *data = tile.data;
   for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
   return LGT_OK;

@@ -105,6 +105,13 @@ static bool is_here(const lgt_binder *binder, int domain) {
 }
 static int rank_count(const lgt_binder *binder) { return binder->map->domains / binder->map->local; }
 
+/* A domain's instance if it holds the rect and its contents are sound. */
+static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
+  lgt_instance *inst = x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0].inst;
+  if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
+  return has && x->store[n]->failure ? NULL : inst;
+}
+
 static void add_cover(lgt_exchange *x, int domain, int n, const lgt_rect *rect) {
   lgt_rect *cover = &x->cover[domain * x->nstore + n];
   *cover = cover->ndim < 0 ? *rect : lgt_rect_bound(cover, rect);
@@ -333,6 +340,64 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   return LGT_OK;
 }
 
+/* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
+static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
+  lgt_binder *binder = x->binder;
+  lgt_region rest = {0};
+  int n = binder->pieces.count, count = 0, room = 0;
+  lgt_copy *copies = NULL;
+  bool good = lgt_region_add(&rest, rect);
+  for (int i = 0; i < n && good; i++) good = lgt_region_remove(&rest, &binder->pieces.piece[i].rect);
+  for (int i = 0; i < n + rest.count && good; i++) {
+    const lgt_rect *part = i < n ? &binder->pieces.piece[i].rect : &rest.rect[i - n];
+    int domain = i < n ? binder->pieces.piece[i].from : binder->map->first;
+    lgt_instance *from = is_here(binder, domain) ? holder(x, 0, domain, part, true) : NULL;
+    if (!from) continue;
+    good = lgt_mem_grow((void **)&copies, &room, count + 1, sizeof *copies);
+    if (good) copies[count++] = (lgt_copy){from, to, *part, -1, -1};
+  }
+  lgt_status status = good ? LGT_OK : no_memory();
+  if (!status && count) status = lgt_transfer_copy(binder, copies, count);
+  lgt_mem_free(copies);
+  lgt_region_fini(&rest);
+  return status;
+}
+
+lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
+  lgt_exchange x = {.binder = binder, .nstore = 1, .store = &store};
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_arena_reset(&binder->arena);
+  binder->pieces.count = 0;
+  binder->exchanges++;
+  bool good = lgt_store_replicas(binder->map, store) != NULL;
+  if (good)
+    good =
+        lgt_history_lacks(store->history, &binder->map->footprints, NULL, LGT_NOBODY, rect, &binder->pieces);
+  sort_by_rank(binder, binder->pieces.piece, binder->pieces.count);
+  lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
+  lgt_status status = good ? LGT_OK : no_memory();
+  int n = binder->pieces.count;
+  if (!status && n && binder->peers) {
+    lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *part);
+    int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
+    if (!part || !owner) status = no_memory();
+    for (int i = 0; i < n && !status; i++) {
+      const lgt_piece *piece = &binder->pieces.piece[i];
+      owner[i] = rank_of(binder, piece->from);
+      bool mine = is_here(binder, piece->from);
+      part[i] = (lgt_part){mine ? holder(&x, 0, piece->from, &piece->rect, true) : to, piece->rect};
+    }
+    int elem = lgt_dtype_size(root->dtype);
+    if (!status) status = lgt_transfer_share(binder, lgt_transfer_tag(binder, 0, 0), part, owner, n, elem);
+  }
+  if (!status && to) status = copy_here_to(&x, rect, to);
+  if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
+  if (status) lgt_instance_release(binder->map, to);
+  if (status) return status;
+  *out = to;
+  return to ? LGT_OK : LGT_NO_MEMORY;
+}
+
 void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect, bool written) {
   int n = number_of(x->group, root);
   lgt_assert(n >= 0);
@@ -362,13 +427,6 @@ void lgt_exchange_undo(lgt_exchange *x) {
 }
 
 /* ---- meanwhile ---------------------------------------------------------------------------------------- */
-
-/* A domain's instance if it holds the rect and its contents are sound. */
-static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
-  lgt_instance *inst = x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0].inst;
-  if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
-  return has && x->store[n]->failure ? NULL : inst;
-}
 
 /* Between domains of this rank. */
 static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, int to) {

@@ -59,6 +59,9 @@ typedef struct lgt_exchange {
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
 /* Or survey one store, of which the first domain of every rank wants to read a rect. */
 lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
+/* A copy of a rect on every rank, for the script to look at, when not all of it is everywhere; it is not kept, so that
+ * no rank holds more than its share.  *out: a ref; NULL with LGT_NO_MEMORY when there is no room for it here. */
+lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);
 /* The local domain's instance of a root of the plan must have room for this too; `written`: in place. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect, bool written);
 /* Instances for all roots that are there already. */

@@ -205,6 +205,7 @@ lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
     return LGT_NO_MEMORY;
   }
   if (exec->cpus > 1 && hwloc_topology_init(&exec->topology) == 0) {
+    hwloc_topology_set_flags(exec->topology, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
     exec->has_topology = hwloc_topology_load(exec->topology) == 0;
     if (!exec->has_topology) hwloc_topology_destroy(exec->topology);
   }

@@ -27,7 +27,7 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
   if (domain != LGT_TRANSFER_FOLDS) domain %= binder->map->local;
   uint64_t place = (uint64_t)touch << 6 | (uint64_t)domain;
-  return ((uint64_t)binder->exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 40) - 1);
+  return ((uint64_t)binder->exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 39) - 1);
 }
 
 /* ---- looking after messages ------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const l
     p.spoiled = true;
     return submit(binder, &p, NULL, NULL, false);
   }
-  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count);
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   p.spoiled = !buffer;
   p.data = buffer ? buffer->data : NULL;
   lgt_status status = buffer ? copy_parts(binder, part, n, buffer, 0, true) : LGT_OK;
@@ -241,7 +241,7 @@ lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const l
     p.data = lgt_instance_at(part->inst, part->rect.lo);
     return submit(binder, &p, part->inst, NULL, true);
   }
-  lgt_instance *buffer = complete(part, n) ? lgt_instance_buffer(binder->map, elem, count) : NULL;
+  lgt_instance *buffer = complete(part, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
   p.data = buffer ? buffer->data : NULL;
   p.spoiled = !buffer;
   if (!buffer) p.bytes = 0;
@@ -263,7 +263,7 @@ lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *
                               int elem) {
   int me = binder->peers->rank, first = 0, end;
   int64_t count = elements(part, n), *offset = rank_offsets(binder, part, owner, n);
-  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count);
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   if (!offset || !buffer)
     binder->peers->abort(binder->peers, "out of memory for elements that all ranks need");
   while (first < n && owner[first] < me) first++;

@@ -25,7 +25,7 @@ typedef struct lgt_part {
 
 enum { LGT_TRANSFER_FOLDS = 63 }; /* in place of a domain, in tags of what all ranks fold */
 
-/* The place of a message within the binder's current exchange. */
+/* The place of a message within the binder's current exchange; tags from 2^39 on are others'. */
 uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain);
 
 /* Copies of one store to one instance. */

@@ -147,7 +147,8 @@ TEST(a_copy_moves_its_rect) {
     do *(int32_t *)lgt_instance_at(from, x) = n++;
     while (next(ndim, shape, x));
     int64_t at = random_below(5); /* at once, or through a message */
-    lgt_instance *buffer = random_below(2) ? lgt_instance_buffer(&map, 4, at + lgt_rect_size(&rect)) : NULL;
+    lgt_instance *buffer =
+        random_below(2) ? lgt_instance_buffer(&map, 4, at + lgt_rect_size(&rect), false) : NULL;
     if (buffer) lgt_copy_run(&(lgt_copy){from, buffer, rect, -1, at});
     if (lgt_instance_contiguous(from, &rect) && buffer && !lgt_rect_empty(&rect))
       CHECK(!memcmp(lgt_instance_at(from, rect.lo), buffer->data + 4 * at, 4 * (size_t)lgt_rect_size(&rect)));
