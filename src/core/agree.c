@@ -55,6 +55,8 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   for (uint32_t i = 1; i < binder->stores->nstore; i++) {
     lgt_store *store = lgt_store_at(binder->stores, i);
     if (store->history) lgt_history_forget_reads(store->history);
+    for (int d = 0; d < binder->map->local && store->replica; d++)
+      lgt_region_clear(&store->replica[d].absent);
   }
   return lgt_err(why.status, "%s", why.text);
 }

@@ -229,6 +229,10 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   /* What is poisoned here only is what others may want to read. */
   if (!status && !rt->binder.peers && store->failure) return report(rt, store->failure);
   if (!status) status = fetch_rect(rt, store, rect, access, out);
+  if (status && store->failure) { /* that came first */
+    *position = store->failure->position;
+    return report(rt, store->failure);
+  }
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
             (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)), (long long)rt->map.live,

@@ -616,6 +616,8 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
     if (!status) status = moved;
   }
   if (status && !binder->peers) lgt_exchange_undo(&r->exchange); /* nobody counts on it */
+  if (!status && !poison && lgt_exchange_lacks_memory(&r->exchange))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
   bool runs = !status && !poison;
   if (runs) status = run_and_settle(r);
   if (poison) poison_results(r, poison);

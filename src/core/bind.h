@@ -47,6 +47,7 @@ typedef struct lgt_binder {
   int *near;               /* owned: domains that may want some */
   int nnear, near_room;
   lgt_job *posted, **posted_end; /* messages on their way */
+  int64_t share_limit;     /* bytes that no rank has room for: what is larger is not gathered */
   int64_t sent, messages;  /* counters: bytes, and messages, to other ranks */
   bool check;              /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */

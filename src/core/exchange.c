@@ -464,12 +464,57 @@ static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *
   return status ? status : copy_here(x, move, piece, binder->map->first);
 }
 
+/* Remember what comes to a local domain, or cannot for want of memory. */
+static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece) {
+  int to = move->to == LGT_NOBODY ? x->binder->map->first : move->to;
+  lgt_region *absent = &x->store[move->root]->replica[to - x->binder->map->first].absent;
+  bool good = true;
+  for (int i = 0; i < move->count && good; i++) {
+    if (piece[i].from == to) continue;
+    bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
+    if (!comes) good = lgt_region_add(absent, &piece[i].rect);
+    else if (absent->count) good = lgt_region_remove(absent, &piece[i].rect);
+  }
+  return good;
+}
+
+bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
+  const lgt_map *map = x->binder->map;
+  for (int i = 0; i < x->group->ntouch; i++) {
+    const lgt_touch *t = &x->group->touch[i];
+    for (int d = 0; d < map->local && t->reads; d++) {
+      const lgt_region *absent = &x->store[t->root]->replica[d].absent;
+      lgt_rect rect, common;
+      if (!absent->count) continue;
+      for (int k = -1; (k = lgt_footprint_next(&map->footprints, t->what, map->first + d, k, &rect)) >= 0;)
+        for (int a = 0; a < absent->count; a++)
+          if (lgt_rect_intersect(&absent->rect[a], &rect, &common)) return true;
+    }
+  }
+  return false;
+}
+
+/* What local domains write they have. */
+static bool note_written(lgt_exchange *x, const lgt_touch *t) {
+  const lgt_map *map = x->binder->map;
+  bool good = true;
+  for (int d = 0; d < map->local && good; d++) {
+    lgt_region *absent = &x->store[t->root]->replica[d].absent;
+    lgt_rect rect;
+    for (int k = -1; absent->count && good &&
+                     (k = lgt_footprint_next(&map->footprints, t->what, map->first + d, k, &rect)) >= 0;)
+      good = lgt_region_remove(absent, &rect);
+  }
+  return good;
+}
+
 static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   lgt_binder *binder = x->binder;
   const lgt_piece *piece = binder->pieces.piece + move->first;
   const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
   int elem = lgt_dtype_size(root->dtype);
   uint64_t tag = lgt_transfer_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
+  if (!move->sends && !note_arrival(x, move, piece)) return no_memory();
   if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
   if (move->peer < 0) return copy_here(x, move, piece, move->to);
   lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
@@ -508,7 +553,7 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     const lgt_touch *t = &x->group->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
-    if (!lgt_history_written(store->history, t->what)) return no_memory();
+    if (!lgt_history_written(store->history, t->what) || !note_written(x, t)) return no_memory();
     const lgt_plan_call *call = &x->group->plan->call[t->call];
     store->key = lgt_solver_key_after(&x->binder->fuser->solver,
                                       lgt_layout_at(x->binder->stores, call->layout[t->arg]),

@@ -70,6 +70,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 void lgt_exchange_undo(lgt_exchange *exchange);
 /* Copies and messages.  Those for which there is no instance go without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
+/* Does a local domain lack memory for what the group reads there? */
+bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
 /* The local domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */
 lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, uint16_t root);
 /* Tell the stores who has their newest elements, and by which partition they were written. */

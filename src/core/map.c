@@ -92,6 +92,7 @@ void lgt_map_fini(lgt_map *map) {
   }
   for (lgt_replica *replica; (replica = map->spare_replicas);) {
     map->spare_replicas = replica->next;
+    for (int d = 0; d < map->local; d++) lgt_region_fini(&replica[d].absent);
     lgt_mem_free(replica);
   }
   for (lgt_history *history; (history = map->spare_history);) {
@@ -206,7 +207,10 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
     store->history = NULL;
   }
   if (!store->replica) return;
-  for (int d = 0; d < map->local; d++) lgt_replica_set(map, &store->replica[d], NULL);
+  for (int d = 0; d < map->local; d++) {
+    lgt_replica_set(map, &store->replica[d], NULL);
+    lgt_region_clear(&store->replica[d].absent);
+  }
   store->replica->next = map->spare_replicas;
   map->spare_replicas = store->replica;
   store->replica = NULL;

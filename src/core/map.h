@@ -42,6 +42,7 @@ typedef struct lgt_instance {
 
 struct lgt_replica {
   lgt_instance *inst;       /* ref, or NULL */
+  lgt_region absent;        /* with several ranks: what the history says was copied here, but there was no memory */
   struct lgt_replica *next; /* of the first one: among the spare arrays of replicas */
 };
 

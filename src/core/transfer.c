@@ -126,6 +126,8 @@ static void wake(void *context) {
 void lgt_transfer_begin(lgt_binder *binder) {
   binder->posted_end = &binder->posted;
   lgt_exec_look_after(binder->exec, &(lgt_outside){move, sleep_for_messages, wake, binder});
+  binder->share_limit = binder->map->budget;
+  lgt_transfer_least(binder, 0, &binder->share_limit, 1);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
@@ -259,10 +261,19 @@ static int64_t *rank_offsets(const lgt_binder *binder, const lgt_part *part, con
   return offset;
 }
 
+/* What was to come to these parts will not. */
+static void refuse(lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
+  for (int i = 0; i < n; i++)
+    if (owner[i] != binder->peers->rank && part[i].inst && !part[i].inst->failure)
+      part[i].inst->failure = lgt_failure_retain(binder->reserve);
+}
+
 lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n,
                               int elem) {
   int me = binder->peers->rank, first = 0, end;
-  int64_t count = elements(part, n), *offset = rank_offsets(binder, part, owner, n);
+  int64_t count = elements(part, n);
+  if (count > binder->share_limit / elem) return refuse(binder, part, owner, n), LGT_OK;
+  int64_t *offset = rank_offsets(binder, part, owner, n);
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
   if (!offset || !buffer)
     binder->peers->abort(binder->peers, "out of memory for elements that all ranks need");

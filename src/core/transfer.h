@@ -34,7 +34,7 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
 lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n, int elem);
 lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n, int elem);
 /* Parts of all ranks, in the order of the ranks, to all of them: `owner` says whose each is; for its owner `part` is
- * where it is, for the others where it goes. */
+ * where it is, for the others where it goes.  What some rank has no room for fails on all of them. */
 lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n, int elem);
 /* Fold the n elements (of operator's type `dtype`) at the beginning of every rank's instance, and of that of positions
  * (or NULL), in the order of the ranks. */
