@@ -564,6 +564,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.peak = rt->map.live;
+  rt->issuing = 0;
   lgt_kernels_stat_reset(rt->kernels);
 }
 

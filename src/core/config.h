@@ -22,6 +22,8 @@
   X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N does the same")            \
   X(TEXT, rendezvous, "", 0, 0, "HOST:PORT where the ranks meet, if each is started by itself")     \
   X(INT, rank, "0", 0, 0, "which of them this is; rank 0 runs on HOST")                             \
+  X(INT, pretend_ranks, "0", 0, 0, "issue as one rank of so many would, compute nothing, and say what that costs") \
+  X(INT, as_rank, "0", 0, 0, "with --pretend-ranks: which of them")                                   \
   X(BOOL, tcp, "0", 0, 1, "let ranks talk over TCP only")                                           \
   X(BOOL, all_output, "0", 0, 0, "show what every rank prints, not only rank 0")                    \
   X(TIME, heartbeat, "10", 0, 0, "seconds of silence after which a rank counts as dead")            \

@@ -172,6 +172,7 @@ static lgt_status submit(lgt_binder *binder, lgt_job *job, bool here) {
   }
   bool good = true;
   int i = 0;
+  if (binder->dry) job->task.nstep = 0;
   for (; i < job->ntouched && good; i++)
     good = i < job->nread ? lgt_depend_read(binder->exec, &job->task, job->touched[i])
                           : lgt_depend_write(binder->exec, &job->task, job->touched[i]);

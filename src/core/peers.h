@@ -59,4 +59,8 @@ struct lgt_peers {
   void (*abort)(lgt_peers *peers, const char *reason);
 };
 
+/* Ranks that only pretend: what is posted is done at once and moves nothing.  For measuring what one rank of a large
+ * run does before anything is computed.  NULL when out of memory; freed with lgt_mem_free. */
+lgt_peers *lgt_peers_pretend(int rank, int size);
+
 #endif

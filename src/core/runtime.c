@@ -86,6 +86,17 @@ static void apply_config(lgt_runtime *rt) {
   rt->front.limit = (uint32_t)rt->target;
 }
 
+/* --pretend-ranks */
+static lgt_status pretend(lgt_runtime *rt) {
+  const lgt_config *config = rt->config;
+  if (config->peers || config->pretend_ranks < 2) return LGT_OK;
+  if (config->as_rank >= config->pretend_ranks)
+    return lgt_err(LGT_BAD_ARGUMENT, "as-rank = %d: the %d ranks are numbered from 0", config->as_rank,
+                   config->pretend_ranks);
+  rt->pretended = lgt_peers_pretend(config->as_rank, config->pretend_ranks);
+  return rt->pretended ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+}
+
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   if (!status) status = lgt_partitions_init(&rt->partitions);
@@ -94,7 +105,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
   if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
-  lgt_peers *peers = rt->config->peers;
+  lgt_peers *peers = rt->config->peers ? rt->config->peers : rt->pretended;
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));
   if (status) return status;
@@ -112,6 +123,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .exec = rt->exec,
                             .fuser = &rt->fuser,
                             .peers = peers,
+                            .dry = rt->pretended != NULL,
                             .line_text = line_text,
                             .line_context = rt,
                             .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
@@ -136,6 +148,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
   if (!status) status = check_config(rt->config);
   if (!status) status = lgt_log_set(rt->config->debug);
+  if (!status) status = pretend(rt);
   if (!status) status = init_parts(rt);
   if (!status) {
     rt->jitter = (uint64_t)rt->config->jitter;
@@ -157,10 +170,22 @@ static void log_totals(const lgt_runtime *rt) {
           (long long)rt->map.copied);
 }
 
+/* What --pretend-ranks is for. */
+static void report_issuing(const lgt_runtime *rt) {
+  const lgt_binder *b = &rt->binder;
+  fprintf(stderr,
+          "rank %d of %d: %lld launches in %lld tasks, issued in %.0f ns each; %lld messages of %lld bytes "
+          "in all\n",
+          rt->pretended->rank, rt->pretended->size, (long long)rt->launches, (long long)b->tasks,
+          rt->launches ? rt->issuing / (double)rt->launches * 1e9 : 0.0, (long long)b->messages,
+          (long long)b->sent);
+}
+
 void lgt_close(lgt_runtime *rt) {
   if (!rt) return;
   if (rt->exec) lgt_bind_retire(&rt->binder, true);
   if (rt->exec) log_totals(rt);
+  if (rt->exec && rt->pretended) report_issuing(rt);
   for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++)
     if (rt->stores.handle[id].layout) lgt_array_free(rt, id);
   for (int i = 0; i < rt->window.count; i++)
@@ -183,6 +208,7 @@ void lgt_close(lgt_runtime *rt) {
   lgt_mem_free(rt->line);
   lgt_mem_free(rt->front.launches);
   lgt_mem_free(rt->text);
+  lgt_mem_free(rt->pretended);
   lgt_config_free(rt->config);
   lgt_mem_free(rt);
 }
@@ -383,7 +409,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
   if (rt->binder.peers) note_calls(rt, count);
 }
 
-static int flush_step(lgt_runtime *rt, bool may_ask) {
+static int flush_now(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   if (rt->asked) answered(rt);
   if (!flush->active) {
@@ -414,6 +440,14 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   flush->active = false;
   set_limit(rt);
   return 0;
+}
+
+static int flush_step(lgt_runtime *rt, bool may_ask) {
+  if (!rt->pretended) return flush_now(rt, may_ask);
+  double begin = lgt_time();
+  int result = flush_now(rt, may_ask);
+  rt->issuing += lgt_time() - begin;
+  return result;
 }
 
 int lgt_flush(lgt_runtime *rt) {
