@@ -442,4 +442,25 @@ def krylov(bench):
                   "memory's bound"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, krylov)}
+def matrices(bench):
+    """Products, sums and conversions of sparse matrices, and multigrid, beside SciPy."""
+    size, side, grid = (100000, 700, 511) if not bench.quick else (500, 20, 31)
+    cases = {"product, 20 a row": ("product", size), "product, 5 points": ("poisson product", side),
+             "transposition, 20 a row": ("transpose", 10 * size if not bench.quick else size), "sum, 20 a row": ("add", size),
+             "from triplets, 20 a row": ("triplets", size), "times 16 vectors, 20 a row": ("multiply", size)}
+    rows, data = [], {}
+
+    def line(title, contestants):
+        compete(contestants, bench.env, bench.budget / 2)
+        bench.note_failures(title, contestants)
+        lgt, scipy = contestants
+        rows.append([title, milliseconds(lgt), milliseconds(scipy), figure(ratio(scipy, lgt))])
+        data[title] = data_of(contestants)
+
+    for title, (work, n) in cases.items():
+        line(title, [bench.lgt("matrices.lua", work, n), bench.py("numpy", "matrices", work, n)])
+    line(f"multigrid, {grid}^2", program(bench, "multigrid", [grid, 5 if not bench.quick else 3]))
+    return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, krylov, matrices)}

@@ -4,7 +4,8 @@
     contestant.py WHO sweep ROWS COLS DTYPE EXPRESSION
     contestant.py WHO black_scholes N DTYPE RATE VOLATILITY CALL PUT
     contestant.py numpy small N OPERATIONS
-    contestant.py numpy krylov METHOD N ITERATIONS     with SciPy
+    contestant.py numpy krylov METHOD N ITERATIONS     with SciPy, as
+    contestant.py numpy matrices WORK SIZE
     contestant.py numpy program FILE ARGUMENTS...      such as tests/programs/cg.py
 
 They speak the protocol that rivals/rival.h explains, and run the same expressions on the same data as the
@@ -228,6 +229,30 @@ def krylov(who, method, n, iterations):
             out["x"], _ = getattr(scipy.sparse.linalg, method)(A, b, tol=1e-300, atol=0, maxiter=iterations)
 
     return work, lambda: [np.linalg.norm(out["x"])]
+
+
+def matrices(who, kind, n):
+    """What SciPy does with sparse matrices as such: see matrices.lua."""
+    import scipy.sparse
+
+    n = int(n)
+    if kind.startswith("poisson"):
+        line = scipy.sparse.diags([2.0, -1, -1], [0, 1, -1], shape=(n, n))
+        A = scipy.sparse.kronsum(line, line, "csr")
+    else:
+        i = np.arange(20 * n)
+        rows = i // 20
+        columns = (i % 20 * 7919 + rows * 104729 + rows * rows % 10007 * 31) % n
+        A = scipy.sparse.csr_matrix((fraction(20 * n, 0.6180339887498949, 0, 1, "float64"), (rows, columns)), shape=(n, n))
+    coo, X, T = A.tocoo(), np.ones((A.shape[1], 16)), A.T.tocsr()
+    turn = {"product": lambda: A @ A, "transpose": A.tocsc, "add": lambda: A + T, "triplets": coo.tocsr,
+            "multiply": lambda: A @ X}[kind.split()[-1]]
+    out = {}
+
+    def work():
+        out["x"] = turn()
+
+    return work, lambda: [out["x"].sum()]
 
 
 def program(who, path, *arguments):

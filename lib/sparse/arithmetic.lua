@@ -71,8 +71,17 @@ local function prepare(a, b, most)
   return a, b, sparse.values_in(a, work), sparse.values_in(b, work), dtype, work
 end
 
-local function finish(m, n, pos, crd, vals, dtype, work, sorted)
-  if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
+-- A matrix of which row i has count[i] entries from first[i] on, close together.
+local function tighten(m, n, first, count, crd, vals, dtype, sorted)
+  local index = core.dtype_of(crd)
+  local pos, nnz = sparse.positions(count, index)
+  if nnz < core.size_of(crd) then
+    local loose_crd, loose_vals, lo = crd, vals, sparse.part(first, 0, m)
+    crd, vals = vector(index, nnz), vector(core.dtype_of(vals), nnz)
+    sparse.launch_whole("csr_take", "rwwrrrr", { sparse.part(pos, 0, m), crd, vals, lo,
+      np.astype(lo + count, dtypes.name[index]), loose_crd, loose_vals })
+  end
+  if dtype ~= core.dtype_of(vals) then vals = np.astype(vals, dtypes.name[dtype]) end
   return sparse.csr(m, n, pos, crd, vals, { sorted = sorted, unique = true })
 end
 
@@ -80,14 +89,12 @@ local function join_rows(operation, a, b)
   local va, vb, dtype, work
   a, b = sparse.canonical(a), sparse.canonical(b)
   a, b, va, vb, dtype, work = prepare(a, b, a.nnz + b.nnz)
-  local count = vector(dtypes.INT64, a.m)
-  sparse.launch_row_pairs("csr_join_count", "wrrrrrrrr",
-    { count, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
-  local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
-  local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
-  sparse.launch_whole("csr_join", "rwwrrrrrrrr",
-    { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
-  return finish(a.m, a.n, pos, crd, vals, dtype, work, true)
+  local first, room = a.pos, a.nnz
+  if operation ~= MULTIPLY then first, room = a.pos + b.pos, a.nnz + b.nnz end
+  local count, crd, vals = vector(dtypes.INT64, a.m), vector(core.dtype_of(first), room), vector(work, room)
+  sparse.launch_whole("csr_join", "rwwwrrrrrrrr",
+    { sparse.part(first, 0, a.m), count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  return tighten(a.m, a.n, first, count, crd, vals, dtype, true)
 end
 
 local function join(operation, a, b, who)
@@ -238,18 +245,23 @@ end
 
 -- ---- sparse times sparse ----------------------------------------------------------------------------------
 
+local ROOMY = 4 -- times as many entries as the factors have: with so few terms these are not looked at twice
+
 local function product_of_rows(a, b)
   local va, vb, dtype, work
   a, b, va, vb, dtype, work = prepare(a, b, 0)
-  local count = vector(dtypes.INT64, a.m)
-  sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }, { b.n })
-  local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
-  local index = core.dtype_of(pos)
+  local rows = { vector(dtypes.INT64, a.m), a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
+  sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows)
+  if a.m > 0 and tonumber(core.read_item(np.sum(rows[1]))) > ROOMY * (a.nnz + b.nnz) then
+    sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n })
+  end
+  local first, room = sparse.positions(rows[1], core.dtype_of(a.pos))
+  local index = core.dtype_of(first)
   a, b = with_index_type(a, index), with_index_type(b, index)
-  local crd, vals = vector(index, nnz), vector(work, nnz)
-  sparse.launch_whole("csr_multiply", "rwwrrrrrrrr",
-    { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
-  return finish(a.m, b.n, pos, crd, vals, dtype, work, false)
+  local count, crd, vals = vector(dtypes.INT64, a.m), vector(index, room), vector(work, room)
+  sparse.launch_whole("csr_multiply", "rwwwrrrrrrrr",
+    { sparse.part(first, 0, a.m), count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+  return tighten(a.m, b.n, first, count, crd, vals, dtype, false)
 end
 
 -- The product of two sparse matrices.  Its rows are not sorted until that matters; terms that cancel stay as zeros, so

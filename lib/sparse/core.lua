@@ -152,11 +152,6 @@ function sparse.launch_rows(variant, privileges, count, arrays, numbers)
   launch(variant, privileges, leading(1, count), arrays, numbers)
 end
 
--- One whose arguments 0, 1, 2, 5 and 6 are: rows of two matrices.
-function sparse.launch_row_pairs(variant, privileges, arrays, numbers)
-  launch(variant, privileges, "align(0.0,1.0,2.0,5.0,6.0)", arrays, numbers)
-end
-
 -- A variant that one point task runs.
 function sparse.launch_whole(variant, privileges, arrays, numbers)
   launch(variant, privileges, "", arrays, numbers)

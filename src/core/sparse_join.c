@@ -1,9 +1,12 @@
 /* sparse_join.c - what combines two sparse matrices by rows (sparse.h).  w: written, r: read.
  *
- *   csr_join_count  w count [n] (int64)  r lo hi crd vals of A  r lo hi crd vals of B
- *   csr_join        r lo'  w crd' vals'  r A  r B       entry by entry, A op B; what comes out as zero is left out
- *   csr_multiply_count  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B
- *   csr_multiply    r lo'  w crd' vals'  r A  r B       the product A B
+ *   csr_join   r lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B
+ *              entry by entry, A op B; what comes out as zero is left out
+ *   csr_multiply_terms  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B      terms of each row of A B
+ *   csr_multiply_count  the same                                                  different columns among them
+ *   csr_multiply  r lo'  w count  w crd' vals'  r A  r B       the product A B
+ *
+ * Row i of a result has room from lo'[i] on, and count[i] says how much of it was needed.
  *
  * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted and
  * without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
@@ -68,9 +71,8 @@ enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
     return table[lgt_sparse_index(&tiles[positions])][value](tiles, nargs, params, lo, hi);         \
   }
 
-VARIANT(join_count, 1, 4)
-VARIANT(join, 0, 2)
-VARIANT(multiply, 0, 2)
+VARIANT(join, 0, 3)
+VARIANT(multiply, 0, 3)
 
 static lgt_status csr_multiply_count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                      int64_t hi) {
@@ -78,8 +80,14 @@ static lgt_status csr_multiply_count(const lgt_tile *tiles, int nargs, const lgt
                                                                                      hi);
 }
 
-const lgt_builtin lgt_sparse_join_builtins[] = {{"csr_join_count", csr_join_count},
-                                                {"csr_join", csr_join},
+static lgt_status csr_multiply_terms(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                     int64_t hi) {
+  return (lgt_sparse_index(&tiles[1]) ? multiply_terms_i8_f8 : multiply_terms_i4_f8)(tiles, nargs, params, lo,
+                                                                                     hi);
+}
+
+const lgt_builtin lgt_sparse_join_builtins[] = {{"csr_join", csr_join},
+                                                {"csr_multiply_terms", csr_multiply_terms},
                                                 {"csr_multiply_count", csr_multiply_count},
                                                 {"csr_multiply", csr_multiply},
                                                 {0}};

@@ -19,7 +19,7 @@ static inline V NAME(combine)(int op, V a, V b) {
   }
 }
 
-/* Row i of A and of B, whose tiles are at a and b; written to crd and vals if these are there. */
+/* Row i of A and of B, whose tiles are at a and b: how many entries it has. */
 static inline int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *b, int64_t i, I *crd, V *vals) {
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
@@ -32,19 +32,10 @@ static inline int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *
     j += has_a;
     k += has_b;
     if ((op == MULTIPLY && !(has_a && has_b)) || v == 0) continue;
-    if (crd) crd[n] = column, vals[n] = v;
-    n++;
+    crd[n] = column;
+    vals[n++] = v;
   }
   return n;
-}
-
-static lgt_status NAME(join_count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                   int64_t hi) {
-  int op = (int)params[0].f;
-  (void)nargs;
-  for (int64_t i = lo; i < hi; i++)
-    LGT_AT(int64_t, &t[0], i) = NAME(join_row)(op, &t[1], &t[5], i, NULL, NULL);
-  return LGT_OK;
 }
 
 static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
@@ -52,7 +43,8 @@ static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *par
   (void)nargs;
   for (int64_t i = lo; i < hi; i++) {
     int64_t to = LGT_AT(const I, &t[0], i);
-    NAME(join_row)(op, &t[3], &t[7], i, (I *)t[1].data + to, (V *)t[2].data + to);
+    LGT_AT(int64_t, &t[1], i) =
+        NAME(join_row)(op, &t[4], &t[8], i, (I *)t[2].data + to, (V *)t[3].data + to);
   }
   return LGT_OK;
 }
@@ -104,6 +96,13 @@ static inline uint64_t NAME(place)(const NAME(table) *table, I column) {
   return at;
 }
 
+static inline lgt_status NAME(multiply_terms)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                              int64_t hi) {
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) LGT_AT(int64_t, &t[0], i) = NAME(terms)(&t[1], &t[4], i);
+  return LGT_OK;
+}
+
 static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, const lgt_scalar *params,
                                               int64_t lo, int64_t hi) {
   const lgt_tile *a = &t[1], *b = &t[4];
@@ -130,7 +129,7 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
 }
 
 static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  const lgt_tile *a = &t[3], *b = &t[7];
+  const lgt_tile *a = &t[4], *b = &t[8];
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
   NAME(table) table = {0};
@@ -138,8 +137,8 @@ static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar 
   lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
   if (status) return status;
   for (int64_t i = lo; i < hi; i++) {
-    I *crd = (I *)t[1].data + LGT_AT(const I, &t[0], i), count = 0;
-    V *vals = (V *)t[2].data + LGT_AT(const I, &t[0], i);
+    I *crd = (I *)t[2].data + LGT_AT(const I, &t[0], i), count = 0;
+    V *vals = (V *)t[3].data + LGT_AT(const I, &t[0], i);
     for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
@@ -154,6 +153,7 @@ static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar 
         table.entry[at] = count++;
       }
     for (int64_t k = 0; k < count; k++) table.key[table.found[k]] = -1;
+    LGT_AT(int64_t, &t[1], i) = count;
   }
   lgt_mem_free(table.memory);
   return LGT_OK;
