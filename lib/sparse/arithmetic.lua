@@ -176,6 +176,29 @@ local function times_array(a, x)
   return sparse.with_values(c, c.vals * x[at])
 end
 
+-- S times x y^T, element by element, of which only what S has entries for is computed.
+---@param s table matrix [m, n]
+---@param x lgt_array [m, k]
+---@param y lgt_array [n, k]
+---@return table matrix
+function sparse.sp.sddmm(s, x, y)
+  local c = sparse.take_matrix(s, "sddmm"):tocsr()
+  for i, a in ipairs { x, y } do
+    core.layout_of(a, "sddmm")
+    local shape, wanted = core.shape_of(a), i == 1 and c.m or c.n
+    if #shape ~= 2 or shape[1] ~= wanted or shape[2] ~= core.shape_of(x)[2] then
+      raise("sddmm: for a matrix of shape (%d, %d) arrays of shapes (%d, k) and (%d, k) were expected, not %s", c.m,
+        c.n, c.m, c.n, core.shape_text(shape))
+    end
+  end
+  local dtype = dtypes.promote(c.kind, dtypes.promote(core.dtype_of(x), core.dtype_of(y)))
+  local work = sparse.working_type(dtype)
+  local name, out = dtypes.name[work], vector(work, c.nnz)
+  sparse.launch_whole("csr_sddmm", "rwrrrrr",
+    { c.lo, out, c.hi, sparse.values_in(c, work), c.crd, np.astype(x, name), np.astype(y, name) })
+  return sparse.with_values(c, dtype == work and out or np.astype(out, dtypes.name[dtype]))
+end
+
 -- Element by element: A with a number, a sparse matrix, or an array of its shape, one row, or one column.
 ---@param b any
 ---@return table matrix

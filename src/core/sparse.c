@@ -2,6 +2,7 @@
  *
  *   csr_dot        w y [n] or [n,k]  r lo hi crd vals  r x [c] or [c,k]        y = A x
  *   csr_scale      r lo  w out  r hi vals crd left [n] right [c]               out = left[row] * vals * right[column]
+ *   csr_sddmm      r lo  w out  r hi vals crd x [n,k] y [c,k]                  out = vals * (x y^T) at the entries
  *   csr_diagonal   w d [m]  r lo hi crd vals    parameters: how far the diagonal is above the main one, m's first row
  *   csr_todense    m y [n,c]  r lo hi crd vals                                 y += A
  *   csr_unique     w count [n]  r lo hi crd          how many different columns each row has; rows are sorted
@@ -67,6 +68,7 @@ enum { LONG_ROW = 32 };
 
 VARIANT(dot, 1, 4)
 VARIANT(scale, 0, 1)
+VARIANT(sddmm, 0, 1)
 VARIANT(diagonal, 1, 4)
 VARIANT(todense, 1, 4)
 VARIANT(sum_duplicates, 0, 2)
@@ -81,6 +83,7 @@ static lgt_status csr_unique(const lgt_tile *tiles, int nargs, const lgt_scalar 
 
 const lgt_builtin lgt_sparse_builtins[] = {{"csr_dot", csr_dot},
                                            {"csr_scale", csr_scale},
+                                           {"csr_sddmm", csr_sddmm},
                                            {"csr_diagonal", csr_diagonal},
                                            {"csr_todense", csr_todense},
                                            {"csr_unique", csr_unique},

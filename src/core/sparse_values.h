@@ -83,6 +83,27 @@ static lgt_status NAME(scale)(const lgt_tile *t, int nargs, const lgt_scalar *pa
   return LGT_OK;
 }
 
+/* An entry (i, j) times row i of x times row j of y: a dense product where S has entries. */
+static lgt_status NAME(sddmm)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const lgt_tile *x = &t[5], *y = &t[6];
+  V *out = t[1].data;
+  const V *vals = t[3].data;
+  const I *crd = t[4].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t past = LGT_AT(const I, &t[2], i);
+    for (int64_t k = LGT_AT(const I, &t[0], i); k < past; k++) {
+      const char *a = (const char *)x->data + i * x->stride[0],
+                 *b = (const char *)y->data + (int64_t)crd[k] * y->stride[0];
+      V sum = 0;
+      for (int64_t j = 0; j < x->extent[1]; j++, a += x->stride[1], b += y->stride[1])
+        sum += *(const V *)a * *(const V *)b;
+      out[k] = vals[k] * sum;
+    }
+  }
+  return LGT_OK;
+}
+
 /* Element i of the result is row first + i, of which `lo` is already the right one. */
 static lgt_status NAME(diagonal)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const I *crd = t[3].data;

@@ -131,6 +131,8 @@ def add(case, change, inputs):
         case(f"D({f}(a):multiply(x9))", "a * x9")
         case(f"D({f}(a):multiply(b))", "a * b")
         case(f"D({f}(a) / x9)", "a / x9")
+        for x in ("a", "ac4", "ai"):
+            case(f"D(sp.sddmm({f}({x}), X9['2:8, :'], X9['::-1, ::-1']))", f"{x} * (X9[1:8] @ X9[::-1, ::-1].T)")
         case(f"D({f}(a):dot({f}(q9)))", "a @ q9")
         case(f"D({f}(ai):dot({f}(q9)))", "ai @ q9")
         case(f"D({f}(ac4):dot({f}(q9)))", "ac4 @ q9")
@@ -239,5 +241,5 @@ def add(case, change, inputs):
                 "csr(a)[0]", "csr(a)[8]", "csr(a)[{1, 10}]", "csr(a)[{1, 2, 3}]", "csr(a)[{p + 1, {}}]", "csr(a)['1:2']", "csr(a)[{p, p + 3}]",
                 "csr(a):sum(3)", "csr(a):sum(0)", "csr(a):setdiag(x5)", "csr(a):reshape{5, 5}", "csr(a):power(-1)", "1 / csr(a)", "csr(a) / csr(b)",
                 "sp.hstack{csr(a), csr(q)}", "sp.bmat{{false, csr(a)}}", "sp.kron(1, csr(a))", "sp.kronsum(csr(a), csr(q))", "sp.random(5, 5, 2)",
-                "csr(ac):max()", "sp.norm(csr(a), 3)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
+                "csr(ac):max()", "sp.sddmm(csr(a), X9, X9)", "sp.sddmm(csr(q), X8, X8['1:8, 2:3'])", "sp.norm(csr(a), 3)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
         case(bad, "error")
