@@ -85,6 +85,18 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
 
 /* ---- acquiring ----------------------------------------------------------------------------------------- */
 
+/* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
+static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
+  if (!store->maker || store->maker_slot == LGT_NONE) return;
+  lgt_plan_slot *slot = &store->maker->slot[store->maker_slot];
+  for (int d = 0; d < had->ndim; d++) {
+    int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
+            most = (had->hi[d] - had->lo[d]) / 4 + 2;
+    if (below <= most && below > slot->below[d]) slot->below[d] = (int32_t)below;
+    if (above <= most && above > slot->above[d]) slot->above[d] = (int32_t)above;
+  }
+}
+
 /* A larger or private instance for a domain, with the old one's elements. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect) {
   lgt_replica *replica = &store->replica[domain];
@@ -109,6 +121,7 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
   lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
   if (binder->map->domains == 1)
     want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+  if (replica->inst && binder->map->domains > 1) learn_halo(store, &replica->inst->rect, &want);
   return replace_instance(binder, store, domain, &want);
 }
 
@@ -293,6 +306,12 @@ static lgt_status make_new(run *r, int s, int domain) {
     rect = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
     const lgt_instance *old = former(r, s, domain);
     if (old) rect = lgt_rect_bound(&rect, &old->rect); /* with all that is valid there */
+    for (int d = 0; d < rect.ndim; d++) {
+      rect.lo[d] -= r->group->slot[s].below[d];
+      rect.hi[d] += r->group->slot[s].above[d];
+      if (rect.lo[d] < 0) rect.lo[d] = 0;
+      if (rect.hi[d] > root->shape[d]) rect.hi[d] = root->shape[d];
+    }
   }
   r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
@@ -380,11 +399,13 @@ static lgt_status settle_all(run *r) {
     status = settle(r, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
     store->maker = group;
+    store->maker_slot = group->slot_of_final[2 * f + 1];
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
       root_store(r, group->slot[s].root)->written = true;
       root_store(r, group->slot[s].root)->maker = group;
+      root_store(r, group->slot[s].root)->maker_slot = LGT_NONE;
     }
   return status;
 }
@@ -422,6 +443,7 @@ static lgt_status leave_recipe(run *r) {
     drop_recipe(r->binder, store);
     store->recipe = recipe;
     store->maker = group;
+    store->maker_slot = LGT_NONE;
     store->recipe_root = (uint16_t)e;
     store->written = true;
     recipe->refs++;

@@ -263,6 +263,55 @@ static const lgt_partition *derived(const lgt_solver *solver, const lgt_stores *
              : NULL; /* else tiles of a small part all over a large array */
 }
 
+/* Do two tilings have the same tiles of the same owners, but for where they begin? */
+static bool same_but_shifted(const lgt_partition *a, const lgt_partition *b) {
+  bool same = a->kind == LGT_PARTITION_TILING && b->kind == LGT_PARTITION_TILING && a->ndim == b->ndim &&
+              a->home.ndim == b->home.ndim;
+  for (int d = 0; same && d < a->ndim; d++) same = a->tile[d] == b->tile[d] && a->extent[d] == b->extent[d];
+  for (int j = 0; same && j < a->home.ndim; j++)
+    same = a->home.grid[j] == b->home.grid[j] && a->home.dim[j] == b->home.dim[j] &&
+           (a->home.dim[j] >= 0 || a->home.first[j] == b->home.first[j]);
+  return same;
+}
+
+/* Where the first owner's tile begins. */
+static int64_t origin(const lgt_partition *p, int d) {
+  int j = home_of(&p->home, d);
+  return p->offset[d] - (j < 0 ? 0 : p->home.first[j] * p->tile[d]);
+}
+
+/* Views to both sides of a point pull the tiles to both sides, and halos move wherever these lie between.  So that
+ * neighbouring launches fuse, they are those of an earlier launch if one lies there, else half way. */
+static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_stores *stores,
+                                           const lgt_call *call, const lgt_space *space,
+                                           const lgt_solver_key_state *state, const lgt_partition *p) {
+  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
+  bool pulled = false;
+  for (int d = 0; d < p->ndim; d++) lo[d] = hi[d] = origin(p, d);
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_partition *q = state[a].key ? derived(solver, stores, call, space, state[a].key, a) : NULL;
+    if (!q || !same_but_shifted(p, q)) continue;
+    for (int d = 0; d < p->ndim; d++) {
+      int64_t at = origin(q, d);
+      pulled |= at != lo[d];
+      if (at < lo[d]) lo[d] = at;
+      if (at > hi[d]) hi[d] = at;
+    }
+  }
+  if (!pulled) return p;
+  for (size_t i = 0; i < sizeof solver->recent / sizeof *solver->recent && solver->recent[i]; i++) {
+    bool between = same_but_shifted(p, solver->recent[i]);
+    for (int d = 0; d < p->ndim && between; d++)
+      between = origin(solver->recent[i], d) >= lo[d] && origin(solver->recent[i], d) <= hi[d];
+    if (between) return solver->recent[i];
+  }
+  lgt_home home = p->home;
+  for (int j = 0; j < home.ndim; j++)
+    if (home.dim[j] >= 0) home.first[j] = 0;
+  for (int d = 0; d < p->ndim; d++) lo[d] += (hi[d] - lo[d]) / 2;
+  return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, p->tile, lo, &home);
+}
+
 /* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
  * part stays where it is.  What is written has the first word. */
 static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
@@ -294,7 +343,7 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
     const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
     if (!p || p->ncolour == 1) continue; /* too large for one domain */
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
-    return p;
+    return settle_between(solver, stores, call, space, state, p);
   }
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most,

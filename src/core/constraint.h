@@ -53,6 +53,7 @@ typedef struct lgt_solver {
   int domains;
   int most;         /* tiles */
   int64_t min_tile; /* elements */
+  const lgt_partition *recent[8]; /* launches before this one, the newest first; NULL: no more */
 } lgt_solver;
 
 /* What the solver knows of an argument's root. */

@@ -230,6 +230,8 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
   lgt_history *history = x->store[n]->history;
   bool good = true;
   if (lgt_history_has(history, what)) return true;
+  lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id, what->launch ? "in tiles" : "everywhere",
+          history->count);
   bool shared = !what->launch && rank_count(binder) > 1;
   if (shared) {
     int first;
@@ -255,6 +257,7 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
   const lgt_solver *solver = &binder->fuser->solver;
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_alignment align = {{0, 1, 2, 3, 4, 5}, {0}, {0}};
+  lgt_log(MAP, 2, "the history of array %u has %d events", store->id, store->history->count);
   lgt_history_forget_reads(store->history);
   if (!lgt_history_long(store->history)) return true;
   const lgt_partition *natural =

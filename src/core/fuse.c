@@ -137,6 +137,11 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
   out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, args, &out->reason);
   if (!out->launch) return LGT_NO_MEMORY;
   lgt_log(CONSTRAINT, 3, "%s: %d tiles (%s)", call->kind->name, out->launch->ncolour, out->reason);
+  const lgt_partition **recent = fuser->solver.recent;
+  if (out->launch->ncolour > 1 && recent[0] != out->launch) {
+    memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
+    recent[0] = out->launch;
+  }
   for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
     if (writes_arg(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
@@ -390,6 +395,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   for (int r = 0; r < window->nroot && !status; r++)
     state[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
+  memset(fuser->solver.recent, 0, sizeof fuser->solver.recent);
   for (int i = 0; i < n && !status; i++)
     status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
   lgt_mem_free(state);

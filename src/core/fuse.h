@@ -82,6 +82,7 @@ typedef struct lgt_plan_slot {
   uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
   uint16_t rest_call;  /* ... what this call of the plan writes ... */
   uint8_t rest_arg;    /* ... through this argument; 0xff: all */
+  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* new: halo that tiles of it were found to need later */
   bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
 } lgt_plan_slot;
 
