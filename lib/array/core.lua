@@ -278,11 +278,8 @@ end
 local item = ffi.new("lgt_scalar")
 local complex = ffi.typeof("complex double")
 
--- The only element of an array as a Lua value.  Waits.
-local function read_item(x)
-  lgt.flush()
-  if C.lgt_array_item(rt, x.id, item) < 0 then lgt.fail() end
-  local dtype = layouts[handles[x.id].layout].dtype
+-- What is in `item`, as a Lua value.
+local function item_value(dtype)
   local category = dtypes.category[dtype]
   if category == 2 then return item.f end
   if category == 0 then return item.i ~= 0 end
@@ -290,10 +287,18 @@ local function read_item(x)
   if dtype == dtypes.UINT64 then return dtypes.to_lua(dtype, item.u) end
   return dtypes.to_lua(dtypes.INT64, item.i)
 end
+
+-- The only element of an array as a Lua value.  Waits.
+local function read_item(x)
+  lgt.flush()
+  if C.lgt_array_item(rt, x.id, item) < 0 then lgt.fail() end
+  return item_value(layouts[handles[x.id].layout].dtype)
+end
 core.read_item = read_item
 
 local pointer = ffi.new("void *[1]")
 local stride = ffi.new("int64_t[6]")
+local index = ffi.new("int64_t[6]")
 
 -- Where the elements lie: a typed pointer to the first, and strides in elements.  Waits.  Valid until
 -- the next call that touches the runtime.
@@ -308,10 +313,11 @@ end
 
 -- The element at offsets (from 0) along each axis, without making a view of it.  Waits.
 function core.element(x, offsets)
-  local p, strides = core.host(x, "r")
-  local at = 0
-  for d = 1, #strides do at = at + offsets[d] * strides[d] end
-  return dtypes.to_lua(layouts[handles[x.id].layout].dtype, p[at])
+  local l = layouts[handles[x.id].layout]
+  for d = 1, l.ndim do index[d - 1] = offsets[d] end
+  lgt.flush()
+  if C.lgt_array_element(rt, x.id, index, item) < 0 then lgt.fail() end
+  return item_value(l.dtype)
 end
 
 getters.dtype = function(x) return dtypes.name[core.dtype_of(x)] end

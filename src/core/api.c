@@ -260,8 +260,9 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   return status;
 }
 
-static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, const lgt_layout **layout,
-                              lgt_instance **inst) {
+/* The part of a view that lies between `lo` and `hi`, in the view's coordinates; NULL: all of it. */
+static lgt_status settle_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, access access,
+                              const lgt_layout **layout, lgt_instance **inst) {
   lgt_store *store;
   lgt_status status = lgt_runtime_store(rt, array, &store);
   if (status) return status;
@@ -273,13 +274,18 @@ static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, cons
         "the view is stretched: several of its positions are one element, so it cannot be written; "
         "write a copy");
   lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
-           rect = lgt_layout_root_rect(*layout, &view);
+           rect = lgt_layout_root_rect(*layout, part ? part : &view);
   if (write && !lgt_layout_exact(*layout)) access = READ_WRITE;
   store->refs++; /* settling may drop what only launches kept alive */
   status = settle_rect(rt, store, &rect, access, inst);
   store->refs--;
   if (!status && write) store->written = true;
   return status;
+}
+
+static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, const lgt_layout **layout,
+                              lgt_instance **inst) {
+  return settle_part(rt, array, NULL, access, layout, inst);
 }
 
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
@@ -328,6 +334,31 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   if (status) return status;
   locate(layout, inst, &tile);
   *out = lgt_dtype_load(layout->dtype, tile.data);
+  lgt_instance_release(&rt->map, inst);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index, lgt_scalar *out) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
+  layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  lgt_rect place = {.ndim = layout->ndim};
+  int64_t at = layout->offset, root[LGT_MAX_DIM], stride[LGT_MAX_DIM];
+  for (int d = 0; d < layout->ndim; d++) {
+    if (index[d] < 0 || index[d] >= layout->shape[d])
+      return lgt_err(LGT_OUT_OF_BOUNDS, "index %lld of dimension %d, which has %lld element%s",
+                     (long long)index[d] + 1, d + 1, (long long)layout->shape[d],
+                     lgt_plural(layout->shape[d]));
+    place.lo[d] = index[d];
+    place.hi[d] = index[d] + 1;
+    at += index[d] * layout->stride[d];
+  }
+  lgt_status status = settle_part(rt, array, &place, PEEK, &layout, &inst);
+  if (status) return status;
+  lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
+  for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
+  *out = lgt_dtype_load(layout->dtype, lgt_instance_at(inst, root));
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }

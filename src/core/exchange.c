@@ -230,8 +230,8 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
   lgt_history *history = x->store[n]->history;
   bool good = true;
   if (lgt_history_has(history, what)) return true;
-  lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id, what->launch ? "in tiles" : "everywhere",
-          history->count);
+  lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id,
+          what->launch ? "in tiles" : "everywhere", history->count);
   bool shared = !what->launch && rank_count(binder) > 1;
   if (shared) {
     int first;

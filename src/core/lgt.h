@@ -144,6 +144,8 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 
 /* One element of a 0-d view, or of any view with one element.  Flushes and waits. */
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out);
+/* The element at `index` (from 0, one number for each dimension, within the shape).  Flushes and waits. */
+lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index, lgt_scalar *out);
 /* Copy the view's elements into `out`, in C order.  Flushes and waits. */
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
 /* Copy `data`, in C order, into the view, which must not be stretched.  Flushes and waits. */
