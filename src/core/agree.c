@@ -39,16 +39,27 @@ static ballot vote(lgt_binder *binder, int64_t failure) {
   return mine;
 }
 
+static int64_t key_of(const lgt_binder *binder, int64_t position) {
+  return (position + 1) << RANK_BITS | binder->peers->rank;
+}
+
 lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   if (!binder->peers) return status;
-  int64_t failure = INT64_MAX;
-  if (status == LGT_INTERRUPTED) position = 0;
-  else if (status) position++;
-  if (status) failure = position << RANK_BITS | binder->peers->rank;
-  ballot all = vote(binder, failure);
-  if (all.failure == INT64_MAX) return LGT_OK;
   reason why = {.status = status};
   if (status) snprintf(why.text, sizeof why.text, "%s", lgt_message());
+  if (status == LGT_INTERRUPTED) position = -1;
+  ballot all = vote(binder, status ? key_of(binder, position) : INT64_MAX);
+  if (all.failure == INT64_MAX) return LGT_OK;
+  if (all.failure >> RANK_BITS == LGT_POSITION_UNKNOWN + 1) {
+    /* Who looks has it from somebody who has not looked at what failed there: what did? */
+    const lgt_failure *cause = binder->failure ? binder->failure : binder->seen;
+    if (cause && cause->position != LGT_POSITION_UNKNOWN) {
+      why.status = cause->status;
+      snprintf(why.text, sizeof why.text, "%s", cause->message);
+      position = cause->position;
+    } else if (status) position = LGT_POSITION_UNKNOWN;
+    all = vote(binder, why.status ? key_of(binder, position) : INT64_MAX);
+  }
   int rank = (int)(all.failure & ((1 << RANK_BITS) - 1));
   lgt_transfer_tell(binder, lgt_transfer_tag(binder, PLACE, REASON), rank, &why, sizeof why);
   /* Copies that did not come to be on some rank are fetched again when they are next wanted. */
@@ -58,5 +69,6 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     for (int d = 0; d < binder->map->local && store->replica; d++)
       lgt_region_clear(&store->replica[d].absent);
   }
+  if (binder->failure && !strcmp(binder->failure->message, why.text)) lgt_bind_seen(binder);
   return lgt_err(why.status, "%s", why.text);
 }

@@ -162,10 +162,8 @@ static lgt_status report(lgt_runtime *rt, const lgt_failure *failure) {
   if (!failure) return LGT_OK;
   lgt_status status = lgt_err(failure->status, "%s", failure->message);
   const lgt_failure *unseen = rt->binder.failure;
-  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message)) {
-    lgt_failure_release(rt->binder.failure);
-    rt->binder.failure = NULL;
-  }
+  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message))
+    lgt_bind_seen(&rt->binder);
   return status;
 }
 
@@ -539,11 +537,10 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   if (status) lgt_bind_retire(&rt->binder, true);
   else status = lgt_bind_look_all(&rt->binder);
   if (status || !rt->binder.failure) return status;
-  lgt_failure *failure = rt->binder.failure;
-  rt->binder.failure = NULL;
+  const lgt_failure *failure = rt->binder.failure;
   *position = failure->position;
   status = lgt_err(failure->status, "%s", failure->message);
-  lgt_failure_release(failure);
+  lgt_bind_seen(&rt->binder);
   return status;
 }
 

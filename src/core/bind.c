@@ -36,6 +36,12 @@ lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *me
   return failure;
 }
 
+void lgt_bind_seen(lgt_binder *binder) {
+  lgt_failure_release(binder->seen);
+  binder->seen = binder->failure;
+  binder->failure = NULL;
+}
+
 void lgt_bind_poison(lgt_store *store, lgt_failure *failure) {
   lgt_failure_release(store->failure);
   store->failure = failure ? lgt_failure_retain(failure) : NULL;
@@ -558,6 +564,7 @@ static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
 
 void lgt_binder_fini(lgt_binder *binder) {
   lgt_failure_release(binder->failure);
+  lgt_failure_release(binder->seen);
   lgt_failure_release(binder->reserve);
   lgt_arena_fini(&binder->arena);
   lgt_mem_free(binder->move);

@@ -34,6 +34,7 @@ typedef struct lgt_binder {
   int64_t position;        /* in the stream: groups bound so far, the same on all ranks */
   uint32_t stamp;          /* of the newest job */
   lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
+  lgt_failure *seen;       /* ref: the last one that somebody has */
   lgt_failure *reserve;    /* ref: stands for failures that there is no memory to describe */
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
@@ -91,5 +92,7 @@ void lgt_bind_poison(lgt_store *store, lgt_failure *failure);
 void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 /* A failure with the source line of a call; remembered as the first unseen one. */
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
+/* Somebody sees the first unseen one. */
+void lgt_bind_seen(lgt_binder *binder);
 
 #endif

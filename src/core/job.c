@@ -594,10 +594,11 @@ static void make_buffers(lgt_binder *binder, const lgt_plan_group *group, job_fo
     const lgt_layout *root = root_of(binder, group, f->slot);
     lgt_rect rect = target_rect(binder, group, access, &whole);
     f->n = lgt_rect_size(&rect) * (lgt_dtype_is_pair(root->dtype) ? 2 : 1);
-    f->value = lgt_instance_new(binder->map, 0, root, &rect);
+    f->value = lgt_instance_shared(binder->map, lgt_dtype_size(root->dtype), &rect);
     if (f->at_slot >= 0) {
       rect = target_rect(binder, group, access + 1, &whole);
-      f->at = lgt_instance_new(binder->map, 0, root_of(binder, group, f->at_slot), &rect);
+      f->at =
+          lgt_instance_shared(binder->map, lgt_dtype_size(root_of(binder, group, f->at_slot)->dtype), &rect);
     }
     if (!f->value || (f->at_slot >= 0 && !f->at))
       binder->peers->abort(binder->peers, "out of memory for the result of a reduction");

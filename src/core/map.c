@@ -143,13 +143,17 @@ lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root,
   return allocate(map, domain, lgt_dtype_size(root->dtype), rect);
 }
 
-lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed) {
-  lgt_rect rect = {.ndim = 1, .hi = {count}};
+lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
   int64_t budget = map->budget;
-  if (needed) map->budget = INT64_MAX;
-  lgt_instance *inst = allocate(map, 0, elem, &rect);
+  map->budget = INT64_MAX;
+  lgt_instance *inst = allocate(map, 0, elem, rect);
   map->budget = budget;
   return inst;
+}
+
+lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed) {
+  lgt_rect rect = {.ndim = 1, .hi = {count}};
+  return needed ? lgt_instance_shared(map, elem, &rect) : allocate(map, 0, elem, &rect);
 }
 
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {

@@ -80,6 +80,8 @@ lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root,
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
 /* Room for `count` elements of `elem` bytes on their way; `needed`: beyond the budget, if it must be. */
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed);
+/* Room for what all ranks count on, beyond the budget, too. */
+lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect);
 static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs++; return inst; }
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 /* Give free memory back to the system. */

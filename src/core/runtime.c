@@ -153,6 +153,8 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   if (!status) status = init_parts(rt);
   if (!status) {
     rt->jitter = (uint64_t)rt->config->jitter;
+    if (rt->jitter && rt->binder.peers) /* each rank has its own */
+      rt->jitter += ((uint64_t)rt->binder.peers->rank << 32) + (uint64_t)rt->binder.peers->rank;
     rt->nline = 1;
     *out = rt;
     return LGT_OK;
@@ -304,8 +306,7 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
     lgt_failure_release(failure);
   }
   drop_calls(rt);
-  lgt_failure_release(rt->binder.failure);
-  rt->binder.failure = NULL;
+  lgt_bind_seen(&rt->binder);
   return lgt_err(status, "%s", message);
 }
 
@@ -359,7 +360,8 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     }
     bool ask_again = may_ask && !flush->collected;
     flush->collected = false;
-    bool last = !ask_again && flush->group == 0 && group->count == 1;
+    /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
+    bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1), last = !ask_again && whole;
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
     if (status && ask_again) return ask(rt);
