@@ -192,7 +192,7 @@ static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *r
     if (what && !lgt_history_has(store->history, what))
       return lgt_exchange_peek(&rt->binder, store, rect, out);
   }
-  lgt_status status = gather_rect(rt, store, rect, true, false, false);
+  lgt_status status = gather_rect(rt, store, rect, true, false, rt->binder.peers != NULL);
   if (!status) *out = lgt_instance_retain(store->replica[0].inst);
   return status;
 }
