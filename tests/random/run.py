@@ -57,7 +57,10 @@ def draw(rng, cache):
     maybe("temporaries", 0.15, [0])
     config["cpus"] = rng.choice([1, 2, 2, 4])
     config["domains"] = rng.choice([1, 1, 2, 3, 4, 7])
-    if config["domains"] > 1:
+    maybe("ranks", 0.3, [1, 2, 3, 4, 7])
+    if "ranks" in config:
+        config["domains"], config["cpus"] = rng.choice([1, 2]), 1
+    if domains_of(config) > 1:
         config["min_tile"] = rng.choice([1, 1, 1, 7])
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
@@ -94,6 +97,10 @@ def matrix(cache):
                    {"window": 2}, {"window": 7}, {"turns": 3}, {"hotloop": 2}, {"check": 1}, {"background": 1},
                    {"compile": 0}, {"cache": 0}, {"jitter": 1}, {"jitter": 2, "hotloop": 2, "turns": 2}):
         found.append({**base, **change})
+    for ranks in (1, 2, 3, 4, 7):
+        for domains in (1, 2):
+            for change in ({}, {"fusion": 0}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
+                found.append({**base, "cpus": 1, "min_tile": 1, "ranks": ranks, "domains": domains, **change})
     for domains in (2, 3, 4, 7):
         for change in ({}, {"min_tile": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
                        {"min_tile": 1, "temporaries": 0, "cpus": 4}, {"min_tile": 1, "window": 3, "turns": 2},
