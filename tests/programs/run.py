@@ -8,8 +8,8 @@ and numbers.  Words and whole numbers must be equal.  Two other numbers a and b 
 |a - b| <= bound * max(1, |b|).  The bound is 1e-10 where a program forms every value by elementwise
 operations and a few sums, and wider where iterations feed rounding errors back.
 
-Each example also runs unfused, on two domains with tiles of one element, and on four workers: the
-same bound holds for all of them.
+Each example also runs unfused, on two domains with tiles of one element, on four workers, and on two and three
+ranks: the same bound holds for all of them.
 """
 import argparse
 import concurrent.futures
@@ -93,6 +93,8 @@ CONFIGURATIONS = {
     "unfused": ["--fusion", "0"],
     "domains": ["--domains", "2", "--min-tile", "1"],
     "workers": ["--cpus", "4"],
+    "on 2 ranks": ["-n", "2", "--cpus", "1", "--min-tile", "1"],
+    "on 3 ranks": ["-n", "3", "--cpus", "1", "--min-tile", "1"],
 }
 
 
