@@ -407,6 +407,34 @@ def ranks(bench):
     return table(["allreduce, microseconds (best round)", "lgt", "MPI", "lgt / MPI (median)"], rows), data
 
 
+def example(name):
+    return os.path.join(ROOT, "examples", name + ".lua")
+
+
+def scaling(bench):
+    """The same script with as many threads as there are cores, and with as many ranks of one thread; MPI in C beside it."""
+    side, options, points = (2048, 10**7, 2048) if not bench.quick else (64, 1000, 65)
+    n = bench.cpus
+    stencil = (n * side, side, 20 if not bench.quick else 3)
+    cases = {f"stencil, {side}^2 a rank": ("stencil.lua", stencil, 3 * 8 * n * side * side),
+             "black_scholes": ("program.lua", (example("black_scholes"), options), 80 * options),
+             f"cavity_flow, {points}^2": ("program.lua", (example("cavity_flow"), points, 1, 20), 80 * points**2)}
+    rows, data = [], {}
+    for title, (script, args, memory) in cases.items():
+        contestants = [bench.lgt(script, *args, memory=memory), bench.lgt_ranks(n, script, *args, memory=memory)]
+        if script == "stencil.lua":
+            contestants.append(bench.mpi("stencil_mpi", n, *args, memory=memory))
+        compete(contestants, bench.env, bench.budget, 1e-9)
+        bench.note_failures(title, contestants)
+        threads, ranked = contestants[:2]
+        mpi = contestants[2] if len(contestants) > 2 else None
+        rows.append([title, milliseconds(threads), milliseconds(ranked), figure(ratio(threads, ranked)),
+                     milliseconds(mpi) if mpi else "-", figure(ratio(mpi, ranked)) if mpi else "-"])
+        data[title] = data_of(contestants)
+    return table(["milliseconds", f"lgt, {n} threads", f"lgt, {n} ranks", "threads / ranks", f"C and MPI, {n} ranks",
+                  "MPI / lgt's ranks"], rows), data
+
+
 # Unavoidable traffic of a product with the matrix of 5 points: positions, columns and values, the vector, the result.
 PRODUCT_BYTES = 4 + 5 * (4 + 8) + 8 + 8
 
@@ -463,4 +491,4 @@ def matrices(bench):
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, krylov, matrices)}
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, scaling, krylov, matrices)}
