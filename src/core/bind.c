@@ -104,31 +104,38 @@ static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_re
 }
 
 /* A larger or private instance for a domain, with the old one's elements. */
-static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect) {
+static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
+                                   const lgt_rect *spare) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = replica->inst;
+  lgt_rect piece[2 * LGT_MAX_DIM];
+  lgt_copy copies[2 * LGT_MAX_DIM];
   lgt_instance *inst =
       lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
   if (!inst) return LGT_NO_MEMORY;
-  lgt_status status = LGT_OK;
-  if (old) status = lgt_transfer_copy(binder, &(lgt_copy){old, inst, old->rect, -1, -1}, 1);
+  int n = 0;
+  if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
+  else if (old) piece[n++] = old->rect;
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1};
+  lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
   if (status) lgt_instance_release(binder->map, inst);
   else lgt_replica_set(binder->map, replica, inst);
   return status;
 }
 
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                            bool changes) {
+                            lgt_use use, const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
-  bool shared = replica->inst && (replica->inst->owners > 1 || replica->inst->pins > 0);
-  if (covers && !(changes && shared)) return LGT_OK;
+  bool shared = replica->inst && ((use == LGT_USE_WRITE && replica->inst->owners > 1) ||
+                                  (use != LGT_USE_READ && replica->inst->pins > 0));
+  if (covers && !shared) return LGT_OK;
   lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
   if (binder->map->domains == 1)
     want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
   if (replica->inst && binder->map->domains > 1) learn_halo(store, &replica->inst->rect, &want);
-  return replace_instance(binder, store, domain, &want);
+  return replace_instance(binder, store, domain, &want, spare);
 }
 
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
@@ -272,6 +279,20 @@ static void hold(run *r, int at, lgt_instance *inst) {
   r->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
 }
 
+/* What a domain's colour overwrites of a slot before anybody looks; false: nothing for certain. */
+static bool overwritten(const run *r, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
+  const lgt_partition *launch = r->group->launch;
+  int colour = lgt_bind_next(r->binder, launch, domain, -1);
+  if (slot->rest_arg == 0xff || colour < 0 || !lgt_partition_apart(launch, r->binder->map->domains))
+    return false;
+  const lgt_plan_call *call = &r->group->plan->call[slot->rest_call];
+  const lgt_layout *layout = lgt_layout_at(r->binder->stores, call->layout[slot->rest_arg]);
+  lgt_rect tile = lgt_partition_rect(launch, colour);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
+  *out = lgt_layout_root_rect(layout, &view);
+  return !lgt_rect_empty(&tile);
+}
+
 /* Instances for the slots that are there already, and for all that the group's calls read. */
 static lgt_status prepare_initial(run *r) {
   const lgt_plan_group *group = r->group;
@@ -279,11 +300,15 @@ static lgt_status prepare_initial(run *r) {
     const lgt_plan_slot *slot = &group->slot[s];
     if (!slot->initial) continue;
     for (int d = 0; d < r->binder->map->local; d++) {
+      lgt_rect spare;
+      if (slot->written && overwritten(r, slot, d, &spare))
+        lgt_exchange_spare(&r->exchange, d, slot->root, &spare);
       const lgt_rect *read = &r->read[d * group->nslot + s], *write = &r->write[d * group->nslot + s];
       if ((is_scalar(r, s) || r->fold[s]) && d > 0) break;
       if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, read, slot->written);
       if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, write, slot->written);
     }
+    lgt_exchange_margin(&r->exchange, slot->root, slot->below, slot->above);
   }
   return lgt_exchange_acquire(&r->exchange);
 }
@@ -312,12 +337,7 @@ static lgt_status make_new(run *r, int s, int domain) {
     rect = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
     const lgt_instance *old = former(r, s, domain);
     if (old) rect = lgt_rect_bound(&rect, &old->rect); /* with all that is valid there */
-    for (int d = 0; d < rect.ndim; d++) {
-      rect.lo[d] -= r->group->slot[s].below[d];
-      rect.hi[d] += r->group->slot[s].above[d];
-      if (rect.lo[d] < 0) rect.lo[d] = 0;
-      if (rect.hi[d] > root->shape[d]) rect.hi[d] = root->shape[d];
-    }
+    rect = lgt_rect_grown(&rect, r->group->slot[s].below, r->group->slot[s].above, root->shape);
   }
   r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
@@ -371,7 +391,8 @@ static lgt_status acquire_whole(run *r) {
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_bind_acquire(r->binder, store, 0, &all, slot->written);
+      status =
+          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
       if (!status) hold(r, s, store->replica[0].inst);
     }
   }
@@ -486,19 +507,12 @@ static lgt_status acquire(run *r) {
 static lgt_status carry_rest(run *r, int s, int domain) {
   const lgt_plan_slot *slot = &r->group->slot[s];
   lgt_instance *from = former(r, s, domain), *to = r->inst[domain * r->group->nslot + s];
-  lgt_rect piece[2 * LGT_MAX_DIM];
+  lgt_rect piece[2 * LGT_MAX_DIM], written;
   lgt_copy copies[2 * LGT_MAX_DIM];
   if (!from || !to) return LGT_OK;
-  int n = 1, colour = lgt_bind_next(r->binder, r->group->launch, domain, -1);
+  int n = 1;
   piece[0] = from->rect;
-  if (slot->rest_arg != 0xff && colour >= 0) {
-    const lgt_plan_call *call = &r->group->plan->call[slot->rest_call];
-    const lgt_layout *layout = lgt_layout_at(r->binder->stores, call->layout[slot->rest_arg]);
-    lgt_rect tile = lgt_partition_rect(r->group->launch, colour);
-    lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
-    lgt_rect written = lgt_layout_root_rect(layout, &view);
-    n = lgt_rect_subtract(&from->rect, &written, piece);
-  }
+  if (overwritten(r, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
   for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1};
   return n ? lgt_transfer_copy(r->binder, copies, n) : LGT_OK;
 }

@@ -72,8 +72,16 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* The local domain's instance covers `rect` afterwards; with `changes` it may be written in place. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, bool changes);
+/* What happens to the elements of an instance that is acquired. */
+typedef enum lgt_use {
+  LGT_USE_READ,
+  LGT_USE_RECEIVE, /* it gets elements from elsewhere, which are those of every store that shares it */
+  LGT_USE_WRITE
+} lgt_use;
+/* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
+ * for they are about to be overwritten; NULL: none. */
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, lgt_use use,
+                            const lgt_rect *spare);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */

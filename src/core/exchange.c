@@ -283,11 +283,12 @@ static lgt_status make_room(lgt_exchange *x) {
   size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
   x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, n);
+  x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
   x->written = lgt_arena_alloc(arena, n);
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
   x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
-  if (!x->cover || !x->gets || !x->written || !x->saved || !x->nsaved) return no_memory();
-  for (size_t i = 0; i < n; i++) x->cover[i].ndim = -1;
+  if (!x->cover || !x->gets || !x->spare || !x->written || !x->saved || !x->nsaved) return no_memory();
+  for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
   memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
@@ -408,13 +409,26 @@ void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rec
   x->written[n] |= written;
 }
 
+void lgt_exchange_margin(lgt_exchange *x, uint16_t root, const int32_t *below, const int32_t *above) {
+  int n = number_of(x->group, root);
+  const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
+  for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
+    if (x->cover[at].ndim > 0) x->cover[at] = lgt_rect_grown(&x->cover[at], below, above, layout->shape);
+}
+
+void lgt_exchange_spare(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect) {
+  x->spare[domain * x->nstore + number_of(x->group, root)] = *rect;
+}
+
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   for (int n = 0; n < x->nstore && !status; n++)
     for (int d = 0; d < x->binder->map->local && !status; d++) {
       int at = d * x->nstore + n;
       if (x->cover[at].ndim < 0) continue;
-      status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], x->written[n] || x->gets[at]);
+      lgt_use use = x->written[n] ? LGT_USE_WRITE : x->gets[at] ? LGT_USE_RECEIVE : LGT_USE_READ;
+      const lgt_rect *spare = x->spare[at].ndim < 0 || x->gets[at] ? NULL : &x->spare[at];
+      status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
     }
   return status;
 }

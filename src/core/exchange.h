@@ -45,11 +45,12 @@ typedef struct lgt_move {
 typedef struct lgt_exchange {
   lgt_binder *binder;
   lgt_plan_group *group; /* NULL: one store that is looked at */
-  lgt_store **store;     /* by number among the touched roots; from the arena, like the next four */
+  lgt_store **store;     /* by number among the touched roots; from the arena, like the rest */
   int nstore;
   /* [local domain * nstore + store]: */
   lgt_rect *cover;       /* what an instance must have room for; ndim -1: nothing */
   bool *gets;            /* something will be copied into it */
+  lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
   bool *written;         /* [store]: it will be written in place */
   lgt_event **saved;     /* [store]: its history as it was */
   int *nsaved;
@@ -64,6 +65,10 @@ lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_sto
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);
 /* The local domain's instance of a root of the plan must have room for this too; `written`: in place. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect, bool written);
+/* All local domains that have to do with it shall have room for a halo, too. */
+void lgt_exchange_margin(lgt_exchange *exchange, uint16_t root, const int32_t *below, const int32_t *above);
+/* What of it the group overwrites, so that it need not be kept. */
+void lgt_exchange_spare(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect);
 /* Instances for all roots that are there already. */
 lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 /* It will not happen, for want of memory: as before. */

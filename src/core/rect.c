@@ -66,6 +66,15 @@ lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b) {
   return r;
 }
 
+lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape) {
+  lgt_rect out = *r;
+  for (int d = 0; d < r->ndim; d++) {
+    out.lo[d] = r->lo[d] < below[d] ? 0 : r->lo[d] - below[d];
+    out.hi[d] = shape[d] - r->hi[d] < above[d] ? shape[d] : r->hi[d] + above[d];
+  }
+  return out;
+}
+
 int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT_MAX_DIM]) {
   lgt_rect common, rest = *a;
   int n = 0;

@@ -356,9 +356,17 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   return by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
 }
 
+/* May copies share memory?  With tiles those who write next must be able to go elsewhere. */
+static bool may_forward(const lgt_weaver *w, uint16_t from) {
+  if (w->fuser->solver.domains == 1) return true;
+  return in_tiles(w) && lgt_partition_apart(w->group->launch, w->fuser->solver.domains) &&
+         (from == LGT_NONE || w->items->buffer[from].initial);
+}
+
 /* A copy of a whole root from a whole root needs no code now. */
 static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const uint16_t *current) {
-  if (!call->kind->is_copy || w->fuser->solver.domains > 1 || !w->fuser->config->kernel_fusion) return false;
+  if (!call->kind->is_copy || !w->fuser->config->kernel_fusion || !may_forward(w, current[call->root[1]]))
+    return false;
   const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
   const lgt_plan_root *dst = &w->plan->root[call->root[0]];
   return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE &&
@@ -493,6 +501,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
 
 static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
   slot.rest = LGT_NONE;
+  slot.rest_arg = 0xff;
   group->slot[group->nslot] = slot;
   return group->nslot++;
 }
@@ -534,6 +543,9 @@ static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave
   for (int a = 0; a < item->nargs && item->call != LGT_NONE && item->loop != LGT_NONE; a++) {
     if (item->out[a] == LGT_NONE || buffer[item->out[a]].slot == LGT_NONE) continue;
     lgt_plan_slot *slot = &group->slot[buffer[item->out[a]].slot];
+    if (slot->initial && !slot->read && slot->rest_arg == 0xff &&
+        item->kind->privilege[a] == LGT_PRIV_WRITE && lgt_layout_exact(layout_of(w, item->layout[a])))
+      slot->rest_call = item->call, slot->rest_arg = (uint8_t)a;
     if (!slot->read && overwrites_all(w, &w->plan->call[item->call], a)) slot->defined = true;
   }
 }
@@ -585,6 +597,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   for (int i = 0; i < items->nitem; i++) note_use(w, group, &items->item[i]);
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].rest != LGT_NONE) group->slot[group->slot[s].rest].read = true;
+  for (int s = 0; s < group->nslot; s++) /* who reads may do so before */
+    if (group->slot[s].initial && group->slot[s].read) group->slot[s].rest_arg = 0xff;
   lgt_mem_free(busy_until);
   return LGT_OK;
 }
