@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+"""What ranks send each other: no byte more than must move.
+
+Each script prints, on every rank, what one turn of it has sent; who must send what is counted here, point by point.
+"""
+import atexit
+import os
+import re
+import shutil
+import tempfile
+
+import numpy as np
+
+from common import LGT, case, finish, run
+
+folder = tempfile.mkdtemp(prefix="lgt-bytes-")
+atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+PRELUDE = """
+local np, lgt = require "array", require "lgt"
+local function sent(label, turns, f)
+  lgt.flush()
+  local before = lgt.stats()
+  for turn = 1, turns do f(turn) end
+  lgt.flush()
+  local after = lgt.stats()
+  print(label, (after.bytes_sent - before.bytes_sent) / turns, (after.messages_sent - before.messages_sent) / turns)
+end
+"""
+
+
+def launch(text, ranks, domains=1, argument="", limit=60, env=None):
+    path = os.path.join(folder, "script.lua")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PRELUDE + text)
+    return run([LGT, "-n", str(ranks), "--domains", str(domains), "--cpus=1", "--min-tile=1", "--all-output", path, argument],
+               limit, env)
+
+
+def measured(*script, **more):
+    """{label: [(bytes, messages) of each rank]}; a text where it went wrong."""
+    outcome = launch(*script, **more)
+    ranks = script[1]
+    if outcome.status or outcome.err:
+        return str(outcome)
+    found = {}
+    for line in outcome.out.splitlines():
+        words = line.split()
+        rank = int(words[0].strip("[]"))
+        found.setdefault(words[1], [None] * ranks)[rank] = tuple(float(word) for word in words[2:])
+    return found
+
+
+def owners(shape, grid):
+    """Which domain has each element, for tiles in a grid."""
+    domain = np.zeros(shape, int)
+    for d, n in enumerate(grid):
+        tile = -(-shape[d] // n)
+        along = np.arange(shape[d]) // tile
+        domain = domain * n + along.reshape([-1 if k == d else 1 for k in range(len(shape))])
+    return domain
+
+
+def halo_bytes(n, m, grid, ranks, local):
+    """What each rank sends for a 5-point stencil on the inner n x m points of a padded array in tiles."""
+    domain = owners((n + 2, m + 2), grid)
+    wanted = set()  # (who wants it, element)
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            for x, y in ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)):
+                if domain[x, y] // local != domain[i, j] // local:
+                    wanted.add((domain[i, j], x, y))
+    sent = [0] * ranks
+    for _, x, y in wanted:
+        sent[domain[x, y] // local] += 8
+    return sent
+
+
+STENCIL = """
+local n, m = %d, %d
+local grid = np.zeros(n + 2, m + 2)
+grid["1, :"] = 40
+local center, north, south = grid["2:-2, 2:-2"], grid[":-3, 2:-2"], grid["3:, 2:-2"]
+local east, west = grid["2:-2, 3:"], grid["2:-2, :-3"]
+local function step()
+  local average = center + north + east + west + south
+  center["..."] = 0.2 * average
+end
+for _ = 1, 3 do step() end
+sent("step", 10, step)
+"""
+
+
+def stencil(n, m, grid, ranks, local=1):
+    def check():
+        got = measured(STENCIL % (n, m), ranks, local)
+        if isinstance(got, str):
+            return got
+        expected = halo_bytes(n, m, grid, ranks, local)
+        return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
+    return check
+
+
+case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
+case("a stencil in squares sends its halos", stencil(60, 60, (2, 2), 4))
+case("two domains a rank: halos between ranks", stencil(120, 30, (4, 1), 2, 2))
+
+CG = """
+local n, m = 126, 20
+local p, r, x = np.zeros(n + 2, m + 2), np.ones({n + 2, m + 2}), np.zeros(n + 2, m + 2)
+local inner = "2:-2, 2:-2"
+local rr = np.sum(r[inner] * r[inner])
+p[inner] = r[inner]
+local function step()
+  local q = 4 * p[inner] - p[":-3, 2:-2"] - p["3:, 2:-2"] - p["2:-2, :-3"] - p["2:-2, 3:"]
+  local alpha = rr / np.sum(p[inner] * q)
+  x[inner] = x[inner] + alpha * p[inner]
+  r[inner] = r[inner] - alpha * q
+  local new = np.sum(r[inner] * r[inner])
+  p[inner] = r[inner] + new / rr * p[inner]
+  rr = new
+  return rr:item()
+end
+for _ = 1, 3 do step() end
+sent("step", 10, step)
+"""
+
+
+def cg():
+    got = measured(CG, 4)
+    if isinstance(got, str):
+        return got
+    expected = [halo + 2 * 8 for halo in halo_bytes(126, 20, (4, 1), 4, 1)]
+    return None if [b for b, _ in got["step"]] == expected else f"sent {got['step']} instead of {expected}"
+
+
+case("conjugate gradients send halos and two numbers", cg)
+
+# A vector that all need: once.  A product of a 2 x 2 grid of tiles with it leaves two parts of each result to be added.
+COPIES = """
+local x, A = np.arange(64) * 1.0, np.ones({64, 64})
+local total = np.sum(A) + np.sum(x)
+total:item()
+sent("first", 1, function() return x:totable() and A:totable() end)
+local a = np.arange(1000) * 0.5
+local b = np.empty(1000)
+local function shifted() b[":500"] = a["501:"] end
+sent("move", 1, shifted)
+sent("again", 5, shifted)
+a["1"] = 3
+sent("elsewhere", 5, shifted)
+local s = np.sum(a)
+sent("scalar", 5, function() return s + 1, a * s end)
+"""
+
+
+def copies():
+    got = measured(COPIES, 4)
+    if isinstance(got, str):
+        return got
+    total = {label: sum(b for b, _ in of) for label, of in got.items()}
+    for label in ("again", "elsewhere", "scalar"):
+        if total[label]:
+            return f"{label}: {total[label]} bytes are sent for what is there already"
+    return None if total["move"] <= 500 * 8 else f"500 elements move, {total['move']} bytes are sent"
+
+
+case("what is there already is not sent again", copies)
+
+ROWS = """
+local a, row = np.zeros(60, 60), np.ones(60)
+local function write(turn)
+  local i = turn % 60 + 1
+  local from = turn % 41 + 1
+  a[{ i, { from, from + 19 } }] = turn
+  if turn % 100 == 0 then a[{ { i % 50 + 1, i % 50 + 5 }, {} }]:iadd(row) end
+end
+local turns = tonumber(arg[1])
+for part = 1, 10 do
+  local begin = os.clock()
+  for turn = 1, turns do write(part * turns + turn) end
+  lgt.fence()
+  print("part" .. part, os.clock() - begin)
+end
+print("sum", np.sum(a):item())
+"""
+
+
+def rows():
+    got = measured(ROWS, 3, argument="10000")
+    if isinstance(got, str):
+        return got
+    seconds = [got[f"part{part}"][0][0] for part in range(1, 11)]
+    if sorted(seconds[5:])[2] > 1.6 * sorted(seconds[:5])[2]:
+        return f"the cost of a write grows: {seconds}"
+    return None if seconds[0] > 0 else "no time is measured"
+
+
+def bounded():
+    outcome = launch(ROWS, 3, argument="400", env={"LGT_DEBUG": "map:3"})
+    lengths = [int(n) for n in re.findall(r"after (\d+) events", outcome.err)]
+    if outcome.status or not lengths:
+        return str(outcome)[:2000]
+    return None if max(lengths) < 300 else f"the history of an array has {max(lengths)} events"
+
+
+case("many small writes keep their cost", rows)
+case("histories stay short", bounded)
+
+finish(1)
