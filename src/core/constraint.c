@@ -328,6 +328,21 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
   return lgt_partition_none(solver->partitions, space->ndim, space->extent);
 }
 
+/* A reshaped view is read in whole rows of its root: only where it makes its greatest steps do tiles of it go with
+ * tiles of the root. */
+static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *call, const lgt_space *space) {
+  unsigned whole = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    int big = 0;
+    for (int d = 1; d < l->ndim; d++)
+      if (l->stride[d] > l->stride[big]) big = d;
+    for (int k = 0; k < space->ndim && l->flags & LGT_LAYOUT_RESHAPED; k++)
+      if (k != space->align[a].to[big]) whole |= 1u << k;
+  }
+  return whole;
+}
+
 static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
                                    const lgt_space *space, const lgt_solver_key_state *state,
                                    const char **reason) {
@@ -346,7 +361,8 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
     return settle_between(solver, stores, call, space, state, p);
   }
   *reason = "natural";
-  return lgt_partition_natural(solver->partitions, space->ndim, space->extent, space->whole, solver->most,
+  return lgt_partition_natural(solver->partitions, space->ndim, space->extent,
+                               space->whole | whole_for_reshaped(stores, call, space), solver->most,
                                solver->min_tile);
 }
 
@@ -356,9 +372,11 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   const lgt_partition *none = lgt_partition_none(solver->partitions, space->ndim, space->extent);
   *reason = "one domain";
   if (solver->domains == 1) return none;
-  *reason = "a reshaped view needs its whole root";
+  *reason = "it writes a reshaped view";
   for (int a = 0; a < call->nargs; a++)
-    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED) return none;
+    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED &&
+        call->kind->privilege[a] != LGT_PRIV_READ)
+      return none;
   bite bites = bites_itself(stores, call);
   *reason = "it overwrites what it reads";
   if (bites == BITES) return none;

@@ -141,6 +141,33 @@ static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, in
   return near->lo[k] < near->hi[k];
 }
 
+/* The same for a reshaped view: along the dimension that makes the greatest steps. */
+static bool narrow_reshaped(lgt_near *near, const lgt_layout *l) {
+  const lgt_footprint *fp = near->footprint;
+  const lgt_partition *p = fp->launch;
+  int64_t row, rest = 0;
+  int big = -1, first = lgt_layout_row(l, &row);
+  for (int d = 0; d < l->ndim; d++) {
+    if (l->stride[d] < 0) return true;
+    if (big < 0 || l->stride[d] > l->stride[big]) big = d;
+  }
+  int k = big < 0 ? -1 : fp->align.to[big];
+  if (k < 0 || l->stride[big] == 0 || l->shape[big] != p->extent[k]) return true;
+  for (int d = 0; d < l->ndim; d++)
+    if (d != big) rest += (l->shape[d] - 1) * l->stride[d];
+  int64_t least = near->place.lo[first] * row - l->offset - rest,
+          most = near->place.hi[first] * row - 1 - l->offset;
+  int64_t lo = least > 0 ? least / l->stride[big] : 0, hi = most < 0 ? -1 : most / l->stride[big];
+  lo -= fp->align.above[big];
+  hi += fp->align.below[big];
+  if (lo < 0) lo = 0;
+  if (hi >= p->extent[k]) hi = p->extent[k] - 1;
+  if (lo > hi) return false;
+  near->lo[k] = (lo - p->offset[k]) / p->tile[k];
+  near->hi[k] = (hi - p->offset[k]) / p->tile[k] + 1;
+  return true;
+}
+
 void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_footprint *fp,
                     const lgt_rect *place) {
   const lgt_layout *l = lgt_layout_at(footprints->stores, fp->layout);
@@ -149,9 +176,14 @@ void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_
   near->footprint = fp;
   near->more = lgt_rect_intersect(&fp->whole, place, &near->place);
   if (!near->more) return;
-  lgt_assert(fp->launch->kind == LGT_PARTITION_TILING && !(l->flags & LGT_LAYOUT_RESHAPED));
-  lgt_layout_walk(l, begin, step);
+  lgt_assert(fp->launch->kind == LGT_PARTITION_TILING);
   for (int k = 0; k < fp->launch->ndim; k++) near->lo[k] = 0, near->hi[k] = fp->launch->grid[k];
+  if (l->flags & LGT_LAYOUT_RESHAPED) {
+    near->more = narrow_reshaped(near, l);
+    memcpy(near->at, near->lo, sizeof near->at);
+    return;
+  }
+  lgt_layout_walk(l, begin, step);
   for (int d = 0; d < l->ndim && near->more; d++)
     near->more = narrow(near, l, d, begin[l->dim[d] < 0 ? 0 : l->dim[d]], step[d]);
   memcpy(near->at, near->lo, sizeof near->at);

@@ -256,8 +256,10 @@ void lgt_job_tile(const lgt_layout *layout, const lgt_alignment *align, const lg
     out->extent[d] = view.hi[d] - view.lo[d];
     out->origin[d] = view.lo[d];
   }
-  if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is the whole root */
-    int64_t at = layout->offset;
+  if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
+    int64_t at = layout->offset, row;
+    int first = lgt_layout_row(layout, &row);
+    if (layout->root_ndim) at -= inst->rect.lo[first] * row;
     for (int d = 0; d < layout->ndim; d++) {
       out->stride[d] = layout->stride[d] * inst->elem;
       at += layout->stride[d] * view.lo[d];

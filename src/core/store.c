@@ -376,6 +376,34 @@ void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t st
     step[d] = l->dim[d] < 0 || l->shape[d] == 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
 }
 
+int lgt_layout_row(const lgt_layout *l, int64_t *size) {
+  int d = 0;
+  while (d < l->root_ndim - 1 && l->root_shape[d] == 1) d++;
+  *size = 1;
+  for (int k = d + 1; k < l->root_ndim; k++) *size *= l->root_shape[k];
+  return d;
+}
+
+void lgt_layout_reach(const lgt_layout *l, const lgt_rect *view, int64_t *least, int64_t *most) {
+  *least = *most = l->offset;
+  for (int d = 0; d < l->ndim; d++) {
+    int64_t a = l->stride[d] * view->lo[d], b = l->stride[d] * (view->hi[d] - 1);
+    *least += a < b ? a : b;
+    *most += a < b ? b : a;
+  }
+}
+
+/* Whole rows, so that a tile of the root holds them as the root does. */
+static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
+  lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
+  int64_t row, least, most;
+  if (l->root_ndim == 0) return r;
+  int d = lgt_layout_row(l, &row);
+  lgt_layout_reach(l, view, &least, &most);
+  if (row > 0) r.lo[d] = least / row, r.hi[d] = most / row + 1;
+  return r;
+}
+
 lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
@@ -385,7 +413,7 @@ lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
     return r;
   }
   if (l->flags & LGT_LAYOUT_WHOLE) return *view;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return r;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return reshaped_rect(l, view);
   lgt_layout_walk(l, begin, step);
   for (int d = 0; d < l->root_ndim; d++) r.lo[d] = begin[d], r.hi[d] = begin[d] + 1;
   for (int d = 0; d < l->ndim; d++) {

@@ -83,8 +83,9 @@ uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const
 /* The dense root layout that a layout is a view of. */
 uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
 
-/* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).
- * A reshaped view touches its whole root. */
+/* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).  For a reshaped view
+ * these are whole rows: from the first to the last that it touches along the root's first dimension of more than one
+ * element. */
 lgt_rect lgt_layout_root_rect(const lgt_layout *layout, const lgt_rect *view);
 /* The same for a reduction's target, which has all its elements also where there is nothing to reduce:
  * dimensions that do not walk along the root do not count. */
@@ -92,6 +93,11 @@ lgt_rect lgt_layout_target_rect(const lgt_layout *layout, lgt_rect view);
 /* The map in the root's coordinates: where the view begins, and the root step of each view dimension
  * (0 where it walks nowhere).  Not for reshaped views. */
 void lgt_layout_walk(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]);
+/* The root's first dimension of more than one element, and the size of one of its rows: what lies in rows of it is
+ * contiguous in C order. */
+int lgt_layout_row(const lgt_layout *layout, int64_t *size);
+/* The least and the greatest position in the root's C order of a view's rect, which is not empty. */
+void lgt_layout_reach(const lgt_layout *layout, const lgt_rect *view, int64_t *least, int64_t *most);
 /* How many different elements of the root the view has (broadcast ones count once). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);
 /* Is every element of the root in the view?  `target`: as a reduction's target, see above. */
