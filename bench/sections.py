@@ -344,24 +344,27 @@ ITERATIONS = {
 }
 
 
-def counters(bench, name, args, domains):
-    """(iterations, counters) of one run."""
-    command = [bench.lgt_path, "--domains", str(domains), "--min-tile", "1", os.path.join(ROOT, "bench/counters.lua"),
+def counters(bench, name, args, options, rank=None):
+    """(iterations, counters) of one run; of one rank of several."""
+    command = [bench.lgt_path, *options, "--min-tile", "1", os.path.join(ROOT, "bench/counters.lua"),
                os.path.join(ROOT, "examples", name.split()[0] + ".lua"), *args]
     run = subprocess.run(command, env=bench.env, capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError(run.stderr.strip().splitlines()[0] if run.stderr.strip() else f"exit {run.returncode}")
-    *output, last = run.stdout.strip().splitlines()
+    lines = run.stdout.strip().splitlines()
+    if rank is not None:
+        lines = [line.removeprefix(f"[{rank}] ") for line in lines if line.startswith(f"[{rank}] ")]
+    *output, last = lines
     iterations = [line.split()[1] for line in output if line.startswith("iterations")]
     return int(iterations[0]) if iterations else None, json.loads(last)
 
 
-def each_iteration(bench, name, domains):
+def each_iteration(bench, name, options, rank=None):
     """What one iteration adds to each counter: the difference of two runs over the difference of their lengths."""
     pattern, values = ITERATIONS[name]
     runs = []
     for value in values:
-        iterations, counts = counters(bench, name, [a.format(value) for a in pattern], domains)
+        iterations, counts = counters(bench, name, [a.format(value) for a in pattern], options, rank)
         runs.append((value if iterations is None else iterations, counts))
     (n1, c1), (n2, c2) = runs
     return {key: (c2[key] - c1[key]) / (n2 - n1) for key in c1 if key in c2}
@@ -377,7 +380,7 @@ def fusion(bench):
         row = [name] + ["-"] * 6
         for domains in (1, 2):
             try:
-                each = each_iteration(bench, name, domains)
+                each = each_iteration(bench, name, ["--domains", str(domains)])
             except (OSError, RuntimeError, ValueError) as error:
                 bench.failures.append(f"fusion of {name}, {domains} domains: {error}")
                 continue
@@ -390,6 +393,21 @@ def fusion(bench):
         rows.append(row)
     return table(["an iteration of", "launches", "tasks", "passes", "launches / pass", "MB read and written",
                   "tasks, 2 domains"], rows), data
+
+
+def traffic(bench):
+    """What rank 1 of 4 sends in an iteration: bytes, and messages with collectives among them."""
+    rows, data = [], {}
+    for name in ITERATIONS:
+        try:
+            each = each_iteration(bench, name, ["-n", "4", "--cpus", "1", "--all-output"], 1)
+        except (OSError, RuntimeError, ValueError) as error:
+            bench.failures.append(f"traffic of {name}: {error}")
+            continue
+        data[name] = each
+        rows.append([name, " ".join(a.format("") for a in ITERATIONS[name][0] if "{" not in a),
+                     figure(each["bytes_sent"]), figure(each["messages_sent"])])
+    return table(["an iteration of", "arguments", "bytes sent", "messages"], rows), data
 
 
 def ranks(bench):
@@ -491,4 +509,4 @@ def matrices(bench):
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, ranks, scaling, krylov, matrices)}
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, ranks, scaling, krylov, matrices)}
