@@ -211,19 +211,27 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
   return true;
 }
 
-/* The argument to ask next: the costliest to move, recent ones first among equals; -1: none is left. */
+static int64_t root_size(const lgt_layout *l) {
+  int64_t size = 1;
+  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  return size;
+}
+
+/* The argument to ask next: the costliest to move; among equals a part of something larger, which would be scattered;
+ * then a recent one.  -1: none is left. */
 static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_solver_key_state *state,
                      const bool *asked) {
   int best = -1;
-  int64_t most = -1;
+  int64_t most = -1, largest = -1;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    int64_t bytes = l->size * lgt_dtype_size(l->dtype);
-    if (asked[a] || !state[a].key || bytes < most ||
-        (bytes == most && (state[best].recent || !state[a].recent)))
+    int64_t bytes = l->size * lgt_dtype_size(l->dtype), root = root_size(l);
+    if (asked[a] || !state[a].key || bytes < most) continue;
+    if (bytes == most && (root < largest || (root == largest && (state[best].recent || !state[a].recent))))
       continue;
     best = a;
     most = bytes;
+    largest = root;
   }
   return best;
 }
@@ -355,6 +363,8 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
   bool asked[LGT_MAX_ARGS] = {false};
   for (int a; (a = costliest(stores, call, state, asked)) >= 0;) {
     asked[a] = true;
+    /* What is stretched over the space is cheap to move, and knows nothing of most of its dimensions. */
+    if (lgt_layout_distinct(lgt_layout_at(stores, call->layout[a])) < size / 8) continue;
     const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
     if (!p || p->ncolour == 1) continue; /* too large for one domain */
     *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
@@ -390,7 +400,8 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
 const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout,
                                           const lgt_alignment *align, const lgt_partition *launch,
                                           bool target, const lgt_partition *key) {
-  if (key && !lgt_layout_covers(layout, target)) return key;
+  bool part = !lgt_layout_covers(layout, target);
+  if (part && (key || lgt_layout_distinct(layout) * 2 < root_size(layout))) return key;
   return lgt_solver_key(solver, layout, align, launch);
 }
 

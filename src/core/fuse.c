@@ -121,6 +121,16 @@ static bool writes_arg(const lgt_kind *kind, int a) {
   return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
 }
 
+static void log_launch(const lgt_plan_call *call) {
+  const lgt_partition *p = call->launch;
+  char text[128] = "";
+  int used = 0;
+  for (int d = 0; p->kind == LGT_PARTITION_TILING && d < p->ndim; d++)
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld from %lld", d ? " x " : " of ",
+                     (long long)p->tile[d], (long long)p->offset[d]);
+  lgt_log_print(LGT_LOG_CONSTRAINT, "%s: %d tiles%s (%s)", call->kind->name, p->ncolour, text, call->reason);
+}
+
 /* Keys as they will be when a call runs: `state` is by root and follows the window's writes. */
 static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state,
                                 lgt_plan_call *out) {
@@ -136,7 +146,7 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
   for (int a = 0; a < call->nargs; a++) args[a] = state[out->root[a]];
   out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, args, &out->reason);
   if (!out->launch) return LGT_NO_MEMORY;
-  lgt_log(CONSTRAINT, 3, "%s: %d tiles (%s)", call->kind->name, out->launch->ncolour, out->reason);
+  if (lgt_log_on(CONSTRAINT, 3)) log_launch(out);
   const lgt_partition **recent = fuser->solver.recent;
   if (out->launch->ncolour > 1 && recent[0] != out->launch) {
     memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
