@@ -5,6 +5,7 @@ seconds on two cores, rivals included; `bench.quick` shrinks them until nothing 
 """
 import json
 import os
+import re
 import statistics
 import subprocess
 import tempfile
@@ -410,6 +411,23 @@ def traffic(bench):
     return table(["an iteration of", "arguments", "bytes sent", "messages"], rows), data
 
 
+def scale(bench):
+    """What issuing a launch costs a rank in the middle of N, in processor time, and what it sends in an iteration."""
+    sizes = (2, 16, 256, 4096, 65536) if not bench.quick else (2, 256)
+    rows, data = [], {}
+    for name in ("stencil", "cg"):
+        for n in sizes:
+            command = [bench.lgt_path, "--pretend-ranks", str(n), "--as-rank", str(n // 2), "--cpus", "1",
+                       os.path.join(ROOT, "bench/scale.lua"), name]
+            said = [re.findall(r"[0-9.]+", subprocess.run(command, env=bench.env, check=True, capture_output=True, text=True).stderr)
+                    for _ in range(5 if not bench.quick else 1)]
+            _, _, launches, _, _, messages, sent = map(float, said[0])
+            cost = statistics.median(float(s[4]) for s in said)
+            data[f"{name}, {n}"] = {"ns": cost, "launches": launches}
+            rows.append([f"{name}, {n} ranks", figure(cost), figure(messages / 300), figure(sent / 300)])
+    return table(["one rank of", "ns a launch", "messages", "bytes sent"], rows), data
+
+
 def ranks(bench):
     """The sum of doubles over 2 and 4 ranks of one host, beside MPI_Allreduce."""
     rows, data = [], {}
@@ -509,4 +527,4 @@ def matrices(bench):
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, ranks, scaling, krylov, matrices)}
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices)}
