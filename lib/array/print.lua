@@ -46,6 +46,21 @@ function methods.item(a, ...)
   return core.read_item(a)
 end
 
+-- Between elements with strides, from p[at] on, and a copy in C order, from copy[k] on; where that ends.
+local function pack(p, at, copy, k, shape, strides, d, into)
+  local extent, stride = shape[d], strides[d]
+  if d < #shape then
+    for i = 0, extent - 1 do k = pack(p, at + i * stride, copy, k, shape, strides, d + 1, into) end
+  elseif into then
+    for i = 0, extent - 1 do copy[k + i] = p[at + i * stride] end
+    k = k + extent
+  else
+    for i = 0, extent - 1 do p[at + i * stride] = copy[k + i] end
+    k = k + extent
+  end
+  return k
+end
+
 -- a:host(mode, function(p, n, m, ...) ... end): p points to the elements in C order, n, m, ... are the
 -- extents.  mode is "r", "w" or "rw".  Waits.  The pointer is good inside the function only, which must
 -- not touch arrays.  Returns what the function returns.
@@ -63,9 +78,11 @@ function methods.host(a, mode, f)
     stride = stride * shape[d]
   end
   if contiguous then return f(p, unpack(shape)) end
-  local copy = core.copy_out(a)
-  local results = { f(ffi.cast(dtypes.pointer[dtype], copy), unpack(shape)) }
-  if mode ~= "r" and lgt.C.lgt_array_copy_in(lgt.rt, a.id, copy) < 0 then lgt.fail() end
+  -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
+  local copy = ffi.gc(core.host_memory(dtype, core.size_of(a)), ffi.C.free)
+  if mode ~= "w" then pack(p, 0, copy, 0, shape, strides, 1, true) end
+  local results = { f(copy, unpack(shape)) }
+  if mode ~= "r" then pack(p, 0, copy, 0, shape, strides, 1, false) end
   return unpack(results)
 end
 

@@ -7,8 +7,11 @@ bit; only what is tainted by a floating-point sum may differ from it, and only w
 NaNs count as equal whatever their bits.
 """
 import os
+import random
+import socket
 import subprocess
 import tempfile
+import time
 
 import numpy as np
 
@@ -56,11 +59,46 @@ def options_of(config):
     """A configuration as arguments of lgt, and as arguments of runner.lua."""
     runtime, script = [], []
     for name, value in config.items():
-        if name in ("turns", "hotloop"):
+        if name in ("turns", "hotloop", "gc"):
             script.append(f"{name}={value}")
-        else:
+        elif name != "uneven":
             runtime.append(f"--{name.replace('_', '-')}={value}")
     return runtime, script
+
+
+def commands_of(binary, config, arguments):
+    """The processes of a run.  Several if its ranks are uneven: each with options of its own, where they may differ."""
+    runtime, script = options_of(config)
+    ranks = int(config.get("ranks", 1))
+    if ranks == 1 or "uneven" not in config:
+        return [[binary, *runtime, *arguments, *script]]
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    commands = []
+    for rank in range(ranks):
+        rng = random.Random(int(config["uneven"]) * 64 + rank)
+        own = [f"--rendezvous=127.0.0.1:{port}", f"--rank={rank}", f"--cpus={rng.choice([1, 2])}",
+               f"--jitter={rng.randrange(10**6)}", f"--background={rng.choice([0, 1])}", f"--check={rng.choice([0, 0, 1])}"]
+        own += rng.choice([["--compile=0"], [], ["--cache=0"]])
+        commands.append([binary, *runtime, *own, *arguments, *script])
+    return commands
+
+
+def run_together(commands, limit, env, cwd):
+    """All of them: the worst exit status and what they said; TimeoutExpired."""
+    with tempfile.TemporaryFile() as said:
+        running = [subprocess.Popen(command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=env, cwd=cwd)
+                   for command in commands]
+        end = time.monotonic() + limit
+        try:
+            statuses = [process.wait(max(0.1, end - time.monotonic())) for process in running]
+        finally:
+            for process in running:
+                process.kill()
+                process.wait()
+        said.seek(0)
+        return min(statuses) or max(statuses), said.read().decode("utf-8", "replace").strip()
 
 
 def batch_text(subjects, mutate=None):
@@ -111,23 +149,21 @@ class Lgt:
 
     def once(self, subjects, config, limit=None, mutate=None):
         """One process: its results in order, and how it ended: None or (kind, text)."""
-        runtime, script = options_of(config)
         self.processes += 1
         with tempfile.TemporaryDirectory(prefix="lgt-random-") as folder:
             batch, out = os.path.join(folder, "batch.lua"), os.path.join(folder, "out")
             with open(batch, "w") as file:
                 file.write(batch_text(subjects, mutate or self.mutate))
-            command = [self.binary, *runtime, os.path.join(HERE, "runner.lua"), batch, out, *script]
+            commands = commands_of(self.binary, config, [os.path.join(HERE, "runner.lua"), batch, out])
             ending = None
             try:
-                done = subprocess.run(command, capture_output=True, timeout=limit or self.limit, env=self.env, cwd=folder)
-                said = (done.stderr + done.stdout).decode("utf-8", "replace").strip()
+                status, said = run_together(commands, limit or self.limit, self.env, folder)
                 if len(said) > 3000:
                     said = said[:2000] + " [...] " + said[-1000:]
-                if done.returncode < 0:
-                    ending = ("crash", f"signal {-done.returncode}: {said}")
-                elif done.returncode:
-                    ending = ("crash", f"exit status {done.returncode}: {said}")
+                if status < 0:
+                    ending = ("crash", f"signal {-status}: {said}")
+                elif status:
+                    ending = ("crash", f"exit status {status}: {said}")
                 elif said:
                     ending = ("exit", f"unexpected output: {said}")
             except subprocess.TimeoutExpired:

@@ -60,6 +60,8 @@ def draw(rng, cache):
     maybe("ranks", 0.3, [1, 2, 3, 4, 7])
     if "ranks" in config:
         config["domains"], config["cpus"] = rng.choice([1, 2]), 1
+        maybe("uneven", 0.4, range(1, 10**6))
+    maybe("gc", 0.2, range(1, 10**6))
     if domains_of(config) > 1:
         config["min_tile"] = rng.choice([1, 1, 1, 7])
     maybe("jitter", 0.7, range(1, 10**6))
@@ -99,7 +101,7 @@ def matrix(cache):
         found.append({**base, **change})
     for ranks in (1, 2, 3, 4, 7):
         for domains in (1, 2):
-            for change in ({}, {"fusion": 0}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
+            for change in ({}, {"fusion": 0}, {"uneven": ranks, "gc": 1}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
                 found.append({**base, "cpus": 1, "min_tile": 1, "ranks": ranks, "domains": domains, **change})
     for domains in (2, 3, 4, 7):
         for change in ({}, {"min_tile": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
@@ -120,6 +122,7 @@ def work(task):
 
 def config_text(config):
     runtime, script = options_of(config)
+    script += [f"uneven={config['uneven']}"] if "uneven" in config else []
     return " ".join(runtime + script) or "(defaults)"
 
 

@@ -1,6 +1,6 @@
 -- Runs a batch of random programs and writes what they computed.
 --
---   lgt [--variable value ...] runner.lua BATCH.lua OUT [turns=N] [hotloop=N]
+--   lgt [--variable value ...] runner.lua BATCH.lua OUT [turns=N] [hotloop=N] [gc=N]
 --
 -- BATCH.lua returns a list of {seed, function(np, lgt, input, calls, seen, keep)}.  A program calls
 --   input(...) and calls.NAME(...)    of prelude.lua
@@ -21,6 +21,10 @@ for i = 3, #arg do
     turns = tonumber(value)
   elseif name == "hotloop" then
     require("jit.opt").start("hotloop=" .. value, "hotexit=2")
+  elseif name == "gc" then -- each rank collects in its own rhythm
+    local seed = (tonumber(value) * 7 + lgt.rank() * 4099) % 65536
+    collectgarbage("setpause", 20 + seed % 400)
+    collectgarbage("setstepmul", 50 + seed % 300)
   else
     error("unknown argument " .. arg[i])
   end
