@@ -49,7 +49,7 @@ local function why() return ffi.string(C.strerror(ffi.errno())) end
 local function open_stream(path, mode)
   local file = C.fopen(path, mode)
   if file == nil then return nil, why() end
-  return file
+  return ffi.gc(file, C.fclose)
 end
 
 -- A stdio file, closed by the collector if an error is raised before bytes.close.
@@ -59,7 +59,7 @@ function bytes.open(path, mode, who)
   local file, reason
   if ranks then file, reason = ranks.open(open_stream, path, mode) else file, reason = open_stream(path, mode) end
   if not file then raise("%s: %s: %s", who, path, reason) end
-  return ffi.gc(file, C.fclose)
+  return file
 end
 
 -- Whether everything that was written has arrived.
@@ -99,6 +99,12 @@ local function of_stream(file)
   return bytes.of_string(table.concat(parts))
 end
 
+-- What one rank cannot read, no rank has read: then all raise the same error.
+local function on_all_ranks(count)
+  local ranks = core.lgt.ranks
+  return ranks and ranks.least("reading a file", count) or count
+end
+
 ---@param path string
 ---@param who string
 function bytes.of_file(path, who)
@@ -106,13 +112,14 @@ function bytes.of_file(path, who)
   if C.fseeko(file, 0, END) ~= 0 then return of_stream(file) end
   local size, at = tonumber(C.ftello(file)), -1
   if size >= 2 ^ 62 then raise("%s: %s is a directory", who, path) end
+  size = on_all_ranks(size)
   return {
     size = size,
     read_at = function(_, offset, pointer, count)
-      if offset ~= at and C.fseeko(file, offset, SET) ~= 0 then return 0 end
-      local got = tonumber(C.fread(pointer, 1, count, file))
+      local got = 0
+      if offset == at or C.fseeko(file, offset, SET) == 0 then got = tonumber(C.fread(pointer, 1, count, file)) end
       at = offset + got
-      return got
+      return on_all_ranks(got)
     end,
     close = function() bytes.close(file) end,
   }

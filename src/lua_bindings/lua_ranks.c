@@ -218,6 +218,23 @@ static int meet(lua_State *L) {
   return 0;
 }
 
+/* least(name, number) -> the least of all ranks' whole numbers. */
+static int least(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  const char *name = luaL_checkstring(L, 1);
+  char what[80];
+  int64_t value = (int64_t)luaL_checknumber(L, 2);
+  if (!has_left(peers)) {
+    if (peers->checkpoint(peers)) return raise(L, "interrupted!");
+    note(L, peers, name);
+    snprintf(what, sizeof what, "for all ranks to come to %s", name);
+    finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("min"), LGT_INT64, &value, NULL, 1, true),
+           what);
+  }
+  lua_pushnumber(L, (lua_Number)value);
+  return 1;
+}
+
 /* checkpoint() -> whether Ctrl-C stops all ranks here (peers.h). */
 static int checkpoint(lua_State *L) {
   lgt_peers *peers = peers_of(L);
@@ -234,8 +251,8 @@ static int leave(lua_State *L) {
 }
 
 lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
-  static const luaL_Reg functions[] = {
-      {"share", share}, {"meet", meet}, {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"share", share},           {"meet", meet},   {"least", least},
+                                       {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
   int status = luaL_loadfile(L, path);
   if (!status) {
     lua_newtable(L);

@@ -68,6 +68,9 @@ for _, name in ipairs { "clock", "date", "getenv", "time" } do os[name] = shared
 for _, name in ipairs { "execute", "remove", "rename", "tmpname" } do os[name] = once("os." .. name, os[name]) end
 ranks.shared = shared
 
+-- The least of what all ranks have, a whole number.
+function ranks.least(what, number) return alone and number or together.least(what, number) end
+
 local seed = math.randomseed
 local shared_seed = shared("math.randomseed", function(...) return ... end)
 function math.randomseed(...) return seed(shared_seed(...)) end
@@ -227,6 +230,7 @@ end
 -- ---- files ----------------------------------------------------------------------------------------------------------
 
 local null = "/dev/null"
+local EVERYBODY = 2 ^ 40 -- more than any rank
 
 -- open(name, mode) returns a file, or nil and why not.  What rank 0 cannot open, nobody can.
 local function open_on_rank_0(open, name, mode)
@@ -242,12 +246,12 @@ end
 
 local function open_to_read(name, mode, open)
   local file, ok, code = open_on_rank_0(open or raw.open, name, mode)
-  if rank == 0 or not ok or type(ok) == "string" then return file, ok ~= true and ok or nil, code end
-  local why
-  file, why = (open or raw.open)(name, mode)
-  if file == nil then
-    error(("rank %d: %s: %s; rank 0 can open it: ranks on several machines need a common file system")
-      :format(rank, name, why), 3)
+  if ok ~= true then return nil, ok, code end
+  if rank > 0 then file = (open or raw.open)(name, mode) end
+  local bad = ranks.least("opening a file", file and EVERYBODY or rank)
+  if bad < EVERYBODY then
+    local why = ("rank %d cannot open it, rank 0 can: ranks on several machines need a common file system"):format(bad)
+    return nil, open and why or name .. ": " .. why
   end
   return file
 end
