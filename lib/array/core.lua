@@ -28,7 +28,8 @@ np.isarray = is_array
 -- What a value is called in messages.
 local function describe(x)
   if is_array(x) then
-    if x.id == 0 then return "an array that was released with free()" end
+    local why = lgt.why_gone(x)
+    if why then return "an array that " .. why end
     local l = layouts[handles[x.id].layout]
     return ("an array of shape (%s)"):format(table.concat(lgt.shape(handles[x.id].layout), ", ")),
       dtypes.name[l.dtype]
@@ -47,17 +48,18 @@ local function layout_of(x, who)
     raise("%s: an array was expected, not %s%s", who, describe(x),
       type(x) == "table" and ": np.array makes one of a table" or "")
   end
-  if x.id == 0 then raise("%s: the array was released with free()", who) end
-  return handles[x.id].layout
+  local layout = handles[x.id].layout
+  if layout == 0 then raise("%s: the array %s", who, lgt.why_gone(x)) end
+  return layout
 end
 core.layout_of = layout_of
 
 -- The same where no function's name is at hand.
 local function layout_in_use(x)
   if not is_array(x) then raise("an array was expected, not %s", (describe(x))) end
-  local id = x.id
-  if id == 0 then raise("the array was released with free()") end
-  return handles[id].layout
+  local layout = handles[x.id].layout
+  if layout == 0 then raise("the array %s", lgt.why_gone(x)) end
+  return layout
 end
 
 function core.shape_of(x) return lgt.shape(layout_in_use(x)) end

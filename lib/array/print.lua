@@ -146,7 +146,7 @@ end
 -- What print shows.  Waits.
 ---@return string
 function printing.tostring(a)
-  if a.id == 0 then return "array (released)" end
+  if core.lgt.why_gone(a) then return "array (released)" end
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   if #shape == 0 then
     local x = core.read_item(a)

@@ -47,14 +47,18 @@ uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const in
 
 lgt_front *lgt_front_of(lgt_runtime *rt) { return &rt->front; }
 
-static bool array_ok(lgt_runtime *rt, lgt_id array) {
-  if (array && array <= rt->stores.max_handle && rt->stores.handle[array].layout) return true;
-  lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", array);
-  return false;
+static lgt_status array_ok(lgt_runtime *rt, lgt_id array) {
+  lgt_handle handle = {0, 0};
+  if (array && array <= rt->stores.max_handle) handle = rt->stores.handle[array];
+  if (handle.layout) return LGT_OK;
+  return handle.store
+             ? lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more")
+             : lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", array);
 }
 
 lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
-  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
   lgt_handle *handle = &rt->stores.handle[array];
   if (!handle->store) {
     lgt_store *store = lgt_store_new(&rt->stores, handle->layout);
@@ -63,8 +67,6 @@ lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
     handle->store = store->id;
   }
   *out = lgt_store_at(&rt->stores, handle->store);
-  if ((*out)->released)
-    return lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more");
   return LGT_OK;
 }
 
@@ -103,8 +105,9 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
 }
 
 void lgt_array_free(lgt_runtime *rt, lgt_id array) {
-  if (!array || array > rt->stores.max_handle || !rt->stores.handle[array].layout) return;
+  if (!array || array > rt->stores.max_handle) return;
   lgt_handle handle = rt->stores.handle[array];
+  if (!handle.layout && !handle.store) return;
   if (rt->front.count) { /* a recorded launch may name the handle: resolve it first */
     lgt_runtime_take(rt);
     handle = rt->stores.handle[array];
@@ -303,7 +306,8 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   lgt_instance_release(&rt->map, inst);
   lgt_bind_retire(&rt->binder, false);
   lgt_store_forget(&rt->map, store);
-  store->released = true;
+  for (uint32_t id = 1; id <= rt->stores.max_handle; id++) /* nothing in flight names them any more */
+    if (rt->stores.handle[id].store == store->id) rt->stores.handle[id].layout = 0;
   store->attached = false;
   if (store->release) store->release(store->release_context);
   store->release = NULL;
@@ -324,12 +328,13 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
   layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   if (layout->size != 1)
     return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
                    (long long)layout->size);
-  lgt_status status = settle_view(rt, array, PEEK, &layout, &inst);
+  status = settle_view(rt, array, PEEK, &layout, &inst);
   if (status) return status;
   locate(layout, inst, &tile);
   *out = lgt_dtype_load(layout->dtype, tile.data);
@@ -340,7 +345,8 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
 lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index, lgt_scalar *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
-  if (!array_ok(rt, array)) return LGT_BAD_ARGUMENT;
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
   layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   lgt_rect place = {.ndim = layout->ndim};
   int64_t at = layout->offset, root[LGT_MAX_DIM], stride[LGT_MAX_DIM];
@@ -353,7 +359,7 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
     place.hi[d] = index[d] + 1;
     at += index[d] * layout->stride[d];
   }
-  lgt_status status = settle_part(rt, array, &place, PEEK, &layout, &inst);
+  status = settle_part(rt, array, &place, PEEK, &layout, &inst);
   if (status) return status;
   lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
   for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
@@ -505,12 +511,9 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameter%s, %d were given", kind->name,
                    kind->nparams, lgt_plural(kind->nparams), launch->nparams);
   for (int a = 0; a < launch->nargs; a++) {
-    if (!array_ok(rt, launch->arg[a]))
-      return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
-    lgt_handle handle = rt->stores.handle[launch->arg[a]];
-    if (handle.store && lgt_store_at(&rt->stores, handle.store)->released)
-      return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
-    call.layout[a] = handle.layout;
+    lgt_status status = array_ok(rt, launch->arg[a]);
+    if (status) return lgt_err_within(status, "task '%s', argument %d", kind->name, a + 1);
+    call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
     if (kind->dtype[a] != LGT_NDTYPE && kind->dtype[a] != l->dtype)
       return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1,

@@ -139,7 +139,7 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
  * is called once, on the runtime's thread, when lgt no longer uses the memory. */
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context);
 /* Flushes and waits until the memory given to attach holds the array's newest values, then gives
- * it back: later accesses raise an error. */
+ * it back: later accesses to it or a view of it raise an error. */
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 
 /* One element of a 0-d view, or of any view with one element.  Flushes and waits. */

@@ -189,8 +189,7 @@ void lgt_close(lgt_runtime *rt) {
   if (rt->exec) lgt_bind_retire(&rt->binder, true);
   if (rt->exec) log_totals(rt);
   if (rt->exec && rt->pretended) report_issuing(rt);
-  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++)
-    if (rt->stores.handle[id].layout) lgt_array_free(rt, id);
+  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_array_free(rt, id);
   for (int i = 0; i < rt->window.count; i++)
     for (int a = 0; a < rt->window.call[i].nargs; a++) {
       lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);

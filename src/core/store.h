@@ -30,7 +30,6 @@ typedef struct lgt_store {
   int64_t version;        /* position in the stream of the newest write */
   uint32_t line;          /* where it was created, 0: unknown */
   bool written;           /* some element was */
-  bool released;          /* detached: may not be used any more */
   bool attached;          /* memory of the host program: stays where it is */
 
   uint32_t stamp;         /* of the window that numbered it last */
@@ -60,7 +59,7 @@ typedef struct lgt_stores {
   uint32_t *free_store;   /* reserved stack */
   uint32_t nfree_store;
 
-  lgt_handle *handle;     /* reserved; store 0 and layout 0: not in use */
+  lgt_handle *handle;     /* reserved; layout 0: not in use, or, if it has a store, detached */
   uint32_t max_handle;
   uint32_t *free_handle;  /* reserved stack, shared with the front */
   int64_t live_stores;

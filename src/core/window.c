@@ -25,19 +25,21 @@ static uint64_t mix(uint64_t h, uint64_t v) {
 }
 
 /* The store of a handle; a handle that only has a layout gets its store now. */
-static lgt_store *store_of(lgt_stores *stores, lgt_front *front, lgt_id id, uint32_t line) {
-  if (id == 0 || id > front->max_id || !front->handles[id].layout) {
-    lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", id);
-    return NULL;
+static lgt_status find_store(lgt_stores *stores, lgt_front *front, lgt_id id, uint32_t line,
+                             lgt_store **out) {
+  lgt_handle *handle = &front->handles[id <= front->max_id ? id : 0];
+  if (!handle->layout)
+    return handle->store ? lgt_err(LGT_RELEASED, "it was detached")
+                         : lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", id);
+  if (!handle->store) {
+    lgt_store *store = lgt_store_new(stores, handle->layout);
+    if (!store) return LGT_NO_MEMORY;
+    store->handles = 1;
+    store->line = line;
+    handle->store = store->id;
   }
-  lgt_handle *handle = &front->handles[id];
-  if (handle->store) return lgt_store_at(stores, handle->store);
-  lgt_store *store = lgt_store_new(stores, handle->layout);
-  if (!store) return NULL;
-  store->handles = 1;
-  store->line = line;
-  handle->store = store->id;
-  return store;
+  *out = lgt_store_at(stores, handle->store);
+  return LGT_OK;
 }
 
 static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
@@ -54,10 +56,9 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
   call->nparams = launch->nparams;
   call->line = launch->line;
   for (int a = 0; a < launch->nargs; a++) {
-    lgt_store *store = store_of(stores, front, launch->arg[a], launch->line);
-    if (!store) return lgt_err_within(LGT_BAD_ARGUMENT, "task '%s', argument %d", kind->name, a + 1);
-    if (store->released)
-      return lgt_err(LGT_RELEASED, "task '%s': argument %d was detached", kind->name, a + 1);
+    lgt_store *store = NULL;
+    lgt_status status = find_store(stores, front, launch->arg[a], launch->line, &store);
+    if (status) return lgt_err_within(status, "task '%s', argument %d", kind->name, a + 1);
     call->store[a] = store->id;
     call->layout[a] = front->handles[launch->arg[a]].layout;
   }

@@ -200,6 +200,15 @@ function lgt.free(array)
   C.lgt_array_free(rt, id)
 end
 
+-- Why an array cannot be used any more, for messages; nil: it can.
+---@param array lgt_array
+---@return string?
+function lgt.why_gone(array)
+  if array.id == 0 then return "was released with free()" end
+  if handles[array.id].layout == 0 then return "was detached from its memory, or is a view of what was" end
+end
+local why_gone = lgt.why_gone
+
 -- An id for a result of the given dense layout.
 local function fresh(layout)
   local n = front.nfree
@@ -343,9 +352,9 @@ function lgt.launch(kind, arrays, numbers)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = kind, n, m, line
   for i = 1, n do
-    local id = arrays[i].id
-    if id == 0 then raise("argument %d was released with free()", i) end
-    l.arg[i - 1] = id
+    local why = why_gone(arrays[i])
+    if why then raise("argument %d %s", i, why) end
+    l.arg[i - 1] = arrays[i].id
   end
   for i = 1, m do l.param[i - 1].f = numbers[i] end
   if C.lgt_check(rt, l) < 0 then fail() end
@@ -400,7 +409,8 @@ function lgt.stats_reset() C.lgt_stats_reset(rt) end
 ---@return string
 function lgt.explain(array)
   if not ffi.istype(Array, array) then raise("explain: an array was expected, not %s", describe(array)) end
-  if array.id == 0 then raise("explain: the array was released with free()") end
+  local why = why_gone(array)
+  if why then raise("explain: the array %s", why) end
   lgt.flush()
   local text = C.lgt_explain(rt, array.id)
   if text == nil then fail() end

@@ -312,7 +312,7 @@ TEST(attached_memory_is_used_in_place) {
     REFUSED(lgt_array_host(rt, x, "r", (void **)&p, stride), LGT_RELEASED, "detached");
     CHECK(!lgt_array_item(rt, slice_of(rt, sum, 0, 0, 1, 1), &item));
     REFUSED(launch(rt, kind_of(rt, LGT_FLOAT64, "a1 =0"), 2, sum, left), LGT_RELEASED,
-            "argument 2 was detached");
+            "argument 2: the array was detached");
     NOTHING(lgt_array_alias(rt, x, layout), 0, "detached");
     memory[0] = -5;
     lgt_array_free_many(rt, (lgt_id[]){x, inner, left}, 3);

@@ -270,7 +270,7 @@ TEST(launches_become_calls) {
     if (bad == 2) ids[1] = 0;
     if (bad == 3) ids[1] = 4000000;
     if (bad == 4) ids[1] = none;
-    if (bad == 5) stores.store[sx].released = true;
+    if (bad == 5) stores.handle[x].layout = stores.handle[part].layout = 0;
     record(bad == 0 ? 99 : 1, bad == 1 ? 3 : 2, ids);
     record(0, 1, (lgt_id[]){y});
     int refs = stores.store[sy].refs;

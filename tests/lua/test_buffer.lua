@@ -39,6 +39,34 @@ check.case("nothing is copied", function()
   check.refuses("was released", function() return a:sum()() end)
 end)
 
+check.case("views of detached memory are refused at the line that uses them", function()
+  local buffer = ffi.new("double[4]", 1, 2, 3, 4)
+  local a = np.frombuffer(buffer)
+  local b, row = a["2:3"], a:reshape(2, 2)
+  local before = b + 1
+  check.equal((b + 1)["1"]:item(), 3) -- the path of this launch is known
+  a:detach()
+  local y = np.ones(2)
+  check.refuses("detached", function() return b + 1 end)
+  for _, use in ipairs {
+    function() return (b + y) end, function() return (y + b) end, function() return (np.exp(b)) end,
+    function() return (b:sum()) end, function() return (b[1]) end, function() return (b["1:1"]) end,
+    function() b[1] = 5 end, function() b["..."] = y end, function() y["..."] = b end, function() b:iadd(y) end,
+    function() return (b:dot(y)) end, function() return (b:copy()) end, function() return (b:totable()) end,
+    function() return (b.shape) end, function() return (row.T) end, function() return (row:sum { axis = 1 }) end,
+    function() return (b(1)) end, function() return (np.sort(b)) end, function() return (b:detach()) end,
+    function() return (lgt.explain(b)) end, function() return (row:host("r", print)) end,
+    function() return (np.where(b:gt(1), b, y)) end, function() return (np.concatenate { b, y }) end,
+    function() return (np.fuse(function(x) return x + 1 end)(b)) end, function() return (np.save("/dev/null", b)) end,
+  } do check.refuses("detached", use) end
+  check.equal(tostring(b), "array (released)")
+  check.equal(before:totable(), { 3, 4 })
+  lgt.fence() -- nothing has failed
+  b:free()
+  row:free()
+  check.equal((np.arange(3) + 1):totable(), { 1, 2, 3 })
+end)
+
 check.case("np.array copies", function()
   local buffer = ffi.new("int32_t[3]", 1, 2, 3)
   local a = np.array(buffer, { dtype = "float32" })

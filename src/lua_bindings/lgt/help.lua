@@ -83,7 +83,8 @@ end
 
 local function array_text(x, name)
   local core = require "array.core"
-  if x.id == 0 then return (name or "an array") .. ": was released" end
+  local why = core.lgt.why_gone(x)
+  if why then return ("%s: %s"):format(name or "an array", why) end
   return ("%s: an array of shape %s, dtype %s, %d bytes\n\n%s"):format(name or "this",
     core.shape_text(core.shape_of(x)), x.dtype, tonumber(x.nbytes),
     wrap("x:name(...) calls what np.name(x, ...) does; TAB after x: lists the methods. lgt.explain(x) tells " ..

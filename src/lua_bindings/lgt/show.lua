@@ -108,7 +108,7 @@ end
 local function describe(x)
   if show.is_array(x) then
     local core = arrays()
-    if x.id == 0 then return { "array", "", "", "released" } end
+    if core.lgt.why_gone(x) then return { "array", "", "", "released" } end
     return { "array", core.shape_text(core.shape_of(x)), x.dtype, bytes_text(tonumber(x.nbytes)) }
   end
   local kind = type(x)

@@ -154,7 +154,8 @@ local function define(lgt, definition)
       if not ffi.istype(lgt.Array, array) then
         lgt.raise("task %s: argument %d must be an array, not %s", name, i, lgt.describe(array))
       end
-      if array.id == 0 then lgt.raise("task %s: argument %d was released with free()", name, i) end
+      local why = lgt.why_gone(array)
+      if why then lgt.raise("task %s: argument %d %s", name, i, why) end
       arrays[i] = array
       local layout = lgt.layout(array)
       local next_node = node[layout]
