@@ -20,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
@@ -215,8 +216,16 @@ void lgt_close(lgt_runtime *rt) {
   lgt_mem_free(rt);
 }
 
+/* With other ranks an option is an operation of the stream: plans, and so messages, depend on options. */
+static void note_option(lgt_runtime *rt, const char *name, const char *value) {
+  if (!rt->binder.peers) return;
+  uint64_t token = XXH3_64bits(name, strlen(name)) * 3 + XXH3_64bits(value, strlen(value));
+  lgt_agree_note(&rt->binder, token, rt->front.line);
+}
+
 lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
   lgt_status status = lgt_fence(rt); /* what was launched ran under the old options */
+  note_option(rt, name, value);
   if (!status) status = lgt_config_set_live(rt->config, name, value);
   if (status) return status;
   apply_config(rt);

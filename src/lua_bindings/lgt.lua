@@ -423,6 +423,7 @@ function lgt.options(options)
   if type(options) ~= "table" then
     raise("options: a table such as {fusion = false} was expected, not %s", describe(options))
   end
+  front.line = lgt.line()
   for name, value in pairs(options) do
     local text = value == true and "1" or value == false and "0" or tostring(value)
     if C.lgt_option(rt, tostring(name), text) < 0 then fail() end

@@ -183,6 +183,7 @@ int luaopen_lgt(lua_State *L) {
     b = find_binding(L);
   }
   if (!b->rt) {
+    if (b->config && b->config->peers) lgt_lua_ranks_note(L, b->config->peers, "require \"lgt\"");
     if (lgt_open(b->config, &b->rt)) return luaL_error(L, "lgt cannot start: %s", lgt_message());
     b->owned = true;
   }

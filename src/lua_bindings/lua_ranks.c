@@ -18,7 +18,7 @@ enum { INLINE = 112 };
 
 /* The first message; longer values come in a second one. */
 typedef struct head {
-  int64_t bytes;    /* INTERRUPTED: Ctrl-C was pressed, and this is where all ranks hear of it */
+  int64_t bytes;    /* of the packet */
   uint64_t history; /* of rank 0, to notice at once that another has done something else */
   char data[INLINE];
 } head;
@@ -33,7 +33,7 @@ static uint64_t turn; /* tags: one run a process */
 
 static lgt_peers *peers_of(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
-static void note(lua_State *L, lgt_peers *peers, const char *name) {
+void lgt_lua_ranks_note(lua_State *L, lgt_peers *peers, const char *name) {
   char where[160];
   uint64_t token = 14695981039346656037u;
   lgt_lua_where(L, where, sizeof where);
@@ -185,7 +185,7 @@ static int share(lua_State *L) {
     return lua_gettop(L) - 1;
   }
   if (peers->checkpoint(peers)) return raise(L, "interrupted!");
-  note(L, peers, name);
+  lgt_lua_ranks_note(L, peers, name);
   if (peers->rank == 0) {
     int status = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
     pack(L, &p, 2, status);
@@ -212,7 +212,7 @@ static int meet(lua_State *L) {
   int64_t one = 1;
   if (has_left(peers)) return 0;
   if (peers->checkpoint(peers)) return raise(L, "interrupted!");
-  note(L, peers, name);
+  lgt_lua_ranks_note(L, peers, name);
   snprintf(what, sizeof what, "for all ranks to come to %s", name);
   finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("sum"), LGT_INT64, &one, NULL, 1, true), what);
   return 0;
@@ -226,7 +226,7 @@ static int least(lua_State *L) {
   int64_t value = (int64_t)luaL_checknumber(L, 2);
   if (!has_left(peers)) {
     if (peers->checkpoint(peers)) return raise(L, "interrupted!");
-    note(L, peers, name);
+    lgt_lua_ranks_note(L, peers, name);
     snprintf(what, sizeof what, "for all ranks to come to %s", name);
     finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("min"), LGT_INT64, &value, NULL, 1, true),
            what);

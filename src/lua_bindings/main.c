@@ -58,10 +58,21 @@ static int push_arguments(lua_State *L) {
   return count;
 }
 
-static int run_script(lua_State *L, const command *c) {
+/* Standard input as a function: what rank 0 reads. */
+static int load_input(lua_State *L, bool several) {
+  if (!several) return luaL_loadfile(L, NULL);
+  lua_getglobal(L, "loadfile"); /* of lgt/ranks.lua */
+  int status = call(L, 0, 2);
+  if (status) return status;
+  if (lua_isfunction(L, -2)) return lua_pop(L, 1), 0;
+  lua_remove(L, -2);
+  return LUA_ERRSYNTAX;
+}
+
+static int run_script(lua_State *L, const command *c, bool several) {
   const char *name = c->argv[c->script];
-  if (!strcmp(name, "-") && strcmp(c->argv[c->script - 1], "--")) name = NULL; /* standard input */
-  int status = luaL_loadfile(L, name);
+  bool input = !strcmp(name, "-") && strcmp(c->argv[c->script - 1], "--");
+  int status = input ? load_input(L, several) : luaL_loadfile(L, name);
   if (!status) status = call(L, push_arguments(L), 0);
   return report(L, status);
 }
@@ -83,15 +94,8 @@ static int check_scripts(lua_State *L, const command *c) {
   return lua_tointeger(L, -1) != 0;
 }
 
-/* Standard input as a program: what rank 0 reads. */
-static void run_input(lua_State *L, bool several) {
-  if (!several) {
-    run_file(L, NULL); /* its errors leave the status at 0, as in luajit */
-    return;
-  }
-  lua_getglobal(L, "dofile");
-  report(L, call(L, 0, 0));
-}
+/* Standard input as a program; its errors leave the status at 0, as in luajit. */
+static void run_input(lua_State *L, bool several) { report(L, load_input(L, several) || call(L, 0, 0)); }
 
 typedef struct work {
   command command;
@@ -104,7 +108,7 @@ typedef struct work {
 static int run_rest(lua_State *L, const work *w) {
   const command *c = &w->command;
   bool has_script = c->script < c->argc;
-  if (has_script && run_script(L, c)) return 1;
+  if (has_script && run_script(L, c, w->ranks)) return 1;
   if (c->interactive) {
     print_jit_status(L);
     prompt_run(L);

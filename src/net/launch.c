@@ -23,7 +23,15 @@
 #include "mem.h"
 #include "wire.h"
 
-enum { START_MS = 30000, DEAD_MS = 10000, KILL_MS = 1000, FATE_MS = 500, LINE_MAX_BYTES = 4096, STREAMS = 2 };
+enum {
+  START_MS = 30000,
+  DEAD_MS = 10000,
+  KILL_MS = 1000,
+  FATE_MS = 500,
+  LINE_MAX_BYTES = 4096,
+  STREAMS = 2,
+  MOST = 1024
+};
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /* One output stream of a rank. */
@@ -281,6 +289,11 @@ static lgt_status init(launcher *l, const lgt_spawn_options *options) {
   *l = (launcher){.options = *options, .signal_fd = -1};
   lgt_spawn_options *o = &l->options;
   if (o->ranks < 1) return lgt_err(LGT_BAD_ARGUMENT, "%d ranks: expected 1 or more", o->ranks);
+  if (o->ranks > MOST) /* each is a process */
+    return lgt_err(
+        LGT_BAD_ARGUMENT,
+        "-n %d: at most %d ranks are started on one machine; mpirun and srun start more on several", o->ranks,
+        MOST);
   if (!o->start_ms) o->start_ms = START_MS;
   if (!o->dead_ms) o->dead_ms = DEAD_MS;
   lgt_hub_options hub = {.size = o->ranks,

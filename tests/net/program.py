@@ -100,6 +100,10 @@ case("standard input", alike("print(io.read()) print(io.read('*n', '*l')) for l 
 case("a long line of standard input", alike("print(#io.read('*a'))", stdin="x" * 100000, expect="100000"))
 case("a program from standard input", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "7\n", "") else str(o))(
     run([LGT, "-n", "3", *QUICK], stdin="#!shebang\nprint(7)\n")))
+case("a program from standard input, by name", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "a\t7\n", "") else str(o))(
+    run([LGT, "-n", "3", *QUICK, "-", "a"], stdin="local lgt, np = require 'lgt', require 'array'\nprint(..., np.full(1, 7):sum()())\n")))
+case("a bad program from standard input", lambda: (lambda o: None if o.status == 1 and o.err.count("lgt: stdin:1: unexpected") == 1 else str(o))(
+    run([LGT, "-n", "3", *QUICK, "-"], stdin="x = = 1\n")))
 case("errors of shared functions", alike("print(pcall(os.time, 'x')) print(pcall(os.date, {}))", expect=r"false\t.*bad argument.*\nfalse\t.*"))
 case("a file that is written and read", alike("""
 local name = os.tmpname()
@@ -235,6 +239,7 @@ def refused(pattern, *options, env=None):
 
 
 case("no number of ranks", refused("-n: .*expected a whole number", "-n", "many"))
+case("too many ranks", refused("-n 99999: at most 1024 ranks are started on one machine", "-n", "99999"))
 case("a bad option", refused(r"\A\S+lgt: debug: there is no topic[^\n]*\n\Z", "-n", "2", "--debug=nut"))
 case("a rank without a rendezvous", refused("no rendezvous", "--rank", "1"))
 case("a rank that is too great", refused("expected ranks 0 to n - 1", "--rendezvous=127.0.0.1:7000", "--rank=2", "--ranks=2"))
@@ -299,11 +304,11 @@ def judge(running, outcome, since, limit, message, status, before):
     return left_behind(running, before)
 
 
-def fault(name, text, message, status=1, limit=DEATH, n=3, options=()):
+def fault(name, text, message, status=1, limit=DEATH, n=3, options=(), start=START):
     """The script does something that goes wrong by itself."""
     def check():
         before = segments()
-        running = Running([LGT, "-n", str(n), *QUICK, *options, script(START + text)])
+        running = Running([LGT, "-n", str(n), *QUICK, *options, script(start + text)])
         outcome = running.wait(20)
         return judge(running, outcome, outcome.seconds, limit + 1, message, status, before)
     case(name, check)
@@ -332,6 +337,9 @@ def signalled(name, text, rank, number, message, status, limit, n=3):
 
 fault("an error on all ranks", "error('deliberate')", rf"^lgt: \S+:{line(1)}: deliberate$")
 fault("an error object on all ranks", "error(setmetatable({}, {__tostring = function() return 'object' end}))", "^lgt: object")
+fault("a rank that opens the runtime alone", "if rank == 1 then require 'lgt' end",
+      rf"do not run the same program: operation \d+ .*:{line(1)} by rank 1",
+      start="local rank = package.loaded['lgt.ranks'].rank\n" + "\n" * (FIRST - 1))
 fault("a syntax error", "x = = 1", "unexpected symbol")
 fault("an error on all ranks, one of them late", "if rank == 1 then compute(0.2) end\nerror('deliberate')", rf"^lgt: \S+:{line(2)}: deliberate$")
 for r in (0, 2):
@@ -342,6 +350,10 @@ for r in (0, 2):
           rf"^lgt: rank {r}: \S+:{line(1)}: only here$")
     fault(f"an error on rank {r} that is caught", f"pcall(function() if rank == {r} then os.time() error('x') end end)\nprint(os.clock())",
           rf"do not run the same program: operation \d+ .*:{line(1)} by rank {r}")
+    fault(f"an option of rank {r}", f"if rank == {r} then lgt.options {{fusion = false}} end\nprint(lgt.stats() ~= nil)\nlgt.fence()",
+          rf"do not run the same program: operation \d+ .*:{line(1)} by rank {r}")
+    fault(f"another value of an option on rank {r}", f"lgt.options {{min_tile = rank == {r} and 7 or 8}}\nwait()",
+          rf"do not run the same program: operation \d+ .*:{line(1)} by rank \d")
     fault(f"os.exit on rank {r}", f"if rank == {r} then os.exit(3) end\nwait()", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
     fault(f"os.exit on rank {r}, at the end", f"if rank == {r} then os.exit(4) end", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
     fault(f"an operation of rank {r}", f"if rank == {r} then os.time() end\nwait()", rf"operation \d+ is issued at .*:{line(1)} by rank {r}")
