@@ -641,9 +641,29 @@ static lgt_status give_up(run *r, lgt_status status, const lgt_call *calls) {
   return LGT_OK;
 }
 
+/* Would all ranks need all of an array that is too large for that?  Then the group fails on each of them, and nothing
+ * moves. */
+static bool refuse_gathering(run *r, const lgt_call *calls) {
+  lgt_binder *binder = r->binder;
+  int touch = binder->peers ? lgt_exchange_too_large(binder, r->group, r->root, binder->replicate) : -1;
+  if (touch < 0) return false;
+  const lgt_touch *t = &r->group->touch[touch];
+  const lgt_call *call = &calls[t->call - r->group->first];
+  const lgt_layout *root = lgt_layout_at(binder->stores, root_store(r, r->group->touched[t->root])->layout);
+  lgt_err(LGT_UNSUPPORTED,
+          "'%s' needs all of an array of %lld bytes on every rank, where at most %lld may be brought: use a "
+          "smaller array, "
+          "or raise the option replicate",
+          call->kind->name, (long long)(root->size * lgt_dtype_size(root->dtype)),
+          (long long)binder->replicate);
+  lgt_failure_release(fail_group(r, LGT_UNSUPPORTED, call->line));
+  return true;
+}
+
 /* With several, what moves follows from the calls, whether the group can run here or not. */
 static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   lgt_binder *binder = r->binder;
+  if (refuse_gathering(r, calls)) return LGT_OK;
   lgt_status status = collect_params(r, calls);
   if (!status) status = lgt_exchange_begin(&r->exchange, binder, r->group, r->root);
   if (status) return give_up(r, status, calls);

@@ -38,6 +38,7 @@
   X(BOOL, background, "1", 1, 0, "compile while the interpreter runs; 0: wait for the compiler")    \
   X(TEXT, isa, "", 0, 0, "limit kernels to avx2 or generic vector instructions")                    \
   X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together")                    \
+  X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \
   X(SIZE, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \
   X(INT, max_tiles, "0", 1, 1, "greatest number of tiles; 0: one for each domain")                  \
   X(INT, jitter, "0", 0, 0, "seed of random local decisions, for tests; 0: none")                   \

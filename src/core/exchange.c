@@ -305,6 +305,27 @@ static lgt_status make_room(lgt_exchange *x) {
   return LGT_OK;
 }
 
+/* Does every domain that takes part touch all of it? */
+static bool wanted_whole(const lgt_binder *binder, const lgt_footprint *what) {
+  lgt_rect rect;
+  if (!what->launch) return true;
+  int domain = lgt_partition_domain(what->launch, binder->map->domains, 0);
+  int i = lgt_footprint_next(&binder->map->footprints, what, domain, -1, &rect);
+  return what->launch->ncolour > 1 && i >= 0 && lgt_rect_equal(&rect, &what->whole);
+}
+
+int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                           int64_t bytes) {
+  for (int i = 0; i < group->ntouch; i++) {
+    const lgt_touch *t = &group->touch[i];
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root]]);
+    int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
+    if (!t->reads || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
+    if (wanted_whole(binder, t->what) && !lgt_history_has(store->history, t->what)) return i;
+  }
+  return -1;
+}
+
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};

@@ -56,6 +56,9 @@ typedef struct lgt_exchange {
   int *nsaved;
 } lgt_exchange;
 
+/* An argument of the group through which every rank would get all of an array that is larger than that; -1: none.
+ * Which are not everywhere yet, that is. */
+int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
 /* Survey the group: what has to move is listed, and histories say that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
 /* Or survey one store, of which the first domain of every rank wants to read a rect. */

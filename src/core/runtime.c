@@ -82,6 +82,7 @@ static void apply_config(lgt_runtime *rt) {
   rt->fuser.solver.min_tile = rt->config->min_tile;
   rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
   rt->binder.check = rt->config->check;
+  rt->binder.replicate = rt->config->replicate;
   int window = rt->config->window;
   if (window > RING) window = RING;
   if (rt->target > window || rt->target == 0) rt->target = window < FIRST_WINDOW ? window : FIRST_WINDOW;
