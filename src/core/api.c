@@ -201,6 +201,18 @@ static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *r
   return status;
 }
 
+/* In the profile: the script looks at something.  0: there is none. */
+static int64_t wait_begins(lgt_runtime *rt) { return rt->profile ? lgt_profile_now() : 0; }
+
+static const char *looking_line(const lgt_runtime *rt) {
+  return rt->binder.line_text(rt->binder.line_context, rt->front.line);
+}
+
+static void wait_ended(lgt_runtime *rt, int64_t begin, const char *what, const char *unit, int64_t n) {
+  lgt_label label = {.category = "wait", .name = what, .line = looking_line(rt)};
+  lgt_profile_span(rt->profile, begin, &label, "\"%s\":%lld", unit, (long long)n);
+}
+
 /* What is done with elements: read at once; or left where they are, to be read or written through a pointer. */
 typedef enum access { PEEK, READ, WRITE, READ_WRITE } access;
 
@@ -224,6 +236,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_status status = lgt_runtime_settle(rt);
   *position = rt->binder.position;
   if (status) return status;
+  rt->binder.where = looking_line(rt);
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
@@ -254,10 +267,13 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
 static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
                               lgt_instance **out) {
   int64_t position;
+  static const char *const what[] = {"read values", "read in place", "write in place", "write in place"};
+  int64_t begin = wait_begins(rt);
   *out = NULL;
   lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK);
   lgt_status status = settle_here(rt, store, rect, access, out, &position);
   status = lgt_agree(&rt->binder, status, position);
+  if (begin) wait_ended(rt, begin, what[access], "elements", lgt_rect_size(rect));
   if (status) lgt_instance_release(&rt->map, *out);
   return status;
 }
@@ -549,10 +565,12 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
 }
 
 lgt_status lgt_fence(lgt_runtime *rt) {
-  int64_t position;
+  int64_t position, begin = wait_begins(rt);
   lgt_runtime_note(rt, LGT_NOTE_FENCE);
   lgt_status status = fence_here(rt, &position);
-  return lgt_agree(&rt->binder, status, position);
+  status = lgt_agree(&rt->binder, status, position);
+  if (begin) wait_ended(rt, begin, "fence", "launches", rt->launches);
+  return status;
 }
 
 void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on != 0); }

@@ -162,9 +162,9 @@ typedef struct run {
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
   lgt_rect *read, *write;    /* the same: what the domain's colours touch */
   lgt_scalar *param;
-  lgt_exchange exchange; /* with several domains, not for a rescue */
-  bool *fold;            /* nslot: several colours reduce into the same elements */
-  const char *where;     /* source line */
+  lgt_exchange exchange;    /* with several domains, not for a rescue */
+  bool *fold;               /* nslot: several colours reduce into the same elements */
+  const char *where, *last; /* source lines of the first call and of the last one */
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) {
@@ -523,7 +523,7 @@ static lgt_status run_group(run *r) {
     for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
   if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
   if (status) return status;
-  lgt_job_source source = {r->group, r->inst, r->param, r->fold, r->where};
+  lgt_job_source source = {r->group, r->inst, r->param, r->fold, r->where, r->last};
   return lgt_job_group(r->binder, &source);
 }
 
@@ -695,6 +695,8 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
                           const uint32_t *root, bool last) {
   run r = {.binder = binder, .group = group, .root = root};
   r.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
+  binder->where = r.where;
+  if (binder->profile) r.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&r);
   lgt_arena_reset(&binder->arena);
   if (status) return give_up(&r, status, calls);
@@ -736,6 +738,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_arena_reset(&binder->arena);
   run r = {
       .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
+  if (store->line) r.where = binder->line_text(binder->line_context, store->line);
   status = acquire(&r);
   if (!status) status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);

@@ -29,6 +29,8 @@ typedef struct lgt_binder {
   lgt_exec *exec;
   lgt_fuser *fuser;        /* borrowed: rescues are woven when first needed */
   lgt_peers *peers;        /* borrowed: the other ranks; NULL: there are none */
+  lgt_profile *profile;    /* borrowed; NULL: none */
+  const char *where;       /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
   lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
   int njob;
   int64_t position;        /* in the stream: groups bound so far, the same on all ranks */

@@ -42,6 +42,7 @@
   X(SIZE, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \
   X(INT, max_tiles, "0", 1, 1, "greatest number of tiles; 0: one for each domain")                  \
   X(INT, jitter, "0", 0, 0, "seed of random local decisions, for tests; 0: none")                   \
+  X(TEXT, profile, "", 0, 0, "file for a trace of what runs when, for ui.perfetto.dev; rank R writes FILE.rankR") \
   X(TEXT, debug, "", 0, 0, "what to log: a list such as fuse:3,exec of topics and levels 1 to 4")   \
   X(BOOL, check, "0", 0, 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
 

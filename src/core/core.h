@@ -2,6 +2,7 @@
  *
  *   lgt          the public interface
  *   err mem log config half dtype     beneath everything
+ *   profile      what happened when, as a trace in a file
  *   peers        the other ranks, as a table that src/net fills
  *   rect         boxes of coordinates, regions
  *   store        layouts (shapes and views), stores, handles

@@ -21,8 +21,10 @@ struct lgt_exec {
   pthread_cond_t finished; /* a task is done, or there is work for the thread that waits for one */
   lgt_task *head, *tail;   /* ready tasks that have chunks to take */
   int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
+  int started;             /* workers */
   bool stop;
-  lgt_outside outside;     /* sealed before the first task */
+  lgt_outside outside;     /* sealed before the first task, as the next one */
+  lgt_profile *profile;    /* borrowed; NULL: none */
   lgt_task *ready;         /* outside tasks to begin */
   atomic_int nready;       /* their number; read without the lock as a hint */
   atomic_int available;    /* length of the list; read without the lock as a hint */
@@ -122,6 +124,19 @@ static void start(lgt_exec *exec, lgt_task *task) {
   wake_submitter(exec);
 }
 
+/* Without the lock. */
+static lgt_status run_chunk(const lgt_exec *exec, const lgt_task *task, lgt_step *step, int chunk) {
+  if (__builtin_expect(!exec->profile, 1)) return step->run(step, chunk);
+  char more[128] = "";
+  int64_t begin = lgt_profile_now();
+  lgt_status status = step->run(step, chunk);
+  if (step->describe) step->describe(step, chunk, more, sizeof more);
+  lgt_profile_span(exec->profile, begin, &task->label,
+                   "\"pass\":%d,\"passes\":%d,\"chunk\":%d,\"chunks\":%d%s", (int)(step - task->step) + 1,
+                   task->nstep, chunk + 1, step->nchunk, more);
+  return status;
+}
+
 /* Take a chunk of the first ready task and run it; false if there is none.  Drops and retakes the lock. */
 static bool work_once(lgt_exec *exec) {
   lgt_task *task = exec->head;
@@ -131,7 +146,7 @@ static bool work_once(lgt_exec *exec) {
   if (task->next_chunk == step->nchunk) list_remove_head(exec);
   bool skip = task->status != LGT_OK;
   pthread_mutex_unlock(&exec->lock);
-  lgt_status status = skip ? LGT_OK : step->run(step, chunk);
+  lgt_status status = skip ? LGT_OK : run_chunk(exec, task, step, chunk);
   pthread_mutex_lock(&exec->lock);
   if (status) fail(task, status, lgt_message());
   if (--task->left > 0) return true;
@@ -146,6 +161,7 @@ static bool work_once(lgt_exec *exec) {
 static void *worker(void *argument) {
   lgt_exec *exec = argument;
   pthread_mutex_lock(&exec->lock);
+  lgt_profile_enter(++exec->started);
   while (!exec->stop) {
     if (work_once(exec)) continue;
     pthread_mutex_unlock(&exec->lock);
@@ -262,11 +278,11 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool need
 }
 
 /* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */
-static void run_here(lgt_task *task) {
+static void run_here(const lgt_exec *exec, lgt_task *task) {
   for (int s = 0; s < task->nstep && !task->status; s++) {
     lgt_step *step = &task->step[s];
     lgt_status status = step->begin ? step->begin(step) : LGT_OK;
-    for (int c = 0; c < step->nchunk && !status; c++) status = step->run(step, c);
+    for (int c = 0; c < step->nchunk && !status; c++) status = run_chunk(exec, task, step, c);
     if (step->end) step->end(step);
     if (status) fail(task, status, lgt_message());
   }
@@ -276,19 +292,21 @@ static void run_here(lgt_task *task) {
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
   bool small = task->cost < LGT_INLINE_COST && !task->outside;
   if (small && task->ordered == 0) {
-    run_here(task);
+    run_here(exec, task);
     return;
   }
   pthread_mutex_lock(&exec->lock);
   bool here = small && task->pending == 1; /* what it waited for is done by now */
   if (!here && --task->pending == 0) start(exec, task);
   pthread_mutex_unlock(&exec->lock);
-  if (here) run_here(task);
+  if (here) run_here(exec, task);
 }
 
 void lgt_exec_interrupt(lgt_exec *exec, bool on) {
   atomic_store_explicit(&exec->interrupted, on, memory_order_relaxed);
 }
+
+void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile) { exec->profile = profile; }
 
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) { exec->outside = *outside; }
 
@@ -365,12 +383,25 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
   pthread_mutex_unlock(&exec->lock);
 }
 
+static void wait_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
+  int64_t begin = exec->profile ? lgt_profile_now() : 0;
+  int before = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+  work_until(exec, task, may_stop);
+  if (!exec->profile) return;
+  lgt_label label = task->label;
+  if (!label.name) label.name = label.category;
+  label.category = "wait";
+  label.verb = "wait for ";
+  lgt_profile_span(exec->profile, begin, &label, "\"completed\":%d",
+                   atomic_load_explicit(&exec->completed, memory_order_relaxed) - before);
+}
+
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
-  if (!lgt_task_done(task)) work_until(exec, task, false);
+  if (!lgt_task_done(task)) wait_until(exec, task, false);
 }
 
 bool lgt_exec_look(lgt_exec *exec, lgt_task *task) {
-  if (!lgt_task_done(task)) work_until(exec, task, true);
+  if (!lgt_task_done(task)) wait_until(exec, task, true);
   return lgt_task_done(task);
 }
 

@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 
 #include "core.h"
+#include "profile.h"
 #include "task.h"
 
 /* Bytes; a task of less runs at once, where it is submitted: waking a worker costs as much. */
@@ -35,6 +36,8 @@ struct lgt_step {
   lgt_status (*begin)(lgt_step *step);            /* may be NULL; one thread, before the chunks */
   lgt_status (*run)(lgt_step *step, int chunk);
   void (*end)(lgt_step *step);                    /* may be NULL; one thread, after them; also after a failed begin */
+  /* May be NULL: for the profile, members of a JSON object about a chunk, each after a comma. */
+  void (*describe)(const lgt_step *step, int chunk, char *text, size_t room);
   void *data;
 };
 
@@ -48,6 +51,7 @@ typedef struct lgt_task {
   int nstep;
   bool outside;               /* no steps: done elsewhere */
   int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
+  lgt_label label;            /* for the profile, if there is one */
 
   struct lgt_task *next;      /* L: in the ready list */
   bool listed;                /* L */
@@ -79,6 +83,9 @@ typedef struct lgt_outside {
 lgt_status lgt_exec_new(int cpus, lgt_exec **out);
 void lgt_exec_free(lgt_exec *exec); /* everything submitted must be done */
 int lgt_exec_cpus(const lgt_exec *exec);
+
+/* Report what runs, and waits; before the first task is submitted. */
+void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile);
 
 /* A zeroed task becomes one that may be ordered and submitted. */
 void lgt_task_init(lgt_task *task);

@@ -147,6 +147,7 @@ typedef struct lgt_plan_group {
   int ntouched;
   int nparam;                 /* parameters of all loops */
   int naccess;                /* accesses of all loops */
+  char *name;                 /* owned; in the profile: made when first needed */
 } lgt_plan_group;
 
 typedef struct lgt_plan {

@@ -39,6 +39,7 @@ typedef union work {
     lgt_nest nest;
     lgt_kernel *kernel;
     bool stream;
+    int64_t bytes; /* that all its chunks read and write */
   } loop;
   cpu_call cpu;
   fold_call fold;
@@ -58,6 +59,13 @@ static lgt_status loop_run(lgt_step *step, int chunk) {
   if (!code) code = lgt_kernel_code(w->loop.kernel);
   lgt_nest_run(&w->loop.nest, code, chunk);
   return LGT_OK;
+}
+
+/* The chunks' bytes add up to the loop's. */
+static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  int64_t bytes = ((work *)step->data)->loop.bytes, n = step->nchunk;
+  bytes = bytes / n + (chunk < bytes % n);
+  snprintf(text, room, ",\"bytes\":%lld", (long long)bytes);
 }
 
 static lgt_status cpu_run(lgt_step *step, int chunk) {
@@ -156,7 +164,33 @@ static void free_job(lgt_job *job, bool here) {
 }
 
 static void add_step(lgt_job *job, work *w, int nchunk, lgt_status (*run)(lgt_step *, int)) {
-  job->task.step[job->task.nstep++] = (lgt_step){nchunk, NULL, run, NULL, w};
+  job->task.step[job->task.nstep++] = (lgt_step){nchunk, NULL, run, NULL, NULL, w};
+}
+
+/* What the profile calls a group: its first operations, without their element types.  Made once, since many of its chunks will want it. */
+static const char *group_name(lgt_plan_group *group) {
+  enum { SHOWN = 5, ROOM = 200 };
+  if (group->name || !(group->name = lgt_mem_zalloc(ROOM))) return group->name;
+  int at = 0;
+  for (int i = 0; i < group->count && i < SHOWN && at < ROOM - 1; i++) {
+    const char *name = group->plan->call[group->first + i].kind->name;
+    at += snprintf(group->name + at, (size_t)(ROOM - at), "%s%.*s", i ? ", " : "", (int)strcspn(name, ":>"),
+                   name);
+  }
+  if (group->count > SHOWN && at < ROOM - 1)
+    snprintf(group->name + at, (size_t)(ROOM - at), " ... (%d)", group->count);
+  return group->name;
+}
+
+static void label(const lgt_binder *binder, lgt_job *job, const lgt_job_source *source,
+                  const char *category) {
+  if (!binder->profile) return;
+  job->task.label = (lgt_label){.category = category,
+                                .name = group_name(source->group),
+                                .line = source->where,
+                                .last = source->last,
+                                .operations = source->group->count,
+                                .verb = *category == 'f' ? "fold " : NULL};
 }
 
 /* Submit a job whose touched instances are listed, `nread` of them only read. */
@@ -212,7 +246,7 @@ lgt_job *lgt_job_new(int steps, int instances, size_t bytes, void **memory) {
 }
 
 void lgt_job_step(lgt_job *job, void *data, lgt_status (*run)(lgt_step *, int)) {
-  job->task.step[job->task.nstep++] = (lgt_step){1, NULL, run, NULL, data};
+  job->task.step[job->task.nstep++] = (lgt_step){1, NULL, run, NULL, NULL, data};
 }
 
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) { return submit(binder, job, false); }
@@ -323,8 +357,10 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_job_source *source, int
   w->loop.stream = loop->stream;
   if (binder->check) check_nest(&w->loop.nest, loop, inst);
   m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
-                                                       loop_run, shape->partial ? loop_end : NULL, w};
+                                                       loop_run,      shape->partial ? loop_end : NULL,
+                                                       loop_describe, w};
   int64_t bytes = binder->map->domains > 1 ? loop->bytes / source->group->launch->ncolour : loop->bytes;
+  w->loop.bytes = bytes;
   m->job->task.cost += bytes;
   binder->moved += bytes;
   return LGT_OK;
@@ -415,6 +451,7 @@ static lgt_status colour_job(lgt_binder *binder, const lgt_job_source *source, i
   if (!here) list_touched(binder, group, inst, m.job);
   binder->tasks++;
   binder->passes += group->nloop;
+  label(binder, m.job, source, "kernel");
   return submit(binder, m.job, here);
 }
 
@@ -563,6 +600,7 @@ static lgt_status fold_colours(lgt_binder *binder, const lgt_job_source *source,
                  (lgt_instance *[2]){p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]}, &m);
     }
   }
+  label(binder, m.job, source, "fold");
   return submit(binder, m.job, false);
 }
 
@@ -584,6 +622,7 @@ static lgt_status fold_buffers(lgt_binder *binder, const lgt_job_source *source,
       add_fold(binder, source->group, f, &whole, to, NULL, &m);
     add_fold(binder, source->group, f, &whole, to, (lgt_instance *[2]){f->value, f->at}, &m);
   }
+  label(binder, m.job, source, "fold");
   return submit(binder, m.job, false);
 }
 

@@ -25,11 +25,12 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
 
 /* A group with instances for its slots: nslot for each local domain. */
 typedef struct lgt_job_source {
-  const lgt_plan_group *group;
+  lgt_plan_group *group;
   lgt_instance **inst;
   const lgt_scalar *param; /* LGT_MAX_PARAMS for each of the group's calls */
   const bool *fold;        /* by slot: several colours reduce into it */
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
+  const char *last;        /* ... of the last one */
 } lgt_job_source;
 
 /* Build and submit the tasks of a group: one for each colour of this rank, and those that fold what several

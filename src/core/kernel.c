@@ -41,6 +41,7 @@ typedef struct entry {
 
 struct lgt_kernels {
   const lgt_config *config; /* borrowed: some of it may change while the runtime runs */
+  lgt_profile *profile;     /* borrowed; NULL: none */
   lgt_isa isa;
   lgt_kernel_cache cache;
   entry **bucket; /* owned, nbucket: a power of two */
@@ -179,7 +180,12 @@ static void report_failure(const lgt_loop *loop) {
 /* Compile, and tell who waits. */
 static void make_code(lgt_kernels *kernels, entry *e) {
   double start = lgt_time();
+  int64_t begin = kernels->profile ? lgt_profile_now() : 0;
   lgt_status status = compile(kernels, e);
+  if (kernels->profile)
+    lgt_profile_span(kernels->profile, begin, &(lgt_label){.category = "compile"},
+                     "\"kernel\":\"%016llx\",\"operations\":%d", (unsigned long long)e->kernel.loop->hash[0],
+                     e->kernel.loop->ninst);
   if (status) report_failure(e->kernel.loop);
   pthread_mutex_lock(&kernels->lock);
   if (status) atomic_store_explicit(&e->kernel.state, LGT_KERNEL_FAILED, memory_order_release);
@@ -194,6 +200,7 @@ static void make_code(lgt_kernels *kernels, entry *e) {
 
 static void *compiler_main(void *argument) {
   lgt_kernels *kernels = argument;
+  lgt_profile_enter(LGT_TRACK_COMPILER);
   pthread_mutex_lock(&kernels->lock);
   for (;;) {
     while (!kernels->front && !kernels->stop) pthread_cond_wait(&kernels->work, &kernels->lock);
@@ -349,6 +356,8 @@ fail:
   leave_isa();
   return status;
 }
+
+void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile) { kernels->profile = profile; }
 
 static void stop_thread(lgt_kernels *kernels) {
   if (!kernels->has_thread) return;

@@ -24,6 +24,7 @@
 #include "config.h"
 #include "helper.h"
 #include "loop.h"
+#include "profile.h"
 
 typedef struct lgt_kernel {
   lgt_loop *loop;                 /* owned */
@@ -38,6 +39,8 @@ typedef enum lgt_kernel_state { LGT_KERNEL_COLD, LGT_KERNEL_QUEUED, LGT_KERNEL_R
 typedef struct lgt_kernels lgt_kernels;
 
 lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out);
+/* Report what is compiled, from the beginning. */
+void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile);
 void lgt_kernels_free(lgt_kernels *kernels); /* ends the background thread */
 
 /* The kernel of this loop; takes over `loop`.  NULL when out of memory. */

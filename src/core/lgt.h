@@ -243,6 +243,7 @@ typedef struct lgt_front {
   const lgt_layout *layouts; /* by number; the address never changes */
   uint32_t nlayouts;
   uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
+  uint32_t all_lines;        /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
 } lgt_front;
 
 lgt_front *lgt_front_of(lgt_runtime *rt);

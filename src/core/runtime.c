@@ -109,6 +109,12 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
   lgt_peers *peers = rt->config->peers ? rt->config->peers : rt->pretended;
+  if (*rt->config->profile)
+    status = lgt_profile_open(rt->config->profile, peers ? peers->rank : 0, peers ? peers->size : 1,
+                              lgt_exec_cpus(rt->exec), &rt->profile);
+  if (status) return status;
+  lgt_kernels_watch(rt->kernels, rt->profile);
+  lgt_exec_watch(rt->exec, rt->profile);
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));
   if (status) return status;
@@ -126,6 +132,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .exec = rt->exec,
                             .fuser = &rt->fuser,
                             .peers = peers,
+                            .profile = rt->profile,
                             .dry = rt->pretended != NULL,
                             .line_text = line_text,
                             .line_context = rt,
@@ -139,6 +146,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!rt->front.launches) return lgt_err(LGT_NO_MEMORY, "out of memory for the ring of launches");
   if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
   rt->front.max_id = rt->stores.max_handle;
+  rt->front.all_lines = rt->config->peers || rt->profile;
   apply_config(rt);
   return LGT_OK;
 }
@@ -205,6 +213,7 @@ void lgt_close(lgt_runtime *rt) {
   lgt_window_fini(&rt->window);
   lgt_map_fini(&rt->map);
   lgt_kernels_free(rt->kernels);
+  lgt_profile_close(rt->profile);
   lgt_kinds_fini(&rt->kinds);
   lgt_partitions_fini(&rt->partitions);
   lgt_stores_fini(&rt->stores);
@@ -246,6 +255,9 @@ static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be d
 
 static int ask(lgt_runtime *rt) {
   rt->asked = true;
+  if (rt->profile)
+    lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
+                     "\"allocated\":%lld", (long long)rt->map.since_collection);
   return 1;
 }
 
@@ -319,6 +331,14 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   return lgt_err(status, "%s", message);
 }
 
+static const char *line_of(lgt_runtime *rt, const lgt_call *call) { return line_text(rt, call->line); }
+
+static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
+  lgt_label label = {.category = "plan", .line = line_of(rt, rt->window.call)};
+  lgt_profile_span(rt->profile, begin, &label, "\"launches\":%d,\"tasks\":%d", rt->flush.ncall,
+                   plan ? plan->ngroup : 0);
+}
+
 /* Find or make the plan of the next calls.  1: collect first. */
 static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
@@ -330,7 +350,9 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     if (plan && plan->stale) plan = NULL;
     if (!plan) {
       if (may_ask && !flush->collected) return ask(rt);
+      int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
+      if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
       if (status) return poison_calls(rt, status);
       rt->plans++;
     }
@@ -408,6 +430,15 @@ static void note_calls(lgt_runtime *rt, int count) {
   }
 }
 
+/* Launches are in the profile when they leave the ring, which is when the runtime first sees them. */
+static void report_launches(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    lgt_label label = {.category = "launch", .name = call->kind->name, .line = line_of(rt, call)};
+    lgt_profile_mark(rt->profile, &label, "\"arguments\":%d", call->nargs);
+  }
+}
+
 void lgt_runtime_take(lgt_runtime *rt) {
   int count = rt->window.count;
   rt->launches += rt->front.count;
@@ -419,6 +450,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
   rt->front.max_id = rt->stores.max_handle;
   set_limit(rt);
   if (rt->binder.peers) note_calls(rt, count);
+  if (rt->profile) report_launches(rt, count);
 }
 
 static int flush_now(lgt_runtime *rt, bool may_ask) {
@@ -461,10 +493,20 @@ static double thread_time(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static int flush_step(lgt_runtime *rt, bool may_ask) {
-  if (!rt->pretended) return flush_now(rt, may_ask);
-  double begin = thread_time();
+static int flush_watched(lgt_runtime *rt, bool may_ask) {
+  bool report = __builtin_expect(rt->profile != NULL, 0) && (rt->front.count || rt->window.count);
+  if (!report) return flush_now(rt, may_ask);
+  int64_t begin = lgt_profile_now(), tasks = rt->binder.tasks, passes = rt->binder.passes;
   int result = flush_now(rt, may_ask);
+  lgt_profile_span(rt->profile, begin, &(lgt_label){.category = "flush"}, "\"tasks\":%lld,\"passes\":%lld",
+                   (long long)(rt->binder.tasks - tasks), (long long)(rt->binder.passes - passes));
+  return result;
+}
+
+static int flush_step(lgt_runtime *rt, bool may_ask) {
+  if (!rt->pretended) return flush_watched(rt, may_ask);
+  double begin = thread_time();
+  int result = flush_watched(rt, may_ask);
   rt->issuing += thread_time() - begin;
   return result;
 }

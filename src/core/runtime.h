@@ -22,6 +22,7 @@ typedef struct lgt_flush_state {
 struct lgt_runtime {
   lgt_config *config;    /* owned */
   lgt_peers *pretended;  /* owned: other ranks that are not there; NULL: none */
+  lgt_profile *profile;  /* owned; NULL: none */
   double issuing;        /* seconds in flushes; counted with pretended ranks only */
   lgt_stores stores;
   lgt_partitions partitions;

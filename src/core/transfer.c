@@ -16,9 +16,12 @@ struct lgt_post {
   int64_t *offset;  /* GATHER: owned with the job */
   int redop, dtype; /* FOLD */
   int64_t *at, n;
+  uint64_t number;       /* of its event in the profile */
   lgt_transfer *message; /* once posted */
   lgt_job *next;         /* among the posted ones */
 };
+
+static const char *const post_name[] = {"send", "receive", "broadcast", "gather", "fold"};
 
 enum { DIRECT = 1 << 20 };
 
@@ -36,8 +39,11 @@ static void post(lgt_binder *binder, lgt_job *job) {
   lgt_peers *peers = binder->peers;
   struct lgt_post *p = job->post;
   bool good = !p->spoiled && !job->task.status;
-  static const char *const what[] = {"send", "receive", "broadcast", "gather", "fold"};
-  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", what[p->kind], p->bytes, p->peer,
+  if (binder->profile)
+    p->number =
+        lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
+                          p->bytes, p->peer, (unsigned long long)p->tag);
+  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", post_name[p->kind], p->bytes, p->peer,
           (unsigned long long)p->tag, good ? "" : ", without contents");
   switch (p->kind) {
     case SEND:
@@ -74,6 +80,7 @@ static bool finish(lgt_binder *binder) {
     *link = job->post->next;
     if (!*link) binder->posted_end = link;
     some = true;
+    if (binder->profile) lgt_profile_end(binder->profile, job->post->number, &job->task.label);
     bool failed = job->post->spoiled || (!intact && job->post->kind != SEND);
     lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
@@ -132,6 +139,18 @@ void lgt_transfer_begin(lgt_binder *binder) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
+static int64_t copy_bytes(const lgt_copy *copy) { return lgt_rect_size(&copy->rect) * copy->from->elem; }
+
+/* To or from a buffer that holds messages: not counted among the copies. */
+static bool packs(const lgt_copy *copy) { return copy->from_at >= 0 || copy->to_at >= 0; }
+
+static void copy_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  const lgt_copy *copy = step->data;
+  (void)chunk;
+  snprintf(text, room, ",\"bytes\":%lld,\"from\":%d,\"to\":%d", (long long)copy_bytes(copy),
+           copy->from->domain + 1, copy->to->domain + 1);
+}
+
 static lgt_status copy_run(lgt_step *step, int chunk) {
   (void)chunk;
   lgt_copy_run(step->data);
@@ -147,9 +166,10 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
   for (int i = 0; i < count; i++) {
     own[i] = copies[i];
     lgt_job_step(job, &own[i], copy_run);
-    int64_t bytes = lgt_rect_size(&copies[i].rect) * copies[i].from->elem;
+    job->task.step[i].describe = copy_describe;
+    int64_t bytes = copy_bytes(&copies[i]);
     job->task.cost += 2 * bytes;
-    if (copies[i].from_at < 0 && copies[i].to_at < 0) binder->map->copied += bytes;
+    if (!packs(&copies[i])) binder->map->copied += bytes;
     lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
             copies[i].from->domain + 1, to->domain + 1);
     /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
@@ -160,6 +180,8 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
   }
   job->ntouched = job->nread;
   job->touched[job->ntouched++] = to;
+  const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
+  job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
   return lgt_job_submit(binder, job);
 }
 
@@ -174,6 +196,7 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_insta
   *job->post = *p;
   if (offsets) job->post->offset = memcpy(job->post + 1, p->offset, offsets);
   job->task.outside = true;
+  job->task.label = (lgt_label){.category = "message", .name = post_name[p->kind], .line = binder->where};
   if (inst) job->touched[job->ntouched++] = inst;
   if (other) job->touched[job->ntouched++] = other;
   job->nread = writes ? 0 : job->ntouched;

@@ -36,6 +36,7 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
     lgt_mem_free(group->elided[i].item);
   }
   lgt_mem_free(group->loop);
+  lgt_mem_free(group->name);
   lgt_mem_free(group->slot);
   lgt_mem_free(group->slot_of_final);
   lgt_mem_free(group->elided);

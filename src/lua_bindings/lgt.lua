@@ -319,9 +319,10 @@ function lgt.classify(layout)
   return class
 end
 
+local all_lines = front.all_lines ~= 0
 -- Is the array big enough that the source line of a launch is worth remembering?
--- On several ranks all launches say it, so that a rank that goes its own way can be told where.
-function lgt.is_large(layout) return ranks ~= nil or bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
+-- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile.
+function lgt.is_large(layout) return all_lines or bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------
 
@@ -370,7 +371,7 @@ function lgt.kind(name, build) return bodies.kind(rt, name, build) end
 
 -- Start everything that was launched so far.
 function lgt.flush() flush() end
-if ranks then
+if all_lines then
   function lgt.flush() -- what looks at values begins here: ranks that look at different ones are told where
     front.line = lgt.line()
     flush()

@@ -57,6 +57,8 @@ static void print_help(void) {
       "  lgt --cpus=4 script.lua       on four cores\n"
       "  lgt -n 4 script.lua           on four processes; also mpirun -n 4 lgt script.lua, srun\n"
       "  lgt -i script.lua             then ask for more\n"
+      "  lgt --profile=trace.json script.lua\n"
+      "                                write what runs when, to look at in ui.perfetto.dev\n"
       "  LGT_DEBUG=fuse:1 lgt script.lua\n"
       "                                say what was fused\n");
 }

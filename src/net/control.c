@@ -23,6 +23,7 @@
 
 #include "hub.h"
 #include "mem.h"
+#include "profile.h"
 
 enum {
   START_MS = 30000,
@@ -75,6 +76,7 @@ _Noreturn static void end(lgt_control *c, const char *reason, bool print) {
   struct control_private *p = c->p;
   if (p->options.on_abort) p->options.on_abort(p->options.context, reason);
   flush_output();
+  lgt_profile_finish();
   if (print) fprintf(stderr, "lgt: %s\n", reason);
   if (p->hub) usleep(50000);
   _exit(1);

@@ -57,7 +57,7 @@ static void teardown(void) {
 static void make(job *j, int number, int cost) {
   memset(j, 0, sizeof *j);
   j->number = number;
-  j->step = (lgt_step){1, NULL, run, NULL, j};
+  j->step = (lgt_step){1, NULL, run, NULL, NULL, j};
   j->task.step = &j->step;
   j->task.nstep = 1;
   j->task.cost = cost;

@@ -88,8 +88,8 @@ static void make(node *n, int number, bool may_fail) {
   for (int s = 0; s < nstep; s++) {
     n->part[s] = (part){n, s};
     int nchunk = s == 0 ? 1 + random_below(MAX_CHUNKS) : random_below(MAX_CHUNKS + 1);
-    n->step[s] =
-        (lgt_step){nchunk, random_below(2) ? begin : NULL, run, random_below(2) ? end : NULL, &n->part[s]};
+    n->step[s] = (lgt_step){
+        nchunk, random_below(2) ? begin : NULL, run, random_below(2) ? end : NULL, NULL, &n->part[s]};
   }
   n->task.step = n->step;
   n->task.nstep = nstep;
@@ -203,7 +203,7 @@ TEST(the_waiting_thread_works_too) {
   lgt_exec *exec;
   CHECK(!lgt_exec_new(2, &exec));
   for (int round = 0; round < 20; round++) {
-    lgt_step step = {2, NULL, meet, NULL, NULL};
+    lgt_step step = {2, NULL, meet, NULL, NULL, NULL};
     lgt_task task = {.step = &step, .nstep = 1, .cost = 1 << 30};
     atomic_store(&meeting, 0);
     lgt_task_init(&task);
