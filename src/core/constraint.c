@@ -289,7 +289,8 @@ static int64_t origin(const lgt_partition *p, int d) {
 }
 
 /* Views to both sides of a point pull the tiles to both sides, and halos move wherever these lie between.  So that
- * neighbouring launches fuse, they are those of an earlier launch if one lies there, else half way. */
+ * neighbouring launches fuse, they are those of an earlier launch if one lies there, else half way.  But what is
+ * written stays with its owners. */
 static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_stores *stores,
                                            const lgt_call *call, const lgt_space *space,
                                            const lgt_solver_key_state *state, const lgt_partition *p) {
@@ -299,6 +300,7 @@ static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_s
   for (int a = 0; a < call->nargs; a++) {
     const lgt_partition *q = state[a].key ? derived(solver, stores, call, space, state[a].key, a) : NULL;
     if (!q || !same_but_shifted(p, q)) continue;
+    if (call->kind->privilege[a] != LGT_PRIV_READ) return q;
     for (int d = 0; d < p->ndim; d++) {
       int64_t at = origin(q, d);
       pulled |= at != lo[d];
