@@ -1,8 +1,9 @@
 /* bind.c - binding groups to instances and building their tasks.  See bind.h.
  *
- * The order for one group: inputs materialised and checked for poison; instances acquired for each
- * domain that works on the group (job.c copies what is missing); one job for each colour; partial
- * results of several colours folded; stores updated; recipes left behind.
+ * The order for one group: inputs materialised; what has to move is listed; instances acquired for each
+ * domain that works on the group; copies and messages (exchange.c); one job for each colour; partial
+ * results of several colours folded; stores updated; recipes left behind.  Poisoned inputs leave only
+ * the messages.
  *
  * Which elements a colour needs follows from the launch partition and each access's view; slots are
  * acquired for a domain at once, over all its colours, so that no instance moves under another

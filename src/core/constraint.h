@@ -9,7 +9,9 @@
  * NumPy broadcasts, so class d is dimension d of the space.
  *
  * The solver turns a space into a partition: derived from the key partition (the one it was last
- * written with) of the argument that would be costliest to move, else natural.
+ * written with) of the argument that would be costliest to move, or between those of views that are
+ * shifted against each other, so that their launches fuse; else natural.  What is too small for two
+ * tiles runs where the part of a cut array lies that it touches, else everywhere.
  */
 #ifndef LGT_CONSTRAINT_H
 #define LGT_CONSTRAINT_H
