@@ -270,7 +270,7 @@ static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   static const char *const what[] = {"read values", "read in place", "write in place", "write in place"};
   int64_t begin = wait_begins(rt);
   *out = NULL;
-  lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK);
+  lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK, store, rect);
   lgt_status status = settle_here(rt, store, rect, access, out, &position);
   status = lgt_agree(&rt->binder, status, position);
   if (begin) wait_ended(rt, begin, what[access], "elements", lgt_rect_size(rect));
@@ -566,7 +566,7 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
 
 lgt_status lgt_fence(lgt_runtime *rt) {
   int64_t position, begin = wait_begins(rt);
-  lgt_runtime_note(rt, LGT_NOTE_FENCE);
+  lgt_runtime_note(rt, LGT_NOTE_FENCE, NULL, NULL);
   lgt_status status = fence_here(rt, &position);
   status = lgt_agree(&rt->binder, status, position);
   if (begin) wait_ended(rt, begin, "fence", "launches", rt->launches);

@@ -414,18 +414,37 @@ static void set_limit(lgt_runtime *rt) {
   rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
 }
 
-void lgt_runtime_note(lgt_runtime *rt, lgt_note note) {
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+/* Numbers of stores, layouts and kinds are each rank's own: the collector decides which of them are used again. */
+static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
+  if (!store->noted) store->noted = ++rt->noted;
+  return (uint64_t)store->noted;
+}
+
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
   if (!rt->binder.peers) return;
   lgt_runtime_take(rt); /* what was launched before comes before */
-  lgt_agree_note(&rt->binder, note, rt->front.line);
+  uint64_t token = note;
+  if (store) token = mix(token, number_in_stream(rt, store));
+  for (int d = 0; rect && d < rect->ndim; d++)
+    token = mix(mix(token, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
+  lgt_agree_note(&rt->binder, token, rt->front.line);
 }
 
 /* What was taken into the window since it had `count` calls. */
 static void note_calls(lgt_runtime *rt, int count) {
   for (int i = count; i < rt->window.count; i++) {
     const lgt_call *call = &rt->window.call[i];
-    uint64_t token = rt->window.token[i] << 8 | 0xff;
-    for (int p = 0; p < call->nparams; p++) token = token * 0x9e3779b97f4a7c15u + (uint64_t)call->param[p].i;
+    uint64_t token = call->kind->hash;
+    for (int a = 0; a < call->nargs; a++) {
+      token = mix(token, lgt_layout_at(&rt->stores, call->layout[a])->hash);
+      token = mix(token, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
+    }
+    for (int p = 0; p < call->nparams; p++) token = mix(token, (uint64_t)call->param[p].i);
     lgt_agree_note(&rt->binder, token, call->line);
   }
 }
@@ -513,7 +532,7 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
 
 int lgt_flush(lgt_runtime *rt) {
   bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
-  if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH); /* it cuts the window */
+  if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window */
   return flush_step(rt, true);
 }
 

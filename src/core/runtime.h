@@ -43,13 +43,14 @@ struct lgt_runtime {
   uint64_t jitter;       /* state of the random local decisions; 0: none */
   char *text;            /* owned: what explain returned last */
 
+  int64_t noted;         /* with other ranks: stores that have a number in the stream */
   int64_t launches, windows, plans, collections;
 };
 
 /* What the stream of operations has besides launches. */
 typedef enum lgt_note { LGT_NOTE_LOOK = 1, LGT_NOTE_WRITE, LGT_NOTE_FENCE, LGT_NOTE_FLUSH } lgt_note;
-/* With other ranks: an operation of the stream, issued at the line that the front names. */
-void lgt_runtime_note(lgt_runtime *rt, lgt_note note);
+/* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect);
 /* Everything recorded is planned and started, without asking for collections. */
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */

@@ -32,6 +32,8 @@ typedef struct lgt_store {
   bool written;           /* some element was */
   bool attached;          /* memory of the host program: stays where it is */
 
+  int64_t noted;          /* with other ranks: its number in the stream, by first use; 0: none yet */
+
   uint32_t stamp;         /* of the window that numbered it last */
   uint16_t number;        /* in that window */
   int32_t uses;           /* references by the calls of that window */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "constraint.h"
 
@@ -21,12 +22,22 @@ void lgt_kinds_fini(lgt_kinds *kinds) {
   *kinds = (lgt_kinds){0};
 }
 
+/* Not of its name, which says nothing about what a generator does. */
+static uint64_t hash_of(const lgt_kind *kind) {
+  if (kind->cpu) return XXH3_64bits(kind->name, strlen(kind->name));
+  uint64_t hash = XXH3_64bits(kind->body->inst, (size_t)kind->body->ninst * sizeof *kind->body->inst);
+  for (int i = 0; i < kind->body->nconst; i++)
+    hash = hash * 0x9e3779b97f4a7c15u + kind->body->constant[i].u; /* real ones: the rest is undefined */
+  return hash;
+}
+
 static int add(lgt_kinds *kinds, lgt_kind *kind) {
   if (kinds->count >= UINT16_MAX) {
     lgt_err(LGT_NO_MEMORY, "more than %d task kinds", UINT16_MAX);
   } else if (!lgt_mem_grow((void **)&kinds->kind, &kinds->room, kinds->count + 1, sizeof *kinds->kind)) {
     lgt_err(LGT_NO_MEMORY, "out of memory for task kind '%s'", kind->name);
   } else {
+    kind->hash = hash_of(kind);
     kinds->kind[kinds->count] = kind;
     return kinds->count++;
   }

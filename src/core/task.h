@@ -36,6 +36,7 @@ typedef struct lgt_kind {
   bool reduces;
   lgt_cpu_variant cpu;
   lgt_constraint_set *constraints;   /* owned; of a CPU variant */
+  uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 
 typedef struct lgt_kinds {

@@ -161,12 +161,24 @@ static void broadcast(lgt_peers *peers, packet *p, const char *what) {
 
 /* ---- functions of Lua --------------------------------------------------------------------------------------- */
 
+/* The message of an error without the line of lgt/ranks.lua that it came through. */
+static const char *without_place(const char *message) {
+  static const char file[] = "lgt/ranks.lua:";
+  const char *at = strstr(message, file);
+  if (!at) return message;
+  at += sizeof file - 1;
+  at += strspn(at, "0123456789");
+  return strncmp(at, ": ", 2) ? message : at + 2;
+}
+
 /* An error at the script's line, unless its message names that already. */
 static int raise(lua_State *L, const char *message) {
   char where[160];
   lgt_lua_where(L, where, sizeof where);
-  if (!strncmp(message, where, strlen(where))) return lua_error(L);
-  return luaL_error(L, "%s: %s", where, message);
+  message = without_place(message);
+  if (strncmp(message, where, strlen(where))) lua_pushfstring(L, "%s: %s", where, message);
+  else lua_pushstring(L, message);
+  return lua_error(L);
 }
 
 static bool has_left(lgt_peers *peers) {

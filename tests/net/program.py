@@ -92,6 +92,7 @@ for _ in require("lgt").unordered(objects) do count = count + 1 end
 print(count)
 """
 case("keys in one order", alike(KEYS, expect=r"1 2 3 4 5 -1 2.5 100 k1 k10 .* k9 false true print\ntrue\tfalse\tfalse\t.*several keys.*\n2"))
+case("no order of keys, at the line", alike("local t = {[{}] = 1, [{}] = 2}\nprint(pcall(function()\n for _ in pairs(t) do end\nend))", expect=r"false\t\S+:3: pairs: .*"))
 case("clocks", alike("for i = 1, 50 do print(os.time(), os.clock(), os.date(), require('lgt').time()) end"))
 case("the environment", alike("print(os.getenv('HOME'), os.getenv('NO_SUCH_VARIABLE'))", expect=r"\S+\tnil"))
 case("random numbers", alike("print(math.random(), math.random(10)) math.randomseed(os.time()) print(math.random())"))
@@ -105,6 +106,8 @@ case("a program from standard input, by name", lambda: (lambda o: None if (o.sta
 case("a bad program from standard input", lambda: (lambda o: None if o.status == 1 and o.err.count("lgt: stdin:1: unexpected") == 1 else str(o))(
     run([LGT, "-n", "3", *QUICK, "-"], stdin="x = = 1\n")))
 case("errors of shared functions", alike("print(pcall(os.time, 'x')) print(pcall(os.date, {}))", expect=r"false\t.*bad argument.*\nfalse\t.*"))
+case("errors of shared functions name one line", alike("print(pcall(function()\n local f = io.open {}\nend))\nprint(pcall(function()\n local t = os.time 'x'\nend))",
+     expect=r"false\t[^ :]+:2: bad argument #1 to 'open' [^\n:]*\nfalse\t[^ :]+:5: bad argument [^\n:]*"))
 case("a file that is written and read", alike("""
 local name = os.tmpname()
 for turn = 1, 20 do
@@ -344,6 +347,17 @@ def signalled(name, text, rank, number, message, status, limit, n=3):
 
 fault("an error on all ranks", "error('deliberate')", rf"^lgt: \S+:{line(1)}: deliberate$")
 fault("an error object on all ranks", "error(setmetatable({}, {__tostring = function() return 'object' end}))", "^lgt: object")
+for name, text in {
+    "another shape": "local x = A(rank == 1 and 5 or 6) + 1",
+    "another view": "local x = a[rank == 1 and '2:4' or '3:5'] + 1",
+    "another array of the same shape": "local x = (rank == 1 and a or b) + 1",
+    "another number": "local x = a * (rank == 1 and 2.5 or 3.5)",
+    "another constant in a kernel": "local x = np.fuse(function(x) return x * (rank == 1 and 2.5 or 3.5) end)(a)",
+    "a look at another array": "print((rank == 1 and a or b):totable()[1])",
+    "a look at another element": "print(a(rank == 1 and 2 or 3))",
+}.items():
+    fault(f"{name} on rank 1", f"local np = require 'array' local A = np.ones local a, b = A(9) * 2, A(9) * 3\n{text} lgt.flush()\nwait()",
+          rf"do not run the same program: operation \d+ .*:{line(2)} by rank \d")
 fault("a rank that opens the runtime alone", "if rank == 1 then require 'lgt' end",
       rf"do not run the same program: operation \d+ .*:{line(1)} by rank 1",
       start="local rank = package.loaded['lgt.ranks'].rank\n" + "\n" * (FIRST - 1))

@@ -86,8 +86,9 @@ end
 local by_address = "%s: the table has several keys that are tables, functions or cdata, whose order differs from rank "
   .. "to rank.  Use numbers or strings as keys, or lgt.unordered(t) where any order will do"
 
--- The keys of t behind the sequence 1 ... n, in order.  `what` asks for them; nil: one without an order will do.
-local function rest_of(t, n, what)
+-- The keys of t behind the sequence 1 ... n, in order.  `what` asks for them, on behalf of the function at this level;
+-- nil: one without an order will do.
+local function rest_of(t, n, what, level)
   local numbers, strings, others, odd = nil, nil, nil, nil
   for key in rawnext, t do
     local kind = type(key)
@@ -103,7 +104,7 @@ local function rest_of(t, n, what)
       others = others or {}
       others[key] = true
     else
-      if odd ~= nil and what then error(by_address:format(what), 4) end
+      if odd ~= nil and what then error(by_address:format(what), level) end
       odd = key
     end
   end
@@ -146,7 +147,7 @@ function pairs(t)
   if alone then return raw.pairs(t) end
   need_table(t, "pairs")
   local n = length_of(t)
-  local keys, count = rest_of(t, n, "pairs")
+  local keys, count = rest_of(t, n, "pairs", 3)
   local at = 0
   return function()
     while at < n + count do -- what has been removed meanwhile is left out
@@ -167,7 +168,7 @@ local function begin_walk(t)
   if rawequal(walked[1], t) then return end
   walked[1] = t
   length = length_of(t)
-  rest, nrest = rest_of(t, length, "next")
+  rest, nrest = rest_of(t, length, "next", 4)
   place = 0
 end
 
