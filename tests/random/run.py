@@ -57,7 +57,7 @@ def draw(rng, cache):
     maybe("temporaries", 0.15, [0])
     config["cpus"] = rng.choice([1, 2, 2, 4])
     config["domains"] = rng.choice([1, 1, 2, 3, 4, 7])
-    maybe("ranks", 0.3, [1, 2, 3, 4, 7])
+    maybe("ranks", 0.12, [1, 2, 2, 3, 3, 4, 7])  # rarely: each is that many processes
     if "ranks" in config:
         config["domains"], config["cpus"] = rng.choice([1, 2]), 1
         maybe("uneven", 0.4, range(1, 10**6))
