@@ -123,7 +123,7 @@ static void cover_all(lgt_exchange *x, int n, const lgt_footprint *what) {
   for (int d = 0; d < map->local; d++) {
     lgt_rect rect;
     for (int i = -1; (i = lgt_footprint_next(&map->footprints, what, map->first + d, i, &rect)) >= 0;)
-      if (!lgt_rect_empty(&rect) || rect.ndim == 0) add_cover(x, rect.ndim ? d : 0, n, &rect);
+      if (!what->launch || !lgt_rect_empty(&rect)) add_cover(x, rect.ndim ? d : 0, n, &rect);
   }
 }
 
