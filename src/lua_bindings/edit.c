@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -128,6 +129,7 @@ static int edit_line(lua_State *L) {
   sigaction(SIGWINCH, &on_resize, NULL);
   sigprocmask(SIG_SETMASK, &old, NULL);
   if (got_interrupt) {
+    tcflush(0, TCIFLUSH); /* what was typed before goes with the line */
     printf("^C\n");
     lua_pushnil(L);
     lua_pushliteral(L, "interrupted");
@@ -184,6 +186,9 @@ static bool start_library(void) {
   el_set(terminal.line, EL_ADDFN, "lgt-complete", "complete a name of Lua", complete);
   el_set(terminal.line, EL_BIND, "^I", "lgt-complete", NULL);
   el_set(terminal.line, EL_BIND, "^R", "em-inc-search-prev", NULL);
+  /* See keep_output in prompt.c: the library has terminal modes of its own, for lines and between them. */
+  el_set(terminal.line, EL_SETTY, "-d", "+noflsh", NULL);
+  el_set(terminal.line, EL_SETTY, "-x", "+noflsh", NULL);
   el_source(terminal.line, NULL); /* ~/.editrc */
   return true;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "ranks.h"
@@ -72,6 +73,7 @@ static int plain_line(lua_State *L) {
   }
   free(line);
   if (length >= 0 || !interrupted) return 1;
+  if (isatty(0)) tcflush(0, TCIFLUSH); /* what was typed before goes with the line */
   putchar('\n');
   lua_pushliteral(L, "interrupted");
   return 2;
@@ -186,10 +188,25 @@ static bool turn(lua_State *L) {
   return true;
 }
 
+static struct termios terminal_modes; /* as we found them */
+
+static void give_terminal_back(void) { tcsetattr(0, TCSADRAIN, &terminal_modes); }
+
+/* For Ctrl-C a terminal sends the signal and *then* drops what was typed and what was written: the answer
+ * to the signal, too, and the line typed after it, if we are quick.  Asks it not to, until we end. */
+static void keep_output(void) {
+  if (tcgetattr(0, &terminal_modes) != 0) return;
+  atexit(give_terminal_back);
+  struct termios modes = terminal_modes;
+  modes.c_lflag |= NOFLSH;
+  tcsetattr(0, TCSADRAIN, &modes);
+}
+
 void prompt_run(lua_State *L) {
   const char *name = program_name;
   program_name = NULL;
   survive_interrupts();
+  keep_output();
   lua_settop(L, 0);
   if (load_module(L)) {
     push_function(L, "start");

@@ -297,6 +297,21 @@ def without_editor(start):
     assert s.close() == 0
 
 
+def half_a_line(start):
+    for terminal in ("xterm", "dumb"):
+        s = start(env={"TERM": terminal})
+        s.type("'ready'", "ready")
+        for i in range(40):  # neither the answer to Ctrl-C nor the line after it is lost
+            s.send("half a li")
+            s.send(INTERRUPT)
+            s.expect("^C")
+            s.expect("> ")
+            s.type(f"'turn' .. {i}", f"turn{i}")
+        s.send("os.exit(4)\n")
+        assert s.wait() == 4
+        assert not termios.tcgetattr(s.terminal)[3] & termios.NOFLSH  # the terminal is as it was
+
+
 ODD = "package.loaded['lgt.ranks'].rank == 2"
 
 
@@ -411,7 +426,7 @@ def main():
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
     for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, script_before, history,
-                 without_editor, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
+                 without_editor, half_a_line, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
         if args.k not in case.__name__:
             continue
         if case in (completion, history, on_ranks_completion) and not editor:
