@@ -337,7 +337,7 @@ static void locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile 
   lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
   memset(&align, 0, sizeof align);
   for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
-  lgt_job_tile(layout, &align, &view, inst, tile, NULL);
+  lgt_point_tile(layout, &align, &view, inst, tile, NULL);
 }
 
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "exchange.h"
-#include "job.h"
+#include "fold.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -524,8 +524,8 @@ static lgt_status run_group(run *r) {
     for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
   if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
   if (status) return status;
-  lgt_job_source source = {r->group, r->inst, r->param, r->fold, r->where, r->last};
-  return lgt_job_group(r->binder, &source);
+  lgt_bound bound = {r->group, r->inst, r->param, r->fold, r->where, r->last};
+  return lgt_bound_run(r->binder, &bound);
 }
 
 static lgt_failure *failure_of(const run *r, const lgt_store *store) {
@@ -686,7 +686,7 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   if (runs) status = run_and_settle(r);
   if (poison) poison_results(r, poison);
   else if (status) poison = fail_group(r, status, calls[0].line);
-  if (!runs && r->fold) lgt_job_skip(binder, r->group, r->fold, poison);
+  if (!runs && r->fold) lgt_fold_skip(binder, r->group, r->fold, poison);
   lgt_failure_release(poison);
   status = lgt_exchange_end(&r->exchange);
   return status ? give_up(r, status, calls) : LGT_OK;

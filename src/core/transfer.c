@@ -159,13 +159,14 @@ static lgt_status copy_run(lgt_step *step, int chunk) {
 
 lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
   void *memory;
-  lgt_job *job = lgt_job_new(count, count + 1, (size_t)count * sizeof *copies, &memory);
+  lgt_job_size size = {.steps = count, .instances = count + 1, .bytes = (size_t)count * sizeof *copies};
+  lgt_job *job = lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
   lgt_copy *own = memory;
   lgt_instance *to = copies[0].to;
   for (int i = 0; i < count; i++) {
     own[i] = copies[i];
-    lgt_job_step(job, &own[i], copy_run);
+    lgt_job_step(job, 1, copy_run, &own[i]);
     job->task.step[i].describe = copy_describe;
     int64_t bytes = copy_bytes(&copies[i]);
     job->task.cost += 2 * bytes;
@@ -190,7 +191,8 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_insta
                          lgt_instance *other, bool writes) {
   void *memory;
   size_t offsets = p->kind == GATHER ? ((size_t)binder->peers->size + 1) * sizeof *p->offset : 0;
-  lgt_job *job = lgt_job_new(0, 2, sizeof *p + offsets, &memory);
+  lgt_job_size size = {.instances = 2, .bytes = sizeof *p + offsets};
+  lgt_job *job = lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
   job->post = memory;
   *job->post = *p;

@@ -1,0 +1,374 @@
+/* point.c - from a bound group to its tasks.  See point.h and bind.h.
+ *
+ * A task's steps are the group's loops, as kernels over a nest with base addresses, and its calls of C.
+ * Tasks that are small and wait for nothing run at once, here, and never enter the list of those in flight.
+ */
+#include "point.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fold.h"
+
+enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
+
+/* What a step's `data` points to. */
+typedef struct loop_work {
+  lgt_nest nest;
+  lgt_kernel *kernel;
+  bool stream;
+  int64_t bytes; /* that all its chunks read and write */
+} loop_work;
+
+typedef struct call_work {
+  const lgt_kind *kind;
+  lgt_tile *tile; /* one for each argument */
+  const lgt_scalar *param;
+  const char *where; /* source line, or NULL */
+} call_work;
+
+typedef union work {
+  loop_work loop;
+  call_work call;
+} work;
+
+/* The memory of a job that is being built: what is not used yet. */
+typedef struct job_memory {
+  lgt_job *job;
+  work *work;
+  lgt_base *base;
+  lgt_scalar *param;
+  lgt_tile *tile;
+} job_memory;
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+/* ---- steps ------------------------------------------------------------------------------------------ */
+
+static lgt_status loop_begin(lgt_step *step) { return lgt_nest_begin(&((loop_work *)step->data)->nest); }
+static void loop_end(lgt_step *step) { lgt_nest_end(&((loop_work *)step->data)->nest); }
+
+static lgt_status loop_run(lgt_step *step, int chunk) {
+  loop_work *w = step->data;
+  lgt_kernel_fn code = w->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
+  if (!code) code = lgt_kernel_code(w->kernel);
+  lgt_nest_run(&w->nest, code, chunk);
+  return LGT_OK;
+}
+
+/* The chunks' bytes add up to the loop's. */
+static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  int64_t bytes = ((loop_work *)step->data)->bytes, n = step->nchunk;
+  bytes = bytes / n + (chunk < bytes % n);
+  snprintf(text, room, ",\"bytes\":%lld", (long long)bytes);
+}
+
+static lgt_status call_run(lgt_step *step, int chunk) {
+  call_work *call = step->data;
+  int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
+  int64_t lo = rows * chunk / step->nchunk, hi = rows * (chunk + 1) / step->nchunk;
+  lgt_status status = call->kind->cpu(call->tile, call->kind->nargs, call->param, lo, hi);
+  if (!status) return LGT_OK;
+  lgt_err_within(status, "task '%s'", call->kind->name);
+  return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
+}
+
+/* ---- the profile ------------------------------------------------------------------------------------ */
+
+/* What the profile calls a group: its first operations, without their element types.  Made once, since many
+ * of its chunks will want it. */
+static const char *group_name(lgt_plan_group *group) {
+  enum { SHOWN = 5, ROOM = 200 };
+  if (group->name || !(group->name = lgt_mem_zalloc(ROOM))) return group->name;
+  int at = 0;
+  for (int i = 0; i < group->count && i < SHOWN && at < ROOM - 1; i++) {
+    const char *name = group->plan->call[group->first + i].kind->name;
+    at += snprintf(group->name + at, (size_t)(ROOM - at), "%s%.*s", i ? ", " : "", (int)strcspn(name, ":>"),
+                   name);
+  }
+  if (group->count > SHOWN && at < ROOM - 1)
+    snprintf(group->name + at, (size_t)(ROOM - at), " ... (%d)", group->count);
+  return group->name;
+}
+
+void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bound, const char *category) {
+  if (!binder->profile) return;
+  job->task.label = (lgt_label){.category = category,
+                                .name = group_name(bound->group),
+                                .line = bound->where,
+                                .last = bound->last,
+                                .operations = bound->group->count,
+                                .verb = *category == 'f' ? "fold " : NULL};
+}
+
+/* ---- nests and addresses ---------------------------------------------------------------------------- */
+
+/* The nest of one loop for one colour when instances are tiles. */
+static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop, int colour,
+                            lgt_instance **inst, lgt_nest_shape *shape, lgt_base *base) {
+  const lgt_loop *code = loop->kernel->loop;
+  lgt_rect tile = lgt_bind_tile(bound->group, loop, colour);
+  *shape = (lgt_nest_shape){.ndim = loop->ndim};
+  shape->stride = lgt_mem_zalloc(((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape->stride);
+  if (!shape->stride) return no_memory();
+  for (int d = 0; d < loop->ndim; d++) shape->extent[d] = tile.hi[loop->dim[d]] - tile.lo[loop->dim[d]];
+  for (int a = 0; a < code->naccess; a++) {
+    const lgt_plan_access *access = &loop->access[a];
+    int64_t space_stride[LGT_MAX_DIM] = {0}, *stride = &shape->stride[a * LGT_MAX_DIM];
+    if (code->access[a].mode == LGT_ACCESS_INDEX) {
+      base[a].index = 0;
+      for (int d = 0; d < loop->space_ndim; d++) base[a].index += access->stride[d] * tile.lo[d];
+      for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]];
+      continue;
+    }
+    lgt_tile t;
+    lgt_alignment align = lgt_bind_align(bound->group, access);
+    lgt_point_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
+                   space_stride);
+    base[a].address = (char *)t.data + access->byte;
+    for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
+  }
+  lgt_nest_shape_finish(code, shape, lgt_exec_cpus(binder->exec));
+  return LGT_OK;
+}
+
+void lgt_point_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile,
+                    const lgt_instance *inst, lgt_tile *out, int64_t *space_stride) {
+  lgt_rect view = lgt_space_view_rect(layout, align, tile);
+  *out = (lgt_tile){.ndim = layout->ndim, .dtype = layout->dtype};
+  for (int d = 0; d < layout->ndim; d++) {
+    out->extent[d] = view.hi[d] - view.lo[d];
+    out->origin[d] = view.lo[d];
+  }
+  if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
+    int64_t at = layout->offset, row;
+    int first = lgt_layout_row(layout, &row);
+    if (layout->root_ndim) at -= inst->rect.lo[first] * row;
+    for (int d = 0; d < layout->ndim; d++) {
+      out->stride[d] = layout->stride[d] * inst->elem;
+      at += layout->stride[d] * view.lo[d];
+    }
+    out->data = inst->data + at * inst->elem;
+  } else {
+    int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
+    lgt_layout_walk(layout, begin, step);
+    for (int d = 0; d < layout->ndim; d++) {
+      if (!step[d]) continue;
+      out->stride[d] = step[d] * inst->stride[layout->dim[d]];
+      begin[layout->dim[d]] += step[d] * view.lo[d];
+    }
+    out->data = lgt_instance_at(inst, begin);
+  }
+  for (int d = 0; d < layout->ndim && space_stride; d++)
+    if (align->to[d] >= 0 && layout->shape[d] != 1) space_stride[align->to[d]] = out->stride[d];
+}
+
+/* Does every address of the nest lie within its slot?  Bad bookkeeping is a bug of lgt. */
+static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_instance **inst) {
+  for (int a = 0; a < nest->loop->naccess; a++) {
+    if (loop->access[a].slot == LGT_NONE || nest->shape->size == 0) continue;
+    const lgt_instance *i = inst[loop->access[a].slot];
+    const char *lo = nest->base[a].address, *hi = lo + lgt_dtype_size(nest->loop->access[a].dtype);
+    for (int d = 0; d < nest->shape->ndim; d++) {
+      int64_t reach = (nest->shape->extent[d] - 1) * nest->shape->stride[a * LGT_MAX_DIM + d];
+      if (reach < 0) lo += reach;
+      else hi += reach;
+    }
+    int64_t bytes = i->elem * lgt_rect_size(&i->rect);
+    lgt_assert(lo >= i->data && hi <= i->data + bytes);
+  }
+}
+
+static void collect_params(const lgt_bound *bound, const lgt_plan_loop *loop, lgt_scalar *out) {
+  for (int p = 0; p < loop->kernel->loop->nparam; p++)
+    out[p] =
+        bound->param[(loop->param_call[p] - bound->group->first) * LGT_MAX_PARAMS + loop->param_index[p]];
+}
+
+/* ---- one colour ------------------------------------------------------------------------------------- */
+
+/* The job of one colour, with room for all its steps. */
+static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here, job_memory *out) {
+  size_t params = (size_t)(group->nparam > LGT_MAX_PARAMS ? group->nparam : LGT_MAX_PARAMS), tiles = 0;
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].cpu) tiles += (size_t)group->loop[l].cpu->nargs;
+  size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess;
+  void *memory;
+  out->job = lgt_job_new(binder,
+                         (lgt_job_size){.steps = group->nloop,
+                                        .shapes = binder->map->domains > 1 ? group->nloop : 0,
+                                        .instances = group->nslot,
+                                        .bytes = params * sizeof *out->param + n * sizeof *out->work +
+                                                 accesses * sizeof *out->base + tiles * sizeof *out->tile},
+                         here, &memory);
+  if (!out->job) return false;
+  out->param = memory;
+  out->work = (work *)(out->param + params);
+  out->base = (lgt_base *)(out->work + n);
+  out->tile = (lgt_tile *)(out->base + accesses);
+  return true;
+}
+
+static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
+                           job_memory *m, work *w, lgt_base *base, lgt_scalar *param) {
+  const lgt_plan_loop *loop = &bound->group->loop[l];
+  const lgt_loop *code = loop->kernel->loop;
+  const lgt_nest_shape *shape = &loop->shape;
+  if (binder->map->domains > 1) {
+    lgt_status status = tile_nest(binder, bound, loop, colour, inst, &m->job->shape[m->job->nshape], base);
+    if (status) return status;
+    shape = &m->job->shape[m->job->nshape++];
+  } else {
+    for (int a = 0; a < code->naccess; a++) {
+      base[a] = loop->base[a];
+      if (loop->access[a].slot != LGT_NONE)
+        base[a].address = inst[loop->access[a].slot]->data + loop->base[a].index;
+    }
+  }
+  collect_params(bound, loop, param);
+  w->loop.nest = (lgt_nest){code, shape, base, param, NULL};
+  w->loop.kernel = loop->kernel;
+  w->loop.stream = loop->stream;
+  if (binder->check) check_nest(&w->loop.nest, loop, inst);
+  m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
+                                                       loop_run,      shape->partial ? loop_end : NULL,
+                                                       loop_describe, w};
+  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
+  w->loop.bytes = bytes;
+  m->job->task.cost += bytes;
+  binder->moved += bytes;
+  return LGT_OK;
+}
+
+static void add_call(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
+                     job_memory *m, work *w) {
+  const lgt_plan_loop *loop = &bound->group->loop[l];
+  lgt_rect tile = lgt_bind_tile(bound->group, loop, colour);
+  w->call.kind = loop->cpu;
+  w->call.param = m->param;
+  w->call.where = bound->where;
+  w->call.tile = m->tile;
+  m->tile += loop->cpu->nargs;
+  memcpy(m->param, bound->param + (loop->call - bound->group->first) * LGT_MAX_PARAMS,
+         LGT_MAX_PARAMS * sizeof *m->param);
+  for (int a = 0; a < loop->cpu->nargs; a++) {
+    lgt_alignment align = lgt_bind_align(bound->group, &loop->access[a]);
+    lgt_point_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile,
+                   inst[loop->access[a].slot], &w->call.tile[a], NULL);
+  }
+  int64_t rows = w->call.tile[0].ndim ? w->call.tile[0].extent[0] : 1;
+  m->job->task.cost = 1 << 30; /* unknown: never in line */
+  /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
+  int64_t chunks = rows / CPU_ROWS;
+  chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
+  lgt_job_step(m->job, (int)chunks, call_run, &w->call);
+}
+
+/* The instances of one colour's job, read ones first, each once. */
+static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
+  uint32_t stamp = ++binder->stamp;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int s = 0; s < group->nslot; s++) {
+      bool write = group->slot[s].written || !group->slot[s].initial;
+      if (!inst[s] || write != (pass == 1)) continue;
+      if (inst[s]->stamp == stamp) continue;
+      inst[s]->stamp = stamp;
+      job->touched[job->ntouched++] = inst[s];
+    }
+    if (pass == 0) job->nread = job->ntouched;
+  }
+}
+
+static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer && !(write && inst->nreader); }
+
+/* May this job run at once, on this thread? */
+static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst) {
+  int64_t cost = 0;
+  if (binder->map->domains > 1 || group->nloop == 0) return false;
+  for (int l = 0; l < group->nloop; l++) {
+    if (group->loop[l].cpu) return false;
+    cost += group->loop[l].bytes;
+  }
+  if (cost >= LGT_INLINE_COST) return false;
+  for (int s = 0; s < group->nslot; s++)
+    if (inst[s] && !quiet(inst[s], group->slot[s].written || !group->slot[s].initial)) return false;
+  return true;
+}
+
+static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
+  const lgt_plan_group *group = bound->group;
+  bool here = runs_here(binder, group, inst);
+  job_memory m;
+  if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
+  lgt_status status = LGT_OK;
+  lgt_base *base = m.base;
+  lgt_scalar *param = m.param;
+  for (int l = 0; l < group->nloop && !status; l++) {
+    const lgt_plan_loop *loop = &group->loop[l];
+    if (loop->cpu) {
+      add_call(binder, bound, l, colour, inst, &m, &m.work[l]);
+      continue;
+    }
+    status = add_loop(binder, bound, l, colour, inst, &m, &m.work[l], base, param);
+    base += loop->kernel->loop->naccess;
+    param += loop->kernel->loop->nparam;
+  }
+  if (status) {
+    lgt_job_free(m.job);
+    return status;
+  }
+  if (!here) list_touched(binder, group, inst, m.job);
+  binder->tasks++;
+  binder->passes += group->nloop;
+  lgt_point_label(binder, m.job, bound, "kernel");
+  return lgt_job_submit(binder, m.job);
+}
+
+/* ---- all colours ------------------------------------------------------------------------------------ */
+
+/* This rank's colours, with the domains that work on them. */
+static lgt_point *list_points(lgt_binder *binder, const lgt_partition *launch, int *count) {
+  int n = 0;
+  for (int d = 0; d < binder->map->local; d++)
+    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) n++;
+  lgt_point *out = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out);
+  *count = 0;
+  for (int d = 0; out && d < binder->map->local; d++)
+    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) {
+      lgt_rect tile = lgt_partition_rect(launch, c);
+      if (!lgt_rect_empty(&tile)) out[(*count)++] = (lgt_point){c, d};
+    }
+  return out;
+}
+
+static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, int npoint,
+                              lgt_instance **private) {
+  int n = bound->group->nslot;
+  lgt_status status = LGT_OK;
+  lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *inst);
+  if (!inst) return no_memory();
+  for (int i = 0; i < npoint && !status; i++) {
+    status = lgt_fold_private(binder, bound, &point[i], private + i * n);
+    for (int s = 0; s < n; s++)
+      inst[s] = bound->fold[s] ? private[i * n + s] : bound->inst[point[i].domain * n + s];
+    if (!status) status = point_task(binder, bound, point[i].colour, inst);
+  }
+  return status;
+}
+
+lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
+  const lgt_plan_group *group = bound->group;
+  int n = group->nslot, npoint, nfold;
+  if (group->launch->kind == LGT_PARTITION_NONE) return point_task(binder, bound, 0, bound->inst);
+  lgt_point *point = list_points(binder, group->launch, &npoint);
+  lgt_fold *fold = lgt_fold_list(binder, group, bound->fold, &nfold);
+  lgt_instance **private =
+      point ? lgt_arena_alloc(&binder->arena, ((size_t)npoint * (size_t)n + 1) * sizeof *private) : NULL;
+  if (!fold || !private) return no_memory();
+  memset(private, 0, ((size_t)npoint * (size_t)n + 1) * sizeof *private);
+  lgt_fold_begin(binder, group, fold, nfold);
+  lgt_status status = point_tasks(binder, bound, point, npoint, private);
+  status = lgt_fold_end(binder, bound, fold, nfold, point, npoint, private, status);
+  for (int i = 0; i < npoint * n; i++) lgt_instance_release(binder->map, private[i]);
+  return status;
+}
