@@ -24,11 +24,12 @@ static lgt_net *net_of(lgt_peers *peers) { return (lgt_net *)((char *)peers - of
 
 static uint64_t outer_tag(uint64_t tag) { return tag & (((uint64_t)1 << LGT_TAG_BITS) - 1); }
 
-static lgt_transfer *take(lgt_net *net) {
+/* Of one peer (alone), or of all ranks. */
+static lgt_transfer *take(lgt_net *net, bool alone) {
   lgt_transfer *t = net->spare;
   if (t) net->spare = t->next;
   else if (!(t = lgt_mem_alloc(sizeof *t))) lgt_err(LGT_NO_MEMORY, "out of memory for a message");
-  if (t) t->request.done = false;
+  if (t) t->request.done = false, t->alone = alone;
   return t;
 }
 
@@ -49,17 +50,15 @@ static lgt_transfer *posted(lgt_net *net, lgt_transfer *t, lgt_status status) {
 
 static lgt_transfer *peers_send(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net);
+  lgt_transfer *t = take(net, true);
   if (!t) return NULL;
-  t->alone = true;
   return posted(net, t, lgt_transport_send(net->transport, peer, outer_tag(tag), data, bytes, &t->request));
 }
 
 static lgt_transfer *peers_recv(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net);
+  lgt_transfer *t = take(net, true);
   if (!t) return NULL;
-  t->alone = true;
   lgt_status status = lgt_transport_recv(net->transport, peer, outer_tag(tag), data, bytes, &t->request);
   return posted(net, t, t->request.done ? LGT_OK : status); /* `done` judges what has come already */
 }
@@ -67,9 +66,8 @@ static lgt_transfer *peers_recv(lgt_peers *peers, int peer, uint64_t tag, void *
 static lgt_transfer *peers_broadcast(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes,
                                      bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net);
+  lgt_transfer *t = take(net, false);
   if (!t) return NULL;
-  t->alone = false;
   return posted(net, t,
                 lgt_broadcast_begin(net->transport, outer_tag(tag), root, data, bytes, good, &t->collective));
 }
@@ -77,9 +75,8 @@ static lgt_transfer *peers_broadcast(lgt_peers *peers, uint64_t tag, int root, v
 static lgt_transfer *peers_allreduce(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data,
                                      int64_t *at, int64_t n, bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net);
+  lgt_transfer *t = take(net, false);
   if (!t) return NULL;
-  t->alone = false;
   return posted(
       net, t,
       lgt_allreduce_begin(net->transport, outer_tag(tag), redop, dtype, data, at, n, good, &t->collective));
@@ -88,9 +85,8 @@ static lgt_transfer *peers_allreduce(lgt_peers *peers, uint64_t tag, int redop, 
 static lgt_transfer *peers_allgather(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset,
                                      bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net);
+  lgt_transfer *t = take(net, false);
   if (!t) return NULL;
-  t->alone = false;
   return posted(net, t,
                 lgt_allgather_begin(net->transport, outer_tag(tag), data, offset, good, &t->collective));
 }
