@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "point.h"
 #include "runtime.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
