@@ -1,6 +1,7 @@
 /* exchange.c - the elements that move for a group.  See exchange.h. */
 #include "exchange.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "weave.h"
@@ -326,6 +327,26 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
   return -1;
 }
 
+/* What each domain works on, for tests that work out what has to move by themselves. */
+static void log_calls(const lgt_binder *binder, const lgt_plan_group *group) {
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    char text[2048] = " everywhere";
+    int used = 0;
+    for (int c = 0; group->launch->ncolour > 1 || group->launch->kind == LGT_PARTITION_TILING; c++) {
+      if (c == group->launch->ncolour || used > (int)sizeof text - 160) break;
+      lgt_rect tile = lgt_partition_rect(group->launch, c);
+      used += snprintf(text + used, sizeof text - (size_t)used, " %d",
+                       lgt_partition_domain(group->launch, binder->map->domains, c));
+      for (int d = 0; d < tile.ndim; d++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? "," : "@",
+                         (long long)tile.lo[d], (long long)tile.hi[d]);
+    }
+    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s:%s", (unsigned long long)binder->exchanges,
+                  call->kind->name, text);
+  }
+}
+
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};
@@ -336,6 +357,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
   if (!x->store) return no_memory();
   for (int i = 0; i < x->nstore; i++) x->store[i] = lgt_store_at(binder->stores, root[group->touched[i]]);
   status = make_room(x);
+  if (lgt_log_on(MAP, 3)) log_calls(binder, group);
   bool good = true;
   for (int i = 0; i < x->nstore && good && !status; i++)
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);

@@ -60,14 +60,24 @@ lgt_status lgt_log_set(const char *spec) {
 }
 
 void lgt_log_print(lgt_log_topic topic, const char *format, ...) {
+  char line[4096];
+  int room = (int)sizeof line, used = snprintf(line, sizeof line, "lgt %s: ", topic_names[topic]);
   va_list args;
   va_start(args, format);
+  int more = vsnprintf(line + used, (size_t)(room - used), format, args);
+  va_end(args);
+  if (more >= 0 && used + more < room) { /* at once: other ranks write to this terminal or file, too */
+    line[used + more] = '\n';
+    fwrite(line, 1, (size_t)(used + more + 1), stderr);
+    return;
+  }
   flockfile(stderr);
-  fprintf(stderr, "lgt %s: ", topic_names[topic]);
+  fputs("lgt ", stderr), fputs(topic_names[topic], stderr), fputs(": ", stderr);
+  va_start(args, format);
   vfprintf(stderr, format, args);
+  va_end(args);
   putc('\n', stderr);
   funlockfile(stderr);
-  va_end(args);
 }
 
 double lgt_time(void) {

@@ -3,52 +3,12 @@
 
 Each script prints, on every rank, what one turn of it has sent; who must send what is counted here, point by point.
 """
-import atexit
-import os
 import re
-import shutil
-import tempfile
 
 import numpy as np
 
-from common import LGT, case, finish, run
-
-folder = tempfile.mkdtemp(prefix="lgt-bytes-")
-atexit.register(shutil.rmtree, folder, ignore_errors=True)
-
-PRELUDE = """
-local np, lgt = require "array", require "lgt"
-local function sent(label, turns, f)
-  lgt.flush()
-  local before = lgt.stats()
-  for turn = 1, turns do f(turn) end
-  lgt.flush()
-  local after = lgt.stats()
-  print(label, (after.bytes_sent - before.bytes_sent) / turns, (after.messages_sent - before.messages_sent) / turns)
-end
-"""
-
-
-def launch(text, ranks, domains=1, argument="", limit=60, env=None):
-    path = os.path.join(folder, "script.lua")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(PRELUDE + text)
-    return run([LGT, "-n", str(ranks), "--domains", str(domains), "--cpus=1", "--min-tile=1", "--all-output", path, argument],
-               limit, env)
-
-
-def measured(*script, **more):
-    """{label: [(bytes, messages) of each rank]}; a text where it went wrong."""
-    outcome = launch(*script, **more)
-    ranks = script[1]
-    if outcome.status or outcome.err:
-        return str(outcome)
-    found = {}
-    for line in outcome.out.splitlines():
-        words = line.split()
-        rank = int(words[0].strip("[]"))
-        found.setdefault(words[1], [None] * ranks)[rank] = tuple(float(word) for word in words[2:])
-    return found
+from common import case, finish
+from script import launch, measured
 
 
 def owners(shape, grid):

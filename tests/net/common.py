@@ -15,6 +15,8 @@ parser.add_argument("--ranks", default="build/net_ranks", help="the program test
 parser.add_argument("--lgt", default="build/lgt", help="the program lgt")
 parser.add_argument("-k", default="", help="only cases whose name contains this")
 parser.add_argument("--repeat", type=int, default=1, help="run each case so often")
+parser.add_argument("--count", type=int, default=6, help="random programs under each setting")
+parser.add_argument("--first", type=int, default=1, help="the first one's seed")
 arguments = parser.parse_args()
 RANKS, LGT = os.path.abspath(arguments.ranks), os.path.abspath(arguments.lgt)
 
