@@ -71,12 +71,12 @@ local function prepare(a, b, most)
   return a, b, sparse.values_in(a, work), sparse.values_in(b, work), dtype, work
 end
 
--- A matrix of which row i has count[i] entries from first[i] on, close together.
-local function tighten(m, n, first, count, crd, vals, dtype, sorted)
+-- A matrix of which row i has count[i] entries from lo[i] on: moved together, if they are not.
+local function tighten(m, n, lo, count, crd, vals, dtype, sorted)
   local index = core.dtype_of(crd)
   local pos, nnz = sparse.positions(count, index)
   if nnz < core.size_of(crd) then
-    local loose_crd, loose_vals, lo = crd, vals, sparse.part(first, 0, m)
+    local loose_crd, loose_vals = crd, vals
     crd, vals = vector(index, nnz), vector(core.dtype_of(vals), nnz)
     sparse.launch_whole("csr_take", "rwwrrrr", { sparse.part(pos, 0, m), crd, vals, lo,
       np.astype(lo + count, dtypes.name[index]), loose_crd, loose_vals })
@@ -89,12 +89,13 @@ local function join_rows(operation, a, b)
   local va, vb, dtype, work
   a, b = sparse.canonical(a), sparse.canonical(b)
   a, b, va, vb, dtype, work = prepare(a, b, a.nnz + b.nnz)
-  local first, room = a.pos, a.nnz
+  local first, room = a.pos, a.nnz -- counting would take longer than moving
   if operation ~= MULTIPLY then first, room = a.pos + b.pos, a.nnz + b.nnz end
-  local count, crd, vals = vector(dtypes.INT64, a.m), vector(core.dtype_of(first), room), vector(work, room)
+  local lo, count = sparse.part(first, 0, a.m), vector(dtypes.INT64, a.m)
+  local crd, vals = vector(core.dtype_of(first), room), vector(work, room)
   sparse.launch_whole("csr_join", "rwwwrrrrrrrr",
-    { sparse.part(first, 0, a.m), count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
-  return tighten(a.m, a.n, first, count, crd, vals, dtype, true)
+    { lo, count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  return tighten(a.m, a.n, lo, count, crd, vals, dtype, true)
 end
 
 local function join(operation, a, b, who)
@@ -268,23 +269,24 @@ end
 
 -- ---- sparse times sparse ----------------------------------------------------------------------------------
 
-local ROOMY = 4 -- times as many entries as the factors have: with so few terms these are not looked at twice
+local ROOMY = 4 -- times as many entries as the factors have: so few terms are moved together, not counted
 
 local function product_of_rows(a, b)
   local va, vb, dtype, work
   a, b, va, vb, dtype, work = prepare(a, b, 0)
-  local rows = { vector(dtypes.INT64, a.m), a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
+  local count = vector(dtypes.INT64, a.m)
+  local rows = { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
   sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows)
-  if a.m > 0 and tonumber(core.read_item(np.sum(rows[1]))) > ROOMY * (a.nnz + b.nnz) then
+  if a.m > 0 and tonumber(core.read_item(np.sum(count))) > ROOMY * (a.nnz + b.nnz) then
     sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n })
   end
-  local first, room = sparse.positions(rows[1], core.dtype_of(a.pos))
+  local first, room = sparse.positions(count, core.dtype_of(a.pos))
   local index = core.dtype_of(first)
   a, b = with_index_type(a, index), with_index_type(b, index)
-  local count, crd, vals = vector(dtypes.INT64, a.m), vector(index, room), vector(work, room)
-  sparse.launch_whole("csr_multiply", "rwwwrrrrrrrr",
-    { sparse.part(first, 0, a.m), count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
-  return tighten(a.m, b.n, first, count, crd, vals, dtype, false)
+  local lo, crd, vals = sparse.part(first, 0, a.m), vector(index, room), vector(work, room)
+  sparse.launch_whole("csr_multiply", "mwwwrrrrrrrr",
+    { lo, count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+  return tighten(a.m, b.n, lo, count, crd, vals, dtype, false)
 end
 
 -- The product of two sparse matrices.  Its rows are not sorted until that matters; terms that cancel stay as zeros, so

@@ -2,23 +2,26 @@
  *
  *   csr_join   r lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B
  *              entry by entry, A op B; what comes out as zero is left out
- *   csr_multiply_terms  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B      terms of each row of A B
- *   csr_multiply_count  the same                                                  different columns among them
- *   csr_multiply  r lo'  w count  w crd' vals'  r A  r B       the product A B
+ *   csr_multiply_terms  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B    terms of each row of A B
+ *   csr_multiply_count  the same                                                entries of each row
+ *   csr_multiply  m lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the product
+ *              A B; rows that a worker does one after the other are stored without gaps, and lo' is where they came to lie
  *
- * Row i of a result has room from lo'[i] on, and count[i] says how much of it was needed.
+ * Row i of a result has room from lo'[i] on; for as many entries as A and B have there (A, if the operation is
+ * MULTIPLY), of which a join needs count[i].
  *
- * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted and
- * without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
+ * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted
+ * and without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
  *
- * A row of a product is collected in a hash table by columns, whose size is bounded by the number of terms; its terms
- * are added in the order of A's entries, so that the table's size does not matter.
+ * Products are Gustavson's (ACM Trans. Math. Softw. 4, 1978): a row of A B is the sum of rows of B.  It is collected in a
+ * hash table by columns; terms are added in the order of A's entries, so that the table's size does not matter.
  */
 #include "sparse.h"
 
 #include <complex.h>
 #undef I /* that of complex.h */
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
 
 #define I       int32_t

@@ -6,58 +6,108 @@
 
 /* ---- entry by entry ------------------------------------------------------------------------------------ */
 
-static inline V NAME(combine)(int op, V a, V b) {
+ALWAYS_INLINE V NAME(combine)(int op, V a, V b) {
   switch (op) {
-    case ADD: return a + b;
-    case SUBTRACT: return a - b;
-    case MULTIPLY: return a * b;
+    case ADD:
+      return a + b;
+    case SUBTRACT:
+      return a - b;
+    case MULTIPLY:
+      return a * b;
 #ifndef UNORDERED
-    case MAXIMUM: return a >= b ? a : a < b ? b : a + b; /* NaN wins */
-    case MINIMUM: return a <= b ? a : a > b ? b : a + b;
+    case MAXIMUM:
+      return a >= b ? a : a < b ? b : a + b; /* NaN wins */
+    case MINIMUM:
+      return a <= b ? a : a > b ? b : a + b;
 #endif
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
-/* Row i of A and of B, whose tiles are at a and b: how many entries it has. */
-static inline int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *b, int64_t i, I *crd, V *vals) {
+/* Row i of A and of B, whose tiles are at a and b: how many entries it has.  Which of two columns comes first cannot be
+ * foreseen, so nothing branches on it, and the columns to look at next are loaded before it is known. */
+ALWAYS_INLINE int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *b, int64_t i, I *crd,
+                                     V *vals) {
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
   int64_t j = LGT_AT(const I, &a[0], i), k = LGT_AT(const I, &b[0], i), n = 0;
   int64_t jend = LGT_AT(const I, &a[1], i), kend = LGT_AT(const I, &b[1], i);
-  while (j < jend || k < kend) {
-    bool has_a = k >= kend || (j < jend && ca[j] <= cb[k]), has_b = j >= jend || (k < kend && cb[k] <= ca[j]);
-    I column = has_a ? ca[j] : cb[k];
-    V v = NAME(combine)(op, has_a ? va[j] : 0, has_b ? vb[k] : 0);
-    j += has_a;
-    k += has_b;
-    if ((op == MULTIPLY && !(has_a && has_b)) || v == 0) continue;
-    crd[n] = column;
-    vals[n++] = v;
+#define STEP(p, q)                                                 \
+  bool has_a = p <= q, has_b = q <= p;                             \
+  if (op != MULTIPLY || (has_a && has_b)) {                        \
+    V v = NAME(combine)(op, has_a ? va[j] : 0, has_b ? vb[k] : 0); \
+    crd[n] = has_a ? p : q;                                        \
+    vals[n] = v;                                                   \
+    n += v != 0;                                                   \
+  }                                                                \
+  j += has_a;                                                      \
+  k += has_b
+  if (j < jend && k < kend) {
+    I p = ca[j], q = cb[k];
+    while (j + 1 < jend && k + 1 < kend) {
+      I after_p = ca[j + 1], after_q = cb[k + 1];
+      STEP(p, q);
+      p = has_a ? after_p : p;
+      q = has_b ? after_q : q;
+    }
+  }
+  while (j < jend && k < kend) {
+    I p = ca[j], q = cb[k];
+    STEP(p, q);
+  }
+#undef STEP
+  if (op == MULTIPLY) return n;
+  for (; j < jend; j++) {
+    crd[n] = ca[j];
+    vals[n] = NAME(combine)(op, va[j], 0);
+    n += vals[n] != 0;
+  }
+  for (; k < kend; k++) {
+    crd[n] = cb[k];
+    vals[n] = NAME(combine)(op, 0, vb[k]);
+    n += vals[n] != 0;
   }
   return n;
 }
 
-static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  int op = (int)params[0].f;
-  (void)nargs;
+ALWAYS_INLINE void NAME(join_rows)(int op, const lgt_tile *t, int64_t lo, int64_t hi) {
   for (int64_t i = lo; i < hi; i++) {
     int64_t to = LGT_AT(const I, &t[0], i);
-    LGT_AT(int64_t, &t[1], i) =
-        NAME(join_row)(op, &t[4], &t[8], i, (I *)t[2].data + to, (V *)t[3].data + to);
+    LGT_AT(int64_t, &t[1], i) = NAME(join_row)(op, &t[4], &t[8], i, (I *)t[2].data + to, (V *)t[3].data + to);
+  }
+}
+
+static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  (void)nargs;
+  switch ((int)params[0].f) { /* a loop for each */
+    case ADD:
+      NAME(join_rows)(ADD, t, lo, hi);
+      break;
+    case SUBTRACT:
+      NAME(join_rows)(SUBTRACT, t, lo, hi);
+      break;
+    case MULTIPLY:
+      NAME(join_rows)(MULTIPLY, t, lo, hi);
+      break;
+    case MAXIMUM:
+      NAME(join_rows)(MAXIMUM, t, lo, hi);
+      break;
+    default:
+      NAME(join_rows)(MINIMUM, t, lo, hi);
+      break;
   }
   return LGT_OK;
 }
 
 /* ---- products -------------------------------------------------------------------------------------------- */
 
-/* A row being collected: `key` is a table of columns, -1 where it is free; `entry` which of the row's entries has the
- * column; `found` are the places taken. */
+/* A row being collected.  `at` is a table of its entries by columns.  Entries are numbered on from row to row, so what
+ * is less than the row's first number is of an earlier row, and the table need not be cleared. */
 typedef struct NAME(table) {
-  char *memory; /* owned */
-  int64_t *found;
-  I *key, *entry;
+  I *at; /* owned */
   uint64_t mask;
+  int bits;
 } NAME(table);
 
 static int64_t NAME(terms)(const lgt_tile *a, const lgt_tile *b, int64_t i) {
@@ -68,36 +118,34 @@ static int64_t NAME(terms)(const lgt_tile *a, const lgt_tile *b, int64_t i) {
   return sum;
 }
 
-/* A table for the longest of the rows [lo, hi). */
-static lgt_status NAME(table_new)(NAME(table) *table, const lgt_tile *a, const lgt_tile *b, int64_t columns,
-                                  int64_t lo, int64_t hi) {
-  int64_t longest = 0;
-  for (int64_t i = lo; i < hi; i++) {
-    int64_t n = NAME(terms)(a, b, i);
-    if (n > longest) longest = n;
-  }
-  if (longest > columns) longest = columns;
-  uint64_t size = 16;
-  while (size < 2 * (uint64_t)longest) size *= 2;
-  table->memory = lgt_mem_alloc(size / 2 * sizeof(int64_t) + 2 * size * sizeof(I));
-  if (!table->memory)
-    return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld terms", (long long)longest);
-  table->found = (int64_t *)table->memory;
-  table->key = (I *)(table->found + size / 2);
-  table->entry = table->key + size;
+static void NAME(table_clear)(NAME(table) * table) {
+  memset(table->at, 0xff, (table->mask + 1) * sizeof *table->at);
+}
+
+/* For rows of up to `longest` entries: sparsely filled while that is small. */
+static lgt_status NAME(table_new)(NAME(table) * table, int64_t longest) {
+  uint64_t size = 1024, enough = (uint64_t)longest;
+  while (size < 2 * enough || (size < 8 * enough && size < 8192)) size *= 2;
+  table->at = lgt_mem_alloc(size * sizeof *table->at);
+  if (!table->at)
+    return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld entries", (long long)longest);
   table->mask = size - 1;
-  for (uint64_t i = 0; i < size; i++) table->key[i] = -1;
+  table->bits = __builtin_ctzll(size);
+  NAME(table_clear)(table);
   return LGT_OK;
 }
 
-static inline uint64_t NAME(place)(const NAME(table) *table, I column) {
-  uint64_t at = ((uint64_t)column * 0x9e3779b97f4a7c15u >> 32) & table->mask;
-  while (table->key[at] != column && table->key[at] != -1) at = (at + 1) & table->mask;
+/* Where a column is or belongs; `crd` are those of the row, whose entries are numbered from `first` on.  Columns that lie
+ * side by side do so in the table, too; those a power of two apart do not meet. */
+ALWAYS_INLINE I *NAME(place)(const NAME(table) * table, const I *crd, I first, I column) {
+  uint64_t c = (uint64_t)column, slot = c + (c >> table->bits) * 0x9e3779b97f4a7c15u;
+  I *at;
+  while (at = &table->at[slot & table->mask], *at >= first && crd[*at - first] != column) slot++;
   return at;
 }
 
-static inline lgt_status NAME(multiply_terms)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                              int64_t hi) {
+static inline lgt_status NAME(multiply_terms)(const lgt_tile *t, int nargs, const lgt_scalar *params,
+                                              int64_t lo, int64_t hi) {
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) LGT_AT(int64_t, &t[0], i) = NAME(terms)(&t[1], &t[4], i);
   return LGT_OK;
@@ -107,55 +155,81 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
                                               int64_t lo, int64_t hi) {
   const lgt_tile *a = &t[1], *b = &t[4];
   const I *ca = a[2].data, *cb = b[2].data;
-  NAME(table) table = {0};
+  const int64_t most = sizeof(I) == 4 ? INT32_MAX : INT64_MAX;
+  int64_t longest = 0, columns = (int64_t)params[0].f;
   (void)nargs;
-  lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
-  if (status) return status;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t count = 0;
+    int64_t n = NAME(terms)(a, b, i);
+    if (n > longest) longest = n;
+  }
+  if (longest > columns) longest = columns;
+  NAME(table) table = {0};
+  I *crd = lgt_mem_alloc((size_t)longest * sizeof *crd + 1);
+  lgt_status status =
+      crd ? NAME(table_new)(&table, longest) : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
+  if (status) goto out;
+  for (int64_t i = lo, first = 0; i < hi; i++) {
+    int64_t next = first;
     for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
-        uint64_t at = NAME(place)(&table, cb[l]);
-        if (table.key[at] == cb[l]) continue;
-        table.key[at] = cb[l];
-        table.found[count++] = (int64_t)at;
+        I *at = NAME(place)(&table, crd, (I)first, cb[l]);
+        if (*at >= first) continue;
+        crd[next - first] = cb[l];
+        *at = (I)next++;
       }
-    for (int64_t k = 0; k < count; k++) table.key[table.found[k]] = -1;
-    LGT_AT(int64_t, &t[0], i) = count;
+    LGT_AT(int64_t, &t[0], i) = next - first;
+    first = next;
+    if (first > most - longest) {
+      NAME(table_clear)(&table);
+      first = 0;
+    }
   }
-  lgt_mem_free(table.memory);
-  return LGT_OK;
+out:
+  lgt_mem_free(table.at);
+  lgt_mem_free(crd);
+  return status;
 }
 
-static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
   const lgt_tile *a = &t[4], *b = &t[8];
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
-  NAME(table) table = {0};
+  int64_t longest, columns = (int64_t)params[0].f;
   (void)nargs;
-  lgt_status status = NAME(table_new)(&table, a, b, (int64_t)params[0].f, lo, hi);
+  if (lo >= hi) return LGT_OK;
+  longest = NAME(terms)(a, b, hi - 1); /* element hi of argument 0 is another worker's */
+  for (int64_t i = lo; i + 1 < hi; i++) {
+    int64_t room = LGT_AT(const I, &t[0], i + 1) - LGT_AT(const I, &t[0], i);
+    if (room > longest) longest = room;
+  }
+  if (longest > columns) longest = columns;
+  NAME(table) table = {0};
+  lgt_status status = NAME(table_new)(&table, longest);
   if (status) return status;
+  I next = LGT_AT(const I, &t[0], lo);
   for (int64_t i = lo; i < hi; i++) {
-    I *crd = (I *)t[2].data + LGT_AT(const I, &t[0], i), count = 0;
-    V *vals = (V *)t[3].data + LGT_AT(const I, &t[0], i);
-    for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
+    I first = next, *crd = (I *)t[2].data + first;
+    V *vals = (V *)t[3].data + first;
+    for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++) {
+      V factor = va[k];
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
-        uint64_t at = NAME(place)(&table, cb[l]);
-        if (table.key[at] == cb[l]) {
-          vals[table.entry[at]] += va[k] * vb[l];
-          continue;
+        I *at = NAME(place)(&table, crd, first, cb[l]);
+        if (*at >= first) {
+          vals[*at - first] += factor * vb[l];
+        } else {
+          crd[next - first] = cb[l];
+          vals[next - first] = factor * vb[l];
+          *at = next++;
         }
-        table.key[at] = crd[count] = cb[l];
-        vals[count] = va[k] * vb[l];
-        table.found[count] = (int64_t)at;
-        table.entry[at] = count++;
       }
-    for (int64_t k = 0; k < count; k++) table.key[table.found[k]] = -1;
-    LGT_AT(int64_t, &t[1], i) = count;
+    }
+    LGT_AT(I, &t[0], i) = first;
+    LGT_AT(int64_t, &t[1], i) = next - first;
   }
-  lgt_mem_free(table.memory);
+  lgt_mem_free(table.at);
   return LGT_OK;
 }
 
