@@ -19,17 +19,46 @@ do
   function parts_of(nnz, n) return nnz < math.max(SMALL, 2 * n) and 1 or processors end
 end
 
+-- Do many entries go to places far apart, one after the other, so that each would be a line of memory of its own?  They
+-- do not where positions grow along the entries, as those of a matrix with a band do.  Waits, for large ones.
+local function is_scattered(keys, n)
+  local MANY, SAMPLES, CACHED = 2 ^ 21, 1024, 2 ^ 19 -- entries that are near one another
+  local nnz = core.size_of(keys)
+  if nnz < MANY or n < 2 ^ 14 then return false end
+  local sample = sparse.part(keys, 0, SAMPLES, math.floor(nnz / SAMPLES)):astype("float64") * (SAMPLES / n)
+  return core.read_item(np.mean(np.abs(sample - np.arange(SAMPLES)))) / SAMPLES * nnz > CACHED
+end
+
+-- The sums of entries before each key, for each of the parts; the positions of keys are their first ones.
+local function count_keys(keys, n, parts, shift)
+  local index = core.dtype_of(keys)
+  local part = np.zeros(64 * parts, { dtype = "bool" })
+  local sum, pos = core.lgt.new(core.lgt.dense(index, { parts, n })), vector(index, n + 1)
+  sparse.launch_whole("coo_count", "rwr", { part, sum, keys }, { shift })
+  sparse.launch_once("coo_offsets", "wm", { pos, np.ravel(sum) })
+  return part, sum, pos
+end
+
 -- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.
 local function rows_of_triplets(m, n, rows, cols, vals, state)
   local index, nnz = core.dtype_of(rows), core.size_of(vals)
-  local parts = parts_of(nnz, m)
-  local part = np.zeros(64 * parts, { dtype = "bool" })
-  local sum = core.lgt.new(core.lgt.dense(index, { parts, m }))
-  local pos, crd, entries = vector(index, m + 1), vector(index, nnz), vector(core.dtype_of(vals), nnz)
+  local crd, entries = vector(index, nnz), vector(core.dtype_of(vals), nnz)
   rows, cols, vals = sparse.dense(rows), sparse.dense(cols), sparse.dense(vals)
-  sparse.launch_whole("coo_count", "rwr", { part, sum, rows })
-  sparse.launch_once("coo_offsets", "wm", { pos, np.ravel(sum) })
-  sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals })
+  if not is_scattered(rows, m) then
+    local part, sum, pos = count_keys(rows, m, parts_of(nnz, m), 0)
+    sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals })
+    return sparse.csr(m, n, pos, crd, entries, state)
+  end
+  -- First into buckets that fit into a cache.
+  local BUCKET = 2 ^ 14
+  local shift = math.max(0, math.min(20, math.ceil(math.log(m * BUCKET / nnz) / math.log(2))))
+  local buckets = math.ceil(m / 2 ^ shift)
+  local part, sum, first = count_keys(rows, buckets, parts_of(nnz, buckets), shift)
+  local keys, others, data = vector(index, nnz), vector(index, nnz), vector(core.dtype_of(vals), nnz)
+  sparse.launch_whole("coo_split", "rmwwwrrr", { part, sum, keys, others, data, rows, cols, vals }, { shift })
+  local pos = vector(index, m + 1)
+  sparse.launch_whole("coo_fill", "rwwwrrrr", { sparse.part(first, 0, buckets), pos, crd, entries,
+    sparse.part(first, 1, buckets), keys, others, data }, { shift })
   return sparse.csr(m, n, pos, crd, entries, state)
 end
 

@@ -27,12 +27,13 @@ static inline lgt_status NAME(coo_count)(const lgt_tile *t, int nargs, const lgt
                                          int64_t hi) {
   int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[2].extent[0];
   const I *key = t[2].data;
-  (void)nargs, (void)params;
+  int shift = (int)params[0].f;
+  (void)nargs;
   for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
     I *sum = (I *)t[1].data + p * n;
     memset(sum, 0, (size_t)n * sizeof *sum);
     int64_t past = NAME(share)(count, p + 1, parts);
-    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) sum[key[k]]++;
+    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) sum[key[k] >> shift]++;
   }
   return LGT_OK;
 }
@@ -72,6 +73,59 @@ static lgt_status NAME(coo_place)(const lgt_tile *t, int nargs, const lgt_scalar
       vals[at] = data[k];
     }
   }
+  return LGT_OK;
+}
+
+static lgt_status NAME(coo_split)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[5].extent[0];
+  I *new_key = t[2].data, *new_other = t[3].data;
+  W *new_data = t[4].data;
+  const I *key = t[5].data, *other = t[6].data;
+  const W *data = t[7].data;
+  int shift = (int)params[0].f;
+  (void)nargs;
+  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
+    I *next = (I *)t[1].data + p * n;
+    int64_t past = NAME(share)(count, p + 1, parts);
+    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) {
+      I at = next[key[k] >> shift]++;
+      new_key[at] = key[k];
+      new_other[at] = other[k];
+      new_data[at] = data[k];
+    }
+  }
+  return LGT_OK;
+}
+
+static lgt_status NAME(coo_fill)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  I *pos = t[1].data, *crd = t[2].data;
+  W *vals = t[3].data;
+  const I *key = t[5].data, *other = t[6].data;
+  const W *data = t[7].data;
+  int64_t n = t[1].extent[0] - 1, width = (int64_t)1 << (int)params[0].f;
+  (void)nargs;
+  I *next = lgt_mem_alloc((size_t)width * sizeof *next);
+  if (!next) return lgt_err(LGT_NO_MEMORY, "out of memory to order triplets");
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t low = i * width, high = low + width < n ? low + width : n;
+    I first = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[4], i), at = first;
+    memset(next, 0, (size_t)width * sizeof *next);
+    for (I k = first; k < past; k++) next[key[k] - low]++;
+    for (int64_t j = low; j < high; j++) {
+      I here = next[j - low];
+      pos[j] = next[j - low] = at;
+      at = (I)(at + here);
+    }
+    if (high == n) pos[n] = at;
+    for (I k = first; k < past; k++) {
+      I to = next[key[k] - low]++;
+      crd[to] = other[k];
+      vals[to] = data[k];
+    }
+  }
+  lgt_mem_free(next);
   return LGT_OK;
 }
 
@@ -142,7 +196,8 @@ static inline lgt_status NAME(rows)(const lgt_tile *t, int nargs, const lgt_scal
   I *row = t[2].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++)
-    for (int64_t k = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[1], i); k < past; k++) row[k] = (I)i;
+    for (int64_t k = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[1], i); k < past; k++)
+      row[k] = (I)i;
   return LGT_OK;
 }
 
@@ -165,7 +220,8 @@ static inline lgt_status NAME(count)(const lgt_tile *t, int nargs, const lgt_sca
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
     int64_t count = 0;
-    for (int64_t k = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i); k < past; k++) count += keep[k];
+    for (int64_t k = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i); k < past; k++)
+      count += keep[k];
     LGT_AT(int64_t, &t[0], i) = count;
   }
   return LGT_OK;
@@ -201,7 +257,8 @@ static lgt_status NAME(from_dense)(const lgt_tile *t, int nargs, const lgt_scala
   return LGT_OK;
 }
 
-static lgt_status NAME(from_dia)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+static lgt_status NAME(from_dia)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
   I *crd = t[1].data;
   W *vals = t[2].data;
   const lgt_tile *keep = &t[3], *data = &t[4];

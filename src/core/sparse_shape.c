@@ -5,6 +5,9 @@
  *   coo_offsets    w pos [1,n+1]  m sum [1,p n]                      where each key's entries of each part will begin
  *   coo_place      r part [64 p]  m sum [p,n]  w crd vals  r key other data [nnz]
  *                  triplets ordered by their keys, those of one key as they were: rows from columns, columns from rows
+ *   coo_split      r part [64 p]  m sum [p,n]  w key' other' data' [nnz]  r key other data [nnz]
+ *                  the same where a key stands for `width` ones: triplets into buckets
+ *   coo_fill       r lo [n]  w pos [m+1]  w crd vals  r hi [n]  r key' other' data'      ... and each bucket by its keys
  *   csr_sort       r lo  r hi  m crd vals                            each row by columns; equal ones keep their order
  *   csr_order      w order [n] (int64)  r lo hi crd                  0 unsorted, 1 sorted, 2 without equal columns too
  *   csr_rows       r lo  r hi  w row [nnz]                           the row of each entry
@@ -14,6 +17,8 @@
  *   dense_tocsr    r lo'  w crd' vals'  r keep [n,c] (bool)  r dense [n,c]
  *   dia_count      w count [n] (int64)  r keep [d,c] (bool)  r offsets [d] (int64)
  *   dia_tocsr      r lo'  w crd' vals'  r keep [d,c]  r data [d,c]  r offsets [d]    offsets ascend
+ *
+ * Parameter of coo_count, coo_split, coo_fill: k, where a bucket is 2^k keys.
  */
 #include "sparse.h"
 
@@ -70,6 +75,8 @@ typedef struct wide {
   }
 
 VARIANT(coo_place, coo_place, 2, 3)
+VARIANT(coo_split, coo_split, 2, 4)
+VARIANT(coo_fill, coo_fill, 2, 3)
 VARIANT(csr_sort, sort, 0, 3)
 VARIANT(csr_take, take, 0, 2)
 VARIANT(csr_keep, keep, 0, 2)
@@ -108,6 +115,7 @@ static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *para
 
 const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions}, {"coo_count", coo_count},
                                                  {"coo_offsets", coo_offsets},     {"coo_place", coo_place},
+                                                 {"coo_split", coo_split},         {"coo_fill", coo_fill},
                                                  {"csr_sort", csr_sort},           {"csr_order", csr_order},
                                                  {"csr_rows", csr_rows},           {"csr_take", csr_take},
                                                  {"csr_count", csr_count},         {"csr_keep", csr_keep},
