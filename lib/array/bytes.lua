@@ -1,9 +1,10 @@
 -- array/bytes.lua - bytes to read and to write: files, memory, and what zlib has compressed in them.
 --
 --   image    something with a beginning and an end: image.size bytes; image:read_at(offset, pointer, count)
---            gives how many bytes it got
+--            gives how many bytes it got; image.fd: the descriptor of a file
 --   source   a part of an image that is read from front to back: source.left bytes at most;
---            source:read(pointer, count) gives how many bytes it got, fewer than count only at the end
+--            source:read(pointer, count) gives how many bytes it got, fewer than count only at the end.  If it is
+--            the part of an image from source.at on, source.image is that
 --
 -- The readers of file formats are given sources and images, so that they read hostile bytes in memory as they
 -- read files.  Sizes that a file states are believed only as far as bytes to fill them exist.
@@ -13,7 +14,7 @@
 local ffi = require "ffi"
 local core = require "array.core"
 
-local raise = core.raise
+local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local C = ffi.C
 
 ffi.cdef [[
@@ -24,6 +25,7 @@ ffi.cdef [[
   size_t fwrite(const void *, size_t, size_t, lgt_file *);
   int fseeko(lgt_file *, long, int);
   long ftello(lgt_file *);
+  int fileno(lgt_file *);
   char *strerror(int);
 
   typedef struct lgt_z_stream {
@@ -44,7 +46,9 @@ ffi.cdef [[
 
 local bytes = {}
 
+-- What the last call of the system has failed for.
 local function why() return ffi.string(C.strerror(ffi.errno())) end
+bytes.why = why
 
 local function open_stream(path, mode)
   local file = C.fopen(path, mode)
@@ -115,6 +119,7 @@ function bytes.of_file(path, who)
   size = on_all_ranks(size)
   return {
     size = size,
+    fd = C.fileno(file),
     read_at = function(_, offset, pointer, count)
       local got = 0
       if offset == at or C.fseeko(file, offset, SET) == 0 then got = tonumber(C.fread(pointer, 1, count, file)) end
@@ -136,13 +141,21 @@ end
 
 -- The bytes of an image from `offset`, at most `count` of them.
 function bytes.region(image, offset, count)
-  local source = { left = math.max(0, math.min(count, image.size - offset)) }
+  local source = { left = math.max(0, math.min(count, image.size - offset)), image = image, at = offset }
   function source:read(pointer, wanted)
-    local got = image:read_at(offset, pointer, math.min(wanted, self.left))
-    offset, self.left = offset + got, self.left - got
+    local got = image:read_at(self.at, pointer, math.min(wanted, self.left))
+    self.at, self.left = self.at + got, self.left - got
     return got
   end
   return source
+end
+
+local function reverse_bytes(data, count, size)
+  local p = ffi.cast("uint8_t *", data)
+  for i = 0, count - 1 do
+    local e = p + i * size
+    for k = 0, size / 2 - 1 do e[k], e[size - 1 - k] = e[size - 1 - k], e[k] end
+  end
 end
 
 -- The next `count` bytes as a string, or nil where the source ends before.
@@ -151,6 +164,55 @@ function bytes.take(source, count)
   local buffer = ffi.new("char[?]", math.max(count, 1))
   if source:read(buffer, count) < count then return nil end
   return ffi.string(buffer, count)
+end
+
+-- Of a file every rank reads the tiles it owns.
+local function read_tiles(source, dtype, shape, how, problem)
+  local array = lgt.new(lgt.dense(dtype, shape))
+  local part = array
+  if how.fortran and #shape > 1 then
+    local order = {}
+    for d = 1, #shape do order[d] = #shape + 1 - d end
+    part = lgt.alias(array, lgt.transpose(core.layout_of(array), order))
+  end
+  lgt.flush()
+  if lgt.C.lgt_array_read(lgt.rt, part.id, source.image.fd, source.at, how.reversed and 1 or 0) < 0 then
+    local text = ffi.string(lgt.C.lgt_message())
+    lgt.free(array)
+    problem("cannot be read: " .. text)
+  end
+  local size = core.product(shape) * dtypes.size[dtype]
+  source.at, source.left = source.at + size, source.left - size
+  return array
+end
+
+local function adopt(dtype, shape, data, fortran)
+  if not fortran or #shape < 2 then return core.adopt(dtype, shape, data) end
+  local turned = {}
+  for d = 1, #shape do turned[d] = shape[#shape + 1 - d] end
+  return core.np.copy(core.np.transpose(core.adopt(dtype, turned, data)))
+end
+
+-- The array whose elements are the next of a source: in C order, or in Fortran's; maybe with the bytes of each number
+-- reversed.  Waits.
+---@param shape integer[]
+---@param how {fortran: boolean?, reversed: boolean?}
+---@param problem fun(why: string) raises
+---@return lgt_array
+function bytes.array(source, dtype, shape, how, problem)
+  if source.image and source.image.fd then return read_tiles(source, dtype, shape, how, problem) end
+  local count, size = core.product(shape), dtypes.size[dtype]
+  local data = core.host_memory(dtype, count)
+  local got = source:read(data, count * size)
+  if got ~= count * size then
+    ffi.C.free(data)
+    problem(("ends after %.0f of %.0f elements"):format(math.floor(got / size), count))
+  end
+  if how.reversed then -- the parts of a complex number are numbers of their own
+    local parts = dtypes.category[dtype] == 3 and 2 or 1
+    reverse_bytes(data, count * parts, size / parts)
+  end
+  return adopt(dtype, shape, data, how.fortran)
 end
 
 -- ---- zlib ----------------------------------------------------------------------------------------------
@@ -219,6 +281,23 @@ function bytes.crc32(crc, pointer, count, who)
     at = at + n
   end
   return crc
+end
+
+-- The checksum of the rest of a source, which remains to be read, and its bytes; of what one rank sees.
+---@return integer crc, integer count
+function bytes.crc_of(source, who)
+  local ranks = core.lgt.ranks
+  local function all()
+    local crc, total, buffer = 0, 0, ffi.new("uint8_t[?]", BUFFER)
+    local rest = bytes.region(source.image, source.at, source.left)
+    repeat
+      local got = rest:read(buffer, BUFFER)
+      crc, total = bytes.crc32(crc, buffer, got, who), total + got
+    until got == 0
+    return crc, total
+  end
+  if not ranks then return all() end
+  return ranks.shared("reading a file", function() return ranks.alone(all) end)()
 end
 
 -- A function that deflates one piece of memory after the other and hands the result to put(pointer, count);

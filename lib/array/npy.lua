@@ -7,6 +7,7 @@ local bit = require "bit"
 local bytes = require "array.bytes"
 local core = require "array.core"
 local ffi = require "ffi"
+local output = require "array.output"
 
 local dtypes, raise, np = core.dtypes, core.raise, core.np
 
@@ -20,18 +21,25 @@ for name, code in pairs(codes) do names[code:sub(2)] = name end
 
 -- ---- writing ------------------------------------------------------------------------------------------
 
--- What comes before the elements, the elements, and how many bytes they take.  Waits.
-local function encoded(a)
+-- What comes before the elements.
+local function header_of(a)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   local extents = table.concat(shape, ", ") .. (#shape == 1 and "," or "")
   local header = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(codes[dtypes.name[dtype]], extents)
   header = header .. (" "):rep(63 - (10 + #header) % 64) .. "\n"
-  local prefix = "\147NUMPY\1\0" .. string.char(bit.band(#header, 255), bit.rshift(#header, 8)) .. header
-  local data, count = core.copy_out(a)
-  return prefix, data, count * dtypes.size[dtype]
+  return "\147NUMPY\1\0" .. string.char(bit.band(#header, 255), bit.rshift(#header, 8)) .. header
 end
 
-npy.encoded = encoded
+local function put(out, a)
+  out:put(header_of(a))
+  out:array(a)
+end
+
+-- A member of an archive: an array.
+function npy.member(name, a)
+  local bytes_of_a = core.size_of(a) * dtypes.size[core.dtype_of(a)]
+  return { name = name .. ".npy", size = #header_of(a) + bytes_of_a, put = function(out) put(out, a) end }
+end
 
 local function with_suffix(path, suffix, who)
   if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
@@ -44,10 +52,7 @@ end
 function np.save(path, a)
   a = np.asarray(a)
   path = with_suffix(path, ".npy", "save")
-  local prefix, data, size = encoded(a)
-  local file = bytes.open(path, "wb", "save")
-  local complete = ffi.C.fwrite(prefix, 1, #prefix, file) == #prefix and ffi.C.fwrite(data, 1, size, file) == size
-  if not bytes.close(file) or not complete then raise("save: %s: the file could not be written completely", path) end
+  output.write(path, "save", function(out) put(out, a) end)
 end
 
 local function save_archive(who, compress, path, ...)
@@ -71,14 +76,11 @@ local function save_archive(who, compress, path, ...)
   for name in pairs(named) do sorted[#sorted + 1] = name end
   table.sort(sorted)
   for _, name in ipairs(sorted) do enter(name, named[name]) end
-  local makers = {}
+  local members = {}
   for i, name in ipairs(list) do
-    makers[i] = function()
-      local prefix, data, size = encoded(arrays[name])
-      return { name = name .. ".npy", pieces = { { prefix, #prefix }, { data, size } } }
-    end
+    members[i] = npy.member(name, arrays[name])
   end
-  require("array.zip").write(path, makers, compress, who)
+  require("array.zip").write(path, members, compress, who)
 end
 
 -- Write several arrays to one file: np.savez("data", {x = x, y = y}).  Those given without a name are called
@@ -113,14 +115,6 @@ local function parse_header(header, refuse)
   return dtypes.number[name], order == ">", fortran == "True", shape
 end
 
-local function reverse_bytes(data, count, size)
-  local p = ffi.cast("uint8_t *", data)
-  for i = 0, count - 1 do
-    local e = p + i * size
-    for k = 0, size / 2 - 1 do e[k], e[size - 1 - k] = e[size - 1 - k], e[k] end
-  end
-end
-
 -- The array that a source of bytes (bytes.lua) holds.
 ---@param path string for messages
 ---@return lgt_array
@@ -139,26 +133,21 @@ function npy.decode(source, who, path)
   local count, itemsize = core.product(shape), dtypes.size[dtype]
   local there = math.floor(source.left / itemsize)
   if count > there then refuse(("ends after %.0f of %.0f elements"):format(there, count)) end
-  local data = core.host_memory(dtype, count)
-  local got = source:read(data, count * itemsize)
-  if got ~= count * itemsize then
-    ffi.C.free(data)
-    refuse(("ends after %.0f of %.0f elements"):format(math.floor(got / itemsize), count))
-  end
-  -- The parts of a complex number are numbers of their own.
-  if reversed then
-    local parts = dtypes.category[dtype] == 3 and 2 or 1
-    reverse_bytes(data, count * parts, itemsize / parts)
-  end
-  if not fortran or #shape < 2 then return core.adopt(dtype, shape, data) end
-  local turned = {}
-  for d = 1, #shape do turned[d] = shape[#shape + 1 - d] end
-  return np.copy(np.transpose(core.adopt(dtype, turned, data)))
+  return bytes.array(source, dtype, shape, { reversed = reversed, fortran = fortran }, refuse)
 end
 
--- The array in a member of an archive.  Its checksum is calculated on the way: what is damaged is refused.
+local function refuse_member(member, who, path)
+  raise("%s: %s: member %q is damaged: its checksum is wrong", who, path, member.name)
+end
+
+-- The array in a member of an archive.  What is damaged is refused: its checksum is wrong.
 local function decode_member(image, member, who, path)
   local inner = require("array.zip").source(image, member, who, path)
+  if inner.image and inner.image.fd then -- first rank 0 goes through it, then all read what they own
+    local crc, total = bytes.crc_of(inner, who)
+    if crc ~= member.crc or total ~= member.size then refuse_member(member, who, path) end
+    return npy.decode(inner, who, path .. ": " .. member.name)
+  end
   local crc, total = 0, 0
   local source = { left = inner.left }
   function source:read(pointer, count)
@@ -169,9 +158,7 @@ local function decode_member(image, member, who, path)
   local array = npy.decode(source, who, path .. ": " .. member.name)
   local buffer = ffi.new("uint8_t[4096]")
   repeat until source:read(buffer, 4096) == 0
-  if crc ~= member.crc or total ~= member.size or inner.damaged then
-    raise("%s: %s: member %q is damaged: its checksum is wrong", who, path, member.name)
-  end
+  if crc ~= member.crc or total ~= member.size or inner.damaged then refuse_member(member, who, path) end
   return array
 end
 

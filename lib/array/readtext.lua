@@ -540,10 +540,10 @@ function np.fromfile(path, options)
     raise("fromfile: %s has %d bytes; the offset is %d", path, image.size, offset)
   end
   count = math.min(count, math.floor((image.size - offset) / size))
-  local data = core.host_memory(dtype, count)
-  image:read_at(offset, data, count * size)
+  local array = bytes.array(bytes.region(image, offset, count * size), dtype, { count }, {},
+    function(why) raise("fromfile: %s %s", path, why) end)
   image:close()
-  return core.adopt(dtype, { count }, data)
+  return array
 end
 
 return readtext

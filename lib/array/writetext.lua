@@ -3,6 +3,7 @@
 local bytes = require "array.bytes"
 local core = require "array.core"
 local ffi = require "ffi"
+local output = require "array.output"
 
 local dtypes, raise, np, methods = core.dtypes, core.raise, core.np, core.methods
 
@@ -124,6 +125,10 @@ function methods.tofile(a, path, sep)
   core.layout_of(a, "tofile")
   if type(path) ~= "string" then raise("tofile: a file name was expected, not %s", (core.describe(path))) end
   if sep ~= nil and type(sep) ~= "string" then raise("tofile: sep is a string, not %s", (core.describe(sep))) end
+  if (sep == nil or sep == "") and path:sub(-3) ~= ".gz" then
+    output.write(path, "tofile", function(out) out:array(a) end)
+    return
+  end
   local data, count = core.copy_out(a)
   local dtype = core.dtype_of(a)
   local put, close = writer(path, "tofile")

@@ -1,15 +1,14 @@
 -- array/zip.lua - zip archives, as far as .npz files need them: members stored or deflated, with zip64.
 --
 -- Read by the central directory at the archive's end, as the format demands.  Written member by member: a
--- local header is written again once the compressed size and the checksum behind it are known.
+-- local header is written again once the compressed size and the checksum of what is behind it are known.
 
 local bit = require "bit"
-local ffi = require "ffi"
 local bytes = require "array.bytes"
 local core = require "array.core"
+local output = require "array.output"
 
 local raise = core.raise
-local C = ffi.C
 
 local zip = {}
 
@@ -152,45 +151,57 @@ local function ending(count, from, size)
     little(math.min(from, LIMIT), 4) .. little(0, 2)
 end
 
--- Write an archive.  Each member is {name = string, pieces = a list of {pointer or string, bytes}}, made by a
--- function, so that one member's data is in memory at a time.
+-- Its bytes as they are.
+local function store(out, m, who)
+  local from = out.at
+  m.put(out)
+  m.packed = m.size
+  out:afterwards(function(bytes_of)
+    for p, count in bytes_of(from, m.size) do m.crc = bytes.crc32(m.crc, p, count, who) end
+  end)
+end
+
+-- Deflated by rank 0, from a file into which all ranks have written.
+local function deflate(out, m, who)
+  output.scratch(out, function(scratch)
+    m.put(scratch)
+    scratch:afterwards(function(bytes_of)
+      local from = out.at
+      local run = bytes.deflater(function(p, count) out:put(p, count) end, who)
+      for p, count in bytes_of(0, m.size) do
+        m.crc = bytes.crc32(m.crc, p, count, who)
+        run(p, count)
+      end
+      run()
+      m.packed = out.at - from
+    end)
+  end)
+end
+
+-- Write an archive.  Each member is {name = string, size = bytes, put = fun(out)}, which puts them into a file
+-- (output.lua).  Only rank 0 knows their checksums and what they are compressed to, and writes what depends on it.
 ---@param path string
----@param makers (fun(): table)[]
+---@param members table[]
 ---@param compress boolean
 ---@param who string
-function zip.write(path, makers, compress, who)
-  local file, at, complete = bytes.open(path, "wb", who), 0, true
-  local function put(pointer, count)
-    complete = tonumber(C.fwrite(pointer, 1, count, file)) == count and complete
-    at = at + count
-  end
-  local central = {}
-  for i, make in ipairs(makers) do
-    local m = make()
-    m.offset, m.method, m.crc, m.packed, m.size = at, compress and DEFLATED or STORED, 0, 0, 0
-    for _, piece in ipairs(m.pieces) do
-      m.size = m.size + piece[2]
-      m.crc = bytes.crc32(m.crc, piece[1], piece[2], who)
+function zip.write(path, members, compress, who)
+  output.write(path, who, function(out)
+    if out.stream then raise("%s: %s is no ordinary file: an archive cannot be written to it", who, path) end
+    local central = {}
+    for i, m in ipairs(members) do
+      m.offset, m.method, m.crc, m.packed = out.at, compress and DEFLATED or STORED, 0, 0
+      m.wide = m.size >= LIMIT - LIMIT / 1024 -- deflating may make it a little longer
+      local header = local_header(m)
+      out:put(header)
+      if compress then deflate(out, m, who) else store(out, m, who) end
+      header = local_header(m) -- with the checksum, and as long as before
+      out:put(header, #header, m.offset)
+      central[i] = central_header(m)
     end
-    m.wide = m.size >= LIMIT - LIMIT / 1024 -- deflating may make it a little longer
-    local header = local_header(m)
-    put(header, #header)
-    local write = compress and bytes.deflater(put, who) or put
-    for _, piece in ipairs(m.pieces) do write(piece[1], piece[2]) end
-    if compress then write() end
-    m.packed = at - m.offset - #header
-    local behind = at
-    complete = C.fseeko(file, m.offset, 0) == 0 and complete
-    put(local_header(m), #header)
-    complete = C.fseeko(file, behind, 0) == 0 and complete
-    at, m.pieces = behind, nil
-    central[i] = central_header(m)
-  end
-  local text, from = table.concat(central), at
-  put(text, #text)
-  local last = ending(#central, from, #text)
-  put(last, #last)
-  if not bytes.close(file) or not complete then raise("%s: %s: the file could not be written completely", who, path) end
+    local text, from = table.concat(central), out.at
+    out:put(text)
+    out:put(ending(#central, from, #text))
+  end)
 end
 
 return zip

@@ -15,7 +15,7 @@ local function text_member(name, text)
   local header = ("{'descr': '|S%d', 'fortran_order': False, 'shape': (), }"):format(#text)
   header = header .. (" "):rep(63 - (10 + #header) % 64) .. "\n"
   local all = "\147NUMPY\1\0" .. string.char(#header, 0) .. header .. text
-  return { name = name .. ".npy", pieces = { { all, #all } } }
+  return { name = name .. ".npy", size = #all, put = function(out) out:put(all) end }
 end
 
 local function arrays_of(a)
@@ -35,18 +35,15 @@ function sp.save_npz(path, a, compressed)
   sparse.take_matrix(a, "save_npz")
   if type(path) ~= "string" then raise("save_npz: a file name was expected, not %s", core.describe(path)) end
   if path:sub(-4) ~= ".npz" then path = path .. ".npz" end
-  local makers = { function() return text_member("format", a.format) end }
+  local members = { text_member("format", a.format) }
   local arrays = arrays_of(a)
   arrays.shape = np.array({ a.m, a.n }, { dtype = "int64" })
   for _, name in ipairs { "shape", "row", "col", "offsets", "indices", "indptr", "data" } do
     if arrays[name] then
-      makers[#makers + 1] = function()
-        local prefix, data, size = npy.encoded(arrays[name])
-        return { name = name .. ".npy", pieces = { { prefix, #prefix }, { data, size } } }
-      end
+      members[#members + 1] = npy.member(name, arrays[name])
     end
   end
-  require("array.zip").write(path, makers, compressed ~= false, "save_npz")
+  require("array.zip").write(path, members, compressed ~= false, "save_npz")
 end
 
 -- The text in a member: what follows its header.

@@ -597,6 +597,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_failed", kernels.failed},
       {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
+      {"bytes_read", rt->file_read},
+      {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
       {"messages_sent", rt->binder.messages},
       {"bytes_live", rt->map.live},
@@ -614,6 +616,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->plans = rt->collections = 0;
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
+  rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;
   rt->issuing = 0;
   lgt_kernels_stat_reset(rt->kernels);

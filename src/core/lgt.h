@@ -154,6 +154,12 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
  * stride[] counts elements.  mode is "r", "w" or "rw", of a stretched view "r".  Flushes and waits.  Valid until the next
  * call that takes the runtime. */
 lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride);
+/* The view's elements, in C order, as the bytes of an open file from `offset` on: written there, or read from there
+ * (`reversed`: the file has the bytes of each number in the other order).  On several ranks each moves what it owns, through
+ * a file descriptor of its own; what one cannot do is an error on all of them.  The elements of an array whose reading
+ * failed are undefined.  Flushes and waits. */
+lgt_status lgt_array_write(lgt_runtime *rt, lgt_id array, int fd, int64_t offset);
+lgt_status lgt_array_read(lgt_runtime *rt, lgt_id array, int fd, int64_t offset, int reversed);
 
 /* ---- task kinds --------------------------------------------------------------------------- */
 

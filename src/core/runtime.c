@@ -444,7 +444,8 @@ static void note_calls(lgt_runtime *rt, int count) {
       token = mix(token, lgt_layout_at(&rt->stores, call->layout[a])->hash);
       token = mix(token, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
     }
-    for (int p = 0; p < call->nparams; p++) token = mix(token, (uint64_t)call->param[p].i);
+    for (int p = 0; p < call->nparams && !call->kind->own_params; p++)
+      token = mix(token, (uint64_t)call->param[p].i);
     lgt_agree_note(&rt->binder, token, call->line);
   }
 }

@@ -34,6 +34,7 @@ typedef struct lgt_kind {
   int *part;                         /* owned; first slot of each argument */
   bool is_copy;                      /* argument 0 = argument 1, nothing else */
   bool reduces;
+  bool own_params;                   /* parameters are each rank's own, and no part of the stream */
   lgt_cpu_variant cpu;
   lgt_constraint_set *constraints;   /* owned; of a CPU variant */
   uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */

@@ -69,6 +69,14 @@ lgt_id lgt_lua_array(lua_State *L, int place);
 void lgt_lua_unshare(void *count);
 void lgt_lua_delete_dlpack(void *managed);
 
+/* ---- files that come into being whole (lib/array/output.lua) ---------------------------------------- */
+
+/* A fresh file, beside the one that `path` means, which it is to replace: its descriptor, to read and write, its name, and
+ * that of the other one; both have room for PATH_MAX bytes.  -1: errno says why not; -2: `path` is no ordinary file. */
+int lgt_lua_file_begin(const char *path, char *fresh, char *target);
+/* The descriptor that another rank has of it; -1: errno. */
+int lgt_lua_file_join(const char *fresh);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ enum { INLINE = 112 };
 /* The first message; longer values come in a second one. */
 typedef struct head {
   int64_t bytes;    /* of the packet */
-  uint64_t history; /* of rank 0, to notice at once that another has done something else */
+  uint64_t history; /* of the sender, to notice at once that another has done something else */
   char data[INLINE];
 } head;
 
@@ -143,20 +143,21 @@ static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {
 
 static uint64_t next_tag(void) { return LGT_PEERS_TAGS + (turn++ & (LGT_PEERS_TAGS / 2 - 1)); }
 
-/* Rank 0's packet becomes everybody's. */
-static void broadcast(lgt_peers *peers, packet *p, const char *what) {
+/* The packet of `root` becomes everybody's. */
+static void broadcast(lgt_peers *peers, int root, packet *p, const char *what) {
   lgt_net *net = lgt_net_of(peers);
   head h = {.bytes = p->bytes, .history = net ? lgt_net_history(net) : 0};
   uint64_t tag = next_tag(), rest = next_tag();
-  if (peers->rank == 0 && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
-  finish(peers, peers->broadcast(peers, tag, 0, &h, sizeof h, true), what);
+  if (peers->rank == root && p->bytes <= INLINE) memcpy(h.data, p->data, (size_t)p->bytes);
+  finish(peers, peers->broadcast(peers, tag, root, &h, sizeof h, true), what);
   if (net && h.history != lgt_net_history(net)) lgt_net_disagree(net, what);
-  if (peers->rank) {
+  if (peers->rank != root) {
     if (!lgt_mem_grow((void **)&p->data, &p->room, (int)h.bytes, 1)) peers->abort(peers, "out of memory");
     p->bytes = (int)h.bytes;
     if (h.bytes <= INLINE) memcpy(p->data, h.data, (size_t)h.bytes);
   }
-  if (h.bytes > INLINE) finish(peers, peers->broadcast(peers, rest, 0, p->data, (size_t)h.bytes, true), what);
+  if (h.bytes > INLINE)
+    finish(peers, peers->broadcast(peers, rest, root, p->data, (size_t)h.bytes, true), what);
 }
 
 /* ---- functions of Lua --------------------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ static int share(lua_State *L) {
     if (!p.complete) peers->abort(peers, "out of memory");
   }
   snprintf(what, sizeof what, "for what %s gives on rank 0", name);
-  broadcast(peers, &p, what);
+  broadcast(peers, 0, &p, what);
   lua_settop(L, 1);
   int32_t count;
   memcpy(&count, p.data, sizeof count);
@@ -247,6 +248,32 @@ static int least(lua_State *L) {
   return 1;
 }
 
+/* complaint(name, text or nil) -> the text of the first rank that has one, and its number; nil if none has. */
+static int complaint(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  const char *name = luaL_checkstring(L, 1);
+  bool mine = !lua_isnoneornil(L, 2);
+  char what[80];
+  int64_t first = mine ? peers->rank : INT64_MAX;
+  packet p = {.complete = true};
+  lua_settop(L, 2);
+  if (!has_left(peers)) {
+    lgt_lua_ranks_note(L, peers, name);
+    snprintf(what, sizeof what, "for all ranks to come to %s", name);
+    finish(peers, peers->allreduce(peers, next_tag(), lgt_redop("min"), LGT_INT64, &first, NULL, 1, true),
+           what);
+    if (first == INT64_MAX) return 0;
+    if (first == peers->rank) append_value(L, &p, 2);
+    if (!p.complete) peers->abort(peers, "out of memory");
+    broadcast(peers, (int)first, &p, what);
+    push_value(L, p.data);
+    lgt_mem_free(p.data);
+  }
+  if (first == INT64_MAX) return 0;
+  lua_pushinteger(L, (lua_Integer)first);
+  return 2;
+}
+
 /* checkpoint() -> whether Ctrl-C stops all ranks here (peers.h). */
 static int checkpoint(lua_State *L) {
   lgt_peers *peers = peers_of(L);
@@ -263,8 +290,9 @@ static int leave(lua_State *L) {
 }
 
 lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
-  static const luaL_Reg functions[] = {{"share", share},           {"meet", meet},   {"least", least},
-                                       {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"share", share},           {"meet", meet},   {"least", least}, {"complaint", complaint},
+      {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
   int status = luaL_loadfile(L, path);
   if (!status) {
     lua_newtable(L);

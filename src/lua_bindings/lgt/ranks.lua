@@ -71,6 +71,15 @@ ranks.shared = shared
 -- The least of what all ranks have, a whole number.
 function ranks.least(what, number) return alone and number or together.least(what, number) end
 
+-- What some rank has to say against going on, the first one's; nil if all are content.
+---@param why string?
+---@return string?
+function ranks.complaint(what, why)
+  if alone then return why end
+  local text, who = together.complaint(what, why)
+  return text and ("%s (on rank %d)"):format(text, who)
+end
+
 local seed = math.randomseed
 local shared_seed = shared("math.randomseed", function(...) return ... end)
 function math.randomseed(...) return seed(shared_seed(...)) end

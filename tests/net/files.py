@@ -1,0 +1,271 @@
+#!/usr/bin/python3
+"""Files of arrays on several ranks: each writes and reads the tiles it owns, NumPy is the oracle, and what one rank
+cannot do is an error on all of them, after which there is nothing of the file.
+"""
+import atexit
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import numpy as np
+
+from common import LGT, Running, Skip, case, finish, run
+
+folder = tempfile.mkdtemp(prefix="lgt-files-")
+atexit.register(shutil.rmtree, folder, ignore_errors=True)
+numbers = itertools.count()
+RANKS = 3
+
+
+def place():
+    own = os.path.join(folder, str(next(numbers)))
+    os.mkdir(own)
+    return own
+
+
+def launch(text, *options, ranks=RANKS, own=None):
+    path = os.path.join(own or place(), "script.lua")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return run([LGT, "-n", str(ranks), "--min-tile=1", "--cpus=1", "--all-output", *options, path], 100)
+
+
+# ---- the bytes ----------------------------------------------------------------------------------------------------
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+          "complex64", "complex128"]
+SHAPES = [(), (1,), (0,), (7,), (40, 3), (3, 40), (5, 0, 2), (9, 2, 5), (2, 3, 2, 3), (300, 200)]
+
+WRITE = """
+local np = require "array"
+local function numbered(dtype, ...)
+  local n = 1
+  for _, extent in ipairs { ... } do n = n * extent end
+  return (np.arange(n) %% 100):astype(dtype):reshape { ... }
+end
+np.save("%s/many.npy", numbered("float64", 999, 60)["::-1, 3::7"])
+np.save("%s/column.npy", numbered("float64", 999, 60)[":, 5"])
+np.save("%s/stretched.npy", np.broadcast_to(np.arange(40), { 3, 40 }))
+"""
+
+
+def written():
+    """All element types, shapes and kinds of views, as NumPy has them."""
+    own = place()
+    lines, expected = [WRITE % (own, own, own)], {
+        "many": (np.arange(999 * 60.0) % 100).reshape(999, 60)[::-1, 2::7].copy(),
+        "column": (np.arange(999 * 60.0) % 100).reshape(999, 60)[:, 4].copy(),
+        "stretched": np.broadcast_to(np.arange(40), (3, 40)).copy()}
+    for i, (shape, dtype) in enumerate(itertools.product(SHAPES, DTYPES)):
+        a = (np.arange(int(np.prod(shape))) % 100).astype(dtype).reshape(shape)
+        extents = "".join(f", {n}" for n in shape)
+        expected[f"c{i}"], expected[f"t{i}"] = a, a.T.copy()
+        lines.append(f'np.save("{own}/c{i}.npy", numbered("{dtype}"{extents}))')
+        lines.append(f'np.save("{own}/t{i}.npy", numbered("{dtype}"{extents}).T)')
+    outcome = launch("\n".join(lines), "--domains=2")
+    if outcome.status or outcome.err:
+        return str(outcome)[:3000]
+    for name, a in expected.items():
+        np.save(os.path.join(own, "expected.npy"), a)
+        texts = [open(os.path.join(own, f"{name}.npy"), "rb").read() for name in (name, "expected")]
+        if texts[0][:8] != texts[1][:8] or texts[0][128:] != texts[1][128:] or len(texts[0]) != len(texts[1]):
+            return f"{name}: {a.shape} {a.dtype} is not what NumPy writes"
+        if not np.array_equal(np.load(os.path.join(own, f"{name}.npy")), a):
+            return f"{name}: {a.shape} {a.dtype} is read differently by NumPy"
+    left = [name for name in os.listdir(own) if name.endswith(".part")]
+    return f"left behind: {left}" if left else None
+
+
+def read():
+    """NumPy's files in both orders of elements and of bytes: the sums of what is read, each element with its weight."""
+    own, lines, expected = place(), ['local np = require "array"'], []
+    for i, (shape, dtype) in enumerate(itertools.product(SHAPES, DTYPES)):
+        a = (np.arange(int(np.prod(shape))) % 100).astype(dtype).reshape(shape)
+        for kind, file in (("c", a), ("f", np.asfortranarray(a)), ("r", a.astype(a.dtype.newbyteorder(">")))):
+            path = f"{own}/{kind}{i}.npy"
+            np.save(path, file)
+            weights = np.arange(a.size).reshape(a.shape) % 7 + 1
+            expected.append(f"{a.dtype} {int((a.real.astype('float64') * weights).sum())}")
+            lines.append(f'do local a = np.load("{path}") '
+                         f'local w = (np.arange(a.size) % 7 + 1):reshape(a.shape) '
+                         f'print(a.dtype .. " " .. ("%d"):format(np.sum(np.real(a):astype("float64") * w):item())) end')
+    outcome = launch("\n".join(lines).replace("a.dtype .. \" \"", "a.dtype .. ' '"), "--domains=2")
+    if outcome.status or outcome.err:
+        return str(outcome)[:3000]
+    for rank in range(RANKS):
+        said = [line.partition("] ")[2] for line in outcome.out.splitlines() if line.startswith(f"[{rank}]")]
+        for got, want in zip(said, expected):
+            if got != want:
+                return f"rank {rank}: {got} instead of {want}"
+        if len(said) != len(expected):
+            return f"rank {rank} has read {len(said)} files of {len(expected)}: {outcome}"[:2000]
+    return None
+
+
+def archives():
+    own = place()
+    x, y = np.arange(3000.0).reshape(60, 50), np.arange(10) % 3 == 0
+    np.savez(f"{own}/a.npz", x=x, y=y)
+    np.savez_compressed(f"{own}/b.npz", x=x, y=y)
+    outcome = launch(f"""
+      local np = require "array"
+      for _, name in ipairs {{ "a", "b" }} do
+        local z = np.load("{own}/" .. name .. ".npz")
+        print(z.x["3, 4"], np.sum(z.x):item(), z.y)
+        np.savez("{own}/stored-" .. name, {{ x = z.x.T, y = z.y }})
+        np.savez_compressed("{own}/packed-" .. name, {{ x = z.x.T, y = z.y }})
+      end
+    """)
+    if outcome.status or outcome.err:
+        return str(outcome)
+    for name in ("stored-a", "stored-b", "packed-a", "packed-b"):
+        z = np.load(f"{own}/{name}.npz")
+        if not np.array_equal(z["x"], x.T) or not np.array_equal(z["y"], y):
+            return f"{name}: something else is there"
+    return None
+
+
+case("what ranks write is what NumPy writes", written)
+case("what NumPy writes is read by ranks", read)
+case("archives", archives)
+
+# ---- who holds and moves what -----------------------------------------------------------------------------------------
+
+SHARES = """
+local np, lgt = require "array", require "lgt"
+local path, n, m = "%s/big", %d, %d
+local a = (np.arange(n * m) %% 1000):reshape(n, m)
+lgt.fence()
+collectgarbage() collectgarbage()
+lgt.flush()
+local function measured(label, f)
+  lgt.flush()
+  lgt.stats_reset()
+  f()
+  local s = lgt.stats()
+  print(label, s.bytes_written, s.bytes_read, s.bytes_sent, s.bytes_peak)
+end
+measured("save", function() np.save(path, a) end)
+measured("savez", function() np.savez(path, a) end)
+a:free()
+local b
+measured("load", function() b = np.load(path .. ".npy") end)
+print("sum", np.sum(b):item())
+b:free()
+measured("loadz", function() b = np.load(path .. ".npz").arr_0 end)
+print("sum", np.sum(b):item())
+"""
+
+
+def shares(n, m, ranks):
+    def check():
+        size = n * m * 8
+        share = size / ranks * 1.01 + 100
+        outcome = launch(SHARES % (place(), n, m), f"--mem={int(size * 0.6)}", ranks=ranks)
+        if outcome.status or outcome.err:
+            return str(outcome)
+        total = {}
+        for line in outcome.out.splitlines():
+            words = line.split()[1:]
+            if words[0] == "sum":
+                if int(words[1]) != sum(i % 1000 for i in range(n * m)):
+                    return line
+                continue
+            put, got, sent, peak = (float(word) for word in words[1:])
+            total[words[0]] = total.get(words[0], 0) + put + got
+            if max(put, got) > share or sent or peak > 1.1 * share:  # instances are rounded up
+                return f"{line}: a rank's share is {share:.0f} bytes"
+        wrong = {label: moved for label, moved in total.items() if moved != size}
+        return f"{wrong} bytes of {size} were moved" if wrong or len(total) != 4 else None
+    return check
+
+
+for shape in ((1000, 64), (8, 8000)):
+    case(f"no rank writes, reads or holds more than its share of {shape[0]} x {shape[1]}", shares(*shape, 4))
+
+# ---- what goes wrong ------------------------------------------------------------------------------------------------
+
+FAILS = """
+local np, lgt = require "array", require "lgt"
+local x = np.arange(30000) * 0.5
+local function try(f, ...)
+  local ok, why = pcall(f, ...)
+  print(ok, why)
+end
+%s
+print(np.sum(x):item())
+"""
+
+
+def each_rank(text, wrap, bad):
+    """Each rank by itself, that one within another command."""
+    own = place()
+    script = os.path.join(own, "script.lua")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(FAILS % text)
+    os.mkdir(os.path.join(own, "data"))
+    with open(os.path.join(own, "data", "old.npy"), "w", encoding="ascii") as file:
+        file.write("as before")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{s.getsockname()[1]}"
+    running = []
+    for r in range(RANKS):
+        command = [LGT, "--rendezvous", where, "--rank", str(r), "--ranks", str(RANKS), "--min-tile=1", "--cpus=1",
+                   "--all-output", script]
+        running.append(Running(wrap(own, command) if r == bad else command, {"DATA": own + "/data"}))
+    return own, [r.wait(60) for r in running]
+
+
+def small_files(own, command):
+    """As a full disk: files end at 4 blocks of 1024 bytes."""
+    return ["bash", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$@"', "bash", *command]
+
+
+def other_folder(own, command):
+    if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
+        raise Skip("no mount namespaces")
+    return ["unshare", "-m", "bash", "-c", 'mount -t tmpfs none "$DATA" && exec "$@"', "bash", *command]
+
+
+def together(text, wrap, bad, expected):
+    def check():
+        own, outcomes = each_rank(text, wrap, bad)
+        said = [[line.partition("] ")[2] for line in o.out.splitlines()] for o in outcomes]
+        if any(o.status or o.err for o in outcomes) or any(s != said[0] for s in said):
+            return "; ".join(str(o) for o in outcomes)
+        printed = "\n".join(said[0])
+        for piece in expected:
+            if piece.replace("RANK", str(bad)) not in printed:
+                return f"printed {printed!r}, without {piece!r}"
+        left = sorted(os.listdir(own + "/data"))
+        if left != ["old.npy"] or open(own + "/data/old.npy", encoding="ascii").read() != "as before":
+            return f"there is {left}"
+        return None
+    return check
+
+
+SAVES = 'try(np.save, os.getenv("DATA") .. "/%s", x)'
+for bad in range(RANKS):
+    case(f"no room for what rank {bad} writes", together(SAVES % "old.npy", small_files, bad, [
+        "script.lua:5: save: ", "old.npy: File too large (on rank RANK)", "\n224992500"]))
+case("no room for an archive", together('try(np.savez, os.getenv("DATA") .. "/new.npz", x, x)', small_files, 1, [
+    "script.lua:5: savez: ", "new.npz: File too large (on rank 1)", "\n224992500"]))
+case("no room for a compressed archive", together('try(np.savez_compressed, os.getenv("DATA") .. "/new.npz", x)', small_files, 0, [
+    "script.lua:5: savez_compressed: ", "new.npz: ", "File too large (on rank 0)", "\n224992500"]))
+case("bytes without a header", together('try(x.tofile, x, os.getenv("DATA") .. "/new")', small_files, 2, [
+    "script.lua:5: tofile: ", "new: File too large (on rank 2)", "\n224992500"]))
+for bad in (1, 2):
+    case(f"rank {bad} does not see the folder", together(SAVES % "old.npy", other_folder, bad, [
+        "script.lua:5: save: ", "old.npy: No such file or directory (on rank RANK)", "\n224992500"]))
+case("nobody has the folder", together(SAVES % "nowhere/x.npy", lambda own, command: command, 0, [
+    "script.lua:5: save: ", "x.npy: No such file or directory\n224992500"]))
+# What failed before is not saved, and named as what failed.
+case("an array that failed", together(
+    'local bad = np.linalg.cholesky(np.zeros(3, 3))\ntry(np.save, os.getenv("DATA") .. "/new.npy", bad)',
+    lambda own, command: command, 0, ["false\t", "script.lua:8", "\n224992500"]))
+
+finish(1)
