@@ -19,7 +19,6 @@ static bool survives;
 
 static lgt_ranks *all; /* NULL: this is the only one */
 
-void run_on_ranks(lgt_ranks *ranks) { all = ranks; }
 lgt_ranks *run_ranks(void) { return all; }
 
 void complain_finally(const char *message) {
@@ -48,12 +47,18 @@ int report(lua_State *L, int status) {
   return status;
 }
 
-/* ---- Ctrl-C ------------------------------------------------------------------------------------ */
+/* ---- Ctrl-C ------------------------------------------------------------------------------------
+ *
+ * With several ranks it is for all, at one place of the program, so that a script that catches it goes on alike: rank 0
+ * tells the others, and all stop at their next common checkpoint (net/control.h).  Only where they come to none each is
+ * interrupted wherever it is, by a signal of its own.  A second one ends a script.
+ */
 
 void watch_runtime(lgt_runtime *const *runtime) { watched = runtime; }
 
+enum { TOLD = 1, STOPPED };
 static pthread_t script_thread;
-static volatile sig_atomic_t pressed, told;
+static volatile sig_atomic_t pressed, told, running;
 
 bool run_interrupted(void) { return pressed || told; }
 
@@ -61,14 +66,17 @@ bool run_interrupted(void) { return pressed || told; }
 
 static void interrupt_script(void *context) {
   (void)context;
-  told = 1;
+  if (!running) return;
+  told = TOLD;
   pthread_kill(script_thread, SIGINT);
 }
 
-void survive_interrupts(void) {
-  survives = true;
+void survive_interrupts(void) { survives = true; }
+
+void run_on_ranks(lgt_ranks *ranks) {
+  all = ranks;
   script_thread = pthread_self();
-  if (all) lgt_ranks_on_interrupt(all, interrupt_script, NULL);
+  lgt_ranks_on_interrupt(all, interrupt_script, NULL);
 }
 
 static void interrupt_waits(bool on) {
@@ -89,12 +97,18 @@ static void raise_interrupted(lua_State *L, lua_Debug *where) {
 }
 
 static void on_interrupt(int number) {
-  if (all && survives && !told) {
+  if (all && told != TOLD && !(survives && told)) {
+    if (pressed && !survives) {
+      signal(number, SIG_DFL);
+      raise(number);
+      return;
+    }
     pressed = 1;
     if (lgt_ranks_rank(all) == 0) lgt_ranks_interrupt(all, false);
     return;
   }
-  if (!survives) signal(number, SIG_DFL);
+  told = STOPPED;
+  if (!survives && !all) signal(number, SIG_DFL);
   lua_sethook(interrupted_state, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
   interrupt_waits(true);
 }
@@ -104,6 +118,7 @@ static void catch_interrupts(lua_State *L) {
   struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = survives ? 0 : SA_RESTART};
   interrupted_state = L;
   pressed = told = 0;
+  running = 1;
   sigaction(SIGINT, &action, NULL);
 }
 
@@ -124,6 +139,7 @@ int call(lua_State *L, int nargs, int nresults) {
   lua_insert(L, base);
   catch_interrupts(L);
   int status = lua_pcall(L, nargs, nresults, base);
+  running = 0;
   signal(SIGINT, survives ? SIG_IGN : SIG_DFL);
   if (survives) { /* a late one is not for the next chunk */
     lua_sethook(L, NULL, 0, 0);

@@ -49,6 +49,7 @@ struct lgt_hub {
   int nhello, nbye, nfailed;
   int64_t failed; /* ms: when the first program ended by an error */
   bool stopping;  /* after Ctrl-C: the ranks have been asked where they are */
+  bool scattered; /* and came to no common place */
   int answers, nstopped;
   uint64_t furthest;    /* checkpoint of those that have answered */
   int64_t began, pulse; /* ms: when the hub began, when it last beat */
@@ -313,9 +314,10 @@ static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_diffe
   fail(hub, rank,
        "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank "
        "%d%s; which "
-       "operations run must not depend on lgt.rank(), on clocks, or on files that differ",
+       "operations run must not depend on lgt.rank(), on clocks, or on files that differ%s",
        (unsigned long long)d.a->position, lgt_report_line(hub->report, d.a->mark.line), hub->report_rank,
-       lgt_report_line(report, d.b->mark.line), rank, since);
+       lgt_report_line(report, d.b->mark.line), rank, since,
+       hub->scattered ? " (before, Ctrl-C has stopped each where it was)" : "");
 }
 
 /* The reference is the report of whoever is least far; the others are asked for theirs up to there. */
@@ -378,6 +380,7 @@ static void on_at(lgt_hub *hub, const lgt_frame *frame) {
   if (at.checkpoint > hub->furthest) hub->furthest = at.checkpoint;
   if (++hub->answers < hub->options.size) return;
   hub->stopping = false;
+  hub->scattered = hub->nstopped == 0;
   if (hub->nstopped) send_all(hub, LGT_FRAME_STOP_AT, &hub->furthest, sizeof hub->furthest);
   else send_all(hub, LGT_FRAME_INTERRUPT, NULL, 0);
 }

@@ -402,6 +402,50 @@ for r in (0, 2):
                                            (signal.SIGSTOP, "has given no sign of life", 1, SILENCE)):
         signalled(f"{number.name} of rank {r} between arrays", ARRAYS + "while true do x = x + 1 if np.sum(x) < 0 then print(x) end end", r,
                   number, rf"rank {r} on \S+ {message}", status, limit)
+
+
+def interrupted(name, text, *options, out="", message=None, status=0, times=1):
+    """Ctrl-C, as often; the script has said "ready" and then each time "again"."""
+    def check():
+        before = segments()
+        running = Running([LGT, "-n", "3", *QUICK, *options, script(START + text)])
+        for turn in range(times):
+            end, said = time.monotonic() + 20, 0
+            while time.monotonic() < end and said <= turn:
+                said = len(re.findall(rb"ready|again", os.pread(running.out.fileno(), 10000, 0)))
+                time.sleep(0.02)
+            time.sleep(0.3)
+            os.kill(running.process.pid, signal.SIGINT)
+        outcome = running.wait(20)
+        if message:
+            return judge(running, outcome, 0, 1, message, 1, before)
+        good = outcome.status == status and outcome.err == "" and re.fullmatch(out, outcome.out)
+        return left_behind(running, before) if good else str(outcome)
+    case(name, check)
+
+
+CATCHES = """local np = require 'array'
+local x, more = np.zeros(1000), true
+print(pcall(function() while more do %s end end))
+local total = np.sum(x + 1):item()
+print(total == 1000 * x(1) + 1000, os.time() > 0)
+"""
+for name, text, options in (("between arrays", "x = x + 1 if np.sum(x) < 0 then print(x) end", ()),
+                            ("in a launch that nobody looks at", "x = x + 1", ()),
+                            ("where clocks are read", "os.time()", ()),
+                            ("in a loop without operations", "", ("-joff",)),
+                            ("on one rank in a loop without operations", "if rank == 1 then compute(0.15) end x = x + 1 x(1)", ())):
+    interrupted(f"Ctrl-C {name} is caught at one place", CATCHES % text, *options, out=r"ready\nfalse\t[^\n]*interrupted!\ntrue\ttrue\n")
+interrupted("Ctrl-C in a loop that only one rank is in", CATCHES % "if rank == 1 then compute(60) end x(1)", "-joff",
+            message="do not run the same program.*Ctrl-C has stopped each where it was")
+interrupted("Ctrl-C ends a script", "while true do os.time() end", message="^lgt: interrupted!$")
+interrupted("a second Ctrl-C ends a script that catches it", """
+  local forever = true
+  pcall(function() while forever do os.time() end end)
+  print "again" io.stdout:flush()
+  pcall(function() while forever do os.time() end end)
+  print "not reached"
+""", out=r"ready\nagain\n", status=130, times=2)
 fault("different exit statuses", "os.exit(rank)", r"the ranks do not run the same program: operation \d+ is issued at")
 case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(2.5) end\nprint(os.time() > 0)",
                                                               "ready\ntrue\n"))
