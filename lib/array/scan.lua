@@ -1,6 +1,7 @@
 -- array/scan.lua - running sums, differences, and what is made of them.
 --
--- A scan is one task on lines (src/core/scan.c); differences are generators on views and fuse.
+-- A scan is one task on lines, or three on blocks of them (src/core/scan.c) that come to the same bits; differences
+-- are generators on views and fuse.
 
 local core = require "array.core"
 local native = require "array.native"
@@ -16,8 +17,50 @@ local function wide(dtype)
   return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
 end
 
+local BLOCK = 1024 -- elements that are scanned in one piece, as scan.h has it
+local WORTH = 131072 -- elements, from which on blocks are scanned by several workers
+
+local ordered = { [native.operation.subtract] = true, [native.operation.divide] = true }
+
+-- A view with a short first axis and a long scanned one, the other way round: workers share the first axis.
+local function long_axis_first(a, axis)
+  local shape = core.shape_of(a)
+  if axis == 1 or shape[1] >= 64 then return a, axis, function(x) return x end end
+  return np.moveaxis(a, axis, 1), 1, function(x) return np.moveaxis(x, 1, axis) end
+end
+
+-- Blocks of lines, wherever they are: of other blocks each needs but the combination of all before it.
+local function scan_in_blocks(a, axis, operation)
+  local source, along, back = long_axis_first(a, axis)
+  local shape, dtype, ndim = core.shape_of(source), core.dtype_of(a), core.ndim_of(a)
+  local totals_shape = { unpack(shape) }
+  totals_shape[along] = math.ceil(shape[along] / BLOCK)
+  local totals, carry = native.new(dtype, totals_shape), native.new(dtype, totals_shape)
+  local result = native.new(dtype, shape)
+  local words = {}
+  for d = 0, ndim - 1 do words[d + 1] = ("align(0.%d,1.%d)"):format(d, d) end
+  local alike = table.concat(words, " ")
+  native.launch("scan_totals", "wr", ("%s scale(1.%d,%d)"):format(alike, along - 1, BLOCK), { totals, source },
+    { operation, along - 1 })
+  native.lines("scan_carry", "wr", { (native.axis_last(carry, along)), (native.axis_last(totals, along)) },
+    { operation })
+  for d = 0, ndim - 1 do words[d + 1] = ("align(0.%d,1.%d,2.%d)"):format(d, d, d) end
+  native.launch("scan_blocks", "wrr", ("%s scale(0.%d,%d) scale(1.%d,%d)"):format(table.concat(words, " "), along - 1,
+    BLOCK, along - 1, BLOCK), { result, source, carry }, { operation, along - 1 })
+  return back(result)
+end
+
+-- Several domains: nothing moves but what blocks come to.  Several workers: they share lines, if there are enough.
+local function worth_blocks(a, axis, operation)
+  local shape, size = core.shape_of(a), core.size_of(a)
+  if shape[axis] <= BLOCK or size == 0 or ordered[operation] then return false end
+  if lgt.C.lgt_domains(lgt.rt) > 1 then return true end
+  return lgt.C.lgt_workers(lgt.rt) > 1 and size >= WORTH and size / shape[axis] < 128
+end
+
 ---@return lgt_array of a's dtype
 function core.scan(a, axis, operation)
+  if worth_blocks(a, axis, operation) then return scan_in_blocks(a, axis, operation) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("scan", "wr", { result, source }, { operation })

@@ -624,3 +624,5 @@ void lgt_stats_reset(lgt_runtime *rt) {
 
 int lgt_rank(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->rank : 0; }
 int lgt_size(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->size : 1; }
+int lgt_domains(lgt_runtime *rt) { return rt->map.domains; }
+int lgt_workers(lgt_runtime *rt) { return lgt_exec_cpus(rt->exec); }

@@ -183,7 +183,7 @@ static const lgt_space *space_of(const run *r, const lgt_plan_access *access) {
 
 lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access) {
   const lgt_weave_item *item = &group->items->item[access->item];
-  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}};
+  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
   return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
 }
 

@@ -80,6 +80,14 @@ static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned
     set->above[v / LGT_MAX_DIM][v % LGT_MAX_DIM] = above;
     return accept(text, ")");
   }
+  if (accept(text, "scale(")) {
+    int v = parse_pair(text, nargs);
+    int32_t block = LGT_BLOCK_FITS;
+    if (v < 0 || (accept(text, ",") && (!parse_number(text, &block) || block < 1))) return false;
+    mentioned[v] = true;
+    set->block[v / LGT_MAX_DIM][v % LGT_MAX_DIM] = block;
+    return accept(text, ")");
+  }
   return false;
 }
 
@@ -97,9 +105,8 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
   while (accept(&p, ""), *p) {
     if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
       lgt_err(LGT_BAD_ARGUMENT,
-              "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...) or bloat(a.d,below,above) "
-              "with "
-              "arguments 0 to %d at \"%s\"",
+              "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...), bloat(a.d,below,above), "
+              "scale(a.d,block) or scale(a.d) with arguments 0 to %d at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);
       return NULL;
@@ -130,6 +137,24 @@ static lgt_status space_of_generator(const lgt_stores *stores, const lgt_call *c
   return LGT_OK;
 }
 
+/* The blocks of what is scaled to the extents of the space. */
+static void fit_blocks(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
+  const lgt_constraint_set *set = call->kind->constraints;
+  int64_t unit[LGT_MAX_DIM] = {0};
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    for (int d = 0; d < l->ndim; d++) {
+      int k = set->class_of[a][d];
+      if (k < 0 || !set->block[a][d]) continue;
+      int64_t extent = space->extent[k] > 0 ? space->extent[k] : 1, block = set->block[a][d];
+      if (block == LGT_BLOCK_FITS) block = (l->shape[d] + extent - 1) / extent;
+      space->align[a].block[d] = block < 1 ? 1 : block;
+      if (block > unit[k]) unit[k] = block;
+    }
+  }
+  for (int k = 0; k < space->ndim; k++) space->unit *= unit[k] > 0 ? unit[k] : 1;
+}
+
 static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
   const lgt_constraint_set *set = call->kind->constraints;
   bool known[LGT_MAX_DIM] = {false};
@@ -138,26 +163,28 @@ static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, l
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
     for (int d = 0; d < l->ndim; d++) {
       int k = set->class_of[a][d];
+      int64_t block = set->block[a][d], extent = block > 0 ? (l->shape[d] + block - 1) / block : l->shape[d];
       space->align[a].to[d] = (int8_t)k;
       space->align[a].below[d] = set->below[a][d];
       space->align[a].above[d] = set->above[a][d];
-      if (k < 0) continue;
-      if (known[k] && space->extent[k] != l->shape[d])
-        return lgt_err(LGT_BAD_SHAPE,
-                       "'%s' wants dimension %d of argument %d to have %lld element%s, it has %lld",
+      if (k < 0 || block == LGT_BLOCK_FITS) continue;
+      if (known[k] && space->extent[k] != extent)
+        return lgt_err(LGT_BAD_SHAPE, "'%s' wants dimension %d of argument %d to have %lld %s%s, it has %lld",
                        call->kind->name, d + 1, a + 1, (long long)space->extent[k],
-                       lgt_plural(space->extent[k]), (long long)l->shape[d]);
+                       block ? "block" : "element", lgt_plural(space->extent[k]), (long long)extent);
       known[k] = true;
-      space->extent[k] = l->shape[d];
+      space->extent[k] = extent;
     }
   }
   for (int k = 0; k < space->ndim; k++)
     if (!known[k]) space->extent[k] = 1;
+  fit_blocks(stores, call, space);
   return LGT_OK;
 }
 
 lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
   memset(space, 0, sizeof *space);
+  space->unit = 1;
   for (int a = 0; a < call->nargs; a++) memset(space->align[a].to, -1, sizeof space->align[a].to);
   return call->kind->body ? space_of_generator(stores, call, space) : space_of_set(stores, call, space);
 }
@@ -167,7 +194,8 @@ lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *alig
   for (int d = 0; d < layout->ndim; d++) {
     int k = align->to[d];
     if (k < 0 || (layout->shape[d] == 1 && tile->hi[k] > tile->lo[k])) continue; /* whole, or broadcast */
-    int64_t lo = tile->lo[k] - align->below[d], hi = tile->hi[k] + align->above[d];
+    int64_t block = lgt_alignment_block(align, d);
+    int64_t lo = tile->lo[k] * block - align->below[d], hi = tile->hi[k] * block + align->above[d];
     if (lo > r.lo[d]) r.lo[d] = lo;
     if (hi < r.hi[d]) r.hi[d] = hi;
     if (r.hi[d] < r.lo[d]) r.hi[d] = r.lo[d];
@@ -183,6 +211,8 @@ static int home_of(const lgt_home *home, int dim) {
     if (home->dim[j] == dim) return j;
   return -1;
 }
+
+static int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 /* Tiles of the space from the key partition of an argument's root, with its owners; false when the view hides
  * them. */
@@ -202,9 +232,12 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || key->grid[r] == 1) continue;
     if (l->shape[d] == 1) continue; /* stays in one tile */
-    if (k < 0 || space->whole & (1u << k) || step[d] != 1 || l->shape[d] != space->extent[k]) return false;
-    tile[k] = key->tile[r];
-    offset[k] = key->offset[r] - begin[r];
+    int64_t block = lgt_alignment_block(align, d);
+    if (k < 0 || space->whole & (1u << k) || step[d] != 1 ||
+        (l->shape[d] + block - 1) / block != space->extent[k])
+      return false;
+    tile[k] = (key->tile[r] + block - 1) / block; /* in whole blocks: edges of tiles may move */
+    offset[k] = floor_divide(key->offset[r] - begin[r], block);
     int j = home_of(&key->home, r);
     if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
   }
@@ -356,7 +389,7 @@ static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *cal
 static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
                                    const lgt_space *space, const lgt_solver_key_state *state,
                                    const char **reason) {
-  int64_t size = 1;
+  int64_t size = space->unit;
   for (int d = 0; d < space->ndim; d++) size *= space->extent[d];
   *reason = "there are no elements"; /* but a reduction over them has a result */
   if (size == 0) return lgt_partition_none(solver->partitions, space->ndim, space->extent);
@@ -375,7 +408,7 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent,
                                space->whole | whole_for_reshaped(stores, call, space), solver->most,
-                               solver->min_tile);
+                               (solver->min_tile + space->unit - 1) / space->unit);
 }
 
 const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
@@ -420,8 +453,8 @@ const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *
     int r = l->dim[d], k = align->to[d];
     if (r < 0 || k < 0 || launch->grid[k] == 1) continue;
     if (step[d] != 1) return NULL;
-    tile[r] = launch->tile[k];
-    offset[r] += launch->offset[k];
+    tile[r] = launch->tile[k] * lgt_alignment_block(align, d);
+    offset[r] += launch->offset[k] * lgt_alignment_block(align, d);
     int j = home_of(&launch->home, k);
     if (j >= 0) home.dim[j] = (int8_t)r;
     cut |= 1u << r;

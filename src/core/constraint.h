@@ -3,7 +3,9 @@
  * A constraint set speaks about pairs argument.dimension.  The dimensions that `align` ties together
  * form a class, found by union-find; all dimensions of a class are cut alike, those under
  * `broadcast` are never cut, and those under `bloat` are cut with a halo.  The classes are the
- * dimensions of the launch's *space*.
+ * dimensions of the launch's *space*.  A dimension under `scale` is cut in whole *blocks*, one for each
+ * index of its class: of so many elements, or of as many as it takes for the extent of the class, which
+ * another argument has then.
  *
  * A generator needs no set: its arguments are aligned with its iteration space from the right, as
  * NumPy broadcasts, so class d is dimension d of the space.
@@ -24,16 +26,24 @@
 typedef struct lgt_alignment {
   int8_t to[LGT_MAX_DIM];
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
+  int64_t block[LGT_MAX_DIM]; /* elements for each index of the space; 0: one */
 } lgt_alignment;
+
+static inline int64_t lgt_alignment_block(const lgt_alignment *align, int dim) {
+  return align->block[dim] > 0 ? align->block[dim] : 1;
+}
+
+enum { LGT_BLOCK_FITS = -1 };
 
 struct lgt_constraint_set {
   int nargs;
   int8_t class_of[LGT_MAX_ARGS][LGT_MAX_DIM]; /* -1: whole */
   int32_t below[LGT_MAX_ARGS][LGT_MAX_DIM], above[LGT_MAX_ARGS][LGT_MAX_DIM];
+  int32_t block[LGT_MAX_ARGS][LGT_MAX_DIM];   /* 0: none; LGT_BLOCK_FITS: what the class's extent asks for */
   int nclass;                                 /* numbered by first use */
 };
 
-/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1)"; NULL with a message on error. */
+/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0)"; NULL with a message on error. */
 lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
 
 /* The space of a call and how its arguments lie in it. */
@@ -41,6 +51,7 @@ typedef struct lgt_space {
   int ndim;
   int64_t extent[LGT_MAX_DIM];
   unsigned whole;                    /* dimensions that must not be cut */
+  int64_t unit;                      /* elements that a point of the space stands for */
   lgt_alignment align[LGT_MAX_ARGS];
 } lgt_space;
 

@@ -73,6 +73,7 @@ const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layou
     fp.align.to[d] = align->to[d];
     fp.align.below[d] = align->below[d];
     fp.align.above[d] = align->above[d];
+    fp.align.block[d] = align->block[d];
   }
   uint64_t key[4] = {layout, target, (uint64_t)(uintptr_t)launch, XXH3_64bits(&fp.align, sizeof fp.align)};
   fp.hash = XXH3_64bits(key, sizeof key);
@@ -131,7 +132,9 @@ static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, in
   if (k < 0 || (l->shape[d] == 1 && fp->launch->extent[k] != 1)) return true;
   int64_t first = a - fp->align.above[d], last = b + fp->align.below[d];
   const lgt_partition *p = fp->launch;
-  if (first < 0) first = 0;
+  int64_t block = lgt_alignment_block(&fp->align, d);
+  first = first < 0 ? 0 : first / block;
+  last = last < 0 ? -1 : last / block;
   if (last >= p->extent[k]) last = p->extent[k] - 1;
   if (first > last) return false;
   first = (first - p->offset[k]) / p->tile[k];
@@ -152,7 +155,7 @@ static bool narrow_reshaped(lgt_near *near, const lgt_layout *l) {
     if (big < 0 || l->stride[d] > l->stride[big]) big = d;
   }
   int k = big < 0 ? -1 : fp->align.to[big];
-  if (k < 0 || l->stride[big] == 0 || l->shape[big] != p->extent[k]) return true;
+  if (k < 0 || l->stride[big] == 0 || l->shape[big] != p->extent[k] || fp->align.block[big] > 1) return true;
   for (int d = 0; d < l->ndim; d++)
     if (d != big) rest += (l->shape[d] - 1) * l->stride[d];
   int64_t least = near->place.lo[first] * row - l->offset - rest,

@@ -208,7 +208,9 @@ lgt_status lgt_fail(lgt_status status, const char *message);
 /* Register a kind with a CPU variant.  `privileges` has one letter for each argument: r, w (all of
  * it is overwritten), m (read and written).  `constraints` is a list such as
  * "align(0.0,1.0) align(0.1,2.1) broadcast(1.1) bloat(1.0,1,1)": argument.dimension pairs that are
- * cut alike, that are never cut, or that need a halo of so many elements below and above. */
+ * cut alike, that are never cut, or that need a halo of so many elements below and above.  With
+ * "align(0.0,1.0) scale(1.0,64)" index i of dimension 0.0 goes with elements 64 i to 64 i + 63 of 1.0, and with
+ * "scale(1.0)" with as many as it takes for all of 1.0. */
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
 /* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's
@@ -283,6 +285,9 @@ void lgt_stats_reset(lgt_runtime *rt);
 const char *lgt_explain(lgt_runtime *rt, lgt_id array);
 int lgt_rank(lgt_runtime *rt);
 int lgt_size(lgt_runtime *rt);
+/* How many memory domains there are, on all ranks, and how many threads compute here. */
+int lgt_domains(lgt_runtime *rt);
+int lgt_workers(lgt_runtime *rt);
 /* Seconds since some fixed point, from a clock that never goes back. */
 double lgt_time(void);
 

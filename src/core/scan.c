@@ -1,10 +1,23 @@
 /* scan.c - running sums and the like.
  *
- *   scan    element i of a line of argument 0 is the combination of elements 0 to i of that line of argument 1,
- *           from the left; parameter 0 is the number of the operation (scan.h), both have one dtype
+ *   scan        element i of a line of argument 0 is the combination of elements 0 to i of that line of
+ *               argument 1; parameter 0 is the number of the operation (scan.h), both have one dtype
+ *   scan_totals element b along an axis of argument 0 is the combination of block b along it of argument 1;
+ *               parameters 0 the operation, 1 the axis (from 0)
+ *   scan_carry  element b > 0 of a line of argument 0 is the combination of elements 0 to b - 1 of that line of
+ *               argument 1, from the left
+ *   scan_blocks block b along an axis of argument 0 is the running combination of that block of argument 1, after
+ *               element b of argument 2, for b > 0; parameters as of scan_totals
  *   reduceat  element k of a line of argument 0 is the combination of elements p[k] to p[k + 1] - 1 of that line of
- *           argument 1 (element p[k] alone, if there are none), where p is the vector argument 2 (int64, from 1);
- *           parameter 1 is the axis, for messages
+ *             argument 1 (element p[k] alone, if there are none), where p is the vector argument 2 (int64, from 1);
+ *             parameter 1 is the axis, for messages
+ *
+ * The order of a scan is the same whoever computes which part of it.  A line is combined in *blocks* of 1024
+ * elements, a block in *groups* of four: a, a + b, (a + b) + c, (a + b) + (c + d).  Elements of a group are added to the
+ * last of the group before it in its block; what comes out of a block, to the last of the block before it.  So the
+ * blocks of a line may be scanned at once by many, given the totals of those before them; a processor has
+ * four sums to do where it would else wait for each; and running sums of what is not negative never descend.  Where
+ * the order of operations matters (differences and quotients), a line is combined from the left, in one piece.
  *
  * Each operation exists once for each dtype that has it, made by macros: LOAD and STORE say how an element
  * lies in memory, EXPR combines a and b.
@@ -13,7 +26,13 @@
 
 #include "half.h"
 
+enum { BLOCK = LGT_SCAN_BLOCK };
+
 typedef void (*run_fn)(char *to, int64_t to_stride, const char *from, int64_t stride, int64_t count);
+/* Scan a block of at most BLOCK elements after *carry (NULL: nothing); to = NULL: only its total is wanted.  *total may
+ * be *carry. */
+typedef void (*block_fn)(char *to, int64_t to_stride, const char *from, int64_t stride, int64_t count,
+                         const char *carry, char *total);
 
 typedef struct pair32 {
   float re, im;
@@ -42,13 +61,68 @@ static pair32 divide32(pair32 a, pair32 b) {
 #define STORE_HALF(T, p, x)  (*(uint16_t *)(p) = lgt_half_from_float(x))
 #define LOAD_BOOL(T, p)      (*(const uint8_t *)(p) != 0)
 #define ROUND_PLAIN(x)       (x)
+#define IS_LOAD_PLAIN        1 /* elements lie in memory as they are combined */
+#define IS_LOAD_HALF         0
+#define IS_LOAD_BOOL         0
 
-#define DEFINE(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)                                          \
-  static void step_##OP##_##SUFFIX(char *to, const char *from) {                                 \
-    T a = LOAD(T, to), b = LOAD(T, from);                                                        \
-    (void)a;                                                                                     \
-    STORE(T, to, EXPR);                                                                          \
-  }                                                                                              \
+/* By groups of four; to = NULL: only the total, which is returned, is wanted. */
+#define DEFINE_BLOCK(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)                                       \
+  static inline T combine_##OP##_##SUFFIX(T a, T b) {                                               \
+    (void)a;                                                                                        \
+    return (T)ROUND(EXPR);                                                                          \
+  }                                                                                                 \
+  static inline __attribute__((always_inline)) T groups_##OP##_##SUFFIX(                            \
+      char *to, int64_t to_stride, const char *from, int64_t stride, int64_t n, const T *carry) {   \
+    T sum = LOAD(T, from);                                                                          \
+    int64_t i = 0;                                                                                  \
+    for (; i + 4 <= n; i += 4, from += 4 * stride) {                                                \
+      T x = LOAD(T, from + 2 * stride), y = combine_##OP##_##SUFFIX(x, LOAD(T, from + 3 * stride)); \
+      T g0 = LOAD(T, from), g1 = combine_##OP##_##SUFFIX(g0, LOAD(T, from + stride));               \
+      T g2 = combine_##OP##_##SUFFIX(g1, x), g3 = combine_##OP##_##SUFFIX(g1, y);                   \
+      if (i > 0) {                                                                                  \
+        g0 = combine_##OP##_##SUFFIX(sum, g0), g1 = combine_##OP##_##SUFFIX(sum, g1);               \
+        g2 = combine_##OP##_##SUFFIX(sum, g2), g3 = combine_##OP##_##SUFFIX(sum, g3);               \
+      }                                                                                             \
+      sum = g3;                                                                                     \
+      if (carry) {                                                                                  \
+        g0 = combine_##OP##_##SUFFIX(*carry, g0), g1 = combine_##OP##_##SUFFIX(*carry, g1);         \
+        g2 = combine_##OP##_##SUFFIX(*carry, g2), g3 = combine_##OP##_##SUFFIX(*carry, g3);         \
+      }                                                                                             \
+      if (to) {                                                                                     \
+        char *at = to + i * to_stride;                                                              \
+        STORE(T, at, g0);                                                                           \
+        STORE(T, at + to_stride, g1);                                                               \
+        STORE(T, at + 2 * to_stride, g2);                                                           \
+        STORE(T, at + 3 * to_stride, g3);                                                           \
+      }                                                                                             \
+    }                                                                                               \
+    T group = sum, before = sum;                                                                    \
+    for (int64_t first = i; i < n; i++, from += stride) {                                           \
+      group = i == first ? LOAD(T, from) : combine_##OP##_##SUFFIX(group, LOAD(T, from));           \
+      sum = first > 0 ? combine_##OP##_##SUFFIX(before, group) : group;                             \
+      if (to) STORE(T, to + i * to_stride, carry ? combine_##OP##_##SUFFIX(*carry, sum) : sum);     \
+    }                                                                                               \
+    return carry ? combine_##OP##_##SUFFIX(*carry, sum) : sum;                                      \
+  }                                                                                                 \
+  static void block_##OP##_##SUFFIX(char *to, int64_t to_stride, const char *from, int64_t stride,  \
+                                    int64_t n, const char *carry, char *total) {                    \
+    T before = LOAD(T, carry ? carry : from), sum;                                                  \
+    const int64_t size = IS_##LOAD ? (int64_t)sizeof(T) : 2;                                        \
+    const T *after = carry ? &before : NULL;                                                        \
+    if (!to) sum = groups_##OP##_##SUFFIX(NULL, 0, from, stride, n, NULL);                          \
+    else if (stride == size && to_stride == size)                                                   \
+      sum = groups_##OP##_##SUFFIX(to, size, from, size, n, after);                                 \
+    else sum = groups_##OP##_##SUFFIX(to, to_stride, from, stride, n, after);                       \
+    if (total) STORE(T, total, sum);                                                                \
+  }
+
+#define DEFINE_STEP(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)     \
+  static void step_##OP##_##SUFFIX(char *to, const char *from) { \
+    T a = LOAD(T, to), b = LOAD(T, from);                        \
+    (void)a;                                                     \
+    STORE(T, to, EXPR);                                          \
+  }
+#define DEFINE_RUN(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)                                      \
   static void run_##OP##_##SUFFIX(char *to, int64_t to_stride, const char *from, int64_t stride, \
                                   int64_t count) {                                               \
     T a = LOAD(T, to);                                                                           \
@@ -59,37 +133,43 @@ static pair32 divide32(pair32 a, pair32 b) {
       STORE(T, to, a);                                                                           \
     }                                                                                            \
   }
+#define ORDERED(OP, ...)       \
+  DEFINE_STEP(OP, __VA_ARGS__) \
+  DEFINE_RUN(OP, __VA_ARGS__)
+#define SCAN(OP, ...)          \
+  DEFINE_STEP(OP, __VA_ARGS__) \
+  DEFINE_BLOCK(OP, __VA_ARGS__)
 
 #define WRAP(T, op) (T)((uint64_t)a op(uint64_t) b)
-#define INTEGER(SUFFIX, T)                                                    \
-  DEFINE(SET, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, b)             \
-  DEFINE(ADD, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, +))    \
-  DEFINE(MUL, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, *))    \
-  DEFINE(SUB, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, -))    \
-  DEFINE(MAX, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, a > b ? a : b) \
-  DEFINE(MIN, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, a < b ? a : b) \
-  DEFINE(AND, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, &))    \
-  DEFINE(OR, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, |))     \
-  DEFINE(XOR, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, ^))
+#define INTEGER(SUFFIX, T)                                                  \
+  SCAN(SET, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, b)             \
+  SCAN(ADD, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, +))    \
+  SCAN(MUL, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, *))    \
+  ORDERED(SUB, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, -)) \
+  SCAN(MAX, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, a > b ? a : b) \
+  SCAN(MIN, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, a < b ? a : b) \
+  SCAN(AND, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, &))    \
+  SCAN(OR, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, |))     \
+  SCAN(XOR, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, WRAP(T, ^))
 
-#define FLOAT(SUFFIX, T, LOAD, STORE, ROUND)                           \
-  DEFINE(SET, SUFFIX, T, LOAD, STORE, ROUND, b)                        \
-  DEFINE(ADD, SUFFIX, T, LOAD, STORE, ROUND, a + b)                    \
-  DEFINE(MUL, SUFFIX, T, LOAD, STORE, ROUND, a *b)                     \
-  DEFINE(SUB, SUFFIX, T, LOAD, STORE, ROUND, a - b)                    \
-  DEFINE(DIV, SUFFIX, T, LOAD, STORE, ROUND, a / b)                    \
-  DEFINE(MAX, SUFFIX, T, LOAD, STORE, ROUND, a > b || a != a ? a : b)  \
-  DEFINE(MIN, SUFFIX, T, LOAD, STORE, ROUND, a < b || a != a ? a : b)  \
-  DEFINE(FMAX, SUFFIX, T, LOAD, STORE, ROUND, a > b || b != b ? a : b) \
-  DEFINE(FMIN, SUFFIX, T, LOAD, STORE, ROUND, a < b || b != b ? a : b)
+#define FLOAT(SUFFIX, T, LOAD, STORE, ROUND)                         \
+  SCAN(SET, SUFFIX, T, LOAD, STORE, ROUND, b)                        \
+  SCAN(ADD, SUFFIX, T, LOAD, STORE, ROUND, a + b)                    \
+  SCAN(MUL, SUFFIX, T, LOAD, STORE, ROUND, a *b)                     \
+  ORDERED(SUB, SUFFIX, T, LOAD, STORE, ROUND, a - b)                 \
+  ORDERED(DIV, SUFFIX, T, LOAD, STORE, ROUND, a / b)                 \
+  SCAN(MAX, SUFFIX, T, LOAD, STORE, ROUND, a > b || a != a ? a : b)  \
+  SCAN(MIN, SUFFIX, T, LOAD, STORE, ROUND, a < b || a != a ? a : b)  \
+  SCAN(FMAX, SUFFIX, T, LOAD, STORE, ROUND, a > b || b != b ? a : b) \
+  SCAN(FMIN, SUFFIX, T, LOAD, STORE, ROUND, a < b || b != b ? a : b)
 
-#define COMPLEX(SUFFIX, T, DIVIDE)                                                              \
-  DEFINE(SET, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, b)                               \
-  DEFINE(ADD, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, ((T){a.re + b.re, a.im + b.im})) \
-  DEFINE(SUB, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, ((T){a.re - b.re, a.im - b.im})) \
-  DEFINE(MUL, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN,                                  \
-         ((T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}))                           \
-  DEFINE(DIV, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, DIVIDE(a, b))
+#define COMPLEX(SUFFIX, T, DIVIDE)                                                               \
+  SCAN(SET, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, b)                                  \
+  SCAN(ADD, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, ((T){a.re + b.re, a.im + b.im}))    \
+  ORDERED(SUB, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, ((T){a.re - b.re, a.im - b.im})) \
+  SCAN(MUL, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN,                                     \
+       ((T){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}))                              \
+  ORDERED(DIV, SUFFIX, T, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN, DIVIDE(a, b))
 
 INTEGER(i8, int8_t)
 INTEGER(i16, int16_t)
@@ -104,26 +184,28 @@ FLOAT(f32, float, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN)
 FLOAT(f64, double, LOAD_PLAIN, STORE_PLAIN, ROUND_PLAIN)
 COMPLEX(c64, pair32, divide32)
 COMPLEX(c128, pair64, divide64)
-DEFINE(SET, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, b)
-DEFINE(AND, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a &b)
-DEFINE(OR, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a | b)
-DEFINE(XOR, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a ^ b)
+SCAN(SET, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, b)
+SCAN(AND, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a &b)
+SCAN(OR, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a | b)
+SCAN(XOR, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a ^ b)
 
 typedef struct entry {
-  run_fn run;
   lgt_scan_step step;
+  block_fn block; /* one of the two: where the order matters, run */
+  run_fn run;
 } entry;
 
-#define E(OP, SUFFIX) [LGT_SCAN_##OP] = {run_##OP##_##SUFFIX, step_##OP##_##SUFFIX}
-#define ALL(SUFFIX)   E(SET, SUFFIX), E(ADD, SUFFIX), E(MUL, SUFFIX), E(SUB, SUFFIX)
+#define E(OP, SUFFIX) [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, block_##OP##_##SUFFIX, NULL}
+#define O(OP, SUFFIX) [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, NULL, run_##OP##_##SUFFIX}
+#define ALL(SUFFIX)   E(SET, SUFFIX), E(ADD, SUFFIX), E(MUL, SUFFIX), O(SUB, SUFFIX)
 #define BITS(SUFFIX)  E(AND, SUFFIX), E(OR, SUFFIX), E(XOR, SUFFIX)
 #define ORDER(SUFFIX) E(MAX, SUFFIX), E(MIN, SUFFIX)
 #define INTEGERS(SUFFIX) \
   { ALL(SUFFIX), ORDER(SUFFIX), BITS(SUFFIX) }
 #define FLOATS(SUFFIX) \
-  { ALL(SUFFIX), ORDER(SUFFIX), E(DIV, SUFFIX), E(FMAX, SUFFIX), E(FMIN, SUFFIX) }
+  { ALL(SUFFIX), ORDER(SUFFIX), O(DIV, SUFFIX), E(FMAX, SUFFIX), E(FMIN, SUFFIX) }
 #define COMPLEXES(SUFFIX) \
-  { ALL(SUFFIX), E(DIV, SUFFIX) }
+  { ALL(SUFFIX), O(DIV, SUFFIX) }
 
 static const entry operations[LGT_NDTYPE][LGT_SCAN_NOP] = {
     [LGT_BOOL] = {E(SET, b), E(AND, b), E(OR, b), E(XOR, b)},
@@ -170,9 +252,112 @@ static lgt_status scan_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   if (!e) return LGT_BAD_DTYPE;
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   do {
-    memcpy(walk.at[0], walk.at[1], (size_t)lgt_dtype_size(from->dtype));
-    e->run(walk.at[0], to->stride[lead], walk.at[1] + stride, stride, n - 1);
+    char carry[16];
+    if (!e->block) {
+      memcpy(walk.at[0], walk.at[1], (size_t)lgt_dtype_size(from->dtype));
+      e->run(walk.at[0], to->stride[lead], walk.at[1] + stride, stride, n - 1);
+      continue;
+    }
+    for (int64_t i = 0; i < n; i += BLOCK)
+      e->block(walk.at[0] + i * to->stride[lead], to->stride[lead], walk.at[1] + i * stride, stride,
+               n - i < BLOCK ? n - i : BLOCK, i ? carry : NULL, carry);
   } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+/* ---- blocks of lines --------------------------------------------------------------------------------- */
+
+static lgt_status carry_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1;
+  int64_t n = to->extent[lead], to_stride = to->stride[lead], size = lgt_dtype_size(to->dtype);
+  const entry *e = entry_of((int)params[0].f, from->dtype);
+  lgt_walk walk;
+  (void)nargs;
+  if (!e) return LGT_BAD_DTYPE;
+  if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  do {
+    memcpy(walk.at[0], walk.at[1], (size_t)size); /* element 0 is nobody's carry */
+    if (n == 1) continue;
+    memcpy(walk.at[0] + to_stride, walk.at[1], (size_t)size);
+    for (int64_t i = 2; i < n; i++) {
+      char *at = walk.at[0] + i * to_stride;
+      memcpy(at, at - to_stride, (size_t)size);
+      e->step(at, walk.at[1] + (i - 1) * from->stride[lead]);
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+/* Goes through the blocks along an axis whose first element is within rows [lo, hi) of a tile's dimension 0. */
+typedef struct block_walk {
+  const lgt_tile *line; /* what is cut into blocks */
+  int axis;
+  int64_t lo[6], hi[6], at[6]; /* of blocks along the axis, of elements along the other dimensions */
+} block_walk;
+
+static bool blocks_begin(block_walk *w, const lgt_tile *line, int axis, int64_t lo, int64_t hi) {
+  *w = (block_walk){.line = line, .axis = axis};
+  for (int d = 0; d < line->ndim; d++) {
+    w->hi[d] = d == axis ? (line->extent[d] + BLOCK - 1) / BLOCK : line->extent[d];
+    if (d == 0) w->lo[d] = lo, w->hi[d] = hi < w->hi[d] ? hi : w->hi[d];
+    if (w->lo[d] >= w->hi[d]) return false;
+    w->at[d] = w->lo[d];
+  }
+  return true;
+}
+
+static bool blocks_next(block_walk *w) {
+  for (int d = w->line->ndim - 1; d >= 0; d--) {
+    if (++w->at[d] < w->hi[d]) return true;
+    w->at[d] = w->lo[d];
+  }
+  return false;
+}
+
+/* Element (of a tile that has one for each block) or first element of the current block, and how many it has. */
+static char *blocks_at(const block_walk *w, const lgt_tile *tile, int64_t block) {
+  char *p = tile->data;
+  for (int d = 0; d < tile->ndim; d++) p += w->at[d] * (d == w->axis ? block : 1) * tile->stride[d];
+  return p;
+}
+static int64_t blocks_count(const block_walk *w) {
+  int64_t rest = w->line->extent[w->axis] - w->at[w->axis] * BLOCK;
+  return rest < BLOCK ? rest : BLOCK;
+}
+
+static lgt_status total_blocks(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int axis = (int)params[1].f;
+  const entry *e = entry_of((int)params[0].f, from->dtype);
+  block_walk w;
+  (void)nargs;
+  if (!e) return LGT_BAD_DTYPE;
+  if (!blocks_begin(&w, from, axis, lo, hi)) return LGT_OK;
+  do
+    e->block(NULL, 0, blocks_at(&w, from, BLOCK), from->stride[axis], blocks_count(&w), NULL,
+             blocks_at(&w, to, 1));
+  while (blocks_next(&w));
+  return LGT_OK;
+}
+
+static lgt_status scan_blocks(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *carry = &tiles[2];
+  int axis = (int)params[1].f;
+  const entry *e = entry_of((int)params[0].f, from->dtype);
+  block_walk w;
+  (void)nargs;
+  if (!e) return LGT_BAD_DTYPE;
+  if (axis == 0) lo = (lo + BLOCK - 1) / BLOCK, hi = (hi + BLOCK - 1) / BLOCK;
+  if (!blocks_begin(&w, from, axis, lo, hi)) return LGT_OK;
+  do {
+    bool first = carry->origin[axis] + w.at[axis] == 0;
+    e->block(blocks_at(&w, to, BLOCK), to->stride[axis], blocks_at(&w, from, BLOCK), from->stride[axis],
+             blocks_count(&w), first ? NULL : blocks_at(&w, carry, 1), NULL);
+  } while (blocks_next(&w));
   return LGT_OK;
 }
 
@@ -203,4 +388,6 @@ static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *
   return LGT_OK;
 }
 
-const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines}, {"reduceat", reduce_at}, {0}};
+const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines},        {"scan_totals", total_blocks},
+                                         {"scan_carry", carry_lines}, {"scan_blocks", scan_blocks},
+                                         {"reduceat", reduce_at},     {0}};

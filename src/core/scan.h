@@ -17,6 +17,9 @@ enum {
       LGT_SCAN_NOP
 };
 
+/* How many elements of a line are scanned in one piece (scan.c); lib/array/scan.lua has the same number. */
+enum { LGT_SCAN_BLOCK = 1024 };
+
 /* *to = *to op *from. */
 typedef void (*lgt_scan_step)(char *to, const char *from);
 /* NULL with a message where the dtype has no such operation. */

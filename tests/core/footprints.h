@@ -122,6 +122,10 @@ static void random_scene(scene *s, uint32_t root, bool written) {
     if (l->shape[d] != 1 || written) extent[d + more] = l->shape[d];
     if (!written && random_below(8) == 0) continue; /* whole */
     s->align.to[d] = (int8_t)(d + more);
+    if (!s->target && (l->shape[d] != 1 || written) && random_below(4) == 0) {
+      int64_t block = s->align.block[d] = 1 + random_below(4);
+      extent[d + more] = (l->shape[d] + block - 1) / block;
+    }
     if (written || s->target || random_below(3)) continue;
     s->align.below[d] = random_below(3), s->align.above[d] = random_below(3);
   }
@@ -137,7 +141,8 @@ static bool tile_needs(const scene *s, const lgt_rect *tile, const int64_t *v) {
     int k = s->align.to[d];
     bool needed = k < 0 || l->shape[d] == 1;
     for (int64_t x = k < 0 ? 0 : tile->lo[k]; k >= 0 && x < tile->hi[k] && !needed; x++)
-      needed = v[d] >= x - s->align.below[d] && v[d] <= x + s->align.above[d];
+      needed = v[d] >= x * lgt_alignment_block(&s->align, d) - s->align.below[d] &&
+               v[d] < (x + 1) * lgt_alignment_block(&s->align, d) + s->align.above[d];
     if (!needed) return false;
   }
   return true;

@@ -56,7 +56,8 @@ TEST(malformed_sets_are_refused) {
                                     "align()",         "broadcast(0)",    "broadcast()",
                                     "bloat(0.0)",      "bloat(0.0,1)",    "bloat(0.0,1,-1)",
                                     "bloat(0.0,-1,1)", "bloat(0.0,1,x)",  "align(0.0,1.0))",
-                                    "scale(0.0,2)",    "align(0.0 1.0)",  "x",
+                                    "scale(0.0,0)",    "align(0.0 1.0)",  "x",
+                                    "scale(2.0)",      "scale(0.0,2,3)",  "scale(0.0,)",
                                     "align(0.0;1.0)",  "bloat(3.0,1,1)"};
   int64_t live = lgt_mem_live();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -138,13 +139,35 @@ TEST(the_space_of_a_set_is_its_classes) {
   lgt_mem_free(product.constraints);
 }
 
+TEST(what_is_scaled_is_cut_in_blocks) {
+  lgt_kind sums = {.name = "sums"};
+  sums.constraints = lgt_constraint_parse("align(0.0,1.0,2.0) scale(1.0,4) scale(2.0)", 3);
+  CHECK(sums.constraints);
+  lgt_call call = call_of(&sums, 3);
+  lgt_space space;
+  call.layout[0] = dense(1, (int64_t[]){3}), call.layout[1] = dense(1, (int64_t[]){10}),
+  call.layout[2] = dense(1, (int64_t[]){20});
+  CHECK(!lgt_space_of_call(&stores, &call, &space));
+  CHECK(space.ndim == 1 && space.extent[0] == 3 && space.unit == 7);
+  CHECK(space.align[0].block[0] == 0 && space.align[1].block[0] == 4 && space.align[2].block[0] == 7);
+  lgt_rect tile = {1, {2}, {3}};
+  lgt_rect part = lgt_space_view_rect(at(call.layout[1]), &space.align[1], &tile);
+  CHECK(part.lo[0] == 8 && part.hi[0] == 10);
+  part = lgt_space_view_rect(at(call.layout[2]), &space.align[2], &tile);
+  CHECK(part.lo[0] == 14 && part.hi[0] == 20);
+  call.layout[1] = dense(1, (int64_t[]){13});
+  CHECK_EQ(lgt_space_of_call(&stores, &call, &space), LGT_BAD_SHAPE);
+  CHECK_HAS(lgt_message(), "'sums' wants dimension 1 of argument 2 to have 3 blocks, it has 4");
+  lgt_mem_free(sums.constraints);
+}
+
 /* Which elements of an argument does a tile need?  Those that some point of the tile is aligned with, and
  * their neighbours in the halo. */
 TEST(a_tile_needs_its_part_of_a_view) {
   for (int round = 0; round < 3000; round++) {
     int ndim = 1 + random_below(3);
     int64_t extent[3], shape[3];
-    lgt_alignment align = {{0}, {0}, {0}};
+    lgt_alignment align = {{0}, {0}, {0}, {0}};
     lgt_rect tile = {.ndim = ndim};
     memset(align.to, -1, sizeof align.to);
     for (int d = 0; d < ndim; d++) {
@@ -156,6 +179,10 @@ TEST(a_tile_needs_its_part_of_a_view) {
       align.to[d] = what == 1 ? -1 : (int8_t)d;
       if (what > 1 && random_below(3) == 0)
         align.below[d] = random_below(3), align.above[d] = random_below(3);
+      if (what == 2 && random_below(2)) {
+        align.block[d] = 1 + random_below(4);
+        shape[d] = extent[d] * align.block[d] - random_below((int)align.block[d]);
+      }
     }
     const lgt_layout *l = at(dense(ndim, shape));
     lgt_rect got = lgt_space_view_rect(l, &align, &tile);
@@ -164,7 +191,8 @@ TEST(a_tile_needs_its_part_of_a_view) {
       for (int64_t x = 0; x < shape[d]; x++) {
         bool needed = align.to[d] < 0;
         for (int64_t t = tile.lo[d]; t < tile.hi[d]; t++)
-          needed |= shape[d] == 1 || (x >= t - align.below[d] && x <= t + align.above[d]);
+          needed |= shape[d] == 1 || (x >= t * lgt_alignment_block(&align, d) - align.below[d] &&
+                                      x < (t + 1) * lgt_alignment_block(&align, d) + align.above[d]);
         CHECK_EQ(x >= got.lo[d] && x < got.hi[d], needed);
       }
   }
@@ -210,6 +238,33 @@ static uint32_t random_view(uint32_t root) {
 }
 
 static lgt_solver solver = {.partitions = &partitions, .domains = 4, .most = 4, .min_tile = 1};
+
+/* A block is cut by nobody: the tiles of the key partition are followed as far as blocks go. */
+TEST(tiles_of_blocks_follow_the_key_partition) {
+  lgt_kind sums = {.name = "sums"};
+  sums.constraints = lgt_constraint_parse("align(0.0,1.0) scale(1.0,10)", 2);
+  lgt_call call = call_of(&sums, 2);
+  lgt_space space;
+  lgt_store *to = lgt_store_new(&stores, dense(1, (int64_t[]){100})),
+            *from = lgt_store_new(&stores, dense(1, (int64_t[]){1000}));
+  lgt_solver_key_state state[LGT_MAX_ARGS] = {{NULL, false}};
+  const char *reason;
+  call.store[0] = to->id, call.store[1] = from->id;
+  call.layout[0] = to->layout, call.layout[1] = from->layout;
+  state[1].key = lgt_partition_tiling(&partitions, 1, (int64_t[]){1000}, (int64_t[]){253}, (int64_t[]){0});
+  CHECK(!lgt_space_of_call(&stores, &call, &space));
+  const lgt_partition *p = lgt_solver_choose(&solver, &stores, &call, &space, state, &reason);
+  CHECK_HAS(reason, "key partition");
+  CHECK(p->ncolour == 4 && p->tile[0] == 26);
+  const lgt_partition *key = lgt_solver_key(&solver, at(from->layout), &space.align[1], p);
+  CHECK(key && key->tile[0] == 260 && key->extent[0] == 1000);
+  state[1].key = NULL;
+  p = lgt_solver_choose(&solver, &stores, &call, &space, state, &reason);
+  CHECK(p->ncolour == 4 && p->tile[0] == 25);
+  lgt_store_recycle(&stores, to);
+  lgt_store_recycle(&stores, from);
+  lgt_mem_free(sums.constraints);
+}
 
 /* A launch over a view of a root that was written with some partition: its tiles lie within the root's. */
 TEST(tiles_follow_the_key_partition) {
@@ -373,8 +428,10 @@ int main(void) {
   RUN(malformed_sets_are_refused);
   RUN(the_space_of_a_generator_is_numpys_broadcast);
   RUN(the_space_of_a_set_is_its_classes);
+  RUN(what_is_scaled_is_cut_in_blocks);
   RUN(a_tile_needs_its_part_of_a_view);
   RUN(tiles_follow_the_key_partition);
+  RUN(tiles_of_blocks_follow_the_key_partition);
   RUN(what_is_written_has_the_tiles_of_its_launch);
   RUN(the_solver_gives_reasons);
   lgt_partitions_fini(&partitions);

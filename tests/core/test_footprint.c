@@ -175,13 +175,12 @@ TEST(memory_may_run_out) {
   scene s;
   lgt_footprints other;
   lgt_rect place = {.ndim = 1, .lo = {3}, .hi = {123457}};
+  random_scene(&s, random_root(), true);
   int64_t live = lgt_mem_live();
   uint32_t count = footprints.count;
   lgt_mem_fail_at(1);
   CHECK(!lgt_footprint_everywhere(&footprints, &place));
   CHECK_HAS(lgt_message(), "out of memory");
-  do random_scene(&s, random_root(), true);
-  while (!s.launch);
   s.align.below[0] = 77;
   lgt_mem_fail_at(1);
   CHECK(!footprint_of(&s));

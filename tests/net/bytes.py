@@ -65,6 +65,33 @@ case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
 case("a stencil in squares sends its halos", stencil(60, 60, (2, 2), 4))
 case("two domains a rank: halos between ranks", stencil(120, 30, (4, 1), 2, 2))
 
+SCAN = """
+local n = 30000
+local x = np.random.rand(n)
+local m = np.random.rand(3000, 40)
+lgt.options { replicate = 16384 }
+np.cumsum(x)
+sent("vector", 1, function() return np.cumsum(x) end)
+sent("columns", 1, function() return np.cumsum(m, 1) end)
+sent("rows", 1, function() return np.maximum.accumulate(m, 2) end)
+"""
+
+
+def scans():
+    got = measured(SCAN, 3)
+    if isinstance(got, str):
+        return got
+    edges, block = 2, 1024  # of tiles, which lie in whole blocks
+    most = {"vector": 8 * (edges * block + 30 + 30 * 2), "columns": 8 * 40 * (edges * block + 9), "rows": 0}
+    for what, limit in most.items():
+        total = sum(b for b, _ in got[what])
+        if total > limit:
+            return f"{what}: {total} bytes were sent, at most {limit} must"
+    return None
+
+
+case("scans send the totals of blocks", scans)
+
 CG = """
 local n, m = 126, 20
 local p, r, x = np.zeros(n + 2, m + 2), np.ones({n + 2, m + 2}), np.zeros(n + 2, m + 2)
