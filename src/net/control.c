@@ -426,6 +426,18 @@ void lgt_control_leave(lgt_control *c) {
   pthread_mutex_unlock(&c->p->lock);
 }
 
+/* The hub has told everybody when its thread ends. */
+static void end_hub(struct control_private *p) {
+  if (!p->hub || p->hub_stop) return;
+  p->hub_stop = true;
+  pthread_join(p->hub_thread, NULL);
+}
+
+void lgt_control_left(lgt_control *c) {
+  end_hub(c->p);
+  lgt_wireup_close(&c->p->wireup);
+}
+
 void lgt_control_close(lgt_control *c) {
   if (!c) return;
   struct control_private *p = c->p;
@@ -433,10 +445,7 @@ void lgt_control_close(lgt_control *c) {
   p->stop = true;
   if (write(p->stop_fd, &one, sizeof one) < 0) perror("lgt: eventfd");
   if (p->running) pthread_join(p->thread, NULL);
-  if (p->hub && !p->hub_stop) {
-    p->hub_stop = true;
-    pthread_join(p->hub_thread, NULL);
-  }
+  end_hub(p);
   lgt_hub_free(p->hub);
   if (p->socket >= 0) close(p->socket);
   close(p->stop_fd);

@@ -63,6 +63,8 @@ struct lgt_control {
 lgt_status lgt_control_open(const lgt_control_options *options, lgt_wireup *wireup, lgt_control **out);
 /* Says goodbye: on all ranks the program has ended.  `*finished` becomes true when all have said it. */
 void lgt_control_leave(lgt_control *control);
+/* They have: the process may end at any place now, and its launcher sees a good end. */
+void lgt_control_left(lgt_control *control);
 void lgt_control_close(lgt_control *control);
 
 /* An operation of the stream: a hash of all that must be alike on all ranks, and the line that issued it. */

@@ -59,7 +59,9 @@ lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
   if (status) return status;
   lgt_transport_leave(net->transport);
   lgt_control_leave(net->control);
-  return lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");
+  status = lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");
+  if (!status) lgt_control_left(net->control);
+  return status;
 }
 
 void lgt_net_free(lgt_net *net) {

@@ -27,6 +27,7 @@ local function mixed(x)
 end
 
 check.case("one kernel for both", function()
+  lgt.options { fusion = true }
   local x = np.arange(5000) / 1000
   local wanted = mixed(x):sum()()
   for _ = 1, 2 do
@@ -37,7 +38,7 @@ check.case("one kernel for both", function()
     lgt.fence()
     local stats = lgt.stats()
     check.that(stats.launches >= 11, ("%d launches"):format(stats.launches))
-    check.equal(stats.tasks, 1)
+    check.equal(stats.fused_groups, 1)
     check.equal(y:sum()(), wanted)
   end
 

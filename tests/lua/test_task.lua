@@ -51,6 +51,7 @@ check.case("reductions", function()
 end)
 
 check.case("it fuses with the array library", function()
+  lgt.options { fusion = true }
   local function round()
     local x = np.ones(1000) * 3
     local z = np.empty(1000)
@@ -66,7 +67,7 @@ check.case("it fuses with the array library", function()
   local stats = lgt.stats()
   check.equal(total(), 7000)
   check.that(stats.launches >= 6, "launches")
-  check.that(stats.tasks <= 2, ("%d launches became %d tasks"):format(stats.launches, stats.tasks))
+  check.that(stats.fused_groups <= 2, ("%d launches became %d groups"):format(stats.launches, stats.fused_groups))
 end)
 
 check.case("mistakes", function()

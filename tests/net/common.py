@@ -10,12 +10,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+STRESS = "STRESS" in os.environ  # the long form, as tests/run says
 parser = argparse.ArgumentParser()
 parser.add_argument("--ranks", default="build/net_ranks", help="the program tests/net/ranks.c")
 parser.add_argument("--lgt", default="build/lgt", help="the program lgt")
 parser.add_argument("-k", default="", help="only cases whose name contains this")
-parser.add_argument("--repeat", type=int, default=1, help="run each case so often")
-parser.add_argument("--count", type=int, default=6, help="random programs under each setting")
+parser.add_argument("--repeat", type=int, help="run each case so often")
+parser.add_argument("--count", type=int, default=400 if STRESS else 6, help="random programs under each setting")
 parser.add_argument("--first", type=int, default=1, help="the first one's seed")
 arguments = parser.parse_args()
 RANKS, LGT = os.path.abspath(arguments.ranks), os.path.abspath(arguments.lgt)
@@ -69,6 +70,13 @@ def run(command, limit=30, env=None, stdin=""):
     return Running(command, env, stdin).wait(limit)
 
 
+def together(commands, limit=40, env=None):
+    """Several at once, within the limit: their outcomes."""
+    running = [Running(c, e) for c, e in zip(commands, env or [None] * len(commands))]
+    end = time.monotonic() + limit
+    return [r.wait(max(0.1, end - time.monotonic())) for r in running]
+
+
 def wait_for_pids(folder, n, limit=20):
     """{rank: process id} once all have written it."""
     end = time.monotonic() + limit
@@ -95,11 +103,11 @@ def ranks_left(running):
 
 
 def segments():
-    """Shared memory: files, and System V segments that nobody has attached."""
+    """Shared memory: files, and System V segments that nobody has attached and whose maker is gone."""
     found = set(glob.glob("/dev/shm/ucx*") + glob.glob("/dev/shm/*lgt*"))
     with open("/proc/sysvipc/shm", encoding="ascii") as file:
         rows = [line.split() for line in file][1:]
-    return found | {"shmid " + row[1] for row in rows if row[6] == "0"}
+    return found | {"shmid " + row[1] for row in rows if row[6] == "0" and not os.path.exists("/proc/" + row[4])}
 
 
 def left_behind(running, before, limit=3.0):
@@ -124,9 +132,9 @@ def case(name, check, *args):
         cases.append((name, check, args))
 
 
-def result(check, args):
+def result(check, args, repeat):
     try:
-        for _ in range(arguments.repeat):
+        for _ in range(repeat):
             why = check(*args)
             if why:
                 return "FAIL", why
@@ -137,14 +145,14 @@ def result(check, args):
     return "ok", None
 
 
-def finish(at_a_time):
-    """Runs the cases, prints how they went, and exits."""
-    failed = 0
+def finish(at_a_time, stress=1):
+    """Runs the cases, in the long form each `stress` times, prints how they went, and exits."""
+    failed, repeat = 0, arguments.repeat or (stress if STRESS else 1)
 
     def one(named):
         nonlocal failed
         name, check, args = named
-        word, why = result(check, args)
+        word, why = result(check, args, repeat)
         with lock:
             failed += word == "FAIL"
             print(f"{word} {name}: {why}" if why else f"{word} {name}", flush=True)

@@ -164,4 +164,4 @@ case("SIGSTOP of the launcher", launcher(signal.SIGSTOP, None, r"rank \d lost th
 case("output before a fault", printed)
 case("output", output, False)
 case("output of all ranks", output, True)
-finish(3)
+finish(3, 100)

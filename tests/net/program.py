@@ -8,17 +8,16 @@ import os
 import re
 import shutil
 import signal
-import socket
 import tempfile
 import time
 
-from common import LGT, Running, Skip, case, finish, left_behind, run, segments
+from common import LGT, STRESS, Running, Skip, case, finish, left_behind, run, segments
+from places import MPIRUN, free_port
 
 # Ranks that end in the middle leak, and their threads are alive then.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 QUICK = ["--heartbeat=1", "--patience=0.2"]
 DEATH, SILENCE = 2.5, 4.5  # seconds from the fault to the end
-MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 folder = tempfile.mkdtemp(prefix="lgt-ranks-")
 numbers = itertools.count()
 
@@ -28,12 +27,6 @@ def script(text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("", 0))
-        return s.getsockname()[1]
 
 
 # ---- what all ranks see
@@ -320,7 +313,7 @@ def fault(name, text, message, status=1, limit=DEATH, n=3, options=(), start=STA
         before = segments()
         running = Running([LGT, "-n", str(n), *QUICK, *options, script(start + text)])
         outcome = running.wait(20)
-        return judge(running, outcome, outcome.seconds, limit + 1, message, status, before)
+        return judge(running, outcome, outcome.seconds, limit + 3, message, status, before)  # hub.c: STALE_MS
     case(name, check)
 
 
@@ -449,9 +442,12 @@ interrupted("a second Ctrl-C ends a script that catches it", """
 fault("different exit statuses", "os.exit(rank)", r"the ranks do not run the same program: operation \d+ is issued at")
 case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(2.5) end\nprint(os.time() > 0)",
                                                               "ready\ntrue\n"))
+if STRESS:  # with the limits as they are
+    case("a rank that computes for a minute", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "ready\ntrue\n", "") else str(o))(
+        run([LGT, "-n", "3", script(START + "if rank == 1 then compute(60) end\nprint(os.time() > 0)")], 120)))
 case("a task that fails unseen", prints("local np = require 'array' x = np.zeros(2^45) + 1", "", status=1, err=".*out of memory.*"))
 
 try:
-    finish(2)
+    finish(2, 100)
 finally:
     shutil.rmtree(folder, ignore_errors=True)

@@ -7,26 +7,13 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
 import time
 
-from common import RANKS, Running, Skip, case, done, finish, left_behind, run, segments, wait_for_pids
+from common import RANKS, Running, Skip, case, done, finish, left_behind, run, segments, together, wait_for_pids
+from places import MPIRUN, Namespaces, free_port
 
 QUICK = ["--dead", "1000", "--patience", "200"]
-MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("", 0))
-        return s.getsockname()[1]
-
-
-def together(commands, limit=40, env=None):
-    running = [Running(c, e) for c, e in zip(commands, env or [None] * len(commands))]
-    end = time.monotonic() + limit
-    return [r.wait(max(0.1, end - time.monotonic())) for r in running]
 
 
 def went_well(outcomes):
@@ -124,53 +111,6 @@ def died(what, rank, number, pattern, limit):
 
 
 # ---- two network namespaces
-
-class Namespaces:
-    """Two namespaces a and b that a cable connects, 10.77.0.1 and 10.77.0.2."""
-    count = itertools.count()
-
-    def __enter__(self):
-        number = f"{os.getpid() % 100000}x{next(self.count)}"  # names of interfaces have 15 characters
-        self.names = [f"lgt{number}{x}" for x in "ab"]
-        self.cable = [f"l{number}{x}" for x in "ab"]
-        if not shutil.which("ip"):
-            raise Skip("no ip command (Debian: iproute2)")
-        try:
-            for name in self.names:
-                self.ip("netns", "add", name)
-            self.ip("link", "add", self.cable[0], "netns", self.names[0], "type", "veth", "peer", self.cable[1], "netns", self.names[1])
-            for k in range(2):
-                self.inside(k, "ip", "addr", "add", f"10.77.0.{k + 1}/24", "dev", self.cable[k])
-                self.inside(k, "ip", "link", "set", self.cable[k], "up")
-                self.inside(k, "ip", "link", "set", "lo", "up")
-            self.wait_for_carrier()
-        except subprocess.CalledProcessError as error:
-            self.__exit__()
-            raise Skip(f"network namespaces are not permitted here: {error.stderr.decode().strip()}") from None
-        return self
-
-    def __exit__(self, *_):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)
-
-    def wait_for_carrier(self):
-        for _ in range(200):
-            shown = [subprocess.run(self.command(k, ["ip", "link", "show", self.cable[k]]), capture_output=True, text=True).stdout
-                     for k in range(2)]
-            if all("state UP" in text for text in shown):
-                return
-            time.sleep(0.02)
-        raise RuntimeError(f"the link does not come up: {shown}")
-
-    def ip(self, *args):
-        subprocess.run(["ip", *args], check=True, capture_output=True)
-
-    def command(self, k, command):
-        return ["ip", "netns", "exec", self.names[k], *command]
-
-    def inside(self, k, *command):
-        subprocess.run(self.command(k, command), check=True, capture_output=True)
-
 
 def across(n, what):
     """Even ranks in one namespace, odd ones in the other: the same machine, but no shared memory."""
@@ -292,4 +232,4 @@ for nodes in ("localhost", "localhost,other", "127.0.0.[1-3]"):
     case(f"Slurm's variables, nodes {nodes}", slurm, 3, nodes)
 case("Slurm's variables, and a rank of another run", other_run)
 case("Slurm's variables, incomplete", lambda: lone("cannot tell from Slurm's variables", SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"))
-finish(2)
+finish(2, 100)

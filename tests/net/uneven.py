@@ -9,13 +9,13 @@ import itertools
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 
 import numpy as np
 
 from common import LGT, Running, Skip, case, finish
+from places import free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RANKS = 3
@@ -31,9 +31,7 @@ def launch(text, options=(), env=None):
     path = os.path.join(own, "script.lua")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        where = f"127.0.0.1:{s.getsockname()[1]}"
+    where = f"127.0.0.1:{free_port()}"
 
     def start(r):
         more = env[r] if env else {}

@@ -8,8 +8,9 @@ and numbers.  Words and whole numbers must be equal.  Two other numbers a and b 
 |a - b| <= bound * max(1, |b|).  The bound is 1e-10 where a program forms every value by elementwise
 operations and a few sums, and wider where iterations feed rounding errors back.
 
-Each example also runs unfused, on two domains with tiles of one element, on four workers, and on two and three
-ranks: the same bound holds for all of them.
+Each example also runs unfused, on two domains with tiles of one element, on four workers, and on ranks: the same bound
+holds for all of them.  RANKS has the settings for ranks; an example runs under two of them, another choice for each, and
+under all in the long form (tests/run --stress).
 """
 import argparse
 import concurrent.futures
@@ -93,9 +94,18 @@ CONFIGURATIONS = {
     "unfused": ["--fusion", "0"],
     "domains": ["--domains", "2", "--min-tile", "1"],
     "workers": ["--cpus", "4"],
-    "on 2 ranks": ["-n", "2", "--cpus", "1", "--min-tile", "1"],
-    "on 3 ranks": ["-n", "3", "--cpus", "1", "--min-tile", "1"],
 }
+RANKS = {f"on {n} ranks of {domains} domains{how}": ["-n", str(n), "--domains", str(domains), *options, "--cpus", "1", "--min-tile", "1"]
+         for n in (2, 3, 4) for domains in (1, 2) for how, options in (("", []), (" unfused", ["--fusion", "0"]))}
+
+
+def configurations(name):
+    """What an example runs under."""
+    if "STRESS" in os.environ:
+        alone = ["--fusion", "0", *CONFIGURATIONS["domains"]]
+        return {**CONFIGURATIONS, "domains unfused": alone, **RANKS}
+    turn, chosen = list(PROGRAMS).index(name), list(RANKS.items())
+    return {**CONFIGURATIONS, **dict(chosen[(2 * turn + k) % len(RANKS)] for k in (0, 7))}
 
 
 def output_of(command):
@@ -132,7 +142,7 @@ def check(lgt, name):
     if error:
         return [f"FAIL {name}: the NumPy twin says: {error}"]
     lines = []
-    for label, options in CONFIGURATIONS.items():
+    for label, options in configurations(name).items():
         case = f"{name} {label}".strip()
         got, error = output_of([lgt, *options, f"examples/{name}.lua", *arguments])
         error = error or difference(got, expected, bound)
