@@ -523,7 +523,8 @@ def matrices(bench):
 
     for title, (work, n) in cases.items():
         line(title, [bench.lgt("matrices.lua", work, n), bench.py("numpy", "matrices", work, n)])
-    line(f"multigrid, {grid}^2", program(bench, "multigrid", [grid, 5 if not bench.quick else 3]))
+    for name, more in (("two levels, injection", [2, "injection"]), ("V-cycle", [5 if not bench.quick else 3])):
+        line(f"multigrid, {grid}^2, {name}", program(bench, "gmg", [grid, *more]))
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 

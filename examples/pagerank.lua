@@ -2,8 +2,8 @@
 --
 --   lgt examples/pagerank.lua [graph.mtx | pages] [damping]
 --
--- A graph in a Matrix Market file has an entry (i, j) for a link from i to j; without a file one is made up, in which
--- page i links to i * i + k (mod pages).
+-- A graph in a Matrix Market file, such as examples/data/karate.mtx, has an entry (i, j) for a link from i to j;
+-- without a file one is made up, in which page i links to i * i + k (mod pages).
 local np, sp = require "array", require "sparse"
 
 local pages, damping = tonumber(arg[1]) or 2000, tonumber(arg[2]) or 0.85

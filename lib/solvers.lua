@@ -9,6 +9,7 @@
 --   eigen     eigsh, svds, expm_multiply
 --   integrate solve_ivp
 --   direct    spsolve, splu, factorized, spsolve_triangular, by UMFPACK
+--   multigrid multigrid, smoothed_aggregation: preconditioners
 --   precondition  jacobi_preconditioner, ssor_preconditioner, ilu0; the smoothers jacobi, chebyshev
 local system = require "solvers.system"
 
@@ -24,6 +25,7 @@ at_home("least", "lsqr lsmr")
 at_home("eigen", "eigsh svds expm_multiply")
 at_home("integrate", "solve_ivp")
 at_home("direct", "spsolve splu factorized spsolve_triangular inv")
+at_home("multigrid", "multigrid smoothed_aggregation")
 at_home("precondition", "jacobi_preconditioner ssor_preconditioner ilu0 jacobi chebyshev")
 
 return setmetatable(solvers, {

@@ -118,7 +118,7 @@ sparse.times_dense = times_dense
 ---@return lgt_array|table
 function any.dot(a, x)
   if sparse.is_matrix(x) then return sparse.times_sparse(a, x) end
-  if sparse.is_scalar(x) then return a * x end
+  if sparse.is_scalar(x) and not (core.is_array(x) and core.ndim_of(x) > 0) then return a * x end
   if type(x) == "table" then x = np.array(x) end
   core.layout_of(x, "dot")
   return times_dense(a:tocsr(), x)

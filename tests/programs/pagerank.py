@@ -2,14 +2,19 @@
 import sys
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 
-pages = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 damping = float(sys.argv[2]) if len(sys.argv) > 2 else 0.85
-i = np.arange(pages)
-rows = np.tile(i, 5)
-columns = np.concatenate([(i * i + 7 * k) % pages for k in range(1, 6)])
-links = sp.csr_matrix((np.ones(5 * pages), (rows, columns)), shape=(pages, pages))
+if len(sys.argv) > 1 and not sys.argv[1].isdigit():
+    links = scipy.io.mmread(sys.argv[1]).tocsr().astype(float)
+    pages = links.shape[0]
+else:
+    pages = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    i = np.arange(pages)
+    rows = np.tile(i, 5)
+    columns = np.concatenate([(i * i + 7 * k) % pages for k in range(1, 6)])
+    links = sp.csr_matrix((np.ones(5 * pages), (rows, columns)), shape=(pages, pages))
 
 out = np.asarray(links.sum(axis=1)).ravel()
 dangling = out == 0

@@ -138,6 +138,23 @@ def add(case, change, inputs):
         for f in ("cg", "bicgstab", "gmres"):
             case(f"first(so.{f}, csr(P), b, nil, {{tol = 1e-10, M = so.{m}}})", "np.linalg.solve(P, b)")
         case(f"np.array((STEPS({{tol = 1e-10, M = so.{m}}}) < STEPS{{tol = 1e-10}}))", "np.array(True)")
+    # ---- multigrid: without levels it is a direct solver
+    inputs["INTER"] = np.kron(np.eye(20), np.ones((2, 1)))
+    case("so.smoothed_aggregation(csr(P)):matvec(b)", "np.linalg.solve(P, b)")
+    case("so.multigrid(csr(P), {}):matvec(b)", "np.linalg.solve(P, b)")
+    case("so.multigrid(csr(P), {csr(INTER)}):matvec(b)", "TWO_LEVELS(P, INTER, b, 1)")
+    case("so.multigrid(csr(P), {csr(INTER)}, {sweeps = 3}):matvec(b)", "TWO_LEVELS(P, INTER, b, 3)")
+    case("so.multigrid(csr(P), {csr(INTER)}).levels[2].A:todense()", "INTER.T @ P @ INTER")
+    for A, x in (("P", "b"), ("H", "bc"), ("P4", "b4")):
+        o = "{tol = 1e-5" if A == "P4" else "{tol = 1e-10"
+        for m in ("smoothed_aggregation(csr(%s), {coarsest = 5})", "smoothed_aggregation(csr(%s), {coarsest = 5, theta = 0, sweeps = 2})",
+                  "multigrid(csr(%s), {csr(INTER)})"):
+            case(f"first(so.cg, csr({A}), {x}, nil, {o}, M = so.{m % A}}})", f"np.linalg.solve({A}, {x})")
+    case("np.array((STEPS({tol = 1e-10, M = so.smoothed_aggregation(csr(P), {coarsest = 5})}) < STEPS{tol = 1e-10}))", "np.array(True)")
+    case("np.array(#so.smoothed_aggregation(csr(P), {coarsest = 1, levels = 2}).levels)", "np.array(2.0)")
+    for bad in ("so.multigrid(P, {})", "so.multigrid(csr(P), csr(INTER))", "so.multigrid(csr(P), {csr(R)})", "so.multigrid(csr(P), {}, {sweeps = 0})",
+                "so.smoothed_aggregation(csr(R))", "so.smoothed_aggregation(csr(np.triu(P, 1)), {coarsest = 5})", "so.smoothed_aggregation(csr(P), {level = 3})"):
+        case(bad, "error")
     case("so.jacobi(csr(P), b, x0, {iterations = 3, omega = 0.8})", "JACOBI(P, b, x0, 3, 0.8)")
     case("so.jacobi(csr(P), b, nil, {iterations = 2})", "JACOBI(P, b, 0 * b, 2, 2 / 3)")
     case("so.chebyshev(csr(P), b, nil, {iterations = 150, lower = 0.1})", "np.linalg.solve(P, b)")
@@ -181,6 +198,17 @@ def add(case, change, inputs):
 def JACOBI(A, b, x, n, omega):
     for _ in range(n):
         x = x + omega * (b - A @ x) / np.diag(A)
+    return x
+
+
+def TWO_LEVELS(A, P, b, sweeps):
+    step = 4 / 3 / np.max(np.abs(A).sum(1) / np.abs(np.diag(A))) / np.diag(A)
+    x = step * b
+    for _ in range(sweeps - 1):
+        x = x + step * (b - A @ x)
+    x = x + P @ np.linalg.solve(P.T @ A @ P, P.T @ (b - A @ x))
+    for _ in range(sweeps):
+        x = x + step * (b - A @ x)
     return x
 
 

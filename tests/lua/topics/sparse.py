@@ -92,6 +92,9 @@ def add(case, change, inputs):
          "D(csr((a[0, :4], np.array([0, 1, 4, 1]), np.array([0, 2, 2, 4])), shape=(3, 6)))")
     case("D(csc({a['1, 1:4'], np.array({1, 2, 5, 2}, {dtype = 'int64'}), np.array({1, 3, 3, 5}, {dtype = 'int64'})}, {shape = {6, 3}}))",
          "D(csc((a[0, :4], np.array([0, 1, 4, 1]), np.array([0, 2, 2, 4])), shape=(6, 3)))")
+    case("csr(a[{{}, {2, 2}}]):dot(np.array{2})", "2 * a[:, 1]")
+    case("csr(a[{{}, {2, 2}}]):dot(np.full({1, 3}, 2))", "2 * a[:, [1, 1, 1]]")
+    case("D(csr(a):dot(np.full({}, 2)))", "2 * a")
     case("D(csr{{1, 0, 2}, {0, 0, 3}})", "D(csr([[1.0, 0, 2], [0, 0, 3]]))")
     # ---- from diagonals
     case("D(sp.diags({{1, 2, 3}, {4, 5}}, {0, 1}))", "D(sp.diags([[1., 2, 3], [4., 5]], [0, 1]))")

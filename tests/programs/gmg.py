@@ -1,4 +1,4 @@
-"""Poisson's equation on a square by conjugate gradients, preconditioned with a multigrid V-cycle."""
+"""Poisson's equation on a square by conjugate gradients, preconditioned with a geometric multigrid cycle."""
 import sys
 
 import numpy as np
@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 255
 levels = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+injects = len(sys.argv) > 3 and sys.argv[3] == "injection"
 omega = 2 / 3
 
 
@@ -15,9 +16,11 @@ def laplacian(m):
     return sp.kronsum(line, line, "csr")
 
 
-def weighting(m):
+def restriction(m):
     half = (m - 1) // 2
     coarse = np.arange(half)
+    if injects:
+        return sp.csr_matrix((np.ones(half), (coarse, 2 * coarse + 1)), shape=(half, m))
     weights = np.repeat([0.25, 0.5, 0.25], half)
     return sp.csr_matrix((weights, (np.tile(coarse, 3), np.concatenate([2 * coarse, 2 * coarse + 1, 2 * coarse + 2]))),
                          shape=(half, m))
@@ -29,21 +32,23 @@ for level in range(levels):
     g = {"A": A, "step": omega / A.diagonal()}
     grid.append(g)
     if level < levels - 1:
-        R = weighting(size)
-        g["R"] = sp.kron(R, R, "csr")
-        g["P"] = (4 * g["R"]).T.tocsr()
-        g["coarser"] = g["R"] @ A @ g["P"]
+        R = restriction(size)
         size = (size - 1) // 2
+        R = sp.kron(R, R, "csr")
+        RA = R @ A
+        g["down"] = (R - RA.multiply(g["step"])).tocsr()
+        g["P"] = (R if injects else 4 * R).T.tocsr()
+        g["coarser"] = laplacian(size) * 0.25 ** (level + 1) if injects else RA @ g["P"]
 
 
 def cycle(b, level):
     g = grid[level]
     x = g["step"] * b
     if level == levels - 1:
-        for _ in range(20):
+        for _ in range(20 if levels > 2 else 1):
             x = x + g["step"] * (b - g["A"] @ x)
         return x
-    x = x + g["P"] @ cycle(g["R"] @ (b - g["A"] @ x), level + 1)
+    x = x + g["P"] @ cycle(g["down"] @ b, level + 1)
     return x + g["step"] * (b - g["A"] @ x)
 
 

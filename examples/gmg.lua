@@ -1,13 +1,16 @@
--- Poisson's equation on a square by conjugate gradients, preconditioned with a multigrid V-cycle.
+-- Poisson's equation on a square by conjugate gradients, preconditioned with a geometric multigrid cycle.
 --
---   lgt examples/multigrid.lua [points along a side, 2^k - 1] [levels]
+--   lgt examples/gmg.lua [points along a side, 2^k - 1] [levels] [weighting|injection]
 --
--- Restriction averages neighbours (full weighting), interpolation is its transposed, coarse matrices are Galerkin
--- products, smoothing is weighted Jacobi (Briggs, Henson, McCormick, "A Multigrid Tutorial", SIAM 2000).
+-- Two levels, or a V-cycle through more.  Restriction averages neighbours (full weighting), interpolation is its
+-- transposed, coarse matrices are Galerkin products (Briggs, Henson, McCormick, "A Multigrid Tutorial", SIAM 2000).  Or
+-- restriction is injection, which takes every other point, and coarse matrices are those of coarser grids: cheaper
+-- cycles, but more of them.  Smoothing is weighted Jacobi.
 local np, sp, solvers = require "array", require "sparse", require "solvers"
 
 local n = tonumber(arg[1]) or 255
 local levels = tonumber(arg[2]) or 4
+local injects = arg[3] == "injection"
 local omega = 2 / 3
 
 local function laplacian(m)
@@ -15,10 +18,11 @@ local function laplacian(m)
   return sp.kronsum(line, line, "csr")
 end
 
--- From m points of a line to (m - 1) / 2: each is a quarter, a half and a quarter of three.
-local function weighting(m)
+-- From m points of a line to (m - 1) / 2: every other one, or a quarter, a half and a quarter of three.
+local function restriction(m)
   local half = (m - 1) / 2
   local coarse = np.span(1, half)
+  if injects then return sp.csr_matrix({np.ones(half), {coarse, 2 * coarse}}, {shape = {half, m}}) end
   local weights = np.concatenate {np.full(half, 0.25), np.full(half, 0.5), np.full(half, 0.25)}
   local rows = np.concatenate {coarse, coarse, coarse}
   local columns = np.concatenate {2 * coarse - 1, 2 * coarse, 2 * coarse + 1}
@@ -28,13 +32,16 @@ end
 local grid, size = {}, n
 for level = 1, levels do
   local A = level == 1 and laplacian(n) or grid[level - 1].coarser
-  grid[level] = {A = A, step = omega / A:diagonal()}
+  local g = {A = A, step = omega / A:diagonal()}
+  grid[level] = g
   if level < levels then
-    local R = weighting(size)
-    grid[level].R = sp.kron(R, R, "csr")
-    grid[level].P = (4 * grid[level].R).T:tocsr()
-    grid[level].coarser = grid[level].R:dot(A):dot(grid[level].P)
+    local R = restriction(size)
     size = (size - 1) / 2
+    R = sp.kron(R, R, "csr")
+    local RA = R:dot(A)
+    g.down = R - RA:multiply(g.step) -- what a sweep from zeros leaves of b, restricted:  R (b - A step b)
+    g.P = (injects and R or 4 * R).T:tocsr()
+    g.coarser = injects and laplacian(size) * 0.25 ^ level or RA:dot(g.P)
   end
 end
 
@@ -42,10 +49,10 @@ local function cycle(b, level)
   local g = grid[level]
   local x = g.step * b
   if level == levels then
-    for _ = 1, 20 do x = x + g.step * (b - g.A:dot(x)) end
+    for _ = 1, levels > 2 and 20 or 1 do x = x + g.step * (b - g.A:dot(x)) end
     return x
   end
-  x = x + g.P:dot(cycle(g.R:dot(b - g.A:dot(x)), level + 1))
+  x = x + g.P:dot(cycle(g.down:dot(b), level + 1))
   return x + g.step * (b - g.A:dot(x))
 end
 
