@@ -494,6 +494,7 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   if (as->naccess > LGT_MAX_ACCESS)
     return lgt_err(LGT_UNSUPPORTED, "a fused loop of %d accesses", as->naccess);
   loop->space_ndim = as->shape->ndim;
+  loop->inner = (int8_t)as->shape->inner;
   memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
   choose_dims(as, loop);
   classify(as, loop);

@@ -77,6 +77,7 @@ static void drop_recipe(lgt_binder *binder, lgt_store *store) {
   lgt_mem_free(recipe->binding->inst);
   lgt_mem_free(recipe->binding->param);
   lgt_mem_free(recipe->binding);
+  lgt_plan_release(recipe->group->plan);
   lgt_mem_free(recipe);
 }
 
@@ -417,7 +418,7 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
 }
 
 static lgt_status settle_all(run *r) {
-  lgt_plan_group *group = r->group;
+  lgt_plan_group *group = r->group, *lasting = lgt_plan_group_lasting(group);
   lgt_status status = LGT_OK;
   for (int f = 0; f < group->nfinal && !status; f++) {
     lgt_store *store = root_store(r, group->slot_of_final[2 * f]);
@@ -426,13 +427,13 @@ static lgt_status settle_all(run *r) {
     store->failure = NULL;
     status = settle(r, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
-    store->maker = group;
+    store->maker = lasting;
     store->maker_slot = group->slot_of_final[2 * f + 1];
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
       root_store(r, group->slot[s].root)->written = true;
-      root_store(r, group->slot[s].root)->maker = group;
+      root_store(r, group->slot[s].root)->maker = lasting;
       root_store(r, group->slot[s].root)->maker_slot = LGT_NONE;
     }
   return status;
@@ -461,6 +462,7 @@ static lgt_status leave_recipe(run *r) {
       }
       *binding = (lgt_binding){inst, n, param};
       *recipe = (lgt_recipe){0, group, binding};
+      lgt_plan_retain(group->plan);
       for (int i = 0; i < n; i++) {
         if (!group->slot[i % group->nslot].pinned || !r->inst[i]) continue;
         inst[i] = lgt_instance_retain(r->inst[i]);
@@ -470,7 +472,7 @@ static lgt_status leave_recipe(run *r) {
     }
     drop_recipe(r->binder, store);
     store->recipe = recipe;
-    store->maker = group;
+    store->maker = lgt_plan_group_lasting(group);
     store->maker_slot = LGT_NONE;
     store->recipe_root = (uint16_t)e;
     store->written = true;
@@ -727,8 +729,9 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_plan_elided *elided = &group->elided[store->recipe_root];
   lgt_status status = elided->rescue ? LGT_OK : lgt_weave_rescue(binder->fuser, group, store->recipe_root);
   if (status) return status;
-  group->plan->root[elided->root].wanted = true; /* next time it is stored at once */
-  group->plan->stale = true;
+  lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
+  plan->root[elided->root].wanted = true; /* next time it is stored at once */
+  plan->stale = true;
   lgt_failure *failure = spoiled(binder, elided->rescue, recipe->binding);
   if (failure) {
     lgt_bind_poison(store, failure);

@@ -32,7 +32,11 @@ lgt_status lgt_fuser_init(lgt_fuser *fuser) {
   fuser->mask = 255;
   fuser->count = 0;
   fuser->table = lgt_mem_zalloc(((size_t)fuser->mask + 1) * sizeof *fuser->table);
-  return fuser->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+  fuser->by_form = lgt_mem_zalloc(LGT_FORMS * sizeof *fuser->by_form);
+  fuser->seen = lgt_mem_zalloc(LGT_FORMS * sizeof *fuser->seen);
+  return fuser->table && fuser->by_form && fuser->seen
+             ? LGT_OK
+             : lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
 }
 
 static void clear_groups(lgt_plan *plan) {
@@ -46,6 +50,8 @@ static void plan_free(lgt_plan *plan) {
   if (!plan) return;
   clear_groups(plan);
   lgt_mem_free(plan->word);
+  lgt_mem_free(plan->form);
+  lgt_mem_free(plan->layout);
   lgt_mem_free(plan->call);
   lgt_mem_free(plan->root);
   lgt_mem_free(plan);
@@ -55,12 +61,15 @@ void lgt_fuser_fini(lgt_fuser *fuser) {
   for (uint32_t i = 0; fuser->table && i <= fuser->mask; i++) plan_free(fuser->table[i]);
   for (int i = 0; i < fuser->nretired; i++) plan_free(fuser->retired[i]);
   lgt_mem_free(fuser->table);
+  lgt_mem_free(fuser->by_form);
+  lgt_mem_free(fuser->seen);
   lgt_mem_free(fuser->retired);
   fuser->table = NULL;
   fuser->retired = NULL;
 }
 
 void lgt_fuser_clear(lgt_fuser *fuser) {
+  memset(fuser->by_form, 0, LGT_FORMS * sizeof *fuser->by_form);
   for (uint32_t i = 0; i <= fuser->mask; i++) {
     if (!fuser->table[i]) continue;
     if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
@@ -85,6 +94,14 @@ static uint32_t position_of(const lgt_fuser *fuser, uint64_t hash, const uint64_
 
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
   return fuser->table[position_of(fuser, window->hash, window->word, window->nword)];
+}
+
+lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window) {
+  if (fuser->solver.domains > 1) return NULL;
+  lgt_plan *plan = fuser->by_form[window->form_hash % LGT_FORMS];
+  bool found = plan && plan->form_hash == window->form_hash && plan->nform == window->nform &&
+               !memcmp(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
+  return found ? plan : NULL;
 }
 
 static bool grow(lgt_fuser *fuser) {
@@ -112,6 +129,7 @@ static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
     fuser->count++;
   }
   fuser->table[i] = plan;
+  if (plan->form) fuser->by_form[plan->form_hash % LGT_FORMS] = plan;
   return true;
 }
 
@@ -380,7 +398,19 @@ static void log_plan(const lgt_plan *plan) {
 
 /* ---- entry ---------------------------------------------------------------------------------------- */
 
-static lgt_plan *plan_new(const lgt_window *window, int n) {
+static bool copy_form(const lgt_window *window, lgt_plan *plan) {
+  plan->form = lgt_mem_alloc(((size_t)window->nform + 1) * sizeof *plan->form);
+  plan->layout = lgt_mem_alloc(((size_t)window->nlayout + 1) * sizeof *plan->layout);
+  if (!plan->form || !plan->layout) return false;
+  plan->form_hash = window->form_hash;
+  plan->nform = window->nform;
+  plan->nlayout = window->nlayout;
+  memcpy(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
+  memcpy(plan->layout, window->layout, (size_t)plan->nlayout * sizeof *plan->layout);
+  return true;
+}
+
+static lgt_plan *plan_new(const lgt_window *window, int n, bool form) {
   lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
   if (!plan) return NULL;
   plan->hash = window->hash;
@@ -390,7 +420,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n) {
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
   plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
-  if (plan->word && plan->call && plan->root) {
+  if (plan->word && plan->call && plan->root && (!form || copy_form(window, plan))) {
     memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
     return plan;
   }
@@ -399,7 +429,8 @@ static lgt_plan *plan_new(const lgt_window *window, int n) {
 }
 
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
-  lgt_plan *old = lgt_fuser_find(fuser, window), *plan = plan_new(window, n);
+  lgt_plan *old = lgt_fuser_find(fuser, window), *plan = plan_new(window, n, fuser->solver.domains == 1);
+  if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
   if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");

@@ -29,6 +29,7 @@
 #include "window.h"
 
 #define LGT_NONE 0xffff
+#define LGT_FORMS 1024
 
 /* Why a group ended before the next call. */
 #define LGT_REFUSAL_LIST(X)                                                       \
@@ -105,6 +106,7 @@ typedef struct lgt_plan_loop {
   int64_t extent[LGT_MAX_DIM]; /* of the space */
   int ndim;
   int8_t dim[LGT_MAX_DIM];    /* loop dimension -> space dimension */
+  int8_t inner;               /* reductions: the space dimension that is walked innermost; -1: as it comes */
   lgt_plan_access *access;    /* owned, one for each access of the loop */
   uint16_t *param_call;       /* owned, one for each parameter of the loop: call of the plan, ... */
   uint8_t *param_index;       /* ... and which of its parameters */
@@ -125,6 +127,7 @@ typedef struct lgt_plan_elided {
 } lgt_plan_elided;
 
 typedef struct lgt_touch lgt_touch; /* exchange.h */
+typedef struct lgt_guard lgt_guard; /* shift.h */
 
 typedef struct lgt_plan_group {
   struct lgt_plan *plan;      /* borrowed */
@@ -145,6 +148,9 @@ typedef struct lgt_plan_group {
   int ntouch;
   uint16_t *touched;          /* owned: the roots in them, each once */
   int ntouched;
+  lgt_guard *guard;           /* owned; shift.h: made when first needed */
+  int nguard;
+  bool guarded;
   int nparam;                 /* parameters of all loops */
   int naccess;                /* accesses of all loops */
   char *name;                 /* owned; in the profile: made when first needed */
@@ -162,7 +168,23 @@ typedef struct lgt_plan {
   int ngroup;
   bool stale;                 /* a root's `wanted` changed: make it again */
   bool fused_whole;           /* one group took all: the window may grow */
+  uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
+  int nform;
+  uint64_t form_hash;
+  uint32_t *layout;           /* owned: ... and its layouts by number */
+  int nlayout;
+  struct lgt_plan *origin;    /* borrowed: of which it is a shifted copy (shift.h); NULL: of none */
+  int refs;                   /* of a shifted plan: whoever runs it, jobs, recipes */
 } lgt_plan;
+
+static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
+/* Frees a shifted plan that nobody uses any more; others live as long as the fuser. */
+void lgt_plan_release(lgt_plan *plan);
+/* The plan or, of a shifted one, what lasts: its origin. */
+static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
+  lgt_plan *origin = group->plan->origin;
+  return origin ? &origin->group[group - group->plan->group] : group;
+}
 
 /* The recipe of the elided results of one run of a group. */
 struct lgt_recipe {
@@ -182,6 +204,8 @@ typedef struct lgt_fuser {
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
   lgt_plan **table;           /* owned, open addressing by hash */
   uint32_t count, mask;
+  lgt_plan **by_form;         /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
+  uint64_t *seen;             /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
   lgt_plan **retired;         /* owned: replaced, but perhaps still running */
   int nretired, retired_room;
 } lgt_fuser;
@@ -193,7 +217,9 @@ void lgt_fuser_clear(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
-/* Make the plan of the first n calls, whose canonical form the window holds; replaces a stale one.
+/* The newest plan of the window's form, or NULL; with several domains there is none. */
+lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window);
+/* Make the plan of the first n calls, whose canonical form (and form) the window holds; replaces a stale one.
  * Handles that died before are known; the others count as alive. */
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
 

@@ -14,6 +14,7 @@ struct lgt_job {
   int nshape;
   bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
   int64_t position;       /* of its group in the stream */
+  lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
 };
 

@@ -94,7 +94,7 @@ static const char *group_name(lgt_plan_group *group) {
 void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bound, const char *category) {
   if (!binder->profile) return;
   job->task.label = (lgt_label){.category = category,
-                                .name = group_name(bound->group),
+                                .name = group_name(lgt_plan_group_lasting(bound->group)),
                                 .line = bound->where,
                                 .last = bound->last,
                                 .operations = bound->group->count,
@@ -300,6 +300,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   bool here = runs_here(binder, group, inst);
   job_memory m;
   if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
+  m.job->plan = lgt_plan_retain(group->plan);
   lgt_status status = LGT_OK;
   lgt_base *base = m.base;
   lgt_scalar *param = m.param;

@@ -22,6 +22,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "shift.h"
+
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
@@ -175,8 +177,9 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
 
 /* The summaries of LGT_DEBUG. */
 static void log_totals(const lgt_runtime *rt) {
-  lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld collections", (long long)rt->launches,
-          (long long)rt->windows, (long long)rt->plans, (long long)rt->collections);
+  lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld of them shifted, %lld collections",
+          (long long)rt->launches, (long long)rt->windows, (long long)(rt->plans + rt->shifts),
+          (long long)rt->shifts, (long long)rt->collections);
   lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes moved", (long long)rt->binder.tasks,
           (long long)rt->binder.passes, (long long)rt->binder.moved);
   lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between domains", (long long)rt->map.peak,
@@ -309,6 +312,7 @@ static void drop_calls(lgt_runtime *rt) {
     }
   lgt_window_drop(&rt->window, n);
   rt->flush.ncall = 0;
+  lgt_plan_release(rt->flush.plan);
   rt->flush.plan = NULL;
 }
 
@@ -339,15 +343,25 @@ static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
                    plan ? plan->ngroup : 0);
 }
 
+/* The plan of the window, if there is one, or else one of the same form, made to fit. */
+static lgt_plan *find_plan(lgt_runtime *rt) {
+  lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
+  if (plan) return plan->stale ? NULL : plan;
+  plan = lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
+  rt->shifts += plan != NULL;
+  return plan;
+}
+
 /* Find or make the plan of the next calls.  1: collect first. */
 static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_status status = LGT_OK;
-  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall))
+  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
+      (rt->map.domains == 1 && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
     return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
   for (;;) {
-    lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-    if (plan && plan->stale) plan = NULL;
+    lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
+    flush->shifted = NULL;
     if (!plan) {
       if (may_ask && !flush->collected) return ask(rt);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
@@ -357,9 +371,15 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
       rt->plans++;
     }
     if (undead(rt, plan, false)) {
-      if (may_ask && !flush->collected) return ask(rt);
+      if (may_ask && !flush->collected) {
+        if (plan->origin) flush->shifted = plan;
+        return ask(rt);
+      }
+      lgt_plan *lasting = plan->origin ? plan->origin : plan;
       undead(rt, plan, true);
-      plan->stale = true;
+      for (int r = 0; r < plan->nroot; r++) lasting->root[r].wanted |= plan->root[r].wanted;
+      lasting->stale = true;
+      lgt_plan_release(plan);
       continue;
     }
     flush->plan = plan;

@@ -13,7 +13,8 @@ typedef struct lgt_flush_state {
   bool active;
   bool forced;           /* plan everything, not only whole repetitions */
   int ncall;             /* of the window, being run; 0: none */
-  lgt_plan *plan;
+  lgt_plan *plan;        /* ref */
+  lgt_plan *shifted;     /* ref; waits for the collection that was asked for, or NULL */
   int group;             /* next to run */
   int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
   bool collected;        /* the caller has collected since the last reason to ask */
@@ -46,7 +47,7 @@ struct lgt_runtime {
   int64_t noted;         /* with other ranks: stores that have a number in the stream */
   int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */
 
-  int64_t launches, windows, plans, collections, file_read, file_written;
+  int64_t launches, windows, plans, shifts, collections, file_read, file_written;
 };
 
 /* What the stream of operations has besides launches. */

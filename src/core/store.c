@@ -31,13 +31,14 @@ void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride) {
 lgt_status lgt_stores_init(lgt_stores *stores) {
   *stores = (lgt_stores){.nlayout = 1, .nstore = 1, .layout_mask = 1023};
   stores->layout = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->layout);
+  stores->note = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->note);
   stores->store = lgt_mem_reserve(MAX_STORES * sizeof *stores->store);
   stores->free_store = lgt_mem_reserve(MAX_STORES * sizeof *stores->free_store);
   stores->handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->handle);
   stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
   stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
-  if (stores->layout && stores->store && stores->free_store && stores->handle && stores->free_handle &&
-      stores->layout_table)
+  if (stores->layout && stores->note && stores->store && stores->free_store && stores->handle &&
+      stores->free_handle && stores->layout_table)
     return LGT_OK;
   lgt_stores_fini(stores);
   return lgt_err(LGT_NO_MEMORY, "out of memory for the tables of stores");
@@ -45,6 +46,7 @@ lgt_status lgt_stores_init(lgt_stores *stores) {
 
 void lgt_stores_fini(lgt_stores *stores) {
   if (stores->layout) lgt_mem_release(stores->layout, MAX_LAYOUTS * sizeof *stores->layout);
+  if (stores->note) lgt_mem_release(stores->note, MAX_LAYOUTS * sizeof *stores->note);
   if (stores->store) lgt_mem_release(stores->store, MAX_STORES * sizeof *stores->store);
   if (stores->free_store) lgt_mem_release(stores->free_store, MAX_STORES * sizeof *stores->free_store);
   if (stores->handle) lgt_mem_release(stores->handle, MAX_HANDLES * sizeof *stores->handle);
@@ -455,6 +457,24 @@ bool lgt_layout_covers(const lgt_layout *l, bool target) {
   for (int d = 0; d < l->ndim; d++)
     if (!target || l->dim[d] >= 0) n *= l->stride[d] != 0 || l->shape[d] == 0 ? l->shape[d] : 1;
   return n == size && lgt_layout_exact(l);
+}
+
+static uint64_t class_of(int64_t n) { return n == 0 || n == 1 ? (uint64_t)n : 2; }
+
+uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
+  lgt_layout_note *note = &stores->note[layout];
+  if (note->form) return note->form;
+  const lgt_layout *l = lgt_layout_at(stores, layout);
+  int64_t root = 1;
+  for (int d = 0; d < l->root_ndim; d++) root *= l->root_shape[d];
+  uint64_t h = mix(l->dtype, (uint64_t)l->ndim << 16 | (uint64_t)l->root_ndim << 8 |
+                                 (uint64_t)(l->flags & ~LGT_LAYOUT_LARGE));
+  h = mix(h, class_of(l->size) | (uint64_t)lgt_layout_exact(l) << 2 |
+                 (uint64_t)lgt_layout_covers(l, false) << 3 | (uint64_t)lgt_layout_covers(l, true) << 4 |
+                 (uint64_t)(lgt_layout_distinct(l) == root) << 5 | class_of(root) << 6);
+  for (int d = 0; d < l->ndim; d++)
+    h = mix(h, class_of(l->shape[d]) | (uint64_t)(l->stride[d] == 0) << 2 | (uint64_t)(l->dim[d] + 1) << 3);
+  return note->form = h | 1;
 }
 
 static int64_t gcd(int64_t a, int64_t b) {

@@ -50,8 +50,16 @@ typedef struct lgt_store {
   void *release_context;
 } lgt_store;
 
+/* What planning notes of a layout. */
+typedef struct lgt_layout_note {
+  uint64_t form;          /* lgt_layout_form; 0: not asked for yet */
+  uint32_t stamp;         /* of the window that numbered it last */
+  uint32_t number;        /* in that window */
+} lgt_layout_note;
+
 typedef struct lgt_stores {
   lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
+  lgt_layout_note *note;  /* reserved, by the layout's number */
   uint32_t nlayout;
   uint32_t *layout_table; /* owned, open addressing */
   uint32_t layout_mask;
@@ -108,6 +116,9 @@ bool lgt_layout_covers(const lgt_layout *layout, bool target);
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b);
 /* Does every root element within the bound of the view belong to the view? */
 bool lgt_layout_exact(const lgt_layout *layout);
+/* A hash of the view's *form*: everything planning asks of a view by itself, without its numbers.  Two windows whose
+ * views have equal forms, and relate to one another alike, are planned alike (shift.h). */
+uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout);
 /* Strides of a C-order array of this shape, in elements. */
 void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride);
 

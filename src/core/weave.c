@@ -42,6 +42,7 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
   lgt_mem_free(group->elided);
   lgt_mem_free(group->touch);
   lgt_mem_free(group->touched);
+  lgt_mem_free(group->guard);
   lgt_weave_items_free(group->items);
   group->loop = NULL;
   group->slot = NULL;
@@ -100,7 +101,7 @@ static lgt_weave_item *new_item(lgt_weaver *w) {
 
 /* ---- placing ------------------------------------------------------------------------------------ */
 
-static void item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, int64_t *extent) {
+void lgt_item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, int64_t *extent) {
   if (item->call != LGT_NONE) {
     const lgt_space *space = &w->plan->call[item->call].space;
     *ndim = space->ndim;
@@ -128,8 +129,8 @@ static int after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const
   int andim, bndim;
   int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
   if (!lgt_layout_may_overlap(a, b)) return 0;
-  item_space(w, item, &andim, aextent);
-  item_space(w, earlier, &bndim, bextent);
+  lgt_item_space(w, item, &andim, aextent);
+  lgt_item_space(w, earlier, &bndim, bextent);
   if (!ordered && same_space(andim, aextent, bndim, bextent)) {
     lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
     lgt_signature as = lgt_signature_of(a, &aalign), bs = lgt_signature_of(b, &balign);
@@ -159,7 +160,7 @@ static int earliest(const lgt_weaver *w, const lgt_weave_item *item, int arg, ui
   return loop;
 }
 
-static unsigned kept_dims(const lgt_weaver *w, const lgt_weave_item *item, int ndim) {
+unsigned lgt_item_kept(const lgt_weaver *w, const lgt_weave_item *item, int ndim) {
   unsigned kept = 0;
   for (int a = 0; a < item->nargs; a++) {
     if (!is_reduction(item, a)) continue;
@@ -209,11 +210,11 @@ static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loo
   return n;
 }
 
-/* Which dimension a reduction walks innermost: the last one, unless another takes far less time by this
+/* The last one, unless another takes far less time by this
  * estimate, in quarters of a cycle an element.  It rests on the call's own arguments and not on what is fused
  * with it, since the order of values depends on it. */
-static int innermost(const lgt_weaver *w, const lgt_weave_item *item, int ndim, const int64_t *extent,
-                     unsigned kept) {
+int lgt_item_innermost(const lgt_weaver *w, const lgt_weave_item *item, int ndim, const int64_t *extent,
+                       unsigned kept) {
   enum { CONTIGUOUS = 1, STRIDED = 10, TARGET = 2, ROW = 180, SLAB = 40 };
   int best = -1;
   double least = 0;
@@ -250,9 +251,9 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
 static lgt_status place(lgt_weaver *w, lgt_weave_item *item, int from) {
   int ndim, number = from;
   int64_t extent[LGT_MAX_DIM];
-  item_space(w, item, &ndim, extent);
-  unsigned kept = kept_dims(w, item, ndim);
-  int inner = item->kind->reduces ? innermost(w, item, ndim, extent, kept) : -1;
+  lgt_item_space(w, item, &ndim, extent);
+  unsigned kept = lgt_item_kept(w, item, ndim);
+  int inner = item->kind->reduces ? lgt_item_innermost(w, item, ndim, extent, kept) : -1;
   while (number < w->nloop && !may_join(w, item, number, ndim, extent, kept, inner)) number++;
   if (number == w->nloop) {
     if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop)) return no_memory();
@@ -289,30 +290,42 @@ static bool is_shared(const uint16_t *current, int nroot, uint16_t root) {
 
 static const lgt_kind *copy_kind(const lgt_fuser *fuser, int dtype) { return fuser->copy_kind[dtype]; }
 
-/* Copy the old buffer into the new one, without what the view `written` (NULL: nothing) will
- * overwrite anyway: rect by rect of the root. */
-static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, const lgt_layout *written,
-                            uint32_t root_layout, int from) {
+int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]) {
+  piece[0] = lgt_rect_of_shape(root->ndim, root->shape);
+  if (!written) return 1;
+  lgt_rect all = piece[0], view = lgt_rect_of_shape(written->ndim, written->shape),
+           inside = lgt_layout_root_rect(written, &view);
+  return lgt_rect_subtract(&all, &inside, piece);
+}
+
+uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece) {
+  for (int d = 0; d < piece->ndim && root; d++)
+    root = lgt_stores_slice(stores, root, d, piece->lo[d], piece->hi[d] - piece->lo[d], 1);
+  return root;
+}
+
+/* Copy the old buffer into the new one, without what the causing call will overwrite through its argument anyway
+ * (0xff: all of it): rect by rect of the root. */
+static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t cause, uint8_t cause_arg,
+                            int from) {
+  uint32_t root_layout = w->plan->root[w->items->buffer[new].root].layout;
   const lgt_layout *root = layout_of(w, root_layout);
   /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
    * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
   if (root->size * lgt_dtype_size(root->dtype) < LARGE_ROOT) from = 0;
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), piece[2 * LGT_MAX_DIM] = {all};
-  int n = 1;
-  if (written) {
-    lgt_rect view = lgt_rect_of_shape(written->ndim, written->shape),
-             inside = lgt_layout_root_rect(written, &view);
-    n = lgt_rect_subtract(&all, &inside, piece);
-  }
+  lgt_rect piece[2 * LGT_MAX_DIM];
+  int n = lgt_weave_rest(
+      root, cause_arg == 0xff ? NULL : layout_of(w, w->plan->call[cause].layout[cause_arg]), piece);
   for (int i = 0; i < n; i++) {
-    uint32_t layout = root_layout;
-    for (int d = 0; d < root->ndim && layout; d++)
-      layout =
-          lgt_stores_slice(w->fuser->stores, layout, d, piece[i].lo[d], piece[i].hi[d] - piece[i].lo[d], 1);
+    uint32_t layout = lgt_weave_piece(w->fuser->stores, root_layout, &piece[i]);
     lgt_weave_item *item = layout ? new_item(w) : NULL;
     if (!item) return no_memory();
     item->kind = copy_kind(w->fuser, root->dtype);
     item->nargs = 2;
+    item->cause = cause;
+    item->cause_arg = cause_arg;
+    item->piece = (uint8_t)i;
+    item->pieces = (uint8_t)n;
     item->layout[0] = item->layout[1] = layout;
     item->out[0] = new;
     item->in[1] = old;
@@ -401,8 +414,8 @@ static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
 /* New memory for a root, with the old contents outside of the view that is about to be written. */
 static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_weave_item *item,
                               int arg, bool all, int from) {
-  const lgt_layout *written = all ? NULL : layout_of(w, item->layout[arg]);
   uint16_t call = item->call;
+  uint8_t rest_arg = all ? 0xff : (uint8_t)arg;
   uint16_t old = current[root];
   int b = new_buffer(w, root, false);
   if (b < 0) return no_memory();
@@ -410,11 +423,11 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
   if (in_tiles(w)) {
     w->items->buffer[b].rest = old;
     w->items->buffer[b].rest_call = call;
-    w->items->buffer[b].rest_arg = all ? 0xff : (uint8_t)arg;
+    w->items->buffer[b].rest_arg = rest_arg;
     w->items->buffer[old].loaded = true;
     return LGT_OK;
   }
-  return copy_rest(w, old, (uint16_t)b, written, w->plan->root[root].layout, from);
+  return copy_rest(w, old, (uint16_t)b, call, rest_arg, from);
 }
 
 /* Nobody needs the item's results now; it only waits, unplaced, for a recipe that may ask for them. */

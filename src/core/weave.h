@@ -30,6 +30,9 @@ typedef struct lgt_weave_item {
   uint16_t out[LGT_MAX_ARGS];         /* buffer that is written or reduced into, LGT_NONE: none */
   uint32_t layout[LGT_MAX_ARGS];
   uint16_t loop;                      /* where it was placed; LGT_NONE: nowhere (a forwarded copy) */
+  uint16_t cause;                     /* of such a copy: the call for whose write it is made ... */
+  uint8_t cause_arg;                  /* ... through this argument (0xff: all is copied) ... */
+  uint8_t piece, pieces;              /* ... and which of the pieces of what is left it copies */
 } lgt_weave_item;
 
 typedef struct lgt_weave_buffer {
@@ -62,7 +65,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
 lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
 void lgt_plan_group_fini(lgt_plan_group *group);
 
-/* ---- between weave.c and assemble.c ------------------------------------------------------------ */
+/* ---- between weave.c, assemble.c and shift.c ----------------------------------------------------- */
 
 /* A loop in the making. */
 typedef struct lgt_weave_loop {
@@ -94,6 +97,17 @@ static inline bool lgt_signature_equal(const lgt_signature *a, const lgt_signatu
 }
 /* The alignment of an item's argument; synthetic copies align one to one. */
 lgt_alignment lgt_item_align(const lgt_weaver *weaver, const lgt_weave_item *item, int arg);
+
+/* The space that an item is placed over. */
+void lgt_item_space(const lgt_weaver *weaver, const lgt_weave_item *item, int *ndim, int64_t *extent);
+/* The dimensions along which a reduction's targets move, and the one that it walks innermost (-1: as it comes). */
+unsigned lgt_item_kept(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim);
+int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent,
+                       unsigned kept);
+/* What is left of a root without what the view `written` (NULL: nothing) overwrites: the number of pieces. */
+int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
+/* The layout of one piece of a root; 0 when out of memory. */
+uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
 
 /* Build all loops of the group.  First reading: which buffers are loaded from memory (memory is then
  * chosen); second: code.  */

@@ -7,13 +7,18 @@ lgt_status lgt_window_init(lgt_window *window, int room) {
   *window = (lgt_window){.room = room};
   window->call = lgt_mem_alloc((size_t)room * sizeof *window->call);
   window->token = lgt_mem_alloc((size_t)room * sizeof *window->token);
-  return window->call && window->token ? LGT_OK
-                                       : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  window->form_token = lgt_mem_alloc((size_t)room * sizeof *window->form_token);
+  return window->call && window->token && window->form_token
+             ? LGT_OK
+             : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
 }
 
 void lgt_window_fini(lgt_window *window) {
   lgt_mem_free(window->call);
   lgt_mem_free(window->token);
+  lgt_mem_free(window->form_token);
+  lgt_mem_free(window->form);
+  lgt_mem_free(window->layout);
   lgt_mem_free(window->word);
   lgt_mem_free(window->root);
   *window = (lgt_window){0};
@@ -67,9 +72,16 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
   return LGT_OK;
 }
 
-static uint64_t token_of(const lgt_call *call) {
-  uint64_t h = call->kind_number;
-  for (int a = 0; a < call->nargs; a++) h = mix(h, call->layout[a]);
+/* By contents and not by numbers, which differ between ranks: all must cut at the same places. */
+static uint64_t token_of(const lgt_stores *stores, const lgt_call *call) {
+  uint64_t h = call->kind->hash;
+  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_at(stores, call->layout[a])->hash);
+  return h;
+}
+
+static uint64_t form_token_of(lgt_stores *stores, const lgt_call *call) {
+  uint64_t h = call->kind->hash;
+  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_form(stores, call->layout[a]));
   return h;
 }
 
@@ -82,7 +94,9 @@ lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kin
     lgt_call *call = &window->call[window->count];
     *line = front->launches[taken].line;
     status = resolve(stores, kinds, front, &front->launches[taken++], call);
-    if (!status) window->token[window->count++] = token_of(call);
+    if (status) break;
+    window->form_token[window->count] = form_token_of(stores, call);
+    window->token[window->count++] = token_of(stores, call);
   }
   if (taken < front->count)
     memmove(front->launches, front->launches + taken, (front->count - taken) * sizeof *front->launches);
@@ -100,16 +114,32 @@ static int period_of(const uint64_t *token, int n) {
   return 0;
 }
 
+/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0. */
+static int end_of_loop(const uint64_t *token, int n) {
+  int p = period_of(token, n);
+  int start = p ? n - 2 * p : n; /* where the repetition begins */
+  while (p && start > 0 && token[start - 1] == token[start - 1 + p]) start--;
+  return !p || n - start < n / 2 ? 0 : start + (n - start) / p * p;
+}
+
+/* A hash of the tokens around place i. */
+static uint64_t surroundings(const uint64_t *token, int i) {
+  return mix(mix(mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]), token[i + 1]);
+}
+
 /* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half
- * where a hash of the neighbouring tokens is least.  It depends on the program's text only, so
- * successive turns of the loop soon are cut at the same places (content-defined chunking; Muthitacharoen
- * et al., SOSP'01). */
-static int landmark(const uint64_t *token, int n) {
+ * where a hash of the neighbouring forms is least, and among those, of the neighbouring tokens.  It depends on
+ * the program's text only, so successive turns of the loop soon are cut at the same places (content-defined
+ * chunking; Muthitacharoen et al., SOSP'01). */
+static int landmark(const uint64_t *form, const uint64_t *token, int n) {
   int best = n;
-  uint64_t least = UINT64_MAX;
+  uint64_t least = UINT64_MAX, least_token = UINT64_MAX;
   for (int i = n / 2 + 1; i + 1 < n; i++) {
-    uint64_t h = mix(mix(mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]), token[i + 1]);
-    if (h < least) least = h, best = i;
+    uint64_t h = surroundings(form, i), t = surroundings(token, i);
+    if (h > least || (h == least && t >= least_token)) continue;
+    least = h;
+    least_token = t;
+    best = i;
   }
   return best;
 }
@@ -117,11 +147,9 @@ static int landmark(const uint64_t *token, int n) {
 int lgt_window_cut(const lgt_window *window, bool forced) {
   int n = window->count;
   if (forced || n == 0) return n;
-  int p = period_of(window->token, n);
-  int start = p ? n - 2 * p : n; /* where the repetition begins */
-  while (p && start > 0 && window->token[start - 1] == window->token[start - 1 + p]) start--;
-  if (!p || n - start < n / 2) return landmark(window->token, n);
-  return start + (n - start) / p * p;
+  int end = end_of_loop(window->token, n);
+  if (!end) end = end_of_loop(window->form_token, n); /* of which each turn has slices of its own */
+  return end ? end : landmark(window->form_token, window->token, n);
 }
 
 static bool number_root(lgt_window *window, lgt_store *store) {
@@ -167,8 +195,52 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   return true;
 }
 
+/* The number of a layout in the window; pushes its form when it is new.  -1 when out of memory. */
+static int number_layout(lgt_window *window, lgt_stores *stores, uint32_t layout, int *k) {
+  lgt_layout_note *note = &stores->note[layout];
+  if (note->stamp == window->stamp) return (int)note->number;
+  if (!lgt_mem_grow((void **)&window->layout, &window->layout_room, window->nlayout + 1,
+                    sizeof *window->layout))
+    return -1;
+  window->form[(*k)++] = lgt_layout_form(stores, layout);
+  note->stamp = window->stamp;
+  note->number = (uint32_t)window->nlayout;
+  window->layout[window->nlayout] = layout;
+  return window->nlayout++;
+}
+
+bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
+  int k = 0, root = 0;
+  if (window->form_stamp == window->stamp) return true;
+  window->nlayout = 0;
+  if (!lgt_mem_grow((void **)&window->form, &window->form_room, n * (1 + 5 * LGT_MAX_ARGS),
+                    sizeof *window->form))
+    return false;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    window->form[k++] = call->kind_number | (uint64_t)call->nargs << 16;
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_store *store = lgt_store_at(stores, call->store[a]);
+      int layout = number_layout(window, stores, call->layout[a], &k), whole = 0;
+      bool first = store->number == root; /* roots were numbered in this order */
+      if (first) root++, whole = number_layout(window, stores, store->layout, &k);
+      if (layout < 0 || whole < 0) return false;
+      window->form[k++] = (uint64_t)layout << 32 | (uint64_t)first << 16 | store->number;
+      if (first)
+        window->form[k++] = (uint64_t)whole << 2 | (uint64_t)store->written | (uint64_t)store->attached << 1;
+    }
+  }
+  window->nform = k;
+  window->form_stamp = window->stamp;
+  window->form_hash = (uint64_t)n;
+  for (int i = 0; i < k; i++) window->form_hash = mix(window->form_hash, window->form[i]);
+  return true;
+}
+
 void lgt_window_drop(lgt_window *window, int n) {
   memmove(window->call, window->call + n, (size_t)(window->count - n) * sizeof *window->call);
   memmove(window->token, window->token + n, (size_t)(window->count - n) * sizeof *window->token);
+  memmove(window->form_token, window->form_token + n,
+          (size_t)(window->count - n) * sizeof *window->form_token);
   window->count -= n;
 }

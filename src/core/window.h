@@ -11,6 +11,9 @@
  * When the window is full rather than forced, it is cut where a repetition of the program's inner
  * loop ends, so that the next window begins at the same place of the loop and has the same form.
  *
+ * Its *form* (lgt_window_form) says the same without the numbers in the layouts, which are numbered by their
+ * first use as the stores are: windows of equal form may share a plan but for the numbers in it (shift.h).
+ *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_WINDOW_H
@@ -21,7 +24,8 @@
 typedef struct lgt_window {
   lgt_call *call;          /* owned */
   uint64_t *token;         /* owned, one for each call: a hash of kind and layouts */
-  int count, room;         /* of both; the room is for ever, so that taking launches never runs out of memory */
+  uint64_t *form_token;    /* owned: the same of kind and forms */
+  int count, room;         /* of all three; the room is for ever, so that taking launches never runs out of memory */
 
   uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
@@ -29,6 +33,13 @@ typedef struct lgt_window {
   uint32_t *root;          /* owned: store by number, in order of first use */
   int nroot, root_room;
   uint32_t stamp;
+
+  uint64_t *form;          /* owned: of the last lgt_window_form */
+  int nform, form_room;
+  uint64_t form_hash;
+  uint32_t form_stamp;     /* of the canonical form it belongs to */
+  uint32_t *layout;        /* owned: layouts by number, in order of first use */
+  int nlayout, layout_room;
 } lgt_window;
 
 /* `room`: the greatest number of calls. */
@@ -44,6 +55,9 @@ int lgt_window_cut(const lgt_window *window, bool forced);
 
 /* Build the canonical form of the first n calls; numbers the stores.  False when out of memory. */
 bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n);
+
+/* Build the form of the first n calls, whose canonical form was built last.  False when out of memory. */
+bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n);
 
 /* Forget the first n calls (their store references have been released). */
 void lgt_window_drop(lgt_window *window, int n);

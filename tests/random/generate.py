@@ -44,6 +44,22 @@ def substitute(template, x):
     return template
 
 
+def moved(block, by):
+    """The block with all bounded slices and indices moved by so many elements."""
+    if not isinstance(block, list):
+        return block
+    if len(block) == 4 and block[0] == "s" and isinstance(block[1], int) and isinstance(block[2], int):
+        lo, hi = block[1] + by, block[2] + by
+        if (lo < 0) != (block[1] < 0) or (hi < 0) != (block[2] < 0):
+            raise Reject("it moved out")
+        return ["s", lo, hi, block[3]]
+    if len(block) == 2 and block[0] == "i" and isinstance(block[1], int):
+        if (block[1] + by < 0) != (block[1] < 0):
+            raise Reject("it moved out")
+        return ["i", block[1] + by]
+    return [moved(b, by) for b in block]
+
+
 class Profile:
     def __init__(self, rng):
         self.size = rng.choices(["tiny", "small", "medium", "large", "huge"], [4, 8, 3, 0.6, 0.8])[0]
@@ -692,6 +708,8 @@ class Generator:
         small = self.profile.size in ("tiny", "small")
         goal = rng.choice([2, 3, 4, 6, 10] + ([30, 80] if small and depth == 0 else []))
         machine, block = self.body(depth, rng.randint(1, 6 if goal < 30 else 3))
+        if rng.random() < 0.4:
+            return self.moving_loop(depth, machine, block, goal)
         turns = 1
         while turns < goal:
             try:
@@ -702,6 +720,21 @@ class Generator:
         if turns < 2 or not block:
             return None
         return ["for", turns, block]
+
+    def moving_loop(self, depth, machine, block, goal):
+        """A loop whose turns work on other slices each."""
+        by = self.rng.choice([-2, -1, 1, 1, 2])
+        if block and self.rng.random() < 0.7:
+            block = block + [["flush"]]  # each turn is a window
+        turns = [["for", 1, block]]
+        while block and len(turns) < min(goal, 12):
+            try:
+                turn = moved(block, by * len(turns))
+                machine.inner(turn, depth + 1)
+            except Reject:
+                break
+            turns.append(["for", 1, turn])
+        return ["for", 1, turns] if len(turns) > 1 and turns[1] != turns[0] else None
 
     def branch(self, depth):
         rng = self.rng
