@@ -73,6 +73,7 @@ int main(int argc, char **argv) {
     if (lgt_config_set(config, argv[i], argv[i + 1])) return puts(lgt_message()), 1;
   if (lgt_ranks_open(config, &ranks)) return puts(lgt_message()), 1;
   int rank = lgt_ranks_rank(ranks), size = lgt_ranks_size(ranks);
+  if (rank && getenv("ALONE")) return lgt_ranks_close(ranks) != 0;
   if (lgt_open(config, &rt)) lgt_ranks_fail(ranks, lgt_message());
   lua_State *L = lgt_lua_new(rt);
   if (!L) lgt_ranks_fail(ranks, lgt_message());
@@ -185,6 +186,9 @@ def main():
             for p in run({"FAIL": "1"}):
                 _, err = p.communicate(timeout=60)
                 assert p.returncode == 1 and "lgt: script:1: on all" in err, (p.returncode, err)
+            for p in run({"ALONE": "1"}):
+                _, err = p.communicate(timeout=60)
+                assert p.returncode == 1 and re.search("operation 1 .*: ('lgt_open' and 'the end'|'the end' and 'lgt_open');", err), (p.returncode, err)
             if shutil.which("mpirun"):
                 text = output("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", program)
                 assert sorted(text.splitlines()) == ["rank 0 of 2", "rank 1 of 2", "sum\t45\ttrue"], text

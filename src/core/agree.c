@@ -17,11 +17,11 @@ typedef struct reason {
   char text[TEXT];
 } reason;
 
-void lgt_agree_note(lgt_binder *binder, uint64_t token, uint32_t line) {
+void lgt_agree_note(lgt_binder *binder, const lgt_operation *operation) {
   if (!binder->peers) return;
-  binder->stream = (binder->stream ^ token) * 0x9e3779b97f4a7c15u;
+  binder->stream = (binder->stream ^ operation->token) * 0x9e3779b97f4a7c15u;
   binder->stream ^= binder->stream >> 29;
-  binder->peers->note(binder->peers, token, line);
+  binder->peers->note(binder->peers, operation);
 }
 
 static bool never(void *context) {

@@ -17,7 +17,7 @@
 /* This rank has `status`; if that is an error its text is lgt_message() and it happened at `position` of the stream.
  * Returns what all ranks have.  Without other ranks that is `status`. */
 lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position);
-/* An operation of the stream: what must be alike on all ranks. */
-void lgt_agree_note(lgt_binder *binder, uint64_t token, uint32_t line);
+/* An operation of the stream. */
+void lgt_agree_note(lgt_binder *binder, const lgt_operation *operation);
 
 #endif

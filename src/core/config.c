@@ -55,7 +55,7 @@ static const char *const expectation[] = {
     [COUNT] = "a whole number, 1 or more",
     [BOOL] = "0 or 1 (or no, yes, off, on, false, true)",
     [SIZE] = "a number, perhaps followed by K, M, G or T",
-    [TIME] = "a number of seconds, more than 0",
+    [TIME] = "a number of seconds, more than 0; a large one means for ever",
 };
 
 static bool parse_int(const char *text, int least, int *out) {

@@ -42,7 +42,8 @@ static void until(lgt_peers *p, bool (*ready)(void *), void *context, const char
 }
 static void wake(lgt_peers *p) { (void)p; }
 static bool checkpoint(lgt_peers *p) { return (void)p, false; }
-static void note(lgt_peers *p, uint64_t token, uint32_t line) { (void)p, (void)token, (void)line; }
+static void note(lgt_peers *p, const lgt_operation *operation) { (void)p, (void)operation; }
+static uint32_t name(lgt_peers *p, const char *text) { return (void)p, (void)text, 0; }
 static void give_up(lgt_peers *p, const char *reason) {
   (void)p;
   lgt_err(LGT_SYSTEM, "%s", reason);
@@ -65,6 +66,7 @@ lgt_peers *lgt_peers_pretend(int rank, int size) {
                    .wake = wake,
                    .checkpoint = checkpoint,
                    .note = note,
+                   .name = name,
                    .abort = give_up};
   return p;
 }

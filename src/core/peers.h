@@ -22,6 +22,20 @@
 /* A message or a collective in flight. */
 typedef struct lgt_transfer lgt_transfer;
 
+/* An operation of the stream, which all ranks issue: what must be alike, and what to call it where it is not. */
+typedef struct lgt_operation {
+  uint64_t token; /* a hash of all that must be alike */
+  uint32_t line;  /* that issued it; 0: unknown */
+  uint32_t what;  /* its name, a number from `name`; 0: none */
+  uint32_t parts; /* short hashes of its shapes, arrays and numbers, by lgt_operation_part */
+} lgt_operation;
+
+/* Hashes of a part of an operation, in places of `parts`. */
+enum { LGT_PART_SHAPES, LGT_PART_ARRAYS, LGT_PART_NUMBERS, LGT_PARTS };
+static inline uint32_t lgt_operation_part(int part, uint64_t hash) {
+  return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 56) << 8 * part;
+}
+
 typedef struct lgt_peers lgt_peers;
 struct lgt_peers {
   int rank, size;
@@ -50,9 +64,10 @@ struct lgt_peers {
    * True: it does, here, on all; what waits or launches then says "interrupted".  Costs two loads and a store. */
   bool (*checkpoint)(lgt_peers *peers);
 
-  /* An operation of the stream: a hash of what must be alike on all ranks, and the line that issued it (its text
-   * is asked for by line_text, set by the runtime, on the submitting thread). */
-  void (*note)(lgt_peers *peers, uint64_t token, uint32_t line);
+  /* An operation of the stream.  The text of its line is asked for by line_text, set by the runtime, on the submitting
+   * thread. */
+  void (*note)(lgt_peers *peers, const lgt_operation *operation);
+  uint32_t (*name)(lgt_peers *peers, const char *text); /* a number for a name; 0: it has none */
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   /* End the run on all ranks, for this reason. */

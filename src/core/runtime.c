@@ -102,6 +102,19 @@ static lgt_status pretend(lgt_runtime *rt) {
   return rt->pretended ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
 }
 
+/* Opening a runtime is an operation of the stream, too, the first of its own: a host may do so on one rank only. */
+static void begin_stream(lgt_runtime *rt) {
+  static const char *const names[LGT_NOTES] = {[LGT_NOTE_OPEN] = "lgt_open",
+                                               [LGT_NOTE_LOOK] = "a look at values",
+                                               [LGT_NOTE_WRITE] = "writing in place",
+                                               [LGT_NOTE_FENCE] = "fence",
+                                               [LGT_NOTE_FLUSH] = "flush",
+                                               [LGT_NOTE_FILE] = "an array in a file"};
+  lgt_peers *peers = rt->binder.peers;
+  for (int n = 0; n < LGT_NOTES && peers; n++) rt->note_name[n] = peers->name(peers, names[n]);
+  lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});
+}
+
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   if (!status) status = lgt_partitions_init(&rt->partitions);
@@ -139,6 +152,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .line_text = line_text,
                             .line_context = rt,
                             .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
+  begin_stream(rt);
   if (peers) lgt_transfer_begin(&rt->binder);
   if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
@@ -232,8 +246,13 @@ void lgt_close(lgt_runtime *rt) {
 /* With other ranks an option is an operation of the stream: plans, and so messages, depend on options. */
 static void note_option(lgt_runtime *rt, const char *name, const char *value) {
   if (!rt->binder.peers) return;
-  uint64_t token = XXH3_64bits(name, strlen(name)) * 3 + XXH3_64bits(value, strlen(value));
-  lgt_agree_note(&rt->binder, token, rt->front.line);
+  uint64_t hash = XXH3_64bits(value, strlen(value));
+  char text[80];
+  snprintf(text, sizeof text, "option %s", name);
+  lgt_agree_note(&rt->binder, &(lgt_operation){.token = XXH3_64bits(name, strlen(name)) * 3 + hash,
+                                               .line = rt->front.line,
+                                               .what = rt->binder.peers->name(rt->binder.peers, text),
+                                               .parts = lgt_operation_part(LGT_PART_NUMBERS, hash)});
 }
 
 lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
@@ -448,25 +467,42 @@ static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
 void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
   if (!rt->binder.peers) return;
   lgt_runtime_take(rt); /* what was launched before comes before */
-  uint64_t token = note;
-  if (store) token = mix(token, number_in_stream(rt, store));
+  uint64_t array = store ? number_in_stream(rt, store) : 0, shape = 0;
   for (int d = 0; rect && d < rect->ndim; d++)
-    token = mix(mix(token, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
-  lgt_agree_note(&rt->binder, token, rt->front.line);
+    shape = mix(mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
+  lgt_agree_note(&rt->binder, &(lgt_operation){.token = mix(mix((uint64_t)note + 1, array), shape),
+                                               .line = rt->front.line,
+                                               .what = rt->note_name[note],
+                                               .parts = lgt_operation_part(LGT_PART_SHAPES, shape) |
+                                                        lgt_operation_part(LGT_PART_ARRAYS, array)});
+}
+
+static uint32_t name_of_kind(lgt_runtime *rt, uint16_t number) {
+  lgt_kind *kind = rt->kinds.kind[number];
+  if (kind->noted) return kind->noted;
+  char name[80]; /* behind a colon it tells types apart */
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(kind->name, ":"), kind->name);
+  return kind->noted = rt->binder.peers->name(rt->binder.peers, name);
 }
 
 /* What was taken into the window since it had `count` calls. */
 static void note_calls(lgt_runtime *rt, int count) {
   for (int i = count; i < rt->window.count; i++) {
     const lgt_call *call = &rt->window.call[i];
-    uint64_t token = call->kind->hash;
+    uint64_t shapes = 0, arrays = 0, numbers = 0;
     for (int a = 0; a < call->nargs; a++) {
-      token = mix(token, lgt_layout_at(&rt->stores, call->layout[a])->hash);
-      token = mix(token, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
+      shapes = mix(shapes, lgt_layout_at(&rt->stores, call->layout[a])->hash);
+      arrays = mix(arrays, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
     }
     for (int p = 0; p < call->nparams && !call->kind->own_params; p++)
-      token = mix(token, (uint64_t)call->param[p].i);
-    lgt_agree_note(&rt->binder, token, call->line);
+      numbers = mix(numbers, (uint64_t)call->param[p].i);
+    lgt_agree_note(&rt->binder,
+                   &(lgt_operation){.token = mix(mix(mix(call->kind->hash, shapes), arrays), numbers),
+                                    .line = call->line,
+                                    .what = name_of_kind(rt, call->kind_number),
+                                    .parts = lgt_operation_part(LGT_PART_SHAPES, shapes) |
+                                             lgt_operation_part(LGT_PART_ARRAYS, arrays) |
+                                             lgt_operation_part(LGT_PART_NUMBERS, numbers)});
   }
 }
 

@@ -20,6 +20,17 @@ typedef struct lgt_flush_state {
   bool collected;        /* the caller has collected since the last reason to ask */
 } lgt_flush_state;
 
+/* What the stream of operations has besides launches. */
+typedef enum lgt_note {
+  LGT_NOTE_OPEN,
+  LGT_NOTE_LOOK,
+  LGT_NOTE_WRITE,
+  LGT_NOTE_FENCE,
+  LGT_NOTE_FLUSH,
+  LGT_NOTE_FILE,
+  LGT_NOTES
+} lgt_note;
+
 struct lgt_runtime {
   lgt_config *config;    /* owned */
   lgt_peers *pretended;  /* owned: other ranks that are not there; NULL: none */
@@ -45,13 +56,12 @@ struct lgt_runtime {
   char *text;            /* owned: what explain returned last */
 
   int64_t noted;         /* with other ranks: stores that have a number in the stream */
+  uint32_t note_name[LGT_NOTES]; /* what operations other than launches are called there */
   int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */
 
   int64_t launches, windows, plans, shifts, collections, file_read, file_written;
 };
 
-/* What the stream of operations has besides launches. */
-typedef enum lgt_note { LGT_NOTE_LOOK = 1, LGT_NOTE_WRITE, LGT_NOTE_FENCE, LGT_NOTE_FLUSH, LGT_NOTE_FILE } lgt_note;
 /* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */
 void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect);
 /* Everything recorded is planned and started, without asking for collections. */

@@ -37,6 +37,7 @@ typedef struct lgt_kind {
   bool own_params;                   /* parameters are each rank's own, and no part of the stream */
   lgt_cpu_variant cpu;
   lgt_constraint_set *constraints;   /* owned; of a CPU variant */
+  uint32_t noted;                    /* its name's number in the stream (peers.h); 0: none yet */
   uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 

@@ -39,7 +39,9 @@ void lgt_lua_ranks_note(lua_State *L, lgt_peers *peers, const char *name) {
   lgt_lua_where(L, where, sizeof where);
   for (const char *c = name; *c; c++) token = (token ^ (unsigned char)*c) * 1099511628211u;
   for (const char *c = where; *c; c++) token = (token ^ (unsigned char)*c) * 1099511628211u;
-  peers->note(peers, token, lgt_ranks_line(peers, where));
+  peers->note(peers,
+              &(lgt_operation){
+                  .token = token, .line = lgt_ranks_line(peers, where), .what = peers->name(peers, name)});
 }
 
 /* ---- values as bytes ------------------------------------------------------------------------------------ */
@@ -289,6 +291,26 @@ static int leave(lua_State *L) {
   return 0;
 }
 
+/* ---- memory of Lua's ------------------------------------------------------------------------------------------ */
+
+static struct {
+  lua_Alloc alloc;
+  void *context;
+  lgt_peers *peers;
+} watched; /* the allocator of the one state that several ranks run */
+
+/* What Lua has no memory for is an error on this rank, and the script may catch it.  If it was only this one, the next
+ * operation says so. */
+static void *watch_alloc(void *context, void *old, size_t old_size, size_t size) {
+  (void)context;
+  void *p = watched.alloc(watched.context, old, old_size, size);
+  if (!p && size) {
+    lgt_net *net = lgt_net_of(watched.peers);
+    if (net) net->mishap = "Lua ran out of memory, and the script caught it";
+  }
+  return p;
+}
+
 lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
   static const luaL_Reg functions[] = {
       {"share", share},           {"meet", meet},   {"least", least}, {"complaint", complaint},
@@ -307,7 +329,12 @@ lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *pat
     lua_setfield(L, -2, "speaks");
     status = lua_pcall(L, 1, 0, 0);
   }
-  if (!status) return LGT_OK;
+  if (!status) {
+    watched.peers = peers;
+    watched.alloc = lua_getallocf(L, &watched.context);
+    lua_setallocf(L, watch_alloc, NULL);
+    return LGT_OK;
+  }
   lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
   lua_pop(L, 1);
   return LGT_SCRIPT;

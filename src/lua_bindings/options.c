@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "run.h"
 
 /* ---- what is printed ----------------------------------------------------------------------------- */
@@ -120,6 +121,27 @@ static int read_variable(command *c, char **word) {
   return 0;
 }
 
+/* What only makes sense otherwise, or is more likely a slip. */
+static bool sensible(const command *c) {
+  const lgt_config *config = c->config;
+  size_t length = strlen(config->profile);
+  if (config->pretend_ranks > 1 && config->ranks > 1) {
+    complain("--pretend-ranks takes the place of other ranks: leave out -n");
+  } else if (config->as_rank && !config->pretend_ranks) {
+    complain(
+        "--as-rank says which of the --pretend-ranks this one is, of which none are given; -n starts all of "
+        "them, --rank is for a rendezvous");
+  } else if (length > 4 && !strcmp(config->profile + length - 4, ".lua")) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "--profile=%.200s would write over a script: name the file for the profile, "
+             "--profile=trace.json, before it",
+             config->profile);
+    complain(text);
+  } else return true;
+  return false;
+}
+
 /* -n N, -nN. */
 static int read_ranks(command *c, int i) {
   const char *word = c->argv[i], *value = word[2] ? word + 2 : c->argv[i + 1];
@@ -202,6 +224,7 @@ reading options_read(command *c) {
     if (!words) return READ_BAD;
   }
   c->script = i < c->argc ? i : c->argc;
+  if (!sensible(c)) return READ_BAD;
   if (!c->checks || c->script < c->argc) return READ_DONE;
   complain("--check needs the name of a script");
   return READ_BAD;

@@ -67,8 +67,8 @@ void lgt_control_leave(lgt_control *control);
 void lgt_control_left(lgt_control *control);
 void lgt_control_close(lgt_control *control);
 
-/* An operation of the stream: a hash of all that must be alike on all ranks, and the line that issued it. */
-static inline void lgt_control_note(lgt_control *control, uint64_t token, uint32_t line);
+/* An operation of the stream. */
+static inline void lgt_control_note(lgt_control *control, const lgt_operation *operation);
 /* Tell the hub where this rank is and what it waits for ("for 8 bytes from rank 2"). */
 void lgt_control_report(lgt_control *control, const char *what);
 
@@ -95,8 +95,8 @@ _Noreturn void lgt_control_fail(lgt_control *control, const char *error);
 void lgt_control_wake(lgt_control *control);
 int lgt_control_patience(const lgt_control *control); /* ms */
 
-static inline void lgt_control_note(lgt_control *control, uint64_t token, uint32_t line) {
-  lgt_stream_note(&control->stream, token, line);
+static inline void lgt_control_note(lgt_control *control, const lgt_operation *operation) {
+  lgt_stream_note(&control->stream, operation);
   if (__builtin_expect(atomic_load_explicit(&control->wanted, memory_order_acquire), 0))
     lgt_control_report(control, "for nothing");
 }

@@ -307,16 +307,17 @@ static void on_address(lgt_hub *hub, guest *g, const lgt_frame *frame) {
 /* ---- divergence --------------------------------------------------------------------------------------- */
 
 static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
-  char since[80] = "";
+  char since[80] = "", what[400];
+  lgt_report_explain(hub->report, report, d, what, sizeof what);
   if (d.a->position != d.same + 1)
     snprintf(since, sizeof since, ", and they differ since some operation after the %lluth",
              (unsigned long long)d.same);
   fail(hub, rank,
        "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank "
-       "%d%s; which "
+       "%d%s%s; which "
        "operations run must not depend on lgt.rank(), on clocks, or on files that differ%s",
        (unsigned long long)d.a->position, lgt_report_line(hub->report, d.a->mark.line), hub->report_rank,
-       lgt_report_line(report, d.b->mark.line), rank, since,
+       lgt_report_line(report, d.b->mark.line), rank, since, what,
        hub->scattered ? " (before, Ctrl-C has stopped each where it was)" : "");
 }
 

@@ -54,7 +54,8 @@ static bool all_left(void *context) {
 
 lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
   net->left = true;
-  lgt_control_note(net->control, LEAVE, line);
+  lgt_control_note(net->control,
+                   &(lgt_operation){.token = LEAVE, .line = line, .what = lgt_net_line(net, "the end")});
   lgt_status status = compare_streams(net);
   if (status) return status;
   lgt_transport_leave(net->transport);

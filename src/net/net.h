@@ -10,7 +10,7 @@
  *
  *   lgt_spawn(...)  or  lgt_wireup_find(...)       which fills in an lgt_wireup; size 1 needs nothing of this
  *   lgt_net_open(&options, &wireup, &net)           returns when all ranks are there and fit together
- *   lgt_control_note(net->control, token, line)     for each operation of the stream
+ *   lgt_control_note(net->control, &operation)      for each operation of the stream
  *   messages and collectives over net->transport    under tags derived from positions in the stream
  *   lgt_net_leave(net, line), lgt_net_free(net)     at the end, os.exit and uncaught errors included
  *
@@ -42,6 +42,7 @@ typedef struct lgt_net {
   lgt_transfer *spare;      /* owned: of the peers, free to use */
   const char *how;          /* the ranks were started */
   bool left;                /* lgt_net_leave was called */
+  const char *mishap;       /* not NULL: what has happened here that maybe did not on other ranks */
   char **line;              /* owned texts: of lgt_net_line */
   int nline, line_room;
 } lgt_net;

@@ -124,9 +124,21 @@ static bool peers_checkpoint(lgt_peers *peers) {
   return lgt_control_stops(control, checkpoint);
 }
 
-static void peers_note(lgt_peers *peers, uint64_t token, uint32_t line) {
-  lgt_control_note(net_of(peers)->control, token, line);
+/* As an operation of its own: if it has happened on all ranks, here, all go on; else it is what differs. */
+static void note_mishap(lgt_net *net, uint32_t line) {
+  const char *what = net->mishap;
+  net->mishap = NULL;
+  lgt_control_note(net->control,
+                   &(lgt_operation){.token = 0x6d6973686170, .line = line, .what = lgt_net_line(net, what)});
 }
+
+static void peers_note(lgt_peers *peers, const lgt_operation *operation) {
+  lgt_net *net = net_of(peers);
+  if (__builtin_expect(net->mishap != NULL, 0)) note_mishap(net, operation->line);
+  lgt_control_note(net->control, operation);
+}
+
+static uint32_t peers_name(lgt_peers *peers, const char *text) { return lgt_net_line(net_of(peers), text); }
 
 static void peers_abort(lgt_peers *peers, const char *reason) { lgt_net_abort(net_of(peers), reason); }
 
@@ -147,7 +159,7 @@ lgt_peers *lgt_net_peers(lgt_net *net) {
   p->done = peers_done, p->progress = peers_progress;
   p->until = peers_until, p->wake = peers_wake;
   p->checkpoint = peers_checkpoint;
-  p->note = peers_note, p->abort = peers_abort;
+  p->note = peers_note, p->name = peers_name, p->abort = peers_abort;
   return p;
 }
 

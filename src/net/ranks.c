@@ -93,7 +93,7 @@ static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
 
 /* ---- joining ---------------------------------------------------------------------------------------------- */
 
-static int milliseconds(double seconds) { return (int)(seconds * 1e3 + 0.5); }
+static int milliseconds(double seconds) { return seconds < 2e6 ? (int)(seconds * 1e3 + 0.5) : 2000000000; }
 
 /* What must be alike: the options, and the instructions that kernels use, since they decide about bits. */
 static void agreed_text(const lgt_config *config, char *text, size_t room) {
@@ -203,7 +203,9 @@ const char *lgt_ranks_agree(lgt_ranks *ranks, const char *error, int *rank, bool
   static char text[LGT_WIRE_TEXT];
   lgt_net *net = ranks->net;
   int size = net->size, failed = 0;
-  lgt_control_note(net->control, AGREE, lgt_net_line(net, "the prompt"));
+  uint32_t line = lgt_net_line(net, "the prompt");
+  net->mishap = NULL; /* it is the error, as a rule */
+  lgt_control_note(net->control, &(lgt_operation){.token = AGREE, .line = line, .what = line});
   verdict *all = lgt_mem_zalloc((size_t)size * sizeof *all);
   int64_t *offset = lgt_mem_alloc(((size_t)size + 1) * sizeof *offset);
   if (!all || !offset) lgt_net_abort(net, "out of memory");
@@ -285,7 +287,9 @@ void lgt_ranks_leave(lgt_peers *peers, const char *line, int status) {
   lgt_net *net = lgt_net_of(peers);
   if (!net || net->left) return;
   uint32_t number = lgt_net_line(net, line);
-  lgt_control_note(net->control, 0x65786974u ^ (uint64_t)(unsigned)status << 32, number);
+  peers->note(peers, &(lgt_operation){.token = 0x65786974u ^ (uint64_t)(unsigned)status << 32,
+                                      .line = number,
+                                      .what = lgt_net_line(net, "exit")});
   if (lgt_net_leave(net, number)) lgt_net_abort(net, lgt_message());
 }
 

@@ -1,7 +1,7 @@
 /* stream.c - see stream.h.
  *
  * Behind the marks of a report come strings, each with its zero: what the rank waits for, then for each of its
- * lines the number, in decimal, and the text.
+ * lines and names the number, in decimal, and the text.
  */
 #include "stream.h"
 
@@ -11,7 +11,7 @@
 
 #include "mem.h"
 
-enum { FINE = 512, MIDDLE = 64, MIDDLE_COUNT = 512, COARSE = 4096, LINES_MAX = 128, TEXT_ROOM = 160 };
+enum { FINE = 512, MIDDLE = 64, MIDDLE_COUNT = 512, COARSE = 4096, LINES_MAX = 192, TEXT_ROOM = 160 };
 enum { MARKS_MAX = FINE + MIDDLE_COUNT + LGT_STREAM_MARKS / COARSE };
 
 lgt_status lgt_stream_init(lgt_stream *s) {
@@ -44,13 +44,20 @@ static uint32_t collect_marks(const lgt_stream *s, uint64_t until, lgt_report_ma
   return count;
 }
 
-/* The distinct lines of the newest marks. */
+static int add_line(uint32_t *line, int count, uint32_t number) {
+  int i = 0;
+  while (i < count && line[i] != number) i++;
+  if (i < LINES_MAX) line[i] = number;
+  return i < count || count == LINES_MAX ? count : count + 1;
+}
+
+/* The distinct lines and names of the newest marks. */
 static int collect_lines(const lgt_report *report, uint32_t *line) {
   int count = 0;
-  for (uint32_t k = report->count; k-- > 0 && count < LINES_MAX;) {
-    int i = 0;
-    while (i < count && line[i] != report->mark[k].mark.line) i++;
-    if (i == count) line[count++] = report->mark[k].mark.line;
+  for (uint32_t k = report->count; k-- > 0;) {
+    const lgt_mark *mark = &report->mark[k].mark;
+    count = add_line(line, count, mark->line);
+    if (mark->what) count = add_line(line, count, mark->what);
   }
   return count;
 }
@@ -116,4 +123,22 @@ lgt_difference lgt_report_compare(const lgt_report *a, const lgt_report *b) {
     j += y->position <= x->position;
   }
   return d;
+}
+
+void lgt_report_explain(const lgt_report *a, const lgt_report *b, lgt_difference d, char *text, size_t room) {
+  static const char *const parts[LGT_PARTS] = {"of other shapes or types", "of other arrays",
+                                               "with other numbers"};
+  const lgt_mark *x = &d.a->mark, *y = &d.b->mark;
+  *text = 0;
+  if (d.a->position != d.same + 1 || !x->what || !y->what) return;
+  const char *first = lgt_report_line(a, x->what), *second = lgt_report_line(b, y->what);
+  if (strcmp(first, second)) {
+    snprintf(text, room, ": '%s' and '%s'", first, second);
+    return;
+  }
+  bool elsewhere = strcmp(lgt_report_line(a, x->line), lgt_report_line(b, y->line)) != 0;
+  const char *how = elsewhere ? "from another line" : "that does something else";
+  for (int p = LGT_PARTS - 1; p >= 0; p--)
+    if ((x->parts ^ y->parts) >> 8 * p & 255) how = parts[p];
+  snprintf(text, room, ": '%s', %s", first, how);
 }

@@ -2,7 +2,8 @@
  *
  * With control replication all ranks issue the same operations.  A rolling hash over the stream tells whether
  * they did: two ranks whose hashes differ at one position have diverged at it or before.  Ranks run ahead of one
- * another, so each remembers the hashes of its last 2^18 operations, with the line of the script that issued each.
+ * another, so each remembers the hashes of its last 2^18 operations, with the line of the script that issued each,
+ * and what it was.
  * Noting an operation is some stores.
  *
  * A *report* is what a rank tells the hub: how far it is, what it waits for, and marks of its stream up to some
@@ -18,13 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
+#include "peers.h"
 
 enum { LGT_STREAM_MARKS = 1 << 18 };
 
 typedef struct lgt_mark {
   uint32_t hash; /* of the stream up to here */
-  uint32_t line; /* the runtime's number of a source line */
+  uint32_t line, what, parts; /* of the operation: numbers of texts, and parts (peers.h) */
 } lgt_mark;
 
 typedef struct lgt_stream {
@@ -36,10 +37,10 @@ typedef struct lgt_stream {
 lgt_status lgt_stream_init(lgt_stream *s);
 void lgt_stream_fini(lgt_stream *s);
 
-static inline void lgt_stream_note(lgt_stream *s, uint64_t token, uint32_t line) {
-  uint64_t h = (s->hash ^ token) * 0x9e3779b97f4a7c15u;
+static inline void lgt_stream_note(lgt_stream *s, const lgt_operation *o) {
+  uint64_t h = (s->hash ^ o->token) * 0x9e3779b97f4a7c15u;
   s->hash = h ^ h >> 29;
-  s->mark[++s->position % LGT_STREAM_MARKS] = (lgt_mark){(uint32_t)(s->hash >> 16), line};
+  s->mark[++s->position % LGT_STREAM_MARKS] = (lgt_mark){(uint32_t)(s->hash >> 16), o->line, o->what, o->parts};
 }
 
 /* ---- reports -------------------------------------------------------------------------------------------- */
@@ -71,5 +72,7 @@ typedef struct lgt_difference {
   const lgt_report_mark *a, *b;   /* the first position that both have marks of and that differs, or NULL */
 } lgt_difference;
 lgt_difference lgt_report_compare(const lgt_report *a, const lgt_report *b);
+/* What differs in the operations there: ", 'add' and 'sum'", or nothing if these are only later ones. */
+void lgt_report_explain(const lgt_report *a, const lgt_report *b, lgt_difference d, char *text, size_t room);
 
 #endif

@@ -244,6 +244,10 @@ def refused(pattern, *options, env=None):
 case("no number of ranks", refused("-n: .*expected a whole number", "-n", "many"))
 case("too many ranks", refused("-n 99999: at most 1024 ranks are started on one machine", "-n", "99999"))
 case("a bad option", refused(r"\A\S+lgt: debug: there is no topic[^\n]*\n\Z", "-n", "2", "--debug=nut"))
+case("no heartbeat", refused("heartbeat = \"0\": expected a number of seconds, more than 0; a large one means for ever", "-n", "2", "--heartbeat=0"))
+case("as a rank of a real run", refused("--as-rank says which of the --pretend-ranks", "-n", "2", "--as-rank=1"))
+case("pretending, on ranks", refused("--pretend-ranks takes the place of other ranks", "-n", "2", "--pretend-ranks=4"))
+case("a profile over a script", refused("--profile=script.lua would write over a script", "--profile", "script.lua"))
 case("a rank without a rendezvous", refused("no rendezvous", "--rank", "1"))
 case("a rank that is too great", refused("expected ranks 0 to n - 1", "--rendezvous=127.0.0.1:7000", "--rank=2", "--ranks=2"))
 case("ranks within ranks of another launcher", refused("leave the number to it", "-n", "2", env={"PMIX_RANK": "0"}))
@@ -340,20 +344,46 @@ def signalled(name, text, rank, number, message, status, limit, n=3):
 
 fault("an error on all ranks", "error('deliberate')", rf"^lgt: \S+:{line(1)}: deliberate$")
 fault("an error object on all ranks", "error(setmetatable({}, {__tostring = function() return 'object' end}))", "^lgt: object")
-for name, text in {
-    "another shape": "local x = A(rank == 1 and 5 or 6) + 1",
-    "another view": "local x = a[rank == 1 and '2:4' or '3:5'] + 1",
-    "another array of the same shape": "local x = (rank == 1 and a or b) + 1",
-    "another number": "local x = a * (rank == 1 and 2.5 or 3.5)",
-    "another constant in a kernel": "local x = np.fuse(function(x) return x * (rank == 1 and 2.5 or 3.5) end)(a)",
-    "a look at another array": "print((rank == 1 and a or b):totable()[1])",
-    "a look at another element": "print(a(rank == 1 and 2 or 3))",
-}.items():
+for name, text, differs in (
+    ("another shape", "local x = A(rank == 1 and 5 or 6) + 1", "of other shapes or types"),
+    ("another view", "local x = a[rank == 1 and '2:4' or '3:5'] + 1", "'add', of other shapes or types"),
+    ("another array of the same shape", "local x = (rank == 1 and a or b) + 1", "'add', of other arrays"),
+    ("another number", "local x = a * (rank == 1 and 2.5 or 3.5)", "'multiply', with other numbers"),
+    ("another constant in a kernel", "local x = np.fuse(function(x) return x * (rank == 1 and 2.5 or 3.5) end)(a)", "that does something else"),
+    ("another operation", "local x = rank == 1 and a * b or a + b", r"'(add|multiply)' and '(add|multiply)'"),
+    ("a look at another array", "print((rank == 1 and a or b):totable()[1])", "'a look at values', of other arrays"),
+    ("a look at another element", "print(a(rank == 1 and 2 or 3))", "'a look at values', of other shapes or types"),
+    ("another option", "lgt.options {min_tile = rank == 1 and 7 or 8}", "'option min_tile', with other numbers"),
+    ("another function", "print(rank == 1 and os.time() or os.clock())", r"'os\.(time|clock)' and 'os\.(time|clock)'"),
+):
     fault(f"{name} on rank 1", f"local np = require 'array' local A = np.ones local a, b = A(9) * 2, A(9) * 3\n{text} lgt.flush()\nwait()",
-          rf"do not run the same program: operation \d+ .*:{line(2)} by rank \d")
+          rf"do not run the same program: operation \d+ .*:{line(2)} by rank \d.*{differs}")
 fault("a rank that opens the runtime alone", "if rank == 1 then require 'lgt' end",
       rf"do not run the same program: operation \d+ .*:{line(1)} by rank 1",
       start="local rank = package.loaded['lgt.ranks'].rank\n" + "\n" * (FIRST - 1))
+OUT_OF_MEMORY = """local ffi = require 'ffi'
+ffi.cdef 'typedef struct { long now, most; } limit; int getrlimit(int, limit *); int setrlimit(int, const limit *);'
+local before, less = ffi.new 'limit', ffi.new 'limit'
+ffi.C.getrlimit(9, before)
+less.most = before.most
+local function fill() -- all that this process may have
+  for megabytes = 0, 2 ^ 20, 64 do
+    less.now = megabytes * 2 ^ 20
+    ffi.C.setrlimit(9, less)
+    if pcall(function() return ffi.new('char[?]', 2 ^ 20) end) then break end
+  end
+  local all = {}
+  for i = 1, 1e4 do all[i] = ffi.new('char[?]', 2 ^ 20) end
+end
+if %s then
+  local ok, why = pcall(fill)
+  ffi.C.setrlimit(9, before)
+  print(ok, why)
+end
+"""
+fault("Lua runs out of memory on rank 1, which catches it", OUT_OF_MEMORY % "rank == 1" + "wait()",
+      rf"operation \d+ is issued at .*:\d+ by rank \d .*'Lua ran out of memory")
+case("Lua runs out of memory on all ranks, which catch it", prints(START + OUT_OF_MEMORY % "true", "ready\nfalse\tnot enough memory\n"))
 fault("a syntax error", "x = = 1", "unexpected symbol")
 fault("an error on all ranks, one of them late", "if rank == 1 then compute(0.2) end\nerror('deliberate')", rf"^lgt: \S+:{line(2)}: deliberate$")
 for r in (0, 2):

@@ -430,7 +430,9 @@ static void line_text(void *context, uint32_t line, char *text, size_t room) {
 }
 
 static void issue(int from, int to) {
-  for (int i = from; i < to; i++) lgt_control_note(net->control, (uint64_t)i * 7, (uint32_t)(10 + i % 5));
+  for (int i = from; i < to; i++)
+    lgt_control_note(net->control,
+                     &(lgt_operation){.token = (uint64_t)i * 7, .line = (uint32_t)(10 + i % 5)});
 }
 
 static void compute(double seconds) {
@@ -466,22 +468,26 @@ static void fault_barrier(int odd) {
 /* One operation differs; then all wait, for nothing. */
 static void fault_diverge(int odd) {
   issue(0, OPERATIONS);
-  if (me == odd) lgt_control_note(net->control, 12345, 77);
-  else lgt_control_note(net->control, 54321, 78);
+  if (me == odd) lgt_control_note(net->control, &(lgt_operation){.token = 12345, .line = 77});
+  else lgt_control_note(net->control, &(lgt_operation){.token = 54321, .line = 78});
   issue(0, 5);
   receive_forever((me + 1) % size);
 }
 /* One rank issues an operation more, waits for it, and the others go on for long before they wait. */
 static void fault_extra(int odd) {
   issue(0, 100);
-  if (me == odd) lgt_control_note(net->control, 777, 42), receive_forever((me + 1) % size);
+  if (me == odd)
+    lgt_control_note(net->control, &(lgt_operation){.token = 777, .line = 42}),
+        receive_forever((me + 1) % size);
   issue(100, 100 + OPERATIONS);
   receive_forever((me + 1) % size);
 }
 /* The others never wait, but issue. */
 static void fault_extra_busy(int odd) {
   issue(0, 100);
-  if (me == odd) lgt_control_note(net->control, 777, 42), receive_forever((me + 1) % size);
+  if (me == odd)
+    lgt_control_note(net->control, &(lgt_operation){.token = 777, .line = 42}),
+        receive_forever((me + 1) % size);
   for (int i = 100;; i++) issue(i, i + 1), usleep(1000);
 }
 static void fault_exit0(int odd) {

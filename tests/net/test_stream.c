@@ -9,7 +9,7 @@ static lgt_stream stream(uint64_t n, uint64_t odd) {
   lgt_stream s;
   if (lgt_stream_init(&s)) return (lgt_stream){0};
   for (uint64_t p = 1; p <= n; p++)
-    lgt_stream_note(&s, p == odd ? 99 : p % 7, p == odd ? 99 : (uint32_t)(p % 5));
+    lgt_stream_note(&s, &(lgt_operation){p == odd ? 99 : p % 7, p == odd ? 99 : (uint32_t)(p % 5), 0, 0});
   return s;
 }
 
@@ -97,7 +97,7 @@ TEST(many_lines_and_long_texts_fit) {
   CHECK(!lgt_stream_init(&s));
   memset(what, 'w', sizeof what - 1);
   what[sizeof what - 1] = 0;
-  for (uint32_t p = 1; p < 5000; p++) lgt_stream_note(&s, p, 4000000000u + p);
+  for (uint32_t p = 1; p < 5000; p++) lgt_stream_note(&s, &(lgt_operation){p, 4000000000u + p, 0, 0});
   lgt_report *report = lgt_report_make(&s, UINT64_MAX, what, text_of, what);
   CHECK(lgt_report_valid(report, report->bytes));
   CHECK_EQ(strlen(lgt_report_what(report)), 159);
