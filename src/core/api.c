@@ -536,6 +536,10 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
       return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1,
                      lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
   }
+  if (rt->config->reproducible) {
+    lgt_status status = lgt_reproducible_check(kind);
+    if (status) return status;
+  }
   lgt_status status = lgt_space_of_call(&rt->stores, &call, &space);
   return status ? status : check_writes(rt, launch, &call, &space);
 }

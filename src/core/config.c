@@ -309,6 +309,7 @@ static const struct {
     {"ranks", "Several processes"},
     {"fusion", "What is done to launches: turned off, to find a fault"},
     {"cache", "Kernels"},
+    {"reproducible", "Results"},
     {"window", "Sizes"},
     {"jitter", "Looking inside, and tests"},
 };

@@ -37,6 +37,7 @@
   X(BOOL, compile, "1", 1, 0, "compile kernels; 0: interpret them")                                 \
   X(BOOL, background, "1", 1, 0, "compile while the interpreter runs; 0: wait for the compiler")    \
   X(TEXT, isa, "", 0, 0, "limit kernels to avx2 or generic vector instructions")                    \
+  X(BOOL, reproducible, "0", 1, 1, "the same bits for any number of ranks, domains and tiles")           \
   X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together")                    \
   X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \
   X(SIZE, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \

@@ -48,6 +48,7 @@ static bool parse_number(const char **text, int32_t *out) {
 /* One constraint; false when it is malformed. */
 static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole,
                       lgt_constraint_set *set) {
+  if (accept(text, "varies")) return set->varies = true;
   if (accept(text, "align(")) {
     int first = parse_pair(text, nargs);
     if (first < 0) return false;
@@ -106,7 +107,7 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
     if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
       lgt_err(LGT_BAD_ARGUMENT,
               "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...), bloat(a.d,below,above), "
-              "scale(a.d,block) or scale(a.d) with arguments 0 to %d at \"%s\"",
+              "scale(a.d,block) or scale(a.d) with arguments 0 to %d, or varies, at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);
       return NULL;

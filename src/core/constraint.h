@@ -41,9 +41,10 @@ struct lgt_constraint_set {
   int32_t below[LGT_MAX_ARGS][LGT_MAX_DIM], above[LGT_MAX_ARGS][LGT_MAX_DIM];
   int32_t block[LGT_MAX_ARGS][LGT_MAX_DIM];   /* 0: none; LGT_BLOCK_FITS: what the class's extent asks for */
   int nclass;                                 /* numbered by first use */
+  bool varies;                                /* bits of results vary with the tiles */
 };
 
-/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0)"; NULL with a message on error. */
+/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0) varies"; NULL with a message on error. */
 lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
 
 /* The space of a call and how its arguments lie in it. */

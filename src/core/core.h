@@ -12,6 +12,7 @@
  *   task constraint         kinds, launches with resolved arguments; which of their dimensions are cut
  *                alike -> a launch domain
  *   footprint coherence     which elements each domain touches; who has the newest ones
+ *   reproducible  launches in a form whose bits do not depend on how arrays are cut
  *   window       launches in program order, in canonical form
  *   loop         loop nests, and how they are cut into chunks
  *   interp       executes loops without compiling them

@@ -210,7 +210,8 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  * "align(0.0,1.0) align(0.1,2.1) broadcast(1.1) bloat(1.0,1,1)": argument.dimension pairs that are
  * cut alike, that are never cut, or that need a halo of so many elements below and above.  With
  * "align(0.0,1.0) scale(1.0,64)" index i of dimension 0.0 goes with elements 64 i to 64 i + 63 of 1.0, and with
- * "scale(1.0)" with as many as it takes for all of 1.0. */
+ * "scale(1.0)" with as many as it takes for all of 1.0.  The word "varies" says that the last bits of results depend
+ * on how the arguments are cut: reproducible mode refuses such a kind. */
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
 /* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's
@@ -252,6 +253,7 @@ typedef struct lgt_front {
   uint32_t nlayouts;
   uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
   uint32_t all_lines;        /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
+  uint32_t reproducible;     /* 1: results must not depend on how arrays are cut; kept by the runtime */
 } lgt_front;
 
 lgt_front *lgt_front_of(lgt_runtime *rt);

@@ -84,6 +84,7 @@ static void apply_config(lgt_runtime *rt) {
   rt->fuser.solver.min_tile = rt->config->min_tile;
   rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
   rt->binder.check = rt->config->check;
+  rt->front.reproducible = rt->config->reproducible;
   rt->binder.replicate = rt->config->replicate;
   int window = rt->config->window;
   if (window > RING) window = RING;
@@ -321,34 +322,39 @@ static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
     rt->target = rt->target * 2 < most ? rt->target * 2 : most;
 }
 
+static void release_call(lgt_runtime *rt, const lgt_call *call) {
+  for (int a = 0; a < call->nargs; a++) {
+    lgt_store *store = lgt_store_at(&rt->stores, call->store[a]);
+    if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
+  }
+}
+
 /* The calls leave the window. */
 static void drop_calls(lgt_runtime *rt) {
   int n = rt->flush.ncall;
-  for (int i = 0; i < n; i++)
-    for (int a = 0; a < rt->window.call[i].nargs; a++) {
-      lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);
-      if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
-    }
+  for (int i = 0; i < n; i++) release_call(rt, &rt->window.call[i]);
   lgt_window_drop(&rt->window, n);
   rt->flush.ncall = 0;
   lgt_plan_release(rt->flush.plan);
   rt->flush.plan = NULL;
 }
 
+/* A launch that cannot run: what it should have written is poisoned. */
+static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status, const char *message) {
+  if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do run it */
+    rt->binder.peers->abort(rt->binder.peers, message);
+  lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
+  for (int a = 0; a < call->nargs; a++)
+    if (call->kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
+      lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
+  lgt_failure_release(failure);
+}
+
 /* Planning failed: nothing of these calls can run. */
 static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   char message[512];
   snprintf(message, sizeof message, "%s", lgt_message());
-  if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do plan them */
-    rt->binder.peers->abort(rt->binder.peers, message);
-  for (int i = 0; i < rt->flush.ncall; i++) {
-    const lgt_call *call = &rt->window.call[i];
-    lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
-    for (int a = 0; a < call->nargs; a++)
-      if (call->kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
-        lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
-    lgt_failure_release(failure);
-  }
+  for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
   drop_calls(rt);
   lgt_bind_seen(&rt->binder);
   return lgt_err(status, "%s", message);
@@ -515,6 +521,46 @@ static void report_launches(lgt_runtime *rt, int count) {
   }
 }
 
+/* Reproducible mode: other calls instead of one that the window has taken. */
+static void add_reproducible(lgt_runtime *rt, const lgt_call *call) {
+  lgt_call instead[LGT_REPRODUCIBLE_CALLS];
+  int n = 0;
+  lgt_status status = LGT_OK;
+  if (!lgt_window_reserve(&rt->window, RING + LGT_REPRODUCIBLE_CALLS))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  if (!status) status = lgt_reproducible_calls(&rt->stores, &rt->kinds, call, instead, &n);
+  if (!status && !n) {
+    lgt_window_add(&rt->window, &rt->stores, call);
+    return;
+  }
+  if (status) {
+    char message[512];
+    snprintf(message, sizeof message, "%s", lgt_message());
+    refuse_call(rt, call, status, message);
+  }
+  for (int i = 0; i < n; i++) lgt_window_add(&rt->window, &rt->stores, &instead[i]);
+  release_call(rt, call);
+}
+
+/* The same for all that the window has taken since it had `count` calls. */
+static void make_reproducible(lgt_runtime *rt, int count) {
+  int n = rt->window.count - count;
+  if (!n) return;
+  lgt_call *taken = lgt_mem_alloc((size_t)n * sizeof *taken);
+  if (taken) memcpy(taken, &rt->window.call[count], (size_t)n * sizeof *taken);
+  rt->window.count = count;
+  for (int i = 0; i < n; i++) {
+    if (taken) {
+      add_reproducible(rt, &taken[i]);
+    } else {
+      refuse_call(rt, &rt->window.call[count + i], LGT_NO_MEMORY, "out of memory for launches");
+      release_call(rt, &rt->window.call[count + i]);
+    }
+  }
+  lgt_mem_free(taken);
+  rt->front.nlayouts = rt->stores.nlayout;
+}
+
 void lgt_runtime_take(lgt_runtime *rt) {
   int count = rt->window.count;
   rt->launches += rt->front.count;
@@ -523,6 +569,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
     lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
     if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), line));
   }
+  if (rt->config->reproducible) make_reproducible(rt, count);
   rt->front.max_id = rt->stores.max_handle;
   set_limit(rt);
   if (rt->binder.peers) note_calls(rt, count);

@@ -5,6 +5,7 @@
 #include "agree.h"
 #include "bind.h"
 #include "fuse.h"
+#include "reproducible.h"
 #include "transfer.h"
 #include "window.h"
 

@@ -13,6 +13,8 @@ static void kind_free(lgt_kind *kind) {
   lgt_body_free(kind->body);
   lgt_mem_free(kind->part);
   lgt_mem_free(kind->constraints);
+  lgt_body_free(kind->source);
+  lgt_mem_free(kind->steady);
   lgt_mem_free(kind);
 }
 
@@ -85,6 +87,12 @@ static lgt_status read_privileges(lgt_kind *kind, const lgt_body *body) {
   return LGT_OK;
 }
 
+static bool reduces_floats(const lgt_body *body) {
+  for (int i = 0; i < body->ninst; i++)
+    if (body->inst[i].op == LGT_OP_REDUCE && strchr("fc", lgt_dtype_class(body->inst[i].dtype))) return true;
+  return false;
+}
+
 static bool is_copy(const lgt_body *body) {
   return body->ninst == 2 && body->inst[0].op == LGT_OP_LOAD && body->inst[0].a == 1 &&
          body->inst[1].op == LGT_OP_STORE && body->inst[1].b == 0 && body->inst[1].a == 0;
@@ -114,7 +122,8 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) 
             name, reductions, LGT_MAX_REDUCTIONS);
     goto fail;
   }
-  lgt_body_free(body);
+  if (reduces_floats(body)) kind->source = body;
+  else lgt_body_free(body);
   return add(kinds, kind);
 no_memory:
   lgt_err(LGT_NO_MEMORY, "out of memory for task kind '%s'", name);

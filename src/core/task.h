@@ -23,6 +23,7 @@ typedef enum lgt_privilege {
 } lgt_privilege;
 
 typedef struct lgt_constraint_set lgt_constraint_set; /* constraint.h */
+typedef struct lgt_steady lgt_steady;                 /* reproducible.h */
 
 typedef struct lgt_kind {
   char *name;                        /* owned */
@@ -38,6 +39,8 @@ typedef struct lgt_kind {
   lgt_cpu_variant cpu;
   lgt_constraint_set *constraints;   /* owned; of a CPU variant */
   uint32_t noted;                    /* its name's number in the stream (peers.h); 0: none yet */
+  lgt_body *source;                  /* owned; as it was registered, kept if it reduces floats; else NULL */
+  lgt_steady *steady;                /* owned; its form for reproducible mode, made when first needed */
   uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 

@@ -104,6 +104,23 @@ lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kin
   return status;
 }
 
+bool lgt_window_reserve(lgt_window *window, int n) {
+  int need = window->count + n, room[3] = {window->room, window->room, window->room};
+  if (!lgt_mem_grow((void **)&window->call, &room[0], need, sizeof *window->call) ||
+      !lgt_mem_grow((void **)&window->token, &room[1], need, sizeof *window->token) ||
+      !lgt_mem_grow((void **)&window->form_token, &room[2], need, sizeof *window->form_token))
+    return false;
+  window->room = room[0];
+  return true;
+}
+
+void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call) {
+  lgt_assert(window->count < window->room);
+  window->call[window->count] = *call;
+  window->form_token[window->count] = form_token_of(stores, call);
+  window->token[window->count++] = token_of(stores, call);
+}
+
 /* The shortest period p such that the last two periods agree; 0: none. */
 static int period_of(const uint64_t *token, int n) {
   for (int p = 1; p <= n / 2; p++) {

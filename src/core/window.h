@@ -25,7 +25,7 @@ typedef struct lgt_window {
   lgt_call *call;          /* owned */
   uint64_t *token;         /* owned, one for each call: a hash of kind and layouts */
   uint64_t *form_token;    /* owned: the same of kind and forms */
-  int count, room;         /* of all three; the room is for ever, so that taking launches never runs out of memory */
+  int count, room;         /* of all three; there always is room for what lgt_window_take takes */
 
   uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
@@ -49,6 +49,11 @@ void lgt_window_fini(lgt_window *window);
 /* Move the front's launches into the window.  Stops at the first bad launch: its status is returned,
  * it and nothing else is dropped.  *line is then the source line it came from. */
 lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, uint32_t *line);
+
+/* Make room for n more calls; false when out of memory. */
+bool lgt_window_reserve(lgt_window *window, int n);
+/* Append a call for which there is room, and which holds its references already. */
+void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call);
 
 /* How many calls to plan now: all when `forced`, else up to the end of a repetition. */
 int lgt_window_cut(const lgt_window *window, bool forced);
