@@ -127,8 +127,44 @@ local function learn(r, a, axis, keepdims)
 end
 jit.off(learn)
 
+-- A product in a fixed order: halves are multiplied, element by element, until one is left.  For complex numbers, which
+-- the runtime cannot reduce, and in reproducible mode.
+local function product_by_halves(a, axis, keepdims)
+  if core.dtype_of(a) == dtypes.FLOAT16 then -- collected in float32 and rounded once
+    return np.astype(product_by_halves(np.astype(a, "float32"), axis, keepdims), "float16")
+  end
+  local shape, final, order, rest, n = core.shape_of(a), {}, {}, {}, 1
+  local set, list = core.check_axes(axis, #shape, "prod")
+  for d = 1, #shape do
+    if set[d] then
+      n = n * shape[d]
+    else
+      order[#order + 1], rest[#rest + 1] = d, shape[d]
+    end
+    if keepdims or not set[d] then final[#final + 1] = set[d] and 1 or shape[d] end
+  end
+  for _, d in ipairs(list) do order[#order + 1] = d end
+  rest[#rest + 1] = n
+  if n == 0 then return np.ones(final, { dtype = dtypes.name[core.dtype_of(a)] }) end
+  local x = np.reshape(#shape > 0 and np.transpose(a, order) or a, rest)
+  local function part(first, count) return lgt.alias(x, lgt.slice(core.layout_of(x), #rest, first, count, 1)) end
+  while n > 1 do
+    local half = math.floor(n / 2)
+    local product = part(0, half) * part(half, half)
+    x = n % 2 == 0 and product or np.concatenate({ product, part(n - 1, 1) }, #rest)
+    n = n - half
+  end
+  return np.reshape(x, final)
+end
+
+local function needs_halves(a)
+  local category = dtypes.category[layouts[handles[a.id].layout].dtype]
+  return category == 3 or category == 2 and lgt.reproducible()
+end
+
 -- Reduce over an axis, several (a table), or all (nil).
 local function along(r, a, axis, keepdims)
+  if r.operator == "prod" and needs_halves(a) then return product_by_halves(a, axis, keepdims) end
   local class = class_of[handles[a.id].layout]
   local rule
   if axis == nil and not keepdims then
@@ -263,40 +299,7 @@ function np.sum(a, axis, options)
   return result
 end
 
--- Products of complex numbers, which the runtime cannot reduce: halves are multiplied until one is left.
-local function complex_product(a, axis, keepdims)
-  local shape, final, order, rest, n = core.shape_of(a), {}, {}, {}, 1
-  local set, list = core.check_axes(axis, #shape, "prod")
-  for d = 1, #shape do
-    if set[d] then
-      n = n * shape[d]
-    else
-      order[#order + 1], rest[#rest + 1] = d, shape[d]
-    end
-    if keepdims or not set[d] then final[#final + 1] = set[d] and 1 or shape[d] end
-  end
-  for _, d in ipairs(list) do order[#order + 1] = d end
-  rest[#rest + 1] = n
-  if n == 0 then return np.ones(final, { dtype = dtypes.name[core.dtype_of(a)] }) end
-  local x = np.reshape(#shape > 0 and np.transpose(a, order) or a, rest)
-  local function part(first, count) return lgt.alias(x, lgt.slice(core.layout_of(x), #rest, first, count, 1)) end
-  while n > 1 do
-    local half = math.floor(n / 2)
-    local product = part(0, half) * part(half, half)
-    x = n % 2 == 0 and product or np.concatenate({ product, part(n - 1, 1) }, #rest)
-    n = n - half
-  end
-  return np.reshape(x, final)
-end
-
-function np.prod(a, axis, options)
-  if istype(Array, a) and dtypes.category[core.dtype_of(a)] == 3 then
-    if core.is_options(axis) then options, axis = axis, nil end
-    options = core.check_options(options, all_options, "prod")
-    return complex_product(options.dtype and np.astype(a, options.dtype) or a, axis or options.axis, options.keepdims)
-  end
-  return call(PROD, a, axis, options)
-end
+function np.prod(a, axis, options) return call(PROD, a, axis, options) end
 function np.max(a, axis, options) return call(MAX, a, axis, options) end
 function np.min(a, axis, options) return call(MIN, a, axis, options) end
 np.amax, np.amin, np.product = np.max, np.min, np.prod

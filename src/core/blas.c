@@ -175,6 +175,6 @@ int lgt_kind_gemm(lgt_runtime *rt, int dtype) {
   char name[32];
   snprintf(name, sizeof name, "gemm.%s", lgt_dtype_name(dtype));
   return lgt_kind_cpu(rt, name, "wrr",
-                      "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1)",
+                      "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
                       gemm_rows);
 }

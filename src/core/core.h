@@ -31,6 +31,7 @@
  *   sort gather special     sorting and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
  *   count filter stack      how often values occur; convolutions; products of stacks of matrices
+ *   product      products of matrices whose bits do not depend on how these are cut
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   agree        what all ranks decide together: did a value come about?

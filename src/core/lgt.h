@@ -215,7 +215,7 @@ lgt_status lgt_fail(lgt_status status, const char *message);
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
 /* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's
- * BLAS: argument 0 = argument 1 x argument 2.  -1 on error. */
+ * BLAS: argument 0 = argument 1 x argument 2.  Reproducible mode refuses it.  -1 on error. */
 int lgt_kind_gemm(lgt_runtime *rt, int dtype);
 /* As lgt_kind_cpu with a variant that comes with lgt: "sort", "scan", "gather", ...; the files that define
  * them (listed in builtin.h) say what their arguments and parameters are.  -1 on error. */

@@ -14,19 +14,20 @@
 #include <string.h>
 
 enum { SIZES = 4, PIECES = 3, PARTS = 2, TEMPORARIES = 1 + PIECES };
-static const int size_bits[SIZES] = {12, 20, 28, 36}; /* of the number of elements; the greatest of them are few kinds */
+static const int size_bits[SIZES] = {12, 20, 28,
+                                     36}; /* of the number of elements; the greatest of them are few kinds */
 
 /* float64 near the end of its range is scaled by 2^-200, so that its bound times 2^38 is finite. */
 static const double HUGE_BOUND = 0x1p900, SCALE_DOWN = 0x1p-200, SCALE_UP = 0x1p200;
 
 /* One reduction by sum. */
 typedef struct sum {
-  int inst;                    /* in the source */
-  int parts, pieces;           /* real and imaginary; t1, t2, ... of each */
+  int inst;          /* in the source */
+  int parts, pieces; /* real and imaginary; t1, t2, ... of each */
   int nread;
-  uint8_t read[LGT_MAX_ARGS];  /* arguments that its values are computed from */
-  int bound[PARTS], total;     /* kinds */
-  int cut[PARTS][SIZES];       /* likewise; -1: not made yet */
+  uint8_t read[LGT_MAX_ARGS]; /* arguments that its values are computed from */
+  int bound[PARTS], total;    /* kinds */
+  int cut[PARTS][SIZES];      /* likewise; -1: not made yet */
 } sum;
 
 struct lgt_steady {
@@ -44,10 +45,11 @@ static bool is_inexact(const lgt_inst *in, int redop) {
 
 lgt_status lgt_reproducible_check(const lgt_kind *kind) {
   if (kind->constraints && kind->constraints->varies)
-    return lgt_err(LGT_UNSUPPORTED,
-                   "the last bits of what task '%s' computes depend on how arrays are cut, which reproducible "
-                   "mode rules out",
-                   kind->name);
+    return lgt_err(
+        LGT_UNSUPPORTED,
+        "the last bits of what task '%s' computes depend on how arrays are cut, which reproducible "
+        "mode rules out",
+        kind->name);
   for (int i = 0; kind->source && i < kind->source->ninst; i++)
     if (is_inexact(&kind->source->inst[i], LGT_REDOP_PROD))
       return lgt_err(LGT_UNSUPPORTED,
@@ -80,6 +82,7 @@ static bool begin_copy(copier *c, const lgt_body *from) {
   if (c->to && c->value && c->need) return true;
   lgt_body_free(c->to);
   end_copy(c);
+  *c = (copier){0};
   lgt_err(LGT_NO_MEMORY, "out of memory for a generator");
   return false;
 }
@@ -107,10 +110,18 @@ static int close_needs(copier *c, int first, uint8_t args[LGT_MAX_ARGS]) {
   return n;
 }
 
-static int constant(lgt_body *body, int dtype, double x) { return lgt_body_const(body, dtype, (lgt_scalar){.c = {x, 0}}); }
-static int add(lgt_body *body, int dtype, int a, int b) { return lgt_body_op(body, LGT_OP_ADD, dtype, a, b, -1); }
-static int sub(lgt_body *body, int dtype, int a, int b) { return lgt_body_op(body, LGT_OP_SUB, dtype, a, b, -1); }
-static int mul(lgt_body *body, int dtype, int a, int b) { return lgt_body_op(body, LGT_OP_MUL, dtype, a, b, -1); }
+static int constant(lgt_body *body, int dtype, double x) {
+  return lgt_body_const(body, dtype, (lgt_scalar){.c = {x, 0}});
+}
+static int add(lgt_body *body, int dtype, int a, int b) {
+  return lgt_body_op(body, LGT_OP_ADD, dtype, a, b, -1);
+}
+static int sub(lgt_body *body, int dtype, int a, int b) {
+  return lgt_body_op(body, LGT_OP_SUB, dtype, a, b, -1);
+}
+static int mul(lgt_body *body, int dtype, int a, int b) {
+  return lgt_body_op(body, LGT_OP_MUL, dtype, a, b, -1);
+}
 static int choose(lgt_body *body, int dtype, int condition, int yes, int no) {
   return lgt_body_op(body, LGT_OP_SELECT, dtype, condition, yes, no);
 }
@@ -219,6 +230,13 @@ done:
   return add_kind(kinds, "parts of", kind, c.to, last);
 }
 
+/* What rounding took from x + y (Knuth's two-sum): exact.  The first pieces may cancel, and then the last one counts. */
+static int error_of(lgt_body *b, int x, int y, int sum) {
+  enum { F = LGT_FLOAT64 };
+  int of_y = sub(b, F, sum, x), of_x = sub(b, F, sum, of_y);
+  return add(b, F, sub(b, F, x, of_x), sub(b, F, y, of_y));
+}
+
 /* Argument 0 = the total of what follows: of each part its pieces, and where there are three of them its bound. */
 static int total_kind(lgt_kinds *kinds, const lgt_kind *kind, const sum *s) {
   enum { F = LGT_FLOAT64 };
@@ -229,10 +247,13 @@ static int total_kind(lgt_kinds *kinds, const lgt_kind *kind, const sum *s) {
   for (int p = 0; p < s->parts; p++) {
     int piece[PIECES] = {-1, -1, -1};
     for (int k = 0; k < s->pieces; k++) piece[k] = lgt_body_load(b, F, arg++);
-    if (s->pieces == PIECES) piece[1] = add(b, F, piece[1], piece[2]);
     part[p] = add(b, F, piece[0], piece[1]);
     if (s->pieces == PIECES) {
-      int huge = lgt_body_op(b, LGT_OP_GT, LGT_BOOL, lgt_body_load(b, F, arg++), constant(b, F, HUGE_BOUND), -1);
+      int small = add(b, F, error_of(b, piece[0], piece[1], part[p]), piece[2]);
+      int finite = lgt_body_op(b, LGT_OP_ISFINITE, LGT_BOOL, part[p], -1, -1);
+      part[p] = choose(b, F, finite, add(b, F, part[p], small), part[p]);
+      int huge =
+          lgt_body_op(b, LGT_OP_GT, LGT_BOOL, lgt_body_load(b, F, arg++), constant(b, F, HUGE_BOUND), -1);
       part[p] = mul(b, F, part[p], choose(b, F, huge, constant(b, F, SCALE_UP), constant(b, F, 1)));
     }
     if (dtype != F) part[p] = lgt_body_op(b, LGT_OP_CAST, dtype, part[p], -1, -1);
@@ -305,9 +326,9 @@ typedef struct rewriting {
 
 /* What a sum's calls work on. */
 typedef struct target {
-  int64_t n;                            /* elements that go into one sum */
-  uint32_t kept;                        /* the target, without the dimensions it is reduced over */
-  uint32_t dense, view;                 /* a temporary for each of its elements, and that one over the whole space */
+  int64_t n;            /* elements that go into one sum */
+  uint32_t kept;        /* the target, without the dimensions it is reduced over */
+  uint32_t dense, view; /* a temporary for each of its elements, and that one over the whole space */
   uint32_t temporary[PARTS][TEMPORARIES]; /* stores: t1, t2, t3, the bound */
 } target;
 
@@ -331,7 +352,8 @@ static void add_arg(rewriting *r, lgt_call *call, uint32_t store, uint32_t layou
 }
 
 static void add_reads(rewriting *r, lgt_call *call, const sum *s) {
-  for (int i = 0; i < s->nread; i++) add_arg(r, call, r->call->store[s->read[i]], r->call->layout[s->read[i]]);
+  for (int i = 0; i < s->nread; i++)
+    add_arg(r, call, r->call->store[s->read[i]], r->call->layout[s->read[i]]);
 }
 
 /* The layout as it is over all of the space. */
@@ -379,8 +401,9 @@ static lgt_status add_parts(rewriting *r, sum *s, const target *t) {
   int size = 0;
   while (size < SIZES && t->n > (int64_t)1 << size_bits[size]) size++;
   if (size == SIZES)
-    return lgt_err(LGT_UNSUPPORTED, "task '%s': in reproducible mode a sum has at most 2^%d elements, not %lld",
-                   kind->name, size_bits[SIZES - 1], (long long)t->n);
+    return lgt_err(LGT_UNSUPPORTED,
+                   "task '%s': in reproducible mode a sum has at most 2^%d elements, not %lld", kind->name,
+                   size_bits[SIZES - 1], (long long)t->n);
   for (int p = 0; p < s->parts; p++) {
     if (s->cut[p][size] < 0) s->cut[p][size] = cut_kind(r->kinds, kind, s, p, size_bits[size]);
     if (s->cut[p][size] < 0) return LGT_UNSUPPORTED;
@@ -413,7 +436,8 @@ static void add_total(rewriting *r, const sum *s, const target *t) {
   lgt_call *call = add_call(r, s->total, false);
   add_arg(r, call, r->call->store[r->call->kind->source->inst[s->inst].b], t->kept);
   for (int p = 0; p < s->parts; p++)
-    for (int k = 0; k < s->pieces + (s->pieces == PIECES); k++) add_arg(r, call, t->temporary[p][k], t->dense);
+    for (int k = 0; k < s->pieces + (s->pieces == PIECES); k++)
+      add_arg(r, call, t->temporary[p][k], t->dense);
 }
 
 static void undo(rewriting *r) {

@@ -8,7 +8,7 @@
  *   parts    each x is cut into x = q1 + q2 + q3 + rest.  q1 is x rounded to a multiple of a unit that m and n, the
  *            number of elements, determine: so large that any sum of n such numbers is exact in float64; q2 is what
  *            is left, rounded to a smaller unit, and so on.  t1 = sum of the q1, t2 = ..., in any order: exact
- *   total    t1 + (t2 + t3), rounded to the target's type
+ *   total    t1 + t2 + t3, without loss but for the last rounding, in the target's type
  *
  * (Demmel and Nguyen, Parallel Reproducible Summation, IEEE Trans. Computers 64 (2015): pre-rounding with the largest
  * magnitude known.)  So a sum has the same bits for any ranks, domains, tiles, chunks and order of the elements.

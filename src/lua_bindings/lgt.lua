@@ -431,6 +431,10 @@ function lgt.options(options)
   end
 end
 
+-- Must results have the same bits however arrays are cut?  (Option `reproducible`.)
+---@return boolean
+function lgt.reproducible() return front.reproducible ~= 0 end
+
 -- Count a loop and show how far it is, on a terminal: see lgt/progress.lua.
 --   for i in lgt.progress(n) do ... end        for i in lgt.progress(first, last, step) do ... end
 --   for i, x in lgt.progress(list) do ... end

@@ -2,7 +2,8 @@
 
 A *reference* run (nothing fused, one worker, one domain, interpreted) is compared with NumPy within the
 errors that machine.py knows.  Every other run is compared with NumPy, too, and with the reference bit for
-bit; only what is tainted by a floating-point sum may differ from it, and only with several domains.
+bit; only what is tainted by a floating-point sum may differ from it, and only with several domains, unless both are
+runs in reproducible mode.
 
 NaNs count as equal whatever their bits.
 """
@@ -272,7 +273,7 @@ def against_numpy(subject, result, config):
 
 def against_reference(subject, result, reference, config):
     """What differs from the reference run, or None."""
-    several = domains_of(config) != 1
+    several = domains_of(config) != 1 and not config.get("reproducible")
     for i, (mine, its, (_, err, taint)) in enumerate(zip(result.seen, reference.seen, subject.seen)):
         if mine != its and not (taint and several) and not mine == its == "nan":
             return "bits", f"number {i + 1} that is read is {mine} instead of {its} (reference)"
@@ -300,15 +301,27 @@ def judge(subject, turns, reference, config):
 
 
 def reference_for(config):
-    """The reference for a configuration: other instructions have other bits."""
-    return {**REFERENCE, **{name: value for name, value in config.items() if name == "isa"}}
+    """The reference for a configuration: other instructions have other bits, and so has reproducible mode."""
+    return {**REFERENCE, **{name: value for name, value in config.items() if name in ("isa", "reproducible")}}
 
 
 def judge_batch(lgt, subjects, configs):
-    """Runs a batch under the reference and each configuration; the failures, and how many runs there were."""
+    """Runs a batch under each configuration and its reference; the failures, and how many runs there were."""
+    failures, runs = [], 0
+    by_base = {}
+    for config in configs or [{}]:
+        by_base.setdefault(tuple(reference_for(config).items()), []).append(config)
+    for base, same in by_base.items():
+        found, more = judge_like(lgt, subjects, dict(base), same if configs else [])
+        failures += found
+        runs += more
+    return failures, runs
+
+
+def judge_like(lgt, subjects, base, configs):
+    """The same for configurations with one reference, `base`."""
     failures, runs = [], 0
     seeds = [s.seed for s in subjects]
-    base = reference_for(configs[0] if configs else {})
     reference, ending = lgt.run(subjects, base)
     runs += len(subjects)
     trusted = {}

@@ -62,6 +62,7 @@ def draw(rng, cache):
         config["domains"], config["cpus"] = rng.choice([1, 2]), 1
         maybe("uneven", 0.4, range(1, 10**6))
     maybe("gc", 0.2, range(1, 10**6))
+    maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:
         config["min_tile"] = rng.choice([1, 1, 1, 7])
     maybe("jitter", 0.7, range(1, 10**6))
@@ -101,10 +102,10 @@ def matrix(cache):
         found.append({**base, **change})
     for ranks in (1, 2, 3, 4, 7):
         for domains in (1, 2):
-            for change in ({}, {"fusion": 0}, {"uneven": ranks, "gc": 1}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
+            for change in ({}, {"reproducible": 1}, {"fusion": 0}, {"uneven": ranks, "gc": 1}, {"jitter": 100 + ranks, "background": 1}, {"window": 3, "turns": 2}):
                 found.append({**base, "cpus": 1, "min_tile": 1, "ranks": ranks, "domains": domains, **change})
     for domains in (2, 3, 4, 7):
-        for change in ({}, {"min_tile": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
+        for change in ({}, {"min_tile": 1}, {"min_tile": 1, "reproducible": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
                        {"min_tile": 1, "temporaries": 0, "cpus": 4}, {"min_tile": 1, "window": 3, "turns": 2},
                        {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains}):
             found.append({**base, "domains": domains, **change})
