@@ -1,8 +1,9 @@
 -- array/index.lua - a[key] and a[key] = value: views, and what gathers and scatters.
 --
 -- A key of numbers, ranges and strings gives a view: a second handle on the same elements through another
--- layout.  Which layout follows from the array's layout and the key alone, so it is computed once and
--- remembered: for strings and numbers in a table, for tables in a tree with a level for each entry.
+-- layout.  Which layout follows from the array's layout and the key alone.  For tables of numbers and ranges it is
+-- asked for each time; what takes longer is remembered: for strings in a table, for other tables in a tree with a
+-- level for each entry.
 --
 -- Arrays in a key pick elements, which a view cannot do.  Reading copies what was picked; writing goes
 -- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
@@ -23,6 +24,7 @@ local np, methods, getters = core.np, core.methods, core.getters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, type = ffi.istype, lgt.next, type
+local clear = require "table.clear"
 local bit = require "bit"
 local band = bit.band
 
@@ -52,8 +54,20 @@ end
 -- Layouts of views, by the layout they were taken from.  To every number that is a key 0.5 is added: so it lies in
 -- the hash part of its table, where the JIT compiler can follow; it gives up on a number that may be in either part.
 local by_text = {} -- [layout + 0.5][string]
-local by_position = {} -- [layout + 0.5][position + 0.5]
 local trees = {} -- [layout + 0.5]: a tree with a level for each entry of a table; see follow
+
+-- A program whose every turn takes other slices would fill memory with them: so many are remembered, then all are
+-- forgotten.
+local MOST = 8192
+local remembered = 0
+
+local function count_remembered()
+  remembered = remembered + 1
+  if remembered <= MOST then return end
+  remembered = 1
+  clear(by_text)
+  clear(trees)
+end
 
 -- Take the steps that make views; what picks is left for later.
 local function layout_after(layout, steps)
@@ -90,25 +104,27 @@ local function suggest(name)
   return best
 end
 
--- The layout of the view that a string or a number names.
+-- The layout of the view that a string names.
 local function learn_view(layout, key)
-  local shape = lgt.shape(layout)
-  local result
-  if type(key) == "number" then
-    if #shape == 0 then raise("index: a 0-d array has no positions; use s() to read it") end
-    result = lgt.project(layout, 1, slice.resolve_position(key, shape[1], 1))
-  else
-    if not slice.looks_like_index(key) then
-      local similar = suggest(key)
-      raise("arrays have no attribute %q%s", key, similar and ("; did you mean %q?"):format(similar) or "")
-    end
-    result = layout_after(layout, slice.resolve(slice.parse_string(key), shape))
+  if not slice.looks_like_index(key) then
+    local similar = suggest(key)
+    raise("arrays have no attribute %q%s", key, similar and ("; did you mean %q?"):format(similar) or "")
   end
-  local known = type(key) == "number" and by_position or by_text
-  local of_layout = known[layout + 0.5] or {}
-  known[layout + 0.5] = of_layout
-  of_layout[type(key) == "number" and key + 0.5 or key] = result
+  local result = layout_after(layout, slice.resolve(slice.parse_string(key), lgt.shape(layout)))
+  count_remembered()
+  local of_layout = by_text[layout + 0.5] or {}
+  by_text[layout + 0.5] = of_layout
+  of_layout[key] = result
   return result
+end
+
+-- The layout of the view at a position of the first axis.
+local function view_at(layout, key)
+  local l = layouts[layout]
+  if l.ndim == 0 then raise("index: a 0-d array has no positions; use s() to read it") end
+  local n = tonumber(l.shape[0])
+  if key >= 1 and key <= n and key % 1 == 0 then return C.lgt_layout_project(rt, layout, 0, key - 1) end
+  return lgt.project(layout, 1, slice.resolve_position(key, n, 1))
 end
 
 -- The node that an entry of a table leads to; nil for what the slow path must judge.
@@ -146,28 +162,67 @@ local function find_in_tree(layout, key)
   return node and node.layout
 end
 
-local function new_node() return { position = {}, text = {}, range = {} } end
+local nothing = {} -- for a node that leads nowhere by such entries; most are leaves
+local function new_node() return { position = nothing, text = nothing, range = nothing } end
 
 local function remember_in_tree(layout, key, result)
+  count_remembered()
   local node = trees[layout + 0.5] or new_node()
   trees[layout + 0.5] = node
   local function child(of, k, make)
-    of[k] = of[k] or make and make() or {}
+    if of[k] == nil or of[k] == nothing then of[k] = make and make() or {} end
     return of[k]
   end
   for i = 1, #key do
     local e = key[i]
     if type(e) == "number" then
-      node = child(node.position, e + 0.5, new_node)
+      node = child(child(node, "position"), e + 0.5, new_node)
     elseif type(e) == "string" then
-      node = child(node.text, e, new_node)
+      node = child(child(node, "text"), e, new_node)
     elseif next(e) == nil then
       node = child(node, "whole", new_node)
     else
-      node = child(child(child(node.range, e[1] + 0.5), e[2] + 0.5), (e.step or 1) + 0.5, new_node)
+      node = child(child(child(child(node, "range"), e[1] + 0.5), e[2] + 0.5), (e.step or 1) + 0.5, new_node)
     end
   end
   node.layout = result
+end
+
+-- One entry of a table key, a position or a range that lies within the extent: the layout and its next axis (from 0).
+-- 0 for anything else.
+local function take_entry(layout, axis, extent, e)
+  if type(e) == "number" then
+    if e < 0 then e = e + extent + 1 end
+    if not (e >= 1 and e <= extent and e % 1 == 0) then return 0, 0 end
+    return C.lgt_layout_project(rt, layout, axis, e - 1), axis
+  end
+  if type(e) ~= "table" then return 0, 0 end
+  local field = next(e)
+  if field == nil then return layout, axis + 1 end
+  if field ~= 1 or next(e, 1) ~= 2 then return 0, 0 end
+  local lo, hi, step = e[1], e[2], 1
+  field = next(e, 2)
+  if field ~= nil then
+    step = e.step
+    if field ~= "step" or next(e, "step") ~= nil or type(step) ~= "number" then return 0, 0 end
+  end
+  if type(lo) ~= "number" or type(hi) ~= "number" then return 0, 0 end
+  if lo < 0 then lo = lo + extent + 1 end
+  if hi < 0 then hi = hi + extent + 1 end
+  if not (lo >= 1 and lo <= hi and hi <= extent and step >= 1) or lo % 1 + hi % 1 + step % 1 ~= 0 then return 0, 0 end
+  return C.lgt_layout_slice(rt, layout, axis, lo - 1, (hi - lo - (hi - lo) % step) / step + 1, step), axis + 1
+end
+
+-- The layout for a table key of such entries, one for each of at most three axes: as quick as remembering, for programs
+-- whose every turn takes other slices.  0 for other keys.
+local function take_entries(layout, key)
+  local l, axis = layouts[layout], 0
+  local ndim, shape = l.ndim, l.shape
+  if #key ~= ndim or next(key, ndim) ~= nil or ndim == 0 or ndim > 3 then return 0 end
+  layout, axis = take_entry(layout, axis, tonumber(shape[0]), key[1])
+  if layout ~= 0 and ndim > 1 then layout, axis = take_entry(layout, axis, tonumber(shape[1]), key[2]) end
+  if layout ~= 0 and ndim > 2 then layout = take_entry(layout, axis, tonumber(shape[2]), key[3]) end
+  return layout
 end
 
 -- How many axes an array in a key takes; nil for other things.
@@ -200,10 +255,11 @@ local function view_layout(layout, key)
     local known = by_text[layout + 0.5]
     return known and known[key] or learn_view(layout, key)
   elseif kind == "number" then
-    local known = by_position[layout + 0.5]
-    return known and known[key + 0.5] or learn_view(layout, key)
+    return view_at(layout, key)
   elseif kind == "table" then
-    local result = find_in_tree(layout, key)
+    local result = take_entries(layout, key)
+    if result ~= 0 then return result end
+    result = find_in_tree(layout, key)
     if result then return result end
   end
   local steps, picks = steps_of(layout, key)
@@ -387,14 +443,14 @@ local function get_named(a, key)
 end
 
 local function get_position(a, key)
-  local known = by_position[handles[a.id].layout + 0.5]
-  local layout = known and known[key + 0.5]
-  if layout then return (alias(a, layout)) end
-  return other_index(a, key)
+  local layout = handles[a.id].layout
+  if layout == 0 then core.layout_of(a, "index") end -- which raises
+  return (alias(a, view_at(layout, key)))
 end
 
 local function get_table(a, key)
-  local layout = find_in_tree(handles[a.id].layout, key)
+  local layout = take_entries(handles[a.id].layout, key)
+  if layout == 0 then layout = find_in_tree(handles[a.id].layout, key) end
   if layout then return (alias(a, layout)) end
   return other_index(a, key)
 end
