@@ -1,7 +1,8 @@
 -- array/sort.lua - sorting, and searching in what is sorted.
 --
 -- A sort is one task (src/core/sort.c) on lines: the other axes are cut among the domains and the workers, a
--- line is sorted by one of them.  All sorts are stable and put NaN last; complex numbers are ordered by their
+-- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (src/core/merge.c).
+-- All sorts are stable and put NaN last; complex numbers are ordered by their
 -- real parts, then by their imaginary parts.  Positions count from 1.
 
 local core = require "array.core"
@@ -21,12 +22,58 @@ local function take_axis(a, axis, who)
   return a, core.check_axis(axis or -1, core.ndim_of(a), who)
 end
 
+-- ---- one long line -----------------------------------------------------------------------------------------------
+
+local WORTH = 131072 -- elements, from which on a line is sorted in parts
+local LEAST_PART, PARTS = 32768, 8 -- parts where several domains must agree on how many
+
+-- How a line of n elements is cut: its runs, one for each domain, and the parts of a run, which workers share.
+local function cutting(n)
+  local domains = lgt.C.lgt_domains(lgt.rt)
+  local run = math.ceil(n / domains)
+  local most = domains > 1 and PARTS or 2 * lgt.C.lgt_workers(lgt.rt)
+  local parts = math.max(1, math.min(most, math.floor(run / LEAST_PART)))
+  return { domains = domains, run = run, parts = parts, marks = np.zeros(domains, { dtype = "int8" }) }
+end
+
+local function worth_parts(a, axis)
+  local n = core.shape_of(a)[axis]
+  return n >= WORTH and core.size_of(a) == n and dtypes.category[core.dtype_of(a)] < 3 and
+    lgt.C.lgt_domains(lgt.rt) == 1 and lgt.C.lgt_workers(lgt.rt) > 1
+end
+
+-- The elements of a vector in ascending order.
+local function sort_in_parts(a)
+  local cut, n, dtype = cutting(core.size_of(a)), core.size_of(a), core.dtype_of(a)
+  local parts, result = native.new(dtype, { n }), native.new(dtype, { n })
+  local numbers = { cut.parts, cut.run, 0 }
+  native.launch("sort_parts", "wrr", "align(2.0) scale(0.0) scale(1.0)", { parts, a, cut.marks }, numbers)
+  native.launch("merge_parts", "wrr", "align(2.0) scale(0.0) scale(1.0)", { result, parts, cut.marks }, numbers)
+  return result
+end
+
+-- Their positions in that order, from 1.
+local function argsort_in_parts(a)
+  local cut, n, dtype = cutting(core.size_of(a)), core.size_of(a), core.dtype_of(a)
+  local parts, positions, result = native.new(dtype, { n }), native.new(dtypes.INT64, { n }),
+    native.new(dtypes.INT64, { n })
+  local numbers = { cut.parts, cut.run, 1 }
+  native.launch("argsort_parts", "wrwr", "align(3.0) scale(0.0) scale(1.0) scale(2.0)",
+    { positions, a, parts, cut.marks }, numbers)
+  native.launch("argmerge_parts", "wrrr", "align(3.0) scale(0.0) scale(1.0) scale(2.0)",
+    { result, parts, positions, cut.marks }, numbers)
+  return result
+end
+
+-- ---- sorting -------------------------------------------------------------------------------------------------------
+
 -- Ascending along an axis (the last), as a new array.
 ---@param a lgt_array
 ---@param axis integer|{axis: integer}|nil
 ---@return lgt_array
 function np.sort(a, axis)
   a, axis = take_axis(a, axis, "sort")
+  if worth_parts(a, axis) then return np.reshape(sort_in_parts(np.ravel(a)), core.shape_of(a)) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("sort", "wr", { result, source })
@@ -39,6 +86,7 @@ end
 ---@return lgt_array int64
 function np.argsort(a, axis)
   a, axis = take_axis(a, axis, "argsort")
+  if worth_parts(a, axis) then return np.reshape(argsort_in_parts(np.ravel(a)), core.shape_of(a)) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(dtypes.INT64, core.shape_of(source))
   native.lines("argsort", "wr", { result, source }, { 1 })

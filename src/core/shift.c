@@ -192,6 +192,8 @@ static bool shift_calls(const shifter *s, lgt_plan *plan) {
     if (lgt_space_of_call(s->fuser->stores, &s->window->call[i], &space)) return false;
     if (space.ndim != call->space.ndim) return false;
     memcpy(call->space.extent, space.extent, sizeof space.extent);
+    memcpy(call->space.align, space.align, sizeof space.align); /* blocks that fit change with extents */
+    call->space.unit = space.unit;
     memcpy(call->layout, s->window->call[i].layout, sizeof call->layout);
   }
   for (int r = 0; r < plan->nroot; r++) renumber(s, &plan->root[r].layout);
