@@ -9,7 +9,8 @@
 -- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
 -- is raised where the result is looked at, naming the line that picked; an array that a scatter failed on stays
 -- unusable until all of it is overwritten.  The last of several values for one place wins.  With several
--- domains, each that gathers sees all of the axes it picks from, and a scatter is done by one of them.  Of
+-- domains, each that gathers by one array of positions gets the elements that these name, by several all of
+-- the axes it picks from; a scatter is done by one domain.  Of
 -- boolean arrays the positions are looked up first, which waits; only assigning one value through one is an
 -- ordinary launch.
 
@@ -342,8 +343,9 @@ local function plan_picks(a, steps)
   return lgt.alias(a, lgt.transpose(layout, order)), positions, result, #before, axes
 end
 
--- Tiles of the result are made of tiles of the axes before and after, and of the positions.
-local function gather_constraints(before, between, npick, ndim)
+-- Tiles of the result are made of tiles of the axes before and after, and of the positions.  One array of positions
+-- says which elements of its axis a tile needs; of several each needs all of its axis.
+local function gather_constraints(before, between, npick, ndim, base)
   local words = {}
   for d = 0, before - 1 do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
   for d = 0, between - 1 do
@@ -354,6 +356,7 @@ local function gather_constraints(before, between, npick, ndim)
   for d = before + between, ndim - 1 do
     words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d - between + npick)
   end
+  if npick == 1 then words[#words + 1] = ("image_points(2:1.%d;%d)"):format(before, base) end
   return table.concat(words, " ")
 end
 
@@ -362,8 +365,9 @@ local function gather(a, steps, base)
   local view, positions, shape, before, axes = plan_picks(a, steps)
   local result = lgt.new(lgt.dense(core.dtype_of(a), shape))
   local npick, between = #positions, core.ndim_of(positions[1])
-  native.launch("gather", "wr" .. ("r"):rep(npick), gather_constraints(before, between, npick, #shape),
-    { result, view, unpack(positions) }, { before, base or 1, 0, axes })
+  base = base or 1
+  native.launch("gather", "wr" .. ("r"):rep(npick), gather_constraints(before, between, npick, #shape, base),
+    { result, view, unpack(positions) }, { before, base, 0, axes })
   return result
 end
 

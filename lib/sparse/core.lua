@@ -147,9 +147,9 @@ sparse.part = part
 
 local launch, leading = native.launch, native.leading
 
--- A variant whose first `count` arguments are cut alike by rows.
-function sparse.launch_rows(variant, privileges, count, arrays, numbers)
-  launch(variant, privileges, leading(1, count), arrays, numbers)
+-- A variant whose first `count` arguments are cut alike by rows.  `images`: which elements of others the rows need.
+function sparse.launch_rows(variant, privileges, count, arrays, numbers, images)
+  launch(variant, privileges, leading(1, count) .. (images and " " .. images or ""), arrays, numbers)
 end
 
 -- A variant that one point task runs.

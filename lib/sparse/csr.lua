@@ -108,7 +108,8 @@ local function times_dense(a, x)
   local work = sparse.working_type(dtype)
   if core.dtype_of(x) ~= work then x = np.astype(x, dtypes.name[work]) end
   local y = core.lgt.new(core.lgt.dense(work, #shape == 1 and { a.m } or { a.m, shape[2] }))
-  sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x })
+  sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x }, nil,
+    "image_ranges(1,2:3.0,4.0) image_points(3:5.0)")
   return dtype == work and y or np.astype(y, dtypes.name[dtype])
 end
 sparse.times_dense = times_dense

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "image.h"
 #include "fold.h"
 #include "weave.h"
 
@@ -85,6 +86,7 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   if (store->handles > 0 || store->refs > 0) return;
   drop_recipe(binder, store);
   if (store->attached && store->replica) lgt_bind_wait(binder, store->replica[0].inst, true);
+  lgt_images_drop(store);
   lgt_store_forget(binder->map, store);
   lgt_failure_release(store->failure);
   if (store->release) store->release(store->release_context);
@@ -118,7 +120,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   int n = 0;
   if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
   else if (old) piece[n++] = old->rect;
-  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1};
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
   lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
   if (status) lgt_instance_release(binder->map, inst);
   else lgt_replica_set(binder->map, replica, inst);
@@ -234,7 +236,11 @@ static void survey_loop(run *r, const lgt_plan_loop *loop, int domain, int colou
     const lgt_plan_access *access = &loop->access[a];
     if (access->slot == LGT_NONE) continue;
     int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
+    const lgt_touch *touch = loop->cpu && group->touch ? &group->touch[a] : NULL;
     lgt_rect rect = access_rect(r, access, mode, &tile);
+    if (touch && touch->image)
+      rect = lgt_footprint_rect(&r->binder->map->footprints, touch->what, r->binder->map->first + domain,
+                                colour);
     bool writes = mode != LGT_ACCESS_LOAD,
          exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
     if (writes) bound_into(&r->write[at], &rect);
@@ -516,7 +522,7 @@ static lgt_status carry_rest(run *r, int s, int domain) {
   int n = 1;
   piece[0] = from->rect;
   if (overwritten(r, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
-  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1};
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1, NULL, 0};
   return n ? lgt_transfer_copy(r->binder, copies, n) : LGT_OK;
 }
 
@@ -663,11 +669,38 @@ static bool refuse_gathering(run *r, const lgt_call *calls) {
   return true;
 }
 
+/* Nobody can say which elements the group needs on some rank: it fails on all. */
+static lgt_status fail_without_image(run *r, const lgt_call *calls) {
+  lgt_failure *poison = poison_of(r);
+  bool here = false;
+  for (int i = 0; i < r->group->ntouch; i++) {
+    const lgt_image *image = r->group->touch[i].image;
+    here |= image && image->bad && !image->runs[0];
+  }
+  if (poison) {
+    lgt_failure_retain(poison);
+  } else if (here) {
+    lgt_err(LGT_NO_MEMORY, "out of memory to find out which elements '%s' needs", calls[0].kind->name);
+    poison = lgt_bind_fail(r->binder, LGT_NO_MEMORY, lgt_message(), calls[0].line);
+  } else {
+    poison = lgt_failure_new(LGT_TASK_FAILED, "a task on another rank failed", NULL);
+    if (poison) poison->position = LGT_POSITION_UNKNOWN;
+    else poison = lgt_failure_retain(r->binder->reserve);
+  }
+  poison_results(r, poison);
+  lgt_failure_release(poison);
+  return LGT_OK;
+}
+
 /* With several, what moves follows from the calls, whether the group can run here or not. */
 static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   lgt_binder *binder = r->binder;
+  bool bad;
+  lgt_status status = lgt_images_prepare(binder, r->group, r->root, &bad);
+  if (status) return give_up(r, status, calls);
+  if (bad) return fail_without_image(r, calls);
   if (refuse_gathering(r, calls)) return LGT_OK;
-  lgt_status status = collect_params(r, calls);
+  status = collect_params(r, calls);
   if (!status) status = lgt_exchange_begin(&r->exchange, binder, r->group, r->root);
   if (status) return give_up(r, status, calls);
   lgt_failure *poison = poison_of(r);

@@ -7,6 +7,8 @@
  */
 #include "coherence.h"
 
+#include <string.h>
+
 static bool meets(const lgt_region *region, const lgt_rect *rect) {
   lgt_rect common;
   for (int i = 0; i < region->count; i++)
@@ -148,7 +150,20 @@ bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint) {
       remove_event(history, i);
   }
   history->event[history->count++] = (lgt_event){footprint, true};
+  history->nimage = 0;
   return true;
+}
+
+bool lgt_history_shows(const lgt_history *history, int64_t image) {
+  for (int i = 0; i < history->nimage; i++)
+    if (history->image[i] == image) return true;
+  return false;
+}
+
+void lgt_history_shown(lgt_history *history, int64_t image) {
+  if (history->nimage == LGT_HISTORY_IMAGES)
+    memmove(history->image, history->image + 1, (size_t)--history->nimage * sizeof *history->image);
+  history->image[history->nimage++] = image;
 }
 
 void lgt_history_forget_reads(lgt_history *history) {
@@ -156,4 +171,5 @@ void lgt_history_forget_reads(lgt_history *history) {
   for (int i = 0; i < history->count; i++)
     if (history->event[i].wrote) history->event[n++] = history->event[i];
   history->count = n;
+  history->nimage = 0;
 }

@@ -16,15 +16,22 @@
 #define LGT_COHERENCE_H
 
 #include "footprint.h"
+#include "runs.h"
 
 typedef struct lgt_event {
   const lgt_footprint *what;
   bool wrote;
 } lgt_event;
 
+enum { LGT_HISTORY_IMAGES = 4 };
+
 struct lgt_history {
   lgt_event *event; /* owned, the newest last */
   int count, room;
+  /* Images (image.h) whose elements are where they are needed since the newest write; who has which of these is not
+   * known to everybody, so that nobody gets an element because an image brought it. */
+  int64_t image[LGT_HISTORY_IMAGES];
+  int nimage;
   struct lgt_history *next; /* among the spare ones */
 };
 
@@ -32,6 +39,8 @@ struct lgt_history {
 typedef struct lgt_piece {
   lgt_rect rect;
   int from;
+  lgt_runs *runs; /* borrowed; NULL: all of the rect, else what lies there along dimension `along` */
+  int along;
 } lgt_piece;
 
 typedef struct lgt_pieces {
@@ -53,6 +62,9 @@ bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *footpri
 /* What happened.  False when out of memory; then nothing has changed. */
 bool lgt_history_read(lgt_history *history, const lgt_footprint *footprint);
 bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint);
+/* Have those who need the elements of this image got them?  They have now. */
+bool lgt_history_shows(const lgt_history *history, int64_t image);
+void lgt_history_shown(lgt_history *history, int64_t image);
 /* Forget all copies. */
 void lgt_history_forget_reads(lgt_history *history);
 /* So long that it costs more than to move elements? */

@@ -45,6 +45,35 @@ static bool parse_number(const char **text, int32_t *out) {
   return true;
 }
 
+static bool parse_argument(const char **text, int nargs, int8_t *out) {
+  int32_t arg;
+  if (!parse_number(text, &arg) || arg < 0 || arg >= nargs) return false;
+  *out = (int8_t)arg;
+  return true;
+}
+
+/* What follows the word: "sources:argument.dimension,...", for points also ";base". */
+static bool parse_image(const char **text, int nargs, bool ranges, lgt_constraint_set *set) {
+  lgt_image_constraint image = {.source = {-1, -1}};
+  int first = set->nimage;
+  if (!parse_argument(text, nargs, &image.source[0])) return false;
+  if (ranges && !(accept(text, ",") && parse_argument(text, nargs, &image.source[1]))) return false;
+  if (!accept(text, ":")) return false;
+  do {
+    int v = parse_pair(text, nargs);
+    if (v < 0 || set->nimage == LGT_MAX_IMAGES) return false;
+    image.arg = (int8_t)(v / LGT_MAX_DIM);
+    image.dim = (int8_t)(v % LGT_MAX_DIM);
+    for (int i = 0; i < set->nimage; i++)
+      if (set->image[i].arg == image.arg) return false;
+    if (image.arg == image.source[0] || image.arg == image.source[1]) return false;
+    set->image[set->nimage++] = image;
+  } while (accept(text, ","));
+  if (!ranges && accept(text, ";") && !parse_number(text, &image.base)) return false;
+  for (int i = first; i < set->nimage; i++) set->image[i].base = image.base;
+  return accept(text, ")");
+}
+
 /* One constraint; false when it is malformed. */
 static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole,
                       lgt_constraint_set *set) {
@@ -69,6 +98,8 @@ static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned
     } while (accept(text, ","));
     return accept(text, ")");
   }
+  if (accept(text, "image_ranges(")) return parse_image(text, nargs, true, set);
+  if (accept(text, "image_points(")) return parse_image(text, nargs, false, set);
   if (accept(text, "bloat(")) {
     int v = parse_pair(text, nargs);
     int32_t below, above;
@@ -107,12 +138,14 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
     if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
       lgt_err(LGT_BAD_ARGUMENT,
               "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...), bloat(a.d,below,above), "
-              "scale(a.d,block) or scale(a.d) with arguments 0 to %d, or varies, at \"%s\"",
+              "scale(a.d,block), scale(a.d), image_points(a:a.d,...;base) or image_ranges(a,a:a.d,...) "
+              "with arguments 0 to %d, or varies, at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);
       return NULL;
     }
   }
+  for (int i = 0; i < set->nimage; i++) whole[set->image[i].arg * LGT_MAX_DIM + set->image[i].dim] = true;
   for (int v = 0; v < NVAR; v++)
     if (whole[v]) never[find(parent, v)] = true; /* a class with a broadcast member is never cut */
   for (int a = 0; a < nargs; a++)

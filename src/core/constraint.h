@@ -7,6 +7,10 @@
  * index of its class: of so many elements, or of as many as it takes for the extent of the class, which
  * another argument has then.
  *
+ * Dimensions under `image_points` and `image_ranges` are named by data: by the elements that the task reads of other
+ * arguments, positions, or pairs of where a range begins and ends.  No class has them; which of their elements a tile
+ * needs is found out when the positions are there (image.h).
+ *
  * A generator needs no set: its arguments are aligned with its iteration space from the right, as
  * NumPy broadcasts, so class d is dimension d of the space.
  *
@@ -35,6 +39,15 @@ static inline int64_t lgt_alignment_block(const lgt_alignment *align, int dim) {
 
 enum { LGT_BLOCK_FITS = -1 };
 
+/* Dimension `dim` of an argument is named by the elements of others. */
+typedef struct lgt_image_constraint {
+  int8_t arg, dim;
+  int8_t source[2]; /* arguments: positions, -1; or where ranges begin, where they end */
+  int32_t base;     /* what the first position is called */
+} lgt_image_constraint;
+
+enum { LGT_MAX_IMAGES = 8 };
+
 struct lgt_constraint_set {
   int nargs;
   int8_t class_of[LGT_MAX_ARGS][LGT_MAX_DIM]; /* -1: whole */
@@ -42,9 +55,12 @@ struct lgt_constraint_set {
   int32_t block[LGT_MAX_ARGS][LGT_MAX_DIM];   /* 0: none; LGT_BLOCK_FITS: what the class's extent asks for */
   int nclass;                                 /* numbered by first use */
   bool varies;                                /* bits of results vary with the tiles */
+  lgt_image_constraint image[LGT_MAX_IMAGES]; /* at most one for each argument, after those of its sources */
+  int nimage;
 };
 
-/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0) varies"; NULL with a message on error. */
+/* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0) image_ranges(1,2:3.0) image_points(3:5.0)
+ * varies"; NULL with a message on error. */
 lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
 
 /* The space of a call and how its arguments lie in it. */

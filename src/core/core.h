@@ -4,7 +4,7 @@
  *   err mem log config half dtype     beneath everything
  *   profile      what happened when, as a trace in a file
  *   peers        the other ranks, as a table that src/net fills
- *   rect         boxes of coordinates, regions
+ *   rect runs    boxes of coordinates, regions; sets of positions along one dimension
  *   store        layouts (shapes and views), stores, handles
  *   partition    how a store is cut into tiles, one for each colour of a launch domain
  *   body         generators: scalar programs
@@ -23,7 +23,7 @@
  *   exec         worker threads
  *   map          instances, copies between memories
  *   depend       which tasks wait for which
- *   bind point fold job transfer exchange   a plan and the window's stores -> instances, copies, messages,
+ *   bind point fold job transfer exchange image  a plan and the window's stores -> instances, copies, messages,
  *                tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share

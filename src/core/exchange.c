@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -70,9 +71,10 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
                     (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, group->launch));
   lgt_rect rect = whole_rect(binder, c, arg);
   lgt_footprints *footprints = &binder->map->footprints;
-  t->what = everywhere ? lgt_footprint_everywhere(footprints, &rect)
-                       : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
-                                          privilege & LGT_PRIV_REDUCE);
+  t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
+                        : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
+                                           privilege & LGT_PRIV_REDUCE);
+  t->what = t->whole;
   return t->what ? LGT_OK : LGT_NO_MEMORY;
 }
 
@@ -99,11 +101,6 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
 
 /* ---- what moves --------------------------------------------------------------------------------------- */
 
-static int rank_of(const lgt_binder *binder, int domain) { return domain / binder->map->local; }
-static int rank_here(const lgt_binder *binder) { return binder->map->first / binder->map->local; }
-static bool is_here(const lgt_binder *binder, int domain) {
-  return rank_of(binder, domain) == rank_here(binder);
-}
 static int rank_count(const lgt_binder *binder) { return binder->map->domains / binder->map->local; }
 
 /* A domain's instance if it holds the rect and its contents are sound. */
@@ -140,23 +137,23 @@ static void sort_by_rank(const lgt_binder *binder, lgt_piece *piece, int n) {
   for (int i = 1; i < n; i++) {
     lgt_piece p = piece[i];
     int k = i;
-    for (; k > 0 && rank_of(binder, piece[k - 1].from) > rank_of(binder, p.from); k--)
+    for (; k > 0 && lgt_rank_of(binder, piece[k - 1].from) > lgt_rank_of(binder, p.from); k--)
       piece[k] = piece[k - 1];
     piece[k] = p;
   }
 }
 
-/* What a domain of any rank lacks of a footprint, sorted; *first is where its pieces begin. */
-static bool list_pieces(lgt_exchange *x, int n, const lgt_footprint *what, int domain, int *first) {
-  lgt_binder *binder = x->binder;
+bool lgt_exchange_pieces(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what,
+                         int domain, int *first) {
   const lgt_footprints *f = &binder->map->footprints;
+  const lgt_footprint *reading = what->sparse ? NULL : what; /* nobody else may get elements this way */
   bool good = true;
   lgt_rect rect;
   *first = binder->pieces.count;
   if (domain == LGT_NOBODY)
-    good = lgt_history_lacks(x->store[n]->history, f, what, domain, &what->whole, &binder->pieces);
+    good = lgt_history_lacks(history, f, reading, domain, &what->whole, &binder->pieces);
   for (int i = -1; domain != LGT_NOBODY && good && (i = lgt_footprint_next(f, what, domain, i, &rect)) >= 0;)
-    good = lgt_history_lacks(x->store[n]->history, f, what, domain, &rect, &binder->pieces);
+    good = lgt_history_lacks(history, f, reading, domain, &rect, &binder->pieces);
   sort_by_rank(binder, binder->pieces.piece + *first, binder->pieces.count - *first);
   return good;
 }
@@ -165,12 +162,13 @@ static bool list_pieces(lgt_exchange *x, int n, const lgt_footprint *what, int d
 static bool list_received(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
   lgt_binder *binder = x->binder;
   int first;
-  if (!list_pieces(x, n, what, domain, &first)) return false;
+  if (!lgt_exchange_pieces(binder, x->store[n]->history, what, domain, &first)) return false;
   for (int i = first; i < binder->pieces.count;) {
-    int rank = rank_of(binder, binder->pieces.piece[i].from), k = i;
-    while (k < binder->pieces.count && rank_of(binder, binder->pieces.piece[k].from) == rank) k++;
-    lgt_move move = {(uint16_t)n, place, false, domain, rank == rank_here(binder) ? -1 : rank,
-                     false,       i,     k - i};
+    int rank = lgt_rank_of(binder, binder->pieces.piece[i].from), k = i;
+    while (k < binder->pieces.count && lgt_rank_of(binder, binder->pieces.piece[k].from) == rank) k++;
+    lgt_move move = {
+        (uint16_t)n, place, false, domain, rank == lgt_rank_of(binder, binder->map->first) ? -1 : rank,
+        false,       i,     k - i};
     if (!add_move(binder, move)) return false;
     x->gets[(domain - binder->map->first) * x->nstore + n] = true;
     i = k;
@@ -182,14 +180,14 @@ static bool list_received(lgt_exchange *x, int n, const lgt_footprint *what, int
 static bool list_sent_to(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
   lgt_binder *binder = x->binder;
   int first, end;
-  if (!list_pieces(x, n, what, domain, &first)) return false;
+  if (!lgt_exchange_pieces(binder, x->store[n]->history, what, domain, &first)) return false;
   lgt_pieces *pieces = &binder->pieces;
-  while (first < pieces->count && !is_here(binder, pieces->piece[first].from)) first++;
-  for (end = first; end < pieces->count && is_here(binder, pieces->piece[end].from);) end++;
+  while (first < pieces->count && !lgt_is_here(binder, pieces->piece[first].from)) first++;
+  for (end = first; end < pieces->count && lgt_is_here(binder, pieces->piece[end].from);) end++;
   pieces->count = end;
   if (first == end) return true;
-  return add_move(binder, (lgt_move){(uint16_t)n, place, false, domain, rank_of(binder, domain), true, first,
-                                     end - first});
+  return add_move(binder, (lgt_move){(uint16_t)n, place, false, domain, lgt_rank_of(binder, domain), true,
+                                     first, end - first});
 }
 
 static bool add_number(lgt_binder *binder, int domain) {
@@ -203,11 +201,8 @@ static bool add_number(lgt_binder *binder, int domain) {
   return true;
 }
 
-/* The domains of other ranks whose colours touch what domains of this one wrote, in order. */
-static bool find_near(lgt_exchange *x, int n, const lgt_footprint *what) {
-  lgt_binder *binder = x->binder;
+bool lgt_exchange_near(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what) {
   const lgt_footprints *f = &binder->map->footprints;
-  const lgt_history *history = x->store[n]->history;
   binder->nnear = 0;
   for (int e = 0; e < history->count; e++) {
     const lgt_footprint *written = history->event[e].what;
@@ -217,7 +212,7 @@ static bool find_near(lgt_exchange *x, int n, const lgt_footprint *what) {
       for (int i = -1; (i = lgt_footprint_next(f, written, d, i, &rect)) >= 0;) {
         lgt_near near;
         for (lgt_near_begin(&near, f, what, &rect); lgt_near_next(&near);)
-          if (!is_here(binder, near.domain) && !add_number(binder, near.domain)) return false;
+          if (!lgt_is_here(binder, near.domain) && !add_number(binder, near.domain)) return false;
       }
     }
   }
@@ -236,7 +231,7 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
   bool shared = !what->launch && rank_count(binder) > 1;
   if (shared) {
     int first;
-    good = list_pieces(x, n, what, LGT_NOBODY, &first);
+    good = lgt_exchange_pieces(binder, history, what, LGT_NOBODY, &first);
     int count = binder->pieces.count - first;
     if (good && count)
       good = add_move(binder, (lgt_move){(uint16_t)n, place, false, LGT_NOBODY, -1, false, first, count});
@@ -245,10 +240,41 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
   for (int d = map->first; d < map->first + map->local && good && !shared; d++)
     good = list_received(x, n, what, place, d);
   if (good && what->launch && rank_count(binder) > 1) {
-    good = find_near(x, n, what);
+    good = lgt_exchange_near(binder, history, what);
     for (int i = 0; i < binder->nnear && good; i++) good = list_sent_to(x, n, what, place, binder->near[i]);
   }
   return good && lgt_history_read(history, what);
+}
+
+/* The same for an image: the lists were made when its elements first came this way. */
+static bool list_route(lgt_exchange *x, const lgt_touch *t, int place) {
+  lgt_binder *binder = x->binder;
+  lgt_history *history = x->store[t->root]->history;
+  if (!t->route || lgt_history_shows(history, t->image->serial)) return true;
+  for (int i = 0; i < t->route->nmove; i++) {
+    lgt_move move = t->route->move[i];
+    move.root = t->root;
+    move.place = place;
+    move.first += binder->pieces.count;
+    if (!add_move(binder, move)) return false;
+    int to = move.to == LGT_NOBODY ? binder->map->first : move.to;
+    if (!move.sends) x->gets[(to - binder->map->first) * x->nstore + t->root] = true;
+  }
+  int n = t->route->npiece;
+  if (!lgt_mem_grow((void **)&binder->pieces.piece, &binder->pieces.room, binder->pieces.count + n,
+                    sizeof *binder->pieces.piece))
+    return false;
+  memcpy(binder->pieces.piece + binder->pieces.count, t->route->piece,
+         (size_t)n * sizeof *binder->pieces.piece);
+  binder->pieces.count += n;
+  lgt_history_shown(history, t->image->serial);
+  return true;
+}
+
+static bool list_touch(lgt_exchange *x, const lgt_touch *t, int place) {
+  cover_all(x, t->root, t->what);
+  if (!t->reads) return true;
+  return t->image ? list_route(x, t, place) : list_moves(x, t->root, t->what, place);
 }
 
 /* Bring the elements of a store with a long history together: each domain gets a tile of its own. */
@@ -288,7 +314,9 @@ static lgt_status make_room(lgt_exchange *x) {
   x->written = lgt_arena_alloc(arena, n);
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
   x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
-  if (!x->cover || !x->gets || !x->spare || !x->written || !x->saved || !x->nsaved) return no_memory();
+  x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
+  if (!x->cover || !x->gets || !x->spare || !x->written || !x->saved || !x->nsaved || !x->shown)
+    return no_memory();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
@@ -301,6 +329,7 @@ static lgt_status make_room(lgt_exchange *x) {
     x->saved[i] = lgt_arena_alloc(arena, (size_t)(history->count + 1) * sizeof **x->saved);
     if (!x->saved[i]) return no_memory();
     memcpy(x->saved[i], history->event, (size_t)history->count * sizeof **x->saved);
+    x->shown[i] = *history;
     x->nsaved[i] = history->count;
   }
   return LGT_OK;
@@ -321,7 +350,7 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
     const lgt_touch *t = &group->touch[i];
     const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root]]);
     int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
-    if (!t->reads || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
+    if (!t->reads || t->image || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
     if (wanted_whole(binder, t->what) && !lgt_history_has(store->history, t->what)) return i;
   }
   return -1;
@@ -363,11 +392,23 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
   for (int i = 0; i < group->ntouch && good && !status; i++) {
     const lgt_touch *t = &group->touch[i];
-    if (t->fresh) continue;
-    cover_all(x, t->root, t->what);
-    if (t->reads) good = list_moves(x, t->root, t->what, i);
+    if (!t->fresh) good = list_touch(x, t, i);
   }
   return status ? status : good ? LGT_OK : no_memory();
+}
+
+lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
+  lgt_touch t = *touch;
+  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
+  if (!x->store) return no_memory();
+  x->store[0] = store;
+  t.root = 0;
+  t.reads = true;
+  lgt_status status = make_room(x);
+  if (status) return status;
+  if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return no_memory();
+  return list_touch(x, &t, 0) ? LGT_OK : no_memory();
 }
 
 lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
@@ -384,6 +425,7 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   if (read && !list_moves(x, 0, what, 0)) return no_memory();
   x->written[0] = write;
   if (write && !lgt_history_written(store->history, what)) return no_memory();
+  if (write) store->version = ++binder->map->versions;
   return LGT_OK;
 }
 
@@ -398,10 +440,10 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   for (int i = 0; i < n + rest.count && good; i++) {
     const lgt_rect *part = i < n ? &binder->pieces.piece[i].rect : &rest.rect[i - n];
     int domain = i < n ? binder->pieces.piece[i].from : binder->map->first;
-    lgt_instance *from = is_here(binder, domain) ? holder(x, 0, domain, part, true) : NULL;
+    lgt_instance *from = lgt_is_here(binder, domain) ? holder(x, 0, domain, part, true) : NULL;
     if (!from) continue;
     good = lgt_mem_grow((void **)&copies, &room, count + 1, sizeof *copies);
-    if (good) copies[count++] = (lgt_copy){from, to, *part, -1, -1};
+    if (good) copies[count++] = (lgt_copy){from, to, *part, -1, -1, NULL, 0};
   }
   lgt_status status = good ? LGT_OK : no_memory();
   if (!status && count) status = lgt_transfer_copy(binder, copies, count);
@@ -430,9 +472,9 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
     if (!part || !owner) status = no_memory();
     for (int i = 0; i < n && !status; i++) {
       const lgt_piece *piece = &binder->pieces.piece[i];
-      owner[i] = rank_of(binder, piece->from);
-      bool mine = is_here(binder, piece->from);
-      part[i] = (lgt_part){mine ? holder(&x, 0, piece->from, &piece->rect, true) : to, piece->rect};
+      owner[i] = lgt_rank_of(binder, piece->from);
+      bool mine = lgt_is_here(binder, piece->from);
+      part[i] = (lgt_part){mine ? holder(&x, 0, piece->from, &piece->rect, true) : to, piece->rect, NULL, 0};
     }
     int elem = lgt_dtype_size(root->dtype);
     if (!status) status = lgt_transfer_share(binder, lgt_transfer_tag(binder, 0, 0), part, owner, n, elem);
@@ -482,6 +524,8 @@ void lgt_exchange_undo(lgt_exchange *x) {
     if (x->nsaved[n] < 0) break; /* so far had it come */
     memcpy(history->event, x->saved[n], (size_t)x->nsaved[n] * sizeof **x->saved);
     history->count = x->nsaved[n];
+    history->nimage = x->shown[n].nimage;
+    memcpy(history->image, x->shown[n].image, sizeof history->image);
   }
   x->binder->exchanges--;
 }
@@ -495,11 +539,12 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   int count = 0;
   if (!copies) return no_memory();
   for (int i = 0; i < move->count; i++) {
-    if (!is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
+    if (!lgt_is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
     lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
     lgt_instance *into = holder(x, move->root, to, &piece[i].rect, false);
     if (from == into) continue; /* a scalar exists once on a rank */
-    if (from && into) copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1};
+    if (from && into)
+      copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1, piece[i].runs, piece[i].along};
     else if (into && !into->failure && x->store[move->root]->failure)
       into->failure = lgt_failure_retain(x->store[move->root]->failure);
   }
@@ -515,13 +560,25 @@ static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *
   int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
   if (!part || !owner) return no_memory();
   for (int i = 0; i < move->count; i++) {
-    bool mine = is_here(binder, piece[i].from);
-    owner[i] = rank_of(binder, piece[i].from);
-    part[i].rect = piece[i].rect;
+    bool mine = lgt_is_here(binder, piece[i].from);
+    owner[i] = lgt_rank_of(binder, piece[i].from);
+    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
     part[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
   }
   lgt_status status = lgt_transfer_share(binder, tag, part, owner, move->count, elem);
   return status ? status : copy_here(x, move, piece, binder->map->first);
+}
+
+static bool forget_absent(lgt_region *absent, const lgt_piece *piece) {
+  lgt_rect rect = piece->rect;
+  if (!piece->runs) return lgt_region_remove(absent, &rect);
+  bool good = true;
+  for (int64_t i = 0; i < piece->runs->count && good; i++) {
+    rect.lo[piece->along] = piece->runs->run[i][0];
+    rect.hi[piece->along] = piece->runs->run[i][1];
+    good = lgt_region_remove(absent, &rect);
+  }
+  return good;
 }
 
 /* Remember what comes to a local domain, or cannot for want of memory. */
@@ -533,7 +590,7 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
     if (piece[i].from == to) continue;
     bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
     if (!comes) good = lgt_region_add(absent, &piece[i].rect);
-    else if (absent->count) good = lgt_region_remove(absent, &piece[i].rect);
+    else if (absent->count) good = forget_absent(absent, &piece[i]);
   }
   return good;
 }
@@ -580,7 +637,7 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
   if (!part) return no_memory();
   for (int i = 0; i < move->count; i++) {
-    part[i].rect = piece[i].rect;
+    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
     part[i].inst = holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
   }
   return move->sends ? lgt_transfer_send(binder, move->peer, tag, part, move->count, elem)
@@ -620,6 +677,7 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
                                       &call->space.align[t->arg], x->group->launch,
                                       call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
     store->written = true;
+    store->version = ++x->binder->map->versions;
   }
   return LGT_OK;
 }

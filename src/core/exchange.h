@@ -16,6 +16,8 @@
 
 #include "transfer.h"
 
+typedef struct lgt_route lgt_route; /* image.h */
+
 /* How one argument of a call takes part in the group. */
 struct lgt_touch {
   uint16_t call;   /* of the plan */
@@ -24,7 +26,11 @@ struct lgt_touch {
   bool fresh;      /* the group makes the root: there is nothing from before */
   bool reads;      /* contents from before the group */
   bool writes;
-  const lgt_footprint *what; /* several colours reduce into the same elements: these are everywhere */
+  const lgt_footprint *whole; /* several colours reduce into the same elements: these are everywhere */
+  /* Of this run of the group: */
+  const lgt_footprint *what;  /* what is touched: `whole`, unless data says otherwise: */
+  lgt_image *image;     /* borrowed; NULL: none (image.h) */
+  const lgt_route *route;     /* borrowed; how its elements come; NULL: they are there */
 };
 
 /* Make the group's touches, unless it has them. */
@@ -54,6 +60,7 @@ typedef struct lgt_exchange {
   bool *written;         /* [store]: it will be written in place */
   lgt_event **saved;     /* [store]: its history as it was */
   int *nsaved;
+  lgt_history *shown;    /* [store]: and its images */
 } lgt_exchange;
 
 /* An argument of the group through which every rank would get all of an array that is larger than that; -1: none.
@@ -61,6 +68,8 @@ typedef struct lgt_exchange {
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
 /* Survey the group: what has to move is listed, and histories say that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
+/* Or survey one store, of which every domain wants to read what it touches. */
+lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_touch *touch);
 /* Or survey one store, of which the first domain of every rank wants to read a rect. */
 lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
 /* A copy of a rect on every rank, for the script to look at, when not all of it is everywhere; it is not kept, so that
@@ -78,6 +87,15 @@ lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 void lgt_exchange_undo(lgt_exchange *exchange);
 /* Copies and messages.  Those for which there is no instance go without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
+/* What a domain of any rank lacks of a footprint is appended to the binder's pieces, those from one rank together;
+ * *first: where they begin.  Both sides of a message ask this, and so agree on the order.  False when out of memory. */
+bool lgt_exchange_pieces(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what, int domain, int *first);
+/* The domains of other ranks whose colours touch what domains of this one wrote, in order: the binder's `near`. */
+bool lgt_exchange_near(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what);
+/* The rank of a domain. */
+static inline int lgt_rank_of(const lgt_binder *binder, int domain) { return domain / binder->map->local; }
+static inline bool lgt_is_here(const lgt_binder *binder, int domain) { return lgt_rank_of(binder, domain) == lgt_rank_of(binder, binder->map->first); }
+
 /* Does a local domain lack memory for what the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
 /* The local domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */

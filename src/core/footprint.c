@@ -95,14 +95,35 @@ const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const 
 
 /* ---- asking ------------------------------------------------------------------------------------------ */
 
-static lgt_rect colour_rect(const lgt_footprints *footprints, const lgt_footprint *fp, int colour) {
+lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, const int64_t (*reach)[2],
+                                     int domains) {
+  lgt_footprint fp = *footprint;
+  int64_t lo = INT64_MAX, hi = 0;
+  for (int d = 0; d < domains; d++) {
+    if (reach[d][0] >= reach[d][1]) continue;
+    if (reach[d][0] < lo) lo = reach[d][0];
+    if (reach[d][1] > hi) hi = reach[d][1];
+  }
+  fp.reach = reach;
+  fp.along = along;
+  fp.whole.lo[along] = lo < hi ? lo : 0;
+  fp.whole.hi[along] = lo < hi ? hi : 0;
+  fp.exact = false;
+  return fp;
+}
+
+lgt_rect lgt_footprint_rect(const lgt_footprints *footprints, const lgt_footprint *fp, int domain,
+                            int colour) {
+  if (!fp->launch) return fp->whole;
   lgt_rect tile = lgt_partition_rect(fp->launch, colour);
   if (lgt_rect_empty(&tile)) { /* no work: nothing is touched, not even what does not depend on the tile */
     lgt_rect none = fp->whole;
     for (int d = 0; d < none.ndim; d++) none.hi[d] = none.lo[d];
     return none;
   }
-  return root_rect(lgt_layout_at(footprints->stores, fp->layout), &fp->align, fp->target, &tile);
+  lgt_rect rect = root_rect(lgt_layout_at(footprints->stores, fp->layout), &fp->align, fp->target, &tile);
+  if (fp->reach) rect.lo[fp->along] = fp->reach[domain][0], rect.hi[fp->along] = fp->reach[domain][1];
+  return rect;
 }
 
 int lgt_footprint_next(const lgt_footprints *footprints, const lgt_footprint *fp, int domain, int i,
@@ -112,7 +133,7 @@ int lgt_footprint_next(const lgt_footprints *footprints, const lgt_footprint *fp
     return i < 0 && domain % footprints->local == 0 ? 0 : -1;
   }
   i = lgt_partition_next(fp->launch, footprints->domains, domain, i);
-  if (i >= 0) *rect = colour_rect(footprints, fp, i);
+  if (i >= 0) *rect = lgt_footprint_rect(footprints, fp, domain, i);
   return i;
 }
 
@@ -204,10 +225,9 @@ bool lgt_near_next(lgt_near *near) {
       near->at[k] = near->lo[k];
     }
     near->more = k >= 0;
-    near->rect = colour_rect(near->footprints, near->footprint, colour);
-    if (!lgt_rect_intersect(&near->rect, &near->place, &common)) continue;
     near->domain = lgt_partition_domain(p, near->footprints->domains, colour);
-    return true;
+    near->rect = lgt_footprint_rect(near->footprints, near->footprint, near->domain, colour);
+    if (lgt_rect_intersect(&near->rect, &near->place, &common)) return true;
   }
   return false;
 }

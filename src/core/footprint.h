@@ -9,6 +9,9 @@
  * launches of a single colour do, which every rank runs, what values that the script looks at are read by, and
  * how the results of reductions over several colours are left.
  *
+ * Another one has colours, but data says how far they reach along one dimension of the root: an image (image.h).  It
+ * belongs to that image and is not interned.
+ *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_FOOTPRINT_H
@@ -24,6 +27,9 @@ typedef struct lgt_footprint {
   lgt_rect whole;              /* all that is touched lies in it */
   bool exact;                  /* and all of it is touched */
   uint64_t hash;
+  const int64_t (*reach)[2];   /* of an image, borrowed: by domain, first and past-the-end ... */
+  int along;                   /* ... in this dimension of the root */
+  bool sparse;                 /* not all between is touched */
 } lgt_footprint;
 
 typedef struct lgt_footprints {
@@ -41,6 +47,11 @@ const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layou
                                       const lgt_partition *launch, bool target);
 const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const lgt_rect *rect);
 
+/* The same, with the reach of each domain along a dimension of the root; not interned. */
+lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, const int64_t (*reach)[2], int domains);
+
+/* What the launch's space touches in one tile of a domain. */
+lgt_rect lgt_footprint_rect(const lgt_footprints *footprints, const lgt_footprint *footprint, int domain, int colour);
 /* The rects that a domain touches: for (i = -1; (i = lgt_footprint_next(f, fp, domain, i, &rect)) >= 0;).  A rect may
  * be empty. */
 int lgt_footprint_next(const lgt_footprints *footprints, const lgt_footprint *footprint, int domain, int i, lgt_rect *rect);

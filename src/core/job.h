@@ -16,6 +16,8 @@ struct lgt_job {
   int64_t position;       /* of its group in the stream */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
+  lgt_copy *copy;         /* of copies, which hold refs to runs */
+  int ncopy;
 };
 
 /* At most so many of each; bytes: for what the steps work on. */

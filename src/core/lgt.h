@@ -211,7 +211,12 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  * cut alike, that are never cut, or that need a halo of so many elements below and above.  With
  * "align(0.0,1.0) scale(1.0,64)" index i of dimension 0.0 goes with elements 64 i to 64 i + 63 of 1.0, and with
  * "scale(1.0)" with as many as it takes for all of 1.0.  The word "varies" says that the last bits of results depend
- * on how the arguments are cut: reproducible mode refuses such a kind. */
+ * on how the arguments are cut: reproducible mode refuses such a kind.
+ *   Dimensions that are never cut may be named by data: image_points(2:1.0;1) says that of dimension 0 of argument 1
+ * the task uses the positions that are elements of argument 2 (int32 or int64; 1: what the first position is called, 0 if
+ * it is left out; negative ones count from the end), image_ranges(1,2:3.0,4.0) that of dimension 0 of arguments 3 and 4
+ * it uses the ranges that begin with the elements of argument 1 and end before those of argument 2.  Only what the task
+ * uses is brought to where it runs; there may be anything in place of the rest. */
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
 /* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's

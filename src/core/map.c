@@ -200,7 +200,7 @@ lgt_history *lgt_store_history(lgt_map *map, lgt_store *store) {
   store->history = map->spare_history;
   if (store->history) map->spare_history = store->history->next;
   else store->history = lgt_mem_zalloc(sizeof *store->history);
-  if (store->history) store->history->count = 0;
+  if (store->history) store->history->count = store->history->nimage = 0;
   return store->history;
 }
 
@@ -242,7 +242,12 @@ static char *side(const lgt_instance *inst, const lgt_rect *r, int64_t at, int64
   return inst->data + at * inst->elem;
 }
 
-void lgt_copy_run(const lgt_copy *copy) {
+int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along) {
+  int64_t n = lgt_rect_size(rect);
+  return runs && n ? n / (rect->hi[along] - rect->lo[along]) * runs->total : n;
+}
+
+static void copy_rect(const lgt_copy *copy) {
   const lgt_rect *r = &copy->rect;
   int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
   int n = r->ndim;
@@ -264,5 +269,36 @@ void lgt_copy_run(const lgt_copy *copy) {
       index[d] = 0;
     }
     if (d < 0) return;
+  }
+}
+
+/* A vector: run by run, without asking more than where each begins. */
+static void copy_vector(const lgt_copy *copy) {
+  const lgt_runs *runs = copy->runs;
+  int64_t size = copy->to->elem, from = copy->from_at, to = copy->to_at;
+  for (int64_t i = 0; i < runs->count; i++) {
+    int64_t lo = runs->run[i][0], n = runs->run[i][1] - lo;
+    const char *f = copy->from->data + (copy->from_at < 0 ? lo - copy->from->rect.lo[0] : from) * size;
+    char *t = copy->to->data + (copy->to_at < 0 ? lo - copy->to->rect.lo[0] : to) * size;
+    if (n == 1 && size == 8) memcpy(t, f, 8);
+    else memcpy(t, f, (size_t)(n * size));
+    from += n;
+    to += n;
+  }
+}
+
+void lgt_copy_run(const lgt_copy *copy) {
+  const lgt_runs *runs = copy->runs;
+  if (!runs) return copy_rect(copy);
+  if (lgt_rect_empty(&copy->rect)) return;
+  if (copy->rect.ndim == 1) return copy_vector(copy);
+  lgt_copy part = *copy;
+  for (int64_t i = 0; i < runs->count; i++) {
+    part.rect.lo[copy->along] = runs->run[i][0];
+    part.rect.hi[copy->along] = runs->run[i][1];
+    copy_rect(&part);
+    int64_t n = lgt_rect_size(&part.rect);
+    if (part.from_at >= 0) part.from_at += n;
+    if (part.to_at >= 0) part.to_at += n;
   }
 }

@@ -19,6 +19,7 @@
 
 #include "coherence.h"
 #include "exec.h"
+#include "runs.h"
 #include "store.h"
 #include "task.h"
 
@@ -63,6 +64,8 @@ typedef struct lgt_map {
   int64_t pooled;      /* bytes of free blocks */
   int64_t since_collection; /* bytes allocated since the last collection, records included */
   int64_t copied;      /* bytes between domains of this rank */
+  int64_t versions;    /* the newest version of any store */
+  int64_t images;      /* the newest image's number (image.h) */
   lgt_free_block *pool[LGT_POOL_CLASSES];
   lgt_instance *spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_replica *spare_replicas;
@@ -106,8 +109,12 @@ typedef struct lgt_copy {
   lgt_instance *from, *to; /* borrowed */
   lgt_rect rect;
   int64_t from_at, to_at;
+  lgt_runs *runs; /* ref once it is a task's; NULL: all of the rect, else what lies there along dimension `along` */
+  int along;
 } lgt_copy;
 void lgt_copy_run(const lgt_copy *copy);
+/* How many elements; of runs, or (NULL) all of the rect. */
+int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along);
 /* Are the elements of a rect one after the other in the instance? */
 bool lgt_instance_contiguous(const lgt_instance *inst, const lgt_rect *rect);
 

@@ -5,7 +5,8 @@
  * int64.  lo and hi are two views of one array of n + 1 positions, so that a row costs one position of memory
  * traffic; no variant relies on it.  A matrix by columns is the transposed one by rows.
  *
- * crd and vals are dense and whole.  A variant that writes them is one point task and has `lo` as its argument 0,
+ * crd and vals are dense, and a variant sees them whole: positions are those of the matrix, wherever it runs.  What its
+ * rows do not name need not be there (image.h).  A variant that writes them is one point task and has `lo` as its argument 0,
  * although it is only read: the workers share rows, and rows own their entries.
  */
 #ifndef LGT_SPARSE_H

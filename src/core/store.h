@@ -19,6 +19,7 @@
 typedef struct lgt_replica lgt_replica; /* map.h */
 typedef struct lgt_recipe lgt_recipe;   /* fuse.h */
 typedef struct lgt_history lgt_history; /* coherence.h */
+typedef struct lgt_image lgt_image;     /* image.h */
 typedef struct lgt_failure lgt_failure; /* task.h */
 struct lgt_partition;
 
@@ -27,7 +28,7 @@ typedef struct lgt_store {
   uint32_t layout;        /* its root layout, dense */
   int32_t handles;        /* live handles */
   int32_t refs;           /* recorded launches, recipes, attachments */
-  int64_t version;        /* position in the stream of the newest write */
+  int64_t version;        /* of its contents: no other store has had the same one; 0: never written */
   uint32_t line;          /* where it was created, 0: unknown */
   bool written;           /* some element was */
   bool attached;          /* memory of the host program: stays where it is */
@@ -40,6 +41,7 @@ typedef struct lgt_store {
 
   lgt_replica *replica;   /* owned, one for each domain of this rank; NULL until it has an instance */
   lgt_history *history;   /* owned; with several domains: who has which elements */
+  lgt_image *images;      /* owned; with several domains: of which it is the source */
   const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;   /* which of the recipe's results it is */

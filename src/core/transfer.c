@@ -139,7 +139,9 @@ void lgt_transfer_begin(lgt_binder *binder) {
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
-static int64_t copy_bytes(const lgt_copy *copy) { return lgt_rect_size(&copy->rect) * copy->from->elem; }
+static int64_t copy_bytes(const lgt_copy *copy) {
+  return lgt_elements(&copy->rect, copy->runs, copy->along) * copy->from->elem;
+}
 
 /* To or from a buffer that holds messages: not counted among the copies. */
 static bool packs(const lgt_copy *copy) { return copy->from_at >= 0 || copy->to_at >= 0; }
@@ -162,10 +164,12 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
   lgt_job_size size = {.steps = count, .instances = count + 1, .bytes = (size_t)count * sizeof *copies};
   lgt_job *job = lgt_job_new(binder, size, false, &memory);
   if (!job) return LGT_NO_MEMORY;
-  lgt_copy *own = memory;
+  lgt_copy *own = job->copy = memory;
+  job->ncopy = count;
   lgt_instance *to = copies[0].to;
   for (int i = 0; i < count; i++) {
     own[i] = copies[i];
+    lgt_runs_retain(own[i].runs);
     lgt_job_step(job, 1, copy_run, &own[i]);
     job->task.step[i].describe = copy_describe;
     int64_t bytes = copy_bytes(&copies[i]);
@@ -214,9 +218,11 @@ static bool complete(const lgt_part *part, int n) {
   return all;
 }
 
+static int64_t part_size(const lgt_part *part) { return lgt_elements(&part->rect, part->runs, part->along); }
+
 static int64_t elements(const lgt_part *part, int n) {
   int64_t sum = 0;
-  for (int i = 0; i < n; i++) sum += lgt_rect_size(&part[i].rect);
+  for (int i = 0; i < n; i++) sum += part_size(&part[i]);
   return sum;
 }
 
@@ -226,9 +232,10 @@ static lgt_status copy_parts(lgt_binder *binder, const lgt_part *part, int n, lg
   lgt_copy *copies = lgt_mem_alloc((size_t)n * sizeof *copies);
   lgt_status status = copies ? LGT_OK : no_memory();
   for (int i = 0; i < n && !status; i++) {
-    copies[i] = into ? (lgt_copy){part[i].inst, buffer, part[i].rect, -1, at}
-                     : (lgt_copy){buffer, part[i].inst, part[i].rect, at, -1};
-    at += lgt_rect_size(&part[i].rect);
+    const lgt_part *p = &part[i];
+    copies[i] = into ? (lgt_copy){p->inst, buffer, p->rect, -1, at, p->runs, p->along}
+                     : (lgt_copy){buffer, p->inst, p->rect, at, -1, p->runs, p->along};
+    at += part_size(p);
   }
   for (int i = 0; i < n && !status;) { /* copies of one task have one target */
     int k = i + 1;
@@ -263,7 +270,8 @@ lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const l
                              int elem) {
   int64_t count = elements(part, n);
   struct lgt_post p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && p.bytes >= DIRECT && part->inst && lgt_instance_contiguous(part->inst, &part->rect);
+  bool direct = n == 1 && p.bytes >= DIRECT && part->inst && !part->runs &&
+                lgt_instance_contiguous(part->inst, &part->rect);
   if (direct) {
     p.data = lgt_instance_at(part->inst, part->rect.lo);
     return submit(binder, &p, part->inst, NULL, true);
@@ -281,7 +289,7 @@ lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const l
 /* Where each rank's parts begin, in elements; the parts come in the order of the ranks. */
 static int64_t *rank_offsets(const lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
   int64_t *offset = lgt_mem_zalloc(((size_t)binder->peers->size + 1) * sizeof *offset);
-  for (int i = 0; offset && i < n; i++) offset[owner[i] + 1] += lgt_rect_size(&part[i].rect);
+  for (int i = 0; offset && i < n; i++) offset[owner[i] + 1] += part_size(&part[i]);
   for (int r = 0; offset && r < binder->peers->size; r++) offset[r + 1] += offset[r];
   return offset;
 }
@@ -345,6 +353,51 @@ void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_
 void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes) {
   struct lgt_post p = {.kind = BROADCAST, .peer = root, .tag = tag, .data = data, .bytes = bytes};
   wait_for_all(binder, &p);
+}
+
+void lgt_transfer_gather(lgt_binder *binder, uint64_t tag, int64_t *all, int64_t each) {
+  int n = binder->peers->size;
+  int64_t *offset = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *offset);
+  if (!offset) binder->peers->abort(binder->peers, "out of memory for what all ranks tell each other");
+  for (int r = 0; r <= n; r++) offset[r] = r * each * (int64_t)sizeof *all;
+  struct lgt_post p = {
+      .kind = GATHER, .tag = tag, .data = (char *)all, .bytes = (size_t)offset[n], .offset = offset};
+  binder->sent += offset[1];
+  binder->messages++;
+  wait_for_all(binder, &p);
+}
+
+/* Post one message of a letter: its length, or what it says. */
+static lgt_task *post_letter(lgt_binder *binder, lgt_letter *letter, bool length) {
+  struct lgt_post p = {.kind = letter->sends ? SEND : RECV,
+                       .peer = letter->peer,
+                       .tag = letter->tag,
+                       .data = length ? (char *)&letter->count : (char *)letter->word,
+                       .bytes = (length ? 1 : (size_t)letter->count) * sizeof *letter->word};
+  if (submit(binder, &p, NULL, NULL, true)) binder->peers->abort(binder->peers, lgt_message());
+  if (letter->sends) binder->sent += (int64_t)p.bytes, binder->messages++;
+  return &binder->last->task;
+}
+
+void lgt_transfer_letters(lgt_binder *binder, lgt_letter *letter, int n) {
+  lgt_task **task = lgt_arena_alloc(&binder->arena, (2 * (size_t)n + 1) * sizeof *task);
+  if (!task) binder->peers->abort(binder->peers, "out of memory for messages");
+  for (int i = 0; i < n; i++) {
+    task[2 * i] = post_letter(binder, &letter[i], true);
+    if (letter[i].sends) task[2 * i + 1] = post_letter(binder, &letter[i], false);
+  }
+  for (int i = 0; i < n; i++) {
+    if (letter[i].sends) continue;
+    lgt_exec_wait(binder->exec, task[2 * i]);
+    letter[i].word = lgt_mem_alloc(((size_t)letter[i].count + 1) * sizeof *letter[i].word);
+    if (!letter[i].word) binder->peers->abort(binder->peers, "out of memory for a message");
+    task[2 * i + 1] = post_letter(binder, &letter[i], false);
+  }
+  for (int i = 0; i < 2 * n; i++) {
+    lgt_exec_wait(binder->exec, task[i]);
+    if (task[i]->status)
+      binder->peers->abort(binder->peers, "ranks do not agree about what they tell each other");
+  }
 }
 
 lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value,

@@ -21,7 +21,18 @@
 typedef struct lgt_part {
   lgt_instance *inst; /* borrowed; NULL: nowhere (there was no memory, or the contents failed) */
   lgt_rect rect;
+  lgt_runs *runs;     /* borrowed; NULL: all of the rect, else what lies there along dimension `along` */
+  int along;
 } lgt_part;
+
+/* Numbers for a rank, or from one. */
+typedef struct lgt_letter {
+  int peer;
+  bool sends;
+  uint64_t tag;
+  int64_t count;
+  int64_t *word; /* owned */
+} lgt_letter;
 
 enum { LGT_TRANSFER_FOLDS = 63 }; /* in place of a domain, in tags of what all ranks fold */
 
@@ -43,6 +54,9 @@ lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dt
 /* At once, and wait: the least of all ranks' values, for each of n; what rank `root` has. */
 void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n);
 void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes);
+/* ... `each` numbers of every rank, where its own are in `all`; letters, whose receivers do not know how long they are. */
+void lgt_transfer_gather(lgt_binder *binder, uint64_t tag, int64_t *all, int64_t each);
+void lgt_transfer_letters(lgt_binder *binder, lgt_letter *letter, int n);
 
 /* Begin the messages that are ready and finish those that are done; true if something happened. */
 bool lgt_transfer_move(lgt_binder *binder);

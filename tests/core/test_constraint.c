@@ -49,16 +49,56 @@ TEST(a_halo_has_two_widths) {
   lgt_mem_free(s);
 }
 
+TEST(dimensions_may_be_named_by_data) {
+  lgt_constraint_set *s =
+      lgt_constraint_parse("align(0.0,1.0,2.0) image_ranges(1,2:3.0,4.0) image_points(3 : 5.1;1)", 6);
+  CHECK(s && s->nclass == 1 && s->nimage == 3);
+  for (int i = 0; i < 2; i++) {
+    CHECK(s->image[i].arg == 3 + i && s->image[i].dim == 0);
+    CHECK(s->image[i].source[0] == 1 && s->image[i].source[1] == 2);
+  }
+  CHECK(s->image[2].arg == 5 && s->image[2].dim == 1 && s->image[2].base == 1);
+  CHECK(s->image[2].source[0] == 3 && s->image[2].source[1] == -1);
+  lgt_mem_free(s);
+  s = lgt_constraint_parse("align(0.0,1.0) image_points(0:1.0)", 2);
+  CHECK(s && s->class_of[1][0] == -1 && s->image[0].base == 0); /* it is never cut */
+  lgt_mem_free(s);
+}
+
 TEST(malformed_sets_are_refused) {
-  static const char *const bad[] = {"align",           "align(",          "align(0.0",
-                                    "align(0.0,",      "align(0.0,1.0",   "align(2.0,0.0)",
-                                    "align(0.0,0.6)",  "align(-1.0,0.0)", "align(0,1)",
-                                    "align()",         "broadcast(0)",    "broadcast()",
-                                    "bloat(0.0)",      "bloat(0.0,1)",    "bloat(0.0,1,-1)",
-                                    "bloat(0.0,-1,1)", "bloat(0.0,1,x)",  "align(0.0,1.0))",
-                                    "scale(0.0,0)",    "align(0.0 1.0)",  "x",
-                                    "scale(2.0)",      "scale(0.0,2,3)",  "scale(0.0,)",
-                                    "align(0.0;1.0)",  "bloat(3.0,1,1)"};
+  static const char *const bad[] = {"align",
+                                    "align(",
+                                    "align(0.0",
+                                    "align(0.0,",
+                                    "align(0.0,1.0",
+                                    "align(2.0,0.0)",
+                                    "align(0.0,0.6)",
+                                    "align(-1.0,0.0)",
+                                    "align(0,1)",
+                                    "align()",
+                                    "broadcast(0)",
+                                    "broadcast()",
+                                    "bloat(0.0)",
+                                    "bloat(0.0,1)",
+                                    "bloat(0.0,1,-1)",
+                                    "bloat(0.0,-1,1)",
+                                    "bloat(0.0,1,x)",
+                                    "align(0.0,1.0))",
+                                    "scale(0.0,0)",
+                                    "align(0.0 1.0)",
+                                    "x",
+                                    "scale(2.0)",
+                                    "scale(0.0,2,3)",
+                                    "scale(0.0,)",
+                                    "align(0.0;1.0)",
+                                    "bloat(3.0,1,1)",
+                                    "image_points(0:1)",
+                                    "image_points(1:1.0)",
+                                    "image_points(2:1.0)",
+                                    "image_ranges(0:1.0)",
+                                    "image_points(0:1.0,1.1)",
+                                    "image_points(0:1.0;x)",
+                                    "image_points(0,1.0)"};
   int64_t live = lgt_mem_live();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     lgt_constraint_set *s = lgt_constraint_parse(bad[i], 2);
@@ -425,6 +465,7 @@ int main(void) {
   RUN(dimensions_that_are_aligned_are_one_class);
   RUN(a_class_with_a_whole_member_is_whole);
   RUN(a_halo_has_two_widths);
+  RUN(dimensions_may_be_named_by_data);
   RUN(malformed_sets_are_refused);
   RUN(the_space_of_a_generator_is_numpys_broadcast);
   RUN(the_space_of_a_set_is_its_classes);

@@ -1,0 +1,29 @@
+/* runs.h - sets of positions along one dimension, as runs: which elements an array of positions names.
+ *
+ * A set is made once and never changed; whoever keeps it holds a ref.  Belongs to the submitting thread, but for
+ * reading.
+ */
+#ifndef LGT_RUNS_H
+#define LGT_RUNS_H
+
+#include "core.h"
+
+typedef struct lgt_runs {
+  int refs;
+  int64_t count;    /* of runs */
+  int64_t total;    /* of positions */
+  int64_t run[][2]; /* first and past-the-end; ascending, not empty, apart */
+} lgt_runs;
+
+/* With one reference and room for `count` runs; NULL when out of memory. */
+lgt_runs *lgt_runs_new(int64_t count);
+static inline lgt_runs *lgt_runs_retain(lgt_runs *runs) { if (runs) runs->refs++; return runs; }
+void lgt_runs_release(lgt_runs *runs);
+/* The bits that are set among n, which stand for the positions from `first` on; NULL when out of memory. */
+lgt_runs *lgt_runs_of_bits(const uint64_t *bits, int64_t first, int64_t n);
+/* Those from lo to hi - 1.  NULL when out of memory. */
+lgt_runs *lgt_runs_within(const lgt_runs *runs, int64_t lo, int64_t hi);
+/* Position p becomes begin + p * step.  NULL when out of memory. */
+lgt_runs *lgt_runs_along(const lgt_runs *runs, int64_t begin, int64_t step);
+
+#endif
