@@ -272,6 +272,12 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int 
   return LGT_REFUSAL_END;
 }
 
+/* Would the calls be one group if arrays were not cut? */
+static bool is_of_tiles(lgt_refusal refusal) {
+  return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
+         refusal == LGT_REFUSAL_ANTI_DEPENDENCE || refusal == LGT_REFUSAL_REDUCTION;
+}
+
 static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
   if (!plan->group) return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
@@ -291,7 +297,9 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
       }
     plan->ngroup++;
   }
-  plan->fused_whole = plan->ngroup == 1 && !plan->call[0].kind->cpu;
+  plan->fused_whole = !plan->call[0].kind->cpu;
+  for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
+    plan->fused_whole = is_of_tiles(plan->group[g].refusal);
   return LGT_OK;
 }
 

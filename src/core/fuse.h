@@ -167,7 +167,7 @@ typedef struct lgt_plan {
   lgt_plan_group *group;      /* owned */
   int ngroup;
   bool stale;                 /* a root's `wanted` changed: make it again */
-  bool fused_whole;           /* one group took all: the window may grow */
+  bool fused_whole;           /* one group took all, or would if arrays were not cut: the window may grow */
   uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
   int nform;
   uint64_t form_hash;

@@ -409,7 +409,6 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     }
     flush->plan = plan;
     flush->group = 0;
-    flush->collected = false;
     grow_window(rt, plan);
     return 0;
   }
@@ -435,7 +434,6 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       if (copy_ns > rt->fuser.collection_ns || pressed(rt) || coin(rt)) return ask(rt);
     }
     bool ask_again = may_ask && !flush->collected;
-    flush->collected = false;
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1), last = !ask_again && whole;
     lgt_status status =

@@ -18,7 +18,7 @@ typedef struct lgt_flush_state {
   lgt_plan *shifted;     /* ref; waits for the collection that was asked for, or NULL */
   int group;             /* next to run */
   int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
-  bool collected;        /* the caller has collected since the last reason to ask */
+  bool collected;        /* the caller has collected since the flush began: once more would find nothing */
 } lgt_flush_state;
 
 /* What the stream of operations has besides launches. */

@@ -139,4 +139,21 @@ check.case("many arrays at once", function()
   for i = 1, 20000, 997 do check.equal(arrays[i](2), i) end
 end)
 
+-- A collection is asked for once a window, and windows grow also where tiles, not the program, end what is fused.
+check.case("a stencil in place collects once a window", function()
+  local grid = np.ones(1024, 1024)
+  local center, north, south = grid["2:-2, 2:-2"], grid[":-3, 2:-2"], grid["3:, 2:-2"]
+  local function turn(n)
+    for _ = 1, n do center["..."] = 0.25 * (center + center + north + south) end
+    lgt.fence()
+  end
+  turn(100)
+  turn(100)
+  lgt.stats_reset()
+  turn(100)
+  local s = lgt.stats()
+  check.that(s.windows <= 5 and s.collections <= s.windows + 1,
+    ("%d launches took %d windows and %d collections"):format(s.launches, s.windows, s.collections))
+end)
+
 check.done()
