@@ -6,6 +6,7 @@
 --   core       matrices, their arrays, launches
 --   csr        by rows: products, order
 --   formats    by columns, triplets, diagonals; conversions; constructors
+--   blocks     of dense blocks, of rows with equal room
 --   arithmetic entry by entry; sparse times sparse
 --   select     rows, columns, elements, diagonals, sums
 --   construct  diags, eye, kron, hstack, random, ...
@@ -13,6 +14,7 @@
 local sparse = require "sparse.core"
 require "sparse.csr"
 require "sparse.formats"
+require "sparse.blocks"
 require "sparse.arithmetic"
 require "sparse.select"
 require "sparse.construct"

@@ -7,6 +7,7 @@
 --   csc   t, the transposed matrix, which is csr
 --   coo   rows, cols, vals
 --   dia   offsets (a Lua table), diagonals [d, n]; element j of a diagonal belongs to column j, as in SciPy
+--   bsr, ell   blocks, rows of equal room (blocks.lua)
 --
 -- Positions in these arrays count from 0 and are int32 where that is enough; what a user gives and gets
 -- (indices, indptr, row, col, A[{i, j}]) counts from 1.  Arrays of a matrix are never changed in place, so that
@@ -24,8 +25,8 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 
 local sparse = {
   np = np, lgt = lgt, dtypes = dtypes, raise = raise, native = native, array = core, sp = {},
-  methods = { any = {}, csr = {}, csc = {}, coo = {}, dia = {} },
-  getters = { any = {}, csr = {}, csc = {}, coo = {}, dia = {} },
+  methods = { any = {}, csr = {}, csc = {}, coo = {}, dia = {}, bsr = {}, ell = {} },
+  getters = { any = {}, csr = {}, csc = {}, coo = {}, dia = {}, bsr = {}, ell = {} },
 }
 local methods, getters = sparse.methods, sparse.getters
 

@@ -99,15 +99,22 @@ local function check_inner(a, extent, shape)
   end
 end
 
--- A times a dense vector or matrix.
-local function times_dense(a, x)
+-- A dense vector or matrix to multiply: of the type to calculate with, its shape, the dtype of the product, that type.
+function sparse.take_dense(a, x)
+  if type(x) == "table" then x = np.array(x) end
+  core.layout_of(x, "dot")
   local shape = core.shape_of(x)
   if #shape ~= 1 and #shape ~= 2 then raise("dot: a vector or a matrix was expected, not %s", sparse.describe(x)) end
   check_inner(a, shape[1], shape)
   local dtype = dtypes.promote(a.kind, core.dtype_of(x))
   local work = sparse.working_type(dtype)
-  if core.dtype_of(x) ~= work then x = np.astype(x, dtypes.name[work]) end
-  local y = core.lgt.new(core.lgt.dense(work, #shape == 1 and { a.m } or { a.m, shape[2] }))
+  return core.dtype_of(x) == work and x or np.astype(x, dtypes.name[work]), shape, dtype, work
+end
+
+local function times_dense(a, x)
+  local shape, dtype, work
+  x, shape, dtype, work = sparse.take_dense(a, x)
+  local y = core.lgt.new(core.lgt.dense(work, { a.m, shape[2] }))
   sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x }, nil,
     "image_ranges(1,2:3.0,4.0) image_points(3:5.0)")
   return dtype == work and y or np.astype(y, dtypes.name[dtype])
@@ -120,8 +127,6 @@ sparse.times_dense = times_dense
 function any.dot(a, x)
   if sparse.is_matrix(x) then return sparse.times_sparse(a, x) end
   if sparse.is_scalar(x) and not (core.is_array(x) and core.ndim_of(x) > 0) then return a * x end
-  if type(x) == "table" then x = np.array(x) end
-  core.layout_of(x, "dot")
   return times_dense(a:tocsr(), x)
 end
 any.matmul = any.dot

@@ -191,14 +191,15 @@ end
 
 function any.tocsc(a) return a:tocsr():tocsc() end
 
--- The matrix in a format, named as in SciPy: "csr", "csc", "coo", "dia".
+-- The matrix in a format, named as in SciPy: "csr", "csc", "coo", "dia", "bsr", and "ell".
 ---@param format string? nil: as it is
 ---@return table matrix
 function any.asformat(a, format)
   if format == nil then return a end
   local convert = type(format) == "string" and methods.any["to" .. format] or methods.csr["to" .. tostring(format)]
   if not convert or not methods[format] then
-    raise("asformat: the formats are \"csr\", \"csc\", \"coo\" and \"dia\", not %s", core.describe(format))
+    raise("asformat: the formats are \"csr\", \"csc\", \"coo\", \"dia\", \"bsr\" and \"ell\", not %s",
+      core.describe(format))
   end
   return a["to" .. format](a)
 end
@@ -317,6 +318,8 @@ local function build(format, arg, options)
   return sparse.from_dense(dtype and np.astype(arg, dtypes.name[dtype]) or arg)
 end
 
+sparse.build = build
+
 -- A matrix by rows, by columns, as triplets.  From a dense matrix (an array, or nested tables), another sparse matrix,
 -- {m, n} (empty), {values, {rows, columns}} (triplets; duplicates are summed), {values, indices, indptr} (as arrays).
 -- Positions count from 1, or from options.base.
@@ -365,7 +368,7 @@ sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array = sp.csr_matrix, sp.csc_m
 
 function sp.issparse(x) return sparse.is_matrix(x) end
 sp.isspmatrix = sp.issparse
-for _, format in ipairs { "csr", "csc", "coo", "dia" } do
+for _, format in ipairs { "csr", "csc", "coo", "dia", "bsr", "ell" } do
   sp["isspmatrix_" .. format] = function(x) return sparse.is_matrix(x) and x.format == format end
 end
 

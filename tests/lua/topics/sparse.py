@@ -10,7 +10,7 @@ import scipy.sparse as sp
 TOLERANCE = {"float32": 2e-6, "float64": 1e-13}
 PRELUDE = """
 sp = require "sparse"
-csr, csc, coo, dia = sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.dia_matrix
+csr, csc, coo, dia, bsr, ell = sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.dia_matrix, sp.bsr_matrix, sp.ell_matrix
 function D(a) return a:todense() end
 """
 csr, csc, coo, dia = sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array
@@ -72,6 +72,45 @@ def add(case, change, inputs):
             both(f"csr({a}):dot(X{n})")
             both(f"csr({a}):dot(X{n}['::-1, ::2'])", f"csr({a}).dot(X{n}[::-1, ::2])")
             both(f"csc({a}):dot(X{n})")
+    # ---- blocks, and rows of equal room
+    sizes = {"a": "7, 3", "a4": "1, 9", "ac": "7, 9", "ac4": "1, 3", "ai": "7, 1", "ai4": "1, 1", "tall": "2, 3", "long": "3, 4", "one": "1, 2",
+             "nothing": "2, 5", "band": "4, 2"}
+    for a, n in every.items():
+        for f in ("bsr", "ell"):
+            for g in formats:
+                case(f"D({f}({a}):to{g}())", a)
+                case(f"D({g}({a}):to{f}())", a)
+            x = "X9" if n == 9 else f"np.arange({2 * n}, {{dtype = 'float64'}}):reshape({n}, 2)"
+            px = "X9" if n == 9 else f"np.arange({2 * n}.0).reshape({n}, 2)"
+            case(f"{f}({a}):dot({x})", f"{a} @ {px}")
+            case(f"{f}({a}):dot({x}[':, 2'])", f"{a} @ {px}[:, 1]")
+            case(f"D({f}({a}).T)", f"{a}.T")
+            case(f"{f}({a}):sum(1)", f"{a}.sum(axis=0)")
+        case(f"D(bsr({a}, {{blocksize = {{{sizes[a]}}}}}))", a)
+        case(f"bsr({a}, {{blocksize = {{{sizes[a]}}}}}):dot({x})", f"{a} @ {px}")
+        case(f"bsr({a}, {{blocksize = {{{sizes[a]}}}}}).data", f"sp.bsr_array({a}, blocksize=({sizes[a]})).sorted_indices().data")
+        case(f"bsr({a}, {{blocksize = {{{sizes[a]}}}}}).indices", f"sp.bsr_array({a}, blocksize=({sizes[a]})).sorted_indices().indices + 1")
+        case(f"bsr({a}, {{blocksize = {{{sizes[a]}}}}}).indptr", f"sp.bsr_array({a}, blocksize=({sizes[a]})).indptr + 1")
+        case(f"np.array(ell({a}).nnz)", f"np.array(float(np.count_nonzero({a})))")
+    for f in ("bsr", "ell"):
+        case(f"D({f}(a) + csc(b))", "a + b")
+        case(f"D({f}(a):multiply({f}(b)))", "a * b")
+        case(f"D({f}(a):dot({f}(q9)))", "a @ q9")
+        case(f"D({f}(a) * 3 - {f}(ac):conj())", "a * 3 - ac.conj()")
+        case(f"D({f}(a):abs():sqrt())", "np.sqrt(np.abs(a))")
+        case(f"{f}(a)[{{4, -2}}]", "a[3, -2]")
+        case(f"{f}(a):diagonal(2)", "np.diagonal(a, 2)")
+        case(f"D({f}(a):astype('float32'))", "a.astype('float32')")
+        case(f"(function() local A = {f}(a) A.data:imul(2) return A:dot(x9) end)()", "2 * a @ x9")
+    case("ell(a):dot(x9 / 0)", "csr(a) @ (x9 / 0)") # what is beyond a row is not multiplied
+    case("D(bsr({np.arange(12):reshape(3, 2, 2), np.array({1, 3, 2}, {dtype = 'int64'}), np.array({1, 3, 4}, {dtype = 'int64'})}, {shape = {4, 6}}))",
+         "D(sp.bsr_array((np.arange(12).reshape(3, 2, 2), [0, 2, 1], [0, 2, 3]), shape=(4, 6)))")
+    case("np.array(sp.kron(csr(q), np.ones(3, 3)):tobsr().blocksize)", "np.array([3.0, 3.0])")
+    for bad in ("csr(a):tobsr{2, 3}", "csr(a):tobsr(3)", "csr(a):tobsr{0, 3}", "bsr(a):dot(x8)", "ell(a):dot(x8)", "ell(a):dot('x')",
+                "bsr({np.ones(3, 2, 2), np.array({1, 4, 2}, {dtype = 'int64'}), np.array({1, 3, 4}, {dtype = 'int64'})}, {shape = {4, 6}})",
+                "bsr({np.ones(3, 2, 2), np.array({1, 3, 2}, {dtype = 'int64'}), np.array({1, 3, 4}, {dtype = 'int64'})}, {shape = {5, 6}})",
+                "csr({np.ones(1000), {np.full(1000, 1, {dtype = 'int64'}), np.span(1, 1000)}}, {shape = {1000, 1000}}):toell()"):
+        case(bad, "error")
     both("csr(a):dot(X9[{{}, 2}])", "csr(a).dot(X9[:, 1])")
     both("csr(a).T:dot(np.arange(7, {dtype = 'float64'}))", "csr(a).T.dot(np.arange(7, dtype='float64'))")
     for f in ("csr", "csc", "coo"):
@@ -232,7 +271,7 @@ def add(case, change, inputs):
     case(f"{B}:sum(1)", f"{pyB}.sum(axis=0)")
     case(f"D({B}):sum(2)", f"{pyB}.sum(axis=1)")
     # ---- what must be refused
-    for bad in ("csr(a):dot(x8)", "csr(a):dot(X8)", "csr(a):dot('x')", "csr(a).colour", "csr{vv, {rr, cc}}:asformat('bsr')",
+    for bad in ("csr(a):dot(x8)", "csr(a):dot(X8)", "csr(a):dot('x')", "csr(a).colour", "csr{vv, {rr, cc}}:asformat('lil')",
                 "csr({vv, {rr, cc}}, {shape = {6, 9}})", "csr({vv, {rr - 1, cc}}, {shape = {7, 9}})", "csr({vv, {rr, cc['2:']}})",
                 "csr({x5, np.array({1,2,3,4,5}, {dtype = 'int64'}), np.array({1, 3, 2, 6}, {dtype = 'int64'})}, {shape = {3, 6}})",
                 "csr({x5, np.array({1,2,3,4,7}, {dtype = 'int64'}), np.array({1, 3, 4, 6}, {dtype = 'int64'})}, {shape = {3, 6}})",
