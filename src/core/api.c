@@ -160,17 +160,6 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   return id;
 }
 
-/* The store's failure, if any, as an error; it counts as seen.  A copy between domains that failed with what
- * it copies has a failure of its own that says the same. */
-static lgt_status report(lgt_runtime *rt, const lgt_failure *failure) {
-  if (!failure) return LGT_OK;
-  lgt_status status = lgt_err(failure->status, "%s", failure->message);
-  const lgt_failure *unseen = rt->binder.failure;
-  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message))
-    lgt_bind_seen(&rt->binder);
-  return status;
-}
-
 /* A rect of a store in one instance of this rank's first domain: with several domains its elements come from
  * wherever they are. */
 static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
@@ -243,11 +232,11 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   if (access == WRITE && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
   /* What is poisoned here only is what others may want to read. */
-  if (!status && !rt->binder.peers && store->failure) return report(rt, store->failure);
+  if (!status && !rt->binder.peers && store->failure) return lgt_bind_report(&rt->binder, store->failure);
   if (!status) status = fetch_rect(rt, store, rect, access, out);
   if (status && store->failure) { /* that came first */
     *position = store->failure->position;
-    return report(rt, store->failure);
+    return lgt_bind_report(&rt->binder, store->failure);
   }
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
@@ -261,7 +250,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
   if (failure) *position = failure->position;
-  return report(rt, failure);
+  return lgt_bind_report(&rt->binder, failure);
 }
 
 /* *out: a ref. */

@@ -44,6 +44,15 @@ void lgt_bind_seen(lgt_binder *binder) {
   binder->failure = NULL;
 }
 
+lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure) {
+  if (!failure) return LGT_OK;
+  lgt_status status = lgt_err(failure->status, "%s", failure->message);
+  const lgt_failure *unseen = binder->failure;
+  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message))
+    lgt_bind_seen(binder);
+  return status;
+}
+
 void lgt_bind_poison(lgt_store *store, lgt_failure *failure) {
   lgt_failure_release(store->failure);
   store->failure = failure ? lgt_failure_retain(failure) : NULL;

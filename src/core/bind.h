@@ -24,52 +24,54 @@ typedef struct lgt_job lgt_job;
 typedef struct lgt_move lgt_move; /* exchange.h */
 
 typedef struct lgt_binder {
-  lgt_stores *stores;      /* borrowed, like the next two */
+  lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
   lgt_exec *exec;
-  lgt_fuser *fuser;        /* borrowed: rescues are woven when first needed */
-  lgt_peers *peers;        /* borrowed: the other ranks; NULL: there are none */
-  lgt_profile *profile;    /* borrowed; NULL: none */
-  const char *where;       /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
-  lgt_job *first, *last;   /* owned: jobs in flight, in order of submission */
+  lgt_fuser *fuser;     /* borrowed: rescues are woven when first needed */
+  lgt_peers *peers;     /* borrowed: the other ranks; NULL: there are none */
+  lgt_profile *profile; /* borrowed; NULL: none */
+  const char
+      *where; /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
+  lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
-  int64_t position;        /* in the stream: groups bound so far, the same on all ranks */
-  uint32_t stamp;          /* of the newest job */
-  lgt_failure *failure;    /* ref: the first failure nobody has seen yet */
-  lgt_failure *seen;       /* ref: the last one that somebody has */
-  lgt_failure *reserve;    /* ref: stands for failures that there is no memory to describe */
+  int64_t position;     /* in the stream: groups bound so far, the same on all ranks */
+  uint32_t stamp;       /* of the newest job */
+  lgt_failure *failure; /* ref: the first failure nobody has seen yet */
+  lgt_failure *seen;    /* ref: the last one that somebody has */
+  lgt_failure *reserve; /* ref: stands for failures that there is no memory to describe */
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
-  lgt_arena arena;         /* owned: what binding one group needs */
+  lgt_arena arena; /* owned: what binding one group needs */
   /* With several domains (exchange.h, transfer.h): */
-  int64_t exchanges;       /* their number so far, the same on all ranks */
-  uint64_t stream;         /* a hash of what was launched so far */
-  lgt_move *move;          /* owned: what the current exchange moves */
+  int64_t exchanges; /* their number so far, the same on all ranks */
+  uint64_t stream;   /* a hash of what was launched so far */
+  lgt_move *move;    /* owned: what the current exchange moves */
   int nmove, move_room;
-  lgt_pieces pieces;       /* owned: in pieces of these */
-  int *near;               /* owned: domains that may want some */
+  lgt_pieces pieces; /* owned: in pieces of these */
+  int *near;         /* owned: domains that may want some */
   int nnear, near_room;
   lgt_job *posted, **posted_end; /* messages on their way */
-  int64_t share_limit;     /* bytes that no rank has room for: what is larger is not gathered */
-  int64_t sent, messages;  /* counters: bytes, and messages, to other ranks */
-  int64_t replicate;       /* bytes of an array that a task may have brought to every rank whole */
-  bool dry;                /* tasks do nothing: only what comes before is of interest */
-  bool check;              /* verify each kernel's accesses against its slots */
+  int64_t share_limit;           /* bytes that no rank has room for: what is larger is not gathered */
+  int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */
+  int64_t replicate;             /* bytes of an array that a task may have brought to every rank whole */
+  bool dry;                      /* tasks do nothing: only what comes before is of interest */
+  bool check;                    /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
-  int64_t moved;           /* bytes that passes have read and written */
+  int64_t moved;                                  /* bytes that passes have read and written */
 } lgt_binder;
 
 /* What one run of a group worked with; kept by recipes. */
 typedef struct lgt_binding {
   lgt_instance **inst; /* owned array of nslot for each local domain; the pinned ones hold a ref */
   int ninst;
-  lgt_scalar *param;   /* owned, LGT_MAX_PARAMS for each call of the group */
+  lgt_scalar *param; /* owned, LGT_MAX_PARAMS for each call of the group */
 } lgt_binding;
 
 /* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
  * number.  Failures poison the results.  LGT_NO_MEMORY, unless this is the `last` attempt: nothing has
  * run or moved, because there is no memory for all that the group needs at once. */
-lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls, const uint32_t *root, bool last);
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
+                          const uint32_t *root, bool last);
 /* Would running the group copy an instance only because a recipe refers to it?  Returns the bytes. */
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 
@@ -83,8 +85,8 @@ typedef enum lgt_use {
 } lgt_use;
 /* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
  * for they are about to be overwritten; NULL: none. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, lgt_use use,
-                            const lgt_rect *spare);
+lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
+                            lgt_use use, const lgt_rect *spare);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
@@ -105,5 +107,8 @@ void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
 /* Somebody sees the first unseen one. */
 void lgt_bind_seen(lgt_binder *binder);
+/* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure
+ * of its own that says the same. */
+lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure);
 
 #endif

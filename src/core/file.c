@@ -197,7 +197,7 @@ static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position
     if (store->replica[d].inst) failure = store->replica[d].inst->failure;
   if (status || !failure) return status;
   *position = failure->position;
-  return lgt_err(failure->status, "%s", failure->message);
+  return lgt_bind_report(&rt->binder, failure);
 }
 
 static lgt_status wait_for(lgt_runtime *rt, lgt_store *store, const lgt_layout *layout) {
