@@ -12,6 +12,7 @@ import tempfile
 import time
 
 from harness import compete, fingerprint, ratio
+from lengths import lengths as solver_lengths
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -528,4 +529,12 @@ def matrices(bench):
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices)}
+def lengths(bench):
+    """Lines of code of solvers, beside SciPy's and PETSc's; PETSC_SOURCE names a source tree of the latter."""
+    rows = solver_lengths(os.environ.get("PETSC_SOURCE"))
+    return (table(["lines of code", "lgt", "SciPy", "PETSc"], [[str(x) if x else "-" for x in row] for row in rows]),
+            {method: counts for method, *counts in rows})
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices,
+                                    lengths)}
