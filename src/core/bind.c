@@ -141,8 +141,8 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
-  bool shared = replica->inst && ((use == LGT_USE_WRITE && replica->inst->owners > 1) ||
-                                  (use != LGT_USE_READ && replica->inst->pins > 0));
+  bool shared =
+      replica->inst && use == LGT_USE_CHANGE && (replica->inst->owners > 1 || replica->inst->pins > 0);
   if (covers && !shared) return LGT_OK;
   lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
   if (binder->map->domains == 1)
@@ -409,7 +409,7 @@ static lgt_status acquire_whole(run *r) {
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
       status =
-          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
+          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_CHANGE : LGT_USE_READ, NULL);
       if (!status) hold(r, s, store->replica[0].inst);
     }
   }

@@ -306,4 +306,18 @@ check.case("what is loaded when it is first used", function()
   end
 end)
 
+check.case("a copy shares memory with the original only while both are the same everywhere", function()
+  local f = np.arange(12) * 1.0
+  local function neighbours(x) return np.sum(x["2:"] * x[":-2"])() end
+  local before = neighbours(f)
+  for i = 1, 12 do
+    local a = f:copy()
+    require("lgt").fence()
+    a[i] = 100 -- where this element is; somebody else may want it
+    neighbours(a)
+    check.equal(np.sum(f)(), 66)
+    check.equal(neighbours(f), before)
+  end
+end)
+
 check.done()
