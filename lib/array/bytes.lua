@@ -26,6 +26,8 @@ ffi.cdef [[
   int fseeko(lgt_file *, long, int);
   long ftello(lgt_file *);
   int fileno(lgt_file *);
+  lgt_file *tmpfile(void);
+  int fflush(lgt_file *);
   char *strerror(int);
 
   typedef struct lgt_z_stream {

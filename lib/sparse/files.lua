@@ -4,6 +4,7 @@ local bytes = require "array.bytes"
 local ffi = require "ffi"
 local sparse = require "sparse.core"
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
+local lgt, ranks = core.lgt, core.lgt.ranks
 local npy = require "array.npy"
 local sp = sparse.sp
 local C = ffi.C
@@ -47,7 +48,7 @@ function sp.save_npz(path, a, compressed)
 end
 
 -- The text in a member: what follows its header.
-local function text_of(image, member, path)
+local function text_in(image, member, path)
   if member.size > 4096 then raise("load_npz: %s: its format has %.0f bytes", path, member.size) end
   local source = require("array.zip").source(image, member, "load_npz", path)
   local all = bytes.take(source, member.size) or ""
@@ -62,7 +63,7 @@ function sp.load_npz(path)
   local format, arrays = nil, {}
   for _, member in ipairs(require("array.zip").members(image, "load_npz", path)) do
     local name = member.name:match("^(.*)%.npy$")
-    if name == "format" then format = text_of(image, member, path)
+    if name == "format" then format = text_in(image, member, path)
     elseif name then arrays[name] = npy.decode_member(image, member, "load_npz", path) end
   end
   image:close()
@@ -88,13 +89,12 @@ local FIELDS = { real = "float64", double = "float64", integer = "int64", comple
                  ["unsigned-integer"] = "uint64" }
 local SYMMETRIES = { general = true, symmetric = true, ["skew-symmetric"] = true, hermitian = true }
 
--- A file's text in memory, with a zero byte behind it.
-local function text_of_file(path, who)
-  local image = bytes.of_file(path, who)
-  local memory = ffi.gc(C.calloc(image.size + 1, 1), C.free)
+-- The first bytes of a file in memory, with a zero byte behind them.
+local function text_of(image, count, who, path)
+  count = math.min(count, image.size)
+  local memory = ffi.gc(C.calloc(count + 1, 1), C.free)
   if memory == nil then raise("%s: %s: out of memory", who, path) end
-  local size = tonumber(image:read_at(0, memory, image.size))
-  image:close()
+  local size = tonumber(image:read_at(0, memory, count))
   return ffi.cast("const uint8_t *", memory), size, memory
 end
 
@@ -149,12 +149,7 @@ end
 
 -- A value of a field into vals[k]; what follows it, or nil.
 local function reader(field)
-  if field == "pattern" then
-    return function(_, at, _, vals, k)
-      vals[k] = 1
-      return at
-    end
-  elseif field == "integer" or field == "unsigned-integer" then
+  if field == "integer" or field == "unsigned-integer" then
     return function(p, at, size, vals, k)
       local n, stop = integer(p, at, size)
       if n then vals[k] = n end
@@ -180,34 +175,55 @@ local function reader(field)
   end
 end
 
-local function read_entries(p, at, size, field, m, n, count, refuse)
+local SLICE, SLICES = 2 ^ 18, 2048 -- bytes, at most; of smaller files as many as this
+local kind_of_task
+
+-- How many entries begin in each slice of the file, as running sums from 0.  Each rank counts in its share of them.
+local function count_slices(market, refuse)
+  local size, rank, slices = ranks and ranks.size or 1, ranks and ranks.rank or 0, tonumber(market.nslice)
+  local share = math.ceil(slices / size)
+  local counts = ffi.new("int64_t[?]", share)
+  local first, past = math.min(rank * share, slices), math.min((rank + 1) * share, slices)
+  local why
+  if first < past and lgt.C.lgt_market_count(market, first, past, counts) < 0 then
+    why = ffi.string(lgt.C.lgt_message())
+  end
+  if ranks then why = ranks.complaint("reading a file", why) end
+  if why then refuse(why) end
+  local all = counts
+  if ranks then
+    local text = ranks.gather("reading a file", ffi.string(counts, share * 8))
+    all = ffi.new("int64_t[?]", share * size)
+    ffi.copy(all, text, #text)
+  end
+  local sums = ffi.new("int64_t[?]", slices + 1)
+  for i = 0, slices - 1 do sums[i + 1] = sums[i] + all[i] end
+  return sums, tonumber(sums[slices])
+end
+
+-- The entries that begin at byte `at` of a file: every rank reads those that it owns.
+local function read_entries(image, at, field, m, n, count, refuse)
   local index, kind = sparse.index_type(m, n, 2 * count), dtypes.number[FIELDS[field]]
-  local rows, cols = core.host_memory(index, count), core.host_memory(index, count)
-  local vals = core.host_memory(kind, count)
-  local read, wrong = reader(field), nil
-  for k = 0, count - 1 do
-    local i, j
-    i, at = integer(p, at, size)
-    if not i then wrong = ("ends after %d of %d entries"):format(k, count) break end
-    j, at = integer(p, at, size)
-    local next_at = j and read(p, at, size, vals, k)
-    if not next_at then wrong = ("has no numbers where entry %d should be"):format(k + 1) break end
-    at = next_at
-    if i < 1 or i > m or j < 1 or j > n then
-      wrong = ("has entry %d at (%.0f, %.0f), outside of %d rows and %d columns"):format(k + 1, i, j, m, n)
-      break
-    end
-    rows[k], cols[k] = i - 1, j - 1
-  end
-  while not wrong and at < size do
-    if p[at] > SPACE then wrong = ("has more than the %d entries that it states"):format(count) end
-    at = at + 1
-  end
-  if wrong then
-    C.free(rows) C.free(cols) C.free(vals)
-    refuse(wrong)
-  end
-  return core.adopt(index, { count }, rows), core.adopt(index, { count }, cols), core.adopt(kind, { count }, vals)
+  local slice = math.max(1024, math.min(SLICE, math.ceil((image.size - at) / SLICES)))
+  local market = ffi.new("lgt_market", {
+    begin = at, ["end"] = image.size, slice = slice, nslice = math.max(1, math.ceil((image.size - at) / slice)),
+    rows = m, cols = n, fd = image.fd, pattern = field == "pattern" and 1 or 0,
+  })
+  local sums, total = count_slices(market, refuse)
+  if total < count then refuse(("ends after %.0f of %.0f entries"):format(total, count)) end
+  if total > count then refuse(("has more than the %.0f entries that it states"):format(count)) end
+  market.first = sums
+  local rows, cols = lgt.new(lgt.dense(index, { count })), lgt.new(lgt.dense(index, { count }))
+  local vals = lgt.new(lgt.dense(kind, { count }))
+  if count == 0 then return rows, cols, vals end
+  kind_of_task = kind_of_task or lgt.C.lgt_kind_builtin(lgt.rt, "market", "www", "align(0.0,1.0,2.0)")
+  local l = ffi.new("lgt_launch")
+  l.kind, l.nargs, l.nparams = kind_of_task, 3, 1
+  l.arg[0], l.arg[1], l.arg[2] = rows.id, cols.id, vals.id
+  l.param[0].i = ffi.cast("intptr_t", ffi.cast("void *", market))
+  lgt.flush()
+  if lgt.C.lgt_carry_out(lgt.rt, l) < 0 then refuse(ffi.string(lgt.C.lgt_message())) end
+  return rows, cols, vals
 end
 
 -- The other triangle of a symmetric matrix.
@@ -216,15 +232,15 @@ local function mirrored(symmetry, x)
   return symmetry == "hermitian" and np.conj(x) or x
 end
 
-local function read_coordinates(p, at, size, field, symmetry, refuse)
+local function read_coordinates(image, p, at, size, field, symmetry, refuse)
   local m, n, count
   m, at = integer(p, at, size)
   if m then n, at = integer(p, at, size) end
   if n then count, at = integer(p, at, size) end
   if not count or m < 0 or n < 0 or count < 0 then refuse("has no line with rows, columns and entries") end
-  if count > (size - at + 1) / 4 then refuse(("states %.0f entries and is too short for them"):format(count)) end
+  if count > (image.size - at + 1) / 4 then refuse(("states %.0f entries and is too short for them"):format(count)) end
   if symmetry ~= "general" and m ~= n then refuse("is symmetric but not square") end
-  local rows, cols, vals = read_entries(p, at, size, field, m, n, count, refuse)
+  local rows, cols, vals = read_entries(image, at, field, m, n, count, refuse)
   if symmetry ~= "general" and count > 0 then
     local off = np.not_equal(rows, cols)
     local r, c, v = np.compress(off, rows), np.compress(off, cols), np.compress(off, vals)
@@ -261,15 +277,50 @@ local function read_array(p, at, size, field, symmetry, refuse)
   return np.tril(a) + mirrored(symmetry, np.tril(a, -1).T)
 end
 
--- Read a Matrix Market file: of format coordinate a matrix of format "coo", of format array an array.
+-- What precedes the entries, in a piece of the file that has all of that: nil if this has not.
+local function head_of(p, size, whole, refuse)
+  local format, field, symmetry, at = banner(p, size, refuse)
+  local stop = at
+  while stop < size and p[stop] ~= NEWLINE do stop = stop + 1 end
+  if stop < size or whole then return format, field, symmetry, at end
+end
+
+-- What cannot be positioned, as a pipe, in a file of its own.
+local function spooled(image)
+  if image.fd then return image, function() image:close() end end
+  local file = C.tmpfile()
+  if file == nil or C.fwrite(image.text, 1, image.size, file) ~= image.size or C.fflush(file) ~= 0 then
+    raise("mmread: a temporary file could not be written: %s", bytes.why())
+  end
+  return { size = image.size, fd = C.fileno(file), read_at = function(_, ...) return image:read_at(...) end },
+    function() C.fclose(file) end
+end
+
+local HEAD = 2 ^ 16
+
+-- Read a Matrix Market file: of format coordinate a matrix of format "coo", of format array an array.  Of the former
+-- each rank reads its share of the entries, one of which stands on each line.
 ---@param path string
 ---@return table|lgt_array
 function sp.mmread(path)
   numeric = numeric or require("array.readtext") and C.newlocale(2, "C", nil)
-  local p, size, memory = text_of_file(path, "mmread")
   local function refuse(why) raise("mmread: %s %s", path, why) end
-  local format, field, symmetry, at = banner(p, size, refuse)
-  local result = (format == "array" and read_array or read_coordinates)(p, at, size, field, symmetry, refuse)
+  local image, close = spooled(bytes.of_file(path, "mmread"))
+  local p, size, memory, format, field, symmetry, at
+  local count = HEAD
+  repeat
+    p, size, memory = text_of(image, count, "mmread", path)
+    format, field, symmetry, at = head_of(p, size, count >= image.size, refuse)
+    count = count * 4
+  until format
+  local result
+  if format == "coordinate" then
+    result = read_coordinates(image, p, at, size, field, symmetry, refuse)
+  else
+    p, size, memory = text_of(image, image.size, "mmread", path)
+    result = read_array(p, at, size, field, symmetry, refuse)
+  end
+  close()
   return memory and result
 end
 

@@ -8,7 +8,7 @@ int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, 
       lgt_fft_builtins,           lgt_random_builtins,      lgt_sparse_builtins,
       lgt_sparse_shape_builtins,  lgt_sparse_join_builtins, lgt_sparse_solve_builtins,
       lgt_sparse_blocks_builtins, lgt_count_builtins,       lgt_filter_builtins,
-      lgt_stack_builtins,         lgt_product_builtins};
+      lgt_market_builtins,        lgt_stack_builtins,       lgt_product_builtins};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const lgt_builtin *b = tables[t]; b->name; b++)
       if (!strcmp(b->name, name)) return lgt_kind_cpu(rt, name, privileges, constraints, b->variant);

@@ -32,6 +32,7 @@
  *                functions of one element that loop or look at bits
  *   count filter stack      how often values occur; convolutions; products of stacks of matrices
  *   product      products of matrices whose bits do not depend on how these are cut
+ *   market       entries of matrices in text files
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   agree        what all ranks decide together: did a value come about?

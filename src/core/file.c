@@ -21,7 +21,6 @@ enum { BUFFER = 1 << 18, DIRECT = 1 << 16 };
 typedef struct transfer {
   int fd, ndim, size, word; /* word: bytes whose order is reversed; 0: none */
   int64_t offset, shape[LGT_MAX_DIM];
-  _Atomic int error; /* errno of the first one; ENODATA: the file ends */
   _Atomic int64_t bytes;
 } transfer;
 
@@ -35,18 +34,12 @@ typedef struct passage {
   int64_t begin, end;
 } passage;
 
-static lgt_status fail(transfer *t, int error) {
-  int none = 0;
-  atomic_compare_exchange_strong(&t->error, &none, error);
-  return lgt_err(LGT_IO, "%s", strerror(error));
-}
-
 static lgt_status move(transfer *t, char *data, int64_t at, int64_t bytes, bool write) {
   atomic_fetch_add_explicit(&t->bytes, bytes, memory_order_relaxed);
   while (bytes > 0) {
     ssize_t n = write ? pwrite(t->fd, data, (size_t)bytes, at) : pread(t->fd, data, (size_t)bytes, at);
-    if (n == 0) return fail(t, ENODATA);
-    if (n < 0 && errno != EINTR) return fail(t, errno);
+    if (n == 0) return lgt_err(LGT_IO, "the file ends too early");
+    if (n < 0 && errno != EINTR) return lgt_err(LGT_IO, "%s", strerror(errno));
     if (n > 0) data += n, at += n, bytes -= n;
   }
   return LGT_OK;
@@ -182,7 +175,6 @@ static int kind_for(lgt_runtime *rt, int ndim, bool write) {
   int kind = lgt_kinds_add_cpu(&rt->kinds, write ? "write to a file" : "read from a file", write ? "r" : "w",
                                constraints, write ? write_rows : read_rows);
   if (kind < 0) return -1;
-  rt->kinds.kind[kind]->own_params = true;
   return *known = kind;
 }
 
@@ -208,8 +200,8 @@ static lgt_status wait_for(lgt_runtime *rt, lgt_store *store, const lgt_layout *
   return lgt_agree(&rt->binder, status, position);
 }
 
-/* What went wrong in the tasks of this transfer, and only of it. */
-static lgt_status run_here(lgt_runtime *rt, transfer *t, const lgt_launch *launch, int64_t *position) {
+/* What went wrong in the tasks of this launch, and only of it. */
+static lgt_status carry_out_here(lgt_runtime *rt, const lgt_launch *launch, int64_t *position) {
   lgt_binder *binder = &rt->binder;
   lgt_failure *before = binder->failure;
   binder->failure = NULL;
@@ -223,12 +215,28 @@ static lgt_status run_here(lgt_runtime *rt, transfer *t, const lgt_launch *launc
     lgt_bind_seen(binder);
   }
   binder->failure = before;
-  if (status && t->error) {
-    const char *why = t->error == ENODATA ? "the file ends too early" : strerror(t->error);
-    status = lgt_err(LGT_IO, "%s", why);
-    if (binder->peers) lgt_err(status, "%s (on rank %d)", why, binder->peers->rank);
-  }
   return status;
+}
+
+/* The message of a task without its name, and with the rank. */
+static void say_who(const lgt_runtime *rt, lgt_status status, const lgt_kind *kind) {
+  char text[512], name[128];
+  snprintf(name, sizeof name, "task '%s': ", kind->name);
+  size_t length = strlen(name);
+  snprintf(text, sizeof text, "%s", lgt_message() + (strncmp(lgt_message(), name, length) ? 0 : length));
+  if (rt->binder.peers) lgt_err(status, "%s (on rank %d)", text, rt->binder.peers->rank);
+  else lgt_err(status, "%s", text);
+}
+
+lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch) {
+  if (launch->kind >= rt->kinds.count)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  lgt_kind *kind = rt->kinds.kind[launch->kind];
+  int64_t position;
+  kind->own_params = true;
+  lgt_status status = carry_out_here(rt, launch, &position);
+  if (status) say_who(rt, status, kind);
+  return lgt_agree(&rt->binder, status, position);
 }
 
 static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, transfer *t, bool write) {
@@ -238,9 +246,7 @@ static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, t
   launch.param[0].i = (intptr_t)t;
   t->ndim = layout->ndim;
   memcpy(t->shape, layout->shape, sizeof t->shape);
-  int64_t position;
-  lgt_status status = run_here(rt, t, &launch, &position);
-  return lgt_agree(&rt->binder, status, position);
+  return lgt_carry_out(rt, &launch);
 }
 
 static lgt_status carry(lgt_runtime *rt, lgt_id array, transfer *t, bool write) {

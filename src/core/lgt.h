@@ -226,6 +226,17 @@ int lgt_kind_gemm(lgt_runtime *rt, int dtype);
  * them (listed in builtin.h) say what their arguments and parameters are.  -1 on error. */
 int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints);
 
+/* A Matrix Market file of format coordinate whose entries, one on each line, are to be read (market.c). */
+typedef struct lgt_market {
+  int64_t begin, end;        /* where in the file they are, in bytes */
+  int64_t slice, nslice;     /* bytes of a part of it, and how many parts there are */
+  const int64_t *first;      /* number of the first entry that begins in each slice, from 0, and of all */
+  int64_t rows, cols;        /* of the matrix */
+  int32_t fd, pattern;       /* the open file; 1: its entries have no values */
+} lgt_market;
+/* How many entries begin in each of the slices [first, past).  Waits for nothing but the file. */
+lgt_status lgt_market_count(const lgt_market *market, int64_t first, int64_t past, int64_t *counts);
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
 typedef struct lgt_launch {
@@ -269,6 +280,10 @@ uint32_t lgt_line(lgt_runtime *rt, const char *text);
 lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch);
 /* What lgt_submit checks, without recording: for those who fill the front themselves. */
 lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch);
+
+/* Launch what reads or writes files, and wait for it: its parameters are this rank's own (pointers, say), so ranks do not
+ * compare them.  What fails on one rank is an error on all; the message is that of the task.  Flushes and waits. */
+lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch);
 
 /* Plan and start what was recorded.  Returns 0 when done, 1 when the caller should first collect
  * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a

@@ -276,6 +276,27 @@ static int complaint(lua_State *L) {
   return 2;
 }
 
+/* gather(name, text) -> the texts of all ranks, of one length each, behind one another. */
+static int gather(lua_State *L) {
+  lgt_peers *peers = peers_of(L);
+  const char *name = luaL_checkstring(L, 1);
+  size_t length;
+  const char *mine = luaL_checklstring(L, 2, &length);
+  char what[80];
+  lgt_lua_ranks_note(L, peers, name);
+  char *all = lgt_mem_alloc(length * (size_t)peers->size + 1);
+  int64_t *offset = lgt_mem_alloc(((size_t)peers->size + 1) * sizeof *offset);
+  if (!all || !offset) peers->abort(peers, "out of memory");
+  for (int r = 0; r <= peers->size; r++) offset[r] = r * (int64_t)length;
+  memcpy(all + offset[peers->rank], mine, length);
+  snprintf(what, sizeof what, "for all ranks to come to %s", name);
+  finish(peers, peers->allgather(peers, next_tag(), all, offset, true), what);
+  lua_pushlstring(L, all, length * (size_t)peers->size);
+  lgt_mem_free(all);
+  lgt_mem_free(offset);
+  return 1;
+}
+
 /* checkpoint() -> whether Ctrl-C stops all ranks here (peers.h). */
 static int checkpoint(lua_State *L) {
   lgt_peers *peers = peers_of(L);
@@ -312,9 +333,10 @@ static void *watch_alloc(void *context, void *old, size_t old_size, size_t size)
 }
 
 lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *path, bool all_output) {
-  static const luaL_Reg functions[] = {
-      {"share", share},           {"meet", meet},   {"least", least}, {"complaint", complaint},
-      {"checkpoint", checkpoint}, {"leave", leave}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"share", share},   {"meet", meet},
+                                       {"least", least},   {"complaint", complaint},
+                                       {"gather", gather}, {"checkpoint", checkpoint},
+                                       {"leave", leave},   {NULL, NULL}};
   int status = luaL_loadfile(L, path);
   if (!status) {
     lua_newtable(L);
@@ -325,6 +347,8 @@ lgt_status lgt_lua_ranks_install(lua_State *L, lgt_peers *peers, const char *pat
     }
     lua_pushinteger(L, peers->rank);
     lua_setfield(L, -2, "rank");
+    lua_pushinteger(L, peers->size);
+    lua_setfield(L, -2, "size");
     lua_pushboolean(L, peers->rank == 0 || all_output);
     lua_setfield(L, -2, "speaks");
     status = lua_pcall(L, 1, 0, 0);

@@ -5,6 +5,7 @@ cannot do is an error on all of them, after which there is nothing of the file.
 import atexit
 import itertools
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -185,6 +186,78 @@ def shares(n, m, ranks):
 
 for shape in ((1000, 64), (8, 8000)):
     case(f"no rank writes, reads or holds more than its share of {shape[0]} x {shape[1]}", shares(*shape, 4))
+
+# ---- matrices in text ---------------------------------------------------------------------------------------------------
+
+NUMBERS = ["0", "-0", "1", "-1.5", ".25", "5.", "+3", "1e5", "1E-5", "9007199254740993", "9007199254740992.5", "1e22", "1e23", "1e27", "1e-27",
+           "123456789012345678", "1234567890123456789", "12345678901234567890", "0.1", "1.7976931348623157e308", "5e-324", "2.2250738585072014e-308",
+           "18446744073709551615", "1e-400", "1e400", "0.000000000000000000000000000001", "1000000000000000000000000000000", "inf", "-inf",
+           "4503599627370496.5", "4503599627370497.5", "0.500000000000000166533453693773481063544750213623046875", "00012", "1e+05"]
+
+MARKET = """
+local np, sp, lgt = require "array", require "sparse", require "lgt"
+local function taken()
+  local bytes
+  for line in io.lines("/proc/self/io") do bytes = bytes or line:match("^rchar: (%%d+)") end
+  return tonumber(bytes)
+end
+for _, name in ipairs { "real", "integer", "complex", "pattern", "symmetric" } do
+  local begin = taken()
+  local a = sp.mmread("%s/" .. name .. ".mtx")
+  print(name, taken() - begin)
+  for _, part in ipairs { "rows", "cols", "vals" } do np.save("%s/" .. name .. "-" .. part, a[part]) end
+end
+print(pcall(sp.mmread, "%s/bad.mtx"))
+"""
+
+
+def market():
+    """Entries of every kind, as Python's float and int read them; no rank reads much more than its share."""
+    own, rng, n = place(), np.random.default_rng(5), 60000
+    words = [NUMBERS[i] if i < len(NUMBERS) else repr(float(x)) if i % 3 else f"{x:.18e}" if i % 2 else f"{x:.{i % 17}f}"
+             for i, x in enumerate(rng.normal(size=n) * 10.0 ** rng.integers(-8, 8, n))]
+    rows, cols = rng.integers(1, 901, n), rng.integers(1, 801, n)
+    rows, cols = np.maximum(rows, cols), np.minimum(rows, cols)  # the lower triangle
+    big = [int(x) for x in rng.integers(-2**63, 2**63, n)]
+    kinds = {"real": words, "integer": [str(x) for x in big], "complex": [f"{w} {v}" for w, v in zip(words, reversed(words))],
+             "pattern": [""] * n, "symmetric": words}
+    for name, values in kinds.items():
+        kind, symmetry = (name, "general") if name != "symmetric" else ("real", name)
+        with open(f"{own}/{name}.mtx", "w", encoding="ascii") as file:
+            file.write(f"%%MatrixMarket matrix coordinate {kind} {symmetry}\n% one\n\n%two\n900 900 {n}\n")
+            file.write("\n".join(f" {i}\t{j} {v}" + ("\r" if k % 5 == 0 else "\n  " if k % 7 == 0 else "")
+                                 for k, (i, j, v) in enumerate(zip(rows, cols, values))))
+    text = open(f"{own}/real.mtx", encoding="ascii").read().splitlines()
+    text[-30] = "901 5 1"
+    with open(f"{own}/bad.mtx", "w", encoding="ascii") as file:
+        file.write("\n".join(text))
+    outcome = launch(MARKET % (own, own, own))
+    if outcome.status or outcome.err:
+        return str(outcome)[:2000]
+    expected = {"real": [float(w) for w in words], "integer": big,
+                "complex": [complex(float(w), float(v)) for w, v in zip(words, reversed(words))], "pattern": [1.0] * n}
+    for name, values in expected.items():
+        got = [np.load(f"{own}/{name}-{part}.npy") for part in ("rows", "cols", "vals")]
+        wrong = np.flatnonzero((got[0] != rows - 1) | (got[1] != cols - 1) | (got[2] != np.array(values)))
+        if wrong.size:
+            k = wrong[0]
+            return f"{name}: entry {k} is {[x[k] for x in got]}, its line {rows[k]} {cols[k]} {kinds[name][k]!r}"
+    if len(np.load(f"{own}/symmetric-vals.npy")) != n + np.sum(rows != cols):
+        return "the other triangle is not complete"
+    for line in outcome.out.splitlines():
+        rank, _, said = line.partition(" ")
+        if said.startswith("false"):
+            if not re.search(r"bad.mtx has entry 599\d+ at \(901, 5\), outside of 900 rows and 900 columns \(on rank 2\)", said):
+                return line
+        else:  # a third is counted, a third is read, besides the head and two slices for each of a task's 64 chunks
+            name, taken = said.split()
+            size = os.path.getsize(f"{own}/{name}.mtx")
+            if float(taken) > 2 / 3 * size + 2 ** 16 + 128 * max(size / 2000, 1024) + 20000:
+                return f"rank {rank} reads {said} bytes of {size}"
+    return None
+
+
+case("entries of matrices in text", market)
 
 # ---- what goes wrong ------------------------------------------------------------------------------------------------
 

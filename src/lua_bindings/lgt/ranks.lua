@@ -32,7 +32,7 @@ local raw = {
 local rawnext = raw.next
 
 local alone = false -- this rank does something by itself
-local ranks = { next = rawnext, rank = rank, checkpoint = together.checkpoint }
+local ranks = { next = rawnext, rank = rank, size = together.size, checkpoint = together.checkpoint }
 package.loaded["lgt.ranks"] = ranks
 
 local function finish_alone(before, ok, ...)
@@ -78,6 +78,12 @@ function ranks.complaint(what, why)
   if alone then return why end
   local text, who = together.complaint(what, why)
   return text and ("%s (on rank %d)"):format(text, who)
+end
+
+-- What all ranks have, strings of one length, behind one another in their order.
+function ranks.gather(what, text)
+  if alone then return text end
+  return together.gather(what, text)
 end
 
 local seed = math.randomseed
