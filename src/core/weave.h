@@ -65,7 +65,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
 lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
 void lgt_plan_group_fini(lgt_plan_group *group);
 
-/* ---- between weave.c, assemble.c and shift.c ----------------------------------------------------- */
+/* ---- between weave.c, place.c, assemble.c and shift.c -------------------------------------------- */
 
 /* A loop in the making. */
 typedef struct lgt_weave_loop {
@@ -104,6 +104,19 @@ void lgt_item_space(const lgt_weaver *weaver, const lgt_weave_item *item, int *n
 unsigned lgt_item_kept(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim);
 int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent,
                        unsigned kept);
+static inline bool lgt_item_reduces(const lgt_weave_item *item, int arg) { return item->kind->privilege[arg] & LGT_PRIV_REDUCE; }
+bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b);
+
+/* place.c.  The earliest loop for `item`, argument `arg`, given what an earlier item does to the same buffer
+ * through its argument `other`.  `ordered`: the earlier access is a reduction or a CPU variant's, so
+ * not even agreeing accesses may share its loop. */
+int lgt_weave_after(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier,
+                    int other, bool ordered);
+/* ... that the dependences through one argument on all items allow. */
+int lgt_weave_earliest(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes);
+/* Put the item into the first loop from `from` on that takes it. */
+lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
+
 /* What is left of a root without what the view `written` (NULL: nothing) overwrites: the number of pieces. */
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
 /* The layout of one piece of a root; 0 when out of memory. */
