@@ -4,6 +4,8 @@
 -- must be closed: a call opens them in a *scope*, which closes them all when the call ends, with or without an
 -- error.  What the library has to say of an error is the deepest line of its error stack.
 --
+-- Several ranks read such files: a whole data set that lies in one piece by tile, what lies in chunks each for itself.
+--
 -- Element types are h5py's: booleans are an enumeration of FALSE and TRUE, complex numbers a pair of r and i.
 
 local bytes = require "array.bytes"
@@ -36,6 +38,9 @@ ffi.cdef [[
   long H5Lget_name_by_idx(int64_t, const char *, int, int, unsigned long long, char *, size_t, int64_t);
   int64_t H5Dcreate2(int64_t, const char *, int64_t, int64_t, int64_t, int64_t, int64_t);
   int64_t H5Dget_space(int64_t);
+  uint64_t H5Dget_offset(int64_t);
+  int H5Fget_vfd_handle(int64_t, int64_t, void **);
+  int H5Tequal(int64_t, int64_t);
   int64_t H5Dget_type(int64_t);
   int H5Dread(int64_t, int64_t, int64_t, int64_t, int64_t, void *);
   int H5Dwrite(int64_t, int64_t, int64_t, int64_t, int64_t, const void *);
@@ -362,6 +367,16 @@ local function new_array(dtype, shape)
   return array, (core.host(array, "w"))
 end
 
+local NOWHERE = -1ULL -- HADDR_UNDEF: not there yet, in chunks, or in another file
+
+-- Of a data set whose elements lie in one piece in a file that only is read: the source of their bytes (bytes.lua), so
+-- that every rank reads the tiles it owns.
+local function source_of(root, set)
+  local at, fd = h5.H5Dget_offset(set), ffi.new("void *[1]")
+  if at == NOWHERE or h5.H5Fget_vfd_handle(root, 0, fd) < 0 then return nil end
+  return { image = { fd = ffi.cast("int *", fd[0])[0] }, at = tonumber(at), left = math.huge }
+end
+
 -- Read a data set, or the part of it that an index such as "1:10, :" or {{1, 10}, {}} names.
 ---@param name string such as "results/x"
 ---@param key string|table|integer?
@@ -372,10 +387,15 @@ function File:read(name, key)
     local type_in_file = scope:own(h5.H5Dget_type(set), h5.H5Tclose)
     local dtype, parts = dtype_of_type(scope, type_in_file)
     local space = scope:own(h5.H5Dget_space(set), h5.H5Sclose)
-    local shape = select_part(scope, space, key)
+    local shape, memory_type = select_part(scope, space, key), type_in_memory(scope, dtype, parts)
+    local source = key == nil and self.mode == "r" and h5.H5Tequal(type_in_file, memory_type) > 0 and
+      source_of(root, set)
+    if source then
+      return bytes.array(source, dtype, shape, {}, function(why) raise("%s: %s %s", scope.who, scope.what, why) end)
+    end
     local array, p = new_array(dtype, shape)
     if core.product(shape) > 0 then
-      scope:check(h5.H5Dread(set, type_in_memory(scope, dtype, parts), new_space(scope, shape), space, 0, p))
+      scope:check(h5.H5Dread(set, memory_type, new_space(scope, shape), space, 0, p))
     end
     return array
   end)

@@ -187,6 +187,44 @@ def shares(n, m, ranks):
 for shape in ((1000, 64), (8, 8000)):
     case(f"no rank writes, reads or holds more than its share of {shape[0]} x {shape[1]}", shares(*shape, 4))
 
+HDF5 = """
+local np, lgt = require "array", require "lgt"
+local file = np.hdf5("%s")
+for _, name in ipairs { "plain", "numbers", "reversed", "chunked", "truth", "one" } do
+  lgt.stats_reset()
+  local a = file:read(name)
+  print(name, lgt.stats().bytes_read)
+  np.save("%s/" .. name, a)
+end
+"""
+
+
+def hdf5():
+    """What lies in one piece is read by tile; the rest by the library, on every rank."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise Skip("no h5py (Debian: python3-h5py)") from error
+    own = place()
+    x = np.arange(8910.0).reshape(90, 99)
+    wanted = {"plain": x, "numbers": x.astype("i4"), "reversed": x.astype(">f8"), "chunked": x, "truth": x % 3 == 0, "one": np.float64(7)}
+    with h5py.File(f"{own}/a.h5", "w", userblock_size=512) as file:
+        for name, a in wanted.items():
+            file.create_dataset(name, data=a, **({"chunks": (10, 10)} if name == "chunked" else {}))
+    outcome = launch(HDF5 % (f"{own}/a.h5", own))
+    if outcome.status or outcome.err:
+        return str(outcome)[:2000]
+    for name, a in wanted.items():
+        if not np.array_equal(np.load(f"{own}/{name}.npy"), a):
+            return f"{name} is read differently"
+    taken = dict(line.split()[1:] for line in outcome.out.splitlines() if line.startswith("[1]"))
+    expected = {"plain": "23760", "numbers": "11880", "truth": "2970", "reversed": "0", "chunked": "0"}
+    wrong = {name: taken[name] for name, count in expected.items() if taken[name] != count}
+    return f"rank 1 reads {wrong} bytes by itself" if wrong else None
+
+
+case("data sets of HDF5", hdf5)
+
 # ---- matrices in text ---------------------------------------------------------------------------------------------------
 
 NUMBERS = ["0", "-0", "1", "-1.5", ".25", "5.", "+3", "1e5", "1E-5", "9007199254740993", "9007199254740992.5", "1e22", "1e23", "1e27", "1e-27",
