@@ -234,9 +234,11 @@ static lgt_status run_program(lgt_runtime *rt, int64_t rows, char *wrong) {
 
 /* ---- the walks ---------------------------------------------------------------------------------------- */
 
+static const char *reproducible = "0";
+
 static lgt_status open_small(lgt_runtime **rt, const char *domains, const char *cpus) {
   return open_with(rt, "domains", domains, "max_tiles", *domains == '1' ? "1" : "3", "min_tile", "1", "cpus",
-                   cpus, "check", "1", NULL);
+                   cpus, "check", "1", "reproducible", reproducible, NULL);
 }
 
 /* A run without failures has to succeed. */
@@ -307,6 +309,12 @@ TEST(a_life_that_ends_in_one_domain) { walk_life("1", lgt_mem_fail_from); }
 TEST(a_life_that_ends_in_two_domains) { walk_life("2", lgt_mem_fail_from); }
 TEST(runs_that_end_in_one_domain) { walk_runs("1", "1", lgt_mem_fail_from); }
 TEST(runs_that_end_with_workers) { walk_runs("2", "3", lgt_mem_fail_from); }
+TEST(reproducible_mode) {
+  reproducible = "1";
+  walk_life("1", lgt_mem_fail_at);
+  walk_runs("2", "1", lgt_mem_fail_at);
+  walk_life("2", lgt_mem_fail_from);
+}
 
 int main(void) {
   RUN(a_life_in_one_domain);
@@ -318,5 +326,6 @@ int main(void) {
   RUN(a_life_that_ends_in_two_domains);
   RUN(runs_that_end_in_one_domain);
   RUN(runs_that_end_with_workers);
+  RUN(reproducible_mode);
   return check_done();
 }
