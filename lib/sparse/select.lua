@@ -296,6 +296,35 @@ end
 function any.max(a, axis) return extremum("max", take_axis(axis, "max"), a) end
 function any.min(a, axis) return extremum("min", take_axis(axis, "min"), a) end
 
+-- The column, from 1, of the first extremum of each row: an entry, or the first place without one if it is 0.
+local function columns_of(name, a)
+  local c = sparse.canonical(a:tocsr())
+  local best = extremum(name, 2, c)
+  local row = sparse.row_of_entries(c):astype("int64") + 1
+  local number, gap = np.arange(c.nnz) - c.lo[row], np.zeros(c.m, { dtype = "int64" })
+  np.add.at(gap, row, np.equal(c.crd, number):astype("int64")) -- up to the gap, columns are the numbers of entries
+  local first = np.where(np.logical_and(np.equal(best, 0), np.less(gap, c.n)), gap, c.n):astype("int64")
+  local found = np.logical_or(np.equal(c.vals, best[row]), np.not_equal(c.vals, c.vals))
+  np.minimum.at(first, row, np.where(found, c.crd, c.n):astype("int64"))
+  return first + 1, best
+end
+
+local function position(name, axis, a)
+  local extent = axis == 1 and a.m or axis == 2 and a.n or a.m * a.n
+  if extent == 0 then raise("arg%s: of no elements", name) end
+  if axis == 1 then a = a.T end
+  local columns, best = columns_of(name, a)
+  if axis then return columns end
+  local row = np["arg" .. name](best)
+  return (row - 1) * a.n + np.take(columns, row)
+end
+
+-- Where the extremum of all elements is, in C order from 1, or those of columns (axis 1), of rows (axis 2).
+---@param axis integer?
+---@return lgt_array int64
+function any.argmax(a, axis) return position("max", take_axis(axis, "argmax"), a) end
+function any.argmin(a, axis) return position("min", take_axis(axis, "argmin"), a) end
+
 -- The norm of a matrix: "fro" (default), 1 and math.huge (the largest sum of absolute values of a column, a row),
 -- -1 and -math.huge; or along an axis: 2 (default), 1, math.huge, 0.
 ---@param a table matrix

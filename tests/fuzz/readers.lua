@@ -9,6 +9,7 @@
 local np = require "array"
 local bytes = require "array.bytes"
 local npy = require "array.npy"
+local sp = require "sparse"
 
 local turns, seed = tonumber(arg[1]) or 20000, tonumber(arg[2]) or os.time()
 math.randomseed(seed)
@@ -61,6 +62,23 @@ seeds[#seeds + 1] = { read = read_text({ usecols = { 1, -1 }, max_rows = 2 }), t
 local function from_string(lines, options) return np.fromstring(lines[1], options) end
 seeds[#seeds + 1] = { read = read_text({ sep = "," }, from_string), text = "1,2 ,3\n4" }
 
+local function read_matrix(text)
+  local path = folder .. ".mtx"
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  local got = sp.mmread(path)
+  return got
+end
+for _, text in ipairs {
+  "matrix coordinate real general\n% why\n\n3 4 3\n1 1 1.5\n3 4 -2e3\n2 1 nan\n",
+  "matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
+  "matrix coordinate complex hermitian\n2 2 2\n1 1 4 0\n2 1 3 -1.25\n",
+  "matrix coordinate integer skew-symmetric\n3 3 2\n2 1 -7\n3 2 9\n",
+  "matrix array real general\n2 3\n1\n2\n3\n4\n5\n6e-3\n",
+  "matrix array integer symmetric\n2 2\n1\n2\n3\n", "matrix array complex skew-symmetric\n2 2\n1 2\n",
+} do seeds[#seeds + 1] = { read = read_matrix, text = "%%MatrixMarket " .. text } end
+
 local TELLING = { "0", "9", "-", ",", "(", ")", "'", "\0", "\255", "\127", "PK\1\2", "PK\5\6", "9999999999", "\n" }
 
 local mutations = {
@@ -101,6 +119,7 @@ end
 
 local function total(result)
   if np.isarray(result) then return result.nbytes end
+  if sp.issparse(result) then return result.row.nbytes + result.col.nbytes + result.data.nbytes end
   local sum = 0
   for _, a in pairs(result) do sum = sum + a.nbytes end
   return sum
@@ -126,4 +145,5 @@ for turn = 1, turns do
   end
 end
 os.remove(folder)
+os.remove(folder .. ".mtx")
 print(("ok %d changed files: %d were read, the others refused"):format(turns, accepted))

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import scipy.sparse as sp
 
-TOLERANCE = {"float32": 2e-6, "float64": 1e-13}
+TOLERANCE = {"float16": 4e-3, "float32": 2e-6, "float64": 1e-13}
 PRELUDE = """
 sp = require "sparse"
 csr, csc, coo, dia, bsr, ell = sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.dia_matrix, sp.bsr_matrix, sp.ell_matrix
@@ -45,6 +45,7 @@ def add(case, change, inputs):
     inputs["tall"] = random(rng, 150, 3, 0.5, "float64")
     inputs["long"] = random(rng, 3, 200, 0.7, "float64")
     inputs["one"] = random(rng, 1, 6, 0.5, "float64")
+    inputs["full"] = np.abs(rng.normal(size=(4, 5))) + 1
     inputs["nothing"] = np.zeros((4, 5))
     inputs["band"] = np.diag(np.arange(1.0, 9)) + np.diag(np.arange(1.0, 7), 2) + np.diag(np.arange(3.0, 8), -3)
     for n in (3, 5, 6, 8, 9, 200):
@@ -72,6 +73,21 @@ def add(case, change, inputs):
             both(f"csr({a}):dot(X{n})")
             both(f"csr({a}):dot(X{n}['::-1, ::2'])", f"csr({a}).dot(X{n}[::-1, ::2])")
             both(f"csc({a}):dot(X{n})")
+    # ---- every element type; empty rows, no entries, one row, one column
+    for k, dtype in enumerate("bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()):
+        name = f"d_{dtype}"
+        inputs[name] = random(np.random.default_rng(k), 6, 8, 0.3, "float64" if dtype[0] in "bu" else dtype).__abs__().astype(dtype)
+        inputs[name][[0, 3]] = 0
+        for shape, part, py in (("all", "", ""), ("row", "['2, :']:reshape(1, 8)", "[1:2]"), ("column", "[':, 3']:reshape(6, 1)", "[:, 2:3]"),
+                                ("none", "['1, :']:reshape(1, 8)", "[0:1]")):
+            for f in ("csr", "csc", "coo", "dia", "bsr", "ell"):
+                case(f"D({f}({name}{part}))", f"{name}{py}")
+            case(f"csr({name}{part}):sum(2)", f"csr({name}{py}).sum(axis=1)" if dtype != "float16" else f"{name}{py}.sum(axis=1)")
+            case(f"csr({name}{part}).T:tocsr():todense()", f"{name}{py}.T")
+            case(f"D(csr({name}{part}) + csr({name}{part}))", f"{name}{py} + {name}{py}")
+            case(f"D(csr({name}{part}):multiply(csr({name}{part})))", f"{name}{py} * {name}{py}")
+            if dtype != "float16":
+                case(f"D(csr({name}{part}):dot(csr({name}{part}).T))", f"{name}{py} @ {name}{py}.T")
     # ---- blocks, and rows of equal room
     sizes = {"a": "7, 3", "a4": "1, 9", "ac": "7, 9", "ac4": "1, 3", "ai": "7, 1", "ai4": "1, 1", "tall": "2, 3", "long": "3, 4", "one": "1, 2",
              "nothing": "2, 5", "band": "4, 2"}
@@ -222,6 +238,11 @@ def add(case, change, inputs):
                 case(f"{f}({x}):min(1)", f"{x}.min(axis=0)")
                 case(f"{f}({x}):min()", f"{x}.min()")
         case(f"{f}(long):max(2)", "long.max(axis=1)")
+        for x in ("a", "ai4", "long", "nothing", "band", "-long", "full"):
+            for name in ("argmax", "argmin"):
+                case(f"{f}({x}):{name}(1)", f"({x}).{name}(axis=0) + 1")
+                case(f"{f}({x}):{name}(2)", f"({x}).{name}(axis=1) + 1")
+                case(f"{f}({x}):{name}()", f"({x}).{name}() + 1")
         case(f"{f}(nothing):max(1)", "nothing.max(axis=0)")
         case(f"{f}(a):nonzero()[1]", "a.nonzero()[0] + 1")
         case(f"{f}(a):nonzero()[2]", "a.nonzero()[1] + 1")
@@ -283,5 +304,5 @@ def add(case, change, inputs):
                 "csr(a)[0]", "csr(a)[8]", "csr(a)[{1, 10}]", "csr(a)[{1, 2, 3}]", "csr(a)[{p + 1, {}}]", "csr(a)['1:2']", "csr(a)[{p, p + 3}]",
                 "csr(a):sum(3)", "csr(a):sum(0)", "csr(a):setdiag(x5)", "csr(a):reshape{5, 5}", "csr(a):power(-1)", "1 / csr(a)", "csr(a) / csr(b)",
                 "sp.hstack{csr(a), csr(q)}", "sp.bmat{{false, csr(a)}}", "sp.kron(1, csr(a))", "sp.kronsum(csr(a), csr(q))", "sp.random(5, 5, 2)",
-                "csr(ac):max()", "sp.sddmm(csr(a), X9, X9)", "sp.sddmm(csr(q), X8, X8['1:8, 2:3'])", "sp.norm(csr(a), 3)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
+                "csr(ac):max()", "csr(ac):argmax()", "csr{0, 4}:argmax()", "csr(a):argmin(3)", "sp.sddmm(csr(a), X9, X9)", "sp.sddmm(csr(q), X8, X8['1:8, 2:3'])", "sp.norm(csr(a), 3)", "dia({X3, {0, 1}}, {shape = {4, 4}})", "dia({X3, {0, 1, 1}}, {shape = {4, 4}})"):
         case(bad, "error")
