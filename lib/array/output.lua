@@ -91,28 +91,38 @@ function Output:put(data, count, at)
   end
 end
 
--- Its rows from front to back.
-local function put_rows(out, a)
-  local shape, layout, size = core.shape_of(a), core.layout_of(a), dtypes.size[core.dtype_of(a)]
-  local rows = shape[1] or 1
-  local step = math.max(1, math.floor(BLOCK / math.max(1, core.size_of(a) / math.max(rows, 1) * size)))
-  for first = 0, rows - 1, step do
+-- Some rows of an array after the other, copied out on every rank, so that none has all of it: for data, rows, count in
+-- output.rows(a).  `data`: the elements, `count` of them, valid until the next ones.  Waits.
+---@param a lgt_array
+---@param step integer? as many rows; else those of some million bytes
+function output.rows(a, step)
+  local layout, size = core.layout_of(a), dtypes.size[core.dtype_of(a)]
+  local rows, first = core.shape_of(a)[1] or 1, 0
+  step = step or math.max(1, math.floor(BLOCK / math.max(1, core.size_of(a) / math.max(rows, 1) * size)))
+  return function()
+    local n = math.min(step, rows - first)
+    if n <= 0 then return nil end
     local part = a
-    if step < rows then part = lgt.alias(a, lgt.slice(layout, 1, first, math.min(step, rows - first), 1)) end
+    if n < rows then part = lgt.alias(a, lgt.slice(layout, 1, first, n, 1)) end
+    first = first + n
     local data, count = core.copy_out(part)
-    out:put(data, count * size)
+    return data, n, count
   end
 end
 
 -- The elements of an array, in C order.  Waits.
 ---@param a lgt_array
 function Output:array(a)
-  if self.stream then return put_rows(self, a) end
+  local size = dtypes.size[core.dtype_of(a)]
+  if self.stream then
+    for data, _, count in output.rows(a) do self:put(data, count * size) end
+    return
+  end
   lgt.flush()
   if lgt.C.lgt_array_write(rt, a.id, self.fd, self.at) < 0 then
     raise("%s: %s: %s", self.who, self.path, ffi.string(lgt.C.lgt_message()))
   end
-  self.at = self.at + core.size_of(a) * dtypes.size[core.dtype_of(a)]
+  self.at = self.at + core.size_of(a) * size
 end
 
 -- What the file has from `from` on, in blocks: for pointer, count in ...

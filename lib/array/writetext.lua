@@ -107,13 +107,12 @@ function np.savetxt(path, a, options)
   local format = row_format(options.fmt or "%.18e", delimiter, columns, dtypes.category[dtype] == 3) .. newline
   local correct, why = pcall(format.format, format, unpack(np.zeros(columns * 2):totable()))
   if not correct then raise("savetxt: fmt: %s", (tostring(why):gsub("^bad argument #%d+ to '[^']*' ", ""))) end
-  local data = core.copy_out(a)
   local put, close = writer(path, "savetxt")
   local function remark(text)
     if text ~= "" then put(comments .. text:gsub("\n", function(c) return c .. comments end) .. newline) end
   end
   remark(string_option(options, "header", ""))
-  each_row(data, shape[1], columns, dtype, format, put)
+  for data, rows in output.rows(a) do each_row(data, rows, columns, dtype, format, put) end
   remark(string_option(options, "footer", ""))
   close()
 end
@@ -129,18 +128,21 @@ function methods.tofile(a, path, sep)
     output.write(path, "tofile", function(out) out:array(a) end)
     return
   end
-  local data, count = core.copy_out(a)
   local dtype = core.dtype_of(a)
   local put, close = writer(path, "tofile")
-  if sep == nil or sep == "" then
-    put(ffi.string(data, count * dtypes.size[dtype]))
-  else
-    local words = {}
-    for i = 0, count - 1 do
-      local x = dtypes.to_lua(dtype, data[i])
-      words[i + 1] = type(x) == "number" and ("%.17g"):format(x) or tostring(x):gsub("U?LL$", "")
+  local before = ""
+  for data, _, count in output.rows(a) do
+    if sep == nil or sep == "" then
+      put(ffi.string(data, count * dtypes.size[dtype]))
+    else
+      local words = {}
+      for i = 0, count - 1 do
+        local x = dtypes.to_lua(dtype, data[i])
+        words[i + 1] = type(x) == "number" and ("%.17g"):format(x) or tostring(x):gsub("U?LL$", "")
+      end
+      put(before .. table.concat(words, sep))
+      before = sep
     end
-    put(table.concat(words, sep))
   end
   close()
 end

@@ -6,6 +6,7 @@ local sparse = require "sparse.core"
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
 local lgt, ranks = core.lgt, core.lgt.ranks
 local npy = require "array.npy"
+local output = require "array.output"
 local sp = sparse.sp
 local C = ffi.C
 
@@ -340,6 +341,8 @@ local function formatter(field, precision)
   return function(v) return " " .. real_format:format(v) end
 end
 
+local ENTRIES = 2 ^ 16 -- that are written at once
+
 -- Write a matrix, sparse or dense, as a Matrix Market file.
 ---@param path string ".mtx" is added to a name without it
 ---@param a table|lgt_array
@@ -362,15 +365,19 @@ function sp.mmwrite(path, a, options)
   file:write((options.comment or ""):gsub("\n", "\n%%"), "\n")
   if is_sparse then
     local c = a:tocoo()
-    local rows, cols, vals = core.copy_out(c.rows), core.copy_out(c.cols), core.copy_out(c.vals)
     file:write(("%d %d %d\n"):format(a.m, a.n, c.nnz))
-    for k = 0, c.nnz - 1 do file:write(("%d %d"):format(rows[k] + 1, cols[k] + 1), write(vals[k]), "\n") end
+    local next_cols, next_vals = output.rows(c.cols, ENTRIES), output.rows(c.vals, ENTRIES)
+    for rows, n in output.rows(c.rows, ENTRIES) do
+      local cols, vals = next_cols(), next_vals()
+      for k = 0, n - 1 do file:write(("%d %d"):format(rows[k] + 1, cols[k] + 1), write(vals[k]), "\n") end
+    end
   else
     if core.ndim_of(a) ~= 2 then raise("mmwrite: a matrix was expected, not %s", core.describe(a)) end
     local m, n = a:dims()
-    local vals = core.copy_out(np.copy(a.T))
     file:write(("%d %d\n"):format(m, n))
-    for k = 0, m * n - 1 do file:write(write(vals[k]):sub(2), "\n") end
+    for vals, _, count in output.rows(a.T) do
+      for k = 0, count - 1 do file:write(write(vals[k]):sub(2), "\n") end
+    end
   end
   if not file:close() then raise("mmwrite: %s: the file could not be written completely", path) end
 end

@@ -187,6 +187,29 @@ def shares(n, m, ranks):
 for shape in ((1000, 64), (8, 8000)):
     case(f"no rank writes, reads or holds more than its share of {shape[0]} x {shape[1]}", shares(*shape, 4))
 
+TEXT = """
+local np, sp = require "array", require "sparse"
+local a = np.arange(300000) * 0.5
+a:tofile("%s/a.txt", " ")
+np.savetxt("%s/b.txt", a:reshape(30000, 10), { fmt = "%%.1f" })
+print(np.sum(a):item())
+"""
+
+
+def text():
+    """Each rank has room for its share and some rows more."""
+    own = place()
+    outcome = launch(TEXT % (own, own), "--mem=2M", ranks=4)
+    if outcome.status or outcome.err:
+        return str(outcome)[:2000]
+    for name in ("a", "b"):
+        if not np.array_equal(np.loadtxt(f"{own}/{name}.txt").ravel(), np.arange(300000) * 0.5):
+            return f"{name}.txt is something else"
+    return None
+
+
+case("text is written some rows at a time", text)
+
 HDF5 = """
 local np, lgt = require "array", require "lgt"
 local file = np.hdf5("%s")
