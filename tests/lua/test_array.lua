@@ -311,10 +311,10 @@ check.case("a copy shares memory with the original only while both are the same 
   local function neighbours(x) return np.sum(x["2:"] * x[":-2"])() end
   local before = neighbours(f)
   for i = 1, 12 do
-    local a = f:copy()
+    local copy = f:copy()
     require("lgt").fence()
-    a[i] = 100 -- where this element is; somebody else may want it
-    neighbours(a)
+    copy[i] = 100 -- where this element is; somebody else may want it
+    neighbours(copy)
     check.equal(np.sum(f)(), 66)
     check.equal(neighbours(f), before)
   end
