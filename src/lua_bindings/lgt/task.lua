@@ -11,8 +11,9 @@
 -- args lists the privilege of each array: "in", "out" (all of it is overwritten), "inout", or the name of
 -- a reduction ("sum", "prod", "min", "max", "and", "or", "xor") that collects one value for each element
 -- of the iteration space into an array with fewer of them: a 0-d array, or a view with extents stretched
--- by broadcasting.  In reproducible mode floats have no "prod", whose bits would depend on how arrays are cut; a task
--- with a sum of floats is several there (src/core/reproducible.h).  The arrays' shapes together give the iteration space, by NumPy's rules.
+-- by broadcasting.  The arrays' shapes together give the iteration space, by NumPy's rules.  In reproducible mode
+-- floats have no "prod", whose bits would depend on how arrays are cut; a task with a sum of floats is several
+-- tasks there (src/core/reproducible.h).
 --
 -- The generator runs once for each combination of dtypes, on values (body.lua): first the body, then one
 -- value for each array that is read, then the parameters, which are numbers when the task is called.  It
