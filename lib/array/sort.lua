@@ -1,7 +1,8 @@
 -- array/sort.lua - sorting, and searching in what is sorted.
 --
 -- A sort is one task (src/core/sort.c) on lines: the other axes are cut among the domains and the workers, a
--- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (src/core/merge.c).
+-- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (src/core/merge.c),
+-- on several domains after each has sent the others what belongs to them (src/core/split.c, shuffle.h).
 -- All sorts are stable and put NaN last; complex numbers are ordered by their
 -- real parts, then by their imaginary parts.  Positions count from 1.
 
@@ -32,36 +33,91 @@ local function cutting(n)
   local domains = lgt.C.lgt_domains(lgt.rt)
   local run = math.ceil(n / domains)
   local most = domains > 1 and PARTS or 2 * lgt.C.lgt_workers(lgt.rt)
-  local parts = math.max(1, math.min(most, math.floor(run / LEAST_PART)))
-  return { domains = domains, run = run, parts = parts, marks = np.zeros(domains, { dtype = "int8" }) }
+  return { n = n, domains = domains, run = run, parts = math.max(1, math.min(most, math.floor(run / LEAST_PART))),
+           marks = np.zeros(domains, { dtype = "int8" }) }
 end
 
+-- Is a line by itself worth it?  Of real elements.
 local function worth_parts(a, axis)
   local n = core.shape_of(a)[axis]
   return n >= WORTH and core.size_of(a) == n and dtypes.category[core.dtype_of(a)] < 3 and
-    lgt.C.lgt_domains(lgt.rt) == 1 and lgt.C.lgt_workers(lgt.rt) > 1
+    (lgt.C.lgt_domains(lgt.rt) > 1 or lgt.C.lgt_workers(lgt.rt) > 1)
 end
 
--- The elements of a vector in ascending order.
+-- Launch on vectors in runs, with the marks behind them, and what everybody has whole.
+local function on_runs(variant, privileges, cut, vectors, numbers, whole)
+  local aligned, words, arrays = {}, {}, { unpack(vectors) }
+  for i = 1, #vectors do aligned[i], words[i] = i - 1 .. ".0", ("scale(%d.0)"):format(i - 1) end
+  aligned[#aligned + 1] = #vectors .. ".0"
+  arrays[#arrays + 1], arrays[#arrays + 2] = cut.marks, whole
+  native.launch(variant, privileges, ("align(%s) %s"):format(table.concat(aligned, ","), table.concat(words, " ")),
+    arrays, numbers)
+end
+
+-- How many elements of each sorted run come before each run of all of them.
+local function find_cuts(runs, cut, is_position)
+  local d, int64 = cut.domains, dtypes.INT64
+  local width = dtypes.size[core.dtype_of(runs)] * 8
+  local digit = d <= 16 and 8 or 4
+  local function count(prefix, values, shift)
+    local counts = native.new(int64, { d, d - 1, values })
+    native.launch("sort_digits", "wrr", "align(0.0,1.0) scale(1.0)", { counts, runs, prefix },
+      { cut.run, shift, is_position and 1 or 0 })
+    return counts
+  end
+  local prefix = np.zeros(d - 1, { dtype = "int64" })
+  for shift = width - digit, 0, -digit do
+    local longer = native.new(int64, { d - 1 })
+    native.launch("sort_narrow", "wrr", "", { longer, prefix, count(prefix, 2 ^ digit, shift) }, { cut.run, shift })
+    prefix = longer
+  end
+  local cuts = native.new(int64, { d + 1, d })
+  native.launch("sort_cuts", "wr", "", { cuts, count(prefix, 2, 0) }, { cut.run, cut.n })
+  return cuts
+end
+
+local function shuffled(runs, cut, cuts)
+  local pieces = native.new(core.dtype_of(runs), { cut.n })
+  on_runs("shuffle", "wrrr", cut, { pieces, runs }, { 0, cut.run }, cuts)
+  return pieces
+end
+
+-- The elements of a vector in ascending order: each domain sorts its run; then all find out what of it belongs to whom.
 local function sort_in_parts(a)
-  local cut, n, dtype = cutting(core.size_of(a)), core.size_of(a), core.dtype_of(a)
-  local parts, result = native.new(dtype, { n }), native.new(dtype, { n })
-  local numbers = { cut.parts, cut.run, 0 }
-  native.launch("sort_parts", "wrr", "align(2.0) scale(0.0) scale(1.0)", { parts, a, cut.marks }, numbers)
-  native.launch("merge_parts", "wrr", "align(2.0) scale(0.0) scale(1.0)", { result, parts, cut.marks }, numbers)
+  local cut, dtype = cutting(core.size_of(a)), core.dtype_of(a)
+  local function new() return native.new(dtype, { cut.n }) end
+  local parts, numbers = new(), { cut.parts, cut.run, 0 }
+  on_runs("sort_parts", "wrr", cut, { parts, a }, numbers)
+  local runs = parts
+  if cut.parts > 1 then
+    runs = new()
+    on_runs("merge_parts", "wrr", cut, { runs, parts }, numbers)
+  end
+  if cut.domains == 1 then return runs end
+  local cuts, result = find_cuts(runs, cut, false), new()
+  on_runs("merge_pieces", "wrrr", cut, { result, shuffled(runs, cut, cuts) }, numbers, cuts)
   return result
 end
 
 -- Their positions in that order, from 1.
 local function argsort_in_parts(a)
-  local cut, n, dtype = cutting(core.size_of(a)), core.size_of(a), core.dtype_of(a)
-  local parts, positions, result = native.new(dtype, { n }), native.new(dtypes.INT64, { n }),
-    native.new(dtypes.INT64, { n })
+  local cut, dtype = cutting(core.size_of(a)), core.dtype_of(a)
+  local function new() return native.new(dtype, { cut.n }), native.new(dtypes.INT64, { cut.n }) end
   local numbers = { cut.parts, cut.run, 1 }
-  native.launch("argsort_parts", "wrwr", "align(3.0) scale(0.0) scale(1.0) scale(2.0)",
-    { positions, a, parts, cut.marks }, numbers)
-  native.launch("argmerge_parts", "wrrr", "align(3.0) scale(0.0) scale(1.0) scale(2.0)",
-    { result, parts, positions, cut.marks }, numbers)
+  local parts, of_parts = new()
+  on_runs("argsort_parts", "wrwr", cut, { of_parts, a, parts }, numbers)
+  local runs, of_runs = parts, of_parts
+  if cut.domains == 1 then
+    local result = native.new(dtypes.INT64, { cut.n })
+    on_runs("argmerge_parts", "wrrr", cut, { result, parts, of_parts }, numbers)
+    return result
+  elseif cut.parts > 1 then
+    runs, of_runs = new()
+    on_runs("argmerge_parts", "wrrwr", cut, { of_runs, parts, of_parts, runs }, numbers)
+  end
+  local cuts, result = find_cuts(runs, cut, true), native.new(dtypes.INT64, { cut.n })
+  on_runs("argmerge_pieces", "wrrrr", cut, { result, shuffled(runs, cut, cuts), shuffled(of_runs, cut, cuts) }, numbers,
+    cuts)
   return result
 end
 

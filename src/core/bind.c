@@ -17,6 +17,7 @@
 #include "exchange.h"
 #include "image.h"
 #include "fold.h"
+#include "shuffle.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -731,6 +732,8 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   if (poison) poison_results(r, poison);
   else if (status) poison = fail_group(r, status, calls[0].line);
   if (!runs && r->fold) lgt_fold_skip(binder, r->group, r->fold, poison);
+  if (!runs && binder->peers && lgt_shuffle_is(r->group) && lgt_shuffle_skip(binder, r->group))
+    binder->peers->abort(binder->peers, lgt_message());
   lgt_failure_release(poison);
   status = lgt_exchange_end(&r->exchange);
   return status ? give_up(r, status, calls) : LGT_OK;

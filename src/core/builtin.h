@@ -24,7 +24,7 @@ typedef struct lgt_builtin {
   lgt_cpu_variant variant;
 } lgt_builtin;
 
-extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_scan_builtins[],
+extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_split_builtins[], lgt_scan_builtins[],
     lgt_gather_builtins[], lgt_special_builtins[], lgt_lapack_builtins[], lgt_fft_builtins[],
     lgt_random_builtins[], lgt_sparse_builtins[], lgt_sparse_shape_builtins[], lgt_sparse_join_builtins[],
     lgt_sparse_solve_builtins[], lgt_sparse_blocks_builtins[], lgt_count_builtins[], lgt_filter_builtins[], lgt_market_builtins[],

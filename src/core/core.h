@@ -23,12 +23,12 @@
  *   exec         worker threads
  *   map          instances, copies between memories
  *   depend       which tasks wait for which
- *   bind point fold job transfer exchange image  a plan and the window's stores -> instances, copies, messages,
+ *   bind point fold job shuffle transfer exchange image  a plan and the window's stores -> instances, copies, messages,
  *                tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements
- *   keys sort merge gather special   sorting, also in parts, and searching; reading and writing at positions that arrays hold;
+ *   keys sort merge split gather special   sorting, also in parts, and searching; reading and writing at positions that arrays hold;
  *                functions of one element that loop or look at bits
  *   count filter stack      how often values occur; convolutions; products of stacks of matrices
  *   product      products of matrices whose bits do not depend on how these are cut

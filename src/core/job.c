@@ -34,6 +34,7 @@ void lgt_job_free(lgt_job *job) {
   for (int i = 0; i < job->nshape; i++) lgt_mem_free(job->shape[i].stride);
   for (int i = 0; i < job->ncopy; i++) lgt_runs_release(job->copy[i].runs);
   lgt_exec_forget(&job->task);
+  lgt_mem_free(job->owned);
   lgt_plan_release(job->plan);
   if (!job->here) lgt_mem_free(job);
 }

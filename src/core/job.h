@@ -18,6 +18,7 @@ struct lgt_job {
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
+  void *owned;            /* what it works on, freed with it; or NULL */
 };
 
 /* At most so many of each; bytes: for what the steps work on. */

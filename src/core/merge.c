@@ -10,11 +10,16 @@
  *   merge_parts    argument 0 = the elements of argument 1, each run in ascending order; then marks
  *   argmerge_parts argument 0 (int64) = the positions of argument 2 that go with the elements of argument 1, each run in
  *                  ascending order of these; with five arguments, argument 3 = the elements in it; then marks
+ *   merge_pieces   argument 0 = the elements of argument 1, whose runs consist of sorted pieces: as many of each run r of
+ *                  another vector as there are from cuts[j, r] to cuts[j + 1, r] for run j; then marks, and cuts (int64)
+ *   argmerge_pieces  the same as argmerge_parts is to merge_parts; then marks, and cuts
+ *   shuffle        see shuffle.h
  *
  * Any stretch of a result can be made by itself: where it begins and ends in each part is found by bisection of the
  * bits of the keys.  Of equal elements those of earlier parts come first, so that positions stay in order.
  */
 #include "keys.h"
+#include "shuffle.h"
 
 enum { STRETCH = 32768 };
 
@@ -221,6 +226,40 @@ static lgt_status argmerge_parts(const lgt_tile *tiles, int nargs, const lgt_sca
   return merge_runs(nargs > 4 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], params, lo, hi);
 }
 
+/* The same for runs of pieces. */
+static lgt_status merge_cut(const lgt_tile *elements, const lgt_tile *positions, const lgt_tile *from,
+                            const lgt_tile *from_positions, const lgt_tile *cuts, int64_t run, int64_t lo,
+                            int64_t hi) {
+  int count = (int)cuts->extent[1];
+  parts p;
+  lgt_status status = LGT_OK;
+  if (!parts_new(&p, from, from_positions, count)) return no_scratch(count);
+  for (int64_t base = lo / run * run; base < hi && !status; base += run) {
+    int64_t j = (from->origin[0] + base) / run;
+    const char *row = (const char *)cuts->data + j * cuts->stride[0];
+    p.first[0] = base;
+    for (int r = 0; r < count; r++, row += cuts->stride[1])
+      p.first[r + 1] = p.first[r] + *(const int64_t *)(row + cuts->stride[0]) - *(const int64_t *)row;
+    int64_t n = p.first[count] - base;
+    status =
+        merge_range(&p, elements, positions, base, lo > base ? lo - base : 0, hi - base < n ? hi - base : n);
+  }
+  lgt_mem_free(p.first);
+  return status;
+}
+
+static lgt_status merge_pieces(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  (void)nargs;
+  return merge_cut(&tiles[0], NULL, &tiles[1], NULL, &tiles[3], (int64_t)params[1].f, lo, hi);
+}
+
+static lgt_status argmerge_pieces(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  return merge_cut(nargs > 5 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], &tiles[nargs - 1],
+                   (int64_t)params[1].f, lo, hi);
+}
+
 /* Sort elements [first, first + n) of a tile. */
 static lgt_status sort_part(const lgt_tile *elements, const lgt_tile *positions, const lgt_tile *from,
                             int64_t base, int64_t first, int64_t n) {
@@ -270,8 +309,8 @@ static lgt_status argsort_parts(const lgt_tile *tiles, int nargs, const lgt_scal
   return sort_runs(&tiles[2], &tiles[0], &tiles[1], params, lo, hi);
 }
 
-const lgt_builtin lgt_merge_builtins[] = {{"sort_parts", sort_parts},
-                                          {"argsort_parts", argsort_parts},
-                                          {"merge_parts", merge_parts},
-                                          {"argmerge_parts", argmerge_parts},
-                                          {0}};
+const lgt_builtin lgt_merge_builtins[] = {
+    {"sort_parts", sort_parts},     {"argsort_parts", argsort_parts},
+    {"merge_parts", merge_parts},   {"argmerge_parts", argmerge_parts},
+    {"merge_pieces", merge_pieces}, {"argmerge_pieces", argmerge_pieces},
+    {"shuffle", lgt_shuffle},       {0}};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fold.h"
+#include "shuffle.h"
 
 enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
@@ -360,6 +361,7 @@ static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const 
 lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   const lgt_plan_group *group = bound->group;
   int n = group->nslot, npoint, nfold;
+  if (lgt_shuffle_is(group)) return lgt_shuffle_begin(binder, bound);
   if (group->launch->kind == LGT_PARTITION_NONE) return point_task(binder, bound, 0, bound->inst);
   lgt_point *point = list_points(binder, group->launch, &npoint);
   lgt_fold *fold = lgt_fold_list(binder, group, bound->fold, &nfold);

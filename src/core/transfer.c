@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum post_kind { SEND, RECV, BROADCAST, GATHER, FOLD } post_kind;
+typedef enum post_kind { SEND, RECV, BROADCAST, GATHER, FOLD, MANY } post_kind;
 
 struct lgt_post {
   post_kind kind;
@@ -16,12 +16,17 @@ struct lgt_post {
   int64_t *offset;  /* GATHER: owned with the job */
   int redop, dtype; /* FOLD */
   int64_t *at, n;
+  lgt_parcels write;     /* MANY: what it consists of */
+  int count;             /* of parcels */
+  lgt_parcel *parcel;    /* owned with the job */
+  lgt_transfer **part;   /* owned with the job; NULL: done */
+  bool intact;           /* those that are done came */
   uint64_t number;       /* of its event in the profile */
   lgt_transfer *message; /* once posted */
   lgt_job *next;         /* among the posted ones */
 };
 
-static const char *const post_name[] = {"send", "receive", "broadcast", "gather", "fold"};
+static const char *const post_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
 
 enum { DIRECT = 1 << 20 };
 
@@ -34,6 +39,38 @@ uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
 }
 
 /* ---- looking after messages ------------------------------------------------------------------------- */
+
+static void post_many(lgt_binder *binder, lgt_job *job, bool good) {
+  lgt_peers *peers = binder->peers;
+  struct lgt_post *p = job->post;
+  p->write(job->owned, good, p->parcel);
+  p->intact = true;
+  for (int i = 0; i < p->count; i++) {
+    const lgt_parcel *l = &p->parcel[i];
+    p->part[i] = l->sends ? peers->send(peers, l->peer, p->tag, l->data, l->bytes)
+                          : peers->recv(peers, l->peer, p->tag, l->data, l->bytes);
+    if (!p->part[i]) peers->abort(peers, lgt_message());
+    if (!l->sends) continue;
+    p->bytes += l->bytes;
+    binder->messages++;
+  }
+  binder->sent += (int64_t)p->bytes;
+}
+
+/* Are all messages done? */
+static bool done_many(lgt_peers *peers, struct lgt_post *p, bool *intact) {
+  bool all = true;
+  for (int i = 0; i < p->count; i++) {
+    bool came = true;
+    if (p->part[i] && peers->done(peers, p->part[i], &came)) {
+      p->part[i] = NULL;
+      if (!p->parcel[i].sends) p->intact &= came;
+    }
+    all &= !p->part[i];
+  }
+  *intact = p->intact;
+  return all;
+}
 
 static void post(lgt_binder *binder, lgt_job *job) {
   lgt_peers *peers = binder->peers;
@@ -61,8 +98,12 @@ static void post(lgt_binder *binder, lgt_job *job) {
     case FOLD:
       p->message = peers->allreduce(peers, p->tag, p->redop, p->dtype, p->data, p->at, p->n, good);
       break;
+    case MANY:
+      post_many(binder, job, good && !binder->dry);
+      break;
   }
-  if (!p->message) peers->abort(peers, lgt_message()); /* the others count on this message */
+  if (!p->message && p->kind != MANY)
+    peers->abort(peers, lgt_message()); /* the others count on this message */
   p->next = NULL;
   *binder->posted_end = job;
   binder->posted_end = &p->next;
@@ -73,7 +114,9 @@ static bool finish(lgt_binder *binder) {
   for (lgt_job **link = &binder->posted; *link;) {
     lgt_job *job = *link;
     bool intact = true;
-    if (!binder->peers->done(binder->peers, job->post->message, &intact)) {
+    bool done = job->post->kind == MANY ? done_many(binder->peers, job->post, &intact)
+                                        : binder->peers->done(binder->peers, job->post->message, &intact);
+    if (!done) {
       link = &job->post->next;
       continue;
     }
@@ -209,6 +252,30 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_insta
   if (inst && inst->failure) job->post->spoiled = true;
   lgt_status status = lgt_job_submit(binder, job);
   begin_ready(binder); /* the sooner the better */
+  return status;
+}
+
+lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst,
+                             int nread, bool spoiled, int count, lgt_parcels write, void *context) {
+  void *memory;
+  size_t bytes = sizeof(struct lgt_post) + (size_t)count * (sizeof(lgt_parcel) + sizeof(lgt_transfer *));
+  lgt_job *job = lgt_job_new(binder, (lgt_job_size){.instances = ninst, .bytes = bytes}, false, &memory);
+  if (!job) {
+    lgt_mem_free(context);
+    return LGT_NO_MEMORY;
+  }
+  struct lgt_post *p = job->post = memory;
+  *p = (struct lgt_post){.kind = MANY, .spoiled = spoiled, .tag = tag, .count = count, .write = write};
+  p->parcel = (lgt_parcel *)(p + 1);
+  p->part = (lgt_transfer **)(p->parcel + count);
+  job->owned = context;
+  job->task.outside = true;
+  job->task.label = (lgt_label){.category = "message", .name = post_name[MANY], .line = binder->where};
+  for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
+  for (int i = 0; i < ninst; i++) p->spoiled |= inst[i]->failure != NULL;
+  job->nread = nread;
+  lgt_status status = lgt_job_submit(binder, job);
+  begin_ready(binder);
   return status;
 }
 

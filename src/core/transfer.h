@@ -51,6 +51,19 @@ lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *
  * (or NULL), in the order of the ranks. */
 lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at, int64_t n);
 
+/* Several messages under one tag, whose sizes are known when what the task reads is there: then `write` lists them, for
+ * instances that are good; if they are not, it lists as many without contents, to the same ranks in the same order.
+ * `context`, which is taken over, is from mem.h. */
+typedef struct lgt_parcel {
+  int peer;
+  bool sends;
+  void *data;
+  size_t bytes;
+} lgt_parcel;
+typedef void (*lgt_parcels)(void *context, bool good, lgt_parcel *parcel);
+lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool spoiled, int count,
+                             lgt_parcels write, void *context);
+
 /* At once, and wait: the least of all ranks' values, for each of n; what rank `root` has. */
 void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n);
 void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes);

@@ -92,6 +92,36 @@ def scans():
 
 case("scans send the totals of blocks", scans)
 
+SORT = """
+local n = 400000
+local x = np.random.rand(n)
+lgt.options { replicate = 65536 }
+local y = np.sort(x)
+lgt.fence()
+sent("random", 1, function() np.sort(x) lgt.fence() end)
+sent("positions", 1, function() np.argsort(x) lgt.fence() end)
+sent("sorted", 1, function() np.sort(y) lgt.fence() end)
+print("peak", lgt.stats().bytes_peak, 0)
+"""
+
+
+def sorts():
+    ranks, n = 4, 400000
+    got = measured(SORT, ranks)
+    if isinstance(got, str):
+        return got
+    total = {label: sum(b for b, _ in of) for label, of in got.items()}
+    counts = 8 * 8 * 257 * ranks * (ranks - 1)  # of the digits of keys, and where runs are cut
+    if total["random"] > 8 * n + counts or total["positions"] > 16 * n + counts:
+        return f"elements move once, {total['random']} and {total['positions']} bytes were sent for {n} of them"
+    if total["sorted"] > counts:
+        return f"{total['sorted']} bytes were sent to sort what is sorted"
+    share, most = 8 * n // ranks, max(b for b, _ in got["peak"])
+    return None if most < 12 * share else f"a rank had {most} bytes, {most / share:.1f} times its share"
+
+
+case("sorts send each element once", sorts)
+
 CG = """
 local n, m = 126, 20
 local p, r, x = np.zeros(n + 2, m + 2), np.ones({n + 2, m + 2}), np.zeros(n + 2, m + 2)

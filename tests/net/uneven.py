@@ -106,6 +106,21 @@ for poor in range(RANKS):
                                             expect=(
         r"false\t[^\n]*script\.lua:12: out of memory: [^\n]*launched at [^\n]*script\.lua:10\)\nworks")))
 
+# The same for what ranks send each other out of a task, at each step of it.
+SORTING = WORK + """local y
+local ok, message = pcall(function()
+  local x = np.random.rand(300000)
+  y = np.argsort(x)
+  return y:item(1)
+end)
+print(ok, message)
+y = nil
+works()
+"""
+for least in (1000, 2000, 3000, 4000, 5500):
+    case(f"no memory to sort with {least} KB", alike(SORTING, [[], [f"--mem={least}K"], []], expect=(
+        r"false\t[^\n]*script\.lua:9: out of memory[^\n]*launched at [^\n]*script\.lua:11\)\nworks")))
+
 VARIANT = r"""
 #include <stdlib.h>
 #include "lgt.h"
