@@ -188,13 +188,14 @@ def one_rank_cannot_write(lgt, folder):
 
 
 def scripts_survive(lgt, folder):
-    path = folder + "/script.lua"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(ONE)
-    done = run(lgt, "--profile", path, "-e", ONE, status=1)
-    require("would overwrite a file that is no trace" in done.stderr, done.stderr)
-    with open(path, encoding="utf-8") as file:
-        require(file.read() == ONE, "the script was changed")
+    for name, message in (("script", "would overwrite a file that is no trace"), ("script.lua", "would write over a script")):
+        path = f"{folder}/{name}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(ONE)
+        done = run(lgt, "--profile", path, "-e", ONE, status=1)
+        require(message in done.stderr, done.stderr)
+        with open(path, encoding="utf-8") as file:
+            require(file.read() == ONE, "the script was changed")
 
 
 def written_again(lgt, folder):
