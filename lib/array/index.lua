@@ -9,10 +9,11 @@
 -- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
 -- is raised where the result is looked at, naming the line that picked; an array that a scatter failed on stays
 -- unusable until all of it is overwritten.  The last of several values for one place wins.  With several
--- domains, each that gathers by one array of positions gets the elements that these name, by several all of
--- the axes it picks from; a scatter is done by one domain.  Of
--- boolean arrays the positions are looked up first, which waits; only assigning one value through one is an
--- ordinary launch.
+-- domains, each gathers the elements that its part of one array of positions names, and writes those values whose
+-- positions lead to what it has; who needs what is found out when an array of positions is used first, which waits for
+-- it.  By several arrays of positions each domain gathers from all of the axes they are of, and each rank
+-- scatters everything.  Of boolean arrays the positions are looked up first, which waits; only assigning one
+-- value through one is an ordinary launch.
 
 local ffi = require "ffi"
 local core = require "array.core"
@@ -360,6 +361,20 @@ local function gather_constraints(before, between, npick, ndim, base)
   return table.concat(words, " ")
 end
 
+-- Each tile of the target is written by the domain that has it, from those values whose positions lead there; for
+-- several arrays of positions every rank writes all.  There is one more axis in front.
+local function scatter_constraints(before, between, npick, ndim)
+  if npick ~= 1 or between == 0 then return "" end
+  local words = {}
+  for d = 1, before do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
+  words[#words + 1] = ("align(0.%d)"):format(before + 1)
+  for d = before + between, ndim - 1 do
+    words[#words + 1] = ("align(0.%d,1.%d)"):format(d - between + 2, d + 1)
+  end
+  words[#words + 1] = ("image_inverse(2,0.%d:2.0,1.%d;1)"):format(before + 1, before + 1)
+  return table.concat(words, " ")
+end
+
 -- A copy of what the key picks.  Positions count from `base` (1).
 local function gather(a, steps, base)
   local view, positions, shape, before, axes = plan_picks(a, steps)
@@ -390,9 +405,11 @@ local function scatter(a, steps, value, operation)
   value = apart(value, view)
   local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)) end
   for i, p in ipairs(positions) do positions[i] = apart(p, view) end
-  native.launch("scatter", "mr" .. ("r"):rep(#positions), "", { in_front(view, core.layout_of(view)),
-    in_front(value, lgt.broadcast(core.layout_of(value), shape)), unpack(positions) },
-    { before + 1, 1, operation or native.operation.set, axes })
+  local npick, between = #positions, core.ndim_of(positions[1])
+  local extent = npick == 1 and core.shape_of(view)[before + 1] or 0
+  native.launch("scatter", "mr" .. ("r"):rep(npick), scatter_constraints(before, between, npick, #shape),
+    { in_front(view, core.layout_of(view)), in_front(value, lgt.broadcast(core.layout_of(value), shape)),
+      unpack(positions) }, { before + 1, 1, operation or native.operation.set, axes, extent })
 end
 
 -- ---- masks ------------------------------------------------------------------------------------------------

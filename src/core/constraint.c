@@ -52,12 +52,20 @@ static bool parse_argument(const char **text, int nargs, int8_t *out) {
   return true;
 }
 
-/* What follows the word: "sources:argument.dimension,...", for points also ";base". */
-static bool parse_image(const char **text, int nargs, bool ranges, lgt_constraint_set *set) {
-  lgt_image_constraint image = {.source = {-1, -1}};
+typedef enum image_kind { POINTS, RANGES, INVERSE } image_kind;
+
+/* What follows the word: "sources:argument.dimension,...", but for ranges also ";base". */
+static bool parse_image(const char **text, int nargs, image_kind kind, lgt_constraint_set *set) {
+  lgt_image_constraint image = {.source = {-1, -1}, .tile = {-1, -1}};
   int first = set->nimage;
   if (!parse_argument(text, nargs, &image.source[0])) return false;
-  if (ranges && !(accept(text, ",") && parse_argument(text, nargs, &image.source[1]))) return false;
+  if (kind == RANGES && !(accept(text, ",") && parse_argument(text, nargs, &image.source[1]))) return false;
+  if (kind == INVERSE) {
+    int v = accept(text, ",") ? parse_pair(text, nargs) : -1;
+    if (v < 0) return false;
+    image.tile[0] = (int8_t)(v / LGT_MAX_DIM);
+    image.tile[1] = (int8_t)(v % LGT_MAX_DIM);
+  }
   if (!accept(text, ":")) return false;
   do {
     int v = parse_pair(text, nargs);
@@ -66,10 +74,10 @@ static bool parse_image(const char **text, int nargs, bool ranges, lgt_constrain
     image.dim = (int8_t)(v % LGT_MAX_DIM);
     for (int i = 0; i < set->nimage; i++)
       if (set->image[i].arg == image.arg) return false;
-    if (image.arg == image.source[0] || image.arg == image.source[1]) return false;
+    if ((kind != INVERSE && image.arg == image.source[0]) || image.arg == image.source[1]) return false;
     set->image[set->nimage++] = image;
   } while (accept(text, ","));
-  if (!ranges && accept(text, ";") && !parse_number(text, &image.base)) return false;
+  if (kind != RANGES && accept(text, ";") && !parse_number(text, &image.base)) return false;
   for (int i = first; i < set->nimage; i++) set->image[i].base = image.base;
   return accept(text, ")");
 }
@@ -98,8 +106,9 @@ static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned
     } while (accept(text, ","));
     return accept(text, ")");
   }
-  if (accept(text, "image_ranges(")) return parse_image(text, nargs, true, set);
-  if (accept(text, "image_points(")) return parse_image(text, nargs, false, set);
+  if (accept(text, "image_ranges(")) return parse_image(text, nargs, RANGES, set);
+  if (accept(text, "image_points(")) return parse_image(text, nargs, POINTS, set);
+  if (accept(text, "image_inverse(")) return parse_image(text, nargs, INVERSE, set);
   if (accept(text, "bloat(")) {
     int v = parse_pair(text, nargs);
     int32_t below, above;
@@ -138,7 +147,8 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
     if (!parse_one(&p, nargs, parent, mentioned, whole, set)) {
       lgt_err(LGT_BAD_ARGUMENT,
               "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...), bloat(a.d,below,above), "
-              "scale(a.d,block), scale(a.d), image_points(a:a.d,...;base) or image_ranges(a,a:a.d,...) "
+              "scale(a.d,block), scale(a.d), image_points(a:a.d,...;base), image_ranges(a,a:a.d,...), "
+              "image_inverse(a,a.d:a.d,...;base) "
               "with arguments 0 to %d, or varies, at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);

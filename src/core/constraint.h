@@ -7,8 +7,9 @@
  * index of its class: of so many elements, or of as many as it takes for the extent of the class, which
  * another argument has then.
  *
- * Dimensions under `image_points` and `image_ranges` are named by data: by the elements that the task reads of other
- * arguments, positions, or pairs of where a range begins and ends.  No class has them; which of their elements a tile
+ * Dimensions under `image_points`, `image_ranges` and `image_inverse` are named by data: by the elements that the task reads of other
+ * arguments, positions, or pairs of where a range begins and ends; or they are those of the positions themselves, of which
+ * a tile needs what leads to it.  No class has them; which of their elements a tile
  * needs is found out when the positions are there (image.h).
  *
  * A generator needs no set: its arguments are aligned with its iteration space from the right, as
@@ -43,6 +44,7 @@ enum { LGT_BLOCK_FITS = -1 };
 typedef struct lgt_image_constraint {
   int8_t arg, dim;
   int8_t source[2]; /* arguments: positions, -1; or where ranges begin, where they end */
+  int8_t tile[2];   /* of an inverse: argument and dimension to whose tile the positions lead; else -1 */
   int32_t base;     /* what the first position is called */
 } lgt_image_constraint;
 

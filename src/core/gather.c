@@ -9,13 +9,14 @@
  *   choose      argument 0 [b, i] = argument 2 + k [b, i] where argument 1 (int64) is k + parameter 1, lines
  *
  * Parameters: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
- * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages).
+ * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages);
+ * 4 of a scatter with one array of positions: the extent of their axis, of which argument 0 may be a tile.
  * Negative positions count from the end.  A position outside is an error that says which, and nothing
  * is written before all positions of a call have been looked at.
  */
 #include "scan.h"
 
-enum { DEPTH, BASE, OPERATION, AXES };
+enum { DEPTH, BASE, OPERATION, AXES, EXTENT };
 
 static lgt_status outside(int64_t at, int64_t extent, int64_t base, int64_t axes, int npick, int pick) {
   if (at == 0 && base == 1) return lgt_err(LGT_OUT_OF_BOUNDS, "index: positions count from 1, 0 was found");
@@ -138,27 +139,91 @@ static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *par
   return LGT_OK;
 }
 
-/* As gather_vector, into a vector. */
-static lgt_status scatter_vector(const lookup *l, int op, lgt_scan_step step, int64_t size) {
-  const lgt_tile *from = l->result, *p = &l->position[0];
-  int64_t n = from->extent[1], extent = l->source->extent[1], stride = l->source->stride[1];
-  bool counts = op == LGT_SCAN_ADD && from->dtype == LGT_INT64; /* as histograms do */
-  for (int pass = 0; pass < 2; pass++) {
-    const char *at = p->data, *f = from->data;
-    char *to = l->source->data;
-    for (int64_t i = 0; i < n; i++, at += p->stride[0], f += from->stride[1]) {
-      int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
-      if (offset < 0 || offset >= extent)
-        return outside(*(const int64_t *)at, extent, l->base, l->axes, 1, 0);
-      if (pass == 0) continue;
-      if (counts) *(int64_t *)(to + offset * stride) += *(const int64_t *)f;
-      else if (step) step(to + offset * stride, f);
-      else if (size == 8) memcpy(to + offset * stride, f, 8);
-      else if (size == 4) memcpy(to + offset * stride, f, 4);
-      else memcpy(to + offset * stride, f, (size_t)size);
+/* One array of positions, of which those count that lead to the tile at hand, in the order of its rows; but all must be
+ * positions of the whole axis. */
+typedef struct spread {
+  lookup l;
+  int64_t extent, first, past; /* of the axis, of which this is the part from first to past - 1 */
+  const int64_t (*rows)[2];
+  int64_t nrows;
+  lgt_scan_step step; /* NULL: set */
+  int64_t size;
+  bool counts; /* adds integers, as histograms do */
+} spread;
+
+static spread spread_of(const lookup *l, int64_t extent, int op, lgt_scan_step step, int64_t (*all)[2]) {
+  const lgt_tile *p = &l->position[0], *to = l->source;
+  spread s = {.l = *l, .extent = extent, .rows = p->rows, .nrows = p->nrows, .step = step};
+  s.first = to->origin[l->nb];
+  s.past = s.first + to->extent[l->nb];
+  s.size = lgt_dtype_size(to->dtype);
+  s.counts = op == LGT_SCAN_ADD && to->dtype == LGT_INT64;
+  (*all)[0] = 0, (*all)[1] = p->ndim ? p->extent[0] : 1;
+  if (!s.rows) s.rows = (const int64_t(*)[2])all, s.nrows = 1;
+  return s;
+}
+
+/* A vector into a vector. */
+static lgt_status spread_vector(const spread *s, bool check) {
+  const lgt_tile *from = s->l.result, *p = &s->l.position[0];
+  int64_t stride = s->l.source->stride[1];
+  for (int64_t r = 0; r < s->nrows; r++) {
+    const char *at = (const char *)p->data + s->rows[r][0] * p->stride[0];
+    const char *f = (const char *)from->data + s->rows[r][0] * from->stride[1];
+    for (int64_t i = s->rows[r][0]; i < s->rows[r][1]; i++, at += p->stride[0], f += from->stride[1]) {
+      int64_t offset = offset_of(*(const int64_t *)at, s->extent, s->l.base);
+      if (check) {
+        if (offset < 0 || offset >= s->extent)
+          return outside(*(const int64_t *)at, s->extent, s->l.base, s->l.axes, 1, 0);
+        continue;
+      }
+      if (offset < s->first || offset >= s->past) continue;
+      char *to = (char *)s->l.source->data + (offset - s->first) * stride;
+      if (s->counts) *(int64_t *)to += *(const int64_t *)f;
+      else if (s->step) s->step(to, f);
+      else if (s->size == 8) memcpy(to, f, 8);
+      else if (s->size == 4) memcpy(to, f, 4);
+      else memcpy(to, f, (size_t)s->size);
     }
   }
   return LGT_OK;
+}
+
+/* Any shape, rows lo to hi - 1. */
+static lgt_status spread_rows(const spread *s, int64_t lo, int64_t hi, bool check) {
+  const lookup *l = &s->l;
+  const lgt_tile *p = &l->position[0];
+  int64_t index[6] = {0}, first[6] = {0}, past[6];
+  int n = l->nb + l->ni;
+  memcpy(past, l->result->extent, sizeof past);
+  if (l->ni) index[l->nb] = first[l->nb] = lo, past[l->nb] = hi;
+  do {
+    const char *at = p->data, *from = l->result->data;
+    char *to = l->source->data;
+    for (int d = 0; d < l->ni; d++) at += index[l->nb + d] * p->stride[d];
+    int64_t offset = offset_of(*(const int64_t *)at, s->extent, l->base);
+    if (check && (offset < 0 || offset >= s->extent))
+      return outside(*(const int64_t *)at, s->extent, l->base, l->axes, 1, 0);
+    if (check || offset < s->first || offset >= s->past) continue;
+    for (int d = 0; d < n; d++) from += index[d] * l->result->stride[d];
+    for (int d = 0; d < l->nb; d++) to += index[d] * l->source->stride[d];
+    inner(l, to + (offset - s->first) * l->source->stride[l->nb], l->source, from, l->result, s->step,
+          s->size);
+  } while (advance(index, first, past, n));
+  return LGT_OK;
+}
+
+static lgt_status scatter_one(const lookup *l, int64_t extent, int op, lgt_scan_step step) {
+  int64_t all[1][2];
+  spread s = spread_of(l, extent, op, step, all);
+  bool vector = l->nb == 1 && l->ni == 1 && l->nf == 0;
+  lgt_status status = LGT_OK;
+  for (int check = 1; check >= 0 && !status; check--) {
+    if (vector) status = spread_vector(&s, check);
+    for (int64_t r = 0; r < s.nrows && !status && !vector; r++)
+      status = spread_rows(&s, s.rows[r][0], s.rows[r][1], check);
+  }
+  return status;
 }
 
 /* The target has one more dimension in front, of extent 1, so that this is one call: places may coincide. */
@@ -170,7 +235,7 @@ static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, l.source->dtype);
   if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
   if (lo >= hi || empty(l.result->extent, l.result->ndim)) return LGT_OK;
-  if (l.nb == 1 && l.ni == 1 && l.npick == 1 && l.nf == 0) return scatter_vector(&l, op, step, size);
+  if (l.npick == 1) return scatter_one(&l, (int64_t)params[EXTENT].f, op, step);
   for (int pass = 0; pass < 2; pass++) {
     do {
       char *to = l.source->data;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "image_inverse.h"
 #include "image_route.h"
 #include "point.h"
 
@@ -180,13 +181,10 @@ static lgt_runs *find_runs(const making *m, int domain) {
   return runs;
 }
 
-/* Bring the source to where the launch reads it, and wait until it is there.  False: it does not come here. */
-static bool fetch(const making *m, int which) {
-  lgt_binder *binder = m->binder;
-  lgt_store *store = m->store[which];
+bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
   lgt_exchange x;
   bool good = true;
-  if (lgt_exchange_fetch(&x, binder, store, m->source[which])) {
+  if (lgt_exchange_fetch(&x, binder, store, touch)) {
     if (binder->peers) binder->peers->abort(binder->peers, lgt_message());
     return false;
   }
@@ -244,6 +242,8 @@ static lgt_status share_reach(making *m, bool known) {
 
 static void image_free(lgt_image *image) {
   if (!image) return;
+  for (int d = 0; image->rows && image->rows[d]; d++) lgt_runs_release(image->rows[d]);
+  lgt_mem_free(image->rows);
   for (int d = 0; image->runs && image->runs[d]; d++) lgt_runs_release(image->runs[d]);
   lgt_routes_free(image->route);
   lgt_mem_free(image->runs);
@@ -258,6 +258,45 @@ void lgt_images_drop(lgt_store *store) {
   }
 }
 
+/* What positions or ranges name. */
+static bool find_named(const making *m) {
+  bool known = lgt_image_fetch(m->binder, m->store[0], m->source[0]) &&
+               (!m->source[1] || lgt_image_fetch(m->binder, m->store[1], m->source[1]));
+  for (int d = 0; d < m->binder->map->local && known; d++)
+    known = (m->image->runs[d] = find_runs(m, d)) != NULL;
+  return known;
+}
+
+/* Which positions lead to a domain's tiles; what another argument of the call knows already is not found out again. */
+static bool find_inverse(const making *m) {
+  const lgt_plan_call *call = &m->group->plan->call[m->group->first];
+  const lgt_image_constraint *c = m->constraint;
+  const lgt_image *known = m->source[0]->image;
+  int local = m->binder->map->local;
+  int64_t begin, step;
+  lgt_runs **rows = m->image->rows = lgt_mem_zalloc(((size_t)local + 1) * sizeof *rows);
+  bool good = rows != NULL;
+  root_dimension(layout_of(m, m->target), c->dim, &begin, &step);
+  if (good && known && known->rows) {
+    for (int d = 0; d < local; d++) rows[d] = lgt_runs_retain(known->rows[d]);
+  } else if (good && m->binder->dry) {
+    for (int d = 0; d < local && good; d++) good = (rows[d] = lgt_runs_new(0)) != NULL;
+  } else {
+    lgt_inverse inverse = {.store = m->store[0],
+                           .layout = call->layout[c->source[0]],
+                           .launch = m->group->launch,
+                           .target = lgt_layout_at(m->binder->stores, call->layout[c->tile[0]]),
+                           .align = &call->space.align[c->tile[0]],
+                           .dim = c->tile[1],
+                           .base = c->base};
+    if (!good && m->binder->peers) m->binder->peers->abort(m->binder->peers, "out of memory for an image");
+    good = good && lgt_inverse_find(m->binder, &inverse, rows);
+  }
+  for (int d = 0; d < local && good; d++)
+    good = (m->image->runs[d] = lgt_runs_along(rows[d], begin, step)) != NULL;
+  return good;
+}
+
 static lgt_status make(making *m, const lgt_image_key *key) {
   lgt_map *map = m->binder->map;
   lgt_image *image = m->image = lgt_mem_zalloc(sizeof *image);
@@ -268,11 +307,7 @@ static lgt_status make(making *m, const lgt_image_key *key) {
   image->key = *key;
   image->serial = ++map->images;
   image->along = root_dimension(layout_of(m, m->target), m->constraint->dim, &begin, &step);
-  bool known = fetch(m, 0) && (!m->source[1] || fetch(m, 1));
-  for (int d = 0; d < map->local && known; d++) {
-    image->runs[d] = find_runs(m, d);
-    known = image->runs[d] != NULL;
-  }
+  bool known = m->constraint->tile[0] < 0 ? find_named(m) : find_inverse(m);
   if (share_reach(m, known)) goto no_memory;
   image->next = m->store[0]->images;
   m->store[0]->images = image;
@@ -295,7 +330,13 @@ static void describe(const making *m, lgt_image_key *key) {
     key->source[i] = m->source[i]->whole;
     key->layout[i] = m->group->plan->call[m->source[i]->call].layout[m->source[i]->arg];
   }
-  if (m->source[0]->image) key->through = m->source[0]->image->serial;
+  key->tile_dim = -1;
+  if (m->constraint->tile[0] >= 0) {
+    const lgt_touch *tile = &m->group->touch[m->constraint->tile[0]];
+    key->source[1] = tile->whole;
+    key->layout[1] = m->group->plan->call[tile->call].layout[tile->arg];
+    key->tile_dim = m->constraint->tile[1];
+  } else if (m->source[0]->image) key->through = m->source[0]->image->serial;
   key->whole = m->target->whole;
   key->layout[2] = m->group->plan->call[m->target->call].layout[m->target->arg];
   key->base = m->constraint->base;
@@ -331,6 +372,9 @@ static bool possible(const making *m) {
     int dtype = layout_of(m, m->source[i])->dtype;
     if (dtype != LGT_INT32 && dtype != LGT_INT64) return false;
   }
+  if (m->constraint->tile[0] >= 0) /* rows are cut: by tiles, of what is a view */
+    return m->group->launch->kind == LGT_PARTITION_TILING && layout_of(m, m->source[0])->ndim > 0 &&
+           !(layout_of(m, m->source[0])->flags & LGT_LAYOUT_RESHAPED);
   return !m->source[0]->image || layout_of(m, m->source[0])->ndim == 1;
 }
 

@@ -41,7 +41,7 @@ typedef struct lgt_image_key {
   int64_t through;                        /* the image through which the source is read; 0: none */
   const lgt_footprint *source[2], *whole; /* how the source is cut; how the target would be, were it no image */
   uint32_t layout[3];                     /* of sources and target */
-  int32_t base, dim;
+  int32_t base, dim, tile_dim;            /* tile_dim: of an inverse, whose tiles are source[1]; else -1 */
 } lgt_image_key;
 
 struct lgt_image {
@@ -51,6 +51,7 @@ struct lgt_image {
   int64_t (*reach)[2]; /* owned, by domain */
   int along;           /* dimension of the root */
   lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
+  lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
   bool dense;          /* each domain needs all between */
   bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory */
   lgt_route *route;    /* owned */

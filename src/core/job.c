@@ -33,6 +33,7 @@ lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memor
 void lgt_job_free(lgt_job *job) {
   for (int i = 0; i < job->nshape; i++) lgt_mem_free(job->shape[i].stride);
   for (int i = 0; i < job->ncopy; i++) lgt_runs_release(job->copy[i].runs);
+  for (int i = 0; i < job->nrows; i++) lgt_runs_release(job->rows[i]);
   lgt_exec_forget(&job->task);
   lgt_mem_free(job->owned);
   lgt_plan_release(job->plan);

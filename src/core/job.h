@@ -19,6 +19,8 @@ struct lgt_job {
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
   void *owned;            /* what it works on, freed with it; or NULL */
+  lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: what its tiles point to */
+  int nrows;
 };
 
 /* At most so many of each; bytes: for what the steps work on. */

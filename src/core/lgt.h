@@ -198,6 +198,8 @@ typedef struct lgt_tile {
   int64_t origin[6];         /* coordinates of the first element within the whole view */
   int32_t ndim;
   int32_t dtype;
+  const int64_t (*rows)[2];  /* of a dimension under image_inverse: the indices that count, as nrows ranges, first and */
+  int64_t nrows;             /* past-the-end, ascending; NULL: all */
 } lgt_tile;
 
 /* A CPU variant computes rows [lo, hi) of dimension 0 of its first argument's tile.  It returns 0,
@@ -215,8 +217,10 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  *   Dimensions that are never cut may be named by data: image_points(2:1.0;1) says that of dimension 0 of argument 1
  * the task uses the positions that are elements of argument 2 (int32 or int64; 1: what the first position is called, 0 if
  * it is left out; negative ones count from the end), image_ranges(1,2:3.0,4.0) that of dimension 0 of arguments 3 and 4
- * it uses the ranges that begin with the elements of argument 1 and end before those of argument 2.  Only what the task
- * uses is brought to where it runs; there may be anything in place of the rest. */
+ * it uses the ranges that begin with the elements of argument 1 and end before those of argument 2;
+ * image_inverse(2,0.1:2.0,1.1;1) that of dimensions 2.0 and 1.1 it uses the indices at which argument 2 holds a position
+ * in the task's tile of dimension 0.1, or one that is outside of all of it.  Only what the task uses is brought to where
+ * it runs; there may be anything in place of the rest. */
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
 
 /* Register the product of two matrices of float32, float64, complex64 or complex128, by the machine's

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fold.h"
+#include "image.h"
 #include "shuffle.h"
 
 enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
@@ -241,6 +242,18 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
   return LGT_OK;
 }
 
+/* Which indices of an argument count, if an inverse image says so. */
+static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, int arg, int colour,
+                      lgt_job *job, lgt_tile *tile) {
+  const lgt_image *image = group->touch ? group->touch[arg].image : NULL;
+  if (!image || !image->rows) return;
+  lgt_runs *rows =
+      image->rows[lgt_partition_domain(group->launch, binder->map->domains, colour) - binder->map->first];
+  tile->rows = (const int64_t(*)[2])rows->run;
+  tile->nrows = rows->count;
+  job->rows[job->nrows++] = lgt_runs_retain(rows);
+}
+
 static void add_call(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
                      job_memory *m, work *w) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
@@ -256,6 +269,7 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, int l, int colo
     lgt_alignment align = lgt_bind_align(bound->group, &loop->access[a]);
     lgt_point_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile,
                    inst[loop->access[a].slot], &w->call.tile[a], NULL);
+    show_rows(binder, bound->group, a, colour, m->job, &w->call.tile[a]);
   }
   int64_t rows = w->call.tile[0].ndim ? w->call.tile[0].extent[0] : 1;
   m->job->task.cost = 1 << 30; /* unknown: never in line */

@@ -63,6 +63,10 @@ TEST(dimensions_may_be_named_by_data) {
   s = lgt_constraint_parse("align(0.0,1.0) image_points(0:1.0)", 2);
   CHECK(s && s->class_of[1][0] == -1 && s->image[0].base == 0); /* it is never cut */
   lgt_mem_free(s);
+  s = lgt_constraint_parse("align(0.0) image_inverse(2,0.1:2.0,1.1;1)", 3);
+  CHECK(s && s->nimage == 2 && s->image[0].arg == 2 && s->image[1].arg == 1 && s->image[1].base == 1);
+  CHECK(s->image[1].source[0] == 2 && s->image[1].tile[0] == 0 && s->image[1].tile[1] == 1);
+  lgt_mem_free(s);
 }
 
 TEST(malformed_sets_are_refused) {
@@ -98,7 +102,10 @@ TEST(malformed_sets_are_refused) {
                                     "image_ranges(0:1.0)",
                                     "image_points(0:1.0,1.1)",
                                     "image_points(0:1.0;x)",
-                                    "image_points(0,1.0)"};
+                                    "image_points(0,1.0)",
+                                    "image_inverse(0:1.0)",
+                                    "image_inverse(0,1:1.0)",
+                                    "image_inverse(2,0.0:1.0)"};
   int64_t live = lgt_mem_live();
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     lgt_constraint_set *s = lgt_constraint_parse(bad[i], 2);

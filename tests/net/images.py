@@ -186,6 +186,68 @@ def few():
 
 case("a few positions of a large array", few)
 
+# ---- writing at positions -----------------------------------------------------------------------------------------
+
+SCATTER = CHECK + """
+local n = 400
+local a, k = np.arange(n) * 0.5, np.arange(150)
+local at, v = k * 37 % 113 * 3 + 1, k * 1.5 + 1 -- some places are there twice
+a[at] = v
+show("last", a)
+sent("again", 3, function() v:iadd(1); a[at] = v end)
+show("again_value", a)
+sent("same", 2, function() a[at] = v end)
+np.add.at(a, at, v)
+show("all", a)
+local B = np.zeros(n, 6)
+B[at] = v[":, *"] + np.arange(6)
+show("rows", B:ravel())
+B[{ {}, np.array({ 2, 5, 2, -1 }, { dtype = "int64" }) }] = np.arange(n)[":, *"] + np.arange(4) * 1000
+show("columns", B:ravel())
+local h = np.zeros(n, { dtype = "int64" })
+np.add.at(h, at, 1)
+show("counts", h)
+local other = at:copy() -- shares memory with the first until it is written
+other["77"] = 1000
+local good, why = pcall(function() a[other] = v; return np.sum(a):item() end)
+print("outside", good and 1 or 0, #why)
+a["..."] = np.arange(n) * 1.0
+a[at] = v
+show("after", a)
+"""
+
+
+def scatter():
+    n, k = 400, np.arange(150)
+    at, v = k * 37 % 113 * 3, k * 1.5 + 1
+    weight, value = np.arange(n) + 1.0, {}
+    a = np.arange(n) * 0.5
+    a[at] = v
+    value["last"] = weight @ a
+    v += 3
+    a[at] = v
+    value["again_value"] = weight @ a
+    np.add.at(a, at, v)
+    value["all"] = weight @ a
+    long, b = np.arange(n * 6) + 1.0, np.zeros((n, 6))
+    b[at] = v[:, None] + np.arange(6)
+    value["rows"] = long @ b.ravel()
+    b[:, [1, 4, 1, -1]] = np.arange(n)[:, None] + np.arange(4) * 1000
+    value["columns"] = long @ b.ravel()
+    value["counts"] = weight @ np.bincount(at, minlength=n)
+    a = np.arange(n) * 1.0
+    a[at] = v
+    value["after"] = weight @ a
+    moved = [8 * b for b in wanted(owner_of(150), owner_of(n)[at], k)]
+    got = measured(SCATTER, RANKS)
+    failed = expect(got, {**value, "again": moved, "same": 0, "outside": 0})
+    if failed:
+        return failed
+    return None if len({line[1] for line in got["outside"]}) == 1 else f"the ranks say different things: {got['outside']}"
+
+
+case("writing at positions moves the values to who has the places", scatter)
+
 OUTSIDE = """
 local a = np.arange(400) * 0.5
 local at = np.arange(100) + 1
