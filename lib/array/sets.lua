@@ -12,6 +12,11 @@ require "array.sort" -- for core.count_before
 
 -- Whether each element of a sorted vector differs from the one before.
 local function firsts(sorted)
+  if core.is_long_line(sorted, 1) then
+    local after, before = sorted["2:"], sorted[":-2"]
+    local differs = np.logical_and(np.not_equal(after, before), np.logical_not(np.isnan(before)))
+    return np.concatenate { np.ones(1, { dtype = "bool" }), differs }
+  end
   local result = native.new(dtypes.BOOL, core.shape_of(sorted))
   native.lines("unique", "wr", { result, sorted })
   return result
@@ -106,7 +111,7 @@ function np.isin(a, b, options)
       return y
     end
     local words = {}
-    for d = 0, lead - 1 do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
+    for d = 0, lead do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
     native.launch("member", "wrr", table.concat(words, " "), { view(found), sorted, view(x) })
   end
   return options.invert and np.logical_not(found) or found

@@ -37,11 +37,25 @@ local function cutting(n)
            marks = np.zeros(domains, { dtype = "int8" }) }
 end
 
--- Is a line by itself worth it?  Of real elements.
+-- Is a line by itself worth it?  Of real elements; where there are enough lines, each is sorted by one worker.
 local function worth_parts(a, axis)
-  local n = core.shape_of(a)[axis]
-  return n >= WORTH and core.size_of(a) == n and dtypes.category[core.dtype_of(a)] < 3 and
-    (lgt.C.lgt_domains(lgt.rt) > 1 or lgt.C.lgt_workers(lgt.rt) > 1)
+  local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
+  local workers = domains > 1 and domains or lgt.C.lgt_workers(lgt.rt)
+  return n >= WORTH and core.size_of(a) < n * workers and dtypes.category[core.dtype_of(a)] < 3
+end
+
+-- The same, and several domains have it: then it is better sorted than brought to each of them.
+---@return boolean
+function core.is_long_line(a, axis) return lgt.C.lgt_domains(lgt.rt) > 1 and worth_parts(a, axis) end
+
+-- A function of vectors for each line along an axis.
+local function for_each_line(a, axis, f)
+  local n, size = core.shape_of(a)[axis], core.size_of(a)
+  if size == n then return np.reshape(f(np.ravel(a)), core.shape_of(a)) end
+  local moved = np.moveaxis(a, axis, core.ndim_of(a))
+  local lines, results = np.reshape(moved, { size / n, n }), {}
+  for i = 1, size / n do results[i] = f(np.copy(lines[i])) end
+  return np.moveaxis(np.reshape(np.stack(results), core.shape_of(moved)), core.ndim_of(a), axis)
 end
 
 -- Launch on vectors in runs, with the marks behind them, and what everybody has whole.
@@ -129,7 +143,7 @@ end
 ---@return lgt_array
 function np.sort(a, axis)
   a, axis = take_axis(a, axis, "sort")
-  if worth_parts(a, axis) then return np.reshape(sort_in_parts(np.ravel(a)), core.shape_of(a)) end
+  if worth_parts(a, axis) then return for_each_line(a, axis, sort_in_parts) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("sort", "wr", { result, source })
@@ -142,7 +156,7 @@ end
 ---@return lgt_array int64
 function np.argsort(a, axis)
   a, axis = take_axis(a, axis, "argsort")
-  if worth_parts(a, axis) then return np.reshape(argsort_in_parts(np.ravel(a)), core.shape_of(a)) end
+  if worth_parts(a, axis) then return for_each_line(a, axis, argsort_in_parts) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(dtypes.INT64, core.shape_of(source))
   native.lines("argsort", "wr", { result, source }, { 1 })
@@ -174,7 +188,9 @@ function np.partition(a, kth, axis)
   a, axis = take_axis(a, axis, "partition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "partition")
-  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 then return np.sort(a, axis) end
+  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
+    return np.sort(a, axis)
+  end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("partition", "wr", { result, source }, { kth < 0 and extent + kth or kth - 1 })
@@ -186,11 +202,18 @@ function np.argpartition(a, kth, axis)
   a, axis = take_axis(a, axis, "argpartition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "argpartition")
-  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 then return np.argsort(a, axis) end
+  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
+    return np.argsort(a, axis)
+  end
   local source, back = native.axis_last(a, axis)
   local result = native.new(dtypes.INT64, core.shape_of(source))
   native.lines("argpartition", "wr", { result, source }, { kth < 0 and extent + kth or kth - 1, 1 })
   return back(result)
+end
+
+-- As np.take_along_axis: of a vector, only what is named moves.
+local function take_along(a, positions, axis)
+  return core.ndim_of(a) == 1 and np.take(a, positions) or np.take_along_axis(a, positions, axis)
 end
 
 -- The k greatest elements along an axis (the last), the greatest first, and their positions.  Of equal ones,
@@ -205,7 +228,7 @@ function np.topk(a, k, axis)
   if not core.is_integer(k) or k < 0 or k > extent then
     raise("topk: %s of %d elements were asked for", tostring(k), extent)
   end
-  if dtypes.category[core.dtype_of(a)] < 3 then
+  if dtypes.category[core.dtype_of(a)] < 3 and not core.is_long_line(a, axis) then
     local source, back = native.axis_last(a, axis)
     local shape = core.shape_of(source)
     shape[#shape] = k
@@ -216,7 +239,7 @@ function np.topk(a, k, axis)
   local order = np.argsort(a, axis)
   local best = lgt.slice(core.layout_of(order), axis, k == 0 and 0 or extent - 1, k, -1)
   local positions = np.copy(lgt.alias(order, best))
-  return np.take_along_axis(a, positions, axis), positions
+  return take_along(a, positions, axis), positions
 end
 
 -- The positions that sort by several keys, the last one being the first to decide.
@@ -242,7 +265,7 @@ function np.lexsort(keys, axis)
       order = np.argsort(key, axis)
     else
       local along = axis or -1
-      order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, along), along), along)
+      order = take_along(order, np.argsort(take_along(key, order, along), along), along)
     end
   end
   return order

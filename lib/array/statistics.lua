@@ -9,6 +9,7 @@ local native = require "array.native"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
+require "array.sort" -- for core.is_long_line
 
 -- ---- arguments --------------------------------------------------------------------------------------------
 
@@ -62,7 +63,8 @@ local function ordered(lines, places)
       list[#list + 1] = place
     end
   end
-  if #list > MOST_SELECTED or dtypes.category[core.dtype_of(lines)] == 3 then
+  if #list > MOST_SELECTED or dtypes.category[core.dtype_of(lines)] == 3 or
+      core.is_long_line(lines, core.ndim_of(lines)) then
     local sorted = np.sort(lines)
     return function(place) return column(sorted, place) end
   end
@@ -345,7 +347,8 @@ local function nan_quantiles(who, a, q, scale, axis, options)
   end
   local list, single = check_quantiles(q, scale, who)
   local lines, back = lines_of(a, axis, options.keepdims, who)
-  local selecting = #list <= MOST_SELECTED and dtypes.category[core.dtype_of(lines)] < 3
+  local selecting = #list <= MOST_SELECTED and dtypes.category[core.dtype_of(lines)] < 3 and
+    not core.is_long_line(lines, core.ndim_of(lines))
   local sorted = not selecting and np.sort(lines)
   local count = np.sum(np.logical_not(np.isnan(lines)), -1, { keepdims = true })
   local last = np.maximum(count - 1, 0)
@@ -360,7 +363,8 @@ local function nan_quantiles(who, a, q, scale, axis, options)
       both = native.new(core.dtype_of(lines), core.shape_of(places))
       native.lines("select", "wrr", { both, lines, places })
     else
-      both = np.take_along_axis(sorted, places + 1, -1)
+      both = core.ndim_of(lines) == 1 and np.take(sorted, places + 1) or
+        np.take_along_axis(sorted, places + 1, -1)
     end
     local below, above = column(both, 0), column(both, 1)
     local step = above - below

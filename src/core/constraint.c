@@ -199,6 +199,22 @@ static void fit_blocks(const lgt_stores *stores, const lgt_call *call, lgt_space
   for (int k = 0; k < space->ndim; k++) space->unit *= unit[k] > 0 ? unit[k] : 1;
 }
 
+/* How much a point stands for: the elements of lines, say, along which nothing is cut. */
+static int64_t whole_part(const lgt_stores *stores, const lgt_call *call) {
+  const lgt_constraint_set *set = call->kind->constraints;
+  int64_t most = 1;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    int64_t whole = 1;
+    bool cut = false;
+    for (int d = 0; d < l->ndim; d++)
+      if (set->class_of[a][d] >= 0) cut = true;
+      else whole *= l->shape[d];
+    if (cut && whole > most) most = whole;
+  }
+  return most;
+}
+
 static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
   const lgt_constraint_set *set = call->kind->constraints;
   bool known[LGT_MAX_DIM] = {false};
@@ -222,6 +238,7 @@ static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, l
   }
   for (int k = 0; k < space->ndim; k++)
     if (!known[k]) space->extent[k] = 1;
+  space->unit = whole_part(stores, call);
   fit_blocks(stores, call, space);
   return LGT_OK;
 }

@@ -122,6 +122,24 @@ def sorts():
 
 case("sorts send each element once", sorts)
 
+# What rests on sorts: no array is brought to all ranks.
+RESTING = """
+local n = 200000
+local x, k = np.random.rand(n), np.random.randint(0, 9, n)
+local rows, columns = np.random.rand(2, 150000), np.random.rand(300, 700)
+lgt.options { replicate = 65536 }
+local m = np.median(x):item()
+local p = np.percentile(x, { 10, 90 })
+assert(m > 0.45 and m < 0.55 and p(1) < 0.15 and p(2) > 0.85)
+assert(np.sort(rows, 2)(2, 150000) == np.max(rows[2]):item() and np.sort(columns, 1)(300, 7) == np.max(columns[":, 7"]):item())
+assert(np.topk(x, 3)(1) == np.max(x):item() and np.partition(x, 2)(1) == np.min(x):item())
+local order = np.lexsort { x, k }
+assert(k[order](1) == 0 and k[order](n) == 8 and np.all(np.isin(k, np.arange(9))))
+print("works", 1, 1)
+"""
+case("what rests on sorts brings no array to all ranks",
+     lambda: None if isinstance(got := measured(RESTING, 3), dict) and "works" in got else got)
+
 CG = """
 local n, m = 126, 20
 local p, r, x = np.zeros(n + 2, m + 2), np.ones({n + 2, m + 2}), np.zeros(n + 2, m + 2)
