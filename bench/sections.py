@@ -524,8 +524,8 @@ def matrices(bench):
 
     for title, (work, n) in cases.items():
         line(title, [bench.lgt("matrices.lua", work, n), bench.py("numpy", "matrices", work, n)])
-    for name, more in (("two levels, injection", [2, "injection"]), ("V-cycle", [5 if not bench.quick else 3])):
-        line(f"multigrid, {grid}^2, {name}", program(bench, "gmg", [grid, *more]))
+    for name, args in (("two levels, injection", [grid // 2, 2, "injection"]), ("V-cycle", [grid, 5 if not bench.quick else 3])):
+        line(f"multigrid, {args[0]}^2, {name}", program(bench, "gmg", args))
     return table(["milliseconds", "lgt", "SciPy", "SciPy / lgt"], rows), data
 
 
