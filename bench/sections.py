@@ -4,6 +4,7 @@ Each returns the table as Markdown and its rows as data.  Sizes are chosen so th
 seconds on two cores, rivals included; `bench.quick` shrinks them until nothing but the harness is tested.
 """
 import json
+import math
 import os
 import re
 import statistics
@@ -280,6 +281,65 @@ def examples(bench):
     return table(columns, rows), data
 
 
+# NPBench's programs at its sizes M and L (Ziogas et al., ICS'21); None: a turn takes minutes.
+NPBENCH = {
+    "adi": ([200, 100], [500, 250]),
+    "atax": ([10000, 12500], [20000, 25000]),
+    "azimint_hist": ([4000000, 1000], None),
+    "bicg": ([10000, 12500], [20000, 25000]),
+    "cavity_flow": ([121, 50, 10], [201, 100, 20]),
+    "channel_flow": ([61, 61, 50, 50], [121, 121, 50, 50]),
+    "cholesky": ([300], [1000]),
+    "correlation": ([1400, 1800], [3200, 4000]),
+    "covariance": ([1400, 1800], [3200, 4000]),
+    "crc16": ([16000], [160000]),
+    "deriche": ([1500, 1000], [6000, 3000]),
+    "durbin": ([6000], [20000]),
+    "fdtd_2d": ([400, 450, 100], [800, 900, 200]),
+    "floyd_warshall": ([400], [850]),
+    "gemm": ([2500, 2750, 3000], None),
+    "gemver": ([3000], [10000]),
+    "gramschmidt": ([220, 180], [600, 500]),
+    "hdiff": ([128, 128, 160], [384, 384, 160]),
+    "heat_3d": ([40, 50], [70, 100]),
+    "jacobi_1d": ([12800, 3200], [34000, 8500]),
+    "jacobi_2d": ([350, 80], [700, 200]),
+    "lu": ([220], [700]),
+    "mandelbrot1": ([250, 250, 200], [833, 833, 200]),
+    "mvt": ([11000], [22000]),
+    "nussinov": ([90], [220]),
+    "seidel_2d": ([100, 15], [200, 40]),
+    "syrk": ([150, 200], [500, 600]),
+    "trisolv": ([5000], [14000]),
+}
+BY_ELEMENT = {"crc16", "nussinov", "seidel_2d"}  # their loops work on single elements
+
+
+def npbench(bench):
+    """NPBench's programs beside the same text under NumPy and, where it compiles it, under Numba."""
+    rows, data, means = [], {}, [[], []]
+    for name, sizes in NPBENCH.items():
+        cells = [name + (", by elements" if name in BY_ELEMENT else "")]
+        for k, args in enumerate(([32] * len(sizes[0]),) if bench.quick else sizes):
+            if args is None:
+                cells.append("-")
+                continue
+            contestants = program(bench, name, args)
+            contestants.append(bench.py("numba", "program", os.path.join(ROOT, "tests/programs", name + ".py"), *args))
+            compete(contestants, bench.env, bench.budget / 3)
+            lgt, numpy, numba = contestants
+            bench.note_failures(f"{name} {args}", contestants[:2])
+            cells.append(f"{milliseconds(lgt)}: {beside(numpy, lgt)}, {beside(numba, lgt)}")
+            data[f"{name} {args}"] = data_of(contestants)
+            times = ratio(numpy, lgt)
+            if times and name not in BY_ELEMENT:
+                means[k].append(times)
+        rows.append(cells + ["-"] * (3 - len(cells)))
+    mean = lambda of: figure(math.exp(sum(map(math.log, of)) / len(of))) if of else "-"
+    rows.append(["geometric mean over arrays, NumPy / lgt", mean(means[0]), mean(means[1])])
+    return table(["ms of lgt: NumPy's time / lgt's, Numba's / lgt's", "M", "L"], rows), data
+
+
 def small(bench):
     """What one operation on an array of 1,000 elements costs, by the length of the loop's body."""
     rows, data = [], {}
@@ -536,5 +596,5 @@ def lengths(bench):
             {method: counts for method, *counts in rows})
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices,
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, npbench, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices,
                                     lengths)}

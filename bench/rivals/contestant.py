@@ -6,11 +6,12 @@
     contestant.py numpy small N OPERATIONS
     contestant.py numpy krylov METHOD N ITERATIONS     with SciPy, as
     contestant.py numpy matrices WORK SIZE
-    contestant.py numpy program FILE ARGUMENTS...      such as tests/programs/cg.py
+    contestant.py WHO program FILE ARGUMENTS...        such as tests/programs/cg.py; numpy or numba
 
 They speak the protocol that rivals/rival.h explains, and run the same expressions on the same data as the
 contestants in C and Lua.
 """
+import ast
 import contextlib
 import io
 import os
@@ -39,7 +40,7 @@ def numba_loop(source, **names):
     numba.set_num_threads(THREADS)
     space = dict(names, prange=numba.prange, np=np)
     exec(source, space)
-    return numba.njit(parallel=True, fastmath=True, error_model="numpy")(space["work"])
+    return numba.njit(fastmath=True, error_model="numpy")(space["work"])
 
 
 def numexpr_evaluate():
@@ -255,11 +256,44 @@ def matrices(who, kind, n):
     return work, lambda: [out["x"].sum()]
 
 
+def numba_program(tree):
+    """A script as one function compiled by Numba: what it reads from sys.argv are the arguments, what it prints the
+    results.  Its own functions are compiled, too; whatever Numba does not know is an error."""
+    import numba
+
+    numba.set_num_threads(THREADS)
+    space, body, printed = {"np": np, "sys": sys}, [], []
+    for statement in tree.body:
+        if any(isinstance(n, ast.Attribute) and n.attr == "argv" for n in ast.walk(statement)):
+            exec(compile(ast.Module([statement], []), "arguments", "exec"), space)
+        elif isinstance(statement, ast.FunctionDef):
+            statement.decorator_list = [ast.parse("numba.njit(fastmath=True, error_model='numpy')", mode="eval").body]
+            exec(compile(ast.Module([statement], []), "functions", "exec"), dict_into(space, numba=numba))
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            printed.append(statement.value.args[0].right)
+        elif not isinstance(statement, (ast.Import, ast.ImportFrom)) and not isinstance(statement, ast.Expr):
+            body.append(statement)
+    names = [n for n, v in space.items() if isinstance(v, (int, float))]
+    source = ast.parse(f"def work({', '.join(names)}): pass")
+    source.body[0].body = body + [ast.Return(ast.Tuple(printed, ast.Load()))]
+    exec(compile(ast.fix_missing_locations(source), "program", "exec"), space)
+    work = numba.njit(fastmath=True, error_model="numpy")(space["work"])
+    return lambda: work(*(space[n] for n in names))
+
+
+def dict_into(space, **more):
+    space.update(more)
+    return space
+
+
 def program(who, path, *arguments):
     """A turn is the whole script, its set-up included; what it prints is dropped."""
     with open(path, encoding="utf-8") as file:
-        code = compile(file.read(), path, "exec")
+        text = file.read()
     sys.argv = [path, *arguments]
+    if who == "numba":
+        return numba_program(ast.parse(text)), lambda: []
+    code = compile(text, path, "exec")
 
     def work():
         with contextlib.redirect_stdout(io.StringIO()):
