@@ -276,9 +276,10 @@ local function product_of_rows(a, b)
   a, b, va, vb, dtype, work = prepare(a, b, 0)
   local count = vector(dtypes.INT64, a.m)
   local rows = { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
-  sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows)
+  sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows, nil, "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
   if a.m > 0 and tonumber(core.read_item(np.sum(count))) > ROOMY * (a.nnz + b.nnz) then
-    sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n })
+    sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n },
+      "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
   end
   local first, room = sparse.positions(count, core.dtype_of(a.pos))
   local index = core.dtype_of(first)

@@ -37,7 +37,7 @@ local function look_at_order(a)
   local least = 2
   if a.m > 0 and a.nnz > 0 then
     local order = vector(dtypes.INT64, a.m)
-    sparse.launch_rows("csr_order", "wrrr", 3, { order, a.lo, a.hi, a.crd })
+    sparse.launch_rows("csr_order", "wrrr", 3, { order, a.lo, a.hi, a.crd }, nil, "image_ranges(1,2:3.0)")
     least = tonumber(core.read_item(np.min(order)))
   end
   rawset(a, "sorted", least > 0)
@@ -63,7 +63,7 @@ local function canonical(a)
   if not s.unique then
     local work = sparse.working_type(s.kind)
     local count = vector(dtypes.INT64, s.m)
-    sparse.launch_rows("csr_unique", "wrrr", 3, { count, s.lo, s.hi, s.crd })
+    sparse.launch_rows("csr_unique", "wrrr", 3, { count, s.lo, s.hi, s.crd }, nil, "image_ranges(1,2:3.0)")
     local pos, nnz = sparse.positions(count, core.dtype_of(s.pos))
     local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
     sparse.launch_whole("csr_sum_duplicates", "rwwrrrr",
@@ -138,7 +138,8 @@ any.matmul = any.dot
 function methods.todense(a)
   local work = sparse.working_type(a.kind)
   local y = np.zeros(a.m, a.n, { dtype = dtypes.name[work] })
-  sparse.launch_rows("csr_todense", "mrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work) })
+  sparse.launch_rows("csr_todense", "mrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work) }, nil,
+    "image_ranges(1,2:3.0,4.0)")
   return work == a.kind and y or np.astype(y, dtypes.name[a.kind])
 end
 function any.todense(a) return a:tocsr():todense() end

@@ -12,7 +12,7 @@ local Matrix, vector = sparse.Matrix, sparse.vector
 -- The entries of a matrix by rows for which `keep`, a boolean vector, holds.
 function sparse.keep_entries(a, keep)
   local count = vector(dtypes.INT64, a.m)
-  sparse.launch_rows("csr_count", "wrrr", 3, { count, a.lo, a.hi, keep })
+  sparse.launch_rows("csr_count", "wrrr", 3, { count, a.lo, a.hi, keep }, nil, "image_ranges(1,2:3.0)")
   local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
   if nnz == a.nnz then return a end
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(a.kind, nnz)
@@ -207,7 +207,8 @@ function any.diagonal(a, k)
   local d = vector(work, length)
   if length == 0 then return np.astype(d, a.dtype) end
   local lo, hi = sparse.part(c.lo, first, length), sparse.part(c.hi, first, length)
-  sparse.launch_rows("csr_diagonal", "wrrrr", 3, { d, lo, hi, c.crd, sparse.values_in(c, work) }, { math.max(k, 0) })
+  sparse.launch_rows("csr_diagonal", "wrrrr", 3, { d, lo, hi, c.crd, sparse.values_in(c, work) }, { math.max(k, 0) },
+    "image_ranges(1,2:3.0,4.0)")
   return work == a.kind and d or np.astype(d, a.dtype)
 end
 
