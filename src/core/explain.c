@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "image.h"
 #include "runtime.h"
 
 typedef struct writer {
@@ -74,6 +75,24 @@ static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) 
   }
 }
 
+/* Which elements of others it names. */
+static void put_images(writer *w, const lgt_runtime *rt, const lgt_store *store) {
+  for (const lgt_image *image = store->images; image; image = image->next) {
+    if (image->bad || image->key.version[0] != store->version) continue;
+    put(w, image->rows ? "its positions were sorted by whom they lead to:"
+                       : "it names elements of another array:");
+    for (int d = 0; d < rt->map.local; d++) {
+      const lgt_runs *runs = image->runs[d];
+      put(w, "%s domain %d %s %lld", d ? "," : "", rt->map.first + d + 1, image->rows ? "has" : "needs",
+          (long long)runs->total);
+      if (runs->count)
+        put(w, " from %lld to %lld", (long long)runs->run[0][0] + 1,
+            (long long)runs->run[runs->count - 1][1]);
+    }
+    put(w, "\n");
+  }
+}
+
 static void put_partition(writer *w, const lgt_partition *p) {
   if (!p || p->kind == LGT_PARTITION_NONE) {
     put(w, "one tile");
@@ -113,6 +132,7 @@ const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
   put_partition(&w, store->key);
   put(&w, "\n");
   put_place(&w, rt, store);
+  put_images(&w, rt, store);
   put_history(&w, store);
   return rt->text;
 }

@@ -134,6 +134,7 @@ local y
 sent("first", 1, function() y = a[at] end)
 sent("again", 2, function() y = a[at] end)
 show("value", y)
+print("explained", lgt.explain(at):match("it names elements of another array: domain %d needs (%d+)"))
 sent("changed", 3, function() a:iadd(1); y = a[at] end)
 show("last", y)
 B:iadd(1); y = B[at]
@@ -158,7 +159,7 @@ def gather():
     eight = [8 * m for m in must]
     third = (np.arange(n * 6).reshape(n, 6) + 2)[at][2].sum() * 21
     return expect(measured(GATHER, RANKS), {
-        "again": 0, "changed": eight, "rows": [6 * b for b in eight], "negative": eight,
+        "again": 0, "explained": 25, "changed": eight, "rows": [6 * b for b in eight], "negative": eight,
         "value": weight @ a[at], "last": weight @ (a + 3)[at], "row": third,
         "backward": weight @ (a + 5)[at], "squares": weight @ (a + 7)[at]})
 
