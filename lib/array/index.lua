@@ -20,6 +20,7 @@ local core = require "array.core"
 local slice = require "array.slice"
 local ufunc = require "array.ufunc"
 local native = require "array.native"
+local runs = require "array.runs"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
@@ -273,10 +274,15 @@ end
 
 -- ---- picking: where the elements are --------------------------------------------------------------------
 
+local LONG = 131072 -- elements of a vector that no domain gets from the others
+
 -- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
 local function nonzero_arrays(mask)
   local shape, lists, views = core.shape_of(mask), {}, {}
   local found = np.count_nonzero(mask)
+  if #shape == 1 and shape[1] >= LONG and lgt.C.lgt_domains(lgt.rt) > 1 then
+    return { runs.positions(mask, found) }
+  end
   local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
   for d = 1, #shape do
     lists[d] = lgt.new(lgt.dense(dtypes.INT64, { found }))

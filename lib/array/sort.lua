@@ -8,6 +8,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local runs = require "array.runs"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -41,7 +42,8 @@ end
 local function worth_parts(a, axis)
   local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
   local workers = domains > 1 and domains or lgt.C.lgt_workers(lgt.rt)
-  return n >= WORTH and core.size_of(a) < n * workers and dtypes.category[core.dtype_of(a)] < 3
+  return n >= math.max(WORTH, domains * domains) and core.size_of(a) < n * workers and
+    dtypes.category[core.dtype_of(a)] < 3
 end
 
 -- The same, and several domains have it: then it is better sorted than brought to each of them.
@@ -58,24 +60,14 @@ local function for_each_line(a, axis, f)
   return np.moveaxis(np.reshape(np.stack(results), core.shape_of(moved)), core.ndim_of(a), axis)
 end
 
--- Launch on vectors in runs, with the marks behind them, and what everybody has whole.
-local function on_runs(variant, privileges, cut, vectors, numbers, whole)
-  local aligned, words, arrays = {}, {}, { unpack(vectors) }
-  for i = 1, #vectors do aligned[i], words[i] = i - 1 .. ".0", ("scale(%d.0)"):format(i - 1) end
-  aligned[#aligned + 1] = #vectors .. ".0"
-  arrays[#arrays + 1], arrays[#arrays + 2] = cut.marks, whole
-  native.launch(variant, privileges, ("align(%s) %s"):format(table.concat(aligned, ","), table.concat(words, " ")),
-    arrays, numbers)
-end
-
 -- How many elements of each sorted run come before each run of all of them.
-local function find_cuts(runs, cut, is_position)
+local function find_cuts(sorted, cut, is_position)
   local d, int64 = cut.domains, dtypes.INT64
-  local width = dtypes.size[core.dtype_of(runs)] * 8
+  local width = dtypes.size[core.dtype_of(sorted)] * 8
   local digit = d <= 16 and 8 or 4
   local function count(prefix, values, shift)
     local counts = native.new(int64, { d, d - 1, values })
-    native.launch("sort_digits", "wrr", "align(0.0,1.0) scale(1.0)", { counts, runs, prefix },
+    native.launch("sort_digits", "wrr", "align(0.0,1.0) scale(1.0)", { counts, sorted, prefix },
       { cut.run, shift, is_position and 1 or 0 })
     return counts
   end
@@ -90,26 +82,21 @@ local function find_cuts(runs, cut, is_position)
   return cuts
 end
 
-local function shuffled(runs, cut, cuts)
-  local pieces = native.new(core.dtype_of(runs), { cut.n })
-  on_runs("shuffle", "wrrr", cut, { pieces, runs }, { 0, cut.run }, cuts)
-  return pieces
-end
-
 -- The elements of a vector in ascending order: each domain sorts its run; then all find out what of it belongs to whom.
 local function sort_in_parts(a)
   local cut, dtype = cutting(core.size_of(a)), core.dtype_of(a)
   local function new() return native.new(dtype, { cut.n }) end
   local parts, numbers = new(), { cut.parts, cut.run, 0 }
-  on_runs("sort_parts", "wrr", cut, { parts, a }, numbers)
-  local runs = parts
+  runs.launch("sort_parts", "wrr", cut.marks, { parts, a }, numbers)
+  local sorted = parts
   if cut.parts > 1 then
-    runs = new()
-    on_runs("merge_parts", "wrr", cut, { runs, parts }, numbers)
+    sorted = new()
+    runs.launch("merge_parts", "wrr", cut.marks, { sorted, parts }, numbers)
   end
-  if cut.domains == 1 then return runs end
-  local cuts, result = find_cuts(runs, cut, false), new()
-  on_runs("merge_pieces", "wrrr", cut, { result, shuffled(runs, cut, cuts) }, numbers, cuts)
+  if cut.domains == 1 then return sorted end
+  local cuts, result = find_cuts(sorted, cut, false), new()
+  local pieces = runs.shuffle(sorted, cut.marks, cuts, cut.n)
+  runs.launch("merge_pieces", "wrrr", cut.marks, { result, pieces }, numbers, cuts)
   return result
 end
 
@@ -119,19 +106,20 @@ local function argsort_in_parts(a)
   local function new() return native.new(dtype, { cut.n }), native.new(dtypes.INT64, { cut.n }) end
   local numbers = { cut.parts, cut.run, 1 }
   local parts, of_parts = new()
-  on_runs("argsort_parts", "wrwr", cut, { of_parts, a, parts }, numbers)
-  local runs, of_runs = parts, of_parts
+  runs.launch("argsort_parts", "wrwr", cut.marks, { of_parts, a, parts }, numbers)
+  local sorted, of_sorted = parts, of_parts
   if cut.domains == 1 then
     local result = native.new(dtypes.INT64, { cut.n })
-    on_runs("argmerge_parts", "wrrr", cut, { result, parts, of_parts }, numbers)
+    runs.launch("argmerge_parts", "wrrr", cut.marks, { result, parts, of_parts }, numbers)
     return result
   elseif cut.parts > 1 then
-    runs, of_runs = new()
-    on_runs("argmerge_parts", "wrrwr", cut, { of_runs, parts, of_parts, runs }, numbers)
+    sorted, of_sorted = new()
+    runs.launch("argmerge_parts", "wrrwr", cut.marks, { of_sorted, parts, of_parts, sorted }, numbers)
   end
-  local cuts, result = find_cuts(runs, cut, true), native.new(dtypes.INT64, { cut.n })
-  on_runs("argmerge_pieces", "wrrrr", cut, { result, shuffled(runs, cut, cuts), shuffled(of_runs, cut, cuts) }, numbers,
-    cuts)
+  local cuts, result = find_cuts(sorted, cut, true), native.new(dtypes.INT64, { cut.n })
+  local pieces = runs.shuffle(sorted, cut.marks, cuts, cut.n)
+  local of_pieces = runs.shuffle(of_sorted, cut.marks, cuts, cut.n)
+  runs.launch("argmerge_pieces", "wrrrr", cut.marks, { result, pieces, of_pieces }, numbers, cuts)
   return result
 end
 

@@ -7,8 +7,11 @@
  *                sum of the weights of argument 3; parameter 0: whether the edges are equidistant, but for rounding
  *   nonzero      vectors argument 0, ..., ndim - 1 (int64) = the positions, from 1, of what is true in the last
  *                argument, a vector that is an array in C order; parameters: ndim - 1 extents, from the second axis
+ *   nonzero_runs argument 0 (int64) = the positions, from 1, of what is true in argument 1, a vector, for each run of
+ *                parameter 0 elements behind its beginning; argument 2 (int64) = how many these are
+ *   nonzero_cuts cuts for a shuffle (shuffle.h) of these to runs of parameter 0: argument 0, from argument 1, how many
  *
- * Each is one task in one piece, which overwrites its results; all arguments have a leading dimension of extent 1.
+ * Each but the last two is one task in one piece, which overwrites its results; all arguments have a leading dimension of extent 1.
  * Additions are made in the order of the values.
  */
 #include "builtin.h"
@@ -202,5 +205,41 @@ static lgt_status nonzero(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   return LGT_OK;
 }
 
-const lgt_builtin lgt_count_builtins[] = {
-    {"count", count}, {"histogram", histogram}, {"nonzero", nonzero}, {0}};
+static lgt_status nonzero_runs(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  const lgt_tile *to = &tiles[0], *mask = &tiles[1], *counts = &tiles[2];
+  int64_t run = (int64_t)params[0].f, n = mask->extent[0], stride = mask->stride[0];
+  (void)nargs;
+  for (int64_t first = (lo + run - 1) / run * run; first < hi; first += run) { /* those that begin here */
+    int64_t past = first + run < n ? first + run : n, at = first;
+    for (int64_t i = first; i < past; i++) {
+      *(int64_t *)((char *)to->data + at * to->stride[0]) = mask->origin[0] + i + 1;
+      at += ((const uint8_t *)mask->data)[i * stride] != 0;
+    }
+    *(int64_t *)((char *)counts->data + first / run * counts->stride[0]) = at - first;
+  }
+  return LGT_OK;
+}
+
+static lgt_status nonzero_cuts(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  const lgt_tile *to = &tiles[0], *counts = &tiles[1];
+  (void)nargs;
+  for (int64_t j = lo; j < hi; j++) {
+    int64_t before = j * (int64_t)params[0].f; /* of those not yet seen, how many come before run j */
+    for (int64_t r = 0; r < to->extent[1]; r++) {
+      int64_t n = *(const int64_t *)((const char *)counts->data + r * counts->stride[0]);
+      int64_t cut = before < n ? before : n;
+      before -= cut;
+      *(int64_t *)((char *)to->data + j * to->stride[0] + r * to->stride[1]) = cut;
+    }
+  }
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_count_builtins[] = {{"count", count},
+                                          {"histogram", histogram},
+                                          {"nonzero", nonzero},
+                                          {"nonzero_runs", nonzero_runs},
+                                          {"nonzero_cuts", nonzero_cuts},
+                                          {0}};

@@ -48,13 +48,13 @@ static void copy_part(const lgt_tile *cuts, const run *from, const run *to, int6
 
 lgt_status lgt_shuffle(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *cuts = &tiles[CUTS];
-  int64_t elem = lgt_dtype_size(tiles[OUT].dtype), size = (int64_t)params[1].f * elem;
+  int64_t elem = lgt_dtype_size(tiles[OUT].dtype);
   (void)nargs;
   if (lo > 0 || hi == 0) return LGT_OK; /* in one piece */
   for (int64_t r = 0; r < cuts->extent[1]; r++)
     for (int64_t j = 0; j < cuts->extent[1]; j++) {
-      run from = {r, (char *)tiles[IN].data + r * size, NULL},
-          to = {j, NULL, (char *)tiles[OUT].data + j * size};
+      run from = {r, (char *)tiles[IN].data + r * (int64_t)params[1].f * elem, NULL},
+          to = {j, NULL, (char *)tiles[OUT].data + j * (int64_t)params[0].f * elem};
       copy_part(cuts, &from, &to, elem);
     }
   return LGT_OK;

@@ -1,8 +1,8 @@
 /* shuffle.h - a task whose points send each other parts of what they have, as many as data says.  Between point.c and
  * transfer.c.
  *
- * "shuffle": a vector in runs of parameter 1 elements, one for each element of argument 2 (marks, whose contents nobody
- * looks at), has of each run of another one, argument 1, the elements from cuts[j, r] to cuts[j + 1, r] - 1 of that run r,
+ * "shuffle": a vector in runs of parameter 0 elements, one for each element of argument 2 (marks, whose contents nobody
+ * looks at), has of each run of another one, argument 1, whose runs have parameter 1 elements, those from cuts[j, r] to cuts[j + 1, r] - 1 of that run r,
  * counted from its beginning: they go to run j of argument 0, behind those of earlier runs.  Cuts are argument 3 (int64),
  * which every point has whole.  Each run of the result is filled.
  *

@@ -47,4 +47,29 @@ check.case("in order, in reverse, and all alike", function()
   for _, x in ipairs { up, np.flip(up), np.zeros(n), np.full(n, np.nan) } do check_order(x * 1.0) end
 end)
 
+check.case("positions of what is true", function()
+  local n = 140000
+  local x = np.random.rand(n)
+  local last = np.zeros(n)
+  last[n] = 1
+  for _, mask in ipairs { x:gt(0.5), x:gt(2), x:ge(0), last:gt(0), x["::-1"]:lt(0.001) } do
+    local p = np.flatnonzero(mask)
+    local found = #p
+    assert(found == np.sum(mask):item(), "not all are found")
+    assert(all(mask[p]) and (found < 2 or all(p[":-2"]:lt(p["2:"]))), "other positions")
+    assert(#x[mask] == found)
+  end
+end)
+
+check.case("what occurs", function()
+  local n = 150000
+  local k = np.random.randint(0, 1000, n)
+  local wanted = { return_index = true, return_inverse = true, return_counts = true }
+  local values, first, inverse, counts = np.unique(k, wanted)
+  check.equal(values:totable(), np.arange(1000):totable())
+  assert(all(k[first]:eq(values)) and all(values[inverse]:eq(k)) and np.sum(counts):item() == n)
+  local x = np.where(np.random.rand(n):lt(0.5), np.nan, 1.5)
+  check.equal(#np.unique(x), 2)
+end)
+
 check.done()
