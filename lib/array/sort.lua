@@ -33,7 +33,7 @@ local LEAST_PART, PARTS = 32768, 8 -- parts where several domains must agree on 
 local function cutting(n)
   local domains = lgt.C.lgt_domains(lgt.rt)
   local run = math.ceil(n / domains)
-  local most = domains > 1 and PARTS or 2 * lgt.C.lgt_workers(lgt.rt)
+  local most = domains > 1 and PARTS or lgt.C.lgt_workers(lgt.rt)
   return { n = n, domains = domains, run = run, parts = math.max(1, math.min(most, math.floor(run / LEAST_PART))),
            marks = np.zeros(domains, { dtype = "int8" }) }
 end
