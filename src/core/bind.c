@@ -18,6 +18,7 @@
 #include "image.h"
 #include "fold.h"
 #include "shuffle.h"
+#include "survey.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -174,7 +175,7 @@ typedef struct run {
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances of the original group */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
-  lgt_rect *read, *write;    /* the same: what the domain's colours touch */
+  lgt_rect *read, *write;    /* the same: what the domain's colours touch (survey.h) */
   lgt_scalar *param;
   lgt_exchange exchange;    /* with several domains, not for a rescue */
   bool *fold;               /* nslot: several colours reduce into the same elements */
@@ -189,105 +190,16 @@ static bool is_scalar(const run *r, int slot) {
   return lgt_layout_at(r->binder->stores, r->group->slot[slot].layout)->ndim == 0;
 }
 
-static const lgt_space *space_of(const run *r, const lgt_plan_access *access) {
-  const lgt_weave_item *item = &r->group->items->item[access->item];
-  return item->call == LGT_NONE ? NULL : &r->group->plan->call[item->call].space;
-}
-
 lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access) {
   const lgt_weave_item *item = &group->items->item[access->item];
   static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
   return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
 }
 
-/* The root rect that one access touches for one tile of the launch's space. */
-static lgt_rect access_rect(const run *r, const lgt_plan_access *access, int mode, const lgt_rect *tile) {
-  const lgt_layout *layout = lgt_layout_at(r->binder->stores, access->layout);
-  lgt_alignment align = lgt_bind_align(r->group, access);
-  lgt_rect view = lgt_space_view_rect(layout, &align, tile);
-  return mode == LGT_ACCESS_REDUCE ? lgt_layout_target_rect(layout, view)
-                                   : lgt_layout_root_rect(layout, &view);
-}
-
 /* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
 lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
   if (group->launch->kind == LGT_PARTITION_NONE) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
   return lgt_partition_rect(group->launch, colour);
-}
-
-static int access_count(const lgt_plan_loop *loop) {
-  return loop->cpu ? loop->cpu->nargs : loop->kernel->loop->naccess;
-}
-
-static int access_mode(const lgt_plan_loop *loop, int a) {
-  if (!loop->cpu) return loop->kernel->loop->access[a].mode;
-  return loop->cpu->privilege[a] & LGT_PRIV_WRITE ? LGT_ACCESS_STORE : LGT_ACCESS_LOAD;
-}
-
-/* Does the access stand still along a dimension that is cut? */
-static bool stands_still(const run *r, const lgt_plan_access *access) {
-  const lgt_partition *launch = r->group->launch;
-  const lgt_space *space = space_of(r, access);
-  for (int d = 0; launch->kind == LGT_PARTITION_TILING && space && d < launch->ndim; d++)
-    if (launch->grid[d] > 1 && access->stride[d] == 0) return true;
-  return false;
-}
-
-static void bound_into(lgt_rect *rect, const lgt_rect *more) {
-  *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
-}
-
-/* What one loop touches for a colour. */
-static void survey_loop(run *r, const lgt_plan_loop *loop, int domain, int colour) {
-  const lgt_plan_group *group = r->group;
-  lgt_rect tile = lgt_bind_tile(group, loop, colour);
-  if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) return;
-  for (int a = 0; a < access_count(loop); a++) {
-    const lgt_plan_access *access = &loop->access[a];
-    if (access->slot == LGT_NONE) continue;
-    int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
-    const lgt_touch *touch = loop->cpu && group->touch ? &group->touch[a] : NULL;
-    lgt_rect rect = access_rect(r, access, mode, &tile);
-    if (touch && touch->image)
-      rect = lgt_footprint_rect(&r->binder->map->footprints, touch->what, r->binder->map->first + domain,
-                                colour);
-    bool writes = mode != LGT_ACCESS_LOAD,
-         exact = lgt_layout_exact(lgt_layout_at(r->binder->stores, access->layout));
-    if (writes) bound_into(&r->write[at], &rect);
-    bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
-    if (!writes || !exact || adds || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
-      bound_into(&r->read[at], &rect);
-  }
-}
-
-/* Slots into which several colours reduce: each rank has them whole, in its first domain. */
-static void survey_folds(run *r) {
-  const lgt_plan_group *group = r->group;
-  for (int l = 0; l < group->nloop; l++) {
-    const lgt_plan_loop *loop = &group->loop[l];
-    lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
-    for (int a = 0; a < access_count(loop); a++) {
-      const lgt_plan_access *access = &loop->access[a];
-      if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE || !stands_still(r, access))
-        continue;
-      lgt_rect rect = access_rect(r, access, LGT_ACCESS_REDUCE, &whole);
-      r->fold[access->slot] = true;
-      bound_into(&r->write[access->slot], &rect);
-      if (group->slot[access->slot].read) bound_into(&r->read[access->slot], &rect);
-    }
-  }
-}
-
-/* Fill in read[], write[] and fold[]: what each domain of this rank touches of each slot. */
-static void survey(run *r) {
-  const lgt_plan_group *group = r->group;
-  int local = r->binder->map->local;
-  for (int i = 0; i < local * group->nslot; i++) r->read[i].ndim = r->write[i].ndim = -1;
-  memset(r->fold, 0, (size_t)group->nslot);
-  if (group->launch->ncolour > 1) survey_folds(r);
-  for (int d = 0; d < local; d++)
-    for (int c = -1; (c = lgt_bind_next(r->binder, group->launch, d, c)) >= 0;)
-      for (int l = 0; l < group->nloop; l++) survey_loop(r, &group->loop[l], d, c);
 }
 
 /* ---- instances for slots ------------------------------------------------------------------------------------ */
@@ -364,18 +276,6 @@ static lgt_status make_new(run *r, int s, int domain) {
 static void release_slots(run *r) {
   for (int i = 0; i < r->group->nslot * r->binder->map->local; i++)
     lgt_instance_release(r->binder->map, r->inst[i]);
-}
-
-/* A scalar exists once on a rank, in its first domain; so does what several colours reduce into. */
-static void share_slots(run *r) {
-  int n = r->group->nslot;
-  for (int s = 0; s < n; s++) {
-    if (!is_scalar(r, s) && !r->fold[s]) continue;
-    for (int d = 1; d < r->binder->map->local; d++) {
-      if (r->read[d * n + s].ndim >= 0) bound_into(&r->read[s], &r->read[d * n + s]);
-      if (r->write[d * n + s].ndim >= 0) bound_into(&r->write[s], &r->write[d * n + s]);
-    }
-  }
 }
 
 static lgt_status acquire_slots(run *r) {
@@ -510,10 +410,7 @@ static lgt_status acquire(run *r) {
   r->read = many ? lgt_arena_alloc(arena, n * sizeof *r->read) : NULL;
   r->write = many ? lgt_arena_alloc(arena, n * sizeof *r->write) : NULL;
   if (!r->inst || !r->fold || (many && (!r->read || !r->write))) return no_memory();
-  if (many) {
-    survey(r);
-    share_slots(r);
-  }
+  if (many) lgt_survey(r->binder, group, r->read, r->write, r->fold);
   lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
   if (!status || !r->binder->njob) return status;
   release_slots(r);

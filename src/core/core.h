@@ -23,13 +23,13 @@
  *   exec         worker threads
  *   map          instances, copies between memories
  *   depend       which tasks wait for which
- *   bind point fold job shuffle transfer exchange image  a plan and the window's stores -> instances, copies, messages,
- *                tasks
+ *   bind survey point fold job shuffle transfer exchange image  a plan and the window's stores -> instances, copies,
+ *                messages, tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements
- *   keys sort merge split gather special   sorting, also in parts, and searching; reading and writing at positions that arrays hold;
- *                functions of one element that loop or look at bits
+ *   keys sort merge split gather special   sorting, also in parts, and searching; reading and writing at positions that
+ *                arrays hold; functions of one element that loop or look at bits
  *   count filter stack      how often values occur; convolutions; products of stacks of matrices
  *   product      products of matrices whose bits do not depend on how these are cut
  *   market       entries of matrices in text files
