@@ -21,6 +21,7 @@ local function text_member(name, text)
 end
 
 local function arrays_of(a)
+  if a.format == "ell" then raise("save_npz: files of SciPy's have no format ell: save a:tocsr()") end
   if a.format == "coo" then return { row = a.rows, col = a.cols, data = a.vals } end
   if a.format == "dia" then
     return { offsets = np.array(a.offs, { dtype = "int32" }), data = a.diagonals }
@@ -56,6 +57,8 @@ local function text_in(image, member, path)
   return all:match("\n([%l]+)%z*$") or ""
 end
 
+local READABLE = { csr = true, csc = true, coo = true, dia = true, bsr = true }
+
 -- Read a matrix that SciPy's save_npz or ours has written.
 ---@param path string
 ---@return table matrix
@@ -72,12 +75,16 @@ function sp.load_npz(path)
     if not arrays[name] then raise("load_npz: %s holds no array %q: is it a sparse matrix?", path, name) end
     return arrays[name]
   end
-  local extents = need("shape"):totable()
-  local shape = { tonumber(extents[1]), tonumber(extents[2]) }
-  local make = sp[tostring(format) .. "_matrix"]
-  if not make then
-    raise("load_npz: %s holds a matrix of format %q; csr, csc, coo and dia are read", path, format or "none")
+  local extents = need "shape"
+  if core.ndim_of(extents) ~= 1 or core.size_of(extents) ~= 2 then
+    raise("load_npz: %s: its shape is %s; two extents were expected", path, core.describe(extents))
   end
+  extents = extents:totable()
+  local shape = { tonumber(extents[1]), tonumber(extents[2]) }
+  if not READABLE[format] then
+    raise("load_npz: %s holds a matrix of format %q; csr, csc, coo, dia and bsr are read", path, format or "none")
+  end
+  local make = sp[format .. "_matrix"]
   if format == "coo" then return make({ need "data", { need "row", need "col" } }, { shape = shape, base = 0 }) end
   if format == "dia" then return make({ need "data", need "offsets" }, { shape = shape }) end
   return make({ need "data", need "indices", need "indptr" }, { shape = shape, base = 0 })
@@ -134,8 +141,14 @@ local function banner(p, size, refuse)
   if words[1] ~= "%%matrixmarket" or words[2] ~= "matrix" then refuse("does not begin with %%MatrixMarket matrix") end
   local format, field, symmetry = words[3], words[4], words[5]
   if format ~= "coordinate" and format ~= "array" then refuse("is neither of format coordinate nor array") end
-  if not FIELDS[field or ""] then refuse("has elements of an unknown kind") end
-  if not SYMMETRIES[symmetry or ""] then refuse("has an unknown symmetry") end
+  if not FIELDS[field or ""] then
+    local kinds = "real, double, integer, unsigned-integer, complex or pattern"
+    refuse(("has elements of an unknown kind, %q: %s was expected"):format(field or "", kinds))
+  end
+  if not SYMMETRIES[symmetry or ""] then
+    refuse(("has an unknown symmetry, %q: general, symmetric, skew-symmetric or hermitian was expected")
+      :format(symmetry or ""))
+  end
   if field == "pattern" and format == "array" then refuse("is an array of a pattern, which says nothing") end
   local at = line_end + 1
   while at < size do -- comments and blank lines
@@ -263,7 +276,7 @@ local function read_array(p, at, size, field, symmetry, refuse)
   if count > (size - at + 1) / 2 then refuse(("states %.0f elements and is too short for them"):format(count)) end
   local kind = dtypes.number[FIELDS[field]]
   local vals, read = core.host_memory(kind, m * n), reader(field) -- by columns
-  for j = 0, n - 1 do
+  for j = 0, (m > 0 and n or 0) - 1 do -- of no rows there may be any number of columns
     local first = symmetry == "general" and 0 or symmetry == "skew-symmetric" and j + 1 or j
     for i = first, m - 1 do
       at = at and read(p, at, size, vals, j * m + i)
@@ -290,11 +303,12 @@ end
 local function spooled(image)
   if image.fd then return image, function() image:close() end end
   local file = C.tmpfile()
+  if file ~= nil then ffi.gc(file, C.fclose) end
   if file == nil or C.fwrite(image.text, 1, image.size, file) ~= image.size or C.fflush(file) ~= 0 then
     raise("mmread: a temporary file could not be written: %s", bytes.why())
   end
   return { size = image.size, fd = C.fileno(file), read_at = function(_, ...) return image:read_at(...) end },
-    function() C.fclose(file) end
+    function() bytes.close(file) end
 end
 
 local HEAD = 2 ^ 16
@@ -358,6 +372,7 @@ function sp.mmwrite(path, a, options)
   if field ~= "pattern" and field ~= field_of(kind) then
     raise("mmwrite: elements of type %s are not written as %s", dtypes.name[kind], field)
   end
+  if not is_sparse and core.ndim_of(a) ~= 2 then raise("mmwrite: a matrix was expected, not %s", core.describe(a)) end
   local file, why = io.open(path, "w")
   if not file then raise("mmwrite: %s", why) end
   local write = formatter(field, options.precision)
@@ -372,7 +387,6 @@ function sp.mmwrite(path, a, options)
       for k = 0, n - 1 do file:write(("%d %d"):format(rows[k] + 1, cols[k] + 1), write(vals[k]), "\n") end
     end
   else
-    if core.ndim_of(a) ~= 2 then raise("mmwrite: a matrix was expected, not %s", core.describe(a)) end
     local m, n = a:dims()
     file:write(("%d %d\n"):format(m, n))
     for vals, _, count in output.rows(a.T) do
