@@ -311,10 +311,16 @@ function np.diag(a, k)
   local ndim = core.ndim_of(a)
   if ndim == 2 then return np.diagonal(a, k) end
   if ndim ~= 1 then raise("diag: a vector or a matrix was expected, not %d dimensions", ndim) end
-  local n = core.shape_of(a)[1]
-  local result = np.zeros(n + math.abs(k), n + math.abs(k), { dtype = dtypes.name[core.dtype_of(a)] })
-  local target = np.diagonal(result, k)
-  core.assign(target.id, core.layout_of(target), a)
+  if not core.is_integer(k) then
+    raise("diag: the number of a diagonal is an integer, not %s", (core.describe(k)))
+  end
+  -- Element by element, so that nobody needs more of the matrix than a tile.
+  local n, dtype = core.shape_of(a)[1], { dtype = dtypes.name[core.dtype_of(a)] }
+  local block = np.where(np.eye(n, n, 0, { dtype = "bool" }), a, np.zeros({}, dtype))
+  if k == 0 then return block end
+  local m, row, column = n + math.abs(k), math.max(-k, 0), math.max(k, 0)
+  local result = np.zeros(m, m, dtype)
+  result[{ { row + 1, row + n }, { column + 1, column + n } }] = block
   return result
 end
 
