@@ -116,6 +116,8 @@ class Generator:
 
     def statement(self, block, depth):
         p = self.profile
+        if self.rng.random() < 0.03 * p.alias and self.twin(block, depth):
+            return
         makers = [(self.new_input, 3 if depth == 0 else 0.3), (self.let, 30), (self.let_view, 8 * p.alias),
                   (self.assign, 10 * p.alias), (self.in_place, 8 * p.alias), (self.fill, 1.5), (self.read, 3),
                   (self.into, 2 * p.alias), (self.put, 60 * p.picks), (self.host, 0.5), (self.fails, 1),
@@ -560,6 +562,45 @@ class Generator:
         else:
             value = self.fit(self.expr(self.profile.depth), x.shape)
         return ["set", target, self.as_kind(value, x.dtype)]
+
+    def twin(self, block, depth):
+        """A copy, written in part; then it and what it was copied from are read with neighbours."""
+        names = [n for n in self.arrays() if max(self.machine.env[n].shape, default=0) > 2]
+        if not names:
+            return False
+        source, copy = self.rng.choice(names), self.name("x")
+        if not self.emit(block, lambda _: ["let", copy, ["copy", ["var", source]]], depth):
+            return False
+
+        def write(_):
+            target = self.view(["var", copy])
+            x = self.type_of(target)
+            return ["set", target, self.as_kind(self.other_operand(x.shape, 1, 0.4), x.dtype)]
+
+        def put(_):
+            x = self.type_of(["var", copy])
+            key = self.positions(x.shape[0])
+            picked = self.machine.array(["pick", ["var", copy], key, None])
+            return ["put", ["var", copy], key, self.as_kind(self.other_operand(picked.shape, 1, 0.4), x.dtype), None, False]
+
+        for _ in range(6):
+            if self.emit(block, self.rng.choice([write, write, put]), depth):
+                break
+        for name in self.rng.sample([copy, source], 2):
+            if self.rng.random() < 0.7:
+                self.emit(block, self.flush, depth)
+            self.emit(block, lambda _: self.neighbours(name), depth)
+        return True
+
+    def neighbours(self, name):
+        shape = self.type_of(["var", name]).shape
+        axis = self.rng.choice([k for k, n in enumerate(shape) if n > 2])
+        parts = []
+        for lo, hi in ((1, None), (None, -1)):
+            entries = [["s", None, None, 1] for _ in shape]
+            entries[axis] = ["s", lo, hi, 1]
+            parts.append(["index", ["var", name], entries, 0])
+        return ["let", self.name("x"), ["op", "add", parts, 0]]
 
     def as_kind(self, e, dtype):
         """Cast where assignment would be of another kind."""
