@@ -58,9 +58,13 @@ local function open_stream(path, mode)
   return ffi.gc(file, C.fclose)
 end
 
+local function check_name(path, who)
+  if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
+end
+
 -- A stdio file, closed by the collector if an error is raised before bytes.close.
 function bytes.open(path, mode, who)
-  if type(path) ~= "string" then raise("%s: a file name was expected, not %s", who, (core.describe(path))) end
+  check_name(path, who)
   local ranks = core.lgt.ranks
   local file, reason
   if ranks then file, reason = ranks.open(open_stream, path, mode) else file, reason = open_stream(path, mode) end
@@ -94,15 +98,21 @@ function bytes.of_string(text)
   }
 end
 
--- What cannot be positioned, as a pipe, is read as a whole.
-local function of_stream(file)
+-- What a file that cannot be positioned, as a pipe, has; nil: it can be, or it cannot be opened.
+local function text_of_stream(path)
+  local file = open_stream(path, "rb")
+  if not file then return nil end
+  if C.fseeko(file, 0, END) == 0 then
+    bytes.close(file)
+    return nil
+  end
   local parts, buffer = {}, ffi.new("char[65536]")
   repeat
     local got = tonumber(C.fread(buffer, 1, 65536, file))
     parts[#parts + 1] = ffi.string(buffer, got)
   until got == 0
   bytes.close(file)
-  return bytes.of_string(table.concat(parts))
+  return table.concat(parts)
 end
 
 -- What one rank cannot read, no rank has read: then all raise the same error.
@@ -114,8 +124,13 @@ end
 ---@param path string
 ---@param who string
 function bytes.of_file(path, who)
+  check_name(path, who)
+  local ranks = core.lgt.ranks
+  local text_of = ranks and ranks.shared("opening a file", text_of_stream) or text_of_stream
+  local text = text_of(path) -- a pipe can be read once: by rank 0
+  if text then return bytes.of_string(text) end
   local file = bytes.open(path, "rb", who)
-  if C.fseeko(file, 0, END) ~= 0 then return of_stream(file) end
+  C.fseeko(file, 0, END)
   local size, at = tonumber(C.ftello(file)), -1
   if size >= 2 ^ 62 then raise("%s: %s is a directory", who, path) end
   size = on_all_ranks(size)

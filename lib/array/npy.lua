@@ -97,6 +97,7 @@ function np.savez_compressed(path, ...) save_archive("savez_compressed", true, p
 -- ---- reading ------------------------------------------------------------------------------------------
 
 local MAGIC = "\147NUMPY"
+local MOST = 2 ^ 53          -- integers that numbers hold exactly
 local LONGEST_HEADER = 65536 -- NumPy refuses those of more than 10000 characters
 
 -- The elements' dtype, whether their bytes are in reverse order, whether they are in Fortran's order, the shape.
@@ -110,7 +111,10 @@ local function parse_header(header, refuse)
   local name = names[code]
   if not name then refuse(("holds elements of type %s, which lgt does not have"):format(code:sub(1, 20))) end
   local shape = {}
-  for digits in extents:gmatch("%d+") do shape[#shape + 1] = tonumber(digits) end
+  for digits in extents:gmatch("%d+") do
+    shape[#shape + 1] = tonumber(digits)
+    if shape[#shape] > MOST then refuse(("has an extent of %.4g; at most 2^53 was expected"):format(shape[#shape])) end
+  end
   if #shape > 6 then refuse(("has %d dimensions; arrays have at most 6"):format(#shape)) end
   return dtypes.number[name], order == ">", fortran == "True", shape
 end

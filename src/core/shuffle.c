@@ -134,7 +134,10 @@ static lgt_status submit_copies(lgt_binder *binder, const lgt_bound *bound, shuf
   void *memory;
   lgt_job *job =
       lgt_job_new(binder, (lgt_job_size){.steps = 1, .instances = ninst, .bytes = sizeof s}, false, &memory);
-  if (!job) return LGT_NO_MEMORY;
+  if (!job) {
+    lgt_mem_free(s);
+    return LGT_NO_MEMORY;
+  }
   *(shuffle **)memory = s;
   lgt_job_step(job, s->nrun, copy_own, memory);
   for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
@@ -177,7 +180,7 @@ static void write_parcels(void *context, bool good, lgt_parcel *parcel) {
 
 static int parcel_count(const shuffle *s) { return (int)(2 * s->nrun * (s->count - s->nrun)); }
 
-lgt_status lgt_shuffle_begin(lgt_binder *binder, const lgt_bound *bound) {
+static lgt_status begin(lgt_binder *binder, const lgt_bound *bound) {
   lgt_instance **inst =
       lgt_arena_alloc(&binder->arena, (size_t)(binder->map->local * NARG + 1) * sizeof *inst);
   shuffle *own = new_shuffle(binder, bound->group, bound),
@@ -196,6 +199,13 @@ lgt_status lgt_shuffle_begin(lgt_binder *binder, const lgt_bound *bound) {
     return lgt_transfer_many(binder, lgt_transfer_tag(binder, PLACE, 0), inst, ninst, nread, false, count,
                              write_parcels, other);
   lgt_mem_free(other);
+  return status;
+}
+
+lgt_status lgt_shuffle_begin(lgt_binder *binder, const lgt_bound *bound) {
+  lgt_status status = begin(binder, bound);
+  if (status && binder->peers)
+    binder->peers->abort(binder->peers, lgt_message()); /* they count on messages */
   return status;
 }
 

@@ -77,6 +77,8 @@ check.case("headers that promise too much", function()
   end
   replace(path, promising "(1,1,1,1,1,1,1)")
   check.refuses("has 7 dimensions", function() np.load(path) end)
+  replace(path, promising("(0, 1" .. ("0"):rep(30) .. ")"))
+  check.refuses("has an extent of 1e+30", function() np.load(path) end)
   replace(path, (text:gsub("<f8", "|O8")))
   check.refuses("holds elements of type O8, which lgt does not have", function() np.load(path) end)
   replace(path, text:sub(1, 6) .. "\2\0\255\255\255\255" .. text:sub(11))

@@ -475,6 +475,13 @@ case("a rank that computes for longer than the limit", prints(START + "if rank =
 if STRESS:  # with the limits as they are
     case("a rank that computes for a minute", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "ready\ntrue\n", "") else str(o))(
         run([LGT, "-n", "3", script(START + "if rank == 1 then compute(60) end\nprint(os.time() > 0)")], 120)))
+case("a pipe is read once, for all", prints("""
+local np = require "array"
+local pipe = os.tmpname()
+os.execute(("rm %s; mkfifo %s; (printf '1 2 3' | timeout 20 tee %s > /dev/null) &"):format(pipe, pipe, pipe))
+print(np.loadtxt(pipe))
+os.remove(pipe)
+""", "[1. 2. 3.]\n"))
 case("a task that fails unseen", prints("local np = require 'array' x = np.zeros(2^45) + 1", "", status=1, err=".*out of memory.*"))
 
 try:
