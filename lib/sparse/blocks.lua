@@ -74,7 +74,7 @@ function any.tobsr(a, size)
 end
 
 function bsr.tobsr(a, size)
-  if size == nil or size[1] == a.height and size[2] == a.width then return a end
+  if size == nil or type(size) == "table" and size[1] == a.height and size[2] == a.width then return a end
   return any.tobsr(a, size)
 end
 
@@ -109,13 +109,15 @@ bsr.matmul = bsr.dot
 ---@param options {shape: integer[]?, dtype: string?, base: integer?, blocksize: integer[]?}?
 ---@return table matrix
 function sp.bsr_matrix(arg, options)
-  local rest, size = {}, nil
-  for name, value in pairs(options or {}) do
-    if name == "blocksize" then size = value else rest[name] = value end
-  end
+  options = core.check_options(options, { shape = true, dtype = true, base = true, blocksize = true }, "bsr_matrix")
+  local rest, size = { shape = options.shape, dtype = options.dtype, base = options.base }, options.blocksize
   local arrays = type(arg) == "table" and not sparse.is_matrix(arg) and core.is_array(arg[1])
   if not arrays or core.ndim_of(arg[1]) ~= 3 then return sparse.build("bsr", arg, rest):tobsr(size) end
   local block = core.shape_of(arg[1])
+  if size ~= nil and not (type(size) == "table" and size[1] == block[2] and size[2] == block[3]) then
+    raise("bsr_matrix: blocks of %d x %d were given, and as their size %s", block[2], block[3],
+      type(size) == "table" and ("{%s, %s}"):format(tostring(size[1]), tostring(size[2])) or (core.describe(size)))
+  end
   if rest.shape then
     local m, n = sparse.take_extents(rest.shape, "bsr_matrix")
     if m % block[2] ~= 0 or n % block[3] ~= 0 then
