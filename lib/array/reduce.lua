@@ -147,6 +147,7 @@ local function product_by_halves(a, axis, keepdims)
   rest[#rest + 1] = n
   if n == 0 then return np.ones(final, { dtype = dtypes.name[core.dtype_of(a)] }) end
   local x = np.reshape(#shape > 0 and np.transpose(a, order) or a, rest)
+  if n == 1 then x = x:copy() end -- the result is an array of its own
   local function part(first, count) return lgt.alias(x, lgt.slice(core.layout_of(x), #rest, first, count, 1)) end
   while n > 1 do
     local half = math.floor(n / 2)

@@ -320,4 +320,16 @@ check.case("a copy shares memory with the original only while both are the same 
   end
 end)
 
+check.case("a reduction of one element is an array of its own", function()
+  for _, x in ipairs { np.array(3), np.array({ 3 }), np.array({ { 3, 4 } }), np.array({ 3 }, { dtype = "complex128" }) } do
+    for _, name in ipairs { "prod", "sum", "max", "mean" } do
+      if x.dtype == "complex128" and name == "max" then break end
+      local before = x:copy()
+      local result = np[name](x, x.ndim > 0 and 1 or nil)
+      result:imul(7)
+      check.that(np.array_equal(x, before), name .. " gave the array itself")
+    end
+  end
+end)
+
 check.done()
