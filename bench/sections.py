@@ -316,11 +316,12 @@ BY_ELEMENT = {"crc16", "nussinov", "seidel_2d"}  # their loops work on single el
 
 
 def npbench(bench):
-    """NPBench's programs beside the same text under NumPy and, where it compiles it, under Numba."""
+    """NPBench's programs beside the same text under NumPy and, where it compiles it, under Numba.  L takes an hour, and
+    is run from a --budget of 20 on."""
     rows, data, means = [], {}, [[], []]
     for name, sizes in NPBENCH.items():
         cells = [name + (", by elements" if name in BY_ELEMENT else "")]
-        for k, args in enumerate(([32] * len(sizes[0]),) if bench.quick else sizes):
+        for k, args in enumerate(([32] * len(sizes[0]),) if bench.quick else sizes[:1 + (bench.budget >= 20)]):
             if args is None:
                 cells.append("-")
                 continue
