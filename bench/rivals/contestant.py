@@ -262,13 +262,13 @@ def numba_program(tree):
     import numba
 
     numba.set_num_threads(THREADS)
-    space, body, printed = {"np": np, "sys": sys}, [], []
+    space, body, printed = {"np": np, "sys": sys, "numba": numba}, [], []
     for statement in tree.body:
         if any(isinstance(n, ast.Attribute) and n.attr == "argv" for n in ast.walk(statement)):
             exec(compile(ast.Module([statement], []), "arguments", "exec"), space)
         elif isinstance(statement, ast.FunctionDef):
             statement.decorator_list = [ast.parse("numba.njit(fastmath=True, error_model='numpy')", mode="eval").body]
-            exec(compile(ast.Module([statement], []), "functions", "exec"), dict_into(space, numba=numba))
+            exec(compile(ast.Module([statement], []), "functions", "exec"), space)
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             printed.append(statement.value.args[0].right)
         elif not isinstance(statement, (ast.Import, ast.ImportFrom)) and not isinstance(statement, ast.Expr):
@@ -279,11 +279,6 @@ def numba_program(tree):
     exec(compile(ast.fix_missing_locations(source), "program", "exec"), space)
     work = numba.njit(fastmath=True, error_model="numpy")(space["work"])
     return lambda: work(*(space[n] for n in names))
-
-
-def dict_into(space, **more):
-    space.update(more)
-    return space
 
 
 def program(who, path, *arguments):

@@ -138,29 +138,28 @@ static lgt_status read_line(passage *p) {
   return status;
 }
 
-static lgt_status read_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                            int64_t hi) {
+static lgt_status each_line(const lgt_tile *tiles, const lgt_scalar *params, int64_t lo, int64_t hi,
+                            lgt_status (*line)(passage *), lgt_status (*end)(passage *)) {
   passage p;
   lgt_status status = LGT_OK;
-  (void)nargs;
   if (!begin(&p, tiles, params, lo, hi)) return LGT_OK;
-  do status = read_line(&p);
+  do status = line(&p);
   while (!status && next(&p, lo, hi));
+  if (!status && end) status = end(&p);
   lgt_mem_free(p.buffer);
   return status;
 }
 
+static lgt_status read_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  (void)nargs;
+  return each_line(tiles, params, lo, hi, read_line, NULL);
+}
+
 static lgt_status write_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                              int64_t hi) {
-  passage p;
-  lgt_status status = LGT_OK;
   (void)nargs;
-  if (!begin(&p, tiles, params, lo, hi)) return LGT_OK;
-  do status = write_line(&p);
-  while (!status && next(&p, lo, hi));
-  if (!status) status = empty_buffer(&p);
-  lgt_mem_free(p.buffer);
-  return status;
+  return each_line(tiles, params, lo, hi, write_line, empty_buffer);
 }
 
 /* ---- on the submitting thread --------------------------------------------------------------------------- */

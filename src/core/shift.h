@@ -3,8 +3,8 @@
  * A program whose loop works on other slices in each turn never shows the same window twice.  But when two
  * windows have the same form (window.h), almost all that planning decided for the first holds for the
  * second: which calls fuse, which results are stored, the loops, their code.  Only the numbers differ:
- * extents, offsets, strides.  A *shifted* plan is a copy with these numbers changed, and costs a tenth of
- * planning anew.
+ * extents, offsets, strides.  A *shifted* plan is a copy with these numbers changed, which is cheaper than
+ * planning anew and needs no collection of garbage.
  *
  * What planning decided by numbers is checked again; if one of these differs, the plan cannot be shifted:
  *

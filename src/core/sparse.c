@@ -14,65 +14,19 @@
  */
 #include "sparse.h"
 
-#include <complex.h>
-#undef I /* that of complex.h */
-
 enum { LONG_ROW = 32 };
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-#define I       int32_t
-#define V       float
-#define NAME(f) f##_i4_f4
-#include "sparse_values.h"
-#define V       double
-#define NAME(f) f##_i4_f8
-#include "sparse_values.h"
-#define V       float complex
-#define NAME(f) f##_i4_c8
-#include "sparse_values.h"
-#define V       double complex
-#define NAME(f) f##_i4_c16
-#include "sparse_values.h"
-#define V       int64_t
-#define NAME(f) f##_i4_i8
-#include "sparse_values.h"
-#undef I
-#define I       int64_t
-#define V       float
-#define NAME(f) f##_i8_f4
-#include "sparse_values.h"
-#define V       double
-#define NAME(f) f##_i8_f8
-#include "sparse_values.h"
-#define V       float complex
-#define NAME(f) f##_i8_c8
-#include "sparse_values.h"
-#define V       double complex
-#define NAME(f) f##_i8_c16
-#include "sparse_values.h"
-#define V       int64_t
-#define NAME(f) f##_i8_i8
-#include "sparse_values.h"
+#define LGT_SPARSE_TEMPLATE "sparse_values.h"
+#include "sparse_each.h"
 
-/* The variant `csr_f`, which looks at the types of its arguments number `positions` and `values`. */
-#define VARIANT(f, positions, values)                                                               \
-  static lgt_status csr_##f(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
-                            int64_t hi) {                                                           \
-    static const lgt_sparse_fn table[LGT_SPARSE_INDICES][LGT_SPARSE_VALUES] = {                     \
-        {f##_i4_f4, f##_i4_f8, f##_i4_c8, f##_i4_c16, f##_i4_i8},                                   \
-        {f##_i8_f4, f##_i8_f8, f##_i8_c8, f##_i8_c16, f##_i8_i8}};                                  \
-    int value = lgt_sparse_value(&tiles[values]);                                                   \
-    if (value < 0) return lgt_sparse_bad_value(&tiles[values]);                                     \
-    return table[lgt_sparse_index(&tiles[positions])][value](tiles, nargs, params, lo, hi);         \
-  }
-
-VARIANT(dot, 1, 4)
-VARIANT(scale, 0, 1)
-VARIANT(sddmm, 0, 1)
-VARIANT(diagonal, 1, 4)
-VARIANT(todense, 1, 4)
-VARIANT(sum_duplicates, 0, 2)
-VARIANT(column_sums, 1, 2)
+LGT_SPARSE_VARIANT(csr_dot, dot, 1, 4)
+LGT_SPARSE_VARIANT(csr_scale, scale, 0, 1)
+LGT_SPARSE_VARIANT(csr_sddmm, sddmm, 0, 1)
+LGT_SPARSE_VARIANT(csr_diagonal, diagonal, 1, 4)
+LGT_SPARSE_VARIANT(csr_todense, todense, 1, 4)
+LGT_SPARSE_VARIANT(csr_sum_duplicates, sum_duplicates, 0, 2)
+LGT_SPARSE_VARIANT(csr_column_sums, column_sums, 1, 2)
 
 static lgt_status csr_unique(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                              int64_t hi) {

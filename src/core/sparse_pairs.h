@@ -1,6 +1,6 @@
 /* sparse_pairs.h - the kernels of sparse_join.c for one type of positions, I, and one of values, V.
  *
- * A template: included once for each pair of types, with NAME(f) for the functions' names; UNORDERED says that values
+ * A template: included once for each pair of types, with NAME(f) for the functions' names; COMPLEX says that values
  * have no order.
  */
 
@@ -14,7 +14,7 @@ ALWAYS_INLINE V NAME(combine)(int op, V a, V b) {
       return a - b;
     case MULTIPLY:
       return a * b;
-#ifndef UNORDERED
+#ifndef COMPLEX
     case MAXIMUM:
       return a >= b ? a : a < b ? b : a + b; /* NaN wins */
     case MINIMUM:

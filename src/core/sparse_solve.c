@@ -9,41 +9,14 @@
  */
 #include "sparse.h"
 
-#include <complex.h>
-#undef I /* that of complex.h */
-
 static lgt_status singular(int64_t row) {
   return lgt_err(LGT_BAD_ARGUMENT, "the matrix is singular: element %lld of its diagonal is 0 or missing",
                  (long long)row + 1);
 }
 
-#define I       int32_t
-#define V       float
-#define NAME(f) f##_i4_f4
-#include "sparse_factors.h"
-#define V       double
-#define NAME(f) f##_i4_f8
-#include "sparse_factors.h"
-#define V       float complex
-#define NAME(f) f##_i4_c8
-#include "sparse_factors.h"
-#define V       double complex
-#define NAME(f) f##_i4_c16
-#include "sparse_factors.h"
-#undef I
-#define I       int64_t
-#define V       float
-#define NAME(f) f##_i8_f4
-#include "sparse_factors.h"
-#define V       double
-#define NAME(f) f##_i8_f8
-#include "sparse_factors.h"
-#define V       float complex
-#define NAME(f) f##_i8_c8
-#include "sparse_factors.h"
-#define V       double complex
-#define NAME(f) f##_i8_c16
-#include "sparse_factors.h"
+#define LGT_SPARSE_NO_INTEGERS
+#define LGT_SPARSE_TEMPLATE "sparse_factors.h"
+#include "sparse_each.h"
 
 /* Blocks that begin among the rows [lo, hi), one after the other. */
 #define VARIANT(kernel, values)                                                                          \
