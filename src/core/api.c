@@ -167,7 +167,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_exchange x;
   lgt_peers *peers = rt->binder.peers;
   if (rt->map.domains == 1)
-    return lgt_bind_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_CHANGE : LGT_USE_READ, NULL);
+    return lgt_bind_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
   lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
   if (status && peers) peers->abort(peers, lgt_message());
   if (status) return status;

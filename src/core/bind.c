@@ -138,14 +138,20 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   return status;
 }
 
+/* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
+ * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
+static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
+  if (use == LGT_USE_READ) return false;
+  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
+  return inst->pins > 0 || (inst->owners > 1 && !same);
+}
+
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
                             lgt_use use, const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
-  bool shared =
-      replica->inst && use == LGT_USE_CHANGE && (replica->inst->owners > 1 || replica->inst->pins > 0);
-  if (covers && !shared) return LGT_OK;
+  if (covers && !must_part(store, replica->inst, use)) return LGT_OK;
   lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
   if (binder->map->domains == 1)
     want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
@@ -310,7 +316,7 @@ static lgt_status acquire_whole(run *r) {
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
       status =
-          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_CHANGE : LGT_USE_READ, NULL);
+          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
       if (!status) hold(r, s, store->replica[0].inst);
     }
   }
@@ -327,10 +333,20 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
   if (!lgt_store_replicas(map, store)) return no_memory();
   for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
-    if (inst && inst != store->replica[d].inst)
-      lgt_replica_set(map, &store->replica[d], lgt_instance_retain(inst));
+    if (!inst || inst == store->replica[d].inst) continue;
+    lgt_replica_set(map, &store->replica[d], lgt_instance_retain(inst));
+    /* What a recipe kept may be older than what its owner is now. */
+    if (inst->owners == 2) inst->alike = r->source ? LGT_ALIKE_NEVER : LGT_ALIKE_SOON;
   }
   return LGT_OK;
+}
+
+/* Stores that share memory since this group are the same up to its versions, which are known now. */
+static void note_alike(const run *r, lgt_status status) {
+  const lgt_map *map = r->binder->map;
+  for (int i = 0; r->inst && i < r->group->nslot * map->local; i++)
+    if (r->inst[i] && r->inst[i]->alike == LGT_ALIKE_SOON)
+      r->inst[i]->alike = status ? LGT_ALIKE_NEVER : map->versions;
 }
 
 static lgt_status settle_all(run *r) {
@@ -633,6 +649,7 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
     binder->peers->abort(binder->peers, lgt_message());
   lgt_failure_release(poison);
   status = lgt_exchange_end(&r->exchange);
+  note_alike(r, status);
   return status ? give_up(r, status, calls) : LGT_OK;
 }
 

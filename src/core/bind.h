@@ -80,7 +80,8 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
 /* What happens to the elements of an instance that is acquired. */
 typedef enum lgt_use {
   LGT_USE_READ,
-  LGT_USE_CHANGE /* they are written, or come from elsewhere, where this store may have been written */
+  LGT_USE_RECEIVE, /* they come from elsewhere, where this store may have been written */
+  LGT_USE_WRITE
 } lgt_use;
 /* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
  * for they are about to be overwritten; NULL: none. */

@@ -511,7 +511,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
     for (int d = 0; d < x->binder->map->local && !status; d++) {
       int at = d * x->nstore + n;
       if (x->cover[at].ndim < 0) continue;
-      lgt_use use = x->written[n] || x->gets[at] ? LGT_USE_CHANGE : LGT_USE_READ;
+      lgt_use use = x->written[n] ? LGT_USE_WRITE : x->gets[at] ? LGT_USE_RECEIVE : LGT_USE_READ;
       const lgt_rect *spare = x->spare[at].ndim < 0 || x->gets[at] ? NULL : &x->spare[at];
       status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
     }

@@ -26,6 +26,7 @@
 typedef struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
   int owners;          /* stores among them */
+  int64_t alike;       /* until this version those that own it were the same; LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
   int pins;            /* recipes among them */
   int domain;          /* local */
   int elem;            /* bytes of an element */
@@ -40,6 +41,9 @@ typedef struct lgt_instance {
   uint32_t stamp;      /* of the job that listed it last */
   struct lgt_instance *next; /* among the spare ones */
 } lgt_instance;
+
+/* Instead of a version: nobody knows; from the end of the group that is being bound. */
+enum { LGT_ALIKE_NEVER = -1, LGT_ALIKE_SOON = -2 };
 
 struct lgt_replica {
   lgt_instance *inst;       /* ref, or NULL */

@@ -11,8 +11,8 @@
  *               instead, as registers are renamed in a processor, when it covers most of its root;
  *               the rest is copied (in a group of several colours by whoever binds it, for each colour's memory
  *               has a rest of its own).  An in-place stencil becomes one pass.
- *   forwarding  (One memory domain only.)  A copy of a whole array is not made: readers of the copy read the original's
- *               memory, and who writes the original next is renamed.
+ *   forwarding  A copy of a whole array is not made: readers of the copy read the original's memory, and
+ *               who writes the original next is renamed.
  *
  * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*
  * (fuse.h) is memory; buffers whose lives do not meet share one.
