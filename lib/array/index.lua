@@ -5,14 +5,8 @@
 -- asked for each time; what takes longer is remembered: for strings in a table, for other tables in a tree with a
 -- level for each entry.
 --
--- Arrays in a key pick elements, which a view cannot do.  Reading copies what was picked; writing goes
--- through.  Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
--- is raised where the result is looked at, naming the line that picked; an array that a scatter failed on stays
--- unusable until all of it is overwritten.  The last of several values for one place wins.  With several
--- domains, each gathers the elements that its part of one array of positions names, and writes those values whose
--- positions lead to what it has; who needs what is found out when an array of positions is used first, which waits for
--- it.  By several arrays of positions each domain gathers from all of the axes they are of, and each rank
--- scatters everything.  Of boolean arrays the positions are looked up first, which waits; only assigning one
+-- Arrays in a key pick elements, which a view cannot do (picks.lua).  Reading copies what was picked; writing goes
+-- through.  Of boolean arrays the positions are looked up first, which waits; only assigning one
 -- value through one is an ordinary launch.
 
 local ffi = require "ffi"
@@ -20,7 +14,7 @@ local core = require "array.core"
 local slice = require "array.slice"
 local ufunc = require "array.ufunc"
 local native = require "array.native"
-local runs = require "array.runs"
+local picks = require "array.picks"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
@@ -265,157 +259,18 @@ local function view_layout(layout, key)
     result = find_in_tree(layout, key)
     if result then return result end
   end
-  local steps, picks = steps_of(layout, key)
-  if picks then return nil, steps end
+  local steps, picking = steps_of(layout, key)
+  if picking then return nil, steps end
   local result = layout_after(layout, steps)
   remember_in_tree(layout, key, result)
   return result
 end
 
--- ---- picking: where the elements are --------------------------------------------------------------------
-
-local LONG = 131072 -- elements of a vector that no domain gets from the others
-
--- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
-local function nonzero_arrays(mask)
-  local shape, lists, views = core.shape_of(mask), {}, {}
-  local found = np.count_nonzero(mask)
-  if #shape == 1 and shape[1] >= LONG and lgt.C.lgt_domains(lgt.rt) > 1 then
-    return { runs.positions(mask, found) }
-  end
-  local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
-  for d = 1, #shape do
-    lists[d] = lgt.new(lgt.dense(dtypes.INT64, { found }))
-    views[d] = in_front(lists[d])
-  end
-  views[#shape + 1] = in_front(np.ravel(mask))
-  native.launch("nonzero", ("w"):rep(#shape) .. "r", "", views, { unpack(shape, 2) })
-  return lists
-end
-
--- Each pick as {axis, positions (an int64 array)}; a boolean array becomes one for each of its axes.
-local function expand_picks(steps, shape)
-  local picks = {}
-  for _, s in ipairs(steps) do
-    if s.kind == "pick" then
-      if core.dtype_of(s.array) == dtypes.BOOL then
-        local mask_shape = core.shape_of(s.array)
-        for d = 1, #mask_shape do
-          if mask_shape[d] ~= shape[s.axis + d - 1] then
-            raise("index: a boolean array of shape %s does not select from axes of shape %s",
-              core.shape_text(mask_shape), core.shape_text(shape))
-          end
-        end
-        for d, positions in ipairs(nonzero_arrays(s.array)) do
-          picks[#picks + 1] = { axis = s.axis + d - 1, positions = positions }
-        end
-      else
-        local positions = core.dtype_of(s.array) == dtypes.INT64 and s.array or np.astype(s.array, "int64")
-        picks[#picks + 1] = { axis = s.axis, positions = positions }
-      end
-    end
-  end
-  return picks
-end
-
--- What a key with picks selects: the view they pick from with its axes in the order before, picked, after; the
--- positions, stretched to one shape; the shape of the selection; how many axes stand before; the picked axes
--- as the digits of a number.
-local function plan_picks(a, steps)
-  local layout = layout_after(core.layout_of(a), steps)
-  local shape = lgt.shape(layout)
-  local picks = expand_picks(steps, shape)
-  local shapes, picked, axes = {}, {}, 0
-  for i, p in ipairs(picks) do
-    shapes[i], picked[p.axis], axes = core.shape_of(p.positions), true, axes * 10 + p.axis
-  end
-  local common = core.broadcast_shapes(shapes, "index")
-  local adjacent = true
-  for i = 2, #picks do adjacent = adjacent and picks[i].axis == picks[i - 1].axis + 1 end
-  local before, after, result, order = {}, {}, {}, {}
-  for d = 1, #shape do
-    if not picked[d] then
-      local into = adjacent and d < picks[1].axis and before or after
-      into[#into + 1] = d
-    end
-  end
-  for _, d in ipairs(before) do result[#result + 1], order[#order + 1] = shape[d], d end
-  for _, n in ipairs(common) do result[#result + 1] = n end
-  for _, p in ipairs(picks) do order[#order + 1] = p.axis end
-  for _, d in ipairs(after) do result[#result + 1], order[#order + 1] = shape[d], d end
-  local positions = {}
-  for i, p in ipairs(picks) do
-    positions[i] = lgt.alias(p.positions, lgt.broadcast(core.layout_of(p.positions), common))
-  end
-  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, #before, axes
-end
-
--- Tiles of the result are made of tiles of the axes before and after, and of the positions.  One array of positions
--- says which elements of its axis a tile needs; of several each needs all of its axis.
-local function gather_constraints(before, between, npick, ndim, base)
-  local words = {}
-  for d = 0, before - 1 do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
-  for d = 0, between - 1 do
-    local word = ("align(0.%d"):format(before + d)
-    for k = 0, npick - 1 do word = word .. (",%d.%d"):format(2 + k, d) end
-    words[#words + 1] = word .. ")"
-  end
-  for d = before + between, ndim - 1 do
-    words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d - between + npick)
-  end
-  if npick == 1 then words[#words + 1] = ("image_points(2:1.%d;%d)"):format(before, base) end
-  return table.concat(words, " ")
-end
-
--- Each tile of the target is written by the domain that has it, from those values whose positions lead there; for
--- several arrays of positions every rank writes all.  There is one more axis in front.
-local function scatter_constraints(before, between, npick, ndim)
-  if npick ~= 1 or between == 0 then return "" end
-  local words = {}
-  for d = 1, before do words[#words + 1] = ("align(0.%d,1.%d)"):format(d, d) end
-  words[#words + 1] = ("align(0.%d)"):format(before + 1)
-  for d = before + between, ndim - 1 do
-    words[#words + 1] = ("align(0.%d,1.%d)"):format(d - between + 2, d + 1)
-  end
-  words[#words + 1] = ("image_inverse(2,0.%d:2.0,1.%d;1)"):format(before + 1, before + 1)
-  return table.concat(words, " ")
-end
-
--- A copy of what the key picks.  Positions count from `base` (1).
 local function gather(a, steps, base)
-  local view, positions, shape, before, axes = plan_picks(a, steps)
-  local result = lgt.new(lgt.dense(core.dtype_of(a), shape))
-  local npick, between = #positions, core.ndim_of(positions[1])
-  base = base or 1
-  native.launch("gather", "wr" .. ("r"):rep(npick), gather_constraints(before, between, npick, #shape, base),
-    { result, view, unpack(positions) }, { before, base, 0, axes })
-  return result
+  return picks.gather(a, layout_after(core.layout_of(a), steps), steps, base)
 end
-
--- A copy if the array shares its elements with another.
-local function apart(x, from)
-  return handles[x.id].store == handles[from.id].store and np.copy(x) or x
-end
-
--- Write into what the key picks, or combine with it by an operation of native.operation.
 local function scatter(a, steps, value, operation)
-  local view, positions, shape, before, axes = plan_picks(a, steps)
-  local dtype = core.dtype_of(a)
-  value = np.asarray(value)
-  local together = core.broadcast_pair(core.shape_of(value), shape)
-  if not together or not core.same_shape(together, shape) then
-    raise("assignment: an array of shape %s does not fit into what is picked, %d elements of shape %s",
-      core.shape_text(core.shape_of(value)), core.product(shape), core.shape_text(shape))
-  end
-  if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
-  value = apart(value, view)
-  local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)) end
-  for i, p in ipairs(positions) do positions[i] = apart(p, view) end
-  local npick, between = #positions, core.ndim_of(positions[1])
-  local extent = npick == 1 and core.shape_of(view)[before + 1] or 0
-  native.launch("scatter", "mr" .. ("r"):rep(npick), scatter_constraints(before, between, npick, #shape),
-    { in_front(view, core.layout_of(view)), in_front(value, lgt.broadcast(core.layout_of(value), shape)),
-      unpack(positions) }, { before + 1, 1, operation or native.operation.set, axes, extent })
+  picks.scatter(a, layout_after(core.layout_of(a), steps), steps, value, operation)
 end
 
 -- ---- masks ------------------------------------------------------------------------------------------------
@@ -616,7 +471,7 @@ function np.nonzero(a)
   local layout = core.layout_of(a, "nonzero")
   if layouts[layout].ndim == 0 then raise("nonzero: a 0-d array has no positions") end
   if core.dtype_of(a) ~= dtypes.BOOL then a = np.not_equal(a, 0) end
-  return nonzero_arrays(a)
+  return picks.nonzero(a)
 end
 methods.nonzero = np.nonzero
 

@@ -69,12 +69,30 @@ function native.lines(variant, privileges, arrays, numbers, rest)
   native.launch(variant, privileges, native.leading(lead, #views), views, numbers)
 end
 
+-- Launch a variant that works element by element, on arrays of one shape, which are cut alike.
+---@param variant string
+---@param privileges string
+---@param arrays lgt_array[]
+---@param numbers number[]?
+function native.elements(variant, privileges, arrays, numbers)
+  local views, ndim = {}, core.ndim_of(arrays[1])
+  for i, a in ipairs(arrays) do views[i] = ndim == 0 and np.expand_dims(a, 1) or a end
+  native.launch(variant, privileges, native.leading(math.max(1, ndim), #views), views, numbers)
+end
+
 -- The array with an axis moved to the last place, and the function that moves it back.
 ---@return lgt_array, fun(x: lgt_array): lgt_array
 function native.axis_last(a, axis)
   local ndim = core.ndim_of(a)
   if axis == ndim then return a, function(x) return x end end
   return np.moveaxis(a, axis, ndim), function(x) return np.moveaxis(x, ndim, axis) end
+end
+
+-- Is a line of so many elements cut among several domains?  Shorter ones are as well brought to each of them.
+---@return boolean
+function native.divided(size)
+  local domains = C.lgt_domains(rt)
+  return domains > 1 and size >= math.max(2 * tonumber(C.lgt_min_tile(rt)), domains * domains)
 end
 
 -- A new array of a dtype (a number) and a shape.

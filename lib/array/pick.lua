@@ -100,10 +100,7 @@ local function choose_among(list, numbers, shape)
   local result = native.new(dtype, shape)
   local arrays = { result, numbers }
   for i = 1, #list do arrays[i + 2] = np.asarray(list[i], { dtype = dtypes.name[dtype] }) end
-  if #shape == 0 then
-    for i = 1, #arrays do arrays[i] = np.expand_dims(arrays[i], 1) end
-  end
-  native.lines("choose", "wr" .. ("r"):rep(#list), arrays, { 0, 1 })
+  native.elements("choose", "wr" .. ("r"):rep(#list), arrays, { 0, 1 })
   return result
 end
 
@@ -154,10 +151,12 @@ function np.put(a, positions, values)
   local n = core.size_of(positions)
   if core.size_of(values) ~= 1 and n > 0 then values = np.resize(values, n) end
   local flat = core.lgt.reshape(core.layout_of(a), { core.size_of(a) })
-  if flat then
+  if flat and (core.ndim_of(a) == 1 or not native.divided(core.size_of(a))) then
     core.lgt.alias(a, flat)[positions] = values
-  else
-    a[np.unravel_index(positions % (core.size_of(a) + 1), core.shape_of(a))] = values
+  else -- what is written through a reshaped view is not divided
+    local copy = np.copy(np.ravel(a))
+    copy[positions] = values
+    core.assign(a.id, core.layout_of(a), np.reshape(copy, core.shape_of(a)))
   end
 end
 

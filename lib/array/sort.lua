@@ -26,7 +26,7 @@ end
 
 -- ---- one long line -----------------------------------------------------------------------------------------------
 
-local WORTH = 131072 -- elements, from which on a line is sorted in parts
+local WORTH = 131072 -- elements, from which on a line is sorted in parts by several workers
 local LEAST_PART, PARTS = 32768, 8 -- parts where several domains must agree on how many
 
 -- How a line of n elements is cut: its runs, one for each domain, and the parts of a run, which workers share.
@@ -41,9 +41,9 @@ end
 -- Is a line by itself worth it?  Of real elements; where there are enough lines, each is sorted by one worker.
 local function worth_parts(a, axis)
   local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
-  local workers = domains > 1 and domains or lgt.C.lgt_workers(lgt.rt)
-  return n >= math.max(WORTH, domains * domains) and core.size_of(a) < n * workers and
-    dtypes.category[core.dtype_of(a)] < 3
+  if dtypes.category[core.dtype_of(a)] == 3 then return false end
+  if domains > 1 then return native.divided(n) and core.size_of(a) < n * domains end
+  return n >= WORTH and core.size_of(a) < n * lgt.C.lgt_workers(lgt.rt)
 end
 
 -- The same, and several domains have it: then it is better sorted than brought to each of them.

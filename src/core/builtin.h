@@ -68,6 +68,15 @@ static inline bool lgt_walk_next(lgt_walk *w, int64_t lo, int64_t hi) {
   return false;
 }
 
+/* The same for variants whose arguments are cut alike in all dimensions: *count elements at a time, along the last
+ * one. */
+static inline bool lgt_walk_elements(lgt_walk *w, const lgt_tile *tile, int nargs, int64_t lo, int64_t hi,
+                                     int64_t *count) {
+  int last = tile->ndim - 1;
+  *count = last > 0 ? tile->extent[last] : hi - lo;
+  return lgt_walk_begin(w, tile, nargs, last > 0 ? last : 0, lo, hi) && *count > 0;
+}
+
 /* `count` elements of `size` bytes from one stride to another. */
 static inline void lgt_copy_line(char *to, int64_t to_stride, const char *from, int64_t from_stride,
                                  int64_t count, int64_t size) {

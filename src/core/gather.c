@@ -6,9 +6,12 @@
  *               the last of several values for one place wins, or all count, depending on the operation
  *   take_along  argument 0 [b, i] = argument 1 [b, p(b, i)], lines
  *   put_along   argument 0 [b, p(b, i)] is combined with argument 1 [b, i], lines
- *   choose      argument 0 [b, i] = argument 2 + k [b, i] where argument 1 (int64) is k + parameter 1, lines
+ *   choose      argument 0 [i] = argument 2 + k [i] where argument 1 (int64) is k + parameter 1; all are cut alike
+ *   merge_positions  argument 0 (int64) [i] = the position, from 1, in C order of what is at arguments 1 and 2 (int64)
+ *               [i] of two axes; parameters: of each what its first position is called, its extent, its number (for
+ *               messages); all are cut alike
  *
- * Parameters: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
+ * Parameters of the others: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
  * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages);
  * 4 of a scatter with one array of positions: the extent of their axis, of which argument 0 may be a tile.
  * Negative positions count from the end.  A position outside is an error that says which, and nothing
@@ -318,27 +321,53 @@ static lgt_status put_along(const lgt_tile *tiles, int nargs, const lgt_scalar *
   return LGT_OK;
 }
 
-/* Lines whose element i is that of argument 1 + argument 1 [i]. */
+/* ---- element by element -------------------------------------------------------------------------------- */
+
 static lgt_status choose(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *to = &tiles[0];
-  int lead = to->ndim - 1, nchoices = nargs - 2;
-  int64_t n = to->extent[lead], size = lgt_dtype_size(to->dtype), base = (int64_t)params[BASE].f;
+  int last = to->ndim - 1, nchoices = nargs - 2;
+  int64_t n, size = lgt_dtype_size(to->dtype), base = (int64_t)params[BASE].f;
   lgt_walk walk;
-  if (!lgt_walk_begin(&walk, tiles, nargs, lead, lo, hi)) return LGT_OK;
+  if (!lgt_walk_elements(&walk, tiles, nargs, lo, hi, &n)) return LGT_OK;
   do {
     for (int64_t i = 0; i < n; i++) {
-      int64_t number = *(const int64_t *)(walk.at[1] + i * tiles[1].stride[lead]), k = number - base;
+      int64_t number = *(const int64_t *)(walk.at[1] + i * tiles[1].stride[last]), k = number - base;
       if (k < 0 || k >= nchoices)
         return lgt_err(LGT_OUT_OF_BOUNDS, "choose: number %lld is outside %lld to %lld", (long long)number,
                        (long long)base, (long long)(base + nchoices - 1));
-      const char *from = walk.at[2 + k] + i * tiles[2 + k].stride[lead];
-      if (size == 8) memcpy(walk.at[0] + i * to->stride[lead], from, 8);
-      else memcpy(walk.at[0] + i * to->stride[lead], from, (size_t)size);
+      const char *from = walk.at[2 + k] + i * tiles[2 + k].stride[last];
+      if (size == 8) memcpy(walk.at[0] + i * to->stride[last], from, 8);
+      else memcpy(walk.at[0] + i * to->stride[last], from, (size_t)size);
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }
 
-const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},         {"scatter", scatter},
-                                           {"take_along", take_along}, {"put_along", put_along},
-                                           {"choose", choose},         {0}};
+static lgt_status merge_positions(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  int last = tiles->ndim - 1;
+  int64_t n, offset[2];
+  lgt_walk walk;
+  if (!lgt_walk_elements(&walk, tiles, nargs, lo, hi, &n)) return LGT_OK;
+  do {
+    for (int64_t i = 0; i < n; i++) {
+      for (int k = 0; k < 2; k++) {
+        int64_t at = *(const int64_t *)(walk.at[1 + k] + i * tiles[1 + k].stride[last]),
+                base = (int64_t)params[3 * k].f, extent = (int64_t)params[3 * k + 1].f;
+        offset[k] = offset_of(at, extent, base);
+        if (offset[k] < 0 || offset[k] >= extent)
+          return outside(at, extent, base, (int64_t)params[3 * k + 2].f, 1, 0);
+      }
+      *(int64_t *)(walk.at[0] + i * tiles[0].stride[last]) = offset[0] * (int64_t)params[4].f + offset[1] + 1;
+    }
+  } while (lgt_walk_next(&walk, lo, hi));
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},
+                                           {"scatter", scatter},
+                                           {"take_along", take_along},
+                                           {"put_along", put_along},
+                                           {"choose", choose},
+                                           {"merge_positions", merge_positions},
+                                           {0}};

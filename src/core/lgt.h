@@ -314,6 +314,8 @@ int lgt_size(lgt_runtime *rt);
 /* How many memory domains there are, on all ranks, and how many threads compute here. */
 int lgt_domains(lgt_runtime *rt);
 int lgt_workers(lgt_runtime *rt);
+/* The option min_tile: the smallest tile worth a domain of its own, in elements. */
+int64_t lgt_min_tile(lgt_runtime *rt);
 /* Seconds since some fixed point, from a clock that never goes back. */
 double lgt_time(void);
 

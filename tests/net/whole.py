@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""No operation brings all of an array to a rank, but for those that say so.
+
+Expressions over arrays of 160 kB and more run on ranks that may bring arrays of at most 24 kB to all, and give what one
+process gives.  What rests on LAPACK or FFT libraries raises there; the error says what to do.
+"""
+import re
+
+from common import case, finish
+from script import launch
+
+SETUP = """
+local N, R = 20164, 142
+local x, y = np.sin(np.arange(N) * 12.9898) * 4 + 5, np.cos(np.arange(N) * 7.233)
+local m, w = x:reshape(R, R):copy(), y:reshape(R, R):copy()
+local k, l = np.floor(x * 100):astype("int64"), np.floor(y * 500 + 501):astype("int64")
+local permutation, mask, masked = (np.arange(N) * 51) % N + 1, x:gt(5), m:gt(5)
+local rows, columns = k % R + 1, l % R + 1
+local square = rows:reshape(R, R):copy()
+local cube = x[":20000"]:reshape(20, 25, 40):copy()
+local ascending, z = np.arange(N) * 0.5, x + np.array{0}
+local c = np.floor(x):astype("complex128") + np.floor(y * 3) * 1i
+lgt.fence()
+lgt.options { replicate = 24576 }
+local function total(...) -- a number that depends on where each element is
+  local sum = 0
+  for j = 1, select("#", ...) do
+    local a = (select(j, ...))
+    if np.isarray(a) then
+      a = np.ravel(a)
+      if a.dtype == "complex128" then a = a.real + 3 * a.imag end
+      local weight = np.arange(#a) % 97 + 1
+      sum = sum + np.sum(np.where(np.isnan(a), 0.5, a) * weight):item() * (1 + j / 7)
+    else
+      sum = sum + (type(a) == "number" and a or a and 1 or 0)
+    end
+  end
+  return sum
+end
+local function changed(a, f)
+  a = a:copy()
+  f(a)
+  return a
+end
+local cases = {
+CASES
+}
+for _, c in ipairs(cases) do
+  local good, value = pcall(function() return total(c[2]()) end)
+  if good then print(("%s\\t%.12g"):format(c[1], value)) else print(c[1] .. "\\t" .. tostring(value):gsub("\\n", " ")) end
+end
+"""
+
+WORKS = {
+    "picks": """m[{rows, columns}]; m[{rows, 3}]; m[{{}, rows}]; cube[{rows % 20 + 1, {}, columns % 40 + 1}]; m[masked]
+        m[np.ix_(rows[":30"], columns[":40"])]; np.take(m, permutation[":100"]); np.take(m, rows, 2); x[permutation]
+        np.argwhere(masked); np.nonzero(masked)[2]; np.flatnonzero(mask); np.compress(mask, x); np.extract(mask, x)
+        np.choose(rows % 2 + 1, {x, y}); np.select({mask}, {x}, 0)""",
+    "puts": """changed(m, function(a) a[{rows, columns}] = x end); changed(m, function(a) np.add.at(a, {rows, columns}, 1) end)
+        changed(cube, function(a) a[{rows[":9"] % 20 + 1, {}, columns[":9"] % 40 + 1}] = 3 end)
+        changed(x, function(a) np.add.at(a, rows, y) end); changed(m, function(a) a[masked] = np.arange(np.count_nonzero(masked)) end)
+        changed(m, function(a) np.put(a, permutation, y) end); changed(m, function(a) np.put(a.T, permutation, y) end)
+        changed(x, function(a) np.place(a, mask, y) end); changed(x, function(a) np.putmask(a, mask, y) end)""",
+    "sorts": """np.sort(x); np.argsort(k); np.sort(m, 1); np.sort(m, 2); np.partition(x, 9)[9]; np.topk(x, 10); np.unique(k)
+        np.unique(k, {return_index = true, return_inverse = true, return_counts = true}); np.lexsort{x, k}; np.median(x)
+        np.percentile(x, {10, 30}); np.median(m, 1); np.union1d(k, l); np.trim_zeros(k - 100)""",
+    "scans": """np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
+}
+
+
+def check(expressions):
+    def run():
+        body = ",\n".join(f"{{ [=[{e.strip()}]=], function() return {e.strip()} end }}" for e in re.split(r";\s|\n", expressions)
+                          if e.strip())
+        script = SETUP.replace("CASES", body)
+        alone, ranks = launch(script, 1), launch(script, 3, options=["--all-output=0"])
+        if alone.status or ranks.status:
+            return str(ranks if ranks.status else alone)[:3000]
+        found = ranks.out.splitlines()
+        for expected, line in zip(alone.out.splitlines(), found):
+            label, value = expected.split("\t")
+            try:
+                good = abs(float(line.split("\t")[1]) - float(value)) <= 1e-9 * abs(float(value))
+            except ValueError:
+                good = False
+            if not good:
+                return f"{line} instead of {value}"
+        return None if len(found) == len(alone.out.splitlines()) else "lines are missing"
+    return run
+
+
+for name, expressions in WORKS.items():
+    case(f"{name}: no array is brought whole to all ranks", check(expressions))
+
+finish(1)
