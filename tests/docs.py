@@ -20,7 +20,7 @@ EXPECTED = re.compile(r"^print\(.*\) +-- (.*)$", re.M)
 def why_not(lgt, program):
     """None, or why the program is not what the document says."""
     try:
-        run = subprocess.run([lgt, "-e", program], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([lgt, "-e", program], capture_output=True, text=True, timeout=900)
     except subprocess.TimeoutExpired:
         return "took more than 60 s"
     if run.returncode != 0:

@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
 
 
 def output(*command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False, **options)
     if done.returncode:
         raise AssertionError(f"{' '.join(command)[:200]}: status {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -181,13 +181,13 @@ def main():
             def run(environment, *options):
                 return [subprocess.Popen([program, "rendezvous", where, "rank", str(r), "ranks", "3", *options], stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}) for r in range(3)]
-            got = sorted("".join(p.communicate(timeout=60)[0] for p in run({})).splitlines())
+            got = sorted("".join(p.communicate(timeout=900)[0] for p in run({})).splitlines())
             assert got == ["rank 0 of 3", "rank 1 of 3", "rank 2 of 3", "sum\t45\ttrue"], got
             for p in run({"FAIL": "1"}):
-                _, err = p.communicate(timeout=60)
+                _, err = p.communicate(timeout=900)
                 assert p.returncode == 1 and "lgt: script:1: on all" in err, (p.returncode, err)
             for p in run({"ALONE": "1"}):
-                _, err = p.communicate(timeout=60)
+                _, err = p.communicate(timeout=900)
                 assert p.returncode == 1 and re.search("operation 1 .*: ('lgt_open' and 'the end'|'the end' and 'lgt_open');", err), (p.returncode, err)
             if shutil.which("mpirun"):
                 text = output("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", program)

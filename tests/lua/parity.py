@@ -155,7 +155,7 @@ def run(program, case, folder):
             stdin = file.read()
     else:
         stdin = stdin.encode()
-    together = {"executable": program, "input": stdin, "cwd": folder, "env": environment(changes), "timeout": 60}
+    together = {"executable": program, "input": stdin, "cwd": folder, "env": environment(changes), "timeout": 900}
     merged = subprocess.run(["program", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **together)
     done = subprocess.run(["program", *words], capture_output=True, check=False, **together)
     written = []
@@ -178,7 +178,7 @@ def interrupted(program, folder):
         while not os.path.exists(ready) and process.poll() is None:
             pass
         process.send_signal(2)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=900)
     finally:
         process.kill()
         process.wait()

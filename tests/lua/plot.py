@@ -56,7 +56,7 @@ def check_drawings(lgt, folder):
     if not shutil.which("gnuplot"):
         print("skip drawings: gnuplot-nox is not installed")
         return
-    run = subprocess.run([lgt, "-", folder], input=DRAW, text=True, capture_output=True, timeout=60)
+    run = subprocess.run([lgt, "-", folder], input=DRAW, text=True, capture_output=True, timeout=900)
     assert run.returncode == 0, run.stderr
 
     def drawn(name):
@@ -99,7 +99,7 @@ def pixels(path):
 
 def check_pictures(lgt, folder):
     paths = [os.path.join(folder, name) for name in ("small.png", "large.png")]
-    subprocess.run([lgt, "-", *paths], input=SAVE, text=True, check=True, timeout=60)
+    subprocess.run([lgt, "-", *paths], input=SAVE, text=True, check=True, timeout=900)
     small, large = map(pixels, paths)
     assert (len(small), len(small[0])) == (2, 3)
     assert small[0][0] == DARK and small[1][2] == BRIGHT and len({p for row in small for p in row}) == 6
@@ -110,7 +110,7 @@ def check_pictures(lgt, folder):
 def refusal(lgt, call, words):
     """None, or why the call is not refused at its line with these words."""
     script = f'local np = require "array"\n{call}\n'
-    run = subprocess.run([lgt, "-"], input=script, text=True, capture_output=True, timeout=60)
+    run = subprocess.run([lgt, "-"], input=script, text=True, capture_output=True, timeout=900)
     first = (run.stderr.splitlines() or [""])[0]
     if run.returncode and "stdin:2: " in first and words in first:
         return None

@@ -34,7 +34,6 @@ WAYS = {
     "one domain": ["--cpus=1"],
     "compiling at once": ["--cpus=1", "--cache=0", "--background=0"],
     "two domains": ["--cpus=2", "--domains=2"],
-    "four workers": ["--cpus=4"],
     "two ranks": ["-n", "2", "--cpus=2", "--all-output"],
     "unfused": ["--cpus=2", "--fusion=0"],
 }
@@ -50,7 +49,7 @@ def require(condition, what):
 
 
 def run(lgt, *words, status=0, **options):
-    done = subprocess.run([lgt, *words], capture_output=True, text=True, timeout=90, **options)
+    done = subprocess.run([lgt, *words], capture_output=True, text=True, timeout=900, **options)
     require(done.returncode == status, f"exit status {done.returncode}: {done.stderr}")
     return done
 
@@ -155,14 +154,20 @@ def check_way(lgt, folder, options):
         check_nesting(events)
         check_counters(events, stats)
         check_lines(events, "--fusion=0" not in options)
-        workers = {names[e["tid"]] for e in events if e.get("cat") == "kernel"}
-        if "--cpus=4" in options:
-            require(len(workers) > 1, f"only {workers} worked")
         compiled = sum(e.get("cat") == "compile" for e in events)
         if "--background=0" in options:
             require(compiled == stats["kernels_compiled"] > 0, f"{compiled} compilations")
     if ranks == 2:
         check_messages(traces)
+    return {e["tid"] for e in traces[0] if e.get("cat") == "kernel"}
+
+
+def many_workers(lgt, folder):
+    """Which threads work is up to the operating system, which may have better things to do."""
+    for _ in range(30):
+        if len(check_way(lgt, folder, ["--cpus=4"])) > 1:
+            return
+    raise Wrong("only one of four workers ever worked")
 
 
 # ---- around it -------------------------------------------------------------------------------------
@@ -255,7 +260,7 @@ def nothing_without(lgt, folder):
     require(len(read(folder + "/trace.json")) > 3, "LGT_PROFILE wrote nothing")
 
 
-AROUND = [no_directory, one_rank_cannot_write, scripts_survive, written_again, full_disk, scripts_that_exit, odd_names,
+AROUND = [many_workers, no_directory, one_rank_cannot_write, scripts_survive, written_again, full_disk, scripts_that_exit, odd_names,
           nothing_without]
 
 

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import time
 
 LOOPS = {
     "a number": ("local s = 0 for i in lgt.progress(10) do s = s + i end print(s)", "55", "10/10"),
@@ -32,7 +33,7 @@ def run(lgt, script, terminal):
     """Status, output, and what came to the error output."""
     command = [lgt, "-e", 'lgt = require "lgt" ' + script]
     if not terminal:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
         return done.returncode, done.stdout.strip(), done.stderr
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as child:
@@ -44,7 +45,7 @@ def run(lgt, script, terminal):
             except OSError:  # the other end is closed
                 break
             drawn += part
-        return child.wait(60), child.stdout.read().strip(), drawn.decode()
+        return child.wait(900), child.stdout.read().strip(), drawn.decode()
 
 
 def main():
@@ -61,11 +62,16 @@ def main():
     for name, (script, output, shown) in LOOPS.items():
         status, printed, drawn = run(lgt, script, True)
         right = status == 0 and printed == output and shown in drawn and drawn.endswith("\r\n")
-        right = right and re.search(r"\d/\d+ [\d.]+[kM]?(/s| s each) 0:0\d<(0:0\d|\?)", drawn)
+        right = right and re.search(r"\d/\d+ [\d.]+[kMG]?(/s| s each) \d+:\d\d<(\d+:\d\d|\?)", drawn)
         judge(name, right, (status, printed, drawn))
         judge(name + ", no terminal", run(lgt, script, False) == (0, output, ""), "something was drawn")
+    begin = time.monotonic()
     status, _, drawn = run(lgt, "for i in lgt.progress(5e6) do end", True)
-    judge("few drawings", drawn.count("\r") < 100, drawn.count("\r"))
+    judge("few drawings", drawn.count("\r") < 10 + 10 * (time.monotonic() - begin), drawn.count("\r"))
+    # Rates of all sizes: turns of 2^-k s.
+    status, _, drawn = run(lgt, "for k = 2, 20 do for i in lgt.progress(2) do local t = lgt.time() "
+                                "repeat until lgt.time() - t > 2 ^ -k end end", True)
+    judge("rates", status == 0 and "e+" not in drawn and drawn.count("\r\n") == 19, drawn)
     for name, (call, words) in REFUSALS.items():
         status, _, said = run(lgt, call, False)
         judge(name, status != 0 and words in said, said)

@@ -139,7 +139,7 @@ print(good, message)
 def run(lgt, script, config, arguments=()):
     command = [lgt, "--reproducible=1", *config, script, *arguments]
     env = {k: v for k, v in os.environ.items() if not k.startswith("LGT_")}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=env, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env, cwd=ROOT)
     return done.stdout + done.stderr + (f"exit status {done.returncode}\n" if done.returncode else "")
 
 

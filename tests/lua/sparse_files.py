@@ -125,7 +125,7 @@ def main():
             f.write("".join(order + "\n" for order in orders))
         with open(f"{folder}/run.lua", "w") as f:
             f.write(LUA)
-        run = subprocess.run([args.lgt, f"{folder}/run.lua", folder], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([args.lgt, f"{folder}/run.lua", folder], capture_output=True, text=True, timeout=900)
         if run.stdout.strip() != "done":
             print(f"FAIL sparse_files: {run.stderr.strip() or run.returncode}")
             return 1

@@ -92,7 +92,7 @@ def main():
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(LUA)
         script.flush()
-        run = subprocess.run([args.lgt, *options, script.name, *size], capture_output=True, text=True, timeout=250)
+        run = subprocess.run([args.lgt, *options, script.name, *size], capture_output=True, text=True, timeout=900)
     got, bad = run.stdout.splitlines(), 0
     for k, line in enumerate(expected(*map(int, size))):
         mine = got[k] if k < len(got) else run.stderr.strip() or "nothing"

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 30  # seconds for an answer
+PATIENCE = 600  # seconds for an answer, for what hangs
 SHELL = "[$#]"  # its prompt
 
 
@@ -85,10 +85,10 @@ def session(t, lgt, marker):
     t.type("error('deliberate')", r"stdin:1: deliberate(\n.*)*")
     t.type("a + np.zeros(7)", r".*shapes \(2, 3\) and \(7\)(.*\n?)*")
     t.type("b = np.zeros(100000)")
-    for loop in ("while true do end", "while true do b = b + 1 end"):
-        t.tmux("send-keys", "-l", loop)
+    for turn, loop in enumerate(("while true do end", "while true do b = b + 1 end")):
+        t.tmux("send-keys", "-l", f"print('loop' .. {turn}) {loop}")
         t.press("Enter")
-        time.sleep(0.5)
+        t.expect(f"\nloop{turn}$")  # it runs
         t.press("C-c")
         t.expect(r"interrupted(.*\n)+>$")
         t.type("twice(x)", "40")
@@ -96,7 +96,7 @@ def session(t, lgt, marker):
     t.press("C-d")
     t.expect(SHELL + "$")
     t.type("echo status $?", "status 0", SHELL)
-    end = time.monotonic() + 5
+    end = time.monotonic() + PATIENCE
     while ranks_of(marker) and time.monotonic() < end:
         time.sleep(0.05)
     assert not ranks_of(marker), "processes are left"

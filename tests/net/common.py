@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+PATIENCE = 600  # seconds for what hangs: a machine may be slow and busy
 STRESS = "STRESS" in os.environ  # the long form, as tests/run says
 parser = argparse.ArgumentParser()
 parser.add_argument("--ranks", default="build/net_ranks", help="the program tests/net/ranks.c")
@@ -66,18 +67,18 @@ class Running:
         return Outcome(status, *texts, seconds)
 
 
-def run(command, limit=30, env=None, stdin=""):
+def run(command, limit=PATIENCE, env=None, stdin=""):
     return Running(command, env, stdin).wait(limit)
 
 
-def together(commands, limit=40, env=None):
+def together(commands, limit=PATIENCE, env=None):
     """Several at once, within the limit: their outcomes."""
     running = [Running(c, e) for c, e in zip(commands, env or [None] * len(commands))]
     end = time.monotonic() + limit
     return [r.wait(max(0.1, end - time.monotonic())) for r in running]
 
 
-def wait_for_pids(folder, n, limit=20):
+def wait_for_pids(folder, n, limit=PATIENCE):
     """{rank: process id} once all have written it."""
     end = time.monotonic() + limit
     while time.monotonic() < end:

@@ -286,7 +286,7 @@ def observed(err, ranks):
 
 
 def compare(programs, ranks, local, options):
-    outcome = launch("".join(p.text() for p in programs) + "lgt.fence() os.exit(0)", ranks, local, limit=120,
+    outcome = launch("".join(p.text() for p in programs) + "lgt.fence() os.exit(0)", ranks, local, limit=PATIENCE,
                      env={"LGT_DEBUG": "map:3"}, options=options)
     seen = observed(outcome.err, ranks)
     if outcome.status or isinstance(seen, str):

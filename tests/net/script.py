@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 
-from common import LGT, run
+from common import LGT, PATIENCE, run
 
 folder = tempfile.mkdtemp(prefix="lgt-script-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -22,7 +22,7 @@ end
 """
 
 
-def launch(text, ranks, domains=1, argument="", limit=60, env=None, options=()):
+def launch(text, ranks, domains=1, argument="", limit=PATIENCE, env=None, options=()):
     """Even tiny arrays are divided; all ranks print."""
     path = os.path.join(folder, "script.lua")
     with open(path, "w", encoding="utf-8") as file:

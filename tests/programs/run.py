@@ -22,7 +22,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PYTHON = "/usr/bin/python3"
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$|[-+]?(?:inf|nan)$")
-LIMIT = 120  # seconds
+LIMIT = 900  # seconds, for what hangs
 
 # name, or name and what is different: (arguments, bound)
 PROGRAMS = {

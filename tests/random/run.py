@@ -177,7 +177,7 @@ def missing_names(binary):
     from machine import OPS
     names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to",
                                "take", "concatenate"})
-    done = subprocess.run([binary, "-e", PROBE % " ".join(names)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([binary, "-e", PROBE % " ".join(names)], capture_output=True, text=True, timeout=900)
     if done.returncode:
         sys.exit(f"FAIL random: lgt does not start: {done.stderr.strip()[-800:]}")
     return done.stdout.split()
@@ -310,7 +310,7 @@ def main():
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--configs", type=int, default=3, help="configurations drawn for each batch")
     parser.add_argument("--set", default="", help="what every drawn configuration has, as in \"domains=1 compile=0\"")
-    parser.add_argument("--limit", type=int, default=120, help="seconds for a batch")
+    parser.add_argument("--limit", type=int, default=900, help="seconds for a batch")
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
     parser.add_argument("--keep", help="folder for failing programs")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())

@@ -31,11 +31,18 @@ local function clock(seconds)
   return ("%d:%02d"):format(m, s % 60)
 end
 
+-- Three digits, never an exponent: 1234567 → "1.23M".
+local function short(x)
+  for _, unit in ipairs { "", "k", "M", "G" } do
+    if x < 999.5 then return ("%.3g%s"):format(x, unit) end
+    x = x / 1000
+  end
+  return ("%.0fT"):format(x)
+end
+
 local function rate_text(rate)
-  if rate >= 1e6 then return ("%.3gM/s"):format(rate / 1e6) end
-  if rate >= 1e4 then return ("%.3gk/s"):format(rate / 1e3) end
-  if rate >= 1 or rate == 0 then return ("%.3g/s"):format(rate) end
-  return ("%.3g s each"):format(1 / rate)
+  if rate >= 1 or rate == 0 then return short(rate) .. "/s" end
+  return short(1 / rate) .. " s each"
 end
 
 local function bar_text(share, width)
