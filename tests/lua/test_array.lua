@@ -324,12 +324,12 @@ check.case("a copy shares memory with the original only while both are the same 
   for i = 1, 12 do -- nor does it with a copy of before, once there is a later one
     local g = np.arange(12) * 1.0
     check.equal(neighbours(g), before) -- there is room for the neighbours of its tiles
-    local a = g:copy()
-    check.equal(neighbours(a), before)
+    local earlier = g:copy()
+    check.equal(neighbours(earlier), before)
     g[i] = 100
-    local b = g:copy()
-    check.equal(neighbours(g), neighbours(b))
-    check.equal(neighbours(a), before)
+    local later = g:copy()
+    check.equal(neighbours(g), neighbours(later))
+    check.equal(neighbours(earlier), before)
   end
 end)
 
