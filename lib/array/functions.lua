@@ -241,54 +241,32 @@ methods.copy = np.copy
 
 -- ---- assignment -------------------------------------------------------------------------------------------
 
--- Rules by the classes of target and source, as in ufunc.lua; what is launched loads, casts and stores.
+-- Kinds by the target's dtype and the source's type, as in ufunc.lua; what is launched loads, casts and stores.
 local assigns = {} -- by the target's dtype
-for d = 0, dtypes.COMPLEX128 do assigns[d] = { kinds = {} } end
-local Array, handles, class_of, layouts = lgt.Array, lgt.handles, lgt.class_of, lgt.layouts
-local slot, commit, source_line = lgt.slot, lgt.commit, lgt.line
+local new_table = require "table.new"
+for d = 0, dtypes.COMPLEX128 do assigns[d] = { from = new_table(31, 0), fill = false } end
+local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
+local C, rt = lgt.C, lgt.rt
+local slot, commit, line_for = lgt.slot, lgt.commit, lgt.line_for
 local istype, floor, band = ffi.istype, math.floor, require("bit").band
-local SECOND = 2 ^ 21
-local STRETCHED = lgt.C.LGT_LAYOUT_STRETCHED
+local STRETCHED = C.LGT_LAYOUT_STRETCHED
 
-local function kind_of_assign(dtype, source, weak)
+local function learn(dtype, value)
+  local layout = core.layout_of(value, "assignment")
+  local source, weak = layouts[layout].dtype, layouts[layout].ndim == 0 and 1 or 0
   local name = "assign:" .. dtypes.name[source] .. (weak == 1 and "." or "") .. ">" .. dtypes.name[dtype]
-  local known = assigns[dtype].kinds[name]
-  if not known then
-    known = lgt.kind(name, function(body) body:store(dtype, 0, body:load(source, 1, weak)) end)
-    assigns[dtype].kinds[name] = known
-  end
-  return known
-end
-
-local function kind_of_fill(dtype)
-  local known = assigns[dtype].kinds.fill
-  if not known then
-    known = lgt.kind("fill:" .. dtypes.name[dtype], function(body) body:store(dtype, 0, body:number(0, true)) end)
-    assigns[dtype].kinds.fill = known
-  end
-  return known
-end
-
-local function learn(target, source)
-  local rules = assigns[layouts[target].dtype]
-  local class = lgt.classify(target)
-  if source == nil then
-    local rule = { kind = kind_of_fill(layouts[target].dtype), large = lgt.is_large(class) }
-    rules[-class] = rule -- apart from pairs whose first class is not known yet (0)
-    return rule
-  end
-  local from, into = lgt.shape(source), lgt.shape(target)
-  local together = core.broadcast_pair(from, into)
-  if not together or not core.same_shape(together, into) then
-    raise("assignment: an array of shape %s does not fit into shape %s", core.shape_text(from), core.shape_text(into))
-  end
-  local weak = layouts[source].ndim == 0 and 1 or 0
-  local rule = { kind = kind_of_assign(layouts[target].dtype, layouts[source].dtype, weak),
-    large = lgt.is_large(class) }
-  rules[class * SECOND + lgt.classify(source)] = rule
-  return rule
+  local kind = lgt.kind(name, function(body) body:store(dtype, 0, body:load(source, 1, weak)) end)
+  assigns[dtype].from[layouts[layout].type] = kind
+  return kind
 end
 jit.off(learn)
+
+local function learn_fill(dtype)
+  local kind = lgt.kind("fill:" .. dtypes.name[dtype], function(body) body:store(dtype, 0, body:number(0, true)) end)
+  assigns[dtype].fill = kind
+  return kind
+end
+jit.off(learn_fill)
 
 local function check_number(dtype, x)
   local category = dtypes.category[dtype]
@@ -303,18 +281,22 @@ local function check_number(dtype, x)
   end
 end
 
+local function raise_fit(layout, source)
+  raise("assignment: an array of shape %s does not fit into shape %s", core.shape_text(lgt.shape(source)),
+    core.shape_text(lgt.shape(layout)))
+end
+
 local function assign_array(id, layout, value)
-  local rules = assigns[layouts[layout].dtype]
-  local source = handles[value.id]
-  local rule = rules[class_of[layout] * SECOND + class_of[source.layout]] or
-    learn(layout, core.layout_of(value, "assignment"))
+  local dtype, source = layouts[layout].dtype, handles[value.id]
+  local kind = assigns[dtype].from[layouts[source.layout].type] or learn(dtype, value)
+  if C.lgt_layout_fills(rt, layout, source.layout) == 0 then raise_fit(layout, source.layout) end
   if source.store == handles[id].store and source.store ~= 0 then
     if source.layout == layout then return end
     value = np.copy(value)
   end
-  local line = rule.large and source_line() or 0
+  local line = line_for(layout)
   local l = slot()
-  l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
+  l.kind, l.nargs, l.nparams, l.line = kind, 2, 0, line
   l.arg[0], l.arg[1] = id, value.id
   commit()
 end
@@ -322,10 +304,10 @@ end
 local function assign_number(id, layout, value)
   local dtype = layouts[layout].dtype
   check_number(dtype, value)
-  local rule = assigns[dtype][-class_of[layout]] or learn(layout)
-  local line = rule.large and source_line() or 0
+  local kind = assigns[dtype].fill or learn_fill(dtype)
+  local line = line_for(layout)
   local l = slot()
-  l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
+  l.kind, l.nargs, l.nparams, l.line = kind, 1, 1, line
   l.arg[0] = id
   l.param[0].f = value
   commit()

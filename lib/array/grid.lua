@@ -218,7 +218,7 @@ end
 function np.ascontiguousarray(a)
   a = np.asarray(a)
   local layout = core.layout_of(a)
-  return lgt.classify(layout) == layout and a or np.copy(a)
+  return lgt.like(layout) == layout and a or np.copy(a)
 end
 
 return true

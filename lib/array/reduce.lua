@@ -5,80 +5,68 @@
 -- reduced axes promoted (stride 0), so that all arguments have the same iteration space.  Since mapping
 -- and collecting are one generator, dot products and norms need no temporaries and fuse like the rest.
 --
--- As in ufunc.lua, rules by (classes of the operands, axes) make the second call cheap.
+-- As in ufunc.lua, rules by the types of the operands make the second call cheap; layouts of results come from C.
 
 local ffi = require "ffi"
 local core = require "array.core"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
-local Array, handles, layouts, class_of = lgt.Array, lgt.handles, lgt.layouts, lgt.class_of
-local slot, fresh, commit, wrap, source_line = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line
+local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
+local slot, fresh, commit, wrap, line_for = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line_for
 local C, rt = lgt.C, lgt.rt
-local istype, type = ffi.istype, type
+local istype, type, lshift = ffi.istype, type, require("bit").lshift
+local new_table = require "table.new"
 
 local reduce = {}
 
 -- ---- what is launched -------------------------------------------------------------------------------
 
--- The layout of the result, and that of the view through which it takes part.
-local function result_layouts(dtype, shape, set, keepdims)
-  local result_shape = {}
-  for d = 1, #shape do
-    if not set[d] then
-      result_shape[#result_shape + 1] = shape[d]
-    elseif keepdims then
-      result_shape[#result_shape + 1] = 1
-    end
+-- A rule {kind, dtype, half}: f(elements) of one or two arrays is reduced.
+local function make_rule(r, arrays)
+  local types, names = {}, {}
+  for i, a in ipairs(arrays) do
+    types[i] = core.dtype_of(a)
+    names[i] = dtypes.name[types[i]] .. (core.ndim_of(a) == 0 and "." or "")
   end
-  local layout = lgt.dense(dtype, result_shape)
-  local view = layout
-  if keepdims then
-    view = lgt.broadcast(layout, shape)
-  elseif #result_shape > 0 then
-    for d = 1, #shape do
-      if set[d] then view = lgt.promote(view, d, shape[d]) end
+  local name = r.name .. ":" .. table.concat(names, ",")
+  local rule = r.rules[name]
+  if rule then return rule end
+  rule = { half = r.half }
+  for i = 1, #arrays do rule.half = rule.half and types[i] == dtypes.FLOAT16 end
+  rule.kind = lgt.kind(name, function(body)
+    local values = {}
+    for i = 1, #arrays do
+      values[i] = body:load(types[i], i)
+      if rule.half then values[i] = values[i]:cast(dtypes.FLOAT32) end
     end
-  end
-  return layout, view
+    local x = r.map(unpack(values))
+    rule.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
+    body:reduce(rule.dtype, 0, r.operator, x, true)
+  end)
+  r.rules[name] = rule
+  return rule
 end
 
--- Reduce f(elements) of one or two arrays over the axes in `set`.
-local function make_rule(r, arrays, set, keepdims)
-  local shapes, names = {}, {}
-  for i, a in ipairs(arrays) do
-    shapes[i] = core.shape_of(a)
-    names[i] = dtypes.name[core.dtype_of(a)] .. (core.ndim_of(a) == 0 and "." or "")
-  end
-  local shape = core.broadcast_shapes(shapes, r.name)
-  local name = r.name .. ":" .. table.concat(names, ",")
-  local known = r.kinds[name]
-  if not known then
-    known = { half = r.half }
-    for _, a in ipairs(arrays) do known.half = known.half and core.dtype_of(a) == dtypes.FLOAT16 end
-    known.kind = lgt.kind(name, function(body)
-      local values = {}
-      for i, a in ipairs(arrays) do
-        values[i] = body:load(core.dtype_of(a), i)
-        if known.half then values[i] = values[i]:cast(dtypes.FLOAT32) end
-      end
-      local x = r.map(unpack(values))
-      known.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
-      body:reduce(known.dtype, 0, r.operator, x, true)
-    end)
-    r.kinds[name] = known
-  end
-  if not r.has_identity and core.product(shape) == 0 then
-    local layout = result_layouts(known.dtype, shape, set, keepdims)
-    if tonumber(layouts[layout].size) > 0 then
-      raise("%s: an array of shape %s has no elements", r.name, core.shape_text(shape))
-    end
-  end
-  local layout, view = result_layouts(known.dtype, shape, set, keepdims)
-  local large = false
-  for _, a in ipairs(arrays) do large = large or lgt.is_large(lgt.classify(core.layout_of(a))) end
-  return { kind = known.kind, layout = layout, view = view, large = large, half = known.half }
+local function type_of(a) return layouts[handles[a.id].layout].type end
+
+local function learn(r, a)
+  core.layout_of(a, r.name)
+  local rule = make_rule(r, { a })
+  r.single[type_of(a)] = rule
+  return rule
 end
+jit.off(learn)
+
+local function learn_pair(r, a, b)
+  core.layout_of(a, r.name)
+  core.layout_of(b, r.name)
+  local rule = make_rule(r, { a, b })
+  r.pairs[type_of(a)] = r.pairs[type_of(a)] or new_table(31, 0)
+  r.pairs[type_of(a)][type_of(b)] = rule
+  return rule
+end
+jit.off(learn_pair)
 
 -- A second view of an array for the time of a launch, which keeps what it needs.
 local function view_of(id, layout)
@@ -87,12 +75,21 @@ local function view_of(id, layout)
   return view
 end
 
-local function launch(rule, a, b)
-  local line = rule.large and source_line() or 0
+local view_out = ffi.new("uint32_t[1]")
+
+-- Launch a rule on one or two arrays, over the axes that `axes` has bits for.
+local function launch(rule, axes, keepdims, a, b)
+  local first = handles[a.id].layout
+  local second = b and handles[b.id].layout or first
+  local layout = C.lgt_layout_reduced(rt, rule.dtype, first, second, axes, keepdims and 1 or 0, view_out)
+  if layout == 0 then lgt.fail() end
+  local view = view_out[0]
+  local line = line_for(first)
+  if line == 0 then line = line_for(second) end
   local l = slot()
-  local id = fresh(rule.layout)
+  local id = fresh(layout)
   local target = id
-  if rule.view ~= rule.layout then target = view_of(id, rule.view) end
+  if view ~= layout then target = view_of(id, view) end
   l.kind, l.nparams, l.line = rule.kind, 0, line
   l.arg[0], l.arg[1] = target, a.id
   if b then
@@ -112,20 +109,28 @@ end
 
 local all_options = { axis = true, keepdims = true, dtype = true, where = true, initial = true, out = true }
 
-local function learn(r, a, axis, keepdims)
-  local set = core.check_axes(axis, core.ndim_of(a), r.name)
-  local rule = make_rule(r, { a }, set, keepdims)
-  local class = lgt.classify(core.layout_of(a))
-  if axis == nil and not keepdims then
-    r[class] = rule
-  elseif type(axis) == "number" then
-    local key = axis + (keepdims and 0.5 or 0)
-    r.axes[key] = r.axes[key] or {}
-    r.axes[key][class] = rule
+local EVERY = 63 -- axes
+
+-- One axis, several (a table), or all (nil), as bits.
+local function axes_of(axis, ndim, who)
+  if axis == nil then return EVERY end
+  if type(axis) == "number" then
+    if axis >= 1 and axis <= ndim and axis % 1 == 0 then return lshift(1, axis - 1) end
+    return lshift(1, core.check_axis(axis, ndim, who) - 1)
   end
-  return rule
+  local axes, _, list = 0, core.check_axes(axis, ndim, who)
+  for _, d in ipairs(list) do axes = axes + lshift(1, d - 1) end
+  return axes
 end
-jit.off(learn)
+
+-- What has no value for no elements is refused unless the result has none either.
+local function check_elements(r, a, axis)
+  local set, shape, left = core.check_axes(axis, core.ndim_of(a), r.name), core.shape_of(a), 1
+  for d = 1, #shape do
+    if not set[d] then left = left * shape[d] end
+  end
+  if left > 0 then raise("%s: an array of shape %s has no elements", r.name, core.shape_text(shape)) end
+end
 
 -- A product in a fixed order: halves are multiplied, element by element, until one is left.  For complex numbers, which
 -- the runtime cannot reduce, and in reproducible mode.
@@ -166,15 +171,10 @@ end
 -- Reduce over an axis, several (a table), or all (nil).
 local function along(r, a, axis, keepdims)
   if r.operator == "prod" and needs_halves(a) then return product_by_halves(a, axis, keepdims) end
-  local class = class_of[handles[a.id].layout]
-  local rule
-  if axis == nil and not keepdims then
-    rule = r[class]
-  elseif type(axis) == "number" then
-    local by_class = r.axes[axis + (keepdims and 0.5 or 0)]
-    rule = by_class and by_class[class]
-  end
-  return launch(rule or learn(r, a, axis, keepdims), a)
+  local rule = r.single[type_of(a)] or learn(r, a)
+  local l = layouts[handles[a.id].layout]
+  if not r.has_identity and l.size == 0 then check_elements(r, a, axis) end
+  return launch(rule, axes_of(axis, l.ndim, r.name), keepdims, a)
 end
 
 -- The result itself, or written into the array given as out=.
@@ -245,7 +245,8 @@ end
 -- collected in float32 and rounded once, as NumPy does.
 local function new(name, operator, map, options)
   options = options or {}
-  return { name = name, operator = operator, map = map, kinds = {}, axes = {}, accumulate = options.accumulate or false,
+  return { name = name, operator = operator, map = map, rules = {}, single = new_table(31, 0),
+           pairs = new_table(31, 0), accumulate = options.accumulate or false,
            has_identity = options.has_identity ~= false, neutral = options.neutral, combine = options.combine,
            half = options.half or false }
 end
@@ -372,9 +373,9 @@ function np.var(a, axis, options)
   if options.where ~= nil then return give(restore_half(masked_variance(a, axis, options), a), options.out, "var") end
   local n = count_along(a, axis)
   local mean = along(SUM_FOR_MEAN, a, axis, true) / n
-  local set = core.check_axes(axis, core.ndim_of(a), "var")
-  local rule = make_rule(SQUARED_DEVIATION, { a, mean }, set, options.keepdims)
-  return give(restore_half(launch(rule, a, mean) / (n - (options.ddof or 0)), a), options.out, "var")
+  local squares = launch(learn_pair(SQUARED_DEVIATION, a, mean), axes_of(axis, core.ndim_of(a), "var"),
+    options.keepdims, a, mean)
+  return give(restore_half(squares / (n - (options.ddof or 0)), a), options.out, "var")
 end
 
 function np.std(a, axis, options)
@@ -387,6 +388,17 @@ end
 
 local arg_kinds = {}
 
+-- A new array for what is left of `a`, and the view of it that takes part.
+local function new_reduced(dtype, a, axis, keepdims)
+  local layout = handles[a.id].layout
+  layout = C.lgt_layout_reduced(rt, dtype, layout, layout, axes_of(axis, core.ndim_of(a), "argmax"),
+    keepdims and 1 or 0, view_out)
+  if layout == 0 then lgt.fail() end
+  local view = view_out[0]
+  local array = lgt.new(layout)
+  return array, lgt.alias(array, view)
+end
+
 local function arg_reduce(who, a, axis, options)
   a = np.asarray(a)
   axis, options = split_options(axis, options, { axis = true, keepdims = true }, who)
@@ -395,17 +407,15 @@ local function arg_reduce(who, a, axis, options)
   if (axis and shape[axis] or core.product(shape)) == 0 then
     raise("%s: along nothing there is no best element: the shape is %s", who, core.shape_text(shape))
   end
-  local set = core.check_axes(axis, #shape, who)
   local name = ("%s%s:%s"):format(who, axis or "", dtypes.name[dtype])
   local kind = arg_kinds[name]
   if not kind then
     kind = lgt.kind(name, function(body) body:reduce_arg(0, who, body:load(dtype, 2), body:position(axis)) end)
     arg_kinds[name] = kind
   end
-  local value_layout, value_view = result_layouts(dtype, shape, set, options.keepdims)
-  local layout, view = result_layouts(dtypes.INT64, shape, set, options.keepdims)
-  local value, position = lgt.new(value_layout), lgt.new(layout)
-  lgt.launch(kind, { lgt.alias(value, value_view), lgt.alias(position, view), a })
+  local _, value_view = new_reduced(dtype, a, axis, options.keepdims)
+  local position, position_view = new_reduced(dtypes.INT64, a, axis, options.keepdims)
+  lgt.launch(kind, { value_view, position_view, a })
   return position
 end
 
@@ -424,40 +434,40 @@ reduce.DOT, reduce.VDOT = DOT, VDOT
 -- Booleans multiply and add as logic does.
 local DOT_BOOL = new("dot_bool", "or", function(x, y) return x * y end)
 
-local function product_rule(r, a, b, set)
-  if r == DOT and core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then r = DOT_BOOL end
-  return make_rule(r, { a, b }, set)
+local BOOL = 2 * dtypes.BOOL + 1 -- the type
+
+local function product_rule(r, a, b)
+  local ta, tb = type_of(a), type_of(b)
+  if r == DOT and ta == BOOL and tb == BOOL then r = DOT_BOOL end
+  local rules = r.pairs[ta]
+  return rules and rules[tb] or learn_pair(r, a, b)
 end
 
 -- The sum of products over the axes in `set` of the common shape of two arrays.
-function reduce.products(r, a, b, set) return launch(product_rule(r, a, b, set), a, b) end
-
--- Rules of dot products with a vector, by the classes of both operands.
-local SECOND = 2 ^ 21
-local dot_rules = {}
-
--- The vector a as a column, for a times a matrix.
-local function as_column(a) return lgt.alias(a, lgt.promote(core.layout_of(a), 2, 1)) end
-
-local function learn_dot(a, b)
-  local sa, sb = core.shape_of(a), core.shape_of(b)
-  local column = #sb > 1
-  if sa[#sa] ~= sb[1] then
-    raise("dot: shapes %s and %s: the last extent of the first, %d, must be the first extent of the second, %d",
-      core.shape_text(sa), core.shape_text(sb), sa[#sa], sb[1])
-  end
-  local rule = product_rule(DOT, column and as_column(a) or a, b, { [column and 1 or #sa] = true })
-  rule.column = column
-  dot_rules[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
-  return rule
+function reduce.products(r, a, b, set)
+  local axes = 0
+  for d in lgt.unordered(set) do axes = axes + lshift(1, d - 1) end
+  return launch(product_rule(r, a, b), axes, false, a, b)
 end
-jit.off(learn_dot)
+
+local function raise_extents(a, b)
+  local sa, sb = core.shape_of(a), core.shape_of(b)
+  raise("dot: shapes %s and %s: the last extent of the first, %d, must be the first extent of the second, %d",
+    core.shape_text(sa), core.shape_text(sb), sa[#sa], sb[1])
+end
 
 -- An array of any number of dimensions times a vector: the sum over its last axis.  A vector times a matrix:
--- the sum over the first.
+-- the sum over the first; the vector takes part as a column.
 function reduce.dot(a, b)
-  local rule = dot_rules[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_dot(a, b)
-  return launch(rule, rule.column and as_column(a) or a, b)
+  local rule = product_rule(DOT, a, b)
+  local la, lb = layouts[handles[a.id].layout], layouts[handles[b.id].layout]
+  local axis = la.ndim - 1
+  if la.shape[axis] ~= lb.shape[0] then raise_extents(a, b) end
+  if lb.ndim > 1 then
+    a = lgt.alias(a, lgt.promote(handles[a.id].layout, 2, 1))
+    axis = 0
+  end
+  return launch(rule, lshift(1, axis), false, a, b)
 end
 
 np.linalg = np.linalg or {}

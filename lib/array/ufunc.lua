@@ -3,16 +3,16 @@
 -- A ufunc is a Lua function over values (lgt/body.lua).  What dtype comes out follows from running it,
 -- so that a new ufunc is one line in the table below.
 --
--- The path of a launch.  A ufunc keeps *rules*: for the classes of its operands (lgt.class_of: shape and
--- dtype as one number), which kind to launch and which layout the result has.  A hit costs some table
--- look-ups and stores; a miss promotes, broadcasts, perhaps registers a kind, and remembers.
---     array, array     rules[class_a * 2^21 + class_b]
---     array            rules[class + 0.5], so that it lies in the table's hash part (see index.lua)
---     array, number    rules[-class]
---     number, array    rules[-class - 2^21]
--- A rule is {kind, layout, large, numbers}: `large` launches say which line they come from, and
--- `numbers` (integer and bool arrays with a number) leads to rules for integral and other numbers.
--- More operands walk a tree of tables, one level for each.
+-- The path of a launch.  A ufunc keeps *rules*: for the types of its operands, which kind to launch and of what
+-- dtype the result is.  A type is a dtype, and whether the array has no dimensions (`type` of a layout): so there are
+-- few rules, however many shapes a program meets.  A hit costs some table look-ups and stores, and a call of C that
+-- knows the layout of the result (src/core/result.h); a miss promotes, perhaps registers a kind, and remembers.
+--     array, array     u.pairs[type][type]
+--     array            u.single[type]
+--     array, number    u.before[type]
+--     number, array    u.after[type]
+-- A rule is {kind, dtype, numbers}: `numbers` (integer and bool arrays with a number) leads to rules for
+-- integral and other numbers.  More operands walk a tree of tables, one level for each.
 --
 -- In place, the rules are those of a second table; the result is the first argument itself.
 
@@ -21,12 +21,22 @@ local core = require "array.core"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
-local Array, handles, class_of = lgt.Array, lgt.handles, lgt.class_of
-local slot, fresh, commit, wrap, source_line = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line
+local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
+local slot, fresh, commit, wrap, line_for = lgt.slot, lgt.fresh, lgt.commit, lgt.wrap, lgt.line_for
+local C, rt = lgt.C, lgt.rt
 local istype, floor, type = ffi.istype, math.floor, type
 local category = dtypes.category
+local new_table = require "table.new"
 
-local SECOND = 2 ^ 21 -- more than there are layouts
+-- Rules by type lie in the array part of their tables, where the JIT compiler looks them up at once.
+local NO_RULES = new_table(31, 0)
+
+-- Remember a rule in u[which], or a list of rules in u[which][type].
+local function remember(u, which, t, rule)
+  if u[which] == NO_RULES then u[which] = new_table(31, 0) end
+  u[which][t] = rule
+  return rule
+end
 
 local ufunc = { all = {} }
 
@@ -102,22 +112,49 @@ local function shapes_of(arguments)
   return shapes
 end
 
+-- The layout of what the operands give: their common shape, of this dtype.  Raises where there is none.
+local function common_layout(u, arguments, dtype)
+  local layout
+  for i = 1, #arguments do
+    if istype(Array, arguments[i]) then
+      local next_layout = handles[arguments[i].id].layout
+      layout = C.lgt_layout_join(rt, dtype, layout or next_layout, next_layout)
+      if layout == 0 then
+        core.broadcast_shapes(shapes_of(arguments), u.name)
+        lgt.fail()
+      end
+    end
+  end
+  return layout
+end
+jit.off(common_layout)
+
+-- The same of two arrays.
+local function join(u, a, b, dtype)
+  local layout = C.lgt_layout_join(rt, dtype, handles[a.id].layout, handles[b.id].layout)
+  return layout ~= 0 and layout or common_layout(u, { a, b }, dtype)
+end
+
+local function like(a, dtype)
+  local layout = handles[a.id].layout
+  return C.lgt_layout_join(rt, dtype, layout, layout)
+end
+
 -- A rule for these arguments, not remembered.
 local function make_rule(u, arguments)
   local operands = {}
   for i = 1, #arguments do operands[i] = operand_of(arguments[i], u.name) end
-  local shapes = shapes_of(arguments)
-  local shape = core.broadcast_shapes(shapes, u.name)
-  if u.inplace and not core.same_shape(shape, shapes[1]) then
-    raise("%s: an array of shape %s cannot take a result of shape %s in place", u.name, core.shape_text(shapes[1]),
-      core.shape_text(shape))
-  end
+  core.broadcast_shapes(shapes_of(arguments), u.name) -- raises where they do not fit, before a kind is made
   local k = kind_of(u, operands)
-  local layout = lgt.dense(k.dtypes[1], shape)
-  local rule = { kind = k.kind, layout = layout, large = lgt.is_large(layout) }
-  for i = 2, u.nout do rule[i] = lgt.dense(k.dtypes[i], shape) end
-  return rule
+  return { kind = k.kind, dtype = k.dtypes[1], dtypes = k.dtypes }
 end
+
+local function raise_fills(u, a, b)
+  raise("%s: an array of shape %s cannot take a result of shape %s in place", u.name,
+    core.shape_text(core.shape_of(a)), core.shape_text(core.broadcast_shapes(shapes_of({ a, b }), u.name)))
+end
+
+local function type_of(x) return layouts[handles[x.id].layout].type end
 
 -- The rule for an array and a number, which is operand number `place`.
 local function rule_with(u, array, place, x)
@@ -149,27 +186,20 @@ local function number_rule(u, rule, array, place, x)
 end
 
 local function learn_pair(u, a, b)
-  if istype(Array, a) and istype(Array, b) then
-    local rule = make_rule(u, { a, b })
-    u[lgt.classify(core.layout_of(a)) * SECOND + lgt.classify(core.layout_of(b))] = rule
-    return rule
-  elseif istype(Array, a) then
-    operand_of(b, u.name)
-    local class = lgt.classify(core.layout_of(a, u.name))
-    u[-class] = make_number_rule(u, a, 2)
-    return u[-class]
-  end
   operand_of(a, u.name)
-  local class = lgt.classify(core.layout_of(b, u.name))
-  u[-class - SECOND] = make_number_rule(u, b, 1)
-  return u[-class - SECOND]
+  operand_of(b, u.name)
+  if not istype(Array, b) then return remember(u, "before", type_of(a), make_number_rule(u, a, 2)) end
+  if not istype(Array, a) then return remember(u, "after", type_of(b), make_number_rule(u, b, 1)) end
+  local rule = make_rule(u, { a, b })
+  local seconds = u.pairs[type_of(a)] or remember(u, "pairs", type_of(a), new_table(31, 0))
+  seconds[type_of(b)] = rule
+  return rule
 end
 jit.off(learn_pair)
 
 local function learn_single(u, a)
-  local class = lgt.classify(core.layout_of(a, u.name))
-  u[class + 0.5] = make_rule(u, { a })
-  return u[class + 0.5]
+  core.layout_of(a, u.name)
+  return remember(u, "single", type_of(a), make_rule(u, { a }))
 end
 jit.off(learn_single)
 
@@ -203,10 +233,12 @@ jit.off(other_pair)
 -- loops with 15 tail calls at most as a whole, and there is one an operation already, in the operators and methods.
 local function binary_arrays(u, a, b)
   if not (istype(Array, a) and istype(Array, b)) then return other_pair(u, a, b) end
-  local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
-  local line = rule.large and source_line() or 0
+  local rules = u.pairs[type_of(a)]
+  local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)
+  local layout = join(u, a, b, rule.dtype)
+  local line = line_for(layout)
   local l = slot()
-  local id = fresh(rule.layout)
+  local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 3, 0, line
   l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
   commit()
@@ -214,9 +246,10 @@ local function binary_arrays(u, a, b)
 end
 
 local function launch_number(rule, a, x)
-  local line = rule.large and source_line() or 0
+  local layout = like(a, rule.dtype)
+  local line = line_for(layout)
   local l = slot()
-  local id = fresh(rule.layout)
+  local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 1, line
   l.arg[0], l.arg[1] = id, a.id
   l.param[0].f = x
@@ -226,14 +259,14 @@ end
 
 local function array_number(u, a, b)
   if not istype(Array, a) then return other_pair(u, a, b) end
-  local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
+  local rule = u.before[type_of(a)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
   return (launch_number(rule, a, b))
 end
 
 local function number_array(u, a, b)
   if not istype(Array, b) then return other_pair(u, a, b) end
-  local rule = u[-class_of[handles[b.id].layout] - SECOND] or learn_pair(u, a, b)
+  local rule = u.after[type_of(b)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, b, 1, a) end
   return (launch_number(rule, b, a))
 end
@@ -257,10 +290,11 @@ jit.off(other_single)
 
 local function unary(u, a)
   if not istype(Array, a) then return other_single(u, a) end
-  local rule = u[class_of[handles[a.id].layout] + 0.5] or learn_single(u, a)
-  local line = rule.large and source_line() or 0
+  local rule = u.single[type_of(a)] or learn_single(u, a)
+  local layout = like(a, rule.dtype)
+  local line = line_for(layout)
   local l = slot()
-  local id = fresh(rule.layout)
+  local id = fresh(layout)
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
   l.arg[0], l.arg[1] = id, a.id
   commit()
@@ -285,8 +319,11 @@ local function inplace_array(u, a, b)
   check_target(u, a)
   if not istype(Array, b) then return other_pair(u, a, b) or a end
   if overlaps(a, b) then b = np.copy(b) end
-  local rule = u[class_of[handles[a.id].layout] * SECOND + class_of[handles[b.id].layout]] or learn_pair(u, a, b)
-  local line = rule.large and source_line() or 0
+  local rules = u.pairs[type_of(a)]
+  local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)
+  local layout = handles[a.id].layout
+  if C.lgt_layout_fills(rt, layout, handles[b.id].layout) == 0 then raise_fills(u, a, b) end
+  local line = line_for(layout)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 2, 0, line
   l.arg[0], l.arg[1] = a.id, b.id
@@ -296,9 +333,9 @@ end
 
 local function inplace_number(u, a, b)
   check_target(u, a)
-  local rule = u[-class_of[handles[a.id].layout]] or learn_pair(u, a, b)
+  local rule = u.before[type_of(a)] or learn_pair(u, a, b)
   if rule.numbers then rule = number_rule(u, rule, a, 2, b) end
-  local line = rule.large and source_line() or 0
+  local line = line_for(handles[a.id].layout)
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = rule.kind, 1, 1, line
   l.arg[0] = a.id
@@ -316,11 +353,12 @@ ufunc.inplace = inplace
 
 -- ---- any number of operands ---------------------------------------------------------------------------
 
--- Launch a rule whose arguments are the results and then `arguments`.
-local function launch(rule, nout, results, arguments)
-  local line = rule.large and source_line() or 0
+-- Launch a kind whose arguments are the results and then `arguments`.
+local function launch(kind, results, arguments)
+  local line = line_for(handles[results[1].id].layout)
   local l = slot()
-  local arg, number = nout, 0
+  local arg, number = #results, 0
+  for i = 1, #results do l.arg[i - 1] = results[i].id end
   for i = 1, #arguments do
     local x = arguments[i]
     if type(x) == "number" then
@@ -331,15 +369,8 @@ local function launch(rule, nout, results, arguments)
       arg = arg + 1
     end
   end
-  local ids = results
-  if not ids then
-    ids = { fresh(rule.layout) }
-    for i = 2, nout do ids[i] = fresh(rule[i]) end
-  end
-  for i = 1, nout do l.arg[i - 1] = ids[i] end
-  l.kind, l.nargs, l.nparams, l.line = rule.kind, arg, number, line
+  l.kind, l.nargs, l.nparams, l.line = kind, arg, number, line
   commit()
-  return ids
 end
 
 -- How the tree of rules tells numbers apart; nil for arrays.
@@ -361,6 +392,28 @@ local function check_fits(u, x, arguments)
   end
 end
 
+-- The rule for operands of any number: a walk along the tree of rules.
+local function find_rule(u, arguments, count)
+  local node = u.tree
+  for i = 1, count do
+    local x = arguments[i]
+    local class = number_class(x)
+    if not class then
+      core.layout_of(x, u.name)
+      class = type_of(x)
+    elseif class == -1 and (x < 0 or x > 127) then
+      check_fits(u, x, arguments)
+    end
+    local next_node = node[class]
+    if not next_node then
+      next_node = i < count and {} or make_rule(u, arguments)
+      node[class] = next_node
+    end
+    node = next_node
+  end
+  return node
+end
+
 -- How many values a function gives for these arguments, found by running it on a body that is thrown away.
 local function count_results(u, arguments)
   return lgt.bodies.try(function(body)
@@ -380,7 +433,6 @@ function ufunc.call(u, ...)
   local arguments, values, arrays = { ... }, false, false
   local count = u.nin
   if select("#", ...) < count then raise("%s takes %d operands, not %d", u.name, count, select("#", ...)) end
-  local node = u.tree
   for i = 1, count do
     local x = arguments[i]
     arrays = arrays or istype(Array, x)
@@ -394,20 +446,10 @@ function ufunc.call(u, ...)
   if values then return u.f(...) end
   if not arrays then return scalar_result(u, ...) end
   if not u.nout then u.nout = count_results(u, arguments) end
-  for i = 1, count do
-    local x = arguments[i]
-    local class = number_class(x) or lgt.classify(core.layout_of(x, u.name))
-    if class == -1 and (x < 0 or x > 127) then check_fits(u, x, arguments) end
-    local next_node = node[class]
-    if not next_node then
-      next_node = i < count and {} or make_rule(u, arguments)
-      node[class] = next_node
-    end
-    node = next_node
-  end
-  local ids = launch(node, u.nout, nil, arguments)
-  for i = 1, u.nout do ids[i] = wrap(ids[i]) end
-  return unpack(ids, 1, u.nout)
+  local rule, results = find_rule(u, arguments, count), {}
+  for i = 1, u.nout do results[i] = lgt.new(common_layout(u, arguments, rule.dtypes[i])) end
+  launch(rule.kind, results, arguments)
+  return unpack(results, 1, u.nout)
 end
 
 local call_options = { out = true, where = true, dtype = true }
@@ -458,32 +500,26 @@ local function call_with(u, options, ...)
   end
   if mask then arguments[#arguments + 1] = overlaps(out, mask) and np.copy(mask) or mask end
   local k = kind_of(u, operands, core.dtype_of(out), mask and true)
-  launch({ kind = k.kind, large = true }, 1, { out.id }, arguments)
+  launch(k.kind, { out }, arguments)
   return out
 end
 
-
--- Launch in place on the first of several operands.
+-- Launch in place on the first of several operands, which are stretched to its shape.
 function ufunc.inplace_call(u, a, ...)
   local arguments = { a, ... }
-  local node = u.tree
-  for i = 1, #arguments do
+  for i = 2, #arguments do
     local x = arguments[i]
-    if i > 1 and istype(Array, x) and overlaps(a, x) then
-      x = np.copy(x)
-      arguments[i] = x
+    if istype(Array, x) and overlaps(a, x) then arguments[i] = np.copy(x) end
+  end
+  local rule = find_rule(u, arguments, #arguments)
+  for i = 2, #arguments do
+    local x = arguments[i]
+    if istype(Array, x) and C.lgt_layout_fills(rt, handles[a.id].layout, handles[x.id].layout) == 0 then
+      raise_fills(u, a, x)
     end
-    local class = number_class(x) or lgt.classify(core.layout_of(x, u.name))
-    if class == -1 and (x < 0 or x > 127) then check_fits(u, x, arguments) end
-    local next_node = node[class]
-    if not next_node then
-      next_node = i < #arguments and {} or make_rule(u, arguments)
-      node[class] = next_node
-    end
-    node = next_node
   end
   table.remove(arguments, 1)
-  launch(node, 1, { a.id }, arguments)
+  launch(rule.kind, { a }, arguments)
   return a
 end
 
@@ -524,7 +560,8 @@ end)
 
 -- Rules without a public name.
 function ufunc.new_rules(name, f, nin, nout)
-  return { name = name, f = f, nin = nin, nout = nout, kinds = {}, tree = {} }
+  return { name = name, f = f, nin = nin, nout = nout, kinds = {}, tree = {},
+           pairs = NO_RULES, single = NO_RULES, before = NO_RULES, after = NO_RULES }
 end
 
 -- Make a ufunc of a function over values.  `options`: nout, the number of results (1); scalar, the same

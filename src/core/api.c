@@ -5,6 +5,7 @@
 
 #include "exchange.h"
 #include "point.h"
+#include "result.h"
 #include "runtime.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
@@ -42,6 +43,17 @@ uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const 
 }
 uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_reshape(&rt->stores, layout, ndim, shape)) : 0;
+}
+uint32_t lgt_layout_join(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b) {
+  return layout_ok(rt, a) && layout_ok(rt, b) ? publish(rt, lgt_result_join(&rt->stores, dtype, a, b)) : 0;
+}
+int lgt_layout_fills(lgt_runtime *rt, uint32_t target, uint32_t from) {
+  return layout_ok(rt, target) && layout_ok(rt, from) && lgt_result_fills(&rt->stores, target, from);
+}
+uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims,
+                            uint32_t *view) {
+  if (!layout_ok(rt, a) || !layout_ok(rt, b)) return 0;
+  return publish(rt, lgt_result_reduced(&rt->stores, dtype, a, b, axes & 63, keepdims != 0, view));
 }
 
 /* ---- handles ------------------------------------------------------------------------------------------- */

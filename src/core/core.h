@@ -6,6 +6,7 @@
  *   peers        the other ranks, as a table that src/net fills
  *   rect runs    boxes of coordinates, regions; sets of positions along one dimension
  *   store        layouts (shapes and views), stores, handles
+ *   result       layouts of what operations make of views
  *   partition    how a store is cut into tiles, one for each colour of a launch domain
  *   body         generators: scalar programs
  *   helper       what interpreter and compiled kernels share: libmvec, division, the instruction set

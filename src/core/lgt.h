@@ -96,6 +96,7 @@ typedef struct lgt_layout {
   uint8_t ndim;              /* of the view */
   uint8_t root_ndim;
   uint8_t flags;             /* lgt_layout_flag */
+  uint8_t type;              /* 2 dtype + 1, and 1 more if it has no dimensions: what decides about types of results */
   int8_t dim[6];             /* root dimension that this view dimension walks along; -1: none */
   int64_t shape[6];          /* extents of the view */
   int64_t stride[6];         /* in elements of the root's C order; 0 where dim is -1 */
@@ -123,6 +124,14 @@ uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes)
 uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
 /* 0 without a message where the strides do not allow a view: copy first. */
 uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
+/* The layout of a new array of the shape that two views have in common by broadcasting.  0 on error. */
+uint32_t lgt_layout_join(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b);
+/* 1: a view of the shape of `from` can be written into `target`, by broadcasting. */
+int lgt_layout_fills(lgt_runtime *rt, uint32_t target, uint32_t from);
+/* The layout of a new array for what a reduction of the common shape of two views along `axes` (bit d: dimension d)
+ * leaves; and the view of it through which it takes part, which has the common shape.  0 on error. */
+uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims,
+                            uint32_t *view);
 /* The real or imaginary part of a complex view cannot be a view; see the body operations. */
 
 /* ---- arrays ------------------------------------------------------------------------------- */

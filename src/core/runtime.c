@@ -26,7 +26,7 @@
 
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
-static const double PRESSURE_BYTES_PER_NS = 20; /* ... and for each nanosecond that one takes */
+static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
 static const double COLLECTION_NS = 30000;      /* until the caller's heap is known */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
 

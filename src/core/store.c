@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-  MAX_LAYOUTS = 1 << 21,
+  MAX_LAYOUTS = 1 << 23,
   MAX_STORES = 1 << 22,
   MAX_HANDLES = 1 << 22,
   HANDLE_BATCH = 4096,
@@ -37,9 +37,12 @@ lgt_status lgt_stores_init(lgt_stores *stores) {
   stores->handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->handle);
   stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
   stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
-  if (stores->layout && stores->note && stores->store && stores->free_store && stores->handle &&
-      stores->free_handle && stores->layout_table)
+  stores->result = lgt_mem_zalloc(LGT_RESULTS * sizeof *stores->result);
+  if (stores->layout && stores->note && stores->result && stores->store && stores->free_store &&
+      stores->handle && stores->free_handle && stores->layout_table) {
+    stores->layout[0].type = LGT_NO_TYPE;
     return LGT_OK;
+  }
   lgt_stores_fini(stores);
   return lgt_err(LGT_NO_MEMORY, "out of memory for the tables of stores");
 }
@@ -52,6 +55,7 @@ void lgt_stores_fini(lgt_stores *stores) {
   if (stores->handle) lgt_mem_release(stores->handle, MAX_HANDLES * sizeof *stores->handle);
   if (stores->free_handle) lgt_mem_release(stores->free_handle, MAX_HANDLES * sizeof *stores->free_handle);
   lgt_mem_free(stores->layout_table);
+  lgt_mem_free(stores->result);
   *stores = (lgt_stores){0};
 }
 
@@ -117,6 +121,7 @@ static bool normalise(lgt_layout *l) {
   l->flags &= LGT_LAYOUT_RESHAPED;
   if (whole) l->flags |= LGT_LAYOUT_WHOLE;
   if (stretched) l->flags |= LGT_LAYOUT_STRETCHED;
+  l->type = (uint8_t)(2 * l->dtype + 1 + (l->ndim == 0));
   if (root_size * lgt_dtype_size(l->dtype) >= LARGE_BYTES) l->flags |= LGT_LAYOUT_LARGE;
   return true;
 }

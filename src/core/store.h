@@ -59,9 +59,22 @@ typedef struct lgt_layout_note {
   uint32_t number;        /* in that window */
 } lgt_layout_note;
 
+/* What was asked of result.h in short. */
+typedef struct lgt_result {
+  uint32_t question, a, b;
+  uint32_t layout;        /* 0: nothing was asked yet */
+  uint32_t view;
+} lgt_result;
+
+enum {
+  LGT_RESULTS = 4096,
+  LGT_NO_TYPE = 2 * LGT_NDTYPE + 1, /* `type` of layout number 0, which is none */
+};
+
 typedef struct lgt_stores {
   lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
   lgt_layout_note *note;  /* reserved, by the layout's number */
+  lgt_result *result;     /* owned: LGT_RESULTS places */
   uint32_t nlayout;
   uint32_t *layout_table; /* owned, open addressing */
   uint32_t layout_mask;

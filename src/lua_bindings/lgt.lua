@@ -20,7 +20,7 @@
 -- C never calls Lua and never runs the collector.
 
 local binding = ... -- from luaopen_lgt: {runtime, library, header, roots, line}
-local bit = require "bit"
+local band = require("bit").band
 local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
 local bodies = require "lgt.body"
@@ -303,26 +303,15 @@ function lgt.shape(layout)
   return shape
 end
 
--- The number of the dense layout with the same shape and dtype, which is how caches above know layouts:
--- class_of[layout], 0 where classify() has not been called yet.
-local MAX_LAYOUTS = 2 ^ 21
-local class_of = ffi.gc(ffi.cast("uint32_t *", ffi.C.calloc(MAX_LAYOUTS, 4)), ffi.C.free)
-lgt.class_of = class_of
+-- The layout of a new array like the one that has this layout: of its shape, and of its dtype.
+function lgt.like(layout) return checked(C.lgt_layout_join(rt, layouts[layout].dtype, layout, layout)) end
 
-function lgt.classify(layout)
-  local l = layouts[layout]
-  local class = class_of[layout]
-  if class == 0 then
-    class = checked(C.lgt_layout_dense(rt, l.dtype, l.ndim, l.shape))
-    class_of[layout] = class
-  end
-  return class
-end
-
-local all_lines = front.all_lines ~= 0
--- Is the array big enough that the source line of a launch is worth remembering?
+local all_lines, LARGE = front.all_lines ~= 0, C.LGT_LAYOUT_LARGE
+-- The source line for a launch, if an array of this layout is big enough that it is worth remembering; else 0.
 -- On several ranks all launches say it, so that a rank that goes its own way can be told where; and to a profile.
-function lgt.is_large(layout) return all_lines or bit.band(layouts[layout].flags, C.LGT_LAYOUT_LARGE) ~= 0 end
+function lgt.line_for(layout)
+  return (all_lines or band(layouts[layout].flags, LARGE) ~= 0) and binding.line() or 0
+end
 
 -- ---- arrays and launches, the comfortable way -------------------------------------------------
 

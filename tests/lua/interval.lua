@@ -12,7 +12,7 @@ function interval.new(lo, hi) return setmetatable({ lo = lo, hi = hi }, meta) en
 
 -- Results have the layout of the first operand.
 local function result(of)
-  local layout = lgt.classify(lgt.layout(of.lo))
+  local layout = lgt.like(lgt.layout(of.lo))
   return interval.new(lgt.new(layout), lgt.new(layout))
 end
 

@@ -173,4 +173,29 @@ check.case("a_result_that_was_not_stored_is_computed_from_a_shifted_plan", funct
   end
 end)
 
+check.case("new_shapes_leave_nothing_behind_in_lua", function()
+  local n = 3000
+  local v, m = np.arange(n), np.ones(4, n)
+  local function turn(k)
+    local x = v[{ { 1, k } }]
+    local y = np.exp(x * 0) + x / 2 - x
+    y:isub(m[{ 2, { 1, k } }])
+    v[{ { 1, k } }] = np.flip(y):gt(0) * x
+    v[k] = y:dot(x) * 0 + m[{ {}, { 1, k } }]:sum(2):max()
+    np.where(y:lt(1), x, 0)
+    if k % 50 == 0 then collectgarbage() end -- the table of handles is as long as many are alive
+  end
+  local function heap()
+    lgt.fence()
+    jit.flush()
+    for _ = 1, 3 do collectgarbage() end
+    return collectgarbage("count")
+  end
+  for k = 1, 100 do turn(k) end
+  local before = heap()
+  for k = 101, n do turn(k) end
+  local more = heap() - before
+  check.that(more < 200, ("%.0f KB more after %d shapes"):format(more, n))
+end)
+
 check.done()
