@@ -1,7 +1,9 @@
 -- array/histogram.lua - how often values occur: histograms of one and more dimensions, bincount.
 --
--- A value's bin is found by a search among the edges, and counted by a scatter that accumulates.  Nothing
--- waits, except for a bincount that does not say how many elements its result has.
+-- Each domain counts its part of the values in a table of its own, and the tables are added up: one task on one domain.
+-- Where such tables would be larger than the part, and in more dimensions, a value's bin is found by a search among the
+-- edges and counted by a scatter that accumulates.  Nothing waits, except for scatters on several domains, and for a
+-- bincount that does not say how many elements its result has.
 
 local core = require "array.core"
 local ffi = require "ffi"
@@ -70,24 +72,35 @@ local function take_weights(weights, a, who)
   return dtypes.category[core.dtype_of(weights)] == 0 and np.astype(weights, "int64") or weights
 end
 
--- In the form of tasks that work on one piece.
-local function in_front(a) return lgt.alias(a, lgt.promote(core.layout_of(a), 1, 1)) end
-
--- Launch a variant of src/core/count.c, whose result has `size` elements.  Weights of other dtypes than int64 and
--- float64 are summed up as float64, and complex ones part by part.
-local function counted(variant, size, arrays, weights, parameters)
+-- How often each of `size` things occurs among the values, or the sum of the weights it occurs with.  Weights of other
+-- dtypes than int64 and float64 are summed up as float64, and complex ones part by part.
+--   variant    of src/core/count.c, with a parameter and what it takes besides values and weights
+--   number_of  the function of the values that gives their numbers from 1 to size; others do not count
+local function counted(size, values, weights, variant, number_of)
   local dtype = weights and core.dtype_of(weights) or dtypes.INT64
   if dtypes.category[dtype] == 3 then
-    local re = counted(variant, size, arrays, np.astype(np.real(weights), "float64"), parameters)
-    local im = counted(variant, size, arrays, np.astype(np.imag(weights), "float64"), parameters)
+    local re = counted(size, values, np.astype(np.real(weights), "float64"), variant, number_of)
+    local im = counted(size, values, np.astype(np.imag(weights), "float64"), variant, number_of)
     return np.astype(re + im * COMPLEX_I, dtypes.name[dtype])
   end
   local inner = dtypes.category[dtype] < 2 and dtypes.INT64 or dtypes.FLOAT64
-  local result = native.new(inner, { size })
-  local list = { in_front(result) }
-  for i, a in ipairs(arrays) do list[i + 1] = in_front(a) end
-  if weights then list[#list + 1] = in_front(np.asarray(weights, { dtype = dtypes.name[inner] })) end
-  native.launch(variant, "w" .. ("r"):rep(#list - 1), "", list, parameters)
+  weights = weights and np.asarray(weights, { dtype = dtypes.name[inner] })
+  local n = core.size_of(values)
+  local parts = native.divided(n) and lgt.C.lgt_domains(lgt.rt) or 1
+  local run = math.max(1, math.ceil(n / parts))
+  local result
+  if parts > 1 and (size > run or inner == dtypes.FLOAT64 and lgt.reproducible()) then
+    local all = tally(number_of(values), size + 2, weights)
+    result = lgt.alias(all, lgt.slice(core.layout_of(all), 1, 1, size, 1))
+  else
+    local tables = native.new(inner, { parts, size })
+    local list = { tables, values, variant.with }
+    list[#list + 1] = weights
+    local constraints = weights and ("align(0.0,1.0,%d.0) scale(1.0) scale(%d.0)"):format(#list - 1, #list - 1) or
+      "align(0.0,1.0) scale(1.0)"
+    native.launch(variant.name, "w" .. ("r"):rep(#list - 1), constraints, list, { variant.parameter, run })
+    result = parts == 1 and lgt.alias(tables, lgt.project(core.layout_of(tables), 1, 0)) or np.sum(tables, 1)
+  end
   return np.asarray(result, { dtype = dtypes.name[dtype] })
 end
 
@@ -111,9 +124,10 @@ function np.histogram(a, bins, options)
   if dtypes.category[core.dtype_of(a)] == 3 then raise("histogram: real numbers were expected") end
   local bins_given = bins or options.bins
   local edges = edges_of(a, bins_given, options.range, "histogram")
-  local counts = counted("histogram", core.size_of(edges) - 1,
-    { np.astype(a, "float64"), np.astype(edges, "float64") }, weights,
-    { (bins_given == nil or type(bins_given) == "number") and 1 or 0 })
+  local equidistant = (bins_given == nil or type(bins_given) == "number") and 1 or 0
+  local counts = counted(core.size_of(edges) - 1, np.astype(a, "float64"), weights,
+    { name = "histogram", parameter = equidistant, with = np.astype(edges, "float64") },
+    function(values) return np.minimum(bin_of(values, edges), core.size_of(edges)) end)
   if options.density then counts = counts / np.diff(edges) / np.sum(counts) end
   return counts, edges
 end
@@ -202,7 +216,12 @@ function np.bincount(x, weights, minlength, options)
       size = math.max(minlength, high - base + 1)
     end
   end
-  return counted("count", size, { x }, weights, { base })
+  return counted(size, x, weights, { name = "count", parameter = base },
+    function(values)
+      values = np.astype(values, "int64")
+      local outside = np.logical_or(np.less(values, base), np.greater_equal(values, size + base))
+      return np.where(outside, size + 2, values - (base - 1)) -- which raises
+    end)
 end
 
 return true

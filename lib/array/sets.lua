@@ -10,12 +10,20 @@ local lgt, dtypes = core.lgt, core.dtypes
 local np = core.np
 require "array.sort" -- for core.count_before
 
+-- Whether elements differ; NaN does not differ from NaN.
+local function differ(a, b)
+  return np.logical_and(np.not_equal(a, b), np.logical_not(np.logical_and(np.isnan(a), np.isnan(b))))
+end
+
 -- Whether each element of a sorted vector differs from the one before.
 local function firsts(sorted)
   if core.is_long_line(sorted, 1) then
     local after, before = sorted["2:"], sorted[":-2"]
-    local differs = np.logical_and(np.not_equal(after, before), np.logical_not(np.isnan(before)))
-    return np.concatenate { np.ones(1, { dtype = "bool" }), differs }
+    local different = differ(after, before)
+    if dtypes.category[core.dtype_of(sorted)] == 3 then
+      different = np.logical_or(differ(np.real(after), np.real(before)), differ(np.imag(after), np.imag(before)))
+    end
+    return np.concatenate { np.ones(1, { dtype = "bool" }), different }
   end
   local result = native.new(dtypes.BOOL, core.shape_of(sorted))
   native.lines("unique", "wr", { result, sorted })
@@ -100,7 +108,7 @@ function np.isin(a, b, options)
   local sorted = np.sort(np.astype(b, dtypes.name[dtype]))
   local x = np.astype(a, dtypes.name[dtype])
   local found
-  if dtypes.category[dtype] == 3 then
+  if dtypes.category[dtype] == 3 or native.divided(n) then
     local at = np.minimum(core.count_before(sorted, x, false), n - 1) + 1
     found = np.equal(np.take(sorted, at), x)
   else

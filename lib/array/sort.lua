@@ -38,12 +38,14 @@ local function cutting(n)
            marks = np.zeros(domains, { dtype = "int8" }) }
 end
 
--- Is a line by itself worth it?  Of real elements; where there are enough lines, each is sorted by one worker.
+local function is_complex(a) return dtypes.category[core.dtype_of(a)] == 3 end
+
+-- Is a line by itself worth it?  Where there are enough lines, each is sorted by one worker; one of complex numbers is,
+-- unless several domains have it.
 local function worth_parts(a, axis)
   local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
-  if dtypes.category[core.dtype_of(a)] == 3 then return false end
   if domains > 1 then return native.divided(n) and core.size_of(a) < n * domains end
-  return n >= WORTH and core.size_of(a) < n * lgt.C.lgt_workers(lgt.rt)
+  return n >= WORTH and core.size_of(a) < n * lgt.C.lgt_workers(lgt.rt) and not is_complex(a)
 end
 
 -- The same, and several domains have it: then it is better sorted than brought to each of them.
@@ -123,6 +125,13 @@ local function argsort_in_parts(a)
   return result
 end
 
+-- Complex numbers: by their imaginary parts, then by their real ones.
+local function argsort_complex(a)
+  local order = argsort_in_parts(np.copy(np.imag(a)))
+  return np.take(order, argsort_in_parts(np.take(np.real(a), order)))
+end
+local function sort_complex(a) return np.take(a, argsort_complex(a)) end
+
 -- ---- sorting -------------------------------------------------------------------------------------------------------
 
 -- Ascending along an axis (the last), as a new array.
@@ -131,7 +140,7 @@ end
 ---@return lgt_array
 function np.sort(a, axis)
   a, axis = take_axis(a, axis, "sort")
-  if worth_parts(a, axis) then return for_each_line(a, axis, sort_in_parts) end
+  if worth_parts(a, axis) then return for_each_line(a, axis, is_complex(a) and sort_complex or sort_in_parts) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
   native.lines("sort", "wr", { result, source })
@@ -144,7 +153,9 @@ end
 ---@return lgt_array int64
 function np.argsort(a, axis)
   a, axis = take_axis(a, axis, "argsort")
-  if worth_parts(a, axis) then return for_each_line(a, axis, argsort_in_parts) end
+  if worth_parts(a, axis) then
+    return for_each_line(a, axis, is_complex(a) and argsort_complex or argsort_in_parts)
+  end
   local source, back = native.axis_last(a, axis)
   local result = native.new(dtypes.INT64, core.shape_of(source))
   native.lines("argsort", "wr", { result, source }, { 1 })
@@ -259,12 +270,30 @@ function np.lexsort(keys, axis)
   return order
 end
 
--- Does this vector ascend?  Elements on the host.
-local function ascends(p, count)
-  for i = 1, count - 1 do
-    if p[i - 1] > p[i] then return false end
-  end
-  return true
+-- Does this vector ascend?  Waits.
+local function ascends(v)
+  local n, layout = core.size_of(v), core.layout_of(v)
+  if n < 2 then return true end
+  local before, after = lgt.slice(layout, 1, 0, n - 1, 1), lgt.slice(layout, 1, 1, n - 1, 1)
+  return not np.any(np.greater(lgt.alias(v, before), lgt.alias(v, after)))
+end
+
+-- As count_before, of a sorted vector that several domains have parts of, and few values: each counts in its run.
+local function count_in_runs(sorted, values, right)
+  local domains, n = lgt.C.lgt_domains(lgt.rt), core.size_of(sorted)
+  local counts = native.new(dtypes.INT64, { domains, core.size_of(values) })
+  native.launch("search_runs", "wrr", "align(0.0,1.0) scale(1.0)", { counts, sorted, values },
+    { right and 1 or 0, math.ceil(n / domains) })
+  return np.sum(counts, 1)
+end
+
+-- ... and many values: they are sorted together, and then counted how many elements of the vector come before each.
+local function count_by_sorting(sorted, values, right)
+  local n, m = core.size_of(sorted), core.size_of(values)
+  local order = np.argsort(np.concatenate(right and { sorted, values } or { values, sorted }))
+  local before = native.new(dtypes.INT64, { n + m })
+  before[order] = np.cumsum(right and np.less_equal(order, n) or np.greater(order, m))
+  return np.copy(lgt.alias(before, lgt.slice(core.layout_of(before), 1, right and n or 0, m, 1)))
 end
 
 -- How many elements of a sorted vector come before each of `values`, from 0.
@@ -273,6 +302,10 @@ local function count_before(sorted, values, right)
   if core.dtype_of(sorted) ~= dtype then sorted = np.astype(sorted, dtypes.name[dtype]) end
   if core.dtype_of(values) ~= dtype then values = np.astype(values, dtypes.name[dtype]) end
   local shape = core.shape_of(values)
+  if native.divided(core.size_of(sorted)) then
+    local count = native.divided(core.size_of(values)) and count_by_sorting or count_in_runs
+    return np.reshape(count(sorted, np.reshape(values, -1), right), shape)
+  end
   local result = native.new(dtypes.INT64, shape)
   local words = {}
   for d = 0, #shape - 1 do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
@@ -303,7 +336,7 @@ end
 -- Into which of the #bins + 1 intervals between the edges each value falls: 1 below the first edge, #bins + 1
 -- above the last.  An edge belongs to the interval above it, or below (right = true).
 ---@param x lgt_array
----@param bins lgt_array vector, ascending or descending; it is read, which waits
+---@param bins lgt_array vector, ascending or descending; which one is found out, which waits
 ---@param options {right: boolean?}?
 ---@return lgt_array int64
 function np.digitize(x, bins, options)
@@ -311,13 +344,10 @@ function np.digitize(x, bins, options)
   options = core.check_options(options, { right = true }, "digitize")
   x, bins = np.asarray(x), np.asarray(bins)
   if core.ndim_of(bins) ~= 1 then raise("digitize: a vector of edges was expected, not %s", (core.describe(bins))) end
-  local p, count = core.copy_out(np.astype(bins, "float64"))
-  if ascends(p, count) then return count_before(bins, x, not options.right) + 1 end
+  if ascends(bins) then return count_before(bins, x, not options.right) + 1 end
   local reversed = np.flip(bins)
-  if not ascends(core.copy_out(np.astype(reversed, "float64")), count) then
-    raise("digitize: the edges must ascend or descend")
-  end
-  return count - count_before(reversed, x, options.right) + 1
+  if not ascends(reversed) then raise("digitize: the edges must ascend or descend") end
+  return core.size_of(bins) - count_before(reversed, x, options.right) + 1
 end
 
 -- In place, as NumPy's method.

@@ -1,8 +1,8 @@
 /* count.c - how often values occur, and where there are any.
  *
- *   count        element k of the vector argument 0 = how often k + parameter 0 occurs in the integers of argument 1,
+ *   count        argument 0 [r, k] = how often k + parameter 0 occurs in run r of the integers of argument 1,
  *                or the sum of the weights of argument 2 that it occurs with (of argument 0's dtype: int64 or float64)
- *   histogram    element k of the vector argument 0 = how many values of argument 1 (float64) lie between
+ *   histogram    argument 0 [r, k] = how many values in run r of argument 1 (float64) lie between
  *                elements k and k + 1 of the ascending vector argument 2 (float64), the last one included, or the
  *                sum of the weights of argument 3; parameter 0: whether the edges are equidistant, but for rounding
  *   nonzero      vectors argument 0, ..., ndim - 1 (int64) = the positions, from 1, of what is true in the last
@@ -11,12 +11,27 @@
  *                parameter 0 elements behind its beginning; argument 2 (int64) = how many these are
  *   nonzero_cuts cuts for a shuffle (shuffle.h) of these to runs of parameter 0: argument 0, from argument 1, how many
  *
- * Each but the last two is one task in one piece, which overwrites its results; all arguments have a leading dimension of extent 1.
- * Additions are made in the order of the values.
+ * The first two count a vector in runs of parameter 1 elements, in the order of the values.  nonzero is one task in one
+ * piece, whose arguments have a leading dimension of extent 1.
  */
 #include "builtin.h"
 
 #include <math.h>
+
+/* Row r of a matrix, and run r of a vector, in the form of tasks in one piece. */
+static lgt_tile row_of(const lgt_tile *t, int64_t r) {
+  lgt_tile row = *t;
+  row.data = (char *)t->data + r * t->stride[0];
+  return row;
+}
+static lgt_tile run_of(const lgt_tile *t, int64_t r, int64_t length) {
+  lgt_tile run = {.ndim = 2, .dtype = t->dtype, .extent = {1}};
+  int64_t n = t->extent[0] - r * length;
+  run.extent[1] = n < 0 ? 0 : n < length ? n : length;
+  run.stride[1] = t->stride[0];
+  run.data = (char *)t->data + (n < 0 ? 0 : r * length * t->stride[0]);
+  return run;
+}
 
 static double number_at(const lgt_tile *tile, int64_t i) {
   return *(const double *)((const char *)tile->data + i * tile->stride[1]);
@@ -103,11 +118,10 @@ static bool add_weights(const lgt_tile *to, const lgt_tile *from, const lgt_tile
   return true;
 }
 
-static lgt_status count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  const lgt_tile *to = &tiles[0], *from = &tiles[1], *weights = nargs > 2 ? &tiles[2] : NULL;
-  int64_t n = from->extent[1], size = to->extent[1], base = (int64_t)params[0].f;
+static lgt_status count_run(const lgt_tile *to, const lgt_tile *from, const lgt_tile *weights, int64_t base) {
+  int64_t n = from->extent[1], size = to->extent[1];
   const char *p = from->data;
-  if (lo >= hi || (!weights && count_in_tables(to, from, base))) return LGT_OK;
+  if (!weights && count_in_tables(to, from, base)) return LGT_OK;
   clear(to);
   if (weights && add_weights(to, from, weights, base)) return LGT_OK;
   clear(to);
@@ -123,6 +137,17 @@ static lgt_status count(const lgt_tile *tiles, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
+static lgt_status count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  lgt_status status = LGT_OK;
+  for (int64_t r = lo; r < hi && !status; r++) {
+    int64_t length = (int64_t)params[1].f;
+    lgt_tile to = row_of(&tiles[0], r), from = run_of(&tiles[1], r, length), weights;
+    if (nargs > 2) weights = run_of(&tiles[2], r, length);
+    status = count_run(&to, &from, nargs > 2 ? &weights : NULL, (int64_t)params[0].f);
+  }
+  return status;
+}
+
 /* ---- values between edges ------------------------------------------------------------------------------- */
 
 /* In which bin from 0 a value within the edges lies, found by bisection. */
@@ -136,18 +161,12 @@ static int64_t search(const double *edge, int64_t bins, double x) {
   return low;
 }
 
-static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                            int64_t hi) {
-  const lgt_tile *to = &tiles[0], *from = &tiles[1], *edges = &tiles[2],
-                 *weights = nargs > 3 ? &tiles[3] : NULL;
+static void histogram_run(const lgt_tile *to, const lgt_tile *from, const lgt_tile *weights,
+                          const double *edge, bool equidistant) {
   int64_t n = from->extent[1], bins = to->extent[1];
-  if (lo >= hi) return LGT_OK;
-  double *edge = lgt_mem_alloc((size_t)(bins + 1) * sizeof *edge);
-  if (!edge) return lgt_err(LGT_NO_MEMORY, "out of memory for %lld edges", (long long)(bins + 1));
-  for (int64_t k = 0; k <= bins; k++) edge[k] = number_at(edges, k);
-  clear(to);
   double first = edge[0], last = edge[bins], scale = (double)bins / (last - first);
-  bool equidistant = params[0].f != 0 && isfinite(scale) && isfinite(first);
+  equidistant = equidistant && isfinite(scale) && isfinite(first);
+  clear(to);
   for (int64_t i = 0; i < n; i++) {
     double x = number_at(from, i);
     if (!(x >= first && x <= last)) continue;
@@ -161,6 +180,20 @@ static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *
       k = search(edge, bins, x);
     }
     add(to, k, weights, i);
+  }
+}
+
+static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  int64_t bins = tiles[0].extent[1], length = (int64_t)params[1].f;
+  double *edge = lgt_mem_alloc((size_t)(bins + 1) * sizeof *edge);
+  if (!edge) return lgt_err(LGT_NO_MEMORY, "out of memory for %lld edges", (long long)(bins + 1));
+  for (int64_t k = 0; k <= bins; k++)
+    edge[k] = *(const double *)((const char *)tiles[2].data + k * tiles[2].stride[0]);
+  for (int64_t r = lo; r < hi; r++) {
+    lgt_tile to = row_of(&tiles[0], r), from = run_of(&tiles[1], r, length), weights;
+    if (nargs > 3) weights = run_of(&tiles[3], r, length);
+    histogram_run(&to, &from, nargs > 3 ? &weights : NULL, edge, params[0].f != 0);
   }
   lgt_mem_free(edge);
   return LGT_OK;

@@ -12,6 +12,8 @@
  *                last; argument 1 (int64) = their positions, counted from parameter 0; real elements
  *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
  *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater
+ *   search_runs  argument 0 (int64) [r, i] = the same of element i of the vector argument 2 among run r of argument 1, in
+ *                runs of parameter 1 elements
  *   member       argument 0 (bool) = whether the elements of the lines of argument 2 are in the vector argument 1,
  *                which is sorted and not empty; real elements
  *   unique       argument 0 (bool) = whether an element of a line of argument 1 differs from the one before it
@@ -417,6 +419,22 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
   return LGT_OK;
 }
 
+static lgt_status search_runs(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  int64_t run = (int64_t)params[1].f;
+  lgt_status status = LGT_OK;
+  for (int64_t r = lo; r < hi && !status; r++) {
+    lgt_tile part[3] = {tiles[0], tiles[1], tiles[2]};
+    int64_t n = tiles[1].extent[0] - r * run;
+    part[0].data = (char *)tiles[0].data + r * tiles[0].stride[0];
+    part[0].ndim = 1, part[0].extent[0] = tiles[0].extent[1], part[0].stride[0] = tiles[0].stride[1];
+    part[1].extent[0] = n < 0 ? 0 : n < run ? n : run;
+    if (n > 0) part[1].data = (char *)tiles[1].data + r * run * tiles[1].stride[0];
+    status = search_lines(part, nargs, params, 0, part[0].extent[0]);
+  }
+  return status;
+}
+
 static lgt_status mark_first(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                              int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
@@ -440,6 +458,7 @@ const lgt_builtin lgt_sort_builtins[] = {{"sort", sort_lines},
                                          {"argpartition", argpartition_lines},
                                          {"topk", topk_lines},
                                          {"searchsorted", search_lines},
+                                         {"search_runs", search_runs},
                                          {"member", search_members},
                                          {"unique", mark_first},
                                          {0}};

@@ -64,6 +64,16 @@ WORKS = {
     "sorts": """np.sort(x); np.argsort(k); np.sort(m, 1); np.sort(m, 2); np.partition(x, 9)[9]; np.topk(x, 10); np.unique(k)
         np.unique(k, {return_index = true, return_inverse = true, return_counts = true}); np.lexsort{x, k}; np.median(x)
         np.percentile(x, {10, 30}); np.median(m, 1); np.union1d(k, l); np.trim_zeros(k - 100)""",
+    "searches": """np.searchsorted(ascending, y * 9000); np.searchsorted(ascending, y[":50"] * 9000, "right")
+        np.searchsorted(ascending, ascending, "right"); np.searchsorted(x, y, {sorter = np.argsort(x)})
+        np.isin(k, permutation); np.isin(x, y); np.digitize(y * 9000, ascending); np.digitize(x, ascending["::-1"])
+        np.interp(y * 9000, ascending, x); np.setdiff1d(k, l); np.intersect1d(k, l); np.setxor1d(k, l)
+        np.intersect1d(permutation, l, {return_indices = true})""",
+    "counts": """np.bincount(k); np.bincount(k, {weights = x}); np.bincount(permutation); np.bincount(permutation, {weights = y})
+        np.histogram(x, 10); np.histogram(x, np.linspace(0, 10, 50)); np.histogram(x, 30, {weights = y}); np.histogram(x, ascending)
+        (np.histogram2d(x, y, 10)); (np.histogramdd(m[{{}, {1, 3}}], 5))""",
+    "complex": """np.sort(c); np.argsort(c); np.unique(c); np.unique(c, {return_counts = true}); np.sort_complex(x); np.isin(c, c[":900"])
+        np.searchsorted(np.sort(c), c)""",
     "scans": """np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
 }
 
