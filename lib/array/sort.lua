@@ -27,6 +27,7 @@ end
 -- ---- one long line -----------------------------------------------------------------------------------------------
 
 local WORTH = 131072 -- elements, from which on a line is sorted in parts by several workers
+local LEAST_OF_PAIRS = 64 -- ... by several domains: elements for each two of them, who have to agree on cuts
 local LEAST_PART, PARTS = 32768, 8 -- parts where several domains must agree on how many
 
 -- How a line of n elements is cut: its runs, one for each domain, and the parts of a run, which workers share.
@@ -44,7 +45,9 @@ local function is_complex(a) return dtypes.category[core.dtype_of(a)] == 3 end
 -- unless several domains have it.
 local function worth_parts(a, axis)
   local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
-  if domains > 1 then return native.divided(n) and core.size_of(a) < n * domains end
+  if domains > 1 then
+    return native.divided(n) and n >= LEAST_OF_PAIRS * domains * domains and core.size_of(a) < n * domains
+  end
   return n >= WORTH and core.size_of(a) < n * lgt.C.lgt_workers(lgt.rt) and not is_complex(a)
 end
 
