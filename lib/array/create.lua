@@ -156,7 +156,9 @@ end
 local function check_integers(t, dtype)
   if type(t) == "table" then
     for i = 1, #t do check_integers(t[i], dtype) end
-  elseif type(t) == "number" and (t ~= math.floor(t) or t - t ~= 0) then
+  elseif type(t) == "number" and t - t ~= 0 then
+    raise("array: %.14g in an array of %s, which has no such number", t, dtypes.name[dtype])
+  elseif type(t) == "number" and t ~= math.floor(t) then
     raise("array: %.14g is no integer and would lose its fraction in an array of %s", t, dtypes.name[dtype])
   end
 end

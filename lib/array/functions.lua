@@ -271,7 +271,10 @@ jit.off(learn_fill)
 local function check_number(dtype, x)
   local category = dtypes.category[dtype]
   if category >= 2 then return end
-  if x ~= floor(x) or x - x ~= 0 then
+  if x - x ~= 0 then
+    raise("assignment: %.14g into an array of %s, which has no such number; make one of floats first: "
+      .. "x = x:astype('float64')", x, dtypes.name[dtype])
+  elseif x ~= floor(x) then
     raise("assignment: %.14g into an array of %s would lose its fraction; use astype on the array, or math.floor",
       x, dtypes.name[dtype])
   end

@@ -32,6 +32,7 @@ Output.__index = Output
 
 local PATH_MAX = 4096
 local BLOCK = 2 ^ 20
+local EINTR = 4
 local leads = not ranks or ranks.rank == 0
 
 -- What f returns on rank 0, for all.
@@ -83,11 +84,12 @@ function Output:put(data, count, at)
   local p = ffi.cast("const uint8_t *", data)
   while count > 0 do
     local n = tonumber(C.pwrite(self.fd, p, count, at))
-    if n < 0 then
+    if n >= 0 then
+      p, at, count = p + n, at + n, count - n
+    elseif ffi.errno() ~= EINTR then
       self.why = bytes.why()
       return
     end
-    p, at, count = p + n, at + n, count - n
   end
 end
 
@@ -154,7 +156,10 @@ local function drop(out)
   if leads then C.unlink(out.fresh) end
 end
 
+-- What is on no disk yet may have no room there, and would be missing after a failure of the machine, though it had
+-- replaced what was there before.
 local function finish(out)
+  if not out.stream and not out.why and C.fdatasync(out.fd) ~= 0 then out.why = bytes.why() end
   local ended
   if out.stream then ended = bytes.close(out.stream) else ended = C.close(out.fd) == 0 end
   out.why = complaint("closing a file", out.why or not ended and bytes.why() or nil)

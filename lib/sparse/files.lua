@@ -246,12 +246,19 @@ local function mirrored(symmetry, x)
   return symmetry == "hermitian" and np.conj(x) or x
 end
 
+local function check_sizes(m, n, count, refuse)
+  for what, number in pairs { rows = m, columns = n, entries = count } do
+    if number < 0 then refuse(("states %.0f %s; 0 or more were expected"):format(number, what)) end
+  end
+end
+
 local function read_coordinates(image, p, at, size, field, symmetry, refuse)
   local m, n, count
   m, at = integer(p, at, size)
   if m then n, at = integer(p, at, size) end
   if n then count, at = integer(p, at, size) end
-  if not count or m < 0 or n < 0 or count < 0 then refuse("has no line with rows, columns and entries") end
+  if not count then refuse("has no line with rows, columns and entries") end
+  check_sizes(m, n, count, refuse)
   if count > (image.size - at + 1) / 4 then refuse(("states %.0f entries and is too short for them"):format(count)) end
   if symmetry ~= "general" and m ~= n then refuse("is symmetric but not square") end
   local rows, cols, vals = read_entries(image, at, field, m, n, count, refuse)
@@ -268,7 +275,8 @@ local function read_array(p, at, size, field, symmetry, refuse)
   local m, n
   m, at = integer(p, at, size)
   if m then n, at = integer(p, at, size) end
-  if not n or m < 0 or n < 0 then refuse("has no line with rows and columns") end
+  if not n then refuse("has no line with rows and columns") end
+  check_sizes(m, n, 0, refuse)
   if symmetry ~= "general" and m ~= n then refuse("is symmetric but not square") end
   local count = m * n
   if symmetry == "skew-symmetric" then count = m * (m - 1) / 2
@@ -357,6 +365,26 @@ end
 
 local ENTRIES = 2 ^ 16 -- that are written at once
 
+local function put_entries(out, a, write)
+  local c = a:tocoo()
+  out:put(("%d %d %d\n"):format(a.m, a.n, c.nnz))
+  local next_cols, next_vals = output.rows(c.cols, ENTRIES), output.rows(c.vals, ENTRIES)
+  for rows, n in output.rows(c.rows, ENTRIES) do
+    local cols, vals, lines = next_cols(), next_vals(), {}
+    for k = 0, n - 1 do lines[k + 1] = ("%d %d%s\n"):format(rows[k] + 1, cols[k] + 1, write(vals[k])) end
+    out:put(table.concat(lines))
+  end
+end
+
+local function put_elements(out, a, write)
+  out:put(("%d %d\n"):format(a:dims()))
+  for vals, _, count in output.rows(a.T) do -- by columns
+    local lines = {}
+    for k = 0, count - 1 do lines[k + 1] = write(vals[k]):sub(2) .. "\n" end
+    out:put(table.concat(lines))
+  end
+end
+
 -- Write a matrix, sparse or dense, as a Matrix Market file.
 ---@param path string ".mtx" is added to a name without it
 ---@param a table|lgt_array
@@ -373,27 +401,13 @@ function sp.mmwrite(path, a, options)
     raise("mmwrite: elements of type %s are not written as %s", dtypes.name[kind], field)
   end
   if not is_sparse and core.ndim_of(a) ~= 2 then raise("mmwrite: a matrix was expected, not %s", core.describe(a)) end
-  local file, why = io.open(path, "w")
-  if not file then raise("mmwrite: %s", why) end
   local write = formatter(field, options.precision)
-  file:write("%%MatrixMarket matrix ", is_sparse and "coordinate" or "array", " ", field, " general\n%")
-  file:write((options.comment or ""):gsub("\n", "\n%%"), "\n")
-  if is_sparse then
-    local c = a:tocoo()
-    file:write(("%d %d %d\n"):format(a.m, a.n, c.nnz))
-    local next_cols, next_vals = output.rows(c.cols, ENTRIES), output.rows(c.vals, ENTRIES)
-    for rows, n in output.rows(c.rows, ENTRIES) do
-      local cols, vals = next_cols(), next_vals()
-      for k = 0, n - 1 do file:write(("%d %d"):format(rows[k] + 1, cols[k] + 1), write(vals[k]), "\n") end
-    end
-  else
-    local m, n = a:dims()
-    file:write(("%d %d\n"):format(m, n))
-    for vals, _, count in output.rows(a.T) do
-      for k = 0, count - 1 do file:write(write(vals[k]):sub(2), "\n") end
-    end
-  end
-  if not file:close() then raise("mmwrite: %s: the file could not be written completely", path) end
+  local comment = (options.comment or ""):gsub("\n", "\n%%")
+  output.write(path, "mmwrite", function(out)
+    local format = is_sparse and "coordinate" or "array"
+    out:put(("%%%%MatrixMarket matrix %s %s general\n%%%s\n"):format(format, field, comment))
+    if is_sparse then put_entries(out, a, write) else put_elements(out, a, write) end
+  end)
 end
 
 return true

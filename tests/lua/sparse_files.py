@@ -35,6 +35,10 @@ end
 assert(sp.mmread(folder .. "/no_rows.mtx").shape[1] == 0)
 local ok, why = pcall(sp.save_npz, folder .. "/ell", sp.eye(3):toell())
 assert(not ok and why:find("no format ell: save a:tocsr()", 1, true), why)
+ok, why = pcall(sp.mmread, folder .. "/negative")
+assert(not ok and why:find("states -1 rows; 0 or more were expected", 1, true), why)
+ok, why = pcall(sp.mmwrite, folder .. "/no/such/folder", sp.eye(3))
+assert(not ok and why:find("no/such/folder.mtx: No such file or directory", 1, true), why)
 print("done")
 """
 

@@ -7,13 +7,13 @@ import itertools
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 
 import numpy as np
 
-from common import LGT, Running, Skip, case, finish, run
+from common import LGT, PATIENCE, Running, Skip, case, finish, run
+from places import free_port
 
 folder = tempfile.mkdtemp(prefix="lgt-files-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -31,7 +31,7 @@ def launch(text, *options, ranks=RANKS, own=None):
     path = os.path.join(own or place(), "script.lua")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    return run([LGT, "-n", str(ranks), "--min-tile=1", "--cpus=1", "--all-output", *options, path], 100)
+    return run([LGT, "-n", str(ranks), "--min-tile=1", "--cpus=1", "--all-output", *options, path])
 
 
 # ---- the bytes ----------------------------------------------------------------------------------------------------
@@ -343,15 +343,13 @@ def each_rank(text, wrap, bad):
     os.mkdir(os.path.join(own, "data"))
     with open(os.path.join(own, "data", "old.npy"), "w", encoding="ascii") as file:
         file.write("as before")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        where = f"127.0.0.1:{s.getsockname()[1]}"
+    where = f"127.0.0.1:{free_port()}"
     running = []
     for r in range(RANKS):
         command = [LGT, "--rendezvous", where, "--rank", str(r), "--ranks", str(RANKS), "--min-tile=1", "--cpus=1",
                    "--all-output", script]
         running.append(Running(wrap(own, command) if r == bad else command, {"DATA": own + "/data"}))
-    return own, [r.wait(60) for r in running]
+    return own, [r.wait(PATIENCE) for r in running]
 
 
 def small_files(own, command):
@@ -390,6 +388,9 @@ case("no room for an archive", together('try(np.savez, os.getenv("DATA") .. "/ne
     "script.lua:5: savez: ", "new.npz: File too large (on rank 1)", "\n224992500"]))
 case("no room for a compressed archive", together('try(np.savez_compressed, os.getenv("DATA") .. "/new.npz", x)', small_files, 0, [
     "script.lua:5: savez_compressed: ", "new.npz: ", "File too large (on rank 0)", "\n224992500"]))
+case("no room for a matrix in text", together(
+    'local sp = require "sparse"\ntry(sp.mmwrite, os.getenv("DATA") .. "/new", sp.eye(3000))', small_files, 0, [
+        "script.lua:5: mmwrite: ", "new.mtx: the file could not be written completely: File too large", "\n224992500"]))
 case("bytes without a header", together('try(x.tofile, x, os.getenv("DATA") .. "/new")', small_files, 2, [
     "script.lua:5: tofile: ", "new: File too large (on rank 2)", "\n224992500"]))
 for bad in (1, 2):
