@@ -29,8 +29,10 @@ enum {
   START_MS = 30000,
   DEAD_MS = 10000,
   PATIENCE_MS = 1000,
-  LAST_WORDS_MS = 1000,
+  LAST_WORDS_MS = 10000, /* for the hub to answer, which it always does */
   STUCK_MS = 200,
+  STARVED_MS = 2000,
+  LOOK_MS = 20,
   INSIST_MS = 400,
   STACK = 256 << 10
 };
@@ -39,12 +41,15 @@ struct control_private {
   lgt_control_options options;
   int socket;
   bool launched, gathered;
-  pthread_t thread;
+  pthread_t thread, submitter;
+  pid_t submitter_id;
   bool running;                        /* the thread */
   _Atomic bool stop;                   /* of close, for the thread */
   int stop_fd;                         /* eventfd that tells it, or of an interrupt */
   int64_t passed_on;                   /* ms, of the thread: when it told the hub of an interrupt */
   int64_t stop_asked;                  /* ms, of the thread: when the hub asked where this rank is */
+  int64_t stop_used;                   /* ms of a processor that the submitting thread had had by then */
+  int asleep;                          /* times in a row that it was seen asleep since */
   bool stop_answered;                  /* protected by lock */
   void (*on_interrupt)(void *context); /* both protected by lock */
   void *interrupt_context;
@@ -94,23 +99,19 @@ _Noreturn static void end_alone(lgt_control *c, const char *why) {
 }
 
 /* The control thread ends the process when the hub has answered. */
-_Noreturn static void end_by(lgt_control *c, int frame, int patience, const char *reason) {
+_Noreturn static void end_by(lgt_control *c, int frame, const char *reason) {
   struct control_private *p = c->p;
   char text[LGT_WIRE_TEXT];
   snprintf(text, sizeof text - 64, "%s", reason); /* the hub says who, too */
   pthread_mutex_lock(&p->lock);
   bool sent = lgt_wire_send(p->socket, frame, c->rank, text, strlen(text) + 1);
   pthread_mutex_unlock(&p->lock);
-  for (int64_t until = lgt_wire_now() + patience; sent && lgt_wire_now() < until;) usleep(10000);
+  for (int64_t until = lgt_wire_now() + LAST_WORDS_MS; sent && lgt_wire_now() < until;) usleep(10000);
   end(c, reason, true);
 }
 
-_Noreturn void lgt_control_abort(lgt_control *c, const char *reason) {
-  end_by(c, LGT_FRAME_ABORT, LAST_WORDS_MS, reason);
-}
-_Noreturn void lgt_control_fail(lgt_control *c, const char *error) {
-  end_by(c, LGT_FRAME_FAIL, 3 * LAST_WORDS_MS, error);
-}
+_Noreturn void lgt_control_abort(lgt_control *c, const char *reason) { end_by(c, LGT_FRAME_ABORT, reason); }
+_Noreturn void lgt_control_fail(lgt_control *c, const char *error) { end_by(c, LGT_FRAME_FAIL, error); }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
@@ -157,10 +158,38 @@ static void answer_stop(lgt_control *c, uint64_t checkpoint, bool stopped) {
   pthread_mutex_unlock(&p->lock);
 }
 
+/* ms of a processor that the submitting thread has had. */
+static int64_t used(const struct control_private *p) {
+  clockid_t clock;
+  struct timespec t;
+  if (pthread_getcpuclockid(p->submitter, &clock) || clock_gettime(clock, &t)) return 0;
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Does the submitting thread wait for something, other than a processor? */
+static bool is_asleep(const struct control_private *p) {
+  char path[64], text[512] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)p->submitter_id);
+  FILE *file = fopen(path, "re");
+  if (!file) return true;
+  size_t got = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  const char *state = memrchr(text, ')', got);
+  return state && state[1] == ' ' && state[2] == 'S';
+}
+
+/* Has the submitting thread been busy elsewhere, or waited, since the hub asked?  On a machine with much to do it may
+ * rather not have run. */
+static bool is_stuck(struct control_private *p) {
+  int64_t took = lgt_wire_now() - p->stop_asked;
+  p->asleep = is_asleep(p) ? p->asleep + 1 : 0;
+  if (took < STUCK_MS) return false;
+  return took >= STARVED_MS || used(p) - p->stop_used >= STUCK_MS || p->asleep >= STUCK_MS / 2 / LOOK_MS;
+}
+
 /* The submitting thread is busy elsewhere: the next checkpoint is the earliest that it can stop at. */
 static void answer_for_stuck(lgt_control *c) {
-  if (atomic_load_explicit(&c->stopping, memory_order_relaxed) != LGT_STOPPING) return;
-  if (lgt_wire_now() - c->p->stop_asked < STUCK_MS) return;
+  if (atomic_load_explicit(&c->stopping, memory_order_relaxed) != LGT_STOPPING || !is_stuck(c->p)) return;
   answer_stop(c, atomic_load_explicit(&c->checkpoints, memory_order_relaxed) + 1, false);
 }
 
@@ -169,6 +198,8 @@ static void on_stop(lgt_control *c) {
   c->p->stop_answered = false;
   pthread_mutex_unlock(&c->p->lock);
   c->p->stop_asked = lgt_wire_now();
+  c->p->stop_used = used(c->p);
+  c->p->asleep = 0;
   atomic_store_explicit(&c->stopping, LGT_STOPPING, memory_order_release);
 }
 
@@ -239,23 +270,23 @@ static const lgt_frame *handle_frames(lgt_control *c, int until, bool *garbage) 
   return NULL;
 }
 
-/* Reads once, waiting no longer than until the next beat.  False if the hub is gone. */
+/* Reads once, waiting no longer than until the next beat.  False if the hub is gone.  What has come is read before the
+ * silence is judged. */
 static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
   struct control_private *p = c->p;
   struct pollfd event[2] = {{p->socket, POLLIN, 0}, {p->stop_fd, POLLIN, 0}};
   bool garbage = false;
+  int got = 0;
   if ((*found = handle_frames(c, until, &garbage))) return true;
   int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
-  if ((c->pressed || c->stopping == LGT_STOPPING) && left > STUCK_MS / 10) left = STUCK_MS / 10;
+  if ((c->pressed || c->stopping == LGT_STOPPING) && left > LOOK_MS) left = LOOK_MS;
   poll(event, 2, left > 0 ? left : 0);
   uint64_t told;
   if (event[1].revents && !p->stop && read(p->stop_fd, &told, sizeof told) < 0) return true;
   pass_interrupt_on(c);
   answer_for_stuck(c);
+  if (event[0].revents && (got = lgt_wire_receive(p->socket, &p->inbox)) >= 0) p->heard = lgt_wire_now();
   pulse(c);
-  if (!event[0].revents) return true;
-  int got = lgt_wire_receive(p->socket, &p->inbox);
-  if (got >= 0) p->heard = lgt_wire_now();
   *found = handle_frames(c, until, &garbage);
   return *found || (got >= 0 && !garbage);
 }
@@ -405,6 +436,8 @@ lgt_status lgt_control_open(const lgt_control_options *options, lgt_wireup *wire
   c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   p->socket = p->asked = -1;
+  p->submitter = pthread_self();
+  p->submitter_id = gettid();
   p->options = *options;
   p->wireup = *wireup;
   p->launched = wireup->launched;

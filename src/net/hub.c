@@ -23,7 +23,7 @@
 #include "stream.h"
 #include "wire.h"
 
-enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000, ALL_FAIL_MS = 500 };
+enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000, ALL_FAIL_MS = 2000 };
 
 typedef struct guest {
   int socket; /* -1: gone */

@@ -26,8 +26,8 @@
 enum {
   START_MS = 30000,
   DEAD_MS = 10000,
-  KILL_MS = 1000,
-  FATE_MS = 500,
+  KILL_MS = 2000,
+  FATE_MS = 3000,
   LINE_MAX_BYTES = 4096,
   STREAMS = 2,
   MOST = 1024
@@ -210,7 +210,7 @@ static void signal_all(launcher *l, int number) {
     if (!l->child[r].ended && l->child[r].pid > 0) kill(l->child[r].pid, number);
 }
 
-/* Why the run failed, once; then the ranks have a second to end by themselves. */
+/* Why the run failed, once; then the ranks have some time to end by themselves. */
 static void see_failure(launcher *l) {
   if (lgt_hub_now(l->hub) != LGT_HUB_FAILED || l->printed) return;
   l->printed = true;
@@ -231,7 +231,7 @@ static void on_signal(launcher *l) {
     if (number != SIGTERM && number != SIGHUP) continue;
     l->told = number;
     l->exit_status = 128 + number;
-    if (!l->kill_at) l->kill_at = lgt_wire_now() + 5 * KILL_MS;
+    if (!l->kill_at) l->kill_at = lgt_wire_now() + 3 * KILL_MS;
   }
 }
 

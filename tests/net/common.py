@@ -23,6 +23,22 @@ arguments = parser.parse_args()
 RANKS, LGT = os.path.abspath(arguments.ranks), os.path.abspath(arguments.lgt)
 
 
+class Late(str):
+    """Why a case failed: it took too long, and nothing else."""
+
+
+def slowness():
+    """How much longer ranks take to begin and to end here and now than they do where nothing else runs."""
+    return max(1.0, run([LGT, "-n", "3", "-e", ""]).seconds / 0.4)
+
+
+def late(took, limit, outcome):
+    """None if it took no longer than the limit, or than a slow machine must be granted."""
+    if took <= limit or took <= limit * slowness():
+        return None
+    return Late(f"took {took:.1f} s, longer than {limit} s: {outcome}")
+
+
 class Outcome:
     def __init__(self, status, out, err, seconds):
         self.status, self.out, self.err, self.seconds = status, out, err, seconds
@@ -51,8 +67,9 @@ class Running:
             status = None
         seconds = time.monotonic() - self.begin
         self.left = ranks_left(self)  # before what is left is killed
-        if self.left:
-            time.sleep(0.3)  # who is just ending may
+        end = time.monotonic() + 5
+        while self.left and status is not None and time.monotonic() < end:
+            time.sleep(0.02)  # who is just ending may
             self.left = ranks_left(self)
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -111,7 +128,7 @@ def segments():
     return found | {"shmid " + row[1] for row in rows if row[6] == "0" and not os.path.exists("/proc/" + row[4])}
 
 
-def left_behind(running, before, limit=3.0):
+def left_behind(running, before, limit=60.0):
     """None if nothing of the command outlived it and no shared memory has stayed, else what there is.  (Other cases
     run at the same time, so segments may come and go.)"""
     end = time.monotonic() + limit
@@ -133,10 +150,19 @@ def case(name, check, *args):
         cases.append((name, check, args))
 
 
+def patiently(check, args):
+    """On a busy machine anything may be late once; what is late again and again is too slow."""
+    for _ in range(5):
+        why = check(*args)
+        if not isinstance(why, Late):
+            break
+    return why
+
+
 def result(check, args, repeat):
     try:
         for _ in range(repeat):
-            why = check(*args)
+            why = patiently(check, args)
             if why:
                 return "FAIL", why
     except Skip as skip:

@@ -101,7 +101,7 @@ def reductions(ranks, options):
                         expected.append((value.astype(dtype).tobytes(), position.astype(np.int64).tobytes()))
                     else:
                         expected.append((tree(FUNCTION[name], list(x)).astype(dtype).tobytes(), b""))
-        outcome = run([RANKS, "-n", str(ranks), *options, "reduce", source, result], 60)
+        outcome = run([RANKS, "-n", str(ranks), *options, "reduce", source, result])
         if done(outcome):
             return str(outcome)
         with open(result, "rb") as file:

@@ -14,15 +14,23 @@ MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none
 SLURM = ("munged", "slurmctld", "slurmd", "srun")
 
 
+reserved = []
+
+
 def free_port():
-    """A port that nobody else is given for a while: those that the kernel hands out itself lie above."""
+    """A port that no other test is given meanwhile: a name stands for it as long as this process runs.  Those that the
+    kernel hands out itself lie above."""
     for _ in range(1000):
-        with socket.socket() as s:
-            try:
-                s.bind(("", random.randrange(10000, 30000)))
-            except OSError:
-                continue
-            return s.getsockname()[1]
+        port, name = random.randrange(10000, 30000), socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0lgt test port {port}")
+            with socket.socket() as s:
+                s.bind(("", port))
+        except OSError:
+            name.close()
+            continue
+        reserved.append(name)
+        return port
     raise RuntimeError("no port is free")
 
 
@@ -55,7 +63,7 @@ class Namespaces:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
     def wait_for_carrier(self):
-        for _ in range(200):
+        for _ in range(1000):
             shown = [subprocess.run(self.command(k, ["ip", "link", "show", self.cable[k]]), capture_output=True, text=True).stdout
                      for k in range(2)]
             if all("state UP" in text for text in shown):
@@ -123,7 +131,7 @@ class Slurm:
         self.wait_for(lambda: os.path.exists(path("munge.sock")))
         self.daemon("slurmctld", "-D", "-c")
         self.daemon("slurmd", "-D", "-c")
-        self.wait_for(lambda: "idle" in run(["sinfo", "--noheader"], 5).out)
+        self.wait_for(lambda: "idle" in run(["sinfo", "--noheader"], 60).out)
         return self
 
     def daemon(self, *command):
@@ -131,7 +139,7 @@ class Slurm:
                                              stderr=subprocess.DEVNULL))
 
     def wait_for(self, ready):
-        for _ in range(150):
+        for _ in range(600):
             if ready():
                 return
             time.sleep(0.1)
@@ -142,7 +150,7 @@ class Slurm:
         for daemon in reversed(self.daemons):
             daemon.terminate()
             try:
-                daemon.wait(5)
+                daemon.wait(60)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()

@@ -11,13 +11,13 @@ import signal
 import tempfile
 import time
 
-from common import LGT, STRESS, Running, Skip, case, finish, left_behind, run, segments
+from common import LGT, PATIENCE, STRESS, Running, Skip, case, finish, late, left_behind, run, segments
 from places import MPIRUN, free_port
 
 # Ranks that end in the middle leak, and their threads are alive then.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-QUICK = ["--heartbeat=1", "--patience=0.2"]
-DEATH, SILENCE = 2.5, 4.5  # seconds from the fault to the end
+QUICK = ["--heartbeat=3", "--patience=0.2"]
+DEATH, SILENCE = 2.0, 10.0  # seconds from the fault to the end
 folder = tempfile.mkdtemp(prefix="lgt-ranks-")
 numbers = itertools.count()
 
@@ -212,7 +212,7 @@ def rendezvous(*options, args=("a",), out="a\ntrue\tline\n", err=None, status=0)
         where, program = f"127.0.0.1:{free_port()}", script(WORLD)
         running = [Running([LGT, *QUICK, "--rendezvous", where, "--rank", str(r), "--ranks", "3", *options, program, *args], stdin="line\n")
                    for r in (2, 1, 0)]
-        return judged([r.wait(30) for r in running], out, err, status)
+        return judged([r.wait(PATIENCE) for r in running], out, err, status)
     return check
 
 
@@ -220,7 +220,7 @@ def mpirun(*options, args=("a",), out="a\ntrue\tline\n", err=None, status=0):
     def check():
         if not shutil.which("mpirun"):
             raise Skip("no mpirun (Debian: openmpi-bin)")
-        outcome = run([*MPIRUN, "-n", "3", LGT, *QUICK, *options, script(WORLD), *args], 40, stdin="line\n")
+        outcome = run([*MPIRUN, "-n", "3", LGT, *QUICK, *options, script(WORLD), *args], stdin="line\n")
         return judged([outcome], out, err, status)
     return check
 
@@ -235,7 +235,7 @@ case("rendezvous, all output", lambda: (lambda why: None if why and "[2] a\\n[2]
 
 def refused(pattern, *options, env=None):
     def check():
-        outcome = run([LGT, *options, "-e", "print('ran')"], 10, env)
+        outcome = run([LGT, *options, "-e", "print('ran')"], env=env)
         good = outcome.status == 1 and outcome.out == "" and re.search(pattern, outcome.err)
         return None if good else str(outcome)
     return check
@@ -262,7 +262,7 @@ def unlike(*options, pattern):
         where, program = f"127.0.0.1:{free_port()}", script("print(1)")
         running = [Running([LGT, *QUICK, "--rendezvous", where, "--rank", str(r), "--ranks", "2", *(options if r else ()), program])
                    for r in range(2)]
-        return judged([r.wait(20) for r in running], "", pattern, 1)
+        return judged([r.wait(PATIENCE) for r in running], "", pattern, 1)
     return check
 
 
@@ -287,6 +287,11 @@ local function crash() -- not for a sanitizer to catch
   ffi.C.signal(11, nil)
   ffi.cast("int *", 8)[0] = 1
 end
+local function go() -- all ranks have come here
+  package.loaded["lgt.ranks"].least("go", 0)
+  print "go"
+  io.stdout:flush()
+end
 os.time()
 print "ready"
 io.stdout:flush()
@@ -302,22 +307,20 @@ def judge(running, outcome, since, limit, message, status, before):
     said = [text for text in outcome.err.splitlines() if "lgt: " in text]
     if outcome.status is None:
         return f"still running: {outcome}"
-    if since > limit:
-        return f"ended {since:.1f} s after the fault, later than {limit} s: {outcome}"
     if outcome.status != status:
         return f"exit status is not {status}: {outcome}"
     if len(said) != 1 or not re.search(message, said[0]):
         return f"expected one message like {message!r}: {outcome}"
-    return left_behind(running, before)
+    return left_behind(running, before) or late(since, limit, outcome)
 
 
-def fault(name, text, message, status=1, limit=DEATH, n=3, options=(), start=START):
+def fault(name, text, message, status=1, n=3, options=(), start=START):
     """The script does something that goes wrong by itself."""
     def check():
         before = segments()
         running = Running([LGT, "-n", str(n), *QUICK, *options, script(start + text)])
-        outcome = running.wait(20)
-        return judge(running, outcome, outcome.seconds, limit + 3, message, status, before)  # hub.c: STALE_MS
+        outcome = running.wait(PATIENCE)
+        return judge(running, outcome, outcome.seconds, SILENCE, message, status, before)
     case(name, check)
 
 
@@ -327,17 +330,22 @@ def children(pid):
         return sorted(int(word) for word in file.read().split())
 
 
+def wait_for_words(running, words, count):
+    """Until the script has said one of the words so often."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and len(re.findall(words, os.pread(running.out.fileno(), 10000, 0))) < count:
+        time.sleep(0.02)
+
+
 def signalled(name, text, rank, number, message, status, limit, n=3):
     def check():
         before = segments()
         running = Running([LGT, "-n", str(n), *QUICK, script(START + text)])
-        end = time.monotonic() + 20
-        while time.monotonic() < end and os.fstat(running.out.fileno()).st_size == 0:
-            time.sleep(0.02)
-        time.sleep(0.3)
+        wait_for_words(running, rb"ready", 1)
+        time.sleep(0.3)  # wherever it is then
         os.kill(children(running.process.pid)[rank], number)
         begin = time.monotonic()
-        outcome = running.wait(20)
+        outcome = running.wait(PATIENCE)
         return judge(running, outcome, time.monotonic() - begin, limit, message, status, before)
     case(name, check)
 
@@ -428,18 +436,15 @@ for r in (0, 2):
 
 
 def interrupted(name, text, *options, out="", message=None, status=0, times=1):
-    """Ctrl-C, as often; the script has said "ready" and then each time "again"."""
+    """Ctrl-C, as often; the script says "go" each time that it is where it may come."""
     def check():
         before = segments()
         running = Running([LGT, "-n", "3", *QUICK, *options, script(START + text)])
         for turn in range(times):
-            end, said = time.monotonic() + 20, 0
-            while time.monotonic() < end and said <= turn:
-                said = len(re.findall(rb"ready|again", os.pread(running.out.fileno(), 10000, 0)))
-                time.sleep(0.02)
-            time.sleep(0.3)
+            wait_for_words(running, rb"go", turn + 1)
+            time.sleep(0.3)  # wherever it is then
             os.kill(running.process.pid, signal.SIGINT)
-        outcome = running.wait(20)
+        outcome = running.wait(PATIENCE)
         if message:
             return judge(running, outcome, 0, 1, message, 1, before)
         good = outcome.status == status and outcome.err == "" and re.fullmatch(out, outcome.out)
@@ -449,7 +454,7 @@ def interrupted(name, text, *options, out="", message=None, status=0, times=1):
 
 CATCHES = """local np = require 'array'
 local x, more = np.zeros(1000), true
-print(pcall(function() while more do %s end end))
+print(pcall(function() go() while more do %s end end))
 local total = np.sum(x + 1):item()
 print(total == 1000 * x(1) + 1000, os.time() > 0)
 """
@@ -458,23 +463,22 @@ for name, text, options in (("between arrays", "x = x + 1 if np.sum(x) < 0 then 
                             ("where clocks are read", "os.time()", ()),
                             ("in a loop without operations", "", ("-joff",)),
                             ("on one rank in a loop without operations", "if rank == 1 then compute(0.15) end x = x + 1 x(1)", ())):
-    interrupted(f"Ctrl-C {name} is caught at one place", CATCHES % text, *options, out=r"ready\nfalse\t[^\n]*interrupted!\ntrue\ttrue\n")
+    interrupted(f"Ctrl-C {name} is caught at one place", CATCHES % text, *options, out=r"ready\ngo\nfalse\t[^\n]*interrupted!\ntrue\ttrue\n")
 interrupted("Ctrl-C in a loop that only one rank is in", CATCHES % "if rank == 1 then compute(60) end x(1)", "-joff",
             message="do not run the same program.*Ctrl-C has stopped each where it was")
-interrupted("Ctrl-C ends a script", "while true do os.time() end", message="^lgt: interrupted!$")
+interrupted("Ctrl-C ends a script", "go() while true do os.time() end", message="^lgt: interrupted!$")
 interrupted("a second Ctrl-C ends a script that catches it", """
   local forever = true
-  pcall(function() while forever do os.time() end end)
-  print "again" io.stdout:flush()
-  pcall(function() while forever do os.time() end end)
+  pcall(function() go() while forever do os.time() end end)
+  pcall(function() go() while forever do os.time() end end)
   print "not reached"
-""", out=r"ready\nagain\n", status=130, times=2)
+""", out=r"ready\ngo\ngo\n", status=130, times=2)
 fault("different exit statuses", "os.exit(rank)", r"the ranks do not run the same program: operation \d+ is issued at")
-case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(2.5) end\nprint(os.time() > 0)",
+case("a rank that computes for longer than the limit", prints(START + "if rank == 1 then compute(5) end\nprint(os.time() > 0)",
                                                               "ready\ntrue\n"))
 if STRESS:  # with the limits as they are
     case("a rank that computes for a minute", lambda: (lambda o: None if (o.status, o.out, o.err) == (0, "ready\ntrue\n", "") else str(o))(
-        run([LGT, "-n", "3", script(START + "if rank == 1 then compute(60) end\nprint(os.time() > 0)")], 120)))
+        run([LGT, "-n", "3", script(START + "if rank == 1 then compute(60) end\nprint(os.time() > 0)")])))
 case("a pipe is read once, for all", prints("""
 local np = require "array"
 local pipe = os.tmpname()

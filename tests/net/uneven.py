@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-from common import LGT, Running, Skip, case, finish
+from common import LGT, PATIENCE, Running, Skip, case, finish
 from places import free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -39,7 +39,7 @@ def launch(text, options=(), env=None):
         return Running([*inside, LGT, "--rendezvous", where, "--rank", str(r), "--ranks", str(RANKS), "--min-tile=1", "--cpus=1",
                         "--all-output", *(options[r] if options else ()), path], more)
     running = [start(r) for r in range(RANKS)]
-    return [r.wait(60) for r in running]
+    return [r.wait(PATIENCE) for r in running]
 
 
 def alike(text, options=(), env=None, expect=""):
