@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 
-from common import arguments, case, finish
+from common import PATIENCE, arguments, case, finish
 from script import launch
 
 CALL = re.compile(r"exchange (\w+), (\w+)\S*:((?: \d+@[-\d:,]+)+| everywhere)$")
