@@ -185,7 +185,7 @@ function ell.dot(a, x)
   x, shape, dtype, work = sparse.take_dense(a, x)
   local y = lgt.new(lgt.dense(work, { a.m, shape[2] }))
   sparse.launch_rows("ell_dot", "wrrrr", 4, { y, a.count, a.crd, sparse.values_in(a, work), x }, nil,
-    "image_points(2:4.0)")
+    (shape[2] and "" or "by_rows ") .. "image_points(2:4.0)")
   return dtype == work and y or np.astype(y, dtypes.name[dtype])
 end
 ell.matmul = ell.dot

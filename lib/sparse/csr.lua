@@ -116,7 +116,7 @@ local function times_dense(a, x)
   x, shape, dtype, work = sparse.take_dense(a, x)
   local y = core.lgt.new(core.lgt.dense(work, { a.m, shape[2] }))
   sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x }, nil,
-    "image_ranges(1,2:3.0,4.0) image_points(3:5.0)")
+    "image_ranges(1,2:3.0,4.0) image_points(3:5.0)" .. (shape[2] and "" or " by_rows"))
   return dtype == work and y or np.astype(y, dtypes.name[dtype])
 end
 sparse.times_dense = times_dense

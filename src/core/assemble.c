@@ -42,11 +42,16 @@ typedef struct assembler {
   int ncell, cell_room;
   lgt_inst *effect; /* owned; reductions, appended at the end */
   int neffect, effect_room;
+  lgt_plan_native *native; /* owned */
+  int nnative, native_room;
+  int64_t block_bytes;
 } assembler;
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
 
 static void assembler_fini(assembler *as) {
+  for (int i = 0; i < as->nnative; i++) lgt_mem_free(as->native[i].access);
+  lgt_mem_free(as->native);
   lgt_mem_free(as->inst);
   lgt_mem_free(as->constant);
   lgt_mem_free(as->access);
@@ -267,6 +272,88 @@ static bool append_item(assembler *as, int number) {
   return good;
 }
 
+/* ---- calls of C ---------------------------------------------------------------------------------------- */
+
+/* Add the call of an item, which reads memory. */
+static lgt_plan_native *add_native(assembler *as, int number) {
+  const lgt_weave_items *items = as->w->items;
+  const lgt_weave_item *item = &items->item[number];
+  if (!lgt_mem_grow((void **)&as->native, &as->native_room, as->nnative + 1, sizeof *as->native)) return NULL;
+  lgt_plan_native *native = &as->native[as->nnative];
+  *native = (lgt_plan_native){.kind = item->kind, .call = item->call};
+  native->access = lgt_mem_zalloc(item->nargs * sizeof *native->access);
+  if (!native->access) return NULL;
+  as->nnative++;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t buffer = item->out[a] != LGT_NONE ? item->out[a] : item->in[a];
+    native->access[a] = (lgt_plan_access){.slot = items->buffer[buffer].slot,
+                                          .layout = item->layout[a],
+                                          .item = (uint16_t)number,
+                                          .arg = (uint8_t)a};
+    if (item->in[a] != LGT_NONE) items->buffer[item->in[a]].loaded = true;
+  }
+  return native;
+}
+
+/* By rows: what the call computes is left in the loop's block of memory, from which the kernel loads it.  From then
+ * on it is a value like any other. */
+static bool append_native(assembler *as, int number) {
+  const lgt_weave_item *item = &as->w->items->item[number];
+  const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, item->layout[0]);
+  lgt_alignment align = lgt_item_align(as->w, item, 0);
+  lgt_signature sig = lgt_signature_of(layout, &align);
+  lgt_plan_native *native = add_native(as, number);
+  int size = lgt_dtype_size(layout->dtype), part = lgt_dtype_part(layout->dtype), step = lgt_dtype_size(part);
+  if (!native) return false;
+  native->block = (int32_t)as->block_bytes;
+  native->access[0].slot = LGT_NONE;
+  as->block_bytes += ((int64_t)LGT_BLOCK * size + 63) / 64 * 64;
+  for (int byte = 0; byte < size; byte += step) {
+    lgt_plan_access place = native->access[0];
+    place.byte = native->block + byte;
+    place.stride[0] = 1;
+    int access = add_access(as, LGT_ACCESS_LOAD, part, place);
+    cell *c = access < 0 ? NULL : add_cell(as, item->out[0], number, 0, byte, part, &sig);
+    if (!c) return false;
+    int value =
+        emit(as, (lgt_inst){LGT_OP_LOAD, (uint8_t)part, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
+    if (value < 0) return false;
+    c->value = (uint16_t)value;
+    c->dirty = true;
+  }
+  return true;
+}
+
+/* What a call reads, each element once, of a store that it sees through several views that of the largest. */
+static int64_t native_bytes(const assembler *as, const lgt_plan_native *native) {
+  int64_t total = 0;
+  for (int a = 1; a < native->kind->nargs; a++) {
+    int64_t largest = 0;
+    bool counted = false;
+    for (int b = 1; b < native->kind->nargs; b++) {
+      if (native->access[b].slot != native->access[a].slot) continue;
+      const lgt_layout *l = lgt_layout_at(as->w->fuser->stores, native->access[b].layout);
+      int64_t bytes = lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);
+      if (bytes > largest) largest = bytes;
+      if (b < a) counted = true;
+    }
+    if (!counted) total += largest;
+  }
+  return total;
+}
+
+/* The calls leave the assembler. */
+static void take_natives(assembler *as, lgt_plan_loop *loop) {
+  lgt_plan_group *group = as->w->group;
+  group->nnative += as->nnative;
+  for (int i = 0; i < as->nnative; i++) group->nnative_arg += as->native[i].kind->nargs;
+  loop->native = as->native;
+  loop->nnative = as->nnative;
+  loop->block_bytes = as->block_bytes;
+  as->native = NULL;
+  as->nnative = 0;
+}
+
 /* ---- finishing a loop --------------------------------------------------------------------------------- */
 
 /* Append what has to reach memory. */
@@ -424,7 +511,7 @@ static bool same_stream(const assembler *as, int a, int b) {
 static int64_t traffic(const assembler *as) {
   int64_t total = 0;
   for (int a = 0; a < as->naccess; a++) {
-    bool counted = as->access[a].mode == LGT_ACCESS_INDEX;
+    bool counted = as->place[a].slot == LGT_NONE;
     for (int b = 0; b < a && !counted; b++) counted = same_stream(as, a, b);
     if (counted) continue;
     lgt_rect bound = {0};
@@ -455,12 +542,13 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
   for (int a = 0; a < as->naccess; a++) {
     for (int d = 0; d < loop->ndim; d++)
       loop->shape.stride[a * LGT_MAX_DIM + d] = stride_bytes(as, a, loop->dim[d]);
-    if (as->access[a].mode == LGT_ACCESS_INDEX) continue;
+    if (as->place[a].slot == LGT_NONE) continue;
     const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[a].layout);
     loop->base[a].index = as->place[a].offset * lgt_dtype_size(layout->dtype) + as->place[a].byte;
   }
-  lgt_nest_shape_finish(code, &loop->shape, as->w->fuser->workers);
+  lgt_nest_shape_finish(code, &loop->shape, as->w->fuser->workers, as->nnative > 0);
   loop->bytes = traffic(as);
+  for (int i = 0; i < as->nnative; i++) loop->bytes += native_bytes(as, &as->native[i]);
   loop->stream = loop->bytes > as->w->fuser->cache_bytes;
   return LGT_OK;
 }
@@ -502,6 +590,7 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   loop->kernel = code ? lgt_kernel_get(as->w->fuser->kernels, code) : NULL;
   if (!loop->kernel) return no_memory();
   lgt_status status = prepare_nest(as, loop, loop->kernel->loop);
+  take_natives(as, loop);
   loop->access = as->place;
   loop->param_call = as->param_call;
   loop->param_index = as->param_index;
@@ -513,22 +602,14 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   return status;
 }
 
-/* A CPU variant: one access for each argument, no code. */
-static lgt_status cpu_loop(lgt_weaver *w, int number, lgt_plan_loop *loop) {
-  const lgt_weave_item *item = &w->items->item[number];
-  loop->cpu = item->kind;
-  loop->call = item->call;
-  loop->space_ndim = w->plan->call[item->call].space.ndim;
-  memcpy(loop->extent, w->plan->call[item->call].space.extent, sizeof loop->extent);
-  loop->access = lgt_mem_zalloc(item->nargs * sizeof *loop->access);
-  if (!loop->access) return no_memory();
-  for (int a = 0; a < item->nargs; a++) {
-    uint16_t buffer = item->out[a] != LGT_NONE ? item->out[a] : item->in[a];
-    loop->access[a] = (lgt_plan_access){.slot = w->items->buffer[buffer].slot,
-                                        .layout = item->layout[a],
-                                        .item = (uint16_t)number,
-                                        .arg = (uint8_t)a};
-  }
+/* A CPU variant alone, on memory. */
+static lgt_status finish_alone(assembler *as, int number, lgt_plan_loop *loop) {
+  const lgt_weave_item *item = &as->w->items->item[number];
+  const lgt_space *space = &as->w->plan->call[item->call].space;
+  if (!add_native(as, number)) return no_memory();
+  loop->space_ndim = space->ndim;
+  memcpy(loop->extent, space->extent, sizeof loop->extent);
+  take_natives(as, loop);
   return LGT_OK;
 }
 
@@ -539,15 +620,17 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
   lgt_status status = LGT_OK;
   for (int i = 0; i < w->items->nitem && !status; i++) {
     if (w->items->item[i].loop != number) continue;
-    if (as.shape->cpu) {
-      for (int a = 0; a < w->items->item[i].nargs; a++) { /* it works on memory */
-        const lgt_weave_item *item = &w->items->item[i];
+    const lgt_weave_item *item = &w->items->item[i];
+    if (as.shape->alone) {
+      for (int a = 0; a < item->nargs; a++) { /* it works on memory */
         if (item->in[a] != LGT_NONE) w->items->buffer[item->in[a]].loaded = true;
         if (item->out[a] != LGT_NONE) w->items->buffer[item->out[a]].loaded = true;
       }
-      return out ? cpu_loop(w, i, out) : LGT_OK;
+      status = out ? finish_alone(&as, i, out) : LGT_OK;
+      assembler_fini(&as);
+      return status;
     }
-    if (!append_item(&as, i)) status = no_memory();
+    if (!(item->kind->cpu ? append_native(&as, i) : append_item(&as, i))) status = no_memory();
   }
   for (int i = 0; i < w->items->nitem; i++) { /* reductions work on memory too */
     const lgt_weave_item *item = &w->items->item[i];
@@ -574,7 +657,7 @@ lgt_status lgt_assemble_build(lgt_weaver *w) {
   for (int i = 0; i < w->nloop && !status; i++) {
     status = walk_loop(w, i, &group->loop[group->nloop++]);
     const lgt_plan_loop *loop = &group->loop[group->nloop - 1];
-    if (!status && !loop->cpu && !loop->kernel) group->nloop--;
+    if (!status && !loop->nnative && !loop->kernel) group->nloop--;
   }
   return status;
 }

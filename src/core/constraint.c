@@ -86,6 +86,7 @@ static bool parse_image(const char **text, int nargs, image_kind kind, lgt_const
 static bool parse_one(const char **text, int nargs, int *parent, bool *mentioned, bool *whole,
                       lgt_constraint_set *set) {
   if (accept(text, "varies")) return set->varies = true;
+  if (accept(text, "by_rows")) return set->by_rows = true;
   if (accept(text, "align(")) {
     int first = parse_pair(text, nargs);
     if (first < 0) return false;
@@ -149,7 +150,7 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
               "constraints \"%s\": expected align(a.d,a.d,...), broadcast(a.d,...), bloat(a.d,below,above), "
               "scale(a.d,block), scale(a.d), image_points(a:a.d,...;base), image_ranges(a,a:a.d,...), "
               "image_inverse(a,a.d:a.d,...;base) "
-              "with arguments 0 to %d, or varies, at \"%s\"",
+              "with arguments 0 to %d, varies, or by_rows, at \"%s\"",
               text, nargs - 1, p);
       lgt_mem_free(set);
       return NULL;
@@ -166,6 +167,12 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs) {
       if (number[root] < 0 && set->nclass < LGT_MAX_DIM) number[root] = set->nclass++;
       set->class_of[a][d] = (int8_t)number[root];
     }
+  if (set->by_rows && (set->nclass != 1 || set->class_of[0][0] != 0 || set->block[0][0])) {
+    lgt_err(LGT_BAD_ARGUMENT, "constraints \"%s\": by_rows needs one dimension that is cut, 0.0 among others",
+            text);
+    lgt_mem_free(set);
+    return NULL;
+  }
   return set;
 }
 
@@ -218,6 +225,10 @@ static int64_t whole_part(const lgt_stores *stores, const lgt_call *call) {
 static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
   const lgt_constraint_set *set = call->kind->constraints;
   bool known[LGT_MAX_DIM] = {false};
+  int first = lgt_layout_at(stores, call->layout[0])->ndim;
+  if (set->by_rows && first != 1)
+    return lgt_err(LGT_BAD_SHAPE, "'%s' works by rows: its first argument is a vector, not of %d dimensions",
+                   call->kind->name, first);
   space->ndim = set->nclass;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);

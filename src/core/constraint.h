@@ -57,12 +57,17 @@ struct lgt_constraint_set {
   int32_t block[LGT_MAX_ARGS][LGT_MAX_DIM];   /* 0: none; LGT_BLOCK_FITS: what the class's extent asks for */
   int nclass;                                 /* numbered by first use */
   bool varies;                                /* bits of results vary with the tiles */
+  bool by_rows;                               /* elements of argument 0, a vector, can be had a few at a time */
   lgt_image_constraint image[LGT_MAX_IMAGES]; /* at most one for each argument, after those of its sources */
   int nimage;
 };
 
+/* A call of C that must be alone in its task: one that is not `by_rows`. */
+static inline bool lgt_kind_alone(const lgt_kind *kind) { return kind->cpu && !kind->constraints->by_rows; }
+static inline bool lgt_kind_by_rows(const lgt_kind *kind) { return kind->cpu && kind->constraints->by_rows; }
+
 /* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0) image_ranges(1,2:3.0) image_points(3:5.0)
- * varies"; NULL with a message on error. */
+ * varies by_rows"; NULL with a message on error. */
 lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
 
 /* The space of a call and how its arguments lie in it. */

@@ -78,6 +78,12 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   return t->what ? LGT_OK : LGT_NO_MEMORY;
 }
 
+const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
+  return group->touch
+             ? &group->touch[lgt_touch_first(group, group->items->item[access->item].call) + access->arg]
+             : NULL;
+}
+
 lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
   const lgt_plan *plan = group->plan;
   int n = 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "transfer.h"
+#include "exchange.h"
 #include "weave.h"
 
 enum { TO, FROM, TO_AT, FROM_AT };
@@ -54,12 +54,13 @@ static lgt_status fold_run(lgt_step *step, int chunk) {
 
 lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, int *count) {
   int room = 0;
-  for (int l = 0; l < group->nloop; l++) room += group->loop[l].cpu ? 0 : group->loop[l].kernel->loop->ninst;
+  for (int l = 0; l < group->nloop; l++)
+    room += group->loop[l].kernel ? group->loop[l].kernel->loop->ninst : 0;
   lgt_fold *out = lgt_arena_alloc(&binder->arena, ((size_t)room + 1) * sizeof *out);
   *count = 0;
   for (int l = 0; out && l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
-    const lgt_loop *code = loop->cpu ? NULL : loop->kernel->loop;
+    const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
     for (int i = 0; code && i < code->ninst; i++) {
       const lgt_inst *in = &code->inst[i];
       bool pair = in->op == LGT_OP_REDUCE_ARG;
@@ -95,7 +96,7 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
   const lgt_plan_group *group = bound->group;
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
-    const lgt_loop *code = loop->cpu ? NULL : loop->kernel->loop;
+    const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
     lgt_rect tile = lgt_bind_tile(group, loop, point->colour);
     for (int i = 0; code && i < code->ninst; i++) {
       if (code->inst[i].op != LGT_OP_REDUCE && code->inst[i].op != LGT_OP_REDUCE_ARG) continue;
@@ -242,9 +243,7 @@ static void drop_buffers(lgt_binder *binder, lgt_fold *fold, int nfold) {
 /* Where in the stream the reduction is: the number of its argument among the group's. */
 static int place_of(const lgt_plan_group *group, const lgt_fold *f) {
   const lgt_plan_access *access = &f->loop->access[f->in->b];
-  int call = group->items->item[access->item].call, place = 0;
-  for (int i = group->first; i < call; i++) place += group->plan->call[i].nargs;
-  return place + access->arg;
+  return lgt_touch_first(group, group->items->item[access->item].call) + access->arg;
 }
 
 static lgt_status fold_among_ranks(lgt_binder *binder, const lgt_plan_group *group, const lgt_fold *fold,

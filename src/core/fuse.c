@@ -235,6 +235,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       if (call->root[a] != earlier->root[b]) continue;
       bool wrote = writes_arg(earlier->kind, b), writes = writes_arg(call->kind, a);
       if (!wrote && !writes) continue;
+      /* Which elements of others its rows need is looked up before the group runs. */
+      if (call->kind->cpu && wrote && call->kind->constraints->nimage) return LGT_REFUSAL_TRUE_DEPENDENCE;
       /* Even into another part of the array: a root that is reduced has private memory for each colour. */
       if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE)
         return LGT_REFUSAL_REDUCTION;
@@ -259,7 +261,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
 static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
   const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
-  if (head->kind->cpu || call->kind->cpu) return LGT_REFUSAL_CPU_VARIANT;
+  if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
     return LGT_REFUSAL_END;
@@ -297,7 +299,7 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
       }
     plan->ngroup++;
   }
-  plan->fused_whole = !plan->call[0].kind->cpu;
+  plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
     plan->fused_whole = is_of_tiles(plan->group[g].refusal);
   return LGT_OK;
@@ -318,7 +320,8 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   for (int i = 0; i < plan->ncall; i++) {
     const lgt_plan_call *call = &plan->call[i];
     for (int a = 0; a < call->nargs; a++)
-      if (call->kind->cpu || (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE))
+      if (lgt_kind_alone(call->kind) ||
+          (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE))
         plan->root[call->root[a]].stored = true;
   }
 }
@@ -327,7 +330,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
 static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
   for (int i = plan->ncall - 1; i >= 0; i--) {
     const lgt_plan_call *call = &plan->call[i];
-    needed[i] = call->kind->cpu != NULL;
+    needed[i] = lgt_kind_alone(call->kind);
     for (int a = 0; a < call->nargs; a++) {
       const lgt_plan_root *root = &plan->root[call->root[a]];
       if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
@@ -395,8 +398,9 @@ static void log_plan(const lgt_plan *plan) {
     }
     for (int l = 0; l < group->nloop; l++) {
       const lgt_plan_loop *loop = &group->loop[l];
-      if (loop->cpu) lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->cpu->name);
-      else
+      for (int k = 0; k < loop->nnative; k++)
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->native[k].kind->name);
+      if (loop->kernel)
         lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l,
                       loop->kernel->loop->ninst, loop->kernel->loop->naccess, loop->shape.nchunk,
                       (long long)loop->bytes, loop->stream ? ", streaming" : "");

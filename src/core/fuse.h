@@ -9,6 +9,9 @@
  *   anti-dependence what was read is then written through the same view only
  *   reduction       what was reduced is not looked at
  *
+ * A call of a CPU variant is a task of its own, unless it works by rows; among several colours, nothing that such a
+ * call reads may have been written in its group if data names the elements it needs.
+ *
  * With a single colour every neighbour is in the same tile, so the last three cannot fail: accesses
  * that do not agree are ordered inside the task (weave.h).
  *
@@ -88,8 +91,8 @@ typedef struct lgt_plan_slot {
 } lgt_plan_slot;
 
 typedef struct lgt_plan_access {
-  uint16_t slot;        /* LGT_NONE for INDEX */
-  int16_t byte;         /* of a complex element's imaginary part */
+  uint16_t slot;        /* LGT_NONE for INDEX, and for what a native call has just left in the block */
+  int32_t byte;         /* of a complex element's imaginary part; in a block: where the element is */
   uint32_t layout;
   uint16_t item;        /* whose access it is, for its alignment */
   uint8_t arg;
@@ -98,10 +101,21 @@ typedef struct lgt_plan_access {
   int64_t stride[LGT_MAX_DIM]; /* along the space's dimensions, in elements of the root */
 } lgt_plan_access;
 
+/* A call of a CPU variant. */
+typedef struct lgt_plan_native {
+  const lgt_kind *kind;       /* borrowed */
+  uint16_t call;              /* of the plan */
+  int32_t block;              /* by rows: where its results begin in the loop's block of memory */
+  lgt_plan_access *access;    /* owned, one for each argument */
+} lgt_plan_native;
+
+/* Either a kernel, with native calls that compute some of its elements by rows, right before it reads them; or one
+ * native call. */
 typedef struct lgt_plan_loop {
-  lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL for a CPU variant */
-  const lgt_kind *cpu;        /* borrowed; NULL for a kernel */
-  uint16_t call;              /* CPU variant: call of the plan */
+  lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL: none */
+  lgt_plan_native *native;    /* owned */
+  int nnative;
+  int64_t block_bytes;        /* memory for the results of native calls, LGT_BLOCK elements of each */
   int space_ndim;
   int64_t extent[LGT_MAX_DIM]; /* of the space */
   int ndim;
@@ -116,6 +130,11 @@ typedef struct lgt_plan_loop {
   int64_t bytes;              /* that it reads, and that it writes: each element once */
   bool stream;                /* its results are too large to stay in cache */
 } lgt_plan_loop;
+
+/* Is access `a` of a loop one of what a native call has left? */
+static inline bool lgt_access_is_block(const lgt_plan_loop *loop, int a) {
+  return loop->access[a].slot == LGT_NONE && loop->kernel->loop->access[a].mode == LGT_ACCESS_LOAD;
+}
 
 /* An elided result of a group. */
 typedef struct lgt_plan_elided {
@@ -153,6 +172,7 @@ typedef struct lgt_plan_group {
   bool guarded;
   int nparam;                 /* parameters of all loops */
   int naccess;                /* accesses of all loops */
+  int nnative, nnative_arg;   /* native calls of all loops, and their arguments */
   char *name;                 /* owned; in the profile: made when first needed */
 } lgt_plan_group;
 

@@ -91,6 +91,7 @@ typedef struct making {
   lgt_binder *binder;
   lgt_plan_group *group;
   const lgt_image_constraint *constraint;
+  lgt_touch *touch;                    /* of the call's first argument */
   const lgt_touch *target, *source[2]; /* source[1]: NULL for points */
   lgt_store *store[2];
   lgt_image *image;
@@ -269,7 +270,7 @@ static bool find_named(const making *m) {
 
 /* Which positions lead to a domain's tiles; what another argument of the call knows already is not found out again. */
 static bool find_inverse(const making *m) {
-  const lgt_plan_call *call = &m->group->plan->call[m->group->first];
+  const lgt_plan_call *call = &m->group->plan->call[m->target->call];
   const lgt_image_constraint *c = m->constraint;
   const lgt_image *known = m->source[0]->image;
   int local = m->binder->map->local;
@@ -332,7 +333,7 @@ static void describe(const making *m, lgt_image_key *key) {
   }
   key->tile_dim = -1;
   if (m->constraint->tile[0] >= 0) {
-    const lgt_touch *tile = &m->group->touch[m->constraint->tile[0]];
+    const lgt_touch *tile = &m->touch[m->constraint->tile[0]];
     key->source[1] = tile->whole;
     key->layout[1] = m->group->plan->call[tile->call].layout[tile->arg];
     key->tile_dim = m->constraint->tile[1];
@@ -379,9 +380,10 @@ static bool possible(const making *m) {
 }
 
 /* Would something have to move for this argument?  Few elements are not worth asking which ones. */
-static bool lacking(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int arg) {
-  const lgt_touch *t = &group->touch[arg];
-  const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root]]);
+static bool lacking(const making *m, const uint32_t *root, int arg) {
+  lgt_binder *binder = m->binder;
+  const lgt_touch *t = &m->touch[arg];
+  const lgt_store *store = lgt_store_at(binder->stores, root[m->group->touched[t->root]]);
   lgt_footprint everywhere = {.whole = t->whole->whole};
   return lgt_rect_size(&everywhere.whole) >= binder->fuser->solver.min_tile && store->history &&
          !lgt_history_has(store->history, &everywhere);
@@ -391,21 +393,21 @@ static bool lacking(lgt_binder *binder, const lgt_plan_group *group, const uint3
 static bool worthwhile(const making *m, const uint32_t *root) {
   const lgt_constraint_set *set = m->group->plan->call[m->target->call].kind->constraints;
   int arg = m->constraint->arg;
-  bool is = lacking(m->binder, m->group, root, arg);
+  bool is = lacking(m, root, arg);
   for (int i = 0; i < set->nimage && !is; i++)
-    if (set->image[i].source[0] == arg) is = lacking(m->binder, m->group, root, set->image[i].arg);
+    if (set->image[i].source[0] == arg) is = lacking(m, root, set->image[i].arg);
   return is;
 }
 
 static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root,
-                              const lgt_image_constraint *constraint) {
-  lgt_touch *target = &group->touch[constraint->arg]; /* a group with images is one call */
-  making m = {.binder = binder, .group = group, .constraint = constraint, .target = target};
+                              lgt_touch *touch, const lgt_image_constraint *constraint) {
+  lgt_touch *target = &touch[constraint->arg];
+  making m = {.binder = binder, .group = group, .constraint = constraint, .touch = touch, .target = target};
   lgt_store *store = lgt_store_at(binder->stores, root[group->touched[target->root]]);
   lgt_image_key key;
   lgt_status status = LGT_OK;
   for (int i = 0; i < 2 && constraint->source[i] >= 0; i++) {
-    m.source[i] = &group->touch[constraint->source[i]];
+    m.source[i] = &touch[constraint->source[i]];
     m.store[i] = lgt_store_at(binder->stores, root[group->touched[m.source[i]->root]]);
     if (!lgt_store_history(binder->map, m.store[i])) return LGT_NO_MEMORY;
   }
@@ -420,21 +422,33 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
   return m.image->bad ? LGT_OK : lgt_route_prepare(binder, store, target);
 }
 
-lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad) {
-  const lgt_constraint_set *set = group->plan->call[group->first].kind->constraints;
+/* Of one call, whose touches begin with `touch`. */
+static lgt_status prepare_call(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root,
+                               const lgt_plan_call *call, lgt_touch *touch, bool *bad) {
+  const lgt_constraint_set *set = call->kind->constraints;
   lgt_status status = LGT_OK;
-  *bad = false;
-  if (!set || !set->nimage) return LGT_OK;
-  for (int i = 0; i < group->ntouch; i++) {
-    lgt_touch *t = &group->touch[i];
-    t->what = t->whole;
-    t->image = NULL;
-    t->route = NULL;
+  for (int a = 0; a < call->nargs; a++) {
+    touch[a].what = touch[a].whole;
+    touch[a].image = NULL;
+    touch[a].route = NULL;
   }
   for (int i = 0; i < set->nimage && !status && !*bad; i++) {
-    status = prepare_one(binder, group, root, &set->image[i]);
-    const lgt_image *image = group->touch[set->image[i].arg].image;
+    status = prepare_one(binder, group, root, touch, &set->image[i]);
+    const lgt_image *image = touch[set->image[i].arg].image;
     *bad = image && image->bad;
+  }
+  return status;
+}
+
+lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad) {
+  lgt_status status = LGT_OK;
+  lgt_touch *touch = group->touch;
+  *bad = false;
+  for (int i = group->first; i < group->first + group->count && !status && !*bad; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    if (call->kind->constraints && call->kind->constraints->nimage)
+      status = prepare_call(binder, group, root, call, touch, bad);
+    touch += call->nargs;
   }
   return status;
 }

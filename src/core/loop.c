@@ -24,6 +24,8 @@ enum {
   REDUCE_MAX_CHUNKS = 64,
   CHUNK_MIN = 16384, /* elements; loops without reductions */
   CHUNKS_PER_WORKER = 8,
+  LONG_CHUNK_MIN = 64, /* where each element takes long */
+  LONG_MAX_CHUNKS = 64,
   SPLIT_MIN = 64,        /* a shorter dimension is cut only if none is longer */
   PARTIAL_MAX = 4 << 20, /* bytes of partial results */
   COLUMN_BLOCK = 256,
@@ -174,6 +176,11 @@ static int64_t kept_size(const lgt_loop *loop, const lgt_nest_shape *shape) {
   return n;
 }
 
+int lgt_reduction_chunks(int64_t size) {
+  int64_t chunks = size / REDUCE_CHUNK;
+  return chunks < 1 ? 1 : chunks > REDUCE_MAX_CHUNKS ? REDUCE_MAX_CHUNKS : (int)chunks;
+}
+
 /* The cut of a loop with reductions: from extents and kept dimensions only. */
 static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
   unsigned keep = 0, all = (1u << shape->ndim) - 1;
@@ -185,9 +192,7 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
     bool small = kept_size(loop, shape) * 16 * REDUCE_MAX_CHUNKS <= PARTIAL_MAX;
     if (split < 0 || (other >= 0 && small && shape->extent[other] > shape->extent[split])) split = other;
   }
-  int64_t chunks = shape->size / REDUCE_CHUNK;
-  if (chunks > REDUCE_MAX_CHUNKS) chunks = REDUCE_MAX_CHUNKS;
-  if (chunks < 1 || split < 0) chunks = 1;
+  int64_t chunks = split < 0 ? 1 : lgt_reduction_chunks(shape->size);
   shape->split = split < 0 ? 0 : split;
   int64_t extent = split < 0 ? 1 : shape->extent[split];
   shape->grain = (extent + chunks - 1) / chunks;
@@ -197,9 +202,10 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
   shape->partial = shape->nchunk > 1 && !(keep & (1u << shape->split));
 }
 
-static void cut_plain(lgt_nest_shape *shape, int workers) {
+static void cut_plain(lgt_nest_shape *shape, int workers, bool longer) {
   int split = longest(shape, (1u << shape->ndim) - 1);
-  int64_t chunks = shape->size / CHUNK_MIN, most = (int64_t)workers * CHUNKS_PER_WORKER;
+  int64_t chunks = shape->size / (longer ? LONG_CHUNK_MIN : CHUNK_MIN),
+          most = longer ? LONG_MAX_CHUNKS : (int64_t)workers * CHUNKS_PER_WORKER;
   if (chunks > most) chunks = most;
   if (chunks < 1 || split < 0) chunks = 1;
   shape->split = split < 0 ? 0 : split;
@@ -210,7 +216,7 @@ static void cut_plain(lgt_nest_shape *shape, int workers) {
   shape->nchunk = (int)((extent + shape->grain - 1) / shape->grain);
 }
 
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers) {
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool longer) {
   bool reduces = has_reduction(loop);
   shape->partial = false;
   shape->partial_bytes = 0;
@@ -224,7 +230,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
     return;
   }
   if (reduces) cut_reduction(loop, shape);
-  else cut_plain(shape, workers);
+  else cut_plain(shape, workers, longer);
   if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
   if (shape->partial)
     for (int a = 0; a < loop->naccess; a++)
@@ -379,18 +385,45 @@ static void open_targets(walk *w, const lgt_nest *nest, int chunk) {
   }
 }
 
+static void run_kernel(const lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code) {
+  if (code) code(slab);
+  else lgt_interp_run(loop, slab);
+}
+
+static void advance(const lgt_slab *slab, const lgt_loop *loop, lgt_base *base, int64_t cols) {
+  for (int a = 0; a < loop->naccess; a++) base[a].index += cols * slab->col_stride[a];
+}
+
 /* Targets that stand still along the rows of a slab are taken a few columns at a time, so that they stay in
  * the cache from row to row. */
 static void run_slab(lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code, lgt_base *base, bool blocked) {
   int64_t cols = slab->cols, block = blocked ? COLUMN_BLOCK : cols;
+  if (!blocked) {
+    run_kernel(slab, loop, code);
+    return;
+  }
   for (int64_t col = 0; col < cols; col += block) {
     slab->cols = cols - col < block ? cols - col : block;
-    if (code) code(slab);
-    else lgt_interp_run(loop, slab);
-    for (int a = 0; a < loop->naccess && blocked; a++) base[a].index += slab->cols * slab->col_stride[a];
+    run_kernel(slab, loop, code);
+    advance(slab, loop, base, slab->cols);
   }
-  for (int a = 0; a < loop->naccess && blocked; a++) base[a].index -= cols * slab->col_stride[a];
+  advance(slab, loop, base, -cols);
   slab->cols = cols;
+}
+
+/* A chunk of a nest of one dimension, or none: the elements from `lo` on.  `moves`: targets do not stand still. */
+static lgt_status run_line(lgt_slab *slab, const lgt_loop *loop, lgt_kernel_fn code, lgt_base *base,
+                           bool moves, int64_t lo, lgt_prelude *prelude) {
+  int64_t hi = lo + slab->cols;
+  for (; lo < hi; lo += slab->cols) {
+    slab->cols = hi - lo < LGT_BLOCK ? hi - lo : LGT_BLOCK;
+    lgt_status status = prelude ? prelude->run(prelude, base, lo, lo + slab->cols) : LGT_OK;
+    if (status) return status;
+    run_kernel(slab, loop, code);
+    advance(slab, loop, base, slab->cols);
+    if (!moves) slab->open = 0;
+  }
+  return LGT_OK;
 }
 
 static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
@@ -399,13 +432,13 @@ static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
   return w->open;
 }
 
-void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
+lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude) {
   const lgt_loop *loop = nest->loop;
   const lgt_nest_shape *shape = nest->shape;
   int n = shape->ndim, outer = n > 2 ? n - 2 : 0;
   if (shape->size == 0) {
     clear_targets(nest);
-    return;
+    return LGT_OK;
   }
   walk w;
   int64_t lo = chunk * shape->grain, hi = lo + shape->grain;
@@ -427,6 +460,11 @@ void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
   int64_t index[LGT_MAX_DIM] = {0};
   lgt_slab slab = {
       n >= 2 ? w.extent[n - 2] : 1, n >= 1 ? w.extent[n - 1] : 1, w.base, w.row, w.col, nest->param, 0};
+  if (n < 2) {
+    slab.open = w.open;
+    if (prelude || has_reduction(loop))
+      return run_line(&slab, loop, code, w.base, n == 1 && kept(loop, shape, 0), n == 1 ? lo : 0, prelude);
+  }
   bool blocked =
       slab.rows > 1 && slab.cols > COLUMN_BLOCK && kept(loop, shape, n - 1) && !kept(loop, shape, n - 2);
   for (;;) {
@@ -440,7 +478,7 @@ void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk) {
       if (more) break;
       index[d] = 0;
     }
-    if (d < 0) return;
+    if (d < 0) return LGT_OK;
   }
 }
 

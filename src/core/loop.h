@@ -15,6 +15,7 @@
  *   target  begins as its former contents, or as the identity if the reduction is fresh; what follows is
  *           added to it one after another.
  *   lane    Along the innermost dimension element i goes to accumulator i mod 16.
+ *   block   A nest of one dimension is walked in blocks of LGT_BLOCK elements, each a slab.
  *   slab    If the target also stands still along the rows, the 16 accumulators go on from row to
  *           row and the slab ends with the tree below; else each row does.
  *   tree    16 accumulators fold to one: acc[i] = acc[i] op acc[i + 8], then 4, 2, 1.
@@ -34,6 +35,7 @@
 
 #define LGT_LANES 16
 #define LGT_MAX_ACCESS 512   /* of a loop */
+#define LGT_BLOCK 4096       /* elements of a loop of one dimension that are worked on at once */
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
 typedef enum lgt_stride_class { LGT_STRIDE_ZERO, LGT_STRIDE_UNIT, LGT_STRIDE_ANY } lgt_stride_class;
@@ -111,14 +113,22 @@ typedef struct lgt_nest {
   char *partial;           /* owned; nchunk * partial_bytes between begin and end */
 } lgt_nest;
 
-/* Fill in everything but ndim, extent and stride.  `workers` and `bytes_per_chunk` guide the cut of a
- * loop without reductions; dimensions that can be walked as one are merged in such loops. */
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers);
+/* Fill in everything but ndim, extent and stride.  `workers` guides the cut of a loop without reductions, and whether an
+ * element takes much `longer` than the loop itself tells; dimensions that can be walked as one are merged in such loops. */
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool longer);
+/* The chunks of a loop of one dimension with reductions. */
+int lgt_reduction_chunks(int64_t size);
+
+/* What is done before each block of elements [lo, hi) of a nest of one dimension (or none); it may say where the
+ * loop's accesses find them. */
+typedef struct lgt_prelude {
+  lgt_status (*run)(struct lgt_prelude *prelude, lgt_base *base, int64_t lo, int64_t hi);
+} lgt_prelude;
 
 /* A nest runs as begin, each chunk once (in any order, on any thread), end.  begin fails only when
- * memory runs out.  `code` NULL means the interpreter. */
+ * memory runs out, run only if the prelude does (NULL: there is none).  `code` NULL means the interpreter. */
 lgt_status lgt_nest_begin(lgt_nest *nest);
-void lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk);
+lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude);
 void lgt_nest_end(lgt_nest *nest);
 
 /* target[i] = target[i] op value[i] for n contiguous elements; for ARGMIN and ARGMAX the positions

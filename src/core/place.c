@@ -94,6 +94,10 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
                     int other, bool ordered) {
   const lgt_layout *a = layout_of(w, item->layout[arg]), *b = layout_of(w, earlier->layout[other]);
   int andim, bndim;
+  /* What calls by rows have to do with is done before the kernel comes to a block of rows, and may be any rows. */
+  if (lgt_kind_by_rows(item->kind) ||
+      (lgt_kind_by_rows(earlier->kind) && lgt_item_align(w, earlier, other).to[0] < 0))
+    ordered = true;
   int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
   if (!lgt_layout_may_overlap(a, b)) return 0;
   lgt_item_space(w, item, &andim, aextent);
@@ -163,16 +167,28 @@ static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loo
   return n;
 }
 
+/* How a loop with calls by rows and with reductions is cut follows from the order of values alone.  Are there enough
+ * chunks for all workers to take part in the calls?  (Or is there little to do?) */
+static bool enough_chunks(const lgt_weaver *w, int64_t rows) {
+  enum { FEW_ROWS = 2048, EACH = 4, MOST = 64 };
+  int wanted = w->fuser->workers * EACH;
+  int64_t tile = rows / w->group->launch->ncolour;
+  return tile <= FEW_ROWS || lgt_reduction_chunks(tile) >= (wanted < MOST ? wanted : MOST);
+}
+
 static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number, int ndim,
                      const int64_t *extent, unsigned kept, int inner) {
   const lgt_weave_loop *loop = &w->loop[number];
-  if (loop->cpu || item->kind->cpu || !w->fuser->config->kernel_fusion) return false;
+  if (loop->alone || lgt_kind_alone(item->kind) || !w->fuser->config->kernel_fusion) return false;
   if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent)) return false;
+  bool by_rows = loop->by_rows || item->kind->cpu, reduces = loop->reduces || item->kind->reduces;
+  if (by_rows && reduces && !enough_chunks(w, extent[0])) return false;
   if (item->kind->reduces && loop->reduces &&
       (loop->kept != kept || loop->inner != inner ||
        count_reductions(w, number) + reductions_of(w, item) > LGT_MAX_REDUCTIONS))
     return false;
-  return loop->ninst + item->kind->body->ninst <= MAX_LOOP_INST &&
+  int ninst = item->kind->body ? item->kind->body->ninst : 2;
+  return loop->ninst + ninst <= MAX_LOOP_INST &&
          loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
 }
 
@@ -187,12 +203,13 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
     if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop))
       return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
     lgt_weave_loop *loop = &w->loop[w->nloop++];
-    *loop = (lgt_weave_loop){.ndim = ndim, .inner = -1, .cpu = item->kind->cpu ? item->kind : NULL};
+    *loop = (lgt_weave_loop){.ndim = ndim, .inner = -1, .alone = lgt_kind_alone(item->kind)};
     memcpy(loop->extent, extent, sizeof extent);
   }
   lgt_weave_loop *loop = &w->loop[number];
   if (item->kind->reduces) loop->reduces = true, loop->kept = kept, loop->inner = inner;
-  if (item->kind->body) loop->ninst += item->kind->body->ninst;
+  if (item->kind->cpu) loop->by_rows = true;
+  loop->ninst += item->kind->body ? item->kind->body->ninst : 2;
   loop->naccess += new_accesses(w, item, number);
   item->loop = (uint16_t)number;
   for (int a = 0; a < item->nargs; a++) {

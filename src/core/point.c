@@ -14,14 +14,6 @@
 
 enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
 
-/* What a step's `data` points to. */
-typedef struct loop_work {
-  lgt_nest nest;
-  lgt_kernel *kernel;
-  bool stream;
-  int64_t bytes; /* that all its chunks read and write */
-} loop_work;
-
 typedef struct call_work {
   const lgt_kind *kind;
   lgt_tile *tile; /* one for each argument */
@@ -29,15 +21,20 @@ typedef struct call_work {
   const char *where; /* source line, or NULL */
 } call_work;
 
-typedef union work {
-  loop_work loop;
-  call_work call;
-} work;
+/* What a step's `data` points to: a loop with the calls that go before its blocks, or a call alone. */
+typedef struct loop_work {
+  lgt_nest nest;
+  lgt_kernel *kernel;
+  const lgt_plan_loop *plan;
+  call_work *call;
+  int64_t bytes; /* that all its chunks read and write */
+} loop_work;
 
 /* The memory of a job that is being built: what is not used yet. */
 typedef struct job_memory {
   lgt_job *job;
-  work *work;
+  loop_work *loop;
+  call_work *call;
   lgt_base *base;
   lgt_scalar *param;
   lgt_tile *tile;
@@ -50,12 +47,50 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 static lgt_status loop_begin(lgt_step *step) { return lgt_nest_begin(&((loop_work *)step->data)->nest); }
 static void loop_end(lgt_step *step) { lgt_nest_end(&((loop_work *)step->data)->nest); }
 
+/* Calls go first, block by block of a chunk. */
+typedef struct block_prelude {
+  lgt_prelude prelude;
+  const loop_work *work;
+  char *memory; /* for their results */
+} block_prelude;
+
+static lgt_status run_call(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
+  lgt_status status = call->kind->cpu(tile, call->kind->nargs, call->param, lo, hi);
+  if (!status) return LGT_OK;
+  lgt_err_within(status, "task '%s'", call->kind->name);
+  return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
+}
+
+static lgt_status run_block(lgt_prelude *prelude, lgt_base *base, int64_t lo, int64_t hi) {
+  const block_prelude *p = (block_prelude *)prelude;
+  const loop_work *w = p->work;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < w->plan->nnative && !status; i++) {
+    const call_work *call = &w->call[i];
+    lgt_tile tile[LGT_MAX_ARGS];
+    memcpy(tile, call->tile, (size_t)call->kind->nargs * sizeof *tile);
+    /* Where row 0 would be. */
+    tile[0].data =
+        (void *)((uintptr_t)(p->memory + w->plan->native[i].block) - (uintptr_t)(lo * tile[0].stride[0]));
+    status = run_call(call, tile, lo, hi);
+  }
+  for (int a = 0; a < w->nest.loop->naccess; a++)
+    if (lgt_access_is_block(w->plan, a)) base[a].address = p->memory + w->plan->access[a].byte;
+  return status;
+}
+
 static lgt_status loop_run(lgt_step *step, int chunk) {
   loop_work *w = step->data;
-  lgt_kernel_fn code = w->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
+  lgt_kernel_fn code =
+      w->plan->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
   if (!code) code = lgt_kernel_code(w->kernel);
-  lgt_nest_run(&w->nest, code, chunk);
-  return LGT_OK;
+  if (!w->plan->nnative) return lgt_nest_run(&w->nest, code, chunk, NULL);
+  block_prelude p = {{run_block}, w, lgt_mem_alloc((size_t)w->plan->block_bytes)};
+  if (!p.memory)
+    return lgt_err(LGT_NO_MEMORY, "out of memory for a block of %lld bytes", (long long)w->plan->block_bytes);
+  lgt_status status = lgt_nest_run(&w->nest, code, chunk, &p.prelude);
+  lgt_mem_free(p.memory);
+  return status;
 }
 
 /* The chunks' bytes add up to the loop's. */
@@ -66,13 +101,9 @@ static void loop_describe(const lgt_step *step, int chunk, char *text, size_t ro
 }
 
 static lgt_status call_run(lgt_step *step, int chunk) {
-  call_work *call = step->data;
+  const call_work *call = step->data;
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
-  int64_t lo = rows * chunk / step->nchunk, hi = rows * (chunk + 1) / step->nchunk;
-  lgt_status status = call->kind->cpu(call->tile, call->kind->nargs, call->param, lo, hi);
-  if (!status) return LGT_OK;
-  lgt_err_within(status, "task '%s'", call->kind->name);
-  return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
+  return run_call(call, call->tile, rows * chunk / step->nchunk, rows * (chunk + 1) / step->nchunk);
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
@@ -123,6 +154,11 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
       for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]];
       continue;
     }
+    if (access->slot == LGT_NONE) { /* of the block */
+      int64_t size = lgt_dtype_size(lgt_layout_at(binder->stores, access->layout)->dtype);
+      for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]] * size;
+      continue;
+    }
     lgt_tile t;
     lgt_alignment align = lgt_bind_align(bound->group, access);
     lgt_point_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
@@ -130,7 +166,7 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
     base[a].address = (char *)t.data + access->byte;
     for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
   }
-  lgt_nest_shape_finish(code, shape, lgt_exec_cpus(binder->exec));
+  lgt_nest_shape_finish(code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0);
   return LGT_OK;
 }
 
@@ -191,31 +227,89 @@ static void collect_params(const lgt_bound *bound, const lgt_plan_loop *loop, lg
 
 /* The job of one colour, with room for all its steps. */
 static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here, job_memory *out) {
-  size_t params = (size_t)(group->nparam > LGT_MAX_PARAMS ? group->nparam : LGT_MAX_PARAMS), tiles = 0;
-  for (int l = 0; l < group->nloop; l++)
-    if (group->loop[l].cpu) tiles += (size_t)group->loop[l].cpu->nargs;
-  size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess;
+  size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess, calls = (size_t)group->nnative,
+         tiles = (size_t)group->nnative_arg, params = (size_t)group->nparam + calls * LGT_MAX_PARAMS;
   void *memory;
   out->job = lgt_job_new(binder,
                          (lgt_job_size){.steps = group->nloop,
                                         .shapes = binder->map->domains > 1 ? group->nloop : 0,
                                         .instances = group->nslot,
-                                        .bytes = params * sizeof *out->param + n * sizeof *out->work +
-                                                 accesses * sizeof *out->base + tiles * sizeof *out->tile},
+                                        .bytes = params * sizeof *out->param + n * sizeof *out->loop +
+                                                 calls * sizeof *out->call + accesses * sizeof *out->base +
+                                                 tiles * sizeof *out->tile},
                          here, &memory);
   if (!out->job) return false;
   out->param = memory;
-  out->work = (work *)(out->param + params);
-  out->base = (lgt_base *)(out->work + n);
+  out->loop = (loop_work *)(out->param + params);
+  out->call = (call_work *)(out->loop + n);
+  out->base = (lgt_base *)(out->call + calls);
   out->tile = (lgt_tile *)(out->base + accesses);
   return true;
 }
 
+/* Which indices of an argument count, if an inverse image says so. */
+static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
+                      int colour, lgt_job *job, lgt_tile *tile) {
+  const lgt_touch *touch = lgt_touch_of(group, access);
+  const lgt_image *image = touch ? touch->image : NULL;
+  if (!image || !image->rows) return;
+  lgt_runs *rows =
+      image->rows[lgt_partition_domain(group->launch, binder->map->domains, colour) - binder->map->first];
+  tile->rows = (const int64_t(*)[2])rows->run;
+  tile->nrows = rows->count;
+  job->rows[job->nrows++] = lgt_runs_retain(rows);
+}
+
+/* The call of a variant; what it leaves in a block has no instance. */
+static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop,
+                     const lgt_plan_native *native, int colour, lgt_instance **inst, job_memory *m) {
+  lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
+  call_work *call = m->call++;
+  *call = (call_work){native->kind, m->tile, m->param, bound->where};
+  m->tile += native->kind->nargs;
+  m->param += LGT_MAX_PARAMS;
+  memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,
+         LGT_MAX_PARAMS * sizeof *call->param);
+  for (int a = 0; a < native->kind->nargs; a++) {
+    const lgt_plan_access *access = &native->access[a];
+    const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
+    lgt_tile *tile = &call->tile[a];
+    if (access->slot == LGT_NONE) {
+      *tile = (lgt_tile){.ndim = 1, .dtype = layout->dtype};
+      tile->extent[0] = space.hi[0] - space.lo[0];
+      tile->origin[0] = space.lo[0];
+      tile->stride[0] = lgt_dtype_size(layout->dtype);
+      continue;
+    }
+    lgt_alignment align = lgt_bind_align(bound->group, access);
+    lgt_point_tile(layout, &align, &space, inst[access->slot], tile, NULL);
+    show_rows(binder, bound->group, access, colour, m->job, tile);
+  }
+}
+
+/* A step for a call alone. */
+static void add_alone(job_memory *m) {
+  call_work *call = m->call - 1;
+  int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
+  m->job->task.cost = 1 << 30; /* unknown: never in line */
+  /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
+  int64_t chunks = rows / CPU_ROWS;
+  chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
+  lgt_job_step(m->job, (int)chunks, call_run, call);
+}
+
 static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
-                           job_memory *m, work *w, lgt_base *base, lgt_scalar *param) {
+                           job_memory *m) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
+  call_work *call = m->call;
+  for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
+  if (!loop->kernel) {
+    add_alone(m);
+    return LGT_OK;
+  }
   const lgt_loop *code = loop->kernel->loop;
   const lgt_nest_shape *shape = &loop->shape;
+  lgt_base *base = m->base;
   if (binder->map->domains > 1) {
     lgt_status status = tile_nest(binder, bound, loop, colour, inst, &m->job->shape[m->job->nshape], base);
     if (status) return status;
@@ -227,56 +321,19 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
         base[a].address = inst[loop->access[a].slot]->data + loop->base[a].index;
     }
   }
-  collect_params(bound, loop, param);
-  w->loop.nest = (lgt_nest){code, shape, base, param, NULL};
-  w->loop.kernel = loop->kernel;
-  w->loop.stream = loop->stream;
-  if (binder->check) check_nest(&w->loop.nest, loop, inst);
+  collect_params(bound, loop, m->param);
+  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
+  loop_work *w = m->loop++;
+  *w = (loop_work){{code, shape, base, m->param, NULL}, loop->kernel, loop, call, bytes};
+  m->base += code->naccess;
+  m->param += code->nparam;
+  if (binder->check) check_nest(&w->nest, loop, inst);
   m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
                                                        loop_run,      shape->partial ? loop_end : NULL,
                                                        loop_describe, w};
-  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
-  w->loop.bytes = bytes;
   m->job->task.cost += bytes;
   binder->moved += bytes;
   return LGT_OK;
-}
-
-/* Which indices of an argument count, if an inverse image says so. */
-static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, int arg, int colour,
-                      lgt_job *job, lgt_tile *tile) {
-  const lgt_image *image = group->touch ? group->touch[arg].image : NULL;
-  if (!image || !image->rows) return;
-  lgt_runs *rows =
-      image->rows[lgt_partition_domain(group->launch, binder->map->domains, colour) - binder->map->first];
-  tile->rows = (const int64_t(*)[2])rows->run;
-  tile->nrows = rows->count;
-  job->rows[job->nrows++] = lgt_runs_retain(rows);
-}
-
-static void add_call(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
-                     job_memory *m, work *w) {
-  const lgt_plan_loop *loop = &bound->group->loop[l];
-  lgt_rect tile = lgt_bind_tile(bound->group, loop, colour);
-  w->call.kind = loop->cpu;
-  w->call.param = m->param;
-  w->call.where = bound->where;
-  w->call.tile = m->tile;
-  m->tile += loop->cpu->nargs;
-  memcpy(m->param, bound->param + (loop->call - bound->group->first) * LGT_MAX_PARAMS,
-         LGT_MAX_PARAMS * sizeof *m->param);
-  for (int a = 0; a < loop->cpu->nargs; a++) {
-    lgt_alignment align = lgt_bind_align(bound->group, &loop->access[a]);
-    lgt_point_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &tile,
-                   inst[loop->access[a].slot], &w->call.tile[a], NULL);
-    show_rows(binder, bound->group, a, colour, m->job, &w->call.tile[a]);
-  }
-  int64_t rows = w->call.tile[0].ndim ? w->call.tile[0].extent[0] : 1;
-  m->job->task.cost = 1 << 30; /* unknown: never in line */
-  /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
-  int64_t chunks = rows / CPU_ROWS;
-  chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
-  lgt_job_step(m->job, (int)chunks, call_run, &w->call);
 }
 
 /* The instances of one colour's job, read ones first, each once. */
@@ -301,7 +358,7 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   int64_t cost = 0;
   if (binder->map->domains > 1 || group->nloop == 0) return false;
   for (int l = 0; l < group->nloop; l++) {
-    if (group->loop[l].cpu) return false;
+    if (!group->loop[l].kernel) return false;
     cost += group->loop[l].bytes;
   }
   if (cost >= LGT_INLINE_COST) return false;
@@ -317,18 +374,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
   m.job->plan = lgt_plan_retain(group->plan);
   lgt_status status = LGT_OK;
-  lgt_base *base = m.base;
-  lgt_scalar *param = m.param;
-  for (int l = 0; l < group->nloop && !status; l++) {
-    const lgt_plan_loop *loop = &group->loop[l];
-    if (loop->cpu) {
-      add_call(binder, bound, l, colour, inst, &m, &m.work[l]);
-      continue;
-    }
-    status = add_loop(binder, bound, l, colour, inst, &m, &m.work[l], base, param);
-    base += loop->kernel->loop->naccess;
-    param += loop->kernel->loop->nparam;
-  }
+  for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
   if (status) {
     lgt_job_free(m.job);
     return status;

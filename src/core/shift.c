@@ -106,10 +106,17 @@ static void *take(block *b, const void *from, size_t size) {
 #define TAKE(b, from, n) take(b, from, (size_t)(n) * sizeof *(from))
 
 static void copy_loop(block *b, const lgt_plan_loop *from, lgt_plan_loop *to) {
-  int n = from->cpu ? from->cpu->nargs : from->kernel->loop->naccess;
+  lgt_plan_native *native = TAKE(b, from->native, from->nnative);
+  for (int i = 0; i < from->nnative; i++) {
+    lgt_plan_access *access = TAKE(b, from->native[i].access, from->native[i].kind->nargs);
+    if (to) native[i].access = access;
+  }
+  if (to) to->native = native;
+  if (!from->kernel) return;
+  int n = from->kernel->loop->naccess;
   lgt_plan_access *access = TAKE(b, from->access, n);
-  int64_t *stride = from->cpu ? NULL : take(b, NULL, ((size_t)n + 1) * LGT_MAX_DIM * sizeof *stride);
-  lgt_base *base = from->cpu ? NULL : TAKE(b, from->base, n + 1);
+  int64_t *stride = take(b, NULL, ((size_t)n + 1) * LGT_MAX_DIM * sizeof *stride);
+  lgt_base *base = TAKE(b, from->base, n + 1);
   if (!to) return;
   to->access = access;
   to->shape.stride = stride;
@@ -277,7 +284,8 @@ static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
     lgt_signature sig = signature(w, item, access->arg);
     access->layout = item->layout[access->arg];
     access->offset = sig.offset;
-    memcpy(access->stride, sig.stride, sizeof sig.stride);
+    if (access->slot != LGT_NONE)
+      memcpy(access->stride, sig.stride, sizeof sig.stride); /* in a block it is 1 */
     size = lgt_dtype_size(lgt_layout_at(w->fuser->stores, access->layout)->dtype);
     unit = lgt_dtype_size(code->dtype);
     loop->base[a].index = access->offset * size + access->byte;
@@ -297,7 +305,7 @@ static bool shift_loop(const lgt_weaver *w, lgt_plan_loop *loop) {
     if (!shift_access(w, loop, a)) return false;
   loop->shape = (lgt_nest_shape){.ndim = loop->ndim, .stride = loop->shape.stride};
   for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
-  lgt_nest_shape_finish(code, &loop->shape, w->fuser->workers);
+  lgt_nest_shape_finish(code, &loop->shape, w->fuser->workers, loop->nnative > 0);
   /* An estimate that costs nothing. */
   if (size > 0) loop->bytes = (int64_t)((double)loop->bytes * (double)loop->shape.size / (double)size);
   loop->stream = loop->bytes > w->fuser->cache_bytes;
@@ -305,10 +313,13 @@ static bool shift_loop(const lgt_weaver *w, lgt_plan_loop *loop) {
 }
 
 /* A call of C works on whole views. */
-static bool shift_cpu(const lgt_weaver *w, lgt_plan_loop *loop) {
-  memcpy(loop->extent, w->plan->call[loop->call].space.extent, sizeof loop->extent);
-  for (int a = 0; a < loop->cpu->nargs; a++) loop->access[a].layout = w->plan->call[loop->call].layout[a];
-  return true;
+static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
+  for (int i = 0; i < loop->nnative; i++) {
+    lgt_plan_native *native = &loop->native[i];
+    const lgt_plan_call *call = &w->plan->call[native->call];
+    if (!loop->kernel) memcpy(loop->extent, call->space.extent, sizeof loop->extent);
+    for (int a = 0; a < native->kind->nargs; a++) native->access[a].layout = call->layout[a];
+  }
 }
 
 static bool shift_group(const shifter *s, lgt_plan_group *group) {
@@ -319,9 +330,10 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
   if (!shift_slots(s, &w, group)) return false;
-  for (int l = 0; l < group->nloop; l++)
-    if (!(group->loop[l].cpu ? shift_cpu(&w, &group->loop[l]) : shift_loop(&w, &group->loop[l])))
-      return false;
+  for (int l = 0; l < group->nloop; l++) {
+    shift_natives(&w, &group->loop[l]);
+    if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;
+  }
   return true;
 }
 

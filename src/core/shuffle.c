@@ -71,7 +71,7 @@ bool lgt_shuffle_is(const lgt_plan_group *group) {
  * lgt_mem_free. */
 static shuffle *new_shuffle(lgt_binder *binder, const lgt_plan_group *group, const lgt_bound *bound) {
   const lgt_partition *launch = group->launch;
-  const lgt_plan_loop *loop = &group->loop[0];
+  const lgt_plan_native *call = group->loop[0].native;
   int local = binder->map->local, here = binder->map->first / local;
   int64_t n = launch->extent[0];
   shuffle *s = lgt_mem_zalloc(sizeof *s + (size_t)n * (sizeof *s->run + sizeof *s->peer));
@@ -90,10 +90,10 @@ static shuffle *new_shuffle(lgt_binder *binder, const lgt_plan_group *group, con
       for (int a = 0; bound && a < NARG; a++) {
         lgt_rect one = {1, {r}, {r + 1}};
         lgt_tile t;
-        lgt_alignment align = lgt_bind_align(group, &loop->access[a]);
-        lgt_instance *inst = bound->inst[(domain - binder->map->first) * group->nslot + loop->access[a].slot];
+        lgt_alignment align = lgt_bind_align(group, &call->access[a]);
+        lgt_instance *inst = bound->inst[(domain - binder->map->first) * group->nslot + call->access[a].slot];
         if (a == MARKS) continue;
-        lgt_point_tile(lgt_layout_at(binder->stores, loop->access[a].layout), &align, &one, inst, &t, NULL);
+        lgt_point_tile(lgt_layout_at(binder->stores, call->access[a].layout), &align, &one, inst, &t, NULL);
         if (a == OUT) own->out = t.data, s->elem = inst->elem;
         if (a == IN) own->in = t.data;
         if (a == CUTS) s->cuts = t;
@@ -113,13 +113,13 @@ static lgt_status copy_own(lgt_step *step, int chunk) {
 
 /* The instances of this rank, read ones first; returns how many are only read. */
 static int list_instances(lgt_binder *binder, const lgt_bound *bound, lgt_instance **out, int *count) {
-  const lgt_plan_loop *loop = &bound->group->loop[0];
+  const lgt_plan_native *call = bound->group->loop[0].native;
   int nread = 0;
   *count = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int d = 0; d < binder->map->local; d++)
       for (int a = 0; a < NARG; a++) {
-        lgt_instance *inst = bound->inst[d * bound->group->nslot + loop->access[a].slot];
+        lgt_instance *inst = bound->inst[d * bound->group->nslot + call->access[a].slot];
         bool known = !inst || a == MARKS || (a == OUT) != (pass == 1);
         for (int i = 0; i < *count && !known; i++) known = out[i] == inst;
         if (!known) out[(*count)++] = inst;

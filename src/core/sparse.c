@@ -9,6 +9,8 @@
  *   csr_sum_duplicates   r lo'  w crd' vals'  r lo hi crd vals                 equal columns become one entry
  *   csr_column_sums      w y [1,c]  r crd [1,nnz] vals [1,nnz]
  *
+ * csr_dot is called by rows (lgt.h) where y is a vector, so that what is done with y joins its pass.
+ *
  * An element's terms are added in the order of its row's entries, rows of LONG_ROW entries and more in four
  * interleaved sums: a result depends neither on chunks nor on domains.
  */

@@ -28,14 +28,8 @@ static lgt_rect access_rect(const survey *s, const lgt_plan_access *access, int 
                                    : lgt_layout_root_rect(layout, &view);
 }
 
-static int access_count(const lgt_plan_loop *loop) {
-  return loop->cpu ? loop->cpu->nargs : loop->kernel->loop->naccess;
-}
-
-static int access_mode(const lgt_plan_loop *loop, int a) {
-  if (!loop->cpu) return loop->kernel->loop->access[a].mode;
-  return loop->cpu->privilege[a] & LGT_PRIV_WRITE ? LGT_ACCESS_STORE : LGT_ACCESS_LOAD;
-}
+static int access_count(const lgt_plan_loop *loop) { return loop->kernel ? loop->kernel->loop->naccess : 0; }
+static int access_mode(const lgt_plan_loop *loop, int a) { return loop->kernel->loop->access[a].mode; }
 
 /* Does the access stand still along a dimension that is cut? */
 static bool stands_still(const survey *s, const lgt_plan_access *access) {
@@ -50,26 +44,43 @@ static void bound_into(lgt_rect *rect, const lgt_rect *more) {
   *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
 }
 
+/* A rect of a slot is written, or read, or both. */
+static void note(survey *s, const lgt_plan_access *access, int domain, const lgt_rect *rect, bool writes,
+                 bool reads) {
+  int at = domain * s->group->nslot + access->slot;
+  bool exact = lgt_layout_exact(lgt_layout_at(s->binder->stores, access->layout));
+  if (writes) bound_into(&s->write[at], rect);
+  if (reads || !writes || !exact) bound_into(&s->read[at], rect);
+}
+
+static void survey_native(survey *s, const lgt_plan_native *native, int domain, int colour,
+                          const lgt_rect *tile) {
+  for (int a = 0; a < native->kind->nargs; a++) {
+    const lgt_plan_access *access = &native->access[a];
+    if (access->slot == LGT_NONE) continue;
+    const lgt_touch *touch = lgt_touch_of(s->group, access);
+    lgt_rect rect = access_rect(s, access, LGT_ACCESS_LOAD, tile);
+    if (touch && touch->image)
+      rect = lgt_footprint_rect(&s->binder->map->footprints, touch->what, s->binder->map->first + domain,
+                                colour);
+    int privilege = native->kind->privilege[a];
+    note(s, access, domain, &rect, privilege & LGT_PRIV_WRITE, privilege & LGT_PRIV_READ);
+  }
+}
+
 /* What one loop touches for a colour. */
 static void survey_loop(survey *s, const lgt_plan_loop *loop, int domain, int colour) {
   const lgt_plan_group *group = s->group;
   lgt_rect tile = lgt_bind_tile(group, loop, colour);
   if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) return;
+  for (int i = 0; i < loop->nnative; i++) survey_native(s, &loop->native[i], domain, colour, &tile);
   for (int a = 0; a < access_count(loop); a++) {
     const lgt_plan_access *access = &loop->access[a];
     if (access->slot == LGT_NONE) continue;
-    int mode = access_mode(loop, a), at = domain * group->nslot + access->slot;
-    const lgt_touch *touch = loop->cpu && group->touch ? &group->touch[a] : NULL;
+    int mode = access_mode(loop, a);
     lgt_rect rect = access_rect(s, access, mode, &tile);
-    if (touch && touch->image)
-      rect = lgt_footprint_rect(&s->binder->map->footprints, touch->what, s->binder->map->first + domain,
-                                colour);
-    bool writes = mode != LGT_ACCESS_LOAD,
-         exact = lgt_layout_exact(lgt_layout_at(s->binder->stores, access->layout));
-    if (writes) bound_into(&s->write[at], &rect);
     bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
-    if (!writes || !exact || adds || (loop->cpu && loop->cpu->privilege[a] & LGT_PRIV_READ))
-      bound_into(&s->read[at], &rect);
+    note(s, access, domain, &rect, mode != LGT_ACCESS_LOAD, adds);
   }
 }
 

@@ -164,6 +164,13 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
   }
   kind->constraints = lgt_constraint_parse(constraints, nargs);
   if (!kind->constraints) goto fail;
+  if (kind->constraints->by_rows &&
+      (privileges[0] != 'w' || strspn(privileges + 1, "r") != strlen(privileges + 1))) {
+    lgt_err(LGT_BAD_ARGUMENT,
+            "task kind '%s': by_rows wants to write its first argument and read the others, not \"%s\"", name,
+            privileges);
+    goto fail;
+  }
   return add(kinds, kind);
 fail:
   kind_free(kind);

@@ -15,6 +15,8 @@ void lgt_weave_items_free(lgt_weave_items *items) {
 void lgt_plan_group_fini(lgt_plan_group *group) {
   for (int i = 0; i < group->nloop; i++) {
     lgt_plan_loop *loop = &group->loop[i];
+    for (int k = 0; k < loop->nnative; k++) lgt_mem_free(loop->native[k].access);
+    lgt_mem_free(loop->native);
     lgt_mem_free(loop->access);
     lgt_mem_free(loop->param_call);
     lgt_mem_free(loop->param_index);
@@ -438,7 +440,7 @@ static bool close_over(const lgt_weaver *w, int number, bool *marked) {
   const lgt_weave_item *item = &items->item[number];
   if (marked[number]) return true;
   marked[number] = true;
-  if (item->kind->reduces || item->kind->cpu) return false;
+  if (item->kind->reduces || lgt_kind_alone(item->kind)) return false;
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] == LGT_NONE) continue;
     const lgt_weave_buffer *buffer = &items->buffer[item->in[a]];

@@ -14,6 +14,12 @@
  *   forwarding  A copy of a whole array is not made: readers of the copy read the original's memory, and
  *               who writes the original next is renamed.
  *
+ * A call of a CPU variant *by rows* (lgt.h), such as a sparse matrix times a vector, joins loops over its rows: for
+ * each block of rows it leaves its results in a piece of memory that stays in the cache, and the loop's kernel loads
+ * them from there.  What follows sees values as those of any other call: they reach memory if somebody needs them
+ * there.  All of a loop's calls come before its kernel, for any rows: so what they read is written in earlier loops,
+ * and what they read anywhere (x, in A x) is overwritten in later ones.
+ *
  * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*
  * (fuse.h) is memory; buffers whose lives do not meet share one.
  */
@@ -75,7 +81,8 @@ typedef struct lgt_weave_loop {
   unsigned kept;       /* reductions: space dimensions along which the targets move */
   int inner;           /* reductions: the dimension that is walked innermost; -1: as it comes */
   int ninst, naccess;  /* upper bounds */
-  const lgt_kind *cpu; /* a CPU variant, alone */
+  bool alone;          /* a CPU variant that no other call may join */
+  bool by_rows;        /* it has calls of CPU variants by rows */
 } lgt_weave_loop;
 
 typedef struct lgt_weaver {

@@ -144,7 +144,7 @@ static void run(bench *b, int workers) {
   for (int d = 0; d < b->ndim; d++) shape->extent[d] = b->extent[d];
   b->loop = loop_of(b->body, b->access, b->naccess);
   lgt_loop_seal(&b->loop);
-  lgt_nest_shape_finish(&b->loop, shape, workers);
+  lgt_nest_shape_finish(&b->loop, shape, workers, false);
   lgt_nest nest = {&b->loop, shape, b->base, b->param, NULL};
   if (lgt_nest_begin(&nest)) check_fail(__FILE__, __LINE__, "%s", lgt_message());
   int *order = malloc(((size_t)shape->nchunk + 1) * sizeof *order);
@@ -153,7 +153,7 @@ static void run(bench *b, int workers) {
     order[c] = order[k];
     order[k] = c;
   }
-  for (int c = 0; c < shape->nchunk; c++) lgt_nest_run(&nest, NULL, order[c]);
+  for (int c = 0; c < shape->nchunk; c++) CHECK(!lgt_nest_run(&nest, NULL, order[c], NULL));
   lgt_nest_end(&nest);
   free(order);
   free(stride);
@@ -333,6 +333,54 @@ TEST(the_first_of_equal_places_wins) {
   }
 }
 
+/* ---- what goes before each block --------------------------------------------------------------------------- */
+
+typedef struct squares {
+  lgt_prelude prelude;
+  int64_t block[LGT_BLOCK], seen, limit;
+} squares;
+
+/* The squares of the elements' numbers; fails once `limit` of them were asked for. */
+static lgt_status give_squares(lgt_prelude *prelude, lgt_base *base, int64_t lo, int64_t hi) {
+  squares *s = (squares *)prelude;
+  CHECK(hi > lo && hi - lo <= LGT_BLOCK);
+  if ((s->seen += hi - lo) > s->limit) return lgt_err(LGT_TASK_FAILED, "too many");
+  for (int64_t i = lo; i < hi; i++) s->block[i - lo] = i * i;
+  base[0].address = (char *)s->block;
+  return LGT_OK;
+}
+
+TEST(a_prelude_makes_what_a_block_reads) {
+  static const int64_t sizes[] = {1, 5, LGT_BLOCK, LGT_BLOCK + 1, 3 * LGT_BLOCK - 7, 300000};
+  for (int k = 0; k < 12; k++) {
+    int64_t n = sizes[k / 2], *out = calloc((size_t)n, 8), sum = 100;
+    bool one = n == 1, reduces = k % 2;
+    lgt_body *body = lgt_body_new();
+    int v = lgt_body_load(body, LGT_INT64, 0);
+    lgt_body_store(body, 1, v);
+    if (reduces) lgt_body_reduce(body, 2, LGT_REDOP_SUM, v, false);
+    lgt_access access[] = {{LGT_ACCESS_LOAD, LGT_INT64, one ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT, 0},
+                           {LGT_ACCESS_STORE, LGT_INT64, one ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT, 0},
+                           {LGT_ACCESS_REDUCE, LGT_INT64, LGT_STRIDE_ZERO, 0}};
+    lgt_base base[] = {{NULL}, {(char *)out}, {(char *)&sum}};
+    int64_t stride[3 * LGT_MAX_DIM] = {[0] = 8, [LGT_MAX_DIM] = 8};
+    lgt_loop loop = loop_of(body, access, reduces ? 3 : 2);
+    lgt_nest_shape shape = {.ndim = !one, .extent = {n}, .stride = stride};
+    lgt_nest_shape_finish(&loop, &shape, 2, true);
+    lgt_nest nest = {&loop, &shape, base, NULL, NULL};
+    squares s = {.prelude = {give_squares}, .limit = n};
+    CHECK(!lgt_nest_begin(&nest));
+    for (int c = 0; c < shape.nchunk; c++) CHECK(!lgt_nest_run(&nest, NULL, c, &s.prelude));
+    lgt_nest_end(&nest);
+    CHECK_EQ(s.seen, n);
+    for (int64_t i = 0; i < n; i++) CHECK_EQ(out[i], i * i);
+    if (reduces) CHECK_EQ(sum, 100 + (n - 1) * n * (2 * n - 1) / 6);
+    CHECK(lgt_nest_run(&nest, NULL, 0, &s.prelude) == LGT_TASK_FAILED);
+    lgt_body_free(body);
+    free(out);
+  }
+}
+
 /* ---- the order of floats: the rules of loop.h, word by word --------------------------------------------- */
 
 typedef struct order {
@@ -370,6 +418,10 @@ static double chunk_sum(const order *o, const int64_t *target, int64_t lo, int64
         memcpy(&v, element(o->p, n, x), 8);
         if (inner_kept) t += v; /* rows are added one after another */
         else acc[c % LGT_LANES] += v;
+        if (n == 1 && !inner_kept && c % LGT_BLOCK == LGT_BLOCK - 1) { /* so does each block of a line */
+          t += tree(acc);
+          memset(acc, 0, sizeof acc);
+        }
       }
       if (!inner_kept && row_kept) { /* each row ends with the tree */
         t += tree(acc);

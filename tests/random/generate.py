@@ -314,7 +314,7 @@ class Generator:
                     e = self.where(depth)
                 elif kind < 0.84 + 0.06 * p.reductions:
                     e = self.reduction(depth)
-                elif kind < 0.97:
+                elif kind < 0.94:
                     e = self.convert(depth)
                 else:
                     e = self.product()
@@ -458,6 +458,12 @@ class Generator:
 
     def product(self):
         rng = self.rng
+        if rng.random() < 0.6:
+            a = ["var", self.pick(lambda x: x.dtype in ("float64", "float32", "complex128", "int64") and x.ndim == 1)]
+            e = ["band", a]
+            if rng.random() < 0.7:  # with what often goes with it, in one pass
+                e = ["op", rng.choice(["add", "subtract", "multiply"]), [e, a] if rng.random() < 0.5 else [self.leaf(), e], 0]
+            return e
         a = ["var", self.pick(lambda x: KINDS[x.dtype] in "fc" and 1 <= x.ndim <= 2)]
         x = self.type_of(a)
         fits = [n for n in self.arrays() if 1 <= self.machine.env[n].ndim <= 2 and self.machine.env[n].dtype == x.dtype]

@@ -332,6 +332,26 @@ def dot(a, b):
     return fresh(np.asarray(va.dot(vb), a.dtype), bound, True)
 
 
+BAND = {"f": (0.5, 2, -1), "c": (0.5, 2, -1), "i": (3, 2, -1)}
+
+
+def band(x):
+    """A sparse matrix times a vector: row i has entries in columns 3 i + 1 mod n, i, n - 1 - i, added in this order."""
+    demand(isinstance(x, Arr) and x.ndim == 1 and x.size > 0 and x.dtype in ("float32", "float64", "complex64", "complex128",
+                                                                             "int64"), "sparse product")
+    finite_operands([x.val])
+    n, val, err = x.size, x.val, x.err
+    i = np.arange(n)
+    terms = list(zip(BAND[KINDS[x.dtype]], ((3 * i + 1) % n, i, n - 1 - i)))
+    y = np.zeros(n, val.dtype)
+    for factor, column in terms:
+        y = y + np.asarray(factor, val.dtype) * val[column]
+    if err is not None:
+        size = sum(abs(factor) * (np.abs(val[column]) + err[column]) for factor, column in terms)
+        err = sum(abs(factor) * err[column] for factor, column in terms) + 8 * EPS[x.dtype] * size
+    return fresh(y, err, x.taint)
+
+
 # ---- views ----------------------------------------------------------------------------------------
 
 
@@ -511,6 +531,8 @@ class Machine:
             return reduced(e[1], self.array(e[2]), None if e[3] is None else tuple(e[3]), e[4])
         if kind == "dot":
             return dot(self.array(e[1]), self.array(e[2]))
+        if kind == "band":
+            return band(self.array(e[1]))
         if kind == "cast":
             x = self.array(e[2])
             val, err = cast(x.val, x.err, e[1])

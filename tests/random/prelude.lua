@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local lgt = require "lgt"
 local np = require "array"
 local core = require "array.core"
+local sp = require "sparse"
 
 -- An array of a formula in integers: ((i*a + b) % m - m/2) / q.
 local function input(dtype, shape, a, b, m, q)
@@ -62,6 +63,20 @@ function calls.spread(x)
   local most, least = np.empty({}, { dtype = x.dtype }), np.empty({}, { dtype = x.dtype })
   extrema(x, most, least)
   return most - least
+end
+
+-- Three entries a row, each in a column of its own or not, in an order that machine.py adds them in, too.
+local bands = {}
+function calls.band(x)
+  local n, dtype = x.size, x.dtype
+  local key = dtype .. n
+  if not bands[key] then
+    local i = np.arange(n)
+    local cols = np.reshape(np.transpose(np.stack {(3 * i + 1) % n, i, n - 1 - i}), 3 * n)
+    local vals = np.reshape(np.broadcast_to(np.array {dtype == "int64" and 3 or 0.5, 2, -1}, {n, 3}), 3 * n)
+    bands[key] = sp.csr_matrix({vals:astype(dtype), cols:astype("int64"), 3 * np.arange(n + 1)}, {shape = {n, n}, base = 0})
+  end
+  return bands[key]:dot(x)
 end
 
 function calls.negate(x)

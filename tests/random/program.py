@@ -5,7 +5,7 @@ statements are nested lists, so that they can be walked, copied, cut and compare
 
   expressions  ["var", name]  ["num", value]  ["op", name, operands, style]
                ["index", e, entries, style]  ["transpose", e, perm]  ["broadcast", e, shape]
-               ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]
+               ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]  ["band", e]
                ["cast", dtype, e]  ["copy", e]  ["join", operands, axis]
                ["pick", e, key, axis or None]: by a mask or by positions  ["call", name, operands]
   statements   ["new", name, dtype, shape, pattern]  ["let", name, e]  ["set", target, e]
@@ -144,6 +144,9 @@ class Lua:
 
     def e_dot(self, e):
         return f"{self.atom(e[1])}:dot({self.text(e[2])})", True
+
+    def e_band(self, e):
+        return f"calls.band({self.text(e[1])})", True
 
     def e_cast(self, e):
         return f"{self.atom(e[2])}:astype(\"{e[1]}\")", True

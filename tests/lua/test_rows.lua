@@ -1,0 +1,205 @@
+-- Products with sparse matrices among operations on vectors, which join their pass: against loops in Lua, on integers,
+-- so that sums are exact; and against the same without fusion, bit by bit, on others.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np, sp, lgt = require "array", require "sparse", require "lgt"
+
+local seed = 1
+local function random(n)
+  seed = (seed * 16807) % 2147483647
+  return seed % n + 1
+end
+
+-- A matrix of a few entries a row (of none in every fifth), as an array of lgt and as lists.
+local function matrix(n, format)
+  local entries, rows, cols, vals = {}, {}, {}, {}
+  for i = 1, n do
+    entries[i] = {}
+    for k = 1, i % 5 == 0 and 0 or 1 + i % 3 do
+      local column, value = (i * (2 * k - 1) + k * k) % n + 1, (i + k) % 7 - 3
+      entries[i][k] = { column, value }
+      rows[#rows + 1], cols[#cols + 1], vals[#vals + 1] = i, column, value
+    end
+  end
+  if #rows == 0 then rows, cols, vals = { 1 }, { 1 }, { 0 } end
+  local places = { np.array(rows, { dtype = "int64" }), np.array(cols, { dtype = "int64" }) }
+  local arrays = { np.array(vals):astype("float64"), places }
+  return { array = sp.csr_matrix(arrays, { shape = { n, n } }):asformat(format), entries = entries }
+end
+
+-- The same two functions for arrays and for tables of numbers.
+local function array_dot(A, x) return A.array:dot(x) end
+local function table_dot(A, x)
+  local y = {}
+  for i = 1, #x do
+    y[i] = 0
+    for _, e in ipairs(A.entries[i]) do y[i] = y[i] + e[2] * x[e[1]] end
+  end
+  return y
+end
+
+-- What a turn does to a list v of vectors with matrices A and B: with arrays, and with tables.  Each ends with numbers
+-- below 64.
+local actions = {
+  function(v, A, _, i, j, k) v[k] = (v[i] - array_dot(A, v[j])) % 64 end,
+  function(v, A, _, i, j)
+    v[i]:iadd(array_dot(A, v[j]))
+    v[i]["..."] = v[i] % 64
+  end,
+  function(v, A, _, i, j, k) -- what the product reads changes afterwards
+    local y = array_dot(A, v[i])
+    v[i]["..."] = (v[i] + v[j]) % 64
+    v[k] = (y * v[i]) % 64
+  end,
+  function(v, A, B, i, j) v[j] = (array_dot(B, array_dot(A, v[i]) % 64) + v[i]) % 64 end,
+  function(v, A, _, i, j, k) -- neighbours of the product's elements
+    local y = array_dot(A, v[i])
+    v[k] = v[j]:copy()
+    v[k]["2:"] = (y["2:"] + y[":-2"]) % 64
+  end,
+  function(v, A, B, i, j, k) -- two products in a pass, and their sum
+    local y, z = array_dot(A, v[i]), array_dot(B, v[j])
+    v[k] = (y + z) % 64
+    return (y * z):sum()
+  end,
+  function(v, A, _, i, j) return v[j]:dot(array_dot(A, v[i])) end,
+  function(v, A, _, i, j, k) -- the same matrix twice, changed in place
+    local y = array_dot(A, v[i])
+    y:isub(v[j])
+    v[k] = y % 64
+    return (array_dot(A, v[i]) - v[i]):sum()
+  end,
+}
+
+local function combine(f, ...)
+  local lists, out = { ... }, {}
+  for n = 1, #lists[1] do
+    local at = {}
+    for l = 1, #lists do at[l] = lists[l][n] end
+    out[n] = f(unpack(at))
+  end
+  return out
+end
+local function total(x)
+  local sum = 0
+  for n = 1, #x do sum = sum + x[n] end
+  return sum
+end
+
+local models = {
+  function(v, A, _, i, j, k) v[k] = combine(function(a, b) return (a - b) % 64 end, v[i], table_dot(A, v[j])) end,
+  function(v, A, _, i, j) v[i] = combine(function(a, b) return (a + b) % 64 end, v[i], table_dot(A, v[j])) end,
+  function(v, A, _, i, j, k)
+    local y = table_dot(A, v[i])
+    v[i] = combine(function(a, b) return (a + b) % 64 end, v[i], v[j])
+    v[k] = combine(function(a, b) return (a * b) % 64 end, y, v[i])
+  end,
+  function(v, A, B, i, j)
+    local y = combine(function(a) return a % 64 end, table_dot(A, v[i]))
+    v[j] = combine(function(a, b) return (a + b) % 64 end, table_dot(B, y), v[i])
+  end,
+  function(v, A, _, i, j, k)
+    local y, new = table_dot(A, v[i]), {}
+    for n = 1, #y do new[n] = n == 1 and v[j][1] or (y[n] + y[n - 1]) % 64 end
+    v[k] = new
+  end,
+  function(v, A, B, i, j, k)
+    local y, z = table_dot(A, v[i]), table_dot(B, v[j])
+    v[k] = combine(function(a, b) return (a + b) % 64 end, y, z)
+    return total(combine(function(a, b) return a * b end, y, z))
+  end,
+  function(v, A, _, i, j) return total(combine(function(a, b) return a * b end, v[j], table_dot(A, v[i]))) end,
+  function(v, A, _, i, j, k)
+    local y = table_dot(A, v[i])
+    local d = total(combine(function(a, b) return a - b end, y, v[i]))
+    v[k] = combine(function(a, b) return (a - b) % 64 end, y, v[j])
+    return i == k and total(combine(function(a, b) return a - b end, table_dot(A, v[i]), v[i])) or d
+  end,
+}
+
+-- Turns of random actions: the vectors afterwards and the numbers that were read, as arrays give them or tables.
+local function play(start, turns, with, v, A, B)
+  seed = start
+  local read = {}
+  for turn = 1, turns do
+    local number = with(random(#actions), v, A, B, random(3), random(3), random(3))
+    if number ~= nil then read[#read + 1] = { number, turn } end
+  end
+  for n, r in ipairs(read) do read[n] = type(r[1]) == "number" and r[1] or r[1]() end
+  return read
+end
+local function with_arrays(action, ...) return actions[action](...) end
+local function with_tables(action, ...) return models[action](...) end
+
+local function vectors(n, make)
+  local v = {}
+  for k = 1, 3 do
+    local numbers = {}
+    for i = 1, n do numbers[i] = make(i, k) end
+    v[k] = numbers
+  end
+  return v
+end
+
+local function arrays_of(v)
+  local out = {}
+  for k = 1, #v do out[k] = np.array(v[k]):astype("float64") end
+  return out
+end
+
+local function compare(v, tables)
+  for k = 1, #v do check.equal(v[k]:totable(), tables[k]) end
+end
+
+check.case("chains of products and of operations on vectors are what loops compute", function()
+  for round, n in ipairs { 1, 2, 7, 300, 2000, 9000 } do
+    local A, B = matrix(n, "csr"), matrix(n, "ell")
+    for start = 1, n > 1000 and 3 or 12 do
+      local tables = vectors(n, function(i, k) return (i * 37 + k * 11) % 64 end)
+      local v = arrays_of(tables)
+      local got = play(start * 100 + round, 8, with_arrays, v, A, B)
+      check.equal(got, play(start * 100 + round, 8, with_tables, tables, A, B))
+      compare(v, tables)
+    end
+  end
+end)
+
+check.case("fused or not, elements and sums are the same bits", function()
+  local n = 300000 -- enough for sums to join the pass
+  local A = sp.diags({ -1.1, 2.3, -0.7 }, { -500, 0, 1 }, { shape = { n, n }, format = "csr" })
+  local function chain()
+    local x, b = np.sin(np.arange(n)), np.cos(np.arange(n))
+    local sums = {}
+    for turn = 1, 2 do
+      local r = b - A:dot(x)
+      local p = A:dot(r) * r
+      sums[turn] = (r:dot(r) + p:dot(x))()
+      x:iadd(0.1 * r)
+      b = b - A:dot(x) / 3
+    end
+    return sums, { x:sum()(), x[17](), b:sum()(), b[n](), np.max(np.abs(b))() }
+  end
+  local sums, rest = chain()
+  for _, off in ipairs { "fusion", "kernel_fusion", "temporaries" } do
+    lgt.options { [off] = 0 }
+    local same, others = chain()
+    lgt.options { [off] = 1 }
+    check.equal(same, sums)
+    check.equal(others, rest)
+  end
+end)
+
+check.case("a residual is one task", function()
+  local n = 5000
+  local A = sp.eye(n, n, 0, { format = "csr" }):tocsr()
+  local x, b = np.ones(n), np.arange(n)
+  local function residual()
+    local r = b - A:dot(x)
+    return np.max(r)()
+  end
+  for _ = 1, 3 do check.equal(residual(), n - 2) end
+  lgt.stats_reset()
+  residual()
+  check.equal(lgt.stats().fused_groups, 1)
+end)
+
+check.done()
