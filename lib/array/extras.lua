@@ -35,7 +35,8 @@ function np.packbits(a, axis, options)
   local shape = core.shape_of(lines)
   shape[#shape] = math.ceil(shape[#shape] / 8)
   local bytes = native.new(dtypes.UINT8, shape)
-  native.lines("packbits", "wr", { bytes, np.not_equal(lines, 0) }, { order == "little" and 1 or 0 })
+  if core.dtype_of(lines) ~= dtypes.BOOL then lines = np.not_equal(lines, 0) end
+  native.lines("packbits", "wr", { bytes, lines }, { order == "little" and 1 or 0 })
   return np.moveaxis(bytes, -1, at)
 end
 

@@ -141,6 +141,8 @@ val convert(emitter *e, int from, int to, val a);
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
 val select_lanes(emitter *e, elem el, val condition, val yes, val no);
+/* The lanes in which w may be the better of w and v, or as good: what is not comparable may be. */
+val emit_as_good(emitter *e, int redop, int dtype, val w, val v);
 /* (*v, *at) = the better of itself and (w, w_at). */
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at);
 

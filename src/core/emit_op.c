@@ -402,6 +402,15 @@ val emit_binary(emitter *e, int op, int from, val a, val b) {
 
 /* ---- argmin, argmax ---------------------------------------------------------------------------- */
 
+val emit_as_good(emitter *e, int redop, int dtype, val w, val v) {
+  char class = lgt_dtype_class(dtype);
+  bool least = redop == LGT_REDOP_ARGMIN;
+  const char *how = class == 'f'   ? (least ? "ule" : "uge")
+                    : class == 'i' ? (least ? "sle" : "sge")
+                                   : (least ? "ule" : "uge");
+  return compare(e, how, reg_elem(dtype), w, v);
+}
+
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at) {
   elem el = reg_elem(dtype);
   val better = emit_comparison(e, redop == LGT_REDOP_ARGMIN ? LGT_OP_LT : LGT_OP_GT, dtype, w, *v);

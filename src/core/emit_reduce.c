@@ -118,18 +118,36 @@ void end_accumulators(emitter *e, int from, int to) {
   }
 }
 
+/* Goes on where no lane has anything as good as before, which soon is the rule: to a block for the others, that ends
+ * in the block returned.  Both carry what they would anyway. */
+static int skip_worse(emitter *e, int k, const lgt_inst *in, bool masked) {
+  int better = e->next_block++, after = e->next_block++;
+  val good = emit_as_good(e, e->carry[k].redop, in->dtype, e->value[in->a], e->carry[k].value);
+  if (masked) good = def(e, "arith.andi %, % : $", good, e->mask, lanes_type(e, I1));
+  val any = def(e, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", good, lanes_type(e, I1));
+  put(e, "cf.cond_br %, ^#, ^#", any, (int64_t)better, (int64_t)after);
+  put_arguments(e, NULL, 0, e->ncarry);
+  put(e, "\n");
+  begin_block(e, better, NULL, 0, 0);
+  return after;
+}
+
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked) {
   for (int k = 0; k < e->ncarry; k++) {
     if (e->carry[k].redop < 0) continue;
     const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
-    accumulator old = accumulator_of(e, k), value = {e->value[in->a], -1};
-    if (in->op == LGT_OP_REDUCE_ARG) value.at = e->value[in->c];
+    bool pair = in->op == LGT_OP_REDUCE_ARG;
+    int after = pair ? skip_worse(e, k, in, masked) : -1;
+    accumulator old = accumulator_of(e, k), value = {e->value[in->a], pair ? e->value[in->c] : -1};
     accumulator sum = combine(e, e->carry[k].redop, in->dtype, old, value);
     if (masked) {
       sum.value = select_lanes(e, reg_elem(in->dtype), e->mask, sum.value, old.value);
-      if (in->op == LGT_OP_REDUCE_ARG) sum.at = select_lanes(e, I64, e->mask, sum.at, old.at);
+      if (pair) sum.at = select_lanes(e, I64, e->mask, sum.at, old.at);
     }
     set_accumulator(e, k, sum);
+    if (!pair) continue;
+    branch(e, after, NULL, 0, e->ncarry);
+    begin_block(e, after, NULL, 0, e->ncarry);
   }
 }

@@ -14,6 +14,7 @@
 #include "builtin.h"
 #include "half.h"
 
+#include <immintrin.h>
 #include <math.h>
 
 typedef void (*line_fn)(char **at, const int64_t *stride, int64_t n);
@@ -174,23 +175,44 @@ static uint8_t pack(const uint8_t *p, bool little) {
   return (uint8_t)(eight * (little ? 0x0102040810204080u : 0x8040201008040201u) >> 56);
 }
 
+/* Sixteen booleans as bits. */
+static uint64_t pack_pair(const uint8_t *p, bool little) {
+  __m128i x = _mm_loadu_si128((const __m128i *)p);
+  if (!little) { /* turned around, the last of each eight comes first */
+    x = _mm_or_si128(_mm_slli_epi16(x, 8), _mm_srli_epi16(x, 8));
+    x = _mm_shufflehi_epi16(_mm_shufflelo_epi16(x, 0x1b), 0x1b);
+  }
+  return (uint64_t)_mm_movemask_epi8(_mm_slli_epi16(x, 7));
+}
+
+/* Eight bytes of `out` at a time; returns how many bytes these are. */
+static int64_t pack_many(uint8_t *out, const uint8_t *p, int64_t n, bool little) {
+  int64_t k = 0;
+  for (; 8 * k + 64 <= n; k += 8, p += 64) {
+    uint64_t bits = pack_pair(p, little) | pack_pair(p + 16, little) << 16 | pack_pair(p + 32, little) << 32 |
+                    pack_pair(p + 48, little) << 48;
+    memcpy(out + k, &bits, 8);
+  }
+  return k;
+}
+
 static lgt_status packbits(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                            int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
   int lead = to->ndim - 1;
-  int64_t n = from->extent[lead], m = to->extent[lead], stride = from->stride[lead];
+  int64_t n = from->extent[lead], m = to->extent[lead], stride = from->stride[lead], step = to->stride[lead];
   bool little = params[0].f != 0;
   lgt_walk walk;
   (void)nargs;
   if (!lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   do {
     const uint8_t *p = (const uint8_t *)walk.at[1];
-    for (int64_t k = 0; k < m; k++) {
+    uint8_t *out = (uint8_t *)walk.at[0];
+    int64_t k = stride == 1 && step == 1 ? pack_many(out, p, n, little) : 0;
+    for (; k < m; k++) {
       uint8_t eight[8] = {0};
-      int64_t count = n - 8 * k < 8 ? n - 8 * k : 8;
-      bool whole = stride == 1 && count == 8;
-      for (int64_t i = 0; !whole && i < count; i++) eight[i] = p[(8 * k + i) * stride];
-      *(uint8_t *)(walk.at[0] + k * to->stride[lead]) = pack(whole ? p + 8 * k : eight, little);
+      for (int64_t i = 0; i < 8 && 8 * k + i < n; i++) eight[i] = p[(8 * k + i) * stride];
+      out[k * step] = pack(eight, little);
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
@@ -200,7 +222,7 @@ static lgt_status unpackbits(const lgt_tile *tiles, int nargs, const lgt_scalar 
                              int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
   int lead = to->ndim - 1;
-  int64_t m = from->extent[lead], stride = to->stride[lead];
+  int64_t m = from->extent[lead], stride = to->stride[lead], step = from->stride[lead];
   uint64_t eight[256]; /* the bits of each byte, side by side */
   lgt_walk walk;
   (void)nargs;
@@ -211,12 +233,10 @@ static lgt_status unpackbits(const lgt_tile *tiles, int nargs, const lgt_scalar 
   }
   if (!lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   do {
-    for (int64_t k = 0; k < m; k++) {
-      char *out = walk.at[0] + 8 * k * stride;
-      const char *bits = (const char *)&eight[*(uint8_t *)(walk.at[1] + k * from->stride[lead])];
-      if (stride == 1) memcpy(out, bits, 8);
-      for (int64_t i = 0; stride != 1 && i < 8; i++) out[i * stride] = bits[i];
-    }
+    const uint8_t *p = (const uint8_t *)walk.at[1];
+    for (int64_t k = 0; stride == 1 && k < m; k++) memcpy(walk.at[0] + 8 * k, &eight[p[k * step]], 8);
+    for (int64_t k = 0; stride != 1 && k < 8 * m; k++)
+      walk.at[0][k * stride] = ((const char *)&eight[p[k / 8 * step]])[k % 8];
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }

@@ -9,6 +9,13 @@ def add(case, change, inputs):
     for lua, py in (("", ""), (", 1", ", 0"), (", -1", ", -1"), (", 2, {bitorder = 'little'}", ", 1, bitorder='little'")):
         case(f"np.packbits(bits{lua})", f"np.packbits(bits{py})")
         case(f"np.unpackbits(bytes_{lua})", f"np.unpackbits(bytes_{py})")
+    inputs["long_bits"] = rng.integers(0, 2, size=(2, 203)).astype(bool)
+    for order in ("big", "little"):
+        for view, py in (("", ""), ("[':, 4:']", "[:, 3:]"), ("[':, ::2']", "[:, ::2]"), (".T:copy().T", "")):
+            case(f"np.packbits(long_bits{view}, 2, {{bitorder = '{order}'}})",
+                 f"np.packbits(long_bits{py}, 1, bitorder='{order}')")
+        case(f"np.unpackbits(np.packbits(long_bits, {{bitorder = '{order}'}}), {{bitorder = '{order}'}})",
+             f"np.unpackbits(np.packbits(long_bits, bitorder='{order}'), bitorder='{order}')")
     case("np.packbits(i)")
     case("np.packbits(np.zeros(0, {dtype = 'bool'}))", "np.packbits(np.zeros(0, bool))")
     for count in (-3, 0, 5, 30):

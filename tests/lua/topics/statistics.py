@@ -134,6 +134,17 @@ def add(case, change, inputs):
     for name in ("argmax", "argmin"):
         case(f"np.nan{name}(y)", f"np.nan{name}(y) + 1")
         case(f"np.nan{name}(y, 1)", f"np.nan{name}(y, axis=0) + 1")
+    # ---- extrema of many elements: ties, what cannot be compared, infinities
+    rng = np.random.default_rng(31)
+    inputs["ties"] = rng.integers(0, 5, size=(40, 70))
+    inputs["late"] = np.where(rng.random((40, 70)) < 0.002, np.nan, rng.random((40, 70)))
+    inputs["lows"] = np.where(rng.random((3, 70)) < 0.5, -np.inf, np.inf)
+    for a in ("ties", "late", "lows"):
+        for name in ("argmax", "argmin"):
+            case(f"np.{name}({a})", f"np.{name}({a}) + 1")
+            case(f"np.{name}({a}.T)", f"np.{name}({a}.T) + 1")
+            for axis in (1, 2):
+                case(f"np.{name}({a}, {axis})", f"np.{name}({a}, axis={axis - 1}) + 1")
     # ---- covariances
     for a in ("f", "i", "h", "z", "f4"):
         case(f"np.cov({a})", f"np.cov({a})" if a != "f4" else "np.cov(f4, dtype='float32')")
