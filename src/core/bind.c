@@ -513,9 +513,7 @@ void lgt_binder_fini(lgt_binder *binder) {
   lgt_failure_release(binder->seen);
   lgt_failure_release(binder->reserve);
   lgt_arena_fini(&binder->arena);
-  lgt_mem_free(binder->move);
-  lgt_mem_free(binder->pieces.piece);
-  lgt_mem_free(binder->near);
+  lgt_moves_fini(binder);
 }
 
 /* What the group reads must be stored; with several domains also where another one may ask for it. */

@@ -21,7 +21,8 @@
 #include "peers.h"
 
 typedef struct lgt_job lgt_job;
-typedef struct lgt_move lgt_move; /* exchange.h */
+typedef struct lgt_move lgt_move; /* moves.h, like the next one */
+typedef struct lgt_answer lgt_answer;
 
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
@@ -50,6 +51,7 @@ typedef struct lgt_binder {
   lgt_pieces pieces; /* owned: in pieces of these */
   int *near;         /* owned: domains that may want some */
   int nnear, near_room;
+  lgt_answer **answer; /* owned: what had to move before, by question */
   lgt_job *posted, **posted_end; /* messages on their way */
   int64_t share_limit;           /* bytes that no rank has room for: what is larger is not gathered */
   int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */

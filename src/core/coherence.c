@@ -154,6 +154,13 @@ bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint) {
   return true;
 }
 
+bool lgt_history_is(const lgt_history *history, const lgt_event *event, int count) {
+  if (history->count != count) return false;
+  for (int i = 0; i < count; i++)
+    if (event[i].what != history->event[i].what || event[i].wrote != history->event[i].wrote) return false;
+  return true;
+}
+
 bool lgt_history_shows(const lgt_history *history, int64_t image) {
   for (int i = 0; i < history->nimage; i++)
     if (history->image[i] == image) return true;

@@ -62,6 +62,8 @@ bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *footpri
 /* What happened.  False when out of memory; then nothing has changed. */
 bool lgt_history_read(lgt_history *history, const lgt_footprint *footprint);
 bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint);
+/* Is this all that happened? */
+bool lgt_history_is(const lgt_history *history, const lgt_event *event, int count);
 /* Have those who need the elements of this image got them?  They have now. */
 bool lgt_history_shows(const lgt_history *history, int64_t image);
 void lgt_history_shown(lgt_history *history, int64_t image);

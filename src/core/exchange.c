@@ -107,8 +107,6 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
 
 /* ---- what moves --------------------------------------------------------------------------------------- */
 
-static int rank_count(const lgt_binder *binder) { return binder->map->domains / binder->map->local; }
-
 /* A domain's instance if it holds the rect and its contents are sound. */
 static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
   lgt_instance *inst = x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0].inst;
@@ -131,125 +129,29 @@ static void cover_all(lgt_exchange *x, int n, const lgt_footprint *what) {
   }
 }
 
-static bool add_move(lgt_binder *binder, lgt_move move) {
-  if (!lgt_mem_grow((void **)&binder->move, &binder->move_room, binder->nmove + 1, sizeof *binder->move))
-    return false;
-  binder->move[binder->nmove++] = move;
-  return true;
-}
-
-/* Those from one rank come together, in the order in which they were found. */
-static void sort_by_rank(const lgt_binder *binder, lgt_piece *piece, int n) {
-  for (int i = 1; i < n; i++) {
-    lgt_piece p = piece[i];
-    int k = i;
-    for (; k > 0 && lgt_rank_of(binder, piece[k - 1].from) > lgt_rank_of(binder, p.from); k--)
-      piece[k] = piece[k - 1];
-    piece[k] = p;
-  }
-}
-
-bool lgt_exchange_pieces(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what,
-                         int domain, int *first) {
-  const lgt_footprints *f = &binder->map->footprints;
-  const lgt_footprint *reading = what->sparse ? NULL : what; /* nobody else may get elements this way */
-  bool good = true;
-  lgt_rect rect;
-  *first = binder->pieces.count;
-  if (domain == LGT_NOBODY)
-    good = lgt_history_lacks(history, f, reading, domain, &what->whole, &binder->pieces);
-  for (int i = -1; domain != LGT_NOBODY && good && (i = lgt_footprint_next(f, what, domain, i, &rect)) >= 0;)
-    good = lgt_history_lacks(history, f, reading, domain, &rect, &binder->pieces);
-  sort_by_rank(binder, binder->pieces.piece + *first, binder->pieces.count - *first);
-  return good;
-}
-
-/* What a domain of this rank lacks. */
-static bool list_received(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
+/* The moves from `first` on are of a store of the exchange. */
+static void note_moves(lgt_exchange *x, int n, int place, int first) {
   lgt_binder *binder = x->binder;
-  int first;
-  if (!lgt_exchange_pieces(binder, x->store[n]->history, what, domain, &first)) return false;
-  for (int i = first; i < binder->pieces.count;) {
-    int rank = lgt_rank_of(binder, binder->pieces.piece[i].from), k = i;
-    while (k < binder->pieces.count && lgt_rank_of(binder, binder->pieces.piece[k].from) == rank) k++;
-    lgt_move move = {
-        (uint16_t)n, place, false, domain, rank == lgt_rank_of(binder, binder->map->first) ? -1 : rank,
-        false,       i,     k - i};
-    if (!add_move(binder, move)) return false;
-    x->gets[(domain - binder->map->first) * x->nstore + n] = true;
-    i = k;
+  for (int i = first; i < binder->nmove; i++) {
+    lgt_move *move = &binder->move[i];
+    int to = move->to == LGT_NOBODY ? 0 : move->to - binder->map->first;
+    move->root = (uint16_t)n;
+    move->place = place;
+    if (!move->sends) x->gets[to * x->nstore + n] = true;
   }
-  return true;
-}
-
-/* What a domain of another rank lacks and has to come from here. */
-static bool list_sent_to(lgt_exchange *x, int n, const lgt_footprint *what, int place, int domain) {
-  lgt_binder *binder = x->binder;
-  int first, end;
-  if (!lgt_exchange_pieces(binder, x->store[n]->history, what, domain, &first)) return false;
-  lgt_pieces *pieces = &binder->pieces;
-  while (first < pieces->count && !lgt_is_here(binder, pieces->piece[first].from)) first++;
-  for (end = first; end < pieces->count && lgt_is_here(binder, pieces->piece[end].from);) end++;
-  pieces->count = end;
-  if (first == end) return true;
-  return add_move(binder, (lgt_move){(uint16_t)n, place, false, domain, lgt_rank_of(binder, domain), true,
-                                     first, end - first});
-}
-
-static bool add_number(lgt_binder *binder, int domain) {
-  int i = 0;
-  while (i < binder->nnear && binder->near[i] < domain) i++;
-  if (i < binder->nnear && binder->near[i] == domain) return true;
-  if (!lgt_mem_grow((void **)&binder->near, &binder->near_room, binder->nnear + 1, sizeof *binder->near))
-    return false;
-  memmove(binder->near + i + 1, binder->near + i, (size_t)(binder->nnear++ - i) * sizeof *binder->near);
-  binder->near[i] = domain;
-  return true;
-}
-
-bool lgt_exchange_near(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what) {
-  const lgt_footprints *f = &binder->map->footprints;
-  binder->nnear = 0;
-  for (int e = 0; e < history->count; e++) {
-    const lgt_footprint *written = history->event[e].what;
-    if (!history->event[e].wrote || !written->launch || written == what) continue;
-    for (int d = binder->map->first; d < binder->map->first + binder->map->local; d++) {
-      lgt_rect rect;
-      for (int i = -1; (i = lgt_footprint_next(f, written, d, i, &rect)) >= 0;) {
-        lgt_near near;
-        for (lgt_near_begin(&near, f, what, &rect); lgt_near_next(&near);)
-          if (!lgt_is_here(binder, near.domain) && !add_number(binder, near.domain)) return false;
-      }
-    }
-  }
-  return true;
 }
 
 /* List what has to move before a footprint of the store may be read; the history says then that it was. */
 static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int place) {
   lgt_binder *binder = x->binder;
-  const lgt_map *map = binder->map;
   lgt_history *history = x->store[n]->history;
-  bool good = true;
+  int first = binder->nmove;
   if (lgt_history_has(history, what)) return true;
   lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id,
           what->launch ? "in tiles" : "everywhere", history->count);
-  bool shared = !what->launch && rank_count(binder) > 1;
-  if (shared) {
-    int first;
-    good = lgt_exchange_pieces(binder, history, what, LGT_NOBODY, &first);
-    int count = binder->pieces.count - first;
-    if (good && count)
-      good = add_move(binder, (lgt_move){(uint16_t)n, place, false, LGT_NOBODY, -1, false, first, count});
-    if (count) x->gets[n] = true;
-  }
-  for (int d = map->first; d < map->first + map->local && good && !shared; d++)
-    good = list_received(x, n, what, place, d);
-  if (good && what->launch && rank_count(binder) > 1) {
-    good = lgt_exchange_near(binder, history, what);
-    for (int i = 0; i < binder->nnear && good; i++) good = list_sent_to(x, n, what, place, binder->near[i]);
-  }
-  return good && lgt_history_read(history, what);
+  if (!lgt_moves_list(binder, history, what)) return false;
+  note_moves(x, n, place, first);
+  return lgt_history_read(history, what);
 }
 
 /* The same for an image: the lists were made when its elements first came this way. */
@@ -257,22 +159,10 @@ static bool list_route(lgt_exchange *x, const lgt_touch *t, int place) {
   lgt_binder *binder = x->binder;
   lgt_history *history = x->store[t->root]->history;
   if (!t->route || lgt_history_shows(history, t->image->serial)) return true;
-  for (int i = 0; i < t->route->nmove; i++) {
-    lgt_move move = t->route->move[i];
-    move.root = t->root;
-    move.place = place;
-    move.first += binder->pieces.count;
-    if (!add_move(binder, move)) return false;
-    int to = move.to == LGT_NOBODY ? binder->map->first : move.to;
-    if (!move.sends) x->gets[(to - binder->map->first) * x->nstore + t->root] = true;
-  }
-  int n = t->route->npiece;
-  if (!lgt_mem_grow((void **)&binder->pieces.piece, &binder->pieces.room, binder->pieces.count + n,
-                    sizeof *binder->pieces.piece))
+  int first = binder->nmove;
+  if (!lgt_moves_add(binder, t->route->move, t->route->nmove, t->route->piece, t->route->npiece))
     return false;
-  memcpy(binder->pieces.piece + binder->pieces.count, t->route->piece,
-         (size_t)n * sizeof *binder->pieces.piece);
-  binder->pieces.count += n;
+  note_moves(x, t->root, place, first);
   lgt_history_shown(history, t->image->serial);
   return true;
 }
@@ -465,10 +355,9 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   binder->pieces.count = 0;
   binder->exchanges++;
   bool good = lgt_store_replicas(binder->map, store) != NULL;
-  if (good)
-    good =
-        lgt_history_lacks(store->history, &binder->map->footprints, NULL, LGT_NOBODY, rect, &binder->pieces);
-  sort_by_rank(binder, binder->pieces.piece, binder->pieces.count);
+  const lgt_footprint what = {.whole = *rect};
+  int first;
+  if (good) good = lgt_moves_pieces(binder, store->history, &what, LGT_NOBODY, &first);
   lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
   lgt_status status = good ? LGT_OK : no_memory();
   int n = binder->pieces.count;

@@ -4,16 +4,14 @@
  * or kept in registers, nor from where instances happen to be, nor from whether something failed.  A result that
  * is only a recipe counts as written by the domain whose colours would have written it, and the inputs of a call
  * that is not run now are fetched all the same, so that its recipe can.  Whoever sees the same calls comes to the
- * same copies and messages, in the same order, and to the same histories.
- *
- * A rank lists what its own domains lack, and what it has to send: to the domains whose colours touch what its own
- * ones wrote.  Both sides of a message ask the same question of the same history, so they agree without talking.
+ * same copies and messages (moves.h), in the same order, and to the same histories.
  *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_EXCHANGE_H
 #define LGT_EXCHANGE_H
 
+#include "moves.h"
 #include "transfer.h"
 
 typedef struct lgt_route lgt_route; /* image.h */
@@ -43,17 +41,6 @@ static inline int lgt_touch_first(const lgt_plan_group *group, int call) {
 }
 /* Make the group's touches, unless it has them. */
 lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
-
-/* Elements that move for a store: from one domain to another of this rank, or in a message. */
-typedef struct lgt_move {
-  uint16_t root;    /* among the exchange's */
-  int place;        /* in the exchange, for the tag */
-  bool early;       /* what comes may be sent on by those that are not */
-  int to;           /* domain; LGT_NOBODY: the first one of every rank */
-  int peer;         /* rank; -1: none, to here from here */
-  bool sends;
-  int first, count; /* of the pieces */
-} lgt_move;
 
 /* One run of a group, or the fetching of one store. */
 typedef struct lgt_exchange {
@@ -95,15 +82,6 @@ lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 void lgt_exchange_undo(lgt_exchange *exchange);
 /* Copies and messages.  Those for which there is no instance go without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
-/* What a domain of any rank lacks of a footprint is appended to the binder's pieces, those from one rank together;
- * *first: where they begin.  Both sides of a message ask this, and so agree on the order.  False when out of memory. */
-bool lgt_exchange_pieces(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what, int domain, int *first);
-/* The domains of other ranks whose colours touch what domains of this one wrote, in order: the binder's `near`. */
-bool lgt_exchange_near(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what);
-/* The rank of a domain. */
-static inline int lgt_rank_of(const lgt_binder *binder, int domain) { return domain / binder->map->local; }
-static inline bool lgt_is_here(const lgt_binder *binder, int domain) { return lgt_rank_of(binder, domain) == lgt_rank_of(binder, binder->map->first); }
-
 /* Does a local domain lack memory for what the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
 /* The local domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */

@@ -117,7 +117,7 @@ static bool plot_needed(plotting *p) {
   bool shared = !what->launch && binder->map->domains > binder->map->local, good = true;
   for (int d = binder->map->first; d < binder->map->first + binder->map->local && good; d++) {
     int first, end, domain = shared ? LGT_NOBODY : d;
-    good = lgt_exchange_pieces(binder, p->history, what, domain, &first);
+    good = lgt_moves_pieces(binder, p->history, what, domain, &first);
     end = binder->pieces.count;
     for (int i = first; i < end && good;) {
       int k = i + 1;
@@ -137,10 +137,10 @@ static bool plot_asked(plotting *p) {
   lgt_binder *binder = p->binder;
   const lgt_footprint *what = &p->image->what;
   if (!what->launch || binder->map->domains == binder->map->local) return true;
-  if (!lgt_exchange_near(binder, p->history, what)) return false;
+  if (!lgt_moves_near(binder, p->history, what)) return false;
   for (int i = 0; i < binder->nnear; i++) {
     int first, end, domain = binder->near[i], begin = p->route->npiece;
-    if (!lgt_exchange_pieces(binder, p->history, what, domain, &first)) return false;
+    if (!lgt_moves_pieces(binder, p->history, what, domain, &first)) return false;
     while (first < binder->pieces.count && !lgt_is_here(binder, binder->pieces.piece[first].from)) first++;
     for (end = first; end < binder->pieces.count && lgt_is_here(binder, binder->pieces.piece[end].from);)
       end++;
@@ -205,21 +205,13 @@ static lgt_route *make(lgt_binder *binder, const lgt_image *image, const lgt_his
   return NULL;
 }
 
-static bool is_for(const lgt_route *route, const lgt_history *history) {
-  if (route->nevent != history->count) return false;
-  for (int i = 0; i < route->nevent; i++)
-    if (route->event[i].what != history->event[i].what || route->event[i].wrote != history->event[i].wrote)
-      return false;
-  return true;
-}
-
 /* The image's route for a history, which becomes its first one; too old ones go. */
 static lgt_route *find(lgt_image *image, const lgt_history *history) {
   lgt_route *found = NULL;
   int count = 0;
   for (lgt_route **link = &image->route; *link;) {
     lgt_route *route = *link;
-    bool is = !found && is_for(route, history);
+    bool is = !found && lgt_history_is(history, route->event, route->nevent);
     if (!is && ++count < LGT_IMAGE_ROUTES) {
       link = &route->next;
       continue;

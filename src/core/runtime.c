@@ -95,7 +95,7 @@ static void apply_config(lgt_runtime *rt) {
 /* --pretend-ranks */
 static lgt_status pretend(lgt_runtime *rt) {
   const lgt_config *config = rt->config;
-  if (config->peers || config->pretend_ranks < 2) return LGT_OK;
+  if (config->peers || config->pretend_ranks < 1) return LGT_OK;
   if (config->as_rank >= config->pretend_ranks)
     return lgt_err(LGT_BAD_ARGUMENT, "as-rank = %d: the %d ranks are numbered from 0", config->as_rank,
                    config->pretend_ranks);
@@ -125,6 +125,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
   if (status) return status;
   lgt_peers *peers = rt->config->peers ? rt->config->peers : rt->pretended;
+  if (peers && peers->size == 1) peers = NULL; /* alone, it has nobody to talk to */
   if (*rt->config->profile)
     status = lgt_profile_open(rt->config->profile, peers ? peers->rank : 0, peers ? peers->size : 1,
                               lgt_exec_cpus(rt->exec), &rt->profile);
