@@ -113,9 +113,10 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
 int lgt_weave_earliest(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer,
                        bool writes) {
   int loop = 0;
-  for (int i = 0; i < w->items->nitem; i++) { /* behind `item` are only copies made for its sake */
+  /* From the last one, behind `item` are only copies made for its sake: most of those before cannot ask for more. */
+  for (int i = w->items->nitem - 1; i >= 0; i--) {
     const lgt_weave_item *earlier = &w->items->item[i];
-    if (earlier == item || earlier->loop == LGT_NONE) continue;
+    if (earlier == item || earlier->loop == LGT_NONE || earlier->loop < loop) continue;
     for (int a = 0; a < earlier->nargs; a++) {
       bool wrote = earlier->out[a] == buffer, read = earlier->in[a] == buffer;
       if (!wrote && !(writes && read)) continue;

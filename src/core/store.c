@@ -510,11 +510,11 @@ static lgt_rect target_rect(const lgt_layout *l) {
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
   int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
       bstep[LGT_MAX_DIM];
-  lgt_rect ra = target_rect(a), rb = target_rect(b);
-  if (lgt_rect_empty(&ra) || lgt_rect_empty(&rb)) return false;
   linear_bounds(a, &alo, &ahi);
   linear_bounds(b, &blo, &bhi);
   if (ahi < blo || bhi < alo) return false;
+  lgt_rect ra = target_rect(a), rb = target_rect(b);
+  if (lgt_rect_empty(&ra) || lgt_rect_empty(&rb)) return false;
   if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
   lgt_rect common;
   if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
