@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 #include <locale.h>
 #include <lua.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,12 +29,18 @@ static struct {
   History *history;
   const char *prompt; /* borrowed for the time of a line */
   lua_State *L;       /* likewise; for completion, on whose stack the terminal table is at 2 */
-  sigset_t waiting;   /* the signals blocked while waiting for a character */
+  pthread_t reader;
+  sigset_t waiting; /* the signals blocked while waiting for a character */
 } terminal;
 
 static volatile sig_atomic_t got_interrupt, got_resize;
 
+/* Where the reader blocks a signal a thread of a library may get it. */
 static void note_signal(int number) {
+  if (!pthread_equal(pthread_self(), terminal.reader)) {
+    pthread_kill(terminal.reader, number);
+    return;
+  }
   if (number == SIGINT) got_interrupt = 1;
   else got_resize = 1;
 }
@@ -114,6 +121,7 @@ static int edit_line(lua_State *L) {
   sigaddset(&blocked, SIGINT);
   sigaddset(&blocked, SIGWINCH);
   got_interrupt = 0;
+  terminal.reader = pthread_self();
   sigprocmask(SIG_BLOCK, &blocked, &old);
   terminal.waiting = old;
   sigdelset(&terminal.waiting, SIGINT);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <lauxlib.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,12 @@
 /* ---- lines without an editor --------------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted;
+static pthread_t reader;
 
+/* Where the reader blocks a signal a thread of a library may get it. */
 static void note_interrupt(int number) {
-  (void)number;
-  interrupted = 1;
+  if (pthread_equal(pthread_self(), reader)) interrupted = 1;
+  else pthread_kill(reader, number);
 }
 
 /* A terminal hands over whole lines: wait for one, with Ctrl-C let through only here.  False: interrupted. */
@@ -54,6 +57,7 @@ static int plain_line(lua_State *L) {
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
   interrupted = 0;
+  reader = pthread_self();
   const char *text = luaL_checkstring(L, 1);
   sigprocmask(SIG_BLOCK, &blocked, &old);
   waiting = old;

@@ -68,10 +68,25 @@ static void interrupt_script(void *context) {
   (void)context;
   if (!running) return;
   told = TOLD;
-  pthread_kill(script_thread, SIGINT);
+  pthread_sigqueue(script_thread, SIGINT, (union sigval){0}); /* unlike the terminal's and ours */
 }
 
-void survive_interrupts(void) { survives = true; }
+/* A thread of a library got the signal, which is for this one: here it waits until it is wanted. */
+static void hand_over(int number) { pthread_kill(script_thread, number); }
+
+static void admit_interrupts(bool on) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
+void survive_interrupts(void) {
+  survives = true;
+  script_thread = pthread_self();
+  admit_interrupts(false);
+  signal(SIGINT, hand_over);
+}
 
 void run_on_ranks(lgt_ranks *ranks) {
   all = ranks;
@@ -96,7 +111,9 @@ static void raise_interrupted(lua_State *L, lua_Debug *where) {
   lua_error(L);
 }
 
-static void on_interrupt(int number) {
+static void on_interrupt(int number, siginfo_t *info, void *context) {
+  (void)context;
+  if (all && told != TOLD && info->si_code == SI_QUEUE) return; /* interrupt_script's, for an earlier chunk */
   if (all && told != TOLD && !(survives && told)) {
     if (pressed && !survives) {
       signal(number, SIG_DFL);
@@ -115,11 +132,13 @@ static void on_interrupt(int number) {
 
 /* The prompt also wants io.read and the like to return: no SA_RESTART. */
 static void catch_interrupts(lua_State *L) {
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = survives ? 0 : SA_RESTART};
+  struct sigaction action = {.sa_sigaction = on_interrupt,
+                             .sa_flags = SA_SIGINFO | (survives ? 0 : SA_RESTART)};
   interrupted_state = L;
   pressed = told = 0;
   running = 1;
   sigaction(SIGINT, &action, NULL);
+  if (survives) admit_interrupts(true);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------- */
@@ -140,8 +159,9 @@ int call(lua_State *L, int nargs, int nresults) {
   catch_interrupts(L);
   int status = lua_pcall(L, nargs, nresults, base);
   running = 0;
-  signal(SIGINT, survives ? SIG_IGN : SIG_DFL);
-  if (survives) { /* a late one is not for the next chunk */
+  if (survives) admit_interrupts(false);
+  signal(SIGINT, survives ? hand_over : SIG_DFL);
+  if (survives) {
     lua_sethook(L, NULL, 0, 0);
     interrupt_waits(false);
     if (all) lgt_ranks_forget_interrupt(all);

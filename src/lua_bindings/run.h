@@ -31,7 +31,8 @@ int report(lua_State *L, int status);
 
 /* Ctrl-C interrupts waits for this runtime; *runtime is NULL until there is one. */
 void watch_runtime(lgt_runtime *const *runtime);
-/* From now on Ctrl-C interrupts chunks and never ends the process. */
+/* From now on Ctrl-C interrupts chunks and never ends the process.  Between chunks SIGINT is blocked, so that none is
+ * lost: it waits for the next chunk, or for a line that lets it through. */
 void survive_interrupts(void);
 
 /* On several ranks: was the last call interrupted, wherever it was? */

@@ -33,9 +33,12 @@ enum {
   STUCK_MS = 200,
   STARVED_MS = 2000,
   LOOK_MS = 20,
-  INSIST_MS = 400,
+  INSIST_MS = 400, /* between two, at least */
+  AGAIN_MS = 5000, /* if all were to stop at one place, which some may not come to */
   STACK = 256 << 10
 };
+
+enum { ONCE = 1, INSISTING }; /* of lgt_control.pressed */
 
 struct control_private {
   lgt_control_options options;
@@ -46,6 +49,7 @@ struct control_private {
   bool running;                        /* the thread */
   _Atomic bool stop;                   /* of close, for the thread */
   int stop_fd;                         /* eventfd that tells it, or of an interrupt */
+  bool scattered;                      /* of the thread: the last Ctrl-C stopped each rank wherever it was */
   int64_t passed_on;                   /* ms, of the thread: when it told the hub of an interrupt */
   int64_t stop_asked;                  /* ms, of the thread: when the hub asked where this rank is */
   int64_t stop_used;                   /* ms of a processor that the submitting thread had had by then */
@@ -141,8 +145,10 @@ static void act_on_interrupt(struct control_private *p) {
 static void pass_interrupt_on(lgt_control *c) {
   struct control_private *p = c->p;
   int pressed = atomic_load_explicit(&c->pressed, memory_order_relaxed);
-  if (!pressed || lgt_wire_now() - p->passed_on < INSIST_MS) return;
-  if (pressed == 1) atomic_compare_exchange_strong(&c->pressed, &pressed, 0);
+  if (!pressed ||
+      lgt_wire_now() - p->passed_on < (pressed == INSISTING && !p->scattered ? AGAIN_MS : INSIST_MS))
+    return;
+  if (pressed == ONCE) atomic_compare_exchange_strong(&c->pressed, &pressed, 0);
   p->passed_on = lgt_wire_now();
   pthread_mutex_lock(&p->lock);
   lgt_wire_send(p->socket, LGT_FRAME_INTERRUPT, c->rank, NULL, 0);
@@ -226,9 +232,11 @@ static void on_frame(lgt_control *c, const lgt_frame *frame) {
     case LGT_FRAME_STOP_AT:
       if (frame->bytes == sizeof(uint64_t)) memcpy(&until, lgt_wire_body(frame), sizeof until);
       c->stop_at = until;
+      c->p->scattered = false;
       on_stop_known(c, LGT_STOP_KNOWN);
       break;
     case LGT_FRAME_INTERRUPT:
+      c->p->scattered = true;
       on_stop_known(c, 0);
       act_on_interrupt(c->p);
       break;
@@ -546,7 +554,7 @@ void lgt_control_wake(lgt_control *c) {
 void lgt_control_interrupt(lgt_control *c, bool insist) {
   uint64_t one = 1;
   int error = errno;
-  atomic_store_explicit(&c->pressed, insist ? 2 : 1, memory_order_relaxed);
+  atomic_store_explicit(&c->pressed, insist ? INSISTING : ONCE, memory_order_relaxed);
   ssize_t written = write(c->p->stop_fd, &one, sizeof one);
   (void)written;
   errno = error;
@@ -563,7 +571,8 @@ uint64_t lgt_control_arrive(lgt_control *c, uint64_t checkpoint) {
 bool lgt_control_stops(lgt_control *c, uint64_t checkpoint) {
   if (atomic_load_explicit(&c->stopping, memory_order_acquire) != LGT_STOP_KNOWN || checkpoint < c->stop_at)
     return false;
-  atomic_store_explicit(&c->stopping, 0, memory_order_relaxed);
+  int known = LGT_STOP_KNOWN; /* unless the hub asks again */
+  atomic_compare_exchange_strong(&c->stopping, &known, 0);
   return true;
 }
 

@@ -50,7 +50,7 @@ struct lgt_control {
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */
-  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and nobody has heard of it; 2: they shall hear it again and again */
+  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and others are to hear of it; 0: no (control.c) */
   _Atomic int stopping;  /* 0; LGT_STOPPING: stop and say where; LGT_STOP_KNOWN: stop at stop_at; release/acquire */
   _Atomic uint64_t stop_at;
   _Atomic uint64_t checkpoints; /* come to so far; written by the submitting thread */

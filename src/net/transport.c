@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <poll.h>
+#include <signal.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,17 @@ static lgt_status open_worker(lgt_transport *t) {
   return published;
 }
 
+/* Both with the signals blocked that UCX's own thread shall leave to the program's. */
+static lgt_status open_quietly(lgt_transport *t) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  lgt_status status = open_context(t);
+  if (!status) status = open_worker(t);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return status;
+}
+
 lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **out) {
   lgt_status status = load();
   if (status) return status;
@@ -151,8 +163,7 @@ lgt_status lgt_transport_open(lgt_control *control, bool tcp, lgt_transport **ou
   t->spins = SPINS_MOST;
   lgt_place_here(&t->place);
   t->ep = lgt_mem_zalloc((size_t)control->size * sizeof *t->ep);
-  status = t->ep ? open_context(t) : lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
-  if (!status) status = open_worker(t);
+  status = t->ep ? open_quietly(t) : lgt_err(LGT_NO_MEMORY, "out of memory for the transport");
   if (status) {
     lgt_transport_close(t);
     return status;

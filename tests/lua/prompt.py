@@ -354,6 +354,17 @@ def half_a_line(start):
         assert not termios.tcgetattr(s.terminal)[3] & termios.NOFLSH  # the terminal is as it was
 
 
+def pressed_at_once(start):
+    """Ctrl-C right behind the line is for the line, for the program that it begins, or for the next line, and is not lost."""
+    s = start()
+    for turn in range(40):
+        s.send("while true do end\n")
+        time.sleep(turn * 0.0002)
+        s.send(INTERRUPT)
+        s.alive_in_the_end()
+    assert s.close() == 0
+
+
 ODD = "package.loaded['lgt.ranks'].rank == 2"
 
 
@@ -452,7 +463,7 @@ def main():
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
     for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before, history,
-                 without_editor, half_a_line, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
+                 without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
         if args.k not in case.__name__:
             continue
         if case in (completion, history, on_ranks_completion) and not editor:
