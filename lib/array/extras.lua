@@ -22,6 +22,16 @@ local function take_bits(a, axis, options, who)
   return np.moveaxis(a, axis, -1), axis, order, options.count
 end
 
+-- Bytes and bits lie alike, eight of the ones with one of the others.
+local function launch_bits(variant, arrays, order)
+  if core.ndim_of(arrays[1]) == 1 then
+    for i = 1, 2 do arrays[i] = np.expand_dims(arrays[i], 1) end
+  end
+  local ndim = core.ndim_of(arrays[1])
+  native.launch(variant, "wr", ("%s scale(%d.%d,8)"):format(native.leading(ndim, 2), variant == "packbits" and 1 or 0,
+    ndim - 1), arrays, { order == "little" and 1 or 0 })
+end
+
 -- Eight elements of an axis (of the flattened array without one) as the bits of a byte each; zeros fill the last one.
 ---@param a lgt_array booleans or integers
 ---@param axis integer?
@@ -36,7 +46,7 @@ function np.packbits(a, axis, options)
   shape[#shape] = math.ceil(shape[#shape] / 8)
   local bytes = native.new(dtypes.UINT8, shape)
   if core.dtype_of(lines) ~= dtypes.BOOL then lines = np.not_equal(lines, 0) end
-  native.lines("packbits", "wr", { bytes, lines }, { order == "little" and 1 or 0 })
+  launch_bits("packbits", { bytes, lines }, order)
   return np.moveaxis(bytes, -1, at)
 end
 
@@ -54,7 +64,7 @@ function np.unpackbits(a, axis, options)
   local extent = 8 * shape[#shape]
   shape[#shape] = extent
   local bits = native.new(dtypes.UINT8, shape)
-  native.lines("unpackbits", "wr", { bits, lines }, { order == "little" and 1 or 0 })
+  launch_bits("unpackbits", { bits, lines }, order)
   if count ~= nil then
     if not core.is_integer(count) or count < -extent then raise("unpackbits: count = %s", tostring(count)) end
     local wanted = count < 0 and extent + count or count

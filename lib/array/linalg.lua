@@ -1,9 +1,8 @@
 -- array/linalg.lua - products of vectors and matrices.
 --
 -- Products with a vector are reductions (reduce.lua): they are generators and fuse with what surrounds
--- them.  Products of two matrices go to BLAS, as a task of its own with C's rows aligned with A's and all
--- of B on every rank, for the dtypes that BLAS has; integers and booleans take a generator over the space
--- (row, inner, column), which is slow for large matrices but exact.
+-- them.  Products of two matrices go to BLAS, as a task of its own, for the dtypes that BLAS has; integers and booleans
+-- take a generator over the space (row, inner, column), which is slow for large matrices but exact.
 
 local ffi = require "ffi"
 local core = require "array.core"
@@ -63,6 +62,53 @@ local function plain_kind(dtype)
   return kind
 end
 
+local function has_blas(dtype) return dtypes.category[dtype] >= 2 and dtype ~= dtypes.FLOAT16 end
+
+-- The rows of the result go with those of a; each domain needs all of b.
+local function launch_product(result, a, b, dtype)
+  if has_blas(dtype) then
+    lgt.launch(product_kind(dtype), { result, blas_ready(a), blas_ready(b) })
+    return
+  end
+  local n, k = a:dims()
+  local _, m = b:dims()
+  local target = lgt.alias(result, lgt.promote(core.layout_of(result), 2, k))
+  local left = lgt.alias(a, lgt.promote(core.layout_of(a), 3, m))
+  local right = lgt.alias(b, lgt.promote(core.layout_of(b), 1, n))
+  lgt.launch(plain_kind(dtype), { target, left, right })
+end
+
+-- Where several domains have parts of b.  If the result is small beside the matrices, each multiplies those columns of
+-- a and rows of b that belong together, and these products are added up.  Else all of b is brought to each rank, or,
+-- if that is too much, some columns after others.
+local function multiply_divided(a, b, dtype)
+  if native.reshaped(a) then a = np.copy(a) end
+  if native.reshaped(b) then b = np.copy(b) end
+  local n, k = a:dims()
+  local _, m = b:dims()
+  local domains, size = C.lgt_domains(rt), math.max(core.size_of(a), core.size_of(b))
+  if has_blas(dtype) and not lgt.reproducible() and n * m * domains <= size and k >= domains * domains then
+    local parts = native.new(dtype, { domains, n, m })
+    native.launch("matmul_parts", "wrr", "align(0.0,1.1,2.0) scale(1.1) scale(2.0) varies", { parts, a, b },
+      { math.ceil(k / domains) })
+    return np.sum(parts, 1)
+  end
+  local result = native.new(dtype, { n, m })
+  local columns = math.max(1, math.floor(tonumber(C.lgt_replicate(rt)) / (2 * k * dtypes.size[dtype])))
+  if core.size_of(b) * dtypes.size[dtype] <= tonumber(C.lgt_replicate(rt)) then columns = m end
+  for first = 0, m - 1, columns do
+    local count = math.min(columns, m - first)
+    local function part(x) return lgt.alias(x, lgt.slice(core.layout_of(x), 2, first, count, 1)) end
+    local some = count < m and np.copy(part(b)) or b
+    launch_product(part(result), a, some, dtype)
+    if count < m then
+      lgt.fence() -- these are forgotten before others come
+      lgt.free(some)
+    end
+  end
+  return result
+end
+
 -- The product of two matrices.
 local function multiply_matrices(a, b)
   local n, k = a:dims()
@@ -75,15 +121,9 @@ local function multiply_matrices(a, b)
   if core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
   if core.dtype_of(b) ~= dtype then b = np.astype(b, dtypes.name[dtype]) end
   if k == 0 then return np.zeros(n, m, { dtype = dtypes.name[dtype] }) end
+  if native.divided(core.size_of(b)) then return multiply_divided(a, b, dtype) end
   local result = lgt.new(lgt.dense(dtype, { n, m }))
-  if dtypes.category[dtype] >= 2 and dtype ~= dtypes.FLOAT16 then
-    lgt.launch(product_kind(dtype), { result, blas_ready(a), blas_ready(b) })
-  else
-    local target = lgt.alias(result, lgt.promote(core.layout_of(result), 2, k))
-    local left = lgt.alias(a, lgt.promote(core.layout_of(a), 3, m))
-    local right = lgt.alias(b, lgt.promote(core.layout_of(b), 1, n))
-    lgt.launch(plain_kind(dtype), { target, left, right })
-  end
+  launch_product(result, a, b, dtype)
   return result
 end
 

@@ -9,6 +9,7 @@ local native = require "array.native"
 local reduce = require "array.reduce"
 local ufunc = require "array.ufunc"
 require "array.scan" -- for core.scan
+require "array.sort" -- for core.is_long_line and core.for_each_line
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -56,6 +57,16 @@ local function cast_for_scan(u, a, options)
   return core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype])
 end
 
+-- Running differences and quotients of lines that several domains have parts of: the first element, less the running
+-- sums of the others, or divided by their products.
+local function accumulate_divided(u, a, axis)
+  local layout, extent = core.layout_of(a), core.shape_of(a)[axis]
+  local first = lgt.alias(a, lgt.slice(layout, axis, 0, 1, 1))
+  local rest = lgt.alias(a, lgt.slice(layout, axis, 1, extent - 1, 1))
+  local inverse = native.operation[u.name == "subtract" and "add" or "multiply"]
+  return np.concatenate({ first, u(first, core.scan(rest, axis, inverse)) }, axis)
+end
+
 -- np.add.accumulate(a, axis): running results, along the first axis if none is given.
 ---@param a lgt_array
 ---@param axis integer?
@@ -70,6 +81,9 @@ function ufunc.members.accumulate(u, a, axis, options)
   axis = core.check_axis(axis, core.ndim_of(a), who)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
+  if operation and (u.name == "subtract" or u.name == "divide") and native.divided(core.shape_of(a)[axis]) then
+    return accumulate_divided(u, a, axis)
+  end
   if operation then return core.scan(a, axis, operation) end
   local parts = steps(u, who, a, axis)
   return #parts == 0 and np.copy(a) or np.concatenate(parts, axis)
@@ -90,7 +104,7 @@ local function reduce_by_steps(u, who, a, axis, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   local last
   if operation then
-    local all = core.scan(a, axis, operation)
+    local all = ufunc.members.accumulate(u, a, axis)
     last = lgt.alias(all, lgt.slice(core.layout_of(all), axis, extent - 1, 1, 1))
   else
     local parts = steps(u, who, a, axis)
@@ -120,6 +134,16 @@ function ufunc.members.reduce(u, a, axis, options)
   return reduce_by_steps(u, who, a, axis, options)
 end
 
+-- Of a vector that several domains have parts of: each combines what it has, then it is put together.
+local function reduce_line_at(line, positions, operation)
+  local domains, n, m = lgt.C.lgt_domains(lgt.rt), core.size_of(line), core.size_of(positions)
+  local parts, result = native.new(core.dtype_of(line), { domains, m }), native.new(core.dtype_of(line), { m })
+  local numbers = { operation, math.ceil(n / domains), n }
+  native.launch("reduceat_runs", "wrr", "align(0.0,1.0) scale(1.0)", { parts, line, positions }, numbers)
+  native.launch("reduceat_fold", "wrr", "align(0.0,1.1)", { result, parts, positions }, numbers)
+  return result
+end
+
 -- np.add.reduceat(a, positions, axis): for each position the reduction of the elements from there to before the
 -- next position (the last one: to the end); the element alone, if the next position is not greater.
 ---@param a lgt_array
@@ -136,6 +160,9 @@ function ufunc.members.reduceat(u, a, positions, axis, options)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   if not operation then raise("%s: this function cannot reduce arrays of %s", who, dtypes.name[core.dtype_of(a)]) end
+  if core.is_long_line(a, axis) then
+    return core.for_each_line(a, axis, function(line) return reduce_line_at(line, positions, operation) end)
+  end
   local source, back = native.axis_last(a, axis)
   local shape = core.shape_of(source)
   shape[#shape] = core.size_of(positions)

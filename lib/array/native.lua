@@ -7,6 +7,7 @@
 
 local core = require "array.core"
 
+local bit = require "bit"
 local lgt = core.lgt
 local np = core.np
 local C, rt = lgt.C, lgt.rt
@@ -93,6 +94,12 @@ end
 function native.divided(size)
   local domains = C.lgt_domains(rt)
   return domains > 1 and size >= math.max(2 * tonumber(C.lgt_min_tile(rt)), domains * domains)
+end
+
+-- Is this a reshaped view?  Several domains read such a one in whole rows of what it shows: a copy is cut freely.
+---@return boolean
+function native.reshaped(a)
+  return bit.band(lgt.layouts[core.layout_of(a)].flags, C.LGT_LAYOUT_RESHAPED) ~= 0
 end
 
 -- A new array of a dtype (a number) and a shape.

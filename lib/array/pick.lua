@@ -5,6 +5,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+require "array.sort" -- for core.is_long_line
 
 local dtypes, raise = core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -34,6 +35,17 @@ local function lines_of(a, positions, axis, who)
   return spread(source, sa[n]), spread(index, sp[n]), back, sa[n]
 end
 
+-- The same as a key, where several domains have parts of a line: positions along every axis.
+local function key_along(a, positions, axis)
+  local key, n = {}, core.ndim_of(a)
+  for d, extent in ipairs(core.shape_of(a)) do
+    local shape = {}
+    for i = 1, n do shape[i] = i == d and extent or 1 end
+    key[d] = d == axis and np.astype(positions, "int64") or np.reshape(np.arange(1, extent + 1), shape)
+  end
+  return key
+end
+
 -- a[i, ..., positions[i, ..., k], ...]: the elements at positions that differ from line to line.
 ---@param a lgt_array
 ---@param positions lgt_array integers from 1, as many dimensions as a
@@ -44,6 +56,7 @@ function np.take_along_axis(a, positions, axis)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "take_along_axis")
   local source, index, back = lines_of(a, positions, axis, "take_along_axis")
+  if core.is_long_line(a, axis) then return a[key_along(a, positions, axis)]:copy() end
   local result = native.new(core.dtype_of(a), core.shape_of(index))
   native.lines("take_along", "wrr", { result, source, index }, { 0, 1, 0, axis })
   return back(result)
@@ -64,6 +77,10 @@ function np.put_along_axis(a, positions, values, axis)
     { unpack(core.shape_of((native.axis_last(a, axis))), 1, core.ndim_of(a) - 1) }) then
     raise("put_along_axis: positions of shape %s for an array of shape %s", core.shape_text(core.shape_of(positions)),
       core.shape_text(core.shape_of(a)))
+  end
+  if core.is_long_line(a, axis) then
+    a[key_along(a, positions, axis)] = values
+    return
   end
   target = native.axis_last(a, axis)
   local source = np.broadcast_to(values, core.shape_of(np.moveaxis(index, -1, axis)))

@@ -14,7 +14,7 @@ local native = require "array.native"
 local runs = require "array.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
-local handles, layouts = lgt.handles, lgt.layouts
+local handles = lgt.handles
 
 local picks = {}
 
@@ -122,8 +122,7 @@ end
 -- Where several domains have parts of an array: a copy of the view with all axes that are picked from as one, and
 -- positions along that.  Else nothing.
 local function in_one_axis(view, positions, before, base, numbers)
-  local hidden = #positions == 1 and bit.band(layouts[core.layout_of(view)].flags, lgt.C.LGT_LAYOUT_RESHAPED) ~= 0
-  if not native.divided(core.size_of(view)) or #positions == 1 and not hidden then return nil end
+  if not native.divided(core.size_of(view)) or #positions == 1 and not native.reshaped(view) then return nil end
   local merged, extent = merge_positions(view, before + 1, positions, base, numbers)
   local whole, shape = core.shape_of(view), {}
   for d = 1, before do shape[d] = whole[d] end

@@ -40,10 +40,15 @@ end
 -- By a task (src/core/filter.c) in float64, or in integers that wrap around.
 local function direct(a, b, dtype)
   local wide = dtypes.name[dtypes.category[dtype] == 1 and dtypes.INT64 or dtypes.FLOAT64]
-  local result = native.new(dtypes.number[wide], { core.size_of(a) + core.size_of(b) - 1 })
-  local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
-  native.launch("convolve", "wrr", "",
-    { in_front(result), in_front(np.astype(a, wide)), in_front(np.astype(b, wide)) })
+  local n, m = core.size_of(a), core.size_of(b)
+  local result, constraints = native.new(dtypes.number[wide], { n + m - 1 }), "align(0.0)"
+  a, b = np.astype(a, wide), np.astype(b, wide)
+  if native.divided(n) then -- each domain needs as many elements before its own as b has, of which few kinds are made
+    local before = 1
+    while before < m do before = before * 2 end
+    a, constraints = np.pad(a, { 0, m - 1 }), ("align(0.0,1.0) bloat(1.0,%d,0)"):format(before)
+  end
+  native.launch("convolve", "wrr", constraints, { result, a, b }, { n })
   return np.asarray(result, { dtype = dtypes.name[dtype] })
 end
 

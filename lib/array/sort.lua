@@ -58,12 +58,15 @@ function core.is_long_line(a, axis) return lgt.C.lgt_domains(lgt.rt) > 1 and wor
 -- A function of vectors for each line along an axis.
 local function for_each_line(a, axis, f)
   local n, size = core.shape_of(a)[axis], core.size_of(a)
-  if size == n then return np.reshape(f(np.ravel(a)), core.shape_of(a)) end
+  if core.ndim_of(a) == 1 then return f(a) end
   local moved = np.moveaxis(a, axis, core.ndim_of(a))
   local lines, results = np.reshape(moved, { size / n, n }), {}
   for i = 1, size / n do results[i] = f(np.copy(lines[i])) end
-  return np.moveaxis(np.reshape(np.stack(results), core.shape_of(moved)), core.ndim_of(a), axis)
+  local shape = core.shape_of(moved)
+  shape[#shape] = core.size_of(results[1])
+  return np.moveaxis(np.reshape(np.stack(results), shape), core.ndim_of(a), axis)
 end
+core.for_each_line = for_each_line
 
 -- How many elements of each sorted run come before each run of all of them.
 local function find_cuts(sorted, cut, is_position)

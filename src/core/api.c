@@ -633,3 +633,4 @@ int lgt_size(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->size
 int lgt_domains(lgt_runtime *rt) { return rt->map.domains; }
 int lgt_workers(lgt_runtime *rt) { return lgt_exec_cpus(rt->exec); }
 int64_t lgt_min_tile(lgt_runtime *rt) { return rt->config->min_tile; }
+int64_t lgt_replicate(lgt_runtime *rt) { return rt->config->replicate; }

@@ -328,6 +328,8 @@ int lgt_domains(lgt_runtime *rt);
 int lgt_workers(lgt_runtime *rt);
 /* The option min_tile: the smallest tile worth a domain of its own, in elements. */
 int64_t lgt_min_tile(lgt_runtime *rt);
+/* The option replicate: bytes of an array that an operation may bring to every rank. */
+int64_t lgt_replicate(lgt_runtime *rt);
 /* Seconds since some fixed point, from a clock that never goes back. */
 double lgt_time(void);
 

@@ -11,6 +11,10 @@
  *   reduceat  element k of a line of argument 0 is the combination of elements p[k] to p[k + 1] - 1 of that line of
  *             argument 1 (element p[k] alone, if there are none), where p is the vector argument 2 (int64, from 1);
  *             parameter 1 is the axis, for messages
+ *   reduceat_runs  argument 0 [r, k] is what of that lies in run r of the vector argument 1, if anything; parameters 1
+ *             the length of a run, 2 of the vector
+ *   reduceat_fold  element k of the vector argument 0 is the combination of argument 1 [r, k] over those runs; argument 2
+ *             and parameters as before
  *
  * The order of a scan is the same whoever computes which part of it.  A line is combined in *blocks* of 1024
  * elements, a block in *groups* of four: a, a + b, (a + b) + c, (a + b) + (c + d).  Elements of a group are added to the
@@ -361,6 +365,35 @@ static lgt_status scan_blocks(const lgt_tile *tiles, int nargs, const lgt_scalar
   return LGT_OK;
 }
 
+/* ---- segments ---------------------------------------------------------------------------------------- */
+
+static inline int64_t offset_at(const lgt_tile *positions, int64_t k) {
+  return *(const int64_t *)((const char *)positions->data + k * positions->stride[0]) - 1;
+}
+
+/* Elements *first to *past - 1 of n belong to position k. */
+static inline void segment(const lgt_tile *positions, int64_t k, int64_t n, int64_t *first, int64_t *past) {
+  int64_t next = k + 1 < positions->extent[0] ? offset_at(positions, k + 1) : n;
+  *first = offset_at(positions, k);
+  *past = next > *first ? next : *first + 1;
+}
+
+static lgt_status check_segments(const lgt_tile *positions, int64_t n, int axis) {
+  for (int64_t k = 0; k < positions->extent[0]; k++) {
+    int64_t first = offset_at(positions, k);
+    if (first < 0 || first >= n)
+      return lgt_err(LGT_OUT_OF_BOUNDS, "reduceat: position %lld of axis %d is outside its extent of %lld",
+                     (long long)first + 1, axis, (long long)n);
+  }
+  return LGT_OK;
+}
+
+static inline void combine_segment(lgt_scan_step step, char *out, const char *from, int64_t stride, int64_t n,
+                                   int64_t size) {
+  memcpy(out, from, (size_t)size);
+  for (int64_t i = 1; i < n; i++) step(out, from + i * stride);
+}
+
 static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
@@ -370,24 +403,62 @@ static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *
   lgt_walk walk;
   (void)nargs;
   if (!step) return LGT_BAD_DTYPE;
-#define OFFSET(k) (*(const int64_t *)((const char *)positions->data + (k)*positions->stride[0]) - 1)
-  for (int64_t k = 0; k < m; k++)
-    if (OFFSET(k) < 0 || OFFSET(k) >= n)
-      return lgt_err(LGT_OUT_OF_BOUNDS, "reduceat: position %lld of axis %d is outside its extent of %lld",
-                     (long long)OFFSET(k) + 1, (int)params[1].f, (long long)n);
+  lgt_status status = check_segments(positions, n, (int)params[1].f);
+  if (status) return status;
   if (m == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   do {
     for (int64_t k = 0; k < m; k++) {
-      int64_t first = OFFSET(k), past = k + 1 < m ? OFFSET(k + 1) : n;
-      char *out = walk.at[0] + k * to->stride[lead];
-      memcpy(out, walk.at[1] + first * stride, (size_t)lgt_dtype_size(from->dtype));
-      for (int64_t i = first + 1; i < past; i++) step(out, walk.at[1] + i * stride);
+      int64_t first, past;
+      segment(positions, k, n, &first, &past);
+      combine_segment(step, walk.at[0] + k * to->stride[lead], walk.at[1] + first * stride, stride,
+                      past - first, lgt_dtype_size(from->dtype));
     }
   } while (lgt_walk_next(&walk, lo, hi));
-#undef OFFSET
   return LGT_OK;
 }
 
-const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines},        {"scan_totals", total_blocks},
-                                         {"scan_carry", carry_lines}, {"scan_blocks", scan_blocks},
-                                         {"reduceat", reduce_at},     {0}};
+static lgt_status reduce_runs(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
+  int64_t run = (int64_t)params[1].f, n = (int64_t)params[2].f, stride = from->stride[0],
+          size = lgt_dtype_size(from->dtype);
+  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  (void)nargs;
+  if (!step) return LGT_BAD_DTYPE;
+  lgt_status status = check_segments(positions, n, 1);
+  for (int64_t r = lo; r < hi && !status; r++) {
+    int64_t begin = (to->origin[0] + r) * run, first, past;
+    const char *at = (const char *)from->data + r * run * stride;
+    for (int64_t k = 0; k < to->extent[1]; k++) {
+      char *out = (char *)to->data + r * to->stride[0] + k * to->stride[1];
+      segment(positions, k, n, &first, &past);
+      if (first < begin) first = begin;
+      if (past > begin + run) past = begin + run;
+      if (first < past) combine_segment(step, out, at + (first - begin) * stride, stride, past - first, size);
+      else memset(out, 0, (size_t)size); /* which nobody looks at */
+    }
+  }
+  return status;
+}
+
+static lgt_status reduce_fold(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
+  int64_t run = (int64_t)params[1].f, n = (int64_t)params[2].f;
+  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  (void)nargs;
+  if (!step) return LGT_BAD_DTYPE;
+  for (int64_t k = lo; k < hi; k++) {
+    int64_t first, past;
+    segment(positions, to->origin[0] + k, n, &first, &past);
+    const char *at = (const char *)from->data + k * from->stride[1] + first / run * from->stride[0];
+    combine_segment(step, (char *)to->data + k * to->stride[0], at, from->stride[0],
+                    (past - 1) / run - first / run + 1, lgt_dtype_size(from->dtype));
+  }
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_scan_builtins[] = {{"scan", scan_lines},           {"scan_totals", total_blocks},
+                                         {"scan_carry", carry_lines},    {"scan_blocks", scan_blocks},
+                                         {"reduceat", reduce_at},        {"reduceat_runs", reduce_runs},
+                                         {"reduceat_fold", reduce_fold}, {0}};

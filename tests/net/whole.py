@@ -74,7 +74,19 @@ WORKS = {
         (np.histogram2d(x, y, 10)); (np.histogramdd(m[{{}, {1, 3}}], 5))""",
     "complex": """np.sort(c); np.argsort(c); np.unique(c); np.unique(c, {return_counts = true}); np.sort_complex(x); np.isin(c, c[":900"])
         np.searchsorted(np.sort(c), c)""",
-    "scans": """np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
+    "products": """m:dot(w); np.dot(m, w[1]); np.floor(m):astype("int64"):dot(np.floor(w * 9):astype("int64"))
+        m.T:dot(w); np.tensordot(m, w, 1); np.inner(m, w); np.cov(m); np.einsum("ij,jk->ik", m, w); c:reshape(R, R):dot(w)
+        cube:reshape(20, 1000):dot(y[":20000"]:reshape(1000, 20)); cube:reshape(20, 1000):dot(cube:reshape(20, 1000).T)
+        np.linalg.matrix_power(m, 3); np.einsum("ij,kj->ik", m, w); np.matmul(cube, cube:reshape(20, 40, 25))""",
+    "along": """np.take_along_axis(x, permutation, 1); np.take_along_axis(m, square, 2); np.take_along_axis(m, square, 1)
+        np.take_along_axis(x:reshape(2, 10082), permutation:reshape(2, 10082) % 10082 + 1, 2); np.packbits(mask)
+        np.unpackbits((k % 256):astype("uint8"), nil, {count = 20000}); changed(m, function(a) np.fill_diagonal(a, x) end)
+        changed(m, function(a) np.put_along_axis(a, square, w, 2) end)
+        changed(x, function(a) np.put_along_axis(a, permutation, y, 1) end)""",
+    "lines": """np.convolve(x, y[":5"]); np.convolve(x, y[":300"], "same"); np.convolve(k, l[":7"], "valid"); np.convolve(c, c[":3"])
+        np.correlate(x, y[":8"], "full"); np.add.reduceat(x, {1, 500, 3000, 2000}); np.add.reduceat(x, permutation[":900"])
+        np.maximum.reduceat(m, {1, 50}, 2); np.maximum.reduceat(x:reshape(2, 10082), {1, 5000, 9000}, 2)""",
+    "scans": """np.subtract.accumulate(k); np.divide.accumulate(x / x + 1e-5); np.divide.reduce(y / y + 1e-4); np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
 }
 
 
