@@ -19,7 +19,60 @@ local PAGES = { -- prefix of names, file, title, what the page says first
   { "np.", "array.md", "require \"array\"", "The array library, called `np` here." },
   { "array:", "methods.md", "Methods of arrays", "What `a:name(...)` does." },
   { "lgt.", "lgt.md", "require \"lgt\"", "The runtime." },
+  { "sparse.", "sparse.md", "require \"sparse\"",
+    "Sparse matrices, as scipy.sparse's arrays; positions count from 1." },
+  { "A:", "matrices.md", "Methods of sparse matrices",
+    "What `A:name(...)` does, of matrices of all or of some formats." },
+  { "solvers.", "solvers.md", "require \"solvers\"",
+    "Iterative and direct solvers, eigenvalues, differential equations, as scipy.sparse.linalg and scipy.integrate " ..
+      "have them." },
 }
+
+-- Functions by public name that the index does not have: found where they were defined.  Of each prefix, the names of
+-- those that have no words of their own.
+local found, wordless = {}, {}
+
+local function add_functions(prefix, functions)
+  local names, of = {}, {}
+  for name, f in pairs(functions) do
+    if type(f) == "function" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  wordless[prefix] = {}
+  for _, name in ipairs(names) do
+    local f = functions[name]
+    local entry = of[f] or sources.of_function(f)
+    if of[f] then
+      entry.also = (entry.also or "Also") .. (" `%s%s`"):format(prefix, name)
+    elseif entry and #entry.text + #entry.params > 0 then
+      of[f] = { text = entry.text, params = entry.params, returns = entry.returns, parameters = entry.parameters }
+      if prefix == "A:" then of[f].parameters = of[f].parameters:gsub("^%w+,? ?", "") end -- the matrix itself
+      found[prefix .. name] = of[f]
+    else
+      table.insert(wordless[prefix], "`" .. name .. "`")
+    end
+  end
+end
+
+do
+  local sparse, solvers = require "sparse", require "solvers"
+  local public = {}
+  for name, f in pairs(solvers) do public[name] = f end
+  for line in io.lines(arg[0]:match("^(.*)tools/") .. "lib/solvers.lua") do -- what is loaded when it is first used
+    for name in (line:match('^at_home%("%w+", "(.*)"') or ""):gmatch("%S+") do public[name] = solvers[name] end
+  end
+  add_functions("solvers.", public)
+  local _ = sparse.save_npz -- loads its file
+  add_functions("sparse.", sparse)
+  local methods = {} -- those of several formats are the same to their users
+  for _, format in ipairs { "ell", "bsr", "dia", "coo", "csc", "csr", "any" } do
+    for name, f in pairs(require("sparse.core").methods[format]) do
+      local entry = sources.of_function(f)
+      if not methods[name] or entry and #entry.text + #entry.params > 0 then methods[name] = f end
+    end
+  end
+  add_functions("A:", methods)
+end
 
 local function page_of(name)
   for _, page in ipairs(PAGES) do
@@ -39,7 +92,8 @@ local function lines_of(name, entry)
   local shown = name:gsub("^array:", "a:")
   local lines = { ("### `%s%s`"):format(shown, entry.parameters and "(" .. entry.parameters .. ")" or ""), "" }
   for _, line in ipairs(entry.text) do lines[#lines + 1] = escaped(line) end
-  if #entry.text > 0 then lines[#lines + 1] = "" end
+  lines[#lines + 1] = entry.also
+  if #entry.text > 0 or entry.also then lines[#lines + 1] = "" end
   for _, p in ipairs(entry.params) do
     lines[#lines + 1] = ("- `%s` `%s`%s"):format(p.name, p.type, p.text ~= "" and " " .. escaped(p.text) or "")
   end
@@ -54,12 +108,16 @@ end
 local function collected()
   local by_page, ufuncs = {}, {}
   for _, page in ipairs(PAGES) do by_page[page] = {} end
-  for name, entry in pairs(sources.index()) do
+  local function add(name, entry)
     local page = page_of(name)
     local value = value_of(name)
     local public = not name:find("^np%.") or type(value) == "function" or type(value) == "table"
     if page and public and (#entry.text > 0 or #entry.params > 0) then table.insert(by_page[page], name) end
   end
+  for name, entry in pairs(sources.index()) do
+    if not name:find("^sparse%.") and not name:find("^solvers%.") then add(name, entry) end
+  end
+  for name, entry in pairs(found) do add(name, entry) end
   for name in pairs(np.ufuncs) do
     if not sources.index()["np." .. name] and np[name] then ufuncs[#ufuncs + 1] = "`np." .. name .. "`" end
   end
@@ -92,7 +150,10 @@ local function text_of(page, names, ufuncs)
   end
   table.sort(names)
   for _, name in ipairs(names) do
-    for _, line in ipairs(lines_of(name, sources.index()[name])) do lines[#lines + 1] = line end
+    for _, line in ipairs(lines_of(name, found[name] or sources.index()[name])) do lines[#lines + 1] = line end
+  end
+  if wordless[page[1]] and #wordless[page[1]] > 0 then
+    lines[#lines + 1] = "## As SciPy's\n\n" .. wrapped(wordless[page[1]])
   end
   return (table.concat(lines, "\n"):gsub("\n+$", "")) .. "\n"
 end
