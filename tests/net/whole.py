@@ -2,14 +2,15 @@
 """No operation brings all of an array to a rank, but for those that say so.
 
 Expressions over arrays of 160 kB and more run on ranks that may bring arrays of at most 24 kB to all, and give what one
-process gives.  What rests on LAPACK or FFT libraries raises there; the error says what to do.
+process gives.  What rests on LAPACK or FFT libraries raises there; the error says what to do.  How much ranks send for some
+of them is bounded by how often each element has to move.
 """
 import re
 
 from common import case, finish
-from script import launch
+from script import launch, measured
 
-SETUP = """
+ARRAYS = """
 local N, R = 20164, 142
 local x, y = np.sin(np.arange(N) * 12.9898) * 4 + 5, np.cos(np.arange(N) * 7.233)
 local m, w = x:reshape(R, R):copy(), y:reshape(R, R):copy()
@@ -22,6 +23,8 @@ local ascending, z = np.arange(N) * 0.5, x + np.array{0}
 local c = np.floor(x):astype("complex128") + np.floor(y * 3) * 1i
 lgt.fence()
 lgt.options { replicate = 24576 }
+"""
+SETUP = ARRAYS + """
 local function total(...) -- a number that depends on where each element is
   local sum = 0
   for j = 1, select("#", ...) do
@@ -90,6 +93,43 @@ WORKS = {
 }
 
 
+# What needs a line or a matrix whole.
+REFUSED = """np.fft.fft(x); np.fft.rfft(x); np.fft.irfft(c); np.linalg.solve(m, w); np.linalg.inv(m); np.linalg.det(m)
+    np.linalg.cholesky(m); np.linalg.qr(m); np.linalg.svd(m); np.linalg.eigh(m); np.linalg.eig(m); np.linalg.lstsq(m, x[":142"])"""
+
+# How many bytes all ranks together send for one turn, at most, for each element of 8 bytes: the whole to all would be 24.
+# (What new positions name is told in 16 bytes or less for each.)
+SENT = {
+    "np.bincount(k)": 2, "np.histogram(x, 30)": 0.1, "np.convolve(x, y[':5'])": 0.1, "np.choose(rows % 2 + 1, {x, y})": 0,
+    "np.packbits(mask)": 0.01, "np.add.reduceat(x, {1, 500, 3000})": 0.1, "np.searchsorted(ascending, y[':9'])": 0.1,
+    "m[{rows, columns}]": 14, "m.T:dot(w[{{}, {1, 3}}])": 2, "np.subtract.accumulate(x)": 0.1,
+}
+
+
+def refused():
+    script = ARRAYS + "\n".join(f"print(pcall(function() local a = {e.strip()} return np.sum(a * 1):item() end))"
+                               for e in re.split(r";\s|\n", REFUSED)) + "\nprint(np.sum(k):item())\n"
+    outcome = launch(script, 3, options=["--all-output=0"])
+    *lines, last = outcome.out.splitlines() or [""]
+    for line in lines:
+        if not re.match(r"false\t.*needs all of an array of \d+ bytes on every rank, where at most 24576 .*replicate", line):
+            return f"{line!r} is no refusal"
+    return None if not outcome.status and len(lines) == 12 and last.isdigit() else str(outcome)[-2500:]
+
+
+def sends():
+    body = "\n".join(f'local f = function() local a = {e} lgt.flush() return a end f() sent("e{i}", 2, f)'
+                     for i, e in enumerate(SENT))
+    got = measured(ARRAYS + body.replace("local f =", "f =").replace("f =", "local f =", 1), 4)
+    if isinstance(got, str):
+        return got[:3000]
+    for i, (expression, most) in enumerate(SENT.items()):
+        total = sum(bytes_sent for bytes_sent, _ in got[f"e{i}"])
+        if total > most * 20164:
+            return f"{expression}: {total} bytes are sent, {total / 20164:.2f} for an element"
+    return None
+
+
 def check(expressions):
     def run():
         body = ",\n".join(f"{{ [=[{e.strip()}]=], function() return {e.strip()} end }}" for e in re.split(r";\s|\n", expressions)
@@ -113,5 +153,8 @@ def check(expressions):
 
 for name, expressions in WORKS.items():
     case(f"{name}: no array is brought whole to all ranks", check(expressions))
+
+case("what rests on libraries has a limit, and says so", refused)
+case("how much is sent", sends)
 
 finish(1)
