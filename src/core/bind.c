@@ -181,10 +181,9 @@ typedef struct run {
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances of the original group */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
-  lgt_rect *read, *write;    /* the same: what the domain's colours touch (survey.h) */
+  lgt_surveyed touched;      /* with several domains: which of their elements the domain's colours touch */
   lgt_scalar *param;
   lgt_exchange exchange;    /* with several domains, not for a rescue */
-  bool *fold;               /* nslot: several colours reduce into the same elements */
   const char *where, *last; /* source lines of the first call and of the last one */
 } run;
 
@@ -239,8 +238,9 @@ static lgt_status prepare_initial(run *r) {
       lgt_rect spare;
       if (slot->written && overwritten(r, slot, d, &spare))
         lgt_exchange_spare(&r->exchange, d, slot->root, &spare);
-      const lgt_rect *read = &r->read[d * group->nslot + s], *write = &r->write[d * group->nslot + s];
-      if ((is_scalar(r, s) || r->fold[s]) && d > 0) break;
+      int at = d * group->nslot + s;
+      const lgt_rect *read = &r->touched.read[at], *write = &r->touched.write[at];
+      if ((is_scalar(r, s) || r->touched.fold[s]) && d > 0) break;
       if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, read, slot->written);
       if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, write, slot->written);
     }
@@ -268,9 +268,9 @@ static lgt_status make_new(run *r, int s, int domain) {
   const lgt_layout *root = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
   lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
   if (r->binder->map->domains > 1) {
-    bool read = r->read[at].ndim >= 0, write = r->write[at].ndim >= 0;
-    if (!read && !write) return LGT_OK;
-    rect = read && write ? lgt_rect_bound(&r->read[at], &r->write[at]) : read ? r->read[at] : r->write[at];
+    const lgt_rect *read = &r->touched.read[at], *write = &r->touched.write[at];
+    if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
+    rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
     const lgt_instance *old = former(r, s, domain);
     if (old) rect = lgt_rect_bound(&rect, &old->rect); /* with all that is valid there */
     rect = lgt_rect_grown(&rect, r->group->slot[s].below, r->group->slot[s].above, root->shape);
@@ -290,7 +290,7 @@ static lgt_status acquire_slots(run *r) {
   for (int d = 0; d < r->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       if (is_scalar(r, s) && d > 0) hold(r, d * n + s, r->inst[s]);
-      else if (r->fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
+      else if (r->touched.fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
       else if (r->group->slot[s].initial) hold_initial(r, s, d);
       else status = make_new(r, s, d);
     }
@@ -420,13 +420,8 @@ static lgt_status acquire(run *r) {
   lgt_plan_group *group = r->group;
   bool many = r->binder->map->domains > 1;
   size_t n = (size_t)group->nslot * (size_t)r->binder->map->local + 1;
-  lgt_arena *arena = &r->binder->arena;
-  r->inst = lgt_arena_alloc(arena, n * sizeof *r->inst);
-  r->fold = lgt_arena_alloc(arena, n);
-  r->read = many ? lgt_arena_alloc(arena, n * sizeof *r->read) : NULL;
-  r->write = many ? lgt_arena_alloc(arena, n * sizeof *r->write) : NULL;
-  if (!r->inst || !r->fold || (many && (!r->read || !r->write))) return no_memory();
-  if (many) lgt_survey(r->binder, group, r->read, r->write, r->fold);
+  r->inst = lgt_arena_alloc(&r->binder->arena, n * sizeof *r->inst);
+  if (!r->inst || (many && !lgt_survey(r->binder, group, &r->touched))) return no_memory();
   lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
   if (!status || !r->binder->njob) return status;
   release_slots(r);
@@ -455,7 +450,7 @@ static lgt_status run_group(run *r) {
     for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
   if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
   if (status) return status;
-  lgt_bound bound = {r->group, r->inst, r->param, r->fold, r->where, r->last};
+  lgt_bound bound = {r->group, r->inst, r->param, r->touched.fold, r->where, r->last};
   return lgt_bound_run(r->binder, &bound);
 }
 
@@ -642,7 +637,7 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   if (runs) status = run_and_settle(r);
   if (poison) poison_results(r, poison);
   else if (status) poison = fail_group(r, status, calls[0].line);
-  if (!runs && r->fold) lgt_fold_skip(binder, r->group, r->fold, poison);
+  if (!runs && r->touched.fold) lgt_fold_skip(binder, r->group, r->touched.fold, poison);
   if (!runs && binder->peers && lgt_shuffle_is(r->group) && lgt_shuffle_skip(binder, r->group))
     binder->peers->abort(binder->peers, lgt_message());
   lgt_failure_release(poison);

@@ -167,6 +167,7 @@ typedef struct lgt_plan_group {
   int ntouch;
   uint16_t *touched;          /* owned: the roots in them, each once */
   int ntouched;
+  void *survey;               /* owned; survey.h: made when first needed */
   lgt_guard *guard;           /* owned; shift.h: made when first needed */
   int nguard;
   bool guarded;

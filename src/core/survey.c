@@ -114,15 +114,34 @@ static void share_slots(const survey *v) {
   }
 }
 
-void lgt_survey(const lgt_binder *binder, const lgt_plan_group *group, lgt_rect *read, lgt_rect *write,
-                bool *fold) {
-  survey s = {binder, group, read, write, fold};
-  int local = binder->map->local;
-  for (int i = 0; i < local * group->nslot; i++) read[i].ndim = write[i].ndim = -1;
-  memset(fold, 0, (size_t)group->nslot);
-  if (group->launch->ncolour > 1) survey_folds(&s);
+static void find_out(survey *s) {
+  const lgt_plan_group *group = s->group;
+  int local = s->binder->map->local;
+  for (int i = 0; i < local * group->nslot; i++) s->read[i].ndim = s->write[i].ndim = -1;
+  memset(s->fold, 0, (size_t)group->nslot);
+  if (group->launch->ncolour > 1) survey_folds(s);
   for (int d = 0; d < local; d++)
-    for (int c = -1; (c = lgt_bind_next(binder, group->launch, d, c)) >= 0;)
-      for (int l = 0; l < group->nloop; l++) survey_loop(&s, &group->loop[l], d, c);
-  share_slots(&s);
+    for (int c = -1; (c = lgt_bind_next(s->binder, group->launch, d, c)) >= 0;)
+      for (int l = 0; l < group->nloop; l++) survey_loop(s, &group->loop[l], d, c);
+  share_slots(s);
+}
+
+/* Does data say what some call touches? */
+static bool varies(const lgt_plan_group *group) {
+  const lgt_constraint_set *set = group->plan->call[group->first].kind->constraints;
+  return set && set->nimage; /* a group with images is one call */
+}
+
+bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out) {
+  size_t n = (size_t)binder->map->local * (size_t)group->nslot;
+  size_t bytes = 2 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
+  bool lasts = !varies(group);
+  lgt_rect *read = group->survey;
+  if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
+  if (!read) return false;
+  survey s = {binder, group, read, read + n, (bool *)(read + 2 * n)};
+  if (!group->survey) find_out(&s);
+  if (lasts) group->survey = read;
+  *out = (lgt_surveyed){s.read, s.write, s.fold};
+  return true;
 }

@@ -7,9 +7,14 @@
 
 #include "point.h"
 
-/* Fill in read[] and write[], nslot for each local domain: a bound of what its colours touch (ndim -1: nothing); and
- * fold[], by slot: do several colours reduce into the same elements?  These slots, and scalars, are in the first domain
- * only. */
-void lgt_survey(const lgt_binder *binder, const lgt_plan_group *group, lgt_rect *read, lgt_rect *write, bool *fold);
+typedef struct lgt_surveyed {
+  const lgt_rect *read, *write; /* nslot for each local domain: a bound of what its colours touch (ndim -1: nothing) */
+  const bool *fold; /* by slot: do several colours reduce into the same elements?  These, and scalars, are in the first
+                     * domain only */
+} lgt_surveyed;
+
+/* Valid until the binder's arena is reset; found once for a group, unless data says what it touches.  False when out of
+ * memory. */
+bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out);
 
 #endif

@@ -35,6 +35,7 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
   lgt_mem_free(group->elided);
   lgt_mem_free(group->touch);
   lgt_mem_free(group->touched);
+  lgt_mem_free(group->survey);
   lgt_mem_free(group->guard);
   lgt_weave_items_free(group->items);
   group->loop = NULL;
@@ -44,6 +45,7 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
   group->items = NULL;
   group->touch = NULL;
   group->touched = NULL;
+  group->survey = NULL;
   group->ntouch = group->ntouched = 0;
   group->nloop = group->nslot = group->nfinal = group->nelided = 0;
 }

@@ -196,7 +196,7 @@ def self_test(binary, without):
         return f"of {len(affected)} programs with a wrong maximum, {len(found)} were found"
     first = min(f for f in found)
     failure = next(f for f in failures if f.seed == first)
-    shrinker = Shrinker(lgt, generate(first, without), REFERENCE, (failure.kind, failure.text), 30).run()
+    shrinker = Shrinker(lgt, generate(first, without), REFERENCE, (failure.kind, failure.text), 600).run()
     if len(shrinker.program.block) > 3 or "maximum" not in shrinker.program.operations():
         return f"a wrong maximum shrank to {len(shrinker.program.block)} statements only"
     # One bit: y * (1 + 2^-52) is within no bound of exact arithmetic, but within the bounds of sums.
