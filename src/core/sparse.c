@@ -16,7 +16,7 @@
  */
 #include "sparse.h"
 
-enum { LONG_ROW = 32 };
+enum { LONG_ROW = 32, AHEAD = 256 };
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #define LGT_SPARSE_TEMPLATE "sparse_values.h"
