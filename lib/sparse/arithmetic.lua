@@ -78,17 +78,36 @@ local function tighten(m, n, lo, count, crd, vals, dtype, sorted)
   if nnz < core.size_of(crd) then
     local loose_crd, loose_vals = crd, vals
     crd, vals = vector(index, nnz), vector(core.dtype_of(vals), nnz)
-    sparse.launch_whole("csr_take", "rwwrrrr", { sparse.part(pos, 0, m), crd, vals, lo,
-      np.astype(lo + count, dtypes.name[index]), loose_crd, loose_vals })
+    local first, past = sparse.bounds(pos, m)
+    sparse.launch("csr_take", "rrrrwwrr", sparse.FROM_ROWS, { first, past, lo,
+      np.astype(lo + count, dtypes.name[index]), crd, vals, loose_crd, loose_vals })
   end
   if dtype ~= core.dtype_of(vals) then vals = np.astype(vals, dtypes.name[dtype]) end
   return sparse.csr(m, n, pos, crd, vals, { sorted = sorted, unique = true })
+end
+
+-- The same on several domains, which count first: so none has more room than its rows need.
+local function join_rows_apart(operation, a, b, va, vb, dtype, work)
+  local count = vector(dtypes.INT64, a.m)
+  sparse.launch("csr_join_count", "wrrrrrrrr",
+    "align(0.0,1.0,2.0,5.0,6.0) image_ranges(1,2:3.0,4.0) image_ranges(5,6:7.0,8.0)",
+    { count, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
+  local lo, hi = sparse.bounds(pos, a.m)
+  local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
+  a, b = with_index_type(a, core.dtype_of(pos)), with_index_type(b, core.dtype_of(pos))
+  sparse.launch("csr_join_fill", "rrwwrrrrrrrr", "align(0.0,1.0,4.0,5.0,8.0,9.0) image_ranges(0,1:2.0,3.0) " ..
+    "image_ranges(4,5:6.0,7.0) image_ranges(8,9:10.0,11.0)",
+    { lo, hi, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { operation })
+  if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
+  return sparse.csr(a.m, a.n, pos, crd, vals, { sorted = true, unique = true })
 end
 
 local function join_rows(operation, a, b)
   local va, vb, dtype, work
   a, b = sparse.canonical(a), sparse.canonical(b)
   a, b, va, vb, dtype, work = prepare(a, b, a.nnz + b.nnz)
+  if sparse.has_domains() and a.m > 0 then return join_rows_apart(operation, a, b, va, vb, dtype, work) end
   local first, room = a.pos, a.nnz -- counting would take longer than moving
   if operation ~= MULTIPLY then first, room = a.pos + b.pos, a.nnz + b.nnz end
   local lo, count = sparse.part(first, 0, a.m), vector(dtypes.INT64, a.m)
@@ -150,13 +169,16 @@ function any.minimum(a, b) return join(MINIMUM, a, sparse.take_matrix(b, "minimu
 
 -- ---- elementwise products ---------------------------------------------------------------------------------
 
+-- Arguments: where rows begin and end, what belongs to them; new values, values and columns of entries.
+local TO_ENTRIES = "align(0.0,1.0,2.0) image_ranges(0,1:3.0,4.0,5.0)"
+
 -- diag(left) A diag(right), of vectors.
 local function scale_rows(a, left, right)
   local dtype = dtypes.promote(a.kind, dtypes.promote(core.dtype_of(left), core.dtype_of(right)))
   local work = sparse.working_type(dtype)
   local name, out = dtypes.name[work], vector(work, a.nnz)
-  sparse.launch_whole("csr_scale", "rwrrrrr",
-    { a.lo, out, a.hi, sparse.values_in(a, work), a.crd, np.astype(left, name), np.astype(right, name) })
+  sparse.launch("csr_scale", "rrrwrrr", TO_ENTRIES .. " image_points(5:6.0)",
+    { a.lo, a.hi, np.astype(left, name), out, sparse.values_in(a, work), a.crd, np.astype(right, name) })
   return sparse.with_values(a, dtype == work and out or np.astype(out, dtypes.name[dtype]))
 end
 
@@ -173,8 +195,12 @@ local function times_array(a, x)
     raise("multiply: a sparse matrix of shape (%d, %d) and an array of shape %s: the same shape, one row or " ..
       "one column was expected", a.m, a.n, core.shape_text(shape))
   end
-  local at = { sparse.row_of_entries(c):astype("int64") + 1, c.crd:astype("int64") + 1 }
-  return sparse.with_values(c, c.vals * x[at])
+  local dtype = dtypes.promote(c.kind, core.dtype_of(x))
+  local work = sparse.working_type(dtype)
+  local out = vector(work, c.nnz)
+  sparse.launch("csr_times", "rrrwrr", TO_ENTRIES,
+    { c.lo, c.hi, np.astype(x, dtypes.name[work]), out, sparse.values_in(c, work), c.crd })
+  return sparse.with_values(c, dtype == work and out or np.astype(out, dtypes.name[dtype]))
 end
 
 -- S times x y^T, element by element, of which only what S has entries for is computed.
@@ -195,8 +221,8 @@ function sparse.sp.sddmm(s, x, y)
   local dtype = dtypes.promote(c.kind, dtypes.promote(core.dtype_of(x), core.dtype_of(y)))
   local work = sparse.working_type(dtype)
   local name, out = dtypes.name[work], vector(work, c.nnz)
-  sparse.launch_whole("csr_sddmm", "rwrrrrr",
-    { c.lo, out, c.hi, sparse.values_in(c, work), c.crd, np.astype(x, name), np.astype(y, name) })
+  sparse.launch("csr_sddmm", "rrrwrrr", TO_ENTRIES .. " image_points(5:6.0)",
+    { c.lo, c.hi, np.astype(x, name), out, sparse.values_in(c, work), c.crd, np.astype(y, name) })
   return sparse.with_values(c, dtype == work and out or np.astype(out, dtypes.name[dtype]))
 end
 
@@ -271,15 +297,33 @@ end
 
 local ROOMY = 4 -- times as many entries as the factors have: so few terms are moved together, not counted
 
+-- Rows of A, and of B those that their columns name.
+local ROWS_OF_ROWS = "image_ranges(1,2:3.0) image_points(3:4.0,5.0) image_ranges(4,5:6.0)"
+
+-- On several domains, each of which has its rows of A and of the product, and gets the rows of B that they need.
+local function product_of_rows_apart(a, b, va, vb, rows, dtype, work)
+  sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n }, ROWS_OF_ROWS)
+  local pos, nnz = sparse.positions(rows[1], core.dtype_of(a.pos))
+  local index = core.dtype_of(pos)
+  a, b = with_index_type(a, index), with_index_type(b, index)
+  local lo, hi = sparse.bounds(pos, a.m)
+  local crd, vals = vector(index, nnz), vector(work, nnz)
+  sparse.launch("csr_multiply_fill", "rrwwrrrrrrrr", "align(0.0,1.0,4.0,5.0) image_ranges(0,1:2.0,3.0) " ..
+    "image_ranges(4,5:6.0,7.0) image_points(6:8.0,9.0) image_ranges(8,9:10.0,11.0)",
+    { lo, hi, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+  if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
+  return sparse.csr(a.m, b.n, pos, crd, vals, { sorted = false, unique = true })
+end
+
 local function product_of_rows(a, b)
   local va, vb, dtype, work
   a, b, va, vb, dtype, work = prepare(a, b, 0)
   local count = vector(dtypes.INT64, a.m)
   local rows = { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
+  if sparse.has_domains() then return product_of_rows_apart(a, b, va, vb, rows, dtype, work) end
   sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows, nil, "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
   if a.m > 0 and tonumber(core.read_item(np.sum(count))) > ROOMY * (a.nnz + b.nnz) then
-    sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n },
-      "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
+    sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n }, ROWS_OF_ROWS)
   end
   local first, room = sparse.positions(count, core.dtype_of(a.pos))
   local index = core.dtype_of(first)

@@ -31,12 +31,20 @@ getters.bsr.blocksize = function(a) return setmetatable({ a.height, a.width }, c
 
 function bsr.map(a, f) return new_bsr(a.m, a.n, a.pos, a.crd, f(a.vals)) end
 
--- The number of the block of each entry, row by row.
-local function block_of_entries(c, rows, cols, height, width)
-  return np.floor_divide(rows, height) * (c.n / width) + np.floor_divide(cols, width)
+-- Arguments 2 and 3 speak of the rows, of which a row of blocks has `height`.
+local function scaled(constraints, height)
+  return ("%s scale(2.0,%d) scale(3.0,%d)"):format(constraints, height, height)
 end
 
-local function take_blocksize(c, size, rows, cols)
+-- How many blocks with entries each row of blocks has; rows of c are sorted.
+local function count_blocks(c, height, width)
+  local count = vector(dtypes.INT64, c.m / height)
+  sparse.launch("bsr_count", "wrrr", ("align(0.0,1.0,2.0) scale(1.0,%d) scale(2.0,%d) image_ranges(1,2:3.0)"):format(
+    height, height), { count, c.lo, c.hi, c.crd }, { height, width })
+  return count
+end
+
+local function take_blocksize(c, size)
   if size ~= nil then
     if type(size) ~= "table" or #size ~= 2 or not (core.is_integer(size[1]) and core.is_integer(size[2]))
       or size[1] < 1 or size[2] < 1 then
@@ -50,7 +58,7 @@ local function take_blocksize(c, size, rows, cols)
   local FULL = 0.7 -- of the elements of blocks must be entries
   for k = 6, 2, -1 do
     if c.m % k == 0 and c.n % k == 0 and c.nnz > 0 then
-      local blocks = core.size_of(np.unique(block_of_entries(c, rows, cols, k, k)))
+      local blocks = tonumber(core.read_item(np.sum(count_blocks(c, k, k))))
       if c.nnz >= FULL * k * k * blocks then return k, k end
     end
   end
@@ -62,15 +70,14 @@ end
 ---@return table matrix
 function any.tobsr(a, size)
   local c = sparse.canonical(a:tocsr())
-  local rows, cols = sparse.row_of_entries(c):astype("int64"), c.crd:astype("int64")
-  local height, width = take_blocksize(c, size, rows, cols)
-  local number = block_of_entries(c, rows, cols, height, width)
-  local found, index = np.unique(number), dtypes.name[core.dtype_of(c.crd)]
-  local vals = np.zeros(core.size_of(found), height, width, { dtype = a.dtype })
-  if c.nnz > 0 then vals[{ np.searchsorted(found, number), rows % height + 1, cols % width + 1 }] = c.vals end
-  local first = np.arange(c.m / height + 1) * (c.n / width)
-  return new_bsr(c.m, c.n, np.astype(np.searchsorted(found, first) - 1, index),
-    np.astype(found % math.max(1, c.n / width), index), vals)
+  local height, width = take_blocksize(c, size)
+  local pos, blocks = sparse.positions(count_blocks(c, height, width), core.dtype_of(c.pos))
+  local lo, hi = sparse.bounds(pos, c.m / height)
+  local crd, vals = vector(core.dtype_of(pos), blocks), lgt.new(lgt.dense(a.kind, { blocks, height, width }))
+  c = sparse.with_index_type(c, core.dtype_of(pos))
+  sparse.launch("csr_tobsr", "rrrrwwrr", scaled(sparse.FROM_ROWS, height),
+    { lo, hi, c.lo, c.hi, crd, vals, c.crd, c.vals })
+  return new_bsr(c.m, c.n, pos, crd, vals)
 end
 
 function bsr.tobsr(a, size)
@@ -80,15 +87,17 @@ end
 
 function bsr.tocsr(a)
   if a.by_rows then return a.by_rows end
-  local row = vector(core.dtype_of(a.pos), core.size_of(a.crd))
-  sparse.launch_whole("csr_rows", "rrw", { a.lo, a.hi, row })
-  local index = { dtype = dtypes.name[sparse.index_type(a.m, a.n, a.nnz)] }
-  local zeros = np.zeros(a.height, a.width, index)
-  local down, right = zeros + np.arange(a.height, index)[":, *"], zeros + np.arange(a.width, index)
-  local rows = row:astype(index.dtype)[":, *, *"] * a.height + down["*, ..."]
-  local cols = a.crd:astype(index.dtype)[":, *, *"] * a.width + right["*, ..."]
-  return sparse.remember(a, "by_rows",
-    sparse.coo(a.m, a.n, np.ravel(rows), np.ravel(cols), np.ravel(a.vals)):tocsr())
+  local blocks = (a.hi - a.lo):astype("int64")
+  local count = np.ravel(np.zeros(a.m / a.height, a.height, { dtype = "int64" }) + (blocks * a.width)[":, *"])
+  local pos, nnz = sparse.positions(count, sparse.index_type(a.m, a.n, a.nnz))
+  local index = core.dtype_of(pos)
+  local crd, vals = vector(index, nnz), vector(a.kind, nnz)
+  local first, past = sparse.bounds(pos, a.m)
+  local function cast(x) return np.astype(x, dtypes.name[index]) end
+  sparse.launch("bsr_tocsr", "rrrrwwrr",
+    scaled("align(0.0,1.0,2.0,3.0) image_ranges(2,3:4.0,5.0) image_ranges(0,1:6.0,7.0)", a.height),
+    { cast(a.lo), cast(a.hi), first, past, crd, vals, cast(a.crd), a.vals })
+  return sparse.remember(a, "by_rows", sparse.canonical(sparse.csr(a.m, a.n, pos, crd, vals)))
 end
 
 function bsr.dot(a, x)
@@ -159,24 +168,22 @@ function any.toell(a)
   if c.m * room > MOST_ROOM * (c.nnz + c.m) then
     raise("toell: the longest of %d rows has %d entries, all have %d: it would store mostly nothing", c.m, room, c.nnz)
   end
-  local index = dtypes.name[core.dtype_of(c.crd)]
-  local crd = np.zeros(c.m, room, { dtype = index })
-  crd["..."] = np.minimum(np.arange(c.m), math.max(c.n - 1, 0)):astype(index)[":, *"]
-  local vals = np.zeros(c.m, room, { dtype = a.dtype })
-  if c.nnz > 0 then
-    local row = sparse.row_of_entries(c):astype("int64") + 1
-    local at = { row, np.arange(c.nnz) - c.lo[row] + 1 }
-    crd[at], vals[at] = c.crd, c.vals
-  end
+  local function new(dtype) return lgt.new(lgt.dense(dtype, { c.m, room })) end
+  local crd, vals = new(core.dtype_of(c.crd)), new(a.kind)
+  sparse.launch("csr_toell", "rrwwrr", "align(0.0,1.0,2.0,3.0) image_ranges(0,1:4.0,5.0)",
+    { c.lo, c.hi, crd, vals, c.crd, c.vals }, { math.max(c.n - 1, 0) })
   return new_ell(c.m, c.n, c.nnz, count, crd, vals)
 end
 
 function ell.tocsr(a)
   if a.by_rows then return a.by_rows end
-  local used = np.less(np.arange(core.shape_of(a.crd)[2])["*, :"], a.count[":, *"])
-  local pos = sparse.positions(a.count:astype("int64"), core.dtype_of(a.crd))
-  return sparse.remember(a, "by_rows",
-    sparse.csr(a.m, a.n, pos, a.crd[used], a.vals[used], { sorted = true, unique = true }))
+  local pos, nnz = sparse.positions(a.count:astype("int64"), sparse.index_type(a.m, a.n, core.size_of(a.crd)))
+  local index = core.dtype_of(pos)
+  local crd, vals = vector(index, nnz), vector(a.kind, nnz)
+  local lo, hi = sparse.bounds(pos, a.m)
+  sparse.launch("ell_tocsr", "rrrrww", "align(0.0,1.0,2.0,3.0) image_ranges(0,1:4.0,5.0)",
+    { lo, hi, np.astype(a.crd, dtypes.name[index]), a.vals, crd, vals })
+  return sparse.remember(a, "by_rows", sparse.csr(a.m, a.n, pos, crd, vals, { sorted = true, unique = true }))
 end
 
 function ell.dot(a, x)

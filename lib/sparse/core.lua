@@ -148,12 +148,21 @@ sparse.part = part
 
 local launch, leading = native.launch, native.leading
 
+-- Several domains share rows: what one of them makes lies where its rows' entries begin and end.
+function sparse.has_domains() return lgt.C.lgt_domains(lgt.rt) > 1 end
+
+sparse.launch = launch
+
+-- Arguments of variants that make rows of rows: where those of the result begin and end, and the others; columns and
+-- values of the result; of the others.
+sparse.FROM_ROWS = "align(0.0,1.0,2.0,3.0) image_ranges(0,1:4.0,5.0) image_ranges(2,3:6.0,7.0)"
+
 -- A variant whose first `count` arguments are cut alike by rows.  `images`: which elements of others the rows need.
 function sparse.launch_rows(variant, privileges, count, arrays, numbers, images)
   launch(variant, privileges, leading(1, count) .. (images and " " .. images or ""), arrays, numbers)
 end
 
--- A variant that one point task runs.
+-- A variant that one point task runs, which has all of its arguments.
 function sparse.launch_whole(variant, privileges, arrays, numbers)
   launch(variant, privileges, "", arrays, numbers)
 end
@@ -197,10 +206,18 @@ function sparse.positions(count, index_type)
   local nnz = m == 0 and 0 or tonumber(core.read_item(np.sum(count)))
   local wanted = sparse.index_type(nnz)
   if index_type == dtypes.INT64 then wanted = index_type end
+  if sparse.has_domains() and m > 0 then
+    local pos = np.zeros(m + 1, { dtype = dtypes.name[wanted] })
+    pos["2:"] = np.cumsum(count):astype(dtypes.name[wanted])
+    return pos, nnz
+  end
   local pos = vector(wanted, m + 1)
   sparse.launch_once("csr_positions", "wr", { pos, count })
   return pos, nnz
 end
+
+-- Where the rows of a matrix of m rows with these positions begin, and where they end.
+function sparse.bounds(pos, m) return part(pos, 0, m), part(pos, 1, m) end
 
 -- ---- arguments ------------------------------------------------------------------------------------------
 

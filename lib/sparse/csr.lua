@@ -47,8 +47,9 @@ end
 local function sorted(a)
   look_at_order(a)
   if a.sorted then return a end
-  local crd, vals = np.copy(a.crd), np.copy(a.vals)
-  sparse.launch_whole("csr_sort", "rrmm", { a.lo, a.hi, crd, vals })
+  local crd, vals = vector(core.dtype_of(a.crd), a.nnz), vector(a.kind, a.nnz)
+  sparse.launch("csr_sort", "rrwwrr", "align(0.0,1.0) image_ranges(0,1:2.0,3.0,4.0,5.0)",
+    { a.lo, a.hi, crd, vals, a.crd, a.vals })
   return sparse.csr(a.m, a.n, a.pos, crd, vals, { sorted = true, unique = a.unique })
 end
 sparse.sorted = sorted
@@ -66,8 +67,9 @@ local function canonical(a)
     sparse.launch_rows("csr_unique", "wrrr", 3, { count, s.lo, s.hi, s.crd }, nil, "image_ranges(1,2:3.0)")
     local pos, nnz = sparse.positions(count, core.dtype_of(s.pos))
     local crd, vals = vector(core.dtype_of(pos), nnz), vector(work, nnz)
-    sparse.launch_whole("csr_sum_duplicates", "rwwrrrr",
-      { sparse.part(pos, 0, s.m), crd, vals, s.lo, s.hi, s.crd, values_in(s, work) })
+    local lo, hi = sparse.bounds(pos, s.m)
+    sparse.launch("csr_sum_duplicates", "rrrrwwrr", sparse.FROM_ROWS,
+      { lo, hi, s.lo, s.hi, crd, vals, s.crd, values_in(s, work) })
     result = sparse.csr(s.m, s.n, pos, crd, work == s.kind and vals or np.astype(vals, dtypes.name[s.kind]),
       { sorted = true, unique = true })
   end
@@ -152,7 +154,9 @@ function sparse.from_dense(x)
   local count = m > 0 and n > 0 and np.count_nonzero(keep, 2) or np.zeros(m, { dtype = "int64" })
   local pos, nnz = sparse.positions(count, sparse.index_type(m, n))
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(core.dtype_of(x), nnz)
-  sparse.launch_whole("dense_tocsr", "rwwrr", { sparse.part(pos, 0, m), crd, vals, keep, x })
+  local lo, hi = sparse.bounds(pos, m)
+  sparse.launch("dense_tocsr", "rrrrww", "align(0.0,1.0,2.0,3.0) image_ranges(0,1:4.0,5.0)",
+    { lo, hi, keep, x, crd, vals })
   return sparse.csr(m, n, pos, crd, vals, { sorted = true, unique = true })
 end
 

@@ -1,71 +1,19 @@
 -- sparse/formats.lua - matrices by columns, as triplets and by diagonals; conversions; matrices from their arrays.
 
-local ffi = require "ffi"
 local sparse = require "sparse.core"
+local rows_of_triplets = require "sparse.triplets"
 
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
 local sp, methods, getters = sparse.sp, sparse.methods, sparse.getters
 local any = methods.any
-local vector = sparse.vector
+local vector, lgt = sparse.vector, sparse.lgt
 
 -- ---- by columns -----------------------------------------------------------------------------------------
-
--- How many parts entries are ordered in, side by side.  The result is the same for any number.
-local parts_of
-do
-  ffi.cdef "long sysconf(int);"
-  local NPROCESSORS_ONLN, SMALL = 84, 1e5
-  local processors = math.max(1, math.min(16, tonumber(ffi.C.sysconf(NPROCESSORS_ONLN))))
-  function parts_of(nnz, n) return nnz < math.max(SMALL, 2 * n) and 1 or processors end
-end
-
--- Do many entries go to places far apart, one after the other, so that each would be a line of memory of its own?  They
--- do not where positions grow along the entries, as those of a matrix with a band do.  Waits, for large ones.
-local function is_scattered(keys, n)
-  local MANY, SAMPLES, CACHED = 2 ^ 21, 1024, 2 ^ 19 -- entries that are near one another
-  local nnz = core.size_of(keys)
-  if nnz < MANY or n < 2 ^ 14 then return false end
-  local sample = sparse.part(keys, 0, SAMPLES, math.floor(nnz / SAMPLES)):astype("float64") * (SAMPLES / n)
-  return core.read_item(np.mean(np.abs(sample - np.arange(SAMPLES)))) / SAMPLES * nnz > CACHED
-end
-
--- The sums of entries before each key, for each of the parts; the positions of keys are their first ones.
-local function count_keys(keys, n, parts, shift)
-  local index = core.dtype_of(keys)
-  local part = np.zeros(64 * parts, { dtype = "bool" })
-  local sum, pos = core.lgt.new(core.lgt.dense(index, { parts, n })), vector(index, n + 1)
-  sparse.launch_whole("coo_count", "rwr", { part, sum, keys }, { shift })
-  sparse.launch_once("coo_offsets", "wm", { pos, np.ravel(sum) })
-  return part, sum, pos
-end
-
--- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.
-local function rows_of_triplets(m, n, rows, cols, vals, state)
-  local index, nnz = core.dtype_of(rows), core.size_of(vals)
-  local crd, entries = vector(index, nnz), vector(core.dtype_of(vals), nnz)
-  rows, cols, vals = sparse.dense(rows), sparse.dense(cols), sparse.dense(vals)
-  if not is_scattered(rows, m) then
-    local part, sum, pos = count_keys(rows, m, parts_of(nnz, m), 0)
-    sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals })
-    return sparse.csr(m, n, pos, crd, entries, state)
-  end
-  -- First into buckets that fit into a cache.
-  local BUCKET = 2 ^ 14
-  local shift = math.max(0, math.min(20, math.ceil(math.log(m * BUCKET / nnz) / math.log(2))))
-  local buckets = math.ceil(m / 2 ^ shift)
-  local part, sum, first = count_keys(rows, buckets, parts_of(nnz, buckets), shift)
-  local keys, others, data = vector(index, nnz), vector(index, nnz), vector(core.dtype_of(vals), nnz)
-  sparse.launch_whole("coo_split", "rmwwwrrr", { part, sum, keys, others, data, rows, cols, vals }, { shift })
-  local pos = vector(index, m + 1)
-  sparse.launch_whole("coo_fill", "rwwwrrrr", { sparse.part(first, 0, buckets), pos, crd, entries,
-    sparse.part(first, 1, buckets), keys, others, data }, { shift })
-  return sparse.csr(m, n, pos, crd, entries, state)
-end
 
 -- The row of each entry.
 local function row_of_entries(a)
   local rows = vector(core.dtype_of(a.pos), a.nnz)
-  sparse.launch_whole("csr_rows", "rrw", { a.lo, a.hi, rows })
+  sparse.launch("csr_rows", "rrw", "align(0.0,1.0) image_ranges(0,1:2.0)", { a.lo, a.hi, rows })
   return rows
 end
 sparse.row_of_entries = row_of_entries
@@ -147,6 +95,16 @@ getters.dia.data = function(a) return sparse.expose(a, "diagonals") end
 getters.dia.offsets = function(a) return np.array(a.offs, { dtype = "int32" }) end
 function methods.dia.todia(a) return a end
 
+-- The same with element i of a diagonal in row i: so a domain has what its rows need.
+local function diagonals_by_rows(m, n, data, offsets)
+  local result, width = np.zeros(#offsets, m, { dtype = dtypes.name[core.dtype_of(data)] }), core.shape_of(data)[2]
+  for i, k in ipairs(offsets) do
+    local first, past = math.max(0, -k), math.min(m, math.min(n, width) - k)
+    if first < past then result[{ i, { first + 1, past } }] = data[{ i, { first + k + 1, past + k } }] end
+  end
+  return result
+end
+
 -- Zeros on the diagonals are no entries of the result, as in SciPy.
 function methods.dia.tocsr(a)
   if a.by_rows then return a.by_rows end
@@ -159,31 +117,54 @@ function methods.dia.tocsr(a)
   end
   if #order == 0 then return sp.csr_matrix({ a.m, a.n }, { dtype = a.dtype }) end
   local data = ascends and a.diagonals or np.take(a.diagonals, order, 1)
+  local by_rows = sparse.has_domains()
+  if by_rows then data = diagonals_by_rows(a.m, a.n, data, sorted) end
+  local alike, numbers = by_rows and ",%d.1" or "", { by_rows and 1 or 0 }
   local keep, offsets = np.not_equal(data, 0), np.array(sorted, { dtype = "int64" })
   local count = vector(dtypes.INT64, a.m)
-  sparse.launch_rows("dia_count", "wrr", 1, { count, keep, offsets })
+  sparse.launch("dia_count", "wrr", ("align(0.0%s)"):format(alike:format(1)), { count, keep, offsets }, numbers)
   local pos, nnz = sparse.positions(count, sparse.index_type(a.m, a.n))
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(a.kind, nnz)
-  sparse.launch_whole("dia_tocsr", "rwwrrr", { sparse.part(pos, 0, a.m), crd, vals, keep, data, offsets })
+  local lo, hi = sparse.bounds(pos, a.m)
+  sparse.launch("dia_tocsr", "rrrrwwr", ("align(0.0,1.0%s%s) image_ranges(0,1:4.0,5.0)"):format(alike:format(2),
+    alike:format(3)), { lo, hi, keep, data, crd, vals, offsets }, numbers)
   return sparse.remember(a, "by_rows", sparse.csr(a.m, a.n, pos, crd, vals, { sorted = true, unique = true }))
 end
 
 local MOST_DIAGONALS = 1000 -- that todia makes without being told that it is meant so
 
+-- Which diagonals have entries, ascending: each domain lists those of its rows, so many and one more.  Waits.
+local function offsets_of(a)
+  local domains = lgt.C.lgt_domains(lgt.rt)
+  local lists = a.m >= domains * domains and domains or 1
+  local found = lgt.new(lgt.dense(dtypes.INT64, { lists, MOST_DIAGONALS + 1 }))
+  local count = vector(dtypes.INT64, lists)
+  sparse.launch("csr_offsets", "wwrrr", "align(0.0,1.0,2.0,3.0) scale(2.0) scale(3.0) image_ranges(2,3:4.0)",
+    { found, count, a.lo, a.hi, a.crd }, { a.m, a.n, math.ceil(a.m / lists) })
+  local counts, offsets, seen = count:totable(), {}, {}
+  local longest = 0
+  for i = 1, lists do longest = math.max(longest, tonumber(counts[i])) end
+  local all = found[{ {}, { 1, longest } }]:totable()
+  for i = 1, lists do
+    for k = 1, tonumber(counts[i]) do
+      local offset = tonumber(all[i][k])
+      if not seen[offset] then offsets[#offsets + 1], seen[offset] = offset, true end
+    end
+  end
+  table.sort(offsets)
+  return offsets
+end
+
 function any.todia(a)
   local c = sparse.canonical(a:tocsr())
   if c.nnz == 0 then return dia(a.m, a.n, {}, np.zeros(0, a.n, { dtype = a.dtype })) end
-  local distance = c.crd:astype("int64") - row_of_entries(c)
-  local found = np.unique(distance)
-  local count = core.size_of(found)
-  if count > MOST_DIAGONALS then
-    raise("todia: the entries lie on %d diagonals, which would be stored in full; at most %d are", count,
-      MOST_DIAGONALS)
+  local offsets = offsets_of(c)
+  if #offsets > MOST_DIAGONALS then
+    raise("todia: the entries lie on more than %d diagonals, which would be stored in full", MOST_DIAGONALS)
   end
-  local diagonals = np.zeros(count, a.n, { dtype = a.dtype })
-  diagonals[{ np.searchsorted(found, distance), c.crd:astype("int64") + 1 }] = c.vals
-  local offsets = {}
-  for i, k in ipairs(found:totable()) do offsets[i] = tonumber(k) end
+  local diagonals, t = lgt.new(lgt.dense(a.kind, { #offsets, a.n })), transpose(c)
+  sparse.launch("csr_todia", "rrwrrr", "align(0.0,1.0,2.1) image_ranges(0,1:3.0,4.0)",
+    { t.lo, t.hi, diagonals, t.crd, t.vals, np.array(offsets, { dtype = "int64" }) })
   return dia(a.m, a.n, offsets, diagonals)
 end
 

@@ -16,8 +16,10 @@ function sparse.keep_entries(a, keep)
   local pos, nnz = sparse.positions(count, core.dtype_of(a.pos))
   if nnz == a.nnz then return a end
   local crd, vals = vector(core.dtype_of(pos), nnz), vector(a.kind, nnz)
-  sparse.launch_whole("csr_keep", "rwwrrrrr",
-    { sparse.part(pos, 0, a.m), crd, vals, a.lo, a.hi, a.crd, a.vals, keep })
+  local lo, hi = sparse.bounds(pos, a.m)
+  sparse.launch("csr_keep", "rrrrwwrrr",
+    "align(0.0,1.0,2.0,3.0) image_ranges(0,1:4.0,5.0) image_ranges(2,3:6.0,7.0,8.0)",
+    { lo, hi, a.lo, a.hi, crd, vals, a.crd, a.vals, keep })
   return sparse.csr(a.m, a.n, pos, crd, vals, { sorted = a.sorted, unique = a.unique })
 end
 
@@ -68,7 +70,8 @@ local function take_rows(a, m, lo, hi)
     a = sparse.with_index_type(a, core.dtype_of(pos))
     crd, lo, hi = vector(core.dtype_of(pos), nnz), np.astype(lo, name), np.astype(hi, name)
   end
-  sparse.launch_whole("csr_take", "rwwrrrr", { sparse.part(pos, 0, m), crd, vals, lo, hi, a.crd, a.vals })
+  local first, past = sparse.bounds(pos, m)
+  sparse.launch("csr_take", "rrrrwwrr", sparse.FROM_ROWS, { first, past, lo, hi, crd, vals, a.crd, a.vals })
   return sparse.csr(m, a.n, pos, crd, vals, { sorted = a.sorted, unique = a.unique })
 end
 
@@ -258,6 +261,11 @@ function any.sum(a, axis)
   if a.format == "csc" then return a.t:sum(2) end
   local c = a:tocsr()
   local work = sparse.working_type(dtype)
+  if sparse.has_domains() then
+    local y = np.zeros(a.n, { dtype = dtypes.name[dtype] })
+    np.add.at(y, c.crd:astype("int64") + 1, np.astype(c.vals, dtypes.name[dtype]))
+    return y
+  end
   local y = vector(work, a.n)
   sparse.launch_once("csr_column_sums", "wrr", { y, c.crd, sparse.dense(sparse.values_in(c, work)) })
   return work == dtype and y or np.astype(y, dtypes.name[dtype])

@@ -224,7 +224,11 @@ static bool overwritten(const run *r, const lgt_plan_slot *slot, int domain, lgt
   const lgt_layout *layout = lgt_layout_at(r->binder->stores, call->layout[slot->rest_arg]);
   lgt_rect tile = lgt_partition_rect(launch, colour);
   lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
+  const lgt_touch *touch = r->group->count == 1 && r->group->touch ? &r->group->touch[slot->rest_arg] : NULL;
   *out = lgt_layout_root_rect(layout, &view);
+  if (touch && touch->image)
+    *out =
+        lgt_footprint_rect(&r->binder->map->footprints, touch->what, r->binder->map->first + domain, colour);
   return !lgt_rect_empty(&tile);
 }
 
@@ -613,6 +617,7 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   lgt_binder *binder = r->binder;
   bool bad;
   lgt_status status = lgt_images_prepare(binder, r->group, r->root, &bad);
+  if (status == LGT_BAD_ARGUMENT) return lgt_failure_release(fail_group(r, status, calls[0].line)), LGT_OK;
   if (status) return give_up(r, status, calls);
   if (bad) return fail_without_image(r, calls);
   if (refuse_gathering(r, calls)) return LGT_OK;

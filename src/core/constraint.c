@@ -219,6 +219,14 @@ static int64_t whole_part(const lgt_stores *stores, const lgt_call *call) {
       else whole *= l->shape[d];
     if (cut && whole > most) most = whole;
   }
+  for (int i = 0; i < set->nimage; i++) { /* of what ranges name, each point has a part */
+    const lgt_image_constraint *image = &set->image[i];
+    if (image->source[1] < 0 || set->class_of[image->source[0]][0] < 0) continue;
+    const lgt_layout *target = lgt_layout_at(stores, call->layout[image->arg]),
+                     *source = lgt_layout_at(stores, call->layout[image->source[0]]);
+    int64_t points = source->ndim ? source->shape[0] : 1;
+    if (points > 0 && target->size / points > most) most = target->size / points;
+  }
   return most;
 }
 
@@ -309,7 +317,7 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
         (l->shape[d] + block - 1) / block != space->extent[k])
       return false;
     tile[k] = (key->tile[r] + block - 1) / block; /* in whole blocks: edges of tiles may move */
-    offset[k] = floor_divide(key->offset[r] - begin[r], block);
+    offset[k] = floor_divide(key->offset[r] - begin[r] + block / 2, block); /* to the nearest one */
     int j = home_of(&key->home, r);
     if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
   }

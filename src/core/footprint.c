@@ -20,7 +20,8 @@ void lgt_footprints_fini(lgt_footprints *footprints) {
 
 static bool equal(const lgt_footprint *a, const lgt_footprint *b) {
   return a->hash == b->hash && a->launch == b->launch && a->layout == b->layout && a->target == b->target &&
-         !memcmp(&a->align, &b->align, sizeof a->align) && lgt_rect_equal(&a->whole, &b->whole);
+         !memcmp(&a->align, &b->align, sizeof a->align) && lgt_rect_equal(&a->whole, &b->whole) &&
+         a->ordered == b->ordered && a->along == b->along;
 }
 
 static bool grow(lgt_footprints *footprints) {
@@ -42,11 +43,15 @@ static bool grow(lgt_footprints *footprints) {
 static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footprint *fp) {
   if (footprints->count * 2 > footprints->mask && !grow(footprints)) goto fail;
   uint32_t i = (uint32_t)fp->hash & footprints->mask;
-  for (; footprints->table[i]; i = (i + 1) & footprints->mask)
-    if (equal(footprints->table[i], fp)) return footprints->table[i];
-  lgt_footprint *copy = lgt_mem_alloc(sizeof *copy);
+  size_t reach = fp->ordered ? (size_t)footprints->domains * sizeof *fp->reach : 0;
+  for (; footprints->table[i]; i = (i + 1) & footprints->mask) {
+    lgt_footprint *known = footprints->table[i];
+    if (equal(known, fp) && (!reach || !memcmp(known->reach, fp->reach, reach))) return known;
+  }
+  lgt_footprint *copy = lgt_mem_alloc(sizeof *copy + reach);
   if (!copy) goto fail;
   *copy = *fp;
+  if (reach) copy->reach = memcpy(copy + 1, fp->reach, reach);
   footprints->count++;
   return footprints->table[i] = copy;
 fail:
@@ -110,6 +115,37 @@ lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, 
   fp.whole.hi[along] = lo < hi ? hi : 0;
   fp.exact = false;
   return fp;
+}
+
+/* Where nobody has anything, a reach is empty behind the one before: so both ends ascend. */
+const lgt_footprint *lgt_footprint_ordered(lgt_footprints *footprints, const lgt_footprint *reaching,
+                                           bool *good) {
+  lgt_footprint fp = *reaching;
+  int n = footprints->domains;
+  int64_t(*reach)[2] = lgt_mem_alloc((size_t)n * sizeof *reach), at = fp.whole.lo[fp.along], sum = 0;
+  const lgt_footprint *found = NULL;
+  *good = true;
+  if (!reach) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for a footprint");
+    return NULL;
+  }
+  for (int d = 0; d < n; d++) {
+    bool some = fp.reach[d][0] < fp.reach[d][1];
+    *good &= !some || fp.reach[d][0] >= at;
+    reach[d][0] = some ? fp.reach[d][0] : at;
+    reach[d][1] = at = some ? fp.reach[d][1] : at;
+    sum += reach[d][1] - reach[d][0];
+  }
+  if (*good) {
+    fp.reach = (const int64_t(*)[2])reach;
+    fp.ordered = true;
+    fp.exact = sum == fp.whole.hi[fp.along] - fp.whole.lo[fp.along];
+    uint64_t key[3] = {reaching->hash, (uint64_t)fp.along, XXH3_64bits(reach, (size_t)n * sizeof *reach)};
+    fp.hash = XXH3_64bits(key, sizeof key);
+    found = intern(footprints, &fp);
+  }
+  lgt_mem_free(reach);
+  return found;
 }
 
 lgt_rect lgt_footprint_rect(const lgt_footprints *footprints, const lgt_footprint *fp, int domain,
@@ -192,6 +228,33 @@ static bool narrow_reshaped(lgt_near *near, const lgt_layout *l) {
   return true;
 }
 
+/* The domains whose reach meets the place: at and hi [0]. */
+static void narrow_ordered(lgt_near *near) {
+  const lgt_footprint *fp = near->footprint;
+  int64_t lo = near->place.lo[fp->along], hi = near->place.hi[fp->along];
+  int first = 0, past = near->footprints->domains;
+  while (first < past) { /* the first one that ends behind the place's beginning */
+    int middle = first + (past - first) / 2;
+    if (fp->reach[middle][1] > lo) past = middle;
+    else first = middle + 1;
+  }
+  near->at[0] = past;
+  while (past < near->footprints->domains && fp->reach[past][0] < hi) past++;
+  near->hi[0] = past;
+}
+
+static bool next_ordered(lgt_near *near) {
+  const lgt_footprint *fp = near->footprint;
+  while (near->more && near->at[0] < near->hi[0]) {
+    near->domain = (int)near->at[0]++;
+    near->rect = fp->whole;
+    near->rect.lo[fp->along] = fp->reach[near->domain][0];
+    near->rect.hi[fp->along] = fp->reach[near->domain][1];
+    if (near->rect.lo[fp->along] < near->rect.hi[fp->along]) return true;
+  }
+  return false;
+}
+
 void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_footprint *fp,
                     const lgt_rect *place) {
   const lgt_layout *l = lgt_layout_at(footprints->stores, fp->layout);
@@ -200,6 +263,10 @@ void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_
   near->footprint = fp;
   near->more = lgt_rect_intersect(&fp->whole, place, &near->place);
   if (!near->more) return;
+  if (fp->ordered) {
+    narrow_ordered(near);
+    return;
+  }
   lgt_assert(fp->launch->kind == LGT_PARTITION_TILING);
   for (int k = 0; k < fp->launch->ndim; k++) near->lo[k] = 0, near->hi[k] = fp->launch->grid[k];
   if (l->flags & LGT_LAYOUT_RESHAPED) {
@@ -215,6 +282,7 @@ void lgt_near_begin(lgt_near *near, const lgt_footprints *footprints, const lgt_
 
 bool lgt_near_next(lgt_near *near) {
   const lgt_partition *p = near->footprint->launch;
+  if (near->footprint->ordered) return next_ordered(near);
   while (near->more) {
     int colour = 0;
     lgt_rect common;

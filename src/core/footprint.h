@@ -10,7 +10,8 @@
  * how the results of reductions over several colours are left.
  *
  * Another one has colours, but data says how far they reach along one dimension of the root: an image (image.h).  It
- * belongs to that image and is not interned.
+ * belongs to that image and is not interned, unless elements are written there: then it is *ordered*, each domain's reach
+ * lies behind those of the domains before, and it stays, since histories speak of it.
  *
  * Belongs to the submitting thread.
  */
@@ -29,6 +30,7 @@ typedef struct lgt_footprint {
   uint64_t hash;
   const int64_t (*reach)[2];   /* of an image, borrowed: by domain, first and past-the-end ... */
   int along;                   /* ... in this dimension of the root */
+  bool ordered;                /* the reach is owned, ascends, and no two domains' meet */
   bool sparse;                 /* not all between is touched */
 } lgt_footprint;
 
@@ -49,6 +51,10 @@ const lgt_footprint *lgt_footprint_everywhere(lgt_footprints *footprints, const 
 
 /* The same, with the reach of each domain along a dimension of the root; not interned. */
 lgt_footprint lgt_footprint_reaching(const lgt_footprint *footprint, int along, const int64_t (*reach)[2], int domains);
+
+/* The same, interned, for what is written: in no other dimension is the footprint cut.  NULL without an error: reaches meet,
+ * or do not ascend; with one: out of memory. */
+const lgt_footprint *lgt_footprint_ordered(lgt_footprints *footprints, const lgt_footprint *reaching, bool *good);
 
 /* What the launch's space touches in one tile of a domain. */
 lgt_rect lgt_footprint_rect(const lgt_footprints *footprints, const lgt_footprint *footprint, int domain, int colour);

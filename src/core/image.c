@@ -108,7 +108,7 @@ static int root_dimension(const lgt_layout *layout, int dim, int64_t *begin, int
   if (layout->flags & LGT_LAYOUT_RESHAPED || dim >= layout->ndim || layout->dim[dim] < 0) return -1;
   lgt_layout_walk(layout, begins, steps);
   *begin = begins[layout->dim[dim]];
-  *step = steps[dim];
+  *step = layout->shape[dim] == 1 ? 1 : steps[dim];
   return *step ? layout->dim[dim] : -1;
 }
 
@@ -121,16 +121,22 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
   return out;
 }
 
-/* The positions that a domain reads through another image: those of a vector that it needs. */
-static void meet_image(const making *m, int domain, spots *s) {
-  const lgt_runs *runs = m->source[0]->image->runs[domain];
-  const lgt_instance *inst = m->store[0]->replica[domain].inst;
-  lgt_tile t = {.ndim = 1, .dtype = layout_of(m, m->source[0])->dtype};
+/* Run i of what a domain needs of a source that is read through another image. */
+static lgt_tile run_of(const making *m, int which, int domain, int64_t i) {
+  const int64_t *run = m->source[which]->image->runs[domain]->run[i];
+  lgt_tile t = {.ndim = 1, .dtype = layout_of(m, m->source[which])->dtype};
   t.stride[0] = lgt_dtype_size(t.dtype);
-  for (int64_t i = 0; i < runs->count; i++) {
-    t.data = lgt_instance_at(inst, runs->run[i]);
-    t.extent[0] = runs->run[i][1] - runs->run[i][0];
-    meet_tile(s, &t, NULL);
+  t.data = lgt_instance_at(m->store[which]->replica[domain].inst, run);
+  t.extent[0] = run[1] - run[0];
+  return t;
+}
+
+/* The positions that a domain reads through another image, or ranges: one image names where they begin and end. */
+static void meet_image(const making *m, int domain, spots *s) {
+  for (int64_t i = 0; i < m->source[0]->image->runs[domain]->count; i++) {
+    lgt_tile from = run_of(m, 0, domain, i), to;
+    if (m->source[1]) to = run_of(m, 1, domain, i);
+    meet_tile(s, &from, m->source[1] ? &to : NULL);
   }
 }
 
@@ -235,10 +241,33 @@ static lgt_status share_reach(making *m, bool known) {
     image->dense &= all[d][STATE] == DENSE;
     image->bad |= all[d][STATE] == UNKNOWN;
   }
-  image->what =
-      lgt_footprint_reaching(m->target->whole, image->along, (const int64_t(*)[2])image->reach, map->domains);
-  image->what.sparse = !image->dense;
   return LGT_OK;
+}
+
+/* An image of the same source, of an array that has the same extent there: what it holds is the same. */
+static const lgt_image *alike(const making *m, const lgt_image_key *key) {
+  const lgt_layout *target = layout_of(m, m->target);
+  int64_t begin, step, its_begin, its_step;
+  root_dimension(target, key->dim, &begin, &step);
+  for (const lgt_image *image = m->store[0]->images; image; image = image->next) {
+    lgt_image_key other = image->key;
+    const lgt_layout *its = lgt_layout_at(m->binder->stores, other.layout[2]);
+    if (image->bad || image->rows || image->along != m->image->along) continue;
+    root_dimension(its, other.dim, &its_begin, &its_step);
+    other.whole = key->whole;
+    other.layout[2] = key->layout[2];
+    if (!memcmp(&other, key, sizeof other) && its->shape[key->dim] == target->shape[key->dim] &&
+        its_begin == begin && its_step == step)
+      return image;
+  }
+  return NULL;
+}
+
+static void copy_reach(making *m, const lgt_image *from) {
+  lgt_map *map = m->binder->map;
+  for (int d = 0; d < map->local; d++) m->image->runs[d] = lgt_runs_retain(from->runs[d]);
+  memcpy(m->image->reach, from->reach, (size_t)map->domains * sizeof *from->reach);
+  m->image->dense = from->dense;
 }
 
 static void image_free(lgt_image *image) {
@@ -308,8 +337,16 @@ static lgt_status make(making *m, const lgt_image_key *key) {
   image->key = *key;
   image->serial = ++map->images;
   image->along = root_dimension(layout_of(m, m->target), m->constraint->dim, &begin, &step);
-  bool known = m->constraint->tile[0] < 0 ? find_named(m) : find_inverse(m);
-  if (share_reach(m, known)) goto no_memory;
+  const lgt_image *same = m->constraint->tile[0] < 0 ? alike(m, key) : NULL;
+  if (same) {
+    copy_reach(m, same);
+  } else {
+    bool known = m->constraint->tile[0] < 0 ? find_named(m) : find_inverse(m);
+    if (share_reach(m, known)) goto no_memory;
+  }
+  image->what =
+      lgt_footprint_reaching(m->target->whole, image->along, (const int64_t(*)[2])image->reach, map->domains);
+  image->what.sparse = !image->dense;
   image->next = m->store[0]->images;
   m->store[0]->images = image;
   lgt_log(MAP, 2, "image of array %u: %s", m->store[0]->id,
@@ -367,7 +404,7 @@ static lgt_image *find(lgt_store *store, const lgt_image_key *key) {
 /* Can it be made?  Not for all views, nor for what the group itself makes. */
 static bool possible(const making *m) {
   int64_t begin, step;
-  if (m->target->fresh || m->target->writes || m->source[0]->fresh) return false;
+  if ((m->target->fresh && !m->target->writes) || m->source[0]->fresh) return false;
   if (root_dimension(layout_of(m, m->target), m->constraint->dim, &begin, &step) < 0) return false;
   for (int i = 0; i < 2 && m->source[i]; i++) {
     int dtype = layout_of(m, m->source[i])->dtype;
@@ -376,6 +413,7 @@ static bool possible(const making *m) {
   if (m->constraint->tile[0] >= 0) /* rows are cut: by tiles, of what is a view */
     return m->group->launch->kind == LGT_PARTITION_TILING && layout_of(m, m->source[0])->ndim > 0 &&
            !(layout_of(m, m->source[0])->flags & LGT_LAYOUT_RESHAPED);
+  if (m->source[1] && !m->source[0]->image != !m->source[1]->image) return false;
   return !m->source[0]->image || layout_of(m, m->source[0])->ndim == 1;
 }
 
@@ -389,14 +427,44 @@ static bool lacking(const making *m, const uint32_t *root, int arg) {
          !lgt_history_has(store->history, &everywhere);
 }
 
-/* For this argument, or for one whose positions it holds? */
-static bool worthwhile(const making *m, const uint32_t *root) {
+/* For this argument, or for one whose positions it holds, or that one's? */
+static bool worthwhile(const making *m, const uint32_t *root, int arg) {
   const lgt_constraint_set *set = m->group->plan->call[m->target->call].kind->constraints;
-  int arg = m->constraint->arg;
   bool is = lacking(m, root, arg);
   for (int i = 0; i < set->nimage && !is; i++)
-    if (set->image[i].source[0] == arg) is = lacking(m, root, set->image[i].arg);
+    if (set->image[i].arg != arg && (set->image[i].source[0] == arg || set->image[i].source[1] == arg))
+      is = worthwhile(m, root, set->image[i].arg);
   return is;
+}
+
+/* Where one task writes all, there is nothing to find out.  Where there are several, each must know its part. */
+static bool needed(const making *m, const uint32_t *root) {
+  if (m->target->writes) return m->group->launch->kind == LGT_PARTITION_TILING;
+  return possible(m) && worthwhile(m, root, m->constraint->arg);
+}
+
+/* Along other dimensions than the one that ranges name. */
+static bool is_cut(const making *m) {
+  const lgt_alignment *align = &m->group->plan->call[m->target->call].space.align[m->target->arg];
+  bool is = false;
+  for (int d = 0; d < layout_of(m, m->target)->ndim; d++) is |= align->to[d] >= 0;
+  return is;
+}
+
+static lgt_status not_so(const making *m, const char *why) {
+  const lgt_plan_call *call = &m->group->plan->call[m->target->call];
+  return lgt_err(LGT_BAD_ARGUMENT, "'%s' cannot write argument %d where ranges say: %s", call->kind->name,
+                 m->target->arg, why);
+}
+
+/* What an image is to who writes it. */
+static lgt_status note_written(const making *m) {
+  lgt_image *image = m->image;
+  bool good = image->dense;
+  if (image->written) return LGT_OK;
+  if (good) image->written = lgt_footprint_ordered(&m->binder->map->footprints, &image->what, &good);
+  if (!good) return not_so(m, "those of one tile must lie side by side, behind those of the tiles before it");
+  return image->written ? LGT_OK : LGT_NO_MEMORY;
 }
 
 static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root,
@@ -412,14 +480,22 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
     if (!lgt_store_history(binder->map, m.store[i])) return LGT_NO_MEMORY;
   }
   if (!lgt_store_history(binder->map, store)) return LGT_NO_MEMORY;
-  if (!possible(&m) || !worthwhile(&m, root)) return LGT_OK;
+  if (!needed(&m, root)) return LGT_OK;
+  if (target->writes && (!possible(&m) || !m.source[1] || is_cut(&m)))
+    return not_so(&m, "no other dimension may be cut, and where ranges begin and end must be integers");
   describe(&m, &key);
   m.image = find(m.store[0], &key);
   if (!m.image) status = make(&m, &key);
   if (status) return status;
   target->image = m.image;
   target->what = &m.image->what;
-  return m.image->bad ? LGT_OK : lgt_route_prepare(binder, store, target);
+  if (m.image->bad) return LGT_OK;
+  if (target->writes) {
+    status = note_written(&m);
+    if (status) return status;
+    target->what = m.image->written;
+  }
+  return lgt_route_prepare(binder, store, target);
 }
 
 /* Of one call, whose touches begin with `touch`. */

@@ -13,6 +13,9 @@
  * What comes is put where it belongs in an instance that reaches from the first element to the last one: memory for
  * what lies between is reserved.
  *
+ * Elements may be written through ranges, too, if domains have all between and none has what another one has: the result
+ * then lies as its tiles want it, however many elements each of them makes.
+ *
  * Whether an image is known already, and which route, follows from the stream of operations: it is the same on all ranks.
  *
  * Belongs to the submitting thread.
@@ -48,6 +51,7 @@ struct lgt_image {
   int64_t serial;      /* no other one has it */
   lgt_image_key key;
   lgt_footprint what;  /* how far domains reach */
+  const lgt_footprint *written; /* the same, for whoever writes the elements; NULL: nobody has yet */
   int64_t (*reach)[2]; /* owned, by domain */
   int along;           /* dimension of the root */
   lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
@@ -59,7 +63,8 @@ struct lgt_image {
 };
 
 /* Look up or make the images of a group that is about to be bound, and the routes by which their elements come: what
- * its touches say afterwards holds for this time.  *bad: one of them cannot be known, on all ranks. */
+ * its touches say afterwards holds for this time.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
+ * ranks: what is written may not be written so. */
 lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad);
 /* The store's contents are gone. */
 void lgt_images_drop(lgt_store *store);

@@ -229,7 +229,8 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  *   Dimensions that are never cut may be named by data: image_points(2:1.0;1) says that of dimension 0 of argument 1
  * the task uses the positions that are elements of argument 2 (int32 or int64; 1: what the first position is called, 0 if
  * it is left out; negative ones count from the end), image_ranges(1,2:3.0,4.0) that of dimension 0 of arguments 3 and 4
- * it uses the ranges that begin with the elements of argument 1 and end before those of argument 2;
+ * it uses the ranges that begin with the elements of argument 1 and end before those of argument 2 (or writes them: then
+ * the ranges of each tile must lie side by side, behind those of the tiles before it);
  * image_inverse(2,0.1:2.0,1.1;1) that of dimensions 2.0 and 1.1 it uses the indices at which argument 2 holds a position
  * in the task's tile of dimension 0.1, or one that is outside of all of it.  Only what the task uses is brought to where
  * it runs; there may be anything in place of the rest. */

@@ -1,12 +1,13 @@
 /* sparse.c - arithmetic with sparse matrices by rows (sparse.h).  w: written, m: read and written, r: read.
  *
  *   csr_dot        w y [n] or [n,k]  r lo hi crd vals  r x [c] or [c,k]        y = A x
- *   csr_scale      r lo  w out  r hi vals crd left [n] right [c]               out = left[row] * vals * right[column]
- *   csr_sddmm      r lo  w out  r hi vals crd x [n,k] y [c,k]                  out = vals * (x y^T) at the entries
+ *   csr_scale      r lo hi left [n]  w out  r vals crd right [c]               out = left[row] * vals * right[column]
+ *   csr_times      r lo hi x [n,c]  w out  r vals crd                          out = vals * x at the entries
+ *   csr_sddmm      r lo hi x [n,k]  w out  r vals crd y [c,k]                  out = vals * (x y^T) at the entries
  *   csr_diagonal   w d [m]  r lo hi crd vals    parameters: how far the diagonal is above the main one, m's first row
  *   csr_todense    m y [n,c]  r lo hi crd vals                                 y += A
  *   csr_unique     w count [n]  r lo hi crd          how many different columns each row has; rows are sorted
- *   csr_sum_duplicates   r lo'  w crd' vals'  r lo hi crd vals                 equal columns become one entry
+ *   csr_sum_duplicates   r lo' hi' lo hi  w crd' vals'  r crd vals             equal columns become one entry
  *   csr_column_sums      w y [1,c]  r crd [1,nnz] vals [1,nnz]
  *
  * csr_dot is called by rows (lgt.h) where y is a vector, so that what is done with y joins its pass.
@@ -23,11 +24,12 @@ enum { LONG_ROW = 32, AHEAD = 256 };
 #include "sparse_each.h"
 
 LGT_SPARSE_VARIANT(csr_dot, dot, 1, 4)
-LGT_SPARSE_VARIANT(csr_scale, scale, 0, 1)
-LGT_SPARSE_VARIANT(csr_sddmm, sddmm, 0, 1)
+LGT_SPARSE_VARIANT(csr_scale, scale, 0, 3)
+LGT_SPARSE_VARIANT(csr_times, times, 0, 3)
+LGT_SPARSE_VARIANT(csr_sddmm, sddmm, 0, 3)
 LGT_SPARSE_VARIANT(csr_diagonal, diagonal, 1, 4)
 LGT_SPARSE_VARIANT(csr_todense, todense, 1, 4)
-LGT_SPARSE_VARIANT(csr_sum_duplicates, sum_duplicates, 0, 2)
+LGT_SPARSE_VARIANT(csr_sum_duplicates, sum_duplicates, 0, 5)
 LGT_SPARSE_VARIANT(csr_column_sums, column_sums, 1, 2)
 
 static lgt_status csr_unique(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -39,6 +41,7 @@ static lgt_status csr_unique(const lgt_tile *tiles, int nargs, const lgt_scalar 
 
 const lgt_builtin lgt_sparse_builtins[] = {{"csr_dot", csr_dot},
                                            {"csr_scale", csr_scale},
+                                           {"csr_times", csr_times},
                                            {"csr_sddmm", csr_sddmm},
                                            {"csr_diagonal", csr_diagonal},
                                            {"csr_todense", csr_todense},

@@ -6,8 +6,8 @@
  * traffic; no variant relies on it.  A matrix by columns is the transposed one by rows.
  *
  * crd and vals are dense, and a variant sees them whole: positions are those of the matrix, wherever it runs.  What its
- * rows do not name need not be there (image.h).  A variant that writes them is one point task and has `lo` as its argument 0,
- * although it is only read: the workers share rows, and rows own their entries.
+ * rows do not name need not be there (image.h).  A variant that writes them has `lo` as its argument 0, although it is only
+ * read: domains and workers share rows, and rows own their entries, those from lo to hi.
  */
 #ifndef LGT_SPARSE_H
 #define LGT_SPARSE_H

@@ -2,13 +2,17 @@
  *
  *   csr_join   r lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B
  *              entry by entry, A op B; what comes out as zero is left out
+ *   csr_join_count   w count [n] (int64)  r lo hi crd vals of A  r lo hi crd vals of B    entries of each row of that
+ *   csr_join_fill    r lo' hi'  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the same in room for just these
  *   csr_multiply_terms  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B    terms of each row of A B
  *   csr_multiply_count  the same                                                entries of each row
  *   csr_multiply  m lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the product
  *              A B; rows that a worker does one after the other are stored without gaps, and lo' is where they came to lie
+ *   csr_multiply_fill  r lo' hi'  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the same where rows have been
+ *              counted
  *
- * Row i of a result has room from lo'[i] on; for as many entries as A and B have there (A, if the operation is
- * MULTIPLY), of which a join needs count[i].
+ * Row i of a result has room from lo'[i] on; for csr_join, for as many entries as A and B have there (A, if the operation is
+ * MULTIPLY), of which it needs count[i].
  *
  * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted
  * and without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
@@ -25,7 +29,10 @@ enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
 #include "sparse_each.h"
 
 LGT_SPARSE_VARIANT(csr_join, join, 0, 3)
+LGT_SPARSE_VARIANT(csr_join_count, join_count, 1, 4)
+LGT_SPARSE_VARIANT(csr_join_fill, join_fill, 0, 3)
 LGT_SPARSE_VARIANT(csr_multiply, multiply, 0, 3)
+LGT_SPARSE_VARIANT(csr_multiply_fill, multiply_fill, 0, 3)
 
 static lgt_status csr_multiply_count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                      int64_t hi) {
@@ -40,7 +47,10 @@ static lgt_status csr_multiply_terms(const lgt_tile *tiles, int nargs, const lgt
 }
 
 const lgt_builtin lgt_sparse_join_builtins[] = {{"csr_join", csr_join},
+                                                {"csr_join_count", csr_join_count},
+                                                {"csr_join_fill", csr_join_fill},
                                                 {"csr_multiply_terms", csr_multiply_terms},
                                                 {"csr_multiply_count", csr_multiply_count},
                                                 {"csr_multiply", csr_multiply},
+                                                {"csr_multiply_fill", csr_multiply_fill},
                                                 {0}};

@@ -23,51 +23,83 @@ static inline int64_t NAME(share)(int64_t count, int64_t part, int64_t parts) {
   return (int64_t)((__int128)count * part / parts);
 }
 
+/* A part of a run, and its triplets, those from `first` to `past` of the tile. */
+typedef struct NAME(piece) {
+  int64_t run, part, first, past;
+  I base; /* where the run's triplets begin in the result */
+} NAME(piece);
+
+/* The piece number q of a tile; `ends`: how many each run has, NULL: as many as fit. */
+static inline NAME(piece)
+    NAME(piece_at)(int64_t q, const lgt_scalar *params, int64_t count, const lgt_tile *ends) {
+  int64_t parts = (int64_t)params[0].f, length = (int64_t)params[1].f, r = q / parts, begin = r * length,
+          n = count - begin;
+  NAME(piece) x = {.run = r, .part = q % parts};
+  n = n < 0 ? 0 : n < length ? n : length;
+  if (ends) {
+    x.base = LGT_AT(const I, &ends[0], r);
+    n = (int64_t)LGT_AT(const I, &ends[1], r) - x.base;
+  }
+  x.first = begin + NAME(share)(n, x.part, parts);
+  x.past = begin + NAME(share)(n, x.part + 1, parts);
+  return x;
+}
+
+/* The sums of a piece: as many as there are buckets. */
+static inline I *NAME(sums_of)(const lgt_tile *sum, const NAME(piece) * x, const lgt_scalar *params,
+                               int64_t *n) {
+  *n = sum->extent[1] / (int64_t)params[0].f;
+  return (I *)((char *)sum->data + x->run * sum->stride[0]) + x->part * *n;
+}
+
 static inline lgt_status NAME(coo_count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                          int64_t hi) {
-  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[2].extent[0];
+  int64_t n, count = t[2].extent[0];
   const I *key = t[2].data;
-  int shift = (int)params[0].f;
-  (void)nargs;
-  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
-    I *sum = (I *)t[1].data + p * n;
+  int shift = (int)params[2].f;
+  I width = (I)params[3].f;
+  for (int64_t q = (lo + PART - 1) / PART; q * PART < hi; q++) {
+    NAME(piece) x = NAME(piece_at)(q, params, count, nargs > 3 ? &t[3] : NULL);
+    I *sum = NAME(sums_of)(&t[1], &x, params, &n);
     memset(sum, 0, (size_t)n * sizeof *sum);
-    int64_t past = NAME(share)(count, p + 1, parts);
-    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) sum[key[k] >> shift]++;
+    if (width)
+      for (int64_t k = x.first; k < x.past; k++) sum[key[k] / width]++;
+    else
+      for (int64_t k = x.first; k < x.past; k++) sum[key[k] >> shift]++;
   }
   return LGT_OK;
 }
 
 static inline lgt_status NAME(coo_offsets)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                            int64_t hi) {
-  I *pos = t[0].data, *sum = t[1].data, at = 0;
   int64_t n = t[0].extent[1] - 1, parts = n ? t[1].extent[1] / n : 0;
   (void)nargs, (void)params;
-  if (lo >= hi) return LGT_OK;
-  for (int64_t i = 0; i < n; i++) {
-    pos[i] = at;
-    for (int64_t p = 0; p < parts; p++) {
-      I here = sum[p * n + i];
-      sum[p * n + i] = at;
-      at = (I)(at + here);
+  for (int64_t r = lo; r < hi; r++) {
+    I *pos = (I *)((char *)t[0].data + r * t[0].stride[0]), at = 0;
+    I *sum = (I *)((char *)t[1].data + r * t[1].stride[0]);
+    for (int64_t i = 0; i < n; i++) {
+      pos[i] = at;
+      for (int64_t p = 0; p < parts; p++) {
+        I here = sum[p * n + i];
+        sum[p * n + i] = at;
+        at = (I)(at + here);
+      }
     }
+    pos[n] = at;
   }
-  pos[n] = at;
   return LGT_OK;
 }
 
 static lgt_status NAME(coo_place)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                   int64_t hi) {
-  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[4].extent[0];
-  I *crd = t[2].data;
-  W *vals = t[3].data;
+  int64_t n, count = t[4].extent[0];
   const I *key = t[4].data, *other = t[5].data;
   const W *data = t[6].data;
-  (void)nargs, (void)params;
-  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
-    I *next = (I *)t[1].data + p * n;
-    int64_t past = NAME(share)(count, p + 1, parts);
-    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) {
+  for (int64_t q = (lo + PART - 1) / PART; q * PART < hi; q++) {
+    NAME(piece) x = NAME(piece_at)(q, params, count, nargs > 7 ? &t[7] : NULL);
+    I *next = NAME(sums_of)(&t[1], &x, params, &n), *crd = (I *)t[2].data + x.base;
+    W *vals = (W *)t[3].data + x.base;
+    for (int64_t k = x.first; k < x.past; k++) {
       I at = next[key[k]]++;
       crd[at] = other[k];
       vals[at] = data[k];
@@ -78,19 +110,20 @@ static lgt_status NAME(coo_place)(const lgt_tile *t, int nargs, const lgt_scalar
 
 static lgt_status NAME(coo_split)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                   int64_t hi) {
-  int64_t parts = t[1].extent[0], n = t[1].extent[1], count = t[5].extent[0];
-  I *new_key = t[2].data, *new_other = t[3].data;
-  W *new_data = t[4].data;
+  int64_t n, count = t[5].extent[0], length = (int64_t)params[1].f;
   const I *key = t[5].data, *other = t[6].data;
   const W *data = t[7].data;
-  int shift = (int)params[0].f;
+  int shift = (int)params[2].f;
+  I width = (I)params[3].f;
   (void)nargs;
-  for (int64_t p = (lo + PART - 1) / PART; p * PART < hi; p++) {
-    I *next = (I *)t[1].data + p * n;
-    int64_t past = NAME(share)(count, p + 1, parts);
-    for (int64_t k = NAME(share)(count, p, parts); k < past; k++) {
-      I at = next[key[k] >> shift]++;
-      new_key[at] = key[k];
+  for (int64_t q = (lo + PART - 1) / PART; q * PART < hi; q++) {
+    NAME(piece) x = NAME(piece_at)(q, params, count, NULL);
+    I *next = NAME(sums_of)(&t[1], &x, params, &n);
+    I *new_key = (I *)t[2].data + x.run * length, *new_other = (I *)t[3].data + x.run * length;
+    W *new_data = (W *)t[4].data + x.run * length;
+    for (int64_t k = x.first; k < x.past; k++) {
+      I bucket = width ? key[k] / width : key[k] >> shift, at = next[bucket]++;
+      new_key[at] = width ? key[k] - bucket * width : key[k];
       new_other[at] = other[k];
       new_data[at] = data[k];
     }
@@ -162,6 +195,8 @@ static void NAME(sort_entries)(I *crd, W *vals, int64_t n, I *c, W *v) {
 static lgt_status NAME(sort)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   I *crd = t[2].data;
   W *vals = t[3].data;
+  const I *old_crd = t[4].data;
+  const W *old_vals = t[5].data;
   int64_t longest = 0;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
@@ -172,6 +207,8 @@ static lgt_status NAME(sort)(const lgt_tile *t, int nargs, const lgt_scalar *par
   if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory to sort a row of %lld entries", (long long)longest);
   for (int64_t i = lo; i < hi; i++) {
     int64_t first = LGT_AT(const I, &t[0], i), n = LGT_AT(const I, &t[1], i) - first;
+    memcpy(crd + first, old_crd + first, (size_t)n * sizeof *crd);
+    memcpy(vals + first, old_vals + first, (size_t)n * sizeof *vals);
     NAME(sort_entries)(crd + first, vals + first, n, (I *)(room + (size_t)longest * sizeof(W)), (W *)room);
   }
   lgt_mem_free(room);
@@ -197,19 +234,19 @@ static inline lgt_status NAME(rows)(const lgt_tile *t, int nargs, const lgt_scal
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++)
     for (int64_t k = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[1], i); k < past; k++)
-      row[k] = (I)i;
+      row[k] = (I)(t[0].origin[0] + i);
   return LGT_OK;
 }
 
 static lgt_status NAME(take)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  I *crd = t[1].data;
-  W *vals = t[2].data;
+  I *crd = t[4].data;
+  W *vals = t[5].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t to = LGT_AT(const I, &t[0], i), first = LGT_AT(const I, &t[3], i),
-            n = LGT_AT(const I, &t[4], i) - first;
-    memcpy(crd + to, (const I *)t[5].data + first, (size_t)n * sizeof *crd);
-    memcpy(vals + to, (const W *)t[6].data + first, (size_t)n * sizeof *vals);
+    int64_t to = LGT_AT(const I, &t[0], i), first = LGT_AT(const I, &t[2], i),
+            n = LGT_AT(const I, &t[3], i) - first;
+    memcpy(crd + to, (const I *)t[6].data + first, (size_t)n * sizeof *crd);
+    memcpy(vals + to, (const W *)t[7].data + first, (size_t)n * sizeof *vals);
   }
   return LGT_OK;
 }
@@ -228,54 +265,21 @@ static inline lgt_status NAME(count)(const lgt_tile *t, int nargs, const lgt_sca
 }
 
 static lgt_status NAME(keep)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  I *crd = t[1].data;
-  W *vals = t[2].data;
-  const I *old_crd = t[5].data;
-  const W *old_vals = t[6].data;
-  const uint8_t *keep = t[7].data;
+  I *crd = t[4].data;
+  W *vals = t[5].data;
+  const I *old_crd = t[6].data;
+  const W *old_vals = t[7].data;
+  const uint8_t *keep = t[8].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t to = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[4], i);
-    for (int64_t k = LGT_AT(const I, &t[3], i); k < past; k++)
+    int64_t to = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[3], i);
+    for (int64_t k = LGT_AT(const I, &t[2], i); k < past; k++)
       if (keep[k]) crd[to] = old_crd[k], vals[to++] = old_vals[k];
   }
   return LGT_OK;
 }
 
-static lgt_status NAME(from_dense)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                   int64_t hi) {
-  I *crd = t[1].data;
-  W *vals = t[2].data;
-  (void)nargs, (void)params;
-  for (int64_t i = lo; i < hi; i++) {
-    const char *keep = (const char *)t[3].data + i * t[3].stride[0],
-               *from = (const char *)t[4].data + i * t[4].stride[0];
-    int64_t to = LGT_AT(const I, &t[0], i);
-    for (int64_t c = 0; c < t[3].extent[1]; c++)
-      if (keep[c * t[3].stride[1]]) crd[to] = (I)c, vals[to++] = *(const W *)(from + c * t[4].stride[1]);
-  }
-  return LGT_OK;
-}
-
-static lgt_status NAME(from_dia)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                 int64_t hi) {
-  I *crd = t[1].data;
-  W *vals = t[2].data;
-  const lgt_tile *keep = &t[3], *data = &t[4];
-  const int64_t *offset = t[5].data;
-  (void)nargs, (void)params;
-  for (int64_t i = lo; i < hi; i++) {
-    int64_t to = LGT_AT(const I, &t[0], i);
-    for (int64_t d = 0; d < keep->extent[0]; d++) {
-      int64_t c = i + offset[d];
-      if (c < 0 || c >= keep->extent[1]) continue;
-      if (!*((const char *)keep->data + d * keep->stride[0] + c * keep->stride[1])) continue;
-      crd[to] = (I)c;
-      vals[to++] = *(const W *)((const char *)data->data + d * data->stride[0] + c * data->stride[1]);
-    }
-  }
-  return LGT_OK;
-}
+#include "sparse_rooms.h"
 
 #undef W
 #undef NAME

@@ -100,6 +100,44 @@ static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *par
   return LGT_OK;
 }
 
+/* Rows go by way of room for all entries of A and B there: t[0 ...], a and b, are counts, or where rows begin. */
+static lgt_status NAME(join_apart)(const lgt_tile *t, const lgt_tile *a, const lgt_tile *b, bool fill, int op,
+                                   int64_t lo, int64_t hi) {
+  int64_t longest = 0;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t n = LGT_AT(const I, &a[1], i) - LGT_AT(const I, &a[0], i) + LGT_AT(const I, &b[1], i) -
+                LGT_AT(const I, &b[0], i);
+    if (n > longest) longest = n;
+  }
+  V *vals = lgt_mem_alloc((size_t)longest * (sizeof(V) + sizeof(I)) + 1);
+  if (!vals) return lgt_err(LGT_NO_MEMORY, "out of memory for a row of %lld entries", (long long)longest);
+  I *crd = (I *)(vals + longest);
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t n = NAME(join_row)(op, a, b, i, crd, vals);
+    if (fill) {
+      int64_t to = LGT_AT(const I, &t[0], i);
+      memcpy((I *)t[2].data + to, crd, (size_t)n * sizeof *crd);
+      memcpy((V *)t[3].data + to, vals, (size_t)n * sizeof *vals);
+    } else {
+      LGT_AT(int64_t, &t[0], i) = n;
+    }
+  }
+  lgt_mem_free(vals);
+  return LGT_OK;
+}
+
+static lgt_status NAME(join_count)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                   int64_t hi) {
+  (void)nargs;
+  return NAME(join_apart)(t, &t[1], &t[5], false, (int)params[0].f, lo, hi);
+}
+
+static lgt_status NAME(join_fill)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                  int64_t hi) {
+  (void)nargs;
+  return NAME(join_apart)(t, &t[4], &t[8], true, (int)params[0].f, lo, hi);
+}
+
 /* ---- products -------------------------------------------------------------------------------------------- */
 
 /* A row being collected.  `at` is a table of its entries by columns.  Entries are numbered on from row to row, so what
@@ -191,17 +229,18 @@ out:
   return status;
 }
 
-static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                 int64_t hi) {
+/* `packs`: rows move together, so that they begin elsewhere, and are counted. */
+ALWAYS_INLINE lgt_status NAME(multiply_rows)(const lgt_tile *t, bool packs, int64_t columns, int64_t lo,
+                                             int64_t hi) {
   const lgt_tile *a = &t[4], *b = &t[8];
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
-  int64_t longest, columns = (int64_t)params[0].f;
-  (void)nargs;
+  int64_t longest = 0;
   if (lo >= hi) return LGT_OK;
-  longest = NAME(terms)(a, b, hi - 1); /* element hi of argument 0 is another worker's */
-  for (int64_t i = lo; i + 1 < hi; i++) {
-    int64_t room = LGT_AT(const I, &t[0], i + 1) - LGT_AT(const I, &t[0], i);
+  if (packs) longest = NAME(terms)(a, b, hi - 1); /* element hi of argument 0 is another worker's */
+  for (int64_t i = lo; i + packs < hi; i++) {
+    int64_t past = packs ? LGT_AT(const I, &t[0], i + 1) : LGT_AT(const I, &t[1], i);
+    int64_t room = past - LGT_AT(const I, &t[0], i);
     if (room > longest) longest = room;
   }
   if (longest > columns) longest = columns;
@@ -226,11 +265,23 @@ static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar 
         }
       }
     }
-    LGT_AT(I, &t[0], i) = first;
-    LGT_AT(int64_t, &t[1], i) = next - first;
+    if (packs) LGT_AT(I, &t[0], i) = first;
+    if (packs) LGT_AT(int64_t, &t[1], i) = next - first;
   }
   lgt_mem_free(table.at);
   return LGT_OK;
+}
+
+static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  (void)nargs;
+  return NAME(multiply_rows)(t, true, (int64_t)params[0].f, lo, hi);
+}
+
+static lgt_status NAME(multiply_fill)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                      int64_t hi) {
+  (void)nargs;
+  return NAME(multiply_rows)(t, false, (int64_t)params[0].f, lo, hi);
 }
 
 #undef V

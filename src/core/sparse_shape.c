@@ -1,24 +1,36 @@
 /* sparse_shape.c - building, converting and cutting sparse matrices (sparse.h): values are moved, not calculated with.
  *
  *   csr_positions  w pos [1,n+1]  r count [1,n] (int64)              running sums
- *   coo_count      r part [64 p]  w sum [p,n]  r key [nnz]          how often each key occurs in each part of the entries
- *   coo_offsets    w pos [1,n+1]  m sum [1,p n]                      where each key's entries of each part will begin
- *   coo_place      r part [64 p]  m sum [p,n]  w crd vals  r key other data [nnz]
+ *   coo_count      r part [64 r p]  w sum [r,p n]  r key [nnz]       how often each key occurs in each part of the entries
+ *   coo_offsets    w pos [r,n+1]  m sum [r,p n]                      where each key's entries of each part will begin
+ *   coo_place      r part [64 r p]  m sum [r,p n]  w crd vals  r key other data [nnz]
  *                  triplets ordered by their keys, those of one key as they were: rows from columns, columns from rows
- *   coo_split      r part [64 p]  m sum [p,n]  w key' other' data' [nnz]  r key other data [nnz]
- *                  the same where a key stands for `width` ones: triplets into buckets
+ *   coo_split      r part [64 r p]  m sum [r,p n]  w key' other' data' [nnz]  r key other data [nnz]
+ *                  the same where a key stands for several ones: triplets into buckets
  *   coo_fill       r lo [n]  w pos [m+1]  w crd vals  r hi [n]  r key' other' data'      ... and each bucket by its keys
- *   csr_sort       r lo  r hi  m crd vals                            each row by columns; equal ones keep their order
+ *   csr_sort       r lo hi  w crd' vals'  r crd vals                 each row by columns; equal ones keep their order
  *   csr_order      w order [n] (int64)  r lo hi crd                  0 unsorted, 1 sorted, 2 without equal columns too
- *   csr_rows       r lo  r hi  w row [nnz]                           the row of each entry
- *   csr_take       r lo'  w crd' vals'  r lo hi crd vals             row i of the result is the one lo[i], hi[i] bound
+ *   csr_rows       r lo hi  w row [nnz]                              the row of each entry
+ *   csr_take       r lo' hi' lo hi  w crd' vals'  r crd vals         row i of the result is the one lo[i], hi[i] bound
  *   csr_count      w count [n] (int64)  r lo hi keep [nnz] (bool)    how many entries of each row to keep
- *   csr_keep       r lo'  w crd' vals'  r lo hi crd vals keep
- *   dense_tocsr    r lo'  w crd' vals'  r keep [n,c] (bool)  r dense [n,c]
+ *   csr_keep       r lo' hi' lo hi  w crd' vals'  r crd vals keep
+ *   csr_toell      r lo hi  w crd' vals' [n,room]  r crd vals        parameter: the last column, which what is beyond names
+ *   ell_tocsr      r lo' hi'  r crd vals [n,room]  w crd' vals'
+ *   csr_offsets    w found [r,most]  w count [r]  r lo hi [n]  r crd     which diagonals have entries (int64, ascending), for
+ *                  rows in r runs; parameters: rows, columns, rows of a run
+ *   csr_todia      r lo hi  w data [d,n]  r crd vals  r offsets [d] (int64, ascending)    of a matrix by columns
+ *   bsr_count      w count [n] (int64)  r lo hi [n h]  r crd         how many blocks of h x w a row of blocks has; parameters h, w
+ *   csr_tobsr      r lo' hi' [n]  r lo hi [n h]  w crd' [b] vals' [b,h,w]  r crd vals    rows are sorted
+ *   bsr_tocsr      r lo hi [n]  r lo' hi' [n h]  w crd' vals'  r crd [b] vals [b,h,w]
+ *   dense_tocsr    r lo' hi'  r keep [n,c] (bool)  r dense [n,c]  w crd' vals'
  *   dia_count      w count [n] (int64)  r keep [d,c] (bool)  r offsets [d] (int64)
- *   dia_tocsr      r lo'  w crd' vals'  r keep [d,c]  r data [d,c]  r offsets [d]    offsets ascend
+ *   dia_tocsr      r lo' hi'  r keep [d,c]  r data [d,c]  w crd' vals'  r offsets [d]    offsets ascend
+ *                  parameter of both: whether element i of a diagonal belongs to row i, not to column i
  *
- * Parameter of coo_count, coo_split, coo_fill: k, where a bucket is 2^k keys.
+ * Triplets are in r runs, each of which is ordered by itself, in p parts.  Parameters of those on runs: 0 p, 1 how many
+ * triplets a run has; of coo_split and its coo_count also 2 k, 3 w: a bucket is w keys, which then become their places in
+ * it, or (0) 2^k.  Parameter of coo_fill: k.  Two more arguments at the end of coo_place and its coo_count, from and past
+ * [r]: run i has past[i] - from[i] triplets, which go behind from[i].
  */
 #include "sparse.h"
 
@@ -78,10 +90,15 @@ VARIANT(coo_place, coo_place, 2, 3)
 VARIANT(coo_split, coo_split, 2, 4)
 VARIANT(coo_fill, coo_fill, 2, 3)
 VARIANT(csr_sort, sort, 0, 3)
-VARIANT(csr_take, take, 0, 2)
-VARIANT(csr_keep, keep, 0, 2)
-VARIANT(dense_tocsr, from_dense, 0, 2)
-VARIANT(dia_tocsr, from_dia, 0, 2)
+VARIANT(csr_take, take, 0, 5)
+VARIANT(csr_keep, keep, 0, 5)
+VARIANT(csr_toell, to_ell, 0, 3)
+VARIANT(csr_todia, to_dia, 0, 2)
+VARIANT(ell_tocsr, from_ell, 0, 5)
+VARIANT(csr_tobsr, to_bsr, 0, 5)
+VARIANT(bsr_tocsr, from_bsr, 0, 5)
+VARIANT(dense_tocsr, from_dense, 0, 5)
+VARIANT(dia_tocsr, from_dia, 0, 5)
 
 /* Those without values: any size will do. */
 #define PLAIN_VARIANT(name, f, positions)                                                             \
@@ -96,14 +113,16 @@ PLAIN_VARIANT(coo_offsets, coo_offsets, 0)
 PLAIN_VARIANT(csr_order, order, 1)
 PLAIN_VARIANT(csr_rows, rows, 0)
 PLAIN_VARIANT(csr_count, count, 1)
+PLAIN_VARIANT(bsr_count, bsr_count, 1)
+PLAIN_VARIANT(csr_offsets, offsets, 2)
 
 /* How many diagonals keep an element in a row. */
 static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *keep = &t[1];
-  (void)nargs, (void)params;
+  (void)nargs;
   for (int64_t i = lo; i < hi; i++) LGT_AT(int64_t, &t[0], i) = 0;
   for (int64_t d = 0; d < keep->extent[0]; d++) {
-    int64_t shift = LGT_AT(const int64_t, &t[2], d) + t[0].origin[0];
+    int64_t shift = params[0].f != 0 ? 0 : LGT_AT(const int64_t, &t[2], d) + t[0].origin[0];
     const char *row = (const char *)keep->data + d * keep->stride[0];
     int64_t first = shift + lo < 0 ? -shift : lo,
             past = shift + hi > keep->extent[1] ? keep->extent[1] - shift : hi;
@@ -113,11 +132,26 @@ static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions}, {"coo_count", coo_count},
-                                                 {"coo_offsets", coo_offsets},     {"coo_place", coo_place},
-                                                 {"coo_split", coo_split},         {"coo_fill", coo_fill},
-                                                 {"csr_sort", csr_sort},           {"csr_order", csr_order},
-                                                 {"csr_rows", csr_rows},           {"csr_take", csr_take},
-                                                 {"csr_count", csr_count},         {"csr_keep", csr_keep},
-                                                 {"dense_tocsr", dense_tocsr},     {"dia_count", dia_count},
-                                                 {"dia_tocsr", dia_tocsr},         {0}};
+const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions},
+                                                 {"coo_count", coo_count},
+                                                 {"coo_offsets", coo_offsets},
+                                                 {"coo_place", coo_place},
+                                                 {"coo_split", coo_split},
+                                                 {"coo_fill", coo_fill},
+                                                 {"csr_sort", csr_sort},
+                                                 {"csr_order", csr_order},
+                                                 {"csr_rows", csr_rows},
+                                                 {"csr_take", csr_take},
+                                                 {"csr_count", csr_count},
+                                                 {"csr_keep", csr_keep},
+                                                 {"ell_tocsr", ell_tocsr},
+                                                 {"csr_toell", csr_toell},
+                                                 {"csr_offsets", csr_offsets},
+                                                 {"csr_todia", csr_todia},
+                                                 {"bsr_count", bsr_count},
+                                                 {"csr_tobsr", csr_tobsr},
+                                                 {"bsr_tocsr", bsr_tocsr},
+                                                 {"dense_tocsr", dense_tocsr},
+                                                 {"dia_count", dia_count},
+                                                 {"dia_tocsr", dia_tocsr},
+                                                 {0}};

@@ -81,29 +81,47 @@ static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
-static lgt_status NAME(scale)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  V *out = t[1].data;
-  const V *vals = t[3].data;
-  const I *crd = t[4].data;
+static lgt_status NAME(scale)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  V *out = t[3].data;
+  const V *vals = t[4].data;
+  const I *crd = t[5].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t past = LGT_AT(const I, &t[2], i);
-    V left = LGT_AT(const V, &t[5], i);
+    int64_t past = LGT_AT(const I, &t[1], i);
+    V left = LGT_AT(const V, &t[2], i);
     for (int64_t k = LGT_AT(const I, &t[0], i); k < past; k++)
       out[k] = left * vals[k] * LGT_AT(const V, &t[6], (int64_t)crd[k]);
   }
   return LGT_OK;
 }
 
-/* An entry (i, j) times row i of x times row j of y: a dense product where S has entries. */
-static lgt_status NAME(sddmm)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  const lgt_tile *x = &t[5], *y = &t[6];
-  V *out = t[1].data;
-  const V *vals = t[3].data;
-  const I *crd = t[4].data;
+static lgt_status NAME(times)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *x = &t[2];
+  V *out = t[3].data;
+  const V *vals = t[4].data;
+  const I *crd = t[5].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t past = LGT_AT(const I, &t[2], i);
+    int64_t past = LGT_AT(const I, &t[1], i);
+    const char *row = (const char *)x->data + i * x->stride[0];
+    for (int64_t k = LGT_AT(const I, &t[0], i); k < past; k++)
+      out[k] = vals[k] * *(const V *)(row + (int64_t)crd[k] * x->stride[1]);
+  }
+  return LGT_OK;
+}
+
+/* An entry (i, j) times row i of x times row j of y: a dense product where S has entries. */
+static lgt_status NAME(sddmm)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  const lgt_tile *x = &t[2], *y = &t[6];
+  V *out = t[3].data;
+  const V *vals = t[4].data;
+  const I *crd = t[5].data;
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t past = LGT_AT(const I, &t[1], i);
     for (int64_t k = LGT_AT(const I, &t[0], i); k < past; k++) {
       const char *a = (const char *)x->data + i * x->stride[0],
                  *b = (const char *)y->data + (int64_t)crd[k] * y->stride[0];
@@ -159,13 +177,14 @@ static inline lgt_status NAME(unique)(const lgt_tile *t, int nargs, const lgt_sc
 
 static lgt_status NAME(sum_duplicates)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                        int64_t hi) {
-  I *crd = t[1].data;
-  V *vals = t[2].data;
-  const I *old_crd = t[5].data;
-  const V *old_vals = t[6].data;
+  I *crd = t[4].data;
+  V *vals = t[5].data;
+  const I *old_crd = t[6].data;
+  const V *old_vals = t[7].data;
   (void)nargs, (void)params;
   for (int64_t i = lo; i < hi; i++) {
-    int64_t to = LGT_AT(const I, &t[0], i) - 1, first = LGT_AT(const I, &t[3], i), past = LGT_AT(const I, &t[4], i);
+    int64_t to = LGT_AT(const I, &t[0], i) - 1, first = LGT_AT(const I, &t[2], i),
+            past = LGT_AT(const I, &t[3], i);
     for (int64_t k = first; k < past; k++) {
       if (k > first && old_crd[k] == old_crd[k - 1]) {
         vals[to] += old_vals[k];

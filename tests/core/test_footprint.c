@@ -137,6 +137,54 @@ TEST(neighbours_are_found_at_once) {
   }
 }
 
+/* What is written where data says: each domain's part behind those of the domains before, some of them empty. */
+TEST(parts_that_ascend_are_found_by_place) {
+  int refused = 0, met = 0;
+  for (int round = 0; round < 4000; round++) {
+    int64_t extent[] = {60, 3}, rows[] = {24}, tile[] = {1}, offset[] = {0}, reach[24][2];
+    scene s = {.root = lgt_stores_dense(&stores, LGT_FLOAT64, 1 + round % 2, extent),
+               .align = {{-1, -1, -1, -1, -1, -1}}};
+    random_domains();
+    int n = footprints.domains, at = random_below(3);
+    s.layout = s.root;
+    rows[0] = n;
+    s.launch = lgt_partition_tiling(&partitions, 1, rows, tile, offset);
+    for (int d = 0; d < n; d++) {
+      int begin = at + (random_below(4) ? 0 : random_below(3)), end = begin + random_below(3);
+      reach[d][0] = begin == end ? 0 : begin, reach[d][1] = begin == end ? 0 : end;
+      if (begin < end) at = end;
+    }
+    bool good, meets = false;
+    if (random_below(10) == 0 && n > 1) reach[n - 1][0] = 0, reach[n - 1][1] = at + 1;
+    lgt_footprint what =
+        lgt_footprint_reaching(footprint_of(&s), 0, (const int64_t(*)[2])reach, footprints.domains);
+    const lgt_footprint *fp = lgt_footprint_ordered(&footprints, &what, &good);
+    for (int d = 0; d < n - 1; d++) meets |= reach[d][0] < reach[d][1] && reach[n - 1][0] < reach[d][1];
+    meets &= reach[n - 1][0] < reach[n - 1][1];
+    CHECK_EQ(good, !meets);
+    refused += !good;
+    if (!good) continue;
+    CHECK(fp && fp == lgt_footprint_ordered(&footprints, &what, &good));
+    lgt_rect place = random_place(layout_at(s.root)), common;
+    lgt_near near;
+    bool found[24] = {false};
+    for (lgt_near_begin(&near, &footprints, fp, &place); lgt_near_next(&near); met++) {
+      CHECK(!found[near.domain] && lgt_rect_intersect(&near.rect, &place, &common));
+      CHECK(near.rect.lo[0] == reach[near.domain][0] && near.rect.hi[0] == reach[near.domain][1]);
+      found[near.domain] = true;
+    }
+    int64_t sum = 0;
+    for (int d = 0; d < n; d++) {
+      lgt_rect rect;
+      CHECK_EQ(lgt_footprint_next(&footprints, fp, d, -1, &rect), d);
+      CHECK_EQ(found[d], lgt_rect_intersect(&rect, &place, &common));
+      sum += rect.hi[0] - rect.lo[0];
+    }
+    CHECK_EQ(fp->exact, sum == fp->whole.hi[0] - fp->whole.lo[0]);
+  }
+  CHECK(refused > 50 && met > 1000);
+}
+
 TEST(everywhere_is_the_first_domain_of_each_rank) {
   for (int round = 0; round < 200; round++) {
     lgt_rect place = random_place(layout_at(random_root())), rect;
@@ -199,6 +247,7 @@ int main(void) {
   RUN(a_domain_touches_what_its_colours_touch);
   RUN(an_exact_footprint_touches_all_of_its_box);
   RUN(near_are_the_colours_that_meet_a_place);
+  RUN(parts_that_ascend_are_found_by_place);
   RUN(neighbours_are_found_at_once);
   RUN(everywhere_is_the_first_domain_of_each_rank);
   RUN(footprints_are_interned);
