@@ -207,8 +207,9 @@ function sparse.positions(count, index_type)
   local wanted = sparse.index_type(nnz)
   if index_type == dtypes.INT64 then wanted = index_type end
   if sparse.has_domains() and m > 0 then
-    local pos = np.zeros(m + 1, { dtype = dtypes.name[wanted] })
-    pos["2:"] = np.cumsum(count):astype(dtypes.name[wanted])
+    local pos = vector(wanted, m + 1)
+    pos["2:"] = np.cumsum(count):astype(dtypes.name[wanted]) -- first, so that its tiles are those of rows
+    pos["1"] = 0
     return pos, nnz
   end
   local pos = vector(wanted, m + 1)

@@ -115,8 +115,8 @@ local function in_runs(m, n, rows, cols, vals, state)
   local crd, entries, pos = vector(index, nnz), vector(core.dtype_of(vals), nnz), vector(index, m + 1)
   launch_runs("coo_place", "rmwwrrrrr", { part, sum, crd, entries, keys, others, data, from, past }, numbers,
     { 1, 7, 8 }, { 4, 5, 6 }, " image_ranges(7,8:2.0,3.0)")
-  pos[":-2"] = np.ravel(firsts[":, :-2"] + from[":, *"])[{ { 1, m } }]
-  pos["-1"] = nnz
+  pos["2:"] = np.ravel(firsts[":, 2:"] + from[":, *"])[{ { 1, m } }] -- as in sparse.positions
+  pos["1"] = 0
   return sparse.csr(m, n, pos, crd, entries, state)
 end
 
