@@ -128,8 +128,12 @@ static void find_out(survey *s) {
 
 /* Does data say what some call touches? */
 static bool varies(const lgt_plan_group *group) {
-  const lgt_constraint_set *set = group->plan->call[group->first].kind->constraints;
-  return set && set->nimage; /* a group with images is one call */
+  bool does = false;
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_constraint_set *set = group->plan->call[i].kind->constraints;
+    does |= set && set->nimage;
+  }
+  return does;
 }
 
 bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out) {
