@@ -44,14 +44,14 @@ local function count_blocks(c, height, width)
   return count
 end
 
-local function take_blocksize(c, size)
+local function take_blocksize(c, size, who)
   if size ~= nil then
     if type(size) ~= "table" or #size ~= 2 or not (core.is_integer(size[1]) and core.is_integer(size[2]))
       or size[1] < 1 or size[2] < 1 then
-      raise("tobsr: a block size {height, width} was expected, not %s", core.describe(size))
+      raise("%s: a block size {height, width} was expected, not %s", who, (core.describe(size)))
     end
     if c.m % size[1] ~= 0 or c.n % size[2] ~= 0 then
-      raise("tobsr: a matrix of shape (%d, %d) is not made of blocks of %d x %d", c.m, c.n, size[1], size[2])
+      raise("%s: a matrix of shape (%d, %d) is not made of blocks of %d x %d", who, c.m, c.n, size[1], size[2])
     end
     return size[1], size[2]
   end
@@ -65,12 +65,9 @@ local function take_blocksize(c, size)
   return 1, 1
 end
 
--- By dense blocks, each of which has an entry.
----@param size integer[]? {height, width}, which divide the shape; nil: square ones of up to 6 that are mostly full
----@return table matrix
-function any.tobsr(a, size)
+local function blocks_of(a, size, who)
   local c = sparse.canonical(a:tocsr())
-  local height, width = take_blocksize(c, size)
+  local height, width = take_blocksize(c, size, who)
   local pos, blocks = sparse.positions(count_blocks(c, height, width), core.dtype_of(c.pos))
   local lo, hi = sparse.bounds(pos, c.m / height)
   local crd, vals = vector(core.dtype_of(pos), blocks), lgt.new(lgt.dense(a.kind, { blocks, height, width }))
@@ -79,6 +76,11 @@ function any.tobsr(a, size)
     { lo, hi, c.lo, c.hi, crd, vals, c.crd, c.vals })
   return new_bsr(c.m, c.n, pos, crd, vals)
 end
+
+-- By dense blocks, each of which has an entry.
+---@param size integer[]? {height, width}, which divide the shape; nil: square ones of up to 6 that are mostly full
+---@return table matrix
+function any.tobsr(a, size) return blocks_of(a, size, "tobsr") end
 
 function bsr.tobsr(a, size)
   if size == nil or type(size) == "table" and size[1] == a.height and size[2] == a.width then return a end
@@ -121,7 +123,10 @@ function sp.bsr_matrix(arg, options)
   options = core.check_options(options, { shape = true, dtype = true, base = true, blocksize = true }, "bsr_matrix")
   local rest, size = { shape = options.shape, dtype = options.dtype, base = options.base }, options.blocksize
   local arrays = type(arg) == "table" and not sparse.is_matrix(arg) and core.is_array(arg[1])
-  if not arrays or core.ndim_of(arg[1]) ~= 3 then return sparse.build("bsr", arg, rest):tobsr(size) end
+  if not arrays or core.ndim_of(arg[1]) ~= 3 then
+    local made = sparse.build("bsr", arg, rest)
+    return made.format == "bsr" and made:tobsr(size) or blocks_of(made, size, "bsr_matrix")
+  end
   local block = core.shape_of(arg[1])
   if size ~= nil and not (type(size) == "table" and size[1] == block[2] and size[2] == block[3]) then
     raise("bsr_matrix: blocks of %d x %d were given, and as their size %s", block[2], block[3],
@@ -137,7 +142,7 @@ function sp.bsr_matrix(arg, options)
   local vals = rest.dtype and np.astype(arg[1], rest.dtype) or np.copy(arg[1])
   rest.dtype = nil
   -- A matrix of one element a block, which checks the positions.
-  local places = sp.csr_matrix({ np.ones(block[1], { dtype = "bool" }), arg[2], arg[3] }, rest)
+  local places = sparse.build("bsr", { np.ones(block[1], { dtype = "bool" }), arg[2], arg[3] }, rest)
   return new_bsr(places.m * block[2], places.n * block[3], places.pos, places.crd, vals)
 end
 
