@@ -5,6 +5,7 @@
 
 #include "exchange.h"
 #include "point.h"
+#include "replica.h"
 #include "result.h"
 #include "runtime.h"
 
@@ -188,6 +189,8 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status && !last) return status;
   lgt_status moved = lgt_exchange_move(&x);
   if (moved && !peers) lgt_exchange_undo(&x);
+  if (!status && !moved && write && !lgt_replica_written(&rt->map, &store->replica[0], rect))
+    moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
   return status ? status : moved;
 }
 
@@ -323,6 +326,7 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   lgt_bind_wait(&rt->binder, inst, true);
   lgt_instance_release(&rt->map, inst);
   lgt_bind_retire(&rt->binder, false);
+  for (int d = 0; d < rt->map.local; d++) lgt_replica_drop_asides(&rt->map, &store->replica[d]);
   lgt_store_forget(&rt->map, store);
   for (uint32_t id = 1; id <= rt->stores.max_handle; id++) /* nothing in flight names them any more */
     if (rt->stores.handle[id].store == store->id) rt->stores.handle[id].layout = 0;

@@ -16,6 +16,7 @@
 
 #include "exchange.h"
 #include "image.h"
+#include "replica.h"
 #include "fold.h"
 #include "shuffle.h"
 #include "survey.h"
@@ -66,6 +67,7 @@ void lgt_bind_heal(lgt_binder *binder, lgt_store *store) {
   store->failure = NULL;
   for (int d = 0; store->replica && d < binder->map->local; d++) {
     lgt_replica *replica = &store->replica[d];
+    lgt_replica_drop_asides(binder->map, replica);
     if (!replica->inst || !replica->inst->failure) continue;
     if (replica->inst->owners > 1 || replica->inst->pins > 0) { /* still what failed, for somebody else */
       lgt_replica_set(binder->map, replica, NULL);
@@ -98,6 +100,8 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   drop_recipe(binder, store);
   if (store->attached && store->replica) lgt_bind_wait(binder, store->replica[0].inst, true);
   lgt_images_drop(store);
+  for (int d = 0; store->replica && d < binder->map->local; d++)
+    lgt_replica_drop_asides(binder->map, &store->replica[d]);
   lgt_store_forget(binder->map, store);
   lgt_failure_release(store->failure);
   if (store->release) store->release(store->release_context);
@@ -118,11 +122,37 @@ static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_re
   }
 }
 
-/* A larger or private instance for a domain, with the old one's elements. */
+/* The elements of a rect that another instance of the domain has newer, but for those to spare. */
+static lgt_status refresh(lgt_binder *binder, lgt_replica *replica, const lgt_rect *rect,
+                          const lgt_rect *spare) {
+  lgt_region want = {0};
+  lgt_sources sources = {0};
+  bool good = true;
+  for (int i = 0; i < replica->old.count && good; i++) {
+    lgt_rect common;
+    if (lgt_rect_intersect(&replica->old.rect[i], rect, &common)) good = lgt_region_add(&want, &common);
+  }
+  if (good && spare) good = lgt_region_remove(&want, spare);
+  if (good) good = lgt_replica_find(replica, &want, &sources);
+  int n = sources.count;
+  lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
+  lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
+  for (int i = 0; i < n && !status; i++)
+    copies[i] = (lgt_copy){sources.source[i].inst, replica->inst, sources.source[i].rect, -1, -1, NULL, 0};
+  if (!status && n) status = lgt_transfer_copy(binder, copies, n);
+  if (!status && !lgt_region_remove(&replica->old, rect)) status = no_memory();
+  lgt_mem_free(copies);
+  lgt_mem_free(sources.source);
+  lgt_region_fini(&want);
+  return status;
+}
+
+/* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                                   const lgt_rect *spare) {
+                                   const lgt_rect *spare, bool beside) {
   lgt_replica *replica = &store->replica[domain];
-  lgt_instance *old = replica->inst;
+  lgt_instance *old = beside ? NULL : replica->inst;
+  lgt_rect had = old ? old->rect : *rect;
   lgt_rect piece[2 * LGT_MAX_DIM];
   lgt_copy copies[2 * LGT_MAX_DIM];
   lgt_instance *inst =
@@ -133,9 +163,11 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   else if (old) piece[n++] = old->rect;
   for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
   lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
-  if (status) lgt_instance_release(binder->map, inst);
-  else lgt_replica_set(binder->map, replica, inst);
-  return status;
+  if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
+  if (status) return lgt_instance_release(binder->map, inst), status;
+  if (!beside) lgt_replica_set(binder->map, replica, inst);
+  if (replica->naside && !lgt_replica_changed(replica, old ? &had : NULL)) return no_memory();
+  return LGT_OK;
 }
 
 /* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
@@ -150,13 +182,22 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
                             lgt_use use, const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
+  bool many = binder->map->domains > 1, beside = false;
+  if (many && replica->inst && rect->ndim) {
+    int k = lgt_replica_choose(replica, rect);
+    beside = k == LGT_REPLICA_NEW;
+    if (k >= 0) lgt_replica_turn(replica, k);
+  }
   bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
-  if (covers && !must_part(store, replica->inst, use)) return LGT_OK;
-  lgt_rect want = replica->inst ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-  if (binder->map->domains == 1)
-    want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
-  if (replica->inst && binder->map->domains > 1) learn_halo(store, &replica->inst->rect, &want);
-  return replace_instance(binder, store, domain, &want, spare);
+  if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
+  if (!covers || must_part(store, replica->inst, use)) {
+    lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
+    if (!many) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+    if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
+    lgt_status status = replace_instance(binder, store, domain, &want, spare, beside);
+    if (status) return status;
+  }
+  return replica->old.count ? refresh(binder, replica, rect, spare) : LGT_OK;
 }
 
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
@@ -337,10 +378,14 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
   if (!lgt_store_replicas(map, store)) return no_memory();
   for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(r, s) && d > 0 ? NULL : r->inst[d * n + s];
-    if (!inst || inst == store->replica[d].inst) continue;
-    lgt_replica_set(map, &store->replica[d], lgt_instance_retain(inst));
+    lgt_replica *replica = &store->replica[d];
+    if (!inst || inst == replica->inst) continue;
+    const lgt_instance *rest = r->group->slot[s].rest == LGT_NONE ? NULL : former(r, s, d);
+    lgt_rect had = rest ? rest->rect : inst->rect;
+    lgt_replica_set(map, replica, lgt_instance_retain(inst));
     /* What a recipe kept may be older than what its owner is now. */
     if (inst->owners == 2) inst->alike = r->source ? LGT_ALIKE_NEVER : LGT_ALIKE_SOON;
+    if (replica->naside && !lgt_replica_changed(replica, rest ? &had : NULL)) return no_memory();
   }
   return LGT_OK;
 }
@@ -460,8 +505,12 @@ static lgt_status run_group(run *r) {
 
 static lgt_failure *failure_of(const run *r, const lgt_store *store) {
   if (store->failure) return store->failure;
-  for (int d = 0; store->replica && d < r->binder->map->local; d++)
-    if (store->replica[d].inst && store->replica[d].inst->failure) return store->replica[d].inst->failure;
+  for (int d = 0; store->replica && d < r->binder->map->local; d++) {
+    const lgt_replica *replica = &store->replica[d];
+    if (replica->inst && replica->inst->failure) return replica->inst->failure;
+    for (int k = 0; k < replica->naside; k++)
+      if (replica->aside[k].inst->failure) return replica->aside[k].inst->failure;
+  }
   return NULL;
 }
 

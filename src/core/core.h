@@ -23,6 +23,7 @@
  *   fuse weave place assemble shift   a window -> a plan: groups of launches, each a task of a few loops
  *   exec         worker threads
  *   map          instances, copies between memories
+ *   replica      what a domain has of a store
  *   depend       which tasks wait for which
  *   bind survey point fold job shuffle transfer moves exchange image  a plan and the window's stores -> instances,
  *                copies, messages, tasks

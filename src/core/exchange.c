@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image.h"
+#include "replica.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -109,7 +110,8 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
 
 /* A domain's instance if it holds the rect and its contents are sound. */
 static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
-  lgt_instance *inst = x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0].inst;
+  const lgt_replica *replica = &x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0];
+  lgt_instance *inst = has ? lgt_replica_holder(replica, rect) : replica->inst;
   if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
   return has && x->store[n]->failure ? NULL : inst;
 }
@@ -195,7 +197,7 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
   cover_all(x, n, what);
   if (!list_moves(x, n, what, place) || !lgt_history_written(store->history, what)) return false;
   for (int i = 0; i < binder->nmove; i++) binder->move[i].early = true;
-  return true;
+  return x->together[n] = true;
 }
 
 /* ---- before ------------------------------------------------------------------------------------------- */
@@ -208,14 +210,17 @@ static lgt_status make_room(lgt_exchange *x) {
   x->gets = lgt_arena_alloc(arena, n);
   x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
   x->written = lgt_arena_alloc(arena, n);
+  x->together = lgt_arena_alloc(arena, n);
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
   x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
   x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
-  if (!x->cover || !x->gets || !x->spare || !x->written || !x->saved || !x->nsaved || !x->shown)
+  if (!x->cover || !x->gets || !x->spare || !x->written || !x->together || !x->saved || !x->nsaved ||
+      !x->shown)
     return no_memory();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
+  memset(x->together, 0, n);
   memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
   binder->nmove = binder->pieces.count = 0;
   binder->exchanges++;
@@ -328,22 +333,28 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
 /* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
 static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
   lgt_binder *binder = x->binder;
+  const lgt_replica *replica = x->store[0]->replica;
   lgt_region rest = {0};
-  int n = binder->pieces.count, count = 0, room = 0;
-  lgt_copy *copies = NULL;
+  lgt_sources sources = {0};
+  int n = binder->pieces.count;
   bool good = lgt_region_add(&rest, rect);
-  for (int i = 0; i < n && good; i++) good = lgt_region_remove(&rest, &binder->pieces.piece[i].rect);
-  for (int i = 0; i < n + rest.count && good; i++) {
-    const lgt_rect *part = i < n ? &binder->pieces.piece[i].rect : &rest.rect[i - n];
-    int domain = i < n ? binder->pieces.piece[i].from : binder->map->first;
-    lgt_instance *from = lgt_is_here(binder, domain) ? holder(x, 0, domain, part, true) : NULL;
-    if (!from) continue;
-    good = lgt_mem_grow((void **)&copies, &room, count + 1, sizeof *copies);
-    if (good) copies[count++] = (lgt_copy){from, to, *part, -1, -1, NULL, 0};
+  for (int i = 0; i < n && good; i++) {
+    const lgt_piece *piece = &binder->pieces.piece[i];
+    good = lgt_region_remove(&rest, &piece->rect);
+    lgt_instance *from =
+        lgt_is_here(binder, piece->from) ? holder(x, 0, piece->from, &piece->rect, true) : NULL;
+    if (!from || !good) continue;
+    good = lgt_mem_grow((void **)&sources.source, &sources.room, sources.count + 1, sizeof *sources.source);
+    if (good) sources.source[sources.count++] = (lgt_source){from, piece->rect};
   }
-  lgt_status status = good ? LGT_OK : no_memory();
-  if (!status && count) status = lgt_transfer_copy(binder, copies, count);
+  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &sources);
+  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)sources.count + 1) * sizeof *copies) : NULL;
+  for (int i = 0; copies && i < sources.count; i++)
+    copies[i] = (lgt_copy){sources.source[i].inst, to, sources.source[i].rect, -1, -1, NULL, 0};
+  lgt_status status = copies ? LGT_OK : no_memory();
+  if (!status && sources.count) status = lgt_transfer_copy(binder, copies, sources.count);
   lgt_mem_free(copies);
+  lgt_mem_free(sources.source);
   lgt_region_fini(&rest);
   return status;
 }
@@ -479,13 +490,16 @@ static bool forget_absent(lgt_region *absent, const lgt_piece *piece) {
 /* Remember what comes to a local domain, or cannot for want of memory. */
 static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece) {
   int to = move->to == LGT_NOBODY ? x->binder->map->first : move->to;
-  lgt_region *absent = &x->store[move->root]->replica[to - x->binder->map->first].absent;
+  lgt_replica *replica = &x->store[move->root]->replica[to - x->binder->map->first];
+  lgt_region *absent = &replica->absent;
   bool good = true;
   for (int i = 0; i < move->count && good; i++) {
     if (piece[i].from == to) continue;
     bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
     if (!comes) good = lgt_region_add(absent, &piece[i].rect);
     else if (absent->count) good = forget_absent(absent, &piece[i]);
+    /* Of runs, too: what else the domain has of the rect its main instance has already got from the others. */
+    if (comes && good) good = lgt_replica_written(x->binder->map, replica, &piece[i].rect);
   }
   return good;
 }
@@ -506,16 +520,30 @@ bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   return false;
 }
 
-/* What local domains write they have. */
-static bool note_written(lgt_exchange *x, const lgt_touch *t) {
-  const lgt_map *map = x->binder->map;
+/* What a local domain writes it has: in its main instance, unless it is left to a recipe. */
+static bool note_written_by(const lgt_exchange *x, const lgt_touch *t, int domain) {
+  lgt_map *map = x->binder->map;
+  const lgt_store *store = x->store[t->root];
+  const lgt_layout *root = lgt_layout_at(x->binder->stores, store->layout);
+  lgt_replica *replica = &store->replica[domain];
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), rect;
   bool good = true;
-  for (int d = 0; d < map->local && good; d++) {
-    lgt_region *absent = &x->store[t->root]->replica[d].absent;
-    lgt_rect rect;
-    for (int k = -1; absent->count && good &&
-                     (k = lgt_footprint_next(&map->footprints, t->what, map->first + d, k, &rect)) >= 0;)
-      good = lgt_region_remove(absent, &rect);
+  if (t->what->exact && lgt_rect_contains(&t->what->whole, &all)) lgt_replica_drop_asides(map, replica);
+  for (int k = -1;
+       good && (k = lgt_footprint_next(&map->footprints, t->what, map->first + domain, k, &rect)) >= 0;) {
+    good = lgt_region_remove(&replica->absent, &rect);
+    if (good)
+      good = store->recipe ? lgt_replica_overtaken(map, replica, &rect)
+                           : lgt_replica_written(map, replica, &rect);
+  }
+  return good;
+}
+
+static bool note_written(const lgt_exchange *x, const lgt_touch *t) {
+  bool good = true;
+  for (int d = 0; d < x->binder->map->local && good; d++) {
+    const lgt_replica *replica = &x->store[t->root]->replica[d];
+    if (replica->absent.count || replica->naside || replica->old.count) good = note_written_by(x, t, d);
   }
   return good;
 }
@@ -560,7 +588,19 @@ lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, uint16_t 
 
 /* ---- afterwards --------------------------------------------------------------------------------------- */
 
+/* Each domain has its tile in its main instance: there need not be others. */
+static void end_consolidation(lgt_exchange *x) {
+  lgt_map *map = x->binder->map;
+  for (int at = 0; at < map->local * x->nstore; at++) {
+    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
+    if (x->together[at % x->nstore] && replica->inst && x->cover[at].ndim >= 0 &&
+        lgt_rect_contains(&replica->inst->rect, &x->cover[at]))
+      lgt_replica_drop_asides(map, replica);
+  }
+}
+
 lgt_status lgt_exchange_end(lgt_exchange *x) {
+  end_consolidation(x);
   for (int i = 0; i < x->group->ntouch; i++) {
     const lgt_touch *t = &x->group->touch[i];
     lgt_store *store = x->store[t->root];

@@ -53,6 +53,7 @@ typedef struct lgt_exchange {
   bool *gets;            /* something will be copied into it */
   lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
   bool *written;         /* [store]: it will be written in place */
+  bool *together;        /* [store]: its elements are brought together, into tiles */
   lgt_event **saved;     /* [store]: its history as it was */
   int *nsaved;
   lgt_history *shown;    /* [store]: and its images */

@@ -226,6 +226,60 @@ static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, boo
   return lgt_rect_intersect(&ra, &rb, &common);
 }
 
+/* What the calls of a group touch of each root, for two of its tiles: the box around it.  What holds for these is taken
+ * for all: the second tile, which a transposed view finds elsewhere, and the last, which a reversed one does. */
+enum { SAMPLES = 2 };
+typedef struct reach {
+  int group;     /* that touched it last; -1: none yet */
+  uint16_t call; /* the first of it, ... */
+  uint8_t arg;   /* ... through this argument */
+  bool boxed;    /* there was another view since: `box` is valid */
+  lgt_rect box[SAMPLES];
+} reach;
+typedef struct reaches {
+  reach *root;            /* owned; one for each root of the plan */
+  lgt_rect tile[SAMPLES]; /* of the group */
+} reaches;
+
+static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg,
+                            const lgt_rect *tile) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  return lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], tile));
+}
+
+/* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
+ * would need all between?  If not, it is one of the group. */
+static bool far_apart(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int next) {
+  const lgt_plan_call *call = &plan->call[next];
+  for (int a = 0; a < call->nargs; a++) {
+    reach *r = &all->root[call->root[a]];
+    if (r->group != plan->ngroup) {
+      r->group = plan->ngroup;
+      r->call = (uint16_t)next;
+      r->arg = (uint8_t)a;
+      r->boxed = false;
+      continue;
+    }
+    const lgt_plan_call *first = &plan->call[r->call];
+    if (first->layout[r->arg] == call->layout[a]) continue;
+    for (int i = 0; i < SAMPLES; i++) {
+      lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
+      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]);
+      if (next > plan->group[plan->ngroup].first && !lgt_rect_near(&r->box[i], &rect)) return true;
+      r->box[i] = lgt_rect_bound(&r->box[i], &rect);
+    }
+    r->boxed = true;
+  }
+  return false;
+}
+
+static void begin_reaches(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int first) {
+  const lgt_partition *launch = plan->call[first].launch;
+  if (launch->ncolour == 1) return;
+  for (int i = 0; i < SAMPLES; i++) all->tile[i] = lgt_partition_rect(launch, i ? launch->ncolour - 1 : 1);
+  far_apart(fuser, plan, all, first);
+}
+
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
  * reads of others, to itself: nobody overwrites what it has yet to read. */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
@@ -258,7 +312,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
   return LGT_REFUSAL_END;
 }
 
-static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int first,
+                              int next) {
   const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
   if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
@@ -271,24 +326,30 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, int 
     lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
     if (refusal != LGT_REFUSAL_END) return refusal;
   }
-  return LGT_REFUSAL_END;
+  return far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
 }
 
 /* Would the calls be one group if arrays were not cut? */
 static bool is_of_tiles(lgt_refusal refusal) {
   return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
-         refusal == LGT_REFUSAL_ANTI_DEPENDENCE || refusal == LGT_REFUSAL_REDUCTION;
+         refusal == LGT_REFUSAL_ANTI_DEPENDENCE || refusal == LGT_REFUSAL_REDUCTION ||
+         refusal == LGT_REFUSAL_FAR;
 }
 
 static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
-  if (!plan->group) return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
+  reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root)};
+  if (!plan->group || !all.root) {
+    lgt_mem_free(all.root);
+    return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  }
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE, all.root[r].group = -1;
   for (int i = 0; i < plan->ncall;) {
     lgt_plan_group *group = &plan->group[plan->ngroup];
     *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
     int next = i + 1;
-    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, i, next)) == LGT_REFUSAL_END)
+    begin_reaches(fuser, plan, &all, i);
+    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
       next++;
     group->count = next - i;
     for (; i < next; i++)
@@ -299,6 +360,7 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
       }
     plan->ngroup++;
   }
+  lgt_mem_free(all.root);
   plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
     plan->fused_whole = is_of_tiles(plan->group[g].refusal);

@@ -43,6 +43,7 @@
   X(TRUE_DEPENDENCE, "a result is read through another view of other tiles")      \
   X(ANTI_DEPENDENCE, "what was read through one view is written through another") \
   X(REDUCTION, "a reduction's result is needed")                                  \
+  X(FAR, "it works on a part of an array far from the one before")                \
   X(SIZE, "the task is large enough")
 
 typedef enum lgt_refusal {

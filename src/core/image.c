@@ -6,6 +6,7 @@
 #include "image_inverse.h"
 #include "image_route.h"
 #include "point.h"
+#include "replica.h"
 
 /* ---- looking at positions ------------------------------------------------------------------------------- */
 
@@ -117,7 +118,12 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
   const lgt_alignment *align = &m->group->plan->call[t->call].space.align[t->arg];
   lgt_rect tile = lgt_partition_rect(m->group->launch, colour);
   lgt_tile out;
-  lgt_point_tile(layout_of(m, t), align, &tile, m->store[which]->replica[domain].inst, &out, NULL);
+  lgt_map *map = m->binder->map;
+  lgt_rect root = lgt_footprint_rect(&map->footprints, t->what, map->first + domain, colour);
+  const lgt_replica *replica = &m->store[which]->replica[domain];
+  const lgt_instance *inst =
+      lgt_replica_holder(replica, &root); /* the other source may be another part of it */
+  lgt_point_tile(layout_of(m, t), align, &tile, inst ? inst : replica->inst, &out, NULL);
   return out;
 }
 

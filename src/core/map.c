@@ -92,7 +92,11 @@ void lgt_map_fini(lgt_map *map) {
   }
   for (lgt_replica *replica; (replica = map->spare_replicas);) {
     map->spare_replicas = replica->next;
-    for (int d = 0; d < map->local; d++) lgt_region_fini(&replica[d].absent);
+    for (int d = 0; d < map->local; d++) {
+      lgt_region_fini(&replica[d].absent);
+      lgt_region_fini(&replica[d].old);
+      lgt_mem_free(replica[d].aside);
+    }
     lgt_mem_free(replica);
   }
   for (lgt_history *history; (history = map->spare_history);) {
@@ -212,8 +216,10 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
   }
   if (!store->replica) return;
   for (int d = 0; d < map->local; d++) {
-    lgt_replica_set(map, &store->replica[d], NULL);
-    lgt_region_clear(&store->replica[d].absent);
+    lgt_replica *replica = &store->replica[d];
+    lgt_replica_set(map, replica, NULL);
+    lgt_assert(!replica->naside);
+    lgt_region_clear(&replica->absent);
   }
   store->replica->next = map->spare_replicas;
   map->spare_replicas = store->replica;

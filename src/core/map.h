@@ -1,10 +1,11 @@
 /* map.h - instances: where the elements of stores are, in which memory, and copies between memories.
  *
  * An *instance* is an allocation in one memory domain that holds a rect of a store's root, in C order
- * of that rect.  A *replica* is what a domain has of a store: at most one instance.  Which elements of it are the
+ * of that rect.  A *replica* is what a domain has of a store: mostly one instance.  Which elements of it are the
  * newest follows from the store's history (coherence.h).  When a task needs a larger rect the instance is replaced
- * by one that covers both, so that tile and halo lie in one piece of memory (coalescing), and what a domain has
- * fetched stays valid until somebody writes it, so that a stencil moves halo elements only.
+ * by one that covers both, so that tile and halo lie in one piece of memory (coalescing); what lies far away has an
+ * instance of its own (replica.h).  What a domain has fetched stays valid until somebody writes it, so that a stencil
+ * moves halo elements only.
  *
  * The domains of all ranks are numbered together, rank by rank; a rank has instances in its own ones, the *local*
  * domains, only.
@@ -45,8 +46,17 @@ typedef struct lgt_instance {
 /* Instead of a version: nobody knows; from the end of the group that is being bound. */
 enum { LGT_ALIKE_NEVER = -1, LGT_ALIKE_SOON = -2 };
 
+/* One of a replica's instances that is put aside, and what of it another one has newer (replica.h). */
+typedef struct lgt_aside {
+  lgt_instance *inst; /* ref */
+  lgt_region old;
+} lgt_aside;
+
 struct lgt_replica {
-  lgt_instance *inst;       /* ref, or NULL */
+  lgt_instance *inst;       /* ref, or NULL: the main one */
+  lgt_region old;           /* what of it another one has newer */
+  lgt_aside *aside;         /* owned: the others */
+  int naside, aside_room;
   lgt_region absent;        /* with several ranks: what the history says was copied here, but there was no memory */
   struct lgt_replica *next; /* of the first one: among the spare arrays of replicas */
 };
@@ -103,7 +113,7 @@ lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);
 lgt_history *lgt_store_history(lgt_map *map, lgt_store *store);
 /* Domain's instance of the store is `inst` from now on (takes over a reference; NULL: none). */
 void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst);
-/* The store has no contents any more. */
+/* The store has no contents any more; nothing of it is put aside. */
 void lgt_store_forget(lgt_map *map, lgt_store *store);
 
 /* One copy that has to happen: root coordinates `rect`, between instances, or between one and a place in another

@@ -75,6 +75,11 @@ lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *
   return out;
 }
 
+bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b) {
+  lgt_rect both = lgt_rect_bound(a, b);
+  return 2 * lgt_rect_size(&both) <= 3 * (lgt_rect_size(a) + lgt_rect_size(b));
+}
+
 int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT_MAX_DIM]) {
   lgt_rect common, rest = *a;
   int n = 0;
@@ -115,6 +120,13 @@ bool lgt_region_contains(const lgt_region *region, const lgt_rect *r) {
   for (int i = 0; i < region->count; i++)
     if (lgt_rect_intersect(&region->rect[i], r, &common)) covered += lgt_rect_size(&common);
   return covered == lgt_rect_size(r);
+}
+
+bool lgt_region_meets(const lgt_region *region, const lgt_rect *r) {
+  lgt_rect common;
+  for (int i = 0; i < region->count; i++)
+    if (lgt_rect_intersect(&region->rect[i], r, &common)) return true;
+  return false;
 }
 
 /* Most regions are one rect: they begin with room for just that. */

@@ -27,6 +27,8 @@ bool lgt_rect_equal(const lgt_rect *a, const lgt_rect *b);
 bool lgt_rect_contains(const lgt_rect *outer, const lgt_rect *inner);
 bool lgt_rect_intersect(const lgt_rect *a, const lgt_rect *b, lgt_rect *out); /* false: empty */
 lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect that holds both; empty ones do not count */
+/* Would a rect that holds both waste little: half of what they have? */
+bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b);
 /* With so many elements more below and above, within [0, shape). */
 lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape);
 /* a without b, as at most 2 * ndim disjoint rects; returns their number. */
@@ -34,6 +36,8 @@ int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT
 
 void lgt_region_fini(lgt_region *region);
 void lgt_region_clear(lgt_region *region);
+/* Have they a point in common? */
+bool lgt_region_meets(const lgt_region *region, const lgt_rect *r);
 bool lgt_region_contains(const lgt_region *region, const lgt_rect *r);
 /* False when out of memory; the region is then unchanged. */
 bool lgt_region_add(lgt_region *region, const lgt_rect *r);

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""What ranks hold: of n ranks each has a part of what one rank has alone, and a halo.
+
+Each script prints, on every rank, the most bytes of arrays and messages that there were at a time.
+"""
+from common import case, finish
+from script import measured
+
+PRELUDE = """
+local function held(label, turns, f)
+  lgt.fence()
+  local begin = lgt.stats().bytes_sent
+  f(1)
+  lgt.fence()
+  local first = lgt.stats().bytes_sent - begin
+  f(2) -- the first turns learn what halos there are
+  lgt.fence() collectgarbage() collectgarbage() lgt.fence()
+  lgt.stats_reset()
+  for turn = 1, turns do
+    f(turn)
+    lgt.fence() collectgarbage() collectgarbage() lgt.fence() -- what is garbage is gone on all of them
+  end
+  local stats = lgt.stats()
+  print(label, stats.bytes_peak, math.max(first, stats.bytes_sent / turns))
+end
+"""
+PROGRAMS = {
+    "a chain of operations": """
+local x, y = np.arange(90000) * 0.5, np.zeros(90000)
+held("peak", 4, function() y = np.sqrt(x * 2 + y) - x / (1 + y) end)""",
+    "shifted views": """
+local x, y = np.arange(90000) * 0.5, np.zeros(90000)
+held("peak", 4, function() y["2:-2"] = x[":-3"] + 2 * x["2:-2"] + x["3:"] end)""",
+    "halves": """
+local x, y = np.arange(90000) * 0.5, np.zeros(90000)
+held("peak", 4, function() y[":45000"] = x["45001:"] + 1 end)""",
+    "a reversed view": """
+local x, y = np.arange(90000) * 0.5, np.zeros(90000)
+held("peak", 4, function() y["..."] = x["::-1"] + 1 end)""",
+    "a stencil": """
+local grid = np.zeros(302, 302)
+local center, north, south = grid["2:-2, 2:-2"], grid[":-3, 2:-2"], grid["3:, 2:-2"]
+local east, west = grid["2:-2, 3:"], grid["2:-2, :-3"]
+held("peak", 5, function() center["..."] = 0.2 * (center + north + east + west + south) end)""",
+    "reductions": """
+local a = np.ones({300, 300})
+held("peak", 4, function() return np.sum(a), np.sum(a, 1), np.max(a * a, 2) end)""",
+    "black_scholes": """
+local S, K, T = np.linspace(5, 30, 60000), np.linspace(1, 100, 60000), np.linspace(0.2, 2, 60000)
+held("peak", 3, function()
+  local d1 = (np.log(S / K) + 0.07 * T) / (0.3 * np.sqrt(T))
+  local d2 = d1 - 0.3 * np.sqrt(T)
+  local c1, c2 = 0.5 * (1 + np.erf(d1)), 0.5 * (1 + np.erf(d2))
+  local call = S * c1 - K * np.exp(-0.02 * T) * c2
+  local put = call - S + K * np.exp(-0.02 * T)
+  return call, put
+end)""",
+    "jacobi": """
+local A, b = np.ones({300, 300}) + np.eye(300) * 400, np.ones(300)
+local d, x = np.diag(A):copy(), np.zeros(300)
+local R = A - np.diag(d)
+A = nil
+held("peak", 4, function() x = (b - R:dot(x)) / d end)""",
+    "conjugate gradients": """
+local A, b = np.ones({300, 300}) + np.eye(300) * 400, np.ones(300)
+local x = np.zeros(300)
+local r = b - A:dot(x)
+local p, rr = r:copy(), np.sum(r * r)
+held("peak", 4, function()
+  local q = A:dot(p)
+  local alpha = rr / np.sum(p * q)
+  x, r = x + alpha * p, r - alpha * q
+  local new = np.sum(r * r)
+  p, rr = r + new / rr * p, new
+end)""",
+    "rows of a matrix": """
+local a, v = np.ones({300, 300}), np.ones(300)
+held("peak", 4, function(turn) a[turn * 7] = v a[300 - turn * 9]:imul(2) end)""",
+    "a transposed matrix": """
+local a, b = np.ones({300, 300}), np.zeros(300, 300)
+held("peak", 4, function() b = a.T + b end)""",
+    "a matrix and its transposed one": """
+local a, b = np.ones({300, 300}), np.zeros(300, 300)
+held("peak", 4, function() b = a + a.T end)""",
+    "from rows to columns": """
+local a, b = np.ones({4, 22500}), np.zeros(22500, 4)
+held("peak", 4, function() b["..."] = a.T * 2 a["..."] = b.T end)""",
+    "a sum over the transposed": """
+local a, b = np.ones({300, 300}), np.zeros(300, 300)
+held("peak", 4, function() b = a.T * 2 a = a + b return np.sum(b, 2) end)""",
+}
+
+
+def shares(text, ranks):
+    def check():
+        tiles = ("--min-tile=1000",)  # a row of a matrix is not cut
+        alone, among = (measured(PRELUDE + text, n, options=tiles) for n in (1, ranks))
+        if isinstance(alone, str) or isinstance(among, str):
+            return f"{alone} {among}"
+        whole, parts, sent = alone["peak"][0][0], [peak for peak, _ in among["peak"]], max(sent for _, sent in among["peak"])
+        # What is sent is in a message, too, and what comes in a message and in its place, with what lies between there.
+        # Blocks of memory come in steps of up to a quarter.
+        most = 1.3 * (whole / ranks + 4 * sent) + 16000
+        return None if max(parts) <= most else (f"alone {whole:.0f} bytes, ranks have {parts}, {max(parts) * ranks / whole:.2f} shares, and "
+                                                f"send {sent:.0f}")
+    return check
+
+
+for name, text in PROGRAMS.items():
+    for ranks in (2, 3, 4):
+        case(f"{name} on {ranks} ranks", shares(text, ranks))
+finish(1)
