@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """What ranks hold: of n ranks each has a part of what one rank has alone, and a halo.
 
-Each script prints, on every rank, the most bytes of arrays and messages that there were at a time.
+Each script prints, on every rank, the most bytes of arrays and messages that there were at a time.  What a domain has in
+several pieces of memory is the same in all of them; who shares one of these does not notice.
 """
 from common import case, finish
-from script import measured
+from script import launch, measured
 
 PRELUDE = """
 local function held(label, turns, f)
@@ -106,6 +107,33 @@ def shares(text, ranks):
     return check
 
 
+# Each domain has two rows of `b`, which `copy` shares, and two columns beside.  In the columns one writes what it has in
+# its rows, too, and reads that there.
+PIECES = """
+local b, one, two = np.ones(10, 10) + 0, np.ones(10, 10) + 0, np.ones(10, 10) + 0
+lgt.fence()
+local copy = b:copy()
+lgt.fence()
+local columns = np.where(one:gt(two), two, b.T)
+lgt.fence()
+b[":2, :2"]:fill(7)
+lgt.fence()
+local rows = b + 1
+lgt.fence()
+print(np.sum(copy), np.sum(b), np.sum(rows), np.sum(columns))
+"""
+
+
+def pieces(ranks, domains):
+    def check():
+        outcome = launch(PIECES, ranks, domains, options=("--min-tile=4",))
+        right = "100.0\t124.0\t224.0\t100.0"
+        return None if outcome.status == 0 and outcome.out.count(right) == ranks else f"{outcome}, instead of {right!r} {ranks} times"
+    return check
+
+
+case("pieces of one domain", pieces(1, 5))
+case("pieces on ranks", pieces(5, 1))
 for name, text in PROGRAMS.items():
     for ranks in (2, 3, 4):
         case(f"{name} on {ranks} ranks", shares(text, ranks))
