@@ -189,8 +189,11 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status && !last) return status;
   lgt_status moved = lgt_exchange_move(&x);
   if (moved && !peers) lgt_exchange_undo(&x);
-  if (!status && !moved && write && !lgt_replica_written(&rt->map, &store->replica[0], rect))
-    moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+  if (!status && !moved && write) {
+    lgt_replica *replica = &store->replica[0];
+    if (lgt_replica_written(replica, replica->inst, rect)) lgt_replica_tidy(&rt->map, replica);
+    else moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+  }
   return status ? status : moved;
 }
 

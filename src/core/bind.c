@@ -122,15 +122,14 @@ static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_re
   }
 }
 
-/* The elements of a rect that another instance of the domain has newer, but for those to spare. */
-static lgt_status refresh(lgt_binder *binder, lgt_replica *replica, const lgt_rect *rect,
-                          const lgt_rect *spare) {
-  lgt_region want = {0};
+lgt_status lgt_bind_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
+                            const lgt_rect *rect, const lgt_rect *spare) {
+  lgt_region want = {0}, *old = lgt_replica_old(replica, inst);
   lgt_sources sources = {0};
   bool good = true;
-  for (int i = 0; i < replica->old.count && good; i++) {
+  for (int i = 0; i < old->count && good; i++) {
     lgt_rect common;
-    if (lgt_rect_intersect(&replica->old.rect[i], rect, &common)) good = lgt_region_add(&want, &common);
+    if (lgt_rect_intersect(&old->rect[i], rect, &common)) good = lgt_region_add(&want, &common);
   }
   if (good && spare) good = lgt_region_remove(&want, spare);
   if (good) good = lgt_replica_find(replica, &want, &sources);
@@ -138,9 +137,9 @@ static lgt_status refresh(lgt_binder *binder, lgt_replica *replica, const lgt_re
   lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
   lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
   for (int i = 0; i < n && !status; i++)
-    copies[i] = (lgt_copy){sources.source[i].inst, replica->inst, sources.source[i].rect, -1, -1, NULL, 0};
+    copies[i] = (lgt_copy){sources.source[i].inst, inst, sources.source[i].rect, -1, -1, NULL, 0};
   if (!status && n) status = lgt_transfer_copy(binder, copies, n);
-  if (!status && !lgt_region_remove(&replica->old, rect)) status = no_memory();
+  if (!status && !lgt_region_remove(old, rect)) status = no_memory();
   lgt_mem_free(copies);
   lgt_mem_free(sources.source);
   lgt_region_fini(&want);
@@ -197,7 +196,7 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
     lgt_status status = replace_instance(binder, store, domain, &want, spare, beside);
     if (status) return status;
   }
-  return replica->old.count ? refresh(binder, replica, rect, spare) : LGT_OK;
+  return replica->old.count ? lgt_bind_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
 }
 
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
@@ -281,15 +280,14 @@ static lgt_status prepare_initial(run *r) {
     if (!slot->initial) continue;
     for (int d = 0; d < r->binder->map->local; d++) {
       lgt_rect spare;
-      if (slot->written && overwritten(r, slot, d, &spare))
-        lgt_exchange_spare(&r->exchange, d, slot->root, &spare);
+      if (slot->written && overwritten(r, slot, d, &spare)) lgt_exchange_spare(&r->exchange, d, slot, &spare);
       int at = d * group->nslot + s;
       const lgt_rect *read = &r->touched.read[at], *write = &r->touched.write[at];
       if ((is_scalar(r, s) || r->touched.fold[s]) && d > 0) break;
-      if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, read, slot->written);
-      if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot->root, write, slot->written);
+      if (read->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot, read);
+      if (write->ndim >= 0) lgt_exchange_need(&r->exchange, d, slot, write);
     }
-    lgt_exchange_margin(&r->exchange, slot->root, slot->below, slot->above);
+    lgt_exchange_margin(&r->exchange, slot);
   }
   return lgt_exchange_acquire(&r->exchange);
 }
@@ -299,7 +297,7 @@ static void hold_initial(run *r, int s, int domain) {
   int at = domain * r->group->nslot + s;
   if (r->source) /* a rescue reads what the recipe kept */
     hold(r, at, r->source->inst[domain * (r->source->ninst / r->binder->map->local) + slot->root]);
-  else hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot->root));
+  else hold(r, at, lgt_exchange_instance(&r->exchange, domain, slot));
 }
 
 /* Where a renamed slot has the rest of its elements from; NULL: it has none. */
@@ -574,7 +572,8 @@ static lgt_status materialise_inputs(const run *r) {
   if (!status) status = lgt_exchange_prepare(r->binder, r->group);
   for (int i = 0; i < r->group->ntouch && !status; i++)
     if (r->group->touch[i].reads)
-      status = lgt_bind_materialise(r->binder, root_store(r, r->group->touched[r->group->touch[i].root]));
+      status =
+          lgt_bind_materialise(r->binder, root_store(r, r->group->touched[r->group->touch[i].root].root));
   return status;
 }
 
@@ -627,7 +626,8 @@ static bool refuse_gathering(run *r, const lgt_call *calls) {
   if (touch < 0) return false;
   const lgt_touch *t = &r->group->touch[touch];
   const lgt_call *call = &calls[t->call - r->group->first];
-  const lgt_layout *root = lgt_layout_at(binder->stores, root_store(r, r->group->touched[t->root])->layout);
+  const lgt_layout *root =
+      lgt_layout_at(binder->stores, root_store(r, r->group->touched[t->root].root)->layout);
   lgt_err(LGT_UNSUPPORTED,
           "'%s' needs all of an array of %lld bytes on every rank, where at most %lld may be brought: use a "
           "smaller array, "

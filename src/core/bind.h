@@ -85,6 +85,8 @@ typedef enum lgt_use {
   LGT_USE_RECEIVE, /* they come from elsewhere, where this store may have been written */
   LGT_USE_WRITE
 } lgt_use;
+/* Copy what another instance of the domain has newer of a rect, but for what is to spare (NULL: nothing). */
+lgt_status lgt_bind_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect, const lgt_rect *spare);
 /* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
  * for they are about to be overwritten; NULL: none. */
 lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,

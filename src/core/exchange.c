@@ -38,10 +38,10 @@ static bool stands_still(const lgt_layout *layout, const lgt_alignment *align, c
   return false;
 }
 
-/* The number of a root among the group's; -1 for one that it does not touch. */
-static int number_of(const lgt_plan_group *group, uint16_t root) {
+/* The number of a part of a root among the group's; -1 for one that it does not touch. */
+static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
   for (int i = 0; i < group->ntouched; i++)
-    if (group->touched[i] == root) return i;
+    if (group->touched[i].root == root && group->touched[i].part == part) return i;
   return -1;
 }
 
@@ -59,8 +59,8 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
   const lgt_alignment *align = &c->space.align[arg];
   int privilege = c->kind->privilege[arg];
-  int root = number_of(group, c->root[arg]);
-  if (root < 0) group->touched[root = group->ntouched++] = c->root[arg];
+  int root = number_of(group, c->root[arg], c->part[arg]);
+  if (root < 0) group->touched[root = group->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
   *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
   t->fresh = is_fresh(group, c->root[arg]);
   t->writes = privilege & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
@@ -108,10 +108,17 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
 
 /* ---- what moves --------------------------------------------------------------------------------------- */
 
+/* The domain's instance that the exchange works on. */
+static lgt_instance *destination(const lgt_exchange *x, int n, int domain) {
+  int at = domain * x->nstore + n;
+  return x->split && x->inst[at] ? x->inst[at] : x->store[n]->replica[domain].inst;
+}
+
 /* A domain's instance if it holds the rect and its contents are sound. */
 static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
-  const lgt_replica *replica = &x->store[n]->replica[rect->ndim ? domain - x->binder->map->first : 0];
-  lgt_instance *inst = has ? lgt_replica_holder(replica, rect) : replica->inst;
+  int local = rect->ndim ? domain - x->binder->map->first : 0;
+  lgt_instance *inst =
+      has ? lgt_replica_holder(&x->store[n]->replica[local], rect) : destination(x, n, local);
   if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
   return has && x->store[n]->failure ? NULL : inst;
 }
@@ -214,8 +221,10 @@ static lgt_status make_room(lgt_exchange *x) {
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
   x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
   x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
-  if (!x->cover || !x->gets || !x->spare || !x->written || !x->together || !x->saved || !x->nsaved ||
-      !x->shown)
+  x->split = x->group && x->group->split;
+  x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
+  if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together ||
+      !x->saved || !x->nsaved || !x->shown)
     return no_memory();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
@@ -249,7 +258,7 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
                            int64_t bytes) {
   for (int i = 0; i < group->ntouch; i++) {
     const lgt_touch *t = &group->touch[i];
-    const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root]]);
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root].root]);
     int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
     if (!t->reads || t->image || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
     if (wanted_whole(binder, t->what) && !lgt_history_has(store->history, t->what)) return i;
@@ -285,7 +294,8 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
   x->nstore = group->ntouched;
   x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
   if (!x->store) return no_memory();
-  for (int i = 0; i < x->nstore; i++) x->store[i] = lgt_store_at(binder->stores, root[group->touched[i]]);
+  for (int i = 0; i < x->nstore; i++)
+    x->store[i] = lgt_store_at(binder->stores, root[group->touched[i].root]);
   status = make_room(x);
   if (lgt_log_on(MAP, 3)) log_calls(binder, group);
   bool good = true;
@@ -393,33 +403,59 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   return to ? LGT_OK : LGT_NO_MEMORY;
 }
 
-void lgt_exchange_need(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect, bool written) {
-  int n = number_of(x->group, root);
+static int number_of_slot(const lgt_exchange *x, const lgt_plan_slot *slot) {
+  return number_of(x->group, slot->root, slot->part);
+}
+
+void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
+  int n = number_of_slot(x, slot);
   lgt_assert(n >= 0);
   add_cover(x, domain, n, rect);
-  x->written[n] |= written;
+  x->written[n] |= slot->written;
 }
 
-void lgt_exchange_margin(lgt_exchange *x, uint16_t root, const int32_t *below, const int32_t *above) {
-  int n = number_of(x->group, root);
+void lgt_exchange_margin(lgt_exchange *x, const lgt_plan_slot *slot) {
+  int n = number_of_slot(x, slot);
   const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
   for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
-    if (x->cover[at].ndim > 0) x->cover[at] = lgt_rect_grown(&x->cover[at], below, above, layout->shape);
+    if (x->cover[at].ndim > 0)
+      x->cover[at] = lgt_rect_grown(&x->cover[at], slot->below, slot->above, layout->shape);
 }
 
-void lgt_exchange_spare(lgt_exchange *x, int domain, uint16_t root, const lgt_rect *rect) {
-  x->spare[domain * x->nstore + number_of(x->group, root)] = *rect;
+void lgt_exchange_spare(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
+  x->spare[domain * x->nstore + number_of_slot(x, slot)] = *rect;
+}
+
+/* Does anything come to a domain for a store, to whichever of its parts?  From there it goes to the others. */
+static bool gets(const lgt_exchange *x, int n, int domain) {
+  bool any = x->gets[domain * x->nstore + n];
+  for (int i = 0; i < x->nstore && x->split && !any; i++)
+    any = x->store[i] == x->store[n] && x->gets[domain * x->nstore + i];
+  return any;
+}
+
+/* The instance for a part of a store; it may have taken the place of that for another part, if they are near here. */
+static void note_acquired(lgt_exchange *x, int n, int domain) {
+  lgt_replica *replica = &x->store[n]->replica[domain];
+  lgt_instance **inst = x->inst + domain * x->nstore;
+  inst[n] = replica->inst;
+  for (int i = 0; i < n; i++)
+    if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
 }
 
 lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
+  int local = x->binder->map->local;
+  if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
   for (int n = 0; n < x->nstore && !status; n++)
-    for (int d = 0; d < x->binder->map->local && !status; d++) {
+    for (int d = 0; d < local && !status; d++) {
       int at = d * x->nstore + n;
       if (x->cover[at].ndim < 0) continue;
-      lgt_use use = x->written[n] ? LGT_USE_WRITE : x->gets[at] ? LGT_USE_RECEIVE : LGT_USE_READ;
-      const lgt_rect *spare = x->spare[at].ndim < 0 || x->gets[at] ? NULL : &x->spare[at];
+      bool comes = gets(x, n, d);
+      lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
+      const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
       status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
+      if (!status && x->split) note_acquired(x, n, d);
     }
   return status;
 }
@@ -490,7 +526,8 @@ static bool forget_absent(lgt_region *absent, const lgt_piece *piece) {
 /* Remember what comes to a local domain, or cannot for want of memory. */
 static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece) {
   int to = move->to == LGT_NOBODY ? x->binder->map->first : move->to;
-  lgt_replica *replica = &x->store[move->root]->replica[to - x->binder->map->first];
+  int local = to - x->binder->map->first;
+  lgt_replica *replica = &x->store[move->root]->replica[local];
   lgt_region *absent = &replica->absent;
   bool good = true;
   for (int i = 0; i < move->count && good; i++) {
@@ -498,9 +535,10 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
     bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
     if (!comes) good = lgt_region_add(absent, &piece[i].rect);
     else if (absent->count) good = forget_absent(absent, &piece[i]);
-    /* Of runs, too: what else the domain has of the rect its main instance has already got from the others. */
-    if (comes && good) good = lgt_replica_written(x->binder->map, replica, &piece[i].rect);
+    /* Of runs, too: what else the domain has of the rect has already been copied there. */
+    if (comes && good) good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
   }
+  if (!x->split) lgt_replica_tidy(x->binder->map, replica);
   return good;
 }
 
@@ -532,10 +570,9 @@ static bool note_written_by(const lgt_exchange *x, const lgt_touch *t, int domai
   for (int k = -1;
        good && (k = lgt_footprint_next(&map->footprints, t->what, map->first + domain, k, &rect)) >= 0;) {
     good = lgt_region_remove(&replica->absent, &rect);
-    if (good)
-      good = store->recipe ? lgt_replica_overtaken(map, replica, &rect)
-                           : lgt_replica_written(map, replica, &rect);
+    if (good) good = lgt_replica_written(replica, store->recipe ? NULL : replica->inst, &rect);
   }
+  lgt_replica_tidy(map, replica);
   return good;
 }
 
@@ -567,6 +604,17 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
                      : lgt_transfer_recv(binder, move->peer, tag, part, move->count, elem);
 }
 
+/* What came for one part of a store, another part may have, too. */
+static lgt_status refresh_parts(lgt_exchange *x) {
+  lgt_status status = LGT_OK;
+  for (int at = 0; at < x->binder->map->local * x->nstore && !status; at++) {
+    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
+    if (x->inst[at] && lgt_replica_old(replica, x->inst[at])->count)
+      status = lgt_bind_refresh(x->binder, replica, x->inst[at], &x->cover[at], NULL);
+  }
+  return status;
+}
+
 lgt_status lgt_exchange_move(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
@@ -575,15 +623,15 @@ lgt_status lgt_exchange_move(lgt_exchange *x) {
       const lgt_move *move = &x->binder->move[i];
       if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);
     }
+  if (!status && x->split) status = refresh_parts(x);
   /* What is half done cannot be taken back, and other ranks have gone on. */
   if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
   return status;
 }
 
-lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, uint16_t root) {
-  int n = number_of(x->group, root);
-  if (x->cover[domain * x->nstore + n].ndim < 0) return NULL;
-  return x->store[n]->replica[domain].inst;
+lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, const lgt_plan_slot *slot) {
+  int n = number_of_slot(x, slot);
+  return x->cover[domain * x->nstore + n].ndim < 0 ? NULL : destination(x, n, domain);
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------------- */
@@ -593,7 +641,7 @@ static void end_consolidation(lgt_exchange *x) {
   lgt_map *map = x->binder->map;
   for (int at = 0; at < map->local * x->nstore; at++) {
     lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
-    if (x->together[at % x->nstore] && replica->inst && x->cover[at].ndim >= 0 &&
+    if (x->together[at % x->nstore] && !x->split && replica->inst && x->cover[at].ndim >= 0 &&
         lgt_rect_contains(&replica->inst->rect, &x->cover[at]))
       lgt_replica_drop_asides(map, replica);
   }

@@ -19,7 +19,7 @@ typedef struct lgt_route lgt_route; /* image.h */
 /* How one argument of a call takes part in the group. */
 struct lgt_touch {
   uint16_t call;   /* of the plan */
-  uint16_t root;   /* among the group's `touched` */
+  uint16_t root;   /* among the group's `touched`, which are parts of roots */
   uint8_t arg;
   bool fresh;      /* the group makes the root: there is nothing from before */
   bool reads;      /* contents from before the group */
@@ -48,8 +48,10 @@ typedef struct lgt_exchange {
   lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;     /* by number among the touched roots; from the arena, like the rest */
   int nstore;
+  bool split;            /* a store may be there several times, in parts */
   /* [local domain * nstore + store]: */
   lgt_rect *cover;       /* what an instance must have room for; ndim -1: nothing */
+  lgt_instance **inst;   /* borrowed; if split: what was acquired; NULL: nothing yet */
   bool *gets;            /* something will be copied into it */
   lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
   bool *written;         /* [store]: it will be written in place */
@@ -71,12 +73,12 @@ lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_sto
 /* A copy of a rect on every rank, for the script to look at, when not all of it is everywhere; it is not kept, so that
  * no rank holds more than its share.  *out: a ref; NULL with LGT_NO_MEMORY when there is no room for it here. */
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);
-/* The local domain's instance of a root of the plan must have room for this too; `written`: in place. */
-void lgt_exchange_need(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect, bool written);
+/* The local domain's instance of an initial slot must have room for this too. */
+void lgt_exchange_need(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
 /* All local domains that have to do with it shall have room for a halo, too. */
-void lgt_exchange_margin(lgt_exchange *exchange, uint16_t root, const int32_t *below, const int32_t *above);
+void lgt_exchange_margin(lgt_exchange *exchange, const lgt_plan_slot *slot);
 /* What of it the group overwrites, so that it need not be kept. */
-void lgt_exchange_spare(lgt_exchange *exchange, int domain, uint16_t root, const lgt_rect *rect);
+void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
 /* Instances for all roots that are there already. */
 lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
 /* It will not happen, for want of memory: as before. */
@@ -85,8 +87,8 @@ void lgt_exchange_undo(lgt_exchange *exchange);
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
 /* Does a local domain lack memory for what the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
-/* The local domain's instance of a root of the plan; NULL if the group has nothing to do with it there. */
-lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, uint16_t root);
+/* The local domain's instance of an initial slot; NULL if the group has nothing to do with it there. */
+lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, const lgt_plan_slot *slot);
 /* Tell the stores who has their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);
 

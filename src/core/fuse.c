@@ -234,6 +234,7 @@ typedef struct reach {
   uint16_t call; /* the first of it, ... */
   uint8_t arg;   /* ... through this argument */
   bool boxed;    /* there was another view since: `box` is valid */
+  bool split;    /* it has parts */
   lgt_rect box[SAMPLES];
 } reach;
 typedef struct reaches {
@@ -247,33 +248,59 @@ static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, i
   return lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], tile));
 }
 
+/* May an argument of a group's first call have memory of its own?  What is written has one place. */
+static bool may_split(const lgt_plan_call *call, int arg) {
+  for (int a = 0; a < call->nargs; a++)
+    if (call->root[a] == call->root[arg] && writes_arg(call->kind, a)) return false;
+  return !call->kind->cpu;
+}
+
+static uint8_t part_of(const lgt_plan_call *call, int arg) {
+  int part = 1;
+  for (int a = 0; a < arg; a++) {
+    if (call->root[a] != call->root[arg]) continue;
+    if (call->layout[a] == call->layout[arg]) return call->part[a];
+    if (call->part[a] >= part) part = call->part[a] + 1;
+  }
+  return (uint8_t)part;
+}
+
 /* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
- * would need all between?  If not, it is one of the group. */
-static bool far_apart(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int next) {
-  const lgt_plan_call *call = &plan->call[next];
+ * would need all between?  If not, it is one of the group.  Arguments of its first call that do are given parts. */
+static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_plan_call *call = &plan->call[next];
   for (int a = 0; a < call->nargs; a++) {
     reach *r = &all->root[call->root[a]];
+    call->part[a] = 0;
     if (r->group != plan->ngroup) {
       r->group = plan->ngroup;
       r->call = (uint16_t)next;
       r->arg = (uint8_t)a;
-      r->boxed = false;
+      r->boxed = r->split = false;
       continue;
     }
     const lgt_plan_call *first = &plan->call[r->call];
-    if (first->layout[r->arg] == call->layout[a]) continue;
-    for (int i = 0; i < SAMPLES; i++) {
+    bool same = first->layout[r->arg] == call->layout[a], far = false;
+    if (r->split && next > group->first && (!same || writes_arg(call->kind, a))) return true;
+    if (same) continue;
+    for (int i = 0; i < SAMPLES && !far; i++) {
       lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
       if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]);
-      if (next > plan->group[plan->ngroup].first && !lgt_rect_near(&r->box[i], &rect)) return true;
-      r->box[i] = lgt_rect_bound(&r->box[i], &rect);
+      far = !lgt_rect_near(&r->box[i], &rect);
+      if (!far) r->box[i] = lgt_rect_bound(&r->box[i], &rect);
     }
-    r->boxed = true;
+    if (far && next > group->first) return true;
+    r->boxed |= !far;
+    if (far && may_split(call, a)) {
+      call->part[a] = part_of(call, a);
+      r->split = group->split = true;
+    }
   }
   return false;
 }
 
-static void begin_reaches(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int first) {
+static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
   const lgt_partition *launch = plan->call[first].launch;
   if (launch->ncolour == 1) return;
   for (int i = 0; i < SAMPLES; i++) all->tile[i] = lgt_partition_rect(launch, i ? launch->ncolour - 1 : 1);
@@ -312,8 +339,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
   return LGT_REFUSAL_END;
 }
 
-static lgt_refusal may_follow(const lgt_fuser *fuser, const lgt_plan *plan, reaches *all, int first,
-                              int next) {
+static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first, int next) {
   const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
   if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;

@@ -60,6 +60,7 @@ typedef struct lgt_plan_call {
   uint8_t nargs;
   uint16_t root[LGT_MAX_ARGS];
   uint32_t layout[LGT_MAX_ARGS];
+  uint8_t part[LGT_MAX_ARGS]; /* of its root: what is only read, and lies far from part 0, has memory of its own */
   lgt_space space;
   const lgt_partition *launch;
   const char *reason; /* for the choice of the launch partition */
@@ -80,6 +81,7 @@ typedef struct lgt_plan_root {
 typedef struct lgt_plan_slot {
   uint32_t layout;     /* root layout */
   uint16_t root;       /* initial: whose contents; else the root it becomes, or LGT_NONE */
+  uint8_t part;        /* initial: of the root, as of calls */
   bool initial;
   bool read;           /* initial: its former contents matter */
   bool written;        /* initial: written in place */
@@ -147,6 +149,10 @@ typedef struct lgt_plan_elided {
 } lgt_plan_elided;
 
 typedef struct lgt_touch lgt_touch; /* exchange.h */
+typedef struct lgt_touched {
+  uint16_t root;
+  uint8_t part;
+} lgt_touched;
 typedef struct lgt_guard lgt_guard; /* shift.h */
 
 typedef struct lgt_plan_group {
@@ -166,8 +172,9 @@ typedef struct lgt_plan_group {
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
   lgt_touch *touch;           /* owned; exchange.h: made when first needed */
   int ntouch;
-  uint16_t *touched;          /* owned: the roots in them, each once */
+  lgt_touched *touched;       /* owned: the roots in them, each once, or each part of one */
   int ntouched;
+  bool split;                 /* it works on several parts of a root */
   void *survey;               /* owned; survey.h: made when first needed */
   lgt_guard *guard;           /* owned; shift.h: made when first needed */
   int nguard;

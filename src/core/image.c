@@ -427,7 +427,7 @@ static bool possible(const making *m) {
 static bool lacking(const making *m, const uint32_t *root, int arg) {
   lgt_binder *binder = m->binder;
   const lgt_touch *t = &m->touch[arg];
-  const lgt_store *store = lgt_store_at(binder->stores, root[m->group->touched[t->root]]);
+  const lgt_store *store = lgt_store_at(binder->stores, root[m->group->touched[t->root].root]);
   lgt_footprint everywhere = {.whole = t->whole->whole};
   return lgt_rect_size(&everywhere.whole) >= binder->fuser->solver.min_tile && store->history &&
          !lgt_history_has(store->history, &everywhere);
@@ -477,12 +477,12 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
                               lgt_touch *touch, const lgt_image_constraint *constraint) {
   lgt_touch *target = &touch[constraint->arg];
   making m = {.binder = binder, .group = group, .constraint = constraint, .touch = touch, .target = target};
-  lgt_store *store = lgt_store_at(binder->stores, root[group->touched[target->root]]);
+  lgt_store *store = lgt_store_at(binder->stores, root[group->touched[target->root].root]);
   lgt_image_key key;
   lgt_status status = LGT_OK;
   for (int i = 0; i < 2 && constraint->source[i] >= 0; i++) {
     m.source[i] = &touch[constraint->source[i]];
-    m.store[i] = lgt_store_at(binder->stores, root[group->touched[m.source[i]->root]]);
+    m.store[i] = lgt_store_at(binder->stores, root[group->touched[m.source[i]->root].root]);
     if (!lgt_store_history(binder->map, m.store[i])) return LGT_NO_MEMORY;
   }
   if (!lgt_store_history(binder->map, store)) return LGT_NO_MEMORY;

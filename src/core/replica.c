@@ -109,22 +109,26 @@ void lgt_replica_drop_asides(lgt_map *map, lgt_replica *replica) {
   lgt_region_clear(&replica->old);
 }
 
-static bool overtake_asides(lgt_map *map, lgt_replica *replica, const lgt_rect *rect) {
+void lgt_replica_tidy(lgt_map *map, lgt_replica *replica) {
+  for (int k = replica->naside - 1; k >= 0; k--)
+    if (lgt_region_contains(&replica->aside[k].old, &replica->aside[k].inst->rect)) drop(map, replica, k);
+}
+
+bool lgt_replica_written(lgt_replica *replica, const lgt_instance *inst, const lgt_rect *rect) {
+  if (!replica->naside && !replica->old.count) return true;
   bool good = true;
-  for (int k = replica->naside - 1; k >= 0 && good; k--) {
-    lgt_aside *aside = &replica->aside[k];
-    good = add_common(&aside->old, rect, &aside->inst->rect);
-    if (good && lgt_region_contains(&aside->old, &aside->inst->rect)) drop(map, replica, k);
+  for (int k = LGT_REPLICA_MAIN; k < replica->naside && good; k++) {
+    const lgt_instance *one = k < 0 ? replica->inst : replica->aside[k].inst;
+    lgt_region *old = k < 0 ? &replica->old : &replica->aside[k].old;
+    if (one && one == inst) good = lgt_region_remove(old, rect);
+    else if (one && replica->naside) good = add_common(old, rect, &one->rect);
   }
   return good;
 }
 
-bool lgt_replica_written(lgt_map *map, lgt_replica *replica, const lgt_rect *rect) {
-  bool good = !replica->old.count || lgt_region_remove(&replica->old, rect);
-  return good && overtake_asides(map, replica, rect);
-}
-
-bool lgt_replica_overtaken(lgt_map *map, lgt_replica *replica, const lgt_rect *rect) {
-  if (!replica->naside) return true;
-  return add_common(&replica->old, rect, &replica->inst->rect) && overtake_asides(map, replica, rect);
+lgt_region *lgt_replica_old(lgt_replica *replica, const lgt_instance *inst) {
+  if (inst == replica->inst) return &replica->old;
+  for (int k = 0; k < replica->naside; k++)
+    if (inst == replica->aside[k].inst) return &replica->aside[k].old;
+  return NULL;
 }

@@ -41,9 +41,12 @@ typedef struct lgt_sources {
 /* Append where the newest elements of a region are, and take those out of it.  False when out of memory. */
 bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources *sources);
 
-/* The main instance has the newest elements of a rect; or none has.  False when out of memory. */
-bool lgt_replica_written(lgt_map *map, lgt_replica *replica, const lgt_rect *rect);
-bool lgt_replica_overtaken(lgt_map *map, lgt_replica *replica, const lgt_rect *rect);
+/* What of an instance another one has newer; NULL: it is none of the replica's. */
+lgt_region *lgt_replica_old(lgt_replica *replica, const lgt_instance *inst);
+/* The instance has the newest elements of a rect; NULL: none has.  False when out of memory. */
+bool lgt_replica_written(lgt_replica *replica, const lgt_instance *inst, const lgt_rect *rect);
+/* Drop those put aside of which nothing is new. */
+void lgt_replica_tidy(lgt_map *map, lgt_replica *replica);
 /* All that matters is in the main one. */
 void lgt_replica_drop_asides(lgt_map *map, lgt_replica *replica);
 

@@ -201,6 +201,19 @@ static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool init
   return current[root];
 }
 
+/* What an argument reads: the newest contents of its root, or a part of what it had before the group, which does not
+ * write it then. */
+static int buffer_of(lgt_weaver *w, uint16_t *current, const lgt_plan_call *call, int arg) {
+  uint16_t root = call->root[arg];
+  int b = buffer_for(w, current, root, true);
+  if (b < 0 || !call->part[arg]) return b;
+  for (b = 0; b < w->items->nbuffer; b++)
+    if (w->items->buffer[b].root == root && w->items->buffer[b].part == call->part[arg]) return b;
+  b = new_buffer(w, root, true);
+  if (b >= 0) w->items->buffer[b].part = call->part[arg];
+  return b;
+}
+
 static bool writes_arg(const lgt_kind *kind, int arg) {
   return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
 }
@@ -277,8 +290,9 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     bool fresh = w->plan->root[call->root[a]].fresh && writes_arg(call->kind, a) && defines(w, call, a);
     if (is_forwarded(w, call, current) && a == 0) continue;
     if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
-    if (buffer_for(w, current, call->root[a], true) < 0) return no_memory();
-    if (reads_arg(call->kind, a)) item->in[a] = current[call->root[a]];
+    int b = buffer_of(w, current, call, a);
+    if (b < 0) return no_memory();
+    if (reads_arg(call->kind, a)) item->in[a] = (uint16_t)b;
   }
   if (is_forwarded(w, call, current)) {
     current[call->root[0]] = item->in[1];
@@ -388,6 +402,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     if (!buffer->initial && !buffer->final) continue;
     buffer->slot = (uint16_t)add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout,
                                                              .root = buffer->root,
+                                                             .part = buffer->part,
                                                              .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
     if (buffer->rest == LGT_NONE) continue;

@@ -43,6 +43,7 @@ typedef struct lgt_weave_item {
 
 typedef struct lgt_weave_buffer {
   uint16_t root;
+  uint8_t part;        /* of the root, as of calls */
   bool initial;        /* the root's contents as the group begins */
   bool loaded;         /* some loop loads it from memory */
   bool final;          /* what a stored or former root ends as */

@@ -22,7 +22,7 @@ local function held(label, turns, f)
     lgt.fence() collectgarbage() collectgarbage() lgt.fence() -- what is garbage is gone on all of them
   end
   local stats = lgt.stats()
-  print(label, stats.bytes_peak, math.max(first, stats.bytes_sent / turns))
+  print(label, stats.bytes_peak, first, stats.bytes_sent / turns)
 end
 """
 PROGRAMS = {
@@ -98,12 +98,13 @@ def shares(text, ranks):
         alone, among = (measured(PRELUDE + text, n, options=tiles) for n in (1, ranks))
         if isinstance(alone, str) or isinstance(among, str):
             return f"{alone} {among}"
-        whole, parts, sent = alone["peak"][0][0], [peak for peak, _ in among["peak"]], max(sent for _, sent in among["peak"])
-        # What is sent is in a message, too, and what comes in a message and in its place, with what lies between there.
-        # Blocks of memory come in steps of up to a quarter.
-        most = 1.3 * (whole / ranks + 4 * sent) + 16000
-        return None if max(parts) <= most else (f"alone {whole:.0f} bytes, ranks have {parts}, {max(parts) * ranks / whole:.2f} shares, and "
-                                                f"send {sent:.0f}")
+        whole, parts = alone["peak"][0][0], [peak for peak, _, _ in among["peak"]]
+        first, sent = (max(numbers) for numbers in list(zip(*among["peak"]))[1:])
+        # What came in the first turn stays, perhaps with what lies between; what comes in each is in a message that is
+        # sent, in one that has come, and in its place.  Blocks of memory come in steps of up to a quarter.
+        most = 1.3 * (whole / ranks + 1.5 * first + 3 * sent) + 16000
+        return None if max(parts) <= most else (f"alone {whole:.0f} bytes, ranks have {parts}, {max(parts) * ranks / whole:.2f} shares, may have "
+                                                f"{most * ranks / whole:.2f}, and send {first:.0f} and then {sent:.0f}")
     return check
 
 
