@@ -57,14 +57,16 @@ local function cast_for_scan(u, a, options)
   return core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype])
 end
 
--- Running differences and quotients of lines that several domains have parts of: the first element, less the running
--- sums of the others, or divided by their products.
-local function accumulate_divided(u, a, axis)
+-- In reproducible mode floats are combined in one order, however lines are cut.
+local function keeps_order(a) return dtypes.category[core.dtype_of(a)] >= 2 and lgt.reproducible() end
+
+-- Running differences of lines that several domains have parts of: the first element, less the running sums of the
+-- others.  (Quotients are not made so: a product of divisors may be out of range where the quotients are not.)
+local function subtract_divided(u, a, axis)
   local layout, extent = core.layout_of(a), core.shape_of(a)[axis]
   local first = lgt.alias(a, lgt.slice(layout, axis, 0, 1, 1))
   local rest = lgt.alias(a, lgt.slice(layout, axis, 1, extent - 1, 1))
-  local inverse = native.operation[u.name == "subtract" and "add" or "multiply"]
-  return np.concatenate({ first, u(first, core.scan(rest, axis, inverse)) }, axis)
+  return np.concatenate({ first, u(first, core.scan(rest, axis, native.operation.add)) }, axis)
 end
 
 -- np.add.accumulate(a, axis): running results, along the first axis if none is given.
@@ -81,8 +83,8 @@ function ufunc.members.accumulate(u, a, axis, options)
   axis = core.check_axis(axis, core.ndim_of(a), who)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
-  if operation and (u.name == "subtract" or u.name == "divide") and native.divided(core.shape_of(a)[axis]) then
-    return accumulate_divided(u, a, axis)
+  if operation and u.name == "subtract" and native.divided(core.shape_of(a)[axis]) and not keeps_order(a) then
+    return subtract_divided(u, a, axis)
   end
   if operation then return core.scan(a, axis, operation) end
   local parts = steps(u, who, a, axis)
@@ -104,7 +106,7 @@ local function reduce_by_steps(u, who, a, axis, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   local last
   if operation then
-    local all = ufunc.members.accumulate(u, a, axis)
+    local all = ufunc.members.accumulate(u, a, axis, { dtype = dtypes.name[core.dtype_of(a)] })
     last = lgt.alias(all, lgt.slice(core.layout_of(all), axis, extent - 1, 1, 1))
   else
     local parts = steps(u, who, a, axis)
@@ -160,7 +162,7 @@ function ufunc.members.reduceat(u, a, positions, axis, options)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   if not operation then raise("%s: this function cannot reduce arrays of %s", who, dtypes.name[core.dtype_of(a)]) end
-  if core.is_long_line(a, axis) then
+  if core.is_long_line(a, axis) and not keeps_order(a) then
     return core.for_each_line(a, axis, function(line) return reduce_line_at(line, positions, operation) end)
   end
   local source, back = native.axis_last(a, axis)

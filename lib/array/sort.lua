@@ -44,11 +44,12 @@ local function is_complex(a) return dtypes.category[core.dtype_of(a)] == 3 end
 -- Is a line by itself worth it?  Where there are enough lines, each is sorted by one worker; one of complex numbers is,
 -- unless several domains have it.
 local function worth_parts(a, axis)
-  local n, domains = core.shape_of(a)[axis], lgt.C.lgt_domains(lgt.rt)
+  local n, size, domains = core.shape_of(a)[axis], core.size_of(a), lgt.C.lgt_domains(lgt.rt)
+  if size == 0 then return false end
   if domains > 1 then
-    return native.divided(n) and n >= LEAST_OF_PAIRS * domains * domains and core.size_of(a) < n * domains
+    return native.divided(n) and n >= LEAST_OF_PAIRS * domains * domains and size < n * domains
   end
-  return n >= WORTH and core.size_of(a) < n * lgt.C.lgt_workers(lgt.rt) and not is_complex(a)
+  return n >= WORTH and size < n * lgt.C.lgt_workers(lgt.rt) and not is_complex(a)
 end
 
 -- The same, and several domains have it: then it is better sorted than brought to each of them.

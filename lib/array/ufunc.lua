@@ -137,7 +137,9 @@ end
 
 local function like(a, dtype)
   local layout = handles[a.id].layout
-  return C.lgt_layout_join(rt, dtype, layout, layout)
+  layout = C.lgt_layout_join(rt, dtype, layout, layout)
+  if layout == 0 then lgt.fail() end
+  return layout
 end
 
 -- A rule for these arguments, not remembered.

@@ -680,6 +680,10 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
     lgt_exchange_undo(&r->exchange);
     return status;
   }
+  if (!r->touched.fold && binder->peers) { /* not even what has to be skipped is known */
+    lgt_failure_release(poison);
+    return give_up(r, status, calls);
+  }
   if (!status || binder->peers) {
     lgt_status moved = lgt_exchange_move(&r->exchange);
     if (!status) status = moved;

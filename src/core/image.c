@@ -387,14 +387,16 @@ static void describe(const making *m, lgt_image_key *key) {
   key->dim = m->constraint->dim;
 }
 
-/* The source's image, which becomes its first one.  Those of former versions go, and the oldest of too many. */
-static lgt_image *find(lgt_store *store, const lgt_image_key *key) {
+/* The source's image, which becomes its first one.  Those of former versions go, and the oldest of too many, but none
+ * that other calls of this group use. */
+static lgt_image *find(lgt_store *store, const lgt_image_key *key, int64_t position) {
   lgt_image *found = NULL;
   int count = 0;
   for (lgt_image **link = &store->images; *link;) {
     lgt_image *image = *link;
     bool is = !image->bad && !memcmp(&image->key, key, sizeof *key);
-    if (!is && !image->bad && image->key.version[0] == store->version && ++count < LGT_IMAGES) {
+    bool current = !image->bad && image->key.version[0] == store->version;
+    if (!is && (image->used == position || (current && ++count < LGT_IMAGES))) {
       link = &image->next;
       continue;
     }
@@ -487,12 +489,15 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
   }
   if (!lgt_store_history(binder->map, store)) return LGT_NO_MEMORY;
   if (!needed(&m, root)) return LGT_OK;
-  if (target->writes && (!possible(&m) || !m.source[1] || is_cut(&m)))
-    return not_so(&m, "no other dimension may be cut, and where ranges begin and end must be integers");
+  if (target->writes && !m.source[1]) return not_so(&m, "only image_ranges may be written");
+  if (target->writes && is_cut(&m)) return not_so(&m, "no other dimension of it may be cut");
+  if (target->writes && !possible(&m))
+    return not_so(&m, "it must be no reshaped view, and where ranges begin and end be integers made before");
   describe(&m, &key);
-  m.image = find(m.store[0], &key);
+  m.image = find(m.store[0], &key, binder->position);
   if (!m.image) status = make(&m, &key);
   if (status) return status;
+  m.image->used = binder->position;
   target->image = m.image;
   target->what = &m.image->what;
   if (m.image->bad) return LGT_OK;

@@ -35,6 +35,7 @@ struct lgt_route {
   int nmove, move_room;
   lgt_piece *piece; /* owned, each with a ref to its runs */
   int npiece, piece_room;
+  int64_t used; /* position (bind.h) of the group that used it last, which borrows it */
   lgt_route *next;
 };
 
@@ -58,6 +59,7 @@ struct lgt_image {
   lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
   bool dense;          /* each domain needs all between */
   bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory */
+  int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
   lgt_route *route;    /* owned */
   lgt_image *next;     /* of the same source, the one that was used last comes first */
 };

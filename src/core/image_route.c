@@ -205,14 +205,14 @@ static lgt_route *make(lgt_binder *binder, const lgt_image *image, const lgt_his
   return NULL;
 }
 
-/* The image's route for a history, which becomes its first one; too old ones go. */
-static lgt_route *find(lgt_image *image, const lgt_history *history) {
+/* The image's route for a history, which becomes its first one; too old ones go, but none that this group uses. */
+static lgt_route *find(lgt_image *image, const lgt_history *history, int64_t position) {
   lgt_route *found = NULL;
   int count = 0;
   for (lgt_route **link = &image->route; *link;) {
     lgt_route *route = *link;
     bool is = !found && lgt_history_is(history, route->event, route->nevent);
-    if (!is && ++count < LGT_IMAGE_ROUTES) {
+    if (!is && (route->used == position || ++count < LGT_IMAGE_ROUTES)) {
       link = &route->next;
       continue;
     }
@@ -228,13 +228,14 @@ static lgt_route *find(lgt_image *image, const lgt_history *history) {
 lgt_status lgt_route_prepare(lgt_binder *binder, lgt_store *store, lgt_touch *touch) {
   lgt_image *image = touch->image;
   if (!touch->reads || lgt_history_shows(store->history, image->serial)) return LGT_OK;
-  lgt_route *route = find(image, store->history);
+  lgt_route *route = find(image, store->history, binder->position);
   if (!route) {
     route = make(binder, image, store->history);
     if (!route) return lgt_err(LGT_NO_MEMORY, "out of memory for which elements other ranks need");
     route->next = image->route;
     image->route = route;
   }
+  route->used = binder->position;
   touch->route = route;
   return LGT_OK;
 }

@@ -119,7 +119,7 @@ static bool find_out(lgt_binder *binder, const lgt_history *history, const lgt_f
 
 /* ---- answers that were given before ------------------------------------------------------------------ */
 
-enum { ANSWERS = 1024, MOST_PIECES = 64 };
+enum { ANSWER_BITS = 10, ANSWERS = 1 << ANSWER_BITS, MOST_PIECES = 64 };
 
 struct lgt_answer {
   const lgt_footprint *what; /* the question ... */
@@ -136,7 +136,7 @@ static lgt_answer **place_of(lgt_binder *binder, const lgt_history *history, con
   for (int i = 0; i < history->count; i++)
     h = (h ^ (uint64_t)(uintptr_t)history->event[i].what ^ history->event[i].wrote) * 0x9e3779b97f4a7c15u;
   if (!binder->answer) binder->answer = lgt_mem_zalloc(ANSWERS * sizeof *binder->answer);
-  return binder->answer ? &binder->answer[h >> 54] : NULL;
+  return binder->answer ? &binder->answer[h >> (64 - ANSWER_BITS)] : NULL;
 }
 
 /* Keep what was found out, the moves from `move` and the pieces from `piece` on, in the place of what was there.  If

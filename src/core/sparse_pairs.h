@@ -109,9 +109,10 @@ static lgt_status NAME(join_apart)(const lgt_tile *t, const lgt_tile *a, const l
                 LGT_AT(const I, &b[0], i);
     if (n > longest) longest = n;
   }
-  V *vals = lgt_mem_alloc((size_t)longest * (sizeof(V) + sizeof(I)) + 1);
+  size_t room = ((size_t)longest * sizeof(V) + 7) / 8 * 8; /* columns are aligned */
+  V *vals = lgt_mem_alloc(room + (size_t)longest * sizeof(I) + 1);
   if (!vals) return lgt_err(LGT_NO_MEMORY, "out of memory for a row of %lld entries", (long long)longest);
-  I *crd = (I *)(vals + longest);
+  I *crd = (I *)((char *)vals + room);
   for (int64_t i = lo; i < hi; i++) {
     int64_t n = NAME(join_row)(op, a, b, i, crd, vals);
     if (fill) {

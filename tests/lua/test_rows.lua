@@ -188,6 +188,16 @@ check.case("fused or not, elements and sums are the same bits", function()
   end
 end)
 
+check.case("one task may have more products than there are images kept", function()
+  local n, columns = 4000, 24
+  local A = sp.diags({ 1, 1, 1 }, { -1, 0, 1 }, { shape = { n, n }, format = "csr" })
+  local X = (np.arange(n * columns):reshape(n, columns) % 7):astype("float64")
+  local wanted = np.sum(A:dot(X), 1)
+  local y = {}
+  for k = 1, columns do y[k] = A:dot(X[{ {}, k }]) end
+  for k = 1, columns do check.equal(y[k]:sum()(), wanted[k]()) end
+end)
+
 check.case("a residual is one task", function()
   local n = 5000
   local A = sp.eye(n, n, 0, { format = "csr" }):tocsr()

@@ -89,7 +89,7 @@ WORKS = {
     "lines": """np.convolve(x, y[":5"]); np.convolve(x, y[":300"], "same"); np.convolve(k, l[":7"], "valid"); np.convolve(c, c[":3"])
         np.correlate(x, y[":8"], "full"); np.add.reduceat(x, {1, 500, 3000, 2000}); np.add.reduceat(x, permutation[":900"])
         np.maximum.reduceat(m, {1, 50}, 2); np.maximum.reduceat(x:reshape(2, 10082), {1, 5000, 9000}, 2)""",
-    "scans": """np.subtract.accumulate(k); np.divide.accumulate(x / x + 1e-5); np.divide.reduce(y / y + 1e-4); np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
+    "scans": """np.subtract.accumulate(k); np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
 }
 
 
