@@ -33,10 +33,10 @@ local function make_rule(r, arrays)
   local rule = r.rules[name]
   if rule then return rule end
   rule = { half = r.half }
-  for i = 1, #arrays do rule.half = rule.half and types[i] == dtypes.FLOAT16 end
-  rule.kind = lgt.kind(name, function(body)
+  for i = 1, #types do rule.half = rule.half and types[i] == dtypes.FLOAT16 end
+  rule.kind = lgt.kind(name, function(body) -- knows no arrays: a trace that calls it keeps it, and all that it knows
     local values = {}
-    for i = 1, #arrays do
+    for i = 1, #types do
       values[i] = body:load(types[i], i)
       if rule.half then values[i] = values[i]:cast(dtypes.FLOAT32) end
     end

@@ -37,6 +37,36 @@ check.case("rules for numbers do not hold the array that they were made for", fu
   check.equal(live(), before)
 end)
 
+-- A trace keeps the functions that it calls, and so what they know.  What gets compiled depends on addresses: here the
+-- functions that write kinds are kept in any case.
+check.case("kinds do not hold the arrays that they were made for", function()
+  local kept, kind = {}, lgt.kind
+  function lgt.kind(name, build)
+    kept[#kept + 1] = build
+    return kind(name, build)
+  end
+  local twice = lgt.task { name = "twice", args = { "in", "out" }, generator = function(_, x) return x * 2 end }
+  local uses = {
+    function(x) return x + x, x * 3, -x, np.where(x:gt(1), x, x + x) end,
+    function(x) return np.max(x * x, 2), np.sum(x * x), np.prod(x, 1), np.argmax(x * x, 1), np.var(x * x, 1) end,
+    function(x) return np.vdot(x * x, x + x), np.matmul(x, x * x), np.tril(x * x), np.norm(x * x), np.all(x * x) end,
+    function(x) twice(x * x, np.empty_like(x)) end,
+    function(x) np.empty_like(x)["..."] = x * x end,
+    function(x) return np.cumsum(x * x, 1), np.sort(x * x), np.any(x * x, 1), np.astype(x * x, "int8") end,
+  }
+  local names = {}
+  for i, use in ipairs(uses) do
+    for _, dtype in ipairs { "int16", "float32" } do
+      local before = live()
+      use(np.full({ 7, 7 }, 2, { dtype = dtype }))
+      if live() ~= before then names[#names + 1] = ("%d of %s"):format(i, dtype) end
+    end
+  end
+  lgt.kind = kind
+  check.that(#kept > 2 * #uses, "kinds are made elsewhere now")
+  check.equal(table.concat(names, ", "), "")
+end)
+
 check.case("views keep their root", function()
   local view = (np.arange(1000) + 1)["10:20"]
   for _ = 1, 3 do collectgarbage() end

@@ -98,11 +98,11 @@ local function iteration_space(lgt, definition, arrays)
   end
 end
 
--- Let the generator write the body of the kind for these dtypes.
-local function build(lgt, definition, arrays, body)
+-- Let the generator write the body of the kind for arrays of these layouts.
+local function build(lgt, definition, numbers, body)
   local inputs, outputs = {}, {}
   for i, privilege in ipairs(definition.args) do
-    local layout = lgt.layouts[lgt.layout(arrays[i])]
+    local layout = lgt.layouts[numbers[i]]
     if privilege == "in" or privilege == "inout" then
       inputs[#inputs + 1] = body:load(layout.dtype, i - 1, layout.ndim == 0 and 1 or 0)
     end
@@ -136,13 +136,14 @@ local function define(lgt, definition)
 
   local function find(arrays)
     iteration_space(lgt, definition, arrays)
-    local key = {}
+    local key, numbers = {}, {} -- no arrays: a trace that calls the function below keeps it, and what it knows
     for i = 1, nargs do
-      local layout = lgt.layouts[lgt.layout(arrays[i])]
+      numbers[i] = lgt.layout(arrays[i])
+      local layout = lgt.layouts[numbers[i]]
       key[i] = dtypes.name[layout.dtype] .. (layout.ndim == 0 and "." or "")
     end
     key = table.concat(key, ",")
-    kinds[key] = kinds[key] or lgt.kind(name .. ":" .. key, function(body) build(lgt, definition, arrays, body) end)
+    kinds[key] = kinds[key] or lgt.kind(name .. ":" .. key, function(body) build(lgt, definition, numbers, body) end)
     return kinds[key]
   end
 
