@@ -109,7 +109,7 @@ def shares(text, ranks):
                                                 f"{most * ranks / whole:.2f}, and send {first:.0f} and then {sent:.0f}")
 
     def check():
-        # What has to be held is held in every run; that the collector finds a dead array too late is not.
+        # What has to be held is held in every run; what a trace of the compiler happens to keep is not.
         for _ in range(3):
             why = once()
             if not why:
