@@ -33,7 +33,7 @@ enum {
   STUCK_MS = 200,
   STARVED_MS = 2000,
   LOOK_MS = 20,
-  INSIST_MS = 400, /* between two, at least */
+  INSIST_MS = 1000, /* between two, at least */
   AGAIN_MS = 5000, /* if all were to stop at one place, which some may not come to */
   STACK = 256 << 10
 };
@@ -237,6 +237,7 @@ static void on_frame(lgt_control *c, const lgt_frame *frame) {
       break;
     case LGT_FRAME_INTERRUPT:
       c->p->scattered = true;
+      c->p->passed_on = lgt_wire_now(); /* this rank is about to stop: again only if it does not */
       on_stop_known(c, 0);
       act_on_interrupt(c->p);
       break;
