@@ -34,7 +34,7 @@ enum {
   STARVED_MS = 2000,
   LOOK_MS = 20,
   INSIST_MS = 1000, /* between two, at least */
-  AGAIN_MS = 5000, /* if all were to stop at one place, which some may not come to */
+  AGAIN_MS = 5000,  /* if all were to stop at one place, which some may not come to */
   STACK = 256 << 10
 };
 
