@@ -120,7 +120,7 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
   lgt_tile out;
   lgt_map *map = m->binder->map;
   lgt_rect root = lgt_footprint_rect(&map->footprints, t->what, map->first + domain, colour);
-  const lgt_replica *replica = &m->store[which]->replica[domain];
+  const lgt_replica *replica = lgt_store_replica(map, m->store[which], domain);
   const lgt_instance *inst =
       lgt_replica_holder(replica, &root); /* the other source may be another part of it */
   lgt_point_tile(layout_of(m, t), align, &tile, inst ? inst : replica->inst, &out, NULL);
@@ -148,7 +148,7 @@ static void meet_image(const making *m, int domain, spots *s) {
 
 static void meet_all(const making *m, int domain, spots *s) {
   for (int i = 0; i < 2 && m->source[i]; i++)
-    if (!m->store[i]->replica[domain].inst) return; /* the domain reads nothing */
+    if (!lgt_store_replica(m->binder->map, m->store[i], domain)->inst) return; /* the domain reads nothing */
   if (m->source[0]->image) {
     meet_image(m, domain, s);
     return;

@@ -125,7 +125,8 @@ static bool sort_rows(sorting *s, bool *everywhere) {
       lgt_rect tile = lgt_partition_rect(share, c);
       lgt_tile t;
       if (lgt_rect_empty(&tile)) continue;
-      lgt_point_tile(layout, &align, &tile, s->inverse->store->replica[d].inst, &t, NULL);
+      lgt_point_tile(layout, &align, &tile, lgt_store_replica(binder->map, s->inverse->store, d)->inst, &t,
+                     NULL);
       sort_tile(s, &t);
     }
   return s->good;

@@ -190,6 +190,10 @@ lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {
   return store->replica;
 }
 
+const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store, int domain) {
+  return &store->replica[lgt_layout_at(map->stores, store->layout)->ndim ? domain : 0];
+}
+
 void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
   if (replica->inst) {
     replica->inst->owners--;

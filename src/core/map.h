@@ -109,6 +109,8 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate);
 
 /* The store's replicas, one for each local domain, made when first asked for; NULL when out of memory. */
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);
+/* Where a local domain finds what it has of a store that has replicas: a scalar exists once on a rank. */
+const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store, int domain);
 /* The same for its history. */
 lgt_history *lgt_store_history(lgt_map *map, lgt_store *store);
 /* Domain's instance of the store is `inst` from now on (takes over a reference; NULL: none). */

@@ -337,6 +337,11 @@ for bad in ("f[0]", "f[5]", "f[-5]", "f['0:2, :']", "f['x']", "f.shap", "f[{1}]"
 
 # ---- gathering ---------------------------------------------------------------------------------------------
 case("h[p]", "h[p - 1]")
+SCALAR_POSITIONS = (("si", "si - 1"), ("si + 1", "si"), ("np.argmax(h)", "np.argmax(h)"), ("(si + 1):reshape(1)", "si.reshape(1)"))
+for lua, py in SCALAR_POSITIONS:
+    case(f"m[{lua}]", f"m[{py}]")
+    case(f"f[{{{{}}, {lua}}}]", f"f[:, {py}]")
+    case(f"v[{lua}]", f"v[{py}]")
 case("h[q]", "h[q - 1]")
 case("h[-p]", "h[-p]")
 case("f[q]", "f[q - 1]")
@@ -378,6 +383,8 @@ change("local a = f:copy() a[':, ::-1'] = a", "a = f.copy(); a[:, ::-1] = a.copy
 change("local a = f:copy() a[a:lt(0)] = 0", "a = f.copy(); a[a < 0] = 0")
 change("local a = f:copy() a[b] = a[b] * 2", "a = f.copy(); a[b] = a[b] * 2")
 change("local a = t:copy() a[np.array{true, false, true}] = 1", "a = t.copy(); a[np.array([True, False, True])] = 1")
+for lua, py in SCALAR_POSITIONS:
+    change(f"local a = m:copy() a[{lua}] = a[1] * 2", f"a = m.copy(); a[{py}] = a[0] * 2")
 change("local a = h:copy() a[p] = np.arange(5)", "a = h.copy()\nfor k, v in zip(p - 1, range(5)): a[k] = v")
 change("local a = f:copy() a[{{}, p}] = 5", "a = f.copy(); a[:, p - 1] = 5")
 change("local a = i:copy() a[{q, q}] = 9", "a = i.copy(); a[q - 1, q - 1] = 9")
