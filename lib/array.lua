@@ -87,7 +87,18 @@ for _, name in ipairs { "reduce", "accumulate", "outer", "reduceat" } do
     return ufunc.members[name](...)
   end
 end
-core.dtypes.install_complex()
+-- A complex number that stands before an array, or before what calculates with complex numbers itself; powers.
+core.dtypes.install_complex(function(event, x, y)
+  if istype(Array, x) or istype(Array, y) then return meta[event](x, y) end
+  if event == "__eq" then return false end
+  for _, z in ipairs { x, y } do
+    local own = type(z) == "table" and getmetatable(z)
+    if own and own[event] then return own[event](x, y) end
+  end
+  local is_scalar = core.dtypes.of_scalar
+  if event == "__pow" and is_scalar(x) and is_scalar(y) then return core.read_item(np.power(np.array(x), y)) end
+  raise("arithmetic on %s and %s", (core.describe(x)), (core.describe(y)))
+end)
 
 -- ---- what is loaded when it is first used ---------------------------------------------------------------
 

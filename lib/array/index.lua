@@ -80,31 +80,10 @@ local function layout_after(layout, steps)
   return layout
 end
 
-local function suggest(name)
-  local best, distance = nil, 3
-  local function consider(candidate)
-    if math.abs(#candidate - #name) > 2 then return end
-    local previous = {}
-    for j = 0, #candidate do previous[j] = j end
-    for i = 1, #name do
-      local current = { [0] = i }
-      for j = 1, #candidate do
-        local change = name:byte(i) == candidate:byte(j) and 0 or 1
-        current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + change)
-      end
-      previous = current
-    end
-    if previous[#candidate] < distance then best, distance = candidate, previous[#candidate] end
-  end
-  for candidate in pairs(methods) do consider(candidate) end
-  for candidate in pairs(getters) do consider(candidate) end
-  return best
-end
-
 -- The layout of the view that a string names.
 local function learn_view(layout, key)
   if not slice.looks_like_index(key) then
-    local similar = suggest(key)
+    local similar = require "lgt.similar" (key, methods, getters)
     raise("arrays have no attribute %q%s", key, similar and ("; did you mean %q?"):format(similar) or "")
   end
   local result = layout_after(layout, slice.resolve(slice.parse_string(key), lgt.shape(layout)))
@@ -228,7 +207,8 @@ local function axes_of(x)
   local l = layouts[core.layout_of(x, "index")]
   local category = dtypes.category[l.dtype]
   if category > 1 then
-    raise("index: an array of %s cannot be an index; integers are positions, booleans select", dtypes.name[l.dtype])
+    raise("index: an array of %s cannot be an index; integers are positions, booleans select: " ..
+      "use a:astype(\"int64\"), or np.array(t, {dtype = \"int64\"})", dtypes.name[l.dtype])
   end
   return category == 0 and math.max(1, l.ndim) or 1
 end

@@ -317,9 +317,15 @@ local function check_target(u, a)
   core.check_writable(a, u.name)
 end
 
+local function operand_array(u, x)
+  if type(x) == "boolean" or (type(x) == "cdata" and dtypes.of_scalar(x)) then return boxed(x) end
+  operand_of(x, u.name) -- raises
+end
+jit.off(operand_array)
+
 local function inplace_array(u, a, b)
   check_target(u, a)
-  if not istype(Array, b) then return other_pair(u, a, b) or a end
+  if not istype(Array, b) then b = operand_array(u, b) end
   if overlaps(a, b) then b = np.copy(b) end
   local rules = u.pairs[type_of(a)]
   local rule = rules and rules[type_of(b)] or learn_pair(u, a, b)

@@ -335,6 +335,18 @@ for bad in ("f[0]", "f[5]", "f[-5]", "f['0:2, :']", "f['x']", "f.shap", "f[{1}]"
             "f[{true, 1}]", "f[{1, 2, foo = 3}]", "f[{{1, 2, stp = 2}, 1}]", "f[nil]"):
     case(bad, "error")
 
+# ---- complex numbers of Lua --------------------------------------------------------------------------------
+for op in "+-*/^":
+    py = {"^": "**"}.get(op, op)
+    for a in ("f", "z", "w", "s", "sz", "j"):
+        case(f"2i {op} {a}", f"2j {py} {a}")
+        case(f"{a} {op} (1 - 2i)", f"{a} {py} (1 - 2j)")
+    case(f"np.array((3 + 1i) {op} 2i)", f"np.array((3 + 1j) {py} 2j)")
+    case(f"np.array((3 + 1i) {op} 2LL)", f"np.array((3 + 1j) {py} 2)")
+case("np.exp(-1i * f)", "np.exp(-1j * f)")
+case("np.array{1i == sz - 1 - 1i, sz == 1 + 2i, 1 + 2i == sz, 1i == nil, 1i == 'i'}", "np.array([True, True, True, False, False])")
+case("2i + {}", "error")
+case("2i ^ 'x'", "error")
 # ---- gathering ---------------------------------------------------------------------------------------------
 case("h[p]", "h[p - 1]")
 SCALAR_POSITIONS = (("si", "si - 1"), ("si + 1", "si"), ("np.argmax(h)", "np.argmax(h)"), ("(si + 1):reshape(1)", "si.reshape(1)"))
@@ -380,6 +392,13 @@ change("local a = f:copy() a[{2, 3}] = 7", "a = f.copy(); a[1, 2] = 7")
 change("local a = f:copy() a[':'] = i", "a = f.copy(); a[:] = i")
 change("local a = f:copy() a['2:, :'] = a[':-2, :']", "a = f.copy(); a[1:, :] = a[:-1, :].copy()")
 change("local a = f:copy() a[':, ::-1'] = a", "a = f.copy(); a[:, ::-1] = a.copy()")
+for name, py in (("iadd", "+="), ("isub", "-="), ("imul", "*="), ("idiv", "/=")):
+    change(f"local a = z:copy() a:{name}(1 - 2i)", f"a = z.copy(); a {py} 1 - 2j")
+    change(f"local a = z:copy() a:{name}(3LL)", f"a = z.copy(); a {py} 3")
+    change(f"local a = f:copy() a:{name}(true)", f"a = f.copy(); a {py} True")
+    change(f"local a = f:copy() a:{name}(1i)", "error")
+    change(f"local a = f:copy() a:{name}({{1}})", "error")
+change("local a = z:copy() a:at(b):imul(2i)", "a = z.copy(); a[b] *= 2j")
 change("local a = f:copy() a[a:lt(0)] = 0", "a = f.copy(); a[a < 0] = 0")
 change("local a = f:copy() a[b] = a[b] * 2", "a = f.copy(); a[b] = a[b] * 2")
 change("local a = t:copy() a[np.array{true, false, true}] = 1", "a = t.copy(); a[np.array([True, False, True])] = 1")

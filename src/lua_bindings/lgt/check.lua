@@ -10,6 +10,7 @@
 -- asked about theirs.  Syntax errors are LuaJIT's own.
 
 local infer = require "lgt.infer"
+local similar = require "lgt.similar"
 local sources = require "lgt.sources"
 local syntax = require "lgt.syntax"
 
@@ -174,31 +175,6 @@ function Check:indices(node)
 end
 
 -- ---- names ---------------------------------------------------------------------------------------------------------
-
--- The name most like a misspelt one: at most two letters differ.
-local function similar(name, candidates)
-  local best, least
-  for candidate in pairs(candidates) do
-    if type(candidate) == "string" and math.abs(#candidate - #name) <= 2 and #name > 2 then
-      local row = {}
-      for j = 0, #candidate do row[j] = j end
-      for i = 1, #name do
-        local diagonal = row[0]
-        row[0] = i
-        for j = 1, #candidate do
-          local cost = diagonal + (name:sub(i, i) == candidate:sub(j, j) and 0 or 1)
-          diagonal = row[j]
-          row[j] = math.min(cost, row[j] + 1, row[j - 1] + 1)
-        end
-      end
-      local distance = row[#candidate]
-      if distance <= 2 and (not least or distance < least or (distance == least and candidate < best)) then
-        best, least = candidate, distance
-      end
-    end
-  end
-  return best
-end
 
 local function meant(name, candidates, prefix)
   local guess = similar(name, candidates)

@@ -218,25 +218,31 @@ function M.of_scalar(value)
   return nil
 end
 
--- Complex numbers that reach the script (items, `2i`) calculate.
-function M.install_complex()
-  local function parts(z)
-    if type(z) == "number" then return z, 0 end
-    return tonumber(z.re), tonumber(z.im)
-  end
+-- Complex numbers that reach the script (items, `2i`) calculate.  otherwise(event, x, y) is asked where the other
+-- operand is no number.
+function M.install_complex(otherwise)
   local new = complex_t
-  local function operator(f)
+  local function is_complex(x) return ffi.istype(complex_t, x) or ffi.istype(complex_float_t, x) end
+  local function are_numbers(x, y)
+    return type(x) ~= "boolean" and type(y) ~= "boolean" and M.of_scalar(x) and M.of_scalar(y)
+  end
+  local function parts(z)
+    if is_complex(z) then return tonumber(z.re), tonumber(z.im) end
+    return tonumber(z), 0
+  end
+  local function operator(event, f)
     return function(x, y)
+      if not are_numbers(x, y) then return otherwise(event, x, y) end
       local a, b = parts(x)
       local c, d = parts(y)
       return f(a, b, c, d)
     end
   end
   local meta = {
-    __add = operator(function(a, b, c, d) return new(a + c, b + d) end),
-    __sub = operator(function(a, b, c, d) return new(a - c, b - d) end),
-    __mul = operator(function(a, b, c, d) return new(a * c - b * d, a * d + b * c) end),
-    __div = operator(function(a, b, c, d)
+    __add = operator("__add", function(a, b, c, d) return new(a + c, b + d) end),
+    __sub = operator("__sub", function(a, b, c, d) return new(a - c, b - d) end),
+    __mul = operator("__mul", function(a, b, c, d) return new(a * c - b * d, a * d + b * c) end),
+    __div = operator("__div", function(a, b, c, d)
       if math.abs(c) >= math.abs(d) then
         local r = d / c
         local s = c + d * r
@@ -246,11 +252,9 @@ function M.install_complex()
       local s = c * r + d
       return new((a * r + b) / s, (b * r - a) / s)
     end),
+    __pow = function(x, y) return otherwise("__pow", x, y) end,
     __eq = function(x, y)
-      if type(x) ~= "number" and not ffi.istype(complex_t, x) or type(y) ~= "number" and not ffi.istype(complex_t,
-        y) then
-        return false
-      end
+      if not are_numbers(x, y) then return otherwise("__eq", x, y) end
       local a, b = parts(x)
       local c, d = parts(y)
       return a == c and b == d
