@@ -249,6 +249,14 @@ end
 local function gather(a, steps, base)
   return picks.gather(a, layout_after(core.layout_of(a), steps), steps, base)
 end
+
+-- What a[key] with arrays in the key gives, as an array that may be written: a result of a function, which nobody takes
+-- for a view.
+function core.pick(a, key, base)
+  local _, steps = view_layout(core.layout_of(a, "index"), key)
+  return gather(a, steps, base)
+end
+
 local function scatter(a, steps, value, operation)
   picks.scatter(a, layout_after(core.layout_of(a), steps), steps, value, operation)
 end
@@ -472,8 +480,7 @@ function np.take(a, positions, axis)
   local key = {}
   for d = 1, ndim do key[d] = {} end
   key[core.check_axis(options.axis, ndim, "take")] = positions
-  local _, steps = view_layout(core.layout_of(a, "take"), key)
-  return gather(a, steps, options.base)
+  return core.pick(a, key, options.base)
 end
 methods.take = np.take
 

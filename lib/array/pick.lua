@@ -56,7 +56,7 @@ function np.take_along_axis(a, positions, axis)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "take_along_axis")
   local source, index, back = lines_of(a, positions, axis, "take_along_axis")
-  if core.is_long_line(a, axis) then return a[key_along(a, positions, axis)] end
+  if core.is_long_line(a, axis) then return core.pick(a, key_along(a, positions, axis)) end
   local result = native.new(core.dtype_of(a), core.shape_of(index))
   native.lines("take_along", "wrr", { result, source, index }, { 0, 1, 0, axis })
   return back(result)

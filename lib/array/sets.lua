@@ -36,7 +36,7 @@ local unique_options = { return_index = true, return_inverse = true, return_coun
 local function with_extras(values, options, order, mask, first)
   local results = { values }
   local total = core.size_of(mask)
-  if options.return_index then results[#results + 1] = order[first] end
+  if options.return_index then results[#results + 1] = np.take(order, first) end
   if options.return_inverse then
     local inverse = native.new(dtypes.INT64, { total })
     if total > 0 then inverse[order] = np.cumsum(mask) end
@@ -79,7 +79,7 @@ function np.unique(a, options)
   a = np.ravel(a)
   if not (options.return_index or options.return_inverse or options.return_counts) then
     local sorted = np.sort(a)
-    return sorted[firsts(sorted)]:copy()
+    return np.compress(firsts(sorted), sorted)
   end
   local order = np.argsort(a)
   local sorted = np.take(a, order)

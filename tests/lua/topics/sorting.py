@@ -135,6 +135,10 @@ def add(case, change, inputs):
            "a = f.copy(); np.put_along_axis(a, np.argmax(f, axis=1, keepdims=True), 99, 1)")
     change("local a = f:copy() np.put_along_axis(a, np.argsort(f, 1), np.sort(g, 1), 1)",
            "a = f.copy(); np.put_along_axis(a, np.argsort(f, axis=0), np.sort(g, axis=0), 0)")
+    # ... of which a result may be written, unlike that of a[positions]
+    change("local a = np.take_along_axis(long_, np.argsort(long_)) a:iadd(1)", "a = np.sort(long_) + 1")
+    change("local a = np.random.permuted(long_i, 1) a:isub(7) a:sort()", "a = np.sort(long_i) - 7")
+    change("local _, a = np.unique(i, {return_index = true}) a:iadd(1)", "a = np.unique(i, return_index=True)[1] + 2")
     case("np.compress(h:gt(0), f, 2)", "np.compress(h > 0, f, axis=1)")
     case("f:compress(np.array{true, false, true}, 1)", "f.compress([True, False, True], axis=0)")
     case("np.extract(f:gt(0), f)", "np.extract(f > 0, f)")
