@@ -284,6 +284,12 @@ local function check_number(dtype, x)
   end
 end
 
+-- Raise if a value to be written is a number that the elements of an array cannot be.  Whatever writes elsewhere than
+-- `assign` asks this first: a cast would change the number without a word.
+function core.check_assigned(a, value)
+  if type(value) == "number" then check_number(core.dtype_of(a), value) end
+end
+
 local function raise_fit(layout, source)
   raise("assignment: an array of shape %s does not fit into shape %s", core.shape_text(lgt.shape(source)),
     core.shape_text(lgt.shape(layout)))

@@ -209,6 +209,7 @@ end
 function np.copyto(target, source, options)
   core.layout_of(target, "copyto")
   options = core.check_options(options, { where = true }, "copyto")
+  core.check_assigned(target, source)
   if options.where then source = np.where(options.where, source, target) end
   core.assign(target.id, core.layout_of(target), source)
 end

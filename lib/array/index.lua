@@ -341,6 +341,7 @@ end
 local function other_set(a, key, steps, value)
   if is_mask(key) and is_single(value) then
     local mask = widen(key, a)
+    core.check_assigned(a, value)
     if type(value) ~= "number" then value = np.asarray(value) end
     ufunc.inplace_call(MASKED, a, mask, value)
   else

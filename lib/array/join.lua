@@ -473,29 +473,28 @@ end
 
 -- ---- diagonals in place ----------------------------------------------------------------------------------------
 
--- Write a value, or a vector, onto the diagonal of a matrix.
----@param a lgt_array of two dimensions, dense
----@param value number|lgt_array
+-- Write a value, or several, onto the diagonal of a matrix.
+---@param a lgt_array of two dimensions
+---@param value number|lgt_array|number[] several are cut off, or repeated, to as many as the diagonal has
 function np.fill_diagonal(a, value)
   core.layout_of(a, "fill_diagonal")
   if core.ndim_of(a) ~= 2 then raise("fill_diagonal: a matrix was expected, not %s", (core.describe(a))) end
+  core.check_writable(a, "fill_diagonal")
+  core.check_assigned(a, value)
   local rows, columns = a:dims()
   local n = math.min(rows, columns)
-  if native.divided(rows * columns) then -- what is written through a reshaped view is not
+  if type(value) ~= "number" then
+    value = np.asarray(value)
+    if core.size_of(value) == 0 then raise("fill_diagonal: no values were given") end
+    if core.ndim_of(value) > 0 then value = np.resize(value, n) end
+  end
+  local flat = not native.divided(rows * columns) and lgt.reshape(core.layout_of(a), { rows * columns })
+  if flat then
+    assign(lgt.alias(a, lgt.slice(flat, 1, 0, n, columns + 1)), value)
+  else -- what is written through a reshaped view is not divided, or there is no such view
     local at = np.arange(1, n + 1)
-    if core.is_array(value) and core.ndim_of(value) == 1 and core.size_of(value) > n then
-      value = part_of(value, 1, 0, n)
-    end
     a[{ at, at }] = value
-    return
   end
-  local flat = lgt.reshape(core.layout_of(a), { rows * columns })
-  if not flat then raise("fill_diagonal: the rows of this view do not lie one after another; fill a copy") end
-  local view = lgt.alias(a, lgt.slice(flat, 1, 0, n, columns + 1))
-  if core.is_array(value) and core.ndim_of(value) == 1 and core.size_of(value) > n then
-    value = part_of(value, 1, 0, n)
-  end
-  assign(view, value)
 end
 
 methods.fill_diagonal = np.fill_diagonal

@@ -70,6 +70,7 @@ end
 function np.put_along_axis(a, positions, values, axis)
   core.layout_of(a, "put_along_axis")
   core.check_writable(a, "put_along_axis")
+  core.check_assigned(a, values)
   positions, values = np.asarray(positions), np.astype(np.asarray(values), dtypes.name[core.dtype_of(a)])
   axis = core.check_axis(axis, core.ndim_of(a), "put_along_axis")
   local target, index = lines_of(a, positions, axis, "put_along_axis")
@@ -163,17 +164,23 @@ end
 ---@param values lgt_array|number|number[]
 function np.put(a, positions, values)
   core.layout_of(a, "put")
+  core.check_writable(a, "put")
+  core.check_assigned(a, values)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
   positions, values = np.ravel(positions), np.ravel(np.asarray(values))
-  local n = core.size_of(positions)
+  local n, size, shape = core.size_of(positions), core.size_of(a), core.shape_of(a)
   if core.size_of(values) ~= 1 and n > 0 then values = np.resize(values, n) end
-  local flat = core.lgt.reshape(core.layout_of(a), { core.size_of(a) })
-  if flat and (core.ndim_of(a) == 1 or not native.divided(core.size_of(a))) then
+  local flat, divided = core.lgt.reshape(core.layout_of(a), { size }), native.divided(size)
+  if flat and (#shape == 1 or not divided) then
     core.lgt.alias(a, flat)[positions] = values
-  else -- what is written through a reshaped view is not divided
+  elseif divided then -- what is written through a reshaped view is not
     local copy = np.copy(np.ravel(a))
     copy[positions] = values
-    core.assign(a.id, core.layout_of(a), np.reshape(copy, core.shape_of(a)))
+    core.assign(a.id, core.layout_of(a), np.reshape(copy, shape))
+  else -- there is no such view: positions along each axis, if they are positions at all, of which a gather makes sure
+    local zeros = np.broadcast_to(np.zeros({}, { dtype = "int64" }), { size })
+    positions = np.where(np.less(positions, 0), positions + (size + 1), positions) + np.take(zeros, positions)
+    a[np.unravel_index(positions, shape)] = values
   end
 end
 
@@ -183,6 +190,7 @@ end
 ---@param values lgt_array|number|number[]
 function np.place(a, mask, values)
   core.layout_of(a, "place")
+  core.check_assigned(a, values)
   local positions = np.flatnonzero(mask)
   if core.size_of(positions) == 0 then return end
   values = np.ravel(np.asarray(values))
@@ -196,6 +204,7 @@ end
 ---@param values lgt_array|number|number[]
 function np.putmask(a, mask, values)
   core.layout_of(a, "putmask")
+  core.check_assigned(a, values)
   values = np.asarray(values)
   if core.size_of(values) ~= 1 and not core.same_shape(core.shape_of(values), core.shape_of(a)) then
     values = np.resize(values, core.shape_of(a))

@@ -207,6 +207,7 @@ end
 function picks.scatter(a, layout, steps, value, operation)
   local view, positions, shape, before, numbers = plan_picks(a, layout, steps)
   local dtype = core.dtype_of(a)
+  core.check_assigned(a, value)
   value = np.asarray(value)
   local together = core.broadcast_pair(core.shape_of(value), shape)
   if not together or not core.same_shape(together, shape) then

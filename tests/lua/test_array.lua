@@ -2,7 +2,7 @@
 -- (What the functions of NumPy compute is compared by oracle.py.)
 -- luacheck: ignore 581 (== and < of arrays are not those of numbers)
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
-local np = require "array"
+local np, lgt = require "array", require "lgt"
 
 local a = np.array { { 1, 2, 3 }, { 4, 5, 6 } }
 local s = np.array(2.5)
@@ -345,6 +345,24 @@ check.case("a reduction of one element is an array of its own", function()
       check.that(np.array_equal(x, before), name .. " gave the array itself")
     end
   end
+end)
+
+check.case("what is put into a transposed view does not copy it", function()
+  local m = np.zeros(400, 300)
+  check.refuses("position 120001 of axis 1 is outside its extent of 120000", function()
+    local a = m:copy()
+    np.put(a.T, { 120001 }, 1)
+    lgt.fence()
+  end)
+  local inner = require("array.core").lgt
+  if inner.C.lgt_domains(inner.rt) > 1 then return end -- where parts of it are copied
+  lgt.fence()
+  lgt.stats_reset()
+  np.put(m.T, { 2, -1 }, { 7, 8 })
+  lgt.fence()
+  local bytes = lgt.stats().bytes_moved
+  check.that(bytes < 10000, ("%d bytes are moved"):format(bytes))
+  check.equal({ m(2, 1), m(400, 300), m:sum()() }, { 7, 8, 15 })
 end)
 
 check.done()

@@ -79,6 +79,12 @@ def add(case, change, inputs):
     case("select(2, np.broadcast_arrays(f, h))", "np.broadcast_arrays(f, h)[1]")
     change("local a = n:copy() np.fill_diagonal(a, 0)", "a = n.copy(); np.fill_diagonal(a, 0)")
     change("local a = f:copy() np.fill_diagonal(a, h)", "a = f.copy(); np.fill_diagonal(a, h)")
+    change("local a = i:copy() np.fill_diagonal(a.T, 7)", "a = i.copy(); np.fill_diagonal(a.T, 7)")
+    change("local a = i:copy() np.fill_diagonal(a['::2, ::-2'], h)", "a = i.copy(); np.fill_diagonal(a[::2, ::-2], h)")
+    change("local a = m:copy() np.fill_diagonal(a, {1, 2})", "a = m.copy(); a[range(4), range(4)] = [1, 2, 1, 2]")
+    change("local a = m:copy() np.fill_diagonal(a, np.ones(1, 1) * 3)", "a = m.copy(); np.fill_diagonal(a, [[3]])")
+    change("local a = f:copy() np.fill_diagonal(f[p], 1)", "error")
+    change("local a = f:copy() np.fill_diagonal(a, {})", "error")
     for bad in ("np.split(h, 2)", "np.split(h, 0)", "np.array_split(h, -1)", "np.split(f, {0}, 1)", "np.delete(h, 9)",
                 "np.delete(h, 0)", "np.insert(h, 9, 1)", "np.insert(h, 0, 1)", "np.insert(h, 1.5, 1)", "np.rot90(h)",
                 "np.rot90(f, 1, {1, 1})", "np.vsplit(h, 1)", "np.diagonal(h)", "np.moveaxis(t, {1, 1}, {1, 2})",

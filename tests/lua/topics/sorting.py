@@ -149,6 +149,13 @@ def add(case, change, inputs):
     case("np.argwhere(si)", "np.argwhere(si)")
     case("np.flatnonzero(i)", "np.flatnonzero(i) + 1")
     change("local a = f:copy() np.put(a, {1, 5, -1}, {10, 20})", "a = f.copy(); np.put(a, [0, 4, -1], [10, 20])")
+    for view, py in (("a.T", "a.T"), ("a['::2, 4:1:-1']", "a[::2, 3::-1]"), ("a[{{}, '*', {}}].T", "a[:, None].T")):
+        change(f"local a = f:copy() np.put({view}, {{2, -3, 2}}, {{10, 20, 30}})",
+               f"a = f.copy(); np.put({py}, [1, -3, 1], [10, 20, 30])" if view == "a.T" else
+               f"a = f.copy(); y = {py}; k = np.arange(y.size).reshape(y.shape); y[k == 1] = 30; y[k == y.size - 3] = 20")
+    change("local a = f:copy() np.put(a.T, {21}, 1)", "error")
+    change("local a = f:copy() np.put(a.T, {0}, 1)", "error")
+    change("local a = f:copy() np.put(f[p], {1}, 1)", "error")
     change("local a = f:copy() np.place(a, b, {1, 2, 3})", "a = f.copy(); np.place(a, b, [1, 2, 3])")
     change("local a = f:copy() np.putmask(a, b, {1, 2, 3})", "a = f.copy(); np.putmask(a, b, [1, 2, 3])")
     change("local a = h:copy() a[p] = a", "a = h.copy()\nfor k in range(5): a[p[k] - 1] = h[k]")
@@ -165,6 +172,15 @@ def add(case, change, inputs):
     change("local a = h:copy() a[np.array({1, 9}, {dtype = 'int64'})] = 1", "error")
     change("local a = f:copy() np.put(a, {99}, 1)", "error")
     change("local a = h:copy() np.hypot.at(a, p, 1)", "error")
+    # ... numbers that integers cannot be are refused wherever they are written
+    for put in ("a[p] = 0.5", "a[{q, q}] = 0.5", "a[b] = 0.5", "a[b] = 1/0", "np.put(a, {1}, 0.5)", "np.place(a, b, 0.5)",
+                "np.putmask(a, b, 0.5)", "np.copyto(a, 0.5, {where = b})", "np.put_along_axis(a, q['1:1, 1:1'], 0.5, 1)",
+                "np.add.at(a, p, 0.5)", "np.fill_diagonal(a, 0.5)"):
+        change(f"local a = i:copy() {put}", "error")
+    change("local a = u1:copy() a[p] = 256", "error")
+    change("local a = u1:copy() np.fill_diagonal(a, -1)", "error")
+    change("local a = i:copy() a[p] = np.array{0.5, 1.5, 2.5, 3.5, 4.5}:reshape(5, 1)",
+           "a = i.copy()\nfor k in range(5): a[p[k] - 1] = k + 0.5")
     # ---- 0-based positions
     case("np.take(h, p - 1, {base = 0})", "h[p - 1]")
     case("np.take(h, {-1, 0}, {base = 0})", "h[[-1, 0]]")
