@@ -119,10 +119,13 @@ local function plan_picks(a, layout, steps)
   return lgt.alias(a, lgt.transpose(layout, order)), positions, result, #before, numbers
 end
 
--- Where several domains have parts of an array: a copy of the view with all axes that are picked from as one, and
--- positions along that.  Else nothing.
+-- Do several domains have parts of what is picked from in a form that they cannot use?
+local function wants_one_axis(view, positions)
+  return native.divided(core.size_of(view)) and (#positions > 1 or native.reshaped(view))
+end
+
+-- A copy of the view with all axes that are picked from as one, and positions along that.
 local function in_one_axis(view, positions, before, base, numbers)
-  if not native.divided(core.size_of(view)) or #positions == 1 and not native.reshaped(view) then return nil end
   local merged, extent = merge_positions(view, before + 1, positions, base, numbers)
   local whole, shape = core.shape_of(view), {}
   for d = 1, before do shape[d] = whole[d] end
@@ -184,8 +187,10 @@ end
 function picks.gather(a, layout, steps, base)
   local view, positions, shape, before, numbers = plan_picks(a, layout, steps)
   base = base or 1
+  if not wants_one_axis(view, positions) then
+    return launch_gather(view, positions, shape, before, base, digits(numbers))
+  end
   local flat, merged = in_one_axis(view, positions, before, base, numbers)
-  if not flat then return launch_gather(view, positions, shape, before, base, digits(numbers)) end
   return launch_gather(flat, { merged }, shape, before, #positions == 1 and base or 1, digits(numbers))
 end
 
@@ -217,8 +222,12 @@ function picks.scatter(a, layout, steps, value, operation)
   if core.dtype_of(value) ~= dtype then value = np.astype(value, dtypes.name[dtype]) end
   value = apart(value, view)
   for i, p in ipairs(positions) do positions[i] = apart(p, view) end
+  -- Several arrays of positions would go to every domain whole, so many are merged even if the target is small.
+  local many = #positions > 1 and native.divided(core.size_of(positions[1]))
+  if not many and not wants_one_axis(view, positions) then
+    return launch_scatter(view, value, positions, shape, before, digits(numbers), operation)
+  end
   local flat, merged = in_one_axis(view, positions, before, 1, numbers)
-  if not flat then return launch_scatter(view, value, positions, shape, before, digits(numbers), operation) end
   launch_scatter(flat, value, { merged }, shape, before, digits(numbers), operation)
   core.assign(view.id, core.layout_of(view), np.reshape(flat, core.shape_of(view)))
 end

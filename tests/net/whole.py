@@ -61,6 +61,9 @@ WORKS = {
         np.choose(rows % 2 + 1, {x, y}); np.select({mask}, {x}, 0)""",
     "puts": """changed(m, function(a) a[{rows, columns}] = x end); changed(m, function(a) np.add.at(a, {rows, columns}, 1) end)
         changed(cube, function(a) a[{rows[":9"] % 20 + 1, {}, columns[":9"] % 40 + 1}] = 3 end)
+        changed(np.zeros(2, 3), function(a) np.add.at(a, {rows % 2 + 1, columns % 3 + 1}, y) end)
+        changed(np.zeros(10, 10), function(a) np.add.at(a.T, {rows % 10 + 1, columns % 10 + 1}, y) end)
+        changed(np.zeros(2, 2, 2), function(a) a[{rows % 2 + 1, {}, columns % 2 + 1}] = np.expand_dims(y, 2) end)
         changed(x, function(a) np.add.at(a, rows, y) end); changed(m, function(a) a[masked] = np.arange(np.count_nonzero(masked)) end)
         changed(m, function(a) np.put(a, permutation, y) end); changed(m, function(a) np.put(a.T, permutation, y) end)
         changed(x, function(a) np.place(a, mask, y) end); changed(x, function(a) np.putmask(a, mask, y) end)""",
