@@ -60,13 +60,20 @@ end
 -- In reproducible mode floats are combined in one order, however lines are cut.
 local function keeps_order(a) return dtypes.category[core.dtype_of(a)] >= 2 and lgt.reproducible() end
 
--- Running differences of lines that several domains have parts of: the first element, less the running sums of the
--- others.  (Quotients are not made so: a product of divisors may be out of range where the quotients are not.)
-local function subtract_divided(u, a, axis)
+-- Running differences of lines that several domains have parts of: the running sums of the first element and of the
+-- others' negatives.  (Quotients are not made so: reciprocals are rounded.)  As in all running sums, what a block of a
+-- line comes to by itself must be in range, even if the whole up to there would be without it.
+local function subtract_divided(a, axis)
   local layout, extent = core.layout_of(a), core.shape_of(a)[axis]
   local first = lgt.alias(a, lgt.slice(layout, axis, 0, 1, 1))
   local rest = lgt.alias(a, lgt.slice(layout, axis, 1, extent - 1, 1))
-  return np.concatenate({ first, u(first, core.scan(rest, axis, native.operation.add)) }, axis)
+  local dtype = core.dtype_of(a)
+  if dtypes.category[dtype] >= 2 then
+    rest = np.negative(rest)
+  else -- of unsigned ones, too
+    rest = np.zeros({}, { dtype = dtypes.name[dtype] }) - rest
+  end
+  return core.scan(np.concatenate({ first, rest }, axis), axis, native.operation.add)
 end
 
 -- np.add.accumulate(a, axis): running results, along the first axis if none is given.
@@ -84,7 +91,7 @@ function ufunc.members.accumulate(u, a, axis, options)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   if operation and u.name == "subtract" and native.divided(core.shape_of(a)[axis]) and not keeps_order(a) then
-    return subtract_divided(u, a, axis)
+    return subtract_divided(a, axis)
   end
   if operation then return core.scan(a, axis, operation) end
   local parts = steps(u, who, a, axis)

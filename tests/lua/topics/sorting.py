@@ -81,6 +81,13 @@ def add(case, change, inputs):
         for a in ("f", "i", "f4", "i1", "x"):
             case(f"np.{u}.accumulate({a})", f"np.{u}.accumulate({a})")
         case(f"np.{u}.accumulate(f, 2)", f"np.{u}.accumulate(f, axis=1)")
+    inputs["sum_f2"] = np.array([60000, 40000, 40000, 1] + 70 * [0], "float16")  # whose sums are out of range, unlike differences
+    inputs["sum_f8"] = np.array([1.5e308, 1e308, 1e308, -1e308] + 70 * [0])
+    inputs["many_u1"] = rng.integers(0, 256, size=3000).astype("uint8")
+    inputs["zeros_"] = np.array([-0.0, 0.0, 0.0, -0.0] + 70 * [0])
+    for a in ("sum_f2", "sum_f8", "many_u1", "long_i"):
+        case(f"np.subtract.accumulate({a})")
+    case("np.signbit(np.subtract.accumulate(zeros_))")
     for u in "bitwise_and bitwise_or bitwise_xor".split():
         for a in ("i", "u1", "b"):
             case(f"np.{u}.accumulate({a})", f"np.{u}.accumulate({a})")
