@@ -212,15 +212,18 @@ function np.bincount(x, weights, minlength, options)
     if core.size_of(x) > 0 then
       local low, high = np.min(x), np.max(x)
       low, high = tonumber(core.read_item(low)), tonumber(core.read_item(high))
-      if low < base then raise("bincount: %d is below %d", low, base) end
+      if low < base then
+        raise("bincount: %d is below %d%s", low, base,
+          low == 0 and "; for positions that count from 0 give {base = 0}" or "")
+      end
       size = math.max(minlength, high - base + 1)
     end
   end
   return counted(size, x, weights, { name = "count", parameter = base },
     function(values)
-      values = np.astype(values, "int64")
-      local outside = np.logical_or(np.less(values, base), np.greater_equal(values, size + base))
-      return np.where(outside, size + 2, values - (base - 1)) -- which raises
+      local numbers = native.new(dtypes.INT64, core.shape_of(values))
+      native.elements("count_places", "wr", { numbers, values }, { base, size })
+      return numbers
     end)
 end
 

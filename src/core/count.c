@@ -2,6 +2,7 @@
  *
  *   count        argument 0 [r, k] = how often k + parameter 0 occurs in run r of the integers of argument 1,
  *                or the sum of the weights of argument 2 that it occurs with (of argument 0's dtype: int64 or float64)
+ *   count_places argument 0 (int64) = 1 + argument 1 (integers) - parameter 0, which is from 1 to parameter 1; cut alike
  *   histogram    argument 0 [r, k] = how many values in run r of argument 1 (float64) lie between
  *                elements k and k + 1 of the ascending vector argument 2 (float64), the last one included, or the
  *                sum of the weights of argument 3; parameter 0: whether the edges are equidistant, but for rounding
@@ -11,7 +12,7 @@
  *                parameter 0 elements behind its beginning; argument 2 (int64) = how many these are
  *   nonzero_cuts cuts for a shuffle (shuffle.h) of these to runs of parameter 0: argument 0, from argument 1, how many
  *
- * The first two count a vector in runs of parameter 1 elements, in the order of the values.  nonzero is one task in one
+ * count and histogram count a vector in runs of parameter 1 elements, in the order of the values.  nonzero is one task in one
  * piece, whose arguments have a leading dimension of extent 1.
  */
 #include "builtin.h"
@@ -118,20 +119,26 @@ static bool add_weights(const lgt_tile *to, const lgt_tile *from, const lgt_tile
   return true;
 }
 
+static lgt_status outside(int64_t x, int64_t base, int64_t size) {
+  if (x < base)
+    return lgt_err(LGT_OUT_OF_BOUNDS, "bincount: %lld is below %lld%s", (long long)x, (long long)base,
+                   x == 0 ? "; for positions that count from 0 give {base = 0}" : "");
+  return lgt_err(LGT_OUT_OF_BOUNDS, "bincount: %lld is above %lld, the last that is counted", (long long)x,
+                 (long long)(size - 1 + base));
+}
+
 static lgt_status count_run(const lgt_tile *to, const lgt_tile *from, const lgt_tile *weights, int64_t base) {
   int64_t n = from->extent[1], size = to->extent[1];
   const char *p = from->data;
   if (!weights && count_in_tables(to, from, base)) return LGT_OK;
   clear(to);
-  if (weights && add_weights(to, from, weights, base)) return LGT_OK;
-  clear(to);
+  if (weights) {
+    if (add_weights(to, from, weights, base)) return LGT_OK;
+    clear(to);
+  }
   for (int64_t i = 0; i < n; i++, p += from->stride[1]) {
     int64_t x = integer_at(from->dtype, p), k = x - base;
-    if (x < base)
-      return lgt_err(LGT_OUT_OF_BOUNDS, "bincount: %lld is below %lld", (long long)x, (long long)base);
-    if (k >= size)
-      return lgt_err(LGT_OUT_OF_BOUNDS, "bincount: %lld is above %lld, the last that is counted",
-                     (long long)x, (long long)(size - 1 + base));
+    if (k < 0 || k >= size) return outside(x, base, size);
     add(to, k, weights, i);
   }
   return LGT_OK;
@@ -146,6 +153,19 @@ static lgt_status count(const lgt_tile *tiles, int nargs, const lgt_scalar *para
     status = count_run(&to, &from, nargs > 2 ? &weights : NULL, (int64_t)params[0].f);
   }
   return status;
+}
+
+static lgt_status count_places(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                               int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int64_t base = (int64_t)params[0].f, size = (int64_t)params[1].f;
+  (void)nargs;
+  for (int64_t i = lo; i < hi; i++) {
+    int64_t x = integer_at(from->dtype, (const char *)from->data + i * from->stride[0]), k = x - base;
+    if (k < 0 || k >= size) return outside(x, base, size);
+    *(int64_t *)((char *)to->data + i * to->stride[0]) = k + 1;
+  }
+  return LGT_OK;
 }
 
 /* ---- values between edges ------------------------------------------------------------------------------- */
@@ -271,6 +291,7 @@ static lgt_status nonzero_cuts(const lgt_tile *tiles, int nargs, const lgt_scala
 }
 
 const lgt_builtin lgt_count_builtins[] = {{"count", count},
+                                          {"count_places", count_places},
                                           {"histogram", histogram},
                                           {"nonzero", nonzero},
                                           {"nonzero_runs", nonzero_runs},

@@ -350,8 +350,8 @@ end)
 check.case("what is put into a transposed view does not copy it", function()
   local m = np.zeros(400, 300)
   check.refuses("position 120001 of axis 1 is outside its extent of 120000", function()
-    local a = m:copy()
-    np.put(a.T, { 120001 }, 1)
+    local copy = m:copy()
+    np.put(copy.T, { 120001 }, 1)
     lgt.fence()
   end)
   local inner = require("array.core").lgt
@@ -363,6 +363,22 @@ check.case("what is put into a transposed view does not copy it", function()
   local bytes = lgt.stats().bytes_moved
   check.that(bytes < 10000, ("%d bytes are moved"):format(bytes))
   check.equal({ m(2, 1), m(400, 300), m:sum()() }, { 7, 8, 15 })
+end)
+
+check.case("bincount says what it does not count", function()
+  local function counted(x, options)
+    np.bincount(x:astype("int64"), options)
+    lgt.fence()
+  end
+  local zero = "0 is below 1; for positions that count from 0 give {base = 0}"
+  check.refuses(zero, function() counted(np.arange(3)) end)
+  check.refuses(zero, function() counted(np.arange(3), { size = 3 }) end)
+  check.refuses(zero, function() counted(np.arange(1000), { size = 1000 }) end)
+  check.refuses("-1 is below 1", function() counted(np.arange(1000) - 1, { size = 1000 }) end)
+  check.refuses("999 is above 998, the last", function() counted(np.arange(1000), { size = 999, base = 0 }) end)
+  check.refuses("999 is above 998, the last", function()
+    counted(np.arange(1000), { size = 999, base = 0, weights = np.ones(1000) })
+  end)
 end)
 
 check.done()

@@ -105,7 +105,7 @@ REFUSED = """np.fft.fft(x); np.fft.rfft(x); np.fft.irfft(c); np.linalg.solve(m, 
 SENT = {
     "np.bincount(k)": 2, "np.histogram(x, 30)": 0.1, "np.convolve(x, y[':5'])": 0.1, "np.choose(rows % 2 + 1, {x, y})": 0,
     "np.packbits(mask)": 0.01, "np.add.reduceat(x, {1, 500, 3000})": 0.1, "np.searchsorted(ascending, y[':9'])": 0.1,
-    "m[{rows, columns}]": 14, "m.T:dot(w[{{}, {1, 3}}])": 2, "np.subtract.accumulate(x)": 0.1,
+    "m[{rows, columns}]": 14, "m.T:dot(w[{{}, {1, 3}}])": 2, "np.subtract.accumulate(x)": 0.25,
 }
 
 
