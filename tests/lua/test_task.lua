@@ -113,4 +113,26 @@ check.case("arrays that overlap", function()
   check.equal(x:totable(), { 0, 1, 2, 3, 4 })
 end)
 
+check.case("new shapes leave nothing behind", function()
+  local add = lgt.task { name = "add_two", args = { "in", "in", "out" }, generator = function(_, x, y) return x + y end }
+  local n = 2500
+  local v, m = np.arange(n), np.ones(2, n)
+  local function turn(k)
+    add(v[{ { 1, k } }], m[{ 1, { 1, k } }], m[{ 2, { 1, k } }])
+    if k % 50 == 0 then collectgarbage() end -- the table of handles is as long as many are alive
+  end
+  local function heap()
+    lgt.fence()
+    jit.flush()
+    for _ = 1, 3 do collectgarbage() end
+    return collectgarbage("count")
+  end
+  for k = 1, 100 do turn(k) end
+  local before = heap()
+  for k = 101, n do turn(k) end
+  local more = heap() - before
+  check.that(more < 300, ("%.0f KB more after %d shapes"):format(more, n))
+  check.equal({ m(2, 1), m(2, n) }, { 1, n })
+end)
+
 check.done()

@@ -21,12 +21,16 @@
 -- place along dimension d.  Tasks fuse with everything else, because all the runtime sees is the generator.
 
 local ffi = require "ffi"
+local clear = require "table.clear"
 local dtypes = require "lgt.dtype"
 
 local REDUCTIONS = { sum = true, prod = true, min = true, max = true, ["and"] = true, ["or"] = true, xor = true }
 
 -- The largest number of parameters that a launch carries (lgt_launch in lgt.h).
 local MAX_PARAMS = 6
+
+-- A task that meets new shapes all the time would fill memory with them: so many are remembered, then all are forgotten.
+local MOST = 2048
 
 local function check_args(lgt, definition)
   local args, writes = definition.args, false
@@ -131,7 +135,7 @@ end
 local function define(lgt, definition)
   check(lgt, definition)
   local nargs, nparams, name = #definition.args, definition.params or 0, definition.name
-  local known = {} -- a trie over the arguments' layouts; its leaves are kinds
+  local known, remembered = {}, 0 -- a trie over the arguments' layouts; its leaves are kinds
   local kinds = {} -- by dtypes
 
   local function find(arrays)
@@ -145,6 +149,17 @@ local function define(lgt, definition)
     key = table.concat(key, ",")
     kinds[key] = kinds[key] or lgt.kind(name .. ":" .. key, function(body) build(lgt, definition, numbers, body) end)
     return kinds[key]
+  end
+
+  -- What follows in the trie; nodes of a trie that is forgotten serve the call at hand and no other.
+  local function learn(node, layout, next_node)
+    remembered = remembered + 1
+    if remembered > MOST then
+      remembered = 1
+      clear(known)
+    end
+    node[layout] = next_node
+    return next_node
   end
 
   return function(...)
@@ -161,12 +176,7 @@ local function define(lgt, definition)
       if why then lgt.raise("task %s: argument %d %s", name, i, why) end
       arrays[i] = array
       local layout = lgt.layout(array)
-      local next_node = node[layout]
-      if not next_node then
-        next_node = i == nargs and find(arrays) or {}
-        node[layout] = next_node
-      end
-      node = next_node
+      node = node[layout] or learn(node, layout, i == nargs and find(arrays) or {})
     end
     for i = 1, nparams do
       local x = select(nargs + i, ...)
