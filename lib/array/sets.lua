@@ -10,7 +10,7 @@ local lgt, dtypes = core.lgt, core.dtypes
 local np = core.np
 require "array.sort" -- for core.count_before
 
--- Whether elements differ; NaN does not differ from NaN.
+-- Whether elements differ; NaN does not differ from NaN, nor complex numbers that have one in either part.
 local function differ(a, b)
   return np.logical_and(np.not_equal(a, b), np.logical_not(np.logical_and(np.isnan(a), np.isnan(b))))
 end
@@ -19,11 +19,7 @@ end
 local function firsts(sorted)
   if core.is_long_line(sorted, 1) then
     local after, before = sorted["2:"], sorted[":-2"]
-    local different = differ(after, before)
-    if dtypes.category[core.dtype_of(sorted)] == 3 then
-      different = np.logical_or(differ(np.real(after), np.real(before)), differ(np.imag(after), np.imag(before)))
-    end
-    return np.concatenate { np.ones(1, { dtype = "bool" }), different }
+    return np.concatenate { np.ones(1, { dtype = "bool" }), differ(after, before) }
   end
   local result = native.new(dtypes.BOOL, core.shape_of(sorted))
   native.lines("unique", "wr", { result, sorted })

@@ -3,8 +3,8 @@
 -- A sort is one task (src/core/sort.c) on lines: the other axes are cut among the domains and the workers, a
 -- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (src/core/merge.c),
 -- on several domains after each has sent the others what belongs to them (src/core/split.c, shuffle.h).
--- All sorts are stable and put NaN last; complex numbers are ordered by their
--- real parts, then by their imaginary parts.  Positions count from 1.
+-- All sorts are stable and put NaN last; complex numbers with a NaN in either part come after those without, and are
+-- ordered by their real parts, then by their imaginary parts.  Positions count from 1.
 
 local core = require "array.core"
 local native = require "array.native"
@@ -132,10 +132,13 @@ local function argsort_in_parts(a)
   return result
 end
 
--- Complex numbers: by their imaginary parts, then by their real ones.
+-- Complex numbers: by their imaginary parts, then by their real ones, then by whether one is NaN.
 local function argsort_complex(a)
   local order = argsort_in_parts(np.copy(np.imag(a)))
-  return np.take(order, argsort_in_parts(np.take(np.real(a), order)))
+  local function then_by(key) order = np.take(order, argsort_in_parts(np.take(key, order))) end
+  then_by(np.real(a))
+  if np.any(np.isnan(np.imag(a))) then then_by(np.astype(np.isnan(a), "uint8")) end
+  return order
 end
 local function sort_complex(a) return np.take(a, argsort_complex(a)) end
 

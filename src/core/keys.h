@@ -52,12 +52,22 @@ static inline uint64_t key_of(int dtype, const char *p) {
   }
 }
 
+/* The key of NaN, which is above all others. */
+static inline uint64_t key_of_nan(int float_dtype) {
+  return UINT64_MAX >> (64 - 8 * lgt_dtype_size(float_dtype));
+}
+
 /* -0 as 0, which it equals. */
 static inline uint64_t without_sign_of_zero(int dtype, uint64_t key) {
   if (dtype == LGT_FLOAT64) return key == ((uint64_t)1 << 63) - 1 ? (uint64_t)1 << 63 : key;
   if (dtype == LGT_FLOAT32) return key == 0x7fffffffu ? 0x80000000u : key;
   if (dtype == LGT_FLOAT16) return key == 0x7fff ? 0x8000 : key;
   return key;
+}
+
+/* A key under which equal elements are the same. */
+static inline uint64_t order_key(int dtype, const char *p) {
+  return without_sign_of_zero(dtype, key_of(dtype, p));
 }
 
 /* The element that has a key. */

@@ -272,7 +272,7 @@ static lgt_status sort_part(const lgt_tile *elements, const lgt_tile *positions,
   if (!room) return no_scratch(n);
   for (int64_t i = 0; i < n; i++, at += from->stride[0]) {
     if (!positions) key[i] = key_of(dtype, at);
-    else both[i] = (pair){without_sign_of_zero(dtype, key_of(dtype, at)), (uint64_t)(base + first + i)};
+    else both[i] = (pair){order_key(dtype, at), (uint64_t)(base + first + i)};
   }
   if (positions) sorted = radix_sort(both, both + n, n, bytes);
   else sorted = radix_sort_keys(key, key + n, n, bytes);

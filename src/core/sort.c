@@ -18,12 +18,26 @@
  *                which is sorted and not empty; real elements
  *   unique       argument 0 (bool) = whether an element of a line of argument 1 differs from the one before it
  *
- * All are stable and put NaN last.  Elements become unsigned keys whose order is theirs (keys.h). Complex numbers are
- * ordered by their real parts, then by their imaginary parts.
+ * All are stable and put NaN last.  Elements become unsigned keys whose order is theirs (keys.h).  Complex numbers with
+ * a NaN come after those without any; among either, the real parts decide, then the imaginary parts.
  */
 #include "keys.h"
 
 /* ---- lines ----------------------------------------------------------------------------------------------------- */
+
+/* Complex numbers in the order of their parts: those with a NaN go behind the others. */
+static pair *nan_last(int dtype, const char *line, int64_t stride, pair *sorted, pair *other, int64_t n) {
+  int64_t bytes = lgt_dtype_size(dtype), numbers = 0;
+  uint64_t nan = key_of_nan(dtype);
+  for (int64_t i = 0; i < n; i++) {
+    sorted[i].key =
+        sorted[i].key == nan || order_key(dtype, line + (int64_t)sorted[i].at * stride + bytes) == nan;
+    numbers += !sorted[i].key;
+  }
+  int64_t to[2] = {0, numbers};
+  for (int64_t k = 0; k < n; k++) other[to[sorted[k].key]++] = sorted[k];
+  return other;
+}
 
 /* The n elements of a line in order: returns pairs whose `at` are offsets from 0. */
 static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair *room) {
@@ -32,14 +46,14 @@ static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair 
   pair *p = room, *other = room + n;
   bool is_complex = dtype != tile->dtype;
   for (int64_t i = 0; i < n; i++)
-    p[i] = (pair){without_sign_of_zero(dtype, key_of(dtype, line + i * stride + (is_complex ? bytes : 0))),
-                  (uint64_t)i};
+    p[i] = (pair){order_key(dtype, line + i * stride + (is_complex ? bytes : 0)), (uint64_t)i};
   pair *sorted = radix_sort(p, other, n, bytes);
-  if (!is_complex) return sorted;
+  if (!is_complex || n == 0) return sorted;
+  bool any_nan = sorted[n - 1].key == key_of_nan(dtype);
   other = sorted == p ? other : p; /* stable: now by the real parts */
-  for (int64_t i = 0; i < n; i++)
-    sorted[i].key = without_sign_of_zero(dtype, key_of(dtype, line + (int64_t)sorted[i].at * stride));
-  return radix_sort(sorted, other, n, bytes);
+  for (int64_t i = 0; i < n; i++) sorted[i].key = order_key(dtype, line + (int64_t)sorted[i].at * stride);
+  p = radix_sort(sorted, other, n, bytes);
+  return any_nan ? nan_last(dtype, line, stride, p, p == sorted ? other : sorted, n) : p;
 }
 
 static lgt_status no_scratch(int64_t n) {
@@ -115,7 +129,7 @@ typedef struct buckets {
 static void make_buckets(buckets *b, int dtype) {
   uint64_t least = UINT64_MAX, greatest = 0, nan = UINT64_MAX;
   bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
-  if (is_float) nan = b->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * b->bytes) - 1;
+  if (is_float) nan = key_of_nan(dtype);
   for (int64_t i = 0; i < b->n; i++) {
     uint64_t key = b->keys[i];
     least = key < least ? key : least;
@@ -300,15 +314,36 @@ done:
 
 /* ---- searching ------------------------------------------------------------------------------------------------- */
 
+/* The keys of a complex number's parts, and whether one is NaN. */
+typedef struct complex_key {
+  bool nan;
+  uint64_t re, im;
+} complex_key;
+
+static complex_key complex_key_of(int part, const char *p) {
+  complex_key k = {.re = order_key(part, p), .im = order_key(part, p + lgt_dtype_size(part))};
+  k.nan = k.re == key_of_nan(part) || k.im == key_of_nan(part);
+  return k;
+}
+
 /* Do two elements come in this order?  1: a before b, -1: b before a, 0: they are equal. */
 static int compare(int dtype, const char *a, const char *b) {
   int part = lgt_dtype_part(dtype);
-  uint64_t x = without_sign_of_zero(part, key_of(part, a)), y = without_sign_of_zero(part, key_of(part, b));
-  if (x == y && part != dtype) {
-    x = without_sign_of_zero(part, key_of(part, a + lgt_dtype_size(part)));
-    y = without_sign_of_zero(part, key_of(part, b + lgt_dtype_size(part)));
+  if (part == dtype) {
+    uint64_t x = order_key(dtype, a), y = order_key(dtype, b);
+    return x < y ? 1 : x > y ? -1 : 0;
   }
-  return x < y ? 1 : x > y ? -1 : 0;
+  complex_key x = complex_key_of(part, a), y = complex_key_of(part, b);
+  if (x.nan != y.nan) return y.nan ? 1 : -1;
+  if (x.re != y.re) return x.re < y.re ? 1 : -1;
+  return x.im < y.im ? 1 : x.im > y.im ? -1 : 0;
+}
+
+/* NaN differs from nothing that has one. */
+static bool differ(int dtype, const char *a, const char *b) {
+  int part = lgt_dtype_part(dtype);
+  if (part != dtype && complex_key_of(part, a).nan && complex_key_of(part, b).nan) return false;
+  return compare(dtype, a, b) != 0;
 }
 
 /* The keys of a sorted vector, if they are looked at often enough; else NULL. */
@@ -317,8 +352,7 @@ static uint64_t *keys_of(const lgt_tile *sorted, int64_t searches) {
   int64_t n = sorted->extent[0], stride = sorted->stride[0];
   if (lgt_dtype_part(dtype) != dtype || n == 0 || n / 4 > searches) return NULL;
   uint64_t *keys = lgt_mem_alloc((size_t)n * sizeof *keys);
-  for (int64_t i = 0; keys && i < n; i++)
-    keys[i] = without_sign_of_zero(dtype, key_of(dtype, (const char *)sorted->data + i * stride));
+  for (int64_t i = 0; keys && i < n; i++) keys[i] = order_key(dtype, (const char *)sorted->data + i * stride);
   return keys;
 }
 
@@ -365,13 +399,13 @@ static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_sca
   uint64_t *keys = lgt_mem_alloc((size_t)(n + 1) * sizeof *keys);
   if (!keys) return no_scratch(n);
   for (int64_t i = 0; i < n; i++)
-    keys[i] = without_sign_of_zero(dtype, key_of(dtype, (const char *)sorted->data + i * sorted->stride[0]));
+    keys[i] = order_key(dtype, (const char *)sorted->data + i * sorted->stride[0]);
   bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
-  uint64_t nan = is_float ? key_of_bits(UINT64_MAX, (uint64_t)1 << (8 * lgt_dtype_size(dtype) - 1), 0) : 0;
+  uint64_t nan = is_float ? key_of_nan(dtype) : 0;
   bitmap map = bitmap_of(keys, n, dtype, line);
   do {
     for (int64_t i = 0; i < line; i++) {
-      uint64_t key = without_sign_of_zero(dtype, key_of(dtype, walk.at[1] + i * from->stride[lead]));
+      uint64_t key = order_key(dtype, walk.at[1] + i * from->stride[lead]);
       uint8_t *out = (uint8_t *)walk.at[0] + i * to->stride[lead];
       if (map.bits) {
         uint64_t k = key - map.least;
@@ -403,7 +437,7 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
   do {
     int64_t first = 0, past = n;
     if (keys) {
-      uint64_t key = without_sign_of_zero(dtype, key_of(dtype, walk.at[1]));
+      uint64_t key = order_key(dtype, walk.at[1]);
       *(int64_t *)walk.at[0] = right && key == UINT64_MAX ? n : count_below(keys, n, key + right);
       continue;
     }
@@ -446,7 +480,7 @@ static lgt_status mark_first(const lgt_tile *tiles, int nargs, const lgt_scalar 
   do {
     const char *p = walk.at[1];
     for (int64_t i = 0; i < n; i++, p += stride)
-      *(uint8_t *)(walk.at[0] + i * to->stride[lead]) = i == 0 || compare(from->dtype, p - stride, p) != 0;
+      *(uint8_t *)(walk.at[0] + i * to->stride[lead]) = i == 0 || differ(from->dtype, p - stride, p);
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }

@@ -33,6 +33,26 @@ def add(case, change, inputs):
             case(f"np.argsort({a}, {ax})", f"np.argsort({a}, axis={axis}, kind='stable') + 1")
         case(f"np.sort({a})")
         case(f"np.sort(np.ravel({a}))", f"np.sort({a}, axis=None)")
+    # NaN in either part: behind all numbers, those in the imaginary part only by the real one, then by the imaginary one
+    parts = [np.nan, 0.0, -1.0, 1.0, 5.0, np.inf, -np.inf]
+    inputs["nans_z"] = np.array([complex(x, y) for x in parts for y in parts])[rng.permutation(49)]
+    inputs["long_nans_z"] = np.tile(inputs["nans_z"], 15)[rng.permutation(735)]
+    inputs["nans_w"] = inputs["nans_z"].astype("complex64").reshape(7, 7)
+    for a in ("nans_z", "long_nans_z", "nans_w"):
+        for part in ("real", "imag"):
+            case(f"np.{part}(np.sort({a}))")
+            case(f"np.{part}(np.unique({a}))")
+            case(f"np.{part}(np.partition(np.ravel({a}), 9)[9])", f"np.{part}(np.sort(np.ravel({a}))[8])")
+        case(f"np.argsort({a})", f"np.argsort({a}, kind='stable') + 1")
+        case(f"np.isin({a}, nans_z)")
+        for k, name in enumerate(("index", "inverse", "counts"), 2):
+            case(f"select({k}, np.unique({a}, {{return_index = true, return_inverse = true, return_counts = true}}))",
+                 f"np.unique({a}, return_index=True, return_inverse=True, return_counts=True)[{k - 1}]" + (" + 1" if k < 4 else ""))
+        for side in ("left", "right"):
+            case(f"np.searchsorted(np.sort(np.ravel({a})), nans_z, '{side}')",
+                 f"np.searchsorted(np.sort({a}.ravel()), nans_z, '{side}') + 1")
+            case(f"np.searchsorted(np.sort(nans_z), {a}, '{side}')", f"np.searchsorted(np.sort(nans_z), {a}, '{side}') + 1")
+    case("np.lexsort{nans_z, np.ones(49)}", "np.lexsort((nans_z, np.ones(49))) + 1")
     case("np.sort(d_int32['::2, ::-1, 2:3'], 2)", "np.sort(d_int32[::2, ::-1, 1:3], axis=1)")
     case("np.sort(e, 1)", "np.sort(e, axis=0)")
     case("np.argsort(e, 2)", "np.argsort(e, axis=1)")
