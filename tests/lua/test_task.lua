@@ -114,7 +114,8 @@ check.case("arrays that overlap", function()
 end)
 
 check.case("new shapes leave nothing behind", function()
-  local add = lgt.task { name = "add_two", args = { "in", "in", "out" }, generator = function(_, x, y) return x + y end }
+  local add = lgt.task { name = "add_two", args = { "in", "in", "out" },
+                         generator = function(_, x, y) return x + y end }
   local n = 2500
   local v, m = np.arange(n), np.ones(2, n)
   local function turn(k)

@@ -29,7 +29,7 @@ local REDUCTIONS = { sum = true, prod = true, min = true, max = true, ["and"] = 
 -- The largest number of parameters that a launch carries (lgt_launch in lgt.h).
 local MAX_PARAMS = 6
 
--- A task that meets new shapes all the time would fill memory with them: so many are remembered, then all are forgotten.
+-- A task that meets new shapes all the time would fill memory: so many are remembered, then all are forgotten.
 local MOST = 2048
 
 local function check_args(lgt, definition)
