@@ -1,4 +1,4 @@
-"""What is measured: one function for each table of the README.
+"""What is measured: one function for each table of README.md and docs/measured.md.
 
 Each returns the table as Markdown and its rows as data.  Sizes are chosen so that a line takes less than 20
 seconds on two cores, rivals included; `bench.quick` shrinks them until nothing but the harness is tested.

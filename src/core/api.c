@@ -193,6 +193,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
     lgt_replica *replica = &store->replica[0];
     if (lgt_replica_written(replica, replica->inst, rect)) lgt_replica_tidy(&rt->map, replica);
     else moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+    if (moved && peers) peers->abort(peers, lgt_message()); /* it has moved: nobody does it again */
   }
   return status ? status : moved;
 }
@@ -490,7 +491,7 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
                                const lgt_space *space) {
   const lgt_kind *kind = call->kind;
   for (int a = 0; a < call->nargs; a++) {
-    if (!(kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))) continue;
+    if (!lgt_kind_writes(kind, a)) continue;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call->layout[a]);
     bool target = kind->privilege[a] & LGT_PRIV_REDUCE, whole = l->ndim == space->ndim;
     for (int d = 0; d < l->ndim && whole; d++) whole = l->shape[d] == space->extent[d];

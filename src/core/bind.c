@@ -165,8 +165,10 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
   if (status) return lgt_instance_release(binder->map, inst), status;
   if (!beside) lgt_replica_set(binder->map, replica, inst);
-  if (replica->naside && !lgt_replica_changed(replica, old ? &had : NULL)) return no_memory();
-  return LGT_OK;
+  if (!replica->naside || lgt_replica_changed(replica, old ? &had : NULL)) return LGT_OK;
+  /* Nobody knows any more which of its elements are old. */
+  if (!inst->failure) inst->failure = lgt_failure_retain(binder->reserve);
+  return no_memory();
 }
 
 /* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
@@ -501,9 +503,9 @@ static lgt_status run_group(run *r) {
   return lgt_bound_run(r->binder, &bound);
 }
 
-static lgt_failure *failure_of(const run *r, const lgt_store *store) {
+lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store) {
   if (store->failure) return store->failure;
-  for (int d = 0; store->replica && d < r->binder->map->local; d++) {
+  for (int d = 0; store->replica && d < binder->map->local; d++) {
     const lgt_replica *replica = &store->replica[d];
     if (replica->inst && replica->inst->failure) return replica->inst->failure;
     for (int k = 0; k < replica->naside; k++)
@@ -519,7 +521,7 @@ static lgt_failure *poison_of(const run *r) {
     for (int s = 0; s < r->group->nslot; s++) {
       if (!r->group->slot[s].initial) continue;
       lgt_store *store = root_store(r, r->group->slot[s].root);
-      lgt_failure *failure = failure_of(r, store);
+      lgt_failure *failure = lgt_bind_failure(r->binder, store);
       if (!failure) continue;
       if (pass == 1) lgt_bind_heal(r->binder, store);
       else if (!r->group->slot[s].defined) return failure;
@@ -532,7 +534,7 @@ static void poison_results(run *r, lgt_failure *failure) {
   const lgt_plan *plan = r->group->plan;
   for (int i = r->group->first; i < r->group->first + r->group->count; i++)
     for (int a = 0; a < plan->call[i].nargs; a++)
-      if (plan->call[i].kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
+      if (lgt_kind_writes(plan->call[i].kind, a))
         lgt_bind_poison(root_store(r, plan->call[i].root[a]), failure);
 }
 
@@ -644,7 +646,7 @@ static lgt_status fail_without_image(run *r, const lgt_call *calls) {
   bool here = false;
   for (int i = 0; i < r->group->ntouch; i++) {
     const lgt_image *image = r->group->touch[i].image;
-    here |= image && image->bad && !image->runs[0];
+    here |= image && image->bad && !image->runs[r->binder->map->local - 1]; /* they are found in order */
   }
   if (poison) {
     lgt_failure_retain(poison);

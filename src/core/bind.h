@@ -21,8 +21,8 @@
 #include "peers.h"
 
 typedef struct lgt_job lgt_job;
-typedef struct lgt_move lgt_move; /* moves.h, like the next one */
-typedef struct lgt_answer lgt_answer;
+typedef struct lgt_move lgt_move; /* moves.h */
+typedef struct lgt_answer lgt_answer; /* moves.c */
 
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
@@ -109,6 +109,8 @@ void lgt_bind_poison(lgt_store *store, lgt_failure *failure);
 void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 /* A failure with the source line of a call; remembered as the first unseen one. */
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
+/* Why elements of a store are not to be had here; NULL: nothing has failed. */
+lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store);
 /* Somebody sees the first unseen one. */
 void lgt_bind_seen(lgt_binder *binder);
 /* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure

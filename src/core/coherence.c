@@ -9,13 +9,6 @@
 
 #include <string.h>
 
-static bool meets(const lgt_region *region, const lgt_rect *rect) {
-  lgt_rect common;
-  for (int i = 0; i < region->count; i++)
-    if (lgt_rect_intersect(&region->rect[i], rect, &common)) return true;
-  return false;
-}
-
 /* Take the part of `rest` that lies in `rect` out, as pieces. */
 static bool take(lgt_region *rest, const lgt_rect *rect, int from, lgt_pieces *pieces) {
   for (int i = 0; i < rest->count; i++) {
@@ -36,7 +29,7 @@ static bool take_from_siblings(lgt_region *rest, const lgt_footprints *f, const 
   for (int d = first; d < most && good; d++) {
     lgt_rect rect;
     for (int i = -1; d != domain && good && (i = lgt_footprint_next(f, fp, d, i, &rect)) >= 0;)
-      if (meets(rest, &rect)) good = take(rest, &rect, d, pieces);
+      if (lgt_region_meets(rest, &rect)) good = take(rest, &rect, d, pieces);
   }
   return good;
 }
@@ -45,7 +38,7 @@ static bool remove_own(lgt_region *rest, const lgt_footprints *f, const lgt_foot
   lgt_rect rect;
   bool good = true;
   for (int i = -1; good && (i = lgt_footprint_next(f, fp, domain, i, &rect)) >= 0;)
-    if (meets(rest, &rect)) good = lgt_region_remove(rest, &rect);
+    if (lgt_region_meets(rest, &rect)) good = lgt_region_remove(rest, &rect);
   return good;
 }
 
@@ -69,7 +62,7 @@ static bool account(lgt_region *rest, const lgt_history *history, const lgt_foot
   for (int i = history->count - 1; i >= 0 && good && rest->count; i--) {
     const lgt_event *e = &history->event[i];
     const lgt_footprint *fp = e->what;
-    if (!meets(rest, &fp->whole)) continue;
+    if (!lgt_region_meets(rest, &fp->whole)) continue;
     if (domain == LGT_NOBODY) {
       if (!fp->launch) good = lgt_region_remove(rest, &fp->whole);
     } else {

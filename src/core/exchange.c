@@ -1,4 +1,4 @@
-/* exchange.c - the elements that move for a group.  See exchange.h. */
+/* exchange.c - what a group touches, acquires and leaves behind.  See exchange.h. */
 #include "exchange.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   if (root < 0) group->touched[root = group->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
   *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
   t->fresh = is_fresh(group, c->root[arg]);
-  t->writes = privilege & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
+  t->writes = lgt_kind_writes(c->kind, arg);
   /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
   bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
   t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
@@ -213,26 +213,28 @@ static lgt_status make_room(lgt_exchange *x) {
   lgt_binder *binder = x->binder;
   lgt_arena *arena = &binder->arena;
   size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
+  x->nsaved =
+      lgt_arena_alloc(arena, n * sizeof *x->nsaved); /* for each store -1 until its history is saved */
+  if (!x->nsaved) return no_memory();
+  memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
+  binder->exchanges++; /* from here on it can be undone */
   x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, n);
   x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
   x->written = lgt_arena_alloc(arena, n);
   x->together = lgt_arena_alloc(arena, n);
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
-  x->nsaved = lgt_arena_alloc(arena, n * sizeof *x->nsaved);
   x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
   x->split = x->group && x->group->split;
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
   if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together ||
-      !x->saved || !x->nsaved || !x->shown)
+      !x->saved || !x->shown)
     return no_memory();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
   memset(x->together, 0, n);
-  memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
   binder->nmove = binder->pieces.count = 0;
-  binder->exchanges++;
   for (int i = 0; i < x->nstore; i++) {
     lgt_history *history = lgt_store_history(binder->map, x->store[i]);
     if (!history || !lgt_store_replicas(binder->map, x->store[i])) return no_memory();
@@ -461,9 +463,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
 }
 
 void lgt_exchange_undo(lgt_exchange *x) {
-  for (int n = 0; n < x->nstore; n++) {
+  for (int n = 0; n < x->nstore && x->nsaved[n] >= 0; n++) { /* so far had it come */
     lgt_history *history = x->store[n]->history;
-    if (x->nsaved[n] < 0) break; /* so far had it come */
     memcpy(history->event, x->saved[n], (size_t)x->nsaved[n] * sizeof **x->saved);
     history->count = x->nsaved[n];
     history->nimage = x->shown[n].nimage;

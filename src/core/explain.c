@@ -40,9 +40,7 @@ static void put_layout(writer *w, const lgt_layout *l) {
 }
 
 static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
-  const lgt_failure *failure = store->failure;
-  for (int d = 0; d < rt->map.local && store->replica && !failure; d++)
-    if (store->replica[d].inst) failure = store->replica[d].inst->failure;
+  const lgt_failure *failure = lgt_bind_failure(&rt->binder, store);
   if (failure) put(w, "poisoned: %s\n", failure->message);
   if (store->recipe) {
     put(w,

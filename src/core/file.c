@@ -183,9 +183,7 @@ static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position
   *position = rt->binder.position;
   if (!status) status = lgt_bind_materialise(&rt->binder, store);
   if (!status) status = lgt_bind_look_all(&rt->binder);
-  const lgt_failure *failure = store->failure;
-  for (int d = 0; store->replica && d < rt->map.local && !failure; d++)
-    if (store->replica[d].inst) failure = store->replica[d].inst->failure;
+  const lgt_failure *failure = lgt_bind_failure(&rt->binder, store);
   if (status || !failure) return status;
   *position = failure->position;
   return lgt_bind_report(&rt->binder, failure);

@@ -135,10 +135,6 @@ static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
 
 /* ---- describe ------------------------------------------------------------------------------------ */
 
-static bool writes_arg(const lgt_kind *kind, int a) {
-  return kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
-}
-
 static void log_launch(const lgt_plan_call *call) {
   const lgt_partition *p = call->launch;
   char text[128] = "";
@@ -171,7 +167,7 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
     recent[0] = out->launch;
   }
   for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
-    if (writes_arg(call->kind, a)) {
+    if (lgt_kind_writes(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
       lgt_solver_key_state *s = &state[out->root[a]];
       *s = (lgt_solver_key_state){
@@ -208,7 +204,7 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
     for (int a = 0; a < plan->call[i].nargs; a++) {
       const lgt_plan_call *call = &plan->call[i];
       lgt_plan_root *root = &plan->root[call->root[a]];
-      if (writes_arg(call->kind, a)) root->writes++;
+      if (lgt_kind_writes(call->kind, a)) root->writes++;
       const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
       root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);
     }
@@ -227,7 +223,8 @@ static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, boo
 }
 
 /* What the calls of a group touch of each root, for two of its tiles: the box around it.  What holds for these is taken
- * for all: the second tile, which a transposed view finds elsewhere, and the last, which a reversed one does. */
+ * for all: the second tile, which a transposed view finds elsewhere, and the last, which a reversed one does.  Where it
+ * does not hold, more memory is held; values are right all the same. */
 enum { SAMPLES = 2 };
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
@@ -251,7 +248,7 @@ static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, i
 /* May an argument of a group's first call have memory of its own?  What is written has one place. */
 static bool may_split(const lgt_plan_call *call, int arg) {
   for (int a = 0; a < call->nargs; a++)
-    if (call->root[a] == call->root[arg] && writes_arg(call->kind, a)) return false;
+    if (call->root[a] == call->root[arg] && lgt_kind_writes(call->kind, a)) return false;
   return !call->kind->cpu;
 }
 
@@ -282,7 +279,7 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     }
     const lgt_plan_call *first = &plan->call[r->call];
     bool same = first->layout[r->arg] == call->layout[a], far = false;
-    if (r->split && next > group->first && (!same || writes_arg(call->kind, a))) return true;
+    if (r->split && next > group->first && (!same || lgt_kind_writes(call->kind, a))) return true;
     if (same) continue;
     for (int i = 0; i < SAMPLES && !far; i++) {
       lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
@@ -302,8 +299,9 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
 
 static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
   const lgt_partition *launch = plan->call[first].launch;
-  if (launch->ncolour == 1) return;
-  for (int i = 0; i < SAMPLES; i++) all->tile[i] = lgt_partition_rect(launch, i ? launch->ncolour - 1 : 1);
+  if (launch->kind == LGT_PARTITION_NONE) return;
+  int last = launch->ncolour - 1;
+  for (int i = 0; i < SAMPLES; i++) all->tile[i] = lgt_partition_rect(launch, i || last < 1 ? last : 1);
   far_apart(fuser, plan, all, first);
 }
 
@@ -314,7 +312,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < earlier->nargs; b++) {
       if (call->root[a] != earlier->root[b]) continue;
-      bool wrote = writes_arg(earlier->kind, b), writes = writes_arg(call->kind, a);
+      bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
       if (!wrote && !writes) continue;
       /* Which elements of others its rows need is looked up before the group runs. */
       if (call->kind->cpu && wrote && call->kind->constraints->nimage) return LGT_REFUSAL_TRUE_DEPENDENCE;
@@ -421,7 +419,7 @@ static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
     needed[i] = lgt_kind_alone(call->kind);
     for (int a = 0; a < call->nargs; a++) {
       const lgt_plan_root *root = &plan->root[call->root[a]];
-      if (writes_arg(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
+      if (lgt_kind_writes(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
         needed[i] = true;
     }
     for (int a = 0; a < call->nargs && needed[i]; a++)

@@ -130,9 +130,13 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
 /* Run i of what a domain needs of a source that is read through another image. */
 static lgt_tile run_of(const making *m, int which, int domain, int64_t i) {
   const int64_t *run = m->source[which]->image->runs[domain]->run[i];
+  const lgt_replica *replica = &m->store[which]->replica[domain];
+  lgt_rect root = {.ndim = 1, .lo = {run[0]}, .hi = {run[1]}};
+  const lgt_instance *inst =
+      lgt_replica_holder(replica, &root); /* the other source may be another part of it */
   lgt_tile t = {.ndim = 1, .dtype = layout_of(m, m->source[which])->dtype};
   t.stride[0] = lgt_dtype_size(t.dtype);
-  t.data = lgt_instance_at(m->store[which]->replica[domain].inst, run);
+  t.data = lgt_instance_at(inst ? inst : replica->inst, run);
   t.extent[0] = run[1] - run[0];
   return t;
 }
@@ -296,8 +300,9 @@ void lgt_images_drop(lgt_store *store) {
 
 /* What positions or ranges name. */
 static bool find_named(const making *m) {
-  bool known = lgt_image_fetch(m->binder, m->store[0], m->source[0]) &&
-               (!m->source[1] || lgt_image_fetch(m->binder, m->store[1], m->source[1]));
+  bool known = lgt_image_fetch(m->binder, m->store[0], m->source[0]);
+  /* Whatever came of the first: other ranks fetch both. */
+  if (m->source[1]) known &= lgt_image_fetch(m->binder, m->store[1], m->source[1]);
   for (int d = 0; d < m->binder->map->local && known; d++)
     known = (m->image->runs[d] = find_runs(m, d)) != NULL;
   return known;

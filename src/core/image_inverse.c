@@ -102,6 +102,12 @@ static void sort_tile(sorting *s, const lgt_tile *t) {
   }
 }
 
+/* Before anything was fetched, which the other ranks do. */
+static bool give_up(const lgt_binder *binder) {
+  if (binder->peers) binder->peers->abort(binder->peers, "out of memory for an image");
+  return false;
+}
+
 /* Look at this rank's share of the rows; *everywhere: each rank looks at all of them. */
 static bool sort_rows(sorting *s, bool *everywhere) {
   lgt_binder *binder = s->binder;
@@ -112,14 +118,15 @@ static bool sort_rows(sorting *s, bool *everywhere) {
   lgt_alignment align = {.to = {0, 1, 2, 3, 4, 5}};
   const lgt_partition *share = lgt_partition_natural(solver->partitions, layout->ndim, layout->shape, ~1u,
                                                      solver->most, solver->min_tile);
-  if (!share) return false;
+  if (!share) return give_up(binder);
   lgt_footprint here = {.whole = root};
   *everywhere = share->kind == LGT_PARTITION_NONE || lgt_history_has(s->inverse->store->history, &here);
   if (*everywhere) share = lgt_partition_none(solver->partitions, layout->ndim, layout->shape);
   lgt_touch touch = {.reads = true};
   touch.what = *everywhere ? lgt_footprint_everywhere(footprints, &root)
                            : lgt_footprint_of(footprints, s->inverse->layout, &align, share, false);
-  if (!touch.what || !lgt_image_fetch(binder, s->inverse->store, &touch)) return false;
+  if (!touch.what) return give_up(binder);
+  if (!lgt_image_fetch(binder, s->inverse->store, &touch)) return false;
   for (int d = 0; d < binder->map->local; d++)
     for (int c = -1; (c = lgt_bind_next(binder, share, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(share, c);

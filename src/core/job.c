@@ -51,6 +51,7 @@ void lgt_job_touch(lgt_job *job, lgt_instance *inst) {
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   lgt_log(EXEC, 3, "a task of %d steps, %lld bytes%s", job->task.nstep, (long long)job->task.cost,
           job->here ? ", runs at once" : "");
+  if (binder->dry) job->task.nstep = 0;
   if (job->here) {
     lgt_exec_submit(binder->exec, &job->task);
     lgt_status status = job->task.status;
@@ -60,7 +61,6 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   }
   bool good = true;
   int i = 0;
-  if (binder->dry) job->task.nstep = 0;
   for (; i < job->ntouched && good; i++)
     good = i < job->nread ? lgt_depend_read(binder->exec, &job->task, job->touched[i])
                           : lgt_depend_write(binder->exec, &job->task, job->touched[i]);

@@ -202,10 +202,10 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
   shape->partial = shape->nchunk > 1 && !(keep & (1u << shape->split));
 }
 
-static void cut_plain(lgt_nest_shape *shape, int workers, bool longer) {
+static void cut_plain(lgt_nest_shape *shape, int workers, bool costly) {
   int split = longest(shape, (1u << shape->ndim) - 1);
-  int64_t chunks = shape->size / (longer ? LONG_CHUNK_MIN : CHUNK_MIN),
-          most = longer ? LONG_MAX_CHUNKS : (int64_t)workers * CHUNKS_PER_WORKER;
+  int64_t chunks = shape->size / (costly ? LONG_CHUNK_MIN : CHUNK_MIN),
+          most = costly ? LONG_MAX_CHUNKS : (int64_t)workers * CHUNKS_PER_WORKER;
   if (chunks > most) chunks = most;
   if (chunks < 1 || split < 0) chunks = 1;
   shape->split = split < 0 ? 0 : split;
@@ -216,7 +216,7 @@ static void cut_plain(lgt_nest_shape *shape, int workers, bool longer) {
   shape->nchunk = (int)((extent + shape->grain - 1) / shape->grain);
 }
 
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool longer) {
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly) {
   bool reduces = has_reduction(loop);
   shape->partial = false;
   shape->partial_bytes = 0;
@@ -230,7 +230,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
     return;
   }
   if (reduces) cut_reduction(loop, shape);
-  else cut_plain(shape, workers, longer);
+  else cut_plain(shape, workers, costly);
   if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
   if (shape->partial)
     for (int a = 0; a < loop->naccess; a++)

@@ -128,7 +128,7 @@ static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_r
   return inst;
 }
 
-static void put_aside(lgt_map *map, lgt_instance *inst) {
+static void keep_spare(lgt_map *map, lgt_instance *inst) {
   inst->next = map->spare_instance;
   map->spare_instance = inst;
 }
@@ -139,7 +139,7 @@ static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
   inst->data = take_block(map, bytes > 0 ? bytes : 1, &inst->bytes);
   if (inst->data) return inst;
-  put_aside(map, inst);
+  keep_spare(map, inst);
   return NULL;
 }
 
@@ -171,7 +171,7 @@ void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   if (!inst || --inst->refs > 0) return;
   if (inst->bytes) give_block(map, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
-  put_aside(map, inst);
+  keep_spare(map, inst);
 }
 
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {

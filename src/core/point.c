@@ -427,7 +427,10 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
   lgt_fold *fold = lgt_fold_list(binder, group, bound->fold, &nfold);
   lgt_instance **private =
       point ? lgt_arena_alloc(&binder->arena, ((size_t)npoint * (size_t)n + 1) * sizeof *private) : NULL;
-  if (!fold || !private) return no_memory();
+  if (!fold || !private) { /* the other ranks do fold */
+    if (binder->peers) binder->peers->abort(binder->peers, "out of memory while launching a task");
+    return no_memory();
+  }
   memset(private, 0, ((size_t)npoint * (size_t)n + 1) * sizeof *private);
   lgt_fold_begin(binder, group, fold, nfold);
   lgt_status status = point_tasks(binder, bound, point, npoint, private);

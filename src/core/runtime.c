@@ -346,8 +346,7 @@ static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status
     rt->binder.peers->abort(rt->binder.peers, message);
   lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
   for (int a = 0; a < call->nargs; a++)
-    if (call->kind->privilege[a] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE))
-      lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
+    if (lgt_kind_writes(call->kind, a)) lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
   lgt_failure_release(failure);
 }
 

@@ -3,7 +3,7 @@
  * A matrix is four arrays: `lo` and `hi`, which say for each row where its entries begin and end; `crd`, the
  * column of each entry; `vals`, its value.  Positions and columns count from 0 and have one type, int32 or
  * int64.  lo and hi are two views of one array of n + 1 positions, so that a row costs one position of memory
- * traffic; no variant relies on it.  A matrix by columns is the transposed one by rows.
+ * traffic; variants rely on it only as far as both have one stride.  A matrix by columns is the transposed one by rows.
  *
  * crd and vals are dense, and a variant sees them whole: positions are those of the matrix, wherever it runs.  What its
  * rows do not name need not be there (image.h).  A variant that writes them has `lo` as its argument 0, although it is only

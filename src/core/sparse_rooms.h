@@ -121,8 +121,7 @@ static lgt_status NAME(from_dia)(const lgt_tile *t, int nargs, const lgt_scalar 
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
-/* `height` sorted rows from row `first` on, whose entries are crd: the next column of blocks that one of them has an entry
- * in, and where each row's next entry is.  Returns -1 at the end. */
+/* The next column of blocks in which one of `height` sorted rows has an entry, from at[a] to past[a] of each; -1: none. */
 static inline int64_t NAME(next_block)(const I *crd, const I *at, const I *past, int64_t height,
                                        int64_t width) {
   int64_t best = -1;

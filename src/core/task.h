@@ -44,6 +44,10 @@ typedef struct lgt_kind {
   uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 
+static inline bool lgt_kind_writes(const lgt_kind *kind, int arg) {
+  return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
+}
+
 typedef struct lgt_kinds {
   lgt_kind **kind; /* owned, by number */
   int count, room;

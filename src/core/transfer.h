@@ -3,8 +3,8 @@
  * What is sent is put together in a buffer first, and nothing but that waits until it is on its way: so every wait is
  * for something earlier in the stream, on whatever rank, and there are no circles.  What comes goes to a buffer, too, so
  * that it can come while the instance is still in use; only what is large and contiguous goes to its place at once.
- * A message's tag is made of the *exchange* it belongs to, a position in the
- * stream, and its place there, so both sides know it.
+ * A message's tag is made of the *exchange* it belongs to, a position in the stream, and its place there, so both sides
+ * know it.
  *
  * A message is posted whatever happened: if what should be sent failed, or there is no memory to send from or to
  * receive into, the peer is told by a message without contents, and what arrives for nobody is dropped.  So the

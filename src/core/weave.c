@@ -214,9 +214,6 @@ static int buffer_of(lgt_weaver *w, uint16_t *current, const lgt_plan_call *call
   return b;
 }
 
-static bool writes_arg(const lgt_kind *kind, int arg) {
-  return kind->privilege[arg] & (LGT_PRIV_WRITE | LGT_PRIV_REDUCE);
-}
 static bool reads_arg(const lgt_kind *kind, int arg) {
   return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
 }
@@ -250,7 +247,7 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
 /* Nobody needs the item's results now; it only waits, unplaced, for a recipe that may ask for them. */
 static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_t at, uint16_t *current) {
   for (int a = 0; a < call->nargs; a++) {
-    if (!writes_arg(call->kind, a)) continue;
+    if (!lgt_kind_writes(call->kind, a)) continue;
     bool again = current[call->root[a]] != LGT_NONE; /* over older contents: no recipe tells of both */
     int b = new_buffer(w, call->root[a], false);
     if (b < 0) return no_memory();
@@ -267,9 +264,9 @@ static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, co
   uint16_t root = call->root[arg];
   rename_kind rename = want_rename(w, item, arg, root, current, by_reads, by_writes);
   for (int a = 0; a < arg; a++)
-    if (call->root[a] == root && writes_arg(call->kind, a)) return KEEP;
+    if (call->root[a] == root && lgt_kind_writes(call->kind, a)) return KEEP;
   for (int a = arg + 1; a < call->nargs; a++) {
-    if (call->root[a] != root || !writes_arg(call->kind, a)) continue;
+    if (call->root[a] != root || !lgt_kind_writes(call->kind, a)) continue;
     int other = lgt_weave_earliest(w, item, a, current[root], true);
     if (rename != KEEP || want_rename(w, item, a, root, current, by_reads, other) != KEEP)
       rename = RENAME_ALL;
@@ -287,7 +284,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
   item->nargs = call->nargs;
   memcpy(item->layout, call->layout, sizeof item->layout);
   for (int a = 0; a < call->nargs; a++) {
-    bool fresh = w->plan->root[call->root[a]].fresh && writes_arg(call->kind, a) && defines(w, call, a);
+    bool fresh = w->plan->root[call->root[a]].fresh && lgt_kind_writes(call->kind, a) && defines(w, call, a);
     if (is_forwarded(w, call, current) && a == 0) continue;
     if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
     int b = buffer_of(w, current, call, a);
@@ -308,7 +305,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
   int from = by_reads;
   for (int a = 0; a < call->nargs; a++) {
     uint16_t root = call->root[a];
-    if (!writes_arg(call->kind, a)) continue;
+    if (!lgt_kind_writes(call->kind, a)) continue;
     if (current[root] == LGT_NONE) {
       if (buffer_for(w, current, root, false) < 0) return no_memory();
       w->items->item[at].out[a] = current[root];
@@ -491,7 +488,7 @@ static lgt_status list_elided(lgt_weaver *w) {
   for (int i = 0; i < items->nitem; i++)
     for (int a = 0; a < items->item[i].nargs; a++) {
       const lgt_weave_item *item = &items->item[i];
-      if (item->call == LGT_NONE || !writes_arg(item->kind, a)) continue;
+      if (item->call == LGT_NONE || !lgt_kind_writes(item->kind, a)) continue;
       uint16_t root = w->plan->call[item->call].root[a];
       const lgt_plan_root *r = &w->plan->root[root];
       if (!r->fresh || r->stored) continue;
@@ -580,7 +577,7 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
     if (!item) return finish(&w, no_memory());
     *item = group->items->item[elided->item[k]];
     item->loop = LGT_NONE;
-    if (item->out[0] == LGT_NONE && writes_arg(item->kind, 0)) { /* a forwarded copy is made after all */
+    if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
       int b = new_buffer(&w, elided->root, false);
       if (b < 0) return finish(&w, no_memory());
       item->out[0] = (uint16_t)b;

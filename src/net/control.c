@@ -165,7 +165,7 @@ static void answer_stop(lgt_control *c, uint64_t checkpoint, bool stopped) {
 }
 
 /* ms of a processor that the submitting thread has had. */
-static int64_t used(const struct control_private *p) {
+static int64_t processor_ms(const struct control_private *p) {
   clockid_t clock;
   struct timespec t;
   if (pthread_getcpuclockid(p->submitter, &clock) || clock_gettime(clock, &t)) return 0;
@@ -190,7 +190,8 @@ static bool is_stuck(struct control_private *p) {
   int64_t took = lgt_wire_now() - p->stop_asked;
   p->asleep = is_asleep(p) ? p->asleep + 1 : 0;
   if (took < STUCK_MS) return false;
-  return took >= STARVED_MS || used(p) - p->stop_used >= STUCK_MS || p->asleep >= STUCK_MS / 2 / LOOK_MS;
+  return took >= STARVED_MS || processor_ms(p) - p->stop_used >= STUCK_MS ||
+         p->asleep >= STUCK_MS / 2 / LOOK_MS;
 }
 
 /* The submitting thread is busy elsewhere: the next checkpoint is the earliest that it can stop at. */
@@ -204,7 +205,7 @@ static void on_stop(lgt_control *c) {
   c->p->stop_answered = false;
   pthread_mutex_unlock(&c->p->lock);
   c->p->stop_asked = lgt_wire_now();
-  c->p->stop_used = used(c->p);
+  c->p->stop_used = processor_ms(c->p);
   c->p->asleep = 0;
   atomic_store_explicit(&c->stopping, LGT_STOPPING, memory_order_release);
 }

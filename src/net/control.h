@@ -14,7 +14,7 @@
  * Ctrl-C is for all ranks, at the same place of the program.  Such places are *checkpoints*, which all ranks come to in
  * the same order.  When somebody presses Ctrl-C, ranks stop at their next checkpoint and tell the hub its number; all
  * then go on to the greatest of these, where the checkpoint says that it was interrupted.  Who comes to none for a while
- * (STUCK_MS; having no processor does not count) is answered for by its control thread: it goes on, too.  If that is
+ * (STUCK_MS; having no processor does not count, up to STARVED_MS) is answered for by its control thread: it goes on, too.  If that is
  * true of all, all are interrupted wherever they are (lgt_control_on_interrupt).
  *
  * Thread: note, report, address, leave and close belong to the submitting thread; abort, wake and aborted may
@@ -50,7 +50,7 @@ struct lgt_control {
   int wake;              /* eventfd, readable when a wait should look around */
   _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
   _Atomic bool finished; /* all ranks have said goodbye */
-  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and others are to hear of it; 0: no (control.c) */
+  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and others are to hear of it: 1 once, 2 until forgotten; 0: no */
   _Atomic int stopping;  /* 0; LGT_STOPPING: stop and say where; LGT_STOP_KNOWN: stop at stop_at; release/acquire */
   _Atomic uint64_t stop_at;
   _Atomic uint64_t checkpoints; /* come to so far; written by the submitting thread */

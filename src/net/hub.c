@@ -58,7 +58,6 @@ struct lgt_hub {
   int report_rank;
   char *waits; /* owned array, size * WAITS_MAX: what a rank last said it waits for */
   char reason[LGT_WIRE_TEXT];
-  int culprit;
 };
 
 enum { WAITS_MAX = 200 };
@@ -73,7 +72,7 @@ lgt_status lgt_hub_new(const lgt_hub_options *options, lgt_hub **out) {
   hub->rank = lgt_mem_zalloc((size_t)options->size * sizeof *hub->rank);
   hub->waits = lgt_mem_zalloc((size_t)options->size * WAITS_MAX);
   hub->began = hub->pulse = lgt_wire_now();
-  hub->report_rank = hub->culprit = NOBODY;
+  hub->report_rank = NOBODY;
   if (hub->epoll < 0 || !hub->rank || !hub->waits) {
     lgt_hub_free(hub);
     return lgt_err(LGT_NO_MEMORY, "cannot make a hub of %d ranks", options->size);
@@ -143,7 +142,6 @@ lgt_status lgt_hub_adopt(lgt_hub *hub, int rank, int socket) {
 int lgt_hub_fd(const lgt_hub *hub) { return hub->epoll; }
 lgt_hub_state lgt_hub_now(const lgt_hub *hub) { return hub->state; }
 const char *lgt_hub_reason(const lgt_hub *hub) { return hub->reason; }
-int lgt_hub_culprit(const lgt_hub *hub) { return hub->culprit; }
 
 static int beat_ms(const lgt_hub *hub) { return hub->options.dead_ms ? hub->options.dead_ms / 10 : 1000; }
 int lgt_hub_tick(const lgt_hub *hub) {
@@ -156,7 +154,6 @@ int lgt_hub_tick(const lgt_hub *hub) {
 void lgt_hub_abort(lgt_hub *hub, int rank, const char *reason) {
   if (hub->state >= LGT_HUB_DONE) return;
   hub->state = LGT_HUB_FAILED;
-  hub->culprit = rank;
   snprintf(hub->reason, sizeof hub->reason, "%s", reason);
   /* The rank that holds the hub last: it exits when it hears. */
   for (int i = hub->nguest - 1; i >= 0; i--) {

@@ -51,6 +51,5 @@ lgt_hub_state lgt_hub_now(const lgt_hub *hub);
 /* End the run; the first call counts. */
 void lgt_hub_abort(lgt_hub *hub, int rank, const char *reason);
 const char *lgt_hub_reason(const lgt_hub *hub); /* once FAILED: "rank 2 was killed by signal 9 (Killed)" */
-int lgt_hub_culprit(const lgt_hub *hub);        /* once FAILED: the rank, or -1 */
 
 #endif

@@ -15,8 +15,8 @@
 
 #include <dlfcn.h>
 #include <poll.h>
-#include <signal.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ enum {
   LOOKS_MS = 2,
   SLEEP_MS = 100,
   CLOSE_MS = 500,
-  LAST_WORDS_MS = 5000
+  HUB_ENDS_US_MS = 5000
 };
 enum { SPACE_SHIFT = 61, SENDER_SHIFT = LGT_TAG_BITS, OUTER = 0, INNER = 1, RANKS_MAX = 1 << 21 };
 
@@ -411,7 +411,7 @@ static lgt_status broken(wait *w) {
   lgt_transport *t = w->transport;
   char text[160];
   w->describe(w->context, text, sizeof text);
-  usleep(LAST_WORDS_MS * 1000);
+  usleep(HUB_ENDS_US_MS * 1000);
   return lgt_err(LGT_SYSTEM, "the connection of rank %d to rank %d broke (%s) while it waited %s, for %.1f s",
                  t->control->rank, t->broken_peer, ucx.ucs_status_string(t->broken), text,
                  (double)(lgt_wire_now() - w->began) / 1e3);

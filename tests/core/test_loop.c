@@ -343,7 +343,7 @@ typedef struct squares {
 /* The squares of the elements' numbers; fails once `limit` of them were asked for. */
 static lgt_status give_squares(lgt_prelude *prelude, lgt_base *base, int64_t lo, int64_t hi) {
   squares *s = (squares *)prelude;
-  CHECK(hi > lo && hi - lo <= LGT_BLOCK);
+  if (hi <= lo || hi - lo > LGT_BLOCK) return lgt_err(LGT_BAD_ARGUMENT, "%d elements", (int)(hi - lo));
   if ((s->seen += hi - lo) > s->limit) return lgt_err(LGT_TASK_FAILED, "too many");
   for (int64_t i = lo; i < hi; i++) s->block[i - lo] = i * i;
   base[0].address = (char *)s->block;
@@ -569,6 +569,7 @@ TEST(an_operator_folds_and_fills_arrays) {
 int main(void) {
   RUN(a_nest_is_a_plain_loop);
   RUN(a_nest_is_cut_for_its_workers);
+  RUN(a_prelude_makes_what_a_block_reads);
   RUN(integers_reduce_as_in_a_plain_loop);
   RUN(the_first_of_equal_places_wins);
   RUN(floats_are_added_in_the_order_that_is_promised);

@@ -2,6 +2,7 @@
 import argparse
 import glob
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,8 +29,8 @@ class Late(str):
 
 
 def slowness():
-    """How much longer ranks take to begin and to end here and now than they do where nothing else runs."""
-    return max(1.0, run([LGT, "-n", "3", "-e", ""]).seconds / 0.4)
+    """How much longer three processes take here and now than where nothing else runs: they count, and wait for nobody."""
+    return max(1.0, max(o.seconds for o in together(3 * [[sys.executable, "-c", "sum(range(3000000))"]])) / 0.15)
 
 
 def late(took, limit, outcome):
@@ -139,6 +140,19 @@ def left_behind(running, before, limit=60.0):
     if running.left:
         return f"processes still running: {running.left}"
     return f"shared memory left: {left}" if left else None
+
+
+def judge(running, outcome, since, limit, message, status, before, lines=1):
+    """Why a run that went wrong `since` seconds ago has not ended well.  message: a pattern that so many lines of stderr,
+    and no other about the run, must match."""
+    said = [line for line in outcome.err.splitlines() if "lgt: " in line]
+    if outcome.status is None:
+        return f"still running: {outcome}"
+    if outcome.status != status if isinstance(status, int) else outcome.status in (0, None):
+        return f"exit status is not {status}: {outcome}"
+    if len(said) != lines or not all(re.search(message, line) for line in said):
+        return f"expected {lines} message(s) like {message!r}: {outcome}"
+    return left_behind(running, before) or late(since, limit, outcome)
 
 
 cases = []

@@ -7,30 +7,17 @@ have no processor for a second), and waits are reported after 0.2 s.  A death mu
 within 10 s.
 """
 import os
-import re
 import signal
 import tempfile
 import time
 
-from common import PATIENCE, RANKS, Late, Running, case, done, finish, late, left_behind, run, segments, wait_for_pids
+from common import PATIENCE, RANKS, Late, Running, case, done, finish, judge, left_behind, run, segments, wait_for_pids
 
 # Ranks that end in the middle leak, and their threads are alive then.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
 DEAD = 3
 QUICK = ["--dead", str(1000 * DEAD), "--patience", "200"]
 DEATH, SILENCE = 2.0, 10.0  # seconds from the fault to the end
-
-
-def judge(running, outcome, since, limit, message, status, before, lines=1):
-    """message: a pattern that one line of stderr, and no other about the run, must match."""
-    said = [line for line in outcome.err.splitlines() if "lgt: " in line]
-    if outcome.status is None:
-        return f"still running: {outcome}"
-    if outcome.status != status if isinstance(status, int) else outcome.status in (0, None):
-        return f"exit status is not {status}: {outcome}"
-    if len(said) != lines or not all(re.search(message, line) for line in said):
-        return f"expected {lines} message(s) like {message!r}: {outcome}"
-    return left_behind(running, before) or late(since, limit, outcome)
 
 
 def signalled(n, what, rank, number, message, status, limit, early=False, settle=0.4):

@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 
-from common import LGT, PATIENCE, STRESS, Running, Skip, case, finish, late, left_behind, run, segments
+from common import LGT, PATIENCE, STRESS, Running, Skip, case, finish, judge, left_behind, run, segments
 from places import MPIRUN, free_port
 
 # Ranks that end in the middle leak, and their threads are alive then.
@@ -301,17 +301,6 @@ FIRST = len(START.splitlines())  # the scripts' own lines follow
 
 def line(n):
     return FIRST + n
-
-
-def judge(running, outcome, since, limit, message, status, before):
-    said = [text for text in outcome.err.splitlines() if "lgt: " in text]
-    if outcome.status is None:
-        return f"still running: {outcome}"
-    if outcome.status != status:
-        return f"exit status is not {status}: {outcome}"
-    if len(said) != 1 or not re.search(message, said[0]):
-        return f"expected one message like {message!r}: {outcome}"
-    return left_behind(running, before) or late(since, limit, outcome)
 
 
 def fault(name, text, message, status=1, n=3, options=(), start=START):
