@@ -110,6 +110,14 @@ function random.randint(low, high, ...)
   end, { low, high })
 end
 
+-- The first `count` of the positions 1 to n in random order.
+local function ordered(n, count)
+  local first, key = block(n)
+  local result = native.new(dtypes.INT64, { count })
+  native.launch("random.permutation", "w", native.leading(1, 1), { result }, { first, key, n })
+  return result
+end
+
 -- The positions 1 to n in random order, or a copy of an array with its first axis in random order.
 ---@param n integer|lgt_array
 ---@return lgt_array
@@ -121,10 +129,7 @@ function random.permutation(n)
   if not core.is_integer(n) or n < 0 then
     raise("random.permutation: a count or an array was expected, not %s", (core.describe(n)))
   end
-  local first, key = block(n)
-  local result = core.lgt.new(core.lgt.dense(dtypes.INT64, { n }))
-  native.lines("random.permutation", "w", { result }, { first, key })
-  return result
+  return ordered(n, n)
 end
 
 -- Put the first axis of an array into random order, in place.
@@ -177,8 +182,7 @@ function random.choice(n, ...)
   end
   if options.replace == false then
     if count > n then raise("random.choice: %d of %d without replacement", count, n) end
-    local all = random.permutation(n)
-    return np.reshape(np.copy(core.lgt.alias(all, core.lgt.slice(core.layout_of(all), 1, 0, count, 1))), shape)
+    return np.reshape(ordered(n, count), shape)
   end
   return random.randint(1, n + 1, shape, options.dtype and { dtype = options.dtype })
 end

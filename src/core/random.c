@@ -3,7 +3,7 @@
  *   random.gamma       parameter array: shape (scale 1)        random.poisson   mean
  *   random.binomial    n, p                                    random.hypergeometric   good, bad, drawn
  *   random.zipf        exponent                                random.logseries p
- *   random.vonmises    mu, kappa                               random.permutation (no parameters)
+ *   random.vonmises    mu, kappa                               random.permutation (see there)
  *
  * Argument 0 is the result, a vector; the next ones (float64) are the parameters, stretched to its length.
  * Parameter 0 is the number of the first element, parameter 1 the key.  Element i draws from a sequence of its
@@ -347,26 +347,78 @@ VARIANT(zipf, , true, , zipf(s, P(1)))
 VARIANT(logseries, , true, , logseries(s, P(1)))
 VARIANT(vonmises, , true, , vonmises(s, P(1), P(2)))
 
-/* random.permutation: argument 0 = the positions 1 to n in random order (Fisher and Yates), in one piece. */
+/* ---- permutations ---------------------------------------------------------------------------------------- */
+
+/* Element i of a permutation is computed from i alone: a generalised Feistel network (Black and Rogaway, Ciphers with
+ * arbitrary finite domains, 2002) permutes a rectangle of width * height >= n cells, and who comes out behind the nth is
+ * sent through it again; so does Mitchell et al., Bandwidth-optimal random shuffling for GPUs (2021).  Few elements, of
+ * which all orders shall be equally likely, are put in order by Fisher and Yates, whoever asks for some of them. */
+enum { FEW = 1024, ROUNDS = 8 };
+
+typedef struct network {
+  uint64_t n, width, height, key[ROUNDS];
+  uint64_t
+      odd; /* 1: the first two change places.  Else all orders were even ones where width and height are odd. */
+} network;
+
+static network new_network(uint64_t n, uint64_t first, uint64_t key) {
+  network f = {.n = n, .width = (uint64_t)sqrt((double)n)};
+  while (f.width * f.width < n) f.width++;
+  f.height = (n + f.width - 1) / f.width;
+  for (uint32_t r = 0; r < ROUNDS; r += 2) philox(first, key, r, &f.key[r]);
+  f.odd = f.key[0] >> 63;
+  return f;
+}
+
+/* (x + h) modulo m, where h is a hash of y that is less than m. */
+static inline uint64_t turned(uint64_t x, uint64_t y, uint64_t key, uint64_t m) {
+  uint64_t h = (y + key) * 0x9e3779b97f4a7c15;
+  h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
+  x += (h >> 32) * m >> 32;
+  return x < m ? x : x - m;
+}
+
+static inline uint64_t permuted(const network *f, uint64_t i) {
+  if (i < 2) i ^= f->odd;
+  do {
+    uint64_t x = i % f->width, y = i / f->width;
+    for (int r = 0; r < ROUNDS; r += 2) {
+      x = turned(x, y, f->key[r], f->width);
+      y = turned(y, x, f->key[r + 1], f->height);
+    }
+    i = y * f->width + x;
+  } while (i >= f->n);
+  return i;
+}
+
+static void order_few(int64_t *p, int64_t n, uint64_t first, uint64_t key) {
+  for (int64_t i = 0; i < n; i++) p[i] = i;
+  for (int64_t i = n - 1; i > 0; i--) {
+    uint64_t bits[2];
+    philox(first + (uint64_t)i, key, 0, bits);
+    /* The high half of a product: uneven by less than n / 2^64. */
+    int64_t j = (int64_t)((unsigned __int128)bits[0] * (uint64_t)(i + 1) >> 64), x = p[i];
+    p[i] = p[j];
+    p[j] = x;
+  }
+}
+
+/* random.permutation: argument 0 = the first of the positions 1 to n (parameter 2) in random order. */
 static lgt_status permutation(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                               int64_t hi) {
-  int64_t n = tiles[0].extent[1], stride = tiles[0].stride[1];
+  int64_t n = (int64_t)params[2].f, stride = tiles[0].stride[0], begin = tiles[0].origin[0];
   uint64_t first = (uint64_t)params[0].f, key = (uint64_t)params[1].f;
-  (void)nargs;
-  if (lo >= hi) return LGT_OK;
   char *p = tiles[0].data;
-  for (int64_t i = 0; i < n; i++) *(int64_t *)(p + i * stride) = i + 1;
-  for (int64_t i = n - 1; i > 0;) {
-    uint64_t bits[BATCH][2];
-    for (int k = 0; k < BATCH; k++) philox(first + (uint64_t)(n - 1 - i) / 2 + (uint64_t)k, key, 0, bits[k]);
-    for (int k = 0; k < 2 * BATCH && i > 0; k++, i--) {
-      /* The high half of a product: uneven by less than n / 2^64. */
-      int64_t j = (int64_t)((unsigned __int128)bits[k / 2][k % 2] * (uint64_t)(i + 1) >> 64);
-      int64_t *a = (int64_t *)(p + i * stride), *b = (int64_t *)(p + j * stride), x = *a;
-      *a = *b;
-      *b = x;
-    }
+  (void)nargs;
+  if (n <= FEW) {
+    int64_t few[FEW];
+    order_few(few, n, first, key);
+    for (int64_t i = lo; i < hi; i++) *(int64_t *)(p + i * stride) = few[begin + i] + 1;
+    return LGT_OK;
   }
+  network f = new_network((uint64_t)n, first, key);
+  for (int64_t i = lo; i < hi; i++)
+    *(int64_t *)(p + i * stride) = (int64_t)permuted(&f, (uint64_t)(begin + i)) + 1;
   return LGT_OK;
 }
 

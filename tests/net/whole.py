@@ -92,6 +92,9 @@ WORKS = {
     "lines": """np.convolve(x, y[":5"]); np.convolve(x, y[":300"], "same"); np.convolve(k, l[":7"], "valid"); np.convolve(c, c[":3"])
         np.correlate(x, y[":8"], "full"); np.add.reduceat(x, {1, 500, 3000, 2000}); np.add.reduceat(x, permutation[":900"])
         np.maximum.reduceat(m, {1, 50}, 2); np.maximum.reduceat(x:reshape(2, 10082), {1, 5000, 9000}, 2)""",
+    "random orders": """np.random.seed(3) or np.random.permutation(20164); np.random.seed(3) or np.random.permutation(x)
+        np.random.seed(3) or np.random.choice(20164, 900, {replace = false})
+        changed(m, function(a) np.random.seed(3) np.random.shuffle(a) end)""",
     "scans": """np.subtract.accumulate(k); np.cumsum(k); np.maximum.accumulate(x); np.cumsum(np.floor(m), 1); np.cumsum(np.floor(m), 2)""",
 }
 
