@@ -85,16 +85,16 @@ check.case("permutations", function()
   check.equal(random.permutation(1):totable(), { 1 })
 end)
 
--- How many ascents, fixed points and cycles the permutations of n have, and how many are even: as often as all n! orders
--- have them.  1025 and 4096 (64 * 64), 3001: above what is put in order by exchanges.
+-- How many ascents, fixed points and cycles permutations have, and how many are even: as all n! orders have them.  From
+-- 1025 on (4096 is 64 * 64) they are not put in order by exchanges.
 check.case("all orders are equally likely", function()
   random.seed(11)
   local draws = 300
-  for _, n in ipairs { 5, 1000, 1025, 3001, 4096 } do
+  for _, size in ipairs { 5, 1000, 1025, 3001, 4096 } do
     local ascents, fixed, cycles, even, first = 0, 0, 0, 0, 0
     for _ = 1, draws do
-      local p, seen, found = random.permutation(n):totable(), {}, 0
-      for i = 1, n do
+      local p, seen, found = random.permutation(size):totable(), {}, 0
+      for i = 1, size do
         if p[i] < (p[i + 1] or 0) then ascents = ascents + 1 end
         if p[i] == i then fixed = fixed + 1 end
         if not seen[i] then
@@ -102,19 +102,19 @@ check.case("all orders are equally likely", function()
           while not seen[i] do seen[i], i = true, p[i] end
         end
       end
-      cycles, even, first = cycles + found, even + (n - found + 1) % 2, first + p[1]
+      cycles, even, first = cycles + found, even + (size - found + 1) % 2, first + p[1]
     end
     local harmonic, squares = 0, 0
-    for i = 1, n do harmonic, squares = harmonic + 1 / i, squares + 1 / i ^ 2 end
+    for i = 1, size do harmonic, squares = harmonic + 1 / i, squares + 1 / i ^ 2 end
     local function close(what, sum, mean, variance)
       local z = (sum - draws * mean) / math.sqrt(draws * variance)
-      check.that(math.abs(z) < 4, ("%s of %d: %g deviations"):format(what, n, z))
+      check.that(math.abs(z) < 4, ("%s of %d: %g deviations"):format(what, size, z))
     end
-    close("ascents", ascents, (n - 1) / 2, (n + 1) / 12)
+    close("ascents", ascents, (size - 1) / 2, (size + 1) / 12)
     close("fixed points", fixed, 1, 1)
     close("cycles", cycles, harmonic, harmonic - squares)
     close("even ones", even, 0.5, 0.25)
-    close("the first", first, (n + 1) / 2, (n * n - 1) / 12)
+    close("the first", first, (size + 1) / 2, (size * size - 1) / 12)
   end
 end)
 
