@@ -295,8 +295,8 @@ static lgt_plan_native *add_native(assembler *as, int number) {
   return native;
 }
 
-/* By rows: what the call computes is left in the loop's block of memory, from which the kernel loads it.  From then
- * on it is a value like any other. */
+/* By rows: what the call computes is written where it belongs, if that is memory, or else left in the loop's block of
+ * memory.  Either way the kernel loads it from there; from then on it is a value like any other. */
 static bool append_native(assembler *as, int number) {
   const lgt_weave_item *item = &as->w->items->item[number];
   const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, item->layout[0]);
@@ -305,32 +305,37 @@ static bool append_native(assembler *as, int number) {
   lgt_plan_native *native = add_native(as, number);
   int size = lgt_dtype_size(layout->dtype), part = lgt_dtype_part(layout->dtype), step = lgt_dtype_size(part);
   if (!native) return false;
-  native->block = (int32_t)as->block_bytes;
-  native->access[0].slot = LGT_NONE;
-  as->block_bytes += ((int64_t)LGT_BLOCK * size + 63) / 64 * 64;
+  bool block = native->access[0].slot == LGT_NONE;
+  if (block) {
+    native->block = (int32_t)as->block_bytes;
+    as->block_bytes += ((int64_t)LGT_BLOCK * size + 63) / 64 * 64;
+  }
   for (int byte = 0; byte < size; byte += step) {
-    lgt_plan_access place = native->access[0];
-    place.byte = native->block + byte;
-    place.stride[0] = 1;
-    int access = add_access(as, LGT_ACCESS_LOAD, part, place);
-    cell *c = access < 0 ? NULL : add_cell(as, item->out[0], number, 0, byte, part, &sig);
+    cell *c = add_cell(as, item->out[0], number, 0, byte, part, &sig);
     if (!c) return false;
-    int value =
-        emit(as, (lgt_inst){LGT_OP_LOAD, (uint8_t)part, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
+    lgt_plan_access place = place_of(as, c);
+    if (block) {
+      place = native->access[0];
+      place.byte = native->block + byte;
+      place.stride[0] = 1;
+    }
+    int access = add_access(as, LGT_ACCESS_LOAD, part, place);
+    int value = access < 0 ? -1
+                           : emit(as, (lgt_inst){LGT_OP_LOAD, (uint8_t)part, 0, 0, (uint16_t)access,
+                                                 LGT_NO_VALUE, LGT_NO_VALUE});
     if (value < 0) return false;
     c->value = (uint16_t)value;
-    c->dirty = true;
   }
   return true;
 }
 
-/* What a call reads, each element once, of a store that it sees through several views that of the largest. */
+/* What a call reads and writes, each element once, of a store that it sees through several views that of the largest. */
 static int64_t native_bytes(const assembler *as, const lgt_plan_native *native) {
   int64_t total = 0;
-  for (int a = 1; a < native->kind->nargs; a++) {
+  for (int a = 0; a < native->kind->nargs; a++) {
     int64_t largest = 0;
-    bool counted = false;
-    for (int b = 1; b < native->kind->nargs; b++) {
+    bool counted = native->access[a].slot == LGT_NONE;
+    for (int b = 0; b < native->kind->nargs; b++) {
       if (native->access[b].slot != native->access[a].slot) continue;
       const lgt_layout *l = lgt_layout_at(as->w->fuser->stores, native->access[b].layout);
       int64_t bytes = lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);
@@ -340,6 +345,23 @@ static int64_t native_bytes(const assembler *as, const lgt_plan_native *native) 
     if (!counted) total += largest;
   }
   return total;
+}
+
+/* Does a call touch the slot?  Then the kernel finds it in the cache. */
+static bool is_native_slot(const assembler *as, uint16_t slot) {
+  for (int i = 0; i < as->nnative; i++)
+    for (int a = 0; a < as->native[i].kind->nargs; a++)
+      if (as->native[i].access[a].slot == slot) return true;
+  return false;
+}
+
+/* Calls whose results nobody asks for, neither the kernel nor anybody later. */
+static void drop_natives(assembler *as) {
+  int kept = 0;
+  for (int i = 0; i < as->nnative; i++)
+    if (as->native[i].access[0].slot != LGT_NONE) as->native[kept++] = as->native[i];
+    else lgt_mem_free(as->native[i].access);
+  as->nnative = kept;
 }
 
 /* The calls leave the assembler. */
@@ -511,7 +533,7 @@ static bool same_stream(const assembler *as, int a, int b) {
 static int64_t traffic(const assembler *as) {
   int64_t total = 0;
   for (int a = 0; a < as->naccess; a++) {
-    bool counted = as->place[a].slot == LGT_NONE;
+    bool counted = as->place[a].slot == LGT_NONE || is_native_slot(as, as->place[a].slot);
     for (int b = 0; b < a && !counted; b++) counted = same_stream(as, a, b);
     if (counted) continue;
     lgt_rect bound = {0};
@@ -578,12 +600,17 @@ static lgt_loop *take_code(assembler *as) {
 
 static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   if (!append_effects(as) || !compact(as)) return no_memory();
-  if (as->ninst == 0) return LGT_OK; /* nothing of it is needed */
+  loop->space_ndim = as->shape->ndim;
+  memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
+  if (as->ninst == 0) { /* calls that write memory, or nothing of it is needed */
+    drop_natives(as);
+    for (int i = 0; i < as->nnative; i++) loop->bytes += native_bytes(as, &as->native[i]);
+    if (as->nnative) take_natives(as, loop);
+    return LGT_OK;
+  }
   if (as->naccess > LGT_MAX_ACCESS)
     return lgt_err(LGT_UNSUPPORTED, "a fused loop of %d accesses", as->naccess);
-  loop->space_ndim = as->shape->ndim;
   loop->inner = (int8_t)as->shape->inner;
-  memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
   choose_dims(as, loop);
   classify(as, loop);
   lgt_loop *code = take_code(as);

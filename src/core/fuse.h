@@ -108,12 +108,12 @@ typedef struct lgt_plan_access {
 typedef struct lgt_plan_native {
   const lgt_kind *kind;       /* borrowed */
   uint16_t call;              /* of the plan */
-  int32_t block;              /* by rows: where its results begin in the loop's block of memory */
+  int32_t block;              /* by rows, of results without a slot: where they begin in the loop's block of memory */
   lgt_plan_access *access;    /* owned, one for each argument */
 } lgt_plan_native;
 
 /* Either a kernel, with native calls that compute some of its elements by rows, right before it reads them; or one
- * native call. */
+ * native call; or some by rows that leave nothing for a kernel to do. */
 typedef struct lgt_plan_loop {
   lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL: none */
   lgt_plan_native *native;    /* owned */
@@ -130,7 +130,7 @@ typedef struct lgt_plan_loop {
   /* For a single colour whose instances are whole roots: ready to run. */
   lgt_nest_shape shape;
   lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
-  int64_t bytes;              /* that it reads, and that it writes: each element once */
+  int64_t bytes;              /* that it reads, and that it writes: each element once; one native call: 0, unknown */
   bool stream;                /* its results are too large to stay in cache */
 } lgt_plan_loop;
 

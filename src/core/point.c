@@ -19,9 +19,11 @@ typedef struct call_work {
   lgt_tile *tile; /* one for each argument */
   const lgt_scalar *param;
   const char *where; /* source line, or NULL */
+  int count;         /* calls that are a step together: this is the first of so many; with a kernel: 0 */
+  int64_t bytes;     /* that these read and write; 0: unknown */
 } call_work;
 
-/* What a step's `data` points to: a loop with the calls that go before its blocks, or a call alone. */
+/* What a step's `data` points to: a loop with the calls that go before its blocks, or the first of calls alone. */
 typedef struct loop_work {
   lgt_nest nest;
   lgt_kernel *kernel;
@@ -69,9 +71,9 @@ static lgt_status run_block(lgt_prelude *prelude, lgt_base *base, int64_t lo, in
     const call_work *call = &w->call[i];
     lgt_tile tile[LGT_MAX_ARGS];
     memcpy(tile, call->tile, (size_t)call->kind->nargs * sizeof *tile);
-    /* Where row 0 would be. */
-    tile[0].data =
-        (void *)((uintptr_t)(p->memory + w->plan->native[i].block) - (uintptr_t)(lo * tile[0].stride[0]));
+    if (w->plan->native[i].access[0].slot == LGT_NONE) /* where row 0 would be */
+      tile[0].data =
+          (void *)((uintptr_t)(p->memory + w->plan->native[i].block) - (uintptr_t)(lo * tile[0].stride[0]));
     status = run_call(call, tile, lo, hi);
   }
   for (int a = 0; a < w->nest.loop->naccess; a++)
@@ -93,17 +95,26 @@ static lgt_status loop_run(lgt_step *step, int chunk) {
   return status;
 }
 
-/* The chunks' bytes add up to the loop's. */
-static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
-  int64_t bytes = ((loop_work *)step->data)->bytes, n = step->nchunk;
+/* The chunks' bytes add up to the step's. */
+static void describe(int64_t bytes, int chunk, int64_t n, char *text, size_t room) {
   bytes = bytes / n + (chunk < bytes % n);
   snprintf(text, room, ",\"bytes\":%lld", (long long)bytes);
+}
+static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  describe(((loop_work *)step->data)->bytes, chunk, step->nchunk, text, room);
 }
 
 static lgt_status call_run(lgt_step *step, int chunk) {
   const call_work *call = step->data;
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
-  return run_call(call, call->tile, rows * chunk / step->nchunk, rows * (chunk + 1) / step->nchunk);
+  int64_t lo = rows * chunk / step->nchunk, hi = rows * (chunk + 1) / step->nchunk;
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < call->count && !status; i++) status = run_call(&call[i], call[i].tile, lo, hi);
+  return status;
+}
+static void call_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  const call_work *call = step->data;
+  if (call->bytes) describe(call->bytes, chunk, step->nchunk, text, room);
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
@@ -265,7 +276,7 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
                      const lgt_plan_native *native, int colour, lgt_instance **inst, job_memory *m) {
   lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
   call_work *call = m->call++;
-  *call = (call_work){native->kind, m->tile, m->param, bound->where};
+  *call = (call_work){native->kind, m->tile, m->param, bound->where, 0, 0};
   m->tile += native->kind->nargs;
   m->param += LGT_MAX_PARAMS;
   memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,
@@ -287,24 +298,28 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
   }
 }
 
-/* A step for a call alone. */
-static void add_alone(job_memory *m) {
-  call_work *call = m->call - 1;
+/* A step for calls without a kernel. */
+static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t bytes, job_memory *m) {
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
-  m->job->task.cost = 1 << 30; /* unknown: never in line */
+  call->count = count;
+  call->bytes = bytes;
+  m->job->task.cost += bytes ? bytes : 1 << 30; /* unknown: never in line */
+  binder->moved += bytes;
   /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
   int64_t chunks = rows / CPU_ROWS;
   chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
   lgt_job_step(m->job, (int)chunks, call_run, call);
+  m->job->task.step[m->job->task.nstep - 1].describe = call_describe;
 }
 
 static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
                            job_memory *m) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
   call_work *call = m->call;
+  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
   for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
   if (!loop->kernel) {
-    add_alone(m);
+    add_alone(binder, call, loop->nnative, bytes, m);
     return LGT_OK;
   }
   const lgt_loop *code = loop->kernel->loop;
@@ -322,7 +337,6 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
     }
   }
   collect_params(bound, loop, m->param);
-  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
   loop_work *w = m->loop++;
   *w = (loop_work){{code, shape, base, m->param, NULL}, loop->kernel, loop, call, bytes};
   m->base += code->naccess;
@@ -358,7 +372,7 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   int64_t cost = 0;
   if (binder->map->domains > 1 || group->nloop == 0) return false;
   for (int l = 0; l < group->nloop; l++) {
-    if (!group->loop[l].kernel) return false;
+    if (!group->loop[l].bytes && !group->loop[l].kernel) return false;
     cost += group->loop[l].bytes;
   }
   if (cost >= LGT_INLINE_COST) return false;

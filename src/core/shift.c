@@ -317,7 +317,12 @@ static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
   for (int i = 0; i < loop->nnative; i++) {
     lgt_plan_native *native = &loop->native[i];
     const lgt_plan_call *call = &w->plan->call[native->call];
-    if (!loop->kernel) memcpy(loop->extent, call->space.extent, sizeof loop->extent);
+    if (!loop->kernel) {
+      if (i == 0 && loop->extent[0] > 0)
+        loop->bytes =
+            (int64_t)((double)loop->bytes * (double)call->space.extent[0] / (double)loop->extent[0]);
+      memcpy(loop->extent, call->space.extent, sizeof loop->extent);
+    }
     for (int a = 0; a < native->kind->nargs; a++) native->access[a].layout = call->layout[a];
   }
 }

@@ -17,27 +17,48 @@ ALWAYS_INLINE V NAME(row)(const I *crd, const V *vals, const char *x, int64_t st
   return sum;
 }
 
-/* Entries are read once, from the first to the last, which some processors do not foresee far enough: those that come
- * AHEAD entries after a row's are asked for.  (They may be none of the matrix: that does no harm.) */
-ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t lo, int64_t hi) {
-  for (int64_t k = lo + AHEAD; k < hi + AHEAD; k += 8) {
-    __builtin_prefetch((const char *)crd + k * (int64_t)sizeof(I));
-    __builtin_prefetch((const char *)vals + k * (int64_t)sizeof(V));
-  }
+/* Entries are read once, from the first to the last, which some processors do not foresee far enough: those AHEAD of the
+ * `count` entries from k on are asked for, each cache line once.  (They may be none of the matrix: that does no harm.) */
+ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t k, int64_t count) {
+  const uintptr_t line = 64, c = (uintptr_t)(crd + k + AHEAD), v = (uintptr_t)(vals + k + AHEAD);
+  for (uintptr_t at = c & -line, n = (uintptr_t)count; at < c + n * sizeof(I); at += line)
+    __builtin_prefetch((const void *)at);
+  for (uintptr_t at = v & -line, n = (uintptr_t)count; at < v + n * sizeof(V); at += line)
+    __builtin_prefetch((const void *)at);
 }
 
-/* Inlined with constant strides where the vectors are dense. */
-ALWAYS_INLINE void NAME(times_vector)(const lgt_tile *t, int64_t stride, int64_t y_stride, int64_t pos_stride,
-                                      int64_t lo, int64_t hi) {
+/* Rows whose positions lie one after another, and dense vectors.  GROUP rows of one length, as those of grids are, need no
+ * branches, since it is known then. */
+static void NAME(times_dense)(const I *pos, const I *crd, const V *vals, const V *x, V *y, int64_t lo, int64_t hi) {
+#define ROW(r, begin, end) y[r] = NAME(row)(crd, vals, (const char *)x, sizeof(V), begin, end)
+#define ROWS(n)                                                                \
+  case n:                                                                      \
+    for (int64_t r = 0; r < GROUP; r++, k += n) ROW(lo + r, k, k + n); \
+    break;
+  for (; lo + GROUP <= hi; lo += GROUP) {
+    const I *p = pos + lo;
+    int64_t k = p[0];
+    I total = p[GROUP] - p[0], length = total / GROUP, different = 0;
+    for (int64_t r = 0; r < GROUP; r++) different |= (p[r + 1] - p[r]) ^ length;
+    NAME(foresee)(crd, vals, k, total);
+    switch (different ? -1 : length) {
+      ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9)
+      default:
+        for (int64_t r = 0; r < GROUP; r++) ROW(lo + r, p[r], p[r + 1]);
+    }
+  }
+  for (; lo < hi; lo++) ROW(lo, pos[lo], pos[lo + 1]);
+#undef ROW
+#undef ROWS
+}
+
+static void NAME(times_vector)(const lgt_tile *t, int64_t lo, int64_t hi) {
   const I *crd = t[3].data;
   const V *vals = t[4].data;
-  const char *x = t[5].data, *first = (const char *)t[1].data + lo * pos_stride,
-             *past = (const char *)t[2].data + lo * pos_stride;
-  char *y = (char *)t[0].data + lo * y_stride;
-  for (int64_t i = lo; i < hi; i++, first += pos_stride, past += pos_stride, y += y_stride) {
-    int64_t begin = *(const I *)first, end = *(const I *)past;
-    NAME(foresee)(crd, vals, begin, end);
-    *(V *)y = NAME(row)(crd, vals, x, stride, begin, end);
+  for (; lo < hi; lo++) {
+    int64_t first = LGT_AT(const I, &t[1], lo), past = LGT_AT(const I, &t[2], lo);
+    NAME(foresee)(crd, vals, first, past - first);
+    LGT_AT(V, &t[0], lo) = NAME(row)(crd, vals, t[5].data, t[5].stride[0], first, past);
   }
 }
 
@@ -68,16 +89,13 @@ static void NAME(times_matrix)(const lgt_tile *t, int64_t lo, int64_t hi) {
 }
 
 static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  const lgt_tile *x = &t[5];
   (void)nargs, (void)params;
   int64_t size = (int64_t)sizeof(V), pos_size = (int64_t)sizeof(I);
   if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
-  else if (x->stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
-           t[2].stride[0] == pos_size)
-    NAME(times_vector)(t, size, size, pos_size, lo, hi);
-  else if (t[1].stride[0] == t[2].stride[0])
-    NAME(times_vector)(t, x->stride[0], t[0].stride[0], t[1].stride[0], lo, hi);
-  else return lgt_err(LGT_BAD_SHAPE, "the two arrays of positions lie differently");
+  else if (t[5].stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
+           t[2].stride[0] == pos_size && t[2].data == (const I *)t[1].data + 1)
+    NAME(times_dense)(t[1].data, t[3].data, t[4].data, t[5].data, t[0].data, lo, hi);
+  else NAME(times_vector)(t, lo, hi);
   return LGT_OK;
 }
 

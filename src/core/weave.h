@@ -15,9 +15,9 @@
  *               who writes the original next is renamed.
  *
  * A call of a CPU variant *by rows* (lgt.h), such as a sparse matrix times a vector, joins loops over its rows: for
- * each block of rows it leaves its results in a piece of memory that stays in the cache, and the loop's kernel loads
- * them from there.  What follows sees values as those of any other call: they reach memory if somebody needs them
- * there.  All of a loop's calls come before its kernel, for any rows: so what they read is written in earlier loops,
+ * each block of rows it writes its results, into the array if somebody needs them there, else into a piece of memory
+ * that stays in the cache, and the loop's kernel loads them from there.  What follows sees values as those of any other
+ * call.  All of a loop's calls come before its kernel, for any rows: so what they read is written in earlier loops,
  * and what they read anywhere (x, in A x) is overwritten in later ones.
  *
  * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*

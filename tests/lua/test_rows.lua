@@ -9,12 +9,18 @@ local function random(n)
   return seed % n + 1
 end
 
--- A matrix of a few entries a row (of none in every fifth), as an array of lgt and as lists.
+-- How many entries a row has: few (none in every fifth), or as many as those around it.
+local function row_length(i)
+  local part = math.floor(i / 100) % 4
+  return part < 2 and (i % 5 == 0 and 0 or 1 + i % 3) or part == 2 and 1 + math.floor(i / 40) % 9 or 11
+end
+
+-- A matrix of such rows, as an array of lgt and as lists.
 local function matrix(n, format)
   local entries, rows, cols, vals = {}, {}, {}, {}
   for i = 1, n do
     entries[i] = {}
-    for k = 1, i % 5 == 0 and 0 or 1 + i % 3 do
+    for k = 1, row_length(i) do
       local column, value = (i * (2 * k - 1) + k * k) % n + 1, (i + k) % 7 - 3
       entries[i][k] = { column, value }
       rows[#rows + 1], cols[#cols + 1], vals[#vals + 1] = i, column, value
@@ -68,6 +74,18 @@ local actions = {
     v[k] = y % 64
     return (array_dot(A, v[i]) - v[i]):sum()
   end,
+  function(v, A, B, i, j, k) -- two products that are only written
+    local y, z = array_dot(A, v[i]), array_dot(B, v[j])
+    lgt.flush()
+    v[k] = (y - z) % 64
+  end,
+  function(v, A, _, i, j, k) -- one that is written and used in its pass
+    local y = array_dot(A, v[i])
+    local sum = (y * v[j]):sum()
+    lgt.flush()
+    v[k] = y % 64
+    return sum
+  end,
 }
 
 local function combine(f, ...)
@@ -113,6 +131,15 @@ local models = {
     local d = total(combine(function(a, b) return a - b end, y, v[i]))
     v[k] = combine(function(a, b) return (a - b) % 64 end, y, v[j])
     return i == k and total(combine(function(a, b) return a - b end, table_dot(A, v[i]), v[i])) or d
+  end,
+  function(v, A, B, i, j, k)
+    v[k] = combine(function(a, b) return (a - b) % 64 end, table_dot(A, v[i]), table_dot(B, v[j]))
+  end,
+  function(v, A, _, i, j, k)
+    local y = table_dot(A, v[i])
+    local sum = total(combine(function(a, b) return a * b end, y, v[j]))
+    v[k] = combine(function(a) return a % 64 end, y)
+    return sum
   end,
 }
 
@@ -186,6 +213,31 @@ check.case("fused or not, elements and sums are the same bits", function()
     check.equal(same, sums)
     check.equal(others, rest)
   end
+end)
+
+check.case("a product goes to memory once, in a pass that reads each element once, whoever else is in it", function()
+  local n = 2000 -- few enough for sums to join the pass, however many threads there are
+  local A, x = sp.eye(n, n, 0, { format = "csr" }):tocsr(), np.ones(n)
+  local function moved(action)
+    lgt.fence()
+    lgt.stats_reset()
+    local kept = { action() }
+    lgt.fence()
+    local stats = lgt.stats()
+    for _, y in ipairs(kept) do check.equal(y:sum()(), n) end
+    return { stats.tasks, stats.passes, stats.bytes_moved / n }
+  end
+  if lgt.size() > 1 then return end -- counts are a rank's own
+  local row = 4 + 4 + 8
+  check.equal(moved(function() return A:dot(x) end), { 1, 1, row + 8 + 8 })
+  check.equal(moved(function() return A:dot(x), A:dot(x) end), { 1, 1, 2 * (row + 8 + 8) })
+  lgt.options { temporaries = 0 }
+  local sum = moved(function()
+    local y = A:dot(x)
+    return y, y:dot(x)
+  end)
+  lgt.options { temporaries = 1 }
+  check.equal(math.floor(sum[3]), row + 8 + 8)
 end)
 
 check.case("one task may have more products than there are images kept", function()
