@@ -222,6 +222,21 @@ function linalg.eigvals(a)
   return w
 end
 
+-- A matrix of few rows R with R^H R = a^H a: that of QR, from those of blocks of rows (Demmel et al., SIAM J. Sci.
+-- Comput. 34, 2012).
+local function condensed(a)
+  local rows, columns = a:dims()
+  while rows > LIMIT do
+    local count = math.ceil(rows / math.max(1024, 4 * columns))
+    local block = math.ceil(rows / count)
+    local missing = np.zeros(count * block - rows, columns, { dtype = a.dtype })
+    a = linalg.qr(np.reshape(np.concatenate { a, missing }, { count, block, columns }), "r")
+    rows = count * columns
+    a = np.reshape(a, { rows, columns })
+  end
+  return a
+end
+
 -- The x of least norm that makes a x closest to b.
 ---@param a lgt_array (m, n)
 ---@param b lgt_array (m) or (m, k)
@@ -230,18 +245,22 @@ end
 ---@return lgt_array x, lgt_array residuals (sums of squares, one for each column), lgt_array rank,
 ---  lgt_array singular values
 function linalg.lstsq(a, b, rcond)
-  local _, m, n
-  a, _, m, n = matrices(a, "lstsq")
-  b = inexact(b, "lstsq")
+  a, b = inexact(a, "lstsq"), inexact(b, "lstsq")
   if core.ndim_of(a) ~= 2 or core.ndim_of(b) > 2 or core.ndim_of(b) == 0 then
     raise("lstsq: a matrix and a vector or matrix were expected")
   end
+  local m, n = a:dims()
   if core.shape_of(b)[1] ~= m then raise("lstsq: %d equations and %d right-hand sides", m, core.shape_of(b)[1]) end
   local single = core.ndim_of(b) == 1
   if single then b = np.expand_dims(b, 2) end
   local k = core.shape_of(b)[2]
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   a, b = np.asarray(a, { dtype = dtypes.name[dtype] }), np.asarray(b, { dtype = dtypes.name[dtype] })
+  if m > LIMIT and 4 * (n + k) <= LIMIT then -- equations that have the same solutions and residuals
+    local both = condensed(np.concatenate({ a, b }, 2))
+    a, b = both:sub(1, -1, 1, n), both:sub(1, -1, n + 1, n + k)
+  end
+  matrices(a, "lstsq")
   local x, s = native.new(dtype, { n, k }), native.new(dtypes.part_of(dtype), { math.min(m, n) })
   local rank = np.zeros({}, { dtype = "int64" })
   if m == 0 or n == 0 then

@@ -118,6 +118,12 @@ local table_of_ufuncs = {
   end),
   -- complex numbers
   real = V.real, imag = imaginary, conj = V.conj,
+  complex = on_numbers(function(re, im)
+    if dtypes.category[re.dtype] == 3 or dtypes.category[im.dtype] == 3 then
+      raise("complex: real and imaginary parts are real numbers; z is complex already, z.real and z.imag are its parts")
+    end
+    return V.complex(re, im)
+  end, ffi.typeof("complex double")),
   angle = function(x) return imaginary(x):atan2(x:real()) end,
 }
 

@@ -171,14 +171,18 @@ function np.broadcast_to(a, ...)
   return alias(a, lgt.broadcast(core.layout_of(a), shape))
 end
 
+local function backwards(layout, d)
+  local n = tonumber(layouts[layout].shape[d - 1])
+  return n > 0 and lgt.slice(layout, d, n - 1, n, -1) or layout
+end
+
 -- Turn the order of elements around along one axis, several, or all.
 function np.flip(a, axis)
   local layout = core.layout_of(a, "flip")
-  local shape = lgt.shape(layout)
-  for _, d in ipairs((select(2, core.check_axes(axis, #shape, "flip")))) do
-    if shape[d] > 0 then layout = lgt.slice(layout, d, shape[d] - 1, shape[d], -1) end
-  end
-  return alias(a, layout)
+  local ndim = layouts[layout].ndim
+  if ndim == 1 and (axis == nil or axis == 1) then return (alias(a, backwards(layout, 1))) end
+  for _, d in ipairs((select(2, core.check_axes(axis, ndim, "flip")))) do layout = backwards(layout, d) end
+  return (alias(a, layout))
 end
 function np.flipud(a) return np.flip(a, 1) end
 function np.fliplr(a) return np.flip(a, 2) end

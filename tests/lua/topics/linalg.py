@@ -26,6 +26,7 @@ def add(case, change, inputs):
     inputs["low"] = np.outer(np.arange(4.0), np.arange(3.0)) + 1
     inputs["sing"] = np.ones((3, 3))
     inputs["z0"] = np.zeros((0, 0))
+    inputs["taller"] = rng.normal(size=(17001, 3))
     SQUARE = ("a5", "a1", "stack", "deep", "c5", "cw", "s5", "i5", "a5.T", "stack['::-1, :, ::-1']")
     npy = {"stack['::-1, :, ::-1']": "stack[::-1, :, ::-1]"}
     L = "np.linalg."
@@ -94,6 +95,10 @@ def add(case, change, inputs):
             py = "c5[:, :3]" if a[0] == "c" else a
             case(f"select({k + 1}, {L}lstsq({a}, {b}))",
                  f"np.array({L}lstsq({py}, {b}, rcond=None)[{k}]).reshape(-1 if {k} in (1, 3) else np.shape({L}lstsq({py}, {b}, rcond=None)[{k}])).astype('int64' if {k} == 2 else {L}lstsq({py}, {b}, rcond=None)[{k}].dtype if {k} != 2 else None)")
+    for k in (0, 1, 3):  # of more rows than LAPACK is given at once
+        case(f"(select({k + 1}, {L}lstsq(taller, taller[':, 1'] * 2 + np.sin(taller[':, 2']))))",
+             f"np.array({L}lstsq(taller, taller[:, 0] * 2 + np.sin(taller[:, 1]), rcond=None)[{k}])")
+    case(f"{L}lstsq(np.zeros(20000, 9000, {{dtype = 'int8'}}), np.zeros(20000))", "error")
     # ---- norms
     for a in ("a5", "wide", "c5", "s5"):
         for o, py in (("'fro'", "'fro'"), ("'nuc'", "'nuc'"), ("1", "1"), ("-1", "-1"), ("2", "2"), ("-2", "-2"), ("math.huge", "np.inf"),

@@ -18,6 +18,7 @@ def add(case, change, inputs):
             case(f"np.concatenate(np.split({lua}, {{2, 4}}, {ax}), {ax})", f"{py}")
             case(f"np.split({lua}, {{2, 4}}, {ax})[2]", f"np.split({py}, [1, 3], axis={axis})[1]")
             case(f"np.flip({lua}, {ax})", f"np.flip({py}, {axis})")
+            case(f"np.flip({lua})", f"np.flip({py})")
             case(f"np.roll({lua}, 2, {ax})", f"np.roll({py}, 2, axis={axis})")
             case(f"np.rep({lua}, 2, {ax})", f"np.repeat({py}, 2, axis={axis})")
             case(f"np.expand_dims({lua}, {ax})", f"np.expand_dims({py}, {axis})")

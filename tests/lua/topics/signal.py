@@ -50,6 +50,8 @@ def add(case, change, inputs):
     for d in (0, 1, 3):
         case(f"np.polyfit(xs, ys, {d})")
         case(f"np.polyfit(xs, ys, {d}, {{w = xs}})", f"np.polyfit(xs, ys, {d}, w=xs)")
+    case("np.polyfit(np.arange(20000) / 1e4, np.cos(np.arange(20000) / 1e4), 3)",
+         "np.polyfit(np.arange(20000) / 1e4, np.cos(np.arange(20000) / 1e4), 3)")
     for name in ("bartlett", "blackman", "hamming", "hanning"):
         for n in (0, 1, 2, 7, 12):
             case(f"np.{name}({n})")

@@ -28,6 +28,12 @@ def add(case, change, inputs):
         for a in ("sp", "f4", "f2"):
             case(f"np.{name}({a})")
     case("np.isreal(i)")
+    for re, im in (("f", "g"), ("f4", "f4"), ("i", "f"), ("f2", "f2")):
+        case(f"np.complex({re}, {im})", f"{re} + {im} * np.complex64(1j)" if re in ("f4", "f2") else f"{re} + {im} * 1j")
+    case("np.complex(f, 2)", "f + 2j")
+    case("np.complex(1, f4)", "1 + f4 * np.complex64(1j)")
+    for bad in ("np.complex(1)", "np.complex(z, 1)", "np.complex(f, z)", "np.complex(f, 'x')"):
+        case(bad, "error")
     for pair in (("f", "g"), ("f4", "f4"), ("g", "f4"), ("sp", "1")):
         case(f"np.logaddexp2({pair[0]}, {pair[1]})", f"np.logaddexp2({pair[0]}, {pair[1]})" if pair[1] != "1" else "np.logaddexp2(sp, 1.0)")
     case("np.logaddexp(f4, f4)")
