@@ -6,6 +6,8 @@
 -- and so is a crash.  What was read must be small: nothing is allocated for what a file only promises.  The
 -- bytes that showed a bug are left in a file, whose name is printed.
 
+package.path = arg[0]:gsub("[^/]*$", "?.lua;") .. package.path
+
 local np = require "array"
 local bytes = require "array.bytes"
 local npy = require "array.npy"
@@ -79,30 +81,9 @@ for _, text in ipairs {
   "matrix array integer symmetric\n2 2\n1\n2\n3\n", "matrix array complex skew-symmetric\n2 2\n1 2\n",
 } do seeds[#seeds + 1] = { read = read_matrix, text = "%%MatrixMarket " .. text } end
 
-local TELLING = { "0", "9", "-", ",", "(", ")", "'", "\0", "\255", "\127", "PK\1\2", "PK\5\6", "9999999999", "\n" }
-
-local mutations = {
-  function(text, at) return text:sub(1, at - 1) .. string.char(random(0, 255)) .. text:sub(at + 1) end,
-  function(text, at) -- one bit
-    return text:sub(1, at - 1) .. string.char(bit.bxor(text:byte(at), 2 ^ random(0, 7))) .. text:sub(at + 1)
-  end,
-  function(text, at) return text:sub(1, at - 1) .. TELLING[random(#TELLING)] .. text:sub(at + random(0, 3)) end,
-  function(text, at) return text:sub(1, at) end,
-  function(text, at) return text:sub(1, at) .. text:sub(at + random(1, 16)) end,
-  function(text, at) return text:sub(1, at) .. text:sub(at - random(0, 16)) end,
-  function(text, at) return text:sub(1, at) .. seeds[random(#seeds)].text:sub(at + 1) end,
-  function(text, at) -- a number somewhere becomes another one
-    return text:sub(1, at) .. text:sub(at + 1):gsub("%d", tostring(random(0, 9)), random(1, 3))
-  end,
-}
-
-local function mutated(text)
-  for _ = 1, random(1, 4) do
-    if #text == 0 then return text end
-    text = mutations[random(#mutations)](text, random(#text))
-  end
-  return text
-end
+local texts = {}
+for i, origin in ipairs(seeds) do texts[i] = origin.text end
+local mutated = require "mutate"(texts)
 
 -- ---- the loop --------------------------------------------------------------------------------------------
 
