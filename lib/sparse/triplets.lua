@@ -4,7 +4,6 @@
 -- each orders its own by whose rows they belong to.  Then all know who has how many for whom, send each other these
 -- (src/core/shuffle.h), and each counts its rows.  No domain has more than its run and its rows.
 
-local ffi = require "ffi"
 local sparse = require "sparse.core"
 local runs = require "array.runs"
 
@@ -13,13 +12,13 @@ local vector = sparse.vector
 
 -- ---- one domain ---------------------------------------------------------------------------------------------
 
--- How many parts entries are ordered in, side by side.  The result is the same for any number.
-local parts_of
-do
-  ffi.cdef "long sysconf(int);"
-  local NPROCESSORS_ONLN, SMALL = 84, 1e5
-  local processors = math.max(1, math.min(16, tonumber(ffi.C.sysconf(NPROCESSORS_ONLN))))
-  function parts_of(nnz, n) return nnz < math.max(SMALL, 2 * n) and 1 or processors end
+local SMALL, MOST_PARTS = 1e5, 16
+
+-- How many parts entries are ordered in, side by side.  The result is the same for any number; but ranks must agree on
+-- launches, and their hosts may have unequal numbers of processors.
+local function parts_of(nnz, n)
+  if lgt.C.lgt_domains(lgt.rt) > 1 or nnz < math.max(SMALL, 2 * n) then return 1 end
+  return math.min(MOST_PARTS, lgt.C.lgt_workers(lgt.rt))
 end
 
 -- Do many entries go to places far apart, one after the other, so that each would be a line of memory of its own?  They
