@@ -15,7 +15,9 @@ local function take_bits(a, axis, options, who)
   options = core.check_options(options, bit_options, who)
   if axis == nil then axis = options.axis end
   local order = options.bitorder or "big"
-  if order ~= "big" and order ~= "little" then raise("%s: bitorder is \"big\" or \"little\"", who) end
+  if order ~= "big" and order ~= "little" then
+    raise("%s: bitorder is \"big\" or \"little\", not %s", who, core.describe(order))
+  end
   a = np.asarray(a)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), who)
@@ -66,7 +68,9 @@ function np.unpackbits(a, axis, options)
   local bits = native.new(dtypes.UINT8, shape)
   launch_bits("unpackbits", { bits, lines }, order)
   if count ~= nil then
-    if not core.is_integer(count) or count < -extent then raise("unpackbits: count = %s", tostring(count)) end
+    if not core.is_integer(count) or count < -extent then
+      raise("unpackbits: count is an integer from %d, to leave out all, up, not %s", -extent, core.describe(count))
+    end
     local wanted = count < 0 and extent + count or count
     if wanted > extent then
       shape[#shape] = wanted - extent

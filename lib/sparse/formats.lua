@@ -133,17 +133,22 @@ end
 
 local MOST_DIAGONALS = 1000 -- that todia makes without being told that it is meant so
 
--- Which diagonals have entries, ascending: each domain lists those of its rows, so many and one more.  Waits.
+-- Which diagonals have entries, ascending: each domain lists those of its rows, if they are not more.  Waits.
 local function offsets_of(a)
   local domains = lgt.C.lgt_domains(lgt.rt)
   local lists = a.m >= domains * domains and domains or 1
-  local found = lgt.new(lgt.dense(dtypes.INT64, { lists, MOST_DIAGONALS + 1 }))
+  local found = lgt.new(lgt.dense(dtypes.INT64, { lists, MOST_DIAGONALS }))
   local count = vector(dtypes.INT64, lists)
   sparse.launch("csr_offsets", "wwrrr", "align(0.0,1.0,2.0,3.0) scale(2.0) scale(3.0) image_ranges(2,3:4.0)",
     { found, count, a.lo, a.hi, a.crd }, { a.m, a.n, math.ceil(a.m / lists) })
   local counts, offsets, seen = count:totable(), {}, {}
   local longest = 0
   for i = 1, lists do longest = math.max(longest, tonumber(counts[i])) end
+  local function refuse(n, or_more)
+    raise("todia: the entries lie on %d diagonals%s, and at most %d are stored in full: keep the matrix as csr", n,
+      or_more and lists > 1 and " or more" or "", MOST_DIAGONALS)
+  end
+  if longest > MOST_DIAGONALS then refuse(longest, true) end
   local all = found[{ {}, { 1, longest } }]:totable()
   for i = 1, lists do
     for k = 1, tonumber(counts[i]) do
@@ -151,6 +156,7 @@ local function offsets_of(a)
       if not seen[offset] then offsets[#offsets + 1], seen[offset] = offset, true end
     end
   end
+  if #offsets > MOST_DIAGONALS then refuse(#offsets) end
   table.sort(offsets)
   return offsets
 end
@@ -159,9 +165,6 @@ function any.todia(a)
   local c = sparse.canonical(a:tocsr())
   if c.nnz == 0 then return dia(a.m, a.n, {}, np.zeros(0, a.n, { dtype = a.dtype })) end
   local offsets = offsets_of(c)
-  if #offsets > MOST_DIAGONALS then
-    raise("todia: the entries lie on more than %d diagonals, which would be stored in full", MOST_DIAGONALS)
-  end
   local diagonals, t = lgt.new(lgt.dense(a.kind, { #offsets, a.n })), transpose(c)
   sparse.launch("csr_todia", "rrwrrr", "align(0.0,1.0,2.1) image_ranges(0,1:3.0,4.0)",
     { t.lo, t.hi, diagonals, t.crd, t.vals, np.array(offsets, { dtype = "int64" }) })

@@ -52,9 +52,12 @@ static inline lgt_status NAME(offsets)(const lgt_tile *t, int nargs, const lgt_s
     for (int64_t i = r * height; i < past; i++)
       for (int64_t k = LGT_AT(const I, &t[2], i), end = LGT_AT(const I, &t[3], i); k < end; k++)
         has[crd[k] - (t[2].origin[0] + i) + m] = 1;
-    for (int64_t d = 0; d < all && n < found->extent[1]; d++)
-      if (has[d])
-        *(int64_t *)((char *)found->data + r * found->stride[0] + n++ * found->stride[1]) = d - m;
+    for (int64_t d = 0; d < all; d++) {
+      if (!has[d]) continue;
+      if (n < found->extent[1])
+        *(int64_t *)((char *)found->data + r * found->stride[0] + n * found->stride[1]) = d - m;
+      n++;
+    }
     LGT_AT(int64_t, &t[1], r) = n;
   }
   lgt_mem_free(has);

@@ -16,8 +16,8 @@
  *   csr_keep       r lo' hi' lo hi  w crd' vals'  r crd vals keep
  *   csr_toell      r lo hi  w crd' vals' [n,room]  r crd vals        parameter: the last column, which what is beyond names
  *   ell_tocsr      r lo' hi'  r crd vals [n,room]  w crd' vals'
- *   csr_offsets    w found [r,most]  w count [r]  r lo hi [n]  r crd     which diagonals have entries (int64, ascending), for
- *                  rows in r runs; parameters: rows, columns, rows of a run
+ *   csr_offsets    w found [r,most]  w count [r]  r lo hi [n]  r crd     which diagonals have entries (int64, ascending, the
+ *                  first ones), and how many have, for rows in r runs; parameters: rows, columns, rows of a run
  *   csr_todia      r lo hi  w data [d,n]  r crd vals  r offsets [d] (int64, ascending)    of a matrix by columns
  *   bsr_count      w count [n] (int64)  r lo hi [n h]  r crd         how many blocks of h x w a row of blocks has; parameters h, w
  *   csr_tobsr      r lo' hi' [n]  r lo hi [n h]  w crd' [b] vals' [b,h,w]  r crd vals    rows are sorted
