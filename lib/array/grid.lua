@@ -193,10 +193,11 @@ end
 function np.unravel_index(position, shape)
   if type(shape) ~= "table" then shape = { shape } end
   local rest, result = position - 1, {}
-  for d = #shape, 1, -1 do
+  for d = #shape, 2, -1 do
     result[d] = rest % shape[d] + 1
     rest = np.floor_divide(rest, shape[d])
   end
+  if shape[1] then result[1] = rest + 1 end
   return result
 end
 

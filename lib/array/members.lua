@@ -17,11 +17,6 @@ local layouts = lgt.layouts
 
 local LONGEST = 4096 -- steps that are launches of their own
 
-local function wide(dtype)
-  if dtypes.category[dtype] > 1 then return dtype end
-  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
-end
-
 local known = { axis = true, dtype = true, keepdims = true, where = true, initial = true, out = true }
 
 local function take(u, what, a, axis, options)
@@ -52,7 +47,7 @@ local function cast_for_scan(u, a, options)
   if options.dtype then return np.astype(a, options.dtype) end
   if u.name:find("^logical") then return np.astype(a, "bool") end
   local dtype = core.dtype_of(a)
-  if u.name == "add" or u.name == "multiply" then dtype = wide(dtype) end
+  if u.name == "add" or u.name == "multiply" then dtype = dtypes.of_sum(dtype) end
   if u.name == "divide" and dtypes.category[dtype] < 2 then dtype = dtypes.FLOAT64 end
   return core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype])
 end

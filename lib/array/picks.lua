@@ -18,19 +18,10 @@ local handles = lgt.handles
 
 local picks = {}
 
--- ---- where the elements are -----------------------------------------------------------------------------------
+-- An array through a layout, with one more axis in front.
+local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)) end
 
--- For each axis of a shape the positions, from 1, along it that positions in C order stand for.
-local function along_axes(positions, shape)
-  if #shape == 1 then return { positions } end
-  local lists, rest = {}, positions - 1
-  for d = #shape, 2, -1 do
-    lists[d] = rest % shape[d] + 1
-    rest = np.floor_divide(rest, shape[d])
-  end
-  lists[1] = rest + 1
-  return lists
-end
+-- ---- where the elements are -----------------------------------------------------------------------------------
 
 -- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
 ---@return lgt_array[] int64
@@ -38,14 +29,15 @@ function picks.nonzero(mask)
   local shape, lists, views = core.shape_of(mask), {}, {}
   local found = np.count_nonzero(mask)
   if native.divided(core.size_of(mask)) then
-    return along_axes(runs.positions(np.copy(np.ravel(mask)), found), shape)
+    local positions = runs.positions(np.copy(np.ravel(mask)), found)
+    return #shape == 1 and { positions } or np.unravel_index(positions, shape)
   end
-  local function in_front(x) return lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) end
   for d = 1, #shape do
     lists[d] = lgt.new(lgt.dense(dtypes.INT64, { found }))
-    views[d] = in_front(lists[d])
+    views[d] = in_front(lists[d], core.layout_of(lists[d]))
   end
-  views[#shape + 1] = in_front(np.ravel(mask))
+  local flat = np.ravel(mask)
+  views[#shape + 1] = in_front(flat, core.layout_of(flat))
   native.launch("nonzero", ("w"):rep(#shape) .. "r", "", views, { unpack(shape, 2) })
   return lists
 end
@@ -200,7 +192,6 @@ local function apart(x, from)
 end
 
 local function launch_scatter(view, value, positions, shape, before, axes, operation)
-  local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)) end
   local npick, between = #positions, core.ndim_of(positions[1])
   local extent = npick == 1 and core.shape_of(view)[before + 1] or 0
   native.launch("scatter", "mr" .. ("r"):rep(npick), scatter_constraints(before, between, npick, #shape),

@@ -251,13 +251,7 @@ local function new(name, operator, map, options)
            half = options.half or false }
 end
 
--- Sums and products of integers and booleans are at least 64 bits wide.
-local function wide(dtype)
-  if dtypes.category[dtype] > 1 then return dtype end
-  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
-end
-
-local function widen(x) return x:cast(wide(x.dtype)) end
+local function widen(x) return x:cast(dtypes.of_sum(x.dtype)) end
 local function identity(x) return x end
 
 local SUM = new("sum", "sum", widen, { neutral = 0, combine = "add", half = true })
@@ -389,9 +383,9 @@ end
 local arg_kinds = {}
 
 -- A new array for what is left of `a`, and the view of it that takes part.
-local function new_reduced(dtype, a, axis, keepdims)
+local function new_reduced(who, dtype, a, axis, keepdims)
   local layout = handles[a.id].layout
-  layout = C.lgt_layout_reduced(rt, dtype, layout, layout, axes_of(axis, core.ndim_of(a), "argmax"),
+  layout = C.lgt_layout_reduced(rt, dtype, layout, layout, axes_of(axis, core.ndim_of(a), who),
     keepdims and 1 or 0, view_out)
   if layout == 0 then lgt.fail() end
   local view = view_out[0]
@@ -413,8 +407,8 @@ local function arg_reduce(who, a, axis, options)
     kind = lgt.kind(name, function(body) body:reduce_arg(0, who, body:load(dtype, 2), body:position(axis)) end)
     arg_kinds[name] = kind
   end
-  local _, value_view = new_reduced(dtype, a, axis, options.keepdims)
-  local position, position_view = new_reduced(dtypes.INT64, a, axis, options.keepdims)
+  local _, value_view = new_reduced(who, dtype, a, axis, options.keepdims)
+  local position, position_view = new_reduced(who, dtypes.INT64, a, axis, options.keepdims)
   lgt.launch(kind, { value_view, position_view, a })
   return position
 end

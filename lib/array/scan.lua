@@ -11,12 +11,6 @@ local np, methods = core.np, core.methods
 
 -- ---- scans ------------------------------------------------------------------------------------------------
 
--- Sums and products of narrow integers and booleans are 64 bits wide.
-local function wide(dtype)
-  if dtypes.category[dtype] > 1 then return dtype end
-  return (dtype == dtypes.BOOL or dtypes.signed[dtype]) and dtypes.INT64 or dtypes.UINT64
-end
-
 local BLOCK = 1024 -- elements that are scanned in one piece, as scan.h has it
 local WORTH = 131072 -- elements, from which on blocks are scanned by several workers
 
@@ -78,7 +72,7 @@ local function cumulative(name, operation, map)
     if map then a = map(a) end
     if axis == nil then a, axis = np.ravel(a), 1 end
     axis = core.check_axis(axis, core.ndim_of(a), name)
-    local dtype = options.dtype and core.check_dtype(options.dtype, name) or wide(core.dtype_of(a))
+    local dtype = options.dtype and core.check_dtype(options.dtype, name) or dtypes.of_sum(core.dtype_of(a))
     return core.scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
   end
 end

@@ -238,12 +238,6 @@ end
 
 -- ---- sums -------------------------------------------------------------------------------------------------
 
--- The dtype of sums.
-local function wide(kind)
-  if dtypes.category[kind] > 1 then return kind end
-  return (kind == dtypes.BOOL or dtypes.signed[kind]) and dtypes.INT64 or dtypes.UINT64
-end
-
 local function take_axis(axis, who)
   axis = core.axis_option(axis, who)
   if axis == nil then return nil end
@@ -255,7 +249,7 @@ end
 ---@return lgt_array
 function any.sum(a, axis)
   axis = take_axis(axis, "sum")
-  local dtype = wide(a.kind)
+  local dtype = dtypes.of_sum(a.kind)
   if not axis then return np.sum(a.format == "dia" and a:tocsr().vals or a:tocoo().vals) end
   if axis == 2 then return a:tocsr():dot(np.ones(a.n, { dtype = dtypes.name[dtype] })) end
   if a.format == "csc" then return a.t:sum(2) end

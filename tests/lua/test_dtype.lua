@@ -34,6 +34,12 @@ check.case("promotion of arrays", function()
   check.equal(a, 14)
 end)
 
+check.case("sums", function()
+  local words = {}
+  for d = 0, 13 do words[#words + 1] = short[dtypes.of_sum(d) + 1] end
+  check.equal(table.concat(words, " "), "i8 i8 i8 i8 i8 u8 u8 u8 u8 f2 f4 f8 c8 c16")
+end)
+
 check.case("weak operands", function()
   local n = dtypes.number
   local function of(a, b, wa, wb) return dtypes.name[(dtypes.promote(n[a], n[b], wa, wb))] end

@@ -267,14 +267,14 @@ end)
 check.case("a matrix with too many diagonals says how many", function()
   local n = 1300
   local rows, columns = np.zeros(n, { dtype = "int64" }), np.arange(n)
-  local function matrix(count)
+  local function first_row(count)
     return sp.coo_matrix({ np.ones(count), { rows[{ { 1, count } }], columns[{ { 1, count } }] } },
       { shape = { n, n }, base = 0 })
   end
-  check.equal(matrix(1000):todia():tocsr().nnz, 1000)
-  check.refuses("the entries lie on 1300 diagonals", function() matrix(n):todia() end)
-  check.refuses("at most 1000 are stored in full: keep the matrix as csr", function() matrix(1001):todia() end)
-  local both = sp.vstack { matrix(700), matrix(1) } -- several domains list those of their rows
+  check.equal(first_row(1000):todia():tocsr().nnz, 1000)
+  check.refuses("the entries lie on 1300 diagonals", function() first_row(n):todia() end)
+  check.refuses("at most 1000 are stored in full: keep the matrix as csr", function() first_row(1001):todia() end)
+  local both = sp.vstack { first_row(700), first_row(1) } -- several domains list those of their rows
   check.equal(#both:todia().offsets, 701)
 end)
 

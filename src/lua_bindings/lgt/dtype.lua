@@ -86,6 +86,12 @@ local function complex_of(d)
 end
 M.complex_of = complex_of
 
+-- The dtype of sums and products: integers and booleans are at least 64 bits wide.
+function M.of_sum(d)
+  if category[d] >= 2 then return d end
+  return (d == BOOL or signed[d]) and INT64 or UINT64
+end
+
 local function promote_pair(a, b)
   if category[a] > category[b] then a, b = b, a end -- b has the higher category
   if category[a] == 0 then return b end
