@@ -165,6 +165,12 @@ local function contents(path)
   return text
 end
 
+local wrong = sources.wrong_types()
+if #wrong > 0 then
+  print("FAIL the reference: a type is missing, or its brackets are not closed: " .. table.concat(wrong, ", "))
+  os.exit(1, true)
+end
+
 local stale = 0
 local by_page, ufuncs = collected()
 for _, page in ipairs(PAGES) do

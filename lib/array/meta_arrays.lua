@@ -347,11 +347,9 @@ function np.array_equal(a, b, options) end
 -- For each pair, |a - b| <= atol (1e-8) + rtol (1e-5) * |b|.
 ---@param a lgt_array
 ---@param b lgt_array
----@param options {rtol: number?
----@param atol number?
----@param equal_nan boolean?}?
----@return lgt_array
-function np.isclose(a, b, options, atol, equal_nan) end
+---@param options {rtol: number?, atol: number?, equal_nan: boolean?}?
+---@return lgt_array bool
+function np.isclose(a, b, options) end
 
 -- As np.linalg.norm.
 ---@param a lgt_array
@@ -403,11 +401,9 @@ function np.nanargmin(a, axis) end
 -- The standard deviation of what is no NaN.
 ---@param a lgt_array
 ---@param axis integer|integer[]|nil
----@param options {keepdims: boolean?
----@param dtype string?
----@param ddof number?}?
+---@param options {keepdims: boolean?, dtype: string?, ddof: number?}?
 ---@return lgt_array
-function np.nanstd(a, axis, options, dtype, ddof) end
+function np.nanstd(a, axis, options) end
 
 -- The median of what is no NaN.
 ---@param a lgt_array

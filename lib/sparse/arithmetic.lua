@@ -161,10 +161,14 @@ Matrix.__add = additive(ADD, function(x, y) return x + y end, "+")
 Matrix.__sub = additive(SUBTRACT, function(x, y) return x - y end, "-")
 any.add, any.subtract = Matrix.__add, Matrix.__sub
 
--- The larger (the smaller) of each two elements, no entry counting as 0.
+-- The larger of each two elements, no entry counting as 0.
 ---@param b table matrix
 ---@return table matrix
 function any.maximum(a, b) return join(MAXIMUM, a, sparse.take_matrix(b, "maximum"), "maximum") end
+
+-- The smaller of each two elements, no entry counting as 0.
+---@param b table matrix
+---@return table matrix
 function any.minimum(a, b) return join(MINIMUM, a, sparse.take_matrix(b, "minimum"), "minimum") end
 
 -- ---- elementwise products ---------------------------------------------------------------------------------

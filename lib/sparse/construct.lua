@@ -54,8 +54,11 @@ end
 
 -- A matrix from the rows of `data`, whose element j belongs to column j.
 ---@param data lgt_array [d, n]
----@param offsets integer[]
----@return table matrix
+---@param offsets integer|integer[] of each row
+---@param m integer
+---@param n integer
+---@param format string? "dia"
+---@return table matrix [m, n] of data's dtype
 function sp.spdiags(data, offsets, m, n, format)
   if type(m) == "table" then m, n, format = m[1], m[2], n end
   return sp.dia_matrix({ np.asarray(data), offsets }, { shape = { m, n } }):asformat(format)
@@ -64,7 +67,11 @@ end
 local eye_options = { dtype = true, format = true }
 
 -- Ones on diagonal k of a matrix of m rows and n (m) columns.
----@return table matrix of format "dia" if there is none in the options
+---@param m integer
+---@param n integer?
+---@param k integer? 0: the main diagonal; above it k > 0
+---@param options {dtype: string?, format: string?}? float64 without a dtype
+---@return table matrix [m, n] of format "dia" if there is none in the options
 function sp.eye(m, n, k, options)
   if type(n) == "table" then n, options = nil, n end
   if type(k) == "table" then k, options = nil, k end
@@ -76,6 +83,11 @@ function sp.eye(m, n, k, options)
   local dtype = dtypes.name[options.dtype and core.check_dtype(options.dtype, "eye") or dtypes.FLOAT64]
   return sparse.dia(m, n, { k or 0 }, np.ones(1, n, { dtype = dtype })):asformat(options.format)
 end
+
+-- The identity of n rows and columns.
+---@param n integer
+---@param options {dtype: string?, format: string?}? as of eye
+---@return table matrix [n, n]
 function sp.identity(n, options) return sp.eye(n, n, 0, options) end
 
 -- ---- from other matrices ---------------------------------------------------------------------------------------
@@ -87,10 +99,10 @@ local function matrix_of(x, who)
 end
 
 -- The Kronecker product: each element of A times all of B.
----@param a table|lgt_array matrix
----@param b table|lgt_array matrix
----@param format string?
----@return table matrix
+---@param a table|lgt_array matrix [m, n]
+---@param b table|lgt_array matrix [p, q]
+---@param format string? "coo"
+---@return table matrix [m p, n q]
 function sp.kron(a, b, format)
   a, b = matrix_of(a, "kron"):tocoo(), matrix_of(b, "kron"):tocoo()
   local m, n, na, nb = a.m * b.m, a.n * b.n, a.nnz, b.nnz
@@ -102,7 +114,11 @@ function sp.kron(a, b, format)
   return sparse.coo(m, n, outer(a.rows, b.m, b.rows), outer(a.cols, b.n, b.cols), vals):asformat(format)
 end
 
--- kron(I, A) + kron(B, I), of square matrices.
+-- kron(I, A) + kron(B, I), of square matrices, with identities as large as B and as A.
+---@param a table|lgt_array matrix [m, m]
+---@param b table|lgt_array matrix [n, n]
+---@param format string? "csr"
+---@return table matrix [n m, n m] of the dtype that both have in common
 function sp.kronsum(a, b, format)
   a, b = matrix_of(a, "kronsum"), matrix_of(b, "kronsum")
   if a.m ~= a.n or b.m ~= b.n then raise("kronsum: both matrices must be square") end
@@ -177,15 +193,29 @@ function sp.bmat(blocks, format, dtype)
   return sparse.coo(m, n, np.concatenate(r), np.concatenate(c), np.concatenate(v)):asformat(format)
 end
 
--- Side by side; one above the other; along the diagonal.
----@param blocks table[]
+-- Matrices of as many rows, side by side.
+---@param blocks (table|lgt_array)[] matrices
+---@param format string? "coo"
+---@param dtype string? what they have in common
 ---@return table matrix
 function sp.hstack(blocks, format, dtype) return sp.bmat({ blocks }, format, dtype) end
+
+-- Matrices of as many columns, one above the other.
+---@param blocks (table|lgt_array)[] matrices
+---@param format string? "coo"
+---@param dtype string? what they have in common
+---@return table matrix
 function sp.vstack(blocks, format, dtype)
   local column = {}
   for i, x in ipairs(blocks) do column[i] = { x } end
   return sp.bmat(column, format, dtype)
 end
+
+-- Matrices along the diagonal of one, which is 0 elsewhere.
+---@param blocks (table|lgt_array)[] matrices
+---@param format string? "coo"
+---@param dtype string? what they have in common
+---@return table matrix
 function sp.block_diag(blocks, format, dtype)
   local rows = {}
   for i, x in ipairs(blocks) do

@@ -304,17 +304,34 @@ end
 
 sparse.build = build
 
--- A matrix by rows, by columns, as triplets.  From a dense matrix (an array, or nested tables), another sparse matrix,
--- {m, n} (empty), {values, {rows, columns}} (triplets; duplicates are summed), {values, indices, indptr} (as arrays).
--- Positions count from 1, or from options.base.
+-- A matrix by rows.  From a dense matrix (an array, or nested tables), another sparse matrix, {m, n} (empty), {values,
+-- {rows, columns}} (triplets; duplicates are summed), {values, indices, indptr} (columns, and where each row begins
+-- and the last one ends; values are an array unless the options have a shape).  Positions count from 1, or from
+-- options.base.
+---@param arg any
+---@param options {shape: integer[]?, dtype: string?, base: integer?}? without a shape: as large as the positions ask
+---  for; without a dtype: that of the values
+---@return table matrix
+function sp.csr_matrix(arg, options) return build("csr", arg, options):tocsr() end
+
+-- A matrix by columns, from what csr_matrix takes; of {values, indices, indptr} indices are rows, and indptr says where
+-- each column begins.
 ---@param arg any
 ---@param options {shape: integer[]?, dtype: string?, base: integer?}?
 ---@return table matrix
-function sp.csr_matrix(arg, options) return build("csr", arg, options):tocsr() end
 function sp.csc_matrix(arg, options) return build("csc", arg, options):tocsc() end
+
+-- A matrix as triplets, from what csr_matrix takes.  Duplicates stay until it is converted.
+---@param arg any
+---@param options {shape: integer[]?, dtype: string?, base: integer?}?
+---@return table matrix
 function sp.coo_matrix(arg, options) return build("coo", arg, options):tocoo() end
 
--- A matrix by diagonals, from {diagonals [d, n], offsets} with the shape in the options, or as the others.
+-- A matrix by diagonals, from {diagonals, offsets}, or from what csr_matrix takes.  Row i of the array of diagonals
+-- [d, n] lies at offset i (0: the main diagonal, above it k > 0), and its element j belongs to column j.
+---@param arg any
+---@param options {shape: integer[]?, dtype: string?, base: integer?}? {diagonals, offsets} need a shape; without a
+---  dtype: that of the diagonals
 ---@return table matrix
 function sp.dia_matrix(arg, options)
   local by_offsets = type(arg) == "table" and #arg == 2 and core.is_array(arg[1])
@@ -350,8 +367,15 @@ end
 
 sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array = sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.dia_matrix
 
+-- Is this a sparse matrix, of any format?
+---@param x any
+---@return boolean
 function sp.issparse(x) return sparse.is_matrix(x) end
 sp.isspmatrix = sp.issparse
+
+-- Is this a sparse matrix of the format that the name says?
+---@param x any
+---@return boolean
 for _, format in ipairs { "csr", "csc", "coo", "dia", "bsr", "ell" } do
   sp["isspmatrix_" .. format] = function(x) return sparse.is_matrix(x) and x.format == format end
 end

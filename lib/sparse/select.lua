@@ -33,21 +33,29 @@ end
 -- How far entries are above the main diagonal.
 local function height(a) return np.subtract(a.crd, sparse.row_of_entries(a)) end
 
--- The part on and below diagonal k, or on and above it.
+-- The part on and below diagonal k.
 ---@param a table matrix
----@param k integer? 0
+---@param k integer? 0: the main diagonal; above it k > 0
+---@param format string? "csr"
 ---@return table matrix
 function sp.tril(a, k, format)
   local c = sparse.take_matrix(a, "tril"):tocsr()
   return sparse.keep_entries(c, np.less_equal(height(c), k or 0)):asformat(format)
 end
+
+-- The part on and above diagonal k.
+---@param a table matrix
+---@param k integer? 0: the main diagonal; above it k > 0
+---@param format string? "csr"
+---@return table matrix
 function sp.triu(a, k, format)
   local c = sparse.take_matrix(a, "triu"):tocsr()
   return sparse.keep_entries(c, np.greater_equal(height(c), k or 0)):asformat(format)
 end
 
--- Rows, columns and values of what is not 0.
----@return lgt_array, lgt_array, lgt_array
+-- Rows, columns and values of what is not 0; positions count from 1.
+---@param a table matrix
+---@return lgt_array rows int64, lgt_array columns int64, lgt_array values
 function sp.find(a)
   local c = sparse.canonical(sparse.take_matrix(a, "find"):tocsr()):eliminate_zeros():tocoo()
   return c.row:astype("int64"), c.col:astype("int64"), c.data

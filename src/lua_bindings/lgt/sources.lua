@@ -61,25 +61,87 @@ local function comment_above(lines, n)
   return first + 1, last
 end
 
--- What a comment says: { text = {lines}, params = {{name, type, text}}, returns = {{type, text}} }.
+local BRACKETS = { ["("] = 1, ["["] = 1, ["{"] = 1, ["<"] = 1, [")"] = -1, ["]"] = -1, ["}"] = -1, [">"] = -1 }
+
+-- The type that `text` begins with, and what follows.  It ends at the first space or comma outside of brackets, but
+-- for what a function gives: "fun(x: number): integer, any".  Nil where brackets are not closed.
+local function take_type(text)
+  local depth, gives = 0, false
+  for i = 1, #text do
+    local c = text:sub(i, i)
+    depth = depth + (BRACKETS[c] or 0)
+    if depth < 0 then return nil end
+    if depth == 0 then
+      gives = gives or c == ":"
+      local last = text:sub(i - 1, i - 1)
+      if c == " " and last ~= ":" and not (gives and last == ",") or c == "," and not gives then
+        return text:sub(1, i - 1), text:sub(i)
+      end
+    end
+  end
+  if depth == 0 and text ~= "" then return text, "" end
+end
+
+local TYPES = {}
+for name in ("lgt_array integer number string boolean table any fun function ffi"):gmatch("%S+") do
+  TYPES[name] = true
+end
+
+-- Does a type begin here, and no other word?
+local function is_type(text) return text:find("^[%({]") or TYPES[text:match("^[%a_]+") or ""] end
+
+-- What is said of a result, and the results that follow: "values (n, m), lgt_array positions".
+local function take_text(text)
+  local depth = 0
+  for i = 1, #text do
+    local c = text:sub(i, i)
+    depth = math.max(0, depth + (c:find("[<>]") and 0 or BRACKETS[c] or 0))
+    if c == "," and depth == 0 and is_type(text:sub(i + 1):gsub("^%s+", "")) then
+      return text:sub(1, i - 1), text:sub(i + 1):gsub("^%s+", "")
+    end
+  end
+  return text, ""
+end
+
+local function trimmed(text) return (text:gsub("^%s+", ""):gsub("%s+$", "")) end
+
+-- Add what an annotation says; false if its type is none.
+local function take_annotation(doc, text)
+  local name, rest = text:match("^@param%s+(%S+)%s+(.*)$")
+  if name then
+    local kind, said = take_type(rest)
+    doc.params[#doc.params + 1] = { name = name, type = kind or rest, text = trimmed(said or "") }
+    return kind ~= nil
+  end
+  rest = text:match("^@return%s+(.*)$")
+  if not rest then return not text:find("^@param") and not text:find("^@return") end
+  repeat
+    local kind, said = take_type(rest)
+    if not kind then return false end
+    said, rest = take_text(said)
+    doc.returns[#doc.returns + 1] = { type = kind, text = trimmed(said) }
+  until rest == ""
+  return true
+end
+
+-- What a comment says: { text = {lines}, params = {{name, type, text}}, returns = {{type, text}}, wrong = the number of
+-- the first line whose type is none }.  An annotation goes on in lines that begin with three dashes and a space.
 local function parse_comment(lines, first, last)
   local doc = { text = {}, params = {}, returns = {} }
-  for i = first, last do
-    local line = lines[i]:match("^%s*%-%-%-?%s?(.*)$")
-    local name, kind, rest = line:match("^@param%s+(%S+)%s+(%S+)%s*(.*)$")
-    if name and kind:match("^[%w_]*[%({<]") and not kind:match("[%)}>]%??$") then -- with spaces: fun(a, b), {a: b}
-      local close = kind:find("{", 1, true) and "%b{}" or kind:find("<", 1, true) and "%b<>" or "%b()"
-      local whole, after = line:match("^@param%s+%S+%s+([%w_]*" .. close .. "%S*)%s*(.*)$")
-      if whole then kind, rest = whole, after end
+  local i = first
+  while i <= last do
+    local at = i
+    local text = lines[i]:match("^%s*%-%-%-(@.*)$")
+    while text and i < last and lines[i + 1]:match("^%s*%-%-%-%s") do
+      i = i + 1
+      text = text .. " " .. trimmed(lines[i]:match("^%s*%-%-%-(.*)$"))
     end
-    if name then
-      doc.params[#doc.params + 1] = { name = name, type = kind, text = rest }
-    elseif line:match("^@return") then
-      local result, text = line:match("^@return%s+(%S+)%s*(.*)$")
-      doc.returns[#doc.returns + 1] = { type = result, text = text }
-    elseif not line:match("^@") then
-      doc.text[#doc.text + 1] = line
+    if not text then
+      doc.text[#doc.text + 1] = lines[i]:match("^%s*%-%-%-?%s?(.*)$")
+    elseif not take_annotation(doc, text) then
+      doc.wrong = doc.wrong or at
     end
+    i = i + 1
   end
   return doc
 end
@@ -153,6 +215,19 @@ function sources.of_function(f)
   entry.name = lines[n]:match("function%s+([%w_.:]+)%s*%(") or lines[n]:match("([%w_.]+)%s*=%s*function") or "function"
   entry.parameters = lines[n]:match("function%s*[%w_.:]*%s*%((.-)%)")
   return entry
+end
+
+-- Where annotations of the libraries have no type, or one whose brackets are not closed: the first of each file as
+-- "path:line".
+---@return string[]
+function sources.wrong_types()
+  local found = {}
+  for _, file in ipairs(files()) do
+    local lines = read_lines(file.path)
+    local line = parse_comment(lines, 1, #lines).wrong
+    if line then found[#found + 1] = file.path .. ":" .. line end
+  end
+  return found
 end
 
 -- The comment at the top of a module's file, or nil.
