@@ -20,9 +20,9 @@
 #include <xxhash.h>
 
 enum {
-  REDUCE_CHUNK = 32768, /* elements that make another chunk of a reduction worth while */
+  REDUCE_CHUNK = 8192, /* elements that make another chunk of a reduction worth while */
   REDUCE_MAX_CHUNKS = 64,
-  CHUNK_MIN = 16384, /* elements; loops without reductions */
+  CHUNK_MIN = 8192, /* elements; loops without reductions */
   CHUNKS_PER_WORKER = 8,
   LONG_CHUNK_MIN = 64, /* where each element takes long */
   LONG_MAX_CHUNKS = 64,
@@ -176,9 +176,11 @@ static int64_t kept_size(const lgt_loop *loop, const lgt_nest_shape *shape) {
   return n;
 }
 
+/* A power of two, so that as many workers have equal shares. */
 int lgt_reduction_chunks(int64_t size) {
-  int64_t chunks = size / REDUCE_CHUNK;
-  return chunks < 1 ? 1 : chunks > REDUCE_MAX_CHUNKS ? REDUCE_MAX_CHUNKS : (int)chunks;
+  int chunks = 1;
+  while (chunks < REDUCE_MAX_CHUNKS && (int64_t)chunks * 2 * REDUCE_CHUNK < size + REDUCE_CHUNK) chunks *= 2;
+  return chunks;
 }
 
 /* The cut of a loop with reductions: from extents and kept dimensions only. */
@@ -207,6 +209,7 @@ static void cut_plain(lgt_nest_shape *shape, int workers, bool costly) {
   int64_t chunks = shape->size / (costly ? LONG_CHUNK_MIN : CHUNK_MIN),
           most = costly ? LONG_MAX_CHUNKS : (int64_t)workers * CHUNKS_PER_WORKER;
   if (chunks > most) chunks = most;
+  if (chunks > workers && !costly) chunks -= chunks % workers; /* equal shares */
   if (chunks < 1 || split < 0) chunks = 1;
   shape->split = split < 0 ? 0 : split;
   int64_t extent = split < 0 ? 1 : shape->extent[split];
