@@ -55,6 +55,7 @@ static void give_block(lgt_map *map, char *data, int64_t rounded) {
   map->pool[c] = block;
   map->pooled += rounded;
   map->live -= rounded;
+  map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
 }
 
 /* The size of the blocks of a class: the inverse of class_of. */

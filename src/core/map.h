@@ -76,7 +76,7 @@ typedef struct lgt_map {
   int64_t budget;      /* bytes */
   int64_t live, peak;  /* bytes of instances */
   int64_t pooled;      /* bytes of free blocks */
-  int64_t since_collection; /* bytes allocated since the last collection, records included */
+  int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
   int64_t copied;      /* bytes between domains of this rank */
   int64_t versions;    /* the newest version of any store */
   int64_t images;      /* the newest image's number (image.h) */
