@@ -1,5 +1,6 @@
 -- What is done with sparse matrices as such:  lgt matrices.lua WORK SIZE
--- product: A A;  transpose: A by columns;  add: A + A^T;  triplets: A from triplets;  multiply: A times 16 vectors.
+-- product: A A;  transpose: A by columns;  add: A + A^T;  multiply: A times 16 vectors;
+-- triplets: A from triplets by rows, or, for "shuffled triplets", in no order.
 -- A is random with 20 entries a row, or for "poisson product" the 5-point Laplacian of a SIZE x SIZE grid.
 local contest = require "contest"
 local np, sp = require "array", require "sparse"
@@ -17,15 +18,20 @@ else
     {shape = {n, n}, base = 0})
 end
 local coo, X = A:tocoo(), np.ones(A.shape[2], 16)
+if work:find("^shuffled") then
+  local order = np.arange(A.nnz) * 1000003 % A.nnz + 1
+  coo = sp.coo_matrix({coo.data[order], {coo.row[order], coo.col[order]}}, {shape = A.shape})
+end
 local T = A.T:tocsr()
 local result
 
--- Nothing that was remembered of A: each turn has a matrix of its own.
+-- Nothing that was remembered of a matrix: each turn has one of its own, with the same arrays.
+local function anew(a) return a:map(function(vals) return vals end) end
 local turns = {
   product = function() result = A:dot(A) end,
-  transpose = function() result = A:copy():tocsc() end,
+  transpose = function() result = anew(A):tocsc() end,
   add = function() result = A + T end,
-  triplets = function() result = coo:copy():tocsr() end,
+  triplets = function() result = anew(coo):tocsr() end,
   multiply = function() result = A:dot(X) end,
 }
 contest.serve(turns[work:match("%l+$")], function() return result:sum():item() end)

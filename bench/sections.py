@@ -586,7 +586,8 @@ def matrices(bench):
     size, side, grid = (100000, 700, 511) if not bench.quick else (500, 20, 31)
     cases = {"product, 20 a row": ("product", size), "product, 5 points": ("poisson product", side),
              "transposition, 20 a row": ("transpose", 10 * size if not bench.quick else size), "sum, 20 a row": ("add", size),
-             "from triplets, 20 a row": ("triplets", size), "times 16 vectors, 20 a row": ("multiply", size)}
+             "from triplets by rows, 20 a row": ("triplets", size),
+             "from triplets in no order, 20 a row": ("shuffled triplets", size), "times 16 vectors, 20 a row": ("multiply", size)}
     rows, data = [], {}
 
     def line(title, contestants):

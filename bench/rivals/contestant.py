@@ -247,6 +247,9 @@ def matrices(who, kind, n):
         columns = (i % 20 * 7919 + rows * 104729 + rows * rows % 10007 * 31) % n
         A = scipy.sparse.csr_matrix((fraction(20 * n, 0.6180339887498949, 0, 1, "float64"), (rows, columns)), shape=(n, n))
     coo, X, T = A.tocoo(), np.ones((A.shape[1], 16)), A.T.tocsr()
+    if kind.startswith("shuffled"):
+        order = np.arange(A.nnz) * 1000003 % A.nnz
+        coo = scipy.sparse.coo_matrix((coo.data[order], (coo.row[order], coo.col[order])), shape=A.shape)
     turn = {"product": lambda: A @ A, "transpose": A.tocsc, "add": lambda: A + T, "triplets": coo.tocsr,
             "multiply": lambda: A @ X}[kind.split()[-1]]
     out = {}

@@ -334,7 +334,7 @@ local function product_of_rows(a, b)
   a, b = with_index_type(a, index), with_index_type(b, index)
   local lo, crd, vals = sparse.part(first, 0, a.m), vector(index, room), vector(work, room)
   sparse.launch_whole("csr_multiply", "mwwwrrrrrrrr",
-    { lo, count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+    { lo, count, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n, b.sorted and 1 or 0 })
   return tighten(a.m, b.n, lo, count, crd, vals, dtype, false)
 end
 

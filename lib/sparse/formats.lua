@@ -69,7 +69,7 @@ function any.tocoo(a) return a:tocsr():tocoo() end
 -- Duplicates are summed, as in SciPy.
 function methods.coo.tocsr(a)
   if a.by_rows then return a.by_rows end
-  return sparse.remember(a, "by_rows", sparse.canonical(rows_of_triplets(a.m, a.n, a.rows, a.cols, a.vals)))
+  return sparse.remember(a, "by_rows", sparse.canonical(rows_of_triplets(a.m, a.n, a.rows, a.cols, a.vals, nil, true)))
 end
 function methods.coo.tocsc(a) return sparse.csc(a:transpose():tocsr()) end
 function methods.coo.transpose(a) return coo(a.n, a.m, a.cols, a.rows, a.vals) end

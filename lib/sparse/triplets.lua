@@ -1,8 +1,8 @@
 -- sparse/triplets.lua - triplets in order by rows: how matrices are made, and how they are transposed.
 --
--- By counting (src/core/sparse_shape.c).  One domain counts rows.  Several cut the triplets in runs, one for each, and
--- each orders its own by whose rows they belong to.  Then all know who has how many for whom, send each other these
--- (src/core/shuffle.h), and each counts its rows.  No domain has more than its run and its rows.
+-- By counting (src/core/sparse_shape.c), if they are not by rows already.  One domain counts rows.  Several cut the triplets
+-- in runs, one for each, and each orders its own by whose rows they belong to.  Then all know who has how many for whom, send
+-- each other these (src/core/shuffle.h), and each counts its rows.  No domain has more than its run and its rows.
 
 local sparse = require "sparse.core"
 local runs = require "array.runs"
@@ -29,6 +29,15 @@ local function is_scattered(keys, n)
   if nnz < MANY or n < 2 ^ 14 then return false end
   local sample = sparse.part(keys, 0, SAMPLES, math.floor(nnz / SAMPLES)):astype("float64") * (SAMPLES / n)
   return core.read_item(np.mean(np.abs(sample - np.arange(SAMPLES)))) / SAMPLES * nnz > CACHED
+end
+
+-- Triplets whose rows ascend: what a matrix has of them besides is where rows begin.  Nil if they do not.  Waits.
+local function as_they_are(m, n, rows, cols, vals, state)
+  local nnz = core.size_of(rows)
+  if nnz < 2 or np.any(np.less(sparse.part(rows, 1, nnz - 1), sparse.part(rows, 0, nnz - 1))) then return nil end
+  local pos = vector(core.dtype_of(rows), m + 1)
+  sparse.launch_whole("coo_bounds", "wr", { pos, rows })
+  return sparse.csr(m, n, pos, cols, vals, state)
 end
 
 local function matrix(dtype, rows, columns) return lgt.new(lgt.dense(dtype, { rows, columns })) end
@@ -119,10 +128,12 @@ local function in_runs(m, n, rows, cols, vals, state)
   return sparse.csr(m, n, pos, crd, entries, state)
 end
 
--- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.
-return function(m, n, rows, cols, vals, state)
+-- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.  `may_ascend`: they
+-- are looked at, whether rows ascend already.
+return function(m, n, rows, cols, vals, state, may_ascend)
   local domains = lgt.C.lgt_domains(lgt.rt)
   rows, cols, vals = sparse.dense(rows), sparse.dense(cols), sparse.dense(vals)
   if domains > 1 and core.size_of(vals) >= domains * domains then return in_runs(m, n, rows, cols, vals, state) end
-  return in_one_piece(m, n, rows, cols, vals, state)
+  return may_ascend and domains == 1 and as_they_are(m, n, rows, cols, vals, state)
+    or in_one_piece(m, n, rows, cols, vals, state)
 end

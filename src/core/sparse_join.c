@@ -14,16 +14,18 @@
  * Row i of a result has room from lo'[i] on; for csr_join, for as many entries as A and B have there (A, if the operation is
  * MULTIPLY), of which it needs count[i].
  *
- * Parameters: of a join 0 the operation (below); of a product 0 the columns of B.  Rows of a join must be sorted
+ * Parameters: of a join 0 the operation (below); of a product 0 the columns of B, of csr_multiply 1 whether B's rows are sorted.  Rows of a join must be sorted
  * and without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
  *
  * Products are Gustavson's (ACM Trans. Math. Softw. 4, 1978): a row of A B is the sum of rows of B.  It is collected in a
- * hash table by columns; terms are added in the order of A's entries, so that the table's size does not matter.
+ * hash table by columns, or where these are close together, as in a band, in one with a place for each; terms are added in the
+ * order of A's entries, so that the table does not matter.
  */
 #include "sparse.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
+enum { NARROW = 1 << 16 }; /* columns whose places in a table stay in a cache */
 
 #define LGT_SPARSE_TEMPLATE "sparse_pairs.h"
 #include "sparse_each.h"

@@ -90,6 +90,23 @@ static inline lgt_status NAME(coo_offsets)(const lgt_tile *t, int nargs, const l
   return LGT_OK;
 }
 
+static inline lgt_status NAME(coo_bounds)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                                          int64_t hi) {
+  const I *key = t[1].data;
+  int64_t k = 0, n = t[1].extent[0];
+  (void)nargs, (void)params;
+  for (int64_t past = n; k < past;) { /* the first key that is not below lo */
+    int64_t middle = k + (past - k) / 2;
+    if (key[middle] < lo) k = middle + 1;
+    else past = middle;
+  }
+  for (int64_t i = lo; i < hi; i++) {
+    while (k < n && key[k] < i) k++;
+    LGT_AT(I, &t[0], i) = (I)k;
+  }
+  return LGT_OK;
+}
+
 static lgt_status NAME(coo_place)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                   int64_t hi) {
   int64_t n, count = t[4].extent[0];
@@ -239,15 +256,17 @@ static inline lgt_status NAME(rows)(const lgt_tile *t, int nargs, const lgt_scal
   return LGT_OK;
 }
 
+/* Rows that lie one after the other, here and there, are moved together. */
 static lgt_status NAME(take)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   I *crd = t[4].data;
   W *vals = t[5].data;
   (void)nargs, (void)params;
-  for (int64_t i = lo; i < hi; i++) {
-    int64_t to = LGT_AT(const I, &t[0], i), first = LGT_AT(const I, &t[2], i),
-            n = LGT_AT(const I, &t[3], i) - first;
-    memcpy(crd + to, (const I *)t[6].data + first, (size_t)n * sizeof *crd);
-    memcpy(vals + to, (const W *)t[7].data + first, (size_t)n * sizeof *vals);
+  for (int64_t i = lo; i < hi;) {
+    int64_t to = LGT_AT(const I, &t[0], i), first = LGT_AT(const I, &t[2], i), past;
+    do past = LGT_AT(const I, &t[3], i++);
+    while (i < hi && LGT_AT(const I, &t[2], i) == past && LGT_AT(const I, &t[0], i) == to + past - first);
+    memcpy(crd + to, (const I *)t[6].data + first, (size_t)(past - first) * sizeof *crd);
+    memcpy(vals + to, (const W *)t[7].data + first, (size_t)(past - first) * sizeof *vals);
   }
   return LGT_OK;
 }

@@ -25,50 +25,59 @@ ALWAYS_INLINE V NAME(combine)(int op, V a, V b) {
   }
 }
 
-/* Row i of A and of B, whose tiles are at a and b: how many entries it has.  Which of two columns comes first cannot be
- * foreseen, so nothing branches on it, and the columns to look at next are loaded before it is known. */
+/* A value, or zero, without a branch: its bits, masked. */
+ALWAYS_INLINE V NAME(only_if)(bool keep, V value) {
+  union {
+    V value;
+    uint32_t word[sizeof(V) / sizeof(uint32_t)];
+  } u = {value};
+  for (size_t i = 0; i < sizeof(V) / sizeof(uint32_t); i++) u.word[i] &= -(uint32_t)keep;
+  return u.value;
+}
+
+/* The entry of two that are next, of columns p and q; false: it is none of the result. */
+ALWAYS_INLINE bool NAME(join_entry)(int op, I p, I q, bool has_a, bool has_b, V x, V y, I *crd, V *vals) {
+  V v = NAME(combine)(op, NAME(only_if)(has_a, x), NAME(only_if)(has_b, y));
+  *crd = has_a ? p : q;
+  *vals = v;
+  return v != 0 && (op != MULTIPLY || (has_a && has_b));
+}
+
+/* Row i of A and of B, whose tiles are at a and b, in room for the entries of both (MULTIPLY: of A): how many it has.  Which of
+ * two columns comes first cannot be foreseen, so nothing branches on it; and while it is not yet known which are next at the
+ * beginning, there is work to do at the end: the last entries are collected at the end of the room. */
 ALWAYS_INLINE int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *b, int64_t i, I *crd,
                                      V *vals) {
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
   int64_t j = LGT_AT(const I, &a[0], i), k = LGT_AT(const I, &b[0], i), n = 0;
   int64_t jend = LGT_AT(const I, &a[1], i), kend = LGT_AT(const I, &b[1], i);
-#define STEP(p, q)                                                 \
-  bool has_a = p <= q, has_b = q <= p;                             \
-  if (op != MULTIPLY || (has_a && has_b)) {                        \
-    V v = NAME(combine)(op, has_a ? va[j] : 0, has_b ? vb[k] : 0); \
-    crd[n] = has_a ? p : q;                                        \
-    vals[n] = v;                                                   \
-    n += v != 0;                                                   \
-  }                                                                \
-  j += has_a;                                                      \
-  k += has_b
-  if (j < jend && k < kend) {
-    I p = ca[j], q = cb[k];
-    while (j + 1 < jend && k + 1 < kend) {
-      I after_p = ca[j + 1], after_q = cb[k + 1];
-      STEP(p, q);
-      p = has_a ? after_p : p;
-      q = has_b ? after_q : q;
-    }
+  int64_t room = jend - j + kend - k, last = room;
+#define FIRST()                                                                     \
+  do {                                                                              \
+    I p = ca[j], q = cb[k];                                                         \
+    bool has_a = p <= q, has_b = q <= p;                                            \
+    n += NAME(join_entry)(op, p, q, has_a, has_b, va[j], vb[k], &crd[n], &vals[n]); \
+    j += has_a, k += has_b;                                                         \
+  } while (0)
+  while (op != MULTIPLY && jend - j > 1 && kend - k > 1) {
+    FIRST();
+    I p = ca[jend - 1], q = cb[kend - 1];
+    bool has_a = p >= q, has_b = q >= p;
+    last -=
+        NAME(join_entry)(op, p, q, has_a, has_b, va[jend - 1], vb[kend - 1], &crd[last - 1], &vals[last - 1]);
+    jend -= has_a, kend -= has_b;
   }
-  while (j < jend && k < kend) {
-    I p = ca[j], q = cb[k];
-    STEP(p, q);
-  }
-#undef STEP
+  while (j < jend && k < kend) FIRST();
+#undef FIRST
   if (op == MULTIPLY) return n;
-  for (; j < jend; j++) {
-    crd[n] = ca[j];
-    vals[n] = NAME(combine)(op, va[j], 0);
-    n += vals[n] != 0;
+  for (; j < jend; j++) n += NAME(join_entry)(op, ca[j], 0, true, false, va[j], 0, &crd[n], &vals[n]);
+  for (; k < kend; k++) n += NAME(join_entry)(op, 0, cb[k], false, true, 0, vb[k], &crd[n], &vals[n]);
+  if (n < last) {
+    memmove(&crd[n], &crd[last], (size_t)(room - last) * sizeof *crd);
+    memmove(&vals[n], &vals[last], (size_t)(room - last) * sizeof *vals);
   }
-  for (; k < kend; k++) {
-    crd[n] = cb[k];
-    vals[n] = NAME(combine)(op, 0, vb[k]);
-    n += vals[n] != 0;
-  }
-  return n;
+  return n + room - last;
 }
 
 ALWAYS_INLINE void NAME(join_rows)(int op, const lgt_tile *t, int64_t lo, int64_t hi) {
@@ -147,7 +156,28 @@ typedef struct NAME(table) {
   I *at; /* owned */
   uint64_t mask;
   int bits;
+  bool direct; /* it has a place for each column, from `least` on */
+  int64_t least;
 } NAME(table);
+
+/* Columns from `least` on that the rows [lo, hi) of a product may have; the rows of B between those that they name are sorted. */
+static int64_t NAME(width_of)(const lgt_tile *a, const lgt_tile *b, int64_t lo, int64_t hi, int64_t *least) {
+  const I *ca = a[2].data, *cb = b[2].data;
+  I top = -1, bottom = sizeof(I) == 4 ? INT32_MAX : INT64_MAX, left = bottom, right = -1;
+  for (int64_t i = lo; i < hi; i++)
+    for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++) {
+      bottom = ca[k] < bottom ? ca[k] : bottom;
+      top = ca[k] > top ? ca[k] : top;
+    }
+  for (int64_t r = bottom; r <= top && top - bottom <= NARROW; r++) {
+    int64_t first = LGT_AT(const I, &b[0], r), past = LGT_AT(const I, &b[1], r);
+    if (first >= past) continue;
+    left = cb[first] < left ? cb[first] : left;
+    right = cb[past - 1] > right ? cb[past - 1] : right;
+  }
+  *least = left;
+  return left <= right ? right - left + 1 : INT64_MAX;
+}
 
 static int64_t NAME(terms)(const lgt_tile *a, const lgt_tile *b, int64_t i) {
   const I *crd = a[2].data;
@@ -161,10 +191,13 @@ static void NAME(table_clear)(NAME(table) * table) {
   memset(table->at, 0xff, (table->mask + 1) * sizeof *table->at);
 }
 
-/* For rows of up to `longest` entries: sparsely filled while that is small. */
-static lgt_status NAME(table_new)(NAME(table) * table, int64_t longest) {
+/* For rows of up to `longest` entries: sparsely filled while that is small.  A direct one for `width` columns
+ * (0: it is none). */
+static lgt_status NAME(table_new)(NAME(table) * table, int64_t longest, int64_t width) {
   uint64_t size = 1024, enough = (uint64_t)longest;
   while (size < 2 * enough || (size < 8 * enough && size < 8192)) size *= 2;
+  while (size < (uint64_t)width) size *= 2;
+  table->direct = width > 0;
   table->at = lgt_mem_alloc(size * sizeof *table->at);
   if (!table->at)
     return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld entries", (long long)longest);
@@ -176,7 +209,8 @@ static lgt_status NAME(table_new)(NAME(table) * table, int64_t longest) {
 
 /* Where a column is or belongs; `crd` are those of the row, whose entries are numbered from `first` on.  Columns that lie
  * side by side do so in the table, too; those a power of two apart do not meet. */
-ALWAYS_INLINE I *NAME(place)(const NAME(table) * table, const I *crd, I first, I column) {
+ALWAYS_INLINE I *NAME(place)(const NAME(table) * table, bool direct, const I *crd, I first, I column) {
+  if (direct) return &table->at[column - table->least];
   uint64_t c = (uint64_t)column, slot = c + (c >> table->bits) * 0x9e3779b97f4a7c15u;
   I *at;
   while (at = &table->at[slot & table->mask], *at >= first && crd[*at - first] != column) slot++;
@@ -205,14 +239,14 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
   NAME(table) table = {0};
   I *crd = lgt_mem_alloc((size_t)longest * sizeof *crd + 1);
   lgt_status status =
-      crd ? NAME(table_new)(&table, longest) : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
+      crd ? NAME(table_new)(&table, longest, 0) : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
   if (status) goto out;
   for (int64_t i = lo, first = 0; i < hi; i++) {
     int64_t next = first;
     for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past; k++)
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
-        I *at = NAME(place)(&table, crd, (I)first, cb[l]);
+        I *at = NAME(place)(&table, false, crd, (I)first, cb[l]);
         if (*at >= first) continue;
         crd[next - first] = cb[l];
         *at = (I)next++;
@@ -231,23 +265,11 @@ out:
 }
 
 /* `packs`: rows move together, so that they begin elsewhere, and are counted. */
-ALWAYS_INLINE lgt_status NAME(multiply_rows)(const lgt_tile *t, bool packs, int64_t columns, int64_t lo,
-                                             int64_t hi) {
+ALWAYS_INLINE void NAME(multiply_rows)(const lgt_tile *t, bool packs, bool direct, const NAME(table) * table,
+                                       int64_t lo, int64_t hi) {
   const lgt_tile *a = &t[4], *b = &t[8];
   const I *ca = a[2].data, *cb = b[2].data;
   const V *va = a[3].data, *vb = b[3].data;
-  int64_t longest = 0;
-  if (lo >= hi) return LGT_OK;
-  if (packs) longest = NAME(terms)(a, b, hi - 1); /* element hi of argument 0 is another worker's */
-  for (int64_t i = lo; i + packs < hi; i++) {
-    int64_t past = packs ? LGT_AT(const I, &t[0], i + 1) : LGT_AT(const I, &t[1], i);
-    int64_t room = past - LGT_AT(const I, &t[0], i);
-    if (room > longest) longest = room;
-  }
-  if (longest > columns) longest = columns;
-  NAME(table) table = {0};
-  lgt_status status = NAME(table_new)(&table, longest);
-  if (status) return status;
   I next = LGT_AT(const I, &t[0], lo);
   for (int64_t i = lo; i < hi; i++) {
     I first = next, *crd = (I *)t[2].data + first;
@@ -256,7 +278,7 @@ ALWAYS_INLINE lgt_status NAME(multiply_rows)(const lgt_tile *t, bool packs, int6
       V factor = va[k];
       for (int64_t l = LGT_AT(const I, &b[0], (int64_t)ca[k]), end = LGT_AT(const I, &b[1], (int64_t)ca[k]);
            l < end; l++) {
-        I *at = NAME(place)(&table, crd, first, cb[l]);
+        I *at = NAME(place)(table, direct, crd, first, cb[l]);
         if (*at >= first) {
           vals[*at - first] += factor * vb[l];
         } else {
@@ -269,6 +291,28 @@ ALWAYS_INLINE lgt_status NAME(multiply_rows)(const lgt_tile *t, bool packs, int6
     if (packs) LGT_AT(I, &t[0], i) = first;
     if (packs) LGT_AT(int64_t, &t[1], i) = next - first;
   }
+}
+
+ALWAYS_INLINE lgt_status NAME(multiply_with)(const lgt_tile *t, bool packs, const lgt_scalar *params,
+                                             int64_t lo, int64_t hi) {
+  const lgt_tile *a = &t[4], *b = &t[8];
+  int64_t longest = 0, columns = (int64_t)params[0].f;
+  if (lo >= hi) return LGT_OK;
+  if (packs) longest = NAME(terms)(a, b, hi - 1); /* element hi of argument 0 is another worker's */
+  for (int64_t i = lo; i + packs < hi; i++) {
+    int64_t past = packs ? LGT_AT(const I, &t[0], i + 1) : LGT_AT(const I, &t[1], i);
+    int64_t room = past - LGT_AT(const I, &t[0], i);
+    if (room > longest) longest = room;
+  }
+  if (longest > columns) longest = columns;
+  NAME(table) table = {0};
+  int64_t terms = LGT_AT(const I, &t[0], hi - 1) - LGT_AT(const I, &t[0], lo), width = 0;
+  if (packs && params[1].f != 0) width = NAME(width_of)(a, b, lo, hi, &table.least);
+  if (width > NARROW || width > terms) width = 0; /* it would not stay in a cache, or take long to clear */
+  lgt_status status = NAME(table_new)(&table, longest, width);
+  if (status) return status;
+  if (table.direct) NAME(multiply_rows)(t, packs, true, &table, lo, hi);
+  else NAME(multiply_rows)(t, packs, false, &table, lo, hi);
   lgt_mem_free(table.at);
   return LGT_OK;
 }
@@ -276,13 +320,13 @@ ALWAYS_INLINE lgt_status NAME(multiply_rows)(const lgt_tile *t, bool packs, int6
 static lgt_status NAME(multiply)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                  int64_t hi) {
   (void)nargs;
-  return NAME(multiply_rows)(t, true, (int64_t)params[0].f, lo, hi);
+  return NAME(multiply_with)(t, true, params, lo, hi);
 }
 
 static lgt_status NAME(multiply_fill)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
                                       int64_t hi) {
   (void)nargs;
-  return NAME(multiply_rows)(t, false, (int64_t)params[0].f, lo, hi);
+  return NAME(multiply_with)(t, false, params, lo, hi);
 }
 
 #undef V

@@ -3,6 +3,7 @@
  *   csr_positions  w pos [1,n+1]  r count [1,n] (int64)              running sums
  *   coo_count      r part [64 r p]  w sum [r,p n]  r key [nnz]       how often each key occurs in each part of the entries
  *   coo_offsets    w pos [r,n+1]  m sum [r,p n]                      where each key's entries of each part will begin
+ *   coo_bounds     w pos [n+1]  r key [nnz]                          where each key's entries begin if keys ascend
  *   coo_place      r part [64 r p]  m sum [r,p n]  w crd vals  r key other data [nnz]
  *                  triplets ordered by their keys, those of one key as they were: rows from columns, columns from rows
  *   coo_split      r part [64 r p]  m sum [r,p n]  w key' other' data' [nnz]  r key other data [nnz]
@@ -110,6 +111,7 @@ VARIANT(dia_tocsr, from_dia, 0, 5)
 PLAIN_VARIANT(csr_positions, positions, 0)
 PLAIN_VARIANT(coo_count, coo_count, 1)
 PLAIN_VARIANT(coo_offsets, coo_offsets, 0)
+PLAIN_VARIANT(coo_bounds, coo_bounds, 0)
 PLAIN_VARIANT(csr_order, order, 1)
 PLAIN_VARIANT(csr_rows, rows, 0)
 PLAIN_VARIANT(csr_count, count, 1)
@@ -132,26 +134,12 @@ static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions},
-                                                 {"coo_count", coo_count},
-                                                 {"coo_offsets", coo_offsets},
-                                                 {"coo_place", coo_place},
-                                                 {"coo_split", coo_split},
-                                                 {"coo_fill", coo_fill},
-                                                 {"csr_sort", csr_sort},
-                                                 {"csr_order", csr_order},
-                                                 {"csr_rows", csr_rows},
-                                                 {"csr_take", csr_take},
-                                                 {"csr_count", csr_count},
-                                                 {"csr_keep", csr_keep},
-                                                 {"ell_tocsr", ell_tocsr},
-                                                 {"csr_toell", csr_toell},
-                                                 {"csr_offsets", csr_offsets},
-                                                 {"csr_todia", csr_todia},
-                                                 {"bsr_count", bsr_count},
-                                                 {"csr_tobsr", csr_tobsr},
-                                                 {"bsr_tocsr", bsr_tocsr},
-                                                 {"dense_tocsr", dense_tocsr},
-                                                 {"dia_count", dia_count},
-                                                 {"dia_tocsr", dia_tocsr},
-                                                 {0}};
+const lgt_builtin lgt_sparse_shape_builtins[] = {
+    {"csr_positions", csr_positions}, {"coo_count", coo_count}, {"coo_offsets", coo_offsets},
+    {"coo_bounds", coo_bounds},       {"coo_place", coo_place}, {"coo_split", coo_split},
+    {"coo_fill", coo_fill},           {"csr_sort", csr_sort},   {"csr_order", csr_order},
+    {"csr_rows", csr_rows},           {"csr_take", csr_take},   {"csr_count", csr_count},
+    {"csr_keep", csr_keep},           {"ell_tocsr", ell_tocsr}, {"csr_toell", csr_toell},
+    {"csr_offsets", csr_offsets},     {"csr_todia", csr_todia}, {"bsr_count", bsr_count},
+    {"csr_tobsr", csr_tobsr},         {"bsr_tocsr", bsr_tocsr}, {"dense_tocsr", dense_tocsr},
+    {"dia_count", dia_count},         {"dia_tocsr", dia_tocsr}, {0}};
