@@ -32,21 +32,23 @@ local function ended(s, x, r) return x, s.stop(r) or s.maxiter end
 function krylov.cg(A, b, x0, options)
   local s = take("cg", {}, A, b, x0, options)
   local x, r = s.x, first_residual(s)
-  local p, rho_before
-  for _ = 1, s.maxiter do
+  local p, alpha, rho_before
+  for step = 0, s.maxiter do
     local z = s.M(r)
     local rho = inner(r, z) -- before it is waited for the norm: so that r is read once for both
+    local beta = p and rho / rho_before
     local info = s.stop(r)
-    if info then return x, info end
-    if p then p["..."] = z + (rho / rho_before) * p else p = z:copy() end
+    if p then
+      x:iadd(alpha * p) -- not before the next p is made of this one: so that it is read once for both
+      s.callback(x)
+    end
+    if info or step == s.maxiter then return x, info or step end
+    if p then p["..."] = z + beta * p else p = z:copy() end
     local q = s.A(p)
-    local alpha = rho / inner(p, q)
-    x:iadd(alpha * p)
+    alpha = rho / inner(p, q)
     r:isub(alpha * q)
     rho_before = rho
-    s.callback(x)
   end
-  return ended(s, x, r)
 end
 
 -- Biconjugate gradients (Templates, 2.3.5).  Needs products with the adjoint of A, and of M.

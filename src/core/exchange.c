@@ -80,9 +80,8 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
 }
 
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
-  return group->touch
-             ? &group->touch[lgt_touch_first(group, group->items->item[access->item].call) + access->arg]
-             : NULL;
+  int call = group->items->item[access->item].call;
+  return group->touch ? &group->touch[group->plan->call[call].touch + access->arg] : NULL;
 }
 
 lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {

@@ -33,12 +33,6 @@ struct lgt_touch {
 
 /* The touch of a native call's access; NULL: none were made. */
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
-/* The first touch of one of its calls: those of its arguments follow. */
-static inline int lgt_touch_first(const lgt_plan_group *group, int call) {
-  int n = 0;
-  for (int i = group->first; i < call; i++) n += group->plan->call[i].nargs;
-  return n;
-}
 /* Make the group's touches, unless it has them. */
 lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
 

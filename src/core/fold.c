@@ -243,7 +243,7 @@ static void drop_buffers(lgt_binder *binder, lgt_fold *fold, int nfold) {
 /* Where in the stream the reduction is: the number of its argument among the group's. */
 static int place_of(const lgt_plan_group *group, const lgt_fold *f) {
   const lgt_plan_access *access = &f->loop->access[f->in->b];
-  return lgt_touch_first(group, group->items->item[access->item].call) + access->arg;
+  return group->plan->call[group->items->item[access->item].call].touch + access->arg;
 }
 
 static lgt_status fold_among_ranks(lgt_binder *binder, const lgt_plan_group *group, const lgt_fold *fold,

@@ -375,12 +375,14 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
       next++;
     group->count = next - i;
-    for (; i < next; i++)
+    for (uint16_t touch = 0; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
+      plan->call[i].touch = touch;
       for (int a = 0; a < plan->call[i].nargs; a++) {
         lgt_plan_root *root = &plan->root[plan->call[i].root[a]];
         if (root->first_group == LGT_NONE) root->first_group = (uint16_t)plan->ngroup;
         root->last_group = (uint16_t)plan->ngroup;
       }
+    }
     plan->ngroup++;
   }
   lgt_mem_free(all.root);

@@ -4,8 +4,9 @@
  * one fail that a test chose with lgt_mem_fail_at.  So a test can walk through every allocation of a
  * program, whatever its kind.
  *
- * Array elements from HUGE bytes on are mapped at a multiple of HUGE and marked for huge pages: worth 8%
- * on a stencil and more on random access.  Smaller blocks come from malloc, which keeps freed ones warm.
+ * Array elements from HUGE bytes on are mapped in huge pages: worth 8% on a stencil and more on random access.  They begin
+ * a little behind a multiple of HUGE, each somewhere else, lest a pass over many arrays finds the elements of one index
+ * all in the same few places of a cache.  Smaller blocks come from malloc, which keeps freed ones warm.
  *
  * The counters are relaxed atomics: they are read when a test is at rest.  Any thread, except an arena.
  */
@@ -20,11 +21,15 @@
 #include <unistd.h>
 
 #define HUGE        ((size_t)2 << 20)
+#define PAGE        ((size_t)4096)
+#define COLOURS     32
+#define COLOUR      (PAGE + 128) /* from one beginning to the next: another page, other lines of it */
 #define ARENA_BLOCK ((size_t)64 << 10)
 
 static atomic_int_fast64_t count, live;
 static atomic_int_fast64_t fail_in; /* requests until one fails; 0 or less: that is over */
 static atomic_bool fail_on;         /* and all that follow */
+static atomic_uint blocks;          /* that were mapped, ever */
 
 static bool admit(void) {
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
@@ -143,6 +148,7 @@ static void *map(size_t size, int flags) {
 }
 
 static size_t round_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
+static size_t mapped(size_t size) { return round_up(size + (COLOURS - 1) * COLOUR, PAGE); }
 
 void *lgt_mem_pages_alloc(size_t size) {
   if (size > PTRDIFF_MAX - 2 * HUGE || !admit()) return NULL;
@@ -151,20 +157,20 @@ void *lgt_mem_pages_alloc(size_t size) {
     return posix_memalign(&block, 64, size ? round_up(size, 64) : 64) ? NULL : block;
   }
   /* Map more than needed, then give back what lies before and behind the aligned part. */
-  size = round_up(size, HUGE);
+  size = mapped(size);
   char *start = map(size + HUGE, 0);
   if (!start) return NULL;
   char *block = (char *)round_up((size_t)start, HUGE);
   if (block > start) munmap(start, (size_t)(block - start));
   if (start + HUGE > block) munmap(block + size, (size_t)(start + HUGE - block));
   (void)madvise(block, size, MADV_HUGEPAGE); /* a kernel without huge pages is slower, not wrong */
-  return block;
+  return block + atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed) % COLOURS * COLOUR;
 }
 
 void lgt_mem_pages_free(void *block, size_t size) {
   if (!block) return;
   if (size < HUGE) free(block);
-  else munmap(block, round_up(size, HUGE));
+  else munmap((char *)((size_t)block & -HUGE), mapped(size));
 }
 
 void *lgt_mem_reserve(size_t size) { return admit() ? map(size ? size : 1, MAP_NORESERVE) : NULL; }

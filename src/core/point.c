@@ -12,7 +12,7 @@
 #include "image.h"
 #include "shuffle.h"
 
-enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64 };
+enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
 
 typedef struct call_work {
   const lgt_kind *kind;
@@ -307,6 +307,7 @@ static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t by
   binder->moved += bytes;
   /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
   int64_t chunks = rows / CPU_ROWS;
+  if (bytes && chunks > bytes / CPU_BYTES) chunks = bytes / CPU_BYTES;
   chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
   lgt_job_step(m->job, (int)chunks, call_run, call);
   m->job->task.step[m->job->task.nstep - 1].describe = call_describe;

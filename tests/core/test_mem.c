@@ -84,7 +84,7 @@ TEST(elements_are_aligned) {
     size_t size = sizes[i];
     char *block = lgt_mem_pages_alloc(size);
     CHECK(block);
-    CHECK_EQ((uintptr_t)block % (size >= 2 << 20 ? 2 << 20 : 64), 0);
+    CHECK_EQ((uintptr_t)block % 64, 0);
     if (size >= 2 << 20)
       for (size_t at = 0; at < size; at += 4096) CHECK_EQ(block[at], 0);
     memset(block, 1, size);
@@ -93,6 +93,19 @@ TEST(elements_are_aligned) {
   CHECK(!lgt_mem_pages_alloc(SIZE_MAX));
   CHECK(!lgt_mem_pages_alloc((size_t)1 << 62));
   lgt_mem_pages_free(NULL, 10);
+}
+
+TEST(large_blocks_begin_at_different_places_of_a_huge_page) {
+  enum { N = 16, SIZE = 3 << 20 };
+  char *block[N];
+  for (int i = 0; i < N; i++) CHECK(block[i] = lgt_mem_pages_alloc(SIZE));
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < i; k++) /* other lines of a page: the same set of no cache that has 64 sets or more */
+      CHECK((uintptr_t)block[i] % 4096 / 64 != (uintptr_t)block[k] % 4096 / 64);
+  for (int i = 0; i < N; i++) {
+    CHECK((uintptr_t)block[i] % (2 << 20) < 256 << 10); /* the rest of it is theirs */
+    lgt_mem_pages_free(block[i], SIZE);
+  }
 }
 
 TEST(reserved_space_appears_when_touched) {
@@ -208,6 +221,7 @@ int main(void) {
   RUN(memory_runs_out);
   RUN(an_array_grows);
   RUN(elements_are_aligned);
+  RUN(large_blocks_begin_at_different_places_of_a_huge_page);
   RUN(reserved_space_appears_when_touched);
   RUN(an_arena_gives_zeroed_memory_and_reuses_its_blocks);
   RUN(the_machine_says_how_much_memory_there_is);
