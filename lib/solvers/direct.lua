@@ -208,7 +208,7 @@ function direct.triangular(c, b, lower, unit, rows)
   local shape = core.shape_of(b)
   if #shape == 1 then b = np.reshape(b, { shape[1], 1 }) end
   local x = core.lgt.new(core.lgt.dense(dtype, core.shape_of(b)))
-  sparse.launch_whole("csr_triangular", "rwrrrr",
+  sparse.launch_blocks("csr_triangular", "rwrrrr", { 0, 1, 2, 5 }, "image_ranges(0,2:3.0,4.0)",
     { c.lo, x, c.hi, c.crd, sparse.values_in(c, dtype), np.astype(b, dtypes.name[dtype]) },
     { rows or math.max(c.m, 1), lower and 1 or 0, unit and 1 or 0 })
   return #shape == 1 and np.ravel(x) or x

@@ -1,8 +1,9 @@
 -- solvers/precondition.lua - approximate inverses to speed up Krylov methods, and smoothers for multigrid.
 --
 -- Preconditioners are linear operators, for the option M of a solver.  Those that solve triangular systems take
--- `blocks`: the matrix's diagonal is cut into so many blocks, which workers solve side by side; entries outside of the
--- blocks are left out.  (Saad, "Iterative Methods for Sparse Linear Systems", 4 and 10.)
+-- `blocks`: the matrix's diagonal is cut into so many blocks, which ranks and workers solve side by side, and entries
+-- outside of them are left out; one block is solved by everybody.  (Saad, "Iterative Methods for Sparse Linear
+-- Systems", 4 and 10.)
 
 local np = require "array"
 local core = require "array.core"
@@ -76,8 +77,9 @@ end
 function precondition.ilu0(a, options)
   a = take(a, "ilu0")
   local rows = take_blocks(options, a.n, "ilu0")
-  local vals = np.copy(a.vals)
-  sparse.launch_whole("csr_ilu0", "rmrr", { a.lo, vals, a.hi, a.crd }, { rows })
+  local vals = sparse.vector(a.kind, a.nnz)
+  sparse.launch_blocks("csr_ilu0", "rwrrr", { 0, 2 }, "image_ranges(0,2:1.0,3.0,4.0)",
+    { a.lo, vals, a.hi, a.crd, a.vals }, { rows })
   local factors = sparse.with_values(a, vals)
   return operator(a, function(x)
     return direct.triangular(factors, direct.triangular(factors, x, true, true, rows), false, false, rows)

@@ -167,6 +167,17 @@ function sparse.launch_whole(variant, privileges, arrays, numbers)
   launch(variant, privileges, "", arrays, numbers)
 end
 
+-- A variant on diagonal blocks of `rows` rows, which are what is cut; `cut`: the arguments that have rows, the first
+-- of them says where these begin; `images`: which elements of others they name.
+function sparse.launch_blocks(variant, privileges, cut, images, arrays, numbers)
+  local lo, rows = arrays[1], numbers[1]
+  arrays[#arrays + 1] = part(lo, 0, math.ceil(core.size_of(lo) / rows), rows)
+  local rowwise, scales = {}, {}
+  for i, a in ipairs(cut) do rowwise[i], scales[i] = ("%d.0"):format(a), ("scale(%d.0,%d)"):format(a, rows) end
+  launch(variant, privileges .. "r", ("align(%s,%d.0) %s %s"):format(table.concat(rowwise, ","), #arrays - 1,
+    table.concat(scales, " "), images), arrays, numbers)
+end
+
 -- A variant that runs once: its vectors get a leading dimension of extent 1.
 function sparse.launch_once(variant, privileges, arrays, numbers)
   local rows = {}

@@ -316,8 +316,10 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     if (k < 0 || space->whole & (1u << k) || step[d] != 1 ||
         (l->shape[d] + block - 1) / block != space->extent[k])
       return false;
-    tile[k] = (key->tile[r] + block - 1) / block; /* in whole blocks: edges of tiles may move */
-    offset[k] = floor_divide(key->offset[r] - begin[r] + block / 2, block); /* to the nearest one */
+    /* In whole blocks: edges of tiles move to the nearest one, unless that makes more tiles. */
+    offset[k] = floor_divide(key->offset[r] - begin[r] + block / 2, block);
+    tile[k] = (key->tile[r] + block / 2) / block;
+    if (tile[k] * key->grid[r] < space->extent[k] - offset[k]) tile[k] = (key->tile[r] + block - 1) / block;
     int j = home_of(&key->home, r);
     if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
   }

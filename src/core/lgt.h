@@ -224,8 +224,9 @@ lgt_status lgt_fail(lgt_status status, const char *message);
  * "scale(1.0)" with as many as it takes for all of 1.0.  The word "varies" says that the last bits of results depend
  * on how the arguments are cut: reproducible mode refuses such a kind.
  *   The word "by_rows" says that argument 0 is a vector and the only one that is written, and that the variant may be
- * called for any few of its elements, on any of the workers, and again later: what it fails for, it fails for at once.  What is done with them elementwise is then
- * done in the same pass, while they are in the cache; argument 0's tile may be memory for just these elements.
+ * called for any few of its elements, on any of the workers, and again later: what it fails for, it fails for at once.
+ * What is done with them elementwise is then done in the same pass, while they are in the cache; argument 0's tile may be
+ * memory for just these elements.
  *   Dimensions that are never cut may be named by data: image_points(2:1.0;1) says that of dimension 0 of argument 1
  * the task uses the positions that are elements of argument 2 (int32 or int64; 1: what the first position is called, 0 if
  * it is left out; negative ones count from the end), image_ranges(1,2:3.0,4.0) that of dimension 0 of arguments 3 and 4

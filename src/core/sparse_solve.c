@@ -1,11 +1,12 @@
 /* sparse_solve.c - triangular systems and incomplete factors of sparse matrices by rows (sparse.h).
  *
- *   csr_triangular  r lo  w x [n,k]  r hi crd vals b [n,k]     the triangle's part of each row; entries beyond are skipped
- *   csr_ilu0        r lo  m vals  r hi crd                     L and U without new entries; L's diagonal, ones, is not kept
+ *   csr_triangular  r lo  w x [n,k]  r hi crd vals b [n,k] blocks   the triangle's part of each row
+ *   csr_ilu0        r lo  w factors  r hi crd vals blocks           L and U without new entries; L's diagonal is ones
  *
- * Parameters: 0 rows of a block: the diagonal blocks of so many rows are systems of their own, which workers share, and
- * entries outside of them are skipped; of csr_triangular 1 whether the lower triangle, 2 whether its diagonal is ones.
- * Rows must be sorted and without equal columns.
+ * Parameters: 0 rows of a block: the diagonal blocks of so many rows are systems of their own, which domains and workers
+ * share, and entries outside of them are skipped (factors has them as vals); of csr_triangular 1 whether the lower
+ * triangle, 2 whether its diagonal is ones.  `blocks` has an element for each block: what is cut are these.  Rows must be
+ * sorted and without equal columns.
  */
 #include "sparse.h"
 
@@ -18,7 +19,7 @@ static lgt_status singular(int64_t row) {
 #define LGT_SPARSE_TEMPLATE "sparse_factors.h"
 #include "sparse_each.h"
 
-/* Blocks that begin among the rows [lo, hi), one after the other. */
+/* Blocks that begin among the rows [lo, hi), one after the other.  A tile begins where a block does. */
 #define VARIANT(kernel, values)                                                                          \
   static lgt_status csr_##kernel(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, \
                                  int64_t hi) {                                                           \

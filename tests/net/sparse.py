@@ -104,7 +104,7 @@ case("no operation brings a matrix to every rank", values)
 # ---- what moves -----------------------------------------------------------------------------------------------
 
 BAND = """
-local sp = require "sparse"
+local sp, so = require "sparse", require "solvers"
 local n = 4000
 local A = sp.diags({ 4, -1, -1, -2, 1 }, { 0, 1, -1, 2, -2 }, { shape = { n, n }, format = "csr" })
 local x = np.arange(n) % 7 + 1.0
@@ -113,7 +113,8 @@ local y = A:dot(x)
 """
 MOVES = ["A:tocoo()", "A.T:tocsr()", "A:dot(A)", "A + A", "A:multiply(x)", "A:multiply(x[':, *'])", "sp.tril(A)", "A:todia()",
          "A:tobsr{4, 4}", "A:toell()", "A:multiply(A)", "sp.sddmm(A, x[':, *'], x[':, *'])", "A['::2, :']",
-         "sp.csr_matrix({A.data, {A:tocoo().row, A.indices}}, {shape = {n, n}})"]
+         "sp.csr_matrix({A.data, {A:tocoo().row, A.indices}}, {shape = {n, n}})", "so.ilu0(A, {blocks = 40}):matvec(x)",
+         "so.ssor_preconditioner(A, {blocks = 40}):matvec(x)"]
 
 
 def moves():
