@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -235,6 +236,20 @@ static void on_signal(launcher *l) {
   }
 }
 
+/* System V segments that a rank had made and that nobody was attached to yet when it was killed: UCX marks them to go away
+ * with whoever uses them only afterwards. */
+static void remove_segments(const launcher *l) {
+  struct shmid_ds segment;
+  struct shm_info used;
+  int last = shmctl(0, SHM_INFO, (struct shmid_ds *)&used);
+  for (int i = 0; i <= last; i++) {
+    int id = shmctl(i, SHM_STAT, &segment);
+    if (id < 0 || segment.shm_nattch) continue;
+    for (int r = 0; r < l->options.ranks; r++)
+      if (segment.shm_cpid == l->child[r].pid) shmctl(id, IPC_RMID, NULL);
+  }
+}
+
 /* ---- the loop --------------------------------------------------------------------------------------------- */
 
 static void serve_once(launcher *l) {
@@ -335,6 +350,7 @@ lgt_status lgt_spawn(const lgt_spawn_options *options, lgt_wireup *out, bool *is
   if (status) signal_all(&l, SIGKILL);
   while (control < 0 && l.alive) serve_once(&l);
   if (control < 0) drain_all(&l);
+  if (control < 0 && l.exit_status) remove_segments(&l);
   *exit_status = l.exit_status;
   fini(&l, control >= 0);
   return status;

@@ -405,6 +405,12 @@ for r in (0, 2):
           rf"rank {r} on \S+ was killed by signal 11", status=139)
     fault(f"rank {r} is killed by the script", f"if rank == {r} then require('ffi').cdef 'int raise(int);' require('ffi').C.raise(9) end\nwait()",
           rf"rank {r} on \S+ was killed by signal 9", status=137)
+    fault(f"rank {r} is killed while it makes shared memory", f"""if rank == {r} then
+  require('ffi').cdef 'int raise(int); int shmget(int, size_t, int);'
+  require('ffi').C.shmget(0, 5000, {0o600 | 0o1000})
+  require('ffi').C.raise(9)
+end
+wait()""", rf"rank {r} on \S+ was killed by signal 9", status=137)
     for what in ("wait()", "compute(60)"):
         signalled(f"kill -9 of rank {r}: {what}", what, r, signal.SIGKILL, rf"rank {r} on \S+ was killed by signal 9", 137, DEATH)
         signalled(f"SIGSTOP of rank {r}: {what}", what, r, signal.SIGSTOP, rf"rank {r} on \S+ has given no sign of life", 1, SILENCE)
