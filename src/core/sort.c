@@ -117,16 +117,23 @@ static lgt_status argsort_lines(const lgt_tile *tiles, int nargs, const lgt_scal
 enum { MOST_BUCKETS = 4096 };
 
 /* Keys in buckets of equal ranges: `count` says how many are in the buckets before each one, NaN aside, which are
- * last.  A place is looked for in its bucket alone, which is sorted when it is needed. */
+ * last.  A place is looked for in its bucket alone, which is sorted when it is needed.  Short lines are one bucket: what
+ * many of them cost is what is done besides. */
 typedef struct buckets {
   uint64_t *keys, *room; /* n each; room has the sorted keys of bucket `now`, in its first or second half */
   const uint64_t *sorted;
-  int64_t n, count[MOST_BUCKETS + 1], now;
+  int64_t n, many, count[MOST_BUCKETS + 1], now; /* many: how many buckets there are, a power of two */
   uint64_t least;
   int shift, bytes;
 } buckets;
 
 static void make_buckets(buckets *b, int dtype) {
+  b->now = -1;
+  if (b->n <= SHORT_LINE) {
+    b->many = 1, b->least = 0, b->shift = 63;
+    b->count[0] = 0, b->count[1] = b->n;
+    return;
+  }
   uint64_t least = UINT64_MAX, greatest = 0, nan = UINT64_MAX;
   bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
   if (is_float) nan = key_of_nan(dtype);
@@ -137,7 +144,7 @@ static void make_buckets(buckets *b, int dtype) {
   }
   int64_t wanted = 16;
   while (wanted < MOST_BUCKETS && wanted * 16 < b->n) wanted *= 2;
-  b->least = least, b->shift = 0, b->now = -1;
+  b->least = least, b->shift = 0, b->many = wanted;
   while (greatest > least && (greatest - least) >> b->shift >= (uint64_t)wanted - 1) b->shift++;
   memset(b->count, 0, (size_t)(wanted + 1) * sizeof *b->count);
   int64_t last = wanted - 1; /* of NaN, too */
@@ -146,12 +153,11 @@ static void make_buckets(buckets *b, int dtype) {
     b->count[(k < (uint64_t)last ? (int64_t)k : last) + 1]++;
   }
   for (int64_t k = 0; k < wanted; k++) b->count[k + 1] += b->count[k];
-  for (int64_t k = wanted + 1; k <= MOST_BUCKETS; k++) b->count[k] = b->n;
 }
 
 /* The key at an offset of the sorted line. */
 static uint64_t key_at(buckets *b, int64_t offset) {
-  int64_t low = 0, n = MOST_BUCKETS;
+  int64_t low = 0, n = b->many;
   while (n > 1) { /* the last bucket that begins at or before the offset */
     int64_t half = n / 2;
     if (b->count[low + half] <= offset) low += half, n -= half;
