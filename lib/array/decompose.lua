@@ -1,7 +1,7 @@
 -- array/decompose.lua - np.linalg: systems of equations, decompositions, and what is made of them.
 --
 -- LAPACK does the work, as tasks (src/core/lapack.c): the last two axes are matrices, those before a stack of
--- which each matrix is one call.  A matrix is never cut, so that one of more than LIMIT rows or columns is
+-- which each matrix is one call.  A matrix is never cut, so that one of more than LIMIT elements is
 -- refused; stacks are spread over domains and workers.  A matrix that is singular, or not positive definite, is an
 -- error where the result is looked at, naming the line that asked.
 --
@@ -15,7 +15,7 @@ local np = core.np
 
 local linalg = np.linalg
 
-local LIMIT = 16384 -- 2 GiB of float64
+local LIMIT = 2 ^ 28 -- elements: 2 GiB of float64
 
 -- ---- arguments --------------------------------------------------------------------------------------------
 
@@ -26,6 +26,13 @@ local function inexact(a, who)
   return dtypes.category[dtype] < 2 and np.astype(a, "float64") or a
 end
 
+local function check_size(who, rows, columns, what)
+  if rows * columns > LIMIT then
+    raise("%s: %s of %d x %d; each is made in one piece, of at most %d elements", who,
+      what or "a matrix", rows, columns, LIMIT)
+  end
+end
+
 -- A stack of matrices in a dtype that LAPACK has; its shape before the matrices, their rows and columns.
 local function matrices(a, who, square)
   a = inexact(a, who)
@@ -34,10 +41,7 @@ local function matrices(a, who, square)
   if ndim < 2 then raise("%s: a matrix was expected, not %d dimensions", who, ndim) end
   local rows, columns = shape[ndim - 1], shape[ndim]
   if square and rows ~= columns then raise("%s: a square matrix was expected, not %d x %d", who, rows, columns) end
-  if math.max(rows, columns) > LIMIT then
-    raise("%s: a matrix of %d x %d; each is decomposed in one piece, of at most %d rows and columns", who, rows,
-      columns, LIMIT)
-  end
+  check_size(who, rows, columns)
   return a, { unpack(shape, 1, ndim - 2) }, rows, columns
 end
 
@@ -129,6 +133,7 @@ function linalg.qr(a, mode)
     raise("qr: mode is \"reduced\", \"complete\" or \"r\", not %q", tostring(mode))
   end
   local k = mode == "complete" and m or math.min(m, n)
+  check_size("qr", m, k, "a Q")
   local dtype = core.dtype_of(a)
   if m == 0 or n == 0 then
     local eye = np.broadcast_to(np.eye(m, k, { dtype = dtypes.name[dtype] }), with(stack, m, k))
@@ -161,6 +166,7 @@ function linalg.svd(a, options)
     return s
   end
   local full = options.full_matrices ~= false
+  if full then check_size("svd", math.max(m, n), math.max(m, n), "without full_matrices = false a factor") end
   local dtype = core.dtype_of(a)
   if k == 0 then
     local function eye(r, c)

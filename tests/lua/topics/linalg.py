@@ -14,6 +14,7 @@ def add(case, change, inputs):
     for name, shape in (("a5", (5, 5)), ("a1", (1, 1)), ("stack", (3, 4, 4)), ("deep", (2, 3, 3, 3)), ("tall", (7, 4)),
                         ("wide", (3, 6)), ("talls", (2, 6, 3))):
         inputs[name] = rng.normal(size=shape)
+    inputs["long_"] = np.sin(np.outer(np.arange(20000), [1, 2, 3]))
     inputs["b5"], inputs["bv"] = rng.normal(size=(5, 3)), rng.normal(size=5)
     inputs["bs"], inputs["sv"] = rng.normal(size=(3, 4, 2)), rng.normal(size=(3, 4))
     inputs["c5"] = rng.normal(size=(5, 5)) + 1j * rng.normal(size=(5, 5))
@@ -123,5 +124,9 @@ def add(case, change, inputs):
     for bad in ("solve(sing, sing)", "inv(sing)", "cholesky(-spd)", "inv(tall)", "det(wide)", "solve(a5, bs)", "inv(bv)", "qr(a5, 'x')",
                 "eigh(a5, 'M')", "inv(f2['1:4, 1:4'])", "matrix_power(a5, 0.5)", "multi_dot{a5}", "expm(stack)", "norm(a5, 7)",
                 "norm(bv, 'fro')", "norm(stack, 2)", "lstsq(a5, v)", "inv(np.zeros(20000, 20000, {dtype = 'int8'})['1:20000, 1:20000'])",
-                "tensorinv(a5, 0)", "tensorsolve(a5, b5)", "expm(a5 / 0)"):
+                "tensorinv(a5, 0)", "tensorsolve(a5, b5)", "expm(a5 / 0)", "svd(long_)", "qr(long_, 'complete')", "pinv(np.zeros(2 ^ 15, 2 ^ 14))"):
         case(f"{L}{bad}", "error")
+    case(f"{L}svd(long_, {{compute_uv = false}})", "np.linalg.svd(long_, compute_uv=False)")
+    case(f"(function() local u, s, v = {L}svd(long_, false) return np.dot(u * s, v) end)()", "long_")
+    case(f"np.abs({L}qr(long_, 'r'))", "np.abs(np.linalg.qr(long_, 'r'))")
+    case(f"({L}lstsq(long_, long_[':, 1']))", "np.linalg.lstsq(long_, long_[:, 0], rcond=None)[0]")
