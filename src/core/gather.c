@@ -50,20 +50,37 @@ static lookup lookup_of(const lgt_tile *result, const lgt_tile *source, const lg
   return l;
 }
 
-/* Where position index[] of the dimensions i leads within the source, in bytes. */
-static lgt_status place(const lookup *l, const int64_t *index, int64_t *out) {
-  *out = 0;
+enum { RUN = 256 };
+
+/* Where n positions along the last dimension of i, the first of them at index[], lead within the source, in bytes. */
+static lgt_status places(const lookup *l, const int64_t *index, int64_t n, int64_t *out) {
+  int bad = -1;
+  int64_t found = 0;
   for (int k = 0; k < l->npick; k++) {
     const lgt_tile *p = &l->position[k];
     const char *at = p->data;
+    int64_t extent = l->source->extent[l->nb + k], stride = l->source->stride[l->nb + k];
+    int64_t step = l->ni ? p->stride[l->ni - 1] : 0;
     for (int d = 0; d < l->ni; d++) at += index[d] * p->stride[d];
-    int64_t extent = l->source->extent[l->nb + k];
-    int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
-    if (offset < 0 || offset >= extent)
-      return outside(*(const int64_t *)at, extent, l->base, l->axes, l->npick, k);
-    *out += offset * l->source->stride[l->nb + k];
+    for (int64_t i = 0; i < n; i++, at += step) {
+      int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
+      if (offset < 0 || offset >= extent)
+        bad = k, found = *(const int64_t *)at, n = i; /* the first one counts */
+      else out[i] = (k ? out[i] : 0) + offset * stride;
+    }
   }
-  return LGT_OK;
+  if (bad < 0) return LGT_OK;
+  return outside(found, l->source->extent[l->nb + bad], l->base, l->axes, l->npick, bad);
+}
+
+/* How many positions from index[] on can be looked up at once, and that they were. */
+static inline int64_t run_at(const lookup *l, const int64_t *index, const int64_t *past) {
+  if (l->ni == 0) return 1;
+  int64_t left = past[l->nb + l->ni - 1] - index[l->nb + l->ni - 1];
+  return left < RUN ? left : RUN;
+}
+static inline void run_past(const lookup *l, int64_t *index, int64_t run) {
+  if (l->ni) index[l->nb + l->ni - 1] += run - 1;
 }
 
 static bool advance(int64_t *index, const int64_t *first, const int64_t *past, int n) {
@@ -75,12 +92,13 @@ static bool advance(int64_t *index, const int64_t *first, const int64_t *past, i
 }
 
 /* The dimensions f of a place: copy, or combine one by one. */
-static void inner(const lookup *l, char *to, const lgt_tile *to_tile, const char *from,
-                  const lgt_tile *from_tile, lgt_scan_step step, int64_t size) {
+static inline void inner(const lookup *l, char *to, const lgt_tile *to_tile, const char *from,
+                         const lgt_tile *from_tile, lgt_scan_step step, int64_t size) {
   int64_t index[6] = {0}, zero[6] = {0};
   int nf = l->nf, tf = to_tile->ndim - nf, ff = from_tile->ndim - nf;
   if (nf == 0) {
     if (step) step(to, from);
+    else if (size == 8) memcpy(to, from, 8);
     else memcpy(to, from, (size_t)size);
     return;
   }
@@ -101,6 +119,17 @@ static bool empty(const int64_t *extent, int n) {
   for (int d = 0; d < n; d++)
     if (extent[d] <= 0) return true;
   return false;
+}
+
+/* One element from each place. */
+static void gather_elements(char *to, int64_t stride, const char *from, const int64_t *offset, int64_t n,
+                            int64_t size) {
+  if (size == 8)
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], 8);
+  else if (size == 4)
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], 4);
+  else
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], (size_t)size);
 }
 
 /* One vector of positions into one axis, elements one by one: the common case. */
@@ -129,15 +158,19 @@ static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *par
   if (l.result->ndim == 0) hi = lo + 1;
   if (n > 0 && (lo >= hi || empty(past, l.result->ndim))) return LGT_OK;
   if (l.nb == 0 && l.ni == 1 && l.npick == 1 && l.nf == 0) return gather_vector(&l, lo, hi, size);
+  int64_t offset[RUN], stride = l.ni ? l.result->stride[n - 1] : 0;
   do {
     char *to = l.result->data;
     const char *from = l.source->data;
-    int64_t offset;
-    lgt_status status = place(&l, index + l.nb, &offset);
+    int64_t run = run_at(&l, index, past);
+    lgt_status status = places(&l, index + l.nb, run, offset);
     if (status) return status;
     for (int d = 0; d < n; d++) to += index[d] * l.result->stride[d];
     for (int d = 0; d < l.nb; d++) from += index[d] * l.source->stride[d];
-    inner(&l, to, l.result, from + offset, l.source, NULL, size);
+    if (l.nf == 0) gather_elements(to, stride, from, offset, run, size);
+    for (int64_t i = 0; i < run && l.nf; i++)
+      inner(&l, to + i * stride, l.result, from + offset[i], l.source, NULL, size);
+    run_past(&l, index, run);
   } while (advance(index, first, past, n));
   return LGT_OK;
 }
@@ -239,17 +272,19 @@ static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
   if (lo >= hi || empty(l.result->extent, l.result->ndim)) return LGT_OK;
   if (l.npick == 1) return scatter_one(&l, (int64_t)params[EXTENT].f, op, step);
+  int64_t offset[RUN], stride = l.ni ? l.result->stride[n - 1] : 0;
   for (int pass = 0; pass < 2; pass++) {
     do {
       char *to = l.source->data;
       const char *from = l.result->data;
-      int64_t offset;
-      lgt_status status = place(&l, index + l.nb, &offset);
+      int64_t run = run_at(&l, index, l.result->extent);
+      lgt_status status = places(&l, index + l.nb, run, offset);
       if (status) return status;
-      if (pass == 0) continue;
       for (int d = 0; d < n; d++) from += index[d] * l.result->stride[d];
       for (int d = 0; d < l.nb; d++) to += index[d] * l.source->stride[d];
-      inner(&l, to + offset, l.source, from, l.result, step, size);
+      for (int64_t i = 0; i < run && pass; i++)
+        inner(&l, to + offset[i], l.source, from + i * stride, l.result, step, size);
+      run_past(&l, index, run);
     } while (advance(index, zero, l.result->extent, n));
   }
   return LGT_OK;

@@ -349,6 +349,14 @@ case("2i + {}", "error")
 case("2i ^ 'x'", "error")
 # ---- gathering ---------------------------------------------------------------------------------------------
 case("h[p]", "h[p - 1]")
+# More positions than are looked up at once, of two axes, with and without dimensions before and behind.
+LONG = ("(np.arange(1300) * 7 % 4 + 1)", "(np.arange(1300) * 11 % 5 + 1)")
+LONG_PY = ("(np.arange(1300) * 7 % 4)", "(np.arange(1300) * 11 % 5)")
+case("f[{%s, %s}]" % LONG, "f[%s, %s]" % LONG_PY)
+case("f4[{%s:reshape(2, 650), %s:reshape(2, 650)}]" % LONG, "f4[%s.reshape(2, 650), %s.reshape(2, 650)]" % LONG_PY)
+case("t[{{}, %s, %s}]" % LONG, "t[:, %s, %s]" % LONG_PY)
+case("t.T[{%s[':, *'] + 1, %s['*, ::13'] - 1 + (%s['*, ::13']:eq(1)), {}}]" % (LONG[0], LONG[1], LONG[1]),
+     "t.T[%s[:, None] + 1, np.maximum(%s[None, ::13] - 1, 0), :]" % LONG_PY)
 SCALAR_POSITIONS = (("si", "si - 1"), ("si + 1", "si"), ("np.argmax(h)", "np.argmax(h)"), ("(si + 1):reshape(1)", "si.reshape(1)"))
 for lua, py in SCALAR_POSITIONS:
     case(f"m[{lua}]", f"m[{py}]")
@@ -402,6 +410,9 @@ change("local a = z:copy() a:at(b):imul(2i)", "a = z.copy(); a[b] *= 2j")
 change("local a = f:copy() a[a:lt(0)] = 0", "a = f.copy(); a[a < 0] = 0")
 change("local a = f:copy() a[b] = a[b] * 2", "a = f.copy(); a[b] = a[b] * 2")
 change("local a = t:copy() a[np.array{true, false, true}] = 1", "a = t.copy(); a[np.array([True, False, True])] = 1")
+change("local a = f:copy() a[{%s, %s}] = np.arange(1300)" % LONG,
+       "a = f.copy()\nfor i, j, x in zip(%s, %s, range(1300)): a[i, j] = x" % LONG_PY)
+change("local a = t:copy() np.add.at(a, {{}, %s, %s}, 1)" % LONG, "a = t.copy(); np.add.at(a, (slice(None), %s, %s), 1)" % LONG_PY)
 for lua, py in SCALAR_POSITIONS:
     change(f"local a = m:copy() a[{lua}] = a[1] * 2", f"a = m.copy(); a[{py}] = a[0] * 2")
 change("local a = h:copy() a[p] = np.arange(5)", "a = h.copy()\nfor k, v in zip(p - 1, range(5)): a[k] = v")

@@ -123,6 +123,24 @@ check.case("a key that is known does not hide mistakes in one like it", function
   end
 end)
 
+check.case("of positions outside, the first is named", function()
+  local x = np.zeros(4, 3)
+  local i, j = np.ones(500, { dtype = "int64" }), np.ones(500, { dtype = "int64" })
+  local function refuses(what, f)
+    check.refuses(what, function()
+      f()
+      return x:sum()(), 1
+    end)
+  end
+  i[499], j[498] = 9, 7
+  refuses("position 7 of axis 2 is outside its extent of 3", function() x["..."] = x[{ i, j }]:sum() end)
+  x = np.zeros(4, 3)
+  refuses("position 7 of axis 2 is outside its extent of 3", function() x[{ i, j }] = 1 end)
+  i[498] = -5
+  x = np.zeros(4, 3)
+  refuses("position -5 of axis 1 is outside its extent of 4", function() x["..."] = x[{ i, j }]:sum() end)
+end)
+
 check.case("views share, copies do not", function()
   local b = a:copy()
   local row, copy = b[1], b[1]:copy()
