@@ -72,7 +72,16 @@ local function equal(a, b)
   return by_value(a, "==", "eq") == by_value(b, "==", "eq")
 end
 
+-- for i, x in ipairs(a): the views a[1], a[2], ...
+local function rows(a)
+  local count = length(a)
+  return function(_, i)
+    if i < count then return i + 1, a[i + 1] end
+  end, a, 0
+end
+
 local meta = {
+  __ipairs = rows, __pairs = rows,
   __index = index.get, __newindex = index.set, __call = index.call,
   __len = length, __concat = concat, __eq = equal,
   __lt = function(a, b) return by_value(a, "<", "lt") < by_value(b, "<", "lt") end,

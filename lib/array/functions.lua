@@ -183,6 +183,9 @@ function np.isclose(a, b, options)
   return isclose(a, b, options.rtol or 1e-5, options.atol or 1e-8)
 end
 
+-- A condition without choices.
+ufunc.all.where.alone = function(condition) return np.nonzero(condition) end
+
 -- ---- operators ------------------------------------------------------------------------------------------
 
 local all, binary, unary, inplace = ufunc.all, ufunc.binary, ufunc.unary, ufunc.inplace

@@ -387,6 +387,9 @@ function index.call(a, ...)
     end
     return core.read_item(a)
   end
+  if count == 2 and (...) == nil and select(2, ...) == nil then
+    raise("for x in a: an array is no iterator; write for i, x in ipairs(a), or a:host for loops over elements")
+  end
   if count ~= #shape then raise("a(...): %d positions for an array of %d dimensions", count, #shape) end
   local offsets = {}
   for d = 1, count do

@@ -440,7 +440,10 @@ end
 function ufunc.call(u, ...)
   local arguments, values, arrays = { ... }, false, false
   local count = u.nin
-  if select("#", ...) < count then raise("%s takes %d operands, not %d", u.name, count, select("#", ...)) end
+  if select("#", ...) < count then
+    if u.alone and select("#", ...) == 1 then return u.alone(...) end
+    raise("%s takes %d operands, not %d", u.name, count, select("#", ...))
+  end
   for i = 1, count do
     local x = arguments[i]
     arrays = arrays or istype(Array, x)

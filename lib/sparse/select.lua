@@ -170,7 +170,9 @@ local function two_entries(key)
   local entries
   if type(key) == "number" then entries = { { kind = "at", at = key }, ALL }
   elseif core.is_array(key) then entries = { { kind = "pick", array = key }, ALL }
-  elseif type(key) == "string" then entries = slice.parse_string(key)
+  elseif type(key) == "string" then
+    entries = slice.parse_string(key)
+    if #entries == 1 then entries[2] = ALL end -- as of arrays
   elseif type(key) == "table" and not sparse.is_matrix(key) then entries = slice.parse_table(key, 2, axes_of)
   else raise("index: %s cannot be an index of a sparse matrix", sparse.describe(key)) end
   if #entries ~= 2 then raise("index: %d entries for a sparse matrix, which has two dimensions", #entries) end

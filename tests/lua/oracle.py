@@ -335,6 +335,13 @@ for bad in ("f[0]", "f[5]", "f[-5]", "f['0:2, :']", "f['x']", "f.shap", "f[{1}]"
             "f[{true, 1}]", "f[{1, 2, foo = 3}]", "f[{{1, 2, stp = 2}, 1}]", "f[nil]"):
     case(bad, "error")
 
+case("np.where(b)[2]", "np.where(b)[1] + 1")
+case("np.where(b, 1)", "error")
+case("np.where()", "error")
+case("(function() local l = {} for k, x in ipairs(f) do l[k] = x * k end return np.stack(l) end)()", "f * np.arange(1, 5)[:, None]")
+case("(function() local l = {} for k, x in pairs(h) do l[k] = x + k end return np.stack(l) end)()", "h + np.arange(1, 6)")
+case("(function() for x in f do end end)()", "error")
+case("(function() for k, x in ipairs(s) do end end)()", "error")
 # ---- complex numbers of Lua --------------------------------------------------------------------------------
 for op in "+-*/^":
     py = {"^": "**"}.get(op, op)

@@ -159,7 +159,7 @@ local function need_table(t, what)
 end
 
 function pairs(t)
-  if alone then return raw.pairs(t) end
+  if alone or type(t) == "cdata" then return raw.pairs(t) end
   need_table(t, "pairs")
   local n = length_of(t)
   local keys, count = rest_of(t, n, "pairs", 3)
