@@ -95,6 +95,10 @@ PROGRAMS = {
     "channel_flow": (["21", "21", "10", "15"], 1e-08),
     "contour_integral": (["6", "3", "4"], 1e-08),
     "stockham_fft": (["2", "5"], 1e-09),
+    "lattice_boltzmann": (["16", "30"], 1e-08),
+    "training": (["120", "10", "3", "40"], 1e-08),
+    "schroedinger": (["128", "60"], 1e-08),
+    "bratu": (["15", "3"], 1e-07),
 }
 CONFIGURATIONS = {
     "": [],
