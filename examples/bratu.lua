@@ -28,7 +28,7 @@ local function newton(u, lambda)
   end
 end
 
-local u, steps = np.zeros(n), nil
+local u, steps = np.zeros(n)
 for part = 1, parts do
   local lambda = 6.8 * part / parts
   u, steps = newton(u, lambda)

@@ -44,7 +44,7 @@ for epoch = 1, epochs do
     local x, y = points[rows], wanted[rows]
     local h, p = forward(x)
     local dz = (p - y) / batch
-    local dh = dz:dot(W2.T) * h:gt(0)
+    local dh = dz:dot(W2.T) * (h:gt(0))
     for k, gradient in ipairs {x.T:dot(dh), dh:sum(1), h.T:dot(dz), dz:sum(1)} do
       speeds[k]:imul(momentum)
       speeds[k]:isub(rate / epoch ^ 0.5 * gradient)
