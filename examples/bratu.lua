@@ -28,10 +28,11 @@ local function newton(u, lambda)
   end
 end
 
-local u, steps = np.zeros(n)
+local u = np.zeros(n)
 for part = 1, parts do
   local lambda = 6.8 * part / parts
-  u, steps = newton(u, lambda)
+  local hotter, steps = newton(u, lambda)
+  u = hotter
   print(("lambda %.3f  steps %d  hottest %.8f"):format(lambda, steps, u:max()()))
 end
 print(("middle    %.8f"):format(u:reshape(m, m)((m + 1) / 2, (m + 1) / 2)))

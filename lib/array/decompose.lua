@@ -16,6 +16,7 @@ local np = core.np
 local linalg = np.linalg
 
 local LIMIT = 2 ^ 28 -- elements: 2 GiB of float64
+local TALL = 16384 -- rows from which on least squares are condensed
 
 -- ---- arguments --------------------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ end
 -- Comput. 34, 2012).
 local function condensed(a)
   local rows, columns = a:dims()
-  while rows > LIMIT do
+  while rows > TALL do
     local count = math.ceil(rows / math.max(1024, 4 * columns))
     local block = math.ceil(rows / count)
     local missing = np.zeros(count * block - rows, columns, { dtype = a.dtype })
@@ -262,7 +263,7 @@ function linalg.lstsq(a, b, rcond)
   local k = core.shape_of(b)[2]
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   a, b = np.asarray(a, { dtype = dtypes.name[dtype] }), np.asarray(b, { dtype = dtypes.name[dtype] })
-  if m > LIMIT and 4 * (n + k) <= LIMIT then -- equations that have the same solutions and residuals
+  if m > TALL and 4 * (n + k) <= TALL then -- equations that have the same solutions and residuals
     local both = condensed(np.concatenate({ a, b }, 2))
     a, b = both:sub(1, -1, 1, n), both:sub(1, -1, n + 1, n + k)
   end
