@@ -17,7 +17,7 @@
  */
 #include "sparse.h"
 
-enum { LONG_ROW = 32, AHEAD = 256, GROUP = 16 };
+enum { LONG_ROW = 32, GROUP = 16 };
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 #define LGT_SPARSE_TEMPLATE "sparse_values.h"

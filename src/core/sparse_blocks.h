@@ -12,6 +12,8 @@ ALWAYS_INLINE void NAME(times_vector)(const lgt_tile *t, int64_t height, int64_t
   for (int64_t i = lo; i < hi; i++) {
     int64_t first = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i);
     char *y = (char *)t[0].data + i * t[0].stride[0];
+    lgt_sparse_foresee((const V *)t[4].data + first * height * width + LGT_SPARSE_AHEAD,
+                       (past - first) * height * width * (int64_t)sizeof(V));
     for (int64_t a = 0; a < height; a++) {
       const V *row = (const V *)t[4].data + (first * height + a) * width;
       V sum = 0;
@@ -66,6 +68,8 @@ static lgt_status NAME(ell_dot)(const lgt_tile *t, int nargs, const lgt_scalar *
     const I *crd = (const I *)((const char *)t[2].data + i * t[2].stride[0]);
     const V *vals = (const V *)((const char *)t[3].data + i * t[3].stride[0]);
     char *y = (char *)t[0].data + i * t[0].stride[0];
+    lgt_sparse_foresee(crd + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(I));
+    lgt_sparse_foresee(vals + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(V));
     for (int64_t j = 0; j < columns; j++) {
       const char *x = (const char *)t[4].data + j * x_stride;
       V sum = 0;

@@ -17,14 +17,9 @@ ALWAYS_INLINE V NAME(row)(const I *crd, const V *vals, const char *x, int64_t st
   return sum;
 }
 
-/* Entries are read once, from the first to the last, which some processors do not foresee far enough: those AHEAD of the
- * `count` entries from k on are asked for, each cache line once.  (They may be none of the matrix: that does no harm.) */
 ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t k, int64_t count) {
-  const uintptr_t line = 64, c = (uintptr_t)(crd + k + AHEAD), v = (uintptr_t)(vals + k + AHEAD);
-  for (uintptr_t at = c & -line, n = (uintptr_t)count; at < c + n * sizeof(I); at += line)
-    __builtin_prefetch((const void *)at);
-  for (uintptr_t at = v & -line, n = (uintptr_t)count; at < v + n * sizeof(V); at += line)
-    __builtin_prefetch((const void *)at);
+  lgt_sparse_foresee(crd + k + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(I));
+  lgt_sparse_foresee(vals + k + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(V));
 }
 
 /* Rows whose positions lie one after another, and dense vectors.  GROUP rows of one length, as those of grids are, need no
@@ -72,6 +67,7 @@ static void NAME(times_matrix)(const lgt_tile *t, int64_t lo, int64_t hi) {
   for (int64_t i = lo; i < hi; i++) {
     char *y = (char *)t[0].data + i * t[0].stride[0];
     int64_t first = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i);
+    NAME(foresee)(crd, vals, first, past - first);
     for (int64_t j = 0; j < columns; j++) *(V *)(y + j * t[0].stride[1]) = 0;
     for (int64_t k = first; k < past; k++) {
       const char *from = (const char *)x->data + (int64_t)crd[k] * x->stride[0];
