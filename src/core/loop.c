@@ -24,7 +24,8 @@ enum {
   REDUCE_MAX_CHUNKS = 64,
   CHUNK_MIN = 8192, /* elements; loops without reductions */
   CHUNKS_PER_WORKER = 8,
-  LONG_CHUNK_MIN = 64, /* where each element takes long */
+  LONG_CHUNK_MIN = 64, /* where each element takes long, and some longer */
+  LONG_CHUNKS_PER_WORKER = 16,
   LONG_MAX_CHUNKS = 64,
   SPLIT_MIN = 64,        /* a shorter dimension is cut only if none is longer */
   PARTIAL_MAX = 4 << 20, /* bytes of partial results */
@@ -207,8 +208,9 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
 static void cut_plain(lgt_nest_shape *shape, int workers, bool costly) {
   int split = longest(shape, (1u << shape->ndim) - 1);
   int64_t chunks = shape->size / (costly ? LONG_CHUNK_MIN : CHUNK_MIN),
-          most = costly ? LONG_MAX_CHUNKS : (int64_t)workers * CHUNKS_PER_WORKER;
+          most = (int64_t)workers * (costly ? LONG_CHUNKS_PER_WORKER : CHUNKS_PER_WORKER);
   if (chunks > most) chunks = most;
+  if (costly && chunks > LONG_MAX_CHUNKS) chunks = LONG_MAX_CHUNKS;
   if (chunks > workers && !costly) chunks -= chunks % workers; /* equal shares */
   if (chunks < 1 || split < 0) chunks = 1;
   shape->split = split < 0 ? 0 : split;
