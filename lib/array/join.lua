@@ -488,12 +488,11 @@ function np.fill_diagonal(a, value)
     if core.size_of(value) == 0 then raise("fill_diagonal: no values were given") end
     if core.ndim_of(value) > 0 then value = np.resize(value, n) end
   end
-  local flat = not native.divided(rows * columns) and lgt.reshape(core.layout_of(a), { rows * columns })
-  if flat then
-    assign(lgt.alias(a, lgt.slice(flat, 1, 0, n, columns + 1)), value)
-  else -- what is written through a reshaped view is not divided, or there is no such view
+  if native.divided(rows * columns) then -- what is written through a diagonal is not
     local at = np.arange(1, n + 1)
     a[{ at, at }] = value
+  else
+    assign(lgt.alias(a, lgt.diagonal(core.layout_of(a), 1, 2, 0)), value)
   end
 end
 

@@ -187,8 +187,7 @@ end
 function np.flipud(a) return np.flip(a, 1) end
 function np.fliplr(a) return np.flip(a, 2) end
 
--- The elements (i, i + k) of the matrices that two axes (1 and 2) span, along a new last axis: a view if the
--- rows lie one after another, else a copy.
+-- The elements (i, i + k) of the matrices that two axes (1 and 2) span, along a new last axis: a view.
 ---@param a lgt_array of at least two dimensions
 ---@param k integer? 0
 ---@param axis1 integer?
@@ -199,21 +198,11 @@ function np.diagonal(a, k, axis1, axis2)
   if ndim < 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
   axis1, axis2 = core.check_axis(axis1 or 1, ndim, "diagonal"), core.check_axis(axis2 or 2, ndim, "diagonal")
   if axis1 == axis2 then raise("diagonal: the axes must differ, both are %d", axis1) end
-  a = np.moveaxis(a, { axis1, axis2 }, { ndim - 1, ndim })
-  local shape = core.shape_of(a)
-  local rows, columns = shape[ndim - 1], shape[ndim]
   k = k or 0
   if not core.is_integer(k) then
     raise("diagonal: the number of a diagonal is an integer, not %s", (core.describe(k)))
   end
-  local n = math.max(0, k >= 0 and math.min(rows, columns - k) or math.min(rows + k, columns))
-  shape[ndim - 1], shape[ndim] = rows * columns, nil
-  local flat = lgt.reshape(core.layout_of(a), shape)
-  if not flat then
-    a = np.copy(a)
-    flat = lgt.reshape(core.layout_of(a), shape)
-  end
-  return alias(a, lgt.slice(flat, ndim - 1, n == 0 and 0 or k >= 0 and k or -k * columns, n, columns + 1))
+  return alias(a, lgt.diagonal(core.layout_of(a), axis1, axis2, k))
 end
 
 -- ---- joining ------------------------------------------------------------------------------------------------

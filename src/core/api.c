@@ -39,6 +39,10 @@ uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t e
 uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_transpose(&rt->stores, layout, axes)) : 0;
 }
+uint32_t lgt_layout_diagonal(lgt_runtime *rt, uint32_t layout, int row, int column, int64_t above) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_diagonal(&rt->stores, layout, row, column, above))
+                               : 0;
+}
 uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_broadcast(&rt->stores, layout, ndim, shape)) : 0;
 }

@@ -294,13 +294,20 @@ static int home_of(const lgt_home *home, int dim) {
 
 static int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
+/* The owners of the root's tiles along dimension r own those of the space along k, the first of which is the root's number
+ * `tile`. */
+static void take_home(const lgt_partition *key, int r, int k, int64_t tile, lgt_home *home) {
+  for (int j = 0; j < home->ndim; j++)
+    if (key->home.dim[j] == r) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j] + (int32_t)tile;
+}
+
 /* Tiles of the space from the key partition of an argument's root, with its owners; false when the view hides
- * them. */
+ * them.  Where it walks along several dimensions that are cut, as diagonals do, the finest tiles count, and all owners do if
+ * tiles are alike. */
 static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
                    const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  if (l->flags & LGT_LAYOUT_RESHAPED || key->kind != LGT_PARTITION_TILING) return false;
-  lgt_layout_walk(l, begin, step);
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
+  if (key->kind != LGT_PARTITION_TILING || !lgt_layout_steps(l, begin, step)) return false;
   *home = key->home;
   for (int j = 0; j < home->ndim; j++) { /* a row of tiles, unless the view walks along it */
     int r = key->home.dim[j];
@@ -308,20 +315,31 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
     if (r >= 0) home->first[j] += (int32_t)((begin[r] - key->offset[r]) / key->tile[r]);
   }
   for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
+  unsigned cut = 0;
   for (int d = 0; d < l->ndim; d++) {
-    int r = l->dim[d], k = align->to[d];
-    if (r < 0 || key->grid[r] == 1) continue;
-    if (l->shape[d] == 1) continue; /* stays in one tile */
+    int k = align->to[d], main = -1;
     int64_t block = lgt_alignment_block(align, d);
-    if (k < 0 || space->whole & (1u << k) || step[d] != 1 ||
-        (l->shape[d] + block - 1) / block != space->extent[k])
-      return false;
+    for (int r = 0; r < l->root_ndim; r++) {
+      if (key->grid[r] == 1 || step[d][r] == 0) continue;
+      if (k < 0 || space->whole & (1u << k) || cut & (1u << r) || step[d][r] != 1 ||
+          (l->shape[d] + block - 1) / block != space->extent[k])
+        return false;
+      cut |= 1u << r;
+      if (main < 0 || key->tile[r] < key->tile[main]) main = r;
+    }
+    if (main < 0) continue;
     /* In whole blocks: edges of tiles move to the nearest one, unless that makes more tiles. */
-    offset[k] = floor_divide(key->offset[r] - begin[r] + block / 2, block);
-    tile[k] = (key->tile[r] + block / 2) / block;
-    if (tile[k] * key->grid[r] < space->extent[k] - offset[k]) tile[k] = (key->tile[r] + block - 1) / block;
-    int j = home_of(&key->home, r);
-    if (j >= 0) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j];
+    offset[k] = floor_divide(key->offset[main] - begin[main] + block / 2, block);
+    tile[k] = (key->tile[main] + block / 2) / block;
+    if (tile[k] * key->grid[main] < space->extent[k] - offset[k])
+      tile[k] = (key->tile[main] + block - 1) / block;
+    take_home(key, main, k, 0, home);
+    for (int r = 0; r < l->root_ndim; r++)
+      if (r != main && key->grid[r] > 1 && step[d][r] && key->tile[r] == key->tile[main])
+        take_home(
+            key, r, k,
+            floor_divide(begin[r] + offset[k] * block + key->tile[r] / 2 - key->offset[r], key->tile[r]),
+            home);
   }
   return true;
 }
@@ -437,22 +455,6 @@ static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_s
   return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, p->tile, lo, &home);
 }
 
-/* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
- * part stays where it is.  What is written has the first word. */
-static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
-                                         const lgt_call *call, const lgt_space *space,
-                                         const lgt_solver_key_state *state, const char **reason) {
-  for (int writes = 1; writes >= 0; writes--)
-    for (int a = 0; a < call->nargs; a++) {
-      if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
-      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
-      *reason = "where the part is";
-      if (p) return p;
-    }
-  *reason = "smaller than two tiles";
-  return lgt_partition_none(solver->partitions, space->ndim, space->extent);
-}
-
 /* A reshaped view is read in whole rows of its root: only where it makes its greatest steps do tiles of it go with
  * tiles of the root. */
 static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *call, const lgt_space *space) {
@@ -466,6 +468,39 @@ static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *cal
       if (k != space->align[a].to[big]) whole |= 1u << k;
   }
   return whole;
+}
+
+/* Is an argument a view of something that is cut which leaves out most elements of its box, and is that large?  All of it
+ * would come to whoever needs the view. */
+static bool is_scattered(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                         const lgt_solver_key_state *state) {
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
+    lgt_rect all = lgt_rect_of_shape(l->ndim, l->shape), box = lgt_layout_root_rect(l, &all);
+    int64_t size = lgt_rect_size(&box);
+    if (state[a].key && size >= solver->min_tile && size > 2 * lgt_layout_distinct(l)) return true;
+  }
+  return false;
+}
+
+/* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
+ * part stays where it is.  What is written has the first word. */
+static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
+                                         const lgt_call *call, const lgt_space *space,
+                                         const lgt_solver_key_state *state, const char **reason) {
+  for (int writes = 1; writes >= 0; writes--)
+    for (int a = 0; a < call->nargs; a++) {
+      if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
+      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
+      *reason = "where the part is";
+      if (p) return p;
+    }
+  *reason = "its parts are scattered";
+  if (is_scattered(solver, stores, call, state))
+    return lgt_partition_natural(solver->partitions, space->ndim, space->extent,
+                                 space->whole | whole_for_reshaped(stores, call, space), solver->most, 1);
+  *reason = "smaller than two tiles";
+  return lgt_partition_none(solver->partitions, space->ndim, space->extent);
 }
 
 static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
@@ -537,8 +572,8 @@ const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *
     if (step[d] != 1) return NULL;
     tile[r] = launch->tile[k] * lgt_alignment_block(align, d);
     offset[r] += launch->offset[k] * lgt_alignment_block(align, d);
-    int j = home_of(&launch->home, k);
-    if (j >= 0) home.dim[j] = (int8_t)r;
+    for (int j = 0; j < home.ndim; j++)
+      if (launch->home.dim[j] == k) home.dim[j] = (int8_t)r;
     cut |= 1u << r;
   }
   if (!cut) return NULL;

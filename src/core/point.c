@@ -189,7 +189,15 @@ void lgt_point_tile(const lgt_layout *layout, const lgt_alignment *align, const 
     out->extent[d] = view.hi[d] - view.lo[d];
     out->origin[d] = view.lo[d];
   }
-  if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
+  if (layout->flags & LGT_LAYOUT_RESHAPED && lgt_layout_steps(layout, begin, step)) {
+    for (int d = 0; d < layout->ndim; d++)
+      for (int k = 0; k < layout->root_ndim; k++) {
+        out->stride[d] += step[d][k] * inst->stride[k];
+        begin[k] += step[d][k] * view.lo[d];
+      }
+    out->data = lgt_instance_at(inst, begin);
+  } else if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
     int64_t at = layout->offset, row;
     int first = lgt_layout_row(layout, &row);
     if (layout->root_ndim) at -= inst->rect.lo[first] * row;
@@ -199,12 +207,11 @@ void lgt_point_tile(const lgt_layout *layout, const lgt_alignment *align, const 
     }
     out->data = inst->data + at * inst->elem;
   } else {
-    int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-    lgt_layout_walk(layout, begin, step);
+    lgt_layout_walk(layout, begin, step[0]);
     for (int d = 0; d < layout->ndim; d++) {
-      if (!step[d]) continue;
-      out->stride[d] = step[d] * inst->stride[layout->dim[d]];
-      begin[layout->dim[d]] += step[d] * view.lo[d];
+      if (!step[0][d]) continue;
+      out->stride[d] = step[0][d] * inst->stride[layout->dim[d]];
+      begin[layout->dim[d]] += step[0][d] * view.lo[d];
     }
     out->data = lgt_instance_at(inst, begin);
   }

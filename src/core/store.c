@@ -6,7 +6,8 @@
  *
  * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
  * address computation; `dim` says which root dimension each view dimension walks along and serves
- * partitioning.  A reshape that splits or merges dimensions leaves only the first (RESHAPED).
+ * partitioning.  A reshape that splits or merges dimensions, and a diagonal, which walks along two at once, leave only the
+ * first (RESHAPED).  Where such a view still is affine in the root's coordinates, these are found anew (slanted).
  */
 #include "store.h"
 
@@ -366,21 +367,84 @@ uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const
   return lgt_layout_intern(stores, &l);
 }
 
+uint32_t lgt_stores_diagonal(lgt_stores *stores, uint32_t layout, int row, int column, int64_t above) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (!check_dim(&l, row, l.ndim) || !check_dim(&l, column, l.ndim)) return 0;
+  if (row == column) return lgt_err(LGT_BAD_ARGUMENT, "the diagonal of one dimension, %d", row + 1), 0;
+  if (above < -l.shape[row]) above = -l.shape[row];
+  if (above > l.shape[column]) above = l.shape[column];
+  int64_t i = above < 0 ? -above : 0, j = above > 0 ? above : 0;
+  int64_t rows = l.shape[row] - i, columns = l.shape[column] - j, n = rows < columns ? rows : columns;
+  int64_t stride = l.stride[row] + l.stride[column];
+  int dim = l.stride[column] ? l.dim[column] : l.dim[row];
+  bool slanted = n > 1 && l.stride[row] && l.stride[column];
+  if (n > 0) l.offset += i * l.stride[row] + j * l.stride[column];
+  drop_dim(&l, row > column ? row : column);
+  drop_dim(&l, row > column ? column : row);
+  insert_dim(&l, l.ndim, n);
+  if (stride && n > 1) l.stride[l.ndim - 1] = stride, l.dim[l.ndim - 1] = (int8_t)dim;
+  if (slanted) l.flags |= LGT_LAYOUT_RESHAPED;
+  for (int d = 0; d < l.ndim && slanted; d++) l.dim[d] = -1;
+  return lgt_layout_intern(stores, &l);
+}
+
 uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
   const lgt_layout *l = lgt_layout_at(stores, layout);
   if (l->flags & LGT_LAYOUT_WHOLE) return layout;
   return lgt_stores_dense(stores, l->dtype, l->root_ndim, l->root_shape);
 }
 
-void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]) {
-  int64_t root_stride[LGT_MAX_DIM], rest = l->offset;
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  for (int d = 0; d < l->root_ndim; d++) {
-    begin[d] = rest / root_stride[d];
-    rest -= begin[d] * root_stride[d];
+/* The root's coordinates of a position in its C order. */
+static void locate(const lgt_layout *l, int64_t position, int64_t at[LGT_MAX_DIM]) {
+  int64_t stride[LGT_MAX_DIM];
+  lgt_shape_strides(l->root_ndim, l->root_shape, stride);
+  for (int k = 0; k < l->root_ndim; k++) {
+    at[k] = position / stride[k];
+    position -= at[k] * stride[k];
   }
+}
+
+void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]) {
+  int64_t root_stride[LGT_MAX_DIM];
+  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
+  locate(l, l->offset, begin);
   for (int d = 0; d < l->ndim; d++)
     step[d] = l->dim[d] < 0 || l->shape[d] == 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
+}
+
+/* If there are steps along the root's dimensions, the second element of each of the view's tells them; they are, if the last
+ * ones lie within the root. */
+bool lgt_layout_steps(const lgt_layout *l, int64_t begin[LGT_MAX_DIM],
+                      int64_t step[LGT_MAX_DIM][LGT_MAX_DIM]) {
+  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
+  locate(l, l->offset, begin);
+  memcpy(lo, begin, sizeof lo);
+  memcpy(hi, begin, sizeof hi);
+  for (int d = 0; d < l->ndim; d++) {
+    locate(l, l->shape[d] > 1 ? l->offset + l->stride[d] : l->offset, step[d]);
+    for (int k = 0; k < l->root_ndim; k++) {
+      int64_t s = step[d][k] -= begin[k];
+      if (s < 0) lo[k] += s * (l->shape[d] - 1);
+      if (s > 0) hi[k] += s * (l->shape[d] - 1);
+    }
+  }
+  for (int k = 0; k < l->root_ndim; k++)
+    if (lo[k] < 0 || hi[k] >= l->root_shape[k]) return false;
+  return true;
+}
+
+static lgt_rect slanted_rect(const lgt_layout *l, const int64_t begin[LGT_MAX_DIM],
+                             const int64_t step[LGT_MAX_DIM][LGT_MAX_DIM], const lgt_rect *view) {
+  lgt_rect r = {.ndim = l->root_ndim};
+  for (int k = 0; k < l->root_ndim; k++) {
+    r.lo[k] = begin[k], r.hi[k] = begin[k] + 1;
+    for (int d = 0; d < l->ndim; d++) {
+      int64_t a = step[d][k] * view->lo[d], b = step[d][k] * (view->hi[d] - 1);
+      r.lo[k] += a < b ? a : b;
+      r.hi[k] += a < b ? b : a;
+    }
+  }
+  return r;
 }
 
 int lgt_layout_row(const lgt_layout *l, int64_t *size) {
@@ -400,11 +464,13 @@ void lgt_layout_reach(const lgt_layout *l, const lgt_rect *view, int64_t *least,
   }
 }
 
-/* Whole rows, so that a tile of the root holds them as the root does. */
+/* Unless it is slanted, whole rows, so that a tile of the root holds them as the root does. */
 static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
-  int64_t row, least, most;
+  int64_t row, least, most, begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
   if (l->root_ndim == 0) return r;
+  if (lgt_layout_steps(l, begin, step))
+    return slanted_rect(l, begin, (const int64_t(*)[LGT_MAX_DIM])step, view);
   int d = lgt_layout_row(l, &row);
   lgt_layout_reach(l, view, &least, &most);
   if (row > 0) r.lo[d] = least / row, r.hi[d] = most / row + 1;

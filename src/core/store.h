@@ -103,13 +103,15 @@ uint32_t lgt_stores_project(lgt_stores *stores, uint32_t layout, int dim, int64_
 uint32_t lgt_stores_promote(lgt_stores *stores, uint32_t layout, int dim, int64_t extent);
 uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *axes);
 uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
+/* Element (i, i + above) of the matrices that two dimensions span, along a new last dimension. */
+uint32_t lgt_stores_diagonal(lgt_stores *stores, uint32_t layout, int row, int column, int64_t above);
 uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
 /* The dense root layout that a layout is a view of. */
 uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
 
 /* The rect of root coordinates that a view's rect touches (a bounding box when steps are not 1).  For a reshaped view
- * these are whole rows: from the first to the last that it touches along the root's first dimension of more than one
- * element. */
+ * that is not slanted these are whole rows: from the first to the last that it touches along the root's first dimension of
+ * more than one element. */
 lgt_rect lgt_layout_root_rect(const lgt_layout *layout, const lgt_rect *view);
 /* The same for a reduction's target, which has all its elements also where there is nothing to reduce:
  * dimensions that do not walk along the root do not count. */
@@ -117,6 +119,9 @@ lgt_rect lgt_layout_target_rect(const lgt_layout *layout, lgt_rect view);
 /* The map in the root's coordinates: where the view begins, and the root step of each view dimension
  * (0 where it walks nowhere).  Not for reshaped views. */
 void lgt_layout_walk(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]);
+/* The same for any view: each of its dimensions may walk along several of the root's, as those of reshaped views do that are
+ * *slanted*.  False: it is reshaped, and goes on from the end of a row to the next one. */
+bool lgt_layout_steps(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM][LGT_MAX_DIM]);
 /* The root's first dimension of more than one element, and the size of one of its rows: what lies in rows of it is
  * contiguous in C order. */
 int lgt_layout_row(const lgt_layout *layout, int64_t *size);

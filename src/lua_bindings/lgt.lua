@@ -273,6 +273,10 @@ end
 function lgt.project(layout, dim, index) return checked(C.lgt_layout_project(rt, layout, dim - 1, index)) end
 function lgt.promote(layout, dim, extent) return checked(C.lgt_layout_promote(rt, layout, dim - 1, extent)) end
 
+function lgt.diagonal(layout, row, column, above)
+  return checked(C.lgt_layout_diagonal(rt, layout, row - 1, column - 1, above))
+end
+
 function lgt.transpose(layout, order)
   local seen = {}
   for d = 1, #order do
