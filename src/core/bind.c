@@ -148,7 +148,7 @@ lgt_status lgt_bind_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instan
 
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
 static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                                   const lgt_rect *spare, bool beside) {
+                                   int64_t waste, const lgt_rect *spare, bool beside) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = beside ? NULL : replica->inst;
   lgt_rect had = old ? old->rect : *rect;
@@ -157,6 +157,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   lgt_instance *inst =
       lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
   if (!inst) return LGT_NO_MEMORY;
+  inst->waste = waste;
   int n = 0;
   if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
   else if (old) piece[n++] = old->rect;
@@ -184,8 +185,9 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
   bool many = binder->map->domains > 1, beside = false;
+  int64_t waste = 0;
   if (many && replica->inst && rect->ndim) {
-    int k = lgt_replica_choose(replica, rect);
+    int k = lgt_replica_choose(replica, rect, &waste);
     beside = k == LGT_REPLICA_NEW;
     if (k >= 0) lgt_replica_turn(replica, k);
   }
@@ -195,7 +197,7 @@ lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, co
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
     if (!many) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
     if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
-    lgt_status status = replace_instance(binder, store, domain, &want, spare, beside);
+    lgt_status status = replace_instance(binder, store, domain, &want, waste, spare, beside);
     if (status) return status;
   }
   return replica->old.count ? lgt_bind_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
@@ -312,15 +314,17 @@ static lgt_status make_new(run *r, int s, int domain) {
   int at = domain * r->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
   lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
+  int64_t waste = 0;
   if (r->binder->map->domains > 1) {
     const lgt_rect *read = &r->touched.read[at], *write = &r->touched.write[at];
     if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
     rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
     const lgt_instance *old = former(r, s, domain);
-    if (old) rect = lgt_rect_bound(&rect, &old->rect); /* with all that is valid there */
+    if (old) rect = lgt_rect_bound(&rect, &old->rect), waste = old->waste; /* with all that is valid there */
     rect = lgt_rect_grown(&rect, r->group->slot[s].below, r->group->slot[s].above, root->shape);
   }
   r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);
+  if (r->inst[at]) r->inst[at]->waste = waste;
   return r->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
 

@@ -267,12 +267,16 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
   return -1;
 }
 
-/* What each domain works on, for tests that work out what has to move by themselves. */
-static void log_calls(const lgt_binder *binder, const lgt_plan_group *group) {
+/* For tests that work out by themselves what has to move, and what has to be held: what each domain works on ... */
+static void log_calls(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   for (int i = group->first; i < group->first + group->count; i++) {
     const lgt_plan_call *call = &group->plan->call[i];
-    char text[2048] = " everywhere";
+    char text[2048] = " everywhere", arrays[16 * LGT_MAX_ARGS] = "";
     int used = 0;
+    for (int a = 0; a < call->nargs; a++)
+      used +=
+          snprintf(arrays + used, sizeof arrays - (size_t)used, "%s%u", a ? "," : "", root[call->root[a]]);
+    used = 0;
     for (int c = 0; group->launch->ncolour > 1 || group->launch->kind == LGT_PARTITION_TILING; c++) {
       if (c == group->launch->ncolour || used > (int)sizeof text - 160) break;
       lgt_rect tile = lgt_partition_rect(group->launch, c);
@@ -282,9 +286,31 @@ static void log_calls(const lgt_binder *binder, const lgt_plan_group *group) {
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? "," : "@",
                          (long long)tile.lo[d], (long long)tile.hi[d]);
     }
-    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s:%s", (unsigned long long)binder->exchanges,
-                  call->kind->name, text);
+    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s(%s):%s", (unsigned long long)binder->exchanges,
+                  call->kind->name, arrays, text);
   }
+}
+
+static int put_instance(char *text, size_t room, int domain, const lgt_instance *inst) {
+  int used = inst ? snprintf(text, room, " %d", domain) : 0;
+  for (int d = 0; inst && d < inst->rect.ndim; d++)
+    used += snprintf(text + used, room - (size_t)used, "%s%lld:%lld", d ? "," : "@",
+                     (long long)inst->rect.lo[d], (long long)inst->rect.hi[d]);
+  return used + (inst && inst->owners > 1 ? snprintf(text + used, room - (size_t)used, "*") : 0);
+}
+
+/* ... and the instances that this rank's domains have of an array afterwards; those with a * other arrays have, too. */
+static void log_instances(const lgt_exchange *x, const lgt_store *store) {
+  enum { LINE = 200 };
+  const lgt_map *map = x->binder->map;
+  char text[4096] = "";
+  int used = 0;
+  for (int d = 0; d < map->local; d++)
+    for (int k = -1; k < store->replica[d].naside && used < (int)sizeof text - LINE; k++)
+      used += put_instance(text + used, sizeof text - (size_t)used, map->first + d,
+                           k < 0 ? store->replica[d].inst : store->replica[d].aside[k].inst);
+  lgt_log_print(LGT_LOG_MAP, "exchange %llx holds of array %u:%s", (unsigned long long)x->binder->exchanges,
+                store->id, text);
 }
 
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
@@ -298,7 +324,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
   for (int i = 0; i < x->nstore; i++)
     x->store[i] = lgt_store_at(binder->stores, root[group->touched[i].root]);
   status = make_room(x);
-  if (lgt_log_on(MAP, 3)) log_calls(binder, group);
+  if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
   bool good = true;
   for (int i = 0; i < x->nstore && good && !status; i++)
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
@@ -440,7 +466,7 @@ static void note_acquired(lgt_exchange *x, int n, int domain) {
   lgt_replica *replica = &x->store[n]->replica[domain];
   lgt_instance **inst = x->inst + domain * x->nstore;
   inst[n] = replica->inst;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < x->nstore; i++)
     if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
 }
 
@@ -448,10 +474,10 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
   lgt_status status = LGT_OK;
   int local = x->binder->map->local;
   if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
-  for (int n = 0; n < x->nstore && !status; n++)
+  for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
     for (int d = 0; d < local && !status; d++) {
-      int at = d * x->nstore + n;
-      if (x->cover[at].ndim < 0) continue;
+      int n = i % x->nstore, at = d * x->nstore + n;
+      if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
       bool comes = gets(x, n, d);
       lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
@@ -538,7 +564,6 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
     /* Of runs, too: what else the domain has of the rect has already been copied there. */
     if (comes && good) good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
   }
-  if (!x->split) lgt_replica_tidy(x->binder->map, replica);
   return good;
 }
 
@@ -572,7 +597,6 @@ static bool note_written_by(const lgt_exchange *x, const lgt_touch *t, int domai
     good = lgt_region_remove(&replica->absent, &rect);
     if (good) good = lgt_replica_written(replica, store->recipe ? NULL : replica->inst, &rect);
   }
-  lgt_replica_tidy(map, replica);
   return good;
 }
 
@@ -647,6 +671,36 @@ static void end_consolidation(lgt_exchange *x) {
   }
 }
 
+/* Is anything that a local domain has put aside still what the store has there? */
+static bool is_current(const lgt_exchange *x, const lgt_store *store, int domain, const lgt_aside *aside) {
+  const lgt_map *map = x->binder->map;
+  lgt_region rest = {0};
+  lgt_pieces lacking = {0};
+  bool good = lgt_region_add(&rest, &aside->inst->rect);
+  for (int i = 0; i < aside->old.count && good; i++) good = lgt_region_remove(&rest, &aside->old.rect[i]);
+  for (int i = 0; i < rest.count && good; i++)
+    good = lgt_history_lacks(store->history, &map->footprints, NULL, map->first + domain, &rest.rect[i],
+                             &lacking);
+  for (int i = 0; i < lacking.count && good; i++) good = lgt_region_remove(&rest, &lacking.piece[i].rect);
+  bool any = rest.count > 0;
+  lgt_region_fini(&rest);
+  lgt_mem_free(lacking.piece);
+  return any || !good;
+}
+
+/* Give back what is of no use any more.  Tasks in flight hold what they work on. */
+static void tidy(lgt_exchange *x) {
+  lgt_map *map = x->binder->map;
+  for (int i = 0; i < x->nstore; i++)
+    for (int d = 0; d < map->local; d++) {
+      lgt_replica *replica = &x->store[i]->replica[d];
+      for (int k = replica->naside - 1; k >= 0; k--)
+        if (!is_current(x, x->store[i], d, &replica->aside[k])) lgt_replica_drop(map, replica, k);
+      lgt_replica_tidy(map, replica);
+    }
+  for (int i = 0; i < x->nstore && lgt_log_on(MAP, 3); i++) log_instances(x, x->store[i]);
+}
+
 lgt_status lgt_exchange_end(lgt_exchange *x) {
   end_consolidation(x);
   for (int i = 0; i < x->group->ntouch; i++) {
@@ -662,5 +716,6 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     store->written = true;
     store->version = ++x->binder->map->versions;
   }
+  tidy(x);
   return LGT_OK;
 }

@@ -221,40 +221,58 @@ static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, boo
   return lgt_rect_intersect(&ra, &rb, &common);
 }
 
-/* What the calls of a group touch of each root, for two of its tiles: the box around it.  What holds for these is taken
- * for all: the second tile, which a transposed view finds elsewhere, and the last, which a reversed one does.  Where it
- * does not hold, more memory is held; values are right all the same. */
-enum { SAMPLES = 2 };
+/* What the calls of a group touch of each root, for some of its tiles: the box around it.  These are the corners of the
+ * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
+ * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
+enum { CORNERS = 3, SAMPLES = 1 << CORNERS };
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
   uint16_t call; /* the first of it, ... */
   uint8_t arg;   /* ... through this argument */
-  bool boxed;    /* there was another view since: `box` is valid */
+  bool boxed;    /* there was another view since: `box` and `waste` are valid */
   bool split;    /* it has parts */
   lgt_rect box[SAMPLES];
+  int64_t waste[SAMPLES]; /* elements of the box that no call touches */
 } reach;
 typedef struct reaches {
   reach *root;            /* owned; one for each root of the plan */
   lgt_rect tile[SAMPLES]; /* of the group */
+  int colour[SAMPLES], ntile;
 } reaches;
 
+/* Where nothing is cut, each call of a group has a space of its own. */
 static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg,
                             const lgt_rect *tile) {
   const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  lgt_rect all = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  if (call->launch->kind == LGT_PARTITION_NONE) tile = &all;
   return lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], tile));
 }
 
-/* May an argument of a group's first call have memory of its own?  What is written has one place. */
-static bool may_split(const lgt_plan_call *call, int arg) {
-  for (int a = 0; a < call->nargs; a++)
-    if (call->root[a] == call->root[arg] && lgt_kind_writes(call->kind, a)) return false;
-  return !call->kind->cpu;
+/* May an argument of a group's first call have memory of its own?  It reads what was there before, so what is written
+ * has to be elsewhere; and what is reduced lives in memory of its own anyway. */
+static bool may_split(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != call->root[arg] || !lgt_kind_writes(call->kind, a)) continue;
+    if (a == arg || call->kind->privilege[a] & LGT_PRIV_REDUCE ||
+        collide(lgt_layout_at(fuser->stores, call->layout[a]), true, layout, false))
+      return false;
+  }
+  return !call->kind->constraints || !call->kind->constraints->nimage;
+}
+
+/* The argument that stands for a root: what is written has one place, and others may be far from that. */
+static uint8_t first_arg(const lgt_plan_call *call, int arg) {
+  for (int a = arg; a < call->nargs; a++)
+    if (call->root[a] == call->root[arg] && lgt_kind_writes(call->kind, a)) return (uint8_t)a;
+  return (uint8_t)arg;
 }
 
 static uint8_t part_of(const lgt_plan_call *call, int arg) {
   int part = 1;
   for (int a = 0; a < arg; a++) {
-    if (call->root[a] != call->root[arg]) continue;
+    if (call->root[a] != call->root[arg] || !call->part[a]) continue;
     if (call->layout[a] == call->layout[arg]) return call->part[a];
     if (call->part[a] >= part) part = call->part[a] + 1;
   }
@@ -266,29 +284,35 @@ static uint8_t part_of(const lgt_plan_call *call, int arg) {
 static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
+  memset(call->part, 0, sizeof call->part);
   for (int a = 0; a < call->nargs; a++) {
     reach *r = &all->root[call->root[a]];
-    call->part[a] = 0;
     if (r->group != plan->ngroup) {
       r->group = plan->ngroup;
       r->call = (uint16_t)next;
-      r->arg = (uint8_t)a;
+      r->arg = first_arg(call, a);
       r->boxed = r->split = false;
-      continue;
     }
     const lgt_plan_call *first = &plan->call[r->call];
     bool same = first->layout[r->arg] == call->layout[a], far = false;
+    lgt_rect box[SAMPLES];
+    int64_t waste[SAMPLES];
     if (r->split && next > group->first && (!same || lgt_kind_writes(call->kind, a))) return true;
     if (same) continue;
-    for (int i = 0; i < SAMPLES && !far; i++) {
+    for (int i = 0; i < all->ntile && !far; i++) {
       lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
-      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]);
-      far = !lgt_rect_near(&r->box[i], &rect);
-      if (!far) r->box[i] = lgt_rect_bound(&r->box[i], &rect);
+      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]), r->waste[i] = 0;
+      box[i] = lgt_rect_bound(&r->box[i], &rect);
+      waste[i] = r->waste[i];
+      far = !lgt_rect_near(&r->box[i], &rect, &waste[i]);
     }
     if (far && next > group->first) return true;
-    r->boxed |= !far;
-    if (far && may_split(call, a)) {
+    if (!far) {
+      r->boxed = true;
+      memcpy(r->box, box, sizeof box);
+      memcpy(r->waste, waste, sizeof waste);
+    }
+    if (far && may_split(fuser, call, a)) {
       call->part[a] = part_of(call, a);
       r->split = group->split = true;
     }
@@ -296,11 +320,25 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
   return false;
 }
 
+/* The same tiles again, so many colours on. */
+static void add_corners(const lgt_partition *launch, int colours, reaches *all) {
+  for (int i = 0, n = all->ntile; i < n; i++) {
+    all->colour[all->ntile] = all->colour[i] + colours;
+    all->tile[all->ntile] = lgt_partition_rect(launch, all->colour[all->ntile]);
+    all->ntile++;
+  }
+}
+
 static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
   const lgt_partition *launch = plan->call[first].launch;
-  if (launch->kind == LGT_PARTITION_NONE) return;
-  int last = launch->ncolour - 1;
-  for (int i = 0; i < SAMPLES; i++) all->tile[i] = lgt_partition_rect(launch, i || last < 1 ? last : 1);
+  if (fuser->solver.domains == 1) return;
+  all->tile[0] = lgt_partition_rect(launch, 0);
+  all->colour[0] = 0;
+  all->ntile = 1;
+  if (launch->kind == LGT_PARTITION_TILING)
+    for (int d = launch->ndim - 1, colours = 1; d >= 0; colours *= launch->grid[d--])
+      if (launch->grid[d] > 1 && all->ntile < SAMPLES)
+        add_corners(launch, colours * (launch->grid[d] - 1), all);
   far_apart(fuser, plan, all, first);
 }
 
@@ -342,7 +380,7 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
   if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
-    return LGT_REFUSAL_END;
+    return fuser->solver.domains > 1 && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
   if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
   bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
   for (int i = first; i < next; i++) {

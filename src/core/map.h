@@ -32,6 +32,7 @@ typedef struct lgt_instance {
   int domain;          /* local */
   int elem;            /* bytes of an element */
   lgt_rect rect;       /* of the root */
+  int64_t waste;       /* elements of it that nobody has asked for, at most */
   int64_t stride[LGT_MAX_DIM]; /* in bytes */
   char *data;
   int64_t bytes;       /* allocated; 0: attached memory */

@@ -75,9 +75,12 @@ lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *
   return out;
 }
 
-bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b) {
-  lgt_rect both = lgt_rect_bound(a, b);
-  return 2 * lgt_rect_size(&both) <= 3 * (lgt_rect_size(a) + lgt_rect_size(b));
+bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b, int64_t *waste) {
+  lgt_rect both = lgt_rect_bound(a, b), common;
+  int64_t size = lgt_rect_size(&both), useful = lgt_rect_size(a) + lgt_rect_size(b);
+  if (lgt_rect_intersect(a, b, &common)) useful -= lgt_rect_size(&common);
+  *waste += size - useful;
+  return 3 * *waste <= size;
 }
 
 int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT_MAX_DIM]) {

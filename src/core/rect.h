@@ -27,8 +27,9 @@ bool lgt_rect_equal(const lgt_rect *a, const lgt_rect *b);
 bool lgt_rect_contains(const lgt_rect *outer, const lgt_rect *inner);
 bool lgt_rect_intersect(const lgt_rect *a, const lgt_rect *b, lgt_rect *out); /* false: empty */
 lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect that holds both; empty ones do not count */
-/* Would a rect that holds both waste little: half of what they have? */
-bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b);
+/* A rect that holds both has more than they have.  Of theirs `waste` are already of no use; with what lies between: how
+ * many are?  True if that is little, at most half of what is of use. */
+bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b, int64_t *waste);
 /* With so many elements more below and above, within [0, shape). */
 lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape);
 /* a without b, as at most 2 * ndim disjoint rects; returns their number. */

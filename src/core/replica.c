@@ -3,22 +3,24 @@
 
 #include <string.h>
 
-enum { MOST = 4 }; /* instances of a replica: beyond that they grow together */
+enum { MOST = 16 }; /* instances of a replica: beyond that they grow together */
 
-int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect) {
-  int best = LGT_REPLICA_NEW, least = LGT_REPLICA_NEW;
-  int64_t best_growth = INT64_MAX, least_growth = INT64_MAX;
+int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect, int64_t *waste) {
+  int best = LGT_REPLICA_NEW;
+  int64_t best_growth = INT64_MAX;
+  bool full = replica->naside + 1 >= MOST;
+  *waste = 0;
   if (replica->inst && (lgt_rect_empty(rect) || lgt_rect_contains(&replica->inst->rect, rect)))
-    return LGT_REPLICA_MAIN;
+    return *waste = replica->inst->waste, LGT_REPLICA_MAIN;
   for (int k = LGT_REPLICA_MAIN; k < replica->naside; k++) {
     const lgt_instance *inst = k < 0 ? replica->inst : replica->aside[k].inst;
     if (!inst) continue;
     lgt_rect both = lgt_rect_bound(&inst->rect, rect);
-    int64_t growth = lgt_rect_size(&both) - lgt_rect_size(&inst->rect);
-    if (growth < least_growth) least = k, least_growth = growth;
-    if (growth < best_growth && lgt_rect_near(&inst->rect, rect)) best = k, best_growth = growth;
+    int64_t growth = lgt_rect_size(&both) - lgt_rect_size(&inst->rect), wasted = inst->waste;
+    bool near = lgt_rect_near(&inst->rect, rect, &wasted);
+    if (growth < best_growth && (near || full)) best = k, best_growth = growth, *waste = wasted;
   }
-  return best == LGT_REPLICA_NEW && replica->naside + 1 >= MOST ? least : best;
+  return best;
 }
 
 void lgt_replica_turn(lgt_replica *replica, int k) {
@@ -96,7 +98,7 @@ bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources 
   return good;
 }
 
-static void drop(lgt_map *map, lgt_replica *replica, int k) {
+void lgt_replica_drop(lgt_map *map, lgt_replica *replica, int k) {
   lgt_aside *aside = &replica->aside[k];
   aside->inst->owners--;
   lgt_instance_release(map, aside->inst);
@@ -105,13 +107,18 @@ static void drop(lgt_map *map, lgt_replica *replica, int k) {
 }
 
 void lgt_replica_drop_asides(lgt_map *map, lgt_replica *replica) {
-  while (replica->naside) drop(map, replica, replica->naside - 1);
+  while (replica->naside) lgt_replica_drop(map, replica, replica->naside - 1);
   lgt_region_clear(&replica->old);
 }
 
 void lgt_replica_tidy(lgt_map *map, lgt_replica *replica) {
-  for (int k = replica->naside - 1; k >= 0; k--)
-    if (lgt_region_contains(&replica->aside[k].old, &replica->aside[k].inst->rect)) drop(map, replica, k);
+  const lgt_instance *main = replica->inst;
+  for (int k = replica->naside - 1; k >= 0; k--) {
+    const lgt_rect *rect = &replica->aside[k].inst->rect;
+    if (lgt_region_contains(&replica->aside[k].old, rect) ||
+        (main && lgt_rect_contains(&main->rect, rect) && !lgt_region_meets(&replica->old, rect)))
+      lgt_replica_drop(map, replica, k);
+  }
 }
 
 bool lgt_replica_written(lgt_replica *replica, const lgt_instance *inst, const lgt_rect *rect) {

@@ -17,8 +17,9 @@
 
 enum { LGT_REPLICA_MAIN = -1, LGT_REPLICA_NEW = -2 };
 
-/* What to work with for a rect: the main instance, number n of those put aside, or a new one.  It may have to grow. */
-int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect);
+/* What to work with for a rect: the main instance, number n of those put aside, or a new one.  It may have to grow, and
+ * then *waste of its elements are what nobody has asked for. */
+int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect, int64_t *waste);
 /* Number k becomes the main one. */
 void lgt_replica_turn(lgt_replica *replica, int k);
 /* `inst` becomes the main one (takes over a reference), beside what there is.  False when out of memory. */
@@ -45,7 +46,8 @@ bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources 
 lgt_region *lgt_replica_old(lgt_replica *replica, const lgt_instance *inst);
 /* The instance has the newest elements of a rect; NULL: none has.  False when out of memory. */
 bool lgt_replica_written(lgt_replica *replica, const lgt_instance *inst, const lgt_rect *rect);
-/* Drop those put aside of which nothing is new. */
+/* Drop number k of those put aside; those of which nothing is new, or all is in the main one. */
+void lgt_replica_drop(lgt_map *map, lgt_replica *replica, int k);
 void lgt_replica_tidy(lgt_map *map, lgt_replica *replica);
 /* All that matters is in the main one. */
 void lgt_replica_drop_asides(lgt_map *map, lgt_replica *replica);

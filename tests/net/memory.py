@@ -88,6 +88,19 @@ held("peak", 4, function() b = a + a.T end)""",
     "from rows to columns": """
 local a, b = np.ones({4, 22500}), np.zeros(22500, 4)
 held("peak", 4, function() b["..."] = a.T * 2 a["..."] = b.T end)""",
+    "a diagonal": """
+local a, b = np.ones({300, 300}), np.zeros(300)
+held("peak", 4, function() b = b + np.diag(a) + np.diagonal(a.T, 20)["1:1"] + np.trace(a["::-1"]) end)""",
+    "far parts of what is written": """
+local y = np.arange(90000) * 0.5
+local blend = lgt.task { name = "blend", args = {"in", "inout"}, generator = function(b, x, y) return x + y end }
+held("peak", 4, function() blend(y["80001:"], y[":10000"]) end)""",
+    "a product of far parts": """
+local a = np.ones({400, 300})
+held("peak", 3, function() return a["1:50"]:dot(a["351:400"].T) end)""",
+    "far rows": """
+local a, v = np.ones({300, 300}), np.zeros(300)
+held("peak", 4, function() v = v + a[2] + a[150] + a[299] end)""",
     "a sum over the transposed": """
 local a, b = np.ones({300, 300}), np.zeros(300, 300)
 held("peak", 4, function() b = a.T * 2 a = a + b return np.sum(b, 2) end)""",
