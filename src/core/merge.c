@@ -197,17 +197,34 @@ static cutting cutting_of(const lgt_scalar *params) {
   return c;
 }
 
+/* Where the parts of the run that begins at element `base` begin: they are of one length, or as `cuts` (may be NULL) says. */
+static void find_parts(parts *p, const lgt_tile *from, const lgt_tile *cuts, int64_t run, int64_t base) {
+  int64_t n = from->extent[0] - base < run ? from->extent[0] - base : run,
+          part = (run + p->count - 1) / p->count;
+  p->first[0] = base;
+  for (int r = 0; r < p->count; r++) {
+    if (!cuts) {
+      p->first[r + 1] = base + ((r + 1) * part < n ? (r + 1) * part : n);
+      continue;
+    }
+    int64_t j = (from->origin[0] + base) / run;
+    const char *cut = (const char *)cuts->data + j * cuts->stride[0] + r * cuts->stride[1];
+    p->first[r + 1] = p->first[r] + *(const int64_t *)(cut + cuts->stride[0]) - *(const int64_t *)cut;
+  }
+}
+
 /* Run after run of a tile, as far as rows [lo, hi) of it go. */
 static lgt_status merge_runs(const lgt_tile *elements, const lgt_tile *positions, const lgt_tile *from,
-                             const lgt_tile *from_positions, const lgt_scalar *params, int64_t lo,
-                             int64_t hi) {
-  cutting c = cutting_of(params);
+                             const lgt_tile *from_positions, const lgt_tile *cuts, const lgt_scalar *params,
+                             int64_t lo, int64_t hi) {
+  int count = cuts ? (int)cuts->extent[1] : (int)params[0].f;
+  int64_t run = (int64_t)params[1].f;
   parts p;
   lgt_status status = LGT_OK;
-  if (!parts_new(&p, from, from_positions, c.parts)) return no_scratch(c.parts);
-  for (int64_t base = lo / c.run * c.run; base < hi && !status; base += c.run) {
-    int64_t n = from->extent[0] - base < c.run ? from->extent[0] - base : c.run;
-    for (int r = 0; r <= c.parts; r++) p.first[r] = base + (r * c.part < n ? r * c.part : n);
+  if (!parts_new(&p, from, from_positions, count)) return no_scratch(count);
+  for (int64_t base = lo / run * run; base < hi && !status; base += run) {
+    find_parts(&p, from, cuts, run, base);
+    int64_t n = p.first[count] - base;
     status =
         merge_range(&p, elements, positions, base, lo > base ? lo - base : 0, hi - base < n ? hi - base : n);
   }
@@ -218,46 +235,24 @@ static lgt_status merge_runs(const lgt_tile *elements, const lgt_tile *positions
 static lgt_status merge_parts(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                               int64_t hi) {
   (void)nargs;
-  return merge_runs(&tiles[0], NULL, &tiles[1], NULL, params, lo, hi);
+  return merge_runs(&tiles[0], NULL, &tiles[1], NULL, NULL, params, lo, hi);
 }
 
 static lgt_status argmerge_parts(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                  int64_t hi) {
-  return merge_runs(nargs > 4 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], params, lo, hi);
-}
-
-/* The same for runs of pieces. */
-static lgt_status merge_cut(const lgt_tile *elements, const lgt_tile *positions, const lgt_tile *from,
-                            const lgt_tile *from_positions, const lgt_tile *cuts, int64_t run, int64_t lo,
-                            int64_t hi) {
-  int count = (int)cuts->extent[1];
-  parts p;
-  lgt_status status = LGT_OK;
-  if (!parts_new(&p, from, from_positions, count)) return no_scratch(count);
-  for (int64_t base = lo / run * run; base < hi && !status; base += run) {
-    int64_t j = (from->origin[0] + base) / run;
-    const char *row = (const char *)cuts->data + j * cuts->stride[0];
-    p.first[0] = base;
-    for (int r = 0; r < count; r++, row += cuts->stride[1])
-      p.first[r + 1] = p.first[r] + *(const int64_t *)(row + cuts->stride[0]) - *(const int64_t *)row;
-    int64_t n = p.first[count] - base;
-    status =
-        merge_range(&p, elements, positions, base, lo > base ? lo - base : 0, hi - base < n ? hi - base : n);
-  }
-  lgt_mem_free(p.first);
-  return status;
+  return merge_runs(nargs > 4 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], NULL, params, lo, hi);
 }
 
 static lgt_status merge_pieces(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                int64_t hi) {
   (void)nargs;
-  return merge_cut(&tiles[0], NULL, &tiles[1], NULL, &tiles[3], (int64_t)params[1].f, lo, hi);
+  return merge_runs(&tiles[0], NULL, &tiles[1], NULL, &tiles[3], params, lo, hi);
 }
 
 static lgt_status argmerge_pieces(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                   int64_t hi) {
-  return merge_cut(nargs > 5 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], &tiles[nargs - 1],
-                   (int64_t)params[1].f, lo, hi);
+  return merge_runs(nargs > 5 ? &tiles[3] : NULL, &tiles[0], &tiles[1], &tiles[2], &tiles[nargs - 1], params,
+                    lo, hi);
 }
 
 /* Sort elements [first, first + n) of a tile. */
