@@ -220,6 +220,7 @@ def helping(start):
     s.type("?np.full", "array/create.lua")
     s.type("help(np.reshape)", "np.reshape")
     s.type("?np.exp", "elementwise")
+    s.type("?solvers.gmres", "generalised minimal residual")
     s.type("v = np.arange(3)")
     s.type("?v", "int64")
     s.type("?lgt.stats", "counters")
