@@ -54,16 +54,20 @@ local by_text = {} -- [layout + 0.5][string]
 local trees = {} -- [layout + 0.5]: a tree with a level for each entry of a table; see follow
 
 -- A program whose every turn takes other slices would fill memory with them: so many are remembered, then all are
--- forgotten.
+-- forgotten.  So they are when numbers of layouts were given back, for these may stand for others now.
 local MOST = 8192
-local remembered = 0
+local front = lgt.front
+local remembered, epoch = 0, front.epoch
 
-local function count_remembered()
-  remembered = remembered + 1
-  if remembered <= MOST then return end
-  remembered = 1
+local function forget()
+  remembered, epoch = 0, front.epoch
   clear(by_text)
   clear(trees)
+end
+
+local function count_remembered()
+  if remembered == MOST then forget() end
+  remembered = remembered + 1
 end
 
 -- Take the steps that make views; what picks is left for later.
@@ -127,6 +131,7 @@ end
 -- The remembered layout for a table key, or nil.  The first entries are taken without a loop, which would be a
 -- trace of its own where nothing outside it is compiled.
 local function find_in_tree(layout, key)
+  if front.epoch ~= epoch then forget() end
   local node, count = trees[layout + 0.5], #key
   if not node or count == 0 or next(key, count) ~= nil then return nil end
   node = follow(node, key[1])
@@ -227,6 +232,7 @@ end
 
 -- The layout of the view for any key that makes one, or nil and the steps.
 local function view_layout(layout, key)
+  if front.epoch ~= epoch then forget() end
   local kind = type(key)
   if kind == "string" then
     local known = by_text[layout + 0.5]
@@ -304,6 +310,7 @@ local function alias(a, layout) return (wrap(C.lgt_array_alias(rt, a.id, layout)
 
 -- a[key] for each type of key.  Each is compiled on its own, also where the choice between them is interpreted.
 local function get_named(a, key)
+  if front.epoch ~= epoch then forget() end
   local known = by_text[handles[a.id].layout + 0.5]
   local layout = known and known[key]
   if layout then return (alias(a, layout)) end

@@ -62,9 +62,10 @@ end
 -- Always a copy.
 function methods.flatten(a) return np.ravel(np.copy(a)) end
 
-local reversed = {} -- [layout + 0.5] = layout; see index.lua for the 0.5
+local reversed, epoch = {}, lgt.front.epoch -- [layout + 0.5] = layout; see index.lua for the 0.5
 
 local function learn_reversed(layout)
+  if lgt.front.epoch ~= epoch then reversed, epoch = {}, lgt.front.epoch end
   local ndim, order = layouts[layout].ndim, {}
   for d = 1, ndim do order[d] = ndim + 1 - d end
   reversed[layout + 0.5] = lgt.transpose(layout, order)
@@ -74,7 +75,8 @@ jit.off(learn_reversed)
 
 local function reverse(a)
   local layout = core.layout_of(a, "transpose")
-  return alias(a, reversed[layout + 0.5] or learn_reversed(layout))
+  local known = lgt.front.epoch == epoch and reversed[layout + 0.5]
+  return alias(a, known or learn_reversed(layout))
 end
 getters.T = reverse
 

@@ -12,7 +12,7 @@
 /* ---- layouts ----------------------------------------------------------------------------------------- */
 
 static bool layout_ok(lgt_runtime *rt, uint32_t layout) {
-  if (layout && layout < rt->stores.nlayout) return true;
+  if (layout && layout < rt->stores.nlayout && rt->stores.note[layout].epoch != LGT_NOWHERE) return true;
   lgt_err(LGT_BAD_ARGUMENT, "layout %u does not exist", layout);
   return false;
 }
@@ -624,6 +624,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_pooled", rt->map.pooled},
       {"collections", rt->collections},
       {"live_stores", rt->stores.live_stores},
+      {"layouts", rt->stores.nlayout - 1 - rt->stores.nfree_layout},
   };
   bool known = n >= 0 && n < (int)(sizeof stat / sizeof *stat);
   *name = known ? stat[n].name : NULL;

@@ -205,6 +205,7 @@ typedef struct lgt_plan {
   int nlayout;
   struct lgt_plan *origin;    /* borrowed: of which it is a shifted copy (shift.h); NULL: of none */
   int refs;                   /* of a shifted plan: whoever runs it, jobs, recipes */
+  struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
 
 static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
@@ -236,6 +237,7 @@ typedef struct lgt_fuser {
   uint32_t count, mask;
   lgt_plan **by_form;         /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
   uint64_t *seen;             /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
+  lgt_plan *shifted;          /* those there are; each belongs to its users */
   lgt_plan **retired;         /* owned: replaced, but perhaps still running */
   int nretired, retired_room;
 } lgt_fuser;

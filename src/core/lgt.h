@@ -113,6 +113,8 @@ typedef enum lgt_layout_flag {
   LGT_LAYOUT_STRETCHED = 8   /* several positions are one element: not to be written, but reduced into */
 } lgt_layout_flag;
 
+/* A number is valid as long as an array has that layout, and for thousands of others that are made in the meantime.
+ * Who remembers some for longer forgets them whenever lgt_front's `epoch` changes. */
 /* The layout of a new array in C order.  0 on error (lgt_message). */
 uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape);
 /* Views.  Each returns the layout seen through one more map, or 0 on error. */
@@ -287,6 +289,7 @@ typedef struct lgt_front {
   uint32_t max_id;           /* no id in use is greater; kept by the runtime */
   const lgt_layout *layouts; /* by number; the address never changes */
   uint32_t nlayouts;
+  uint32_t epoch;            /* changes when numbers of layouts that no array has were given back; kept by the runtime */
   uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
   uint32_t all_lines;        /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
   uint32_t reproducible;     /* 1: results must not depend on how arrays are cut; kept by the runtime */

@@ -8,8 +8,11 @@ static lgt_result *place_of(lgt_stores *stores, uint32_t question, uint32_t a, u
   return &stores->result[(h >> 16 ^ h) % LGT_RESULTS];
 }
 
-static bool answers(const lgt_result *place, uint32_t question, uint32_t a, uint32_t b) {
-  return place->layout && place->question == question && place->a == a && place->b == b;
+static bool answers(lgt_stores *stores, const lgt_result *place, uint32_t question, uint32_t a, uint32_t b) {
+  if (!place->layout || place->question != question || place->a != a || place->b != b) return false;
+  lgt_layout_mark(stores, place->layout);
+  lgt_layout_mark(stores, place->view);
+  return true;
 }
 
 /* Extents of the common shape; -1: there is none. */
@@ -35,7 +38,7 @@ uint32_t lgt_result_join(lgt_stores *stores, int dtype, uint32_t a, uint32_t b) 
   int64_t shape[LGT_MAX_DIM];
   if (a == b && la->flags & LGT_LAYOUT_WHOLE && la->dtype == dtype) return a;
   lgt_result *place = place_of(stores, question, a, b);
-  if (answers(place, question, a, b)) return place->layout;
+  if (answers(stores, place, question, a, b)) return place->layout;
   int ndim = common_shape(la, lgt_layout_at(stores, b), shape);
   uint32_t layout = ndim < 0 ? 0 : lgt_stores_dense(stores, dtype, ndim, shape);
   if (layout) *place = (lgt_result){question, a, b, layout, 0};
@@ -67,7 +70,7 @@ uint32_t lgt_result_reduced(lgt_stores *stores, int dtype, uint32_t a, uint32_t 
   int64_t shape[LGT_MAX_DIM], left[LGT_MAX_DIM];
   int n = 0;
   lgt_result *place = place_of(stores, question, a, b);
-  if (!answers(place, question, a, b)) {
+  if (!answers(stores, place, question, a, b)) {
     int ndim = common_shape(lgt_layout_at(stores, a), lgt_layout_at(stores, b), shape);
     if (ndim < 0) return 0;
     for (int d = 0; d < ndim; d++)

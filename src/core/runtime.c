@@ -22,8 +22,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "layouts.h"
 #include "shift.h"
 
+enum { FEW_LAYOUTS = 200, MANY_LAYOUTS = 16384 }; /* that are new: who uses them? */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
@@ -164,6 +166,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   if (!rt->front.launches) return lgt_err(LGT_NO_MEMORY, "out of memory for the ring of launches");
   if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
   rt->front.max_id = rt->stores.max_handle;
+  rt->front.epoch = rt->stores.epoch;
   rt->front.all_lines = rt->config->peers || rt->profile;
   apply_config(rt);
   return LGT_OK;
@@ -604,6 +607,8 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
   }
   flush->active = false;
   set_limit(rt);
+  lgt_layouts_collect(&rt->stores, &rt->window, &rt->fuser, rt->jitter ? FEW_LAYOUTS : MANY_LAYOUTS);
+  rt->front.epoch = rt->stores.epoch;
   return 0;
 }
 

@@ -166,7 +166,16 @@ void lgt_plan_release(lgt_plan *plan) {
       if (rescue) lgt_plan_group_fini(rescue);
       lgt_mem_free(rescue);
     }
+  *plan->link = plan->next_shifted;
+  if (plan->next_shifted) plan->next_shifted->link = plan->link;
   lgt_mem_free(plan);
+}
+
+static void enlist(lgt_fuser *fuser, lgt_plan *plan) {
+  plan->next_shifted = fuser->shifted;
+  plan->link = &fuser->shifted;
+  if (plan->next_shifted) plan->next_shifted->link = &plan->next_shifted;
+  fuser->shifted = plan;
 }
 
 /* ---- new numbers --------------------------------------------------------------------------------------------- */
@@ -365,6 +374,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   if (!(b.memory = lgt_mem_alloc(b.used))) return NULL;
   b.used = 0;
   lgt_plan *plan = copy_plan(&b, origin);
+  enlist(fuser, plan);
   shifter s = {fuser, window, window->stamp};
   bool good = true;
   number_layouts(&s, origin);

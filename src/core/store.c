@@ -1,8 +1,7 @@
 /* store.c - interning of layouts, the maps of views, and the tables of stores and handles.
  *
- * Layouts are never freed: a program meets a bounded number of shapes and places, and numbers that
- * stay valid forever let every cache above this file be a plain table.  All tables are reserved
- * address space, so pointers into them never move and the Lua side may keep them.
+ * All tables are reserved address space, so pointers into them never move and the Lua side may keep them.
+ * Which layouts are in use is for layouts.c to say.
  *
  * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
  * address computation; `dim` says which root dimension each view dimension walks along and serves
@@ -30,17 +29,18 @@ void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride) {
 }
 
 lgt_status lgt_stores_init(lgt_stores *stores) {
-  *stores = (lgt_stores){.nlayout = 1, .nstore = 1, .layout_mask = 1023};
+  *stores = (lgt_stores){.nlayout = 1, .nstore = 1, .layout_mask = 1023, .epoch = 1};
   stores->layout = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->layout);
   stores->note = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->note);
+  stores->free_layout = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->free_layout);
   stores->store = lgt_mem_reserve(MAX_STORES * sizeof *stores->store);
   stores->free_store = lgt_mem_reserve(MAX_STORES * sizeof *stores->free_store);
   stores->handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->handle);
   stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
   stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
   stores->result = lgt_mem_zalloc(LGT_RESULTS * sizeof *stores->result);
-  if (stores->layout && stores->note && stores->result && stores->store && stores->free_store &&
-      stores->handle && stores->free_handle && stores->layout_table) {
+  if (stores->layout && stores->note && stores->free_layout && stores->result && stores->store &&
+      stores->free_store && stores->handle && stores->free_handle && stores->layout_table) {
     stores->layout[0].type = LGT_NO_TYPE;
     return LGT_OK;
   }
@@ -51,6 +51,7 @@ lgt_status lgt_stores_init(lgt_stores *stores) {
 void lgt_stores_fini(lgt_stores *stores) {
   if (stores->layout) lgt_mem_release(stores->layout, MAX_LAYOUTS * sizeof *stores->layout);
   if (stores->note) lgt_mem_release(stores->note, MAX_LAYOUTS * sizeof *stores->note);
+  if (stores->free_layout) lgt_mem_release(stores->free_layout, MAX_LAYOUTS * sizeof *stores->free_layout);
   if (stores->store) lgt_mem_release(stores->store, MAX_STORES * sizeof *stores->store);
   if (stores->free_store) lgt_mem_release(stores->free_store, MAX_STORES * sizeof *stores->free_store);
   if (stores->handle) lgt_mem_release(stores->handle, MAX_HANDLES * sizeof *stores->handle);
@@ -87,19 +88,43 @@ static bool layout_equal(const lgt_layout *a, const lgt_layout *b) {
          !memcmp(a->root_shape, b->root_shape, sizeof a->root_shape);
 }
 
-static bool grow_table(lgt_stores *stores) {
-  uint32_t mask = stores->layout_mask * 2 + 1;
-  uint32_t *table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
+/* Where to look first for a layout, by the upper half of its hash. */
+static uint32_t place_of(uint64_t part, uint32_t mask) { return (uint32_t)part & mask; }
+static uint64_t entry_of(uint64_t hash, uint32_t number) { return hash >> 32 << 32 | number; }
+
+/* The table with another mask, and without the numbers that nobody has any more.  False when out of memory. */
+static bool make_table(lgt_stores *stores, uint32_t mask, bool (*stays)(const lgt_stores *, uint32_t)) {
+  uint64_t *table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table), *old = stores->layout_table;
   if (!table) return false;
-  for (uint32_t n = 1; n < stores->nlayout; n++) {
-    uint32_t i = (uint32_t)stores->layout[n].hash & mask;
+  for (uint32_t k = 0; k <= stores->layout_mask; k++) {
+    uint32_t n = (uint32_t)old[k];
+    if (!n || (stays && !stays(stores, n))) continue;
+    uint32_t i = place_of(old[k] >> 32, mask);
     while (table[i]) i = (i + 1) & mask;
-    table[i] = n;
+    table[i] = old[k];
   }
-  lgt_mem_free(stores->layout_table);
+  lgt_mem_free(old);
   stores->layout_table = table;
   stores->layout_mask = mask;
   return true;
+}
+
+static bool is_used(const lgt_stores *stores, uint32_t number) {
+  return stores->note[number].epoch + 1 >= stores->epoch; /* this epoch, or the one before */
+}
+
+void lgt_layouts_sweep(lgt_stores *stores) {
+  if (!make_table(stores, stores->layout_mask, is_used)) return;
+  for (uint32_t n = 1; n < stores->nlayout; n++) {
+    if (stores->note[n].epoch == LGT_NOWHERE || is_used(stores, n)) continue;
+    stores->note[n].epoch = LGT_NOWHERE;
+    stores->layout[n].type = LGT_NO_TYPE;
+    stores->free_layout[stores->nfree_layout++] = n;
+  }
+  memset(stores->result, 0, LGT_RESULTS * sizeof *stores->result); /* they know layouts by number */
+  stores->new_layouts = 0;
+  stores->old_layouts = stores->nlayout - 1 - stores->nfree_layout;
+  stores->epoch++;
 }
 
 /* Dimensions of one element walk nowhere: a canonical stride lets equal views compare equal. */
@@ -127,29 +152,38 @@ static bool normalise(lgt_layout *l) {
   return true;
 }
 
-uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
-  if (!normalise(layout)) return 0;
-  layout->hash = layout_hash(layout);
-  uint32_t i = (uint32_t)layout->hash & stores->layout_mask;
-  for (; stores->layout_table[i]; i = (i + 1) & stores->layout_mask) {
-    uint32_t n = stores->layout_table[i];
-    if (layout_equal(&stores->layout[n], layout)) return n;
-  }
-  if (stores->nlayout >= MAX_LAYOUTS) {
+/* A free number; 0 with an error if there is none. */
+static uint32_t new_number(lgt_stores *stores) {
+  uint32_t used = stores->nlayout - 1 - stores->nfree_layout;
+  if (used + 2 >= MAX_LAYOUTS) {
     lgt_err(LGT_NO_MEMORY, "more than %d different shapes and views", MAX_LAYOUTS);
     return 0;
   }
-  if (stores->nlayout * 2 > stores->layout_mask) {
-    if (!grow_table(stores)) {
-      lgt_err(LGT_NO_MEMORY, "out of memory for the table of layouts");
-      return 0;
-    }
-    i = (uint32_t)layout->hash & stores->layout_mask;
-    while (stores->layout_table[i]) i = (i + 1) & stores->layout_mask;
+  if (used * 2 > stores->layout_mask && !make_table(stores, stores->layout_mask * 2 + 1, NULL)) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for the table of layouts");
+    return 0;
   }
-  stores->layout[stores->nlayout] = *layout;
-  stores->layout_table[i] = stores->nlayout;
-  return stores->nlayout++;
+  stores->new_layouts++;
+  return stores->nfree_layout ? stores->free_layout[--stores->nfree_layout] : stores->nlayout++;
+}
+
+uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout) {
+  if (!normalise(layout)) return 0;
+  layout->hash = layout_hash(layout);
+  uint64_t part = layout->hash >> 32;
+  uint32_t i = place_of(part, stores->layout_mask), n;
+  for (; (n = (uint32_t)stores->layout_table[i]); i = (i + 1) & stores->layout_mask)
+    if (stores->layout_table[i] >> 32 == part && layout_equal(&stores->layout[n], layout)) {
+      lgt_layout_mark(stores, n);
+      return n;
+    }
+  if (!(n = new_number(stores))) return 0;
+  i = place_of(part, stores->layout_mask);
+  while (stores->layout_table[i]) i = (i + 1) & stores->layout_mask;
+  stores->layout[n] = *layout;
+  stores->note[n] = (lgt_layout_note){.epoch = stores->epoch};
+  stores->layout_table[i] = entry_of(layout->hash, n);
+  return n;
 }
 
 /* ---- views ------------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
  * A *store* is a logical n-dimensional array of one element type, in C order: the root of views.  A
  * *layout* is what a view adds to it: an affine map from the view's coordinates to the root's,
  * interned, so that equality of shape, type and place is equality of numbers, and so that the maps
- * of views can be cached by number.  A *handle* (lgt_id) pairs a store with a layout; several
+ * of views can be cached by number, for as long as somebody has it (layouts.h).  A *handle* (lgt_id) pairs a store with a layout; several
  * handles may share a store.
  *
  * A store lives while handles, recorded launches or recipes refer to it (`handles`, `refs`).  Where
@@ -57,6 +57,7 @@ typedef struct lgt_layout_note {
   uint64_t form;          /* lgt_layout_form; 0: not asked for yet */
   uint32_t stamp;         /* of the window that numbered it last */
   uint32_t number;        /* in that window */
+  uint32_t epoch;         /* in which it was last asked for, or found to be in use; LGT_NOWHERE: its number is free */
 } lgt_layout_note;
 
 /* What was asked of result.h in short. */
@@ -68,16 +69,21 @@ typedef struct lgt_result {
 
 enum {
   LGT_RESULTS = 4096,
-  LGT_NO_TYPE = 2 * LGT_NDTYPE + 1, /* `type` of layout number 0, which is none */
+  LGT_NO_TYPE = 2 * LGT_NDTYPE + 1, /* `type` of layout number 0, which is none, and of free numbers */
 };
+#define LGT_NOWHERE UINT32_MAX
 
 typedef struct lgt_stores {
   lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
   lgt_layout_note *note;  /* reserved, by the layout's number */
   lgt_result *result;     /* owned: LGT_RESULTS places */
-  uint32_t nlayout;
-  uint32_t *layout_table; /* owned, open addressing */
+  uint32_t nlayout;       /* no number in use is as great */
+  uint32_t *free_layout;  /* reserved stack */
+  uint32_t nfree_layout;
+  uint64_t *layout_table; /* owned, open addressing: numbers, and in the upper half part of the hash */
   uint32_t layout_mask;
+  uint32_t epoch;         /* collections of layouts so far, and one */
+  uint32_t new_layouts, old_layouts; /* since the last one; that it left */
 
   lgt_store *store;       /* reserved, never moves; number 0 is unused */
   uint32_t nstore;
@@ -96,6 +102,11 @@ void lgt_stores_fini(lgt_stores *stores);
 /* Intern a layout whose fields but size, flags and hash are set.  0 when the table is full. */
 uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout);
 static inline const lgt_layout *lgt_layout_at(const lgt_stores *stores, uint32_t number) { return &stores->layout[number]; }
+
+/* For layouts.h: a number is in use; those that were neither marked nor asked for in this epoch and the one before are
+ * free from now on, unless there is no memory to find out. */
+static inline void lgt_layout_mark(lgt_stores *stores, uint32_t number) { stores->note[number].epoch = stores->epoch; }
+void lgt_layouts_sweep(lgt_stores *stores);
 
 uint32_t lgt_stores_dense(lgt_stores *stores, int dtype, int ndim, const int64_t *shape);
 uint32_t lgt_stores_slice(lgt_stores *stores, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step);

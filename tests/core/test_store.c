@@ -539,6 +539,33 @@ TEST(stores_are_recycled) {
   lgt_store_recycle(&stores, c);
 }
 
+static uint32_t vector_of(int64_t n) { return lgt_stores_dense(&stores, LGT_FLOAT64, 1, &n); }
+
+TEST(layouts_that_nobody_asks_for_are_free_two_sweeps_later) {
+  enum { FIRST = 100000, COUNT = 5000 };
+  static uint32_t number[COUNT];
+  for (int64_t i = 0; i < COUNT; i++) number[i] = vector_of(FIRST + i);
+  uint32_t free_before = stores.nfree_layout;
+  lgt_layouts_sweep(&stores);
+  CHECK(stores.nfree_layout == free_before); /* all are of this epoch */
+  lgt_layouts_sweep(&stores);
+  CHECK(stores.nfree_layout == free_before); /* or of the one before */
+  for (int i = 0; i < COUNT; i += 2) lgt_layout_mark(&stores, number[i]);
+  CHECK(vector_of(FIRST + 1) == number[1]); /* asked for */
+  lgt_layouts_sweep(&stores);
+  CHECK(stores.nfree_layout >= free_before + COUNT / 2 - 1);
+  for (int i = 0; i < COUNT; i++) {
+    bool held = i % 2 == 0 || i == 1;
+    CHECK((stores.note[number[i]].epoch == LGT_NOWHERE) == !held);
+    if (held) CHECK(vector_of(FIRST + i) == number[i]);
+  }
+  uint32_t most = stores.nlayout;
+  for (int64_t i = 0; i < COUNT / 2 - 1; i++)
+    CHECK(lgt_layout_at(&stores, vector_of(2 * FIRST + i))->shape[0] == 2 * FIRST + i);
+  CHECK(stores.nlayout == most);
+  for (int i = 0; i < COUNT; i += 2) CHECK(vector_of(FIRST + i) == number[i]);
+}
+
 TEST(handles_are_handed_out_until_there_are_no_more) {
   static uint8_t seen[1 << 22];
   uint32_t n = 0;
@@ -570,6 +597,7 @@ int main(void) {
   RUN(large_roots_are_marked);
   RUN(impossible_layouts_are_refused);
   RUN(stores_are_recycled);
+  RUN(layouts_that_nobody_asks_for_are_free_two_sweeps_later);
   RUN(handles_are_handed_out_until_there_are_no_more);
   lgt_stores_fini(&stores);
   return check_done() || lgt_mem_live() != 0;

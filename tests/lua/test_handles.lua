@@ -187,4 +187,30 @@ check.case("a stencil in place collects once a window", function()
     ("%d launches took %d windows and %d collections"):format(s.launches, s.windows, s.collections))
 end)
 
+-- Views of ever new sizes: numbers of layouts come back, and what remembers layouts by number forgets them in time.
+check.case("layouts that nobody has are given back", function()
+  local x, M = np.arange(1000):astype("float64"), np.arange(12):reshape(3, 4)
+  local twice = lgt.task { name = "twice", args = { "in", "out" }, generator = function(_, v) return 2 * v end }
+  local result = np.zeros(3)
+  local held, texts, sum, expected = {}, 0, 0, 0
+  for i = 1, 900 do
+    for j = i, math.min(i + 99, 1000) do
+      local view = x[{ { i, j } }]
+      if (i * j) % 997 == 0 then held[#held + 1] = { view, j - i + 1, i - 1 } end
+      if (i + j) % 64 == 0 then sum, expected = sum + view:sum()(), expected + (i + j - 2) * (j - i + 1) / 2 end
+    end
+    if x["::2"].size ~= 500 or M.T(4, 3) ~= 11 or x[{ { 1, 9, step = 2 }, "*" }](5, 1) ~= 8 then texts = texts + 1 end
+    twice(x[{ { i, i + 2 } }], result)
+    if result(3) ~= 2 * (i + 1) then texts = texts + 1 end
+  end
+  check.equal(sum, expected)
+  check.equal(texts, 0)
+  for _, h in ipairs(held) do
+    check.equal(h[1].size, h[2])
+    check.equal(h[1](1), h[3])
+  end
+  local divided = lgt.C.lgt_domains(lgt.rt) > 1 -- then histories speak of layouts
+  check.that(divided or lgt.stats().layouts < 70000, lgt.stats().layouts .. " layouts")
+end)
+
 check.done()

@@ -135,7 +135,7 @@ end
 local function define(lgt, definition)
   check(lgt, definition)
   local nargs, nparams, name = #definition.args, definition.params or 0, definition.name
-  local known, remembered = {}, 0 -- a trie over the arguments' layouts; its leaves are kinds
+  local known, remembered, epoch = {}, 0, lgt.front.epoch -- a trie over the arguments' layouts; its leaves are kinds
   local kinds = {} -- by dtypes
 
   local function find(arrays)
@@ -165,6 +165,10 @@ local function define(lgt, definition)
   return function(...)
     if select("#", ...) ~= nargs + nparams then
       lgt.raise("task %s takes %d arrays and %d numbers, not %d arguments", name, nargs, nparams, select("#", ...))
+    end
+    if lgt.front.epoch ~= epoch then -- numbers of layouts may stand for others now
+      remembered, epoch = 0, lgt.front.epoch
+      clear(known)
     end
     local arrays, numbers, node = {}, {}, known
     for i = 1, nargs do
