@@ -108,7 +108,7 @@ held("peak", 4, function() b = a.T * 2 a = a + b return np.sum(b, 2) end)""",
 
 
 def shares(text, ranks):
-    def once():
+    def check():
         tiles = ("--min-tile=1000",)  # a row of a matrix is not cut
         alone, among = (measured(PRELUDE + text, n, options=tiles) for n in (1, ranks))
         if isinstance(alone, str) or isinstance(among, str):
@@ -121,13 +121,6 @@ def shares(text, ranks):
         return None if max(parts) <= most else (f"alone {whole:.0f} bytes, ranks have {parts}, {max(parts) * ranks / whole:.2f} shares, may have "
                                                 f"{most * ranks / whole:.2f}, and send {first:.0f} and then {sent:.0f}")
 
-    def check():
-        # What has to be held is held in every run; what a trace of the compiler happens to keep is not.
-        for _ in range(3):
-            why = once()
-            if not why:
-                break
-        return why
     return check
 
 
