@@ -72,6 +72,7 @@ end
 
 -- k eigenvalues of `apply` on vectors of n elements, and their vectors as rows.
 local function lanczos(apply, n, dtype, k, o)
+  system.check_maxiter(o.maxiter, o.who)
   local m = math.min(n, o.ncv or math.max(2 * k + 1, 20))
   local part = dtypes.name[dtypes.part_of(dtypes.number[dtype])]
   local tol = math.max(o.tol or 0, EPS[dtype])

@@ -34,7 +34,7 @@ function krylov.cg(A, b, x0, options)
   local x, r = s.x, first_residual(s)
   local p, alpha, rho_before
   for step = 0, s.maxiter do
-    local z = s.M(r)
+    local z = step < s.maxiter and s.M(r) or r -- behind the last step only x is wanted
     local rho = inner(r, z) -- before it is waited for the norm: so that r is read once for both
     local beta = p and rho / rho_before
     local info = s.stop(r)

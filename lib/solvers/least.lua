@@ -16,6 +16,7 @@ local EPS = 2 ^ -52
 
 local function take(who, known, A, b, options)
   options = core.check_options(options, known, who)
+  system.check_maxiter(options.maxiter, who)
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if type(b) == "table" then b = np.array(b) end

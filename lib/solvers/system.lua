@@ -123,6 +123,11 @@ local function as_vector(x, n, who, what)
   return #shape == 1 and x or np.ravel(x)
 end
 
+function system.check_maxiter(maxiter, who)
+  if maxiter == nil or (core.is_integer(maxiter) and maxiter >= 0) then return end
+  raise("%s: maxiter is an integer of 0 or more, not %s; math.floor makes one", who, (core.describe(maxiter)))
+end
+
 -- The arguments of a solver, checked: the functions A, M (the preconditioner) and their adjoints, b, the first x, tol
 -- (the norm of the residual to reach), maxiter, callback, and stop, which has an answer, the info to return, for a
 -- residual with which a method ends.
@@ -134,6 +139,7 @@ function system.take(who, known, A, b, x0, options)
   local names = { tol = true, atol = true, maxiter = true, M = true, callback = true, x0 = true }
   for name in pairs(known) do names[name] = true end
   options = core.check_options(options, names, who)
+  system.check_maxiter(options.maxiter, who)
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if m ~= n then raise("%s: the matrix must be square, not of shape (%d, %d)", who, m, n) end

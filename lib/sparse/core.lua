@@ -171,7 +171,9 @@ end
 -- of them says where these begin; `images`: which elements of others they name.
 function sparse.launch_blocks(variant, privileges, cut, images, arrays, numbers)
   local lo, rows = arrays[1], numbers[1]
-  arrays[#arrays + 1] = part(lo, 0, math.ceil(core.size_of(lo) / rows), rows)
+  local blocks = math.ceil(core.size_of(lo) / rows)
+  arrays[#arrays + 1] = part(lo, 0, blocks, rows)
+  if blocks < 2 then return launch(variant, privileges .. "r", "", arrays, numbers) end
   local rowwise, scales = {}, {}
   for i, a in ipairs(cut) do rowwise[i], scales[i] = ("%d.0"):format(a), ("scale(%d.0,%d)"):format(a, rows) end
   launch(variant, privileges .. "r", ("align(%s,%d.0) %s %s"):format(table.concat(rowwise, ","), #arrays - 1,

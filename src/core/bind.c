@@ -320,7 +320,11 @@ static lgt_status make_new(run *r, int s, int domain) {
     if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
     rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
     const lgt_instance *old = former(r, s, domain);
-    if (old) rect = lgt_rect_bound(&rect, &old->rect), waste = old->waste; /* with all that is valid there */
+    if (old) { /* with all that is valid there */
+      waste = old->waste;
+      lgt_rect_near(&old->rect, &rect, &waste);
+      rect = lgt_rect_bound(&rect, &old->rect);
+    }
     rect = lgt_rect_grown(&rect, r->group->slot[s].below, r->group->slot[s].above, root->shape);
   }
   r->inst[at] = lgt_instance_new(r->binder->map, domain, root, &rect);

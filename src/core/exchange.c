@@ -676,6 +676,7 @@ static bool is_current(const lgt_exchange *x, const lgt_store *store, int domain
   const lgt_map *map = x->binder->map;
   lgt_region rest = {0};
   lgt_pieces lacking = {0};
+  if (store->history->nimage) return true; /* of what images brought the events do not tell */
   bool good = lgt_region_add(&rest, &aside->inst->rect);
   for (int i = 0; i < aside->old.count && good; i++) good = lgt_region_remove(&rest, &aside->old.rect[i]);
   for (int i = 0; i < rest.count && good; i++)

@@ -113,9 +113,9 @@ typedef enum lgt_layout_flag {
   LGT_LAYOUT_STRETCHED = 8   /* several positions are one element: not to be written, but reduced into */
 } lgt_layout_flag;
 
-/* A number is valid as long as an array has that layout, and for thousands of others that are made in the meantime.
- * Who remembers some for longer forgets them whenever lgt_front's `epoch` changes. */
-/* The layout of a new array in C order.  0 on error (lgt_message). */
+/* The layout of a new array in C order.  0 on error (lgt_message).
+ * A layout's number is valid as long as an array has it, and for thousands of others that are made in the meantime.  Who
+ * remembers some for longer forgets them whenever lgt_front's `epoch` changes. */
 uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape);
 /* Views.  Each returns the layout seen through one more map, or 0 on error. */
 uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step);

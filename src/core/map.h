@@ -11,7 +11,8 @@
  * domains, only.
  *
  * An instance is immutable while a recipe or a second store refers to it, but for elements that come from elsewhere and
- * are the same for all its owners (`alike`): who wants to write in place then gets a copy.  Memory of dead instances is kept in a pool and reused while its pages are warm.
+ * are the same for all its owners (`alike`): who wants to write in place then gets a copy.  Memory of dead instances is
+ * kept in a pool and reused while its pages are warm.
  *
  * Belongs to the submitting thread.  `writer` and `reader` order tasks (depend.h).
  */

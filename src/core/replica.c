@@ -17,7 +17,7 @@ int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect, int64_t
     if (!inst) continue;
     lgt_rect both = lgt_rect_bound(&inst->rect, rect);
     int64_t growth = lgt_rect_size(&both) - lgt_rect_size(&inst->rect), wasted = inst->waste;
-    bool near = lgt_rect_near(&inst->rect, rect, &wasted);
+    bool near = lgt_rect_near(&inst->rect, rect, &wasted) || !growth;
     if (growth < best_growth && (near || full)) best = k, best_growth = growth, *waste = wasted;
   }
   return best;

@@ -14,8 +14,9 @@
  * Row i of a result has room from lo'[i] on; for csr_join, for as many entries as A and B have there (A, if the operation is
  * MULTIPLY), of which it needs count[i].
  *
- * Parameters: of a join 0 the operation (below); of a product 0 the columns of B, of csr_multiply 1 whether B's rows are sorted.  Rows of a join must be sorted
- * and without equal columns, and those of its result are; rows of a product have no equal columns but are not sorted.
+ * Parameters: of a join 0 the operation (below); of a product 0 the columns of B, of csr_multiply 1 whether B's rows are
+ * sorted.  Rows of a join must be sorted and without equal columns, and those of its result are; rows of a product have no
+ * equal columns but are not sorted.
  *
  * Products are Gustavson's (ACM Trans. Math. Softw. 4, 1978): a row of A B is the sum of rows of B.  It is collected in a
  * hash table by columns, or where these are close together, as in a band, in one with a place for each; terms are added in the

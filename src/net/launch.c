@@ -246,7 +246,7 @@ static void remove_segments(const launcher *l) {
     int id = shmctl(i, SHM_STAT, &segment);
     if (id < 0 || segment.shm_nattch) continue;
     for (int r = 0; r < l->options.ranks; r++)
-      if (segment.shm_cpid == l->child[r].pid) shmctl(id, IPC_RMID, NULL);
+      if (l->child[r].pid > 0 && segment.shm_cpid == l->child[r].pid) shmctl(id, IPC_RMID, NULL);
   }
 }
 

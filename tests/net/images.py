@@ -187,6 +187,41 @@ def few():
 
 case("a few positions of a large array", few)
 
+# What an image brought is far from the tile, and lies in memory of its own.
+STAYS = """
+local sp = require "sparse"
+local n = 4000
+local x, p = np.sin(np.arange(n)), np.span(1, n)["::-1"]:copy()
+local A = sp.csr_matrix({ np.ones(n), { np.span(1, n), p } }, { shape = { n, n } })
+local weight = np.arange(n) + 1
+local function total(y) local t = np.sum(y * weight):item() lgt.fence() return t end
+local here, taken, product = total(x), total(x[p]), total(A:dot(x))
+for _ = 1, 3 do
+  print("here", total(x * 2) == 2 * here and 1 or 0)
+  local junk = {}
+  for i = 1, 20 do junk[i] = np.full(n, -7 * i) lgt.flush() end
+  lgt.fence() junk = nil collectgarbage() collectgarbage()
+  print("taken", total(x[p]) == taken and 1 or 0, taken)
+  print("product", total(A:dot(x)) == product and 1 or 0)
+end
+"""
+
+
+def stays():
+    x = np.sin(np.arange(4000))
+    for ranks, domains in ((4, 1), (3, 1), (1, 4), (2, 2)):
+        got = measured(STAYS, ranks, domains)
+        if isinstance(got, str):
+            return got
+        if any(line[0] != 1 for lines in got.values() for line in lines):
+            return f"{ranks} ranks, {domains} domains: what was read again is something else: {got}"
+        if not np.isclose(got["taken"][0][1], x[::-1] @ np.arange(1, 4001)):
+            return f"{ranks} ranks, {domains} domains: {got['taken']}"
+    return None
+
+
+case("what an image brought stays while other parts are used", stays)
+
 # ---- writing at positions -----------------------------------------------------------------------------------------
 
 SCATTER = CHECK + """

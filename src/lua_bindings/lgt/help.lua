@@ -133,7 +133,7 @@ local function resolve(path)
       value = separator == ":" and core.methods[key] or core.getters[key] or core.methods[key]
     else
       local ok, found = pcall(function() return value[key] end)
-      if rawequal(found, nil) and value == getfenv(0) and (key == "sparse" or key == "solvers") then
+      if rawequal(found, nil) and rawequal(value, getfenv(0)) and (key == "sparse" or key == "solvers") then
         found = require(key) -- not loaded yet, but known by this name
       end
       value = ok and found or nil

@@ -116,7 +116,8 @@ def add(case, change, inputs):
     case("so.inv(csr(G)):todense()", "np.linalg.inv(G)")
     case("so.factorized(csr(G))(b)", "np.linalg.solve(G, b)")
     case("(so.eigsh(csr(P), 3, {sigma = 2.1}))", "(lambda w: np.sort(w[np.argsort(abs(w - 2.1))[:3]]))(np.linalg.eigvalsh(P))")
-    for bad in ("so.spsolve(csr(R), br)", "so.spsolve(csr(P), br)", "so.spsolve(csr(np.ones(3, 3)), np.ones(3))", "so.spsolve(P, b)",
+    for bad in ("so.cg(csr(P), b, nil, {maxiter = 2.5})", "so.gmres(csr(P), b, nil, {maxiter = -1})",
+                "so.lsmr(csr(P), b, {maxiter = 0 / 0})", "so.eigsh(csr(P), 3, {maxiter = '5'})", "so.spsolve(csr(R), br)", "so.spsolve(csr(P), br)", "so.spsolve(csr(np.ones(3, 3)), np.ones(3))", "so.spsolve(P, b)",
                 "so.splu(csr(P)):solve(b, 'X')", "so.spsolve_triangular(csr(P), b)", "so.spsolve_triangular(csr(np.tril(S, -1)), b)",
                 "so.ilu0(csr(np.triu(S, 1))):matvec(b):sum():item()", "so.jacobi_preconditioner(csr(np.triu(P, 1)))",
                 "so.ssor_preconditioner(csr(P), 2)", "so.ilu0(csr(P), {blocks = 0})", "so.ilu0(csr(R))"):
