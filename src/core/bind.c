@@ -47,12 +47,21 @@ void lgt_bind_seen(lgt_binder *binder) {
   binder->failure = NULL;
 }
 
+/* Several domains may fail in one group, each in its own way: who sees one of these has seen them all. */
+static bool is_alike(const lgt_failure *a, const lgt_failure *b) {
+  if (a->status != b->status) return false;
+  return !strcmp(a->message, b->message) ||
+         (a->position == b->position && a->position != LGT_POSITION_UNKNOWN);
+}
+
+void lgt_bind_note(lgt_binder *binder) {
+  if (binder->failure && binder->seen && is_alike(binder->failure, binder->seen)) lgt_bind_seen(binder);
+}
+
 lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure) {
   if (!failure) return LGT_OK;
   lgt_status status = lgt_err(failure->status, "%s", failure->message);
-  const lgt_failure *unseen = binder->failure;
-  if (unseen && unseen->status == failure->status && !strcmp(unseen->message, failure->message))
-    lgt_bind_seen(binder);
+  if (binder->failure && is_alike(binder->failure, failure)) lgt_bind_seen(binder);
   return status;
 }
 
@@ -390,6 +399,9 @@ static lgt_status settle(run *r, lgt_store *store, int s) {
     if (!inst || inst == replica->inst) continue;
     const lgt_instance *rest = r->group->slot[s].rest == LGT_NONE ? NULL : former(r, s, d);
     lgt_rect had = rest ? rest->rect : inst->rect;
+    /* What it takes the place of may have been put aside for another part of the root. */
+    for (int k = 0; rest && rest != replica->inst && k < replica->naside; k++)
+      if (replica->aside[k].inst == rest) lgt_replica_turn(replica, k);
     lgt_replica_set(map, replica, lgt_instance_retain(inst));
     /* What a recipe kept may be older than what its owner is now. */
     if (inst->owners == 2) inst->alike = r->source ? LGT_ALIKE_NEVER : LGT_ALIKE_SOON;

@@ -111,6 +111,8 @@ void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
 /* Why elements of a store are not to be had here; NULL: nothing has failed. */
 lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store);
+/* Is the first unseen one like the one that was seen last?  Then it is, too. */
+void lgt_bind_note(lgt_binder *binder);
 /* Somebody sees the first unseen one. */
 void lgt_bind_seen(lgt_binder *binder);
 /* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure

@@ -17,6 +17,7 @@
 #include "weave.h"
 
 enum { MAX_GROUP_CALLS = 512 };
+static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs */
 
 const char *lgt_refusal_text(int refusal) {
 #define X(NAME, text) text,
@@ -476,7 +477,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
       const lgt_layout *l = lgt_layout_at(fuser->stores, plan->root[group->elided[e].root].layout);
       if (group->elided[e].must_die) bytes += (double)(l->size * lgt_dtype_size(l->dtype));
     }
-    if (!group->nmust_die || !lgt_fuser_stores(fuser, bytes)) continue;
+    if (!group->nmust_die || bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
     for (int e = 0; e < group->nelided; e++)
       if (group->elided[e].must_die) plan->root[group->elided[e].root].wanted = changed = true;
   }

@@ -242,12 +242,6 @@ typedef struct lgt_fuser {
   int nretired, retired_room;
 } lgt_fuser;
 
-/* Is storing so many bytes cheaper than a collection? */
-static inline bool lgt_fuser_stores(const lgt_fuser *fuser, double bytes) {
-  const double bytes_per_ns = 10;
-  return bytes / bytes_per_ns <= fuser->collection_ns;
-}
-
 lgt_status lgt_fuser_init(lgt_fuser *fuser);
 void lgt_fuser_fini(lgt_fuser *fuser);
 /* Forget all plans (the options changed).  They are kept aside: recipes may need them. */

@@ -358,15 +358,20 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
   return LGT_OK;
 }
 
-/* The instances of one colour's job, read ones first, each once. */
+static bool is_written(const lgt_plan_group *group, int slot) {
+  return group->slot[slot].written || !group->slot[slot].initial;
+}
+
+/* The instances of one colour's job, each once, those first that are read and not written: one of them may have several
+ * parts of a root. */
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
-  uint32_t stamp = ++binder->stamp;
+  uint32_t written = ++binder->stamp, listed = ++binder->stamp;
+  for (int s = 0; s < group->nslot; s++)
+    if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
   for (int pass = 0; pass < 2; pass++) {
     for (int s = 0; s < group->nslot; s++) {
-      bool write = group->slot[s].written || !group->slot[s].initial;
-      if (!inst[s] || write != (pass == 1)) continue;
-      if (inst[s]->stamp == stamp) continue;
-      inst[s]->stamp = stamp;
+      if (!inst[s] || inst[s]->stamp == listed || (inst[s]->stamp == written) != (pass == 1)) continue;
+      inst[s]->stamp = listed;
       job->touched[job->ntouched++] = inst[s];
     }
     if (pass == 0) job->nread = job->ntouched;
@@ -385,7 +390,7 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   }
   if (cost >= LGT_INLINE_COST) return false;
   for (int s = 0; s < group->nslot; s++)
-    if (inst[s] && !quiet(inst[s], group->slot[s].written || !group->slot[s].initial)) return false;
+    if (inst[s] && !quiet(inst[s], is_written(group, s))) return false;
   return true;
 }
 

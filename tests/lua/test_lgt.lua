@@ -59,4 +59,16 @@ check.case("an array too large names its line", function()
   check.equal((np.ones(3) * 2):sum()(), 6) -- and the runtime works on
 end)
 
+check.case("an array that is overwritten is sound again, though results wait that read it", function()
+  for _ = 1, 3 do
+    local x, huge = 1 + np.ones(2), np.empty(2 ^ 43)
+    huge:fill(1)
+    x["..."] = huge[1]
+    check.refuses("out of memory", function() x:totable() end)
+    x:fill(2)
+    local _ = np.minimum(1, x) % -2
+    check.equal(x:totable(), { 2, 2 })
+  end
+end)
+
 check.done()
