@@ -113,6 +113,30 @@ check.case("arrays that overlap", function()
   check.equal(x:totable(), { 0, 1, 2, 3, 4 })
 end)
 
+-- With several domains each part of an array may have memory of its own, or two of them the same.
+check.case("far parts of an array that is written", function()
+  local add = lgt.task { name = "add_row", args = { "in", "inout" }, generator = function(_, x, y) return x + y end }
+  local sum = lgt.task {
+    name = "sum_of_two", args = { "in", "in", "out" }, generator = function(_, x, y) return x + y end,
+  }
+  local rows = np.ones(10, 20000)
+  lgt.fence()
+  for _ = 1, 40 do add(rows[10], rows[1]) end
+  check.equal(rows(1, 20000), 41)
+  check.equal(np.min(rows[1]):item(), 41)
+  local a = np.arange(40000) * 1.0
+  lgt.fence()
+  sum(np.flip(a["1:10000"]), a["30001:40000"], a["1:10000"])
+  lgt.fence()
+  for i = 1, 20 do
+    local _ = np.full(40000, -7.0 * i)
+    lgt.fence()
+  end
+  check.equal(np.max(np.abs(a["30001:40000"] - (np.arange(10000) + 30000.0))):item(), 0)
+  check.equal(a(35000), 34999)
+  check.equal(a(1), 9999 + 30000)
+end)
+
 check.case("new shapes leave nothing behind", function()
   local add = lgt.task { name = "add_two", args = { "in", "in", "out" },
                          generator = function(_, x, y) return x + y end }
