@@ -48,20 +48,21 @@ void lgt_bind_seen(lgt_binder *binder) {
 }
 
 /* Several domains may fail in one group, each in its own way: who sees one of these has seen them all. */
-static bool is_alike(const lgt_failure *a, const lgt_failure *b) {
-  if (a->status != b->status) return false;
-  return !strcmp(a->message, b->message) ||
-         (a->position == b->position && a->position != LGT_POSITION_UNKNOWN);
+static bool of_one_group(const lgt_failure *a, const lgt_failure *b) {
+  return a->status == b->status && a->position == b->position && a->position != LGT_POSITION_UNKNOWN;
 }
 
 void lgt_bind_note(lgt_binder *binder) {
-  if (binder->failure && binder->seen && is_alike(binder->failure, binder->seen)) lgt_bind_seen(binder);
+  if (binder->failure && binder->seen && of_one_group(binder->failure, binder->seen)) lgt_bind_seen(binder);
 }
 
 lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure) {
   if (!failure) return LGT_OK;
   lgt_status status = lgt_err(failure->status, "%s", failure->message);
-  if (binder->failure && is_alike(binder->failure, failure)) lgt_bind_seen(binder);
+  const lgt_failure *unseen = binder->failure;
+  if (unseen && unseen->status == failure->status &&
+      (of_one_group(unseen, failure) || !strcmp(unseen->message, failure->message)))
+    lgt_bind_seen(binder);
   return status;
 }
 

@@ -111,7 +111,7 @@ void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
 lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
 /* Why elements of a store are not to be had here; NULL: nothing has failed. */
 lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store);
-/* Is the first unseen one like the one that was seen last?  Then it is, too. */
+/* Is the first unseen one of the group whose failure was seen last?  Then it is seen, too. */
 void lgt_bind_note(lgt_binder *binder);
 /* Somebody sees the first unseen one. */
 void lgt_bind_seen(lgt_binder *binder);
