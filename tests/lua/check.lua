@@ -41,6 +41,27 @@ function check.that(condition, why)
   if not condition then error(why or "it does not hold", 2) end
 end
 
+-- turn(101) to turn(n) make Lua's heap larger by less than `most` KB: what turn(1) to turn(100) made is remembered.
+function check.forgets(turn, n, most)
+  local lgt = require "lgt"
+  local function heap()
+    lgt.fence()
+    jit.flush()
+    for _ = 1, 3 do collectgarbage() end
+    return collectgarbage("count")
+  end
+  local function run(first, last)
+    for k = first, last do
+      turn(k)
+      if k % 50 == 0 then collectgarbage() end -- the table of handles is as long as many are alive
+    end
+    return heap()
+  end
+  local before = run(1, 100)
+  local more = run(101, n) - before
+  if more >= most then error(("%.0f KB more after %d turns"):format(more, n), 2) end
+end
+
 -- f must raise an error whose message contains `part`, at the line of the caller.
 function check.refuses(part, f)
   local ok, message = pcall(f)

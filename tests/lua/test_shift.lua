@@ -183,19 +183,8 @@ check.case("new_shapes_leave_nothing_behind_in_lua", function()
     v[{ { 1, k } }] = np.flip(y):gt(0) * x
     v[k] = y:dot(x) * 0 + m[{ {}, { 1, k } }]:sum(2):max()
     np.where(y:lt(1), x, 0)
-    if k % 50 == 0 then collectgarbage() end -- the table of handles is as long as many are alive
   end
-  local function heap()
-    lgt.fence()
-    jit.flush()
-    for _ = 1, 3 do collectgarbage() end
-    return collectgarbage("count")
-  end
-  for k = 1, 100 do turn(k) end
-  local before = heap()
-  for k = 101, n do turn(k) end
-  local more = heap() - before
-  check.that(more < 200, ("%.0f KB more after %d shapes"):format(more, n))
+  check.forgets(turn, n, 200)
 end)
 
 check.done()
