@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "poison.h"
+
 enum { RANK_BITS = 20, PLACE = 8191, REASON = 62, TEXT = 1000 };
 
 /* What is folded, each the least of all ranks'. */
@@ -69,6 +71,6 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     for (int d = 0; d < binder->map->local && store->replica; d++)
       lgt_region_clear(&store->replica[d].absent);
   }
-  if (binder->failure && !strcmp(binder->failure->message, why.text)) lgt_bind_seen(binder);
+  if (binder->failure && !strcmp(binder->failure->message, why.text)) lgt_poison_seen(binder);
   return lgt_err(why.status, "%s", why.text);
 }

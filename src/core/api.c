@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acquire.h"
 #include "exchange.h"
 #include "point.h"
+#include "poison.h"
 #include "replica.h"
 #include "result.h"
 #include "runtime.h"
@@ -184,7 +186,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   lgt_exchange x;
   lgt_peers *peers = rt->binder.peers;
   if (rt->map.domains == 1)
-    return lgt_bind_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
+    return lgt_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
   lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
   if (status && peers) peers->abort(peers, lgt_message());
   if (status) return status;
@@ -253,13 +255,13 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (access == WRITE && lgt_rect_equal(rect, &all)) lgt_bind_heal(&rt->binder, store);
+  if (access == WRITE && lgt_rect_equal(rect, &all)) lgt_poison_heal(&rt->binder, store);
   /* What is poisoned here only is what others may want to read. */
-  if (!status && !rt->binder.peers && store->failure) return lgt_bind_report(&rt->binder, store->failure);
+  if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
   if (!status) status = fetch_rect(rt, store, rect, access, out);
   if (status && store->failure) { /* that came first */
     *position = store->failure->position;
-    return lgt_bind_report(&rt->binder, store->failure);
+    return lgt_poison_report(&rt->binder, store->failure);
   }
   if (status == LGT_NO_MEMORY) {
     lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
@@ -273,7 +275,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
   if (failure) *position = failure->position;
-  return lgt_bind_report(&rt->binder, failure);
+  return lgt_poison_report(&rt->binder, failure);
 }
 
 /* *out: a ref. */
@@ -578,7 +580,7 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   const lgt_failure *failure = rt->binder.failure;
   *position = failure->position;
   status = lgt_err(failure->status, "%s", failure->message);
-  lgt_bind_seen(&rt->binder);
+  lgt_poison_seen(&rt->binder);
   return status;
 }
 

@@ -14,8 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acquire.h"
 #include "exchange.h"
 #include "image.h"
+#include "poison.h"
 #include "replica.h"
 #include "fold.h"
 #include "shuffle.h"
@@ -31,62 +33,6 @@ int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int dom
 }
 
 /* ---- stores ------------------------------------------------------------------------------------------ */
-
-lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
-  lgt_failure *failure =
-      lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
-  if (failure) failure->position = binder->position;
-  else failure = lgt_failure_retain(binder->reserve);
-  if (!binder->failure) binder->failure = lgt_failure_retain(failure);
-  return failure;
-}
-
-void lgt_bind_seen(lgt_binder *binder) {
-  lgt_failure_release(binder->seen);
-  binder->seen = binder->failure;
-  binder->failure = NULL;
-}
-
-/* Several domains may fail in one group, each in its own way: who sees one of these has seen them all. */
-static bool of_one_group(const lgt_failure *a, const lgt_failure *b) {
-  return a->status == b->status && a->position == b->position && a->position != LGT_POSITION_UNKNOWN;
-}
-
-void lgt_bind_note(lgt_binder *binder) {
-  if (binder->failure && binder->seen && of_one_group(binder->failure, binder->seen)) lgt_bind_seen(binder);
-}
-
-lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure) {
-  if (!failure) return LGT_OK;
-  lgt_status status = lgt_err(failure->status, "%s", failure->message);
-  const lgt_failure *unseen = binder->failure;
-  if (unseen && unseen->status == failure->status &&
-      (of_one_group(unseen, failure) || !strcmp(unseen->message, failure->message)))
-    lgt_bind_seen(binder);
-  return status;
-}
-
-void lgt_bind_poison(lgt_store *store, lgt_failure *failure) {
-  lgt_failure_release(store->failure);
-  store->failure = failure ? lgt_failure_retain(failure) : NULL;
-  store->written = true;
-}
-
-void lgt_bind_heal(lgt_binder *binder, lgt_store *store) {
-  lgt_failure_release(store->failure);
-  store->failure = NULL;
-  for (int d = 0; store->replica && d < binder->map->local; d++) {
-    lgt_replica *replica = &store->replica[d];
-    lgt_replica_drop_asides(binder->map, replica);
-    if (!replica->inst || !replica->inst->failure) continue;
-    if (replica->inst->owners > 1 || replica->inst->pins > 0) { /* still what failed, for somebody else */
-      lgt_replica_set(binder->map, replica, NULL);
-    } else {
-      lgt_failure_release(replica->inst->failure);
-      replica->inst->failure = NULL;
-    }
-  }
-}
 
 static void drop_recipe(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
@@ -116,101 +62,6 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_failure_release(store->failure);
   if (store->release) store->release(store->release_context);
   lgt_store_recycle(binder->stores, store);
-}
-
-/* ---- acquiring ----------------------------------------------------------------------------------------- */
-
-/* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
-static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
-  if (!store->maker || store->maker_slot == LGT_NONE) return;
-  lgt_plan_slot *slot = &store->maker->slot[store->maker_slot];
-  for (int d = 0; d < had->ndim; d++) {
-    int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
-            most = (had->hi[d] - had->lo[d]) / 4 + 2;
-    if (below <= most && below > slot->below[d]) slot->below[d] = (int32_t)below;
-    if (above <= most && above > slot->above[d]) slot->above[d] = (int32_t)above;
-  }
-}
-
-lgt_status lgt_bind_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
-                            const lgt_rect *rect, const lgt_rect *spare) {
-  lgt_region want = {0}, *old = lgt_replica_old(replica, inst);
-  lgt_sources sources = {0};
-  bool good = true;
-  for (int i = 0; i < old->count && good; i++) {
-    lgt_rect common;
-    if (lgt_rect_intersect(&old->rect[i], rect, &common)) good = lgt_region_add(&want, &common);
-  }
-  if (good && spare) good = lgt_region_remove(&want, spare);
-  if (good) good = lgt_replica_find(replica, &want, &sources);
-  int n = sources.count;
-  lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
-  lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
-  for (int i = 0; i < n && !status; i++)
-    copies[i] = (lgt_copy){sources.source[i].inst, inst, sources.source[i].rect, -1, -1, NULL, 0};
-  if (!status && n) status = lgt_transfer_copy(binder, copies, n);
-  if (!status && !lgt_region_remove(old, rect)) status = no_memory();
-  lgt_mem_free(copies);
-  lgt_mem_free(sources.source);
-  lgt_region_fini(&want);
-  return status;
-}
-
-/* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
-static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                                   int64_t waste, const lgt_rect *spare, bool beside) {
-  lgt_replica *replica = &store->replica[domain];
-  lgt_instance *old = beside ? NULL : replica->inst;
-  lgt_rect had = old ? old->rect : *rect;
-  lgt_rect piece[2 * LGT_MAX_DIM];
-  lgt_copy copies[2 * LGT_MAX_DIM];
-  lgt_instance *inst =
-      lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
-  if (!inst) return LGT_NO_MEMORY;
-  inst->waste = waste;
-  int n = 0;
-  if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
-  else if (old) piece[n++] = old->rect;
-  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
-  lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
-  if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
-  if (status) return lgt_instance_release(binder->map, inst), status;
-  if (!beside) lgt_replica_set(binder->map, replica, inst);
-  if (!replica->naside || lgt_replica_changed(replica, old ? &had : NULL)) return LGT_OK;
-  /* Nobody knows any more which of its elements are old. */
-  if (!inst->failure) inst->failure = lgt_failure_retain(binder->reserve);
-  return no_memory();
-}
-
-/* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
- * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
-static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
-  if (use == LGT_USE_READ) return false;
-  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
-  return inst->pins > 0 || (inst->owners > 1 && !same);
-}
-
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                            lgt_use use, const lgt_rect *spare) {
-  if (!lgt_store_replicas(binder->map, store)) return no_memory();
-  lgt_replica *replica = &store->replica[domain];
-  bool many = binder->map->domains > 1, beside = false;
-  int64_t waste = 0;
-  if (many && replica->inst && rect->ndim) {
-    int k = lgt_replica_choose(replica, rect, &waste);
-    beside = k == LGT_REPLICA_NEW;
-    if (k >= 0) lgt_replica_turn(replica, k);
-  }
-  bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
-  if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
-  if (!covers || must_part(store, replica->inst, use)) {
-    lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-    if (!many) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
-    if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
-    lgt_status status = replace_instance(binder, store, domain, &want, waste, spare, beside);
-    if (status) return status;
-  }
-  return replica->old.count ? lgt_bind_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
 }
 
 int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
@@ -378,8 +229,7 @@ static lgt_status acquire_whole(run *r) {
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status =
-          lgt_bind_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
+      status = lgt_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
       if (!status) hold(r, s, store->replica[0].inst);
     }
   }
@@ -524,17 +374,6 @@ static lgt_status run_group(run *r) {
   return lgt_bound_run(r->binder, &bound);
 }
 
-lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store) {
-  if (store->failure) return store->failure;
-  for (int d = 0; store->replica && d < binder->map->local; d++) {
-    const lgt_replica *replica = &store->replica[d];
-    if (replica->inst && replica->inst->failure) return replica->inst->failure;
-    for (int k = 0; k < replica->naside; k++)
-      if (replica->aside[k].inst->failure) return replica->aside[k].inst->failure;
-  }
-  return NULL;
-}
-
 /* Does the group read a poisoned store, or write a part of one?  Then its failure.  Those of which it
  * overwrites all are poisoned no more. */
 static lgt_failure *poison_of(const run *r) {
@@ -542,9 +381,9 @@ static lgt_failure *poison_of(const run *r) {
     for (int s = 0; s < r->group->nslot; s++) {
       if (!r->group->slot[s].initial) continue;
       lgt_store *store = root_store(r, r->group->slot[s].root);
-      lgt_failure *failure = lgt_bind_failure(r->binder, store);
+      lgt_failure *failure = lgt_poison_of(r->binder, store);
       if (!failure) continue;
-      if (pass == 1) lgt_bind_heal(r->binder, store);
+      if (pass == 1) lgt_poison_heal(r->binder, store);
       else if (!r->group->slot[s].defined) return failure;
     }
   return NULL;
@@ -556,7 +395,7 @@ static void poison_results(run *r, lgt_failure *failure) {
   for (int i = r->group->first; i < r->group->first + r->group->count; i++)
     for (int a = 0; a < plan->call[i].nargs; a++)
       if (lgt_kind_writes(plan->call[i].kind, a))
-        lgt_bind_poison(root_store(r, plan->call[i].root[a]), failure);
+        lgt_poison_store(root_store(r, plan->call[i].root[a]), failure);
 }
 
 static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
@@ -572,7 +411,7 @@ static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
             "arrays, drop some, or raise --mem",
             (long long)bytes, (long long)r->binder->map->live, (long long)r->binder->map->budget);
   snprintf(message, sizeof message, "%s", lgt_message());
-  lgt_failure *failure = lgt_bind_fail(r->binder, status, message, line);
+  lgt_failure *failure = lgt_poison_new(r->binder, status, message, line);
   poison_results(r, failure);
   return failure;
 }
@@ -673,7 +512,7 @@ static lgt_status fail_without_image(run *r, const lgt_call *calls) {
     lgt_failure_retain(poison);
   } else if (here) {
     lgt_err(LGT_NO_MEMORY, "out of memory to find out which elements '%s' needs", calls[0].kind->name);
-    poison = lgt_bind_fail(r->binder, LGT_NO_MEMORY, lgt_message(), calls[0].line);
+    poison = lgt_poison_new(r->binder, LGT_NO_MEMORY, lgt_message(), calls[0].line);
   } else {
     poison = lgt_failure_new(LGT_TASK_FAILED, "a task on another rank failed", NULL);
     if (poison) poison->position = LGT_POSITION_UNKNOWN;
@@ -767,7 +606,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   plan->stale = true;
   lgt_failure *failure = spoiled(binder, elided->rescue, recipe->binding);
   if (failure) {
-    lgt_bind_poison(store, failure);
+    lgt_poison_store(store, failure);
     drop_recipe(binder, store);
     return LGT_OK;
   }
@@ -785,8 +624,8 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   if (status == LGT_NO_MEMORY)
     lgt_err(status, "out of memory: to compute a result that was not stored; arrays take %lld of %lld bytes",
             (long long)binder->map->live, (long long)binder->map->budget);
-  failure = lgt_bind_fail(binder, status, lgt_message(), store->line);
-  lgt_bind_poison(store, failure);
+  failure = lgt_poison_new(binder, status, lgt_message(), store->line);
+  lgt_poison_store(store, failure);
   lgt_failure_release(failure);
   drop_recipe(binder, store);
   return LGT_OK;

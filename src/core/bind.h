@@ -79,18 +79,6 @@ int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *gr
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* What happens to the elements of an instance that is acquired. */
-typedef enum lgt_use {
-  LGT_USE_READ,
-  LGT_USE_RECEIVE, /* they come from elsewhere, where this store may have been written */
-  LGT_USE_WRITE
-} lgt_use;
-/* Copy what another instance of the domain has newer of a rect, but for what is to spare (NULL: nothing). */
-lgt_status lgt_bind_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect, const lgt_rect *spare);
-/* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
- * for they are about to be overwritten; NULL: none. */
-lgt_status lgt_bind_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
-                            lgt_use use, const lgt_rect *spare);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
@@ -104,19 +92,5 @@ void lgt_bind_retire(lgt_binder *binder, bool all);
 void lgt_binder_fini(lgt_binder *binder);
 /* A store that nobody refers to any more. */
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);
-void lgt_bind_poison(lgt_store *store, lgt_failure *failure);
-/* All of the store is about to be overwritten: earlier failures are over. */
-void lgt_bind_heal(lgt_binder *binder, lgt_store *store);
-/* A failure with the source line of a call; remembered as the first unseen one. */
-lgt_failure *lgt_bind_fail(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
-/* Why elements of a store are not to be had here; NULL: nothing has failed. */
-lgt_failure *lgt_bind_failure(const lgt_binder *binder, const lgt_store *store);
-/* Is the first unseen one of the group whose failure was seen last?  Then it is seen, too. */
-void lgt_bind_note(lgt_binder *binder);
-/* Somebody sees the first unseen one. */
-void lgt_bind_seen(lgt_binder *binder);
-/* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure
- * of its own that says the same. */
-lgt_status lgt_bind_report(lgt_binder *binder, const lgt_failure *failure);
 
 #endif

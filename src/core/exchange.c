@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acquire.h"
 #include "image.h"
 #include "replica.h"
 #include "weave.h"
@@ -481,7 +482,7 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       bool comes = gets(x, n, d);
       lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
-      status = lgt_bind_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
+      status = lgt_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
       if (!status && x->split) note_acquired(x, n, d);
     }
   return status;
@@ -634,7 +635,7 @@ static lgt_status refresh_parts(lgt_exchange *x) {
   for (int at = 0; at < x->binder->map->local * x->nstore && !status; at++) {
     lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
     if (x->inst[at] && lgt_replica_old(replica, x->inst[at])->count)
-      status = lgt_bind_refresh(x->binder, replica, x->inst[at], &x->cover[at], NULL);
+      status = lgt_acquire_refresh(x->binder, replica, x->inst[at], &x->cover[at], NULL);
   }
   return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "image.h"
+#include "poison.h"
 #include "runtime.h"
 
 typedef struct writer {
@@ -40,7 +41,7 @@ static void put_layout(writer *w, const lgt_layout *l) {
 }
 
 static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
-  const lgt_failure *failure = lgt_bind_failure(&rt->binder, store);
+  const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
   if (failure) put(w, "poisoned: %s\n", failure->message);
   if (store->recipe) {
     put(w,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "builtin.h"
+#include "poison.h"
 #include "runtime.h"
 
 enum { BUFFER = 1 << 18, DIRECT = 1 << 16 };
@@ -183,10 +184,10 @@ static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position
   *position = rt->binder.position;
   if (!status) status = lgt_bind_materialise(&rt->binder, store);
   if (!status) status = lgt_bind_look_all(&rt->binder);
-  const lgt_failure *failure = lgt_bind_failure(&rt->binder, store);
+  const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
   if (status || !failure) return status;
   *position = failure->position;
-  return lgt_bind_report(&rt->binder, failure);
+  return lgt_poison_report(&rt->binder, failure);
 }
 
 static lgt_status wait_for(lgt_runtime *rt, lgt_store *store, const lgt_layout *layout) {
@@ -209,7 +210,7 @@ static lgt_status carry_out_here(lgt_runtime *rt, const lgt_launch *launch, int6
   if (binder->failure) {
     *position = binder->failure->position;
     if (!status) status = lgt_err(binder->failure->status, "%s", binder->failure->message);
-    lgt_bind_seen(binder);
+    lgt_poison_seen(binder);
   }
   binder->failure = before;
   return status;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "poison.h"
 #include "transfer.h"
 
 /* ---- building ---------------------------------------------------------------------------------------- */
@@ -106,8 +107,8 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   if (job->task.status) {
     const char *message = job->task.message ? job->task.message : lgt_status_name(job->task.status);
     failure = job->task.inherited ? lgt_failure_new(job->task.status, message, NULL)
-                                  : lgt_bind_fail(binder, job->task.status, message, 0);
-    if (failure) failure->position = job->task.position, lgt_bind_note(binder);
+                                  : lgt_poison_new(binder, job->task.status, message, 0);
+    if (failure) failure->position = job->task.position, lgt_poison_note(binder);
     else failure = lgt_failure_retain(binder->reserve);
   }
   for (int i = 0; i < job->ntouched; i++) {

@@ -23,6 +23,7 @@
 #include <xxhash.h>
 
 #include "layouts.h"
+#include "poison.h"
 #include "shift.h"
 
 enum { FEW_LAYOUTS = 200, MANY_LAYOUTS = 16384 }; /* that are new: who uses them? */
@@ -347,9 +348,9 @@ static void drop_calls(lgt_runtime *rt) {
 static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status, const char *message) {
   if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do run it */
     rt->binder.peers->abort(rt->binder.peers, message);
-  lgt_failure *failure = lgt_bind_fail(&rt->binder, status, message, call->line);
+  lgt_failure *failure = lgt_poison_new(&rt->binder, status, message, call->line);
   for (int a = 0; a < call->nargs; a++)
-    if (lgt_kind_writes(call->kind, a)) lgt_bind_poison(lgt_store_at(&rt->stores, call->store[a]), failure);
+    if (lgt_kind_writes(call->kind, a)) lgt_poison_store(lgt_store_at(&rt->stores, call->store[a]), failure);
   lgt_failure_release(failure);
 }
 
@@ -359,7 +360,7 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   snprintf(message, sizeof message, "%s", lgt_message());
   for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
   drop_calls(rt);
-  lgt_bind_seen(&rt->binder);
+  lgt_poison_seen(&rt->binder);
   return lgt_err(status, "%s", message);
 }
 
@@ -568,7 +569,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
   while (rt->front.count) {
     uint32_t line;
     lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
-    if (status) lgt_failure_release(lgt_bind_fail(&rt->binder, status, lgt_message(), line));
+    if (status) lgt_failure_release(lgt_poison_new(&rt->binder, status, lgt_message(), line));
   }
   if (rt->config->reproducible) make_reproducible(rt, count);
   rt->front.max_id = rt->stores.max_handle;

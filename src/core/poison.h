@@ -1,0 +1,29 @@
+/* poison.h - failures as contents of stores.
+ *
+ * What a failed task would have written is *poisoned*: it has a failure instead of contents, and so has whatever is
+ * computed from it, until it is overwritten.  The script goes on; who looks gets the failure as an error.  A failure
+ * that nobody has looked at is remembered, to be told at the next fence or at the end.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_POISON_H
+#define LGT_POISON_H
+
+#include "bind.h"
+
+void lgt_poison_store(lgt_store *store, lgt_failure *failure);
+/* All of the store is about to be overwritten: earlier failures are over. */
+void lgt_poison_heal(lgt_binder *binder, lgt_store *store);
+/* A failure with the source line of a call; remembered as the first unseen one. */
+lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
+/* Why elements of a store are not to be had here; NULL: nothing has failed. */
+lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store);
+/* Is the first unseen one of the group whose failure was seen last?  Then it is seen, too. */
+void lgt_poison_note(lgt_binder *binder);
+/* Somebody sees the first unseen one. */
+void lgt_poison_seen(lgt_binder *binder);
+/* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure
+ * of its own that says the same. */
+lgt_status lgt_poison_report(lgt_binder *binder, const lgt_failure *failure);
+
+#endif
