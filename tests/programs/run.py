@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Runs every example at a small size and compares what it prints with its NumPy twin.
+"""Runs every example, and the programs beside this file, at a small size and compares what they print with NumPy twins.
 
     tests/programs/run.py --lgt build/lgt [name ...]
 
-examples/NAME.lua and tests/programs/NAME.py take the same arguments and print the same lines, words
-and numbers.  Words and whole numbers must be equal.  Two other numbers a and b must satisfy
+examples/NAME.lua (or tests/programs/NAME.lua: programs ported line by line, which nobody needs to read) and
+tests/programs/NAME.py take the same arguments and print the same lines, words and numbers.  Words and whole numbers must be equal.  Two other numbers a and b must satisfy
 |a - b| <= bound * max(1, |b|).  The bound is 1e-10 where a program forms every value by elementwise
 operations and a few sums, and wider where iterations feed rounding errors back.
 
 Each example also runs unfused, on two domains with tiles of one element, on four workers, and on ranks: the same bound
 holds for all of them.  RANKS has the settings for ranks; an example runs under two of them, another choice for each, and
-under all in the long form (tests/run --stress).
+under all in the long form (tests/run --stress).  The programs that are no examples have one turn on domains and one on ranks.
 """
 import argparse
 import concurrent.futures
@@ -99,6 +99,25 @@ PROGRAMS = {
     "training": (["120", "10", "3", "40"], 1e-08),
     "schroedinger": (["128", "60"], 1e-08),
     "bratu": (["15", "3"], 1e-07),
+    "vadv": (["8", "9", "10"], 1e-10),
+    "mandelbrot2": (["40", "30", "30"], 1e-09),
+    "lstm_backward": (["6", "5", "4", "7"], 1e-09),
+    "azimint_naive": (["20000", "30"], 1e-10),
+    "compute": (["31", "43"], 0),
+    "conv2d_bias": (["2", "8", "9", "3", "4", "3"], 1e-05),
+    "softmax": (["2", "3", "17"], 1e-05),
+    "go_fast": (["61"], 1e-10),
+    "cholesky2": (["30"], 1e-09),
+    "covariance2": (["28", "32"], 1e-09),
+    "gesummv": (["61"], 1e-09),
+    "k3mm": (["16", "18", "20", "22", "24"], 1e-09),
+    "ludcmp": (["22"], 1e-09),
+    "symm": (["12", "14"], 1e-09),
+    "syr2k": (["12", "14"], 1e-09),
+    "trmm": (["12", "14"], 1e-09),
+    "spmv": (["40", "30", "300"], 1e-09),
+    "kmeans_bincount": (["3000", "10", "30"], 1e-08),
+    "indexing": (["40"], 1e-09),
 }
 CONFIGURATIONS = {
     "": [],
@@ -110,12 +129,22 @@ RANKS = {f"on {n} ranks of {domains} domains{how}": ["-n", str(n), "--domains", 
          for n in (2, 3, 4) for domains in (1, 2) for how, options in (("", []), (" unfused", ["--fusion", "0"]))}
 
 
+def script(name):
+    """The path of a program, and whether it is an example."""
+    path = f"examples/{name.split()[0]}.lua"
+    example = os.path.exists(os.path.join(ROOT, path))
+    return (path if example else f"tests/programs/{name.split()[0]}.lua"), example
+
+
 def configurations(name):
-    """What an example runs under."""
+    """What a program runs under."""
     if "STRESS" in os.environ:
         alone = ["--fusion", "0", *CONFIGURATIONS["domains"]]
         return {**CONFIGURATIONS, "domains unfused": alone, **RANKS}
     turn, chosen = list(PROGRAMS).index(name), list(RANKS.items())
+    if not script(name)[1]:
+        label, options = chosen[turn % len(RANKS)]
+        return {"": [], "domains": CONFIGURATIONS["domains"], label: options}
     return {**CONFIGURATIONS, **dict(chosen[(2 * turn + k) % len(RANKS)] for k in (0, 7))}
 
 
@@ -156,7 +185,7 @@ def check(lgt, name):
     lines = []
     for label, options in configurations(name).items():
         case = f"{name} {label}".strip()
-        got, error = output_of([lgt, *options, f"examples/{program}.lua", *arguments])
+        got, error = output_of([lgt, *options, script(name)[0], *arguments])
         error = error or difference(got, expected, bound)
         lines.append(f"FAIL {case}: {error}" if error else f"ok {case}")
     return lines
@@ -166,14 +195,16 @@ def main():
     parser = argparse.ArgumentParser(description="Compares the examples with their NumPy twins.")
     parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
     parser.add_argument("-j", dest="jobs", type=int, default=2)
-    parser.add_argument("names", nargs="*", help="examples (default: all)")
+    parser.add_argument("names", nargs="*", help="programs (default: all)")
     args = parser.parse_args()
     unknown = [n for n in args.names if n not in PROGRAMS]
     if unknown:
-        parser.error(f"no example is named {unknown[0]}; there are {' '.join(PROGRAMS)}")
+        parser.error(f"no program is named {unknown[0]}; there are {' '.join(PROGRAMS)}")
     missing = [f[:-4] for f in sorted(os.listdir(os.path.join(ROOT, "examples")))
                if f.endswith(".lua") and f[:-4] not in PROGRAMS
                and os.path.exists(os.path.join(ROOT, "tests/programs", f[:-4] + ".py"))]
+    missing += [f[:-4] for f in sorted(os.listdir(os.path.join(ROOT, "tests/programs")))
+                if f.endswith(".lua") and f[:-4] not in PROGRAMS]
     failed = bool(missing)
     for name in missing:
         print(f"FAIL {name}: has a NumPy twin but no entry in PROGRAMS")
