@@ -143,11 +143,26 @@ static void catch_interrupts(lua_State *L) {
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
+/* lgt/hints.lua may know more about the message at index 1; a script without arrays gets what luajit says. */
+static void add_hint(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "array");
+  bool arrays = lua_istable(L, -1) && !strstr(lua_tostring(L, 1), "stack overflow"); /* no room for more */
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "lgt.hints");
+  if (arrays && lua_pcall(L, 1, 1, 0) == 0) {
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 1, 1, 0) == 0 && lua_isstring(L, -1)) lua_replace(L, 1);
+  }
+  lua_settop(L, 1);
+}
+
 static int traceback(lua_State *L) {
   if (!lua_isstring(L, 1)) { /* an error object: it may know how to print itself */
     if (lua_isnoneornil(L, 1) || !luaL_callmeta(L, 1, "__tostring") || !lua_isstring(L, -1)) return 1;
     lua_remove(L, 1);
   }
+  add_hint(L);
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
   return 1;
 }

@@ -219,8 +219,29 @@ helper_value = 1
 print(helper(), arg, ..., _VERSION, jit.version, bit.band(1, 2))
 np.own = function() return 1 end
 print(np.own())
+np.cumsm(b) --! did you mean np.cumsum
+np.linalg.slove(b, b) --! did you mean np.linalg.solve
+print(np.add.reduce(b), np.linalg.norm(b), np.fft.fft(b))
+print(b.sum()) --! methods are called with a colon: x:sum(...)
+print(b.shape[1], b.T:sum(), b.dtype)
 ]]
   expect "print(np.zeros(3)) --! local np = require \"array\""
+end)
+
+check.case("numbers that Lua wants", function()
+  expect [[
+local np = require "array"
+local a = np.arange(3)
+print(("%d %.3f"):format(3, a:sum())) --! x:item() reads its only element
+print(string.format("%5.1f", np.mean(a))) --! x:item()
+print(math.floor(a:sum())) --! x:item()
+print(tonumber(a[1])) --! x:item()
+for i = 1, a:max() do print(i) end --! x:item()
+print(("%s %d%%, %s"):format(a, 3, a:sum()), ("%d"):format(a:sum():item()), ("%g"):format(a(1)))
+print(math.floor(a:sum()()), tonumber(a:item()), string.format("%s", a))
+for i = 1, #a do print(i) end
+for i = 1, a.shape[1] do print(i) end
+]]
 end)
 
 check.case("globals that may be defined", function()

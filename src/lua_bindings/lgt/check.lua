@@ -3,12 +3,14 @@
 --   if a:gt(0) then         an array is always true in Lua
 --   a * b:gt(c)             the method is called before the multiplication
 --   np.sum(a, {axis = 0})   axes and positions count from 1; so x[0]
---   pritn(x)                a global that nothing defines; np.zeross; a:sumn()
+--   pritn(x)                a global that nothing defines; np.zeross; a:sumn(); a.sum()
+--   ("%g"):format(a:sum())  functions of Lua want numbers: a:sum():item()
 --
 -- A finding is printed as file:line: what is wrong, what to write.  What is not certain is not reported: an array is
 -- what lgt/infer.lua can prove to be one, and scripts that define globals in ways that cannot be followed are not
 -- asked about theirs.  Syntax errors are LuaJIT's own.
 
+local complete = require "lgt.complete"
 local infer = require "lgt.infer"
 local similar = require "lgt.similar"
 local sources = require "lgt.sources"
@@ -174,6 +176,8 @@ function Check:indices(node)
   end
 end
 
+local function is_global(node, name) return node.tag == "Name" and not node.variable and node.name == name end
+
 -- ---- names ---------------------------------------------------------------------------------------------------------
 
 local function meant(name, candidates, prefix)
@@ -183,13 +187,51 @@ end
 
 function Check:members(node)
   local path = node.tag == "Index" and not self.assigned[node] and infer.path(node)
-  local module, name = (path or ""):match("^(%w+)%.([%w_]+)$")
-  if module and not self.extended[path] and NAMES[module][name] == nil then
-    self:say(node.line, "there is no %s%s", path, meant(name, NAMES[module], module .. "."))
+  local base, name = (path or ""):match("^(.*)%.([%w_]+)$")
+  if base and not self.extended[path] then
+    if type(complete.look(NAMES, base)) == "table" and complete.look(NAMES, path) == nil then
+      self:say(node.line, "there is no %s%s", path, meant(name, complete.members(base, ".", NAMES), base .. "."))
+    end
   end
   local object = node.tag == "Method" and node.object
   if object and infer.is_array(infer.of(object)) and not self.extends and core.methods[node.name] == nil then
     self:say(node.line, "arrays have no method %q%s", node.name, meant(node.name, core.methods, ":"))
+  end
+  local callee = node.tag == "Call" and node.callee
+  if callee and callee.tag == "Index" and not callee.bracketed and infer.is_array(infer.of(callee.object)) and
+    core.methods[callee.key.value] then
+    self:say(node.line, "methods are called with a colon: x:%s(...); with a dot it does not know which array",
+      callee.key.value)
+  end
+end
+
+-- Functions of Lua that want numbers, string.format where the text says so.
+function Check:numbers(node)
+  local function want(argument)
+    if argument and infer.is_array(infer.of(argument)) then
+      self:say(argument.line, "Lua wants a number here, and an array is none: x:item() reads its only element")
+    end
+  end
+  local function want_in_text(text, arguments)
+    local n = 0
+    for conversion in (text.tag == "String" and text.value or ""):gsub("%%%%", ""):gmatch("%%[-+ #0]*%d*%.?%d*(%a)") do
+      n = n + 1
+      if conversion:find("[diucxXoeEfgGaA]") then want(arguments[n]) end
+    end
+  end
+  if node.tag == "For" then
+    for _, bound in ipairs(node.range) do want(bound) end
+  elseif node.tag == "Method" and node.name == "format" then
+    want_in_text(bare(node.object), node.args)
+  elseif node.tag == "Call" and node.callee.tag == "Index" and not node.callee.bracketed then
+    local library = node.callee.object
+    if is_global(library, "math") then
+      for _, argument in ipairs(node.args) do want(argument) end
+    elseif is_global(library, "string") and node.callee.key.value == "format" and node.args[1] then
+      want_in_text(node.args[1], { unpack(node.args, 2) })
+    end
+  elseif node.tag == "Call" and is_global(node.callee, "tonumber") then
+    want(node.args[1])
   end
 end
 
@@ -212,8 +254,6 @@ end
 -- Functions after which nobody knows which globals there are.
 local OPAQUE = { setfenv = true, getfenv = true, module = true, loadstring = true, load = true, dofile = true,
   loadfile = true, rawset = true }
-
-local function is_global(node, name) return node.tag == "Name" and not node.variable and node.name == name end
 
 -- The globals that a chunk and the modules it requires define; nil if that cannot be told.  `seen`: modules that
 -- were read.
@@ -308,6 +348,7 @@ local function examine(text)
     if node.args then self:axes(node) end
     self:indices(node)
     self:members(node)
+    self:numbers(node)
   end)
   self:globals(block)
   table.sort(self.findings, function(a, b)

@@ -23,6 +23,8 @@ local function look(scope, path)
   return value
 end
 
+complete.look = look
+
 local function add_keys(t, add)
   for name, value in next, t do
     if type(name) == "string" then add(name, value) end
@@ -68,6 +70,17 @@ local function add_members(value, separator, add)
     if separator == "." then add_module(value, add) end
   end
   add_inherited(value, fitting)
+end
+
+-- The names that may follow `path` and a separator, as {name = true}; nothing is said of what `scope` does not have.
+---@param path string "np.linalg"
+---@param separator string "." or ":"
+---@param scope table
+---@return table<string, boolean>
+function complete.members(path, separator, scope)
+  local names, value = {}, look(scope, path)
+  if value then add_members(value, separator, function(name) names[name] = true end) end
+  return names
 end
 
 -- The names that may stand at the end of `before`, sorted, and what is there of them already.

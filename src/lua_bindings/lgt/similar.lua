@@ -24,6 +24,7 @@ end
 ---@param name string
 ---@param ... table
 ---@return string?
+---@return integer? differences
 return function(name, ...)
   local best, least
   for _, candidates in ipairs { ... } do
@@ -36,5 +37,5 @@ return function(name, ...)
       end
     end
   end
-  return best
+  return best, least
 end
