@@ -179,6 +179,11 @@ end
 
 np.pi, np.e, np.inf, np.nan = math.pi, math.exp(1), math.huge, 0 / 0
 np.newaxis = "*"
+for name in ([[bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
+  int_ uint byte ubyte short ushort intc uintc intp uintp longlong ulonglong half single double float_ csingle cdouble
+  complex_]]):gmatch("%S+") do
+  np[name] = core.dtypes.name[core.dtypes.number[name]] -- {dtype = np.float32}
+end
 np.ufuncs = ufunc.all
 
 setmetatable(np.linalg, {

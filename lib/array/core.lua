@@ -42,11 +42,13 @@ local function describe(x)
 end
 core.describe = describe
 
+core.COLON = "; methods are called with a colon, as in x:sum()" -- for nil, which x.sum() gives to sum
+
 -- The layout of an array; raises for anything else, in the name of `who`.
 local function layout_of(x, who)
   if not is_array(x) then
     raise("%s: an array was expected, not %s%s", who, describe(x),
-      type(x) == "table" and ": np.array makes one of a table" or "")
+      type(x) == "table" and ": np.array makes one of a table" or x == nil and core.COLON or "")
   end
   local layout = handles[x.id].layout
   if layout == 0 then raise("%s: the array %s", who, lgt.why_gone(x)) end
@@ -136,11 +138,14 @@ local function is_options(x)
 end
 core.is_options = is_options
 
--- Check the options' names against `known`, a table {name = true}.
+-- Check the options' names against `known`, a table {name = true}.  A string is the dtype, which NumPy's users give
+-- by its place.
 function core.check_options(options, known, who)
   if options == nil then return {} end
+  if type(options) == "string" and known.dtype then return { dtype = options } end
   if type(options) ~= "table" then
-    raise("%s: options are a table such as {dtype = \"float32\"}, not %s", who, describe(options))
+    raise("%s: options are a table such as %s, not %s", who, known.out and is_array(options) and "{out = x}" or
+      "{dtype = \"float32\"}", (describe(options)))
   end
   for key in pairs(options) do
     if not known[key] then
@@ -182,16 +187,16 @@ function core.length_of_list(list, who)
   end
 end
 
--- Shapes come as arguments or as one table, options last: (2, 3), ({2, 3}), (2, 3, {dtype = ...}).  Options
--- that are nil are none behind a table only: (2, nil) is more likely an extent that is missing.
----@return integer[] shape, table? options
+-- Shapes come as arguments or as one table, options last: (2, 3), ({2, 3}), (2, 3, {dtype = ...}), (2, 3, "float32").
+-- Options that are nil are none behind a table only: (2, nil) is more likely an extent that is missing.
+---@return integer[] shape, table|string|nil options
 function core.take_shape(who, ...)
   local count = select("#", ...)
   local options
   if count > 0 then
     local last = select(count, ...)
     local absent = last == nil and count == 2 and type(...) == "table"
-    if absent or is_options(last) then options, count = last, count - 1 end
+    if absent or is_options(last) or type(last) == "string" then options, count = last, count - 1 end
   end
   local shape = {}
   local first = ...
@@ -209,6 +214,14 @@ end
 
 -- Compiled, it was seen to return an empty shape for a table of one extent (LuaJIT 2.1 of 2022-03-20).
 jit.off(core.take_shape)
+
+-- The same for functions that take no options.
+---@return integer[]
+function core.take_only_shape(who, ...)
+  local shape, options = core.take_shape(who, ...)
+  core.check_options(options, {}, who)
+  return shape
+end
 
 -- An axis from 1, or negative from the last, as a number from 1.
 function core.check_axis(axis, ndim, who)

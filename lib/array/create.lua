@@ -72,7 +72,7 @@ end
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.full(shape, value, options)
-  shape = core.take_shape("full", shape)
+  shape = core.take_only_shape("full", shape)
   local default = dtype_of_value(value)
   if not default then raise("full: a number was expected, not %s", (core.describe(value))) end
   local result = lgt.new(lgt.dense(take_dtype(options, default, "full"), shape))
@@ -160,6 +160,11 @@ local function check_integers(t, dtype)
     raise("array: %.14g in an array of %s, which has no such number", t, dtypes.name[dtype])
   elseif type(t) == "number" and t ~= math.floor(t) then
     raise("array: %.14g is no integer and would lose its fraction in an array of %s", t, dtypes.name[dtype])
+  elseif type(t) == "number" or type(t) == "cdata" then
+    local low, high = dtypes.range_of(dtype)
+    if tonumber(t) < low or tonumber(t) > high then
+      raise("array: %s does not fit into %s", (tostring(t):gsub("U?LL$", "")), dtypes.name[dtype])
+    end
   end
 end
 
@@ -183,6 +188,7 @@ end
 ---@return lgt_array
 function np.array(value, options)
   local wanted = take_dtype(options, nil, "array")
+  if value == nil then raise("array: numbers, tables and arrays were expected, not nil%s", core.COLON) end
   if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if contains_array(value) then
@@ -226,7 +232,7 @@ end
 local function split_options(who, ...)
   local count = select("#", ...)
   local options = count > 0 and select(count, ...) or nil
-  if core.is_options(options) then count = count - 1 else options = nil end
+  if core.is_options(options) or type(options) == "string" then count = count - 1 else options = nil end
   local numbers = {}
   for i = 1, count do
     local x = select(i, ...)
@@ -296,7 +302,7 @@ end
 ---@return lgt_array
 function np.eye(n, m, k, options)
   if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
-  local shape = core.take_shape("eye", n, m or n)
+  local shape = core.take_only_shape("eye", n, m or n)
   return generate("eye", take_dtype(options, dtypes.FLOAT64, "eye"), shape, function(body)
     return (body:coordinate(1) + body:number(0, false)):eq(body:coordinate(2))
   end, { k or 0 })

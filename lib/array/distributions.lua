@@ -209,7 +209,7 @@ end)
 ---@return lgt_array int64
 function random.multinomial(n, chances, ...)
   if core.is_array(chances) then chances = chances:totable() end
-  local shape = core.take_shape("random.multinomial", ...)
+  local shape = core.take_only_shape("random.multinomial", ...)
   local rest, left, parts = 1, np.full(shape, n), {}
   for i = 1, #chances do
     if i == #chances then
@@ -230,7 +230,7 @@ end
 function random.dirichlet(alpha, ...)
   alpha = np.asarray(alpha)
   if core.ndim_of(alpha) ~= 1 then raise("random.dirichlet: a vector was expected, not %s", (core.describe(alpha))) end
-  local shape = core.take_shape("random.dirichlet", ...)
+  local shape = core.take_only_shape("random.dirichlet", ...)
   shape[#shape + 1] = core.size_of(alpha)
   local x = gamma(shape, alpha)
   return x / np.sum(x, -1, { keepdims = true })
@@ -247,7 +247,7 @@ function random.multivariate_normal(mean, covariance, ...)
   if core.ndim_of(mean) ~= 1 or not core.same_shape(core.shape_of(covariance), { n, n }) then
     raise("random.multivariate_normal: a vector of n means and a matrix of n x n covariances were expected")
   end
-  local shape = core.take_shape("random.multivariate_normal", ...)
+  local shape = core.take_only_shape("random.multivariate_normal", ...)
   shape[#shape + 1] = n
   local values, vectors = np.linalg.eigh(covariance)
   local root = vectors * np.sqrt(np.maximum(values, 0))

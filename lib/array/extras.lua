@@ -277,7 +277,7 @@ end
 ---@param ... integer
 ---@return fun(): integer ...
 function np.ndindex(...)
-  local shape = core.take_shape("ndindex", ...)
+  local shape = core.take_only_shape("ndindex", ...)
   local index, ndim, left = {}, #shape, core.product(shape)
   for d = 1, ndim do index[d] = 1 end
   if ndim > 0 then index[ndim] = 0 end

@@ -260,8 +260,15 @@ local slot, commit, line_for = lgt.slot, lgt.commit, lgt.line_for
 local istype, floor, band = ffi.istype, math.floor, require("bit").band
 local STRETCHED = C.LGT_LAYOUT_STRETCHED
 
+-- NumPy drops imaginary parts with a warning.  There are none here, and results that are wrong without a word.
+local function refuse_complex(dtype)
+  raise("assignment: complex numbers into an array of %s would lose their imaginary parts; write np.real(x), or make a "
+    .. "complex array first: a = a:astype('complex128')", dtypes.name[dtype])
+end
+
 local function learn(dtype, value)
   local layout = core.layout_of(value, "assignment")
+  if dtypes.category[layouts[layout].dtype] == 3 and dtypes.category[dtype] < 3 then refuse_complex(dtype) end
   local source, weak = layouts[layout].dtype, layouts[layout].ndim == 0 and 1 or 0
   local name = "assign:" .. dtypes.name[source] .. (weak == 1 and "." or "") .. ">" .. dtypes.name[dtype]
   local kind = lgt.kind(name, function(body) body:store(dtype, 0, body:load(source, 1, weak)) end)
@@ -293,10 +300,35 @@ local function check_number(dtype, x)
   end
 end
 
--- Raise if a value to be written is a number that the elements of an array cannot be.  Whatever writes elsewhere than
--- `assign` asks this first: a cast would change the number without a word.
+-- The same of numbers that LuaJIT boxes: 300LL, 2i.  What is to be written.
+local function check_boxed(dtype, value)
+  local category, source = dtypes.category[dtype], dtypes.of_scalar(value)
+  if source == dtypes.COMPLEX128 and category < 3 then
+    if value.im ~= 0 then refuse_complex(dtype) end
+    value = tonumber(value.re)
+    check_number(dtype, value)
+  elseif category == 1 and source then
+    local x, low, high = tonumber(value), dtypes.range_of(dtype)
+    if dtype == dtypes.INT64 then high = 2 ^ 63 - 1024 end -- the last before 2^63, which range_of's is rounded to
+    local wide = source == dtypes.INT64 and dtype == dtypes.INT64 or source == dtypes.UINT64 and dtype == dtypes.UINT64
+    if not wide and (x < low or x > high) then
+      raise("assignment: %s does not fit into %s", (tostring(value):gsub("U?LL$", "")), dtypes.name[dtype])
+    end
+  end
+  return value
+end
+
+-- Raise if a value to be written is nothing that the elements of an array can be.  Whatever writes elsewhere than
+-- `assign` asks this first: a cast would change it without a word.
 function core.check_assigned(a, value)
-  if type(value) == "number" then check_number(core.dtype_of(a), value) end
+  local dtype = core.dtype_of(a)
+  if type(value) == "number" then
+    check_number(dtype, value)
+  elseif istype(Array, value) then
+    if dtypes.category[core.dtype_of(value)] == 3 and dtypes.category[dtype] < 3 then refuse_complex(dtype) end
+  elseif type(value) == "cdata" then
+    check_boxed(dtype, value)
+  end
 end
 
 local function raise_fit(layout, source)
@@ -344,6 +376,7 @@ local function assign(id, layout, value)
   elseif value == nil then
     raise("assignment: nil was given")
   else
+    if type(value) == "cdata" then value = check_boxed(layouts[layout].dtype, value) end
     assign(id, layout, np.array(value))
   end
 end

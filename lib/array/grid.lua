@@ -80,7 +80,7 @@ function np.tri(n, m, k, options)
   if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
   options = core.check_options(options, { dtype = true }, "tri")
   local dtype = options.dtype and core.check_dtype(options.dtype, "tri") or dtypes.FLOAT64
-  return core.generate("tri", dtype, core.take_shape("tri", n, m or n), function(body)
+  return core.generate("tri", dtype, core.take_only_shape("tri", n, m or n), function(body)
     return body:coordinate(2):le(body:coordinate(1) + body:number(0, false))
   end, { k or 0 })
 end
@@ -97,7 +97,7 @@ function np.diagflat(a, k) return np.diag(np.ravel(a), k) end
 function np.fromfunction(f, shape, options)
   if type(f) ~= "function" then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
   options = core.check_options(options, { dtype = true }, "fromfunction")
-  shape = core.take_shape("fromfunction", shape)
+  shape = core.take_only_shape("fromfunction", shape)
   local grid, parts = np.indices(shape, { dtype = options.dtype or "float64" }), {}
   for d = 1, #shape do parts[d] = grid[d] end
   return f(unpack(parts))

@@ -218,7 +218,7 @@ end
 ---@return lgt_array
 function np.resize(a, ...)
   a = np.ravel(a)
-  local shape = core.take_shape("resize", ...)
+  local shape = core.take_only_shape("resize", ...)
   local wanted, size = core.product(shape), core.size_of(a)
   if size == 0 then return np.zeros(shape, { dtype = dtypes.name[core.dtype_of(a)] }) end
   if wanted <= size then return np.reshape(np.copy(part_of(a, 1, 0, wanted)), shape) end

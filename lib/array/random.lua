@@ -211,11 +211,15 @@ function random.default_rng(seed)
     if not results[1] then error(results[2], 0) end
     return unpack(results, 2)
   end
-  local generator = setmetatable({}, {
+  local generator
+  generator = setmetatable({}, {
     __index = function(_, name)
       local f = random[name]
       if type(f) ~= "function" then return nil end
-      return function(_, ...) return with_state(f, ...) end
+      return function(self, ...)
+        if self ~= generator then raise("random: a generator's methods are called with a colon, rng:%s()", name) end
+        return with_state(f, ...)
+      end
     end,
   })
   generator:seed(seed == nil and math.floor((os.time() * 1000003 + os.clock() * 1e6) % 2 ^ 53) or seed)

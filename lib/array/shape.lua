@@ -164,7 +164,7 @@ end
 ---@return lgt_array a view; writing into it is refused where one element appears in several places
 function np.broadcast_to(a, ...)
   a = np.asarray(a)
-  local shape = core.take_shape("broadcast_to", ...)
+  local shape = core.take_only_shape("broadcast_to", ...)
   local own = core.shape_of(a)
   local common = core.broadcast_pair(own, shape)
   if not common or not core.same_shape(common, shape) then
@@ -320,7 +320,7 @@ end
 ---@return lgt_array a copy
 function np.tile(a, ...)
   a = np.asarray(a)
-  local counts = core.take_shape("tile", ...)
+  local counts = core.take_only_shape("tile", ...)
   while core.ndim_of(a) < #counts do a = np.expand_dims(a, 1) end
   while #counts < core.ndim_of(a) do table.insert(counts, 1, 1) end
   local shape = core.shape_of(a)

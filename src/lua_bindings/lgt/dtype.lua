@@ -45,10 +45,10 @@ for i, s in ipairs(specification) do
   M[s[1]:upper()] = d
 end
 -- The other names that NumPy gives them.
-local synonyms = { bool_ = "bool", int = "int64", uint = "uint64", float = "float64", double = "float64",
-                   single = "float32", half = "float16", complex = "complex128", byte = "int8", ubyte = "uint8",
-                   short = "int16", ushort = "uint16", intc = "int32", uintc = "uint32", intp = "int64",
-                   uintp = "uint64", longlong = "int64", ulonglong = "uint64", float_ = "float64",
+local synonyms = { bool_ = "bool", int = "int64", int_ = "int64", uint = "uint64", float = "float64",
+                   double = "float64", single = "float32", half = "float16", complex = "complex128", byte = "int8",
+                   ubyte = "uint8", short = "int16", ushort = "uint16", intc = "int32", uintc = "uint32",
+                   intp = "int64", uintp = "uint64", longlong = "int64", ulonglong = "uint64", float_ = "float64",
                    complex_ = "complex128", csingle = "complex64", cdouble = "complex128", ["?"] = "bool" }
 for _, letter in ipairs { "b1 bool", "i int", "u uint", "f float", "c complex" } do -- "f8" is "float64"
   local short, long = letter:match("(%S+) (%S+)")

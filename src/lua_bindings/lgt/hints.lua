@@ -1,6 +1,6 @@
 -- lgt/hints.lua - what Lua's own messages mean in a script with arrays.
 --
--- LuaJIT must say `attempt to call field 'ones_lke' (a nil value)`, and string.format that it expected a number: scripts
+-- LuaJIT must say `attempt to call field 'ones_lke' (a nil value)`, and string.format that it wants a number: scripts
 -- may ask whether np.foo is nil, and Lua's functions know nothing of arrays.  But a message that ends a script is for a
 -- person, who is told what was probably meant.  Nothing but that message is touched (see traceback in run.c).
 

@@ -123,7 +123,7 @@ def add(case, change, inputs):
          "D(sp.bsr_array((np.arange(12).reshape(3, 2, 2), [0, 2, 1], [0, 2, 3]), shape=(4, 6)))")
     case("np.array(sp.kron(csr(q), np.ones(3, 3)):tobsr().blocksize)", "np.array([3.0, 3.0])")
     blocks = "{np.ones(2, 2, 2), np.array({1, 2}, {dtype = 'int64'}), np.array({1, 2, 3}, {dtype = 'int64'})}"
-    for bad in ("bsr(np.eye(4), {blocksize = {2, 2}}):tobsr(2)", "bsr(np.eye(4), {blksize = {2, 2}})", "bsr(np.eye(4), 'float32')",
+    for bad in ("bsr(np.eye(4), {blocksize = {2, 2}}):tobsr(2)", "bsr(np.eye(4), {blksize = {2, 2}})", "bsr(np.eye(4), true)",
                 f"bsr({blocks}, {{blocksize = {{1, 1}}}})", f"bsr({blocks}, {{blocksize = 2}})"):
         case(bad, "error")
     for bad in ("csr(a):tobsr{2, 3}", "csr(a):tobsr(3)", "csr(a):tobsr{0, 3}", "bsr(a):dot(x8)", "ell(a):dot(x8)", "ell(a):dot('x')",
