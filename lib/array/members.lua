@@ -2,7 +2,8 @@
 -- (np.add.at is in index.lua.)
 --
 -- Reductions and scans that the runtime knows are one task each.  Of other functions the runtime only knows
--- how to take one step: then each step is a launch, and long axes are refused.
+-- how to take one step: then each step is a launch, and long axes are refused, or, if it does not matter what is combined
+-- first, all pairs are one launch.
 
 local core = require "array.core"
 local native = require "array.native"
@@ -30,15 +31,55 @@ local function take(u, what, a, axis, options)
   return who, a, axis, options
 end
 
+-- Functions f with f(f(a, b), c) = f(a, f(b, c)), but for rounding: halves are combined, in few launches.
+local associative = { gcd = true, lcm = true, hypot = true, logaddexp = true, logaddexp2 = true, copysign = true }
+
+-- Elements first, first + step, ... along an axis; first counts from 0.
+local function every(a, axis, first, count, step)
+  return lgt.alias(a, lgt.slice(core.layout_of(a), axis, first, count, step))
+end
+
+-- Neighbours are combined until one is left; the last of an odd number waits.
+local function combine(u, a, axis)
+  local left, extent = {}, core.shape_of(a)[axis]
+  while extent > 1 do
+    local half = math.floor(extent / 2)
+    if extent % 2 == 1 then left[#left + 1] = every(a, axis, extent - 1, 1, 1) end
+    a, extent = u(every(a, axis, 0, half, 2), every(a, axis, 1, half, 2)), half
+  end
+  for i = #left, 1, -1 do a = u(a, left[i]) end
+  return a
+end
+
+-- Running results: those of pairs are every second one of them.
+local function combine_all(u, a, axis)
+  local extent = core.shape_of(a)[axis]
+  if extent < 2 then return a end
+  local half = math.floor(extent / 2)
+  local pairs = combine_all(u, u(every(a, axis, 0, half, 2), every(a, axis, 1, half, 2)), axis)
+  local result = np.empty(core.shape_of(a), { dtype = dtypes.name[core.dtype_of(pairs)] })
+  local function put(first, count, step, value)
+    local view = every(result, axis, first, count, step)
+    core.assign(view.id, core.layout_of(view), value)
+  end
+  put(0, 1, 1, every(a, axis, 0, 1, 1))
+  put(1, half, 2, pairs)
+  local rest = extent - half - 1
+  if rest > 0 then put(2, rest, 2, u(every(pairs, axis, 0, rest, 1), every(a, axis, 2, rest, 2))) end
+  return result
+end
+
 -- Running results along an axis, each step a launch.
 local function steps(u, who, a, axis)
   local extent = core.shape_of(a)[axis]
   if extent > LONGEST then
     raise("%s: %d steps one after another; this function takes at most %d", who, extent, LONGEST)
   end
-  local layout, parts = core.layout_of(a), {}
-  local function part(i) return lgt.alias(a, lgt.slice(layout, axis, i, 1, 1)) end
-  for i = 0, extent - 1 do parts[i + 1] = i == 0 and part(0) or u(parts[i], part(i)) end
+  local parts = {}
+  for i = 0, extent - 1 do
+    local part = every(a, axis, i, 1, 1)
+    parts[i + 1] = i == 0 and part or u(parts[i], part)
+  end
   return parts
 end
 
@@ -89,6 +130,7 @@ function ufunc.members.accumulate(u, a, axis, options)
     return subtract_divided(a, axis)
   end
   if operation then return core.scan(a, axis, operation) end
+  if associative[u.name] then return np.copy(combine_all(u, a, axis)) end
   local parts = steps(u, who, a, axis)
   return #parts == 0 and np.copy(a) or np.concatenate(parts, axis)
 end
@@ -109,11 +151,14 @@ local function reduce_by_steps(u, who, a, axis, options)
   local last
   if operation then
     local all = ufunc.members.accumulate(u, a, axis, { dtype = dtypes.name[core.dtype_of(a)] })
-    last = lgt.alias(all, lgt.slice(core.layout_of(all), axis, extent - 1, 1, 1))
+    last = every(all, axis, extent - 1, 1, 1)
+  elseif associative[u.name] then
+    last = combine(u, a, axis)
   else
     local parts = steps(u, who, a, axis)
     last = parts[#parts]
   end
+  if extent == 1 then last = np.copy(last) end -- else it would be a view of `a`
   local result = options.keepdims and last or np.squeeze(last, axis)
   if options.out == nil then return result end
   local layout = core.layout_of(options.out, who)

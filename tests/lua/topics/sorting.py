@@ -114,10 +114,16 @@ def add(case, change, inputs):
     for u in "logical_and logical_or logical_xor".split():
         case(f"np.{u}.accumulate(i, 2)", f"np.{u}.accumulate(i, axis=1)")
     case("np.hypot.accumulate(f)", "np.hypot.accumulate(f)")
+    for n in (1, 2, 3, 11, 5003):
+        for f in ("reduce", "accumulate"):
+            case(f"np.gcd.{f}(np.arange({n}) * 7919 % 360 * 6 + 6)")
+            case(f"np.hypot.{f}(np.sin(np.arange({n})))")
+            case(f"np.logaddexp.{f}(np.sin(np.arange({2 * n})):reshape({n}, 2))", f"np.logaddexp.{f}(np.sin(np.arange({2 * n})).reshape({n}, 2))")
+    change("local a = np.ones({1}, {dtype = 'int64'}) local g = np.gcd.reduce(a) a:iadd(5) a = a + g", "a = np.array([7])")
     case("np.power.accumulate(g, 2)", "np.power.accumulate(g, axis=1)")
     case("np.add.accumulate(b)", "np.add.accumulate(b)")
     case("np.add.accumulate(e)", "np.add.accumulate(e)")
-    for bad in ("np.cumsum(f, 3)", "np.exp.accumulate(f)", "np.add.accumulate(s)", "np.hypot.accumulate(np.ones(5000))",
+    for bad in ("np.cumsum(f, 3)", "np.exp.accumulate(f)", "np.add.accumulate(s)", "np.arctan2.accumulate(np.ones(5000))",
                 "np.cumsum(f, {keepdims = true})"):
         case(bad, "error")
     for a in ("f", "i", "b", "t", "z", "u1"):
