@@ -64,11 +64,29 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_store_recycle(binder->stores, store);
 }
 
-int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+/* Will results of the group be kept as recipes that read what it finds in `slot`? */
+static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                         int slot) {
+  if (!group->slot[slot].pinned) return false;
+  for (int e = 0; e < group->nelided; e++) {
+    const lgt_plan_elided *elided = &group->elided[e];
+    if (!elided->must_die && lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])))
+      return true;
+  }
+  return false;
+}
+
+int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t bytes = 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
-    if (!slot->initial || !slot->written) continue;
+    if (slot->takes != LGT_NONE && will_be_kept(binder, group, root, slot->takes)) {
+      const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
+      bytes += l->size * lgt_dtype_size(l->dtype);
+      continue;
+    }
+    if (slot->takes != LGT_NONE) slot = &group->slot[slot->takes];
+    else if (!slot->initial || !slot->written) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
     for (int d = 0; store->replica && d < binder->map->local; d++) {
       const lgt_instance *inst = store->replica[d].inst;
@@ -211,12 +229,21 @@ static lgt_status acquire_slots(run *r) {
   return status;
 }
 
+/* Nobody else wants what is in an instance that the group finds there: then it may be overwritten. */
+static bool may_take(const run *r, int slot) {
+  const lgt_instance *inst = r->inst[slot];
+  return !r->source && inst->owners == 1 && inst->pins == 0 &&
+         !will_be_kept(r->binder, r->group, r->root, slot);
+}
+
 /* With one domain all of the above comes down to this. */
 static lgt_status acquire_whole(run *r) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < r->group->nslot && !status; s++) {
     const lgt_plan_slot *slot = &r->group->slot[s];
-    if (!slot->initial) {
+    if (!slot->initial && slot->takes != LGT_NONE && may_take(r, slot->takes)) {
+      hold(r, s, r->inst[slot->takes]);
+    } else if (!slot->initial) {
       status = make_new(r, s, 0);
     } else if (r->source) {
       hold(r, s, r->source->inst[slot->root]);
@@ -229,7 +256,8 @@ static lgt_status acquire_whole(run *r) {
       }
       const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
       lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ, NULL);
+      status = lgt_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
+                           slot->defined ? &all : NULL);
       if (!status) hold(r, s, store->replica[0].inst);
     }
   }

@@ -74,8 +74,8 @@ typedef struct lgt_binding {
  * run or moved, because there is no memory for all that the group needs at once. */
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last);
-/* Would running the group copy an instance only because a recipe refers to it?  Returns the bytes. */
-int64_t lgt_bind_pinned_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+/* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */
+int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);

@@ -90,6 +90,7 @@ typedef struct lgt_plan_slot {
   uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
   uint16_t rest_call;  /* ... what this call of the plan writes ...  (initial: which it overwrites before anybody reads) */
   uint8_t rest_arg;    /* ... through this argument; 0xff: all (initial: nothing) */
+  uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* halo that tiles of what it ends as were found to need later */
   bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
 } lgt_plan_slot;

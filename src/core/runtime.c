@@ -434,7 +434,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
   while (flush->group < plan->ngroup) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
-      double copy_ns = (double)lgt_bind_pinned_bytes(&rt->binder, group, rt->window.root) / 5;
+      double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
       if (copy_ns > rt->fuser.collection_ns || pressed(rt) || coin(rt)) return ask(rt);
     }
     bool ask_again = may_ask && !flush->collected;

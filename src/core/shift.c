@@ -17,6 +17,12 @@ static int by_buffer(const void *a, const void *b) {
   return x->buffer != y->buffer ? (int)x->buffer - y->buffer : (int)x->item - y->item;
 }
 
+/* Two buffers may be one memory when the group runs. */
+static uint16_t memory_of(const lgt_weave_items *items, uint16_t buffer) {
+  uint16_t old = items->buffer[buffer].takes;
+  return old == LGT_NONE ? buffer : old;
+}
+
 /* Who accesses which buffer, sorted by buffers; NULL when out of memory. */
 static user *list_users(const lgt_weave_items *items, int *count) {
   size_t room = 1;
@@ -26,8 +32,10 @@ static user *list_users(const lgt_weave_items *items, int *count) {
   for (int i = 0; out && i < items->nitem; i++) {
     const lgt_weave_item *item = &items->item[i];
     for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++) {
-      if (item->in[a] != LGT_NONE) out[n++] = (user){item->in[a], (uint16_t)i, (uint8_t)a, false};
-      if (item->out[a] != LGT_NONE) out[n++] = (user){item->out[a], (uint16_t)i, (uint8_t)a, true};
+      if (item->in[a] != LGT_NONE)
+        out[n++] = (user){memory_of(items, item->in[a]), (uint16_t)i, (uint8_t)a, false};
+      if (item->out[a] != LGT_NONE)
+        out[n++] = (user){memory_of(items, item->out[a]), (uint16_t)i, (uint8_t)a, true};
     }
   }
   if (out) qsort(out, (size_t)n, sizeof *out, by_buffer);

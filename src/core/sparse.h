@@ -46,8 +46,9 @@ static inline lgt_status lgt_sparse_bad_value(const lgt_tile *values) {
 }
 
 /* Entries are read once, from the first to the last, which some processors do not foresee far enough: products ask for
- * those so many entries later, each cache line once.  (They may be none of the matrix: that does no harm.) */
-enum { LGT_SPARSE_AHEAD = 256 };
+ * those so many entries later, each cache line once.  (They may be none of the matrix: that does no harm.)  Of a matrix of
+ * fewer bytes than CACHED they come from a cache, soon enough. */
+enum { LGT_SPARSE_AHEAD = 256, LGT_SPARSE_CACHED = 8 << 20 };
 static inline __attribute__((always_inline)) void lgt_sparse_foresee(const void *entries, int64_t bytes) {
   const uintptr_t line = 64, from = (uintptr_t)entries;
   for (uintptr_t at = from & -line; at < from + (uintptr_t)bytes; at += line) __builtin_prefetch((const void *)at);

@@ -22,9 +22,10 @@ ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t k, int64_t
   lgt_sparse_foresee(vals + k + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(V));
 }
 
-/* Rows whose positions lie one after another, and dense vectors.  GROUP rows of one length, as those of grids are, need no
- * branches, since it is known then. */
-static void NAME(times_dense)(const I *pos, const I *crd, const V *vals, const V *x, V *y, int64_t lo, int64_t hi) {
+/* Rows whose positions lie one after another, and dense vectors; `far`: entries come from memory.  GROUP rows of one length, as those of grids are, need no
+ * branches, since it is known then; of few entries, none of them is a long one. */
+static void NAME(times_dense)(const I *pos, const I *crd, const V *vals, const V *x, V *y, bool far, int64_t lo,
+                              int64_t hi) {
 #define ROW(r, begin, end) y[r] = NAME(row)(crd, vals, (const char *)x, sizeof(V), begin, end)
 #define ROWS(n)                                                                \
   case n:                                                                      \
@@ -35,11 +36,19 @@ static void NAME(times_dense)(const I *pos, const I *crd, const V *vals, const V
     int64_t k = p[0];
     I total = p[GROUP] - p[0], length = total / GROUP, different = 0;
     for (int64_t r = 0; r < GROUP; r++) different |= (p[r + 1] - p[r]) ^ length;
-    NAME(foresee)(crd, vals, k, total);
+    if (far) NAME(foresee)(crd, vals, k, total);
     switch (different ? -1 : length) {
-      ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9)
+      ROWS(0) ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9)
       default:
-        for (int64_t r = 0; r < GROUP; r++) ROW(lo + r, p[r], p[r + 1]);
+        if (total >= LONG_ROW) {
+          for (int64_t r = 0; r < GROUP; r++) ROW(lo + r, p[r], p[r + 1]);
+        } else {
+          for (int64_t r = 0; r < GROUP; r++) {
+            V sum = 0;
+            for (int64_t past = p[r + 1]; k < past; k++) sum += vals[k] * x[crd[k]];
+            y[lo + r] = sum;
+          }
+        }
     }
   }
   for (; lo < hi; lo++) ROW(lo, pos[lo], pos[lo + 1]);
@@ -90,7 +99,8 @@ static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *para
   if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
   else if (t[5].stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
            t[2].stride[0] == pos_size && t[2].data == (const I *)t[1].data + 1)
-    NAME(times_dense)(t[1].data, t[3].data, t[4].data, t[5].data, t[0].data, lo, hi);
+    NAME(times_dense)(t[1].data, t[3].data, t[4].data, t[5].data, t[0].data,
+                      t[3].extent[0] * (size + pos_size) > LGT_SPARSE_CACHED, lo, hi);
   else NAME(times_vector)(t, lo, hi);
   return LGT_OK;
 }

@@ -64,6 +64,7 @@ static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
                                                      .initial = initial,
                                                      .slot = LGT_NONE,
                                                      .rest = LGT_NONE,
+                                                     .takes = LGT_NONE,
                                                      .last_writer = LGT_NONE,
                                                      .first_loop = LGT_NONE};
   return items->nbuffer++;
@@ -152,6 +153,25 @@ static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int ar
 /* Is the group cut, so that its memory is tiles? */
 static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT_PARTITION_NONE; }
 
+/* Does the item overwrite all of a root whose contents from before the group somebody reads?  Then memory is found when
+ * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
+static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+  if (w->fuser->solver.domains > 1 || in_tiles(w) || item->kind->cpu) return false;
+  if (!w->items->buffer[buffer].initial || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
+    return false;
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      if (w->items->item[i].in[a] == buffer) return true;
+  return false;
+}
+
+/* Of those who read the old contents in this group, is the item no obstacle to writing over them? */
+static bool may_write_over(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
+                           const uint16_t *current) {
+  return leaves_old(w, item, arg, current[root]) && !is_shared(current, w->plan->nroot, root) &&
+         !bites_itself(w, item, arg, current[root]);
+}
+
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
@@ -171,7 +191,8 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
   if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || lgt_item_reduces(item, arg))
     return KEEP;
-  return by_all > by_reads && lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
+  if (by_all > by_reads) return lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
+  return leaves_old(w, item, arg, current[root]) ? RENAME : KEEP;
 }
 
 /* May copies share memory?  With tiles those who write next must be able to go elsewhere. */
@@ -225,15 +246,17 @@ static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
          lgt_layout_covers(layout_of(w, call->layout[arg]), privilege & LGT_PRIV_REDUCE);
 }
 
-/* New memory for a root, with the old contents outside of the view that is about to be written. */
+/* New memory for a root, with the old contents outside of the view that is about to be written.  `over`: whoever reads the
+ * old ones has done so, but for recipes. */
 static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_weave_item *item,
-                              int arg, bool all, int from) {
+                              int arg, bool all, bool over, int from) {
   uint16_t call = item->call;
   uint8_t rest_arg = all ? 0xff : (uint8_t)arg;
   uint16_t old = current[root];
   int b = new_buffer(w, root, false);
   if (b < 0) return no_memory();
   current[root] = (uint16_t)b;
+  if (over && !all) w->items->buffer[b].takes = old;
   if (in_tiles(w)) {
     w->items->buffer[b].rest = old;
     w->items->buffer[b].rest_call = call;
@@ -315,7 +338,8 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     int by_writes = lgt_weave_earliest(w, item, a, current[root], true);
     rename_kind rename = rename_for(w, call, item, a, current, by_reads, by_writes);
     if (rename != KEEP) {
-      lgt_status status = rename_root(w, current, root, item, a, rename == RENAME_ALL, from);
+      bool over = by_writes <= from && may_write_over(w, item, a, root, current);
+      lgt_status status = rename_root(w, current, root, item, a, rename == RENAME_ALL, over, from);
       if (status) return status;
       item = &w->items->item[at];
       by_writes = lgt_weave_earliest(w, item, a, current[root], true);
@@ -329,7 +353,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
-  slot.rest = LGT_NONE;
+  slot.rest = slot.takes = LGT_NONE;
   slot.rest_arg = 0xff;
   group->slot[group->nslot] = slot;
   return group->nslot++;
@@ -409,6 +433,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
                                                              .part = buffer->part,
                                                              .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
+    if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
     if (buffer->rest == LGT_NONE) continue;
     group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
     group->slot[buffer->slot].rest_call = buffer->rest_call;
@@ -455,6 +480,11 @@ static bool survives(const lgt_weaver *w, uint16_t buffer, int reader) {
   return true;
 }
 
+/* Is the slot a root's memory, before or after the group? */
+static bool is_a_roots(const lgt_weaver *w, uint16_t slot) {
+  return slot != LGT_NONE && (w->group->slot[slot].initial || w->group->slot[slot].root != LGT_NONE);
+}
+
 /* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
 static bool close_over(const lgt_weaver *w, int number, bool *marked) {
   const lgt_weave_items *items = w->items;
@@ -465,10 +495,11 @@ static bool close_over(const lgt_weaver *w, int number, bool *marked) {
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] == LGT_NONE) continue;
     const lgt_weave_buffer *buffer = &items->buffer[item->in[a]];
-    if (buffer->slot != LGT_NONE) {
-      if (!survives(w, item->in[a], number) || w->plan->root[buffer->root].attached) return false;
-    } else if (buffer->writers != 1 || !close_over(w, buffer->last_writer, marked)) {
-      return false;
+    if (buffer->slot != LGT_NONE && survives(w, item->in[a], number)) {
+      if (w->plan->root[buffer->root].attached) return false;
+    } else if (is_a_roots(w, buffer->slot) || buffer->writers != 1 ||
+               !close_over(w, buffer->last_writer, marked)) {
+      return false; /* what lay in the group's own memory is computed again */
     }
   }
   return true;
@@ -479,8 +510,9 @@ static void pin_inputs(lgt_weaver *w, const bool *marked) {
   for (int i = 0; i < w->items->nitem; i++)
     for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
       uint16_t in = w->items->item[i].in[a];
-      if (in != LGT_NONE && w->items->buffer[in].slot != LGT_NONE)
-        w->group->slot[w->items->buffer[in].slot].pinned = true;
+      if (in == LGT_NONE || w->items->buffer[in].slot == LGT_NONE) continue;
+      const lgt_weave_buffer *buffer = &w->items->buffer[in];
+      if (buffer->writers != 1 || !marked[buffer->last_writer]) w->group->slot[buffer->slot].pinned = true;
     }
 }
 

@@ -11,6 +11,9 @@
  *               instead, as registers are renamed in a processor, when it covers most of its root;
  *               the rest is copied (in a group of several colours by whoever binds it, for each colour's memory
  *               has a rest of its own).  An in-place stencil becomes one pass.
+ *               What overwrites all of a root that the group has read is renamed, too: results that are not stored
+ *               may have to be computed from the old contents.  When the group runs, and nobody needs these any
+ *               more, both are the same memory.
  *   forwarding  A copy of a whole array is not made: readers of the copy read the original's memory, and
  *               who writes the original next is renamed.
  *
@@ -50,6 +53,7 @@ typedef struct lgt_weave_buffer {
   uint16_t rest;       /* the buffer from which it has what is not written; LGT_NONE: none */
   uint16_t rest_call;  /* what does not come from there: what this call writes ... */
   uint8_t rest_arg;    /* ... through this argument; 0xff: nothing */
+  uint16_t takes;      /* the initial buffer that it may be written over; LGT_NONE: none */
   uint16_t writers;    /* items that write it */
   uint16_t last_writer;
   uint16_t slot;       /* LGT_NONE: registers only */

@@ -458,9 +458,10 @@ TEST(a_chain_of_results_is_computed_late) {
   lgt_close(rt);
 }
 
-/* t = x + 1; x = t * 2 in place: no recipe for t survives, so nobody may hold it when the task runs. */
-static lgt_id overwrite(lgt_id x, int add, int mul) {
-  lgt_id t = vector(4 * N);
+/* t = x + 1; x = t * 2 in place: if x is a part of an array, no recipe for t survives, so nobody may hold it when the
+ * task runs. */
+static lgt_id overwrite(lgt_id x, int n, int add, int mul) {
+  lgt_id t = vector(n);
   launch(rt, add, 2, t, x);
   launch(rt, mul, 2, x, t);
   return t;
@@ -469,9 +470,9 @@ static lgt_id overwrite(lgt_id x, int add, int mul) {
 TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
   open_plain();
   rt->fuser.collection_ns = 0; /* collecting is cheaper than storing */
-  lgt_id x = filled(4 * N, 1, 0);
+  lgt_id all = filled(4 * N, 1, 0), x = slice_of(rt, all, 0, 0, 2 * N, 1);
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
-  lgt_array_free(rt, overwrite(x, add, mul));
+  lgt_array_free(rt, overwrite(x, 2 * N, add, mul));
   CHECK(!lgt_fence(rt));
   const lgt_plan *plan = plan_of(2);
   CHECK(plan);
@@ -480,14 +481,14 @@ TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
   CHECK_EQ(plan->group[0].nloop, 1);
 
   /* A dead handle that the runtime has not heard of: it asks. */
-  lgt_id t = overwrite(x, add, mul);
+  lgt_id t = overwrite(x, 2 * N, add, mul);
   CHECK_EQ(lgt_flush(rt), 1);
   lgt_array_free(rt, t);
   CHECK_EQ(lgt_flush(rt), 0);
   CHECK_EQ(stat_of(rt, "plans_made"), 1);
 
   /* One that is alive: it asks, and stores. */
-  t = overwrite(x, add, mul);
+  t = overwrite(x, 2 * N, add, mul);
   CHECK_EQ(lgt_flush(rt), 1);
   while (lgt_flush(rt)) {}
   CHECK_EQ(stat_of(rt, "plans_made"), 2);
@@ -499,14 +500,77 @@ TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
 TEST(storing_may_be_cheaper_than_collecting) {
   open_plain();
   rt->fuser.collection_ns = 1e9;
-  lgt_id x = filled(4 * N, 1, 0);
+  lgt_id all = filled(4 * N, 1, 0), x = slice_of(rt, all, 0, 0, 2 * N, 1);
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
-  lgt_array_free(rt, overwrite(x, add, mul));
+  lgt_array_free(rt, overwrite(x, 2 * N, add, mul));
   CHECK(!lgt_fence(rt));
   CHECK_EQ(plan_of(2)->group[0].nelided, 0);
-  lgt_id t = overwrite(x, add, mul);
+  lgt_id t = overwrite(x, 2 * N, add, mul);
   CHECK_EQ(lgt_flush(rt), 0);
   CHECK(value_at(t, 0) == 3 && value_at(x, 0) == 6);
+  lgt_close(rt);
+}
+
+static const char *memory_of(lgt_id x) {
+  return lgt_store_at(&rt->stores, rt->front.handles[x].store)->replica[0].inst->data;
+}
+
+/* All of an array is overwritten: where somebody may still ask for what was computed from it, elsewhere. */
+TEST(what_recipes_read_is_left_alone) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id x = filled(4 * N, 1, 0);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  CHECK(!lgt_fence(rt));
+  const char *memory = memory_of(x);
+  lgt_array_free(rt, overwrite(x, 4 * N, add, mul));
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(plan_of(2)->group[0].nelided, 1);
+  CHECK_EQ(plan_of(2)->group[0].nmust_die, 0);
+  CHECK_EQ(plan_of(2)->group[0].nloop, 1);
+  CHECK(memory_of(x) == memory); /* nobody may ask */
+  lgt_id t = overwrite(x, 4 * N, add, mul);
+  CHECK(!lgt_fence(rt));
+  CHECK(memory_of(x) != memory);
+  CHECK(value_at(x, 0) == 6 && value_at(t, 0) == 3);
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 1);
+  memory = memory_of(x);
+  t = overwrite(x, 4 * N, add, mul); /* it is stored from now on */
+  CHECK(!lgt_fence(rt));
+  CHECK(memory_of(x) == memory && value_at(x, 0) == 14 && value_at(t, 0) == 7);
+  CHECK_EQ(stat_of(rt, "bytes_copied"), 0);
+  lgt_close(rt);
+}
+
+/* x = x backwards: no element may be overwritten before it is read. */
+TEST(what_is_read_elsewhere_is_not_written_over) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), back = slice_of(rt, x, 0, N - 1, N, -1);
+  int copy = kind_of(rt, LGT_FLOAT64, "a1 =0"), twice = kind_of(rt, LGT_FLOAT64, "a1 a1 add =0");
+  CHECK(!lgt_fence(rt));
+  launch(rt, twice, 2, x, back);
+  CHECK(!lgt_fence(rt));
+  launch(rt, copy, 2, x, back);
+  CHECK(!lgt_fence(rt));
+  for (int i = 0; i < N; i++) CHECK(value_at(x, i) == 2 * i);
+  lgt_close(rt);
+}
+
+/* One array has what another one had before that was overwritten. */
+TEST(what_was_copied_is_not_written_over) {
+  open_plain();
+  int copy = kind_of(rt, LGT_FLOAT64, "a1 =0"), add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0");
+  lgt_id x = filled(N, 1, 0);
+  CHECK(!lgt_fence(rt));
+  lgt_id old = vector(N), more = vector(N);
+  launch(rt, copy, 2, old, x);
+  launch(rt, add, 2, more, x);
+  launch(rt, add, 2, x, x);
+  CHECK(!lgt_fence(rt));
+  CHECK(value_at(old, 3) == 3 && value_at(more, 3) == 4 && value_at(x, 3) == 4);
+  launch(rt, add, 2, x, x); /* what both had is only the copy's now */
+  CHECK(!lgt_fence(rt));
+  CHECK(value_at(old, 3) == 3 && value_at(x, 3) == 5);
   lgt_close(rt);
 }
 
@@ -635,6 +699,9 @@ int main(void) {
   RUN(a_chain_of_results_is_computed_late);
   RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
   RUN(storing_may_be_cheaper_than_collecting);
+  RUN(what_recipes_read_is_left_alone);
+  RUN(what_is_read_elsewhere_is_not_written_over);
+  RUN(what_was_copied_is_not_written_over);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_do_not_fuse);
   RUN(a_neighbour_is_not_read_where_it_was_written);
