@@ -249,7 +249,7 @@ end
 ---@param b lgt_array (m) or (m, k)
 ---@param rcond number? singular values below this times the greatest count as 0: machine precision times
 ---  max(m, n)
----@return lgt_array x, lgt_array residuals (sums of squares, one for each column), lgt_array rank,
+---@return lgt_array x, lgt_array residuals (sums of squares, one for each column; none if m <= n), lgt_array rank,
 ---  lgt_array singular values
 function linalg.lstsq(a, b, rcond)
   a, b = inexact(a, "lstsq"), inexact(b, "lstsq")
@@ -276,7 +276,8 @@ function linalg.lstsq(a, b, rcond)
     rank = native.new(dtypes.INT64, {})
     native.lines("lstsq", "wwwrr", { x, s, rank, a, b }, { rcond or epsilon(a) * math.max(m, n) }, 2)
   end
-  local residuals = np.sum(np.square(np.abs(b - np.dot(a, x))), 1)
+  local residuals = m > n and np.sum(np.square(np.abs(b - np.dot(a, x))), 1) or
+    np.zeros(0, { dtype = dtypes.name[dtypes.part_of(dtype)] })
   return single and np.squeeze(x, 2) or x, residuals, rank, s
 end
 

@@ -210,6 +210,14 @@ end)
 function random.multinomial(n, chances, ...)
   if core.is_array(chances) then chances = chances:totable() end
   local shape = core.take_only_shape("random.multinomial", ...)
+  local sum = 0
+  for i, chance in ipairs(chances) do
+    if not (chance >= 0 and chance <= 1) then
+      raise("random.multinomial: a chance of %g; from 0 to 1 was expected", chance)
+    end
+    sum = sum + (i < #chances and chance or 0) -- the last one gets what is left
+  end
+  if sum > 1 + 1e-12 then raise("random.multinomial: the chances before the last sum to %.9g, more than 1", sum) end
   local rest, left, parts = 1, np.full(shape, n), {}
   for i = 1, #chances do
     if i == #chances then

@@ -2,8 +2,8 @@
 -- (np.add.at is in index.lua.)
 --
 -- Reductions and scans that the runtime knows are one task each.  Of other functions the runtime only knows
--- how to take one step: then each step is a launch, and long axes are refused, or, if it does not matter what is combined
--- first, all pairs are one launch.
+-- how to take one step: then each step is a launch, and long axes are refused; or, if it does not matter what is
+-- combined first, all pairs are one launch.
 
 local core = require "array.core"
 local native = require "array.native"

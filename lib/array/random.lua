@@ -151,12 +151,24 @@ function random.permuted(a, axis)
   return np.take_along_axis(a, np.argsort(random.rand(core.shape_of(a)), axis), axis)
 end
 
+-- Running sums of probabilities, and the last of them: an error, where it is looked at, unless that is 1 but for
+-- rounding in the probabilities' own dtype.
+local function sums_of(p)
+  local rounding = { [dtypes.FLOAT16] = 2 ^ -10, [dtypes.FLOAT32] = 2 ^ -23 }
+  local tolerance = math.sqrt(rounding[core.dtype_of(p)] or 2 ^ -52)
+  local sums = np.cumsum(np.astype(p, "float64"))
+  local last = core.lgt.alias(sums, core.lgt.project(core.layout_of(sums), 1, core.size_of(sums) - 1))
+  local total = native.new(dtypes.FLOAT64, {})
+  native.elements("random.choice", "wrr", { total, last, np.astype(np.min(p), "float64") }, { tolerance })
+  return sums, total
+end
+
 local choice_options = { replace = true, p = true, dtype = true }
 
 -- Positions out of 1 to n, or elements of a vector.
 ---@param n integer|lgt_array
 ---@param ... integer shape, then options {replace: boolean?, p: lgt_array?}: with replacement (true); how
----  probable each is (evenly)
+---  probable each is (evenly), which must sum to 1
 ---@return lgt_array
 function random.choice(n, ...)
   if core.is_array(n) then return np.take(n, random.choice(core.shape_of(n)[1], ...), 1) end
@@ -167,17 +179,16 @@ function random.choice(n, ...)
   options = core.check_options(options, choice_options, "random.choice")
   local count = core.product(shape)
   if options.p ~= nil then
-    local p = np.astype(np.asarray(options.p), "float64")
+    local p = np.asarray(options.p)
     if core.ndim_of(p) ~= 1 or core.size_of(p) ~= n then
       raise("random.choice: %d probabilities for %d choices", core.size_of(p), n)
     end
+    local sums, total = sums_of(p)
     if options.replace == false then -- the greatest of log(u) / p: Efraimidis and Spirakis, 2006
       if count > n then raise("random.choice: %d of %d without replacement", count, n) end
-      local _, best = np.topk(np.log(1 - random.rand(n)) / p, count)
+      local _, best = np.topk(np.log(1 - random.rand(n)) / p * total, count)
       return np.reshape(best, shape)
     end
-    local sums = np.cumsum(p)
-    local total = core.lgt.alias(sums, core.lgt.project(core.layout_of(sums), 1, n - 1))
     return np.searchsorted(sums, random.rand(shape) * total, "right")
   end
   if options.replace == false then

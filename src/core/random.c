@@ -3,7 +3,7 @@
  *   random.gamma       parameter array: shape (scale 1)        random.poisson   mean
  *   random.binomial    n, p                                    random.hypergeometric   good, bad, drawn
  *   random.zipf        exponent                                random.logseries p
- *   random.vonmises    mu, kappa                               random.permutation (see there)
+ *   random.vonmises    mu, kappa                               random.permutation, random.choice (see there)
  *
  * Argument 0 is the result, a vector; the next ones (float64) are the parameters, stretched to its length.
  * Parameter 0 is the number of the first element, parameter 1 the key.  Element i draws from a sequence of its
@@ -422,12 +422,26 @@ static lgt_status permutation(const lgt_tile *tiles, int nargs, const lgt_scalar
   return LGT_OK;
 }
 
-const lgt_builtin lgt_random_builtins[] = {{"random.gamma", draw_gamma},
-                                           {"random.poisson", draw_poisson},
-                                           {"random.binomial", draw_binomial},
-                                           {"random.hypergeometric", draw_hypergeometric},
-                                           {"random.zipf", draw_zipf},
-                                           {"random.logseries", draw_logseries},
-                                           {"random.vonmises", draw_vonmises},
-                                           {"random.permutation", permutation},
-                                           {0}};
+/* random.choice: argument 0 = argument 1, the sum of probabilities of which argument 2 is the least, as long as it is
+ * 1 but for parameter 0. */
+static lgt_status probabilities(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                int64_t hi) {
+  (void)nargs;
+  for (int64_t i = lo; i < hi; i++) {
+    double sum = parameter(&tiles[1], i), least = parameter(&tiles[2], i);
+    if (!(least >= 0)) /* NaN is none either */
+      return lgt_err(LGT_BAD_ARGUMENT, "a probability of %g; from 0 to 1 was expected",
+                     least == least ? least : NAN);
+    if (!(fabs(sum - 1) <= params[0].f))
+      return lgt_err(LGT_BAD_ARGUMENT, "the probabilities sum to %.9g, not to 1: use p / p:sum()", sum);
+    put(&tiles[0], i, sum);
+  }
+  return LGT_OK;
+}
+
+const lgt_builtin lgt_random_builtins[] = {
+    {"random.gamma", draw_gamma},       {"random.poisson", draw_poisson},
+    {"random.binomial", draw_binomial}, {"random.hypergeometric", draw_hypergeometric},
+    {"random.zipf", draw_zipf},         {"random.logseries", draw_logseries},
+    {"random.vonmises", draw_vonmises}, {"random.permutation", permutation},
+    {"random.choice", probabilities},   {0}};

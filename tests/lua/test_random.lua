@@ -153,6 +153,16 @@ check.case("choices", function()
   check.equal(tostring(random.choice(9, { 2, 3 }).shape), "{2, 3}")
   check.refuses("without replacement", function() random.choice(3, 4, { replace = false }) end)
   check.refuses("1 probability for 3 choices", function() random.choice(3, 4, { p = { 1 } }) end)
+  for _, replace in ipairs { true, false } do
+    local function choose(p) return random.choice(3, 2, { p = p, replace = replace })(1) end
+    check.refuses("sum to 0.8, not to 1", function() return choose { 0.5, 0.2, 0.1 }, 1 end)
+    check.refuses("a probability of -0.2", function() return choose { 0.5, 0.7, -0.2 }, 1 end)
+    check.refuses("a probability of nan", function() return choose { 0.5, 0 / 0, 0.5 }, 1 end)
+    check.that(choose { 0.5, 0.5, 1e-10 } > 0)
+    check.that(choose(np.array({ 0.1, 0.2, 0.7 }, "float32")) > 0)
+  end
+  check.refuses("sum to 1.1, more than 1", function() random.multinomial(3, { 0.5, 0.6, 0 }) end)
+  check.refuses("a chance of -1", function() random.multinomial(3, { -1, 1, 1 }) end)
   local a = np.arange(20)
   random.shuffle(a)
   check.equal(np.sort(a):totable(), np.arange(20):totable())

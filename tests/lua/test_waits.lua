@@ -41,7 +41,8 @@ local asynchronous = {
   ["norms"] = function() return np.norm(m, 2), np.norm(m, "nuc"), np.linalg.matrix_rank(m) end,
   ["fft"] = function() return np.fft.fft(x), np.fft.irfftn(np.fft.rfftn(t)), np.fft.fftshift(x) end,
   ["random"] = function()
-    return np.random.gamma(2, 1, n), np.random.poisson(x), np.random.permutation(n), np.random.choice(n, 5, { p = y })
+    return np.random.gamma(2, 1, n), np.random.poisson(x), np.random.permutation(n),
+      np.random.choice(n, 5, { p = y / np.sum(y) })
   end,
   ["reduce"] = function() return np.subtract.reduce(m), np.bitwise_or.reduce(i), np.sum(x, { where = y:gt(0.5) }) end,
   ["special"] = function() return np.gcd(i, 6), np.nextafter(x, 0), np.round(x, 2), np.interp(y, np.sort(x), x) end,

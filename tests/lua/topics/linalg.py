@@ -91,8 +91,8 @@ def add(case, change, inputs):
     for k in range(4):
         for a, b in (("tall", "np.arange(7)"), ("tall", "tall"), ("wide", "np.ones(3)"), ("low", "np.arange(4)"), ("a5", "b5"),
                      ("c5[{{}, {1, 3}}]", "b5"), ("s5", "s5")):
-            if k == 1 and (a in ("wide", "low", "a5", "s5")):
-                continue  # NumPy gives no residuals here
+            if k == 1 and a == "low":
+                continue  # NumPy looks at the rank before it gives residuals
             py = "c5[:, :3]" if a[0] == "c" else a
             case(f"select({k + 1}, {L}lstsq({a}, {b}))",
                  f"np.array({L}lstsq({py}, {b}, rcond=None)[{k}]).reshape(-1 if {k} in (1, 3) else np.shape({L}lstsq({py}, {b}, rcond=None)[{k}])).astype('int64' if {k} == 2 else {L}lstsq({py}, {b}, rcond=None)[{k}].dtype if {k} != 2 else None)")
