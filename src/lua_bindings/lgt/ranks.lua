@@ -64,9 +64,28 @@ local function once(name, f)
   end
 end
 
-for _, name in ipairs { "clock", "date", "getenv", "time" } do os[name] = shared("os." .. name, os[name]) end
+for _, name in ipairs { "clock", "getenv", "time" } do os[name] = shared("os." .. name, os[name]) end
 for _, name in ipairs { "execute", "remove", "rename", "tmpname" } do os[name] = once("os." .. name, os[name]) end
 ranks.shared = shared
+
+-- The table that "*t" asks for travels as its fields.
+local date, fields = os.date, { "year", "month", "day", "hour", "min", "sec", "wday", "yday", "isdst" }
+local shared_date = shared("os.date", function(...)
+  local text = date(...)
+  if type(text) ~= "table" then return text end
+  local values = {}
+  for i, name in ipairs(fields) do values[i] = text[name] end
+  return unpack(values, 1, #fields)
+end)
+
+local function dated(text, month, ...)
+  if month == nil then return text end
+  local values, result = { text, month, ... }, {}
+  for i, name in ipairs(fields) do result[name] = values[i] end
+  return result
+end
+
+function os.date(...) return dated(shared_date(...)) end
 
 -- The least of what all ranks have, a whole number.
 function ranks.least(what, number) return alone and number or together.least(what, number) end
