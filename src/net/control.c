@@ -24,6 +24,7 @@
 #include "hub.h"
 #include "mem.h"
 #include "profile.h"
+#include "terminal.h"
 
 enum {
   START_MS = 30000,
@@ -85,6 +86,7 @@ _Noreturn static void end(lgt_control *c, const char *reason, bool print) {
   struct control_private *p = c->p;
   if (p->options.on_abort) p->options.on_abort(p->options.context, reason);
   flush_output();
+  lgt_terminal_restore();
   lgt_profile_finish();
   if (print) fprintf(stderr, "lgt: %s\n", reason);
   if (p->hub) usleep(50000);

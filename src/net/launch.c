@@ -22,6 +22,7 @@
 
 #include "hub.h"
 #include "mem.h"
+#include "terminal.h"
 #include "wire.h"
 
 enum {
@@ -350,7 +351,10 @@ lgt_status lgt_spawn(const lgt_spawn_options *options, lgt_wireup *out, bool *is
   if (status) signal_all(&l, SIGKILL);
   while (control < 0 && l.alive) serve_once(&l);
   if (control < 0) drain_all(&l);
-  if (control < 0 && l.exit_status) remove_segments(&l);
+  if (control < 0 && l.exit_status) {
+    remove_segments(&l);
+    lgt_terminal_restore();
+  }
   *exit_status = l.exit_status;
   fini(&l, control >= 0);
   return status;

@@ -13,7 +13,7 @@
  *   status   0 if all ranks returned 0; else that of the first that failed, 128 + n if signal n killed it
  *
  * When a rank dies, or the run fails otherwise, the launcher prints why, once, and ends the others: asked first,
- * killed after a second.
+ * killed two seconds later.
  */
 #ifndef LGT_LAUNCH_H
 #define LGT_LAUNCH_H

@@ -4,6 +4,7 @@
  *   wire hub    frames; the middle of the star            control     a rank's line to it: alive, aborted, diverged
  *   transport   messages                                  collective  what all ranks do together
  *   stream      the operations a rank has issued, as evidence
+ *   terminal    as the prompt found it, at the end
  *   peers       all of this as the table that the core asks for (core/peers.h)
  *
  * A program does

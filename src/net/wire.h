@@ -4,8 +4,8 @@
  * transport listens, GET to learn another's, BEAT so as not to be taken for dead, REPORT when they have
  * waited for long, FAIL when their program has ended by an error, INTERRUPT after Ctrl-C and AT where it
  * has stopped, ABORT when the run cannot go on, BYE at its regular end.  The hub answers WELCOME when all
- * are there, ADDRESS, BEAT, TELL to ask for a report, STOP and
- * STOP_AT or INTERRUPT after Ctrl-C, ABORT, and BYE when all have said it.
+ * are there, ADDRESS, BEAT, TELL to ask for a report, STOP and STOP_AT or INTERRUPT after Ctrl-C, ABORT, and BYE when
+ * all have said it.
  *
  * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
  *

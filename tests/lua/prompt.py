@@ -455,6 +455,23 @@ def on_ranks_ends(start):
     assert s.close() == 0
 
 
+def on_ranks_faults(start):
+    """A rank dies or is stopped while the prompt waits: all end, and the terminal is as it was."""
+    for rank in (0, 2):
+        for number, message, status in ((signal.SIGKILL, "was killed by signal 9", 137), (signal.SIGSTOP, "has given no sign of life", 1)):
+            s = start("-n", "3", "--heartbeat=3")
+            s.type("np.arange(10):sum()", "45")
+            with open(f"/proc/{s.pid}/task/{s.pid}/children", encoding="ascii") as file:
+                children = sorted(int(word) for word in file.read().split())
+            os.kill(children[rank], number)
+            s.expect(f"lgt: rank {rank} on ")
+            s.expect(message)
+            assert s.wait() == status
+            modes = termios.tcgetattr(s.terminal)[3]
+            assert modes & termios.ECHO and modes & termios.ICANON, "the terminal is not as it was"
+            assert not [pid for pid in children if os.path.exists(f"/proc/{pid}")], "processes are left"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tests the prompt through a terminal.")
     parser.add_argument("--lgt", default="build/lgt")
@@ -464,7 +481,8 @@ def main():
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
     for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before, history,
-                 without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends):
+                 without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
+                 on_ranks_faults):
         if args.k not in case.__name__:
             continue
         if case in (completion, history, on_ranks_completion) and not editor:
