@@ -135,7 +135,7 @@ function np.frombuffer(buffer, options)
   local count = new_count()
   if lgt.next(shared) == nil then watch() end
   shared[count] = buffer
-  local id = C.lgt_array_attach(rt, lgt.dense(dtype, shape), p, C.lgt_lua_unshare, count)
+  local id = lgt.attach(lgt.dense(dtype, shape), p, C.lgt_lua_unshare, count)
   if id == 0 then
     count[0] = 1
     lgt.fail()
@@ -195,7 +195,7 @@ function np.from_dlpack(managed)
   for d = 1, t.ndim do shape[d] = tonumber(t.shape[d - 1]) end
   local p = ffi.cast(dtypes.pointer[dtype], ffi.cast("uint8_t *", t.data) + t.byte_offset)
   if is_dense(t) then
-    return lgt.wrap(C.lgt_array_attach(rt, lgt.dense(dtype, shape), p, C.lgt_lua_delete_dlpack, m))
+    return lgt.wrap(lgt.attach(lgt.dense(dtype, shape), p, C.lgt_lua_delete_dlpack, m))
   end
   for d = 1, t.ndim do strides[d] = tonumber(t.strides[d - 1]) end
   local copy, at = core.host_memory(dtype, core.product(shape)), 0

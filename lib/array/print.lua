@@ -8,6 +8,7 @@ local text = require "array.text"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
+local ranks = package.loaded["lgt.ranks"] -- nil where this is the only one
 
 local printing = {}
 
@@ -77,12 +78,19 @@ function methods.host(a, mode, f)
     if shape[d] ~= 1 and strides[d] ~= stride then contiguous = false end
     stride = stride * shape[d]
   end
-  if contiguous then return f(p, unpack(shape)) end
+  if contiguous and (mode == "r" or not ranks) then return f(p, unpack(shape)) end
   -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
-  local copy = ffi.gc(core.host_memory(dtype, core.size_of(a)), ffi.C.free)
-  if mode ~= "w" then pack(p, 0, copy, 0, shape, strides, 1, true) end
-  local results = { f(copy, unpack(shape)) }
-  if mode ~= "r" then pack(p, 0, copy, 0, shape, strides, 1, false) end
+  local given, size = p, core.size_of(a)
+  if not contiguous then
+    given = ffi.gc(core.host_memory(dtype, size), ffi.C.free)
+    if mode ~= "w" then pack(p, 0, given, 0, shape, strides, 1, true) end
+  elseif mode == "w" then
+    ffi.fill(p, size * dtypes.size[dtype]) -- what the function leaves out is alike on all ranks, too
+  end
+  local results = { f(given, unpack(shape)) }
+  if mode == "r" then return unpack(results) end
+  if not contiguous then pack(p, 0, given, 0, shape, strides, 1, false) end
+  if lgt.C.lgt_array_given(lgt.rt, a.id, given) < 0 then lgt.fail() end
   return unpack(results)
 end
 

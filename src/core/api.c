@@ -173,6 +173,7 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
     return 0;
   }
   lgt_replica_set(&rt->map, &replica[0], inst);
+  lgt_runtime_note_given(rt, store, data, (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
   store->attached = store->written = true;
   store->release = release;
   store->release_context = context;
@@ -445,6 +446,15 @@ lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
   return LGT_OK;
 }
 
+lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data) {
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
+  const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  lgt_runtime_note_given(rt, store, data, (size_t)(layout->size * lgt_dtype_size(layout->dtype)));
+  return LGT_OK;
+}
+
 lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   const lgt_layout *layout;
   lgt_instance *inst;
@@ -454,7 +464,7 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   locate(layout, inst, &tile);
   transfer(&tile, (char *)data, false);
   lgt_instance_release(&rt->map, inst);
-  return LGT_OK;
+  return lgt_array_given(rt, array, data);
 }
 
 lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride) {

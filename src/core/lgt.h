@@ -148,7 +148,8 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout);
 /* The handle is no longer used.  (Lua: called for handles found dead by a collection.) */
 void lgt_array_free(lgt_runtime *rt, lgt_id array);
 void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
-/* Use memory of the host program as an array in C order, without a copy.  `release` (may be NULL)
+/* Use memory of the host program as an array in C order, without a copy: on several ranks of each, with the same
+ * contents.  `release` (may be NULL)
  * is called once, on the runtime's thread, when lgt no longer uses the memory. */
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context);
 /* Flushes and waits until the memory given to attach holds the array's newest values, then gives
@@ -167,6 +168,9 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
  * stride[] counts elements.  mode is "r", "w" or "rw", of a stretched view "r".  Flushes and waits.  Valid until the next
  * call that takes the runtime. */
 lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride);
+/* On several ranks, after the view's elements were written there: these are they, in C order.  Ranks that were given others
+ * are found out, as with attach and copy_in.  On one rank nothing. */
+lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data);
 /* The view's elements, in C order, as the bytes of an open file from `offset` on: written there, or read from there
  * (`reversed`: the file has the bytes of each number in the other order).  On several ranks each moves what it owns, through
  * a file descriptor of its own; what one cannot do is an error on all of them.  The elements of an array whose reading

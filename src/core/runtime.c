@@ -113,7 +113,8 @@ static void begin_stream(lgt_runtime *rt) {
                                                [LGT_NOTE_WRITE] = "writing in place",
                                                [LGT_NOTE_FENCE] = "fence",
                                                [LGT_NOTE_FLUSH] = "flush",
-                                               [LGT_NOTE_FILE] = "an array in a file"};
+                                               [LGT_NOTE_FILE] = "an array in a file",
+                                               [LGT_NOTE_GIVEN] = "elements from Lua or C"};
   lgt_peers *peers = rt->binder.peers;
   for (int n = 0; n < LGT_NOTES && peers; n++) rt->note_name[n] = peers->name(peers, names[n]);
   lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});
@@ -472,17 +473,29 @@ static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
   return (uint64_t)store->noted;
 }
 
-void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
-  if (!rt->binder.peers) return;
+static void note_operation(lgt_runtime *rt, lgt_note note, lgt_store *store, uint64_t shape,
+                           uint64_t numbers) {
   lgt_runtime_take(rt); /* what was launched before comes before */
-  uint64_t array = store ? number_in_stream(rt, store) : 0, shape = 0;
+  uint64_t array = store ? number_in_stream(rt, store) : 0;
+  lgt_agree_note(&rt->binder,
+                 &(lgt_operation){.token = mix(mix(mix((uint64_t)note + 1, array), shape), numbers),
+                                  .line = rt->front.line,
+                                  .what = rt->note_name[note],
+                                  .parts = lgt_operation_part(LGT_PART_SHAPES, shape) |
+                                           lgt_operation_part(LGT_PART_ARRAYS, array) |
+                                           lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+}
+
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
+  uint64_t shape = 0;
+  if (!rt->binder.peers) return;
   for (int d = 0; rect && d < rect->ndim; d++)
     shape = mix(mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
-  lgt_agree_note(&rt->binder, &(lgt_operation){.token = mix(mix((uint64_t)note + 1, array), shape),
-                                               .line = rt->front.line,
-                                               .what = rt->note_name[note],
-                                               .parts = lgt_operation_part(LGT_PART_SHAPES, shape) |
-                                                        lgt_operation_part(LGT_PART_ARRAYS, array)});
+  note_operation(rt, note, store, shape, 0);
+}
+
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, const void *data, size_t bytes) {
+  if (rt->binder.peers) note_operation(rt, LGT_NOTE_GIVEN, store, bytes, XXH3_64bits(data, bytes));
 }
 
 static uint32_t name_of_kind(lgt_runtime *rt, uint16_t number) {

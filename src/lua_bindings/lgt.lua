@@ -330,7 +330,13 @@ function lgt.id_of(x) return ffi.istype(Array, x) and x.id or 0 end
 function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, layout)) end
 
 -- A new array of the given dense layout over `data` (from calloc; now the array's own).
-function lgt.adopt(layout, data) return wrap(C.lgt_array_attach(rt, layout, data, ffi.C.free, data)) end
+function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free, data)) end
+
+-- The number of an array over any memory, which release(context) gives back; 0 if it cannot be had.
+function lgt.attach(layout, data, release, context)
+  if all_lines then front.line = lgt.line() end
+  return C.lgt_array_attach(rt, layout, data, release, context)
+end
 
 function lgt.layout(array) return handles[array.id].layout end
 

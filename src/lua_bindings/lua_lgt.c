@@ -287,7 +287,9 @@ lgt_runtime *const *lgt_lua_runtime(lua_State *L) {
 
 lgt_status lgt_lua_finish(lua_State *L) {
   binding *b = find_binding(L);
-  return b && b->rt ? lgt_fence(b->rt) : 0;
+  if (!b || !b->rt) return LGT_OK;
+  lgt_front_of(b->rt)->line = lgt_line(b->rt, "the end of the program");
+  return lgt_fence(b->rt);
 }
 
 /* A program of some hundred array operations has traces for each of them; at its usual limits (1000 traces,

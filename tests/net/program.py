@@ -87,6 +87,15 @@ print(count)
 case("keys in one order", alike(KEYS, expect=r"1 2 3 4 5 -1 2.5 100 k1 k10 .* k9 false true print\ntrue\tfalse\tfalse\t.*several keys.*\n2"))
 case("no order of keys, at the line", alike("local t = {[{}] = 1, [{}] = 2}\nprint(pcall(function()\n for _ in pairs(t) do end\nend))", expect=r"false\t\S+:3: pairs: .*"))
 case("clocks", alike("for i = 1, 50 do print(os.time(), os.clock(), os.date(), require('lgt').time()) end"))
+case("elements that the host leaves out", alike("""
+local np = require "array"
+local a = np.empty(6)
+a:host("w", function(p) p[1] = 5 end)
+a:reshape(2, 3)[":, 1"]:host("w", function(p) p[1] = 6 end)
+print(a(2), a(4), os.time() > 0)
+""", expect="5\t6\ttrue"))
+case("a date as a table", alike("local t = os.date('*t', 86400 * 45) print(t.year, t.month, os.time(t) > 0, t.isdst) print(os.date('!*t', 0).hour)",
+                                expect=r"1970\t2\ttrue\tfalse\n0"))
 case("the environment", alike("print(os.getenv('HOME'), os.getenv('NO_SUCH_VARIABLE'))", expect=r"\S+\tnil"))
 case("random numbers", alike("print(math.random(), math.random(10)) math.randomseed(os.time()) print(math.random())"))
 case("standard input", alike("print(io.read()) print(io.read('*n', '*l')) for l in io.lines() do print(l) end print(io.stdin:read('*a'))",
@@ -350,6 +359,13 @@ for name, text, differs in (
     ("another operation", "local x = rank == 1 and a * b or a + b", r"'(add|multiply)' and '(add|multiply)'"),
     ("a look at another array", "print((rank == 1 and a or b):totable()[1])", "'a look at values', of other arrays"),
     ("a look at another element", "print(a(rank == 1 and 2 or 3))", "'a look at values', of other shapes or types"),
+    ("another number in a table", "print(np.array {1, 2, rank == 1 and 3 or 4}:sum()())", "'elements from Lua or C', with other numbers"),
+    ("more numbers in a table", "print(np.array(rank == 1 and {1, 2} or {1, 2, 3}):sum()())", "'elements from Lua or C', of other shapes or types"),
+    ("another number from the FFI", "x = require('ffi').new('double[3]', rank == 1 and 3 or 4) print(np.asarray(x):sum()())",
+     "'elements from Lua or C', with other numbers"),
+    ("another number on the host", "a:host('rw', function(p) p[0] = rank == 1 and 3 or 4 end) print(a(2))",
+     "'elements from Lua or C', with other numbers"),
+    ("another seed", "np.random.seed(rank == 1 and 3 or 4) print(np.random.rand(3))", "'random"),
     ("another option", "lgt.options {min_tile = rank == 1 and 7 or 8}", "'option min_tile', with other numbers"),
     ("another function", "print(rank == 1 and os.time() or os.clock())", r"'os\.(time|clock)' and 'os\.(time|clock)'"),
 ):
