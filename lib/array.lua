@@ -127,6 +127,7 @@ local function methods_at_home(file, names)
 end
 
 at_home("random", "random")
+at_home("testing", "testing")
 at_home("fft", "fft")
 at_home("npy", "save savez savez_compressed load")
 at_home("readtext", "loadtxt genfromtxt fromstring fromfile")
@@ -178,6 +179,8 @@ function np.extend(name, f)
 end
 
 np.pi, np.e, np.inf, np.nan = math.pi, math.exp(1), math.huge, 0 / 0
+np.Inf, np.infty, np.PINF, np.NINF, np.NaN, np.NAN = np.inf, np.inf, np.inf, -np.inf, np.nan, np.nan
+np.euler_gamma = 0.57721566490153286
 np.newaxis = "*"
 for name in ([[bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128
   int_ uint byte ubyte short ushort intc uintc intp uintp longlong ulonglong half single double float_ csingle cdouble

@@ -15,6 +15,7 @@ local PAGES = { -- prefix of names, file, title, what the page says first
   { "np.fft.", "fft.md", "np.fft", "Fourier transforms." },
   { "np.random.", "random.md", "np.random", "Random numbers, the same whatever the number of workers and domains." },
   { "np.ndimage.", "ndimage.md", "np.ndimage", "Filters of arrays of any number of dimensions, as scipy.ndimage's." },
+  { "np.testing.", "testing.md", "np.testing", "Assertions that say where two arrays differ." },
   { "np.plot.", "plot.md", "np.plot", "Plots, in files or on the terminal.  `np.plot(...)` is `np.plot.line(...)`." },
   { "np.", "array.md", "require \"array\"", "The array library, called `np` here." },
   { "array:", "methods.md", "Methods of arrays", "What `a:name(...)` does." },

@@ -87,8 +87,9 @@ end
 -- The layout of the view that a string names.
 local function learn_view(layout, key)
   if not slice.looks_like_index(key) then
-    local similar = require "lgt.similar" (key, methods, getters)
-    raise("arrays have no attribute %q%s", key, similar and ("; did you mean %q?"):format(similar) or "")
+    local similar, written = require "lgt.similar" (key, methods, getters), require "lgt.elsewhere"[key]
+    raise("arrays have no attribute %q%s", key, written and "; write " .. written or
+      similar and ("; did you mean %q?"):format(similar) or "")
   end
   local result = layout_after(layout, slice.resolve(slice.parse_string(key), lgt.shape(layout)))
   count_remembered()

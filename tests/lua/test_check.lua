@@ -220,6 +220,7 @@ print(helper(), arg, ..., _VERSION, jit.version, bit.band(1, 2))
 np.own = function() return 1 end
 print(np.own())
 np.cumsm(b) --! did you mean np.cumsum
+print(np.mgrid, b:tolist()) --! write a:totable()
 np.linalg.slove(b, b) --! did you mean np.linalg.solve
 print(np.add.reduce(b), np.linalg.norm(b), np.fft.fft(b))
 print(b.sum()) --! methods are called with a colon: x:sum(...)

@@ -24,6 +24,8 @@ check.case("a misspelt name", function()
   expect("M.linalg.slove(x)", "attempt to call field 'slove' (a nil value): did you mean M.linalg.solve?")
   expect("local function f() return M.alhpa() + 1 end f()",
     "attempt to call field 'alhpa' (a nil value): did you mean M.alpha?")
+  expect("local grid = np.mgrid['1:3']",
+    "attempt to index field 'mgrid' (a nil value): write np.indices(shape), or np.meshgrid(x, y, {indexing = \"ij\"})")
   expect("np.nothing_of_the_kind(x)", "attempt to call field 'nothing_of_the_kind' (a nil value)")
 end)
 

@@ -11,6 +11,7 @@
 -- asked about theirs.  Syntax errors are LuaJIT's own.
 
 local complete = require "lgt.complete"
+local elsewhere = require "lgt.elsewhere"
 local infer = require "lgt.infer"
 local similar = require "lgt.similar"
 local sources = require "lgt.sources"
@@ -181,6 +182,7 @@ local function is_global(node, name) return node.tag == "Name" and not node.vari
 -- ---- names ---------------------------------------------------------------------------------------------------------
 
 local function meant(name, candidates, prefix)
+  if elsewhere[name] then return ": write " .. elsewhere[name] end
   local guess = similar(name, candidates)
   return guess and (": did you mean %s%s?"):format(prefix, guess) or ""
 end

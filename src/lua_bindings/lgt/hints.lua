@@ -5,6 +5,7 @@
 -- person, who is told what was probably meant.  Nothing but that message is touched (see traceback in run.c).
 
 local complete = require "lgt.complete"
+local elsewhere = require "lgt.elsewhere"
 local similar = require "lgt.similar"
 
 local ITEM = "an array is no number to Lua, x:item() reads its only element"
@@ -69,6 +70,7 @@ local function misspelt(message)
   if not separator then return nil end
   local scope, text = find_frame(message)
   local best, least
+  if elsewhere[name] and scope and (text or "np"):find("np", 1, true) then return "write " .. elsewhere[name] end
   for _, path in ipairs(scope and paths_before(name, separator, text) or {}) do
     local guess, differences = similar(name, complete.members(path, separator, scope))
     if guess and (not least or differences < least) then best, least = path .. separator .. guess, differences end
