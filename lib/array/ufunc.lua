@@ -477,6 +477,7 @@ local function call_with(u, options, ...)
     end
     if out == nil and mask == nil then return ufunc.call(u, unpack(arguments)) end
   end
+  if not u.nout then u.nout = count_results(u, arguments) end
   if u.nout ~= 1 then
     if mask ~= nil or type(out) ~= "table" or #out ~= u.nout then
       raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
