@@ -23,7 +23,7 @@
 #include "stream.h"
 #include "wire.h"
 
-enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000, ALL_FAIL_MS = 2000 };
+enum { EVENTS = 64, NOBODY = -1, TELL_MS = 500, STALE_MS = 3000, ALL_FAIL_MS = 2000, VERDICT_MS = 2000 };
 
 typedef struct guest {
   int socket; /* -1: gone */
@@ -56,7 +56,11 @@ struct lgt_hub {
   int64_t told;         /* ms: when reports were last asked for */
   lgt_report *report;   /* owned: the one that others are compared with */
   int report_rank;
-  char *waits; /* owned array, size * WAITS_MAX: what a rank last said it waits for */
+  char verdict[LGT_WIRE_TEXT]; /* how two ranks differ, while they are asked for more; "": they do not */
+  int disputant[2];
+  uint64_t disputed; /* the first operation known to differ */
+  int64_t asked;     /* ms: when they were first asked */
+  char *waits;       /* owned array, size * WAITS_MAX: what a rank last said it waits for */
   char reason[LGT_WIRE_TEXT];
 };
 
@@ -303,19 +307,53 @@ static void on_address(lgt_hub *hub, guest *g, const lgt_frame *frame) {
 
 /* ---- divergence --------------------------------------------------------------------------------------- */
 
-static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
+static void write_verdict(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
   char since[80] = "", what[400];
   lgt_report_explain(hub->report, report, d, what, sizeof what);
   if (d.a->position != d.same + 1)
     snprintf(since, sizeof since, ", and they differ since some operation after the %lluth",
              (unsigned long long)d.same);
-  fail(hub, rank,
-       "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank "
-       "%d%s%s; which "
-       "operations run must not depend on lgt.rank(), on clocks, or on files that differ%s",
-       (unsigned long long)d.a->position, lgt_report_line(hub->report, d.a->mark.line), hub->report_rank,
-       lgt_report_line(report, d.b->mark.line), rank, since, what,
-       hub->scattered ? " (before, Ctrl-C has stopped each where it was)" : "");
+  snprintf(
+      hub->verdict, sizeof hub->verdict,
+      "the ranks do not run the same program: operation %llu is issued at %s by rank %d and at %s by rank "
+      "%d%s%s; which operations run must not depend on lgt.rank(), on clocks, or on files that differ%s",
+      (unsigned long long)d.a->position, lgt_report_line(hub->report, d.a->mark.line), hub->report_rank,
+      lgt_report_line(report, d.b->mark.line), rank, since, what,
+      hub->scattered ? " (before, Ctrl-C has stopped each where it was)" : "");
+}
+
+static void keep_report(lgt_hub *hub, int rank, const lgt_report *report) {
+  lgt_report *copy = lgt_mem_realloc(hub->report, report->bytes);
+  if (!copy) return;
+  memcpy(copy, report, report->bytes);
+  hub->report = copy;
+  hub->report_rank = rank;
+}
+
+/* The rank's report differs from that of another.  Of operations long ago they have few marks: then both ranks are asked
+ * for what they know up to the first that differs, which is more, until nothing lies between (stream.h), or until one
+ * does not answer. */
+static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
+  bool first = !*hub->verdict;
+  write_verdict(hub, rank, report, d);
+  if (d.a->position == d.same + 1 || (!first && d.a->position >= hub->disputed))
+    return fail(hub, rank, "%s", hub->verdict);
+  if (first) hub->asked = lgt_wire_now();
+  hub->disputed = d.a->position;
+  hub->disputant[0] = hub->report_rank;
+  hub->disputant[1] = rank;
+  hub->report_rank = NOBODY;
+  for (int i = 0; i < 2; i++)
+    send_to(hub, hub->rank[hub->disputant[i]], LGT_FRAME_TELL, NOBODY, &hub->disputed, sizeof hub->disputed);
+}
+
+/* More of what the two ranks know. */
+static void on_evidence(lgt_hub *hub, int rank, const lgt_report *report) {
+  if ((rank != hub->disputant[0] && rank != hub->disputant[1]) || report->until != hub->disputed) return;
+  if (hub->report_rank == NOBODY) return keep_report(hub, rank, report);
+  if (hub->report_rank == rank) return;
+  lgt_difference d = lgt_report_compare(hub->report, report);
+  if (d.a) diverged(hub, rank, report, d);
 }
 
 /* The reference is the report of whoever is least far; the others are asked for theirs up to there. */
@@ -331,17 +369,14 @@ static void on_report(lgt_hub *hub, guest *g, const lgt_frame *frame) {
   if (!lgt_report_valid(report, frame->bytes)) return;
   int64_t now = lgt_wire_now();
   snprintf(hub->waits + (size_t)g->rank * WAITS_MAX, WAITS_MAX, "%s", lgt_report_what(report));
+  if (*hub->verdict) return on_evidence(hub, g->rank, report);
   if (hub->report && hub->report_rank != g->rank) {
     lgt_difference d = lgt_report_compare(hub->report, report);
     if (d.a) return diverged(hub, g->rank, report, d);
     if (report->position >= hub->report->position && now - hub->told < STALE_MS) return;
   }
-  lgt_report *copy = lgt_mem_realloc(hub->report, frame->bytes);
-  if (!copy) return;
-  memcpy(copy, report, frame->bytes);
   bool news = hub->report_rank != g->rank || now - hub->told >= TELL_MS;
-  hub->report = copy;
-  hub->report_rank = g->rank;
+  keep_report(hub, g->rank, report);
   if (news) ask_others(hub);
 }
 
@@ -351,6 +386,7 @@ static void on_bye(lgt_hub *hub, guest *g) {
   if (g->bye) return;
   g->bye = true;
   if (++hub->nbye < hub->options.size || hub->state != LGT_HUB_RUNNING) return;
+  if (*hub->verdict) return fail(hub, hub->disputant[1], "%s", hub->verdict);
   send_all(hub, LGT_FRAME_BYE, NULL, 0);
   hub->state = LGT_HUB_DONE;
 }
@@ -484,4 +520,6 @@ void lgt_hub_serve(lgt_hub *hub) {
   pulse(hub, now);
   check_start(hub, now);
   if (hub->nfailed && hub->state == LGT_HUB_RUNNING && now - hub->failed >= ALL_FAIL_MS) failed(hub);
+  if (*hub->verdict && hub->state == LGT_HUB_RUNNING && now - hub->asked >= VERDICT_MS)
+    fail(hub, hub->disputant[1], "%s", hub->verdict);
 }

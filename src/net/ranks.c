@@ -238,23 +238,23 @@ void lgt_ranks_on_interrupt(lgt_ranks *ranks, void (*act)(void *), void *context
 
 /* ---- output ------------------------------------------------------------------------------------------------ */
 
-/* The terminal or pipe of a rank whose lines are marked. */
-static struct {
+/* The output and the errors of a rank whose lines are marked. */
+static struct marked {
   int rank, fd;
   bool middle; /* of a line */
-} marked;
+} marked_output, marked_errors;
 
 static ssize_t write_marked(void *cookie, const char *text, size_t bytes) {
-  (void)cookie;
+  struct marked *marked = cookie;
   char line[4096 + 32];
   size_t used = 0;
   for (size_t i = 0; i < bytes; i++) {
-    if (!marked.middle) used += (size_t)snprintf(line + used, sizeof line - used, "[%d] ", marked.rank);
+    if (!marked->middle) used += (size_t)snprintf(line + used, sizeof line - used, "[%d] ", marked->rank);
     line[used++] = text[i];
-    marked.middle = text[i] != '\n';
-    if (marked.middle && used < 4096 && i + 1 < bytes) continue;
+    marked->middle = text[i] != '\n';
+    if (marked->middle && used < 4096 && i + 1 < bytes) continue;
     for (size_t done = 0; done < used;) {
-      ssize_t n = write(marked.fd, line + done, used - done);
+      ssize_t n = write(marked->fd, line + done, used - done);
       if (n < 0 && errno != EINTR) return -1;
       if (n > 0) done += (size_t)n;
     }
@@ -263,14 +263,22 @@ static ssize_t write_marked(void *cookie, const char *text, size_t bytes) {
   return (ssize_t)bytes;
 }
 
+/* What is written to a stream, in lines marked with the rank, as whole as the buffer leaves them. */
+static FILE *mark_lines(struct marked *marked, int rank, int fd, int buffering) {
+  *marked = (struct marked){.rank = rank, .fd = fd};
+  FILE *stream = fopencookie(marked, "w", (cookie_io_functions_t){.write = write_marked});
+  if (stream) setvbuf(stream, NULL, buffering, buffering == _IONBF ? 0 : 4096);
+  return stream;
+}
+
 void lgt_ranks_silence(const lgt_ranks *ranks, bool all_output) {
   if (!ranks->net || ranks->launched) return;
   fflush(stdout);
   if (all_output) {
-    marked.rank = ranks->net->rank;
-    marked.fd = 1;
-    FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_marked});
-    if (stream) stdout = stream, setvbuf(stream, NULL, _IOLBF, 4096);
+    FILE *output = mark_lines(&marked_output, ranks->net->rank, 1, _IOLBF),
+         *errors = mark_lines(&marked_errors, ranks->net->rank, 2, _IONBF);
+    if (output) stdout = output;
+    if (errors) stderr = errors;
   } else if (ranks->net->rank) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0) return;

@@ -238,8 +238,18 @@ for name, way in (("rendezvous", rendezvous), ("mpirun", mpirun)):
     case(name, way())
     case(f"{name} over TCP", way("--tcp"))
     case(f"{name}, an error", way(args=("fail",), out="fail\ntrue\tline\n", err=r": on all$", status=1))
-case("rendezvous, all output", lambda: (lambda why: None if why and "[2] a\\n[2] true" in why and "[0] a\\n" in why else why or "nothing")(
-    rendezvous("--all-output", out="")()))
+
+
+def all_output_of_one():
+    """One of two ranks that no launcher listens to."""
+    where, program = f"127.0.0.1:{free_port()}", script("print(...) io.stderr:write('to ', ..., '\\n')")
+    running = [Running([LGT, *QUICK, "--all-output", "--rendezvous", where, "--rank", str(r), "--ranks", "2", program, "us"]) for r in (1, 0)]
+    outcomes = [r.wait(PATIENCE) for r in running]
+    good = all(o.out == f"[{r}] us\n" and o.err == f"[{r}] to us\n" for r, o in zip((1, 0), outcomes))
+    return None if good else "; ".join(str(o) for o in outcomes)
+
+
+case("rendezvous, all output", all_output_of_one)
 
 
 def refused(pattern, *options, env=None):
@@ -371,6 +381,10 @@ for name, text, differs in (
 ):
     fault(f"{name} on rank 1", f"local np = require 'array' local A = np.ones local a, b = A(9) * 2, A(9) * 3\n{text} lgt.flush()\nwait()",
           rf"do not run the same program: operation \d+ .*:{line(2)} by rank \d.*{differs}")
+fault("one operation more on rank 1, long ago", "local x = require 'array'.ones(9)\nif rank == 1 then x = x + 1 end\n"
+      "for i = 1, 60000 do x = x * 1.5 end\nprint(x:sum()())",
+      rf"do not run the same program: operation \d+ is issued at \S+:({line(2)} by rank 1 and at \S+:{line(3)} by rank \d|"
+      rf"{line(3)} by rank \d and at \S+:{line(2)} by rank 1): '(add|multiply)' and '(add|multiply)'")
 fault("a rank that opens the runtime alone", "if rank == 1 then require 'lgt' end",
       rf"do not run the same program: operation \d+ .*:{line(1)} by rank 1",
       start="local rank = package.loaded['lgt.ranks'].rank\n" + "\n" * (FIRST - 1))
