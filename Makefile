@@ -7,7 +7,7 @@ MESON_OPTIONS ?=
 # Options for tests/run and bench/run, e.g. ARGS="--suite core" or ARGS="--case triad".
 ARGS ?=
 
-.PHONY: all setup build demo test stress fuzz reference test-asan test-ubsan test-tsan test-valgrind bench format install clean help
+.PHONY: all setup build demo test stress fuzz reference test-asan test-ubsan test-tsan test-valgrind bench coverage format install clean help
 
 all: build
 
@@ -19,6 +19,7 @@ help:
 	@echo 'make fuzz       the readers of files beside hostile ones, ten million times'
 	@echo 'make test-asan  (-ubsan, -tsan, -valgrind)  the suites under a sanitizer'
 	@echo 'make bench      lgt beside its rivals; ARGS="--case triad" for a part'
+	@echo 'make coverage   the functions of NumPy that lgt has, beside cuPyNumeric, and which wait, copy or are slow'
 	@echo 'make reference  docs/reference, of the comments in the sources'
 	@echo 'make install    to PREFIX=$(PREFIX)'
 
@@ -65,6 +66,9 @@ test-valgrind: setup build
 
 bench: setup build
 	@bench/run --build $(BUILD) $(ARGS)
+
+coverage: build
+	@/usr/bin/python3 bench/breadth.py --lgt $(BUILD)/lgt $(ARGS)
 
 reference: build
 	@$(BUILD)/lgt tools/reference.lua

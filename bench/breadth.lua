@@ -1,36 +1,56 @@
--- The lgt side of breadth.py:  lgt breadth.lua FOLDER
+-- The lgt side of breadth.py:  lgt breadth.lua FOLDER N turns|moves
 --
--- For each line of FOLDER/cases: milliseconds, and whether the call waited for its result.  The inputs are the .npy
--- files that FOLDER/names lists.
+-- FOLDER/names lists the inputs, .npy files; FOLDER/cases the expressions.  "turns" answers each "NUMBER CALLS" that
+-- comes in with the seconds of the processor that a call of this expression takes; "moves", on several ranks, says of
+-- each expression whether it waits, and whether it brings an array whole to a rank.
 local lgt = require "lgt"
 local np = require "array"
 
-local folder = arg[1]
-N = 1000000 -- luacheck: ignore
+-- luacheck: push ignore
+_G.lgt = lgt
+ffi = require "ffi"
+folder = arg[1]
+N = tonumber(arg[2])
+R, T = math.floor(math.sqrt(N) + 0.5), math.floor(N / 10)
 np.random.seed(1)
 for name in io.lines(folder .. "/names") do _G[name] = np.load(folder .. "/" .. name .. ".npy") end
+text = io.open(folder .. "/text"):read("*a"):gsub("\n", " ")
+memory = ffi.new("double[?]", N)
+-- luacheck: pop
 
-local LEAST, MOST, ENOUGH = 4, 15, 1 -- turns, and seconds for them
-
-local function measured(f)
-  local best, waited, spent, turns = math.huge, true, 0, 0
-  while turns < LEAST or turns < MOST and spent < ENOUGH do
-    lgt.fence()
-    local pending = np.ones(1) -- a launch that stays where it is unless something is waited for
-    local before, begin = lgt.front.count, os.clock()
-    local result = f() -- luacheck: ignore
-    waited = waited and lgt.front.count < before
-    lgt.fence()
-    local seconds = os.clock() - begin
-    turns, spent = turns + 1, spent + seconds
-    if turns > 2 then best = math.min(best, seconds) end
-    pending:free()
-  end
-  return best, waited
+local cases = {}
+for line in io.lines(arg[1] .. "/cases") do
+  cases[#cases + 1] = assert(loadstring("local np = require 'array' return " .. line, "=" .. line))
 end
 
-for line in io.lines(folder .. "/cases") do
-  local f = assert(loadstring("local np = require 'array' local result = " .. line .. " return result", "=" .. line))
-  local ok, best, waited = pcall(measured, f)
-  print(ok and ("%.4f\t%s"):format(best * 1e3, waited and "waits" or "") or "error\t" .. tostring(best))
+if arg[3] == "turns" then
+  for request in io.lines() do
+    local number, calls = request:match("(%d+) (%d+)")
+    local f, kept = cases[tonumber(number)], {} -- luacheck: ignore
+    local ok, why = pcall(function()
+      lgt.fence()
+      local begin = os.clock()
+      for k = 1, tonumber(calls) do kept[k] = { f() } end
+      lgt.fence()
+      return (os.clock() - begin) / calls
+    end)
+    io.write(ok and ("%.9f\n"):format(why) or "error " .. tostring(why):gsub("\n", " ") .. "\n")
+    io.flush()
+    kept = nil -- luacheck: ignore
+    collectgarbage()
+  end
+else
+  for _, f in ipairs(cases) do
+    local waited = false
+    local ok, why = pcall(function()
+      f() -- kinds are registered, files loaded
+      local before = lgt.stats().waits
+      local kept = { f() } -- luacheck: ignore
+      waited = lgt.stats().waits > before
+      lgt.fence()
+    end)
+    why = tostring(why):gsub("\n", " ")
+    local whole = not ok and why:find("needs all of an array of", 1, true)
+    print(not ok and not whole and "error " .. why or (waited and "waits " or "") .. (whole and "whole" or ""))
+  end
 end

@@ -55,9 +55,10 @@ function np.may_share_memory(a, b)
   return handles[x.id].store == handles[y.id].store
 end
 
--- The positions of an array's main diagonal; its extents must be equal.
+-- The positions of the main diagonal of an array of at least two dimensions; its extents must be equal.
 function np.diag_indices_from(a)
   local shape = core.shape_of(np.asarray(a))
+  if #shape < 2 then raise("diag_indices_from: at least a matrix was expected, not %s", (core.describe(a))) end
   for d = 2, #shape do
     if shape[d] ~= shape[1] then raise("diag_indices_from: the extents of %s differ", core.shape_text(shape)) end
   end

@@ -3,6 +3,11 @@
 -- The inverse functions are Kahan's (Branch Cuts for Complex Elementary Functions, in: The State of the Art in
 -- Numerical Analysis, 1987), which keep the signs of zeros on the cuts and their accuracy near them.
 
+local core = require "array.core"
+
+local lgt, dtypes = core.lgt, core.dtypes
+local category = dtypes.category
+
 local of = {}
 
 function of.sign(z)
@@ -57,6 +62,26 @@ end
 function of.arctan(z)
   local w = of.arctanh(rotated(z))
   return w:imag():complex(-w:real())
+end
+
+-- ---- order ---------------------------------------------------------------------------------------------
+
+-- Is one of two operands, values or numbers of Lua, complex?
+function of.any(x, y)
+  local function complex(v)
+    local dtype = lgt.is_value(v) and v.dtype or type(v) == "cdata" and dtypes.of_scalar(v)
+    return dtype and category[dtype] == 3
+  end
+  return complex(x) or complex(y)
+end
+
+-- Does x come before y (parts = {"lt", "lt"}), or so?  What has a NaN that matters is in no order.
+function of.ordered(x, y, parts)
+  if not lgt.is_value(x) then x = y.body:constant(x) end
+  if not lgt.is_value(y) then y = x.body:constant(y) end
+  local numbers = x:imag():isnan():logical_or(y:imag():isnan()):logical_not()
+  local by_real = x:real()[parts[1]](x:real(), y:real()):logical_and(numbers)
+  return by_real:logical_or(x:real():eq(y:real()):logical_and(x:imag()[parts[2]](x:imag(), y:imag())))
 end
 
 return of

@@ -335,7 +335,8 @@ end
 local function triangle(name, keep)
   np[name] = function(a, k)
     a = np.asarray(a)
-    if core.ndim_of(a) < 2 then raise("%s: a matrix was expected, not %d dimensions", name, core.ndim_of(a)) end
+    if core.ndim_of(a) == 0 then raise("%s: a matrix was expected, not a 0-d array", name) end
+    if core.ndim_of(a) == 1 then a = np.broadcast_to(a, core.size_of(a), core.size_of(a)) end
     local dtype, ndim = core.dtype_of(a), core.ndim_of(a)
     local full = ("%s%d:%s"):format(name, ndim, dtypes.name[dtype])
     kinds[full] = kinds[full] or lgt.kind(full, function(body)

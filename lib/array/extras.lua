@@ -329,7 +329,9 @@ function np.polydiv(u, v)
   end
   local first = 1
   while first < #u and math.abs(u[first]) <= 1e-8 do first = first + 1 end
-  return np.array(quotient), np.array { unpack(u, first) }
+  local remainder = {}
+  for k = first, #u do remainder[k - first + 1] = u[k] end
+  return np.array(quotient), np.array(remainder)
 end
 
 -- f(a, axis) for one axis after the other; what f reduces keeps its dimension.

@@ -31,6 +31,40 @@ local function imaginary(x)
   return x:ne(x):select(0, 0):cast(x.dtype)
 end
 
+-- Of booleans int8, as where NumPy has no function of booleans but one of small integers.
+local function countable(x) return x.dtype == dtypes.BOOL and x:cast("int8") or x end
+
+-- An operand of a function of real numbers that computes in floats.
+local function floating(name, x)
+  if not lgt.is_value(x) then return x end
+  if dtypes.category[x.dtype] == 3 then raise("%s is not defined for complex numbers; take their parts", name) end
+  return x:floating()
+end
+
+-- Complex numbers are in the order of their real parts, then of their imaginary ones.
+local function order(compare, parts)
+  return compares(function(x, y)
+    if not of_complex.any(x, y) then return compare(x, y) end
+    return of_complex.ordered(x, y, parts)
+  end)
+end
+
+-- The greater of two values, say: `f` of real numbers; of complex ones it is x too where what `first` gives is NaN.
+local function extremum(f, parts, first, scalar)
+  return on_numbers(function(x, y)
+    if not of_complex.any(x, y) then return f(x, y) end
+    return of_complex.ordered(x, y, parts):logical_or(first(x, y):isnan()):select(x, y)
+  end, scalar)
+end
+local function this(x) return x end
+local function other(_, y) return y end
+
+local FINITE = { [dtypes.FLOAT16] = 65504, [dtypes.FLOAT32] = 3.4028234663852886e38 } -- the greatest numbers
+local function finite(x)
+  local most = FINITE[x.dtype] or 1.7976931348623157e308
+  return x:isnan():select(0, x:max(-most):min(most)):cast(x.dtype)
+end
+
 local pi = math.pi
 
 -- name = function, or {function, options}; public as np.name
@@ -47,9 +81,9 @@ local table_of_ufuncs = {
   negative = on_numbers(V.neg, function(x) return -x end),
   positive = on_numbers(function(x) return x end, function(x) return x end),
   reciprocal = function(x) return 1 / x end,
-  square = on_numbers(function(x) return x * x end, function(x) return x * x end),
+  square = on_numbers(function(x) x = countable(x) return x * x end, function(x) return x * x end),
   abs = on_numbers(V.abs, math.abs),
-  fabs = function(x) return (x / 1):abs() end,
+  fabs = function(x) return V.abs(floating("fabs", x)) end,
   sign = extended("sign", V.sign),
   divmod = { function(x, y) return x:floordiv(y), x % y end, { nout = 2 } },
   modf = { function(x) local whole = x:trunc(); return x - whole, whole end, { nout = 2 } },
@@ -60,10 +94,12 @@ local table_of_ufuncs = {
   log = on_numbers(V.log, math.log), log2 = V.log2, log10 = on_numbers(V.log10, math.log10),
   log1p = extended("log1p", V.log1p),
   logaddexp = function(x, y)
+    x, y = floating("logaddexp", x), floating("logaddexp", y)
     local high, low = x:max(y), x:min(y)
     return high:eq(low):select(high + math.log(2), high + (low - high):exp():log1p())
   end,
   logaddexp2 = function(x, y)
+    x, y = floating("logaddexp2", x), floating("logaddexp2", y)
     local high, low = x:max(y), x:min(y)
     return high:eq(low):select(high + 1, high + (low - high):exp2():log1p() * (1 / math.log(2)))
   end,
@@ -81,8 +117,8 @@ local table_of_ufuncs = {
   sinh = V.sinh, cosh = V.cosh, tanh = on_numbers(V.tanh, math.tanh),
   arcsinh = extended("arcsinh", V.asinh), arccosh = extended("arccosh", V.acosh),
   arctanh = extended("arctanh", V.atanh),
-  deg2rad = function(x) return x * (pi / 180) end,
-  rad2deg = function(x) return x * (180 / pi) end,
+  deg2rad = function(x) return floating("deg2rad", x) * (pi / 180) end,
+  rad2deg = function(x) return floating("rad2deg", x) * (180 / pi) end,
   sinc = function(x) local y = x * pi; return x:eq(0):select(1, y:sin() / y) end,
   -- special functions
   erf = V.erf, erfc = V.erfc,
@@ -90,9 +126,9 @@ local table_of_ufuncs = {
   floor = on_numbers(V.floor, math.floor), ceil = on_numbers(V.ceil, math.ceil), trunc = V.trunc,
   rint = extended("rint", V.rint),
   -- extrema
-  maximum = on_numbers(V.max, function(x, y) return (x > y or x ~= x) and x or y end),
-  minimum = on_numbers(V.min, function(x, y) return (x < y or x ~= x) and x or y end),
-  fmax = V.fmax, fmin = V.fmin,
+  maximum = extremum(V.max, { "gt", "ge" }, this, function(x, y) return (x > y or x ~= x) and x or y end),
+  minimum = extremum(V.min, { "lt", "le" }, this, function(x, y) return (x < y or x ~= x) and x or y end),
+  fmax = extremum(V.fmax, { "gt", "ge" }, other), fmin = extremum(V.fmin, { "lt", "le" }, other),
   clip = function(x, low, high) return x:max(low):min(high) end,
   -- floating-point tests
   isnan = V.isnan, isinf = V.isinf, isfinite = V.isfinite, signbit = V.signbit, copysign = V.copysign,
@@ -100,12 +136,20 @@ local table_of_ufuncs = {
   isneginf = function(x) return x:isinf():logical_and(x:lt(0)) end,
   isreal = function(x) return imaginary(x):eq(0) end,
   iscomplex = function(x) return imaginary(x):ne(0) end,
-  heaviside = function(x, y) return x:lt(0):select(0, x:gt(0):select(1, x:isnan():select(x, y))) end,
-  nan_to_num = function(x) return x:isnan():select(0, x:max(-1.7976931348623157e308):min(1.7976931348623157e308)) end,
+  heaviside = function(x, y)
+    x, y = floating("heaviside", x), floating("heaviside", y)
+    return x:lt(0):select(0, x:gt(0):select(1, x:isnan():select(x, y)))
+  end,
+  nan_to_num = function(x)
+    if dtypes.category[x.dtype] == 3 then return finite(x:real()):complex(finite(x:imag())) end
+    return dtypes.category[x.dtype] == 2 and finite(x) or x
+  end,
   -- comparison
-  equal = compares(V.eq), not_equal = compares(V.ne), less = compares(V.lt), less_equal = compares(V.le),
-  greater = compares(V.gt), greater_equal = compares(V.ge),
+  equal = compares(V.eq), not_equal = compares(V.ne), less = order(V.lt, { "lt", "lt" }),
+  less_equal = order(V.le, { "lt", "le" }), greater = order(V.gt, { "gt", "gt" }),
+  greater_equal = order(V.ge, { "gt", "ge" }),
   isclose = { function(a, b, rtol, atol)
+    if lgt.is_value(b) then b = b:floating() end
     return a:eq(b):logical_or((a - b):abs():le(atol + rtol * b:abs()):logical_and(b:isfinite()))
   end, { compares = true } },
   -- logic
@@ -117,7 +161,7 @@ local table_of_ufuncs = {
     return y
   end),
   -- complex numbers
-  real = V.real, imag = imaginary, conj = V.conj,
+  real = V.real, imag = imaginary, conj = function(x) return V.conj(countable(x)) end,
   complex = on_numbers(function(re, im)
     if dtypes.category[re.dtype] == 3 or dtypes.category[im.dtype] == 3 then
       raise("complex: real and imaginary parts are real numbers; z is complex already, z.real and z.imag are its parts")

@@ -123,16 +123,44 @@ end
 
 -- ---- tables of positions ----------------------------------------------------------------------------------
 
--- The positions where a triangle of an n x m matrix is, as np.nonzero gives them.  Waits.
+-- The positions of rows' parts, in C order: row i has those of the columns from first[i] to last[i].  How many there
+-- are is known, so nothing waits.
+local function positions_of_rows(first, last)
+  local ends, total = {}, 0
+  for i = 1, #first do
+    total = total + math.max(0, last[i] - first[i] + 1)
+    ends[i] = total
+  end
+  local integers = { dtype = "int64" }
+  if total == 0 then return { np.zeros(0, integers), np.zeros(0, integers) } end
+  local place = np.span(1, total)
+  local row = np.searchsorted(np.array(ends, integers), place)
+  for i = #ends, 1, -1 do ends[i] = last[i] - ends[i] end -- from a place to a column
+  return { row, place + np.take(np.array(ends, integers), row) }
+end
+
+local function triangle(who, n, k, m, lower)
+  k, m = k or 0, m or n
+  for _, x in ipairs { n, k, m } do
+    if not core.is_integer(x) then raise("%s: extents and a diagonal are integers, not %s", who, (core.describe(x))) end
+  end
+  if n < 0 or m < 0 then raise("%s: extents are not negative; %d x %d was given", who, n, m) end
+  local first, last = {}, {}
+  for i = 1, n do
+    first[i] = lower and 1 or math.min(m + 1, math.max(1, i + k))
+    last[i] = lower and math.max(0, math.min(m, i + k)) or m
+  end
+  return positions_of_rows(first, last)
+end
+
+-- The positions where a triangle of an n x m matrix is, as np.nonzero gives them.
 ---@param n integer
 ---@param k integer? diagonal, 0
 ---@param m integer? n
 ---@return lgt_array[] rows and columns, usable as an index
-function np.tril_indices(n, k, m) return np.nonzero(np.tri(n, m, k, { dtype = "bool" })) end
+function np.tril_indices(n, k, m) return triangle("tril_indices", n, k, m, true) end
 ---@return lgt_array[]
-function np.triu_indices(n, k, m)
-  return np.nonzero(np.logical_not(np.tri(n, m, (k or 0) - 1, { dtype = "bool" })))
-end
+function np.triu_indices(n, k, m) return triangle("triu_indices", n, k, m, false) end
 
 local function of_matrix(name)
   np[name .. "_from"] = function(a, k)
@@ -215,10 +243,10 @@ function np.copyto(target, source, options)
   core.assign(target.id, core.layout_of(target), source)
 end
 
--- The array itself if its elements lie in C order without gaps, else a copy.
+-- The array itself if its elements lie in C order without gaps, else a copy; of at least one dimension.
 ---@return lgt_array
 function np.ascontiguousarray(a)
-  a = np.asarray(a)
+  a = np.atleast_1d(a)
   local layout = core.layout_of(a)
   return lgt.like(layout) == layout and a or np.copy(a)
 end

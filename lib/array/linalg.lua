@@ -220,7 +220,7 @@ end
 -- The sum of products over the last axes.
 function np.inner(a, b)
   a, b = np.asarray(a), np.asarray(b)
-  if core.ndim_of(b) <= 1 then return np.dot(a, b) end
+  if core.ndim_of(a) == 0 or core.ndim_of(b) <= 1 then return np.dot(a, b) end
   local order = {}
   local n = core.ndim_of(b)
   for d = 1, n do order[d] = d end
@@ -232,6 +232,7 @@ end
 function np.vdot(a, b)
   a, b = np.ravel(a), np.ravel(b)
   if core.size_of(a) ~= core.size_of(b) then raise("vdot: %d and %d elements", core.size_of(a), core.size_of(b)) end
+  if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then return np.dot(a, b) end
   return reduce.products(reduce.VDOT, a, b, { true })
 end
 

@@ -31,15 +31,9 @@ local function take(a, options, who)
 end
 
 -- The array with a border of `before` and `after` elements along each axis.
-local function with_border(a, before, after, mode, value, who)
-  local widths, shape = {}, core.shape_of(a)
-  for d = 1, #shape do
-    if (before[d] > shape[d] or after[d] > shape[d]) and mode ~= "constant" and mode ~= "edge" then
-      raise("%s: the weights reach %d elements beyond axis %d, which has %d", who, math.max(before[d], after[d]), d,
-        shape[d])
-    end
-    widths[d] = { before[d], after[d] }
-  end
+local function with_border(a, before, after, mode, value)
+  local widths = {}
+  for d = 1, core.ndim_of(a) do widths[d] = { before[d], after[d] } end
   if mode == "constant" then return np.pad(a, widths, mode, { constant_values = value }) end
   return np.pad(a, widths, mode)
 end
@@ -59,9 +53,9 @@ local function weighted_sum(padded, shape, terms)
   return total
 end
 
-local function filtered(a, weights, mode, value, origin, reversed, who)
-  weights = np.asarray(weights)
-  local shape, extents = core.shape_of(a), core.shape_of(weights)
+-- `weights` is a list in C order, of these extents.
+local function filtered(a, list, extents, mode, value, origin, reversed, who)
+  local shape = core.shape_of(a)
   if #extents ~= #shape then raise("%s: weights of %d dimensions for an array of %d", who, #extents, #shape) end
   local count = core.product(extents)
   if count == 0 then raise("%s: there are no weights", who) end
@@ -75,8 +69,8 @@ local function filtered(a, weights, mode, value, origin, reversed, who)
     if before[d] < 0 or after[d] < 0 then raise("%s: origin = %d is outside of the weights", who, origin) end
   end
   local wide = dtypes.category[core.dtype_of(a)] < 2 and "float64" or dtypes.name[core.dtype_of(a)]
-  local padded = with_border(np.asarray(a, { dtype = wide }), before, after, mode, value, who)
-  local list, terms = np.astype(np.ravel(weights), "float64"):totable(), {}
+  local padded = with_border(np.asarray(a, { dtype = wide }), before, after, mode, value)
+  local terms = {}
   for i = 0, count - 1 do
     local at, rest = {}, i
     for d = #extents, 1, -1 do
@@ -90,6 +84,11 @@ local function filtered(a, weights, mode, value, origin, reversed, who)
   return np.astype(result, dtypes.name[core.dtype_of(a)])
 end
 
+local function filtered_by(a, weights, ...)
+  weights = np.asarray(weights)
+  return filtered(a, np.astype(np.ravel(weights), "float64"):totable(), core.shape_of(weights), ...)
+end
+
 -- The sum of products with weights that lie mirrored over each element.  Options: mode, what stands outside ("reflect",
 -- "constant" with cval, "nearest", "mirror", "wrap"); origin, by how much the weights are shifted (0).
 ---@param a lgt_array
@@ -98,7 +97,7 @@ end
 ---@return lgt_array of a's dtype
 function ndimage.convolve(a, weights, options)
   local x, mode, value, origin = take(a, options, "ndimage.convolve")
-  return filtered(x, weights, mode, value, origin, true, "ndimage.convolve")
+  return filtered_by(x, weights, mode, value, origin, true, "ndimage.convolve")
 end
 
 -- The same with weights that are not mirrored.
@@ -108,14 +107,14 @@ end
 ---@return lgt_array of a's dtype
 function ndimage.correlate(a, weights, options)
   local x, mode, value, origin = take(a, options, "ndimage.correlate")
-  return filtered(x, weights, mode, value, origin, false, "ndimage.correlate")
+  return filtered_by(x, weights, mode, value, origin, false, "ndimage.correlate")
 end
 
--- Weights along one axis, as an array of ndim dimensions.
-local function along(list, axis, ndim)
+-- The extents of `count` weights along one of ndim axes.
+local function along(count, axis, ndim)
   local shape = {}
-  for d = 1, ndim do shape[d] = d == axis and #list or 1 end
-  return np.reshape(np.array(list), shape)
+  for d = 1, ndim do shape[d] = d == axis and count or 1 end
+  return shape
 end
 
 -- One number for each axis.
@@ -141,7 +140,7 @@ function ndimage.uniform_filter(a, size, options)
   for d, n in ipairs(for_axes(size or 3, ndim, "size", "ndimage.uniform_filter")) do
     local list = {}
     for k = 1, n do list[k] = 1 / n end
-    if n > 1 then x = filtered(x, along(list, d, ndim), mode, value, origin, false, "ndimage.uniform_filter") end
+    if n > 1 then x = filtered(x, list, along(#list, d, ndim), mode, value, origin, false, "ndimage.uniform_filter") end
   end
   return x
 end
@@ -161,7 +160,7 @@ function ndimage.gaussian_filter(a, sigma, options)
       total = total + list[#list]
     end
     for k = 1, #list do list[k] = list[k] / total end
-    if s > 1e-15 then x = filtered(x, along(list, d, ndim), mode, value, 0, false, "ndimage.gaussian_filter") end
+    if s > 1e-15 then x = filtered(x, list, along(#list, d, ndim), mode, value, 0, false, "ndimage.gaussian_filter") end
   end
   return x
 end

@@ -112,9 +112,7 @@ function np.extract(condition, a) return np.compress(np.ravel(condition), np.rav
 
 local MOST_CHOICES = 10 -- arguments of a task, less the result and the numbers
 
-local function choose_among(list, numbers, shape)
-  local dtype = core.dtype_of(list[1])
-  for i = 2, #list do dtype = dtypes.promote(dtype, core.dtype_of(list[i])) end
+local function choose_among(list, numbers, shape, dtype)
   local result = native.new(dtype, shape)
   local arrays = { result, numbers }
   for i = 1, #list do arrays[i + 2] = np.asarray(list[i], { dtype = dtypes.name[dtype] }) end
@@ -131,19 +129,23 @@ end
 function np.choose(numbers, choices, options)
   options = core.check_options(options, { mode = true }, "choose")
   if type(choices) ~= "table" or #choices == 0 then raise("choose: a table of choices was expected") end
-  local shapes, list = {}, {}
+  local shapes, list, dtype, weak = {}, {}, nil, nil
   numbers = np.asarray(numbers)
-  for i = 1, #choices do
-    list[i] = np.asarray(choices[i])
+  for i, choice in ipairs(choices) do
+    list[i] = np.asarray(choice)
     shapes[i] = core.shape_of(list[i])
+    local own = type(choice) == "number" and core.is_integer(choice) and dtypes.INT64 or core.dtype_of(list[i])
+    local loose = core.is_array(choice) and 0 or 2 -- a number counts as beside an array in arithmetic
+    if i == 1 then dtype, weak = own, loose else dtype, weak = dtypes.promote(dtype, own, weak, loose) end
   end
+  for i = 1, #list do list[i] = np.asarray(list[i], { dtype = dtypes.name[dtype] }) end
   shapes[#shapes + 1] = core.shape_of(numbers)
   local shape = core.broadcast_shapes(shapes, "choose")
   for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
   if options.mode == "clip" then numbers = np.clip(numbers, 1, #list) end
   if options.mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
   numbers = np.broadcast_to(np.astype(numbers, "int64"), shape)
-  if #list <= MOST_CHOICES then return choose_among(list, numbers, shape) end
+  if #list <= MOST_CHOICES then return choose_among(list, numbers, shape, dtype) end
   local all = np.stack(list, -1)
   return np.squeeze(np.take_along_axis(all, np.expand_dims(numbers, -1), -1), -1)
 end

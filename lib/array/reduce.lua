@@ -489,6 +489,7 @@ function np.linalg.norm(a, order, axis, options)
     raise("norm: of an array of %d dimensions: give one axis, or two", core.ndim_of(a))
   end
   order = order or 2
+  if dtypes.category[core.dtype_of(a)] < 2 then a = np.astype(a, "float64") end
   if order == 2 then return np.sqrt(along(SUM_OF_SQUARES, a, axis, keepdims)) end
   if order == 1 then return along(SUM_OF_ABS, a, axis, keepdims) end
   if order == math.huge then return along(MAX_OF_ABS, a, axis, keepdims) end

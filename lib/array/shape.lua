@@ -286,7 +286,7 @@ end
 function np.column_stack(arrays)
   arrays = take_arrays(arrays, "column_stack")
   for i, a in ipairs(arrays) do
-    if core.ndim_of(a) == 1 then arrays[i] = np.expand_dims(a, 2) end
+    if core.ndim_of(a) < 2 then arrays[i] = np.expand_dims(np.atleast_1d(a), 2) end
   end
   return np.concatenate(arrays, 2)
 end

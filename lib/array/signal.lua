@@ -78,7 +78,7 @@ end
 ---@param mode string? "full" (default), "same", "valid"
 ---@return lgt_array
 function np.convolve(a, v, mode)
-  a, v, mode = vector(a, "convolve"), vector(v, "convolve"), mode or "full"
+  a, v, mode = vector(np.atleast_1d(a), "convolve"), vector(np.atleast_1d(v), "convolve"), mode or "full"
   if core.size_of(v) > core.size_of(a) then a, v = v, a end
   local n, m = core.size_of(a), core.size_of(v)
   if m == 0 then raise("convolve: an empty vector was given") end
@@ -206,7 +206,8 @@ end
 
 -- The m-th antiderivative, with integration constants k (0).
 function np.polyint(p, m, k)
-  p, k = np.asarray(coefficients(p, "polyint"), { dtype = "float64" }), k or 0
+  p, k = coefficients(p, "polyint"), k or 0
+  if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
   for i = 1, m or 1 do
     local n = core.size_of(p)
     local constant = np.array { type(k) == "table" and k[i] or k }
@@ -304,8 +305,14 @@ local bessel = np.fuse(function(x)
 end)
 
 ---@param x lgt_array|number
----@return lgt_array float64
-function np.i0(x) return bessel(np.astype(np.asarray(x), "float64")) end
+---@return lgt_array of floats
+function np.i0(x)
+  x = np.asarray(x)
+  local dtype = core.dtype_of(x)
+  if dtypes.category[dtype] == 3 then raise("i0: real numbers were expected, not complex ones") end
+  local result = bessel(np.astype(x, "float64"))
+  return dtypes.category[dtype] == 2 and np.astype(result, dtypes.name[dtype]) or result
+end
 
 window("kaiser", function(k, m, beta)
   if type(beta) ~= "number" then raise("kaiser: beta is a number, not %s", (core.describe(beta))) end

@@ -174,12 +174,17 @@ end
 
 function np.msort(a) return np.sort(a, 1) end
 
+-- Ascending, as complex numbers: complex64 of integers of at most 16 bits and of complex64, else complex128.
 function np.sort_complex(a)
   a = np.sort(a)
-  return np.astype(a, dtypes.name[dtypes.complex_of(core.dtype_of(a))])
+  local dtype = core.dtype_of(a)
+  local small = dtype == dtypes.COMPLEX64 or dtypes.category[dtype] == 1 and dtypes.size[dtype] <= 2
+  return np.astype(a, small and "complex64" or "complex128")
 end
 
+-- Along nothing, NumPy takes any position.
 local function check_kth(kth, extent, who)
+  if extent == 0 then return end
   for _, k in ipairs(type(kth) == "table" and kth or { kth }) do
     if not core.is_integer(k) or k == 0 or k > extent or k < -extent then
       raise("%s: position %s of an axis of extent %d: 1 to %d was expected", who, tostring(k), extent, extent)
@@ -197,7 +202,7 @@ function np.partition(a, kth, axis)
   a, axis = take_axis(a, axis, "partition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "partition")
-  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
+  if type(kth) == "table" or extent == 0 or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
     return np.sort(a, axis)
   end
   local source, back = native.axis_last(a, axis)
@@ -211,7 +216,7 @@ function np.argpartition(a, kth, axis)
   a, axis = take_axis(a, axis, "argpartition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "argpartition")
-  if type(kth) == "table" or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
+  if type(kth) == "table" or extent == 0 or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
     return np.argsort(a, axis)
   end
   local source, back = native.axis_last(a, axis)

@@ -23,6 +23,12 @@ local function stretched(arrays, shape)
   return views
 end
 
+local function real_of(who, dtype)
+  dtype = dtypes.float_of(dtype)
+  if dtypes.category[dtype] == 3 then raise("%s is not defined for complex numbers", who) end
+  return dtype
+end
+
 local call_options = { out = true, where = true }
 
 local function finish(u, result, options, shape)
@@ -65,6 +71,9 @@ local function call(u, ...)
   end
   local views = stretched(arrays, shape)
   native.launch(u.name, ("w"):rep(u.nout) .. ("r"):rep(u.nin), native.leading(math.max(2, #shape), #views), views)
+  if u.narrow and real_of(u.name, core.dtype_of(inputs[1])) == dtypes.FLOAT16 then
+    results[1] = np.astype(results[1], "float16")
+  end
   if u.nout == 1 then return finish(u, results[1], options, shape) end
   return unpack(results)
 end
@@ -78,8 +87,9 @@ local meta = {
   __tostring = function(u) return ("ufunc %s"):format(u.name) end,
 }
 
-local function define(name, nin, nout, floats, rule)
-  np[name] = setmetatable({ name = name, nin = nin, nout = nout, floats = floats, dtypes = rule }, meta)
+local function define(name, nin, nout, floats, rule, narrow)
+  np[name] = setmetatable({ name = name, nin = nin, nout = nout, floats = floats, dtypes = rule,
+                            narrow = narrow }, meta)
   ufunc.all[name] = np[name]
 end
 
@@ -91,33 +101,30 @@ local function integers(who, a, b)
   return dtype, dtype, dtype
 end
 
-local function real_of(who, dtype)
-  dtype = dtypes.float_of(dtype)
-  if dtypes.category[dtype] == 3 then raise("%s is not defined for complex numbers", who) end
-  return dtype
-end
-
+-- The variants of ldexp and frexp know no float16: it is computed in float32, which rounds nothing, and made float16
+-- again.
 local function wider(dtype) return dtype == dtypes.FLOAT16 and dtypes.FLOAT32 or dtype end
 
 define("gcd", 2, 1, false, integers)
 define("lcm", 2, 1, false, integers)
 define("nextafter", 2, 1, true, function(who, a, b)
-  local dtype = real_of(who, dtypes.promote(core.dtype_of(a), core.dtype_of(b), weakness(a), weakness(b)))
+  local one, two = real_of(who, core.dtype_of(a)), real_of(who, core.dtype_of(b))
+  local dtype = dtypes.promote(one, two, weakness(a), weakness(b))
   return dtype, dtype, dtype
 end)
 define("spacing", 1, 1, true, function(who, a)
-  local dtype = wider(real_of(who, core.dtype_of(a)))
+  local dtype = real_of(who, core.dtype_of(a))
   return dtype, dtype
 end)
 define("ldexp", 2, 1, false, function(who, a, b)
   local dtype = wider(real_of(who, core.dtype_of(a)))
   if dtypes.category[core.dtype_of(b)] > 1 then raise("ldexp: exponents are integers") end
   return dtype, dtype, dtypes.INT64
-end)
+end, true)
 define("frexp", 1, 2, true, function(who, a)
   local dtype = wider(real_of(who, core.dtype_of(a)))
   return dtype, dtypes.INT32, dtype
-end)
+end, true)
 
 -- ---- rounding, angles, questions ------------------------------------------------------------------------
 

@@ -45,6 +45,9 @@ local function lines_of(a, axis, keepdims, who)
   return np.reshape(a, lines), function(x) return keepdims and np.reshape(x, final) or x end
 end
 
+-- The shape of a result for each line.
+local function nothing(shape) return { unpack(shape, 1, #shape - 1) } end
+
 local MOST_SELECTED = 8
 
 local function is_inexact(a) return dtypes.category[core.dtype_of(a)] >= 2 end
@@ -256,9 +259,7 @@ function np.median(a, axis, options)
   local lines, back = lines_of(to_float(a), axis, options.keepdims, "median")
   local shape = core.shape_of(lines)
   local n = shape[#shape]
-  if n == 0 then
-    raise("median: along nothing there is no median: the shape is %s", core.shape_text(core.shape_of(a)))
-  end
+  if n == 0 then return back(np.full(nothing(shape), np.nan, { dtype = dtypes.name[core.dtype_of(lines)] })) end
   local half = math.floor(n / 2)
   local element = ordered(lines, { math.max(half - 1, 0), half, n - 1 })
   local middle = n % 2 == 1 and element(half) or (element(half - 1) + element(half)) / 2
@@ -341,12 +342,20 @@ function np.nanstd(a, axis, options) return np.sqrt(np.nanvar(a, axis, options))
 local function nan_quantiles(who, a, q, scale, axis, options)
   a = np.asarray(a)
   axis, options = split(axis, options, quantile_options, who)
-  if not is_inexact(a) then return quantiles(who, a, q, scale, axis, options) end
+  if not is_inexact(a) then
+    if core.size_of(a) > 0 then return quantiles(who, a, q, scale, axis, options) end
+    a = to_float(a)
+  end
   if options.method and options.method ~= "linear" then
     raise("%s: method %q is not known here, \"linear\" is", who, tostring(options.method))
   end
   local list, single = check_quantiles(q, scale, who)
   local lines, back = lines_of(a, axis, options.keepdims, who)
+  local shape = core.shape_of(lines)
+  if shape[#shape] == 0 then
+    local none = np.full(nothing(shape), np.nan, { dtype = dtypes.name[core.dtype_of(lines)] })
+    return for_each(list, single, function() return back(none) end)
+  end
   local selecting = #list <= MOST_SELECTED and dtypes.category[core.dtype_of(lines)] < 3 and
     not core.is_long_line(lines, core.ndim_of(lines))
   local sorted = not selecting and np.sort(lines)
@@ -415,7 +424,7 @@ function np.cov(m, y, options)
   if core.is_options(y) then y, options = nil, y end
   options = core.check_options(options, cov_options, "cov")
   local x = variables(m, y, options.rowvar, "cov")
-  if options.dtype then x = np.astype(x, options.dtype) end
+  x = np.astype(x, options.dtype or (dtypes.category[core.dtype_of(x)] == 3 and "complex128" or "float64"))
   local count = core.shape_of(x)[2]
   local ddof = options.ddof or (options.bias and 0 or 1)
   local w

@@ -620,6 +620,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"temporaries_elided", rt->binder.elided},
       {"recipes_computed", rt->binder.rescued},
       {"windows", rt->windows},
+      {"waits", rt->waits}, /* how often the script looked at what tasks compute: values, fences, files */
       {"plans_made", rt->plans},
       {"plans_shifted", rt->shifts},
       {"kernels_compiled", kernels.compiled},
@@ -644,7 +645,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
 }
 
 void lgt_stats_reset(lgt_runtime *rt) {
-  rt->launches = rt->windows = rt->plans = rt->shifts = rt->collections = 0;
+  rt->launches = rt->windows = rt->waits = rt->plans = rt->shifts = rt->collections = 0;
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->file_read = rt->file_written = 0;

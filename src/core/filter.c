@@ -76,7 +76,7 @@ static lgt_status convolve(const lgt_tile *tiles, int nargs, const lgt_scalar *p
   (void)nargs;
   if (end > (int64_t)params[0].f) end = (int64_t)params[0].f;
   if (lo >= hi || m == 0) return LGT_OK;
-  lgt_assert(to->stride[0] == size);
+  lgt_assert(to->extent[0] == 1 || to->stride[0] == size);
   void *own_a, *own_b, *out = (char *)to->data + lo * size;
   const void *a = packed(from, begin - here, end - begin, &own_a), *b = packed(&tiles[2], 0, m, &own_b);
   lgt_status status = LGT_OK;

@@ -658,6 +658,7 @@ int lgt_flush(lgt_runtime *rt) {
 }
 
 lgt_status lgt_runtime_settle(lgt_runtime *rt) {
+  rt->waits++;
   /* A flush that was interrupted by a request to collect goes on first. */
   lgt_status status = flush_step(rt, false);
   while (!status && (rt->window.count || rt->front.count)) {

@@ -61,7 +61,7 @@ struct lgt_runtime {
   uint32_t note_name[LGT_NOTES]; /* what operations other than launches are called there */
   int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */
 
-  int64_t launches, windows, plans, shifts, collections, file_read, file_written;
+  int64_t launches, windows, waits, plans, shifts, collections, file_read, file_written;
 };
 
 /* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */

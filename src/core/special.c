@@ -142,6 +142,14 @@ static void nextafter_f16(char **at, const int64_t *stride, int64_t n) {
         next_half(*(uint16_t *)(at[1] + i * stride[1]), *(uint16_t *)(at[2] + i * stride[2]));
 }
 
+static void spacing_f16(char **at, const int64_t *stride, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    uint16_t a = *(uint16_t *)(at[1] + i * stride[1]);
+    float x = lgt_half_to_float(a), next = lgt_half_to_float(next_half(a, x < 0 ? 0xfc00 : 0x7c00));
+    *(uint16_t *)(at[0] + i * stride[0]) = isinf(x) ? 0x7e00 : lgt_half_from_float(next - x);
+  }
+}
+
 #define INTEGERS(NAME)                                                                                       \
   {                                                                                                          \
     [LGT_INT8] = NAME##_i8, [LGT_INT16] = NAME##_i16, [LGT_INT32] = NAME##_i32, [LGT_INT64] = NAME##_i64,    \
@@ -162,7 +170,7 @@ VARIANT(gcd, 1, INTEGERS(gcd))
 VARIANT(lcm, 1, INTEGERS(lcm))
 VARIANT(nextafter, 1,
         {[LGT_FLOAT16] = nextafter_f16, [LGT_FLOAT32] = nextafter_f32, [LGT_FLOAT64] = nextafter_f64})
-VARIANT(spacing, 1, REALS(spacing))
+VARIANT(spacing, 1, {[LGT_FLOAT16] = spacing_f16, [LGT_FLOAT32] = spacing_f32, [LGT_FLOAT64] = spacing_f64})
 VARIANT(ldexp, 1, REALS(ldexp))
 VARIANT(frexp, 2, REALS(frexp))
 

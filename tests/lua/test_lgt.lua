@@ -24,6 +24,7 @@ check.case("counters", function()
     check.equal(type(stats[name]), "number")
   end
   check.equal(x(1), 2)
+  check.equal(lgt.stats().waits - stats.waits, 1)
 end)
 
 check.case("options", function()

@@ -16,7 +16,7 @@ local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
 
 local category, promote = dtypes.category, dtypes.promote
-local BOOL, INT64, UINT64, FLOAT64 = dtypes.BOOL, dtypes.INT64, dtypes.UINT64, dtypes.FLOAT64
+local BOOL, INT8, INT64, UINT64, FLOAT64 = dtypes.BOOL, dtypes.INT8, dtypes.INT64, dtypes.UINT64, dtypes.FLOAT64
 local INTEGER, FLOAT, COMPLEX = 1, 2, 3
 local NAME = dtypes.name
 
@@ -149,7 +149,8 @@ end
 -- ---- what operations compute in ----------------------------------------------------------------
 --
 -- A rule takes the common dtype of the operands and returns the dtype to compute in; on_bool names the
--- operation that takes its place for booleans (a string), or is false if there is none.
+-- operation that takes its place for booleans (a string), or the dtype that they are cast to, or is false if there
+-- is none.
 
 local function same(dtype) return dtype end
 local function fractional(dtype) return category[dtype] < FLOAT and FLOAT64 or dtype end
@@ -163,13 +164,19 @@ local function binary(name, rule, on_bool)
   return function(x, y)
     local body = body_of(x, y)
     x, y = lift(body, x), lift(body, y)
-    local dtype, weak = promote(x.dtype, y.dtype, x.weak, y.weak)
+    local dtype, weak
+    if rule == floating then -- int8 and uint8 both fit into float16
+      dtype, weak = promote(floating(x.dtype), floating(y.dtype), x.weak, y.weak)
+    else
+      dtype, weak = promote(x.dtype, y.dtype, x.weak, y.weak)
+    end
     local op = name
-    if dtype == BOOL and on_bool ~= nil then
-      if not on_bool then refuse(name, dtype) end
+    if dtype ~= BOOL or on_bool == nil then
+      dtype = rule(dtype)
+    elseif type(on_bool) == "string" then
       op = on_bool
     else
-      dtype = rule(dtype)
+      dtype = on_bool or refuse(name, dtype)
     end
     return value(body, append(body, op, dtype, at(x, dtype), at(y, dtype)), dtype, weak)
   end
@@ -211,8 +218,8 @@ end
 
 Value.add, Value.sub = binary("add", same, "or"), binary("sub", same, false)
 Value.mul, Value.div = binary("mul", same, "and"), binary("div", fractional)
-Value.floordiv, Value.mod = binary("floordiv", same, false), binary("mod", same, false)
-Value.fmod, Value.pow = binary("fmod", same, false), binary("pow", same, false)
+Value.floordiv, Value.mod = binary("floordiv", same, INT8), binary("mod", same, INT8)
+Value.fmod, Value.pow = binary("fmod", same, INT8), binary("pow", same, INT8)
 Value.max, Value.min = binary("max", same), binary("min", same)
 Value.fmax, Value.fmin = binary("fmax", same), binary("fmin", same)
 Value.atan2, Value.hypot = binary("atan2", floating), binary("hypot", floating)
@@ -220,7 +227,7 @@ Value.copysign = binary("copysign", floating)
 Value.neg, Value.sign = unary("neg", same, false), unary("sign", same, false)
 Value.bitand, Value.bitor, Value.bitxor = binary("and", same), binary("or", same), binary("xor", same)
 Value.bitnot = unary("not", same)
-Value.shl, Value.shr = binary("shl", same, false), binary("shr", same, false)
+Value.shl, Value.shr = binary("shl", same, INT8), binary("shr", same, INT8)
 for _, name in ipairs { "eq", "ne", "lt", "le", "gt", "ge" } do Value[name] = comparison(name) end
 Value.isnan, Value.isinf, Value.isfinite = test("isnan", false), test("isinf", false), test("isfinite", true)
 for _, name in ipairs { "floor", "ceil", "trunc", "rint", "sqrt", "cbrt", "exp", "exp2", "exp10", "expm1", "log",
@@ -232,6 +239,12 @@ Value.logical_and, Value.logical_or, Value.logical_xor = logical("and"), logical
 
 function Value.logical_not(x)
   return value(x.body, append(x.body, "not", BOOL, at(x, BOOL)), BOOL, x.weak)
+end
+
+-- Floats and complex numbers as they are, others as the float that holds them.
+function Value.floating(x)
+  local dtype = floating(x.dtype)
+  return dtype == x.dtype and x or value(x.body, at(x, dtype), dtype, x.weak)
 end
 
 function Value.abs(x)

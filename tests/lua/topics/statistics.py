@@ -105,7 +105,7 @@ def add(case, change, inputs):
     case("np.quantile(t, 0.4, {1, 2})", "np.quantile(t, 0.4, axis=(0, 1))")
     case("np.quantile(v, g['1, :'])", "np.quantile(v, g[0])")
     for bad in ("np.quantile(f, 1.5)", "np.percentile(f, -1)", "np.quantile(f, 0.5, 3)", "np.quantile(f, 0.5, nil, {method = 'x'})",
-                "np.median(np.zeros(0))", "np.quantile(f, 'a')", "np.quantile(e, 0.5)"):
+                "np.quantile(f, 'a')", "np.quantile(e, 0.5)"):
         case(bad, "error")
     case("np.median(e, 2)", "np.zeros(0)")
     # ---- averages
@@ -147,7 +147,7 @@ def add(case, change, inputs):
                 case(f"np.{name}({a}, {axis})", f"np.{name}({a}, axis={axis - 1}) + 1")
     # ---- covariances
     for a in ("f", "i", "h", "z", "f4"):
-        case(f"np.cov({a})", f"np.cov({a})" if a != "f4" else "np.cov(f4, dtype='float32')")
+        case(f"np.cov({a})", f"np.cov({a})")
         if a != "f4":
             case(f"np.cov({a}, {{rowvar = false}})", f"np.cov({a}, rowvar=False)")
             case(f"np.corrcoef({a})", f"np.corrcoef({a})")
