@@ -135,9 +135,7 @@ end
 ---@return lgt_array
 function np.ediff1d(a, options)
   options = core.check_options(options, { to_begin = true, to_end = true }, "ediff1d")
-  a = np.ravel(a)
-  if core.dtype_of(a) == dtypes.BOOL then raise("ediff1d: booleans have no differences; cast with astype first") end
-  local result = np.diff(a)
+  local result = np.diff(np.ravel(a))
   local dtype = dtypes.name[core.dtype_of(result)]
   local parts = { result }
   if options.to_begin ~= nil then table.insert(parts, 1, np.astype(np.ravel(options.to_begin), dtype)) end

@@ -240,7 +240,7 @@ def along_lines(t):
     t.along("np.gradient(@, {axis = #})", "np.gradient(@, axis=#)", kinds="dfeliZ")
     t.along("np.trapz(@, nil, {axis = #})", "np.trapz(@, axis=#)", kinds="dfeliZ")
     t.along("np.unwrap(@, {axis = #})", "np.unwrap(@, axis=#)", kinds="dfl")
-    t.one("np.ediff1d(@)")
+    t.one("np.ediff1d(@)", kinds="dfelibBLZF")
     for name in "fft ifft rfft ihfft hfft irfft".split():  # rfft refuses complex numbers, whose imaginary parts NumPy drops
         t.along(f"np.fft.{name}(@, nil, #)", f"np.fft.{name}(@, axis=#)", kinds="dfli" if name in ("rfft", "ihfft") else "dfliZF")
     for name in ("fftshift", "ifftshift"):
@@ -493,6 +493,10 @@ ELSEWHERE = {
         np.may_share_memory np.ndim np.promote_types np.result_type np.shape np.size a.dims a.dtype a.free a.item a.itemsize a.nbytes
         a.ndim a.shape a.size a.totable np.extend np.fromiter np.einsum_path np.e np.inf np.nan np.newaxis np.pi""",
     "tests/lua/plot.py": "np.plot",
+    "names of dtypes, the topic extras": """np.bool np.bool_ np.byte np.cdouble np.complex128 np.complex64 np.complex_ np.csingle np.double np.float16
+        np.float32 np.float64 np.float_ np.half np.int16 np.int32 np.int64 np.int8 np.int_ np.intc np.intp np.longlong
+        np.short np.single np.ubyte np.uint np.uint16 np.uint32 np.uint64 np.uint8 np.uintc np.uintp np.ulonglong
+        np.ushort""",
 }
 
 
