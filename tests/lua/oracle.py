@@ -19,10 +19,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy as np
 
 np.seterr(all="ignore")
+warnings.simplefilter("ignore")  # NumPy's, about means of nothing and the like
 rng = np.random.default_rng(7)
 
 INPUTS = {
