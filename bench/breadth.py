@@ -34,7 +34,9 @@ LARGE, SMALL = 10**6, 6**6  # both have square and cubic roots
 REPLICATE = 24576  # bytes of an array that every rank may have, at the small size
 ENOUGH = 0.5  # how fast beside NumPy
 SHORT = 2e-5  # seconds: what takes less on both sides touches no elements
-TURNS, SAMPLE, MOST = 5, 4e-3, 2000  # samples of a line, how many seconds one should take, in how many calls at most
+# Samples of a line; how many seconds one should take (results are kept for so long: more would be no longer in warm
+# memory), in how many calls at most.
+TURNS, SAMPLE, MOST = 5, 2e-4, 2000
 PATIENCE = 1200  # seconds for what hangs
 
 # What cuPyNumeric's comparison of itself with NumPy counts: what it has, of how many.
