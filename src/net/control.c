@@ -27,8 +27,6 @@
 #include "terminal.h"
 
 enum {
-  START_MS = 30000,
-  DEAD_MS = 10000,
   PATIENCE_MS = 1000,
   LAST_WORDS_MS = 10000, /* for the hub to answer, which it always does */
   STUCK_MS = 200,
@@ -84,7 +82,6 @@ static void flush_output(void) {
 /* Ends the process.  The hub's own process gives the others' messages time to leave. */
 _Noreturn static void end(lgt_control *c, const char *reason, bool print) {
   struct control_private *p = c->p;
-  if (p->options.on_abort) p->options.on_abort(p->options.context, reason);
   flush_output();
   lgt_terminal_restore();
   lgt_profile_finish();
@@ -123,18 +120,15 @@ _Noreturn void lgt_control_fail(lgt_control *c, const char *error) { end_by(c, L
 
 static void take_address(struct control_private *p, const lgt_frame *frame) {
   pthread_mutex_lock(&p->lock);
-  char *copy = lgt_mem_alloc(frame->bytes + 1);
-  if (copy && frame->rank == p->asked && frame->bytes > sizeof(lgt_place)) {
-    memcpy(copy, lgt_wire_body(frame), frame->bytes);
+  if (frame->rank == p->asked && frame->bytes > sizeof(lgt_place)) {
     lgt_mem_free(p->answer);
-    p->answer = copy;
+    p->answer = lgt_mem_alloc(frame->bytes);
     p->answer_bytes = frame->bytes;
+    if (p->answer) memcpy(p->answer, lgt_wire_body(frame), frame->bytes);
     p->asked = -1;
-    copy = NULL;
     pthread_cond_signal(&p->answered);
   }
   pthread_mutex_unlock(&p->lock);
-  lgt_mem_free(copy);
 }
 
 static void act_on_interrupt(struct control_private *p) {
@@ -415,8 +409,8 @@ static void tune(int socket, int dead_ms) {
 }
 
 static void defaults(lgt_control_options *o) {
-  if (!o->start_ms) o->start_ms = START_MS;
-  if (!o->dead_ms) o->dead_ms = DEAD_MS;
+  if (!o->start_ms) o->start_ms = LGT_START_MS;
+  if (!o->dead_ms) o->dead_ms = LGT_DEAD_MS;
   if (!o->patience_ms) o->patience_ms = PATIENCE_MS;
   if (!o->agreed) o->agreed = "";
   if (!o->version) o->version = "";
@@ -543,6 +537,7 @@ lgt_status lgt_control_address(lgt_control *c, int rank, const char **address, s
   while (sent && p->asked == rank) pthread_cond_wait(&p->answered, &p->lock);
   pthread_mutex_unlock(&p->lock);
   if (!sent) return lgt_err(LGT_SYSTEM, "cannot ask for the address of rank %d: %s", rank, strerror(errno));
+  if (!p->answer) return lgt_err(LGT_NO_MEMORY, "out of memory for the address of rank %d", rank);
   memcpy(place, p->answer, sizeof *place);
   *address = p->answer + sizeof *place;
   *bytes = p->answer_bytes - sizeof *place;

@@ -1,7 +1,7 @@
 /* control.h - a rank's line to the hub, open for the whole run.
  *
  * A small thread sends heartbeats, so a rank that merely computes is known to live, and listens: when the hub
- * says that the run has failed, or the hub is lost, the thread ends the process (lgt_control_options.on_abort),
+ * says that the run has failed, or the hub is lost, the thread ends the process,
  * whatever the submitting thread is doing.  So nothing that waits for a peer has to care about its death.
  *
  * On every rank the same reason is known; it is printed once: by the launcher, or by rank 0 where the output of
@@ -36,9 +36,7 @@ typedef struct lgt_control_options {
   int dead_ms;         /* a silent rank or hub counts as dead; beats are sent ten times as often; 0: 10 s */
   int patience_ms;     /* a longer wait is reported to the hub; 0: 1 s */
   lgt_line_text line_text; /* of the numbers given to lgt_control_note; called on the submitting thread */
-  /* Called on the control thread when the run has failed, before it exits; NULL: nothing more to do. */
-  void (*on_abort)(void *context, const char *reason);
-  void *context; /* of both */
+  void *context; /* of it */
 } lgt_control_options;
 
 enum { LGT_STOPPING = 1, LGT_STOP_KNOWN };
@@ -87,7 +85,7 @@ bool lgt_control_stops(lgt_control *control, uint64_t checkpoint);
 /* What to do when all ranks are interrupted wherever they are; called on the control thread. */
 void lgt_control_on_interrupt(lgt_control *control, void (*act)(void *context), void *context);
 
-/* End the run on all ranks, with this reason.  Does not return, unless on_abort does not. */
+/* End the run on all ranks, with this reason.  Does not return. */
 _Noreturn void lgt_control_abort(lgt_control *control, const char *reason);
 /* The program ended by this error, on all ranks, as a rule, which is then said once.  As abort otherwise. */
 _Noreturn void lgt_control_fail(lgt_control *control, const char *error);

@@ -25,15 +25,7 @@
 #include "terminal.h"
 #include "wire.h"
 
-enum {
-  START_MS = 30000,
-  DEAD_MS = 10000,
-  KILL_MS = 2000,
-  FATE_MS = 3000,
-  LINE_MAX_BYTES = 4096,
-  STREAMS = 2,
-  MOST = 1024
-};
+enum { KILL_MS = 2000, FATE_MS = 3000, LINE_MAX_BYTES = 4096, STREAMS = 2, MOST = 1024 };
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /* One output stream of a rank. */
@@ -310,8 +302,8 @@ static lgt_status init(launcher *l, const lgt_spawn_options *options) {
         LGT_BAD_ARGUMENT,
         "-n %d: at most %d ranks are started on one machine; mpirun and srun start more on several", o->ranks,
         MOST);
-  if (!o->start_ms) o->start_ms = START_MS;
-  if (!o->dead_ms) o->dead_ms = DEAD_MS;
+  if (!o->start_ms) o->start_ms = LGT_START_MS;
+  if (!o->dead_ms) o->dead_ms = LGT_DEAD_MS;
   lgt_hub_options hub = {.size = o->ranks,
                          .start_ms = o->start_ms,
                          .dead_ms = o->dead_ms,

@@ -304,13 +304,6 @@ void lgt_ranks_leave(lgt_peers *peers, const char *line, int status) {
   if (lgt_net_leave(net, number)) lgt_net_abort(net, lgt_message());
 }
 
-_Noreturn void lgt_peers_fail(lgt_peers *peers, const char *error) {
-  lgt_net *net = lgt_net_of(peers);
-  if (net) lgt_control_fail(net->control, error);
-  fprintf(stderr, "lgt: %s\n", error);
-  _exit(1);
-}
-
 void lgt_ranks_fail(lgt_ranks *ranks, const char *error) {
   if (ranks->net) lgt_control_fail(ranks->net->control, error);
   fprintf(stderr, "lgt: %s\n", error);

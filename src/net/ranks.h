@@ -37,8 +37,6 @@ lgt_status lgt_ranks_end(lgt_ranks *ranks, int status);
 uint32_t lgt_ranks_line(lgt_peers *peers, const char *text);
 /* The program has ended with this exit status, here, at this line; returns when it has on all ranks. */
 void lgt_ranks_leave(lgt_peers *peers, const char *line, int status);
-/* The program ended by this error, on all ranks, as a rule. */
-_Noreturn void lgt_peers_fail(lgt_peers *peers, const char *error);
 
 #pragma GCC visibility pop
 

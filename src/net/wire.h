@@ -22,6 +22,9 @@
 
 enum { LGT_WIRE_TEXT = 4096 }; /* the longest reason, with its zero; longer ones are cut */
 
+/* Unless said otherwise: within which all ranks must have met; how long a silent one lives. */
+enum { LGT_START_MS = 30000, LGT_DEAD_MS = 10000 };
+
 typedef enum lgt_frame_type {
   LGT_FRAME_HELLO,   /* lgt_hello, version, what must agree: two strings */
   LGT_FRAME_WELCOME, /* lgt_welcome */

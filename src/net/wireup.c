@@ -16,7 +16,7 @@
 
 #include "wire.h"
 
-enum { START_MS = 30000, RETRY_MS = 50, CONNECT_MS = 2000 };
+enum { RETRY_MS = 50, CONNECT_MS = 2000 };
 
 /* Launchers that start several processes, by the variable that says how many. */
 static const char *const size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
@@ -39,7 +39,7 @@ lgt_status lgt_wireup_find(const lgt_wireup_options *options, lgt_wireup *out) {
   lgt_wireup found = LGT_WIREUP_NONE;
   const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
   lgt_status status;
-  if (!wanted.start_ms) wanted.start_ms = START_MS;
+  if (!wanted.start_ms) wanted.start_ms = LGT_START_MS;
   if (wanted.rendezvous) status = lgt_wireup_rendezvous(&wanted, &found);
   else if (getenv("PMIX_RANK")) status = lgt_wireup_pmix(&wanted, &found);
   else if (tasks && atoi(tasks) > 1 && getenv("SLURM_PROCID")) status = lgt_wireup_slurm(&wanted, &found);
@@ -129,14 +129,14 @@ lgt_status lgt_wireup_connect(lgt_wireup *wireup, int start_ms, int *out) {
     return LGT_OK;
   }
   char why[128] = "";
-  int64_t end = lgt_wire_now() + (start_ms ? start_ms : START_MS), left;
+  int64_t end = lgt_wire_now() + (start_ms ? start_ms : LGT_START_MS), left;
   while ((left = end - lgt_wire_now()) > 0) {
     int fd = try_hub(wireup, left < CONNECT_MS ? (int)left : CONNECT_MS, why, sizeof why);
     if (fd >= 0) return *out = fd, LGT_OK;
     nanosleep(&(struct timespec){0, RETRY_MS * 1000000}, NULL);
   }
   return lgt_err(LGT_SYSTEM, "rank %d could not reach rank 0 (%s) within %g s, port and addresses %s: %s",
-                 wireup->rank, wireup->how, (start_ms ? start_ms : START_MS) / 1e3, wireup->address, why);
+                 wireup->rank, wireup->how, (start_ms ? start_ms : LGT_START_MS) / 1e3, wireup->address, why);
 }
 
 void lgt_wireup_close(lgt_wireup *wireup) {
