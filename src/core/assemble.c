@@ -517,7 +517,7 @@ static void classify(assembler *as, const lgt_plan_loop *loop) {
     int64_t unit = access->mode == LGT_ACCESS_INDEX ? 1 : lgt_dtype_size(access->dtype);
     int64_t inner = loop->ndim ? stride_bytes(as, a, loop->dim[loop->ndim - 1]) : 0;
     int64_t row = loop->ndim > 1 ? stride_bytes(as, a, loop->dim[loop->ndim - 2]) : 0;
-    access->inner = inner == 0 ? LGT_STRIDE_ZERO : inner == unit ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY;
+    access->inner = lgt_access_class(access, inner, unit);
     access->row = access->mode == LGT_ACCESS_REDUCE && row != 0 ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO;
   }
 }

@@ -115,6 +115,8 @@ val iota(emitter *e, elem el);
 /* Lane k of the result is lane first + k % period of a and b, one behind the other. */
 val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int period);
 val shuffle_lanes(emitter *e, elem el, val a, int first, int period);
+/* The last lane first. */
+val reverse(emitter *e, elem el, val a);
 
 /* On i64, i1, addresses. */
 val int_constant(emitter *e, int64_t value);

@@ -1,8 +1,8 @@
 /* emit_access.c - reading and writing the elements of one iteration.
  *
  * By the access's class along the columns: UNIT is one vector, masked where only some lanes are in use;
- * ANY goes lane by lane, as UNIT does where the CPU has no masked access for elements of that size;
- * ZERO is one element.  Lanes out of use never touch memory: reading lane by lane they repeat the last
+ * BACK the same, lanes reversed; ANY goes lane by lane, as the two do where the CPU has no masked access for
+ * elements of that size; ZERO is one element.  Lanes out of use never touch memory: reading lane by lane they repeat the last
  * one in use, and masked they get ones, a value that leads no function into a slow path.
  */
 #include "emit.h"
@@ -13,6 +13,10 @@ static bool can_mask(const emitter *e, elem el) {
 
 elem access_elem(const emitter *e, int k) { return mem_elem(e->loop->access[k].dtype); }
 
+static val bytes(emitter *e, val count, int64_t each) {
+  return int_op(e, "muli", count, int_constant(e, each));
+}
+
 /* Where this iteration's first element is. */
 static val address_of(emitter *e, int k) {
   const emit_access *access = &e->access[k];
@@ -22,14 +26,30 @@ static val address_of(emitter *e, int k) {
     case LGT_STRIDE_UNIT:
       return def(e, "llvm.getelementptr %[%] : (!llvm.ptr, i64) -> !llvm.ptr, $", access->base, e->column,
                  scalar_type(access_elem(e, k)));
+    case LGT_STRIDE_BACK:
+      return advance(e, access->base, bytes(e, e->column, -elem_size(access_elem(e, k))));
     default:
       return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
   }
 }
 
+static bool is_backward(const emitter *e, int k) { return e->loop->access[k].inner == LGT_STRIDE_BACK; }
+
+/* Where the iteration's vector begins in memory. */
+static val vector_address(emitter *e, int k) {
+  val at = address_of(e, k);
+  return is_backward(e, k) ? advance(e, at, int_constant(e, (1 - e->lanes) * elem_size(access_elem(e, k))))
+                           : at;
+}
+
+/* From lanes in the order of memory to those of the loop, and back. */
+static val in_order(emitter *e, int k, elem el, val vector) {
+  return is_backward(e, k) ? reverse(e, el, vector) : vector;
+}
+
 static val stride_of(emitter *e, int k) {
   if (e->loop->access[k].inner == LGT_STRIDE_ANY) return e->access[k].stride;
-  return int_constant(e, elem_size(access_elem(e, k)));
+  return int_constant(e, (is_backward(e, k) ? -1 : 1) * elem_size(access_elem(e, k)));
 }
 
 /* Lane by lane; lanes out of use repeat the last one in use. */
@@ -59,11 +79,14 @@ val read_access(emitter *e, int k, bool part) {
   const char *type = lanes_type(e, el);
   if (e->loop->access[k].inner == LGT_STRIDE_ANY || (part && !can_mask(e, el))) return read_lanes(e, k, part);
   int64_t align = elem_size(el);
-  val at = address_of(e, k);
-  if (!part) return def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type);
+  val at = vector_address(e, k);
+  if (!part)
+    return in_order(e, k, el, def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type));
   val ones = el >= F16 ? splat_float(e, el, 1) : splat_int(e, el, 1);
-  return def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at, e->mask,
-             ones, align, lanes_type(e, I1), type, type);
+  val mask = in_order(e, k, I1, e->mask);
+  val vector = def(e, "llvm.intr.masked.load %, %, % {alignment = # : i32} : (!llvm.ptr, $, $) -> $", at,
+                   mask, ones, align, lanes_type(e, I1), type, type);
+  return in_order(e, k, el, vector);
 }
 
 /* A loop over the lanes in use, through a buffer. */
@@ -98,8 +121,9 @@ int stream_align(const emitter *e, elem el) {
 
 static void write_full(emitter *e, int k, val vector) {
   elem el = access_elem(e, k);
-  val at = address_of(e, k);
+  val at = vector_address(e, k);
   int64_t size = elem_size(el);
+  vector = in_order(e, k, el, vector);
   if (e->access[k].nt < 0) {
     write_vector(e, at, vector, el, size, "");
     return;
@@ -135,8 +159,9 @@ void write_access(emitter *e, int k, val vector, bool part) {
   if (!part) write_full(e, k, vector);
   else if (!can_mask(e, el)) write_lanes(e, k, vector, count);
   else
-    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n", vector,
-        address_of(e, k), e->mask, (int64_t)elem_size(el), lanes_type(e, el), lanes_type(e, I1));
+    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n",
+        in_order(e, k, el, vector), vector_address(e, k), in_order(e, k, I1, e->mask), (int64_t)elem_size(el),
+        lanes_type(e, el), lanes_type(e, I1));
 }
 
 /* One element, in all lanes. */

@@ -166,6 +166,14 @@ val shuffle_lanes(emitter *e, elem el, val a, int first, int period) {
   return shuffle(e, el, e->lanes, e->lanes, a, a, first, period);
 }
 
+val reverse(emitter *e, elem el, val a) {
+  char lanes[5 * 128];
+  size_t n = 0;
+  for (int k = e->lanes - 1; k >= 0; k--)
+    n += (size_t)snprintf(lanes + n, sizeof lanes - n, k ? "%d, " : "%d", k);
+  return def(e, "llvm.shufflevector %, % [$] : $", a, a, lanes, lanes_type(e, el));
+}
+
 val splat(emitter *e, elem el, val scalar) {
   const char *type = lanes_type(e, el);
   val none = def(e, "llvm.mlir.undef : $", type);

@@ -285,10 +285,6 @@ static bool shift_space(const lgt_weaver *w, lgt_plan_loop *loop) {
   return true;
 }
 
-static int class_of(int64_t stride, int64_t unit) {
-  return stride == 0 ? LGT_STRIDE_ZERO : stride == unit ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY;
-}
-
 /* The access's numbers, and its strides along the loop's dimensions. */
 static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
   const lgt_access *code = &loop->kernel->loop->access[a];
@@ -309,7 +305,7 @@ static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
   }
   int n = loop->ndim;
   for (int d = 0; d < n; d++) stride[d] = access->stride[loop->dim[d]] * size;
-  if (class_of(n ? stride[n - 1] : 0, unit) != code->inner) return false;
+  if (lgt_access_class(code, n ? stride[n - 1] : 0, unit) != code->inner) return false;
   bool row = code->mode == LGT_ACCESS_REDUCE && n > 1 && stride[n - 2] != 0;
   return code->row == (row ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO);
 }

@@ -102,8 +102,20 @@ static inline bool is_value(const random_loop *r, int i) {
 }
 
 static inline int random_inner(void) {
-  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ZERO, LGT_STRIDE_ANY};
-  return classes[random_below(5)];
+  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ZERO, LGT_STRIDE_ANY,
+                                LGT_STRIDE_BACK};
+  return classes[random_below(6)];
+}
+
+static inline int add_index_access(random_loop *r) {
+  int inner = random_inner();
+  return add_access(r, LGT_ACCESS_INDEX, LGT_INT64, inner == LGT_STRIDE_BACK ? LGT_STRIDE_ANY : inner, 0);
+}
+
+static inline int random_moving(void) {
+  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ANY,
+                                LGT_STRIDE_BACK};
+  return classes[random_below(6)];
 }
 
 static inline int add_load(random_loop *r, int dtype, int inner) {
@@ -124,7 +136,7 @@ static inline int add_leaf(random_loop *r, int dtype) {
   }
   int room = MAX_ACCESS - 6;
   if (kind == 2 && dtype == LGT_INT64 && r->loop.naccess < room)
-    return add_inst(r, LGT_OP_INDEX, dtype, 0, add_access(r, LGT_ACCESS_INDEX, dtype, random_inner(), 0), LGT_NO_VALUE,
+    return add_inst(r, LGT_OP_INDEX, dtype, 0, add_index_access(r), LGT_NO_VALUE,
                     LGT_NO_VALUE);
   if (r->loop.naccess < room) return add_load(r, dtype, random_inner());
   r->constant[0] = random_scalar(dtype);
@@ -231,7 +243,7 @@ static inline void random_loop_make(random_loop *r, int max_ops) {
   bool zero_store = !r->reduces && random_below(12) == 0;
   for (int n = 1 + random_below(max_ops); n > 0; n--) add_random_op(r);
   for (int n = r->reduces ? random_below(2) : 1 + random_below(2); n > 0; n--)
-    add_store(r, random_value(r), zero_store ? LGT_STRIDE_ZERO : random_below(5) ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY);
+    add_store(r, random_value(r), zero_store ? LGT_STRIDE_ZERO : random_moving());
   for (int n = r->reduces ? 1 + random_below(2) : 0; n > 0; n--) add_reduction(r, random_value(r), r->reduces);
   lgt_loop_seal(&r->loop);
 }
@@ -266,7 +278,8 @@ static inline void memory_strides(memory *m, const random_loop *r, int k) {
   int64_t size = lgt_dtype_size(access->dtype);
   bool written = access->mode == LGT_ACCESS_STORE || access->mode == LGT_ACCESS_REDUCE;
   int64_t step = 1 + random_below(3);
-  m->col[k] = access->inner == LGT_STRIDE_ZERO ? 0 : access->inner == LGT_STRIDE_UNIT ? size : step * size * (random_below(2) ? 1 : -1);
+  m->col[k] = access->inner == LGT_STRIDE_ZERO ? 0 : access->inner == LGT_STRIDE_UNIT ? size
+              : access->inner == LGT_STRIDE_BACK ? -size : step * size * (random_below(2) ? 1 : -1);
   if (!written && access->inner == LGT_STRIDE_ANY && random_below(4) == 0) m->col[k] = 0;
   int64_t span = m->cols * llabs(m->col[k]) + (m->col[k] == 0 ? size : 0) + size * random_below(3);
   m->row[k] = random_below(2) || !written ? span : -span;
