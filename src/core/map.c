@@ -26,9 +26,8 @@ static int class_of(int64_t bytes, int64_t *rounded) {
 
 static char *take_block(lgt_map *map, int64_t bytes, int64_t *rounded) {
   int c = class_of(bytes, rounded);
-  lgt_free_block *block = map->pool[c];
+  void *block = lgt_spares_take(&map->pool[c], 64);
   if (block) {
-    map->pool[c] = block->next;
     map->pooled -= *rounded;
   } else {
     if (map->live + map->pooled + *rounded > map->budget) lgt_map_trim(map);
@@ -43,17 +42,15 @@ static char *take_block(lgt_map *map, int64_t bytes, int64_t *rounded) {
   map->live += *rounded;
   map->since_collection += *rounded + RECORDS;
   if (map->live > map->peak) map->peak = map->live;
-  return (char *)block;
+  return block;
 }
 
 static void give_block(lgt_map *map, char *data, int64_t rounded) {
   int64_t same;
   int c = class_of(rounded, &same);
-  lgt_free_block *block = (lgt_free_block *)data;
   lgt_assert(same == rounded);
-  block->next = map->pool[c];
-  map->pool[c] = block;
-  map->pooled += rounded;
+  if (lgt_spares_give(&map->pool[c], data)) map->pooled += rounded;
+  else lgt_mem_pages_free(data, (size_t)rounded);
   map->live -= rounded;
   map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
 }
@@ -67,13 +64,9 @@ static int64_t class_size(int c) {
 
 void lgt_map_trim(lgt_map *map) {
   for (int c = 0; c < LGT_POOL_CLASSES; c++) {
-    lgt_free_block *block = map->pool[c];
-    map->pool[c] = NULL;
-    while (block) {
-      lgt_free_block *next = block->next;
+    for (void *block; (block = lgt_spares_take(&map->pool[c], 0));) {
       lgt_mem_pages_free(block, (size_t)class_size(c));
       map->pooled -= class_size(c);
-      block = next;
     }
   }
 }
@@ -84,22 +77,28 @@ lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, i
   return lgt_footprints_init(&map->footprints, stores, map->domains, local);
 }
 
+static void free_record(lgt_instance *inst) {
+  lgt_mem_free(inst->reader);
+  lgt_mem_free(inst);
+}
+
+static void free_replicas(const lgt_map *map, lgt_replica *replica) {
+  for (int d = 0; d < map->local; d++) {
+    lgt_region_fini(&replica[d].absent);
+    lgt_region_fini(&replica[d].old);
+    lgt_mem_free(replica[d].aside);
+  }
+  lgt_mem_free(replica);
+}
+
 void lgt_map_fini(lgt_map *map) {
   lgt_map_trim(map);
-  for (lgt_instance *inst; (inst = map->spare_instance);) {
-    map->spare_instance = inst->next;
-    lgt_mem_free(inst->reader);
-    lgt_mem_free(inst);
-  }
-  for (lgt_replica *replica; (replica = map->spare_replicas);) {
-    map->spare_replicas = replica->next;
-    for (int d = 0; d < map->local; d++) {
-      lgt_region_fini(&replica[d].absent);
-      lgt_region_fini(&replica[d].old);
-      lgt_mem_free(replica[d].aside);
-    }
-    lgt_mem_free(replica);
-  }
+  for (int c = 0; c < LGT_POOL_CLASSES; c++) lgt_mem_free(map->pool[c].item);
+  for (lgt_instance *inst; (inst = lgt_spares_take(&map->spare_instance, 0));) free_record(inst);
+  lgt_mem_free(map->spare_instance.item);
+  for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
+    free_replicas(map, replica);
+  lgt_mem_free(map->spare_replicas.item);
   for (lgt_history *history; (history = map->spare_history);) {
     map->spare_history = history->next;
     lgt_mem_free(history->event);
@@ -111,9 +110,8 @@ void lgt_map_fini(lgt_map *map) {
 /* ---- instances -------------------------------------------------------------------------------------- */
 
 static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
-  lgt_instance *inst = map->spare_instance;
-  if (inst) map->spare_instance = inst->next;
-  else if (!(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
+  lgt_instance *inst = lgt_spares_take(&map->spare_instance, sizeof *inst);
+  if (!inst && !(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
   *inst = (lgt_instance){.refs = 1,
                          .domain = domain,
                          .elem = elem,
@@ -130,8 +128,7 @@ static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_r
 }
 
 static void keep_spare(lgt_map *map, lgt_instance *inst) {
-  inst->next = map->spare_instance;
-  map->spare_instance = inst;
+  if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
 }
 
 static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
@@ -185,9 +182,8 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
 
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {
   if (store->replica) return store->replica;
-  store->replica = map->spare_replicas;
-  if (store->replica) map->spare_replicas = store->replica->next;
-  else store->replica = lgt_mem_zalloc((size_t)map->local * sizeof *store->replica);
+  store->replica = lgt_spares_take(&map->spare_replicas, (size_t)map->local * sizeof *store->replica);
+  if (!store->replica) store->replica = lgt_mem_zalloc((size_t)map->local * sizeof *store->replica);
   return store->replica;
 }
 
@@ -226,8 +222,7 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
     lgt_assert(!replica->naside);
     lgt_region_clear(&replica->absent);
   }
-  store->replica->next = map->spare_replicas;
-  map->spare_replicas = store->replica;
+  if (!lgt_spares_give(&map->spare_replicas, store->replica)) free_replicas(map, store->replica);
   store->replica = NULL;
 }
 

@@ -42,7 +42,6 @@ typedef struct lgt_instance {
   int nreader, reader_room;
   lgt_failure *failure; /* ref; the task that should have written it failed */
   uint32_t stamp;      /* of the job that listed it last */
-  struct lgt_instance *next; /* among the spare ones */
 } lgt_instance;
 
 /* Instead of a version: nobody knows; from the end of the group that is being bound. */
@@ -60,15 +59,9 @@ struct lgt_replica {
   lgt_aside *aside;         /* owned: the others */
   int naside, aside_room;
   lgt_region absent;        /* with several ranks: what the history says was copied here, but there was no memory */
-  struct lgt_replica *next; /* of the first one: among the spare arrays of replicas */
 };
 
 enum { LGT_POOL_CLASSES = 256 };
-
-/* A free block of memory; kept in its own first bytes. */
-typedef struct lgt_free_block {
-  struct lgt_free_block *next;
-} lgt_free_block;
 
 typedef struct lgt_map {
   lgt_stores *stores;  /* borrowed */
@@ -82,9 +75,9 @@ typedef struct lgt_map {
   int64_t copied;      /* bytes between domains of this rank */
   int64_t versions;    /* the newest version of any store */
   int64_t images;      /* the newest image's number (image.h) */
-  lgt_free_block *pool[LGT_POOL_CLASSES];
-  lgt_instance *spare_instance; /* owned: records to use again, with the arrays they have grown */
-  lgt_replica *spare_replicas;
+  lgt_spares pool[LGT_POOL_CLASSES]; /* owned: free blocks of memory */
+  lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
+  lgt_spares spare_replicas;
   lgt_history *spare_history; /* owned */
 } lgt_map;
 

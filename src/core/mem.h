@@ -38,6 +38,31 @@ void lgt_mem_release(void *block, size_t size);
  * that the process is in.  `root` stands before the paths of /proc and /sys: "" but for tests.  0: unknown. */
 int64_t lgt_mem_available(const char *root);
 
+/* It will be read and written soon: bring it near. */
+static inline void lgt_mem_expect(const void *block, size_t size) {
+  for (size_t at = 0; at < size; at += 64) __builtin_prefetch((const char *)block + at, 1);
+}
+
+/* Things to use again, last in, first out.  A script's dead arrays become known in batches of thousands, so these may have
+ * been cold for long: whoever takes one has those that come next brought near. */
+typedef struct lgt_spares {
+  void **item; /* owned; what they point to is for whoever keeps them to free */
+  int count, room;
+} lgt_spares;
+enum { LGT_SPARES_AHEAD = 6 };
+static inline void *lgt_spares_take(lgt_spares *spares, size_t size) {
+  if (!spares->count) return NULL;
+  void *item = spares->item[--spares->count];
+  if (spares->count >= LGT_SPARES_AHEAD) lgt_mem_expect(spares->item[spares->count - LGT_SPARES_AHEAD], size);
+  return item;
+}
+/* False when out of memory: it is not kept. */
+static inline bool lgt_spares_give(lgt_spares *spares, void *item) {
+  if (!lgt_mem_grow((void **)&spares->item, &spares->room, spares->count + 1, sizeof item)) return false;
+  spares->item[spares->count++] = item;
+  return true;
+}
+
 /* A bump allocator for what lives as long as one window's analysis. */
 typedef struct lgt_arena {
   struct lgt_arena_block *first, *current; /* owned */

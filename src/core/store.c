@@ -639,6 +639,8 @@ lgt_store *lgt_store_new(lgt_stores *stores, uint32_t root_layout) {
   else if (stores->nstore < MAX_STORES) id = stores->nstore++;
   else return lgt_err(LGT_NO_MEMORY, "more than %d arrays are alive", MAX_STORES), NULL;
   lgt_store *store = &stores->store[id];
+  if (stores->nfree_store >= LGT_SPARES_AHEAD)
+    lgt_mem_expect(&stores->store[stores->free_store[stores->nfree_store - LGT_SPARES_AHEAD]], sizeof *store);
   *store = (lgt_store){.id = id, .layout = root_layout};
   stores->live_stores++;
   return store;
