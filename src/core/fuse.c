@@ -7,7 +7,8 @@
  *   decide     which of the roots that the window creates are stored
  *   weave      each group into loops (weave.c)
  *   revise     results that may not be reachable when their group runs cost a collection each time;
- *              where storing them is cheaper, they are stored and the groups woven again
+ *              where storing them is cheaper, they are stored and the groups woven again, which may leave
+ *              others of that sort
  */
 #include "fuse.h"
 
@@ -16,7 +17,7 @@
 
 #include "weave.h"
 
-enum { MAX_GROUP_CALLS = 512 };
+enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
 static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs */
 
 const char *lgt_refusal_text(int refusal) {
@@ -580,7 +581,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   lgt_mem_free(state);
   if (!status) describe_roots(fuser, window, plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
-  for (int attempt = 0; attempt < 2 && !status; attempt++) {
+  for (int attempt = 0; attempt < ATTEMPTS && !status; attempt++) {
     clear_groups(plan);
     status = group_calls(fuser, plan);
     decide_stored(fuser, plan);

@@ -169,6 +169,32 @@ check.case("many arrays at once", function()
   for i = 1, 20000, 997 do check.equal(arrays[i](2), i) end
 end)
 
+-- What is small is cheaper to store than to collect for, however many rounds of planning it takes to find out.
+check.case("small results need no collection", function()
+  local y, h = np.array { 1, 1, 1.5 }, 0.01
+  local function slope(v)
+    local a, b, c = v[1], v[2], v[3]
+    return np.stack { 10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c }
+  end
+  local function turn(n)
+    for _ = 1, n do
+      local k1 = slope(y)
+      local k2 = slope(y + h / 2 * k1)
+      local k3 = slope(y + h / 2 * k2)
+      local k4 = slope(y + h * k3)
+      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    end
+    lgt.fence()
+  end
+  for _ = 1, 4 do turn(50) end
+  lgt.stats_reset()
+  turn(50)
+  local s = lgt.stats()
+  if s.tasks < s.launches / 20 then -- a few windows, in each of which much is fused
+    check.that(s.collections <= s.windows / 2, ("%d windows and %d collections"):format(s.windows, s.collections))
+  end
+end)
+
 -- Views of ever new sizes: numbers of layouts come back, and what remembers layouts by number forgets them in time.
 check.case("layouts that nobody has are given back", function()
   local x, M = np.arange(1000):astype("float64"), np.arange(12):reshape(3, 4)
