@@ -57,7 +57,7 @@ end
 
 -- Fields that a matrix may lack: caches.
 sparse.hidden = { sorted = true, unique = true, exposed = true, casts = true, canon = true, transposed = true,
-                  by_rows = true }
+                  by_rows = true, runs = true }
 local of_values = { "casts", "canon", "transposed", "by_rows" }
 
 -- Keep what was computed from a matrix; not while the script may change its values behind our back.
@@ -198,12 +198,13 @@ end
 -- ---- csr ------------------------------------------------------------------------------------------------
 
 -- A matrix by rows from its arrays, whose positions count from 0.  `state` may tell whether it is `sorted` (each row's
--- columns ascend) and `unique` (none is there twice); what it does not tell is looked up when it matters.
+-- columns ascend) and `unique` (none is there twice), and its `runs` (csr.lua); what it does not tell is looked up when
+-- it matters.
 function sparse.csr(m, n, pos, crd, vals, state)
   state = state or {}
   return new("csr", m, n, core.dtype_of(vals), {
     pos = pos, lo = part(pos, 0, m), hi = part(pos, 1, m), crd = crd, vals = vals,
-    sorted = state.sorted, unique = state.unique,
+    sorted = state.sorted, unique = state.unique, runs = state.runs,
   })
 end
 

@@ -113,12 +113,30 @@ function sparse.take_dense(a, x)
   return core.dtype_of(x) == work and x or np.astype(x, dtypes.name[work]), shape, dtype, work
 end
 
+-- Of each row, how many of those behind it have its columns, moved on by one from row to row (csr_runs of
+-- src/core/sparse.c): found out once, for products, which need not read these.
+local function runs_of(a)
+  if not a.runs then
+    local runs = vector(dtypes.UINT8, a.m)
+    sparse.launch_rows("csr_runs", "wrrr", 3, { runs, a.lo, a.hi, a.crd }, nil, "image_ranges(1,2:3.0)")
+    rawset(a, "runs", runs)
+  end
+  return a.runs
+end
+
+local OF_ENTRIES = " image_ranges(1,2:3.0,4.0) image_points(3:5.0)"
+
 local function times_dense(a, x)
   local shape, dtype, work
   x, shape, dtype, work = sparse.take_dense(a, x)
   local y = core.lgt.new(core.lgt.dense(work, { a.m, shape[2] }))
-  sparse.launch_rows("csr_dot", "wrrrrr", 3, { y, a.lo, a.hi, a.crd, values_in(a, work), x }, nil,
-    "image_ranges(1,2:3.0,4.0) image_points(3:5.0)" .. (shape[2] and "" or " by_rows"))
+  local vals = values_in(a, work)
+  if shape[2] then
+    sparse.launch("csr_dot", "wrrrrr", "align(0.0,1.0,2.0)" .. OF_ENTRIES, { y, a.lo, a.hi, a.crd, vals, x })
+  else
+    sparse.launch("csr_dot", "wrrrrrr", "align(0.0,1.0,2.0,6.0) by_rows" .. OF_ENTRIES,
+      { y, a.lo, a.hi, a.crd, vals, x, runs_of(a) })
+  end
   return dtype == work and y or np.astype(y, dtypes.name[dtype])
 end
 sparse.times_dense = times_dense

@@ -22,38 +22,92 @@ ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t k, int64_t
   lgt_sparse_foresee(vals + k + LGT_SPARSE_AHEAD, count * (int64_t)sizeof(V));
 }
 
-/* Rows whose positions lie one after another, and dense vectors; `far`: entries come from memory.  GROUP rows of one length, as those of grids are, need no
- * branches, since it is known then; of few entries, none of them is a long one. */
-static void NAME(times_dense)(const I *pos, const I *crd, const V *vals, const V *x, V *y, bool far, int64_t lo,
-                              int64_t hi) {
-#define ROW(r, begin, end) y[r] = NAME(row)(crd, vals, (const char *)x, sizeof(V), begin, end)
-#define ROWS(n)                                                                \
-  case n:                                                                      \
-    for (int64_t r = 0; r < GROUP; r++, k += n) ROW(lo + r, k, k + n); \
-    break;
-  for (; lo + GROUP <= hi; lo += GROUP) {
-    const I *p = pos + lo;
-    int64_t k = p[0];
-    I total = p[GROUP] - p[0], length = total / GROUP, different = 0;
-    for (int64_t r = 0; r < GROUP; r++) different |= (p[r + 1] - p[r]) ^ length;
-    if (far) NAME(foresee)(crd, vals, k, total);
-    switch (different ? -1 : length) {
-      ROWS(0) ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9)
-      default:
-        if (total >= LONG_ROW) {
-          for (int64_t r = 0; r < GROUP; r++) ROW(lo + r, p[r], p[r + 1]);
-        } else {
-          for (int64_t r = 0; r < GROUP; r++) {
-            V sum = 0;
-            for (int64_t past = p[r + 1]; k < past; k++) sum += vals[k] * x[crd[k]];
-            y[lo + r] = sum;
-          }
-        }
-    }
+/* `rows` short rows of one length, each of which follows the one before: the first one's columns are at crd, and no others
+ * are read.  What is needed some time later is asked for: processors do not foresee enough of it. */
+ALWAYS_INLINE void NAME(run)(const I *crd, const V *restrict vals, const V *restrict x, V *restrict y, int64_t rows,
+                             int64_t length) {
+  const V *from[LONG_ROW];
+  int64_t r = 0;
+#define ROW                                                                  \
+  do {                                                                       \
+    V sum = 0;                                                               \
+    for (int64_t k = 0; k < length; k++) sum += vals[k] * from[k][r];        \
+    y[r++] = sum;                                                            \
+    vals += length;                                                          \
+  } while (0)
+  for (int64_t k = 0; k < length; k++) from[k] = x + crd[k];
+  while (r + RUN_STEP <= rows) {
+    for (int64_t byte = 0; byte < RUN_STEP * length * (int64_t)sizeof(V); byte += 64)
+      __builtin_prefetch((const char *)vals + RUN_AHEAD + byte);
+    for (int64_t k = 0; k < length; k++) __builtin_prefetch((const char *)(from[k] + r) + RUN_AHEAD_X);
+    for (int i = 0; i < RUN_STEP; i++) ROW;
   }
-  for (; lo < hi; lo++) ROW(lo, pos[lo], pos[lo + 1]);
+  while (r < rows) ROW;
+#undef ROW
+}
+
+static __attribute__((noinline)) void NAME(times_run)(const I *crd, const V *vals, const V *x, V *y, int64_t rows,
+                                                      int64_t length) {
+#define RUN(n) \
+  case n: NAME(run)(crd, vals, x, y, rows, n); break;
+  switch (length) {
+    RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9)
+    default: NAME(run)(crd, vals, x, y, rows, length);
+  }
+#undef RUN
+}
+
+/* GROUP rows.  Of one length, as those of grids are, they need no branches, since it is known then; of few entries, none of
+ * them is a long one. */
+ALWAYS_INLINE void NAME(times_group)(const I *pos, const I *crd, const V *vals, const V *x, V *y, bool far) {
+#define ROW(r, begin, end) y[r] = NAME(row)(crd, vals, (const char *)x, sizeof(V), begin, end)
+#define ROWS(n)                                                             \
+  case n:                                                                   \
+    for (int64_t r = 0; r < GROUP; r++, first += n) ROW(r, first, first + n); \
+    break;
+  int64_t first = pos[0];
+  I total = pos[GROUP] - pos[0], length = total / GROUP, different = 0;
+  for (int64_t r = 0; r < GROUP; r++) different |= (pos[r + 1] - pos[r]) ^ length;
+  if (far) NAME(foresee)(crd, vals, first, total);
+  switch (different ? -1 : length) {
+    ROWS(0) ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8) ROWS(9)
+    default:
+      if (total >= LONG_ROW) {
+        for (int64_t r = 0; r < GROUP; r++) ROW(r, pos[r], pos[r + 1]);
+      } else {
+        for (int64_t r = 0; r < GROUP; r++) {
+          V sum = 0;
+          for (int64_t past = pos[r + 1]; first < past; first++) sum += vals[first] * x[crd[first]];
+          y[r] = sum;
+        }
+      }
+  }
 #undef ROW
 #undef ROWS
+}
+
+/* Rows whose positions lie one after another, and dense vectors.  run[i]: how many rows follow row i; NULL: not known.
+ * `far`: entries come from memory. */
+static void NAME(times_dense)(const I *pos, const uint8_t *run, const I *crd, const V *vals, const V *x, V *y, bool far,
+                              int64_t lo, int64_t hi) {
+  while (lo < hi) {
+    int64_t first = pos[lo], length = pos[lo + 1] - first, left = hi - lo, rows = run ? run[lo] + 1 : 1;
+    bool in_runs = rows >= SHORT_RUN || (run && left > SOON && run[lo + SOON] >= SHORT_RUN);
+    if (rows > left) rows = left;
+    if (in_runs && length < LONG_ROW) {
+      __builtin_prefetch(run + lo + rows); /* where the next run begins */
+      __builtin_prefetch(pos + lo + rows);
+      __builtin_prefetch(crd + first + rows * length);
+      NAME(times_run)(crd + first, vals + first, x, y + lo, rows, length);
+    } else if (left >= GROUP) {
+      rows = GROUP;
+      NAME(times_group)(pos + lo, crd, vals, x, y + lo, far);
+    } else {
+      rows = 1;
+      y[lo] = NAME(row)(crd, vals, (const char *)x, sizeof(V), first, first + length);
+    }
+    lo += rows;
+  }
 }
 
 static void NAME(times_vector)(const lgt_tile *t, int64_t lo, int64_t hi) {
@@ -94,12 +148,12 @@ static void NAME(times_matrix)(const lgt_tile *t, int64_t lo, int64_t hi) {
 }
 
 static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  (void)nargs, (void)params;
+  (void)params;
   int64_t size = (int64_t)sizeof(V), pos_size = (int64_t)sizeof(I);
   if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
   else if (t[5].stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
            t[2].stride[0] == pos_size && t[2].data == (const I *)t[1].data + 1)
-    NAME(times_dense)(t[1].data, t[3].data, t[4].data, t[5].data, t[0].data,
+    NAME(times_dense)(t[1].data, nargs > 6 ? t[6].data : NULL, t[3].data, t[4].data, t[5].data, t[0].data,
                       t[3].extent[0] * (size + pos_size) > LGT_SPARSE_CACHED, lo, hi);
   else NAME(times_vector)(t, lo, hi);
   return LGT_OK;
@@ -195,6 +249,23 @@ static inline lgt_status NAME(unique)(const lgt_tile *t, int nargs, const lgt_sc
     int64_t first = LGT_AT(const I, &t[1], i), past = LGT_AT(const I, &t[2], i), count = 0;
     for (int64_t k = first; k < past; k++) count += k == first || crd[k] != crd[k - 1];
     LGT_AT(int64_t, &t[0], i) = count;
+  }
+  return LGT_OK;
+}
+
+/* Does row i + 1 have the columns of row i, moved on by one? */
+static inline bool NAME(follows)(const lgt_tile *t, int64_t i) {
+  const I *crd = t[3].data, first = LGT_AT(const I, &t[1], i), next = LGT_AT(const I, &t[1], i + 1);
+  I length = LGT_AT(const I, &t[2], i) - first, same = LGT_AT(const I, &t[2], i + 1) - next == length;
+  for (I k = 0; k < length && same; k++) same = crd[next + k] == crd[first + k] + 1;
+  return same;
+}
+
+static inline lgt_status NAME(runs)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  (void)nargs, (void)params;
+  for (int64_t i = hi - 1, run = -1; i >= lo; i--) { /* the last row's: 0, for others may have those behind it */
+    run = i + 1 < hi && !NAME(follows)(t, i) ? 0 : run < UINT8_MAX ? run + 1 : run;
+    LGT_AT(uint8_t, &t[0], i) = (uint8_t)run;
   }
   return LGT_OK;
 }
