@@ -13,6 +13,9 @@
 #include "weave.h"
 
 enum { MAX_LOOP_INST = 480, MAX_LOOP_ACCESS = 44 };
+/* Processors foresee what is read next of so many arrays side by side; each byte of more of them takes up to twice as long.
+ * Of arrays of fewer bytes, which may stay in a cache, there may be more. */
+enum { MAX_STREAMS = 15, LARGE_STREAM = 1 << 20 };
 
 static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
   return lgt_layout_at(w->fuser->stores, number);
@@ -168,6 +171,35 @@ static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loo
   return n;
 }
 
+static bool is_large(const lgt_weaver *w, uint16_t buffer) {
+  const lgt_layout *root = layout_of(w, w->plan->root[w->items->buffer[buffer].root].layout);
+  return root->size * lgt_dtype_size(root->dtype) >= LARGE_STREAM;
+}
+
+/* Does an item of the loop use the buffer, or this one through an argument before? */
+static bool is_used(const lgt_weaver *w, const lgt_weave_item *self, int arg, int loop, uint16_t buffer) {
+  for (int a = 0; a < arg; a++)
+    if (self->in[a] == buffer || self->out[a] == buffer) return true;
+  for (int i = 0; i < w->items->nitem; i++) {
+    const lgt_weave_item *item = &w->items->item[i];
+    for (int a = 0; item->loop == loop && a < item->nargs; a++)
+      if (item->in[a] == buffer || item->out[a] == buffer) return true;
+  }
+  return false;
+}
+
+/* Large arrays that the item adds to those of a loop, with the uncertainty of new_accesses. */
+static int new_streams(const lgt_weaver *w, const lgt_weave_item *item, int loop) {
+  int n = 0;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t buffer = item->in[a] != LGT_NONE ? item->in[a] : item->out[a];
+    if (buffer == LGT_NONE || !is_large(w, buffer) || is_used(w, item, a, loop, buffer)) continue;
+    const lgt_plan_root *root = &w->plan->root[w->items->buffer[buffer].root];
+    n += item->in[a] != LGT_NONE || root->stored || !root->fresh;
+  }
+  return n;
+}
+
 /* How a loop with calls by rows and with reductions is cut follows from the order of values alone.  Are there enough
  * chunks for all workers to take part in the calls?  (Or is there little to do?) */
 static bool enough_chunks(const lgt_weaver *w, int64_t rows) {
@@ -188,7 +220,8 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
       (loop->kept != kept || loop->inner != inner ||
        count_reductions(w, number) + reductions_of(w, item) > LGT_MAX_REDUCTIONS))
     return false;
-  int ninst = item->kind->body ? item->kind->body->ninst : 2;
+  int ninst = item->kind->body ? item->kind->body->ninst : 2, streams = new_streams(w, item, number);
+  if (streams && loop->nstream + streams > MAX_STREAMS) return false;
   return loop->ninst + ninst <= MAX_LOOP_INST &&
          loop->naccess + new_accesses(w, item, number) <= MAX_LOOP_ACCESS;
 }
@@ -212,6 +245,7 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
   if (item->kind->cpu) loop->by_rows = true;
   loop->ninst += item->kind->body ? item->kind->body->ninst : 2;
   loop->naccess += new_accesses(w, item, number);
+  loop->nstream += new_streams(w, item, number);
   item->loop = (uint16_t)number;
   for (int a = 0; a < item->nargs; a++) {
     uint16_t buffers[2] = {item->in[a], item->out[a]};

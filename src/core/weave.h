@@ -86,6 +86,7 @@ typedef struct lgt_weave_loop {
   unsigned kept;       /* reductions: space dimensions along which the targets move */
   int inner;           /* reductions: the dimension that is walked innermost; -1: as it comes */
   int ninst, naccess;  /* upper bounds */
+  int nstream;         /* large arrays */
   bool alone;          /* a CPU variant that no other call may join */
   bool by_rows;        /* it has calls of CPU variants by rows */
 } lgt_weave_loop;

@@ -241,6 +241,31 @@ check.case("a product goes to memory once, in a pass that reads each element onc
   check.equal(math.floor(sum[3]), row + 8 + 8)
 end)
 
+check.case("a pass has not more large arrays than processors read well side by side", function()
+  if lgt.C.lgt_domains(lgt.rt) > 1 then return end -- counts are those of one domain
+  local function dots(n, count)
+    local w, sums = np.cos(np.arange(n)), {}
+    local V = {}
+    for k = 1, count do V[k] = np.sin(np.arange(n) * k) end
+    lgt.fence()
+    lgt.stats_reset()
+    for k = 1, count do w = w - V[k] / k end
+    w:sum()()
+    local passes = lgt.stats().passes
+    for k = 1, count do sums[k] = V[k]:dot(w) end
+    for k = 1, count do sums[k] = sums[k]() end
+    return passes, sums
+  end
+  check.equal(dots(1000, 21), 1) -- not the same window but for its extents: that would have the same plan, once
+  local n = 2 ^ 17
+  local passes, sums = dots(n, 20)
+  check.equal(passes, 2)
+  lgt.options { kernel_fusion = 0 }
+  local _, same = dots(n, 20)
+  lgt.options { kernel_fusion = 1 }
+  check.equal(same, sums)
+end)
+
 check.case("one task may have more products than there are images kept", function()
   local n, columns = 4000, 24
   local A = sp.diags({ 1, 1, 1 }, { -1, 0, 1 }, { shape = { n, n }, format = "csr" })
