@@ -128,7 +128,7 @@ function krylov.bicgstab(A, b, x0, options)
     local t = s.A(sh)
     local tt = inner(t, t)
     omega = inner(t, r) / np.where(tt:eq(0), 1, tt) -- r = 0: x + alpha ph is the solution
-    x:iadd(alpha * ph + omega * sh)
+    x:iadd(alpha * (ph + (omega / alpha) * sh)) -- alpha ph is nothing to compute, and to store, before omega is known
     r:isub(omega * t)
     rho_before = rho
     s.callback(x)
