@@ -542,9 +542,6 @@ def scaling(bench):
                   "MPI / lgt's ranks"], rows), data
 
 
-# Unavoidable traffic of a product with the matrix of 5 points: positions, columns and values, the vector, the result.
-PRODUCT_BYTES = 4 + 5 * (4 + 8) + 8 + 8
-
 # name: (of PETSc, of lgt and SciPy, iterations of a turn on the smaller grid, on the larger one)
 KRYLOV = {"product": ("mult", "dot", 20, 10), "CG": ("cg", "cg", 20, 8), "BiCGSTAB": ("bcgs", "bicgstab", 10, 4),
           "GMRES(30)": ("gmres", "gmres", 30, 0)}  # on the larger one, 31 vectors of 128 MB for each contestant
@@ -572,7 +569,7 @@ def krylov(bench):
             cells += ["-"] * (3 - len(cells))
             limit = "-"
             if name == "product" and lgt.times:
-                seconds = PRODUCT_BYTES * n * n / bench.bandwidth(PRODUCT_BYTES * n * n)
+                seconds = bench.least_seconds("operands", n * n)
                 limit = f"{figure(seconds * 1e3)} ms: {100 * seconds / (lgt.median / turn):.0f}%"
             of_scipy = figure(ratio(lgt, scipy[0])) if scipy else "-"
             rows.append([title, *cells, figure(ratio(lgt, petsc)), of_scipy, limit])
