@@ -299,6 +299,13 @@ end
 
 local function other_index(a, key)
   local layout = core.layout_of(a, "index")
+  if istype(Array, key) and layouts[core.layout_of(key, "index")].dtype == dtypes.INT64 then
+    local copy = picks.rows(a, key)
+    if copy then
+      gathered[copy.id] = copy
+      return copy
+    end
+  end
   local result, steps = view_layout(layout, key)
   if result then return wrap(C.lgt_array_alias(rt, a.id, result)) end
   local copy = gather(a, steps)

@@ -16,13 +16,12 @@ local native = {}
 
 local kinds = {}
 
--- Launch a variant on arrays.
+-- The kind that is a variant with these privileges and constraints.
 ---@param variant string
 ---@param privileges string a letter for each array: r, w, m
 ---@param constraints string as in lgt.h
----@param arrays lgt_array[]
----@param numbers number[]?
-function native.launch(variant, privileges, constraints, arrays, numbers)
+---@return integer kind
+function native.kind(variant, privileges, constraints)
   local key = variant .. " " .. privileges .. " " .. constraints
   local kind = kinds[key]
   if not kind then
@@ -30,7 +29,17 @@ function native.launch(variant, privileges, constraints, arrays, numbers)
     if kind < 0 then lgt.fail() end
     kinds[key] = kind
   end
-  lgt.launch(kind, arrays, numbers or {})
+  return kind
+end
+
+-- Launch a variant on arrays.
+---@param variant string
+---@param privileges string
+---@param constraints string
+---@param arrays lgt_array[]
+---@param numbers number[]?
+function native.launch(variant, privileges, constraints, arrays, numbers)
+  lgt.launch(native.kind(variant, privileges, constraints), arrays, numbers or {})
 end
 
 local along = {}

@@ -166,12 +166,34 @@ local function scatter_constraints(before, between, npick, ndim)
   return table.concat(words, " ")
 end
 
+local gather_kinds = {} -- by what their constraints depend on
+
+local function gather_kind(before, between, npick, ndim, base)
+  local key = (((base * 8 + before) * 8 + between) * 16 + npick) * 8 + ndim
+  local kind = gather_kinds[key]
+  if not kind then
+    local constraints = gather_constraints(before, between, npick, ndim, base)
+    kind = native.kind("gather", "wr" .. ("r"):rep(npick), constraints)
+    gather_kinds[key] = kind
+  end
+  return kind
+end
+
 local function launch_gather(view, positions, shape, before, base, axes)
   local result = lgt.new(lgt.dense(core.dtype_of(view), shape))
-  local npick, between = #positions, core.ndim_of(positions[1])
-  native.launch("gather", "wr" .. ("r"):rep(npick), gather_constraints(before, between, npick, #shape, base),
-    { result, view, unpack(positions) }, { before, base, 0, axes })
+  local kind = gather_kind(before, core.ndim_of(positions[1]), #positions, #shape, base)
+  lgt.launch(kind, { result, view, unpack(positions) }, { before, base, 0, axes })
   return result
+end
+
+-- A copy of the elements of a's first axis at positions, an int64 array: what picks.gather gives for the commonest key.
+-- nil where that needs more thought.
+---@return lgt_array?
+function picks.rows(a, positions)
+  local shape, rest = core.shape_of(positions), core.shape_of(a)
+  if #shape == 0 or #rest == 0 or #shape + #rest > 7 or wants_one_axis(a, { positions }) then return nil end
+  for d = 2, #rest do shape[#shape + 1] = rest[d] end
+  return launch_gather(a, { positions }, shape, 0, 1, 1)
 end
 
 -- A copy of what the steps pick from a view of a.  Positions count from `base` (1).
