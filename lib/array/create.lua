@@ -161,9 +161,9 @@ local function check_integers(t, dtype)
   elseif type(t) == "number" and t ~= math.floor(t) then
     raise("array: %.14g is no integer and would lose its fraction in an array of %s", t, dtypes.name[dtype])
   elseif type(t) == "number" or type(t) == "cdata" then
-    local low, high = dtypes.range_of(dtype)
-    if tonumber(t) < low or tonumber(t) > high then
-      raise("array: %s does not fit into %s", (tostring(t):gsub("U?LL$", "")), dtypes.name[dtype])
+    if not dtypes.holds(dtype, t) then
+      local text = type(t) == "number" and ("%.17g"):format(t) or tostring(t):gsub("U?LL$", "")
+      raise("array: %s does not fit into %s", text, dtypes.name[dtype])
     end
   end
 end

@@ -338,8 +338,7 @@ local function check_number(dtype, x)
     raise("assignment: %.14g into an array of %s would lose its fraction; use astype on the array, or math.floor",
       x, dtypes.name[dtype])
   end
-  local low, high = dtypes.range_of(dtype)
-  if category == 1 and (x < low or x > high) then
+  if category == 1 and not dtypes.holds(dtype, x) then
     raise("assignment: %.17g does not fit into %s", x, dtypes.name[dtype])
   end
 end
@@ -352,10 +351,7 @@ local function check_boxed(dtype, value)
     value = tonumber(value.re)
     check_number(dtype, value)
   elseif category == 1 and source then
-    local x, low, high = tonumber(value), dtypes.range_of(dtype)
-    if dtype == dtypes.INT64 then high = 2 ^ 63 - 1024 end -- the last before 2^63, which range_of's is rounded to
-    local wide = source == dtypes.INT64 and dtype == dtypes.INT64 or source == dtypes.UINT64 and dtype == dtypes.UINT64
-    if not wide and (x < low or x > high) then
+    if not dtypes.holds(dtype, value) then
       raise("assignment: %s does not fit into %s", (tostring(value):gsub("U?LL$", "")), dtypes.name[dtype])
     end
   end

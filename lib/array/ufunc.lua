@@ -169,8 +169,7 @@ local function make_number_rule(u, array, place)
   local dtype = core.dtype_of(array)
   if category[dtype] >= 2 then return rule_with(u, array, place, 0) end
   local rule = { dtype = dtype, numbers = true, integral = false, fraction = false }
-  rule.lowest, rule.highest = dtypes.range_of(dtype)
-  if dtype == dtypes.BOOL then rule.lowest, rule.highest = -2 ^ 63, 2 ^ 63 - 1025 end -- becomes int64
+  rule.lowest, rule.highest = dtypes.range_of(dtype == dtypes.BOOL and dtypes.INT64 or dtype) -- bool becomes int64
   return rule
 end
 
@@ -391,8 +390,7 @@ end
 local function check_fits(u, x, arguments)
   for i = 1, #arguments do
     if istype(Array, arguments[i]) and category[core.dtype_of(arguments[i])] == 1 then
-      local lowest, highest = dtypes.range_of(core.dtype_of(arguments[i]))
-      if x < lowest or x > highest then
+      if not dtypes.holds(core.dtype_of(arguments[i]), x) then
         raise("%s: %.17g does not fit into %s; use astype on the array first", u.name, x,
           dtypes.name[core.dtype_of(arguments[i])])
       end

@@ -2,6 +2,7 @@
 -- (What the functions of NumPy compute is compared by oracle.py.)
 -- luacheck: ignore 581 (== and < of arrays are not those of numbers)
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local ffi = require "ffi"
 local np, lgt = require "array", require "lgt"
 
 local a = np.array { { 1, 2, 3 }, { 4, 5, 6 } }
@@ -221,6 +222,28 @@ check.case("what would change when it is written is refused", function()
   check.refuses("300 does not fit into int8", function() return np.array({ 1, 300 }, "int8"), 1 end)
   check.refuses("-1 does not fit into uint64", function() large[1] = -1LL end)
   check.refuses("does not fit into int64", function() wide[1] = 0x8000000000000000ULL end)
+  check.refuses("does not fit into int64", function() wide[1] = 2 ^ 63 end)
+  check.refuses("does not fit into int64", function() wide:fill(2 ^ 63) end)
+  check.refuses("does not fit into int64", function() return wide + 2 ^ 63, 1 end)
+  check.refuses("does not fit into int64", function() return np.clip(wide, 0, 2 ^ 63), 1 end)
+  check.refuses("does not fit into int64", function() return np.array({ 2 ^ 63 }, "int64"), 1 end)
+  check.refuses("does not fit into int64", function() return np.array({ 0x8000000000000000ULL }, "int64"), 1 end)
+  check.refuses("does not fit into uint64", function() large[1] = 2 ^ 64 end)
+  check.refuses("does not fit into uint64", function() return large * 2 ^ 64, 1 end)
+  check.refuses("does not fit into uint64", function() return np.array({ 2 ^ 64 }, "uint64"), 1 end)
+  check.refuses("-1 does not fit into uint64", function() return np.array({ -1LL }, "uint64"), 1 end)
+  local extremes = { -0x7fffffffffffffffLL - 1, 0x7fffffffffffffffLL, 0x7fffffffffffffffULL, 2 ^ 63 - 1024 }
+  local taken = np.array(extremes, "int64")
+  for i, x in ipairs(extremes) do
+    wide[1] = x
+    check.that(wide(1) == ffi.cast("int64_t", x) and taken(i) == wide(1), tostring(x) .. " became " .. tostring(wide(1)))
+  end
+  extremes = { 0xffffffffffffffffULL, 2 ^ 64 - 2048, 2 ^ 63 }
+  taken = np.array(extremes, "uint64")
+  for i, x in ipairs(extremes) do
+    large[1] = x
+    check.that(large(1) == ffi.cast("uint64_t", x) and taken(i) == large(1), tostring(x) .. " became " .. tostring(large(1)))
+  end
   small[1], small[2], wide[1], wide[2], large[1] = 127LL, -128LL, -0x8000000000000000LL, 5ULL, 0xffffffffffffffffULL
   check.equal(small(1) + small(2), -1)
   check.equal(tostring(wide[1]:item()), "-9223372036854775808LL")

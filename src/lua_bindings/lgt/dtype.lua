@@ -141,12 +141,13 @@ function M.can_cast(from, to)
   return true
 end
 
--- Least and greatest value of an integer type as Lua numbers (rounded for 64 bits).
+-- The least and the greatest Lua number that an integer type holds.  Of 64 bits the greatest is not the type's greatest
+-- value, which as a Lua number would be rounded to one that the type does not hold.
 function M.range_of(d)
   if d == BOOL then return 0, 1 end
   local bits = size[d] * 8
-  if signed[d] then return -2 ^ (bits - 1), 2 ^ (bits - 1) - 1 end
-  return 0, 2 ^ bits - 1
+  local past = 2 ^ (signed[d] and bits - 1 or bits)
+  return signed[d] and -past or 0, past - math.max(1, past / 2 ^ 53)
 end
 
 -- The number of a dtype given by name ("float64", "f8", "<f8"); nil and a message for anything else.
@@ -222,6 +223,18 @@ function M.of_scalar(value)
     if ffi.istype(complex_t, value) or ffi.istype(complex_float_t, value) then return COMPLEX128 end
   end
   return nil
+end
+
+-- Is an integer, a Lua number or boxed, a value of integer type d?
+function M.holds(d, x)
+  if ffi.istype(uint64_t, x) then
+    if d == UINT64 then return true elseif d == INT64 then return x <= 0x7fffffffffffffffULL end
+  elseif ffi.istype(int64_t, x) then
+    if d == INT64 then return true elseif d == UINT64 then return x >= 0 end
+  end
+  local low, high = M.range_of(d)
+  x = tonumber(x)
+  return x >= low and x <= high
 end
 
 -- Complex numbers that reach the script (items, `2i`) calculate.  otherwise(event, x, y) is asked where the other
