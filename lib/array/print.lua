@@ -62,9 +62,14 @@ local function pack(p, at, copy, k, shape, strides, d, into)
   return k
 end
 
--- a:host(mode, function(p, n, m, ...) ... end): p points to the elements in C order, n, m, ... are the
--- extents.  mode is "r", "w" or "rw".  Waits.  The pointer is good inside the function only, which must
--- not touch arrays.  Returns what the function returns.
+local function counted(...) return { n = select("#", ...), ... } end
+
+-- a:host(mode, function(p, n, m, ...) ... end): p points to the elements in C order, n, m, ... are the extents.
+-- mode is "r", they are read; "rw", read and written; or "w", written: then all are 0 at first, and stay it where the
+-- function does not write.  Waits.  The pointer is good inside the function only, which must not touch arrays.
+-- Returns what the function returns; what it wrote before an error stays.
+---@param mode "r"|"w"|"rw"
+---@param f fun(p: ffi.cdata*, ...: integer): ...
 function methods.host(a, mode, f)
   if mode ~= "r" and mode ~= "w" and mode ~= "rw" then
     raise("host: the mode must be \"r\", \"w\" or \"rw\", not %s", (core.describe(mode)))
@@ -78,20 +83,22 @@ function methods.host(a, mode, f)
     if shape[d] ~= 1 and strides[d] ~= stride then contiguous = false end
     stride = stride * shape[d]
   end
+  local given, size = p, core.size_of(a)
+  -- So that the elements are the same on one rank and on several, where the memory may be a new one.
+  if contiguous and mode == "w" then ffi.fill(p, size * dtypes.size[dtype]) end
   if contiguous and (mode == "r" or not ranks) then return f(p, unpack(shape)) end
   -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
-  local given, size = p, core.size_of(a)
   if not contiguous then
     given = ffi.gc(core.host_memory(dtype, size), ffi.C.free)
     if mode ~= "w" then pack(p, 0, given, 0, shape, strides, 1, true) end
-  elseif mode == "w" then
-    ffi.fill(p, size * dtypes.size[dtype]) -- what the function leaves out is alike on all ranks, too
   end
-  local results = { f(given, unpack(shape)) }
-  if mode == "r" then return unpack(results) end
-  if not contiguous then pack(p, 0, given, 0, shape, strides, 1, false) end
-  if lgt.C.lgt_array_given(lgt.rt, a.id, given) < 0 then lgt.fail() end
-  return unpack(results)
+  local results = counted(pcall(f, given, unpack(shape)))
+  if mode ~= "r" then
+    if not contiguous then pack(p, 0, given, 0, shape, strides, 1, false) end
+    if lgt.C.lgt_array_given(lgt.rt, a.id, given) < 0 then lgt.fail() end
+  end
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2, results.n)
 end
 
 -- ---- text ---------------------------------------------------------------------------------------------

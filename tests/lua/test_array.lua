@@ -65,6 +65,33 @@ check.case("items", function()
   check.refuses("more than one element", function() a() end)
 end)
 
+check.case("a dtype in NumPy's place", function()
+  for _, make in ipairs {
+    function() return np.identity(3, "int8") end, function() return np.eye(3, "int8") end,
+    function() return np.eye(3, nil, "int8") end, function() return np.eye(3, 3, "int8") end,
+    function() return np.eye(3, nil, 0, "int8") end, function() return np.eye(3, 3, 0, "int8") end,
+    function() return np.eye(3, { dtype = "int8" }) end, function() return np.identity(3, { dtype = "int8" }) end,
+  } do
+    local x = make()
+    check.equal(x.dtype, "int8")
+    check.equal(x:totable(), { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } })
+  end
+  for _, make in ipairs {
+    function() return np.tri(2, "int8") end, function() return np.tri(2, 2, "int8") end,
+    function() return np.tri(2, nil, 0, "int8") end, function() return np.tri(2, nil, nil, { dtype = "int8" }) end,
+  } do
+    check.equal(make().dtype, "int8")
+    check.equal(make():totable(), { { 1, 0 }, { 1, 1 } })
+  end
+  for _, name in ipairs { "zeros", "ones", "empty", "full" } do
+    check.refuses(name .. ": a shape was expected", function() return np[name]("float32", 1), 1 end)
+    check.equal(np[name]({}, name == "full" and 1 or "float32").ndim, 0)
+  end
+  check.refuses("zeros: a shape was expected, not the string \"float32\"", function() return np.zeros("float32"), 1 end)
+  check.refuses("eye: ", function() return np.eye(3, 3, "no type"), 1 end)
+  check.refuses("identity: ", function() return np.identity(3, "no type"), 1 end)
+end)
+
 check.case("tables and pointers", function()
   check.equal(a:totable(), { { 1, 2, 3 }, { 4, 5, 6 } })
   check.equal(a.T:totable(), { { 1, 4 }, { 2, 5 }, { 3, 6 } })
@@ -78,6 +105,32 @@ check.case("tables and pointers", function()
   check.equal(sum, 21)
   check.equal(a["2, ::-1"]:host("r", function(p, n) return p[0] + 10 * n end), 36)
   check.refuses("the mode must be", function() a:host("x", print) end)
+end)
+
+check.case("what a function on the host writes", function()
+  local function one(p) p[1] = 5 end
+  local x = np.ones(6)
+  x:host("w", one)
+  check.equal(x:totable(), { 0, 5, 0, 0, 0, 0 })
+  x = np.ones(6)
+  x["::2"]:host("w", one)
+  check.equal(x:totable(), { 0, 1, 5, 1, 0, 1 })
+  for _, view in ipairs { ":", "::2" } do
+    for _, mode in ipairs { "r", "w", "rw" } do
+      local function counted(...) return { select("#", ...), (...), (select(3, ...)) } end
+      local results = counted(np.ones(4)[view]:host(mode, function(_, n) return n, nil, 3, nil end))
+      check.equal(results, { 4, view == ":" and 4 or 2, 3 })
+    end
+    local y = np.ones(6)
+    check.refuses("given up", function()
+      y[view]:host("rw", function(p)
+        p[1] = 7
+        error("given up")
+      end)
+    end)
+    check.equal(y[view]:totable()[2], 7)
+    check.equal((y + 1)[view]:totable()[2], 8)
+  end
 end)
 
 check.case("text", function()
@@ -202,6 +255,19 @@ check.case("assertions", function()
   check.refuses("of shape (2, 3), where (6) was expected", function() t.assert_array_equal(x, x:ravel()) end)
   check.refuses("the first, at {1}, is 7.5, where 7.0 was", function() t.assert_equal(x:sum(), 7) end)
   check.refuses("in 1 of 1 element;", function() t.assert_array_almost_equal(1, 1.001) end)
+  t.assert_array_almost_equal({ 1.4e-6, np.inf, -np.inf, np.nan }, { 0, np.inf, -np.inf, np.nan })
+  t.assert_almost_equal(1.4e-7, 0)
+  t.assert_almost_equal(1.4, 0, 0)
+  t.assert_almost_equal(1.4 + 1.4i, 0, 0) -- parts are compared, not absolute values
+  t.assert_array_almost_equal(np.array({ 1, 200 }, "uint8"), np.array({ 2, 199 }, "uint8"), 0)
+  check.refuses("assert_almost_equal: ", function() t.assert_almost_equal(1.6e-7, 0) end)
+  check.refuses("assert_almost_equal: ", function() t.assert_almost_equal(1.5, 0, 0) end)
+  check.refuses("assert_almost_equal: ", function() t.assert_almost_equal({ 1.5 }, { 0 }, 0) end)
+  check.refuses("assert_almost_equal: ", function() t.assert_almost_equal(1.6i, 0, 0) end)
+  check.refuses("assert_array_almost_equal: ", function() t.assert_array_almost_equal(1.6e-6, 0) end)
+  check.refuses("assert_array_almost_equal: ", function() t.assert_array_almost_equal(1.5, 0, 0) end)
+  check.refuses("assert_array_almost_equal: ", function() t.assert_array_almost_equal({ 1.4 + 1.4i }, { 0 }, 0) end)
+  check.refuses("assert_array_almost_equal: ", function() t.assert_array_almost_equal(np.inf, -np.inf) end)
 end)
 
 check.case("a dot instead of a colon", function()
@@ -236,13 +302,13 @@ check.case("what would change when it is written is refused", function()
   local taken = np.array(extremes, "int64")
   for i, x in ipairs(extremes) do
     wide[1] = x
-    check.that(wide(1) == ffi.cast("int64_t", x) and taken(i) == wide(1), tostring(x) .. " became " .. tostring(wide(1)))
+    check.that(wide(1) == ffi.cast("int64_t", x) and taken(i) == wide(1), tostring(x))
   end
   extremes = { 0xffffffffffffffffULL, 2 ^ 64 - 2048, 2 ^ 63 }
   taken = np.array(extremes, "uint64")
   for i, x in ipairs(extremes) do
     large[1] = x
-    check.that(large(1) == ffi.cast("uint64_t", x) and taken(i) == large(1), tostring(x) .. " became " .. tostring(large(1)))
+    check.that(large(1) == ffi.cast("uint64_t", x) and taken(i) == large(1), tostring(x))
   end
   small[1], small[2], wide[1], wide[2], large[1] = 127LL, -128LL, -0x8000000000000000LL, 5ULL, 0xffffffffffffffffULL
   check.equal(small(1) + small(2), -1)
