@@ -159,6 +159,13 @@ function core.check_options(options, known, who)
   return options
 end
 
+-- Options, or a dtype, may come before arguments that are left out: m, k and the options of (m, k, options).
+function core.take_early_options(m, k, options)
+  if is_options(m) or type(m) == "string" then return nil, nil, m end
+  if is_options(k) or type(k) == "string" then return m, nil, k end
+  return m, k, options
+end
+
 function core.check_dtype(name, who)
   local number, message = dtypes.parse(name)
   if not number then raise("%s: %s", who, message) end

@@ -41,23 +41,33 @@ end
 local function constant(value) return function(body) return body:constant(value) end end
 local zero, one = constant(0), constant(1)
 
+-- A dtype alone is a shape that is missing, not the shape of a 0-d array.
+local function check_shape(shape, who)
+  if type(shape) == "string" then raise("%s: a shape was expected, not %s", who, (core.describe(shape))) end
+end
+
+local function take_new_shape(who, ...)
+  check_shape((...), who)
+  return core.take_shape(who, ...)
+end
+
 ---@param ... integer shape, as arguments or as one table; then options {dtype}
 ---@return lgt_array
 function np.zeros(...)
-  local shape, options = core.take_shape("zeros", ...)
+  local shape, options = take_new_shape("zeros", ...)
   return generate("zeros", take_dtype(options, dtypes.FLOAT64, "zeros"), shape, zero)
 end
 
 ---@return lgt_array
 function np.ones(...)
-  local shape, options = core.take_shape("ones", ...)
+  local shape, options = take_new_shape("ones", ...)
   return generate("ones", take_dtype(options, dtypes.FLOAT64, "ones"), shape, one)
 end
 
 -- Contents are undefined until they are written.
 ---@return lgt_array
 function np.empty(...)
-  local shape, options = core.take_shape("empty", ...)
+  local shape, options = take_new_shape("empty", ...)
   return lgt.new(lgt.dense(take_dtype(options, dtypes.FLOAT64, "empty"), shape))
 end
 
@@ -72,6 +82,7 @@ end
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.full(shape, value, options)
+  check_shape(shape, "full")
   shape = core.take_only_shape("full", shape)
   local default = dtype_of_value(value)
   if not default then raise("full: a number was expected, not %s", (core.describe(value))) end
@@ -298,17 +309,25 @@ end
 
 -- ---- matrices -------------------------------------------------------------------------------------------
 
--- n rows and m (n) columns, ones on diagonal k (0).
----@return lgt_array
-function np.eye(n, m, k, options)
-  if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
-  local shape = core.take_only_shape("eye", n, m or n)
-  return generate("eye", take_dtype(options, dtypes.FLOAT64, "eye"), shape, function(body)
+local function eye(who, n, m, k, options)
+  local shape = core.take_only_shape(who, n, m or n)
+  return generate("eye", take_dtype(options, dtypes.FLOAT64, who), shape, function(body)
     return (body:coordinate(1) + body:number(0, false)):eq(body:coordinate(2))
   end, { k or 0 })
 end
 
-function np.identity(n, options) return np.eye(n, options) end
+-- n rows and m (n) columns, ones on diagonal k (0).
+---@param n integer
+---@param m integer?
+---@param k integer?
+---@param options {dtype: string}|string|nil float64; also in the place of what is left out before it
+---@return lgt_array
+function np.eye(n, m, k, options) return eye("eye", n, core.take_early_options(m, k, options)) end
+
+---@param n integer
+---@param options {dtype: string}|string|nil float64
+---@return lgt_array
+function np.identity(n, options) return eye("identity", n, n, 0, options) end
 
 -- The diagonal of a matrix, or a matrix with a vector on its diagonal k.
 ---@param a lgt_array

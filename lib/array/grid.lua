@@ -74,10 +74,10 @@ end
 ---@param n integer rows
 ---@param m integer? columns: n
 ---@param k integer?
----@param options {dtype: string}? float64
+---@param options {dtype: string}|string|nil float64; also in the place of what is left out before it
 ---@return lgt_array
 function np.tri(n, m, k, options)
-  if core.is_options(m) then m, options = nil, m elseif core.is_options(k) then k, options = nil, k end
+  m, k, options = core.take_early_options(m, k, options)
   options = core.check_options(options, { dtype = true }, "tri")
   local dtype = options.dtype and core.check_dtype(options.dtype, "tri") or dtypes.FLOAT64
   return core.generate("tri", dtype, core.take_only_shape("tri", n, m or n), function(body)
