@@ -117,8 +117,11 @@ def check_counters(events, stats):
 def check_lines(events, fused):
     lines = defaultdict(set)
     for e in events:
-        if "line" in e.get("args", {}):
-            lines[e["cat"]].add((e["name"], int(e["args"]["line"].rsplit(":", 1)[1])))
+        line = e.get("args", {}).get("line")
+        if line == "the end of the program":
+            require(e["name"] == "fence", f"after the last line: {e}")
+        elif line:
+            lines[e["cat"]].add((e["name"], int(line.rsplit(":", 1)[1])))
         else:
             require(e.get("cat") not in ("kernel", "launch", "fold"), f"without a line: {e}")
     kernels = {name for name, line in lines["kernel"] if line in (2, 4)}
