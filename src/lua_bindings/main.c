@@ -28,6 +28,7 @@
 #include "prompt.h"
 #include "ranks.h"
 #include "run.h"
+#include "terminal.h"
 
 /* The global `arg`: the script at 0, its arguments from 1, what came before it at negative places. */
 static void make_arg(lua_State *L, const command *c) {
@@ -164,6 +165,7 @@ static bool enter_ranks(work *w, int *status) {
   lgt_ranks *ranks = NULL;
   *status = EXIT_FAILURE;
   if (nothing) return true;
+  if (prompt) lgt_terminal_keep();
   lgt_status failed = config->ranks > 1 && !*config->rendezvous
                           ? lgt_ranks_spawn(config, prompt, &ranks, &launcher, status)
                           : lgt_ranks_open(config, &ranks);

@@ -15,7 +15,6 @@
 #include "launch.h"
 #include "log.h"
 #include "mem.h"
-#include "terminal.h"
 
 enum { AGREED_ROOM = 1024, AGREE = 0x61677265 };
 #define SEATS_TAG  (LGT_PEERS_TAGS + LGT_PEERS_TAGS / 2)
@@ -132,7 +131,6 @@ static lgt_status join(lgt_config *config, lgt_wireup *wireup, lgt_ranks **out) 
 lgt_status lgt_ranks_open(lgt_config *config, lgt_ranks **out) {
   lgt_wireup_options options = {
       .rank = config->rank, .size = config->ranks, .start_ms = milliseconds(config->start_timeout)};
-  lgt_terminal_keep();
   if (*config->rendezvous) options.rendezvous = config->rendezvous;
   else if (config->rank)
     return lgt_err(LGT_BAD_ARGUMENT, "rank = %d, but no rendezvous: give --rendezvous HOST:PORT",
@@ -164,7 +162,6 @@ lgt_status lgt_ranks_spawn(lgt_config *config, bool prompt, lgt_ranks **out, boo
   if (getenv("PMIX_RANK"))
     return lgt_err(LGT_BAD_ARGUMENT, "%d ranks inside of another launcher's process: leave the number to it",
                    config->ranks);
-  lgt_terminal_keep();
   lgt_status result = lgt_log_set(config->debug); /* once, not on each rank */
   if (!result) result = lgt_spawn(&options, &wireup, launcher, status);
   return result || *launcher ? result : join(config, &wireup, out);

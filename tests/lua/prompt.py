@@ -472,6 +472,19 @@ def on_ranks_faults(start):
             assert not [pid for pid in children if os.path.exists(f"/proc/{pid}")], "processes are left"
 
 
+def on_ranks_without_prompt(start):
+    """A script that fails leaves the terminal as others have set it meanwhile."""
+    s = start("-n", "2", "-e", "print('> ready') io.read() error('failed')")
+    s.expect("ready")
+    modes = termios.tcgetattr(s.terminal)
+    modes[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(s.terminal, termios.TCSANOW, modes)
+    s.send("\n")
+    s.expect("failed")
+    assert s.wait() == 1
+    assert not termios.tcgetattr(s.terminal)[3] & (termios.ECHO | termios.ICANON), "the terminal was set back"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tests the prompt through a terminal.")
     parser.add_argument("--lgt", default="build/lgt")
@@ -482,7 +495,7 @@ def main():
     failed = 0
     for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before, history,
                  without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
-                 on_ranks_faults):
+                 on_ranks_faults, on_ranks_without_prompt):
         if args.k not in case.__name__:
             continue
         if case in (completion, history, on_ranks_completion) and not editor:
