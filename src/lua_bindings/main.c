@@ -136,6 +136,7 @@ static int protected_main(lua_State *L) {
   }
   lua_gc(L, LUA_GCSTOP, 0);
   luaL_openlibs(L);
+  run_open(L);
   lua_gc(L, LUA_GCRESTART, -1);
   if (lgt_lua_open(L, c->config)) return complain_finally(lgt_message()), 0;
   watch_runtime(lgt_lua_runtime(L));

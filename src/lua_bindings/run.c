@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ranks.h"
 
@@ -143,17 +144,42 @@ static void catch_interrupts(lua_State *L) {
 
 /* ---- calls ------------------------------------------------------------------------------------- */
 
-/* lgt/hints.lua may know more about the message at index 1; a script without arrays gets what luajit says. */
-static void add_hint(lua_State *L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
-  lua_getfield(L, -1, "array");
-  bool arrays = lua_istable(L, -1) && !strstr(lua_tostring(L, 1), "stack overflow"); /* no room for more */
+static char require_key; /* of Lua's function in the registry: a script may have changed the global */
+
+void run_open(lua_State *L) {
+  lua_pushlightuserdata(L, &require_key);
   lua_getglobal(L, "require");
+  lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+static int is_regular_file(lua_State *L) {
+  struct stat info;
+  lua_pushboolean(L, stat(luaL_checkstring(L, 1), &info) == 0 && S_ISREG(info.st_mode));
+  return 1;
+}
+
+/* lgt/hints.lua may know more about the message at index 1; a script without arrays gets what luajit says. */
+static int find_hint(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_pushliteral(L, "array");
+  lua_rawget(L, -2);
+  if (!lua_istable(L, -1)) return 0;
+  lua_pushlightuserdata(L, &require_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
   lua_pushliteral(L, "lgt.hints");
-  if (arrays && lua_pcall(L, 1, 1, 0) == 0) {
-    lua_pushvalue(L, 1);
-    if (lua_pcall(L, 1, 1, 0) == 0 && lua_isstring(L, -1)) lua_replace(L, 1);
-  }
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 1);
+  lua_pushcfunction(L, is_regular_file);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+/* Whatever goes wrong with a hint, the message stays. */
+static void add_hint(lua_State *L) {
+  if (strstr(lua_tostring(L, 1), "stack overflow")) return; /* no room for more */
+  lua_pushcfunction(L, find_hint);
+  lua_pushvalue(L, 1);
+  if (lua_pcall(L, 1, 1, 0) == 0 && lua_isstring(L, -1)) lua_replace(L, 1);
   lua_settop(L, 1);
 }
 

@@ -19,6 +19,8 @@
 
 extern const char *program_name; /* before messages; NULL at the prompt */
 
+/* First, while Lua's functions are what they were. */
+void run_open(lua_State *L);
 /* What follows runs on several ranks: errors end all of them, except at the prompt. */
 void run_on_ranks(lgt_ranks *ranks);
 lgt_ranks *run_ranks(void); /* NULL: there is only one */

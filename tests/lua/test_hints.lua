@@ -1,18 +1,26 @@
 -- test_hints.lua - what a script that ends with one of Lua's own messages is told besides, and what stays as it is.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 
--- The first line that a script of these lines ends with, without its path, run with these options.
-local function complaint(options, ...)
+local first = 0
+while arg[first - 1] do first = first - 1 end
+local LGT = arg[first] -- whatever options came between
+
+-- The first line that a script of these lines ends with, without its path: PROGRAM and SCRIPT stand for their paths in
+-- the command.
+local function complaint_of(command, ...)
   local path = os.tmpname()
   local file = io.open(path, "w")
   file:write(table.concat({ ... }, "\n"), "\n")
   file:close()
-  local pipe = io.popen(("'%s' %s '%s' 2>&1"):format(arg[-1], options, path))
+  local pipe = io.popen((command:gsub("%u+", { PROGRAM = "timeout 300 '" .. LGT .. "'", SCRIPT = "'" .. path .. "'" })))
   local line = pipe:read("*l")
   pipe:close()
   os.remove(path)
-  return (line:gsub("^.-:(%d+: )", "%1"))
+  return (tostring(line):gsub("^.-:(%d+: )", "%1"))
 end
+
+-- The same, run with these options.
+local function complaint(options, ...) return complaint_of("PROGRAM " .. options .. " SCRIPT 2>&1", ...) end
 
 local ARRAYS = 'local np = require "array"; local x = np.ones(3); local M = { alpha = 1, linalg = np.linalg }'
 local function expect(line, wanted) check.equal(complaint("", ARRAYS, line), "2: " .. wanted) end
@@ -27,6 +35,43 @@ check.case("a misspelt name", function()
   expect("local grid = np.mgrid['1:3']",
     "attempt to index field 'mgrid' (a nil value): write np.indices(shape), or np.meshgrid(x, y, {indexing = \"ij\"})")
   expect("np.nothing_of_the_kind(x)", "attempt to call field 'nothing_of_the_kind' (a nil value)")
+end)
+
+check.case("names that are not np's", function()
+  expect("local input = {} print(input.dtype.x)", "attempt to index field 'dtype' (a nil value)")
+  expect("local win = {} win.concat(np.ones(3))", "attempt to call field 'concat' (a nil value)")
+  expect("local rec = { f1 = 'name' } rec.f1()", "attempt to call field 'f1' (a string value)")
+  expect("local rec = { int8 = 'name' } rec.int8(np.ones(3))", "attempt to call field 'int8' (a string value)")
+  expect("print(np.float32(x))", "attempt to call field 'float32' (a string value): a dtype is a string: " ..
+    "x:astype(np.float32), {dtype = np.float32}")
+  expect("np.view(x)", "attempt to call field 'view' (a nil value)")
+  check.equal(complaint("", 'local numpy = require "array"', "numpy.concat()"),
+    "2: attempt to call field 'concat' (a nil value): write np.concatenate{a, b}")
+end)
+
+check.case("messages of the script's own", function()
+  for _, message in ipairs { "table: number expected, got cdata here by me", "'for' all these, it must be a number",
+    "no field 'ones_lke' (a nil value) here" } do
+    expect(("error(%q)"):format(message), message)
+  end
+  expect("for i = 1, {} do print(i) end", "'for' limit must be a number")
+end)
+
+check.case("what the script has defined is not called", function()
+  local lazy = "local lazy = setmetatable({}, { __index = function() while true do end end })"
+  local wanted = "3: attempt to call field 'zed' (a nil value)"
+  check.equal(complaint("", ARRAYS, lazy, "local h = { p = lazy } h.zed() -- lazy.sub.zed lazy.zed"), wanted)
+  local strict = "setmetatable(_G, { __index = function(_, k) error('undefined ' .. k, 2) end })"
+  check.equal(complaint("", ARRAYS, strict .. " require = nil", "local h = {} h.zed()"), wanted)
+end)
+
+check.case("a script that cannot be read twice", function()
+  local wanted = "2: attempt to call field 'ones_lke' (a nil value): did you mean np.ones_like?"
+  for _, command in ipairs { "cat SCRIPT | PROGRAM /dev/stdin 2>&1", "PROGRAM /dev/stdin 2>&1 < SCRIPT",
+    "cat SCRIPT | PROGRAM - 2>&1",
+    "mkfifo SCRIPT.pipe; cat SCRIPT > SCRIPT.pipe & PROGRAM SCRIPT.pipe 2>&1; rm SCRIPT.pipe" } do
+    check.equal(complaint_of(command, ARRAYS, "np.ones_lke(x)"), wanted)
+  end
 end)
 
 check.case("an array where Lua wants a number, a table or a string", function()

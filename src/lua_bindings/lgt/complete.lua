@@ -8,16 +8,40 @@ local sources = require "lgt.sources"
 
 local complete = {}
 
+local DEPTH = 10 -- of tables that inherit from each other
+
 local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
   "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
+-- The value of a name in a value; nil where there is none.  Functions that a table asks for its names are called only
+-- where they are the libraries': a user's may do anything.
+local function value_of(value, name)
+  if show.is_array(value) then
+    local ok, found = pcall(function() return value[name] end)
+    return ok and found or nil
+  end
+  for _ = 1, DEPTH do
+    local found
+    if type(value) == "table" then found = rawget(value, name) end
+    if not rawequal(found, nil) then return found end
+    local meta = debug.getmetatable(value)
+    local index = type(meta) == "table" and rawget(meta, "__index")
+    if type(index) == "function" then
+      if not sources.is_library(debug.getinfo(index, "S").source) then return nil end
+      local ok
+      ok, found = pcall(index, value, name)
+      return ok and found or nil
+    end
+    if type(index) ~= "table" then return nil end
+    value = index
+  end
+end
 
 -- The value of a path of names in `scope`; nil where there is none.
 local function look(scope, path)
   local value = scope
   for name in path:gmatch("[%a_][%w_]*") do
-    local ok, found = pcall(function() return value[name] end)
-    if not ok then return nil end
-    value = found
+    value = value_of(value, name)
     if rawequal(value, nil) then return nil end
   end
   return value
@@ -34,7 +58,7 @@ end
 -- What __index says there is, as far as it is a table.
 local function add_inherited(value, add)
   local meta = debug.getmetatable(value)
-  for _ = 1, 10 do
+  for _ = 1, DEPTH do
     local parent = type(meta) == "table" and rawget(meta, "__index")
     if type(parent) ~= "table" then return end
     add_keys(parent, add)

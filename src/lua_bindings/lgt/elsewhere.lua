@@ -14,6 +14,6 @@ return {
   errstate = "nothing: floating-point errors give NaN and infinities",
   trapezoid = "np.trapz(y, x)", concat = "np.concatenate{a, b}", permute_dims = "np.transpose(a, axes)",
   -- of arrays
-  tolist = "a:totable()", flat = "a:ravel()", view = "a:astype(dtype)", resize = "np.resize(a, shape)",
+  tolist = "a:totable()", flat = "a:ravel()", resize = "np.resize(a, shape)",
   itemset = "a[i] = x", ["repeat"] = "a:rep(n)", tostring = "tostring(a)",
 }

@@ -5,24 +5,28 @@
 -- person, who is told what was probably meant.  Nothing but that message is touched (see traceback in run.c).
 
 local complete = require "lgt.complete"
-local elsewhere = require "lgt.elsewhere"
-local similar = require "lgt.similar"
+local meant = require "lgt.meant"
+local show = require "lgt.show"
 
 local ITEM = "an array is no number to Lua, x:item() reads its only element"
 
--- Messages of Lua's own, and what they mean if an array is the reason.
+-- Messages of Lua's own, whole, and what they mean if an array is the reason.
 local meanings = {
-  { "number expected, got cdata", ITEM },
-  { "'for' [%a ]+ must be a number", ITEM },
-  { "table expected, got cdata", "an array is no table, x:totable() makes one, and x[1], x[2] are its rows" },
-  { "string expected, got cdata", "tostring(x) is an array as text, x:item() its only element" },
-  { "invalid value %(cdata%) at index %d+ in table for 'concat'", "tostring(x) is an array as text" },
-  { "field '[%a_]+%d*_?' %(a string value%)", "a dtype is a string: x:astype(np.float32), {dtype = np.float32}" },
+  { "bad argument #%d+ to '[^']+' %(number expected, got cdata%)$", ITEM },
+  { "bad argument #%d+ to '[^']+' %(table expected, got cdata%)$",
+    "an array is no table, x:totable() makes one, and x[1], x[2] are its rows" },
+  { "bad argument #%d+ to '[^']+' %(string expected, got cdata%)$",
+    "tostring(x) is an array as text, x:item() its only element" },
+  { "invalid value %(cdata%) at index %d+ in table for 'concat'$", "tostring(x) is an array as text" },
 }
 
-local function line_of(source, n)
+-- Line n of a chunk.  Only a regular file can be read again: a pipe has no end until its writers close it.
+local function line_of(source, n, is_file)
   local text = source:match("^[^@=].*")
-  local file = not text and source:match("^@") and io.open(source:sub(2))
+  local prompt = source == "=stdin" and package.loaded["lgt.prompt"]
+  if prompt then text = prompt.text end
+  local path = source:match("^@(.*)")
+  local file = path and is_file(path) and io.open(path)
   if file then
     text = file:read("*a")
     file:close()
@@ -35,23 +39,26 @@ local function line_of(source, n)
   end
 end
 
--- The variables that the function which raised a message sees, and the text of the line.
-local function find_frame(message)
+-- Where a message was raised: `scope`, the variables that the function sees; `text` of the line, if it can be had;
+-- whether an `array` is among the values that have no names.
+local function find_frame(message, is_file)
   local place, line = message:match("^(.-):(%d+): ")
   for level = 2, 200 do
     local info = debug.getinfo(level, "Slf")
     if not info then return nil end
     if info.short_src == place and info.currentline == tonumber(line) then
-      local scope = setmetatable({}, { __index = getfenv(info.func) })
+      local scope, array = setmetatable({}, { __index = getfenv(info.func) }), false
       for i = 1, 255 do
         local name, value = debug.getupvalue(info.func, i)
         if name then scope[name] = value end
       end
       for i = 1, 255 do
         local name, value = debug.getlocal(level, i)
-        if name then scope[name] = value end
+        if not name then break end
+        scope[name] = value
+        array = array or (name:find("^%(") and show.is_array(value))
       end
-      return scope, line_of(info.source, info.currentline)
+      return { scope = scope, text = line_of(info.source, info.currentline, is_file), array = array }
     end
   end
 end
@@ -64,24 +71,33 @@ local function paths_before(name, separator, text)
 end
 
 -- The member of a table that is spelt nearly as the one that is nil.
-local function misspelt(message)
-  local kind, name = message:match("(%a+) '([%a_][%w_]*)' %(a nil value%)")
+local function misspelt(message, frame)
+  local kind, name = message:match(": attempt to [%a ]+ (%a+) '([%a_][%w_]*)' %(a nil value%)$")
   local separator = kind == "field" and "." or kind == "method" and ":"
   if not separator then return nil end
-  local scope, text = find_frame(message)
   local best, least
-  if elsewhere[name] and scope and (text or "np"):find("np", 1, true) then return "write " .. elsewhere[name] end
-  for _, path in ipairs(scope and paths_before(name, separator, text) or {}) do
-    local guess, differences = similar(name, complete.members(path, separator, scope))
-    if guess and (not least or differences < least) then best, least = path .. separator .. guess, differences end
+  for _, path in ipairs(paths_before(name, separator, frame.text)) do
+    local guess, differences = meant(path, separator, name, frame.scope)
+    if guess and (not least or differences < least) then best, least = guess, differences end
   end
-  return best and ("did you mean %s?"):format(best)
+  return best
 end
 
-local function explained(message)
-  local hint = misspelt(message)
+local function called_dtype(message, frame)
+  local name = message:match(": attempt to call field '([%a_][%w_]*)' %(a string value%)$")
+  for _, path in ipairs(name and paths_before(name, ".", frame.text) or {}) do
+    if rawequal(complete.look(frame.scope, path), package.loaded.array) then
+      return "a dtype is a string: x:astype(np.float32), {dtype = np.float32}"
+    end
+  end
+end
+
+local function explained(message, is_file)
+  local frame = find_frame(message, is_file)
+  local hint = frame and (misspelt(message, frame) or called_dtype(message, frame))
+  if frame and frame.array and message:find(": 'for' [%a ]+ must be a number$") then hint = ITEM end
   for _, meaning in ipairs(meanings) do
-    if not hint and message:find(meaning[1]) then hint = meaning[2] end
+    if message:find(": " .. meaning[1]) then hint = meaning[2] end
   end
   return hint and message .. ": " .. hint or message
 end
@@ -90,8 +106,9 @@ local ranks = package.loaded["lgt.ranks"]
 
 -- A message, with what was probably meant.  A rank that fails may be the only one: it asks no other.
 ---@param message string
+---@param is_file fun(path: string): boolean regular ones
 ---@return string
-return function(message)
-  if ranks then return ranks.alone(explained, message) end
-  return explained(message)
+return function(message, is_file)
+  if ranks then return ranks.alone(explained, message, is_file) end
+  return explained(message, is_file)
 end

@@ -27,7 +27,7 @@ local sources = require "lgt.sources"
 
 local ranks = package.loaded["lgt.ranks"] -- nil where this is the only rank
 
-local prompt = {}
+local prompt = {} -- text: the last input
 
 local globals = getfenv(0)
 local loadstring, type, select, tostring, rawset, rawget = loadstring, type, select, tostring, rawset, rawget
@@ -229,6 +229,7 @@ end
 function prompt.read()
   local text = read_text()
   if not text then return text end
+  prompt.text = text
   local question = text:match("^%s*%?%s*(.-)%s*$")
   if not question then return (compile(text)) end
   leading = 0
