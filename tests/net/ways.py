@@ -57,10 +57,10 @@ def went_wrong(outcomes):
 def example(start, n, domains, name):
     arguments, bound = programs.PROGRAMS[name]
     if name not in expected:
-        expected[name], error = programs.output_of([programs.PYTHON, f"tests/programs/{name}.py", *arguments])
+        expected[name], error = programs.twin(name)
         if error:
             return error
-    outcomes = start(n, domains, f"examples/{name}.lua", *arguments)
+    outcomes = start(n, domains, programs.script(name)[0], *arguments)
     got = [line.split() for line in outcomes[0].out.splitlines()]
     return went_wrong(outcomes) or programs.difference(got, expected[name], bound)
 
