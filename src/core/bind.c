@@ -70,7 +70,8 @@ static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, 
   if (!group->slot[slot].pinned) return false;
   for (int e = 0; e < group->nelided; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
-    if (!elided->must_die && lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])))
+    if (!elided->must_die && lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])) &&
+        lgt_weave_rescue_reads(group, elided, slot))
       return true;
   }
   return false;
@@ -344,7 +345,7 @@ static lgt_status leave_recipe(run *r) {
       *recipe = (lgt_recipe){0, group, binding};
       lgt_plan_retain(group->plan);
       for (int i = 0; i < n; i++) {
-        if (!group->slot[i % group->nslot].pinned || !r->inst[i]) continue;
+        if (!r->inst[i] || !will_be_kept(r->binder, group, r->root, i % group->nslot)) continue;
         inst[i] = lgt_instance_retain(r->inst[i]);
         inst[i]->pins++;
       }
@@ -486,6 +487,7 @@ static lgt_status run_and_settle(run *r) {
 /* With one domain nothing moves: poison and memory decide alone. */
 static lgt_status bind_alone(run *r, const lgt_call *calls, bool last) {
   lgt_failure *poison = poison_of(r);
+  if (poison && !last && r->group->count > 1) return poison->status;
   if (poison) {
     lgt_failure_retain(poison);
     poison_results(r, poison);

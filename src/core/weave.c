@@ -157,7 +157,8 @@ static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT
  * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
 static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
   if (w->fuser->solver.domains > 1 || in_tiles(w) || item->kind->cpu) return false;
-  if (!w->items->buffer[buffer].initial || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
+  const lgt_weave_buffer *old = &w->items->buffer[buffer];
+  if (!old->initial || old->writers || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
     return false;
   for (int i = 0; i < w->items->nitem; i++)
     for (int a = 0; a < w->items->item[i].nargs; a++)
@@ -467,16 +468,18 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
 
 /* ---- elided results ------------------------------------------------------------------------------------ */
 
-/* Is slot s, as item number `reader` finds it, still the same when the group has ended? */
+/* Is the buffer's memory, as item number `reader` finds it, still the same when the group has ended?  It may write the
+ * memory itself; and who shares the slot, in later loops, may come earlier in the program. */
 static bool survives(const lgt_weaver *w, uint16_t buffer, int reader) {
   const lgt_weave_items *items = w->items;
-  uint16_t slot = items->buffer[buffer].slot;
-  for (int i = reader + 1; i < items->nitem; i++)
-    for (int a = 0; a < items->item[i].nargs; a++) {
-      uint16_t out = items->item[i].out[a];
-      if (out == LGT_NONE || items->item[i].loop == LGT_NONE) continue;
-      if (items->buffer[out].slot == slot) return false;
-    }
+  const lgt_weave_buffer *mine = &items->buffer[buffer];
+  for (int b = 0; b < items->nbuffer; b++) {
+    const lgt_weave_buffer *other = &items->buffer[b];
+    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return false;
+  }
+  for (int i = reader; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++)
+      if (items->item[i].loop != LGT_NONE && items->item[i].out[a] == buffer) return false;
   return true;
 }
 
@@ -505,6 +508,11 @@ static bool close_over(const lgt_weaver *w, int number, bool *marked) {
   return true;
 }
 
+/* Does all that a buffer holds come from one of these items?  Then a recipe makes it again, else it reads the memory. */
+static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
+  return !buffer->initial && buffer->writers == 1 && marked[buffer->last_writer];
+}
+
 /* The memory that a recipe's items read. */
 static void pin_inputs(lgt_weaver *w, const bool *marked) {
   for (int i = 0; i < w->items->nitem; i++)
@@ -512,7 +520,7 @@ static void pin_inputs(lgt_weaver *w, const bool *marked) {
       uint16_t in = w->items->item[i].in[a];
       if (in == LGT_NONE || w->items->buffer[in].slot == LGT_NONE) continue;
       const lgt_weave_buffer *buffer = &w->items->buffer[in];
-      if (buffer->writers != 1 || !marked[buffer->last_writer]) w->group->slot[buffer->slot].pinned = true;
+      if (!made_by(buffer, marked)) w->group->slot[buffer->slot].pinned = true;
     }
 }
 
@@ -581,11 +589,23 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   return finish(&w, status);
 }
 
-/* Is the buffer a result of one of the items that are run again?  Then its memory is not an input. */
-static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *elided, int buffer) {
-  for (int k = 0; k < elided->nitem; k++)
-    for (int a = 0; a < items->item[elided->item[k]].nargs; a++)
-      if (items->item[elided->item[k]].out[a] == buffer) return true;
+/* Is the buffer a result of one of the items that are run again, and of no other?  Then its memory is not an input. */
+static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *elided, int number) {
+  const lgt_weave_buffer *buffer = &items->buffer[number];
+  for (int k = 0; k < elided->nitem && !buffer->initial && buffer->writers == 1; k++)
+    if (elided->item[k] == buffer->last_writer) return true;
+  return false;
+}
+
+bool lgt_weave_rescue_reads(const lgt_plan_group *group, const lgt_plan_elided *elided, int slot) {
+  const lgt_weave_items *items = group->items;
+  for (int k = 0; k < elided->nitem; k++) {
+    const lgt_weave_item *item = &items->item[elided->item[k]];
+    for (int a = 0; a < item->nargs; a++)
+      if (item->in[a] != LGT_NONE && items->buffer[item->in[a]].slot == slot &&
+          !computed_by(items, elided, item->in[a]))
+        return true;
+  }
   return false;
 }
 
@@ -621,6 +641,8 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
       if (b < 0) return finish(&w, no_memory());
       item->out[0] = (uint16_t)b;
     }
+    for (int a = 0; a < item->nargs; a++) /* what it made besides is there */
+      if (item->out[a] != LGT_NONE && w.items->buffer[item->out[a]].initial) item->out[a] = LGT_NONE;
     int from = 0;
     for (int a = 0; a < item->nargs; a++) {
       if (item->in[a] == LGT_NONE) continue;

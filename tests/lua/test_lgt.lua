@@ -72,4 +72,18 @@ check.case("an array that is overwritten is sound again, though results wait tha
   end
 end)
 
+check.case("what fails takes with it only what is computed from it, though all are one task", function()
+  local a, x = np.ones(9), np.ones(9)
+  x["..."] = np.take(a, np.full({ 9 }, 30):astype("int64"))
+  check.refuses("outside its extent", function() x:totable() end)
+  for _ = 1, 3 do
+    local good, bad = a + 1, x + 1
+    local y = x * 0
+    y:fill(2)
+    check.equal(good:totable(), { 2, 2, 2, 2, 2, 2, 2, 2, 2 })
+    check.equal(y:totable(), { 2, 2, 2, 2, 2, 2, 2, 2, 2 })
+    check.refuses("outside its extent", function() bad:totable() end)
+  end
+end)
+
 check.done()
