@@ -189,7 +189,8 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
     return 0;
   }
   lgt_replica_set(&rt->map, &replica[0], inst);
-  lgt_runtime_note_given(rt, store, data, (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
+  lgt_runtime_note_given(rt, store, root->dtype, data,
+                         (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
   store->attached = store->written = true;
   store->release = release;
   store->release_context = context;
@@ -467,7 +468,8 @@ lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data) {
   lgt_status status = lgt_runtime_store(rt, array, &store);
   if (status) return status;
   const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  lgt_runtime_note_given(rt, store, data, (size_t)(layout->size * lgt_dtype_size(layout->dtype)));
+  lgt_runtime_note_given(rt, store, layout->dtype, data,
+                         (size_t)(layout->size * lgt_dtype_size(layout->dtype)));
   return LGT_OK;
 }
 

@@ -494,8 +494,28 @@ void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lg
   note_operation(rt, note, store, shape, 0);
 }
 
-void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, const void *data, size_t bytes) {
-  if (rt->binder.peers) note_operation(rt, LGT_NOTE_GIVEN, store, bytes, XXH3_64bits(data, bytes));
+/* A hash of elements, of doubles in single precision: ranks compile Lua at different moments, and what is compiled may
+ * round otherwise (x^2 becomes x*x). */
+static uint64_t hash_of_elements(const void *data, size_t bytes, bool doubles) {
+  uint64_t block[512], hash = 0;
+  if (!doubles) return XXH3_64bits(data, bytes);
+  for (size_t at = 0; at < bytes; at += sizeof block) {
+    size_t n = bytes - at < sizeof block ? bytes - at : sizeof block;
+    memcpy(block, (const char *)data + at, n);
+    for (size_t i = 0; i < n / sizeof *block; i++) {
+      uint64_t rounded = (block[i] + (1u << 28)) >> 29;
+      block[i] = rounded << 30 ? rounded : 0; /* no sign of zero */
+    }
+    hash = mix(hash, XXH3_64bits(block, n));
+  }
+  return hash;
+}
+
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
+                            size_t bytes) {
+  if (!rt->binder.peers) return;
+  bool doubles = dtype == LGT_FLOAT64 || dtype == LGT_COMPLEX128;
+  note_operation(rt, LGT_NOTE_GIVEN, store, bytes, hash_of_elements(data, bytes, doubles));
 }
 
 static uint32_t name_of_kind(lgt_runtime *rt, uint16_t number) {

@@ -67,7 +67,8 @@ struct lgt_runtime {
 /* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */
 void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect);
 /* The same for elements that the host program gives: every rank must have been given the same. */
-void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, const void *data, size_t bytes);
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
+                            size_t bytes);
 /* Everything recorded is planned and started, without asking for collections. */
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */

@@ -310,7 +310,8 @@ static void on_address(lgt_hub *hub, guest *g, const lgt_frame *frame) {
 static void write_verdict(lgt_hub *hub, int rank, const lgt_report *report, lgt_difference d) {
   char since[80] = "", what[400];
   lgt_report_explain(hub->report, report, d, what, sizeof what);
-  if (d.a->position != d.same + 1)
+  if (!d.same && d.a->position > 1) snprintf(since, sizeof since, ", and they differ since an earlier one");
+  else if (d.a->position != d.same + 1)
     snprintf(since, sizeof since, ", and they differ since some operation after the %lluth",
              (unsigned long long)d.same);
   snprintf(
@@ -322,12 +323,14 @@ static void write_verdict(lgt_hub *hub, int rank, const lgt_report *report, lgt_
       hub->scattered ? " (before, Ctrl-C has stopped each where it was)" : "");
 }
 
-static void keep_report(lgt_hub *hub, int rank, const lgt_report *report) {
+/* False: there is no memory for it. */
+static bool keep_report(lgt_hub *hub, int rank, const lgt_report *report) {
   lgt_report *copy = lgt_mem_realloc(hub->report, report->bytes);
-  if (!copy) return;
+  if (!copy) return false;
   memcpy(copy, report, report->bytes);
   hub->report = copy;
   hub->report_rank = rank;
+  return true;
 }
 
 /* The rank's report differs from that of another.  Of operations long ago they have few marks: then both ranks are asked
@@ -350,8 +353,8 @@ static void diverged(lgt_hub *hub, int rank, const lgt_report *report, lgt_diffe
 /* More of what the two ranks know. */
 static void on_evidence(lgt_hub *hub, int rank, const lgt_report *report) {
   if ((rank != hub->disputant[0] && rank != hub->disputant[1]) || report->until != hub->disputed) return;
-  if (hub->report_rank == NOBODY) return keep_report(hub, rank, report);
-  if (hub->report_rank == rank) return;
+  if (hub->report_rank == NOBODY) keep_report(hub, rank, report);
+  if (hub->report_rank == NOBODY || hub->report_rank == rank) return;
   lgt_difference d = lgt_report_compare(hub->report, report);
   if (d.a) diverged(hub, rank, report, d);
 }
@@ -376,8 +379,7 @@ static void on_report(lgt_hub *hub, guest *g, const lgt_frame *frame) {
     if (report->position >= hub->report->position && now - hub->told < STALE_MS) return;
   }
   bool news = hub->report_rank != g->rank || now - hub->told >= TELL_MS;
-  keep_report(hub, g->rank, report);
-  if (news) ask_others(hub);
+  if (keep_report(hub, g->rank, report) && news) ask_others(hub);
 }
 
 /* ---- serving ------------------------------------------------------------------------------------------ */

@@ -410,6 +410,8 @@ end
 """
 fault("Lua runs out of memory on rank 1, which catches it", OUT_OF_MEMORY % "rank == 1" + "wait()",
       rf"operation \d+ is issued at .*:\d+ by rank \d .*'Lua ran out of memory")
+case("numbers that differ by a rounding error", prints(
+    START + "local x = 0.1 if rank == 1 then x = x * (1 + 2 ^ -52) end\nprint(require 'array'.array {x, -0.0 * rank}:sum()() > 0)", "ready\ntrue\n"))
 case("Lua runs out of memory on all ranks, which catch it", prints(START + OUT_OF_MEMORY % "true", "ready\nfalse\tnot enough memory\n"))
 fault("a syntax error", "x = = 1", "unexpected symbol")
 fault("an error on all ranks, one of them late", "if rank == 1 then compute(0.2) end\nerror('deliberate')", rf"^lgt: \S+:{line(2)}: deliberate$")
