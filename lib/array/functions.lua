@@ -41,6 +41,15 @@ local function floating(name, x)
   return x:floating()
 end
 
+-- Two of them: beside a float an integer or boolean counts as what it is, for the dtype they have in common.
+local function floatings(name, x, y)
+  local p, q = floating(name, x), floating(name, y)
+  if lgt.is_value(x) and lgt.is_value(y) and (dtypes.category[x.dtype] == 2 or dtypes.category[y.dtype] == 2) then
+    return x, y
+  end
+  return p, q
+end
+
 -- Complex numbers are in the order of their real parts, then of their imaginary ones.
 local function order(compare, parts)
   return compares(function(x, y)
@@ -94,12 +103,12 @@ local table_of_ufuncs = {
   log = on_numbers(V.log, math.log), log2 = V.log2, log10 = on_numbers(V.log10, math.log10),
   log1p = extended("log1p", V.log1p),
   logaddexp = function(x, y)
-    x, y = floating("logaddexp", x), floating("logaddexp", y)
+    x, y = floatings("logaddexp", x, y)
     local high, low = x:max(y), x:min(y)
     return high:eq(low):select(high + math.log(2), high + (low - high):exp():log1p())
   end,
   logaddexp2 = function(x, y)
-    x, y = floating("logaddexp2", x), floating("logaddexp2", y)
+    x, y = floatings("logaddexp2", x, y)
     local high, low = x:max(y), x:min(y)
     return high:eq(low):select(high + 1, high + (low - high):exp2():log1p() * (1 / math.log(2)))
   end,
@@ -137,7 +146,7 @@ local table_of_ufuncs = {
   isreal = function(x) return imaginary(x):eq(0) end,
   iscomplex = function(x) return imaginary(x):ne(0) end,
   heaviside = function(x, y)
-    x, y = floating("heaviside", x), floating("heaviside", y)
+    x, y = floatings("heaviside", x, y)
     return x:lt(0):select(0, x:gt(0):select(1, x:isnan():select(x, y)))
   end,
   nan_to_num = function(x)

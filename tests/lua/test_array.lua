@@ -44,6 +44,18 @@ check.case("larger arrays do not compare by value", function()
   check.refuses("a:eq(b)", function() return a == a.T, 1 end)
 end)
 
+check.case("functions that compute in floats: a scalar beside booleans and integers, and all that fit into float16", function()
+  local x, flags, bytes = np.ones(2), np.ones(2, { dtype = "bool" }), np.ones(2, { dtype = "int8" })
+  for _, name in ipairs { "arctan2", "copysign", "heaviside", "hypot", "logaddexp", "logaddexp2" } do
+    local f = np[name]
+    check.equal(f(x[1], flags).dtype, "float64")
+    check.equal(f(flags, x[1]).dtype, "float64")
+    check.equal(f(bytes, 2.5).dtype, "float64")
+    check.equal(f(bytes, bytes:astype("uint8")).dtype, "float16")
+    check.equal(f(bytes, x:astype("float32")[1]).dtype, np.multiply(bytes, x:astype("float32")[1]).dtype)
+  end
+end)
+
 check.case("items", function()
   check.equal(s:item(), 2.5)
   check.equal(s(), 2.5)

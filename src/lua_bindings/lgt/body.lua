@@ -164,12 +164,11 @@ local function binary(name, rule, on_bool)
   return function(x, y)
     local body = body_of(x, y)
     x, y = lift(body, x), lift(body, y)
-    local dtype, weak
-    if rule == floating then -- int8 and uint8 both fit into float16
-      dtype, weak = promote(floating(x.dtype), floating(y.dtype), x.weak, y.weak)
-    else
-      dtype, weak = promote(x.dtype, y.dtype, x.weak, y.weak)
+    local a, b = x.dtype, y.dtype
+    if rule == floating and category[a] < FLOAT and category[b] < FLOAT then
+      a, b = floating(a), floating(b) -- int8 and uint8 both fit into float16
     end
+    local dtype, weak = promote(a, b, x.weak, y.weak)
     local op = name
     if dtype ~= BOOL or on_bool == nil then
       dtype = rule(dtype)
