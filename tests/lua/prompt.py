@@ -170,6 +170,21 @@ def arrays(start):
     s.close()
 
 
+def absent(start):
+    """What np does not have is nil, and the person is told what there is."""
+    on_ranks = start("-n", "2")
+    on_ranks.type("np.linalg.slove", "nil -- did you mean np.linalg.solve?")
+    on_ranks.alive()
+    on_ranks.close()
+    s = start()
+    s.type("np.mgrid", "nil -- write np.indices(shape)")
+    s.type("np.linalg.slove", "nil -- did you mean np.linalg.solve?")
+    s.type("np.nothing_of_the_kind", "nil\n")
+    s.type("t = {mgrid_ = 1}")
+    s.type("t.mgrid", "nil\n")
+    s.close()
+
+
 def many_lines(start):
     s = start()
     s.type("for i = 1, 3 do", prompt=">> ")
@@ -493,8 +508,8 @@ def main():
     lgt = os.path.abspath(args.lgt)
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
-    for case in (expressions, arrays, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before, history,
-                 without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
+    for case in (expressions, arrays, absent, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before,
+                 history, without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
                  on_ranks_faults, on_ranks_without_prompt):
         if args.k not in case.__name__:
             continue

@@ -225,6 +225,15 @@ np.linalg.slove(b, b) --! did you mean np.linalg.solve
 print(np.add.reduce(b), np.linalg.norm(b), np.fft.fft(b))
 print(b.sum()) --! methods are called with a colon: x:sum(...)
 print(b.shape[1], b.T:sum(), b.dtype)
+print(b.shap) --! arrays have no attribute "shap": did you mean .shape
+print(b.view) --! arrays have no attribute "view"
+print(b.flat) --! write a:ravel()
+print(b["2:"], b["shape"], b.sum, ({ b }).view)
+]]
+  expect [[
+local np = require "array"
+np.extend("view", function(a) return a end)
+print(np.ones(3).view)
 ]]
   expect "print(np.zeros(3)) --! local np = require \"array\""
 end)

@@ -181,9 +181,9 @@ local function is_global(node, name) return node.tag == "Name" and not node.vari
 
 -- ---- names ---------------------------------------------------------------------------------------------------------
 
-local function meant(name, candidates, prefix)
+local function meant(name, prefix, ...)
   if elsewhere[name] then return ": write " .. elsewhere[name] end
-  local guess = similar(name, candidates)
+  local guess = similar(name, ...)
   return guess and (": did you mean %s%s?"):format(prefix, guess) or ""
 end
 
@@ -192,12 +192,17 @@ function Check:members(node)
   local base, name = (path or ""):match("^(.*)%.([%w_]+)$")
   if base and not self.extended[path] then
     if type(complete.look(NAMES, base)) == "table" and complete.look(NAMES, path) == nil then
-      self:say(node.line, "there is no %s%s", path, meant(name, complete.members(base, ".", NAMES), base .. "."))
+      self:say(node.line, "there is no %s%s", path, meant(name, base .. ".", complete.members(base, ".", NAMES)))
     end
   end
   local object = node.tag == "Method" and node.object
   if object and infer.is_array(infer.of(object)) and not self.extends and core.methods[node.name] == nil then
-    self:say(node.line, "arrays have no method %q%s", node.name, meant(node.name, core.methods, ":"))
+    self:say(node.line, "arrays have no method %q%s", node.name, meant(node.name, ":", core.methods))
+  end
+  local attribute = node.tag == "Index" and not node.bracketed and not self.assigned[node] and not self.extends and
+    infer.is_array(infer.of(node.object)) and node.key.value
+  if attribute and core.methods[attribute] == nil and core.getters[attribute] == nil then
+    self:say(node.line, "arrays have no attribute %q%s", attribute, meant(attribute, ".", core.methods, core.getters))
   end
   local callee = node.tag == "Call" and node.callee
   if callee and callee.tag == "Index" and not callee.bracketed and infer.is_array(infer.of(callee.object)) and
@@ -304,7 +309,7 @@ function Check:globals(block)
     if name == "np" or name == "lgt" then
       self:say(node.line, "%s is not defined: local %s = require %q", name, name, name == "np" and "array" or "lgt")
     else
-      self:say(node.line, "the global %q is never defined%s", name, meant(name, _G, ""))
+      self:say(node.line, "the global %q is never defined%s", name, meant(name, "", _G))
     end
   end)
 end

@@ -238,12 +238,22 @@ end
 
 -- ---- answering -----------------------------------------------------------------------------------------------
 
+-- What to say about nil, where a name was asked for that the libraries do not have.
+local function about_nil()
+  local path, name = (prompt.text or ""):match("^%s*=?%s*([%a_][%w_.]*)%.([%a_][%w_]*)%s*$")
+  if not path or not lazy[path:match("^[^.]*")] then return "" end
+  local meant, hint = require "lgt.meant", nil
+  if ranks then hint = ranks.alone(meant, path, ".", name, globals) else hint = meant(path, ".", name, globals) end
+  return hint and " -- " .. hint or ""
+end
+
 -- Print the values of a chunk, and keep the first.
 function prompt.show(...)
   local count = select("#", ...) - leading
   if count == 0 then return end
   local first, words = select(1 + leading, ...), {}
   for i = 1, count do words[i] = show.value((select(i + leading, ...))) end
+  if count == 1 and rawequal(first, nil) and terminal.remember then words[1] = words[1] .. about_nil() end
   local line = table.concat(words, "\t")
   print(line:find("\n", 1, true) and table.concat(words, "\n") or line)
   if rawequal(first, nil) then return end
