@@ -44,7 +44,7 @@ check.case("larger arrays do not compare by value", function()
   check.refuses("a:eq(b)", function() return a == a.T, 1 end)
 end)
 
-check.case("functions that compute in floats: a scalar beside booleans and integers, and all that fit into float16", function()
+check.case("functions that compute in floats: scalars beside booleans and integers, what fits into float16", function()
   local x, flags, bytes = np.ones(2), np.ones(2, { dtype = "bool" }), np.ones(2, { dtype = "int8" })
   for _, name in ipairs { "arctan2", "copysign", "heaviside", "hypot", "logaddexp", "logaddexp2" } do
     local f = np[name]

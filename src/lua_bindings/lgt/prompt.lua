@@ -242,7 +242,8 @@ end
 local function about_nil()
   local path, name = (prompt.text or ""):match("^%s*=?%s*([%a_][%w_.]*)%.([%a_][%w_]*)%s*$")
   if not path or not lazy[path:match("^[^.]*")] then return "" end
-  local meant, hint = require "lgt.meant", nil
+  local hint
+  local meant = require "lgt.meant"
   if ranks then hint = ranks.alone(meant, path, ".", name, globals) else hint = meant(path, ".", name, globals) end
   return hint and " -- " .. hint or ""
 end
