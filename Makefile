@@ -67,7 +67,7 @@ test-valgrind: setup build
 bench: setup build
 	@bench/run --build $(BUILD) $(ARGS)
 
-coverage: build
+coverage: setup build
 	@/usr/bin/python3 bench/breadth.py --lgt $(BUILD)/lgt $(ARGS)
 
 reference: build

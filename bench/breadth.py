@@ -15,6 +15,7 @@ so that others on the machine do not count; both take turns, and the ratio is th
 import argparse
 import os
 import re
+import select
 import statistics
 import subprocess
 import sys
@@ -68,6 +69,10 @@ class Line:
         self.group, self.lgt, self.numpy, reasons = (text.split("\t") + [""])[:4]
         self.reasons = dict(reason.split() for reason in reasons.split(", ")) if reasons else {}
         self.found, self.ratio, self.times, self.error = set(), None, (0, 0), None
+
+    def fail(self, why):
+        self.error = why
+        self.found.add("error")
 
     def subjects(self):
         """The names that the line is about, as docs/numpy.md writes them."""
@@ -142,7 +147,10 @@ def find_moves(lgt, lines):
     if run.returncode or len(answers) != len(lines):
         sys.exit(f"FAIL after {len(answers)} of {len(lines)} lines: {run.stderr.strip()}")
     for line, answer in zip(lines, answers):
-        line.found |= {answer} if answer.startswith("error") else set(answer.split())
+        if answer.startswith("error"):
+            line.fail(answer)
+        else:
+            line.found |= set(answer.split())
 
 
 def numpy_seconds(code, scope, calls):
@@ -156,6 +164,8 @@ def measure(line, number, scope, server):
     def ours(calls):
         server.stdin.write(f"{number} {calls}\n")
         server.stdin.flush()
+        if not select.select([server.stdout], [], [], PATIENCE)[0]:
+            sys.exit(f"FAIL {line.lgt}: no answer within {PATIENCE} seconds")
         answer = server.stdout.readline()
         if not answer or answer.startswith("error"):
             raise RuntimeError(answer.strip() or "lgt has ended")
@@ -171,7 +181,7 @@ def measure(line, number, scope, server):
         calls = max(1, min(MOST, int(SAMPLE / max(1e-7, numpy_seconds(code, scope, 1)))))
         pairs = [(numpy_seconds(code, scope, calls), ours(calls)) for _ in range(TURNS)]
     except Exception as error:  # of either side
-        line.error = repr(error)
+        line.fail(repr(error))
         line.ratio = 0
         return
     line.ratio = statistics.median(theirs / max(1e-9, mine) for theirs, mine in pairs)
@@ -186,11 +196,13 @@ def find_speed(lgt, lines, after=lambda line: None):
         scope = prepare(folder, LARGE, lines)
         server = subprocess.Popen([lgt, "--cpus=1", "--background=0", os.path.join(HERE, "breadth.lua"), folder, str(LARGE), "turns"],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for number, line in enumerate(lines, 1):
-            measure(line, number, scope, server)
-            after(line)
-        server.stdin.close()
-        server.wait(PATIENCE)
+        try:
+            for number, line in enumerate(lines, 1):
+                measure(line, number, scope, server)
+                after(line)
+        finally:
+            server.kill()
+            server.wait()
 
 
 # ---- what is printed ----------------------------------------------------------------------------------------
@@ -212,8 +224,10 @@ def numpy_groups():
 
 
 def print_coverage(words, lines):
+    """The exit status: a line in error, or a name without a line, is no coverage."""
     about = by_name(lines)
-    wrong = {name: sorted({f"{what} {line.reasons.get(what, '?')}" for line in of for what in line.found}) for name, of in about.items()}
+    wrong = {name: sorted({f"{what} {line.reasons.get(what, '?')}" for line in of for what in line.found}) if of else ["unmeasured ?"]
+             for name, of in about.items()}
     groups = numpy_groups()
     groups["beyond NumPy"] = [name for name in about if not any(name in names for names in groups.values())]
     print(f"{'':20}{'NumPy':>8}{'cuPyNumeric':>14}{'lgt':>6}{'covered':>9}{'excepted':>10}")
@@ -225,6 +239,10 @@ def print_coverage(words, lines):
     for reason in sorted({reason for reasons in wrong.values() for reason in reasons}):
         what, word = reason.split()
         print(f"\n{what}: {words.get(word, 'NO REASON IS KNOWN')}\n  " + " ".join(name for name in wrong if reason in wrong[name]))
+    bad = [f"{line.lgt}: {line.error}" for line in lines if line.error] + [f"{name} has no line in bench/breadth.txt" for name in about if not about[name]]
+    for why in bad:
+        print(f"FAIL {why}")
+    return 1 if bad else 0
 
 
 def print_line(line):
@@ -240,7 +258,7 @@ def check(lgt, words, lines):
     bad = [f"{name} has no line in bench/breadth.txt" for name, of in by_name(lines).items() if not of]
     for line in lines:
         stated = {what for what in line.reasons if what != "slow"}
-        bad += [f"{line.lgt}: {what}, and no reason is given" for what in line.found - stated]
+        bad += [f"{line.lgt}: {line.error if what == 'error' else what}, and no reason is given" for what in line.found - stated]
         bad += [f"{line.lgt}: not {what} any more: take away the reason" for what in stated - line.found]
         bad += [f"{line.lgt}: what is {word}?" for word in line.reasons.values() if word not in words]
     for why in bad:
@@ -269,8 +287,7 @@ def main():
         return 0
     find_moves(args.lgt, lines)
     find_speed(args.lgt, lines)
-    print_coverage(words, lines)
-    return 0
+    return print_coverage(words, lines)
 
 
 if __name__ == "__main__":
