@@ -420,7 +420,8 @@ function np.meshgrid(...)
   return unpack(grids, 1, count)
 end
 
--- An array over the elements of FFI memory, copied.
+-- An array of the elements of FFI memory, copied.  On several ranks they must be alike on all of them: fill what malloc
+-- returned before.
 ---@param pointer ffi.cdata*
 ---@param count integer
 ---@param dtype string

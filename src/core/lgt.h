@@ -148,9 +148,9 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout);
 /* The handle is no longer used.  (Lua: called for handles found dead by a collection.) */
 void lgt_array_free(lgt_runtime *rt, lgt_id array);
 void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
-/* Use memory of the host program as an array in C order, without a copy: on several ranks of each, with the same
- * contents.  `release` (may be NULL)
- * is called once, on the runtime's thread, when lgt no longer uses the memory. */
+/* Use memory of the host program as an array in C order, without a copy.  On several ranks each gives memory of its own,
+ * and the contents must be alike now, also those that are going to be overwritten: memory of malloc is filled before.
+ * `release` (may be NULL) is called once, on the runtime's thread, when lgt no longer uses the memory. */
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *), void *context);
 /* Flushes and waits until the memory given to attach holds the array's newest values, then gives
  * it back: later accesses to it or a view of it raise an error. */
