@@ -100,6 +100,7 @@ for _, name in ipairs { "zeros", "ones", "empty" } do
 end
 
 function np.full_like(a, value, options)
+  a = np.asarray(a)
   options = core.check_options(options, dtype_option, "full_like")
   return np.full(core.shape_of(a), value, { dtype = options.dtype or dtypes.name[core.dtype_of(a)] })
 end
@@ -193,13 +194,33 @@ local function copy_of_buffer(buffer)
   return core.adopt(dtype, shape, p)
 end
 
+-- np.x as its users write it: "sum", "linalg.inv"; the shortest of several names.
+local function name_of(f)
+  local best
+  local function look(names, prefix)
+    for key, value in pairs(names) do
+      local name = prefix .. tostring(key)
+      if rawequal(value, f) and (not best or #name < #best or #name == #best and name < best) then best = name end
+      if type(value) == "table" and prefix == "" then look(value, name .. ".") end
+    end
+  end
+  look(np, "")
+  return best or "array"
+end
+
+-- Whatever takes arrays makes them of what it is given: the function that the script called is named.
+local function refuse_nil()
+  local name = name_of(lgt.called())
+  raise("%s: numbers, tables and arrays were expected, not nil%s", name, core.methods[name] and core.COLON or "")
+end
+
 -- An array of a number, a nested table of numbers, or a copy of an array or of FFI memory.
 ---@param value number|boolean|table|lgt_array|ffi.cdata*
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.array(value, options)
   local wanted = take_dtype(options, nil, "array")
-  if value == nil then raise("array: numbers, tables and arrays were expected, not nil%s", core.COLON) end
+  if value == nil then refuse_nil() end
   if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if contains_array(value) then

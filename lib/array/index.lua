@@ -43,8 +43,9 @@ function core.check_writable(a, who)
       "change a copy with a:copy()", who)
   end
   if gathered[a.id] and rawequal(gathered[a.id], a) then
-    raise("%s: a[positions] is a copy, changing it does not change a: write a:at(positions):%s(...), " ..
-      "or keep a copy with a[positions]:copy()", who, who)
+    local way = ufunc.inplace_names[who] and ("write a:at(positions):%s(...), or keep a copy with a[positions]:copy()")
+      :format(who) or "change b = a[positions]:copy(), and write it back with a[positions] = b"
+    raise("%s: a[positions] is a copy, changing it does not change a: %s", who, way)
   end
 end
 

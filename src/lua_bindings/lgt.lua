@@ -79,6 +79,17 @@ local function user_level()
   end
 end
 
+-- The function of the libraries that the script called; nil if it is not on the stack.
+function lgt.called()
+  local level, found = 2, nil
+  while true do
+    local info = getinfo(level, "Sf")
+    if not info or info.what ~= "C" and not is_library(info.source) then return found end
+    if info.what ~= "C" then found = info.func end
+    level = level + 1
+  end
+end
+
 -- Nouns that stand behind numbers in messages.
 local singular = { axes = "axis", entries = "entry", probabilities = "probability" }
 for noun in ([[argument array bin choice column condition count dimension element equation extent function number
