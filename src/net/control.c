@@ -33,6 +33,7 @@ enum {
   STARVED_MS = 2000,
   LOOK_MS = 20,
   INSIST_MS = 1000, /* between two, at least */
+  REASON_MS = 400,  /* from SIGTERM until it is obeyed */
   AGAIN_MS = 5000,  /* if all were to stop at one place, which some may not come to */
   STACK = 256 << 10
 };
@@ -65,6 +66,7 @@ struct control_private {
   char *answer;                 /* owned: lgt_place, then the address */
   size_t answer_bytes;
   lgt_wireup wireup; /* kept for its close */
+  int64_t terminate; /* ms, of the thread: when SIGTERM is obeyed; 0: there was none */
   /* the hub, on rank 0 without a launcher */
   lgt_hub *hub;
   pthread_t hub_thread;
@@ -276,6 +278,43 @@ static const lgt_frame *handle_frames(lgt_control *c, int until, bool *garbage) 
   return NULL;
 }
 
+/* mpirun and its like end all processes by SIGTERM when one of them dies.  The one that has the hub waits a moment, so
+ * that it can say why. */
+static volatile sig_atomic_t terminated, terminated_fd = -1;
+
+static void on_terminate(int number) {
+  int error = errno;
+  uint64_t one = 1;
+  (void)number;
+  terminated = 1;
+  ssize_t written = write(terminated_fd, &one, sizeof one);
+  (void)written;
+  errno = error;
+}
+
+static void catch_terminate(const struct control_private *p) {
+  struct sigaction now, wait = {.sa_handler = on_terminate, .sa_flags = SA_RESTART};
+  if (sigaction(SIGTERM, NULL, &now) || now.sa_handler != SIG_DFL) return;
+  terminated_fd = p->stop_fd;
+  sigaction(SIGTERM, &wait, NULL);
+}
+
+static void release_terminate(const struct control_private *p) {
+  if (terminated_fd != p->stop_fd) return;
+  signal(SIGTERM, SIG_DFL);
+  terminated_fd = -1;
+  if (terminated) raise(SIGTERM);
+}
+
+static void obey_terminate(struct control_private *p) {
+  if (!terminated || terminated_fd != p->stop_fd) return;
+  int64_t now = lgt_wire_now();
+  if (!p->terminate) p->terminate = now + REASON_MS;
+  if (now < p->terminate) return;
+  signal(SIGTERM, SIG_DFL);
+  kill(getpid(), SIGTERM);
+}
+
 /* Reads once, waiting no longer than until the next beat.  False if the hub is gone.  What has come is read before the
  * silence is judged. */
 static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
@@ -285,10 +324,11 @@ static bool listen_once(lgt_control *c, int until, const lgt_frame **found) {
   int got = 0;
   if ((*found = handle_frames(c, until, &garbage))) return true;
   int left = (int)(p->beat + beat_ms(p) - lgt_wire_now());
-  if ((c->pressed || c->stopping == LGT_STOPPING) && left > LOOK_MS) left = LOOK_MS;
+  if ((c->pressed || c->stopping == LGT_STOPPING || p->terminate) && left > LOOK_MS) left = LOOK_MS;
   poll(event, 2, left > 0 ? left : 0);
   uint64_t told;
   if (event[1].revents && !p->stop && read(p->stop_fd, &told, sizeof told) < 0) return true;
+  obey_terminate(p);
   pass_interrupt_on(c);
   answer_for_stuck(c);
   if (event[0].revents && (got = lgt_wire_receive(p->socket, &p->inbox)) >= 0) p->heard = lgt_wire_now();
@@ -425,6 +465,7 @@ static lgt_status join(lgt_control *c, lgt_wireup *wireup) {
   if ((status = say_hello(c)) || (status = await_welcome(c))) return status;
   if (start_thread(&p->thread, control_main, c)) return lgt_err(LGT_SYSTEM, "cannot start a thread");
   p->running = true;
+  if (p->hub) catch_terminate(p);
   return LGT_OK;
 }
 
@@ -484,6 +525,7 @@ void lgt_control_close(lgt_control *c) {
   p->stop = true;
   if (write(p->stop_fd, &one, sizeof one) < 0) perror("lgt: eventfd");
   if (p->running) pthread_join(p->thread, NULL);
+  release_terminate(p);
   end_hub(p);
   lgt_hub_free(p->hub);
   if (p->socket >= 0) close(p->socket);
