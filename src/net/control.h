@@ -1,11 +1,12 @@
 /* control.h - a rank's line to the hub, open for the whole run.
  *
  * A small thread sends heartbeats, so a rank that merely computes is known to live, and listens: when the hub
- * says that the run has failed, or the hub is lost, the thread ends the process,
- * whatever the submitting thread is doing.  So nothing that waits for a peer has to care about its death.
+ * says that the run has failed, or the hub is lost, the thread ends the process, whatever the submitting thread is
+ * doing.  So nothing that waits for a peer has to care about its death.
  *
  * On every rank the same reason is known; it is printed once: by the launcher, or by rank 0 where the output of
- * all ranks is gathered, or else by each rank.
+ * all ranks is gathered, or else by each rank.  The rank that has the hub obeys SIGTERM, unless the program handles it,
+ * a moment late: mpirun sends that to all when one of them has died, and somebody has to say which one and why.
  *
  * Divergence.  lgt_control_note is called for each operation of the stream.  A rank that waits longer than
  * `patience_ms` reports its stream to the hub, which asks the others for theirs and ends the run if two

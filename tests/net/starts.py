@@ -112,6 +112,24 @@ def died(what, rank, number, pattern, limit):
         return failed_well(outcomes, pattern, limit, took)
 
 
+def terminated(kill):
+    """Rank 0, which has the hub, gets SIGTERM; `kill`: just after rank 1 has died, of which it tells the reason first."""
+    with tempfile.TemporaryDirectory() as folder:
+        running = [Running(c) for c in meet(3, *QUICK, "--pids", folder, "wait", "1")]
+        wait_for_pids(folder, 3)
+        time.sleep(0.5)
+        if kill:
+            os.kill(running[1].process.pid, signal.SIGKILL)
+        os.kill(running[0].process.pid, signal.SIGTERM)
+        begin = time.monotonic()
+        outcomes = [r.wait(PATIENCE) for r in running]
+        first, _, last = outcomes
+        if kill:
+            return failed_well([first, last], r"rank 1 on \S+ died", SILENCE, time.monotonic() - begin)
+        good = first.status == -signal.SIGTERM and last.status not in (0, None)
+        return None if good else "; ".join(str(o) for o in outcomes)
+
+
 # ---- two network namespaces
 
 def across(n, what):
@@ -215,6 +233,9 @@ for rank in (0, 2):
     case(f"rendezvous, kill -9 of rank {rank} while computing", died, "compute", rank, signal.SIGKILL, lost, DEATH)
     case(f"rendezvous, kill -9 of rank {rank} while waiting", died, "wait", rank, signal.SIGKILL, lost, DEATH)
     case(f"rendezvous, SIGSTOP of rank {rank}", died, "barrier", rank, signal.SIGSTOP, silent, SILENCE)
+
+case("rendezvous, SIGTERM of rank 0", terminated, False)
+case("rendezvous, SIGTERM of rank 0 when rank 1 has died", terminated, True)
 
 for n in (2, 4):
     case(f"two namespaces, {n} ranks, messages", across, n, "messages")
