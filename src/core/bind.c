@@ -446,6 +446,7 @@ static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
 }
 
 void lgt_binder_fini(lgt_binder *binder) {
+  if (binder->peers) lgt_transfer_end(binder);
   lgt_failure_release(binder->failure);
   lgt_failure_release(binder->seen);
   lgt_failure_release(binder->reserve);

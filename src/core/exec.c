@@ -396,6 +396,14 @@ static void wait_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
                    atomic_load_explicit(&exec->completed, memory_order_relaxed) - before);
 }
 
+bool lgt_exec_help(lgt_exec *exec) {
+  pthread_mutex_lock(&exec->lock);
+  bool worked = work_once(exec);
+  pthread_mutex_unlock(&exec->lock);
+  bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+  return worked || moved;
+}
+
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
   if (!lgt_task_done(task)) wait_until(exec, task, false);
 }

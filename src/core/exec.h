@@ -99,6 +99,9 @@ void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
 lgt_task *lgt_exec_take(lgt_exec *exec);
 /* It is done; with a message if it failed because of another rank. */
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message);
+/* Work on a chunk, if one is there, and look after outside tasks: for waits that are not the executor's.  True if
+ * something happened. */
+bool lgt_exec_help(lgt_exec *exec);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
 /* The same for a wait that the user may end: false if the executor was interrupted before. */

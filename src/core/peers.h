@@ -59,6 +59,11 @@ struct lgt_peers {
    * calls wake.  `what` completes "waits ..." in messages. */
   void (*until)(lgt_peers *peers, bool (*ready)(void *context), void *context, const char *what);
   void (*wake)(lgt_peers *peers);
+  /* Set by the runtime: work on what has been launched and the messages of it, a little; true if something happened.
+   * Who waits for something else than the runtime's tasks calls it meanwhile: another rank may be unable to come to
+   * the same place before it has what is computed here. */
+  bool (*attend)(void *context);
+  void *attend_context;
 
   /* A place at which Ctrl-C may stop all ranks together, at a flush, say: all come to the same ones in the same order.
    * True: it does, here, on all; what waits or launches then says "interrupted".  Costs two loads and a store. */

@@ -168,6 +168,8 @@ static void sleep_for_messages(void *context, bool (*ready)(void *), void *exec)
   binder->peers->until(binder->peers, stirs, &s, what);
 }
 
+static bool attend(void *context) { return lgt_exec_help(((lgt_binder *)context)->exec); }
+
 static void wake(void *context) {
   lgt_peers *peers = ((lgt_binder *)context)->peers;
   peers->wake(peers);
@@ -176,8 +178,15 @@ static void wake(void *context) {
 void lgt_transfer_begin(lgt_binder *binder) {
   binder->posted_end = &binder->posted;
   lgt_exec_look_after(binder->exec, &(lgt_outside){move, sleep_for_messages, wake, binder});
+  binder->peers->attend = attend;
+  binder->peers->attend_context = binder;
   binder->share_limit = binder->map->budget;
   lgt_transfer_least(binder, 0, &binder->share_limit, 1);
+}
+
+void lgt_transfer_end(lgt_binder *binder) {
+  binder->peers->attend = NULL;
+  binder->peers->attend_context = NULL;
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */

@@ -73,7 +73,8 @@ void lgt_transfer_letters(lgt_binder *binder, lgt_letter *letter, int n);
 
 /* Begin the messages that are ready and finish those that are done; true if something happened. */
 bool lgt_transfer_move(lgt_binder *binder);
-/* The executor shall look after messages. */
+/* The executor shall look after messages, and until the end who waits for other ranks after the executor. */
 void lgt_transfer_begin(lgt_binder *binder);
+void lgt_transfer_end(lgt_binder *binder);
 
 #endif

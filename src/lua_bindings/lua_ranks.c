@@ -133,7 +133,11 @@ typedef struct awaited {
 
 static bool is_over(void *context) {
   awaited *a = context;
-  return a->peers->done(a->peers, a->transfer, &a->intact);
+  lgt_peers *peers = a->peers;
+  do {
+    if (peers->done(peers, a->transfer, &a->intact)) return true;
+  } while (peers->attend && peers->attend(peers->attend_context));
+  return false;
 }
 
 static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {

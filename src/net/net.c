@@ -58,6 +58,7 @@ lgt_status lgt_net_leave(lgt_net *net, uint32_t line) {
                    &(lgt_operation){.token = LEAVE, .line = line, .what = lgt_net_line(net, "the end")});
   lgt_status status = compare_streams(net);
   if (status) return status;
+  lgt_net_meet(net); /* all have been there */
   lgt_transport_leave(net->transport);
   lgt_control_leave(net->control);
   status = lgt_transport_until(net->transport, all_left, net->control, "for the other ranks to end");

@@ -44,6 +44,8 @@ typedef struct lgt_net {
   const char *how;          /* the ranks were started */
   bool left;                /* lgt_net_leave was called */
   const char *mishap;       /* not NULL: what has happened here that maybe did not on other ranks */
+  lgt_collective abreast;   /* the latest of the barriers that keep the ranks abreast; `transport` NULL: none yet */
+  int ahead;                /* operations since it began */
   char **line;              /* owned texts: of lgt_net_line */
   int nline, line_room;
 } lgt_net;
@@ -69,6 +71,9 @@ uint32_t lgt_net_line(lgt_net *net, const char *text);
 uint64_t lgt_net_history(const lgt_net *net);
 /* It was found to differ: has the hub say where. */
 _Noreturn void lgt_net_disagree(lgt_net *net, const char *what);
+
+/* Returns when all ranks have come to where this rank last began to wait for them (peers.c, keep_abreast). */
+void lgt_net_meet(lgt_net *net);
 
 /* ---- for net.c -------------------------------------------------------------------------------------------- */
 

@@ -11,6 +11,8 @@
 #include "mem.h"
 #include "net.h"
 
+#define ABREAST_TAG (2 * LGT_PEERS_TAGS - 2)
+
 struct lgt_transfer {
   bool alone; /* a message, not a collective */
   union {
@@ -132,8 +134,32 @@ static void note_mishap(lgt_net *net, uint32_t line) {
                    &(lgt_operation){.token = 0x6d6973686170, .line = line, .what = lgt_net_line(net, what)});
 }
 
+/* How many operations a rank may be ahead of another is at most twice this.  What a rank sends to one that has not come
+ * so far waits there, and takes 8 KB of shared memory for each message however short: a loop over os.time(), which
+ * rank 0 sends and waits for nobody, would fill a machine's within a second. */
+enum { LEAD = 1024 };
+
+static bool has_met(void *context) {
+  lgt_net *net = context;
+  while (!net->abreast.done && net->peers.attend && net->peers.attend(net->peers.attend_context)) {}
+  return net->abreast.done;
+}
+
+void lgt_net_meet(lgt_net *net) {
+  if (!net->abreast.transport) return;
+  peers_until(&net->peers, has_met, net, "for all ranks to have come so far");
+  if (net->abreast.status) lgt_net_abort(net, lgt_message());
+}
+
+static void keep_abreast(lgt_net *net) {
+  lgt_net_meet(net);
+  net->ahead = 0;
+  if (lgt_barrier_begin(net->transport, ABREAST_TAG, &net->abreast)) lgt_net_abort(net, lgt_message());
+}
+
 static void peers_note(lgt_peers *peers, const lgt_operation *operation) {
   lgt_net *net = net_of(peers);
+  if (__builtin_expect(++net->ahead == LEAD, 0)) keep_abreast(net);
   if (__builtin_expect(net->mishap != NULL, 0)) note_mishap(net, operation->line);
   lgt_control_note(net->control, operation);
 }

@@ -423,9 +423,10 @@ static lgt_status wait_slowly(wait *w) {
   w->report = now + lgt_control_patience(t->control);
   while (!w->ready(w->context)) {
     if (t->broken) return broken(w);
+    if (atomic_load_explicit(&t->control->wanted, memory_order_acquire)) report(w);
     if (lgt_transport_progress(t)) continue;
     now = lgt_wire_now();
-    if (now >= w->report || atomic_load_explicit(&t->control->wanted, memory_order_acquire)) report(w);
+    if (now >= w->report) report(w);
     int64_t left = w->report - now;
     atomic_exchange_explicit(&t->sleeping, true, memory_order_acq_rel);
     if (!w->ready(w->context)) sleep_a_little(t, left < 1 ? 1 : left < SLEEP_MS ? (int)left : SLEEP_MS);

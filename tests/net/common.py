@@ -40,12 +40,18 @@ def late(took, limit, outcome):
     return Late(f"took {took:.1f} s, longer than {limit} s: {outcome}")
 
 
+def shortened(text, most=4000):
+    """A process that does not end may have said a gigabyte."""
+    return text if len(text) <= most else f"{text[:most // 2]} [...] {text[-most // 2:]}"
+
+
 class Outcome:
     def __init__(self, status, out, err, seconds):
         self.status, self.out, self.err, self.seconds = status, out, err, seconds
 
     def __str__(self):
-        return f"exit status {self.status} after {self.seconds:.1f} s; stdout {self.out!r}; stderr {self.err!r}"
+        return (f"exit status {self.status} after {self.seconds:.1f} s; stdout {shortened(self.out)!r}; "
+                f"stderr {shortened(self.err)!r}")
 
 
 class Running:

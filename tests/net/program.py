@@ -385,6 +385,35 @@ fault("one operation more on rank 1, long ago", "local x = require 'array'.ones(
       "for i = 1, 60000 do x = x * 1.5 end\nprint(x:sum()())",
       rf"do not run the same program: operation \d+ is issued at \S+:({line(2)} by rank 1 and at \S+:{line(3)} by rank \d|"
       rf"{line(3)} by rank \d and at \S+:{line(2)} by rank 1): '(add|multiply)' and '(add|multiply)'")
+def runs_ahead():
+    """Rank 0 sends its clock and waits for nobody, rank 2 does something else, and the hub looks away: how far does
+    rank 0 get?  What it does meanwhile must not be forgotten when the hub asks."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.truncate(4096)
+        running = Running([LGT, "-n", "3", "--heartbeat=100", "--patience=0.2", script(START + f"""
+local ffi = require "ffi"
+ffi.cdef "void *mmap(void *, size_t, int, int, int, long); int open(const char *, int); int usleep(unsigned);"
+local page = ffi.cast("volatile long *", ffi.C.mmap(nil, 4096, 3, 1, ffi.C.open("{file.name}", 2), 0))
+while page[1] == 0 do ffi.C.usleep(1000) end
+if rank == 2 then os.clock() end
+while true do
+  os.time()
+  if rank == 0 then page[0] = page[0] + 1 end
+end
+""")])
+        wait_for_words(running, rb"ready", 1)
+        os.kill(running.process.pid, signal.SIGSTOP)
+        os.pwrite(file.fileno(), b"\1", 8)
+        time.sleep(1)
+        os.kill(running.process.pid, signal.SIGCONT)
+        outcome = running.wait(60)
+        count = int.from_bytes(os.pread(file.fileno(), 8, 0), "little")
+    if count > 3000:
+        return f"rank 0 was {count} operations ahead"
+    return None if "do not run the same program" in outcome.err else str(outcome)
+
+
+case("no rank runs far ahead", runs_ahead)
 fault("a rank that opens the runtime alone", "if rank == 1 then require 'lgt' end",
       rf"do not run the same program: operation \d+ .*:{line(1)} by rank 1",
       start="local rank = package.loaded['lgt.ranks'].rank\n" + "\n" * (FIRST - 1))
