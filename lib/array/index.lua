@@ -289,7 +289,7 @@ local function widen(mask, a)
   return #whole > #shape and lgt.alias(mask, layout) or mask
 end
 
-local function is_mask(key) return istype(Array, key) and core.dtype_of(key) == dtypes.BOOL end
+local function is_mask(key) return istype(Array, key) and layouts[handles[key.id].layout].dtype == dtypes.BOOL end
 
 local function is_single(value)
   return type(value) == "number" or type(value) == "boolean" or istype(Array, value) and core.ndim_of(value) == 0 or
@@ -297,6 +297,8 @@ local function is_single(value)
 end
 
 -- ---- reading and writing ------------------------------------------------------------------------------------
+
+local ALONE = C.lgt_domains(rt) == 1
 
 local function other_index(a, key)
   local layout = core.layout_of(a, "index")
@@ -341,6 +343,17 @@ local function get_table(a, key)
   return other_index(a, key)
 end
 
+local function get_picked(a, key)
+  if ALONE and is_mask(key) then
+    local copy = picks.selected(a, key)
+    if copy then
+      gathered[copy.id] = copy
+      return copy
+    end
+  end
+  return other_index(a, key)
+end
+
 -- a[key]
 function index.get(a, key)
   local kind = type(key)
@@ -351,7 +364,7 @@ function index.get(a, key)
   end
   if kind == "number" then return get_position(a, key) end
   if kind == "table" then return get_table(a, key) end
-  return other_index(a, key)
+  return get_picked(a, key)
 end
 
 local function other_set(a, key, steps, value)
@@ -368,6 +381,11 @@ jit.off(other_set)
 
 -- a[key] = value
 function index.set(a, key, value)
+  if ALONE and is_mask(key) and istype(Array, value) and core.ndim_of(value) > 0 then
+    core.layout_of(a, "assignment")
+    core.check_writable(a, "assignment")
+    if picks.placed(a, key, value) then return end
+  end
   if type(key) == "string" and (methods[key] ~= nil or getters[key] ~= nil) then
     raise("arrays have no attribute %q to assign to", key)
   end

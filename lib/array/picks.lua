@@ -9,12 +9,14 @@
 -- which waits for it.  Several arrays of positions are merged into one, of positions along one axis that has all
 -- elements of the axes they are of: a copy of the array is made in that form, and a scatter copies it back.
 
+local ffi = require "ffi"
 local core = require "array.core"
 local native = require "array.native"
 local runs = require "array.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
 local handles = lgt.handles
+local C, rt = lgt.C, lgt.rt
 
 local picks = {}
 
@@ -194,6 +196,24 @@ function picks.rows(a, positions)
   if #shape == 0 or #rest == 0 or #shape + #rest > 7 or wants_one_axis(a, { positions }) then return nil end
   for d = 2, #rest do shape[#shape + 1] = rest[d] end
   return launch_gather(a, { positions }, shape, 0, 1, 1)
+end
+
+-- What a boolean array picks from a small one; nil where that needs more thought.  Waits.
+local selected = ffi.new("lgt_id[1]")
+---@return lgt_array?
+function picks.selected(a, mask)
+  lgt.flush()
+  if C.lgt_array_select(rt, a.id, mask.id, selected) < 0 then lgt.fail() end
+  if selected[0] ~= 0 then return (lgt.wrap(selected[0])) end
+end
+
+-- Write as many values as a boolean array picks there; false where that needs more thought.  Waits.
+local done = ffi.new("int[1]")
+---@return boolean
+function picks.placed(a, mask, values)
+  lgt.flush()
+  if C.lgt_array_place(rt, a.id, mask.id, values.id, done) < 0 then lgt.fail() end
+  return done[0] ~= 0
 end
 
 -- A copy of what the steps pick from a view of a.  Positions count from `base` (1).

@@ -366,12 +366,20 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
 
 /* ---- elements ------------------------------------------------------------------------------------------------ */
 
-static void locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
+void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
   lgt_alignment align;
   lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
   memset(&align, 0, sizeof align);
   for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
   lgt_point_tile(layout, &align, &view, inst, tile, NULL);
+}
+
+lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
+  const lgt_layout *layout;
+  lgt_status status = array_ok(rt, array);
+  if (!status) status = settle_view(rt, array, PEEK, &layout, inst);
+  if (!status) lgt_runtime_locate(layout, *inst, tile);
+  return status;
 }
 
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
@@ -384,9 +392,8 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   if (layout->size != 1)
     return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
                    (long long)layout->size);
-  status = settle_view(rt, array, PEEK, &layout, &inst);
+  status = lgt_runtime_peek(rt, array, &tile, &inst);
   if (status) return status;
-  locate(layout, inst, &tile);
   *out = lgt_dtype_load(layout->dtype, tile.data);
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
@@ -452,12 +459,10 @@ static void transfer(const lgt_tile *tile, char *buffer, bool out) {
 }
 
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
-  const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = settle_view(rt, array, PEEK, &layout, &inst);
+  lgt_status status = lgt_runtime_peek(rt, array, &tile, &inst);
   if (status) return status;
-  locate(layout, inst, &tile);
   transfer(&tile, out, true);
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
@@ -479,7 +484,7 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   lgt_tile tile;
   lgt_status status = settle_view(rt, array, WRITE, &layout, &inst);
   if (status) return status;
-  locate(layout, inst, &tile);
+  lgt_runtime_locate(layout, inst, &tile);
   transfer(&tile, (char *)data, false);
   lgt_instance_release(&rt->map, inst);
   return lgt_array_given(rt, array, data);
@@ -494,7 +499,7 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
     return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
   lgt_status status = settle_view(rt, array, !write ? READ : read ? READ_WRITE : WRITE, &layout, &inst);
   if (status) return status;
-  locate(layout, inst, &tile);
+  lgt_runtime_locate(layout, inst, &tile);
   lgt_instance_release(&rt->map, inst); /* the store keeps it */
   *data = tile.data;
   for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
@@ -509,6 +514,11 @@ int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) {
 int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints,
                  lgt_cpu_variant variant) {
   return lgt_kinds_add_cpu(&rt->kinds, name, privileges, constraints, variant);
+}
+
+int lgt_kind_own(lgt_runtime *rt, int kind) {
+  if (kind >= 0) rt->kinds.kind[kind]->own_variant = true;
+  return kind;
 }
 
 uint32_t lgt_line(lgt_runtime *rt, const char *text) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "task.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
@@ -174,7 +175,8 @@ int lgt_kind_gemm(lgt_runtime *rt, int dtype) {
            -1;
   char name[32];
   snprintf(name, sizeof name, "gemm.%s", lgt_dtype_name(dtype));
-  return lgt_kind_cpu(rt, name, "wrr",
-                      "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
-                      gemm_rows);
+  return lgt_kind_own(
+      rt, lgt_kind_cpu(rt, name, "wrr",
+                       "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
+                       gemm_rows));
 }

@@ -1,6 +1,8 @@
 /* builtin.c - the table of variants that come with lgt.  See builtin.h. */
 #include "builtin.h"
 
+#include "task.h"
+
 int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints) {
   static const lgt_builtin *const tables[] = {
       lgt_sort_builtins,         lgt_merge_builtins,         lgt_split_builtins,
@@ -12,6 +14,7 @@ int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, 
       lgt_product_builtins};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const lgt_builtin *b = tables[t]; b->name; b++)
-      if (!strcmp(b->name, name)) return lgt_kind_cpu(rt, name, privileges, constraints, b->variant);
+      if (!strcmp(b->name, name))
+        return lgt_kind_own(rt, lgt_kind_cpu(rt, name, privileges, constraints, b->variant));
   return lgt_err(LGT_BAD_ARGUMENT, "lgt has no task called '%s'", name), -1;
 }

@@ -38,7 +38,7 @@
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   agree        what all ranks decide together: did a value come about?
- *   runtime api explain file  the flush, a list of passes; the public functions
+ *   runtime api explain file select  the flush, a list of passes; the public functions
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks
  * it.  Data flows in this order as far as planning goes; running a plan begins with its last lines.

@@ -164,6 +164,11 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
 /* Copy `data`, in C order, into the view, which must not be stretched.  Flushes and waits. */
 lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
+/* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  For
+ * small arrays in one domain: with others nothing is done, which is no error, and tasks must.  select: *out is a new array,
+ * 0 if nothing was done.  place: as many elements as are picked are written there; *done is 0 if nothing was. */
+lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out);
+lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done);
 /* Synchronised access to the elements in host memory: *data is the first element of the view and
  * stride[] counts elements.  mode is "r", "w" or "rw", of a stretched view "r".  Flushes and waits.  Valid until the next
  * call that takes the runtime. */

@@ -13,6 +13,7 @@
 #include "shuffle.h"
 
 enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
+enum { FEW_BYTES = 4096, UNKNOWN_COST = 1 << 30 };
 
 typedef struct call_work {
   const lgt_kind *kind;
@@ -283,7 +284,8 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
                      const lgt_plan_native *native, int colour, lgt_instance **inst, job_memory *m) {
   lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
   call_work *call = m->call++;
-  *call = (call_work){native->kind, m->tile, m->param, bound->where, 0, 0};
+  const char *where = m->job->here ? NULL : bound->where; /* the group fails at once, and says it */
+  *call = (call_work){native->kind, m->tile, m->param, where, 0, 0};
   m->tile += native->kind->nargs;
   m->param += LGT_MAX_PARAMS;
   memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,
@@ -305,12 +307,26 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
   }
 }
 
+/* What a loop costs, in bytes or so.  Nobody knows how long a call of C takes for its arguments, but for small ones lgt's
+ * own take less than handing them to another thread does. */
+static int64_t cost_of(const lgt_binder *binder, const lgt_plan_loop *loop) {
+  if (loop->bytes || loop->kernel) return loop->bytes;
+  int64_t bytes = 0;
+  for (int i = 0; i < loop->nnative; i++) {
+    if (!loop->native[i].kind->own_variant) return UNKNOWN_COST;
+    for (int a = 0; a < loop->native[i].kind->nargs; a++) {
+      const lgt_layout *l = lgt_layout_at(binder->stores, loop->native[i].access[a].layout);
+      bytes += lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);
+    }
+  }
+  return bytes <= FEW_BYTES ? bytes : UNKNOWN_COST;
+}
+
 /* A step for calls without a kernel. */
 static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t bytes, job_memory *m) {
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
   call->count = count;
   call->bytes = bytes;
-  m->job->task.cost += bytes ? bytes : 1 << 30; /* unknown: never in line */
   binder->moved += bytes;
   /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
   int64_t chunks = rows / CPU_ROWS;
@@ -327,6 +343,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
   int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
   for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
   if (!loop->kernel) {
+    m->job->task.cost += bytes ? bytes : cost_of(binder, loop);
     add_alone(binder, call, loop->nnative, bytes, m);
     return LGT_OK;
   }
@@ -384,10 +401,7 @@ static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer &
 static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst) {
   int64_t cost = 0;
   if (binder->map->domains > 1 || group->nloop == 0) return false;
-  for (int l = 0; l < group->nloop; l++) {
-    if (!group->loop[l].bytes && !group->loop[l].kernel) return false;
-    cost += group->loop[l].bytes;
-  }
+  for (int l = 0; l < group->nloop; l++) cost += cost_of(binder, &group->loop[l]);
   if (cost >= LGT_INLINE_COST) return false;
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && !quiet(inst[s], is_written(group, s))) return false;

@@ -300,10 +300,10 @@ static void answered(lgt_runtime *rt) {
 
 void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE; }
 
-static bool pressed(const lgt_runtime *rt) {
+bool lgt_runtime_pressed(lgt_runtime *rt) {
   int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
   if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
-  return rt->map.since_collection > limit;
+  return rt->map.since_collection > limit || coin(rt);
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */
@@ -436,7 +436,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
       double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
-      if (copy_ns > rt->fuser.collection_ns || pressed(rt) || coin(rt)) return ask(rt);
+      if (copy_ns > rt->fuser.collection_ns || lgt_runtime_pressed(rt)) return ask(rt);
     }
     bool ask_again = may_ask && !flush->collected;
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */

@@ -35,6 +35,7 @@ typedef struct lgt_kind {
   int *part;                         /* owned; first slot of each argument */
   bool is_copy;                      /* argument 0 = argument 1, nothing else */
   bool reduces;
+  bool own_variant;                  /* a CPU variant of lgt's own: with small arguments it takes microseconds */
   bool own_params;                   /* parameters are each rank's own, and no part of the stream */
   lgt_cpu_variant cpu;
   lgt_constraint_set *constraints;   /* owned; of a CPU variant */
@@ -57,6 +58,9 @@ void lgt_kinds_fini(lgt_kinds *kinds);
 /* Both take over `body`; -1 with a message on error. */
 int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body);
 int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints, lgt_cpu_variant variant);
+
+/* Of api.c: marks a kind (or -1, an error) whose variant is one of lgt's own. */
+int lgt_kind_own(lgt_runtime *rt, int kind);
 
 /* A recorded launch with its arguments resolved to stores. */
 typedef struct lgt_call {

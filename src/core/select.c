@@ -1,0 +1,268 @@
+/* select.c - what boolean arrays pick from small arrays: read and written at once.
+ *
+ * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where the arrays are small and
+ * one domain has all of them, copying the elements here and now costs a small part of what tasks would.  Whatever else there is to see to, wrong arguments as well, and garbage to collect, is
+ * left to tasks (lib/array/picks.lua): that nothing was done is no error.
+ *
+ * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
+ * side.
+ */
+#include <string.h>
+
+#include "acquire.h"
+#include "poison.h"
+#include "runtime.h"
+
+enum { MOST_ELEMENTS = 1 << 15, MOST_BYTES = 1 << 19 }; /* of the mask; of what it picks from */
+
+/* The mask beside what it picks from: lines of `count` blocks, dimensions that lie one behind the other being one. */
+typedef struct pairing {
+  int ndim;
+  int64_t extent[LGT_MAX_DIM], mask_step[LGT_MAX_DIM], step[LGT_MAX_DIM];
+  const uint8_t *mask;
+  char *data;
+  int64_t block; /* bytes */
+} pairing;
+
+static void add_dim(pairing *p, int64_t extent, int64_t mask_step, int64_t step) {
+  int last = p->ndim - 1;
+  if (p->ndim && p->mask_step[last] == mask_step * extent && p->step[last] == step * extent) {
+    p->extent[last] *= extent;
+    p->mask_step[last] = mask_step;
+    p->step[last] = step;
+    return;
+  }
+  p->extent[p->ndim] = extent;
+  p->mask_step[p->ndim] = mask_step;
+  p->step[p->ndim++] = step;
+}
+
+/* The bytes of the dimensions from `first` on if they lie side by side; else 0. */
+static int64_t block_of(const lgt_tile *tile, int first) {
+  int64_t bytes = lgt_dtype_size(tile->dtype);
+  for (int d = tile->ndim - 1; d >= first; d--) {
+    if (tile->stride[d] != bytes && tile->extent[d] != 1) return 0;
+    bytes *= tile->extent[d];
+  }
+  return bytes;
+}
+
+static bool pair(const lgt_tile *mask, const lgt_tile *data, pairing *out) {
+  *out = (pairing){.mask = mask->data, .data = data->data, .block = block_of(data, mask->ndim)};
+  for (int d = 0; d < mask->ndim; d++) add_dim(out, mask->extent[d], mask->stride[d], data->stride[d]);
+  return out->block > 0;
+}
+
+/* The next line of the mask, as offsets; false: there is none. */
+static bool next_line(const pairing *p, int64_t *index, int64_t *mask_at, int64_t *at) {
+  for (int d = p->ndim - 2; d >= 0; d--) {
+    *mask_at += p->mask_step[d];
+    *at += p->step[d];
+    if (++index[d] < p->extent[d]) return true;
+    *mask_at -= p->mask_step[d] * index[d];
+    *at -= p->step[d] * index[d];
+    index[d] = 0;
+  }
+  return false;
+}
+
+/* The bytes of the result are 1 where those of `word` are not 0. */
+static uint64_t ones(uint64_t word) {
+  const uint64_t low = 0x7f7f7f7f7f7f7f7f;
+  return (((word & low) + low) | word) >> 7 & 0x0101010101010101;
+}
+
+static const uint64_t ALL = 0x0101010101010101;
+enum { WORD = 8 };
+
+static uint64_t word_at(const uint8_t *mask) {
+  uint64_t word;
+  memcpy(&word, mask, WORD);
+  return ones(word);
+}
+
+static int64_t count_line(const uint8_t *mask, int64_t step, int64_t n) {
+  int64_t found = 0, i = 0;
+  for (; step == 1 && i + WORD <= n; i += WORD) found += (int64_t)(word_at(mask + i) * ALL >> 56);
+  for (; i < n; i++) found += mask[i * step] != 0;
+  return found;
+}
+
+static int64_t count(const pairing *p) {
+  int64_t found = 0, index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0;
+  int last = p->ndim - 1;
+  do found += count_line(p->mask + mask_at, p->mask_step[last], p->extent[last]);
+  while (next_line(p, index, &mask_at, &at));
+  return found;
+}
+
+/* One line: blocks of the array to or from `list`, which has `left` of them; how many were moved.  All or none of several
+ * are common; else there are no branches: a mask is no pattern that can be foreseen. */
+__attribute__((always_inline)) static inline int64_t move_line(const pairing *p, const uint8_t *mask,
+                                                               char *data, char *list, int64_t left,
+                                                               int64_t size, bool write) {
+  int64_t moved = 0, n = p->extent[p->ndim - 1], mask_step = p->mask_step[p->ndim - 1],
+          step = p->step[p->ndim - 1];
+  bool dense = mask_step == 1 && step == size;
+  for (int64_t i = 0; i < n && moved < left;) {
+    uint64_t word = dense && i + WORD <= n ? word_at(mask + i) : 2;
+    char *place = list + moved * size, *element = data + i * step;
+    if (word == 0 || (word == ALL && left - moved >= WORD)) {
+      if (word) memcpy(write ? element : place, write ? place : element, (size_t)(WORD * size));
+      if (word) moved += WORD;
+      i += WORD;
+      continue;
+    }
+    for (int64_t past = i + WORD < n ? i + WORD : n; i < past && moved < left; i++) {
+      place = list + moved * size;
+      element = data + i * step;
+      bool picked = mask[i * mask_step] != 0;
+      if (write) memcpy(element, picked ? place : element, (size_t)size);
+      else memcpy(place, element, (size_t)size); /* the next one overwrites it unless it was picked */
+      moved += picked;
+    }
+  }
+  return moved;
+}
+
+/* The same for blocks of any size. */
+static int64_t move_blocks(const pairing *p, const uint8_t *mask, char *data, char *list, int64_t left,
+                           bool write) {
+  int64_t moved = 0, mask_step = p->mask_step[p->ndim - 1], step = p->step[p->ndim - 1];
+  for (int64_t i = 0; i < p->extent[p->ndim - 1] && moved < left; i++) {
+    char *place = list + moved * p->block, *element = data + i * step;
+    if (!mask[i * mask_step]) continue;
+    memcpy(write ? element : place, write ? place : element, (size_t)p->block);
+    moved++;
+  }
+  return moved;
+}
+
+/* All n blocks that are picked, to or from `list`. */
+static void move(const pairing *p, char *list, int64_t n, bool write) {
+  int64_t index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0;
+  do {
+    const uint8_t *mask = p->mask + mask_at;
+    char *data = p->data + at;
+    int64_t moved = p->block == 8 && write    ? move_line(p, mask, data, list, n, 8, true)
+                    : p->block == 8           ? move_line(p, mask, data, list, n, 8, false)
+                    : p->block == 16 && write ? move_line(p, mask, data, list, n, 16, true)
+                    : p->block == 16          ? move_line(p, mask, data, list, n, 16, false)
+                    : p->block == 4 && write  ? move_line(p, mask, data, list, n, 4, true)
+                    : p->block == 4           ? move_line(p, mask, data, list, n, 4, false)
+                                              : move_blocks(p, mask, data, list, n, write);
+    list += moved * p->block;
+    n -= moved;
+  } while (n > 0 && next_line(p, index, &mask_at, &at));
+}
+
+/* ---- arrays -------------------------------------------------------------------------------------------- */
+
+static const lgt_layout *layout_of(const lgt_runtime *rt, lgt_id array) {
+  if (!array || array > rt->stores.max_handle) return NULL;
+  uint32_t layout = rt->stores.handle[array].layout;
+  return layout ? lgt_layout_at(&rt->stores, layout) : NULL;
+}
+
+/* Does the mask pick from the array as it should, and are both small? */
+static bool suits(const lgt_runtime *rt, const lgt_layout *array, const lgt_layout *mask) {
+  if (rt->map.domains > 1 || !array || !mask || mask->dtype != LGT_BOOL) return false;
+  if (mask->ndim == 0 || mask->ndim > array->ndim || array->size == 0) return false;
+  for (int d = 0; d < mask->ndim; d++)
+    if (mask->shape[d] != array->shape[d]) return false;
+  return mask->size <= MOST_ELEMENTS && array->size * lgt_dtype_size(array->dtype) <= MOST_BYTES;
+}
+
+/* Where an array's elements are; *good is false if some of them failed, or never were.  Waits. */
+static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *out, bool *good) {
+  lgt_store *store;
+  lgt_binder *binder = &rt->binder;
+  *good = false;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (!status) status = lgt_bind_materialise(binder, store);
+  lgt_instance *inst = !status && store->replica ? store->replica[0].inst : NULL;
+  if (!inst || store->failure) return status;
+  if (write && (inst->pins || inst->owners > 1)) { /* somebody else wants what is there */
+    lgt_rect all = inst->rect;
+    if (lgt_acquire(binder, store, 0, &all, LGT_USE_WRITE, NULL)) return LGT_OK;
+    inst = store->replica[0].inst;
+  }
+  if (inst->writer || (write && inst->nreader)) {
+    status = lgt_bind_look(binder, inst);
+    if (!status) lgt_bind_wait(binder, inst, write);
+    lgt_bind_retire(binder, false);
+  }
+  *good = !status && !inst->failure;
+  lgt_runtime_locate(layout_of(rt, array), inst, out);
+  return status;
+}
+
+/* The mask beside the array. */
+static lgt_status look_at_both(lgt_runtime *rt, lgt_id array, lgt_id mask, bool write, pairing *out,
+                               bool *good) {
+  lgt_tile of_mask, of_array;
+  lgt_instance *held;
+  lgt_status status = lgt_runtime_peek(rt, mask, &of_mask, &held);
+  if (status) return status;
+  status = locate(rt, array, write, &of_array, good);
+  *good = *good && pair(&of_mask, &of_array, out);
+  lgt_instance_release(&rt->map, held); /* its store keeps it */
+  return status;
+}
+
+/* A new array in memory whose contents are what is going to be written there; 0: there is no memory. */
+static lgt_id new_array(lgt_runtime *rt, uint32_t layout, char **data) {
+  lgt_store *store;
+  lgt_id id = layout ? lgt_array_new(rt, layout) : 0;
+  if (!id || lgt_runtime_store(rt, id, &store)) return lgt_array_free(rt, id), 0;
+  const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_instance *inst = lgt_store_replicas(&rt->map, store) ? lgt_instance_new(&rt->map, 0, root, &all) : NULL;
+  if (!inst) return lgt_array_free(rt, id), 0;
+  lgt_replica_set(&rt->map, &store->replica[0], inst);
+  store->written = true;
+  *data = inst->data;
+  return id;
+}
+
+lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
+  const lgt_layout *from = layout_of(rt, array), *by = layout_of(rt, mask);
+  pairing p;
+  bool good;
+  char *data;
+  *out = 0;
+  if (!suits(rt, from, by) || lgt_runtime_pressed(rt)) return LGT_OK;
+  lgt_status status = look_at_both(rt, array, mask, false, &p, &good);
+  if (status || !good) return status;
+  int64_t n = count(&p), shape[LGT_MAX_DIM] = {n};
+  for (int d = by->ndim; d < from->ndim; d++) shape[d - by->ndim + 1] = from->shape[d];
+  uint32_t layout = lgt_layout_dense(rt, from->dtype, from->ndim - by->ndim + 1, shape);
+  *out = new_array(rt, layout, &data);
+  if (*out) move(&p, data, n, false);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done) {
+  const lgt_layout *to = layout_of(rt, array), *by = layout_of(rt, mask), *from = layout_of(rt, values);
+  pairing p;
+  bool good;
+  lgt_tile list;
+  *done = 0;
+  if (!suits(rt, to, by) || to->flags & LGT_LAYOUT_STRETCHED || !from || from->dtype != to->dtype)
+    return LGT_OK;
+  if (from->ndim != to->ndim - by->ndim + 1) return LGT_OK;
+  for (int d = 1; d < from->ndim; d++)
+    if (from->shape[d] != to->shape[by->ndim + d - 1]) return LGT_OK;
+  const lgt_handle *handle = rt->stores.handle;
+  uint32_t store = handle[array].store;
+  if (store && (handle[mask].store == store || handle[values].store == store)) return LGT_OK;
+  lgt_status status = look_at_both(rt, array, mask, true, &p, &good);
+  if (!status && good) status = locate(rt, values, false, &list, &good);
+  if (status || !good) return status;
+  if (count(&p) != from->shape[0] || block_of(&list, 0) != from->size * lgt_dtype_size(from->dtype))
+    return LGT_OK;
+  move(&p, list.data, from->shape[0], true);
+  lgt_store_at(&rt->stores, handle[array].store)->written = true;
+  *done = 1;
+  return LGT_OK;
+}

@@ -1,0 +1,123 @@
+-- Boolean arrays as keys: small arrays are read and written at once, large ones by tasks; both give the same.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+local function random_mask(...) return np.random.rand(...):gt(0.5) end
+
+-- What positions give, which always are tasks.
+local function by_positions(a, mask)
+  local key = np.nonzero(mask)
+  for _ = #key + 1, a.ndim do key[#key + 1] = {} end
+  return a[key]
+end
+
+local function same(a, b) return a.dtype == b.dtype and np.array_equal(a, b) end
+
+-- Arrays, and masks that pick from them: extents where nothing is cut evenly, and some that are too large.
+local function each(call)
+  local dtypes = { "bool", "int16", "float32", "float64", "complex128" }
+  for _, dtype in ipairs(dtypes) do
+    for _, n in ipairs { 1, 7, 8, 100, 40000 } do
+      call(np.arange(n):astype(dtype), random_mask(n))
+      call(np.arange(2 * n):astype(dtype)["2::2"], random_mask(n))
+      call(np.arange(n):astype(dtype)["::-1"], random_mask(2 * n)["::2"])
+    end
+    local grid = np.arange(15 * 17):reshape(15, 17):astype(dtype)
+    call(grid, random_mask(15, 17))
+    call(grid, random_mask(15))
+    call(grid.T, random_mask(17, 15))
+    call(grid["2:9, 3:"], random_mask(8, 15))
+    call(grid[":, ::2"], random_mask(15))
+    call(np.arange(4 * 5 * 6):reshape(4, 5, 6):astype(dtype), random_mask(4, 5))
+    call(grid, np.zeros(15, 17, { dtype = "bool" }))
+    call(grid, np.ones(15, 17, { dtype = "bool" }))
+  end
+end
+
+check.case("reading", function()
+  each(function(a, mask) check.that(same(a[mask], by_positions(a, mask)), a.dtype .. tostring(a.shape)) end)
+end)
+
+check.case("writing", function()
+  each(function(a, mask)
+    local key, wanted = np.nonzero(mask), np.copy(a)
+    local values = by_positions(a["::-1"], mask):copy()
+    for _ = #key + 1, a.ndim do key[#key + 1] = {} end
+    wanted[key] = values
+    a[mask] = values
+    check.that(same(a, wanted), a.dtype .. tostring(a.shape))
+  end)
+end)
+
+check.case("what was computed from an array that is written stays", function()
+  local u = np.arange(50):astype("float64")
+  local mask = u:gt(20)
+  for _ = 1, 5 do
+    local doubled = u * 2
+    local other = doubled + 1
+    local before = np.copy(u)
+    u[mask] = other[mask]
+    check.that(np.array_equal(doubled, before * 2), "a result from before changed")
+  end
+end)
+
+check.case("an array that picks from itself, and values that are elements of it", function()
+  local b = np.array { true, false, true, true }
+  b[b] = np.array { false, true, false }
+  check.equal(b:totable(), { false, false, true, false })
+  local x = np.arange(6):astype("float64")
+  x[np.array { false, true, true, true, false, false }] = x["1:3"]
+  check.equal(x:totable(), { 0, 0, 1, 2, 4, 5 })
+end)
+
+check.case("values of other dtypes, and that are stretched", function()
+  local x, mask = np.arange(5):astype("float64"), np.array { true, false, true, false, true }
+  x[mask] = np.array({ 7, 8, 9 }, { dtype = "int64" })
+  check.equal(x:totable(), { 7, 1, 8, 3, 9 })
+  x[mask] = np.array { 4 }
+  check.equal(x:totable(), { 4, 1, 4, 3, 4 })
+  local rows = np.zeros(3, 2)
+  rows[np.array { true, false, true }] = np.array { 1, 2 }
+  check.equal(rows:totable(), { { 1, 2 }, { 0, 0 }, { 1, 2 } })
+end)
+
+local function fails(wanted, call, ...)
+  local good, message = pcall(call, ...)
+  check.that(not good and tostring(message):find(wanted, 1, true), tostring(message))
+end
+
+check.case("mistakes are named at their line", function()
+  local x, mask = np.zeros(4), np.ones(4, { dtype = "bool" })
+  fails("test_masks.lua", function() return x[np.ones(5, { dtype = "bool" })] end)
+  fails("does not fit into what is picked", function() x[mask] = np.zeros(3) end)
+  fails("it does not change", function() x[mask][mask] = np.zeros(4) end)
+  local gone = np.ones(4, { dtype = "bool" })
+  gone:free()
+  fails("released", function() return x[gone] end)
+  fails("released", function() x[gone] = np.zeros(4) end)
+end)
+
+check.case("what failed fails what is picked from it when that is looked at", function()
+  local function failed() return np.arange(5)[np.array({ 1, 2, 9, 4, 5 }, { dtype = "int64" })] end
+  local mask = np.arange(5):gt(2)
+  local y = failed()[mask]
+  fails("position 9", function() return y(1) end)
+  local x = np.zeros(5, { dtype = "int64" })
+  x[mask] = failed()[mask]
+  fails("position 9", function() return x(1) end)
+  x["..."] = 1
+  check.equal(np.sum(x)(), 5)
+  fails("position 9", function() return x[failed():gt(2)] end)
+end)
+
+check.case("garbage is collected where nothing is launched", function()
+  local x = np.zeros(20000)
+  local mask = np.ones(20000, { dtype = "bool" })
+  lgt.fence()
+  local before = lgt.stats().bytes_live
+  for _ = 1, 2000 do check.that(x[mask]) end
+  check.that(lgt.stats().bytes_live < before + 2 ^ 26, "memory that nobody holds was kept")
+end)
+
+check.done()
