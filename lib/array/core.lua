@@ -56,6 +56,16 @@ local function layout_of(x, who)
 end
 core.layout_of = layout_of
 
+-- What a table does by itself where arrays are expected, as sparse matrices do: the field `of_arrays` of its metatable
+-- has functions by the names of ufuncs, and dot.
+function core.foreign(name, a, b)
+  for i = 1, 2 do
+    local own = getmetatable(i == 1 and a or b)
+    local f = type(own) == "table" and own.of_arrays and own.of_arrays[name]
+    if f then return f end
+  end
+end
+
 -- The same where no function's name is at hand.
 local function layout_in_use(x)
   if not is_array(x) then raise("an array was expected, not %s", (describe(x))) end

@@ -140,7 +140,11 @@ function np.dot(a, b)
   local m, n = dimensions(a), dimensions(b)
   if (n == 1 and m and m > 0) or (m == 1 and n == 2) then return reduce.dot(a, b) end
   if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end
-  if not (m and n) then return np.dot(np.asarray(a), np.asarray(b)) end
+  if not (m and n) then
+    local own = core.foreign("dot", a, b)
+    if own then return own(a, b) end
+    return np.dot(np.asarray(a), np.asarray(b))
+  end
   if m == 0 or n == 0 then return a * b end
   if m == 2 and n == 2 then return multiply_matrices(a, b) end
   -- Everything else by way of matrices.

@@ -224,6 +224,8 @@ local function other_pair(u, a, b)
   if tb == "boolean" or (tb == "cdata" and not istype(Array, b) and dtypes.of_scalar(b)) then
     return ufunc.binary(u, a, boxed(b))
   end
+  local own = core.foreign(u.name, a, b)
+  if own then return own(a, b) end
   operand_of(a, u.name)
   operand_of(b, u.name)
 end
@@ -285,6 +287,8 @@ local function other_single(u, a)
   if type(a) == "boolean" or (type(a) == "cdata" and dtypes.of_scalar(a)) then
     return core.read_item(ufunc.unary(u, boxed(a)))
   end
+  local own = core.foreign(u.name, a)
+  if own then return own(a) end
   return operand_of(a, u.name)
 end
 jit.off(other_single)

@@ -18,8 +18,9 @@ function csc.map(a, f) return sparse.csc(a.t:map(f)) end
 function coo.map(a, f) return sparse.coo(a.m, a.n, a.rows, a.cols, f(a.vals)) end
 function dia.map(a, f) return sparse.dia(a.m, a.n, a.offs, f(a.diagonals)) end
 
-for _, name in ipairs { "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p",
-                        "rad2deg", "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "abs", "square" } do
+local keep_zeros = { "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p", "rad2deg",
+                     "rint", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "abs", "square" }
+for _, name in ipairs(keep_zeros) do
   any[name] = function(a)
     -- Of triplets, which may name a place twice, the function is not the sum of the functions.
     if a.format == "coo" then a = a:tocsr() end
@@ -27,8 +28,14 @@ for _, name in ipairs { "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2r
     return a:map(np[name])
   end
 end
-for _, name in ipairs { "conj", "negative", "real", "imag" } do
+for _, name in ipairs { "negative", "real", "imag" } do
   any[name] = function(a) return a:map(np[name]) end
+end
+
+-- The conjugated values; of real ones the same (np.conj would make bool int8).
+---@return table matrix
+function any.conj(a)
+  return a:map(dtypes.category[a.kind] == 3 and np.conj or function(vals) return vals end)
 end
 any.conjugate = any.conj
 
@@ -46,13 +53,16 @@ function any.copy(a) return a:map(np.copy) end
 ---@param n number
 ---@return table matrix
 function any.power(a, n)
-  if type(n) ~= "number" or n <= 0 then raise("power: a number above 0 was expected, not %s", sparse.describe(n)) end
+  if type(n) ~= "number" or n <= 0 then
+    raise("power: a number above 0 was expected, not %s; of the entries alone A:map(function(x) return x ^ n end)",
+      sparse.describe(n))
+  end
   return sparse.canonical(a:tocsr()):map(function(vals) return vals ^ n end):asformat(a.format)
 end
 
 -- ---- two matrices -----------------------------------------------------------------------------------------
 
-local ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM = 0, 1, 2, 3, 4
+local ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM, NOT_EQUAL, LESS, GREATER = 0, 1, 2, 3, 4, 5, 6, 7
 
 local function with_index_type(a, index)
   if core.dtype_of(a.pos) == index then return a end
@@ -121,7 +131,8 @@ local function join(operation, a, b, who)
   if a.m ~= b.m or a.n ~= b.n then
     raise("%s: matrices of shapes (%d, %d) and (%d, %d): they must be the same", who, a.m, a.n, b.m, b.n)
   end
-  if operation >= MAXIMUM and (dtypes.category[a.kind] == 3 or dtypes.category[b.kind] == 3) then
+  local ordered = operation >= MAXIMUM and operation ~= NOT_EQUAL
+  if ordered and (dtypes.category[a.kind] == 3 or dtypes.category[b.kind] == 3) then
     raise("%s: complex numbers have no order", who)
   end
   if a.format == "csc" and b.format == "csc" then return sparse.csc(join_rows(operation, a.t, b.t)) end
@@ -161,15 +172,34 @@ Matrix.__add = additive(ADD, function(x, y) return x + y end, "+")
 Matrix.__sub = additive(SUBTRACT, function(x, y) return x - y end, "-")
 any.add, any.subtract = Matrix.__add, Matrix.__sub
 
+-- By rows, or by columns if it is, with sorted rows in which no column is twice.
+local function canonical_as_it_lies(a)
+  return a.format == "csc" and sparse.csc(sparse.canonical(a.t)) or sparse.canonical(a:tocsr())
+end
+
+-- The larger or the smaller of each two elements; keeps(x): those of zeros and the number x are zeros.
+local function extreme(operation, a, b, name, keeps)
+  local f = np[name]
+  if type(b) == "number" then
+    if dtypes.category[a.kind] == 3 then raise("%s: complex numbers have no order", name) end
+    if not keeps(b) then
+      raise("%s: with %g each of the many zeros would become %g: use np.%s(A:todense(), %g)", name, b, b, name, b)
+    end
+    return canonical_as_it_lies(a):map(function(vals) return f(vals, b) end)
+  end
+  if core.is_array(b) then return join_dense(a, b, f, name) end
+  return join(operation, a, sparse.take_matrix(b, name), name)
+end
+
 -- The larger of each two elements, no entry counting as 0.
----@param b table matrix
----@return table matrix
-function any.maximum(a, b) return join(MAXIMUM, a, sparse.take_matrix(b, "maximum"), "maximum") end
+---@param b table|number|lgt_array matrix; a number up to 0; an array, with which the result is one
+---@return table|lgt_array matrix
+function any.maximum(a, b) return extreme(MAXIMUM, a, b, "maximum", function(x) return x <= 0 end) end
 
 -- The smaller of each two elements, no entry counting as 0.
----@param b table matrix
----@return table matrix
-function any.minimum(a, b) return join(MINIMUM, a, sparse.take_matrix(b, "minimum"), "minimum") end
+---@param b table|number|lgt_array matrix; a number from 0 up; an array, with which the result is one
+---@return table|lgt_array matrix
+function any.minimum(a, b) return extreme(MINIMUM, a, b, "minimum", function(x) return x >= 0 end) end
 
 -- ---- elementwise products ---------------------------------------------------------------------------------
 
@@ -268,34 +298,56 @@ end
 function Matrix.__unm(a) return a:map(np.negative) end
 function Matrix.__pow(a, n) return a:power(n) end
 
+-- What np's functions do with a sparse matrix beside an array, or alone (array/core.lua, core.foreign).
+Matrix.of_arrays = {
+  add = Matrix.__add, subtract = Matrix.__sub, multiply = Matrix.__mul, divide = Matrix.__div,
+  dot = function(a, b)
+    if is_matrix(a) then return a:dot(b) end
+    if not core.is_array(a) or core.ndim_of(a) == 0 then return b:dot(a) end
+    return core.ndim_of(a) == 1 and b.T:dot(a) or b.T:dot(a.T).T
+  end,
+}
+for _, name in ipairs(keep_zeros) do Matrix.of_arrays[name] = any[name] end
+for _, name in ipairs { "conj", "negative", "real", "imag" } do Matrix.of_arrays[name] = any[name] end
+
 -- ---- comparisons ------------------------------------------------------------------------------------------
 
-local function where(a, test)
-  local keep = test(a.vals)
-  return sparse.keep_entries(a, keep):map(function(vals) return np.ones(core.size_of(vals), { dtype = "bool" }) end)
-end
+local function all_true(vals) return np.ones(core.size_of(vals), { dtype = "bool" }) end
 
--- Where elements differ, or one is less or greater, as a boolean matrix.
----@param b table|number of a number 0 only
----@return table matrix
-local function comparison(name, test)
+-- Where elements compare so, as a boolean matrix.  The numbers with which zeros do make the result dense, and so does a
+-- comparison that holds between zeros of two matrices: these raise.
+---@param holds fun(x: any, y: any): boolean of numbers
+---@param operation integer? of the entries of two matrices
+local function comparison(name, of_arrays, holds, operation)
   any[name] = function(a, b)
-    if b == 0 then b = sparse.empty(a.m, a.n, a.kind) end
+    if core.is_array(b) and core.size_of(b) == 1 then b = core.read_item(b) end
+    if core.is_array(b) then return join_dense(a, b, np[of_arrays], name) end
+    if sparse.is_scalar(b) then
+      if operation ~= NOT_EQUAL and name ~= "eq" and (dtypes.category[a.kind] == 3 or type(b) ~= "number") then
+        raise("%s: complex numbers have no order", name)
+      end
+      if holds(0, b) then
+        raise("%s: it holds for each of the many zeros, so that the result would be dense: use A:todense():%s(%s)",
+          name, name, tostring(b))
+      end
+      local c = canonical_as_it_lies(a)
+      local rows = c.format == "csc" and c.t or c
+      local found = sparse.keep_entries(rows, np[of_arrays](rows.vals, b)):map(all_true)
+      return c.format == "csc" and sparse.csc(found) or found
+    end
     sparse.take_matrix(b, name)
-    local kind = dtypes.promote(a.kind, b.kind)
-    if dtypes.category[kind] < 2 then kind = dtypes.INT64 end
-    local difference = a:astype(dtypes.name[kind]):tocsr() - b:tocsr()
-    return where(difference, test):asformat(a.format == "csc" and "csc" or nil)
+    if not operation then
+      raise("%s: it holds wherever both matrices are 0, so that the result would be dense: use ne, lt, gt", name)
+    end
+    return join(operation, a, b, name):map(all_true)
   end
 end
-comparison("ne", function(v) return np.not_equal(v, 0) end)
-comparison("lt", function(v) return np.less(v, 0) end)
-comparison("gt", function(v) return np.greater(v, 0) end)
-for _, name in ipairs { "eq", "le", "ge" } do
-  any[name] = function()
-    raise("%s: it holds wherever both matrices are 0, so that the result would be dense: use ne, lt, gt", name)
-  end
-end
+comparison("ne", "not_equal", function(x, y) return x ~= y end, NOT_EQUAL)
+comparison("lt", "less", function(x, y) return x < y end, LESS)
+comparison("gt", "greater", function(x, y) return x > y end, GREATER)
+comparison("eq", "equal", function(x, y) return x == y end)
+comparison("le", "less_equal", function(x, y) return x <= y end)
+comparison("ge", "greater_equal", function(x, y) return x >= y end)
 
 -- ---- sparse times sparse ----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ local diags_options = { shape = true, format = true, dtype = true }
 
 local function diagonal_as_array(d)
   if type(d) == "number" then return np.full(1, d) end
+  if sparse.is_scalar(d) then return np.ravel(np.asarray(d)) end
   if type(d) == "table" then return np.array(d) end
   core.layout_of(d, "diags")
   return np.ravel(d)
@@ -55,13 +56,18 @@ end
 -- A matrix from the rows of `data`, whose element j belongs to column j.
 ---@param data lgt_array [d, n]
 ---@param offsets integer|integer[] of each row
----@param m integer
----@param n integer
+---@param m integer? as many as data has columns
+---@param n integer?
 ---@param format string? "dia"
 ---@return table matrix [m, n] of data's dtype
 function sp.spdiags(data, offsets, m, n, format)
   if type(m) == "table" then m, n, format = m[1], m[2], n end
-  return sp.dia_matrix({ np.asarray(data), offsets }, { shape = { m, n } }):asformat(format)
+  data = np.asarray(data)
+  if m == nil and n == nil then
+    m = core.shape_of(data)[core.ndim_of(data)]
+    n = m
+  end
+  return sp.dia_matrix({ data, offsets }, { shape = { m, n } }):asformat(format)
 end
 
 local eye_options = { dtype = true, format = true }
@@ -153,6 +159,28 @@ local function extents_of_blocks(blocks, rows, cols, axis)
   return first, sum
 end
 
+-- A matrix of m rows and n columns of blocks of format coo, {x = block, top = rows above it, left = columns before it}.
+local function assemble(placed, m, n, format, dtype, who)
+  local kind, nnz = nil, 0
+  for _, b in ipairs(placed) do kind, nnz = kind and dtypes.promote(kind, b.x.kind) or b.x.kind, nnz + b.x.nnz end
+  if dtype then kind = core.check_dtype(dtype, who) end
+  local index = dtypes.name[sparse.index_type(m, n, nnz)]
+  local r, c, v = {}, {}, {}
+  for i, b in ipairs(placed) do
+    r[i], c[i] = np.astype(b.x.rows, index) + b.top, np.astype(b.x.cols, index) + b.left
+    v[i] = np.astype(b.x.vals, dtypes.name[kind])
+  end
+  return sparse.coo(m, n, np.concatenate(r), np.concatenate(c), np.concatenate(v)):asformat(format)
+end
+
+local function take_blocks(blocks, who)
+  if type(blocks) ~= "table" or sparse.is_matrix(blocks) or #blocks == 0 then
+    raise("%s: a table of matrices was expected, not %s", who,
+      type(blocks) == "table" and not sparse.is_matrix(blocks) and "an empty one" or sparse.describe(blocks))
+  end
+  return blocks
+end
+
 -- A matrix of blocks, some of which may be false (nil would end the table): nothing but zeros.
 ---@param blocks table of tables of matrices
 ---@param format string?
@@ -162,35 +190,24 @@ function sp.bmat(blocks, format, dtype)
   if type(blocks) ~= "table" or #blocks == 0 or type(blocks[1]) ~= "table" then
     raise("bmat: a table of rows of blocks was expected, not %s", sparse.describe(blocks))
   end
-  local rows, cols, kind, nnz = #blocks, #blocks[1], nil, 0
-  local parts = {}
+  local rows, cols = #blocks, #blocks[1]
+  local parts, placed = {}, {}
   for i = 1, rows do
     parts[i] = {}
     if #blocks[i] ~= cols then raise("bmat: row %d has %d blocks, the first has %d", i, #blocks[i], cols) end
     for j = 1, cols do
-      local x = blocks[i][j]
-      if x then
-        x = matrix_of(x, "bmat"):tocoo()
-        kind, nnz = kind and dtypes.promote(kind, x.kind) or x.kind, nnz + x.nnz
-      end
-      parts[i][j] = x
+      parts[i][j] = blocks[i][j] and matrix_of(blocks[i][j], "bmat"):tocoo()
     end
   end
   local top, m = extents_of_blocks(parts, rows, cols, 1)
   local left, n = extents_of_blocks(parts, rows, cols, 2)
-  if dtype then kind = core.check_dtype(dtype, "bmat") end
-  local index = dtypes.name[sparse.index_type(m, n, nnz)]
-  local r, c, v = {}, {}, {}
   for i = 1, rows do
     for j = 1, cols do
       local x = parts[i][j]
-      if x then
-        r[#r + 1], c[#c + 1] = np.astype(x.rows, index) + top[i], np.astype(x.cols, index) + left[j]
-        v[#v + 1] = np.astype(x.vals, dtypes.name[kind])
-      end
+      if x then placed[#placed + 1] = { x = x, top = top[i], left = left[j] } end
     end
   end
-  return sparse.coo(m, n, np.concatenate(r), np.concatenate(c), np.concatenate(v)):asformat(format)
+  return assemble(placed, m, n, format, dtype, "bmat")
 end
 
 -- Matrices of as many rows, side by side.
@@ -198,7 +215,7 @@ end
 ---@param format string? "coo"
 ---@param dtype string? what they have in common
 ---@return table matrix
-function sp.hstack(blocks, format, dtype) return sp.bmat({ blocks }, format, dtype) end
+function sp.hstack(blocks, format, dtype) return sp.bmat({ take_blocks(blocks, "hstack") }, format, dtype) end
 
 -- Matrices of as many columns, one above the other.
 ---@param blocks (table|lgt_array)[] matrices
@@ -207,7 +224,7 @@ function sp.hstack(blocks, format, dtype) return sp.bmat({ blocks }, format, dty
 ---@return table matrix
 function sp.vstack(blocks, format, dtype)
   local column = {}
-  for i, x in ipairs(blocks) do column[i] = { x } end
+  for i, x in ipairs(take_blocks(blocks, "vstack")) do column[i] = { x } end
   return sp.bmat(column, format, dtype)
 end
 
@@ -217,23 +234,39 @@ end
 ---@param dtype string? what they have in common
 ---@return table matrix
 function sp.block_diag(blocks, format, dtype)
-  local rows = {}
-  for i, x in ipairs(blocks) do
-    rows[i] = {}
-    for j = 1, #blocks do rows[i][j] = i == j and matrix_of(x, "block_diag") end
+  local list = take_blocks(blocks, "block_diag")
+  local placed, m, n = {}, 0, 0
+  for i, x in ipairs(list) do
+    x = matrix_of(x, "block_diag"):tocoo()
+    placed[i] = { x = x, top = m, left = n }
+    m, n = m + x.m, n + x.n
   end
-  return sp.bmat(rows, format, dtype)
+  return assemble(placed, m, n, format, dtype, "block_diag")
 end
 
 -- ---- at random -----------------------------------------------------------------------------------------------------
 
-local random_options = { format = true, dtype = true, random_state = true, density = true }
+local random_options = { format = true, dtype = true, random_state = true, density = true, data_rvs = true }
 
--- A matrix of m rows and n columns with floor(density m n) entries at places chosen at random, uniform in [0, 1).
+-- So many different numbers below n, ascending.
+local function choose_places(count, n)
+  if count > n / 4 then return np.sort(np.random.permutation(n)[{ { 1, count } }] - 1) end
+  local places = np.zeros(0, { dtype = "int64" })
+  while core.size_of(places) < count do -- about twice as many as are missing, until they are different ones
+    local missing = count - core.size_of(places)
+    local fresh = np.random.randint(0, n, { 2 * missing + 10 })
+    places = np.unique(np.concatenate({ places, np.astype(fresh, "int64") }))
+  end
+  if core.size_of(places) == count then return places end
+  return np.sort(np.random.permutation(places)[{ { 1, count } }])
+end
+
+-- A matrix of m rows and n columns with round(density m n) entries at places chosen at random, uniform in [0, 1).
 ---@param m integer
 ---@param n integer
 ---@param density number? 0.01
----@param options {format: string?, dtype: string?, random_state: integer?}? random_state seeds the generator
+---@param options {format: string?, dtype: string?, random_state: integer?, data_rvs: fun(n: integer): any}?
+---  random_state seeds the generator; data_rvs(n) gives n values instead
 ---@return table matrix of format "coo" if there is none in the options
 function sp.random(m, n, density, options)
   if type(density) == "table" then density, options = density.density, density end
@@ -245,16 +278,14 @@ function sp.random(m, n, density, options)
   end
   if options.random_state then np.random.seed(options.random_state) end
   local count = math.floor(density * m * n + 0.5)
-  local places = np.zeros(0, { dtype = "int64" })
-  while core.size_of(places) < count do -- about twice as many as are missing, until they are different ones
-    local missing = count - core.size_of(places)
-    local fresh = np.random.randint(0, m * n, { 2 * missing + 10 })
-    places = np.unique(np.concatenate({ places, np.astype(fresh, "int64") }))
-  end
-  if core.size_of(places) > count then places = np.sort(np.random.permutation(places)[{ { 1, count } }]) end
+  local places = choose_places(count, m * n)
   local index = dtypes.name[sparse.index_type(m, n, count)]
   local rows, cols = np.floor_divide(places, math.max(n, 1)), places % math.max(n, 1)
-  local vals = np.astype(np.random.rand(count), options.dtype or "float64")
+  local drawn = options.data_rvs and np.ravel(np.asarray(options.data_rvs(count))) or np.random.rand(count)
+  if core.size_of(drawn) ~= count then
+    raise("random: data_rvs gave %d values, %d were asked for", core.size_of(drawn), count)
+  end
+  local vals = np.astype(drawn, options.dtype or options.data_rvs and drawn.dtype or "float64")
   return sparse.coo(m, n, np.astype(rows, index), np.astype(cols, index), vals):asformat(options.format)
 end
 sp.rand = sp.random

@@ -85,6 +85,10 @@ function sparse.expose(a, field)
 end
 
 function Matrix.__newindex(_, name)
+  if type(name) ~= "string" or slice.looks_like_index(name) then
+    raise("elements of a sparse matrix are not set one by one: build it of triplets, where values at one place are " ..
+      "added, set a diagonal by A = A:setdiag(values, k), or multiply A by a matrix of ones and zeros")
+  end
   raise("a sparse matrix has no attribute %s that could be set; elements change with A.data, or by building anew",
     tostring(name))
 end
@@ -113,7 +117,6 @@ getters.any.dtype = function(a) return dtypes.name[a.kind] end
 getters.any.ndim = function() return 2 end
 getters.any.size = function(a) return a.nnz end
 function methods.any.getformat(a) return a.format end
-function methods.any.getnnz(a) return a.nnz end
 function methods.any.get_shape(a) return a.shape end
 
 -- ---- arrays ---------------------------------------------------------------------------------------------

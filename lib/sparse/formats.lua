@@ -175,6 +175,10 @@ end
 
 function any.tocsc(a) return a:tocsr():tocsc() end
 
+-- As a new matrix, in which no place has two entries: of triplets these are added.
+---@return table matrix
+function any.sum_duplicates(a) return a:tocsr():sum_duplicates():asformat(a.format) end
+
 -- The matrix in a format, named as in SciPy: "csr", "csc", "coo", "dia", "bsr", and "ell".
 ---@param format string? nil: as it is
 ---@return table matrix
@@ -334,13 +338,14 @@ function sp.coo_matrix(arg, options) return build("coo", arg, options):tocoo() e
 ---  dtype: that of the diagonals
 ---@return table matrix
 function sp.dia_matrix(arg, options)
-  local by_offsets = type(arg) == "table" and #arg == 2 and core.is_array(arg[1])
-    and (type(arg[2]) == "number" or is_list(arg[2])) and not (type(arg[2]) == "table" and is_list(arg[2][1]))
+  local by_offsets = type(arg) == "table" and #arg == 2 and (core.is_array(arg[1]) or is_list(arg[1]) and
+    is_list(arg[1][1])) and (type(arg[2]) == "number" or is_list(arg[2])) and not (type(arg[2]) == "table" and
+    is_list(arg[2][1]))
   if not by_offsets or sparse.is_matrix(arg) then return build("dia", arg, options):todia() end
   local _, _, dtype = take_options(options, "dia_matrix")
   if not options or not options.shape then raise("dia_matrix: the shape is missing: {shape = {m, n}}") end
   local m, n = sparse.take_extents(options.shape, "dia_matrix")
-  local diagonals, offsets = arg[1], sparse.take_offsets(arg[2], "dia_matrix")
+  local diagonals, offsets = np.asarray(arg[1]), sparse.take_offsets(arg[2], "dia_matrix")
   if core.ndim_of(diagonals) == 1 then diagonals = sparse.as_row(diagonals) end
   if core.ndim_of(diagonals) ~= 2 or core.shape_of(diagonals)[1] ~= #offsets then
     raise("dia_matrix: %d offsets and diagonals of shape %s: a row for each offset was expected", #offsets,

@@ -7,6 +7,13 @@ local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.r
 local sp, any, csr = sparse.sp, sparse.methods.any, sparse.methods.csr
 local Matrix, vector = sparse.Matrix, sparse.vector
 
+-- An axis that may be left out: {axis = 2}, or 2.
+function sparse.take_axis(axis, who)
+  axis = core.axis_option(axis, who)
+  if axis == nil then return nil end
+  return core.check_axis(axis, 2, who)
+end
+
 -- ---- some of the entries ----------------------------------------------------------------------------------
 
 -- The entries of a matrix by rows for which `keep`, a boolean vector, holds.
@@ -64,6 +71,17 @@ function any.nonzero(a)
   local rows, cols = sp.find(a)
   return { rows, cols }
 end
+
+-- How many entries there are, or how many in each row or column, as SciPy's.
+---@param axis integer? 1: in each column, 2: in each row
+---@return integer|lgt_array
+function any.getnnz(a, axis)
+  axis = sparse.take_axis(axis, "getnnz")
+  if not axis then return a.nnz end
+  local c = a.format == "csc" and a or a:tocsr()
+  return c:map(function(vals) return np.ones(core.size_of(vals), { dtype = "int64" }) end):sum(axis)
+end
+
 function any.count_nonzero(a) return np.count_nonzero(sparse.canonical(a:tocsr()).vals) end
 
 -- ---- rows and columns -------------------------------------------------------------------------------------
@@ -140,9 +158,12 @@ local function columns_of_entry(a, e)
   return column_range(a, { first = first, count = count, step = step })
 end
 
+-- The sum of what is there: of another type than the elements where these are small integers.
+local function in_type_of(a, sum) return core.dtype_of(sum) == a.kind and sum or np.astype(sum, a.dtype) end
+
 local function element(a, i, j)
   local row = row_range(a, { first = i, count = 1, step = 1 })
-  return np.sum(np.where(np.equal(row.crd, j), row.vals, 0))
+  return in_type_of(a, np.sum(np.where(np.equal(row.crd, j), row.vals, 0)))
 end
 
 -- Elements at pairs of positions, as a vector.
@@ -157,8 +178,27 @@ local function elements(a, rows, cols)
   local entry_row = sparse.row_of_entries(picked)
   local wanted = where[entry_row:astype("int64") + 1]
   local vals = np.where(np.equal(picked.crd, wanted), picked.vals, 0)
-  local ones = sparse.with_values(picked, vals)
-  return ones:sum(2)
+  return in_type_of(a, sparse.with_values(picked, vals):sum(2))
+end
+
+-- Booleans as the positions at which they hold.
+local function positions_of(x)
+  return core.dtype_of(x) == dtypes.BOOL and core.ndim_of(x) == 1 and np.flatnonzero(x) or x
+end
+
+-- Elements at pairs of positions, in the shape of these; of np.ix_'s, a column and a row, the matrix that they cross.
+local function pick_both(a, rows, cols)
+  rows, cols = positions_of(rows), positions_of(cols)
+  local m, n = core.shape_of(rows), core.shape_of(cols)
+  if #m == 1 and #n == 1 then return elements(a, rows, cols) end
+  if #m == 2 and #n == 2 and m[2] == 1 and n[1] == 1 then
+    return pick_rows(pick_rows(a, np.ravel(rows)).T:tocsr(), np.ravel(cols)).T:tocsr()
+  end
+  if core.shape_text(m) ~= core.shape_text(n) then
+    raise("index: row positions of shape %s and column positions of shape %s: as many of both were expected, or " ..
+      "np.ix_ of two vectors", core.shape_text(m), core.shape_text(n))
+  end
+  return np.reshape(elements(a, np.ravel(rows), np.ravel(cols)), m)
 end
 
 local function axes_of(x) return core.is_array(x) and 1 or nil end
@@ -184,20 +224,25 @@ local function two_entries(key)
 end
 
 -- A[{i, j}] is an element (an array of no dimensions), A[{rows, columns}] and A["2:5, ::2"] are matrices, in which one
--- position counts as a range of one; A[i] is row i; A[{array, array}] a vector of elements at pairs of positions.
+-- position counts as a range of one; A[i] is row i; A[{array, array}] are the elements at pairs of positions, and
+-- A[np.ix_(rows, columns)] is the matrix that they cross.
 function sparse.select(a, key)
   local rows, cols = two_entries(key)
   local c = a:tocsr()
   if rows.kind == "at" and cols.kind == "at" then
     return element(c, slice.resolve_position(rows.at, a.m, 1), slice.resolve_position(cols.at, a.n, 2))
   end
-  if rows.kind == "pick" and cols.kind == "pick" then return elements(c, rows.array, cols.array) end
-  c = columns_of_entry(rows_of_entry(c, rows), cols)
+  if rows.kind == "pick" and cols.kind == "pick" then c = pick_both(c, rows.array, cols.array)
+  else c = columns_of_entry(rows_of_entry(c, rows), cols) end
+  if core.is_array(c) then return c end
   return a.format == "csc" and c:tocsc() or c
 end
 
 -- A(i, j) is an element as a Lua number.  Waits.
-function Matrix.__call(a, i, j) return core.read_item(sparse.select(a, { i, j })) end
+function Matrix.__call(a, ...)
+  if select("#", ...) ~= 2 then raise("A(i, j) is an element: %d positions were given", select("#", ...)) end
+  return core.read_item(sparse.select(a, { ... }))
+end
 
 ---@param i integer
 ---@return table matrix of one row
@@ -230,15 +275,23 @@ end
 function any.trace(a, k) return np.sum(a:diagonal(k)) end
 
 -- With another diagonal k; a new matrix (SciPy's changes the one it is called on).
----@param values lgt_array|number
+---@param values any a number, or as many as the diagonal has; they are converted to the matrix's type
 ---@param k integer? 0
 ---@return table matrix
 function any.setdiag(a, values, k)
   k = k or 0
+  if not core.is_integer(k) or k <= -a.m or k >= a.n then
+    raise("setdiag: a matrix of shape (%d, %d) has the diagonals %d to %d, not %s", a.m, a.n, 1 - a.m, a.n - 1,
+      core.is_integer(k) and ("%d"):format(k) or sparse.describe(k))
+  end
   local c = sparse.canonical(a:tocsr())
   local rest = sparse.keep_entries(c, np.not_equal(height(c), k))
   local length = sparse.diagonal_length(a.m, a.n, k)
-  local d = type(values) == "number" and np.full(length, values) or np.asarray(values)
+  local d = np.asarray(values)
+  if core.size_of(d) == 1 then d = np.full(length, core.read_item(d), { dtype = d.dtype }) end
+  if dtypes.category[core.dtype_of(d)] == 3 and dtypes.category[a.kind] < 3 then
+    raise("setdiag: complex values for a matrix of type %s: A:astype(\"complex128\") takes them", a.dtype)
+  end
   if core.size_of(d) ~= length then
     raise("setdiag: %d values for a diagonal of %d elements", core.size_of(d), length)
   end
@@ -248,11 +301,7 @@ end
 
 -- ---- sums -------------------------------------------------------------------------------------------------
 
-local function take_axis(axis, who)
-  axis = core.axis_option(axis, who)
-  if axis == nil then return nil end
-  return core.check_axis(axis, 2, who)
-end
+local take_axis = sparse.take_axis
 
 -- The sum of all elements, or a vector of the sums along an axis (1: of each column).
 ---@param axis integer?
@@ -365,13 +414,22 @@ function sp.norm(a, order, axis)
   raise("norm: the order of a matrix norm is \"fro\", 1, -1, math.huge or -math.huge, not %s", sparse.describe(order))
 end
 
+-- One extent that is -1, for what the other leaves.
+local function infer_extent(a, shape)
+  if type(shape) ~= "table" or #shape ~= 2 or (shape[1] == -1) == (shape[2] == -1) then return shape end
+  local other = shape[1] == -1 and shape[2] or shape[1]
+  if not core.is_integer(other) or other < 1 or a.m * a.n % other ~= 0 then return shape end
+  local left = a.m * a.n / other
+  return shape[1] == -1 and { left, other } or { other, left }
+end
+
 -- Reshaped, in C order.
----@param shape integer[]
+---@param shape integer[] one of which may be -1: what is left; or two numbers
 ---@return table matrix
 function any.reshape(a, shape, n)
   if type(shape) == "number" then shape = { shape, n } end
   local m
-  m, n = sparse.take_extents(shape, "reshape")
+  m, n = sparse.take_extents(infer_extent(a, shape), "reshape")
   if m * n ~= a.m * a.n then
     raise("reshape: %d elements do not fit into a shape (%d, %d)", a.m * a.n, m, n)
   end

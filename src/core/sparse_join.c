@@ -25,7 +25,7 @@
 #include "sparse.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
-enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM };
+enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM, NOT_EQUAL, LESS, GREATER };
 enum { NARROW = 1 << 16 }; /* columns whose places in a table stay in a cache */
 
 #define LGT_SPARSE_TEMPLATE "sparse_pairs.h"

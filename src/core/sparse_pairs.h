@@ -19,7 +19,13 @@ ALWAYS_INLINE V NAME(combine)(int op, V a, V b) {
       return a >= b ? a : a < b ? b : a + b; /* NaN wins */
     case MINIMUM:
       return a <= b ? a : a > b ? b : a + b;
+    case LESS:
+      return a < b;
+    case GREATER:
+      return a > b;
 #endif
+    case NOT_EQUAL:
+      return a != b;
     default:
       return 0;
   }
@@ -102,8 +108,11 @@ static lgt_status NAME(join)(const lgt_tile *t, int nargs, const lgt_scalar *par
     case MAXIMUM:
       NAME(join_rows)(MAXIMUM, t, lo, hi);
       break;
-    default:
+    case MINIMUM:
       NAME(join_rows)(MINIMUM, t, lo, hi);
+      break;
+    default: /* comparisons */
+      NAME(join_rows)((int)params[0].f, t, lo, hi);
       break;
   }
   return LGT_OK;

@@ -295,7 +295,56 @@ def add(case, change, inputs):
     case(f"{B}.T:tocsr():dot(np.ones(3000))", f"{pyB}.T.dot(np.ones(3000))")
     case(f"{B}:sum(1)", f"{pyB}.sum(axis=0)")
     case(f"D({B}):sum(2)", f"{pyB}.sum(axis=1)")
+    # ---- comparisons with numbers and arrays; extrema; infinities and NaN; np's functions of matrices
+    inputs["inf"], inputs["infb"] = np.where(inputs["a"] > 2, np.inf, inputs["a"]), np.where(inputs["a"] > 2, np.inf, inputs["b"])
+    inputs["nan"] = np.where(inputs["a"] > 2, np.nan, inputs["a"])
+    inputs["x7"], inputs["r"] = rng.normal(size=7), np.array([2, 4, 4, 9])
+    for f in ("csr", "csc", "coo", "dia", "bsr", "ell"):
+        for op, py in (("gt", ">"), ("ge", ">="), ("lt", "<"), ("le", "<="), ("eq", "=="), ("ne", "!=")):
+            for x in ("0", "0.5", "-0.5"):
+                case(f"D({f}(a):{op}({x}))", "error" if eval(f"0 {py} {x}") else f"a {py} {x}")
+            case(f"{f}(a):{op}(b)", f"a {py} b")
+            for x in ("inf", "nan"):
+                case(f"D({f}({x}):{op}({f}(infb)))", f"{x} {py} infb" if op in ("gt", "lt", "ne") else "error")
+        case(f"D({f}(inf):ne({f}(inf)))", "inf != inf")
+        case(f"D({f}(ac):ne(0))", "ac != 0")
+        case(f"D({f}(ac):eq(select(3, sp.find(csr(ac)))[1]))", "ac == ac[ac.nonzero()][0]")
+        for name, x in (("maximum", "0"), ("maximum", "-0.5"), ("minimum", "0"), ("minimum", "2"), ("maximum", "b"), ("minimum", "b")):
+            case(f"{f}(a):{name}({x})" if x == "b" else f"D({f}(a):{name}({x}))", f"np.{name}(a, {x})")
+        case(f"D({f}(a):maximum(2))", "error")
+        case(f"D({f}(a):sum_duplicates())", "a")
+        case(f"{f}(a):getnnz(1)", "np.count_nonzero(a, axis=0)")
+        case(f"{f}(a):getnnz{{axis = 2}}", "np.count_nonzero(a, axis=1)")
+        case(f"D({f}(a):reshape(-1, 3))", "a.reshape(-1, 3)")
+        case(f"D({f}(a)[np.ix_(p, r)])", "a[np.ix_(p - 1, r - 1)]")
+        case(f"D({f}(a)[np.ix_(x7:gt(0), x9:gt(0))])", "a[np.ix_(x7 > 0, x9 > 0)]")
+        case(f"{f}(a)[{{p:reshape(2, 2), r:reshape(2, 2)}}]", "a[p.reshape(2, 2) - 1, r.reshape(2, 2) - 1]")
+        for x in ("ai4", "d_int8", "d_bool"):
+            case(f"{f}({x})[{{4, -2}}]", f"{x}[3, -2]")
+            case(f"{f}({x})[{{p['1:2'], p['1:2'] + 1}}]", f"{x}[p[:2] - 1, p[:2]]")
+            case(f"D({f}({x}):conj())", x)
+        case(f"D({f}(ac):setdiag(2i))", "np.where(np.eye(7, 9, dtype=bool), 2j, ac)")
+        case(f"b - {f}(a)", "b - a")
+        case(f"D(x9 * {f}(a))", "x9 * a")
+        case(f"x7:dot({f}(a))", "x7 @ a")
+        case(f"np.dot(X9['1:7, :'].T, {f}(a))", "X9[:7].T @ a")
+        case(f"D(np.sqrt(np.abs({f}(a))))", "np.sqrt(np.abs(a))")
+    T, pT = "coo({vv, {rr, cc}}, {shape = {7, 9}})", "D(coo((vv, (rr - 1, cc - 1)), shape=(7, 9)))"
+    case(f"{T}:sum_duplicates().data", "csr((vv, (rr - 1, cc - 1)), shape=(7, 9)).data")
+    case(f"D({T}:gt(0.3))", f"{pT} > 0.3")
+    case("D(dia({{{1, 2, 3}, {4, 5, 6}}, {0, 1}}, {shape = {3, 3}}))", "D(dia((np.array([[1.0, 2, 3], [4, 5, 6]]), [0, 1]), shape=(3, 3)))")
+    case("D(sp.diags({2i, 1}, {0, 1}, {shape = {3, 3}}))", "D(sp.diags([2j, 1], [0, 1], shape=(3, 3)))")
+    case("D(sp.spdiags({{1, 2, 3, 4}, {5, 6, 7, 8}}, {0, 1}))", "D(sp.spdiags([[1.0, 2, 3, 4], [5, 6, 7, 8]], [0, 1]))")
+    case("np.array(sp.random(300, 400, 1).nnz)", "np.array(120000.0)")
+    case("sp.random(3, 4, {density = 0.5, data_rvs = np.ones}):sum()", "np.float64(6)")
+    case("sp.random(3, 4, {density = 0.5, data_rvs = function() return np.ones(2) end})", "error")
+    case("(function() local b = {} for i = 1, 400 do b[i] = {{i, 1}} end return sp.block_diag(b):tocsr():dot(np.ones(800)) end)()",
+         "np.arange(2.0, 402)")
     # ---- what must be refused
+    for bad in ("(function() local A = csr(a) A[{1, 2}] = 3 return A(1, 2) end)()", "csr(a)(1, 2, 3)", "csr(a):getnnz(3)", "csr(ac):gt(csr(a))",
+                "csr(ac):gt(1)", "csr(ac):maximum(0)", "sp.block_diag()", "sp.hstack{}", "sp.vstack(csr(a))", "csr(a):reshape(-1, -1)",
+                "csr(a):reshape(5, -1)", "csr(a):setdiag(1, 9)", "csr(a):setdiag(1, 'x')", "csr(a):setdiag(1i)", "csr(a)[{p:reshape(2, 2), r}]"):
+        case(bad, "error")
     for bad in ("csr(a):dot(x8)", "csr(a):dot(X8)", "csr(a):dot('x')", "csr(a).colour", "csr{vv, {rr, cc}}:asformat('lil')",
                 "csr({vv, {rr, cc}}, {shape = {6, 9}})", "csr({vv, {rr - 1, cc}}, {shape = {7, 9}})", "csr({vv, {rr, cc['2:']}})",
                 "csr({x5, np.array({1,2,3,4,5}, {dtype = 'int64'}), np.array({1, 3, 2, 6}, {dtype = 'int64'})}, {shape = {3, 6}})",
