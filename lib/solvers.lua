@@ -1,9 +1,10 @@
 -- solvers.lua - `require "solvers"`: scipy.sparse.linalg and scipy.integrate for Lua, on the lgt runtime.
 --
 -- Names, argument orders and results are SciPy's; what Python gives by name is in an options table here.  The parts,
--- of which those behind the first two are loaded when first used:
+-- of which those behind the first three are loaded when first used:
 --
---   system    linear operators, and what iterative methods are given
+--   operator  linear operators
+--   system    what iterative methods are given
 --   krylov    cg, bicg, cgs, bicgstab, gmres, minres
 --   least     lsqr, lsmr
 --   eigen     eigsh, svds, expm_multiply
@@ -11,9 +12,9 @@
 --   direct    spsolve, splu, factorized, spsolve_triangular, by UMFPACK
 --   multigrid multigrid, smoothed_aggregation: preconditioners
 --   precondition  jacobi_preconditioner, ssor_preconditioner, ilu0; the smoothers jacobi, chebyshev
-local system = require "solvers.system"
+local operator = require "solvers.operator"
 
-local solvers = { LinearOperator = system.LinearOperator, aslinearoperator = system.aslinearoperator }
+local solvers = { LinearOperator = operator.LinearOperator, aslinearoperator = operator.aslinearoperator }
 for name, f in pairs(require "solvers.krylov") do solvers[name] = f end
 
 local homes = {} -- file of lib/solvers by public name

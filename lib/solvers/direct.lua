@@ -98,7 +98,8 @@ local function factorise(a, who)
   local is_complex, is_long = dtypes.category[a.kind] == 3, core.dtype_of(c.pos) == dtypes.INT64
   local C, kind = umfpack(who), (is_complex and "z" or "d") .. (is_long and "l" or "i")
   local f = setmetatable({
-    n = a.n, kind = a.kind, is_complex = is_complex, by_columns = by_columns, control = ffi.new("double[20]"),
+    n = a.n, shape = a.shape, nnz = 0, kind = a.kind, is_complex = is_complex, by_columns = by_columns,
+    control = ffi.new("double[20]"),
     pos = host_index(c.pos, is_long), crd = host_index(c.crd, is_long),
     memory = core.copy_out(np.astype(c.vals, is_complex and "complex128" or "float64")),
   }, Factors)
@@ -178,26 +179,33 @@ function Factors.solve(f, b, trans)
   return np.astype(x, dtypes.name[result])
 end
 
--- A function that solves A x = b for any b.
----@param a table matrix
+-- A function that solves A x = b for any b.  Raises if A is singular.
+---@param a table matrix [n, n]
+---@param who string? in whose name it raises
 ---@return fun(b: lgt_array): lgt_array
-function direct.factorized(a)
-  local f = factorise(a, "factorized")
+function direct.factorized(a, who)
+  local f = factorise(a, who or "factorized")
   return function(b) return f:solve(b) end
 end
 
--- x with A x = b.
----@param a table matrix
----@param b lgt_array|table vector, matrix, or sparse matrix
----@return lgt_array|table
+-- x with A x = b.  Raises if A is singular.
+---@param a table matrix [n, n]
+---@param b lgt_array|table vector [n] or [n, 1], matrix [n, k], or sparse matrix
+---@return lgt_array|table x vector [n], matrix [n, k], or sparse as b is
 function direct.spsolve(a, b)
   local f = factorise(a, "spsolve")
   if sparse.is_matrix(b) then return sparse.sp.csc_matrix(f:solve(b:todense())) end
-  return f:solve(b)
+  local x = f:solve(b)
+  return core.ndim_of(x) == 2 and core.shape_of(x)[2] == 1 and np.ravel(x) or x -- as SciPy's
 end
 
--- The inverse, as a sparse matrix.
-function direct.inv(a) return direct.spsolve(a, sparse.sp.identity(a.n)) end
+-- The inverse, as a sparse matrix: it is seldom sparse, and factorized(A) solves systems faster.
+---@param a table matrix [n, n]
+---@return table matrix [n, n] of format csc
+function direct.inv(a)
+  sparse.take_matrix(a, "inv")
+  return direct.spsolve(a, sparse.sp.identity(a.n))
+end
 
 -- ---- triangular systems --------------------------------------------------------------------------------------
 
@@ -225,6 +233,7 @@ function direct.spsolve_triangular(a, b, lower, options)
   options = core.check_options(options, { lower = true, unit_diagonal = true }, "spsolve_triangular")
   sparse.take_matrix(a, "spsolve_triangular")
   if a.m ~= a.n then raise("spsolve_triangular: the matrix must be square, not of shape (%d, %d)", a.m, a.n) end
+  if type(b) == "table" then b = np.array(b) end
   core.layout_of(b, "spsolve_triangular")
   if core.shape_of(b)[1] ~= a.n then
     raise("spsolve_triangular: the matrix has %d rows, b is of shape %s", a.n, core.shape_text(core.shape_of(b)))

@@ -41,9 +41,12 @@ local function orthogonalise(V, k, w)
   return w
 end
 
+-- A vector in which no direction is preferred: of the same sequence always, and the script's np.random stays as it is.
+local generator
 local function random_like(n, dtype)
-  local v = np.random.rand(n) - 0.5
-  if dtypes.category[dtypes.number[dtype]] == 3 then v = v + np.array { 1i } * (np.random.rand(n) - 0.5) end
+  generator = generator or np.random.default_rng(1)
+  local v = generator:random(n) - 0.5
+  if dtypes.category[dtypes.number[dtype]] == 3 then v = v + np.array { 1i } * (generator:random(n) - 0.5) end
   return np.astype(v, dtype)
 end
 
@@ -73,6 +76,11 @@ end
 -- k eigenvalues of `apply` on vectors of n elements, and their vectors as rows.
 local function lanczos(apply, n, dtype, k, o)
   system.check_maxiter(o.maxiter, o.who)
+  system.check_number(o.tol, "tol", o.who)
+  if o.ncv ~= nil and (not core.is_integer(o.ncv) or o.ncv <= k or o.ncv > n) then
+    raise("%s: ncv, the size of the basis, is an integer above k and up to %d, not %s", o.who, n, core.describe(o.ncv))
+  end
+  generator = nil
   local m = math.min(n, o.ncv or math.max(2 * k + 1, 20))
   local part = dtypes.name[dtypes.part_of(dtypes.number[dtype])]
   local tol = math.max(o.tol or 0, EPS[dtype])
@@ -115,13 +123,14 @@ end
 local known = { which = true, sigma = true, v0 = true, ncv = true, maxiter = true, tol = true,
                 return_eigenvectors = true, k = true }
 
--- k eigenvalues and eigenvectors of a Hermitian matrix.
----@param A any matrix or operator
----@param k integer? 6
+-- k eigenvalues and eigenvectors of a Hermitian matrix.  Raises if they do not converge in maxiter restarts.
+---@param A any matrix or operator [n, n]; with a sigma a matrix
+---@param k integer? 6, below n
 ---@param options {which: string?, sigma: number?, v0: lgt_array?, ncv: integer?, maxiter: integer?, tol: number?,
 ---  return_eigenvectors: boolean?}? which: "LM" (default), "SM", "LA", "SA", "BE", the largest or smallest by size,
----  algebraically, or from both ends; of 1 / (w - sigma) where a sigma is given: those near it
----@return lgt_array w ascending, lgt_array v columns
+---  algebraically, or from both ends; of 1 / (w - sigma) where a sigma is given: those near it; ncv: vectors of the
+---  basis, max(2 k + 1, 20); maxiter 10 n; tol 0: the machine's precision
+---@return lgt_array w [k] ascending, lgt_array v [n, k], whose columns are the vectors; w alone without eigenvectors
 function eigen.eigsh(A, k, options)
   if type(k) == "table" then k, options = nil, k end
   options = core.check_options(options, known, "eigsh")
@@ -139,11 +148,9 @@ function eigen.eigsh(A, k, options)
   if dtypes.category[dtypes.number[dtype]] < 2 then dtype = "float64" end
   local apply = operator.apply
   if options.sigma then
-    if not sparse.is_matrix(A) then
-      raise("eigsh: sigma needs a sparse matrix, of which A - sigma I can be factorised")
-    end
-    local direct = require "solvers.direct"
-    apply = direct.factorized(A - options.sigma * sparse.sp.identity(n))
+    if core.is_array(A) then A = sparse.sp.csc_matrix(A) end
+    if not sparse.is_matrix(A) then raise("eigsh: sigma needs a matrix: A - sigma I is factorised") end
+    apply = require("solvers.direct").factorized(A - options.sigma * sparse.sp.identity(n), "eigsh: A - sigma I")
   end
   local w, v = lanczos(apply, n, dtype, k, { which = which, v0 = options.v0, ncv = options.ncv, tol = options.tol,
                                              maxiter = options.maxiter, who = "eigsh" })
@@ -156,57 +163,67 @@ function eigen.eigsh(A, k, options)
   return w, v.T
 end
 
--- k singular values of a matrix, the largest, and their vectors.
----@param A any matrix or operator
----@param k integer? 6
----@param options {ncv: integer?, tol: number?, maxiter: integer?, v0: lgt_array?, return_singular_vectors: boolean?}?
----@return lgt_array u [m, k], lgt_array s ascending, lgt_array vh [k, n]
+-- The left singular vectors to the rows of v, the last of which belongs to the largest value, and these values: A v of
+-- each, orthogonal to those before.  Where A v is nothing but roundings, any direction does.
+local function left_vectors(A, v, k)
+  local m = A.shape[1]
+  local U, s, largest = np.zeros(k, m, { dtype = v.dtype }), {}, nil
+  for j = 1, k do
+    local i = k + 1 - j
+    local w = A:matvec(v[i])
+    s[i] = norm(w)()
+    largest = largest or s[i]
+    if s[i] <= m * EPS[v.dtype] * largest then w = random_like(m, v.dtype) end
+    if j > 1 then w = orthogonalise(U, j - 1, w) end
+    U[j] = w / norm(w)
+  end
+  return U["::-1, :"].T, np.array(s):astype(dtypes.name[dtypes.part_of(dtypes.number[v.dtype])])
+end
+
+-- k singular values of a matrix and their vectors, the largest or the smallest: from eigenvectors of A^H A, so that of
+-- values below 1e-8 times the largest (1e-4 of float32) only the size is right.
+---@param A any matrix or operator [m, n], which needs rmatvec
+---@param k integer? 6, below m and n
+---@param options {which: string?, ncv: integer?, tol: number?, maxiter: integer?, v0: lgt_array?,
+---  return_singular_vectors: boolean?}? which "LM" (default) or "SM"; v0 [n]; the others as eigsh's
+---@return lgt_array u [m, k], lgt_array s [k] ascending, lgt_array vh [k, n]; s alone without vectors
 function eigen.svds(A, k, options)
   if type(k) == "table" then k, options = nil, k end
-  options = core.check_options(options, { ncv = true, tol = true, maxiter = true, v0 = true,
+  options = core.check_options(options, { ncv = true, tol = true, maxiter = true, v0 = true, which = true,
                                           return_singular_vectors = true, k = true }, "svds")
   k = k or options.k or 6
   A = system.aslinearoperator(A)
-  local m, n = A.shape[1], A.shape[2]
+  local m, n, which = A.shape[1], A.shape[2], options.which or "LM"
   if not core.is_integer(k) or k < 1 or k >= math.min(m, n) then
     raise("svds: k must be from 1 to %d, not %s", math.min(m, n) - 1, tostring(k))
   end
+  if which ~= "LM" and which ~= "SM" then raise("svds: which is \"LM\" or \"SM\", not %s", core.describe(which)) end
   local dtype = A.dtype
   if dtypes.category[dtypes.number[dtype]] < 2 then dtype = "float64" end
+  -- Of a wide matrix A^H A has eigenvalues 0 beside the squares of singular values: the smallest are those of A^H's.
+  local wide = which == "SM" and m < n
+  if wide then A, n = A:adjoint(), m end
   local function product(x) return A:rmatvec(A:matvec(x)) end
-  local w, v = lanczos(product, n, dtype, k, { which = "LA", ncv = options.ncv, tol = options.tol, v0 = options.v0,
-                                               maxiter = options.maxiter, who = "svds" })
-  local s = np.sqrt(np.maximum(w, 0))
+  local _, v = lanczos(product, n, dtype, k, { which = which == "LM" and "LA" or "SA", ncv = options.ncv,
+    tol = options.tol, v0 = options.v0, maxiter = options.maxiter, who = "svds" })
+  if which == "SM" then v = v["::-1, :"]:copy()["::-1, :"] end
+  local u, s = left_vectors(A, v, k)
   if options.return_singular_vectors == false then return s end
-  local u = {}
-  for i = 1, k do u[i] = A:matvec(v[i]) / s[i] end
-  return np.stack(u, 2), s, np.conj(v)
+  if wide then return v.T, s, np.conj(u.T) end
+  return u, s, np.conj(v)
 end
 
--- exp(A) B, without exp(A): the Taylor series of exp(A / s), applied s times, after Al-Mohy and Higham, "Computing the
--- action of the matrix exponential" (SIAM J. Sci. Comput. 33, 2011), with s bounded by the 1-norm of A.
----@param A table sparse or dense matrix
----@param B lgt_array vector or matrix
----@return lgt_array
-function eigen.expm_multiply(A, B)
-  local is_sparse = sparse.is_matrix(A)
-  if not is_sparse and not core.is_array(A) then
-    raise("expm_multiply: a matrix was expected, not %s", sparse.describe(A))
-  end
-  local n = A.shape[1]
-  if A.shape[2] ~= n then raise("expm_multiply: the matrix must be square") end
-  local mu = (is_sparse and A:trace() or np.trace(A)) / math.max(n, 1)
-  local shift = core.read_item(mu)
-  A = is_sparse and A - shift * sparse.sp.identity(n) or A - shift * np.identity(n)
-  local size = n == 0 and 0 or core.read_item(is_sparse and sparse.sp.norm(A, 1) or np.linalg.norm(A, 1))
+-- ---- the exponential ------------------------------------------------------------------------------------------
+
+-- exp(t (A + mu I)) F, of A with the 1-norm `size`.
+local function propagate(A, mu, size, t, F)
   local TERMS, THETA = 55, 9.9 -- of the series, with which the error is below 2^-53 for norms up to THETA
-  local steps = math.max(1, math.ceil(size / THETA))
-  local factor = np.exp(mu / steps)
-  local F = B
+  local steps = math.max(1, math.ceil(size * math.abs(t) / THETA))
+  local factor = np.exp(mu * (t / steps))
   for _ = 1, steps do
     local term, before = F, core.read_item(np.max(np.abs(F)))
     for j = 1, TERMS do
-      term = A:dot(term) / (steps * j)
+      term = A:dot(term) * (t / (steps * j))
       F = F + term
       local now = core.read_item(np.max(np.abs(term)))
       if before + now <= 2 ^ -53 * core.read_item(np.max(np.abs(F))) then break end
@@ -215,6 +232,61 @@ function eigen.expm_multiply(A, B)
     F = F * factor
   end
   return F
+end
+
+local function take_vectors(B, n)
+  if type(B) == "table" and not sparse.is_matrix(B) then B = np.array(B) end
+  core.layout_of(B, "expm_multiply")
+  local shape = core.shape_of(B)
+  if #shape < 1 or #shape > 2 or shape[1] ~= n then
+    raise("expm_multiply: the matrix has %d columns, B is of shape %s", n, core.shape_text(shape))
+  end
+  return B
+end
+
+-- The times of the options, as np.linspace's; nil without.
+local function take_times(o)
+  if next(o) == nil then return nil end
+  if type(o.start) ~= "number" or type(o.stop) ~= "number" then
+    raise("expm_multiply: times from start to stop need both, two numbers")
+  end
+  local num = o.num or 50
+  if not core.is_integer(num) or num < 1 then
+    raise("expm_multiply: num is an integer from 1 up, not %s", core.describe(num))
+  end
+  local parts = o.endpoint == false and num or math.max(num - 1, 1)
+  return o.start, (o.stop - o.start) / parts, num
+end
+
+-- exp(A) B, without exp(A): the Taylor series of exp(A / s), applied s times, after Al-Mohy and Higham, "Computing the
+-- action of the matrix exponential" (SIAM J. Sci. Comput. 33, 2011), with s bounded by the 1-norm of A.  With start and
+-- stop exp(t A) B for num times t, equally far from one another.
+---@param A table|lgt_array sparse or dense matrix [n, n]
+---@param B lgt_array vector [n] or matrix [n, k]
+---@param options {start: number?, stop: number?, num: integer?, endpoint: boolean?}? num 50; endpoint true: stop is the
+---  last time
+---@return lgt_array of B's shape; with times [num, n] or [num, n, k]
+function eigen.expm_multiply(A, B, options)
+  options = core.check_options(options, { start = true, stop = true, num = true, endpoint = true }, "expm_multiply")
+  local is_sparse = sparse.is_matrix(A)
+  if not is_sparse and not core.is_array(A) then
+    raise("expm_multiply: a matrix was expected, not %s", sparse.describe(A))
+  end
+  local n = A.shape[1]
+  if #A.shape ~= 2 or A.shape[2] ~= n then raise("expm_multiply: the matrix must be square") end
+  B = take_vectors(B, n)
+  local start, step, num = take_times(options)
+  local mu = (is_sparse and A:trace() or np.trace(A)) / math.max(n, 1)
+  local shift = core.read_item(mu)
+  A = is_sparse and A - shift * sparse.sp.identity(n) or A - shift * np.identity(n)
+  local size = n == 0 and 0 or core.read_item(is_sparse and sparse.sp.norm(A, 1) or np.linalg.norm(A, 1))
+  if size ~= size or size == math.huge then
+    raise("expm_multiply: the matrix has an element that is infinite, or no number")
+  end
+  if not start then return propagate(A, mu, size, 1, B) end
+  local results = { propagate(A, mu, size, start, B) }
+  for i = 2, num do results[i] = propagate(A, mu, size, step, results[i - 1]) end
+  return np.stack(results, 1)
 end
 
 return eigen

@@ -156,7 +156,16 @@ end
 
 local function number_of(x) return type(x) == "number" and x or core.to_number(x, "solve_ivp: an event") end
 
-local function take_events(events)
+-- What an event's field `terminal` says: after how many roots it ends the integration.
+local function take_terminal(terminal, i)
+  if not terminal then return math.huge end
+  if terminal == true then return 1 end
+  if core.is_integer(terminal) and terminal >= 1 then return terminal end
+  raise("solve_ivp: terminal of event %d is true, false, or the number of roots that end it, not %s", i,
+    core.describe(terminal))
+end
+
+local function take_events(events, args)
   if events == nil then return {} end
   if type(events) == "function" or type(events) == "table" and events.terminal ~= nil or type(events) == "table"
     and events.direction ~= nil then
@@ -172,8 +181,13 @@ local function take_events(events)
     if type(f) ~= "function" then
       raise("solve_ivp: event %d is no function of t and y, nor {function, terminal = ..., direction = ...}", i)
     end
-    list[i] = { f = function(t, y) return number_of(f(t, y)) end, terminal = options.terminal,
-                direction = options.direction or 0 }
+    local direction = options.direction or 0
+    if type(direction) ~= "number" then
+      raise("solve_ivp: direction of event %d is a number, above 0 for roots where it rises, not %s", i,
+        core.describe(direction))
+    end
+    list[i] = { f = function(t, y) return number_of(f(t, y, unpack(args))) end, direction = direction, roots = 0,
+                most = take_terminal(options.terminal, i) }
   end
   return list
 end
@@ -202,7 +216,8 @@ local function find_events(s, events, sol)
     local up, down = before <= 0 and now >= 0, before >= 0 and now <= 0
     if up and e.direction >= 0 or down and e.direction <= 0 then
       local t = root(function(x) return e.f(x, sol(x)) end, s.t_old, s.t)
-      found[#found + 1] = { t = t, event = i, terminal = e.terminal }
+      e.roots = e.roots + 1
+      found[#found + 1] = { t = t, event = i, terminal = e.roots >= e.most }
     end
   end
   table.sort(found, function(a, b) return (b.t - a.t) * s.direction > 0 end)
@@ -229,22 +244,72 @@ local function take_times(t_eval, t0, t1)
   return t_eval
 end
 
+local function is_number(x) return type(x) == "number" and x == x end
+
+local function take_span(t_span)
+  if core.is_array(t_span) then t_span = np.ravel(t_span):totable() end
+  if type(t_span) ~= "table" or #t_span ~= 2 or not (is_number(t_span[1]) and is_number(t_span[2])) then
+    raise("solve_ivp: the time span is {first, last}, two numbers, not %s", core.describe(t_span))
+  end
+  return t_span[1], t_span[2]
+end
+
+local function take_start(y0)
+  if type(y0) == "number" then y0 = { y0 } end
+  if type(y0) ~= "table" and not core.is_array(y0) then
+    raise("solve_ivp: y0 is a vector, not %s", core.describe(y0))
+  end
+  local y = np.ravel(np.asarray(y0))
+  if dtypes.category[core.dtype_of(y)] < 2 then y = y:astype("float64") end
+  if not np.all(np.isfinite(y)) then raise("solve_ivp: an element of y0 is infinite, or no number") end
+  return y
+end
+
+-- rtol or atol: a number, or one for each of the elements of y.
+local function take_tolerance(x, default, name, size)
+  if x == nil then return default end
+  if type(x) == "table" then x = np.array(x) end
+  local is_array = core.is_array(x)
+  if not is_array and not is_number(x) or is_array and core.size_of(x) ~= 1 and core.size_of(x) ~= size then
+    raise("solve_ivp: %s is a number or a vector of %d, not %s", name, size, core.describe(x))
+  end
+  local good
+  if is_array then good = np.all(np.greater_equal(x, 0)) else good = x >= 0 end
+  if not good then raise("solve_ivp: %s must not be negative", name) end
+  return is_array and core.ndim_of(x) > 0 and np.ravel(x) or x
+end
+
+-- first_step or max_step.
+local function take_step(x, name, most)
+  if x == nil then return nil end
+  if not is_number(x) or x <= 0 then
+    raise("solve_ivp: %s is a number above 0, not %s", name, is_number(x) and ("%g"):format(x) or core.describe(x))
+  end
+  if most and x > most then raise("solve_ivp: %s, %g, is longer than the time span", name, x) end
+  return x
+end
+
 local function begin(fun, t_span, y0, o)
   if type(fun) ~= "function" then
     raise("solve_ivp: a function of t and y was expected, not %s", core.describe(fun))
   end
-  if core.is_array(t_span) then t_span = t_span:totable() end
-  if type(t_span) ~= "table" or #t_span ~= 2 then raise("solve_ivp: the time span is {first, last}") end
+  local t0, t1 = take_span(t_span)
   local method = tableau[o.method or "RK45"]
   if not method then
     raise("solve_ivp: the methods are \"RK45\", \"RK23\" and \"DOP853\", not %s", core.describe(o.method))
   end
-  local y = np.ravel(core.is_array(y0) and y0 or np.array(type(y0) == "number" and { y0 } or y0))
-  if dtypes.category[core.dtype_of(y)] < 2 then y = y:astype("float64") end
-  local args, size, dtype = o.args or {}, core.size_of(y), y.dtype
-  local s = { method = method, t = t_span[1], y = y, t_bound = t_span[2], nfev = 0,
-              direction = t_span[2] >= t_span[1] and 1 or -1, max_step = o.max_step or math.huge,
-              rtol = max(o.rtol or 1e-3, 100 * 2 ^ -52), atol = o.atol or 1e-6 }
+  local args = o.args or {}
+  if type(args) ~= "table" then
+    raise("solve_ivp: args is a table of what the function gets behind t and y, not %s", core.describe(args))
+  end
+  local y = take_start(y0)
+  local size, dtype, LEAST = core.size_of(y), y.dtype, 100 * 2 ^ -52 -- no smaller rtol can be reached
+  local rtol = take_tolerance(o.rtol, 1e-3, "rtol", size)
+  local s = { method = method, t = t0, y = y, t_bound = t1, nfev = 0, direction = t1 >= t0 and 1 or -1, args = args,
+              max_step = take_step(o.max_step, "max_step") or math.huge,
+              rtol = type(rtol) == "number" and max(rtol, LEAST) or np.maximum(rtol, LEAST),
+              atol = take_tolerance(o.atol, 1e-6, "atol", size) }
+  local h = take_step(o.first_step, "first_step", abs(t1 - t0))
   function s.fun(t, x)
     s.nfev = s.nfev + 1
     local f = fun(t, x, unpack(args))
@@ -260,7 +325,7 @@ local function begin(fun, t_span, y0, o)
     return f.dtype == dtype and f or np.astype(f, dtype)
   end
   s.f = s.fun(s.t, y)
-  s.h_abs = o.first_step or (size == 0 and math.huge or first_step(s, s.t, y, s.f))
+  s.h_abs = h or (size == 0 and math.huge or first_step(s, s.t, y, s.f))
   return s
 end
 
@@ -287,19 +352,28 @@ local messages = {
   [-1] = "Required step size is less than spacing between numbers.",
 }
 
--- Solves y' = fun(t, y), y(t_span[1]) = y0.
----@param fun fun(t: number, y: lgt_array, ...): lgt_array|number[]
----@param t_span number[] from, to
----@param y0 lgt_array|number[]
+-- Solves y' = fun(t, y), y(t_span[1]) = y0, by a Runge-Kutta method with step control: "RK45" (default), "RK23" or
+-- "DOP853".  These are explicit: of stiff problems they need very many steps.
+--
+-- An event is a function of t and y (and args) whose roots are looked for, or {function, terminal = true, direction =
+-- 1}: terminal ends the integration at the first root (or at the one that it counts to), direction 1 takes only roots
+-- at which the function rises, -1 those at which it falls.  For each t_events has a vector, y_events a matrix.
+-- Raises where y0, a tolerance or a step makes no sense, or where the function gives other than as many elements as y
+-- has; a solution that runs away is no error but status -1.
+---@param fun fun(t: number, y: lgt_array, ...): lgt_array|number[] what y changes by: as many elements as y has
+---@param t_span number[] from, to; downwards goes back in time
+---@param y0 lgt_array|number[] [n], finite; complex if the solution is
 ---@param options {method: string?, t_eval: any, dense_output: boolean?, events: any, args: table?, first_step: number?,
----  max_step: number?, rtol: number?, atol: any}? method "RK45" (default), "RK23", "DOP853"; rtol 1e-3, atol 1e-6; an
----  event is a function of t and y whose roots are looked for, or {function, terminal = true, direction = 1}
+---  max_step: number?, rtol: any, atol: any}? t_eval: times of the output, of the steps without; args: what the
+---  functions get behind t and y; the error of a step is kept below atol + rtol |y| (1e-6, 1e-3; each a number, or one
+---  for each element of y)
 ---@return {t: lgt_array, y: lgt_array, sol: any, t_events: table, y_events: table, nfev: integer, status: integer,
----  message: string, success: boolean} result y [n, times]; status 0: the end was reached, 1: an event, -1: failed
+---  message: string, success: boolean} result y [n, times]; sol(t) with dense_output; status 0: the end was reached, 1:
+---  an event ended it, -1: failed
 function integrate.solve_ivp(fun, t_span, y0, options)
   local o = core.check_options(options, known, "solve_ivp")
   local s = begin(fun, t_span, y0, o)
-  local first, events, times, parts = s.y, take_events(o.events), { s.t }, {}
+  local first, events, times, parts = s.y, take_events(o.events, s.args), { s.t }, {}
   local out = { t = {}, y = {}, next = 1, t_eval = o.t_eval and take_times(o.t_eval, s.t, s.t_bound) }
   if not out.t_eval then out.t[1], out.y[1] = s.t, s.y end
   local t_events, y_events, status = {}, {}, nil
@@ -308,12 +382,17 @@ function integrate.solve_ivp(fun, t_span, y0, options)
   end
   while not status do
     if s.t == s.t_bound and #times > 1 then status = 0 break end
-    if s.t == s.t_bound or core.size_of(s.y) == 0 then
-      s.t, s.t_old, s.y_old, s.h, status = s.t_bound, s.t, s.y, 0, 0
+    if s.t == s.t_bound or core.size_of(s.y) == 0 then -- nothing to do
+      s.t, status = s.t_bound, 0
+      collect(s, out, s.t, s.y)
       break
     end
     if not step(s) then status = -1 break end
-    local sol = (o.dense_output or out.t_eval or #events > 0) and interpolant(s)
+    local made -- of a step in which no time is asked for there need be no interpolant
+    local function sol(time)
+      made = made or interpolant(s)
+      return made(time)
+    end
     local t, y = s.t, s.y
     if #events > 0 then
       local found, last = find_events(s, events, sol)
@@ -323,7 +402,7 @@ function integrate.solve_ivp(fun, t_span, y0, options)
       end
       if last then status, t, y = 1, last, sol(last) end
     end
-    if o.dense_output then parts[#parts + 1] = sol end
+    if o.dense_output then parts[#parts + 1] = made or interpolant(s) end
     times[#times + 1] = t
     collect(s, out, t, y, sol)
   end

@@ -4,7 +4,8 @@
 -- Saad, "Iterative Methods for Sparse Linear Systems" (SIAM 2003).
 --
 -- They are called as f(A, b, x0, options): A is a matrix, sparse or dense, or a LinearOperator; x0 (zeros) is where to
--- begin.  A method ends when |b - A x| <= max(tol |b|, atol) (1e-5, 0), or after maxiter steps (10 n).  M approximates
+-- begin.  A method ends when |b - A x| <= max(tol |b|, atol) (1e-5, 0; rtol is another name of tol, that of newer
+-- SciPys), or after maxiter steps (10 n).  M approximates
 -- the inverse of A.  callback(x) is called after each step; the next one changes that x.  They return x and 0, or x
 -- and the number of steps if these were not enough, or x and a negative number if the method broke down.
 --
@@ -18,15 +19,16 @@ local take, inner, norm, first_residual = system.take, system.inner, np.norm, sy
 
 local krylov = {}
 
----@alias SolverOptions {tol: number?, atol: number?, maxiter: integer?, M: any, callback: fun(x: lgt_array)?}
+---@alias SolverOptions {tol: number?, rtol: number?, atol: number?, maxiter: integer?, M: any, x0: lgt_array?,
+---  callback: fun(x: lgt_array)?}
 
 -- After the last step.
 local function ended(s, x, r) return x, s.stop(r) or s.maxiter end
 
 -- Conjugate gradients, for Hermitian positive definite matrices (Templates, 2.3.1).
----@param A table|lgt_array
----@param b lgt_array
----@param x0 lgt_array?
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
 ---@param options SolverOptions?
 ---@return lgt_array x, integer info
 function krylov.cg(A, b, x0, options)
@@ -52,6 +54,10 @@ function krylov.cg(A, b, x0, options)
 end
 
 -- Biconjugate gradients (Templates, 2.3.5).  Needs products with the adjoint of A, and of M.
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
+---@param options SolverOptions?
 ---@return lgt_array x, integer info
 function krylov.bicg(A, b, x0, options)
   local s = take("bicg", {}, A, b, x0, options)
@@ -78,6 +84,10 @@ function krylov.bicg(A, b, x0, options)
 end
 
 -- Conjugate gradients squared (Templates, 2.3.7).
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
+---@param options SolverOptions?
 ---@return lgt_array x, integer info
 function krylov.cgs(A, b, x0, options)
   local s = take("cgs", {}, A, b, x0, options)
@@ -109,6 +119,10 @@ function krylov.cgs(A, b, x0, options)
 end
 
 -- Biconjugate gradients stabilised (Templates, 2.3.8).
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
+---@param options SolverOptions?
 ---@return lgt_array x, integer info
 function krylov.bicgstab(A, b, x0, options)
   local s = take("bicgstab", {}, A, b, x0, options)
@@ -198,29 +212,40 @@ end
 -- The generalised minimal residual method with restarts (Saad, 6.11 and 9.3.2, preconditioned from the right).
 -- maxiter counts restarts.  callback(norm) gets the relative norm of the residual after each inner step; with
 -- callback_type = "x" callback(x) is called after each restart.
----@param options {restart: integer?, callback_type: string?, tol: number?, maxiter: integer?}? restart 20
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
+---@param options {restart: integer?, callback_type: string?, tol: number?, rtol: number?, atol: number?,
+---  maxiter: integer?, M: any, callback: function?}? restart 20, callback_type "pr_norm" or "x"
 ---@return lgt_array x, integer info
 function krylov.gmres(A, b, x0, options)
   local s = take("gmres", { restart = true, callback_type = true }, A, b, x0, options)
-  local m = math.min(s.options.restart or 20, s.n)
-  local by_x = s.options.callback_type == "x"
+  local restart, callback_type = s.options.restart or 20, s.options.callback_type or "pr_norm"
+  if not core.is_integer(restart) or restart < 1 then
+    core.raise("gmres: restart is an integer from 1 up, not %s", core.describe(restart))
+  end
+  if callback_type ~= "pr_norm" and callback_type ~= "x" then
+    core.raise("gmres: callback_type is \"pr_norm\" or \"x\", not %s", core.describe(callback_type))
+  end
+  local m, by_x = math.min(restart, s.n), callback_type == "x"
   local x, r = s.x, first_residual(s)
   for _ = 1, s.maxiter do
     local info = s.stop(r)
     if info then return x, info end
     local beta = norm(r)()
     local V, R, rotations, g, k = { r / beta }, {}, {}, { beta }, 0
+    local residual
     repeat
       k = k + 1
       local w, h, size = orthogonalise(V, k, s.A(s.M(V[k])))
       h[k + 1] = size
       rotate(h, k, rotations, g)
       R[k] = h
-      local residual = math.sqrt(system.abs2(g[k + 1]))
+      residual = math.sqrt(system.abs2(g[k + 1]))
       if not by_x then s.callback(residual / s.bnorm) end
       if size > 0 then V[k + 1] = w / size end
-    until k == m or size == 0 or residual <= s.tol
-    if R[k][k] == 0 then return x, system.BREAKDOWN end -- A is singular
+    until k == m or size == 0 or size ~= size or residual <= s.tol
+    if R[k][k] == 0 or residual ~= residual then return x, system.BREAKDOWN end -- A is singular, or has no numbers
     x = x + s.M(plus_combination(np.zeros_like(x), back_substitute(R, g, k), V))
     r = s.b - s.A(x)
     if by_x then s.callback(x) end
@@ -230,18 +255,23 @@ end
 
 -- ---- MINRES ------------------------------------------------------------------------------------------------
 
--- The minimal residual method, for symmetric matrices, definite or not: Paige and Saunders, "Solution of sparse
+-- The minimal residual method, for Hermitian matrices, definite or not: Paige and Saunders, "Solution of sparse
 -- indefinite systems of linear equations" (SIAM J. Numer. Anal. 12, 1975).  M must be positive definite.  shift solves
 -- (A - shift I) x = b.  maxiter 5 n.  Ends by estimates of norms, as SciPy's does: |r| <= tol |A| |x| and others.
----@param options {shift: number?, tol: number?, maxiter: integer?, M: any, callback: function?}?
+---@param A table|lgt_array [n, n]
+---@param b lgt_array [n]
+---@param x0 lgt_array? [n]
+---@param options {shift: number?, tol: number?, rtol: number?, maxiter: integer?, M: any, callback: function?}?
 ---@return lgt_array x, integer info
 function krylov.minres(A, b, x0, options)
   local s = take("minres", { shift = true }, A, b, x0, options)
-  local shift, tol, maxiter = s.options.shift or 0, s.options.tol or 1e-5, s.options.maxiter or 5 * s.n
-  local eps = s.dtype == "float32" and 2 ^ -23 or 2 ^ -52
+  local shift, tol, maxiter = s.options.shift or 0, s.rtol, s.options.maxiter or 5 * s.n
+  local eps = (s.dtype == "float32" or s.dtype == "complex64") and 2 ^ -23 or 2 ^ -52
+  local is_complex = s.dtype:find("complex")
+  local function real_inner(u, v) return is_complex and np.real(inner(u, v)) or inner(u, v) end -- but for roundings
   local x, r1 = s.x, first_residual(s)
   local y = s.M(r1)
-  local beta1 = inner(r1, y)()
+  local beta1 = real_inner(r1, y)()
   if beta1 < 0 then core.raise("minres: the preconditioner is not positive definite") end
   if beta1 == 0 or s.bnorm == 0 then return beta1 == 0 and x or s.b, 0 end
   beta1 = math.sqrt(beta1)
@@ -254,11 +284,11 @@ function krylov.minres(A, b, x0, options)
     local v = y / beta
     y = s.A(v) - shift * v
     if k > 1 then y = y - (beta / beta_before) * r1 end
-    local alpha = inner(v, y)
+    local alpha = real_inner(v, y)
     y = y - (alpha / beta) * r2
     r1, r2 = r2, y
     y = s.M(r2)
-    beta_before, beta = beta, inner(r2, y)()
+    beta_before, beta = beta, real_inner(r2, y)()
     if beta < 0 then core.raise("minres: the preconditioner is not positive definite") end
     if beta ~= beta then return x, system.BREAKDOWN end
     beta, alpha = math.sqrt(beta), alpha()

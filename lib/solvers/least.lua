@@ -16,7 +16,8 @@ local EPS = 2 ^ -52
 
 local function take(who, known, A, b, options)
   options = core.check_options(options, known, who)
-  system.check_maxiter(options.maxiter, who)
+  system.check_maxiter(options.maxiter or options.iter_lim, who)
+  for _, name in ipairs { "damp", "atol", "btol", "conlim" } do system.check_number(options[name], name, who) end
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if type(b) == "table" then b = np.array(b) end
@@ -32,6 +33,9 @@ local function take(who, known, A, b, options)
   end
   return A, np.asarray(b, { dtype = name }), x0 and np.astype(x0, name) or np.zeros(n, { dtype = name }), n, options
 end
+
+-- A residual that is no number: of infinite or undefined elements of A or b.
+local function broke_down(x) return x ~= x or x == math.huge end
 
 -- The bidiagonalisation: step() gives the next alpha, beta and v.
 local function bidiagonalise(A, b, x, started)
@@ -64,8 +68,9 @@ local function rotation(a, b)
 end
 
 -- Which of the reasons to stop holds, 0 for none: 1 A x = b within atol, btol; 2 a least-squares solution within atol;
--- 3 the condition exceeds conlim; 4 to 6 the same at the limit of precision; 7 no more iterations.
+-- 3 the condition exceeds conlim; 4 to 6 the same at the limit of precision; 7 no more iterations; -1 no numbers.
 local function reason(itn, limit, o, rnorm, arnorm, anorm, acond, xnorm, bnorm)
+  if broke_down(rnorm) then return system.BREAKDOWN end
   local test1, test2, test3 = rnorm / bnorm, arnorm / (anorm * rnorm + EPS), 1 / (acond + EPS)
   if test1 <= o.btol + o.atol * anorm * xnorm / bnorm then return 1 end
   if test2 <= o.atol then return 2 end
@@ -80,10 +85,15 @@ local function tolerances(options)
   return { atol = options.atol or 1e-6, btol = options.btol or 1e-6, conlim = options.conlim or 1e8 }
 end
 
+-- Least squares by bidiagonalisation: x that minimises |b - A x|^2 + damp^2 |x|^2 (Paige and Saunders, "LSQR", ACM TOMS
+-- 8, 1982).  istop says why it ended: 0 x = 0 (or x0) is the solution; 1 A x = b, as exactly as atol and btol ask; 2 a
+-- least-squares solution, by atol; 3 the estimate of A's condition exceeds conlim; 4, 5, 6 as 1, 2, 3 at the limit of
+-- the machine's precision; 7 iter_lim steps were not enough; -1 a residual was no number.
 ---@param A any matrix or operator [m, n]
 ---@param b lgt_array [m]
 ---@param options {damp: number?, atol: number?, btol: number?, conlim: number?, iter_lim: integer?, x0: lgt_array?,
----  calc_var: boolean?}?
+---  calc_var: boolean?}? damp 0, atol and btol 1e-6, conlim 1e8, iter_lim 2 n; calc_var asks for var, the diagonal of
+---  (A^H A)^-1
 ---@return lgt_array x, integer istop, integer itn, number r1norm, number r2norm, number anorm, number acond,
 ---  number arnorm, number xnorm, lgt_array var
 function least.lsqr(A, b, options)
@@ -96,6 +106,9 @@ function least.lsqr(A, b, options)
   local alpha, beta, v, step = bidiagonalise(A, b, x, options.x0 ~= nil)
   local arnorm = alpha * beta
   if arnorm == 0 then return x, 0, 0, beta, beta, 0, 0, arnorm, 0, var end
+  if broke_down(arnorm) or limit == 0 then
+    return x, limit == 0 and 7 or system.BREAKDOWN, 0, beta, beta, 0, 0, arnorm, 0, var
+  end
   local w, rhobar, phibar = v, alpha, beta
   local anorm, ddnorm, res2, xxnorm, z, cs2, sn2 = 0, 0, 0, 0, 0, -1, 0
   for itn = 1, limit do
@@ -128,7 +141,7 @@ function least.lsqr(A, b, options)
     local rnorm = sqrt(phibar ^ 2 + res2)
     arnorm = alpha * math.abs(tau)
     local istop = reason(itn, limit, o, rnorm, arnorm, anorm, acond, xnorm, bnorm)
-    if istop > 0 or rnorm ~= rnorm then
+    if istop ~= 0 then
       local square = rnorm ^ 2 - damp ^ 2 * xxnorm
       local r1norm = square < 0 and -sqrt(-square) or sqrt(square)
       return x, istop, itn, r1norm, rnorm, anorm, acond, arnorm, xnorm, var
@@ -136,9 +149,12 @@ function least.lsqr(A, b, options)
   end
 end
 
+-- Least squares as lsqr's; the norm of A^H r, too, falls with each step, so that it may be ended early (Fong and
+-- Saunders, "LSMR", SIAM J. Sci. Comput. 33, 2011).  istop as lsqr's; normar is |A^H r|.
 ---@param A any matrix or operator [m, n]
 ---@param b lgt_array [m]
 ---@param options {damp: number?, atol: number?, btol: number?, conlim: number?, maxiter: integer?, x0: lgt_array?}?
+---  damp 0, atol and btol 1e-6, conlim 1e8, maxiter min(m, n)
 ---@return lgt_array x, integer istop, integer itn, number normr, number normar, number norma, number conda,
 ---  number normx
 function least.lsmr(A, b, options)
@@ -150,6 +166,9 @@ function least.lsmr(A, b, options)
   local alpha, beta, v, step = bidiagonalise(A, b, x, options.x0 ~= nil)
   local normar = alpha * beta
   if normar == 0 then return x, 0, 0, beta, normar, alpha, 1, 0 end
+  if broke_down(normar) or limit == 0 then
+    return x, limit == 0 and 7 or system.BREAKDOWN, 0, beta, normar, alpha, 1, 0
+  end
   local zetabar, alphabar, rho, rhobar, cbar, sbar = alpha * beta, alpha, 1, 1, 1, 0
   local h, hbar = v, np.zeros_like(v)
   local betadd, betad, rhod, tautilde, thetatilde, zeta, d = beta, 0, 1, 0, 0, 0, 0
@@ -188,7 +207,7 @@ function least.lsmr(A, b, options)
     local acond = math.max(maxrbar, rhotemp) / math.min(minrbar, rhotemp)
     normar = math.abs(zetabar)
     local istop = reason(itn, limit, o, normr, normar, anorm, acond, xnorm(), bnorm)
-    if istop > 0 or normr ~= normr then return x, istop, itn, normr, normar, anorm, acond, xnorm() end
+    if istop ~= 0 then return x, istop, itn, normr, normar, anorm, acond, xnorm() end
   end
 end
 

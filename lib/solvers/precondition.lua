@@ -31,6 +31,21 @@ local function take_blocks(options, n, who)
   return math.max(1, math.ceil(n / blocks)), options
 end
 
+-- A number of times, from 0 up, of an option.
+local function take_iterations(x, default, who)
+  if x == nil then return default end
+  if core.is_integer(x) and x >= 0 then return x end
+  raise("%s: iterations is an integer from 0 up, not %s", who, core.describe(x))
+end
+
+-- Of vectors that a smoother is given: as long as the matrix has rows.
+local function check_length(a, x, who, what)
+  core.layout_of(x, who)
+  if core.shape_of(x)[1] ~= a.m then
+    raise("%s: the matrix has %d rows, %s is of shape %s", who, a.m, what, core.shape_text(core.shape_of(x)))
+  end
+end
+
 local function operator(a, apply, adjoint)
   return system.LinearOperator({ a.n, a.n }, { matvec = apply, rmatvec = adjoint, dtype = a.dtype })
 end
@@ -60,17 +75,25 @@ function precondition.ssor_preconditioner(a, omega, options)
   omega = omega or 1
   a = take(a, "ssor_preconditioner")
   local rows = take_blocks(options, a.n, "ssor_preconditioner")
-  if omega <= 0 or omega >= 2 then raise("ssor_preconditioner: omega must be between 0 and 2, not %g", omega) end
+  if type(omega) ~= "number" or omega <= 0 or omega >= 2 then
+    raise("ssor_preconditioner: omega is a number between 0 and 2, not %s", core.describe(omega))
+  end
   local d = diagonal_of(a, "ssor_preconditioner")
   -- Off the diagonal times omega.
   local scaled = sparse.canonical(omega * a + (1 - omega) * sparse.sp.diags({ d }, { 0 }, { format = "csr" }))
-  return operator(a, function(x)
-    local y = direct.triangular(scaled, x, true, false, rows)
-    return (omega * (2 - omega)) * direct.triangular(scaled, d * y, false, false, rows)
+  local function apply(matrix, diagonal, x)
+    local y = direct.triangular(matrix, x, true, false, rows)
+    return (omega * (2 - omega)) * direct.triangular(matrix, diagonal * y, false, false, rows)
+  end
+  local adjoint -- that of A^H
+  return operator(a, function(x) return apply(scaled, d, x) end, function(x)
+    adjoint = adjoint or sparse.canonical(scaled.H:tocsr())
+    return apply(adjoint, np.conj(d), x)
   end)
 end
 
--- Incomplete factors L U = A without entries beyond those of A.
+-- Incomplete factors L U = A without entries beyond those of A (Saad, 10.3.2).  An element of the diagonal that is 0,
+-- or becomes it, is an error where the result is first looked at.
 ---@param a table matrix
 ---@param options {blocks: integer?}?
 ---@return table operator
@@ -81,8 +104,12 @@ function precondition.ilu0(a, options)
   sparse.launch_blocks("csr_ilu0", "rwrrr", { 0, 2 }, "image_ranges(0,2:1.0,3.0,4.0)",
     { a.lo, vals, a.hi, a.crd, a.vals }, { rows })
   local factors = sparse.with_values(a, vals)
+  local adjoint -- U^H L^H, the first of which has the diagonal
   return operator(a, function(x)
     return direct.triangular(factors, direct.triangular(factors, x, true, true, rows), false, false, rows)
+  end, function(x)
+    adjoint = adjoint or sparse.canonical(factors.H:tocsr())
+    return direct.triangular(adjoint, direct.triangular(adjoint, x, true, false, rows), false, true, rows)
   end)
 end
 
@@ -97,10 +124,12 @@ end
 function precondition.jacobi(a, b, x, options)
   options = core.check_options(options, { iterations = true, omega = true }, "jacobi")
   sparse.take_matrix(a, "jacobi")
+  check_length(a, b, "jacobi", "b")
+  local iterations = take_iterations(options.iterations, 1, "jacobi")
   local step = (options.omega or 2 / 3) / diagonal_of(a, "jacobi")
   local first = 1
   if not x then x, first = step * b, 2 end
-  for _ = first, options.iterations or 1 do x = x + step * (b - a:dot(x)) end
+  for _ = first, iterations do x = x + step * (b - a:dot(x)) end
   return x
 end
 
@@ -116,6 +145,8 @@ local function eigenvalue_bound(a) return core.read_item(sparse.sp.norm(a, math.
 ---@return lgt_array
 function precondition.chebyshev(a, b, x, options)
   options = core.check_options(options, { iterations = true, lower = true, upper = true }, "chebyshev")
+  sparse.take_matrix(a, "chebyshev")
+  check_length(a, b, "chebyshev", "b")
   local upper = options.upper or eigenvalue_bound(a)
   local lower = options.lower or upper / 30
   if lower <= 0 or lower >= upper then
@@ -127,7 +158,7 @@ function precondition.chebyshev(a, b, x, options)
   local r = x and b - a:dot(x) or b
   x = x or np.zeros_like(b)
   local d = r / theta
-  for _ = 1, options.iterations or 3 do
+  for _ = 1, take_iterations(options.iterations, 3, "chebyshev") do
     x = x + d
     r = r - a:dot(d)
     local rho_before = rho

@@ -4,93 +4,13 @@ local ffi = require "ffi"
 local np = require "array"
 local core = require "array.core"
 local sparse = require "sparse.core"
+local operator = require "solvers.operator"
 
 local dtypes, raise = core.dtypes, core.raise
 
-local system = {}
+local system = { LinearOperator = operator.LinearOperator, aslinearoperator = operator.aslinearoperator,
+                 is_operator = operator.is_operator }
 local complex = ffi.typeof("complex double")
-
--- ---- linear operators -----------------------------------------------------------------------------------
-
-local Operator = {}
-Operator.__index = Operator
-system.Operator = Operator
-
-local function is_operator(x) return type(x) == "table" and getmetatable(x) == Operator end
-system.is_operator = is_operator
-
-Operator.__tostring = function(a) return ("<%d x %d linear operator>"):format(a.shape[1], a.shape[2]) end
-
-local operator_fields = { matvec = true, rmatvec = true, matmat = true, dtype = true }
-
--- A linear operator from functions on vectors: {matvec = A x, rmatvec = A^H x}.
----@param shape integer[]
----@param functions table|function
----@return table operator
-function system.LinearOperator(shape, functions)
-  if type(functions) == "function" then functions = { matvec = functions } end
-  local m, n = sparse.take_extents(shape, "LinearOperator")
-  core.check_options(functions, operator_fields, "LinearOperator")
-  if type(functions.matvec) ~= "function" then raise("LinearOperator: the function matvec is missing") end
-  return setmetatable({ shape = setmetatable({ m, n }, core.shape_meta), dtype = functions.dtype or "float64",
-                        apply = functions.matvec, adjoint = functions.rmatvec }, Operator)
-end
-
-function Operator.matvec(a, x) return a.apply(x) end
-
-function Operator.rmatvec(a, x)
-  if not a.adjoint then raise("the linear operator has no function rmatvec, which this method needs") end
-  return a.adjoint(x)
-end
-
--- Columns of a matrix one by one.
-function Operator.dot(a, x)
-  if is_operator(x) then
-    return system.LinearOperator({ a.shape[1], x.shape[2] }, {
-      matvec = function(v) return a.apply(x.apply(v)) end,
-      rmatvec = a.adjoint and x.adjoint and function(v) return x.adjoint(a.adjoint(v)) end or nil,
-    })
-  end
-  if core.ndim_of(x) == 1 then return a.apply(x) end
-  local columns = {}
-  for j = 1, core.shape_of(x)[2] do columns[j] = a.apply(x[{ {}, j }]) end
-  return np.stack(columns, 2)
-end
-Operator.matmat = Operator.dot
-
--- The transposed conjugate of a matrix times x.
-local function adjoint_times(a)
-  if sparse.is_matrix(a) then
-    local rows = a.T:tocsr()
-    if dtypes.category[a.kind] == 3 then rows = rows:conj() end
-    return function(x) return rows:dot(x) end
-  end
-  local h = np.isrealobj(a) and a.T or np.conj(a.T)
-  return function(x) return h:dot(x) end
-end
-
--- A matrix, dense or sparse, or an operator, as an operator.
----@return table operator
-function system.aslinearoperator(a)
-  if is_operator(a) then return a end
-  local matrix = a
-  if sparse.is_matrix(a) then
-    matrix = a:tocsr()
-  elseif core.is_array(a) then
-    if core.ndim_of(a) ~= 2 then raise("aslinearoperator: a matrix was expected, not %s", sparse.describe(a)) end
-  else
-    raise("aslinearoperator: a matrix or a LinearOperator was expected, not %s", sparse.describe(a))
-  end
-  local adjoint
-  return setmetatable({
-    shape = a.shape, dtype = a.dtype,
-    apply = function(x) return matrix:dot(x) end,
-    adjoint = function(x)
-      adjoint = adjoint or adjoint_times(a)
-      return adjoint(x)
-    end,
-  }, Operator)
-end
 
 -- ---- systems --------------------------------------------------------------------------------------------
 
@@ -128,6 +48,21 @@ function system.check_maxiter(maxiter, who)
   raise("%s: maxiter is an integer of 0 or more, not %s; math.floor makes one", who, (core.describe(maxiter)))
 end
 
+-- A number of an option that must not be negative, or nil.
+function system.check_number(x, name, who)
+  if x == nil or type(x) == "number" and x >= 0 then return x end
+  raise("%s: %s is a number from 0 up, not %s", who, name, sparse.describe(x))
+end
+
+-- What an operator gives must be as long as what it is added to: else the error would speak of a sum within the solver.
+local function checked(f, n, who, what)
+  return function(x)
+    local y = f(x)
+    if core.is_array(y) and core.size_of(y) == n then return core.ndim_of(y) == 1 and y or np.ravel(y) end
+    raise("%s: %s should give a vector of %d elements, not %s", who, what, n, sparse.describe(y))
+  end
+end
+
 -- The arguments of a solver, checked: the functions A, M (the preconditioner) and their adjoints, b, the first x, tol
 -- (the norm of the residual to reach), maxiter, callback, and stop, which has an answer, the info to return, for a
 -- residual with which a method ends.
@@ -136,10 +71,14 @@ end
 ---@return table
 function system.take(who, known, A, b, x0, options)
   if core.is_options(x0) and not sparse.is_matrix(x0) then x0, options = nil, x0 end
-  local names = { tol = true, atol = true, maxiter = true, M = true, callback = true, x0 = true }
+  local names = { tol = true, rtol = true, atol = true, maxiter = true, M = true, callback = true, x0 = true }
   for name in pairs(known) do names[name] = true end
   options = core.check_options(options, names, who)
   system.check_maxiter(options.maxiter, who)
+  local rtol = system.check_number(options.rtol, "rtol", who) or system.check_number(options.tol, "tol", who) or 1e-5
+  local atol = system.check_number(options.atol, "atol", who) or 0
+  local callback = options.callback or identity
+  if type(callback) ~= "function" then raise("%s: callback is a function, not %s", who, core.describe(callback)) end
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if m ~= n then raise("%s: the matrix must be square, not of shape (%d, %d)", who, m, n) end
@@ -156,12 +95,14 @@ function system.take(who, known, A, b, x0, options)
     raise("%s: the preconditioner is of shape (%d, %d), the matrix of (%d, %d)", who, M.shape[1], M.shape[2], n, n)
   end
   local bnorm = np.norm(b)()
-  local tol = math.max((options.tol or 1e-5) * bnorm, options.atol or 0)
+  local tol = math.max(rtol * bnorm, atol)
+  if bnorm == 0 then x0 = nil end -- of zeros zeros are the solution, which the relative tolerance asks for exactly
   return {
-    A = A.apply, adjoint = function(x) return A:rmatvec(x) end, n = n, dtype = name, options = options,
-    M = M and M.apply or identity, M_adjoint = M and function(x) return M:rmatvec(x) end or identity,
+    A = checked(A.apply, n, who, "the operator A"), adjoint = function(x) return A:rmatvec(x) end, n = n, dtype = name,
+    M = M and checked(M.apply, n, who, "the preconditioner M") or identity,
+    M_adjoint = M and function(x) return M:rmatvec(x) end or identity, options = options,
     b = b, x = x0 and np.astype(x0:copy(), name) or np.zeros(n, { dtype = name }), started = x0 ~= nil,
-    bnorm = bnorm, tol = tol, maxiter = options.maxiter or 10 * n, callback = options.callback or identity,
+    bnorm = bnorm, rtol = rtol, tol = tol, maxiter = options.maxiter or 10 * n, callback = callback,
     stop = function(r)
       local size = core.read_item(np.norm(r))
       if size ~= size or size == math.huge then return system.BREAKDOWN end

@@ -16,6 +16,8 @@ function STEPS(o)
   return n
 end
 function first(f, ...) local r = { f(...) } return r[1] end
+function L(a) return so.aslinearoperator(csr(a)) end
+function DECAY(t, y) return -0.5 * y end
 """
 csr = sp.csr_matrix
 
@@ -59,6 +61,40 @@ def add(case, change, inputs):
     case("so.bicg(so.LinearOperator({40, 40}, function(x) return P:dot(x) end), b)", "error")
     case("np.array((function() local n = 0 so.cg(csr(P), b, nil, {tol = 1e-10, callback = function() n = n + 1 end}) return n end)())",
          "(lambda c: (so.cg(csr(P), b, tol=1e-10, callback=c), np.array(float(c.n)))[1])(type('C', (), {'n': 0, '__call__': lambda s, x: setattr(s, 'n', s.n + 1)})())")
+    # ---- operators from operators; what their functions give is looked at
+    inputs["Xn"] = rng.normal(size=(n, 3))
+    for A, B in (("G", "P"), ("GC", "P")):
+        for lua, py in ((f"(L({A}) * L({B}))", f"({A} @ {B})"), (f"L({A}):dot(L({B}))", f"({A} @ {B})"), (f"(2i * L({A}))", f"(2j * {A})"),
+                        (f"(L({A}) * 3)", f"(3 * {A})"), (f"(-L({A}))", f"(-{A})"), (f"(L({A}) - 3 * L({A}))", f"(-2 * {A})"),
+                        (f"(L({A}) / 4 + L({B}))", f"({A} / 4 + {B})"), (f"(L({A}) ^ 3)", f"np.linalg.matrix_power({A}, 3)")):
+            case(f"{lua}:matvec(b)", f"{py} @ b")
+            case(f"{lua} * b:reshape(40, 1)", f"({py} @ b)[:, None]")
+            case(f"{lua}:dot(Xn)", f"{py} @ Xn")
+            case(f"{lua}:rmatvec(bc)", f"{py}.conj().T @ bc")
+            case(f"{lua}:rmatmat(Xn)", f"{py}.conj().T @ Xn")
+            case(f"{lua}.H:matvec(bc)", f"{py}.conj().T @ bc")
+            case(f"{lua}.T:matvec(bc)", f"{py}.T @ bc")
+            case(f"{lua}:transpose():adjoint():matmat(Xn)", f"{py}.conj() @ Xn")
+    case("so.LinearOperator({40, 40}, {matvec = function(v) return P:dot(v) end, matmat = function(v) return 2 * P:dot(v) end}):matmat(Xn)", "2 * P @ Xn")
+    for bad in ("L(P) * so.aslinearoperator(csr(P)['2:, :'])", "L(P) + so.aslinearoperator(csr(P)['2:, :'])", "L(P) + 3", "L(P) ^ 0.5", "L(P):dot('x')",
+                "so.LinearOperator({40, 40})", "so.LinearOperator({40, 40}, {matvec = 3})", "so.LinearOperator({40, 40}, {matvec = DECAY, dtype = 'foo'})",
+                "so.LinearOperator({40, 40}, function(v) return v['2:'] end):matvec(b)", "L(P):matvec(b['2:'])", "L(P):matmat(b)",
+                "so.cg(so.LinearOperator({40, 40}, function(v) return v['2:'] end), b)", "so.cg(L(P), b, {M = so.LinearOperator({40, 40}, function() end)})"):
+        case(bad, "error")
+    # ---- other names, zeros, NaN, what makes no sense
+    for f in ("cg", "cgs", "bicg", "bicgstab", "gmres", "minres"):
+        case(f"first(so.{f}, csr(P), b, nil, {{rtol = 1e-10}})", "np.linalg.solve(P, b)")
+        case(f"first(so.{f}, csr(P), zero, x0)", "zero")
+        case(f"np.array(select(2, so.{f}(csr(P), zero, x0)))", "np.array(0.0)")
+        case(f"np.array((select(2, so.{f}(csr(P) * (0 / 0), b))))", "np.array(-1.0)")
+        case(f"first(so.{f}, csr(H), bc, nil, {{tol = 1e-10}})", "np.linalg.solve(H, bc)")
+        for bad in ("tol = -1", "rtol = 'x'", "atol = {1}", "callback = 3"):
+            case(f"so.{f}(csr(P), b, nil, {{{bad}}})", "error")
+    for o in ("restart = 0", "restart = 2.5", "callback_type = 'foo'"):
+        case(f"so.gmres(csr(G), b, nil, {{{o}}})", "error")
+    for m in ("ilu0(csr(GC))", "ssor_preconditioner(csr(GC), 1.2)", "ilu0(csr(GC), {blocks = 3})"):
+        case(f"first(so.bicg, csr(GC), bc, nil, {{tol = 1e-10, M = so.{m}}})", "np.linalg.solve(GC, bc)")
+        case(f"np.vdot(so.{m}:matvec(bc), b) - np.vdot(bc, so.{m}:rmatvec(b))", "np.complex128(0)")
     # ---- least squares
     rect = rng.normal(size=(30, 12)) * (rng.uniform(size=(30, 12)) < 0.4) + np.eye(30, 12)
     inputs.update(R=rect, br=rng.normal(size=30), xr=rng.normal(size=12), RC=rect + 1j * np.roll(rect, 1, 0))
@@ -76,6 +112,13 @@ def add(case, change, inputs):
         case(f"(so.{f}(csr(P), zero))", "zero")
         case(f"so.{f}(csr(R), b)", "error")
     case("select(10, so.lsqr(csr(R), br, {calc_var = true}))", "so.lsqr(R, br, calc_var=True)[9]")
+    for f, limit in (("lsqr", "iter_lim"), ("lsmr", "maxiter")):
+        case(f"first(so.{f}, csr(R), br, {{{limit} = 0}})", "np.zeros(12)")
+        case(f"np.array((select(2, so.{f}(csr(R), br, {{{limit} = 2}}))))", "np.array(7.0)")
+        for v in ("br * (0 / 0)", "br / 0", "np.zeros(30) / 0"):
+            case(f"np.array((select(2, so.{f}(csr(R), {v}))))", "np.array(-1.0)")
+        for bad in ("damp = 'x'", "atol = 'x'", f"{limit} = 2.5"):
+            case(f"so.{f}(csr(R), br, {{{bad}}})", "error")
     # ---- eigenvalues
     for A in ("P", "S", "H", "P4"):
         for which in ("LM", "LA", "SA", "BE"):
@@ -95,12 +138,32 @@ def add(case, change, inputs):
         case(f"select(2, so.svds(csr({A}), 3))", f"np.linalg.svd({A})[1][2::-1]")
         case(f"(function() local u, s, v = so.svds(csr({A}), 3) return np.abs((u * s):dot(v) - np.array(0)) end)()",
              f"(lambda u, s, v: np.abs((u[:, :3] * s[:3]) @ v[:3]))(*np.linalg.svd({A}))")
+    # ---- of less than full rank, the smallest, of any shape
+    inputs["low"] = np.outer(rng.normal(size=9), rng.normal(size=12)) + np.outer(rng.normal(size=9), rng.normal(size=12))
+    case("select(2, so.svds(csr(low), 3))", "np.linalg.svd(low)[1][2::-1] * [0, 1, 1]")
+    case("(function() local u, s, v = so.svds(csr(low), 3) return (u * s):dot(v) end)()", "low")
+    case("(function() local u = so.svds(csr(low), 3) return u.T:dot(u) end)()", "np.eye(3)")
+    for A in ("R", "R.T", "RC"):
+        case(f"so.svds(csr({A}), 3, {{which = 'SM', return_singular_vectors = false}})", f"np.linalg.svd({A})[1][-1:-4:-1]")
+        case(f"(function() local u, s, v = so.svds(csr({A}), 3, {{which = 'SM'}}) return (u * s):dot(v) end)()",
+             f"(lambda u, s, v: (u[:, 9:12] * s[-3:]) @ v[-3:])(*np.linalg.svd({A}, full_matrices=False))")
+    case("(so.eigsh(P, 2, {sigma = 0}))", "np.linalg.eigvalsh(P)[:2]")
+    case("(function() np.random.seed(3) local a = np.random.rand(3) np.random.seed(3) so.eigsh(csr(P), 3) return np.random.rand(3) - a end)()", "np.zeros(3)")
+    for bad in ("so.eigsh(csr(P), 3, {ncv = 3})", "so.eigsh(csr(P), 3, {ncv = 'x'})", "so.eigsh(csr(P), 3, {tol = 'x'})", "so.svds(csr(P), 3, {which = 'LA'})"):
+        case(bad, "error")
     inputs["BM"] = rng.normal(size=(40, 3))
     import scipy.linalg
     inputs["EP"], inputs["EG"] = scipy.linalg.expm(p), scipy.linalg.expm(-3 * g)
     case("so.expm_multiply(csr(P), b)", "EP @ b")
     case("so.expm_multiply(csr(G) * -3, BM)", "EG @ BM")
     case("so.expm_multiply(P, BM)", "EP @ BM")
+    case("so.expm_multiply(csr(P):astype('int64'), {%s})" % ", ".join(map(str, range(40))), "EP @ np.arange(40)")
+    for o, py in (("{start = 0, stop = 1, num = 5}", "start=0, stop=1, num=5, endpoint=True"),
+                  ("{start = 0.5, stop = 2, num = 4, endpoint = false}", "start=0.5, stop=2, num=4, endpoint=False")):
+        for x in ("b", "BM"):
+            case(f"so.expm_multiply(csr(G) * -0.1, {x}, {o})", f"so.expm_multiply(csr(-0.1 * G), {x}, {py})")
+    for bad in ("csr(P / 0), b", "csr(P * (0 / 0)), b", "csr(P), b, {start = 0}", "csr(P), b, {stops = 1}", "csr(P), br", "csr(P), csr(P)"):
+        case(f"so.expm_multiply({bad})", "error")
     # ---- direct solution
     for A in ("P", "G", "S", "H", "GC", "P4"):
         for f in ("csr", "csc", "coo"):
@@ -116,7 +179,11 @@ def add(case, change, inputs):
     case("so.inv(csr(G)):todense()", "np.linalg.inv(G)")
     case("so.factorized(csr(G))(b)", "np.linalg.solve(G, b)")
     case("(so.eigsh(csr(P), 3, {sigma = 2.1}))", "(lambda w: np.sort(w[np.argsort(abs(w - 2.1))[:3]]))(np.linalg.eigvalsh(P))")
-    for bad in ("so.cg(csr(P), b, nil, {maxiter = 2.5})", "so.gmres(csr(P), b, nil, {maxiter = -1})",
+    case("so.spsolve(csr(G), b:reshape(40, 1))", "np.linalg.solve(G, b)")
+    case("np.array(so.splu(csr(G)).shape)", "np.array([40.0, 40.0])")
+    case("so.spsolve_triangular(sp.tril(csr(G)), b:totable())", "np.linalg.solve(np.tril(G), b)")
+    for bad in ("so.inv(3)", "so.jacobi(csr(G), br)", "so.jacobi(csr(G), b, nil, {iterations = 'x'})", "so.chebyshev(P, b)", "so.ssor_preconditioner(csr(G), 'x')",
+                "so.cg(csr(P), b, nil, {maxiter = 2.5})", "so.gmres(csr(P), b, nil, {maxiter = -1})",
                 "so.lsmr(csr(P), b, {maxiter = 0 / 0})", "so.eigsh(csr(P), 3, {maxiter = '5'})", "so.spsolve(csr(R), br)", "so.spsolve(csr(P), br)", "so.spsolve(csr(np.ones(3, 3)), np.ones(3))", "so.spsolve(P, b)",
                 "so.splu(csr(P)):solve(b, 'X')", "so.spsolve_triangular(csr(P), b)", "so.spsolve_triangular(csr(np.tril(S, -1)), b)",
                 "so.ilu0(csr(np.triu(S, 1))):matvec(b):sum():item()", "so.jacobi_preconditioner(csr(np.triu(P, 1)))",
@@ -188,12 +255,40 @@ def add(case, change, inputs):
         for field in ("t", "y", "t_events[1]", "t_events[2]", "y_events[2]"):
             case(f"{fall}.{field}", f"{pyfall}.{field.replace('[1]', '[0]').replace('[2]', '[1]')}")
         case(f"np.array({fall}.status)", "np.array(1.0)")
+    both = lambda lua, py, *fields: [case(f"so.solve_ivp({lua}).{f}", f"solve_ivp({py}).{g}") for f, g in fields]
+    for m in ("RK23", "RK45", "DOP853"):
+        fields = (("t", "t"), ("y", "y"), ("t_events[1]", "t_events[0]"), ("nfev + 0.0", "nfev * 1.0"))
+        both(f"function(t, y, k) return -k * y end, {{0, 10}}, {{4}}, {{method = '{m}', args = {{0.7}}, events = {{function(t, y, k) return y(1) - k end, terminal = true}}}}",
+             f"lambda t, y, k: -k * y, [0, 10], [4], method='{m}', args=(0.7,), events=[REACHED]", *fields)
+        both(f"DECAY, {{0, 10}}, y0, {{method = '{m}', atol = {{1e-3, 1e-6, 1e-9}}, rtol = np.array{{1e-5, 1e-4, 1e-3}}}}",
+             f"DECAY, [0, 10], y0, method='{m}', atol=[1e-3, 1e-6, 1e-9], rtol=np.array([1e-5, 1e-4, 1e-3])", *fields[:2])
+        both(f"DECAY, {{3, 3}}, y0, {{method = '{m}'}}", f"DECAY, [3, 3], y0, method='{m}'", *fields[:2])
+        both(f"DECAY, {{0, 10}}, y0, {{method = '{m}', t_eval = {{3.5}}}}", f"DECAY, [0, 10], y0, method='{m}', t_eval=[3.5]", *fields[:2], fields[3])
+        turn = f"so.solve_ivp(function(t, y) return {{y(2), -y(1)}} end, {{0, 30}}, {{1, 0}}, {{method = '{m}', rtol = 1e-9, atol = 1e-12, events = {{function(t, y) return y(1) end, terminal = 3}}}})"
+        case(f"{turn}.t_events[1]", "np.pi * np.array([0.5, 1.5, 2.5])")
+        case(f"{turn}.t[-1]", "np.array(2.5 * np.pi)")
+    for bad in ("max_step = 0", "max_step = -1", "max_step = 'x'", "first_step = 0", "first_step = 20", "atol = -1", "atol = {1, 2}", "rtol = 'x'", "args = 3",
+                "events = {{function() return 1 end, direction = 'x'}}", "events = {{function() return 1 end, terminal = 0.5}}"):
+        case(f"so.solve_ivp(DECAY, {{0, 10}}, y0, {{{bad}}})", "error")
+    for bad in ("{0, 'x'}, y0", "{0, 0 / 0}, y0", "{0}, y0", "{0, 1}, y0 / 0", "{0, 1}, nil", "{0, 1}, 'x'"):
+        case(f"so.solve_ivp(DECAY, {bad})", "error")
     case("so.solve_ivp(function(t, y, a) return a * y end, {0, 1}, {2}, {args = {-3}}).y", "solve_ivp(lambda t, y, a: a * y, [0, 1], [2], args=(-3,)).y")
     case("so.solve_ivp(function(t, y) return y end, {0, 1}, y0, {method = 'BDF'})", "error")
     case("so.solve_ivp(function(t, y) return b end, {0, 1}, y0)", "error")
     case("so.solve_ivp(3, {0, 1}, y0)", "error")
     case("so.solve_ivp(function(t, y) return y end, {0, 1}, y0, {t_eval = {0.5, 2}})", "error")
     case("np.array(so.solve_ivp(function(t, y) return y * y end, {0, 9}, {1}).status)", "np.array(-1.0)")
+
+
+def DECAY(t, y):
+    return -0.5 * y
+
+
+def REACHED(t, y, k):
+    return y[0] - k
+
+
+REACHED.terminal = True
 
 
 def JACOBI(A, b, x, n, omega):
