@@ -306,6 +306,10 @@ void lgt_exec_interrupt(lgt_exec *exec, bool on) {
   atomic_store_explicit(&exec->interrupted, on, memory_order_relaxed);
 }
 
+bool lgt_exec_interrupted(lgt_exec *exec) {
+  return atomic_load_explicit(&exec->interrupted, memory_order_relaxed);
+}
+
 void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile) { exec->profile = profile; }
 
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) { exec->outside = *outside; }

@@ -108,6 +108,7 @@ void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
 bool lgt_exec_look(lgt_exec *exec, lgt_task *task);
 /* From now on, or no longer, lgt_exec_look returns at once.  May be called by a signal handler. */
 void lgt_exec_interrupt(lgt_exec *exec, bool on);
+bool lgt_exec_interrupted(lgt_exec *exec);
 static inline bool lgt_task_done(lgt_task *task) { return atomic_load_explicit(&task->done, memory_order_acquire); }
 /* Free what the scheduler added to a task that is done. */
 void lgt_exec_forget(lgt_task *task);
