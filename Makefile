@@ -48,7 +48,7 @@ stress: setup build
 
 fuzz: build
 	@$(BUILD)/lgt tests/fuzz/readers.lua 10000000
-	@tests/fuzz/hdf5.py --lgt $(BUILD)/lgt --count 20000
+	@tests/fuzz/hdf5.py --lgt $(BUILD)/lgt --count 300000
 
 # Sanitizers live in build directories of their own.  They see the C code, not the compiled kernels:
 # LGT_CHECK=1, which the runner sets there, verifies those by other means.
