@@ -211,7 +211,11 @@ lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
   lgt_exec *exec = lgt_mem_zalloc(sizeof *exec);
   if (!exec) return lgt_err(LGT_NO_MEMORY, "out of memory for the scheduler");
   exec->cpus = cpus > 0 ? cpus : usable_cpus();
-  pthread_mutex_init(&exec->lock, NULL);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for less than a sleep takes */
+  pthread_mutex_init(&exec->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
   pthread_cond_init(&exec->work, NULL);
   pthread_cond_init(&exec->finished, NULL);
   exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
