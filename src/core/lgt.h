@@ -319,7 +319,8 @@ lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch);
 
 /* Plan and start what was recorded.  Returns 0 when done, 1 when the caller should first collect
  * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a
- * collector simply calls again), or a negative status. */
+ * collector simply calls again), 2 likewise, but where a collector has begun already it need only end what it does, for
+ * it does not matter if some dead handles are missed; or a negative status. */
 int lgt_flush(lgt_runtime *rt);
 /* The heap that the caller's collector has just gone through, in bytes: how much a collection costs. */
 void lgt_collected(lgt_runtime *rt, double heap);

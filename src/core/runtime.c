@@ -11,8 +11,8 @@
  *   drop     the calls leave the window, and stores that only they kept alive go
  *
  * It may stop before a plan is made or a group is bound and ask the caller to collect garbage: a new
- * plan wants to know which results are unreachable, a group may overwrite what recipes read, and
- * memory that dead handles hold has to come back in time.  C never collects by itself.
+ * plan wants to know which results are unreachable, a group may overwrite what recipes read.  And it may stop behind
+ * a group, for memory that dead handles hold has to come back in time.  C never collects by itself.
  */
 #include "runtime.h"
 
@@ -26,6 +26,7 @@
 #include "poison.h"
 #include "shift.h"
 
+enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 };        /* what lgt_flush asks for */
 enum { FEW_LAYOUTS = 200, MANY_LAYOUTS = 16384 }; /* that are new: who uses them? */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
@@ -282,12 +283,12 @@ static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be d
   return rt->jitter % 4 == 0;
 }
 
-static int ask(lgt_runtime *rt) {
+static int ask(lgt_runtime *rt, int what) {
   rt->asked = true;
   if (rt->profile)
     lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
                      "\"allocated\":%lld", (long long)rt->map.since_collection);
-  return 1;
+  return what;
 }
 
 /* The caller is back. */
@@ -382,7 +383,7 @@ static lgt_plan *find_plan(lgt_runtime *rt) {
   return plan;
 }
 
-/* Find or make the plan of the next calls.  1: collect first. */
+/* Find or make the plan of the next calls.  Positive: collect first. */
 static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_status status = LGT_OK;
@@ -393,7 +394,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
     flush->shifted = NULL;
     if (!plan) {
-      if (may_ask && !flush->collected) return ask(rt);
+      if (may_ask && !flush->collected) return ask(rt, ALL_GARBAGE);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
@@ -403,7 +404,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     if (undead(rt, plan, false)) {
       if (may_ask && !flush->collected) {
         if (plan->origin) flush->shifted = plan;
-        return ask(rt);
+        return ask(rt, ALL_GARBAGE);
       }
       lgt_plan *lasting = plan->origin ? plan->origin : plan;
       undead(rt, plan, true);
@@ -428,7 +429,8 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   drop_calls(rt);
 }
 
-/* Run the groups of the plan.  1: collect first. */
+/* Run the groups of the plan.  Positive: collect first.  What presses is asked for behind a group, not before one: the
+ * workers are busy with it meanwhile. */
 static int bind_groups(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_plan *plan = flush->plan;
@@ -436,14 +438,14 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
       double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
-      if (copy_ns > rt->fuser.collection_ns || lgt_runtime_pressed(rt)) return ask(rt);
+      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask(rt, ALL_GARBAGE);
     }
     bool ask_again = may_ask && !flush->collected;
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1), last = !ask_again && whole;
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
-    if (status && ask_again) return ask(rt);
+    if (status && ask_again) return ask(rt, ALL_GARBAGE);
     if (status) {
       take_apart(rt, group);
       return 0;
@@ -451,6 +453,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     flush->group++;
     lgt_bind_retire(&rt->binder, false);
     lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
+    if (ask_again && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
   }
   return 0;
 }
@@ -632,7 +635,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
     }
     int result = flush->plan ? 0 : plan_calls(rt, may_ask);
     if (result == 0) result = bind_groups(rt, may_ask);
-    if (result == 1) return 1;
+    if (result > 0) return result;
     if (result < 0) {
       flush->active = flush->ncall > 0;
       return result;

@@ -7,7 +7,7 @@
 -- handle dies: every handle is entered in the weak table `alive` under its id, and a *sweep* finds the
 -- ids whose handle the collector has cleared and reports them to the runtime.  Free ids hold `false`
 -- there, so nil means: handed out, and dead.  Sweeps happen before a flush, when a sentinel has told
--- that a collection has ended, and when the runtime asks for one (lgt_flush returns 1).
+-- that a collection has ended, and when the runtime asks for one (lgt_flush returns 1 or 2).
 --
 -- Launches.  `slot()` gives the next free record and may flush; from then until `commit()` nothing
 -- else may launch, and handles are turned into ids only after slot(): a flush may collect, and what
@@ -182,10 +182,13 @@ local function wrap(id)
 end
 lgt.wrap = wrap
 
--- The runtime asked for a collection, or something is wrong.
+local WHOLE = 2 ^ 21 -- kB: a step of the collector that goes on to the end of its cycle
+
+-- The runtime asked for a collection, or something is wrong.  To end a cycle costs half as much as to collect all: that
+-- sweeps the heap before it marks, too.
 local function go_on(result)
-  while result == 1 do
-    collectgarbage()
+  while result > 0 do
+    if result == 1 then collectgarbage() else collectgarbage("step", WHOLE) end
     sweep()
     C.lgt_collected(rt, collectgarbage("count") * 1024)
     result = C.lgt_flush(rt)

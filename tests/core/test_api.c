@@ -614,6 +614,26 @@ TEST(lack_of_memory_asks_for_a_collection) {
   lgt_close(rt);
 }
 
+/* What dead arrays may hold is asked for when the work that needs more has begun, so that workers are busy meanwhile. */
+TEST(memory_presses_behind_a_group) {
+  CHECK(!open_with(&rt, "cpus", "1", NULL));
+  int fill = kind_of(rt, LGT_FLOAT64, "c3 =0");
+  lgt_id x = vector(1 << 23);
+  CHECK(!launch(rt, fill, 1, x));
+  CHECK_EQ(lgt_flush(rt), 1); /* a new plan wants to know what is dead */
+  CHECK_EQ(stat_of(rt, "tasks"), 0);
+  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK(!launch(rt, fill, 1, vector(1 << 23)));
+  CHECK_EQ(lgt_flush(rt), 2);
+  CHECK_EQ(stat_of(rt, "tasks"), 2);
+  lgt_array_free(rt, x);
+  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(stat_of(rt, "tasks"), 2);
+  CHECK_EQ(stat_of(rt, "bytes_live"), 1 << 26);
+  lgt_close(rt);
+}
+
 TEST(memory_has_a_budget) {
   CHECK(!open_with(&rt, "mem", "1M", "cpus", "1", NULL));
   lgt_id small = vector(1000), large = vector(1 << 20), sum = vector(1000);
@@ -661,6 +681,7 @@ int main(void) {
   RUN(counters_have_names);
   RUN(only_what_lacks_memory_fails);
   RUN(lack_of_memory_asks_for_a_collection);
+  RUN(memory_presses_behind_a_group);
   RUN(memory_has_a_budget);
   return check_done();
 }

@@ -379,7 +379,7 @@ static void look(void) {
 static void flush(void) {
   if (pr.talk) printf("  flush\n");
   int result = chance(4) ? lgt_flush(pr.rt) : lgt_fence(pr.rt);
-  for (; result == 1; result = lgt_flush(pr.rt))
+  for (; result > 0; result = lgt_flush(pr.rt))
     if (chance(2)) collect();
   if (result < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
 }
