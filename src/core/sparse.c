@@ -22,6 +22,7 @@
  * interleaved sums: a result depends neither on chunks nor on domains.
  */
 #include "sparse.h"
+#include "sparse_lanes.h"
 
 enum { LONG_ROW = 32, GROUP = 16, SHORT_RUN = 8, SOON = 4 };
 enum { RUN_STEP = 8, RUN_AHEAD = 4096, RUN_AHEAD_X = 256 }; /* rows; bytes */

@@ -2,9 +2,9 @@
  *
  * Includes LGT_SPARSE_TEMPLATE, the name of a header, with
  *   I        the type of positions
- *   V        the type of values; COMPLEX is defined where these have no order
+ *   V        the type of values; COMPLEX is defined where these have no order, LANES where they are doubles
  *   NAME(f)  the name of a function: f_i4_f8, say
- * of which the template undefines V and NAME.  LGT_SPARSE_NO_INTEGERS: not for values that are integers.
+ * of which the template undefines V, NAME and LANES.  LGT_SPARSE_NO_INTEGERS: not for values that are integers.
  */
 #include <complex.h>
 #undef I /* that of complex.h */
@@ -14,6 +14,7 @@
 #define NAME(f) f##_i4_f4
 #include LGT_SPARSE_TEMPLATE
 #define V       double
+#define LANES
 #define NAME(f) f##_i4_f8
 #include LGT_SPARSE_TEMPLATE
 #define COMPLEX
@@ -35,6 +36,7 @@
 #define NAME(f) f##_i8_f4
 #include LGT_SPARSE_TEMPLATE
 #define V       double
+#define LANES
 #define NAME(f) f##_i8_f8
 #include LGT_SPARSE_TEMPLATE
 #define COMPLEX

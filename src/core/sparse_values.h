@@ -36,6 +36,9 @@ ALWAYS_INLINE void NAME(run)(const I *crd, const V *restrict vals, const V *rest
     vals += length;                                                          \
   } while (0)
   for (int64_t k = 0; k < length; k++) from[k] = x + crd[k];
+#ifdef LANES
+  if (lgt_sparse_lanes(vals, from, y, rows, length)) return;
+#endif
   while (r + RUN_STEP <= rows) {
     for (int64_t byte = 0; byte < RUN_STEP * length * (int64_t)sizeof(V); byte += 64)
       __builtin_prefetch((const char *)vals + RUN_AHEAD + byte);
@@ -306,3 +309,4 @@ static lgt_status NAME(column_sums)(const lgt_tile *t, int nargs, const lgt_scal
 
 #undef V
 #undef NAME
+#undef LANES
