@@ -150,6 +150,7 @@ at_home("join", [[array_split split vsplit hsplit dsplit rot90 rollaxis atleast_
 methods_at_home("join", "fill_diagonal")
 at_home("grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
   tril_indices_from triu_indices_from diag_indices ix_ ravel_multi_index unravel_index copyto ascontiguousarray]])
+at_home("windows", "sliding_window_view lib")
 at_home("einsum", "tensordot kron cross einsum einsum_path")
 at_home("sort", "sort argsort msort sort_complex partition argpartition topk lexsort searchsorted digitize")
 methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")

@@ -45,6 +45,9 @@ uint32_t lgt_layout_diagonal(lgt_runtime *rt, uint32_t layout, int row, int colu
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_diagonal(&rt->stores, layout, row, column, above))
                                : 0;
 }
+uint32_t lgt_layout_windows(lgt_runtime *rt, uint32_t layout, int dim, int64_t width) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_windows(&rt->stores, layout, dim, width)) : 0;
+}
 uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_broadcast(&rt->stores, layout, ndim, shape)) : 0;
 }

@@ -124,6 +124,8 @@ uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t e
 uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes);
 /* The elements (i, i + above) of the matrices that two dimensions span, along a new last dimension. */
 uint32_t lgt_layout_diagonal(lgt_runtime *rt, uint32_t layout, int row, int column, int64_t above);
+/* All windows of `width` elements along a dimension, whose extent becomes less by width - 1, as a new last dimension. */
+uint32_t lgt_layout_windows(lgt_runtime *rt, uint32_t layout, int dim, int64_t width);
 /* NumPy's broadcast_to: dimensions are aligned at the right, extents of 1 are stretched. */
 uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
 /* 0 without a message where the strides do not allow a view: copy first. */

@@ -5,11 +5,13 @@
  *
  * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
  * address computation; `dim` says which root dimension each view dimension walks along and serves
- * partitioning.  A reshape that splits or merges dimensions, and a diagonal, which walks along two at once, leave only the
- * first (RESHAPED).  Where such a view still is affine in the root's coordinates, these are found anew (slanted).
+ * partitioning.  A reshape that splits or merges dimensions, a diagonal, which walks along two at once, and windows, two
+ * dimensions that walk along one, leave only the first (RESHAPED).  Where such a view still is affine in the root's
+ * coordinates, these are found anew (slanted).
  */
 #include "store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -127,6 +129,24 @@ void lgt_layouts_sweep(lgt_stores *stores) {
   stores->epoch++;
 }
 
+/* Do some positions show one element?  Dimensions that walk along different ones of the root never do; others do not if
+ * each stride is greater than what all smaller ones reach together, as in every reshaped view but windows. */
+static bool is_stretched(const lgt_layout *l) {
+  int64_t reach = 0;
+  unsigned seen = 0;
+  for (int d = 0; d < l->ndim; d++)
+    if (l->size > 0 && l->shape[d] > 1 && l->stride[d] == 0) return true;
+  for (int n = 0; n < l->ndim && l->size > 0 && l->flags & LGT_LAYOUT_RESHAPED; n++) {
+    int least = -1;
+    for (int d = 0; d < l->ndim; d++)
+      if (!(seen & 1u << d) && (least < 0 || llabs(l->stride[d]) < llabs(l->stride[least]))) least = d;
+    seen |= 1u << least;
+    if (l->shape[least] > 1 && llabs(l->stride[least]) <= reach) return true;
+    reach += (l->shape[least] - 1) * llabs(l->stride[least]);
+  }
+  return false;
+}
+
 /* Dimensions of one element walk nowhere: a canonical stride lets equal views compare equal. */
 static bool normalise(lgt_layout *l) {
   int64_t root_stride[LGT_MAX_DIM], size = 1, root_size = 1;
@@ -137,8 +157,7 @@ static bool normalise(lgt_layout *l) {
   for (int d = 0; d < l->root_ndim; d++) root_size *= l->root_shape[d];
   l->size = size;
   bool whole = l->ndim == l->root_ndim && l->offset == 0 && !(l->flags & LGT_LAYOUT_RESHAPED);
-  bool stretched = false;
-  for (int d = 0; d < l->ndim; d++) stretched |= size > 0 && l->shape[d] > 1 && l->stride[d] == 0;
+  bool stretched = is_stretched(l);
   for (int d = 0; d < l->ndim; d++)
     if (whole && (l->dim[d] != d || l->shape[d] != l->root_shape[d] || l->stride[d] != root_stride[d]))
       whole = false;
@@ -422,6 +441,28 @@ uint32_t lgt_stores_diagonal(lgt_stores *stores, uint32_t layout, int row, int c
   return lgt_layout_intern(stores, &l);
 }
 
+uint32_t lgt_stores_windows(lgt_stores *stores, uint32_t layout, int dim, int64_t width) {
+  lgt_layout l = *lgt_layout_at(stores, layout);
+  if (!check_dim(&l, dim, l.ndim)) return 0;
+  if (l.ndim == LGT_MAX_DIM)
+    return lgt_err(LGT_BAD_SHAPE, "a view of more than %d dimensions", LGT_MAX_DIM), 0;
+  if (width < 1 || width > l.shape[dim])
+    return lgt_err(LGT_BAD_SHAPE, "windows of %lld in an extent of %lld", (long long)width,
+                   (long long)l.shape[dim]),
+           0;
+  int64_t stride = l.stride[dim], count = l.shape[dim] - width + 1;
+  int8_t along = l.dim[dim];
+  insert_dim(&l, l.ndim, width);
+  int last = l.ndim - 1;
+  l.shape[dim] = count;
+  if (count == 1) l.stride[dim] = 0, l.dim[dim] = -1;
+  if (width > 1) l.stride[last] = stride, l.dim[last] = along;
+  if (count == 1 || width == 1 || stride == 0) return lgt_layout_intern(stores, &l);
+  l.flags |= LGT_LAYOUT_RESHAPED; /* two of its dimensions walk along one of the root's */
+  for (int d = 0; d < l.ndim; d++) l.dim[d] = -1;
+  return lgt_layout_intern(stores, &l);
+}
+
 uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
   const lgt_layout *l = lgt_layout_at(stores, layout);
   if (l->flags & LGT_LAYOUT_WHOLE) return layout;
@@ -549,11 +590,25 @@ bool lgt_layout_exact(const lgt_layout *l) {
   return true;
 }
 
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t t = a % b;
+    a = b;
+    b = t;
+  }
+  return a < 0 ? -a : a;
+}
+
 int64_t lgt_layout_distinct(const lgt_layout *l) {
-  int64_t n = 1;
+  int64_t n = 1, step = 0, reach = 0;
   for (int d = 0; d < l->ndim; d++)
     if (l->stride[d] != 0 || l->shape[d] == 0) n *= l->shape[d];
-  return n;
+  if (!(l->flags & LGT_LAYOUT_RESHAPED) || !(l->flags & LGT_LAYOUT_STRETCHED)) return n;
+  for (int d = 0; d < l->ndim; d++) { /* windows meet */
+    step = gcd(step, l->stride[d]);
+    reach += (l->shape[d] - 1) * llabs(l->stride[d]);
+  }
+  return step && reach / step + 1 < n ? reach / step + 1 : n;
 }
 
 bool lgt_layout_covers(const lgt_layout *l, bool target) {
@@ -580,15 +635,6 @@ uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
   for (int d = 0; d < l->ndim; d++)
     h = mix(h, class_of(l->shape[d]) | (uint64_t)(l->stride[d] == 0) << 2 | (uint64_t)(l->dim[d] + 1) << 3);
   return note->form = h | 1;
-}
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t t = a % b;
-    a = b;
-    b = t;
-  }
-  return a < 0 ? -a : a;
 }
 
 /* First and last element that a view touches, in the root's C order. */

@@ -116,6 +116,8 @@ uint32_t lgt_stores_transpose(lgt_stores *stores, uint32_t layout, const int *ax
 uint32_t lgt_stores_broadcast(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
 /* Element (i, i + above) of the matrices that two dimensions span, along a new last dimension. */
 uint32_t lgt_stores_diagonal(lgt_stores *stores, uint32_t layout, int row, int column, int64_t above);
+/* Element i + j of a dimension as element (i, j) of it and a new last one of extent `width`. */
+uint32_t lgt_stores_windows(lgt_stores *stores, uint32_t layout, int dim, int64_t width);
 uint32_t lgt_stores_reshape(lgt_stores *stores, uint32_t layout, int ndim, const int64_t *shape);
 /* The dense root layout that a layout is a view of. */
 uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout);
@@ -138,7 +140,8 @@ bool lgt_layout_steps(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int6
 int lgt_layout_row(const lgt_layout *layout, int64_t *size);
 /* The least and the greatest position in the root's C order of a view's rect, which is not empty. */
 void lgt_layout_reach(const lgt_layout *layout, const lgt_rect *view, int64_t *least, int64_t *most);
-/* How many different elements of the root the view has (broadcast ones count once). */
+/* How many different elements of the root the view has (broadcast ones count once; of windows of which some are left out,
+ * at most so many). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);
 /* Is every element of the root in the view?  `target`: as a reduction's target, see above. */
 bool lgt_layout_covers(const lgt_layout *layout, bool target);

@@ -291,6 +291,8 @@ function lgt.diagonal(layout, row, column, above)
   return checked(C.lgt_layout_diagonal(rt, layout, row - 1, column - 1, above))
 end
 
+function lgt.windows(layout, dim, width) return checked(C.lgt_layout_windows(rt, layout, dim - 1, width)) end
+
 function lgt.transpose(layout, order)
   local seen = {}
   for d = 1, #order do

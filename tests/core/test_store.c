@@ -89,6 +89,10 @@ static void of_diagonal(const int64_t *x, const int64_t *a, int64_t *y, const vi
   y[a[1]] = x[from->ndim - 2] + (a[2] > 0 ? a[2] : 0);
 }
 
+static void of_windows(const int64_t *x, const int64_t *a, int64_t *y, const view *from) {
+  for (int d = 0; d < from->ndim; d++) y[d] = d == a[0] ? x[d] + x[from->ndim] : x[d];
+}
+
 static bool do_slice(view *to, const view *from) {
   int d = random_below(from->ndim);
   int64_t extent = from->shape[d], step = random_below(3) + 1, count;
@@ -160,6 +164,19 @@ static bool do_diagonal(view *to, const view *from) {
   return to->layout;
 }
 
+static bool do_windows(view *to, const view *from) {
+  int dim = random_below(from->ndim);
+  if (from->ndim == LGT_MAX_DIM || from->shape[dim] == 0) return false;
+  int64_t width = random_below((int)from->shape[dim]) + 1;
+  *to = *from;
+  to->shape[dim] -= width - 1;
+  to->shape[to->ndim++] = width;
+  if (size_of(to->ndim, to->shape) > MOST) return false;
+  to->layout = lgt_stores_windows(&stores, from->layout, dim, width);
+  pick(to, from, of_windows, (int64_t[]){dim});
+  return to->layout;
+}
+
 static bool do_broadcast(view *to, const view *from) {
   int ndim = from->ndim + random_below(2);
   if (ndim > LGT_MAX_DIM) return false;
@@ -214,7 +231,10 @@ static bool do_reshape(view *to, const view *from) {
   return to->layout;
 }
 
+static bool with_windows; /* among the maps */
+
 static bool random_map(view *to, const view *from) {
+  if (with_windows && from->ndim && random_below(3) == 0) return do_windows(to, from);
   switch (random_below(from->ndim ? 9 : 3)) {
     case 0:
       return do_promote(to, from);
@@ -265,6 +285,7 @@ TEST(maps_are_numpys) {
   static view root, v;
   for (int round = 0; round < 8000; round++) {
     random_root(&root);
+    with_windows = round % 3 == 0;
     random_view(&v, &root);
     const lgt_layout *l = at(&v);
     CHECK_EQ(l->ndim, v.ndim);
@@ -286,6 +307,7 @@ TEST(maps_are_numpys) {
     if (l->flags & LGT_LAYOUT_WHOLE) CHECK(identity);
     CHECK_EQ(lgt_stores_root(&stores, v.layout), root.layout);
   }
+  with_windows = false;
 }
 
 static bool has(const view *v, int64_t element) {
@@ -304,6 +326,30 @@ TEST(distinct_elements_are_counted) {
     CHECK_EQ(lgt_layout_distinct(at(&v)), n);
     CHECK_EQ((at(&v)->flags & LGT_LAYOUT_STRETCHED) != 0, n < v.size);
   }
+}
+
+TEST(windows_are_stretched) {
+  static view root, v;
+  int overlapping = 0;
+  with_windows = true;
+  for (int round = 0; round < 5000; round++) {
+    random_root(&root);
+    random_view(&v, &root);
+    int64_t n = 0;
+    for (int64_t e = 0; e < root.size; e++) n += has(&v, e);
+    CHECK(lgt_layout_distinct(at(&v)) >= n && lgt_layout_distinct(at(&v)) <= v.size);
+    CHECK(at(&v)->flags & LGT_LAYOUT_STRETCHED || n == v.size);
+    if (n < v.size) CHECK(!lgt_layout_covers(at(&v), false) || !(at(&v)->flags & LGT_LAYOUT_RESHAPED));
+    overlapping += n < v.size && at(&v)->flags & LGT_LAYOUT_RESHAPED;
+  }
+  with_windows = false;
+  CHECK(overlapping > 200);
+  dense(&root, LGT_FLOAT64, 1, (int64_t[]){9});
+  uint32_t all = lgt_stores_windows(&stores, root.layout, 0, 9),
+           each = lgt_stores_windows(&stores, root.layout, 0, 1);
+  CHECK_EQ(all, lgt_stores_promote(&stores, root.layout, 0, 1));
+  CHECK_EQ(each, lgt_stores_promote(&stores, root.layout, 1, 1));
+  CHECK_EQ(lgt_layout_distinct(lgt_layout_at(&stores, lgt_stores_windows(&stores, root.layout, 0, 4))), 9);
 }
 
 /* Over an empty dimension nothing is added to a reduction's target, but it is there. */
@@ -328,6 +374,7 @@ TEST(root_rects_are_tight) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
   for (int round = 0; round < 5000; round++) {
     random_root(&root);
+    with_windows = round % 3 == 0;
     random_view(&v, &root);
     lgt_rect part = lgt_rect_of_shape(v.ndim, v.shape), bound = {.ndim = root.ndim};
     for (int d = 0; d < v.ndim && round % 2; d++)
@@ -356,6 +403,7 @@ TEST(root_rects_are_tight) {
     else if (!(at(&v)->flags & LGT_LAYOUT_RESHAPED) || lgt_layout_steps(at(&v), begin, step))
       CHECK(lgt_rect_equal(&got, &bound));
   }
+  with_windows = false;
 }
 
 TEST(exact_views_fill_their_bound) {
@@ -363,6 +411,7 @@ TEST(exact_views_fill_their_bound) {
   int exact = 0;
   for (int round = 0; round < 5000; round++) {
     random_root(&root);
+    with_windows = round % 3 == 0;
     random_view(&v, &root);
     lgt_rect all = lgt_rect_of_shape(v.ndim, v.shape), bound = lgt_layout_root_rect(at(&v), &all);
     bool fills = true;
@@ -378,6 +427,7 @@ TEST(exact_views_fill_their_bound) {
     else if (v.size && !(at(&v)->flags & LGT_LAYOUT_RESHAPED)) CHECK(!fills);
   }
   CHECK(exact > 1000);
+  with_windows = false;
 }
 
 TEST(views_without_a_common_element_may_not_overlap) {
@@ -504,6 +554,10 @@ TEST(impossible_layouts_are_refused) {
   REFUSED(lgt_stores_promote(&stores, x, 0, huge), "elements");
   REFUSED(lgt_stores_diagonal(&stores, x, 0, 2, 0), "dimension 3");
   REFUSED(lgt_stores_diagonal(&stores, x, 1, 1, 0), "one dimension, 2");
+  REFUSED(lgt_stores_windows(&stores, x, 2, 1), "dimension 3");
+  REFUSED(lgt_stores_windows(&stores, x, 0, 0), "windows of 0");
+  REFUSED(lgt_stores_windows(&stores, x, 0, 5), "windows of 5 in an extent of 4");
+  REFUSED(lgt_stores_windows(&stores, six, 0, 1), "6 dimensions");
   REFUSED(lgt_stores_transpose(&stores, x, (int[]){0, 0}), "repeated");
   REFUSED(lgt_stores_transpose(&stores, x, (int[]){0, 2}), "dimension 3");
   REFUSED(lgt_stores_broadcast(&stores, x, 2, (int64_t[]){4, 6}), "extent 5");
@@ -586,6 +640,7 @@ int main(void) {
   if (lgt_stores_init(&stores)) return 1;
   RUN(maps_are_numpys);
   RUN(distinct_elements_are_counted);
+  RUN(windows_are_stretched);
   RUN(a_target_is_there_without_anything_to_reduce);
   RUN(root_rects_are_tight);
   RUN(exact_views_fill_their_bound);

@@ -453,6 +453,10 @@ class Generator:
             return ["copy", ["reshape", a, self.other_shape(x)]]
         if kind < 0.62 and x.ndim < 4 and x.size < 400:
             return ["op", "multiply", [["num", 2], ["broadcast", a, [rng.randint(1, 4)] + list(x.shape)]], 0]
+        if kind < 0.72 and 0 < x.ndim < 4 and 0 < x.size < 400:
+            axis = rng.randrange(x.ndim)
+            e = ["windows", a, axis, rng.randint(1, min(3, x.shape[axis]))]
+            return ["op", "multiply", [["num", 2], e], 0] if rng.random() < 0.5 else ["reduce", "max", e, [x.ndim], False]
         others = [d for d in ["float64", "float32", "int64", "int32", "bool"] + self.profile.dtypes if d != x.dtype]
         return ["cast", rng.choice(others), a]
 

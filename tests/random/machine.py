@@ -408,6 +408,16 @@ def broadcast_to(x, shape):
     return out
 
 
+def windows(x, axis, width):
+    """All windows of so many elements along an axis, as a new last axis."""
+    demand(axis < x.ndim < 6 and 1 <= width <= x.shape[axis], "windows")
+    shape = [*x.shape, width]
+    shape[axis] -= width - 1
+    out = Arr(x.root, x.off, shape, [*x.strides, x.strides[axis]])
+    demand(out.size <= MAX_ELEMENTS, "too large")
+    return out
+
+
 def reshape(x, shape):
     """Of C-ordered elements a view, otherwise a copy."""
     n = 1
@@ -525,6 +535,8 @@ class Machine:
             return transpose(self.array(e[1]), e[2])
         if kind == "broadcast":
             return broadcast_to(self.array(e[1]), self.shape(e[2]))
+        if kind == "windows":
+            return windows(self.array(e[1]), e[2], e[3])
         if kind == "reshape":
             return reshape(self.array(e[1]), self.shape(e[2]))
         if kind == "reduce":

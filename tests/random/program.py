@@ -5,7 +5,7 @@ statements are nested lists, so that they can be walked, copied, cut and compare
 
   expressions  ["var", name]  ["num", value]  ["op", name, operands, style]
                ["index", e, entries, style]  ["transpose", e, perm]  ["broadcast", e, shape]
-               ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]  ["band", e]
+               ["windows", e, axis, width]  ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]  ["band", e]
                ["cast", dtype, e]  ["copy", e]  ["join", operands, axis]
                ["pick", e, key, axis or None]: by a mask or by positions  ["call", name, operands]
   statements   ["new", name, dtype, shape, pattern]  ["let", name, e]  ["set", target, e]
@@ -52,7 +52,7 @@ class Program:
             if isinstance(x, list):
                 if len(x) > 1 and x[0] in ("op", "reduce", "iop"):
                     found.add(x[1])
-                if x and x[0] in ("pick", "join", "dot", "broadcast", "reshape", "transpose", "cast", "copy", "fill", "read"):
+                if x and x[0] in ("pick", "join", "dot", "broadcast", "windows", "reshape", "transpose", "cast", "copy", "fill", "read"):
                     found.add(x[0])
                 for y in x:
                     walk(y)
@@ -128,6 +128,9 @@ class Lua:
 
     def e_broadcast(self, e):
         return f"np.broadcast_to({self.text(e[1])}, {{{self.extents(e[2])}}})", True
+
+    def e_windows(self, e):
+        return f"np.sliding_window_view({self.text(e[1])}, {e[3]}, {e[2] + 1})", True
 
     def e_reshape(self, e):
         return f"{self.atom(e[1])}:reshape({self.extents(e[2]) or '{}'})", True

@@ -175,7 +175,7 @@ def report(lgt, failure, without, keep, seconds):
 def missing_names(binary):
     """Operations that the library lacks."""
     from machine import OPS
-    names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to",
+    names = sorted(set(OPS) | {"sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "broadcast_to", "sliding_window_view",
                                "take", "concatenate"})
     done = subprocess.run([binary, "-e", PROBE % " ".join(names)], capture_output=True, text=True, timeout=900)
     if done.returncode:

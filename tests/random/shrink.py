@@ -5,7 +5,8 @@ import time
 from judge import REFERENCE, Subject, judge, reference_for
 from machine import Reject
 
-EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "reshape", "reduce", "dot", "band", "cast", "copy",
+EXPRESSIONS = {"var", "num", "op", "index", "transpose", "broadcast", "windows", "reshape", "reduce", "dot", "band", "cast",
+               "copy",
                "pick", "join", "call"}
 BLOCKS = {"for": [2], "if": [2, 3]}
 
@@ -292,7 +293,7 @@ def nodes(block):
 def children(e):
     if e[0] == "op":
         return e[2]
-    if e[0] in ("index", "transpose", "broadcast", "reshape", "copy", "band"):
+    if e[0] in ("index", "transpose", "broadcast", "windows", "reshape", "copy", "band"):
         return [e[1]]
     if e[0] in ("cast", "reduce"):
         return [e[2]]

@@ -268,6 +268,12 @@ def shaping(t):
     t.one("np.resize(@, 3, 5)", "np.resize(@, (3, 5))", kinds="dlt")
     t.one("(np.broadcast_arrays(@, A_one_d))", "np.broadcast_arrays(@, A_one_d)[0]", kinds="dl")
     t.one("np.broadcast_to(@, 3, 5, 7)", "np.broadcast_to(@, (3, 5, 7))", kinds="dl")
+    windows = "np.lib.stride_tricks.sliding_window_view"
+    for lua in ("np.sliding_window_view", windows):
+        t.along(f"{lua}(@, 2, #)", f"{windows}(@, 2, #)", kinds="dt")
+        t.along(f"np.sum({lua}(@, 3, #), -1)", f"np.sum({windows}(@, 3, #), -1)", kinds="dli")
+    t.one("(np.lib.stride_tricks.broadcast_arrays(@, A_one_d))", "np.broadcast_arrays(@, A_one_d)[0]", kinds="dl")
+    t.one("np.lib.stride_tricks.broadcast_to(@, 3, 5, 7)", "np.broadcast_to(@, (3, 5, 7))", kinds="dl")
     t.along("np.expand_dims(@, #)", "np.expand_dims(@, #)", kinds="dt")
     t.along("np.squeeze(@, #)", "np.squeeze(@, #)", kinds="dt")
     t.along("np.flip(@, #)", "np.flip(@, #)", none=True)

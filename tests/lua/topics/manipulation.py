@@ -92,6 +92,30 @@ def add(case, change, inputs):
                 "np.moveaxis(t, 0, 1)", "np.rep(h, -1)", "np.rep(h, {1, 2})", "np.roll(h, 0.5)", "np.block({})",
                 "np.append(f, h, 1)", "np.expand_dims(f, 4)", "np.delete(f, 2, {axes = 1})"):
         case(bad, "error")
+    # ---- windows
+    for lua, py in (("f", "f"), ("f.T", "f.T"), ("t['::2, ::-1, 2:4']", "t[::2, ::-1, 1:4]"), ("i", "i"), ("np.broadcast_to(h, 4, 5)",
+                    "np.broadcast_to(h, (4, 5))"), ("np.diagonal(t)", "np.diagonal(t)"), ("t:reshape(-1, 2)", "t.reshape(-1, 2)")):
+        windows = "np.lib.stride_tricks.sliding_window_view"
+        for axis in range(eval(py, {"np": np, **inputs}).ndim):
+            for width in (1, 2):
+                case(f"np.sliding_window_view({lua}, {width}, {axis + 1})", f"{windows}({py}, {width}, {axis})")
+                case(f"np.sliding_window_view({lua}, {width}, {{axis = {axis + 1}}}):sum(-1)", f"{windows}({py}, {width}, {axis}).sum(-1)")
+            case(f"{windows}({lua}, {{2, 1}}, {{{axis + 1}, {axis + 1}}}) * 2", f"{windows}({py}, (2, 1), ({axis}, {axis})) * 2")
+    case("np.sliding_window_view(h, 3)", "np.lib.stride_tricks.sliding_window_view(h, 3)")
+    case("np.sliding_window_view(h, 3)['::2, ::-1'].T + 1",
+         "np.lib.stride_tricks.sliding_window_view(h, 3)[::2, ::-1].T + 1")
+    case("np.sliding_window_view(f, {2, 3})", "np.lib.stride_tricks.sliding_window_view(f, (2, 3))")
+    case("np.sliding_window_view(f + 1, {2, 2}):max({3, 4}) - f['2:, 2:']",
+         "np.lib.stride_tricks.sliding_window_view(f + 1, (2, 2)).max((2, 3)) - f[1:, 1:]")
+    case("np.sliding_window_view(h, 2)[np.array({4, 1}, {dtype = 'int64'})]", "np.lib.stride_tricks.sliding_window_view(h, 2)[[3, 0]]")
+    case("np.sliding_window_view(h, 2):reshape(-1)", "np.lib.stride_tricks.sliding_window_view(h, 2).reshape(-1)")
+    change("local a = h:copy() local w = np.sliding_window_view(a, 2) a[2] = 9 a = w:copy()",
+           "a = h.copy(); a[1] = 9; a = np.lib.stride_tricks.sliding_window_view(a, 2)")
+    change("local a = h:copy() np.sliding_window_view(a, 2)['...'] = 1", "error")
+    change("local a = h:copy() np.sliding_window_view(a, 2):iadd(1)", "error")
+    change("local a = h:copy() a:host('r', print) np.sliding_window_view(a, 2):host('w', print)", "error")
+    for bad in ("h, 0", "h, 99", "h, 1.5", "h, {1, 1}", "f, 2", "f, 2, 3", "f, 2, 0", "f, {1, 1}, 1", "t, {1, 1, 1, 1}, {1, 1, 1, 1}", "h", "h, 2, {}"):
+        case(f"np.sliding_window_view({bad})", "error")
     # ---- padding
     for lua, py in (("f", "f"), ("i", "i"), ("h", "h"), ("t", "t"), ("f4", "f4"), ("f.T", "f.T")):
         for mode in "constant edge reflect symmetric linear_ramp maximum mean minimum wrap".split():
