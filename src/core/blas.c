@@ -7,6 +7,8 @@
  * BLAS is found at run time, by the first task that needs it: OpenBLAS takes longer to load than lgt
  * to start, and a program without matrix products should run without it.  Any worker may be the first.
  *
+ * Of a matrix times its own transpose half is computed, and the other half is its mirror image.
+ *
  * BLAS wants one of a matrix's strides to be 1.  Both orders are passed on as they are; other strides
  * (every second column, say) are packed into a scratch matrix first.
  */
@@ -18,7 +20,7 @@
 #include "blas.h"
 #include "task.h"
 
-enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121 };
 
 typedef void (*sgemm_fn)(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
                          float *, int);
@@ -27,12 +29,19 @@ typedef void (*dgemm_fn)(int, int, int, int, int, int, double, const double *, i
 typedef void (*xgemm_fn)(int, int, int, int, int, int, const void *, const void *, int, const void *, int,
                          const void *, void *, int);
 
+typedef void (*ssyrk_fn)(int, int, int, int, int, float, const float *, int, float, float *, int);
+typedef void (*dsyrk_fn)(int, int, int, int, int, double, const double *, int, double, double *, int);
+typedef void (*xsyrk_fn)(int, int, int, int, int, const void *, const void *, int, const void *, void *, int);
+
 static struct {
   pthread_once_t once; /* protects the loading; everything below is constant afterwards */
   void *library;
   sgemm_fn sgemm;
   dgemm_fn dgemm;
   xgemm_fn cgemm, zgemm;
+  ssyrk_fn ssyrk;
+  dsyrk_fn dsyrk;
+  xsyrk_fn csyrk, zsyrk;
 } blas = {.once = PTHREAD_ONCE_INIT};
 
 static void load_blas(void) {
@@ -44,7 +53,12 @@ static void load_blas(void) {
     *(void **)&blas.dgemm = dlsym(library, "cblas_dgemm");
     *(void **)&blas.cgemm = dlsym(library, "cblas_cgemm");
     *(void **)&blas.zgemm = dlsym(library, "cblas_zgemm");
-    if (!blas.sgemm || !blas.dgemm || !blas.cgemm || !blas.zgemm) {
+    *(void **)&blas.ssyrk = dlsym(library, "cblas_ssyrk");
+    *(void **)&blas.dsyrk = dlsym(library, "cblas_dsyrk");
+    *(void **)&blas.csyrk = dlsym(library, "cblas_csyrk");
+    *(void **)&blas.zsyrk = dlsym(library, "cblas_zsyrk");
+    if (!blas.sgemm || !blas.dgemm || !blas.cgemm || !blas.zgemm || !blas.ssyrk || !blas.dsyrk ||
+        !blas.csyrk || !blas.zsyrk) {
       dlclose(library);
       continue;
     }
@@ -120,6 +134,50 @@ static void gemm(int dtype, const matrix *a, const matrix *b, char *c, int ldc, 
                c, ldc);
 }
 
+/* The upper half of a matrix times its own transpose. */
+static void syrk(int dtype, const matrix *a, char *c, int ldc, int n, int inner) {
+  static const float one[2] = {1, 0}, zero[2] = {0, 0};
+  static const double done[2] = {1, 0}, dzero[2] = {0, 0};
+  if (dtype == LGT_FLOAT32)
+    blas.ssyrk(ROW_MAJOR, UPPER, a->order, n, inner, 1, (const float *)a->data, a->ld, 0, (float *)c, ldc);
+  else if (dtype == LGT_FLOAT64)
+    blas.dsyrk(ROW_MAJOR, UPPER, a->order, n, inner, 1, (const double *)a->data, a->ld, 0, (double *)c, ldc);
+  else if (dtype == LGT_COMPLEX64)
+    blas.csyrk(ROW_MAJOR, UPPER, a->order, n, inner, one, a->data, a->ld, zero, c, ldc);
+  else blas.zsyrk(ROW_MAJOR, UPPER, a->order, n, inner, done, a->data, a->ld, dzero, c, ldc);
+}
+
+/* Is argument 2 the transpose of argument 1, in the same memory? */
+static bool is_gram(const lgt_tile *tiles) {
+  const lgt_tile *a = &tiles[1], *b = &tiles[2];
+  return a->data == b->data && a->extent[0] == b->extent[1] && a->extent[1] == b->extent[0] &&
+         a->stride[0] == b->stride[1] && a->stride[1] == b->stride[0];
+}
+
+/* Rows [lo, lo + rows) of a matrix times its own transpose, but for what is left of the diagonal, and the mirror image of
+ * what is right of it, which lies in rows that nobody else writes there. */
+static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, int64_t rows, int ldc) {
+  const lgt_tile *t = &tiles[2];
+  int64_t n = tiles[0].extent[1], size = lgt_dtype_size(t->dtype), rest = n - lo - rows;
+  char *c = (char *)tiles[0].data;
+  syrk(t->dtype, a, c + (lo * ldc + lo) * size, ldc, (int)rows, (int)t->extent[0]);
+  if (rest > 0) {
+    lgt_tile right = *t;
+    matrix b;
+    right.data = (char *)t->data + (lo + rows) * t->stride[1];
+    right.extent[1] = rest;
+    lgt_status status = take_matrix(&right, 0, t->extent[0], &b);
+    if (status) return status;
+    gemm(t->dtype, a, &b, c + (lo * ldc + lo + rows) * size, ldc, (int)rows, (int)rest, (int)t->extent[0]);
+    lgt_mem_free(b.packed);
+  }
+  enum { BLOCK = 16 };
+  for (int64_t j0 = lo; j0 < n; j0 += BLOCK)
+    for (int64_t i = lo; i < lo + rows; i++)
+      for (int64_t j = j0 > i ? j0 : i + 1; j < j0 + BLOCK && j < n; j++)
+        memcpy(c + (j * ldc + i) * size, c + (i * ldc + j) * size, (size_t)size);
+  return LGT_OK;
+}
 lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
   const lgt_tile *c = &tiles[0];
   int64_t size = lgt_dtype_size(c->dtype), rows = hi - lo, cols = c->extent[1], inner = tiles[1].extent[1];
@@ -140,6 +198,10 @@ lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
 
   char *to = (char *)c->data + lo * c->stride[0];
   bool direct = (cols <= 1 || c->stride[1] == size) && (rows <= 1 || fits(c->stride[0], cols, size));
+  if (direct && rows > 1 && is_gram(tiles)) {
+    status = gram_rows(tiles, &a, lo, rows, (int)(c->stride[0] / size));
+    goto done;
+  }
   if (direct) {
     gemm(c->dtype, &a, &b, to, rows <= 1 ? (int)cols : (int)(c->stride[0] / size), (int)rows, (int)cols,
          (int)inner);
