@@ -161,17 +161,21 @@ define("beta", { p("a", nil, positive), p("b", nil, positive) }, function(shape,
   return x / (x + gamma(shape, b))
 end)
 define("chisquare", { p("df", nil, positive) }, function(shape, df) return 2 * gamma(shape, df / 2) end)
-define("noncentral_chisquare", { p("df", nil, positive), p("nonc", nil, positive) }, function(shape, df, nonc)
+-- Of more than one degree of freedom, one is a square of its own; else there are as many more as a Poisson number says.
+local function noncentral(shape, df, nonc)
+  if type(df) == "number" and df > 1 then
+    return 2 * gamma(shape, (df - 1) / 2) + np.square(normal(shape) + np.sqrt(nonc))
+  end
   local steps = drawn("poisson", INTEGER, shape, nonc / 2)
   return 2 * gamma(shape, df / 2 + np.astype(steps, "float64"))
-end)
+end
+define("noncentral_chisquare", { p("df", nil, positive), p("nonc", nil, positive) }, noncentral)
 define("f", { p("dfnum", nil, positive), p("dfden", nil, positive) }, function(shape, num, den)
   return (gamma(shape, num / 2) / num) / (gamma(shape, den / 2) / den)
 end)
 define("noncentral_f", { p("dfnum", nil, positive), p("dfden", nil, positive), p("nonc", nil, positive) },
   function(shape, num, den, nonc)
-    local steps = np.astype(drawn("poisson", INTEGER, shape, nonc / 2), "float64")
-    return (gamma(shape, num / 2 + steps) / num) / (gamma(shape, den / 2) / den)
+    return (noncentral(shape, num, nonc) / num) / (2 * gamma(shape, den / 2) / den)
   end)
 define("standard_t", { p("df", nil, positive) }, function(shape, df)
   return normal(shape) / np.sqrt(2 * gamma(shape, df / 2) / df)
@@ -262,8 +266,17 @@ function random.multivariate_normal(mean, covariance, ...)
   return mean + np.dot(random.randn(shape), root.T)
 end
 
--- The bytes of n random numbers from 0 to 255.
+-- n random numbers from 0 to 255.
+---@param n integer
 ---@return lgt_array uint8
-function random.bytes(n) return random.randint(0, 256, n, { dtype = "uint8" }) end
+function random.bytes(n)
+  local shape = core.take_only_shape("random.bytes", n)
+  local first, key = core.random_block(math.ceil(core.product(shape) / 16))
+  local result = native.new(dtypes.UINT8, shape)
+  if core.product(shape) > 0 then
+    native.launch("random.bytes", "w", native.leading(1, 1), { result }, { first, key })
+  end
+  return result
+end
 
 return true

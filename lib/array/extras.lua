@@ -267,8 +267,10 @@ end
 ---@return string
 function methods.tobytes(a)
   core.layout_of(a, "tobytes")
-  local data, count = core.copy_out(a)
-  return require("ffi").string(data, count * dtypes.size[core.dtype_of(a)])
+  local bytes = a.nbytes
+  local data, _, contiguous = core.host(a, "r")
+  if not contiguous then data = core.copy_out(a) end
+  return require("ffi").string(data, bytes)
 end
 
 -- ---- loops -----------------------------------------------------------------------------------------------

@@ -123,34 +123,44 @@ end
 
 -- ---- tables of positions ----------------------------------------------------------------------------------
 
--- The positions of rows' parts, in C order: row i has those of the columns from first[i] to last[i].  How many there
--- are is known, so nothing waits.
-local function positions_of_rows(first, last)
-  local ends, total = {}, 0
-  for i = 1, #first do
-    total = total + math.max(0, last[i] - first[i] + 1)
-    ends[i] = total
-  end
-  local integers = { dtype = "int64" }
-  if total == 0 then return { np.zeros(0, integers), np.zeros(0, integers) } end
-  local place = np.span(1, total)
-  local row = np.searchsorted(np.array(ends, integers), place)
-  for i = #ends, 1, -1 do ends[i] = last[i] - ends[i] end -- from a place to a column
-  return { row, place + np.take(np.array(ends, integers), row) }
+-- The row and the column, from 0, of place p (float64) of a lower triangle: its first `growing` rows, which have
+-- `grown` elements together, are each longer by one than the one before, from `first` on; those behind all have m.
+local function place_in_triangle(p, first, growing, grown, m)
+  local b = 2 * first - 1
+  local function begin(row) return row * (b + row) * 0.5 end
+  local row = (((b * b + 8 * p):sqrt() - b) * 0.5):floor()
+  row = begin(row):gt(p):select(row - 1, begin(row + 1):le(p):select(row + 1, row)) -- rounding
+  local rest = p - grown
+  local full = (rest / m):floor()
+  local before = p:lt(grown)
+  return before:select(row, growing + full), before:select(p - begin(row), rest - full * m)
 end
 
+-- The positions of a triangle of an n x m matrix, in C order.  An upper one is a lower one that lies upside down.
 local function triangle(who, n, k, m, lower)
   k, m = k or 0, m or n
   for _, x in ipairs { n, k, m } do
     if not core.is_integer(x) then raise("%s: extents and a diagonal are integers, not %s", who, (core.describe(x))) end
   end
   if n < 0 or m < 0 then raise("%s: extents are not negative; %d x %d was given", who, n, m) end
-  local first, last = {}, {}
-  for i = 1, n do
-    first[i] = lower and 1 or math.min(m + 1, math.max(1, i + k))
-    last[i] = lower and math.max(0, math.min(m, i + k)) or m
+  if not lower then k = m - n - k end
+  local skipped = math.max(0, -k)
+  local first = skipped + 1 + k
+  local growing = math.max(0, math.min(m - first + 1, n - skipped))
+  local grown = growing * first + growing * (growing - 1) / 2
+  local total = m > 0 and grown + math.max(0, n - skipped - growing) * m or 0
+  local numbers = { first, growing, grown, m, lower and skipped or n - skipped, total - 1 }
+  local function positions(axis)
+    return core.generate(who .. axis, dtypes.INT64, { total }, function(body)
+      local function number(i) return body:number(i, false):cast("float64") end
+      local p = body:coordinate():cast("float64")
+      if not lower then p = number(5) - p end
+      local row, column = place_in_triangle(p, number(0), number(1), number(2), number(3))
+      if axis == 1 then return (lower and number(4) + 1 + row or number(4) - row):cast("int64") end
+      return (lower and column + 1 or number(3) - column):cast("int64")
+    end, numbers)
   end
-  return positions_of_rows(first, last)
+  return { positions(1), positions(2) }
 end
 
 -- The positions where a triangle of an n x m matrix is, as np.nonzero gives them.
@@ -237,6 +247,7 @@ end
 ---@param options {where: lgt_array}?
 function np.copyto(target, source, options)
   core.layout_of(target, "copyto")
+  core.check_writable(target, "copyto")
   options = core.check_options(options, { where = true }, "copyto")
   core.check_assigned(target, source)
   if options.where then source = np.where(options.where, source, target) end

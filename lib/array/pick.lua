@@ -186,18 +186,29 @@ function np.put(a, positions, values)
   end
 end
 
--- Write values (repeated as often as needed) where a condition holds: in the order of those places.  Waits.
+-- Write values (repeated as often as needed) where a condition holds: in the order of those places.
 ---@param a lgt_array
----@param mask lgt_array bool, a's shape
+---@param mask lgt_array bool, as many elements as a
 ---@param values lgt_array|number|number[]
 function np.place(a, mask, values)
   core.layout_of(a, "place")
+  core.check_writable(a, "place")
   core.check_assigned(a, values)
-  local positions = np.flatnonzero(mask)
-  if core.size_of(positions) == 0 then return end
-  values = np.ravel(np.asarray(values))
-  if core.size_of(values) == 0 then raise("place: no values were given") end
-  np.put(a, positions, values)
+  mask, values = np.asarray(mask, { dtype = "bool" }), np.ravel(np.asarray(values))
+  local n = core.size_of(values)
+  if core.size_of(mask) ~= core.size_of(a) then
+    raise("place: a condition of %d elements for an array of %d", core.size_of(mask), core.size_of(a))
+  end
+  if n == 0 then
+    if np.any(mask) then raise("place: no values were given") end
+    return
+  end
+  if n > 1 then -- the first place takes the first value, ...
+    local number = np.astype(np.cumsum(np.ravel(mask)), "float64") - 1
+    values = np.take(values, np.astype(number - np.floor(number / n) * n, "int64") + 1)
+    values = np.reshape(values, core.shape_of(a))
+  end
+  np.copyto(a, values, { where = np.reshape(mask, core.shape_of(a)) })
 end
 
 -- Write values (repeated over the flattened array) where a condition holds.
@@ -206,6 +217,7 @@ end
 ---@param values lgt_array|number|number[]
 function np.putmask(a, mask, values)
   core.layout_of(a, "putmask")
+  core.check_writable(a, "putmask")
   core.check_assigned(a, values)
   values = np.asarray(values)
   if core.size_of(values) ~= 1 and not core.same_shape(core.shape_of(values), core.shape_of(a)) then

@@ -101,13 +101,17 @@ function np.isin(a, b, options)
   local n = core.size_of(b)
   if n == 0 then return np.full(core.shape_of(a), options.invert == true) end
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
-  local sorted = np.sort(np.astype(b, dtypes.name[dtype]))
-  local x = np.astype(a, dtypes.name[dtype])
+  local x = np.asarray(a, { dtype = dtypes.name[dtype] })
+  b = np.asarray(b, { dtype = dtypes.name[dtype] })
   local found
   if dtypes.category[dtype] == 3 or native.divided(n) then
+    local sorted = np.sort(b)
     local at = np.minimum(core.count_before(sorted, x, false), n - 1) + 1
     found = np.equal(np.take(sorted, at), x)
   else
+    -- Integers need not be sorted if they lie close together: one task finds out.
+    local sorted = dtypes.category[dtype] == 2 or core.ndim_of(x) > 1
+    if sorted then b = np.sort(b) end
     found = native.new(dtypes.BOOL, core.shape_of(x))
     local lead = math.max(1, core.ndim_of(x))
     local function view(y)
@@ -116,7 +120,7 @@ function np.isin(a, b, options)
     end
     local words = {}
     for d = 0, lead do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
-    native.launch("member", "wrr", table.concat(words, " "), { view(found), sorted, view(x) })
+    native.launch("member", "wrr", table.concat(words, " "), { view(found), b, view(x) }, { sorted and 1 or 0 })
   end
   return options.invert and np.logical_not(found) or found
 end

@@ -219,6 +219,41 @@ local function take_arrays(arrays, who)
   return list
 end
 
+-- Write an array into the part of a new one that a layout shows.
+local function put_part(result, layout, a)
+  local part = alias(result, layout)
+  core.assign(part.id, layout, a)
+  lgt.free(part)
+end
+
+-- Do two layouts have the same extents, but for those of one axis?
+local function extents_agree(a, b, axis)
+  local l, k = layouts[a], layouts[b]
+  if l.ndim ~= k.ndim then return false end
+  for d = 0, l.ndim - 1 do
+    if l.shape[d] ~= k.shape[d] and d ~= axis - 1 then return false end
+  end
+  return true
+end
+
+local function check_extents(arrays, axis, who, where)
+  local first = core.layout_of(arrays[1])
+  for i, a in ipairs(arrays) do
+    if not extents_agree(core.layout_of(a), first, axis) then
+      raise("%s: array %d has shape %s, the first %s%s", who, i, core.shape_text(core.shape_of(a)),
+        core.shape_text(core.shape_of(arrays[1])), where or "")
+    end
+  end
+end
+
+local function common_dtype(arrays)
+  local dtype = core.dtype_of(arrays[1])
+  for _, a in ipairs(arrays) do
+    if core.dtype_of(a) ~= dtype then dtype = dtypes.promote(dtype, core.dtype_of(a)) end
+  end
+  return dtype
+end
+
 -- Join arrays along an existing axis (1 by default).
 ---@param arrays lgt_array[]
 ---@param axis integer?
@@ -226,30 +261,18 @@ end
 function np.concatenate(arrays, axis)
   arrays = take_arrays(arrays, "concatenate")
   axis = core.axis_option(axis, "concatenate")
-  local first = core.shape_of(arrays[1])
-  local ndim = #first
-  if ndim == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
-  axis = core.check_axis(axis or 1, ndim, "concatenate")
-  local dtype, total = core.dtype_of(arrays[1]), 0
-  for i, a in ipairs(arrays) do
-    local shape = core.shape_of(a)
-    local fits = #shape == ndim
-    for d = 1, ndim do fits = fits and (d == axis or shape[d] == first[d]) end
-    if not fits then
-      raise("concatenate: array %d has shape %s, the first %s: they may differ along axis %d only",
-        i, core.shape_text(shape), core.shape_text(first), axis)
-    end
-    dtype = dtypes.promote(dtype, core.dtype_of(a))
-    total = total + shape[axis]
-  end
-  local shape = { unpack(first) }
+  local shape, total = core.shape_of(arrays[1]), 0
+  if #shape == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
+  axis = core.check_axis(axis or 1, #shape, "concatenate")
+  check_extents(arrays, axis, "concatenate", (": they may differ along axis %d only"):format(axis))
+  local function extent_of(a) return tonumber(layouts[core.layout_of(a)].shape[axis - 1]) end
+  for _, a in ipairs(arrays) do total = total + extent_of(a) end
   shape[axis] = total
-  local result = lgt.new(lgt.dense(dtype, shape))
-  local at = 0
+  local result = lgt.new(lgt.dense(common_dtype(arrays), shape))
+  local whole, at = core.layout_of(result), 0
   for _, a in ipairs(arrays) do
-    local extent = core.shape_of(a)[axis]
-    local part = alias(result, lgt.slice(core.layout_of(result), axis, at, extent, 1))
-    core.assign(part.id, core.layout_of(part), a)
+    local extent = extent_of(a)
+    put_part(result, lgt.slice(whole, axis, at, extent, 1), a)
     at = at + extent
   end
   return result
@@ -258,15 +281,14 @@ end
 -- Join arrays of one shape along a new axis (the first by default).
 function np.stack(arrays, axis)
   arrays = take_arrays(arrays, "stack")
-  axis = core.check_axis(core.axis_option(axis, "stack") or 1, core.ndim_of(arrays[1]) + 1, "stack")
-  for i, a in ipairs(arrays) do
-    if not core.same_shape(core.shape_of(a), core.shape_of(arrays[1])) then
-      raise("stack: array %d has shape %s, the first %s", i, core.shape_text(core.shape_of(a)),
-        core.shape_text(core.shape_of(arrays[1])))
-    end
-  end
-  for i, a in ipairs(arrays) do arrays[i] = np.expand_dims(a, axis) end
-  return np.concatenate(arrays, axis)
+  local shape = core.shape_of(arrays[1])
+  axis = core.check_axis(core.axis_option(axis, "stack") or 1, #shape + 1, "stack")
+  check_extents(arrays, 0, "stack")
+  table.insert(shape, axis, #arrays)
+  local result = lgt.new(lgt.dense(common_dtype(arrays), shape))
+  local whole = core.layout_of(result)
+  for i, a in ipairs(arrays) do put_part(result, lgt.project(whole, axis, i - 1), a) end
+  return result
 end
 
 local function at_least(arrays, ndim, who)

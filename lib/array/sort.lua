@@ -311,20 +311,22 @@ local function count_by_sorting(sorted, values, right)
   return np.copy(lgt.alias(before, lgt.slice(core.layout_of(before), 1, right and n or 0, m, 1)))
 end
 
--- How many elements of a sorted vector come before each of `values`, from 0.
-local function count_before(sorted, values, right)
+-- How many elements of a sorted vector come before each of `values`, from 0.  either_way: it may descend, then how many
+-- do not come before.
+local function count_before(sorted, values, right, either_way)
   local dtype = dtypes.promote(core.dtype_of(sorted), core.dtype_of(values))
   if core.dtype_of(sorted) ~= dtype then sorted = np.astype(sorted, dtypes.name[dtype]) end
   if core.dtype_of(values) ~= dtype then values = np.astype(values, dtypes.name[dtype]) end
   local shape = core.shape_of(values)
-  if native.divided(core.size_of(sorted)) then
+  if not either_way and native.divided(core.size_of(sorted)) then
     local count = native.divided(core.size_of(values)) and count_by_sorting or count_in_runs
     return np.reshape(count(sorted, np.reshape(values, -1), right), shape)
   end
   local result = native.new(dtypes.INT64, shape)
   local words = {}
   for d = 0, #shape - 1 do words[#words + 1] = ("align(0.%d,2.%d)"):format(d, d) end
-  native.launch("searchsorted", "wrr", table.concat(words, " "), { result, sorted, values }, { right and 1 or 0 })
+  native.launch("searchsorted", "wrr", table.concat(words, " "), { result, sorted, values },
+    { right and 1 or 0, either_way and -1 or 0 })
   return result
 end
 core.count_before = count_before
@@ -351,7 +353,7 @@ end
 -- Into which of the #bins + 1 intervals between the edges each value falls: 1 below the first edge, #bins + 1
 -- above the last.  An edge belongs to the interval above it, or below (right = true).
 ---@param x lgt_array
----@param bins lgt_array vector, ascending or descending; which one is found out, which waits
+---@param bins lgt_array vector, ascending or descending
 ---@param options {right: boolean?}?
 ---@return lgt_array int64
 function np.digitize(x, bins, options)
@@ -359,6 +361,10 @@ function np.digitize(x, bins, options)
   options = core.check_options(options, { right = true }, "digitize")
   x, bins = np.asarray(x), np.asarray(bins)
   if core.ndim_of(bins) ~= 1 then raise("digitize: a vector of edges was expected, not %s", (core.describe(bins))) end
+  local few = bins.nbytes <= tonumber(lgt.C.lgt_replicate(lgt.rt)) -- all may come to every domain
+  if few and not is_complex(bins) and not is_complex(x) then
+    return count_before(bins, x, not options.right, true) + 1
+  end
   if ascends(bins) then return count_before(bins, x, not options.right) + 1 end
   local reversed = np.flip(bins)
   if not ascends(reversed) then raise("digitize: the edges must ascend or descend") end

@@ -3,7 +3,7 @@
  *   random.gamma       parameter array: shape (scale 1)        random.poisson   mean
  *   random.binomial    n, p                                    random.hypergeometric   good, bad, drawn
  *   random.zipf        exponent                                random.logseries p
- *   random.vonmises    mu, kappa                               random.permutation, random.choice (see there)
+ *   random.vonmises    mu, kappa                               random.bytes, random.permutation, random.choice (see there)
  *
  * Argument 0 is the result, a vector; the next ones (float64) are the parameters, stretched to its length.
  * Parameter 0 is the number of the first element, parameter 1 the key.  Element i draws from a sequence of its
@@ -347,6 +347,26 @@ VARIANT(zipf, , true, , zipf(s, P(1)))
 VARIANT(logseries, , true, , logseries(s, P(1)))
 VARIANT(vonmises, , true, , vonmises(s, P(1), P(2)))
 
+/* random.bytes: sixteen bytes of argument 0 a hash. */
+static lgt_status draw_bytes(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  enum { BYTES = 16 * BATCH };
+  uint64_t first = (uint64_t)params[0].f, key = (uint64_t)params[1].f, bits[BATCH][2];
+  int64_t stride = tiles[0].stride[0], begin = tiles[0].origin[0];
+  uint8_t *p = tiles[0].data;
+  (void)nargs;
+  while (lo < hi) {
+    int64_t at = (begin + lo) % BYTES, past = lo - at + BYTES < hi ? lo - at + BYTES : hi;
+    uint64_t block = first + (uint64_t)(begin + lo) / 16 - (uint64_t)at / 16;
+    for (int k = 0; k < BATCH; k++) philox(block + (uint64_t)k, key, 0, bits[k]);
+    if (stride == 1) memcpy(p + lo, (const uint8_t *)bits + at, (size_t)(past - lo));
+    else
+      for (int64_t i = lo; i < past; i++, at++) p[i * stride] = ((const uint8_t *)bits)[at];
+    lo = past;
+  }
+  return LGT_OK;
+}
+
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 
 /* Element i of a permutation is computed from i alone: a generalised Feistel network (Black and Rogaway, Ciphers with
@@ -439,9 +459,14 @@ static lgt_status probabilities(const lgt_tile *tiles, int nargs, const lgt_scal
   return LGT_OK;
 }
 
-const lgt_builtin lgt_random_builtins[] = {
-    {"random.gamma", draw_gamma},       {"random.poisson", draw_poisson},
-    {"random.binomial", draw_binomial}, {"random.hypergeometric", draw_hypergeometric},
-    {"random.zipf", draw_zipf},         {"random.logseries", draw_logseries},
-    {"random.vonmises", draw_vonmises}, {"random.permutation", permutation},
-    {"random.choice", probabilities},   {0}};
+const lgt_builtin lgt_random_builtins[] = {{"random.gamma", draw_gamma},
+                                           {"random.poisson", draw_poisson},
+                                           {"random.binomial", draw_binomial},
+                                           {"random.hypergeometric", draw_hypergeometric},
+                                           {"random.zipf", draw_zipf},
+                                           {"random.logseries", draw_logseries},
+                                           {"random.vonmises", draw_vonmises},
+                                           {"random.bytes", draw_bytes},
+                                           {"random.permutation", permutation},
+                                           {"random.choice", probabilities},
+                                           {0}};

@@ -11,11 +11,12 @@
  *   topk         argument 0 = the greatest elements of the lines of argument 2, the greatest first and of equal ones the
  *                last; argument 1 (int64) = their positions, counted from parameter 0; real elements
  *   searchsorted argument 0 (int64) = how many elements of the vector argument 1, which is sorted, come before
- *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater
+ *                each element of argument 2: those less than it, or (parameter 0 = 1) not greater.  Parameter 1 = -1: it
+                may descend instead, then how many do not come before the element; an error if it does neither
  *   search_runs  argument 0 (int64) [r, i] = the same of element i of the vector argument 2 among run r of argument 1, in
  *                runs of parameter 1 elements
  *   member       argument 0 (bool) = whether the elements of the lines of argument 2 are in the vector argument 1,
- *                which is sorted and not empty; real elements
+ *                which is not empty and (parameter 0 = 1) sorted; real elements
  *   unique       argument 0 (bool) = whether an element of a line of argument 1 differs from the one before it
  *
  * All are stable and put NaN last.  Elements become unsigned keys whose order is theirs (keys.h).  Complex numbers with
@@ -381,10 +382,15 @@ typedef struct bitmap {
 
 static bitmap bitmap_of(const uint64_t *keys, int64_t n, int dtype, int64_t searches) {
   bitmap map = {0};
-  if (!keys || dtype < LGT_BOOL || dtype > LGT_UINT64) return map;
-  uint64_t span = keys[n - 1] - keys[0];
+  if (n == 0 || dtype < LGT_BOOL || dtype > LGT_UINT64) return map;
+  uint64_t least = keys[0], most = keys[0];
+  for (int64_t i = 1; i < n; i++) {
+    least = keys[i] < least ? keys[i] : least;
+    most = keys[i] > most ? keys[i] : most;
+  }
+  uint64_t span = most - least;
   if (span >= (uint64_t)1 << 26 || span / 8 > (uint64_t)searches) return map;
-  map = (bitmap){lgt_mem_zalloc((size_t)(span / 64 + 1) * sizeof *map.bits), keys[0], span};
+  map = (bitmap){lgt_mem_zalloc((size_t)(span / 64 + 1) * sizeof *map.bits), least, span};
   for (int64_t i = 0; map.bits && i < n; i++) {
     uint64_t k = keys[i] - map.least;
     map.bits[k / 64] |= (uint64_t)1 << k % 64;
@@ -392,23 +398,24 @@ static bitmap bitmap_of(const uint64_t *keys, int64_t n, int dtype, int64_t sear
   return map;
 }
 
-/* member: whether the elements are among those that are sorted. */
 static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                  int64_t hi) {
-  const lgt_tile *to = &tiles[0], *sorted = &tiles[1], *from = &tiles[2];
-  int dtype = sorted->dtype, lead = to->ndim - 1;
-  int64_t n = sorted->extent[0], line = to->extent[lead];
+  const lgt_tile *to = &tiles[0], *set = &tiles[1], *from = &tiles[2];
+  int dtype = set->dtype, lead = to->ndim - 1;
+  int64_t n = set->extent[0], line = to->extent[lead];
+  bool sorted = params[0].f != 0;
   lgt_tile moving[2] = {*to, *from};
   lgt_walk walk;
-  (void)nargs, (void)params;
+  (void)nargs;
   if (!lgt_walk_begin(&walk, moving, 2, lead, lo, hi)) return LGT_OK;
-  uint64_t *keys = lgt_mem_alloc((size_t)(n + 1) * sizeof *keys);
-  if (!keys) return no_scratch(n);
-  for (int64_t i = 0; i < n; i++)
-    keys[i] = order_key(dtype, (const char *)sorted->data + i * sorted->stride[0]);
+  uint64_t *room = lgt_mem_alloc((size_t)(sorted ? n + 1 : 2 * n + 1) * sizeof *room);
+  if (!room) return no_scratch(n);
+  for (int64_t i = 0; i < n; i++) room[i] = order_key(dtype, (const char *)set->data + i * set->stride[0]);
   bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
   uint64_t nan = is_float ? key_of_nan(dtype) : 0;
-  bitmap map = bitmap_of(keys, n, dtype, line);
+  bitmap map = bitmap_of(room, n, dtype, line);
+  const uint64_t *keys =
+      sorted || map.bits ? room : radix_sort_keys(room, room + n, n, (int)lgt_dtype_size(dtype));
   do {
     for (int64_t i = 0; i < line; i++) {
       uint64_t key = order_key(dtype, walk.at[1] + i * from->stride[lead]);
@@ -423,37 +430,58 @@ static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_sca
     }
   } while (lgt_walk_next(&walk, lo, hi));
   lgt_mem_free(map.bits);
-  lgt_mem_free(keys);
+  lgt_mem_free(room);
+  return LGT_OK;
+}
+
+/* Does a vector ascend, or descend?  If the latter, *sorted becomes its reverse.  NaN is in no order. */
+static lgt_status find_order(lgt_tile *sorted, bool *descends) {
+  int dtype = sorted->dtype;
+  uint64_t nan = dtype >= LGT_FLOAT16 ? key_of_nan(dtype) : 0, last = 0;
+  bool up = false, down = false, any = false;
+  for (int64_t i = 0; i < sorted->extent[0]; i++) {
+    uint64_t key = order_key(dtype, (const char *)sorted->data + i * sorted->stride[0]);
+    if (any && key != nan && last != nan) up |= last<key, down |= last> key;
+    last = key, any = true;
+  }
+  if (up && down) return lgt_err(LGT_BAD_ARGUMENT, "the edges must ascend or descend");
+  *descends = down;
+  if (!down) return LGT_OK;
+  sorted->data = (char *)sorted->data + (sorted->extent[0] - 1) * sorted->stride[0];
+  sorted->stride[0] = -sorted->stride[0];
   return LGT_OK;
 }
 
 static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                int64_t hi) {
-  const lgt_tile *to = &tiles[0], *sorted = &tiles[1], *from = &tiles[2];
-  int dtype = sorted->dtype;
-  int64_t n = sorted->extent[0], stride = sorted->stride[0];
-  bool right = params[0].f != 0;
+  const lgt_tile *to = &tiles[0], *from = &tiles[2];
+  lgt_tile sorted = tiles[1];
+  int dtype = sorted.dtype;
+  int64_t n = sorted.extent[0];
+  bool right = params[0].f != 0, descends = false;
   lgt_walk walk;
   (void)nargs;
   lgt_tile moving[2] = {*to, *from};
   if (!lgt_walk_begin(&walk, moving, 2, to->ndim, lo, hi)) return LGT_OK;
-  int64_t searches = hi - lo;
+  if (params[1].f < 0 && find_order(&sorted, &descends)) return LGT_BAD_ARGUMENT;
+  right ^= descends;
+  int64_t searches = hi - lo, stride = sorted.stride[0];
   for (int d = 1; d < to->ndim; d++) searches *= to->extent[d];
-  uint64_t *keys = keys_of(sorted, searches);
+  uint64_t *keys = keys_of(&sorted, searches);
   do {
     int64_t first = 0, past = n;
     if (keys) {
       uint64_t key = order_key(dtype, walk.at[1]);
-      *(int64_t *)walk.at[0] = right && key == UINT64_MAX ? n : count_below(keys, n, key + right);
-      continue;
+      first = right && key == UINT64_MAX ? n : count_below(keys, n, key + right);
+      past = first;
     }
     while (first < past) {
       int64_t middle = first + (past - first) / 2;
-      int order = compare(dtype, (const char *)sorted->data + middle * stride, walk.at[1]);
+      int order = compare(dtype, (const char *)sorted.data + middle * stride, walk.at[1]);
       if (order > 0 || (right && order == 0)) first = middle + 1;
       else past = middle;
     }
-    *(int64_t *)walk.at[0] = first;
+    *(int64_t *)walk.at[0] = descends ? n - first : first;
   } while (lgt_walk_next(&walk, lo, hi));
   lgt_mem_free(keys);
   return LGT_OK;
