@@ -3,6 +3,7 @@
 -- np       the public table, `require "array"`
 -- methods  what a:name(...) finds; usually the same functions
 -- getters  what a.name computes
+-- setters  what a.name = value does
 --
 -- Shapes are tables of Lua numbers, dtypes are numbers inside (lgt/dtype.lua) and strings outside,
 -- axes count from 1 everywhere.
@@ -16,7 +17,7 @@ local handles = lgt.handles
 local Array = lgt.Array
 
 local core = {
-  np = {}, methods = {}, getters = {},
+  np = {}, methods = {}, getters = {}, setters = {},
   lgt = lgt, dtypes = dtypes, raise = raise, Array = Array,
 }
 local np, methods, getters = core.np, core.methods, core.getters
@@ -332,15 +333,19 @@ local pointer = ffi.new("void *[1]")
 local stride = ffi.new("int64_t[6]")
 local index = ffi.new("int64_t[6]")
 
--- Where the elements lie: a typed pointer to the first, and strides in elements.  Waits.  Valid until
--- the next call that touches the runtime.
+-- Where the elements lie: a typed pointer to the first, strides in elements, and whether these are of C order.  Waits.
+-- Valid until the next call that touches the runtime.
 function core.host(x, mode)
   lgt.flush()
   if C.lgt_array_host(rt, x.id, mode, pointer, stride) < 0 then lgt.fail() end
   local l = layouts[handles[x.id].layout]
-  local strides = {}
-  for d = 1, l.ndim do strides[d] = tonumber(stride[d - 1]) end
-  return ffi.cast(dtypes.pointer[l.dtype], pointer[0]), strides
+  local strides, contiguous, dense = {}, true, 1
+  for d = l.ndim, 1, -1 do
+    strides[d] = tonumber(stride[d - 1])
+    if l.shape[d - 1] ~= 1 and strides[d] ~= dense then contiguous = false end
+    dense = dense * tonumber(l.shape[d - 1])
+  end
+  return ffi.cast(dtypes.pointer[l.dtype], pointer[0]), strides, contiguous
 end
 
 -- The element at offsets (from 0) along each axis, without making a view of it.  Waits.

@@ -227,7 +227,27 @@ end
 methods.lt, methods.le, methods.gt, methods.ge = np.less, np.less_equal, np.greater, np.greater_equal
 methods.eq, methods.ne = np.equal, np.not_equal
 methods.both, methods.either = np.logical_and, np.logical_or
-core.getters.real, core.getters.imag = np.real, np.imag
+
+-- NumPy's parts are views; of complex numbers these are copies, so they are not to be written but replaced.
+local function is_complex(a, who) return dtypes.category[lgt.layouts[core.layout_of(a, who)].dtype] == 3 end
+
+function core.getters.real(a)
+  if not is_complex(a, "real") then return lgt.alias(a, core.layout_of(a)) end
+  return core.mark_part(np.real(a))
+end
+function core.getters.imag(a) return core.mark_part(np.imag(a)) end
+
+function core.setters.real(a, value)
+  if is_complex(a, "assignment") then value = np.complex(value, np.imag(a)) end
+  a["..."] = value
+end
+function core.setters.imag(a, value)
+  if not is_complex(a, "assignment") then
+    raise("assignment: arrays of %s have no imaginary part; a = a:astype(\"complex128\") has one",
+      dtypes.name[core.dtype_of(a)])
+  end
+  a["..."] = np.complex(np.real(a), value)
+end
 
 local close_defaults = { rtol = true, atol = true }
 local isclose = ufunc.all.isclose
@@ -435,7 +455,9 @@ core.assign = assign
 ---@param a lgt_array
 ---@param value number|lgt_array
 function methods.fill(a, value)
-  assign(a.id, core.layout_of(a, "fill"), value)
+  local layout = core.layout_of(a, "fill")
+  core.check_writable(a, "fill")
+  assign(a.id, layout, value)
   return a
 end
 

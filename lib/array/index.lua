@@ -17,7 +17,7 @@ local native = require "array.native"
 local picks = require "array.picks"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
-local np, methods, getters = core.np, core.methods, core.getters
+local np, methods, getters, setters = core.np, core.methods, core.getters, core.setters
 local Array, handles, layouts = lgt.Array, lgt.handles, lgt.layouts
 local C, rt, wrap, free = lgt.C, lgt.rt, lgt.wrap, lgt.free
 local istype, next, type = ffi.istype, lgt.next, type
@@ -31,9 +31,16 @@ local index = {}
 
 -- ---- views --------------------------------------------------------------------------------------------
 
--- Not to be written: results of a[array of positions], because that would change a copy, and views that show one
--- element at several positions.
+-- Not to be written: results of a[array of positions], z.real and z.imag, because that would change a copy, and views
+-- that show one element at several positions.
 local gathered = setmetatable({}, { __mode = "v" }) -- by id
+
+local parts = setmetatable({}, { __mode = "v" }) -- of these, z.real and z.imag
+
+function core.mark_part(a)
+  gathered[a.id], parts[a.id] = a, a
+  return a
+end
 
 local STRETCHED = lgt.C.LGT_LAYOUT_STRETCHED
 
@@ -43,8 +50,15 @@ function core.check_writable(a, who)
       "change a copy with a:copy()", who)
   end
   if gathered[a.id] and rawequal(gathered[a.id], a) then
-    local way = ufunc.inplace_names[who] and ("write a:at(positions):%s(...), or keep a copy with a[positions]:copy()")
-      :format(who) or "change b = a[positions]:copy(), and write it back with a[positions] = b"
+    if parts[a.id] and rawequal(parts[a.id], a) then
+      raise("%s: z.real and z.imag are copies, changing them does not change z: write z.real = value", who)
+    end
+    local way = "change b = a[positions]:copy(), and write it back with a[positions] = b"
+    if who == "fill" then
+      way = "write a[positions] = value"
+    elseif ufunc.inplace_names[who] then
+      way = ("write a:at(positions):%s(...), or keep a copy with a[positions]:copy()"):format(who)
+    end
     raise("%s: a[positions] is a copy, changing it does not change a: %s", who, way)
   end
 end
@@ -387,6 +401,7 @@ function index.set(a, key, value)
     if picks.placed(a, key, value) then return end
   end
   if type(key) == "string" and (methods[key] ~= nil or getters[key] ~= nil) then
+    if setters[key] then return setters[key](a, value) end
     raise("arrays have no attribute %q to assign to", key)
   end
   local layout, steps = view_layout(core.layout_of(a, "assignment"), key)
@@ -472,6 +487,7 @@ end
 function ufunc.members.at(u, a, key, value)
   local who = u.name .. ".at"
   local layout = core.layout_of(a, who)
+  core.check_writable(a, who)
   local view, steps = view_layout(layout, key)
   if view then
     view = lgt.alias(a, view)
@@ -483,7 +499,6 @@ function ufunc.members.at(u, a, key, value)
     raise("%s: this function cannot accumulate in arrays of %s; add, subtract, multiply, maximum, minimum and " ..
       "(of floats) divide can, and the bitwise ones", who, dtypes.name[core.dtype_of(a)])
   end
-  core.check_writable(a, who)
   scatter(a, steps, value, operation)
 end
 

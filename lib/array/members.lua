@@ -162,6 +162,7 @@ local function reduce_by_steps(u, who, a, axis, options)
   local result = options.keepdims and last or np.squeeze(last, axis)
   if options.out == nil then return result end
   local layout = core.layout_of(options.out, who)
+  core.check_writable(options.out, who)
   core.assign(options.out.id, layout, result)
   return options.out
 end

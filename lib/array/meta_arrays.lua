@@ -12,8 +12,8 @@ local np, methods = {}, {}
 ---@field itemsize integer bytes of an element
 ---@field nbytes integer
 ---@field T lgt_array the axes in reverse order, a view
----@field real lgt_array
----@field imag lgt_array
+---@field real lgt_array the real parts: a copy, of real numbers a view; a.real = x replaces them
+---@field imag lgt_array the imaginary parts, a copy; a.imag = x replaces them
 ---@operator add(any): lgt_array
 ---@operator sub(any): lgt_array
 ---@operator mul(any): lgt_array

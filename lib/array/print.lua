@@ -76,13 +76,9 @@ function methods.host(a, mode, f)
   end
   if type(f) ~= "function" then raise("host: a function was expected, not %s", (core.describe(f))) end
   core.layout_of(a, "host")
+  if mode ~= "r" then core.check_writable(a, "host") end
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
-  local p, strides = core.host(a, mode)
-  local contiguous, stride = true, 1
-  for d = #shape, 1, -1 do
-    if shape[d] ~= 1 and strides[d] ~= stride then contiguous = false end
-    stride = stride * shape[d]
-  end
+  local p, strides, contiguous = core.host(a, mode)
   local given, size = p, core.size_of(a)
   -- So that the elements are the same on one rank and on several, where the memory may be a new one.
   if contiguous and mode == "w" then ffi.fill(p, size * dtypes.size[dtype]) end

@@ -181,6 +181,7 @@ end
 local function give(result, out, who)
   if out == nil then return result end
   core.layout_of(out, who)
+  core.check_writable(out, who)
   if not core.same_shape(core.shape_of(out), core.shape_of(result)) then
     raise("%s: out= has shape %s, the result has %s", who, core.shape_text(core.shape_of(out)),
       core.shape_text(core.shape_of(result)))

@@ -487,6 +487,7 @@ local function call_with(u, options, ...)
     local results = { ufunc.call(u, unpack(arguments)) }
     for i, array in ipairs(out) do
       local layout = core.layout_of(array, u.name)
+      core.check_writable(array, u.name)
       core.assign(array.id, layout, results[i])
     end
     return unpack(out)

@@ -189,6 +189,30 @@ def add(case, change, inputs):
     change("local a = f:copy() np.put(a.T, {21}, 1)", "error")
     change("local a = f:copy() np.put(a.T, {0}, 1)", "error")
     change("local a = f:copy() np.put(f[p], {1}, 1)", "error")
+    change("local a = f:copy() np.place(a, b:ravel(), {1, 2, 3})", "a = f.copy(); np.place(a, b, [1, 2, 3])")
+    change("local a = f:copy() np.place(a.T, b.T, {1, 2, 3})", "a = f.copy(); np.place(a.T, b.T, [1, 2, 3])")
+    change("local a = f:copy() np.place(a, np.zeros_like(b), {})", "a = f.copy()")
+    change("local a = f:copy() np.place(a, b[1], 3)", "error")
+    # what is picked is a copy, which nothing changes in silence
+    for put in ("fill(1)", "sort()", "partition(1)", "put({1}, 1)", "imaximum(1)", "at(1):iadd(1)", "host('rw', print)", "host('w', print)"):
+        change(f"local a = h:copy() a[p]:{put}", "error")
+        change(f"local a = h:copy() a[h:gt(-9)]:{put}", "error")
+    for put in ("np.copyto(a[p], 1)", "np.place(a[p], a[p]:gt(-9), 1)", "np.putmask(a[p], a[p]:gt(-9), 1)", "np.sum(a, nil, {out = a[p]})",
+                "np.add.at(a[p], 1, 2)", "np.exp(a[p], {out = a[p]})", "np.divmod(a[p], 2, {out = {a[p], a[p]}})", "np.add.reduce(a, 1, {out = a[p]})",
+                "np.subtract.reduce(a, 1, {out = a[p]})", "np.put_along_axis(a[p], p, 1, 1)", "np.put(a[p], 1, 1)", "np.random.shuffle(a[p])"):
+        change(f"local a = h:copy() {put}", "error")
+    change("local a = h:copy() a[p]:host('r', function() end)", "a = h.copy()")
+    change("local a = h[p]:copy() a:fill(1)", "a = np.ones_like(h[p - 1])")
+    # parts of complex numbers are copies, and can be replaced
+    change("local a = z:copy() a.real = 3", "a = z.copy(); a.real = 3")
+    change("local a = z:copy() a.imag = a.real * 2", "a = z.copy(); a.imag = a.real * 2")
+    change("local a = z:astype('complex64') a.imag = 0", "a = z.astype('complex64'); a.imag = 0")
+    change("local a = z:copy() a['::2'].real = 3", "a = z.copy(); a[::2].real = 3")
+    change("local a = f:copy() a.real = 3", "a = f.copy(); a.real = 3")
+    change("local a = f:copy() a.real:iadd(1)", "a = f.copy(); a.real += 1")
+    for put in ("a.real:iadd(1)", "a.imag:fill(1)", "a.real['...'] = 1", "a.imag = a", "a.real = 'x'", "a[p].real = 1", "a.T = a"):
+        change(f"local a = z:copy() {put}", "error")
+    change("local a = f:copy() a.imag = 0", "error")
     change("local a = f:copy() np.place(a, b, {1, 2, 3})", "a = f.copy(); np.place(a, b, [1, 2, 3])")
     change("local a = f:copy() np.putmask(a, b, {1, 2, 3})", "a = f.copy(); np.putmask(a, b, [1, 2, 3])")
     change("local a = h:copy() a[p] = a", "a = h.copy()\nfor k in range(5): a[p[k] - 1] = h[k]")
