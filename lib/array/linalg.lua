@@ -121,6 +121,10 @@ local function multiply_matrices(a, b)
   if core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
   if core.dtype_of(b) ~= dtype then b = np.astype(b, dtypes.name[dtype]) end
   if k == 0 then return np.zeros(n, m, { dtype = dtypes.name[dtype] }) end
+  if m == 1 and has_blas(dtype) then -- as a vector, which fuses
+    local column = reduce.dot(a, lgt.alias(b, lgt.project(core.layout_of(b), 2, 0)))
+    return lgt.alias(column, lgt.promote(core.layout_of(column), 2, 1))
+  end
   if native.divided(core.size_of(b)) then return multiply_divided(a, b, dtype) end
   local result = lgt.new(lgt.dense(dtype, { n, m }))
   launch_product(result, a, b, dtype)

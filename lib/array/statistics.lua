@@ -451,8 +451,9 @@ function np.cov(m, y, options)
     factor = total - ddof * np.sum(w * np.astype(np.asarray(options.aweights), "float64")) / total
   end
   x = x - np.expand_dims(average, 2)
-  local right = np.conj(w and x * w or x).T
-  return np.squeeze(np.dot(x, right) / factor)
+  local right = w and x * w or x
+  if dtypes.category[core.dtype_of(x)] == 3 then right = np.conj(right) end
+  return np.squeeze(np.dot(x, right.T) / factor)
 end
 
 -- The correlations of variables, as np.cov.

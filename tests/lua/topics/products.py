@@ -24,8 +24,22 @@ def stacks(case, inputs):
     case("np.matmul(sb, t)", "error")
 
 
+def pairs(case, inputs):
+    """What is not left to BLAS as it is: a matrix and its own transpose, in several pieces, and products with a column."""
+    rng = np.random.default_rng(32)
+    inputs["tall"], inputs["column"] = rng.integers(-9, 9, (200, 7)), rng.integers(-9, 9, (7, 3))
+    for dtype in ("float64", "float32", "complex128", "complex64", "int64"):
+        for lua, python in (("x:dot(x.T)", "x @ x.T"), ("x.T:dot(x)", "x.T @ x"), ("x['::-1, :']:dot(x.T)", "x[::-1] @ x.T"),
+                            ("x['::2, 2:5']:dot(x['::2, 2:5'].T)", "x[::2, 1:5] @ x[::2, 1:5].T"),
+                            ("x:dot(c[':, 2:2'])", "x @ c[:, 1:2]"), ("np.matmul(x[':0, :'], c[':, 1:1'])", "x[:0] @ c[:, :1]")):
+            case(f"(function(x, c) return {lua} end)(tall:astype('{dtype}'), column:astype('{dtype}'))",
+                 f"(lambda x, c: {python})(tall.astype('{dtype}'), column.astype('{dtype}'))")
+    case("(tall * 1i):dot(column[':, 2:2'])", "(tall * 1j) @ column[:, 1:2]")
+
+
 def add(case, change, inputs):
     stacks(case, inputs)
+    pairs(case, inputs)
     inputs["a3"] = np.random.default_rng(3).normal(size=(4, 5, 3))
     inputs["v3"] = np.random.default_rng(4).normal(size=(4, 3))
     inputs["v2"] = np.random.default_rng(5).normal(size=(4, 2))
