@@ -9,6 +9,7 @@ import os
 import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -16,6 +17,10 @@ from harness import available_memory, compete, fingerprint, ratio
 from lengths import lengths as solver_lengths
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
+
+import npbench as programs  # noqa: E402
+from run import PROGRAMS as SMALL, script  # noqa: E402
 
 
 # ---- rendering
@@ -106,8 +111,8 @@ def black_scholes(bench, n, dtype="float64", rate=0.02, volatility=0.3, call=CAL
 
 
 def program(bench, name, args, changes=(), memory=0):
-    """An example beside its NumPy twin; `changes` are (Lua, Lua, Python, Python): old and new text in each."""
-    paths = [os.path.join(ROOT, "examples", name + ".lua"), os.path.join(ROOT, "tests/programs", name + ".py")]
+    """A program beside its NumPy twin; `changes` are (Lua, Lua, Python, Python): old and new text in each."""
+    paths = [os.path.join(ROOT, script(name)[0]), os.path.join(ROOT, "tests/programs", name + ".py")]
     if changes:
         for k, path in enumerate(paths):
             with open(path, encoding="utf-8") as file:
@@ -281,73 +286,41 @@ def examples(bench):
     return table(columns, rows), data
 
 
-# NPBench's programs at its sizes M and L (Ziogas et al., ICS'21).
-NPBENCH = {
-    "adi": ([200, 100], [500, 250]),
-    "atax": ([10000, 12500], [20000, 25000]),
-    "azimint_hist": ([4000000, 1000], [40000000, 1000]),
-    "bicg": ([10000, 12500], [20000, 25000]),
-    "cavity_flow": ([121, 50, 10], [201, 100, 20]),
-    "channel_flow": ([61, 61, 50, 50], [121, 121, 50, 50]),
-    "cholesky": ([300], [1000]),
-    "correlation": ([1400, 1800], [3200, 4000]),
-    "covariance": ([1400, 1800], [3200, 4000]),
-    "crc16": ([16000], [160000]),
-    "deriche": ([1500, 1000], [6000, 3000]),
-    "durbin": ([6000], [20000]),
-    "fdtd_2d": ([400, 450, 100], [800, 900, 200]),
-    "floyd_warshall": ([400], [850]),
-    "gemm": ([2500, 2750, 3000], [7000, 7500, 8000]),
-    "gemver": ([3000], [10000]),
-    "gramschmidt": ([220, 180], [600, 500]),
-    "hdiff": ([128, 128, 160], [384, 384, 160]),
-    "heat_3d": ([40, 50], [70, 100]),
-    "jacobi_1d": ([12800, 3200], [34000, 8500]),
-    "jacobi_2d": ([350, 80], [700, 200]),
-    "lu": ([220], [700]),
-    "mandelbrot1": ([250, 250, 200], [833, 833, 200]),
-    "mvt": ([11000], [22000]),
-    "nussinov": ([90], [220]),
-    "seidel_2d": ([100, 15], [200, 40]),
-    "syrk": ([150, 200], [500, 600]),
-    "trisolv": ([5000], [14000]),
-}
-BY_ELEMENT = {"crc16", "nussinov", "seidel_2d"}  # their loops work on single elements
-# Elements of the greatest arrays, of which NumPy has some four at a time while it makes them: of programs that do not
-# fit into memory beside one another.
-LARGE = {
-    "atax": lambda m, n: m * n, "azimint_hist": lambda n, bins: n, "bicg": lambda m, n: m * n,
-    "gemm": lambda i, j, k: i * j + j * k + i * k, "gemver": lambda n: n * n, "hdiff": lambda i, j, k: 2 * i * j * k,
-    "mvt": lambda n: n * n, "trisolv": lambda n: n * n,
-}
+def npbench_program(bench, name, args):
+    """A program beside its text under NumPy and under Numba, or what rivals/compiled has instead: a cell, and the data."""
+    memory = programs.memory(name, args)
+    if memory > 0.8 * available_memory():
+        return f"needs {memory / 2**30:.0f} GiB", {}
+    text = os.path.join(ROOT, "tests/programs", name + ".py")
+    contestants = [*program(bench, name, args, memory=memory), bench.py("numba", "program", text, *args, memory=memory)]
+    compete(contestants, bench.env, bench.budget / 3)
+    lgt, numpy, numba = contestants
+    bench.note_failures(f"{name} {args}", contestants[:2])
+    return f"{milliseconds(lgt)}: {beside(numpy, lgt)}, {beside(numba, lgt)}", data_of(contestants)
+
+
+def geometric_mean(cells):
+    """Of the first ratio in each."""
+    ratios = [float(found[1]) for found in (re.search(r"\(([\d.]+) x\)", cell) for cell in cells) if found]
+    return figure(math.exp(statistics.fmean(map(math.log, ratios)))) if ratios else "-"
 
 
 def npbench(bench):
-    """NPBench's programs beside the same text under NumPy and under Numba, or what rivals/compiled has in its place.
-    L takes half an hour, and is run from a --budget of 20 on."""
-    rows, data, means = [], {}, [[], []]
-    for name, sizes in NPBENCH.items():
-        cells = [name + (", by elements" if name in BY_ELEMENT else "")]
-        for k, args in enumerate(([32] * len(sizes[0]),) if bench.quick else sizes[:1 + (bench.budget >= 20)]):
-            memory = 32 * LARGE.get(name, lambda *_: 0)(*args)
-            if memory > 0.8 * available_memory():
-                cells.append(f"needs {memory / 2**30:.0f} GiB")
-                continue
-            contestants = program(bench, name, args, memory=memory)
-            contestants.append(bench.py("numba", "program", os.path.join(ROOT, "tests/programs", name + ".py"), *args,
-                                        memory=memory))
-            compete(contestants, bench.env, bench.budget / 3)
-            lgt, numpy, numba = contestants
-            bench.note_failures(f"{name} {args}", contestants[:2])
-            cells.append(f"{milliseconds(lgt)}: {beside(numpy, lgt)}, {beside(numba, lgt)}")
-            data[f"{name} {args}"] = data_of(contestants)
-            times = ratio(numpy, lgt)
-            if times and name not in BY_ELEMENT:
-                means[k].append(times)
-        rows.append(cells + ["-"] * (3 - len(cells)))
-    mean = lambda of: figure(math.exp(sum(map(math.log, of)) / len(of))) if of else "-"
-    rows.append(["geometric mean over arrays, NumPy / lgt", mean(means[0]), mean(means[1])])
-    return table(["ms of lgt: NumPy's time / lgt's, Numba's / lgt's", "M", "L"], rows), data
+    """NPBench's programs beside NumPy and Numba.  --size and --program choose; of what is not measured, the lines that
+    stand in docs/measured.md remain."""
+    standing = {} if bench.quick else {title: cells for title, *cells in bench.standing("npbench")}
+    rows, data = {}, {}
+    for name, sizes in programs.SIZES.items():
+        cells = rows[name] = standing.get(programs.title(name), ["-", "-"])
+        for k, size in enumerate("M" if bench.quick else "ML"):
+            arguments = list(map(int, SMALL[name][0])) if bench.quick else sizes[k]
+            if size in bench.sizes and name in (bench.programs or programs.SIZES):
+                cells[k], data[f"{name}, {size}"] = npbench_program(bench, name, arguments)
+    text = [[programs.title(name), *cells] for name, cells in rows.items()]
+    arrays = [name for name in rows if name not in programs.BY_ELEMENTS]
+    for over, names in (("arrays", arrays), ("those without *", [n for n in arrays if n not in programs.OTHER_TEXT])):
+        text.append([f"geometric mean over {over}, NumPy / lgt", *(geometric_mean(rows[n][k] for n in names) for k in (0, 1))])
+    return table(["ms of lgt: NumPy's time / lgt's, Numba's / lgt's", "M", "L"], text), data
 
 
 def small(bench):

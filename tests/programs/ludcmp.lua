@@ -1,4 +1,4 @@
--- A system of equations by triangular factors, element by element.
+-- A system of equations by triangular factors, each step an outer product.
 --
 --   lgt tests/programs/ludcmp.lua [n]
 local np = require "array"
@@ -17,14 +17,10 @@ local b = np.fromfunction(function(i) return (i + 1) / n / 2 + 4 end, { n })
 local function kernel()
   local x = np.zeros_like(b)
   local y = np.zeros_like(b)
-  for i = 1, n do
-    for j = 1, i - 1 do
-      A[{ i, j }] = A[{ i, j }] - A[{ i, { 1, j - 1 } }]:dot(A[{ { 1, j - 1 }, j }])
-      A[{ i, j }] = A[{ i, j }] / A[{ j, j }]
-    end
-    for j = i, n do
-      A[{ i, j }] = A[{ i, j }] - A[{ i, { 1, i - 1 } }]:dot(A[{ { 1, i - 1 }, j }])
-    end
+  for k = 1, n - 1 do
+    local rest = { k + 1, n }
+    A[{ rest, k }] = A[{ rest, k }] / A[{ k, k }]
+    A[{ rest, rest }]:isub(np.outer(A[{ rest, k }], A[{ k, rest }]))
   end
   for i = 1, n do
     y[i] = b[i] - A[{ i, { 1, i - 1 } }]:dot(y[{ { 1, i - 1 } }])

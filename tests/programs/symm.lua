@@ -1,4 +1,4 @@
--- The product of a symmetric matrix, of which one triangle is there, with another.
+-- The product of a symmetric matrix, of which one triangle is there, with another, row by row.
 --
 --   lgt tests/programs/symm.lua [m] [n]
 local np = require "array"
@@ -14,14 +14,11 @@ for i = 1, M do
   A[{ i, { i + 1, M } }] = -999
 end
 
-local temp2 = np.empty(N)
 C:imul(beta)
 for i = 1, M do
-  for j = 1, N do
-    C[{ { 1, i - 1 }, j }]:iadd(alpha * B[{ i, j }] * A[{ i, { 1, i - 1 } }])
-    temp2[j] = B[{ { 1, i - 1 }, j }]:dot(A[{ i, { 1, i - 1 } }])
-  end
-  C[i]:iadd(alpha * B[i] * A[{ i, i }] + alpha * temp2)
+  local before = { 1, i - 1 }
+  C[{ before, {} }]:iadd(np.outer(A[{ i, before }], alpha * B[i]))
+  C[i]:iadd(alpha * B[i] * A[{ i, i }] + alpha * A[{ i, before }]:dot(B[{ before, {} }]))
 end
 
 print(("sum       %.12g"):format(C:sum()()))

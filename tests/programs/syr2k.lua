@@ -10,12 +10,9 @@ local C = np.fromfunction(function(i, j) return (i * j + 3) % N / M end, { N, N 
 local A = np.fromfunction(function(i, j) return (i * j + 1) % N / N end, { N, M })
 local B = np.fromfunction(function(i, j) return (i * j + 2) % M / M end, { N, M })
 
-for i = 1, A.shape[1] do
-  C[{ i, { 1, i } }]:imul(beta)
-  for k = 1, A.shape[2] do
-    C[{ i, { 1, i } }]:iadd(A[{ { 1, i }, k }] * alpha * B[{ i, k }] +
-                            B[{ { 1, i }, k }] * alpha * A[{ i, k }])
-  end
+for i = 1, N do
+  local upto = { 1, i }
+  C[{ i, upto }] = beta * C[{ i, upto }] + alpha * (A[{ upto, {} }]:dot(B[i]) + B[{ upto, {} }]:dot(A[i]))
 end
 
 print(("sum       %.12g"):format(C:sum()()))

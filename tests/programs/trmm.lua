@@ -1,4 +1,4 @@
--- The product of a triangular matrix with another, element by element.
+-- The product of a triangular matrix with another, row by row.
 --
 --   lgt tests/programs/trmm.lua [m] [n]
 local np = require "array"
@@ -10,11 +10,7 @@ local A = np.fromfunction(function(i, j) return i * j % M / M end, { M, M })
 for i = 1, M do A[{ i, i }] = 1 end
 local B = np.fromfunction(function(i, j) return (N + i - j) % N / N end, { M, N })
 
-for i = 1, B.shape[1] do
-  for j = 1, B.shape[2] do
-    B[{ i, j }] = B[{ i, j }] + np.dot(A[{ { i + 1, M }, i }], B[{ { i + 1, M }, j }])
-  end
-end
+for i = 1, M do B[i] = B[i] + A[{ { i + 1, M }, i }]:dot(B[{ { i + 1, M }, {} }]) end
 B:imul(alpha)
 
 print(("sum       %.12g"):format(B:sum()()))
