@@ -210,12 +210,30 @@ local function take_entry(layout, axis, extent, e)
   return C.lgt_layout_slice(rt, layout, axis, lo - 1, (hi - lo - (hi - lo) % step) / step + 1, step), axis + 1
 end
 
--- The layout for a table key of such entries, one for each of at most three axes: as quick as remembering, for programs
--- whose every turn takes other slices.  0 for other keys.
+-- The layout for a table key of such entries and "*", one for each axis: as quick as remembering, for programs whose
+-- every turn takes other slices, and nothing is left to the collector.  0 for other keys.
+local function take_many(layout, key, count)
+  local axis = 0
+  for i = 1, count do
+    local l = layouts[layout]
+    if key[i] == "*" then
+      layout, axis = C.lgt_layout_promote(rt, layout, axis, 1), axis + 1
+    elseif axis < l.ndim then
+      layout, axis = take_entry(layout, axis, tonumber(l.shape[axis]), key[i])
+    else
+      return 0
+    end
+    if layout == 0 then return 0 end
+  end
+  return axis == layouts[layout].ndim and layout or 0
+end
+
+-- The same, without a loop for at most three axes: it would be a trace of its own.
 local function take_entries(layout, key)
-  local l, axis = layouts[layout], 0
+  local l, axis, count = layouts[layout], 0, #key
   local ndim, shape = l.ndim, l.shape
-  if #key ~= ndim or next(key, ndim) ~= nil or ndim == 0 or ndim > 3 then return 0 end
+  if count < ndim or next(key, count) ~= nil or count == 0 then return 0 end
+  if count > ndim or ndim > 3 then return take_many(layout, key, count) end
   layout, axis = take_entry(layout, axis, tonumber(shape[0]), key[1])
   if layout ~= 0 and ndim > 1 then layout, axis = take_entry(layout, axis, tonumber(shape[1]), key[2]) end
   if layout ~= 0 and ndim > 2 then layout = take_entry(layout, axis, tonumber(shape[2]), key[3]) end
