@@ -18,7 +18,7 @@ import time
 from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SILENCE = 120  # seconds in which something must be said
+SILENCE = 900  # seconds in which something must be said: machines are slow and busy
 BATCH = 50000  # turns of a process
 
 
