@@ -243,7 +243,8 @@ end
 -- The other triangle of a symmetric matrix.
 local function mirrored(symmetry, x)
   if symmetry == "skew-symmetric" then return -x end
-  return symmetry == "hermitian" and np.conj(x) or x
+  if symmetry ~= "hermitian" then return x end
+  return sparse.is_matrix(x) and x:conj() or np.conj(x)
 end
 
 local function check_sizes(m, n, count, refuse)
@@ -376,21 +377,44 @@ local function put_entries(out, a, write)
   end
 end
 
-local function put_elements(out, a, write)
+local function put_values(out, vals, count, write)
+  local lines = {}
+  for k = 0, count - 1 do lines[k + 1] = write(vals[k]):sub(2) .. "\n" end
+  out:put(table.concat(lines))
+end
+
+local function put_elements(out, a, write, symmetry)
   out:put(("%d %d\n"):format(a:dims()))
-  for vals, _, count in output.rows(a.T) do -- by columns
-    local lines = {}
-    for k = 0, count - 1 do lines[k + 1] = write(vals[k]):sub(2) .. "\n" end
-    out:put(table.concat(lines))
+  if symmetry == "general" then
+    for vals, _, count in output.rows(a.T) do put_values(out, vals, count, write) end -- by columns
+    return
   end
+  local wanted = np.triu(np.ones(a.shape, { dtype = "bool" }), symmetry == "skew-symmetric" and 1 or 0)
+  local below = np.compress(np.ravel(wanted), np.ravel(a.T))
+  for vals, count in output.rows(below, ENTRIES) do put_values(out, vals, count, write) end
+end
+
+-- The part of a matrix that a file of this symmetry has: on and below the diagonal, below it if it is skew.
+local function stored_part(a, symmetry, is_sparse)
+  if symmetry == "general" then return a end
+  local square, same = a.shape[1] == a.shape[2], false
+  if square and is_sparse then
+    a = sparse.canonical(a:tocsr())
+    same = a:ne(mirrored(symmetry, a.T:tocsr())).nnz == 0
+  elseif square then
+    same = np.array_equal(a, mirrored(symmetry, a.T))
+  end
+  if not same then raise("mmwrite: the matrix is not %s", symmetry) end
+  return is_sparse and sp.tril(a, symmetry == "skew-symmetric" and -1 or 0) or a
 end
 
 -- Write a matrix, sparse or dense, as a Matrix Market file.
 ---@param path string ".mtx" is added to a name without it
 ---@param a table|lgt_array
----@param options {comment: string?, field: string?, precision: integer?}? field "pattern" leaves the values out
+---@param options {comment: string?, field: string?, precision: integer?, symmetry: string?}? field "pattern" leaves the
+---  values out; symmetry "symmetric", "skew-symmetric" or "hermitian" (of a matrix that is) writes one triangle
 function sp.mmwrite(path, a, options)
-  options = core.check_options(options, { comment = true, field = true, precision = true }, "mmwrite")
+  options = core.check_options(options, { comment = true, field = true, precision = true, symmetry = true }, "mmwrite")
   if type(path) ~= "string" then raise("mmwrite: a file name was expected, not %s", core.describe(path)) end
   if path:sub(-4) ~= ".mtx" then path = path .. ".mtx" end
   local is_sparse = sparse.is_matrix(a)
@@ -401,12 +425,17 @@ function sp.mmwrite(path, a, options)
     raise("mmwrite: elements of type %s are not written as %s", dtypes.name[kind], field)
   end
   if not is_sparse and core.ndim_of(a) ~= 2 then raise("mmwrite: a matrix was expected, not %s", core.describe(a)) end
+  local symmetry = options.symmetry or "general"
+  if not SYMMETRIES[symmetry] then
+    raise("mmwrite: symmetry is general, symmetric, skew-symmetric or hermitian, not %s", core.describe(symmetry))
+  end
+  a = stored_part(a, symmetry, is_sparse)
   local write = formatter(field, options.precision)
   local comment = (options.comment or ""):gsub("\n", "\n%%")
   output.write(path, "mmwrite", function(out)
     local format = is_sparse and "coordinate" or "array"
-    out:put(("%%%%MatrixMarket matrix %s %s general\n%%%s\n"):format(format, field, comment))
-    if is_sparse then put_entries(out, a, write) else put_elements(out, a, write) end
+    out:put(("%%%%MatrixMarket matrix %s %s %s\n%%%s\n"):format(format, field, symmetry, comment))
+    if is_sparse then put_entries(out, a, write) else put_elements(out, a, write, symmetry) end
   end)
 end
 

@@ -24,7 +24,9 @@ for line in io.lines(folder .. "/orders") do
   elseif what == "mtx" then
     local a = sp.mmread(path .. ".mtx")
     np.save(path .. ".npy", sp.issparse(a) and a:todense() or a)
-    sp.mmwrite(path .. ".ours", a, format == "pattern" and {field = "pattern"} or {comment = "two\nlines"})
+    local symmetry = name:match("symmetric$") or name:match("hermitian$") or name:match("skew$") and "skew-symmetric"
+    sp.mmwrite(path .. ".ours", a, format == "pattern" and {field = "pattern"} or
+      {comment = "two\nlines", symmetry = symmetry})
   else -- must be refused, at this line
     local ok, why = pcall(function() return (what == "bad.mtx" and sp.mmread or sp.load_npz)(path) end)
     local out = io.open(path .. ".answer", "w")
@@ -35,6 +37,10 @@ end
 assert(sp.mmread(folder .. "/no_rows.mtx").shape[1] == 0)
 local ok, why = pcall(sp.save_npz, folder .. "/ell", sp.eye(3):toell())
 assert(not ok and why:find("no format ell: save a:tocsr()", 1, true), why)
+for _, symmetry in ipairs {"symmetric", "odd"} do
+  ok, why = pcall(sp.mmwrite, folder .. "/lopsided", sp.csr_matrix{{1, 2}, {3, 4}}, {symmetry = symmetry})
+  assert(not ok and why:find(symmetry == "odd" and "skew-symmetric or hermitian, not" or "the matrix is not symmetric", 1, true), why)
+end
 ok, why = pcall(sp.mmread, folder .. "/negative")
 assert(not ok and why:find("states -1 rows; 0 or more were expected", 1, true), why)
 ok, why = pcall(sp.mmwrite, folder .. "/no/such/folder", sp.eye(3))
