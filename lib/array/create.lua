@@ -9,7 +9,7 @@ local core = require "array.core"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
-local layouts = lgt.layouts
+local handles, layouts = lgt.handles, lgt.layouts
 
 -- ---- generators that know their place ---------------------------------------------------------------
 
@@ -194,6 +194,73 @@ local function copy_of_buffer(buffer)
   return core.adopt(dtype, shape, p)
 end
 
+-- ---- of arrays without dimensions, as right-hand sides of equations are written
+
+local MOST_TOGETHER, MOST_NUMBERS = 10, 6 -- arguments and parameters of a task
+local together_kinds = {} -- by the dtypes of the elements
+
+-- Element i is argument i, or the next parameter.
+local function together_kind(key, list, dtype)
+  local kind = lgt.kind(("together%.0f"):format(key), function(body)
+    local at, result, arg, number = body:coordinate(1), nil, 0, 0
+    for i = 1, #list do
+      local x
+      if type(list[i]) == "number" then
+        x, number = body:number(number, true), number + 1
+      else
+        arg = arg + 1
+        x = body:load(core.dtype_of(list[i]), arg)
+      end
+      result = result and at:eq(i - 1):select(x:cast(dtype), result) or x:cast(dtype)
+    end
+    body:store(dtype, 0, result)
+  end)
+  together_kinds[key] = kind
+  return kind
+end
+jit.off(together_kind)
+
+-- A vector of few numbers and arrays without dimensions, in one launch; nil for other tables.
+local function together(list)
+  local n, numbers, dtype, key = #list, 0, dtypes.BOOL, 1
+  if n == 0 or n > MOST_TOGETHER or lgt.next(list, n) ~= nil then return nil end
+  for i = 1, n do
+    local x, own = list[i], dtypes.FLOAT64
+    if type(x) == "number" then
+      numbers = numbers + 1
+      key = key * 32
+    elseif core.is_array(x) then
+      local layout = handles[x.id].layout
+      own = layouts[layout].dtype
+      if layout == 0 or layouts[layout].ndim > 0 then return nil end
+      key = key * 32 + own + 1
+    else
+      return nil
+    end
+    dtype = i == 1 and own or dtypes.promote(dtype, own)
+  end
+  if numbers == n or numbers > MOST_NUMBERS then return nil end
+  local kind = together_kinds[key] or together_kind(key, list, dtype)
+  local layout = lgt.dense(dtype, { n })
+  local line = lgt.line_for(layout)
+  local l = lgt.slot()
+  local id = lgt.fresh(layout)
+  local arg, number = 0, 0
+  l.arg[0] = id
+  for i = 1, n do
+    local x = list[i]
+    if type(x) == "number" then
+      l.param[number].f, number = x, number + 1
+    else
+      arg = arg + 1
+      l.arg[arg] = x.id
+    end
+  end
+  l.kind, l.nargs, l.nparams, l.line = kind, arg + 1, number, line
+  lgt.commit()
+  return (lgt.wrap(id))
+end
+
 -- np.x as its users write it: "sum", "linalg.inv"; the shortest of several names.
 local function name_of(f)
   local best
@@ -221,12 +288,14 @@ end
 function np.array(value, options)
   local wanted = take_dtype(options, nil, "array")
   if value == nil then refuse_nil() end
-  if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
-  if contains_array(value) then
+  if is_buffer(value) then value = copy_of_buffer(value) end
+  if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or value end
+  local result = type(value) == "table" and together(value)
+  if result or contains_array(value) then
     local parts = {}
-    for i = 1, core.length_of_list(value, "array") do parts[i] = np.asarray(value[i]) end
-    local result = np.stack(parts)
+    for i = 1, result and 0 or core.length_of_list(value, "array") do parts[i] = np.asarray(value[i]) end
+    result = result or np.stack(parts)
     return wanted and np.astype(result, dtypes.name[wanted]) or result
   end
   local shape, found = {}, {}
@@ -250,7 +319,7 @@ end
 -- The same, but an array (of the wanted dtype) is returned as it is, and FFI memory is not copied (np.frombuffer).
 ---@return lgt_array
 function np.asarray(value, options)
-  if is_buffer(value) then value = np.frombuffer(value) end
+  if not core.is_array(value) and is_buffer(value) then value = np.frombuffer(value) end
   if core.is_array(value) then
     local wanted = take_dtype(options, nil, "asarray")
     if not wanted or wanted == core.dtype_of(value) then return value end

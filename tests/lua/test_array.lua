@@ -119,6 +119,23 @@ check.case("tables and pointers", function()
   check.refuses("the mode must be", function() a:host("x", print) end)
 end)
 
+check.case("tables of arrays without dimensions", function()
+  local y = np.arange(5):astype("float64")
+  check.equal(np.array { y[2] * 3, 7, y[3] }:totable(), { 3, 7, 2 })
+  check.equal(np.array({ y[2], y[3], 2 }, "int64"):totable(), { 1, 2, 2 })
+  check.equal(np.array { y[2]:gt(0), y[3]:gt(2) }:totable(), { true, false })
+  check.equal(np.array { np.array(1, "int32"), np.array(300, "int16") }.dtype, "int32")
+  check.equal(np.array { np.array(1, "int32"), 3 }.dtype, "float64")
+  check.equal(np.array { y[2], np.array(1i) }.dtype, "complex128")
+  local many = {}
+  for k = 1, 30 do many[k] = y[k % 5 + 1] end
+  check.equal(np.sum(np.array(many))(), 60)
+  check.that(not pcall(np.array, { y[2], nil, y[3] }), "a table with a hole was taken")
+  local gone = np.array(2)
+  gone:free()
+  check.that(not pcall(np.array, { y[2], gone }), "an array that is gone was taken")
+end)
+
 check.case("what a function on the host writes", function()
   local function one(p) p[1] = 5 end
   local x = np.ones(6)

@@ -28,6 +28,7 @@ local asynchronous = {
   ["histogram"] = function() return np.histogram(x), np.histogram2d(x, y), np.bincount(i, { size = n }) end,
   ["differences"] = function() return np.diff(x), np.gradient(t), np.trapz(x), np.unwrap(x) end,
   ["joining"] = function() return np.pad(m, 2, "reflect"), np.roll(m, 1), np.tile(x, 2), np.block { { m, m } } end,
+  ["tables of elements"] = function() return np.array { x[1], 2, x[3] } end,
   ["splitting"] = function() return np.split(x, 4)[1] * 2, np.delete(x, { 1, 5 }), np.insert(x, 3, 1) end,
   ["einsum"] = function() return np.einsum("ij,jk->ik", m, m), np.einsum("ijk->j", t), np.tensordot(t, t, 3) end,
   ["products"] = function()
