@@ -43,11 +43,14 @@ local function product_kind(dtype)
 end
 
 -- BLAS wants one of the two dimensions contiguous.
+local function in_lines(l, along, across)
+  return (l.stride[along] == 1 or l.shape[along] <= 1) and
+    (l.stride[across] >= l.shape[along] or l.shape[across] <= 1)
+end
+
 local function blas_ready(a)
   local l = layouts[core.layout_of(a)]
-  local function contiguous(d) return l.stride[d] == 1 or l.shape[d] <= 1 end
-  return (contiguous(1) and (l.stride[0] >= l.shape[1] or l.shape[0] <= 1) or
-    contiguous(0) and (l.stride[1] >= l.shape[0] or l.shape[1] <= 1)) and a or np.copy(a)
+  return (in_lines(l, 1, 0) or in_lines(l, 0, 1)) and a or np.copy(a)
 end
 
 local function plain_kind(dtype)
@@ -63,6 +66,19 @@ local function plain_kind(dtype)
 end
 
 local function has_blas(dtype) return dtypes.category[dtype] >= 2 and dtype ~= dtypes.FLOAT16 end
+
+-- A product of matrices that fit, by BLAS: the result is new, so there is nothing for lgt.launch to check.
+local function blas_product(a, b, n, m, dtype)
+  local kind, layout = product_kind(dtype), lgt.dense(dtype, { n, m })
+  a, b = blas_ready(a), blas_ready(b)
+  local line = lgt.line_for(layout)
+  local l = lgt.slot()
+  local id = lgt.fresh(layout)
+  l.kind, l.nargs, l.nparams, l.line = kind, 3, 0, line
+  l.arg[0], l.arg[1], l.arg[2] = id, a.id, b.id
+  lgt.commit()
+  return (lgt.wrap(id))
+end
 
 -- The rows of the result go with those of a; each domain needs all of b.
 local function launch_product(result, a, b, dtype)
@@ -111,8 +127,9 @@ end
 
 -- The product of two matrices.
 local function multiply_matrices(a, b)
-  local n, k = a:dims()
-  local k2, m = b:dims()
+  local la, lb = layouts[handles[a.id].layout], layouts[handles[b.id].layout]
+  local n, k = tonumber(la.shape[0]), tonumber(la.shape[1])
+  local k2, m = tonumber(lb.shape[0]), tonumber(lb.shape[1])
   if k ~= k2 then
     raise("matmul: shapes (%d, %d) and (%d, %d): the columns of the first must be as many as the rows of the second",
       n, k, k2, m)
@@ -126,6 +143,7 @@ local function multiply_matrices(a, b)
     return lgt.alias(column, lgt.promote(core.layout_of(column), 2, 1))
   end
   if native.divided(core.size_of(b)) then return multiply_divided(a, b, dtype) end
+  if has_blas(dtype) then return (blas_product(a, b, n, m, dtype)) end
   local result = lgt.new(lgt.dense(dtype, { n, m }))
   launch_product(result, a, b, dtype)
   return result
