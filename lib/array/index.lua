@@ -376,8 +376,14 @@ local function get_table(a, key)
 end
 
 local function get_picked(a, key)
-  if ALONE and is_mask(key) then
-    local copy = picks.selected(a, key)
+  local of, by = handles[a.id].layout, istype(Array, key) and handles[key.id].layout or 0
+  if ALONE and of ~= 0 and by ~= 0 and layouts[by].ndim > 0 then
+    local copy
+    if layouts[by].dtype == dtypes.BOOL then
+      copy = picks.selected(a, key)
+    elseif layouts[by].dtype == dtypes.INT64 and layouts[of].ndim == 1 then
+      copy = picks.elements(a, key)
+    end
     if copy then
       gathered[copy.id] = copy
       return copy

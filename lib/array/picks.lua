@@ -15,7 +15,7 @@ local native = require "array.native"
 local runs = require "array.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
-local handles = lgt.handles
+local handles, layouts = lgt.handles, lgt.layouts
 local C, rt = lgt.C, lgt.rt
 
 local picks = {}
@@ -196,6 +196,24 @@ function picks.rows(a, positions)
   if #shape == 0 or #rest == 0 or #shape + #rest > 7 or wants_one_axis(a, { positions }) then return nil end
   for d = 2, #rest do shape[#shape + 1] = rest[d] end
   return launch_gather(a, { positions }, shape, 0, 1, 1)
+end
+
+-- The same of a vector, where one domain has all.
+---@return lgt_array
+function picks.elements(a, positions)
+  local at = handles[positions.id].layout
+  local ndim = layouts[at].ndim
+  local kind = gather_kind(0, ndim, 1, ndim, 1)
+  local layout = C.lgt_layout_join(rt, layouts[handles[a.id].layout].dtype, at, at)
+  if layout == 0 then lgt.fail() end
+  local line = lgt.line() -- positions may be wrong
+  local l = lgt.slot()
+  local id = lgt.fresh(layout)
+  l.kind, l.nargs, l.nparams, l.line = kind, 3, 4, line
+  l.arg[0], l.arg[1], l.arg[2] = id, a.id, positions.id
+  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = 0, 1, 0, 1
+  lgt.commit()
+  return (lgt.wrap(id))
 end
 
 -- What a boolean array picks from a small one; nil where that needs more thought.  Waits.
