@@ -8,6 +8,11 @@ def stacks(case, inputs):
     whole = {"sa": (2, 3, 4, 5), "sb": (3, 5, 2), "sc": (2, 1, 5, 3), "sd": (6, 5)}
     for name, shape in whole.items():
         inputs[name] = rng.integers(-9, 9, shape)
+    inputs["gr"] = rng.integers(-9, 9, (300, 41)) * 1.0  # of its own transpose half is computed
+    for gram in ("gr", "gr.T", "gr['::2, ::-1']", "gr:astype('complex64')"):
+        theirs = gram.replace("['", "[").replace("']", "]").replace(":astype", ".astype")
+        case(f"np.dot({gram}, ({gram}).T)", f"np.dot({theirs}, ({theirs}).T)")
+        case(f"(function(a) return a:dot(a.T) end)({gram})", f"np.dot({theirs}, ({theirs}).T)")
     for dtype in ("float64", "float32", "complex128", "complex64", "int64", "int8", "bool", "float16"):
         for a, b in (("sa", "sb"), ("sa", "sc"), ("sd", "sb"), ("sd", "sc"), ("sa", "sd.T"), ("sb", "np.swapaxes(sb, 2, 3)")):
             python = b.replace("2, 3", "1, 2")
