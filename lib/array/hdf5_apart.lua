@@ -13,6 +13,7 @@ local words = dofile((script:match("^.*/") or "") .. "words.lua")
 
 ffi.cdef [[
   typedef struct { int storage_type; unsigned long long nlinks; int64_t max_corder; bool mounted; } group_info;
+  typedef struct { unsigned long file; uint64_t rest[63]; } object_info;
   extern int64_t H5T_NATIVE_INT8_g, H5T_NATIVE_INT16_g, H5T_NATIVE_INT32_g, H5T_NATIVE_INT64_g, H5T_NATIVE_UINT8_g,
     H5T_NATIVE_UINT16_g, H5T_NATIVE_UINT32_g, H5T_NATIVE_UINT64_g, H5T_NATIVE_FLOAT_g, H5T_NATIVE_DOUBLE_g, H5T_C_S1_g,
     H5P_CLS_DATASET_CREATE_ID_g, H5P_CLS_LINK_CREATE_ID_g;
@@ -26,6 +27,7 @@ ffi.cdef [[
   int64_t H5Gcreate2(int64_t, const char *, int64_t, int64_t, int64_t);
   int H5Gget_info(int64_t, group_info *);
   int64_t H5Oopen(int64_t, const char *, int64_t);
+  int H5Oget_info1(int64_t, object_info *);
   int H5Oclose(int64_t);
   int H5Iget_type(int64_t);
   int H5Lexists(int64_t, const char *, int64_t);
@@ -35,6 +37,7 @@ ffi.cdef [[
   int64_t H5Dget_space(int64_t);
   int64_t H5Dget_create_plist(int64_t);
   uint64_t H5Dget_offset(int64_t);
+  uint64_t H5Dget_storage_size(int64_t);
   int H5Tequal(int64_t, int64_t);
   int64_t H5Dget_type(int64_t);
   int H5Dread(int64_t, int64_t, int64_t, int64_t, int64_t, void *);
@@ -265,6 +268,7 @@ end
 -- ---- objects -------------------------------------------------------------------------------------------
 
 local GROUP, DATASET = 2, 5
+local CONTIGUOUS, CHUNKED = 1, 2
 
 -- H5Lexists looks at the last part of a name only.
 local function exists(name)
@@ -342,6 +346,22 @@ function requests.close()
   check(h5.H5Fclose(number))
 end
 
+-- The number of the file that an object lies in: external links lead into others.
+local function file_number(object)
+  local info = ffi.new("object_info")
+  check(h5.H5Oget_info1(object, info))
+  return info.file
+end
+
+-- Where a data set's bytes begin in the open file, or "" if they are not there in one piece.  What is not allocated
+-- has no place, although H5Dget_offset may tell one (of a file with a user block).
+local function place_of(set, layout, bytes)
+  local at = h5.H5Dget_offset(set)
+  if layout ~= CONTIGUOUS or at == -1ULL or file_number(set) ~= file_number(root) then return "" end
+  local stored = tonumber(h5.H5Dget_storage_size(set))
+  return stored > 0 and stored >= bytes and tonumber(at) or ""
+end
+
 -- name -> dtype; where its bytes are if they are in one piece, as they are in memory; the number of dimensions, the
 -- extents; those of chunks, or 0.
 function requests.about(name)
@@ -349,11 +369,12 @@ function requests.about(name)
   local in_file = own(h5.H5Dget_type(set), h5.H5Tclose)
   local dtype, parts = dtype_of_type(in_file)
   local shape = shape_of_space(own(h5.H5Dget_space(set), h5.H5Sclose))
-  local at = h5.H5Dget_offset(set)
-  local plain = at ~= -1ULL and h5.H5Tequal(in_file, type_in_memory(dtype, parts)) > 0
+  local same = h5.H5Tequal(in_file, type_in_memory(dtype, parts)) > 0
   local list, chunk = own(h5.H5Dget_create_plist(set), h5.H5Pclose), ffi.new("unsigned long long[32]")
-  if h5.H5Pget_layout(list) == 2 then h5.H5Pget_chunk(list, #shape, chunk) end
-  local reply = { dtype, plain and tonumber(at) or "", #shape, unpack(shape) }
+  local layout = h5.H5Pget_layout(list)
+  if layout == CHUNKED then h5.H5Pget_chunk(list, #shape, chunk) end
+  local at = same and place_of(set, layout, product(shape) * size_of(dtype)) or ""
+  local reply = { dtype, at, #shape, unpack(shape) }
   for d = 1, #shape do reply[#reply + 1] = tonumber(chunk[d - 1]) end
   return reply
 end

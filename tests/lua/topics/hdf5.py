@@ -86,6 +86,34 @@ def writing(case, change, inputs):
         case(f"(function() local h = np.hdf5('{path('bad.h5')}', 'w') h:write('f', f) h:{call} end)()", "error")
 
 
+def elsewhere(case):
+    """Data sets that do not lie in the file where its own lie, or nowhere."""
+    with h5py.File(path("target.h5"), "w") as f:
+        f["x"] = np.arange(10.0) + 100
+        f["back"] = h5py.ExternalLink("linking.h5", "own")
+    with h5py.File(path("linking.h5"), "w") as f:
+        f["own"] = np.arange(2000.0)
+        f["other"] = h5py.ExternalLink("target.h5", "x")
+        f["self"] = h5py.ExternalLink("target.h5", "back")
+    opened = f"np.hdf5('{path('linking.h5')}')"
+    case(f"{opened}:read('other')", "np.arange(10.) + 100")
+    case(f"{opened}:read('other', '2:9')", "np.arange(10.)[1:9] + 100")
+    for name in ("own", "self"):
+        case(f"{opened}:read('{name}')", "np.arange(2000.)")
+    for block in (0, 1024):
+        file = path(f"block_{block}.h5")
+        with h5py.File(file, "w", userblock_size=block) as f:
+            f["x"] = np.arange(3000.0)
+            f.create_dataset("unallocated", (5,), "f8")
+            f.create_dataset("filled", (5,), "f8", fillvalue=7)
+            f["y"] = np.arange(100)
+            f.create_dataset("packed", data=np.arange(100), compression="gzip")
+            f.create_dataset("outside", data=np.arange(5.0), external=[(path(f"outside_{block}"), 0, 40)])
+        for name, value in (("x", "np.arange(3000.)"), ("unallocated", "np.zeros(5)"), ("filled", "np.full(5, 7.)"), ("y", "np.arange(100)"),
+                            ("packed", "np.arange(100)"), ("outside", "np.arange(5.)")):
+            case(f"np.hdf5('{file}'):read('{name}')", value)
+
+
 def damaged(case):
     """What is no HDF5 file, or only a part of one."""
     with open(path("whole.h5"), "wb") as out, h5py.File(out, "w") as f:
@@ -110,4 +138,5 @@ def add(case, change, inputs):
         return
     reading(case, inputs)
     writing(case, change, inputs)
+    elsewhere(case)
     damaged(case)
