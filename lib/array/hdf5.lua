@@ -123,6 +123,11 @@ local function ask(file, who, what, request)
   return words.unpack(reply:sub(2))
 end
 
+-- HDF5 would take what is before a zero byte.
+local function check_text(who, what, text)
+  if text:find("\0", 1, true) then raise("%s: %s has a zero byte; HDF5's texts have none", who, what) end
+end
+
 -- Open an HDF5 file.  Modes: "r" (the default) reads, "r+" changes, "w" makes a new file in place of an old one,
 -- "x" makes one where there is none, "a" changes or makes one.  A file that is damaged is an error where it is used,
 -- also if the library of HDF5 crashes on it, or takes more processor time for a call than `seconds` and 1 s for a MB.
@@ -134,6 +139,7 @@ function np.hdf5(path, mode, options)
   mode = mode or "r"
   options = core.check_options(options, { seconds = true }, "hdf5")
   if type(path) ~= "string" then raise("hdf5: a file name was expected, not %s", (core.describe(path))) end
+  check_text("hdf5", "the file's name", path)
   if not MODES[mode] then
     raise("hdf5: the mode is \"r\", \"r+\", \"w\", \"x\" or \"a\", not %s", (core.describe(mode)))
   end
@@ -148,6 +154,7 @@ function np.hdf5(path, mode, options)
   setmetatable(file, File)
   if mode == "r" then file.stream = bytes.open(path, "rb", "hdf5") end
   ask(file, "hdf5", path)
+  if mode ~= "r" then file.mode = "r+" end -- opened again, a file must not be made again
   return file
 end
 
@@ -173,6 +180,7 @@ local function subject(who, file, name)
   if type(name) ~= "string" or name == "" then
     raise("hdf5 %s: the name of a data set or group was expected, not %s", who, (core.describe(name)))
   end
+  check_text("hdf5 " .. who, "the name", name)
   return ("%s: %s"):format(file.path, name)
 end
 
@@ -214,8 +222,10 @@ local function select_part(shape, key, who)
     entries = slice.parse_string(key)
   elseif type(key) == "table" then
     entries = slice.parse_table(key, #shape, function(x) return core.is_array(x) and 1 or nil end)
+  elseif type(key) == "number" then
+    entries = { { kind = "at", at = key } }
   else
-    entries = { { kind = "at", at = core.to_number(key, who) } }
+    raise("%s: a part of a data set is named by positions and by ranges, not by %s", who, (core.describe(key)))
   end
   local taken = 0
   for _, s in ipairs(slice.resolve(entries, shape)) do
@@ -477,12 +487,14 @@ function File:attribute(name, key, value)
   if type(key) ~= "string" then
     raise("hdf5 attribute: the name of an attribute was expected, not %s", (core.describe(key)))
   end
+  check_text("hdf5 attribute", "the attribute's name", key)
   if value == nil then
     local list = ask_about(self, "attribute", name, { "attribute", name, key })
     if #list == 0 then return nil end
     return value_of(self, what, list)
   end
   if type(value) == "string" then
+    check_text("hdf5 attribute", "the value", value)
     ask_about(self, "attribute", name, { "set_attribute", name, key, "text", value })
     return
   end

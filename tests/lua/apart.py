@@ -57,8 +57,9 @@ class Session:
         with open(path, "w", encoding="utf-8") as file:
             file.write(PRELUDE + text)
         self.lines = []
+        # Without a buffer: what one held when communicate() begins would be lost.
         self.process = subprocess.Popen([LGT, *options, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+                                        bufsize=0)
 
     def below(self, name):
         """Processes of this name below it."""
@@ -75,15 +76,14 @@ class Session:
         return [pid for pid in all_apart if everything[pid][0] in all_apart]
 
     def until(self, place):
-        for line in self.process.stdout:
+        for line in map(bytes.decode, self.process.stdout):
             if line.rstrip().endswith("pause " + place):
                 return
             self.lines.append(line.rstrip("\n"))
         raise AssertionError(f"ended before {place}: {self.lines} {self.process.stderr.read()}")
 
     def go_on(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
+        self.process.stdin.write(b"\n")
 
     def until_polling(self, pid=None):
         """Until it waits for an answer; it is not known when system calls cannot be seen, then a moment must do."""
@@ -99,7 +99,7 @@ class Session:
         raise AssertionError("it does not wait")
 
     def end(self):
-        out, err = self.process.communicate(timeout=PATIENCE)
+        out, err = map(bytes.decode, self.process.communicate(timeout=PATIENCE))
         assert self.process.returncode == 0 and not err, (self.process.returncode, err, out)
         return self.lines + out.splitlines()
 
@@ -354,6 +354,20 @@ local file = np.hdf5("{path}", "r+")
 print(np.sum(file:read("x")):item(), file:attribute("x", "unit"))
 """).end()
         assert lines == ["10\tm"], (end, lines)
+
+
+@case
+def lost():
+    """A new file whose process is lost is opened again, not made again."""
+    path = os.path.join(folder, "lost.h5")
+    lines = Session(f"""
+local file = np.hdf5("{path}", "w")
+file:write("x", np.arange(4))
+require("array.apart").close(file.child)
+file.child = nil
+print(np.sum(file:read("x")):item())
+""").end()
+    expect(lines, "6")
 
 
 BOXES = [("plain", None), ("rows", (60, 3001)), ("blocks", (64, 1000)), ("columns", (700, 7)), ("one", (700, 3001)), ("swapped", None)]

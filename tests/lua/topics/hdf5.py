@@ -114,6 +114,22 @@ def elsewhere(case):
             case(f"np.hdf5('{file}'):read('{name}')", value)
 
 
+def names(case, change):
+    """What HDF5 would take for another name, or for another part."""
+    file = path("names.h5")
+    change(f"local h = np.hdf5('{file}', 'w') h:write('a', f) h:attribute('a', 'n', 1) pcall(h.write, h, 'a\\0b', i) "
+           "pcall(h.attribute, h, 'a', 'n\\0m', 2) pcall(h.attribute, h, 'a', 'n', 'text\\0more') h:close() "
+           f"pcall(np.hdf5, '{file}\\0b', 'w') local a = f",
+           f"import h5py; d = h5py.File('{file}')['a']; a = d[()]; assert d.attrs['n'] == 1")
+    opened = f"np.hdf5('{file}')"
+    for call in ("read('a\\0b')", "attribute('a', 'n\\0m')", "list('/\\0b')", "read('a', np.array{true})", "read('a', np.array{1})",
+                 "read('a', true)"):
+        case(f"{opened}:{call}", "error")
+    case(f"np.array(({opened}:attribute('a', 'n')))", "np.array(1.)")
+    case(f"np.array(select(2, pcall({opened}.read, {opened}, 'a', np.array{{true}})):find('named by positions and by ranges') ~= nil)",
+         "np.array(True)")
+
+
 def damaged(case):
     """What is no HDF5 file, or only a part of one."""
     with open(path("whole.h5"), "wb") as out, h5py.File(out, "w") as f:
@@ -139,4 +155,5 @@ def add(case, change, inputs):
     reading(case, inputs)
     writing(case, change, inputs)
     elsewhere(case)
+    names(case, change)
     damaged(case)
