@@ -154,11 +154,24 @@ end
 -- How many dimensions, or nil for what is no array.
 local function dimensions(a) return istype(Array, a) and layouts[handles[a.id].layout].ndim or nil end
 
+local into = { out = true }
+local none = {}
+
+-- What product(a, b) gives, as {out = x} says.
+local function with_options(product, a, b, options, who)
+  local out = core.check_options(options, into, who).out
+  local result = product(a, b)
+  if out == nil then return result end
+  return reduce.give(type(result) == "number" and np.asarray(result) or result, out, who)
+end
+
 -- The sum over the last axis of a and the next to last of b, as NumPy's dot.
 ---@param a lgt_array
 ---@param b lgt_array|number
+---@param options {out: lgt_array}?
 ---@return lgt_array
-function np.dot(a, b)
+function np.dot(a, b, options)
+  if options ~= nil then return (with_options(np.dot, a, b, options, "dot")) end
   local m, n = dimensions(a), dimensions(b)
   if (n == 1 and m and m > 0) or (m == 1 and n == 2) then return reduce.dot(a, b) end
   if type(a) == "number" or type(b) == "number" then return np.multiply(a, b) end
@@ -201,8 +214,14 @@ end
 -- Products of stacks of matrices: the last two axes are matrices, the others broadcast.
 ---@param a lgt_array
 ---@param b lgt_array
+---@param options {out: lgt_array}?
 ---@return lgt_array
-function np.matmul(a, b)
+function np.matmul(a, b, options)
+  if options ~= nil then return (with_options(np.matmul, a, b, options, "matmul")) end
+  if type(a) == "table" or type(b) == "table" then
+    local own = core.foreign("dot", a, b)
+    if own then return own(a, b) end
+  end
   a, b = np.asarray(a), np.asarray(b)
   local m, n = core.ndim_of(a), core.ndim_of(b)
   if m == 0 or n == 0 then raise("matmul: a 0-d array was given; use *") end
@@ -238,13 +257,16 @@ end
 methods.matmul = np.matmul
 
 -- The products of each element of a with each of b, both flattened.
-function np.outer(a, b)
+---@param options {out: lgt_array}?
+function np.outer(a, b, options)
+  if options ~= nil then return (with_options(np.outer, a, b, options, "outer")) end
   a, b = np.ravel(a), np.ravel(b)
   return lgt.alias(a, lgt.promote(core.layout_of(a), 2, 1)) * b
 end
 
 -- The sum of products over the last axes.
-function np.inner(a, b)
+function np.inner(a, b, options)
+  core.check_options(options, none, "inner")
   a, b = np.asarray(a), np.asarray(b)
   if core.ndim_of(a) == 0 or core.ndim_of(b) <= 1 then return np.dot(a, b) end
   local order = {}
@@ -255,7 +277,8 @@ function np.inner(a, b)
 end
 
 -- The scalar product of two flattened arrays, the first one conjugated.
-function np.vdot(a, b)
+function np.vdot(a, b, options)
+  core.check_options(options, none, "vdot")
   a, b = np.ravel(a), np.ravel(b)
   if core.size_of(a) ~= core.size_of(b) then raise("vdot: %d and %d elements", core.size_of(a), core.size_of(b)) end
   if core.dtype_of(a) == dtypes.BOOL and core.dtype_of(b) == dtypes.BOOL then return np.dot(a, b) end

@@ -178,7 +178,7 @@ local function along(r, a, axis, keepdims)
 end
 
 -- The result itself, or written into the array given as out=.
-local function give(result, out, who)
+function reduce.give(result, out, who)
   if out == nil then return result end
   core.layout_of(out, who)
   core.check_writable(out, who)
@@ -189,6 +189,7 @@ local function give(result, out, who)
   core.assign(out.id, core.layout_of(out), result)
   return out
 end
+local give = reduce.give
 
 -- What takes part, where options.where says so; the rest counts as nothing.
 local function masked(r, a, options)
@@ -229,7 +230,11 @@ local function call(r, a, axis, options)
     if axis == nil then axis = options.axis end
     keepdims = options.keepdims or false
   end
-  if not istype(Array, a) then a = np.asarray(a) end
+  if not istype(Array, a) then
+    local own = core.foreign(r.name, a)
+    if own then return own(a, axis, options) end
+    a = np.asarray(a)
+  end
   core.layout_of(a, r.name)
   if options and options.dtype then
     a = np.astype(a, options.dtype)
@@ -334,8 +339,10 @@ local function restore_half(result, a)
 end
 
 function np.mean(a, axis, options)
-  a = np.asarray(a)
   axis, options = split_options(axis, options, all_options, "mean")
+  local own = type(a) == "table" and core.foreign("mean", a)
+  if own then return own(a, axis, options) end
+  a = np.asarray(a)
   if options.initial ~= nil then raise("mean takes no initial value") end
   if options.dtype then a = np.astype(a, options.dtype) end
   core.layout_of(a, "mean")

@@ -42,7 +42,21 @@ def pairs(case, inputs):
     case("(tall * 1i):dot(column[':, 2:2'])", "(tall * 1j) @ column[:, 1:2]")
 
 
+def outputs(case):
+    """out=, and options that are unknown."""
+    for call in ("np.dot(f, x, {out = o})", "np.matmul(f, x, {out = o})", "f:dot(x, {out = o})"):
+        case(f"(function(x) local o = np.zeros(4, 3) {call} return o end)(np.ones(5, 3) * 2)", "f @ (np.ones((5, 3)) * 2)")
+    case("(function() local o = np.zeros(4) np.dot(f, h, {out = o}) return o end)()", "np.dot(f, h)")
+    case("(function() local o = np.ones(5, 5) np.matmul(n, o, {out = o}) return o end)()", "n @ np.ones((5, 5))")
+    case("(function() local o = np.zeros(5, 5) np.outer(h, h, {out = o}) return o end)()", "np.outer(h, h)")
+    for bad in ("np.dot(f, h, {out = np.zeros(3)})", "np.dot(f, h, {foo = 1})", "np.dot(f, h, np.zeros(4))",
+                "np.matmul(f, h, {out = 3})", "np.matmul(f, h, {foo = 1})", "np.inner(h, h, {out = np.zeros()})",
+                "np.vdot(h, h, {foo = 1})", "np.outer(h, h, {foo = 1})"):
+        case(bad, "error")
+
+
 def add(case, change, inputs):
+    outputs(case)
     stacks(case, inputs)
     pairs(case, inputs)
     inputs["a3"] = np.random.default_rng(3).normal(size=(4, 5, 3))
