@@ -237,18 +237,6 @@ function core.getters.real(a)
 end
 function core.getters.imag(a) return core.mark_part(np.imag(a)) end
 
-function core.setters.real(a, value)
-  if is_complex(a, "assignment") then value = np.complex(value, np.imag(a)) end
-  a["..."] = value
-end
-function core.setters.imag(a, value)
-  if not is_complex(a, "assignment") then
-    raise("assignment: arrays of %s have no imaginary part; a = a:astype(\"complex128\") has one",
-      dtypes.name[core.dtype_of(a)])
-  end
-  a["..."] = np.complex(np.real(a), value)
-end
-
 local close_defaults = { rtol = true, atol = true }
 local isclose = ufunc.all.isclose
 function np.isclose(a, b, options)
@@ -450,6 +438,31 @@ local function assign(id, layout, value)
   end
 end
 core.assign = assign
+
+-- What a part of a complex array shall become: a number, or an array of real numbers that fits.
+local function part_value(a, value, name)
+  if type(value) == "number" then return value end
+  if value == nil then raise("assignment: nil was given") end
+  value = np.asarray(value)
+  if is_complex(value, "assignment") then
+    raise("assignment: z.%s is real, the value is complex: write np.real(x) or np.imag(x)", name)
+  end
+  local layout, source = core.layout_of(a), core.layout_of(value)
+  if C.lgt_layout_fills(rt, layout, source) == 0 then raise_fit(layout, source) end
+  return value
+end
+
+function core.setters.real(a, value)
+  if is_complex(a, "assignment") then value = np.complex(part_value(a, value, "real"), np.imag(a)) end
+  a["..."] = value
+end
+function core.setters.imag(a, value)
+  if not is_complex(a, "assignment") then
+    raise("assignment: arrays of %s have no imaginary part; a = a:astype(\"complex128\") has one",
+      dtypes.name[core.dtype_of(a)])
+  end
+  a["..."] = np.complex(np.real(a), part_value(a, value, "imag"))
+end
 
 -- Set every element.
 ---@param a lgt_array

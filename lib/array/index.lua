@@ -31,16 +31,26 @@ local index = {}
 
 -- ---- views --------------------------------------------------------------------------------------------
 
--- Not to be written: results of a[array of positions], z.real and z.imag, because that would change a copy, and views
--- that show one element at several positions.
-local gathered = setmetatable({}, { __mode = "v" }) -- by id
+-- Not to be written: results of a[array of positions], z.real, z.imag, and views of these, because that would change a
+-- copy; and views that show one element at several positions.
+local gathered = setmetatable({}, { __mode = "v" }) -- by id + 0.5; see by_text
 
 local parts = setmetatable({}, { __mode = "v" }) -- of these, z.real and z.imag
 
 function core.mark_part(a)
-  gathered[a.id], parts[a.id] = a, a
+  gathered[a.id + 0.5], parts[a.id + 0.5] = a, a
   return a
 end
+
+-- `view` shows elements of `a`.
+function core.mark_view(a, view)
+  local key = a.id + 0.5
+  if gathered[key] and rawequal(gathered[key], a) then
+    gathered[view.id + 0.5] = view
+    if rawequal(parts[key], a) then parts[view.id + 0.5] = view end
+  end
+end
+local mark_view = core.mark_view
 
 local STRETCHED = lgt.C.LGT_LAYOUT_STRETCHED
 
@@ -49,8 +59,9 @@ function core.check_writable(a, who)
     raise("%s: several positions of this view are one element, as broadcasting makes them: " ..
       "change a copy with a:copy()", who)
   end
-  if gathered[a.id] and rawequal(gathered[a.id], a) then
-    if parts[a.id] and rawequal(parts[a.id], a) then
+  local key = a.id + 0.5
+  if gathered[key] and rawequal(gathered[key], a) then
+    if rawequal(parts[key], a) then
       raise("%s: z.real and z.imag are copies, changing them does not change z: write z.real = value", who)
     end
     local way = "change b = a[positions]:copy(), and write it back with a[positions] = b"
@@ -332,24 +343,28 @@ end
 
 local ALONE = C.lgt_domains(rt) == 1
 
+local function alias(a, layout)
+  local view = wrap(C.lgt_array_alias(rt, a.id, layout))
+  mark_view(a, view)
+  return view
+end
+
 local function other_index(a, key)
   local layout = core.layout_of(a, "index")
   if istype(Array, key) and layouts[core.layout_of(key, "index")].dtype == dtypes.INT64 then
     local copy = picks.rows(a, key)
     if copy then
-      gathered[copy.id] = copy
+      gathered[copy.id + 0.5] = copy
       return copy
     end
   end
   local result, steps = view_layout(layout, key)
-  if result then return wrap(C.lgt_array_alias(rt, a.id, result)) end
+  if result then return (alias(a, result)) end
   local copy = gather(a, steps)
-  gathered[copy.id] = copy
+  gathered[copy.id + 0.5] = copy
   return copy
 end
 jit.off(other_index)
-
-local function alias(a, layout) return (wrap(C.lgt_array_alias(rt, a.id, layout))) end
 
 -- a[key] for each type of key.  Each is compiled on its own, also where the choice between them is interpreted.
 local function get_named(a, key)
@@ -385,7 +400,7 @@ local function get_picked(a, key)
       copy = picks.elements(a, key)
     end
     if copy then
-      gathered[copy.id] = copy
+      gathered[copy.id + 0.5] = copy
       return copy
     end
   end

@@ -10,7 +10,11 @@ local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
 local layouts = lgt.layouts
 
-local function alias(a, layout) return lgt.alias(a, layout) end
+local function alias(a, layout)
+  local view = lgt.alias(a, layout)
+  core.mark_view(a, view)
+  return view
+end
 
 -- ---- the same elements in another shape ----------------------------------------------------------------
 
@@ -84,6 +88,8 @@ getters.T = reverse
 ---@param a lgt_array
 ---@param ... integer axes
 function np.transpose(a, ...)
+  local own = type(a) == "table" and core.foreign("transpose", a)
+  if own then return own(a, ...) end
   local order = { ... }
   if type(order[1]) == "table" then order = { unpack(order[1]) } end
   if #order == 0 then return reverse(a) end
