@@ -38,10 +38,22 @@ local function describe(x)
   if type(x) == "string" then return ("the string %q"):format(x) end
   if type(x) == "number" then return ("the number %.14g"):format(x) end
   if type(x) == "nil" then return "nil" end
-  if type(x) == "table" then return "a table" end
+  if type(x) == "table" then
+    local own = getmetatable(x)
+    return type(own) == "table" and own.in_words and (own.in_words(x)) or "a table"
+  end
   return "a " .. type(x)
 end
 core.describe = describe
+
+-- How an array is made of what was refused, for the end of a message.  Tables such as sparse matrices say it: the
+-- function `in_words` of their metatable gives what they are called, and this.
+local function way_to_array(x)
+  if type(x) ~= "table" then return "" end
+  local own = getmetatable(x)
+  return type(own) == "table" and own.in_words and select(2, own.in_words(x)) or ": np.array makes an array of a table"
+end
+core.way_to_array = way_to_array
 
 core.COLON = "; methods are called with a colon, as in x:sum()" -- for nil, which x.sum() gives to sum
 
@@ -49,7 +61,7 @@ core.COLON = "; methods are called with a colon, as in x:sum()" -- for nil, whic
 local function layout_of(x, who)
   if not is_array(x) then
     raise("%s: an array was expected, not %s%s", who, describe(x),
-      type(x) == "table" and ": np.array makes one of a table" or x == nil and core.COLON or "")
+      x == nil and core.COLON or way_to_array(x))
   end
   local layout = handles[x.id].layout
   if layout == 0 then raise("%s: the array %s", who, lgt.why_gone(x)) end

@@ -276,9 +276,16 @@ local function name_of(f)
 end
 
 -- Whatever takes arrays makes them of what it is given: the function that the script called is named.
-local function refuse_nil()
+local function refuse(value)
   local name = name_of(lgt.called())
-  raise("%s: numbers, tables and arrays were expected, not nil%s", name, core.methods[name] and core.COLON or "")
+  raise("%s: numbers, tables and arrays were expected, not %s%s", name, (core.describe(value)),
+    value == nil and core.methods[name] and core.COLON or core.way_to_array(value))
+end
+
+-- Is it a table that stands for something else, such as a sparse matrix?
+local function is_foreign(value)
+  local own = getmetatable(value)
+  return type(own) == "table" and own.in_words ~= nil
 end
 
 -- An array of a number, a nested table of numbers, or a copy of an array or of FFI memory.
@@ -287,7 +294,7 @@ end
 ---@return lgt_array
 function np.array(value, options)
   local wanted = take_dtype(options, nil, "array")
-  if value == nil then refuse_nil() end
+  if value == nil or type(value) == "table" and is_foreign(value) then refuse(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or value end

@@ -49,8 +49,7 @@ local function operand_of(x, who)
     return { dtype = l.dtype, weak = l.ndim == 0 and 1 or 0 }
   end
   if type(x) == "number" then return { number = true, fraction = not (x == floor(x) and x - x == 0) } end
-  raise("%s: arrays and numbers were expected, not %s%s", who, core.describe(x),
-    type(x) == "table" and ": np.array makes an array of a table" or "")
+  raise("%s: arrays and numbers were expected, not %s%s", who, (core.describe(x)), core.way_to_array(x))
 end
 
 local function operand_text(o)

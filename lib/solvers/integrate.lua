@@ -313,6 +313,7 @@ local function begin(fun, t_span, y0, o)
   function s.fun(t, x)
     s.nfev = s.nfev + 1
     local f = fun(t, x, unpack(args))
+    if f == nil then raise("solve_ivp: the function of t and y gave nil: it must return the derivative of y") end
     if not core.is_array(f) then f = np.array(type(f) == "number" and { f } or f) end
     if core.size_of(f) ~= size then
       raise("solve_ivp: the function gave %d elements, y has %d", core.size_of(f), size)

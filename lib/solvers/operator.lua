@@ -19,6 +19,11 @@ operator.is_operator = is_operator
 
 Operator.__tostring = function(a) return ("<%d x %d linear operator>"):format(a.shape[1], a.shape[2]) end
 
+function Operator.in_words(a)
+  return ("a linear operator of shape (%d, %d)"):format(a.shape[1], a.shape[2]),
+    (": L:matmat(np.eye(%d)) is its matrix"):format(a.shape[2])
+end
+
 local operator_fields = { matvec = true, rmatvec = true, matmat = true, rmatmat = true, dtype = true }
 
 -- From functions that may be nil but the first: apply, adjoint, and both of matrices; these are given what fits.
@@ -74,16 +79,24 @@ local function apply_to_matrix(whole, f, x, from, to, who)
   if #shape ~= 2 or shape[1] ~= from then
     raise("%s: a matrix of %d rows was expected, not %s", who, from, sparse.describe(x))
   end
-  if whole then return whole(x) end
+  if whole then
+    local y = whole(x)
+    local found = core.is_array(y) and core.shape_of(y)
+    if not found or #found ~= 2 or found[1] ~= to or found[2] ~= shape[2] then
+      raise("%s: the operator's function should give a matrix of shape (%d, %d), not %s", who, to, shape[2],
+        sparse.describe(y))
+    end
+    return y
+  end
   if shape[2] == 0 then return np.zeros(to, 0, { dtype = x.dtype }) end
   local columns = {}
   for j = 1, shape[2] do columns[j] = apply_to_vector(f, x[{ {}, j }], from, to, who) end
   return np.stack(columns, 2)
 end
 
-local function need_adjoint(a)
+local function need_adjoint(a, who)
   if not a.adjoint_apply then
-    raise("the linear operator has no function rmatvec, which this method needs")
+    raise("%s: the linear operator has no function rmatvec", who)
   end
   return a.adjoint_apply
 end
@@ -96,7 +109,9 @@ function Operator.matvec(a, x) return apply_to_vector(a.apply, x, a.shape[2], a.
 -- A^H x.  Raises if the operator has no such function.
 ---@param x lgt_array [m] or [m, 1]
 ---@return lgt_array [n] or [n, 1]
-function Operator.rmatvec(a, x) return apply_to_vector(need_adjoint(a), x, a.shape[1], a.shape[2], "rmatvec") end
+function Operator.rmatvec(a, x)
+  return apply_to_vector(need_adjoint(a, "rmatvec"), x, a.shape[1], a.shape[2], "rmatvec")
+end
 
 -- A X.
 ---@param x lgt_array [n, k]
@@ -107,7 +122,8 @@ function Operator.matmat(a, x) return apply_to_matrix(a.of_matrix, a.apply, x, a
 ---@param x lgt_array [m, k]
 ---@return lgt_array [n, k]
 function Operator.rmatmat(a, x)
-  return apply_to_matrix(a.adjoint_of_matrix, need_adjoint(a), x, a.shape[1], a.shape[2], "rmatmat")
+  local whole = a.adjoint_of_matrix
+  return apply_to_matrix(whole, not whole and need_adjoint(a, "rmatmat"), x, a.shape[1], a.shape[2], "rmatmat")
 end
 
 -- ---- operators from operators ---------------------------------------------------------------------------

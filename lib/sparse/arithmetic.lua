@@ -307,12 +307,34 @@ Matrix.of_arrays = {
     return core.ndim_of(a) == 1 and b.T:dot(a) or b.T:dot(a.T).T
   end,
 }
+for _, name in ipairs { "maximum", "minimum" } do
+  Matrix.of_arrays[name] = function(a, b)
+    if is_matrix(a) then return any[name](a, b) end
+    return any[name](b, a)
+  end
+end
+for _, name in ipairs { "sum", "mean", "max", "min" } do
+  Matrix.of_arrays[name] = function(a, axis, options)
+    core.check_options(options, { axis = true }, name)
+    return a[name](a, axis)
+  end
+end
+function Matrix.of_arrays.transpose(a, ...)
+  local order = { ... }
+  if type(order[1]) == "table" then order = order[1] end
+  if #order > 0 and not (#order == 2 and order[1] == 2 and order[2] == 1) then
+    raise("transpose: the axes of a sparse matrix are 2, 1, or none are given")
+  end
+  return a:transpose()
+end
 for _, name in ipairs(keep_zeros) do Matrix.of_arrays[name] = any[name] end
 for _, name in ipairs { "conj", "negative", "real", "imag" } do Matrix.of_arrays[name] = any[name] end
 
 -- ---- comparisons ------------------------------------------------------------------------------------------
 
 local function all_true(vals) return np.ones(core.size_of(vals), { dtype = "bool" }) end
+
+local turned = { eq = "eq", ne = "ne", lt = "gt", gt = "lt", le = "ge", ge = "le" } -- y beside x
 
 -- Where elements compare so, as a boolean matrix.  The numbers with which zeros do make the result dense, and so does a
 -- comparison that holds between zeros of two matrices: these raise.
@@ -340,6 +362,10 @@ local function comparison(name, of_arrays, holds, operation)
       raise("%s: it holds wherever both matrices are 0, so that the result would be dense: use ne, lt, gt", name)
     end
     return join(operation, a, b, name):map(all_true)
+  end
+  Matrix.of_arrays[of_arrays] = function(a, b)
+    if is_matrix(a) then return any[name](a, b) end
+    return any[turned[name]](b, a)
   end
 end
 comparison("ne", "not_equal", function(x, y) return x ~= y end, NOT_EQUAL)

@@ -38,10 +38,11 @@ sparse.Matrix = Matrix
 local function is_matrix(x) return type(x) == "table" and getmetatable(x) == Matrix end
 sparse.is_matrix = is_matrix
 
-local function describe(x)
-  if is_matrix(x) then return ("a sparse matrix of shape (%d, %d)"):format(x.m, x.n) end
-  return (core.describe(x))
+function Matrix.in_words(x)
+  return ("a sparse matrix of shape (%d, %d)"):format(x.m, x.n), ": A:todense() makes an array of it"
 end
+
+local function describe(x) return (core.describe(x)) end
 sparse.describe = describe
 
 function Matrix.__index(a, name)

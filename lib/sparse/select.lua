@@ -240,7 +240,7 @@ end
 
 -- A(i, j) is an element as a Lua number.  Waits.
 function Matrix.__call(a, ...)
-  if select("#", ...) ~= 2 then raise("A(i, j) is an element: %d positions were given", select("#", ...)) end
+  if select("#", ...) ~= 2 then raise("A(i, j) is an element, A(...) got %d positions", select("#", ...)) end
   return core.read_item(sparse.select(a, { ... }))
 end
 

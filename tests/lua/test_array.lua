@@ -385,6 +385,63 @@ check.case("errors name the operation and what to do", function()
   check.refuses("a 0-d array has no length", function() return #s, 1 end)
 end)
 
+check.case("views of copies raise as the copies do", function()
+  local z, x = np.array { 1i, 2 + 1i, 3 }, np.arange(6) * 1.0
+  local positions = np.array({ 1, 2 }, { dtype = "int64" })
+  for _ = 1, 100 do -- compiled, too
+    check.refuses("z.real and z.imag are copies", function() z.real["1:2"]:iadd(1) end)
+  end
+  check.refuses("z.real and z.imag are copies", function() z.imag["2:"]:imul(0) end)
+  check.refuses("z.real and z.imag are copies", function() z.imag[{ { 1, 2 } }]:imul(0) end)
+  check.refuses("z.real and z.imag are copies", function() z.imag.T:imul(0) end)
+  check.refuses("z.real and z.imag are copies", function() z.imag:reshape(3, 1)[1]:imul(0) end)
+  check.refuses("a[positions] is a copy", function() x[positions]["..."]:imul(0) end)
+  check.refuses("a[positions] is a copy", function() x[positions][1]:imul(0) end)
+  check.refuses("a[positions] is a copy", function() x[x:gt(2)]["1:2"]:imul(0) end)
+  x.real["1:2"]:iadd(1)
+  local kept = x[positions]:copy()
+  kept["1:1"]:iadd(1)
+  check.equal({ x(1), kept(1), z(1).re }, { 1, 2, 0 })
+end)
+
+check.case("parts of complex numbers are assigned as arrays are", function()
+  local z = np.array { 1i, 2 + 1i, 3 }
+  z.real = { 5, 6, 7 }
+  z.imag = np.array { 1, 2, 3 }
+  check.equal({ z(1).re, z(3).re, z(1).im, z(3).im }, { 5, 7, 1, 3 })
+  z.real = 2
+  check.equal(z(3).re, 2)
+  check.refuses("assignment: an array of shape (2) does not fit into shape (3)", function() z.real = { 1, 2 } end)
+  check.refuses("assignment: z.imag is real, the value is complex", function() z.imag = { 1i, 2, 3 } end)
+  check.refuses("assignment: nil was given", function() z.imag = nil end)
+end)
+
+check.case("what is no array says how one is made of it", function()
+  local sp, solvers = require "sparse", require "solvers"
+  local m, d = sp.csr_matrix(np.array { { 1, 0, 2 }, { 0, -3, 0 } }), np.ones(2, 3)
+  local l = solvers.LinearOperator({ 2, 2 }, { matvec = function(x) return x end })
+  local wanted = "not a sparse matrix of shape (2, 3): A:todense() makes an array of it"
+  check.refuses(wanted, function() np.exp(m) end)
+  check.refuses(wanted, function() d:iadd(m) end)
+  check.refuses("array: numbers, tables and arrays were expected, " .. wanted, function() np.asarray(m) end)
+  check.refuses(wanted, function() np.cumsum(m) end)
+  check.refuses("not a linear operator of shape (2, 2): L:matmat(np.eye(2)) is its matrix", function()
+    return m * l, 1
+  end)
+  check.refuses("A(...) got 1 position", function() m(1) end)
+  check.refuses("rmatvec: the linear operator has no function rmatvec", function() l:rmatvec(np.ones(2)) end)
+  check.refuses("rmatmat: the linear operator has no function rmatvec", function() l:rmatmat(d) end)
+  local narrow = solvers.LinearOperator({ 2, 2 }, {
+    matvec = function(x) return x end, matmat = function(x) return x["1:1, :"] end,
+    rmatmat = function(x) return x end,
+  })
+  check.refuses("should give a matrix of shape (2, 3), not an array of shape (1, 3)", function() narrow:matmat(d) end)
+  check.equal(narrow:rmatmat(d)(2, 3), 1)
+  check.refuses("the function of t and y gave nil", function()
+    solvers.solve_ivp(function() end, { 0, 1 }, { 1 })
+  end)
+end)
+
 check.case("messages count as people do", function()
   local v = np.zeros(3)
   check.refuses("axis 2 of an array of 1 dimension: 1", function() v:sum(2) end)

@@ -340,7 +340,32 @@ def add(case, change, inputs):
     case("sp.random(3, 4, {density = 0.5, data_rvs = function() return np.ones(2) end})", "error")
     case("(function() local b = {} for i = 1, 400 do b[i] = {{i, 1}} end return sp.block_diag(b):tocsr():dot(np.ones(800)) end)()",
          "np.arange(2.0, 402)")
+    # ---- np's functions of a matrix
+    for name in ("sum", "mean", "max", "min"):
+        for f in ("csr", "csc", "coo"):
+            case(f"np.{name}({f}(a))", f"np.{name}(a)")
+        case(f"np.{name}(csr(a), 1)", f"np.{name}(a, 0)")
+        case(f"np.{name}(csr(a), {{axis = 2}})", f"np.{name}(a, 1)")
+    for transposed in ("np.transpose(csr(a))", "np.transpose(csr(a), 2, 1)", "np.transpose(csr(a), {2, 1})"):
+        case(f"D({transposed})", "a.T")
+    for name in ("maximum", "minimum"):
+        for pair in ("csr(a), 0", "0, csr(a)", "csr(a), csr(b)"):
+            case(f"D(np.{name}({pair}))", f"np.{name}({pair.replace('csr', 'np.array')})")
+        for pair in ("csr(a), b", "b, csr(a)"):
+            case(f"np.{name}({pair})", f"np.{name}({pair.replace('csr', 'np.array')})")
+    for name in ("less", "greater", "not_equal"):
+        for pair in ("csr(a), csr(b)", "csr(a), 0", "0, csr(a)"):
+            case(f"D(np.{name}({pair}))", f"np.{name}({pair.replace('csr', 'np.array')})")
+    for name in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"):
+        for pair in ("csr(a), b", "b, csr(a)"):
+            case(f"np.{name}({pair})", f"np.{name}({pair.replace('csr', 'np.array')})")
+    case("np.matmul(X9.T, csr(a).T)", "X9.T @ a.T")
+    case("np.matmul(csr(a), X9)", "a @ X9")
     # ---- what must be refused
+    for bad in ("np.sum(csr(a), {keepdims = true})", "np.transpose(csr(a), 1, 2)", "np.maximum(csr(a), 1)",
+                "np.less_equal(csr(a), 0)", "np.exp(csr(a))", "np.asarray(csr(a))", "np.cumsum(csr(a))",
+                "b:copy():iadd(csr(a))"):
+        case(bad, "error")
     for bad in ("(function() local A = csr(a) A[{1, 2}] = 3 return A(1, 2) end)()", "csr(a)(1, 2, 3)", "csr(a):getnnz(3)", "csr(ac):gt(csr(a))",
                 "csr(ac):gt(1)", "csr(ac):maximum(0)", "sp.block_diag()", "sp.hstack{}", "sp.vstack(csr(a))", "csr(a):reshape(-1, -1)",
                 "csr(a):reshape(5, -1)", "csr(a):setdiag(1, 9)", "csr(a):setdiag(1, 'x')", "csr(a):setdiag(1i)", "csr(a)[{p:reshape(2, 2), r}]"):
