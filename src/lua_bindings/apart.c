@@ -92,7 +92,7 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
                               SIGABRT}; /* sanitizers handle them otherwise */
 
 static int begin_child(lua_State *L, const apart_order *order, const int *descriptors) {
-  pid_t parent = getpid(), pid = fork();
+  pid_t parent = getpid(), pid = descriptors[1] < 0 ? -1 : fork();
   if (pid == 0) {
     close(APART_CONTROL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -123,7 +123,7 @@ static int end_child(const apart_order *order) {
   return waitpid(order->pid, &status, 0) < 0 ? -1 : status;
 }
 
-/* False: lgt is gone. */
+/* False: lgt is gone.  Descriptors that did not come, for want of room for them, are -1. */
 static bool receive(apart_order *order, int *descriptors) {
   union {
     struct cmsghdr header;
@@ -136,8 +136,9 @@ static bool receive(apart_order *order, int *descriptors) {
   do got = recvmsg(APART_CONTROL, &message, 0);
   while (got < 0 && errno == EINTR);
   if (got != sizeof *order) return false;
-  if (message.msg_controllen == sizeof with.room)
-    memcpy(descriptors, CMSG_DATA(&with.header), 2 * sizeof(int));
+  descriptors[0] = descriptors[1] = -1;
+  if (with.header.cmsg_len > CMSG_LEN(0))
+    memcpy(descriptors, CMSG_DATA(&with.header), with.header.cmsg_len - CMSG_LEN(0));
   return true;
 }
 

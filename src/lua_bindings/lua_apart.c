@@ -177,9 +177,12 @@ int lgt_lua_apart_failed(const lgt_apart_child *c) { return c->failed; }
 /* 0: something can be done with the socket; poll returns for a signal, whatever its handler wants. */
 static int wait_for(lgt_runtime *rt, int socket, short events) {
   struct pollfd look = {.fd = socket, .events = events};
-  while (poll(&look, 1, PATIENCE) <= 0)
+  for (;;) {
+    int ready = poll(&look, 1, PATIENCE);
+    if (ready > 0) return 0;
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) return LGT_APART_GONE;
     if (lgt_exec_interrupted(rt->exec)) return LGT_APART_INTERRUPTED;
-  return 0;
+  }
 }
 
 static int move(lgt_runtime *rt, int socket, void *data, size_t bytes, bool in) {
