@@ -110,7 +110,7 @@ local function refuse(file, who, what, reply)
   if file.mode ~= "r" then file.open = false end
   if kind == "i" then raise("interrupted!") end
   if kind == "k" then
-    raise("%s: %s: the process that read it was killed: is there enough memory?%s", who, what, text)
+    raise("%s: %s: the process that had it open was killed: is there enough memory?%s", who, what, text)
   end
   raise("%s: %s is damaged: the library of HDF5 %s", who, what, text)
 end
@@ -131,6 +131,7 @@ end
 -- Open an HDF5 file.  Modes: "r" (the default) reads, "r+" changes, "w" makes a new file in place of an old one,
 -- "x" makes one where there is none, "a" changes or makes one.  A file that is damaged is an error where it is used,
 -- also if the library of HDF5 crashes on it, or takes more processor time for a call than `seconds` and 1 s for a MB.
+-- A file that is read may be opened again by its path when it was not used for long and many are open.
 ---@param path string
 ---@param mode string? "r", "r+", "w", "x" or "a"
 ---@param options {seconds: number?}? 60
@@ -160,7 +161,8 @@ end
 
 function File:__tostring() return ("HDF5 file %s%s"):format(self.path, self.open and "" or " (closed)") end
 
--- What has been written is on disk afterwards.  (The collector closes files, too, at some time.)
+-- What has been written is on disk afterwards.  The collector closes files, too, at some time; one that it closes has
+-- 10 s to be written.
 function File:close()
   if not self.open then return end
   self.open = false
@@ -321,7 +323,7 @@ local function move(file, request, part, set, data)
       asked[3 + d], asked[3 + ndim + d] = part.start[d] + at[d] * part.step[d], extent[d]
       asked[3 + 2 * ndim + d] = part.step[d]
     end
-    if not file.child then
+    if not (file.child and apart.lives(file.child)) then
       local reply = ask_here(file)
       if reply:sub(1, 1) ~= "o" then return reply end
     end

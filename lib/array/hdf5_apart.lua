@@ -126,7 +126,9 @@ local function reason()
   ffi.C.free(text[0])
   local last
   for line in stack:gmatch("%(%): ([^\n]*)") do last = line end
-  return last or "HDF5 gives no reason"
+  if not last then return "HDF5 gives no reason" end
+  local what, why = last:match("^([^:,]*).-error message = '(.-)'") -- amid the numbers of a system call
+  return what and what .. ": " .. why or last
 end
 
 local root -- the number of the open file
@@ -203,8 +205,9 @@ end
 local dtypes = { bool = true, float16 = true, complex64 = true, complex128 = true }
 for name in pairs(natives) do dtypes[name] = true end
 
--- The dtype for elements that a file holds as type `id`, and the names of a complex number's parts.
-local function dtype_of_type(id)
+-- The dtype for elements that a file holds as type `id`, and the names of a complex number's parts.  whose: what
+-- holds them, if it is not the object that the request names.
+local function dtype_of_type(id, whose)
   local class, size = h5.H5Tget_class(id), tonumber(h5.H5Tget_size(id))
   local name
   if class == INTEGER and size <= 8 then
@@ -222,7 +225,8 @@ local function dtype_of_type(id)
     end
   end
   if not dtypes[name] then
-    raise(" holds %s, which arrays do not have", class == STRING and "strings" or "elements of another type")
+    local what = class == STRING and "strings" or "elements of another type"
+    raise("%s holds %s, which arrays do not have", whose or "", what)
   end
   return name
 end
@@ -286,6 +290,16 @@ local function open_object(name, wanted)
   local kind = h5.H5Iget_type(id)
   if wanted and kind ~= wanted then raise(" is %s", wanted == DATASET and "no data set" or "no group") end
   return id, kind
+end
+
+-- A new object can lie in groups only.
+local function check_groups(name)
+  for at in name:gmatch("()/") do
+    local above = name:sub(1, at - 1)
+    if above ~= "" and exists(above) and select(2, open_object(above)) ~= GROUP then
+      raise(": %s is no group", above)
+    end
+  end
 end
 
 local function name_by(get, id, i)
@@ -420,12 +434,14 @@ function requests.create(name, dtype, level, ndim, ...)
     open_object(name, DATASET)
     check(h5.H5Ldelete(root, name, 0))
   end
+  check_groups(name)
   local space, links = new_space(ndim, extents(given, 1, ndim)), intermediate_groups()
   own(h5.H5Dcreate2(root, name, type_in_memory(dtype), space, links, list, 0), h5.H5Dclose)
 end
 
 function requests.group(name)
   if exists(name) then return open_object(name, GROUP) and nil end
+  check_groups(name)
   own(h5.H5Gcreate2(root, name, intermediate_groups(), 0, 0), h5.H5Oclose)
   flush()
 end
@@ -437,8 +453,7 @@ function requests.delete(name)
 end
 
 function requests.list(name)
-  local group = own(h5.H5Oopen(root, name, 0), h5.H5Oclose)
-  if h5.H5Iget_type(group) ~= GROUP then raise(" is no group") end
+  local group = open_object(name, GROUP)
   local info, names = ffi.new("group_info"), {}
   check(h5.H5Gget_info(group, info))
   for i = 0, tonumber(info.nlinks) - 1 do
@@ -476,7 +491,7 @@ local function read_string(attribute, id)
 end
 
 function requests.attributes(name)
-  local object, names = own(h5.H5Oopen(root, name, 0), h5.H5Oclose), {}
+  local object, names = open_object(name), {}
   for i = 0, check(h5.H5Aget_num_attrs(object)) - 1 do
     names[i + 1] = name_by(h5.H5Aget_name_by_idx, object, i)
   end
@@ -485,13 +500,13 @@ end
 
 -- Nothing, if there is none; "text" and that; or a dtype, the elements, the extents.
 function requests.attribute(name, key)
-  local object = own(h5.H5Oopen(root, name, 0), h5.H5Oclose)
+  local object = open_object(name)
   if h5.H5Aexists(object, key) <= 0 then return {} end
   local attribute = own(h5.H5Aopen(object, key, 0), h5.H5Aclose)
   local id = own(h5.H5Aget_type(attribute), h5.H5Tclose)
   local shape = shape_of_space(own(h5.H5Aget_space(attribute), h5.H5Sclose))
   if h5.H5Tget_class(id) == STRING and #shape == 0 then return { "text", read_string(attribute, id) } end
-  local dtype, parts = dtype_of_type(id)
+  local dtype, parts = dtype_of_type(id, ": attribute " .. key)
   local bytes = product(shape) * size_of(dtype)
   local p = buffer_of(bytes)
   if bytes > 0 then check(h5.H5Aread(attribute, type_in_memory(dtype, parts), p)) end
@@ -500,7 +515,7 @@ end
 
 -- The same words.
 function requests.set_attribute(name, key, kind, value, ...)
-  local object = own(h5.H5Oopen(root, name, 0), h5.H5Oclose)
+  local object = open_object(name)
   local id, data = kind == "text" and string_type() or type_in_memory(kind), ffi.cast("const char *", value)
   local pointer, ndim = ffi.new("const char *[1]", data), select("#", ...)
   if h5.H5Aexists(object, key) > 0 then check(h5.H5Adelete(object, key)) end

@@ -139,7 +139,7 @@ def damaged(call, what, how):
     return f"false\tscript.lua: hdf5 {call}: {what} is damaged: the library of HDF5 {how}"
 
 
-KILLED = f"{WHOLE}: packed: the process that read it was killed: is there enough memory?"
+KILLED = f"{WHOLE}: packed: the process that had it open was killed: is there enough memory?"
 
 
 def until_gone(pids):

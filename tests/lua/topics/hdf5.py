@@ -130,6 +130,18 @@ def names(case, change):
          "np.array(True)")
 
 
+def messages(case):
+    file = path("messages.h5")
+    with h5py.File(file, "w") as f:
+        f["e"] = np.arange(3)
+        f["e"].attrs["names"] = ["a", "b"]
+    for call, text in (("'r'):list('nowhere')", "nowhere does not exist"), ("'r'):attribute('nowhere', 'x')", "nowhere does not exist"),
+                       ("'r'):attribute('e', 'names')", "e: attribute names holds strings"),
+                       ("'a'):write('e/f', f)", "e/f: e is no group"), ("'a'):group('/e/f/g')", "/e/f/g: /e is no group"),
+                       ("'x')", "messages.h5: unable to open file: File exists$")):
+        case(f"np.array(select(2, pcall(function() return np.hdf5('{file}', {call} end)):find('{text}') ~= nil)", "np.array(True)")
+
+
 def damaged(case):
     """What is no HDF5 file, or only a part of one."""
     with open(path("whole.h5"), "wb") as out, h5py.File(out, "w") as f:
@@ -156,4 +168,5 @@ def add(case, change, inputs):
     writing(case, change, inputs)
     elsewhere(case)
     names(case, change)
+    messages(case)
     damaged(case)
