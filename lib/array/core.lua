@@ -269,6 +269,12 @@ function core.axis_option(axis, who)
   return core.check_options(axis, { axis = true }, who).axis
 end
 
+-- Another argument that may be given as it is or by its name, in a table.
+function core.named_option(value, name, who)
+  if not is_options(value) then return value end
+  return core.check_options(value, { [name] = true }, who)[name]
+end
+
 -- One axis or a table of axes (nil: all) as a table {[axis] = true} and their sorted list.
 function core.check_axes(axes, ndim, who)
   local set, list = {}, {}

@@ -450,7 +450,7 @@ end
 
 local function triangle(name, keep)
   np[name] = function(a, k)
-    a = np.asarray(a)
+    a, k = np.asarray(a), core.named_option(k, "k", name)
     if core.ndim_of(a) == 0 then raise("%s: a matrix was expected, not a 0-d array", name) end
     if core.ndim_of(a) == 1 then a = np.broadcast_to(a, core.size_of(a), core.size_of(a)) end
     local dtype, ndim = core.dtype_of(a), core.ndim_of(a)

@@ -115,7 +115,8 @@ end
 -- triangle is looked at.
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array
-function linalg.cholesky(a)
+function linalg.cholesky(a, options)
+  core.check_options(options, {}, "cholesky")
   a = matrices(a, "cholesky", true)
   local l = native.new(core.dtype_of(a), core.shape_of(a))
   native.lines("cholesky", "wr", { l, a }, nil, 2)
@@ -252,6 +253,7 @@ end
 ---@return lgt_array x, lgt_array residuals (sums of squares, one for each column; none if m <= n), lgt_array rank,
 ---  lgt_array singular values
 function linalg.lstsq(a, b, rcond)
+  rcond = core.named_option(rcond, "rcond", "lstsq")
   a, b = inexact(a, "lstsq"), inexact(b, "lstsq")
   if core.ndim_of(a) ~= 2 or core.ndim_of(b) > 2 or core.ndim_of(b) == 0 then
     raise("lstsq: a matrix and a vector or matrix were expected")
@@ -288,6 +290,7 @@ end
 ---@param rcond number?
 ---@return lgt_array (..., n, m)
 function linalg.pinv(a, rcond)
+  rcond = core.named_option(rcond, "rcond", "pinv")
   local stack, m, n
   a, stack, m, n = matrices(a, "pinv")
   if m == 0 or n == 0 then return np.zeros(with(stack, n, m), { dtype = dtypes.name[core.dtype_of(a)] }) end
@@ -303,6 +306,7 @@ end
 ---@param tol number?
 ---@return lgt_array int64 (...)
 function linalg.matrix_rank(a, tol)
+  tol = core.named_option(tol, "tol", "matrix_rank")
   a = np.asarray(a)
   if core.ndim_of(a) < 2 then return np.astype(np.asarray(np.any(np.reshape(a, { -1 }), 1)), "int64") end
   local _, m, n

@@ -42,7 +42,7 @@ end
 ---@param axes integer|table|nil n: the last n of a with the first n of b (2); or {axes of a, axes of b}
 ---@return lgt_array
 function np.tensordot(a, b, axes)
-  a, b, axes = np.asarray(a), np.asarray(b), axes or 2
+  a, b, axes = np.asarray(a), np.asarray(b), core.named_option(axes, "axes", "tensordot") or 2
   local m, n = core.ndim_of(a), core.ndim_of(b)
   local first, second = {}, {}
   if type(axes) == "number" then

@@ -237,11 +237,13 @@ function core.getters.real(a)
 end
 function core.getters.imag(a) return core.mark_part(np.imag(a)) end
 
-local close_defaults = { rtol = true, atol = true }
+local close_defaults = { rtol = true, atol = true, equal_nan = true }
 local isclose = ufunc.all.isclose
 function np.isclose(a, b, options)
   options = core.check_options(options, close_defaults, "isclose")
-  return isclose(a, b, options.rtol or 1e-5, options.atol or 1e-8)
+  local close = isclose(a, b, options.rtol or 1e-5, options.atol or 1e-8)
+  if not options.equal_nan then return close end
+  return np.logical_or(close, np.logical_and(np.not_equal(a, a), np.not_equal(b, b)))
 end
 
 -- A condition without choices.
@@ -303,8 +305,9 @@ local COPY = all.positive
 
 ---@param a lgt_array
 ---@return lgt_array a new array with the same elements
-function np.copy(a)
+function np.copy(a, options)
   core.layout_of(a, "copy")
+  if options ~= nil then core.check_options(options, {}, "copy") end
   return unary(COPY, a)
 end
 methods.copy = np.copy

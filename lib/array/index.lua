@@ -562,7 +562,8 @@ function np.flatnonzero(a) return np.nonzero(np.ravel(a))[1] end
 ---@param positions lgt_array|integer[]|integer of any shape; one number gives an array without the axis
 ---@param axis integer|table? an axis, or options {axis, base}; base = 0: positions count from 0
 ---@return lgt_array
-function np.take(a, positions, axis)
+function np.take(a, positions, axis, others)
+  if others ~= nil then core.check_options(others, {}, "take") end
   local options = { axis = axis }
   if type(axis) == "table" then options = core.check_options(axis, { axis = true, base = true }, "take") end
   a = np.asarray(a)

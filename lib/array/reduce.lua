@@ -525,9 +525,13 @@ reduce.by_ufunc = {
 -- Are all elements close, equal?  These answer with Lua booleans, and wait.
 function np.allclose(a, b, options) return np.all(np.isclose(np.asarray(a), np.asarray(b), options)) end
 
-function np.array_equal(a, b)
-  a, b = np.asarray(a), np.asarray(b)
+local equal_options = { equal_nan = true }
+function np.array_equal(a, b, options)
+  a, b, options = np.asarray(a), np.asarray(b), core.check_options(options, equal_options, "array_equal")
   if not core.same_shape(core.shape_of(a), core.shape_of(b)) then return false end
+  if options.equal_nan then
+    return np.all(np.logical_or(np.equal(a, b), np.logical_and(np.not_equal(a, a), np.not_equal(b, b))))
+  end
   return np.all(np.equal(a, b))
 end
 

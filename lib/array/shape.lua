@@ -91,6 +91,7 @@ function np.transpose(a, ...)
   local own = type(a) == "table" and core.foreign("transpose", a)
   if own then return own(a, ...) end
   local order = { ... }
+  order[1] = core.named_option(order[1], "axes", "transpose")
   if type(order[1]) == "table" then order = { unpack(order[1]) } end
   if #order == 0 then return reverse(a) end
   local layout = core.layout_of(a, "transpose")
@@ -306,8 +307,12 @@ local function at_least(arrays, ndim, who)
   return arrays
 end
 
-function np.vstack(arrays) return np.concatenate(at_least(arrays, 2, "vstack"), 1) end
-function np.hstack(arrays)
+function np.vstack(arrays, options)
+  core.check_options(options, {}, "vstack")
+  return np.concatenate(at_least(arrays, 2, "vstack"), 1)
+end
+function np.hstack(arrays, options)
+  core.check_options(options, {}, "hstack")
   arrays = at_least(arrays, 1, "hstack")
   return np.concatenate(arrays, core.ndim_of(arrays[1]) == 1 and 1 or 2)
 end

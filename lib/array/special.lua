@@ -132,7 +132,8 @@ end, true)
 ---@param a lgt_array|number
 ---@param decimals integer? 0
 ---@return lgt_array
-function np.round(a, decimals)
+function np.round(a, decimals, options)
+  if options ~= nil then core.check_options(options, {}, "round") end
   if core.is_options(decimals) then decimals = core.check_options(decimals, { decimals = true }, "round").decimals end
   decimals = decimals or 0
   if not core.is_integer(decimals) then raise("round: an integer was expected, not %s", (core.describe(decimals))) end

@@ -42,13 +42,30 @@ def pairs(case, inputs):
     case("(tall * 1i):dot(column[':, 2:2'])", "(tall * 1j) @ column[:, 1:2]")
 
 
-def outputs(case):
+def outputs(case, inputs):
     """out=, and options that are unknown."""
+    inputs["sp"] = np.array([1.0, np.nan, np.inf, -np.inf, 0.0])
     for call in ("np.dot(f, x, {out = o})", "np.matmul(f, x, {out = o})", "f:dot(x, {out = o})"):
         case(f"(function(x) local o = np.zeros(4, 3) {call} return o end)(np.ones(5, 3) * 2)", "f @ (np.ones((5, 3)) * 2)")
     case("(function() local o = np.zeros(4) np.dot(f, h, {out = o}) return o end)()", "np.dot(f, h)")
     case("(function() local o = np.ones(5, 5) np.matmul(n, o, {out = o}) return o end)()", "n @ np.ones((5, 5))")
     case("(function() local o = np.zeros(5, 5) np.outer(h, h, {out = o}) return o end)()", "np.outer(h, h)")
+    case("np.tensordot(f, f.T, {axes = 1})", "np.tensordot(f, f.T, axes=1)")
+    case("np.transpose(t, {axes = {3, 1, 2}})", "np.transpose(t, axes=(2, 0, 1))")
+    case("np.linalg.pinv(f, {rcond = 0.5})", "np.linalg.pinv(f, rcond=0.5)")
+    case("np.linalg.matrix_rank(n, {tol = 0.5})", "np.linalg.matrix_rank(n, tol=0.5)")
+    case("(np.linalg.lstsq(f.T, h, {rcond = 0.5}))", "np.linalg.lstsq(f.T, h, rcond=0.5)[0]")
+    case("np.array(np.array_equal(0 / f * 0 + 0 / 0, f * (0 / 0), {equal_nan = true}))", "np.array(True)")
+    case("np.array(np.array_equal(f * (0 / 0), f, {equal_nan = true}))", "np.array(False)")
+    case("np.array(np.array_equal(f * (0 / 0), f * (0 / 0)))", "np.array(False)")
+    case("np.isclose(sp, sp, {equal_nan = true})", "np.isclose(sp, sp, equal_nan=True)")
+    case("np.array(np.allclose(sp, sp, {equal_nan = true}))", "np.array(True)")
+    case("np.tril(f, {k = 1})", "np.tril(f, k=1)")
+    for bad in ("np.transpose(t, {foo = 1})", "np.tensordot(f, f.T, {foo = 1})", "np.array_equal(f, f, {foo = 1})",
+                "np.linalg.cholesky(np.eye(2), {upper = true})", "np.copy(f, {dtype = 'int8'})", "f:copy({foo = 1})",
+                "np.take(f, {1, 2}, 1, {mode = 'clip'})", "np.round(f, 1, {out = f})", "np.vstack({f, f}, {dtype = 'int8'})",
+                "np.hstack({f, f}, {foo = 1})", "np.linalg.pinv(f, {foo = 1})"):
+        case(bad, "error")
     for bad in ("np.dot(f, h, {out = np.zeros(3)})", "np.dot(f, h, {foo = 1})", "np.dot(f, h, np.zeros(4))",
                 "np.matmul(f, h, {out = 3})", "np.matmul(f, h, {foo = 1})", "np.inner(h, h, {out = np.zeros()})",
                 "np.vdot(h, h, {foo = 1})", "np.outer(h, h, {foo = 1})"):
@@ -56,7 +73,7 @@ def outputs(case):
 
 
 def add(case, change, inputs):
-    outputs(case)
+    outputs(case, inputs)
     stacks(case, inputs)
     pairs(case, inputs)
     inputs["a3"] = np.random.default_rng(3).normal(size=(4, 5, 3))
