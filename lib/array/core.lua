@@ -326,6 +326,14 @@ function core.copy_out(x)
   return memory, count
 end
 
+-- The same for elements that Lua is going to read: any NaN but one would be a value of another type there.
+---@return ffi.cdata* pointer, integer count
+function core.copy_out_numbers(x)
+  local memory, count = core.copy_out(x)
+  C.lgt_plain_nans(core.dtype_of(x), memory, count)
+  return memory, count
+end
+
 local item = ffi.new("lgt_scalar")
 local complex = ffi.typeof("complex double")
 

@@ -301,7 +301,7 @@ end
 ---@return fun(): ...
 function np.ndenumerate(a)
   a = np.asarray(a)
-  local shape, dtype, data = core.shape_of(a), core.dtype_of(a), core.copy_out(a)
+  local shape, dtype, data = core.shape_of(a), core.dtype_of(a), core.copy_out_numbers(a)
   local following, at = np.ndindex(shape), -1
   local function with_element(first, ...)
     if first == nil then return nil end

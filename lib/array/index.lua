@@ -243,7 +243,7 @@ end
 local function take_entries(layout, key)
   local l, axis, count = layouts[layout], 0, #key
   local ndim, shape = l.ndim, l.shape
-  if count < ndim or next(key, count) ~= nil or count == 0 then return 0 end
+  if count == 0 or count < ndim or next(key, count) ~= nil then return 0 end
   if count > ndim or ndim > 3 then return take_many(layout, key, count) end
   layout, axis = take_entry(layout, axis, tonumber(shape[0]), key[1])
   if layout ~= 0 and ndim > 1 then layout, axis = take_entry(layout, axis, tonumber(shape[1]), key[2]) end

@@ -94,10 +94,12 @@ function Output:put(data, count, at)
 end
 
 -- Some rows of an array after the other, copied out on every rank, so that none has all of it: for data, rows, count in
--- output.rows(a).  `data`: the elements, `count` of them, valid until the next ones.  Waits.
+-- output.rows(a).  `data`: the elements, `count` of them, valid until the next ones, bit for bit if `raw`, else for Lua
+-- to read.  Waits.
 ---@param a lgt_array
 ---@param step integer? as many rows; else those of some million bytes
-function output.rows(a, step)
+---@param raw boolean?
+function output.rows(a, step, raw)
   local layout, size = core.layout_of(a), dtypes.size[core.dtype_of(a)]
   local rows, first = core.shape_of(a)[1] or 1, 0
   step = step or math.max(1, math.floor(BLOCK / math.max(1, core.size_of(a) / math.max(rows, 1) * size)))
@@ -107,7 +109,7 @@ function output.rows(a, step)
     local part = a
     if n < rows then part = lgt.alias(a, lgt.slice(layout, 1, first, n, 1)) end
     first = first + n
-    local data, count = core.copy_out(part)
+    local data, count = (raw and core.copy_out or core.copy_out_numbers)(part)
     return data, n, count
   end
 end
@@ -117,7 +119,7 @@ end
 function Output:array(a)
   local size = dtypes.size[core.dtype_of(a)]
   if self.stream then
-    for data, _, count in output.rows(a) do self:put(data, count * size) end
+    for data, _, count in output.rows(a, nil, true) do self:put(data, count * size) end
     return
   end
   lgt.flush()

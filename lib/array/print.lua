@@ -33,7 +33,7 @@ end
 ---@return table|number|boolean
 function methods.totable(a)
   core.layout_of(a, "totable")
-  return nest(core.copy_out(a), core.shape_of(a), core.dtype_of(a))
+  return nest(core.copy_out_numbers(a), core.shape_of(a), core.dtype_of(a))
 end
 
 -- The only element as a Lua value.  Waits.
@@ -66,7 +66,8 @@ local function counted(...) return { n = select("#", ...), ... } end
 
 -- a:host(mode, function(p, n, m, ...) ... end): p points to the elements in C order, n, m, ... are the extents.
 -- mode is "r", they are read; "rw", read and written; or "w", written: then all are 0 at first, and stay it where the
--- function does not write.  Waits.  The pointer is good inside the function only, which must not touch arrays.
+-- function does not write.  Waits.  The pointer is good inside the function only, which must not touch arrays.  LuaJIT
+-- reads memory as it is: a NaN that a file or another program made may be anything but a number there; a(i) is safe.
 -- Returns what the function returns; what it wrote before an error stays.
 ---@param mode "r"|"w"|"rw"
 ---@param f fun(p: ffi.cdata*, ...: integer): ...

@@ -385,6 +385,14 @@ lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_i
   return status;
 }
 
+/* An element, for whoever is going to look at it as a number. */
+static lgt_scalar load_number(int dtype, const void *element) {
+  lgt_scalar x = lgt_dtype_load(dtype, element);
+  if (lgt_dtype_is_float(dtype)) x.f = lgt_plain_nan(x.f);
+  if (lgt_dtype_is_complex(dtype)) x.c[0] = lgt_plain_nan(x.c[0]), x.c[1] = lgt_plain_nan(x.c[1]);
+  return x;
+}
+
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
@@ -397,7 +405,7 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
                    (long long)layout->size);
   status = lgt_runtime_peek(rt, array, &tile, &inst);
   if (status) return status;
-  *out = lgt_dtype_load(layout->dtype, tile.data);
+  *out = load_number(layout->dtype, tile.data);
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
@@ -423,7 +431,7 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
   if (status) return status;
   lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
   for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
-  *out = lgt_dtype_load(layout->dtype, lgt_instance_at(inst, root));
+  *out = load_number(layout->dtype, lgt_instance_at(inst, root));
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }

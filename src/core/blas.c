@@ -147,7 +147,7 @@ static void syrk(int dtype, const matrix *a, char *c, int ldc, int n, int inner)
   else blas.zsyrk(ROW_MAJOR, UPPER, a->order, n, inner, done, a->data, a->ld, dzero, c, ldc);
 }
 
-/* Is argument 2 the transpose of argument 1, in the same memory? */
+/* Is argument 2 the transpose of argument 1, in the same memory?  (Of a part of the rows it is not: extents differ.) */
 static bool is_gram(const lgt_tile *tiles) {
   const lgt_tile *a = &tiles[1], *b = &tiles[2];
   return a->data == b->data && a->extent[0] == b->extent[1] && a->extent[1] == b->extent[0] &&
@@ -155,7 +155,8 @@ static bool is_gram(const lgt_tile *tiles) {
 }
 
 /* Rows [lo, lo + rows) of a matrix times its own transpose, but for what is left of the diagonal, and the mirror image of
- * what is right of it, which lies in rows that nobody else writes there. */
+ * what is right of it, which lies in rows that nobody else writes there.  Nothing else in the task sees it too early:
+ * columns are broadcast, so what follows by rows is no part of the same loop. */
 static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, int64_t rows, int ldc) {
   const lgt_tile *t = &tiles[2];
   int64_t n = tiles[0].extent[1], size = lgt_dtype_size(t->dtype), rest = n - lo - rows;

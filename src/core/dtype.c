@@ -66,6 +66,20 @@ lgt_scalar lgt_dtype_load(int dtype, const void *element) {
   return value;
 }
 
+#define PLAIN(T)                                                       \
+  for (T *p = data; p < (T *)data + n; p++) *p = (T)lgt_plain_nan(*p); \
+  break;
+
+void lgt_plain_nans(int dtype, void *data, int64_t n) {
+  if (lgt_dtype_is_complex(dtype)) n *= 2;
+  switch (lgt_dtype_part(dtype)) {
+    case LGT_FLOAT32:
+      PLAIN(float)
+    case LGT_FLOAT64:
+      PLAIN(double)
+  }
+}
+
 #define STORE(T, from)             \
   {                                \
     T x = (T)(from);               \

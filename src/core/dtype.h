@@ -55,5 +55,7 @@ static inline int lgt_dtype_part(int dtype) {
 /* Between an element in memory and a scalar by value. */
 lgt_scalar lgt_dtype_load(int dtype, const void *element);
 void lgt_dtype_store(int dtype, void *element, lgt_scalar value);
+/* A NaN has 2^52 - 1 bit patterns; this one in place of all others. */
+static inline double lgt_plain_nan(double x) { return x == x ? x : __builtin_nan(""); }
 
 #endif

@@ -166,6 +166,9 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
 /* Copy `data`, in C order, into the view, which must not be stretched.  Flushes and waits. */
 lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
+/* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of
+ * other types.  (What lgt_array_item and lgt_array_element give has no others.) */
+void lgt_plain_nans(int dtype, void *data, int64_t n);
 /* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  For
  * small arrays in one domain: with others nothing is done, which is no error, and tasks must.  select: *out is a new array,
  * 0 if nothing was done.  place: as many elements as are picked are written there; *done is 0 if nothing was. */
@@ -322,7 +325,7 @@ lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch);
 /* Plan and start what was recorded.  Returns 0 when done, 1 when the caller should first collect
  * its garbage, report dead handles with lgt_array_free_many, and call again (a caller without a
  * collector simply calls again), 2 likewise, but where a collector has begun already it need only end what it does, for
- * it does not matter if some dead handles are missed; or a negative status. */
+ * it does not matter if some dead handles are missed (1 may follow if it does); or a negative status. */
 int lgt_flush(lgt_runtime *rt);
 /* The heap that the caller's collector has just gone through, in bytes: how much a collection costs. */
 void lgt_collected(lgt_runtime *rt, double heap);

@@ -284,7 +284,7 @@ static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be d
 }
 
 static int ask(lgt_runtime *rt, int what) {
-  rt->asked = true;
+  rt->asked = what;
   if (rt->profile)
     lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
                      "\"allocated\":%lld", (long long)rt->map.since_collection);
@@ -293,8 +293,9 @@ static int ask(lgt_runtime *rt, int what) {
 
 /* The caller is back. */
 static void answered(lgt_runtime *rt) {
-  rt->asked = false;
-  rt->flush.collected = true;
+  rt->flush.relieved = true;
+  if (rt->asked == ALL_GARBAGE) rt->flush.collected = true;
+  rt->asked = 0;
   rt->map.since_collection = 0;
   rt->collections++;
 }
@@ -453,7 +454,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     flush->group++;
     lgt_bind_retire(&rt->binder, false);
     lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
-    if (ask_again && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
+    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
   }
   return 0;
 }
@@ -620,7 +621,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
   if (!flush->active) {
     flush->forced = rt->front.count < rt->front.limit || !may_ask;
     flush->active = true;
-    flush->collected = false;
+    flush->collected = flush->relieved = false;
   }
   lgt_bind_retire(&rt->binder, false);
   lgt_runtime_take(rt);

@@ -19,6 +19,7 @@ typedef struct lgt_flush_state {
   int group;             /* next to run */
   int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
   bool collected;        /* the caller has collected since the flush began: once more would find nothing */
+  bool relieved;         /* ... or has at least ended what its collector had begun, which may miss what is dead */
 } lgt_flush_state;
 
 /* What the stream of operations has besides launches. */
@@ -53,7 +54,7 @@ struct lgt_runtime {
 
   char **line;           /* owned texts by number; 0 is unused */
   int nline, line_room;
-  bool asked;            /* the caller was asked to collect */
+  int asked;             /* what the caller was asked to collect; 0: nothing */
   uint64_t jitter;       /* state of the random local decisions; 0: none */
   char *text;            /* owned: what explain returned last */
 

@@ -1,8 +1,9 @@
 /* select.c - what boolean arrays pick from small arrays: read and written at once.
  *
- * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where the arrays are small and
- * one domain has all of them, copying the elements here and now costs a small part of what tasks would.  Whatever else there is to see to, wrong arguments as well, and garbage to collect, is
- * left to tasks (lib/array/picks.lua): that nothing was done is no error.
+ * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where the arrays are small
+ * and one domain has all of them, copying the elements here and now costs a small part of what tasks would.  Whatever
+ * else there is to see to, wrong arguments as well, and garbage to collect, is left to tasks (lib/array/picks.lua): that
+ * nothing was done is no error.
  *
  * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
  * side.
@@ -96,8 +97,8 @@ static int64_t count(const pairing *p) {
   return found;
 }
 
-/* One line: blocks of the array to or from `list`, which has `left` of them; how many were moved.  All or none of several
- * are common; else there are no branches: a mask is no pattern that can be foreseen. */
+/* One line: blocks of the array to or from `list`, which has `left` of them; how many were moved.  All or none of
+ * several are common; else there are no branches: a mask is no pattern that can be foreseen. */
 __attribute__((always_inline)) static inline int64_t move_line(const pairing *p, const uint8_t *mask,
                                                                char *data, char *list, int64_t left,
                                                                int64_t size, bool write) {

@@ -1,8 +1,8 @@
 /* sparse_lanes.h - rows that follow one another (sparse.c) times a vector, eight at a time.
  *
- * Eight rows of `length` doubles are `length` vectors of eight lanes.  The entries k of all rows lie `length` elements apart;
- * if that is an odd number, no two of them are in the same lane.  So they are brought together by blending, which is
- * cheap, and put in the order of the rows by one permutation.  Each lane then does what a row does alone, in the same
+ * Eight rows of `length` doubles are `length` vectors of eight lanes.  The entries k of all rows lie `length` elements
+ * apart; if that is an odd number, no two of them are in the same lane.  So they are brought together by blending, which
+ * is cheap, and put in the order of the rows by one permutation.  Each lane then does what a row does alone, in the same
  * order: the same bits.
  */
 #ifndef LGT_SPARSE_LANES_H
@@ -37,7 +37,8 @@ LGT_AVX512 static inline __attribute__((always_inline)) void lgt_sparse_lanes_of
         int lane = (k + 8 * length - 8 * m) % length;
         entries = _mm512_mask_mov_pd(entries, (__mmask8)(apart << lane), _mm512_loadu_pd(at + 8 * m));
       }
-      entries = _mm512_permutexvar_pd(_mm512_add_epi64(first, _mm512_set1_epi64(k)), entries); /* lanes count modulo 8 */
+      /* Lanes count modulo 8. */
+      entries = _mm512_permutexvar_pd(_mm512_add_epi64(first, _mm512_set1_epi64(k)), entries);
       sum = _mm512_add_pd(sum, _mm512_mul_pd(entries, _mm512_loadu_pd(from[k] + r)));
     }
     _mm512_storeu_pd(y + r, sum);

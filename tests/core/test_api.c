@@ -634,6 +634,25 @@ TEST(memory_presses_behind_a_group) {
   lgt_close(rt);
 }
 
+/* ... which a collector may answer without finding all of it: what then lacks memory asks again. */
+TEST(lack_of_memory_asks_for_all_that_is_dead) {
+  CHECK(!open_with(&rt, "mem", "160M", "cpus", "1", "fusion", "0", NULL));
+  int fill = kind_of(rt, LGT_FLOAT64, "c3 =0");
+  lgt_id y = vector(1 << 23), x = vector((1 << 23) + 1), z;
+  CHECK(!launch(rt, fill, 1, y) && !launch(rt, fill, 1, x));
+  while (lgt_flush(rt) > 0) {} /* new plans ask as well */
+  CHECK(!lgt_fence(rt));
+  lgt_array_free(rt, y);
+  y = vector(1 << 23), z = vector((1 << 23) + 1);
+  CHECK(!launch(rt, fill, 1, y) && !launch(rt, fill, 1, z));
+  CHECK_EQ(lgt_flush(rt), 2); /* y is there */
+  CHECK_EQ(lgt_flush(rt), 1); /* z is not */
+  lgt_array_free(rt, x);
+  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK(!lgt_fence(rt));
+  lgt_close(rt);
+}
+
 TEST(memory_has_a_budget) {
   CHECK(!open_with(&rt, "mem", "1M", "cpus", "1", NULL));
   lgt_id small = vector(1000), large = vector(1 << 20), sum = vector(1000);
@@ -682,6 +701,7 @@ int main(void) {
   RUN(only_what_lacks_memory_fails);
   RUN(lack_of_memory_asks_for_a_collection);
   RUN(memory_presses_behind_a_group);
+  RUN(lack_of_memory_asks_for_all_that_is_dead);
   RUN(memory_has_a_budget);
   return check_done();
 }

@@ -31,6 +31,13 @@ check.case("one value compares by value", function()
   check.that(np.array { 7 } == 7)
 end)
 
+check.case("an array without dimensions has a key without entries", function()
+  local s = np.arange(3):sum()
+  check.equal(s[{}]:item(), 3)
+  s[{}] = 7
+  check.equal(s:item(), 7)
+end)
+
 check.case("arrays and nil", function()
   check.that(not (a == nil) and a ~= nil and not (nil == a))
   check.that(not (s == "2.5") and s ~= {})

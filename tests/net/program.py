@@ -185,7 +185,7 @@ case("ranks have cores of their own", cores)
 
 def libraries():
     """LuaJIT's own order of keys, other than pairs and next, is used only where any order will do."""
-    root, allowed = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), {"lib/array/index.lua", "lib/array/buffer.lua", "lib/array/reduce.lua"}
+    root, allowed = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), {"lib/array/index.lua", "lib/array/buffer.lua", "lib/array/create.lua", "lib/array/reduce.lua"}
     found = set()
     for top in ("lib", "src/lua_bindings/lgt"):
         for path, _, names in os.walk(os.path.join(root, top)):
