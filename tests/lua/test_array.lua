@@ -32,10 +32,10 @@ check.case("one value compares by value", function()
 end)
 
 check.case("an array without dimensions has a key without entries", function()
-  local s = np.arange(3):sum()
-  check.equal(s[{}]:item(), 3)
-  s[{}] = 7
-  check.equal(s:item(), 7)
+  local three = np.arange(3):sum()
+  check.equal(three[{}]:item(), 3)
+  three[{}] = 7
+  check.equal(three:item(), 7)
 end)
 
 check.case("arrays and nil", function()
