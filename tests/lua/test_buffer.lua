@@ -143,19 +143,23 @@ check.case("DLPack there and back", function()
 end)
 
 check.case("a NaN of any bits is a number in Lua", function()
-  local bits = ffi.new("uint64_t[4]", 0xffffffffffffffffULL, 0xfffd800012345678ULL, 0x7ff0000000000001ULL, 0xfff9000000000000ULL)
+  local bits = ffi.new("uint64_t[4]", 0xffffffffffffffffULL, 0xfffd800012345678ULL, 0x7ff0000000000001ULL,
+    0xfff9000000000000ULL)
   local text, path = ffi.string(bits, 32), os.tmpname()
   for _, dtype in ipairs { "float64", "float32", "float16", "complex128", "complex64" } do
     local a = np.frombuffer(text, { dtype = dtype })
     local complex = a.dtype:find "complex"
-    local function is_number(x) return complex and type(x.re) == "number" and type(x.im) == "number" or type(x) == "number" end
+    local function is_number(x)
+      if complex then return type(x.re) == "number" and type(x.im) == "number" end
+      return type(x) == "number"
+    end
     for _, x in ipairs(a:totable()) do check.that(is_number(x), dtype) end
     for i, x in np.ndenumerate(a) do
       check.that(is_number(x) and is_number(a(i)) and is_number(a[i]:item()), dtype)
     end
     check.that(tostring(a):find "nan", dtype)
     np.savetxt(path, a)
-    check.equal(np.frombuffer(a:tobytes(), { dtype = "uint8" }):totable(), np.frombuffer(text, { dtype = "uint8" }):totable(), dtype)
+    check.equal(a:tobytes(), text, dtype)
   end
   os.remove(path)
 end)
