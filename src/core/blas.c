@@ -179,6 +179,7 @@ static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, 
         memcpy(c + (j * ldc + i) * size, c + (i * ldc + j) * size, (size_t)size);
   return LGT_OK;
 }
+
 lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
   const lgt_tile *c = &tiles[0];
   int64_t size = lgt_dtype_size(c->dtype), rows = hi - lo, cols = c->extent[1], inner = tiles[1].extent[1];

@@ -167,7 +167,8 @@ lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out);
 /* Copy `data`, in C order, into the view, which must not be stretched.  Flushes and waits. */
 lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
 /* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of
- * other types.  (What lgt_array_item and lgt_array_element give has no others.) */
+ * other types.  (What lgt_array_item and lgt_array_element give has no others; float16, which LuaJIT does not know, is
+ * left as it is.) */
 void lgt_plain_nans(int dtype, void *data, int64_t n);
 /* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  For
  * small arrays in one domain: with others nothing is done, which is no error, and tasks must.  select: *out is a new array,

@@ -21,7 +21,8 @@ LGT_AVX512 static inline __attribute__((always_inline)) void lgt_sparse_lanes_of
                                                                                  double *restrict y, int64_t rows,
                                                                                  const int length) {
   const unsigned apart = 1u | 1u << length | 1u << 2 * length; /* lanes whose distances are multiples of `length` */
-  const __m512i first = _mm512_setr_epi64(0, length, 2 * length, 3 * length, 4 * length, 5 * length, 6 * length, 7 * length);
+  const __m512i first =
+      _mm512_setr_epi64(0, length, 2 * length, 3 * length, 4 * length, 5 * length, 6 * length, 7 * length);
   for (int64_t r = 0; r < rows; r += 8) {
     if (r + 8 > rows) r = rows - 8;
     const double *at = vals + r * length;
@@ -46,8 +47,8 @@ LGT_AVX512 static inline __attribute__((always_inline)) void lgt_sparse_lanes_of
 }
 
 /* False: it does not do such rows. */
-LGT_AVX512 static inline bool lgt_sparse_lanes(const double *restrict vals, const double *const *from, double *restrict y,
-                                               int64_t rows, int64_t length) {
+LGT_AVX512 static inline bool lgt_sparse_lanes(const double *restrict vals, const double *const *from,
+                                               double *restrict y, int64_t rows, int64_t length) {
   if (rows < 8 || lgt_isa_current() != LGT_ISA_AVX512) return false;
   switch (length) {
     case 3: return lgt_sparse_lanes_of(vals, from, y, rows, 3), true;
