@@ -211,11 +211,73 @@ static int64_t pow_i64(int64_t base, int64_t exponent) {
 FLOAT_DIVMOD(double, f64, fmod, floor, copysign)
 FLOAT_DIVMOD(float, f32, fmodf, floorf, copysignf)
 
-#define X(OP, op, DTYPE, d, T)                                            \
-  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) { \
-    for (int64_t i = 0; i < n; i++) out[i] = op##_##d(a[i], b[i]);        \
+#define X(OP, op, DTYPE, d, T)                                             \
+  static void loop_##op##_##d(T *out, const T *a, const T *b, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) out[i] = op##_##d(a[i], b[i]);         \
   }
 LGT_DIVIDE_LIST(X)
+#undef X
+
+#define X(OP, op, DTYPE, d, T) \
+  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) { loop_##op##_##d(out, a, b, n); }
+LGT_DIVIDE_INT_LIST(X)
+#undef X
+
+typedef int64_t i64_4 __attribute__((vector_size(32)));
+typedef int64_t i64_8 __attribute__((vector_size(64)));
+typedef int32_t i32_8 __attribute__((vector_size(32)));
+typedef int32_t i32_16 __attribute__((vector_size(64)));
+#define ANY_256(mask) !_mm256_testz_si256((__m256i)(mask), (__m256i)(mask))
+#define ANY_512(mask) (_mm512_test_epi64_mask((__m512i)(mask), (__m512i)(mask)) != 0)
+
+#define NAME           divmod_f64_avx2
+#define ISA            "avx2,fma"
+#define T              double
+#define V              __m256d
+#define I              i64_4
+#define CALL(function) _mm256_##function##_pd
+#define MOST           0x1p52
+#define ANY            ANY_256
+#include "helper_divmod.h"
+
+#define NAME           divmod_f64_avx512
+#define ISA            "avx512f,avx512dq"
+#define T              double
+#define V              __m512d
+#define I              i64_8
+#define CALL(function) _mm512_##function##_pd
+#define MOST           0x1p52
+#define ANY            ANY_512
+#include "helper_divmod.h"
+
+#define NAME           divmod_f32_avx2
+#define ISA            "avx2,fma"
+#define T              float
+#define V              __m256
+#define I              i32_8
+#define CALL(function) _mm256_##function##_ps
+#define MOST           0x1p23f
+#define ANY            ANY_256
+#include "helper_divmod.h"
+
+#define NAME           divmod_f32_avx512
+#define ISA            "avx512f,avx512dq"
+#define T              float
+#define V              __m512
+#define I              i32_16
+#define CALL(function) _mm512_##function##_ps
+#define MOST           0x1p23f
+#define ANY            ANY_512
+#include "helper_divmod.h"
+
+#define X(OP, op, DTYPE, d, T)                                                                   \
+  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) {                        \
+    lgt_isa isa = lgt_isa_current();                                                             \
+    if (isa == LGT_ISA_AVX512) divmod_##d##_avx512(LGT_OP_##OP, loop_##op##_##d, out, a, b, n);  \
+    else if (isa == LGT_ISA_AVX2) divmod_##d##_avx2(LGT_OP_##OP, loop_##op##_##d, out, a, b, n); \
+    else loop_##op##_##d(out, a, b, n);                                                          \
+  }
+LGT_DIVIDE_FLOAT_LIST(X)
 #undef X
 
 /* ---- float16 ------------------------------------------------------------------------------- */

@@ -61,15 +61,17 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
  * 1 or -1 for base -1, else 0.
  * Float FMOD is C's.  MOD and FLOORDIV are NumPy's: MOD has the divisor's sign even where it is 0,
  * x MOD 0 is NaN, x FLOORDIV 0 is x / 0.  float16 goes through float32. */
-#define LGT_DIVIDE_LIST(X)                                                                         \
+#define LGT_DIVIDE_INT_LIST(X)                                                                     \
   X(DIV, div, INT64, i64, int64_t) X(DIV, div, UINT64, u64, uint64_t)                              \
   X(FLOORDIV, floordiv, INT64, i64, int64_t) X(FLOORDIV, floordiv, UINT64, u64, uint64_t)          \
-  X(FLOORDIV, floordiv, FLOAT32, f32, float) X(FLOORDIV, floordiv, FLOAT64, f64, double)           \
   X(MOD, mod, INT64, i64, int64_t) X(MOD, mod, UINT64, u64, uint64_t)                              \
-  X(MOD, mod, FLOAT32, f32, float) X(MOD, mod, FLOAT64, f64, double)                               \
   X(FMOD, fmod, INT64, i64, int64_t) X(FMOD, fmod, UINT64, u64, uint64_t)                          \
-  X(FMOD, fmod, FLOAT32, f32, float) X(FMOD, fmod, FLOAT64, f64, double)                           \
   X(POW, pow, INT64, i64, int64_t) X(POW, pow, UINT64, u64, uint64_t)
+#define LGT_DIVIDE_FLOAT_LIST(X)                                                                   \
+  X(FLOORDIV, floordiv, FLOAT32, f32, float) X(FLOORDIV, floordiv, FLOAT64, f64, double)           \
+  X(MOD, mod, FLOAT32, f32, float) X(MOD, mod, FLOAT64, f64, double)                               \
+  X(FMOD, fmod, FLOAT32, f32, float) X(FMOD, fmod, FLOAT64, f64, double)
+#define LGT_DIVIDE_LIST(X) LGT_DIVIDE_INT_LIST(X) LGT_DIVIDE_FLOAT_LIST(X)
 
 #define X(OP, op, DTYPE, d, T) void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n);
 LGT_DIVIDE_LIST(X)

@@ -168,6 +168,60 @@ TEST(floats) {
   CHECK(out == 9);
 }
 
+/* Vectors of any bits, of multiples and their neighbours, of quotients of any size: as element by element. */
+static uint64_t any_bits(void) {
+  static uint64_t state = 88172645463325252u;
+  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+  return state * 0x2545F4914F6CDD1Du;
+}
+static double any_float(int kind) {
+  static const double special[] = {0,       -0.0,   1,       -1,       INFINITY, -INFINITY, NAN,
+                                   DBL_MIN, 5e-324, -5e-324, -DBL_MAX, 0.1,      0.3,       -2.5};
+  uint64_t bits = any_bits();
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  if (kind == 0) return value;
+  if (kind == 1) return special[bits % 14];
+  if (kind == 2) return (double)(int64_t)(bits % 2001) - 1000;
+  return ldexp((double)(int64_t)bits, kind == 3 ? -1110 : -40);
+}
+TEST(float_vectors) {
+  static const char *const isa[] = {"generic", "avx2", "avx512"};
+  for (int turn = 0; turn < 3 * 4000; turn++) {
+    if (turn % 3 > (int)lgt_isa_host()) continue;
+    CHECK_EQ(lgt_isa_limit(isa[turn % 3]), LGT_OK);
+    double a[37], b[37], out[37];
+    int shift = (int)(any_bits() % 8) + (any_bits() % 2 ? 7 : 36);
+    float af[37], bf[37], outf[37];
+    for (int i = 0; i < 37; i++) {
+      a[i] = any_float((int)(turn / 3 % 2 ? 4 : any_bits() % 5));
+      b[i] = any_float((int)(turn / 3 % 2 ? 4 : any_bits() % 5));
+      if (turn / 3 % 8 == 3)
+        a[i] = nextafter(b[i] * (double)(any_bits() % 2000), a[i]);       /* just beside a multiple */
+      if (turn / 3 % 8 == 7) a[i] = b[i] * (double)(any_bits() >> shift); /* about the bounds */
+      af[i] = (float)a[i], bf[i] = (float)b[i];
+      if (turn / 3 % 8 == 3) af[i] = nextafterf(bf[i] * (float)(any_bits() % 2000), af[i]);
+    }
+#define X(OP, op, T, d, a, b, out)                                                                       \
+  lgt_helper_##op##_##d(out, a, b, 37);                                                                  \
+  for (int i = 0; i < 37; i++) {                                                                         \
+    T one;                                                                                               \
+    lgt_helper_##op##_##d(&one, a + i, b + i, 1);                                                        \
+    if (!same(sizeof(T) == 8 ? LGT_FLOAT64 : LGT_FLOAT32, &out[i], &one))                                \
+      FAIL("%s " #op "_" #d "(%.17g, %.17g) is %.17g in a vector, not %.17g", isa[turn % 3], a[i], b[i], \
+           out[i], one);                                                                                 \
+  }
+    X(MOD, mod, double, f64, a, b, out)
+    X(FMOD, fmod, double, f64, a, b, out)
+    X(FLOORDIV, floordiv, double, f64, a, b, out)
+    X(MOD, mod, float, f32, af, bf, outf)
+    X(FMOD, fmod, float, f32, af, bf, outf)
+    X(FLOORDIV, floordiv, float, f32, af, bf, outf)
+#undef X
+  }
+  CHECK_EQ(lgt_isa_limit(""), LGT_OK);
+}
+
 /* There and back for every float16, and the ties between them. */
 TEST(halves) {
   for (int bits = 0; bits < 0x10000; bits++) {
@@ -207,6 +261,7 @@ int main(void) {
   RUN(symbols);
   RUN(integers);
   RUN(floats);
+  RUN(float_vectors);
   RUN(halves);
   RUN(isa);
   return check_done();
