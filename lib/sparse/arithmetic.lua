@@ -377,6 +377,7 @@ comparison("ge", "greater_equal", function(x, y) return x >= y end)
 
 -- ---- sparse times sparse ----------------------------------------------------------------------------------
 
+local SOME = 2 ^ 14 -- entries of a matrix that is worth a closer look
 local ROOMY = 4 -- times as many entries as the factors have: so few terms are moved together, not counted
 
 -- Rows of A, and of B those that their columns name.
@@ -397,12 +398,31 @@ local function product_of_rows_apart(a, b, va, vb, rows, dtype, work)
   return sparse.csr(a.m, b.n, pos, crd, vals, { sorted = false, unique = true })
 end
 
+-- Where most rows follow the one before (csr_runs of src/core/sparse.h), as inner rows of grids do, so do those of the
+-- product, and are quickly counted.  Nil: not so.
+local function product_of_runs(a, b, va, vb, rows, dtype, work)
+  if a.nnz < SOME or not (sparse.mostly_follow(a) and sparse.mostly_follow(b)) then return nil end
+  local run = vector(dtypes.UINT8, a.m)
+  rows[8], rows[9], rows[10] = run, sparse.runs_of(a), sparse.runs_of(b)
+  sparse.launch_whole("csr_multiply_count", "wrrrrrrwrr", rows, { b.n })
+  local pos, nnz = sparse.positions(rows[1], core.dtype_of(a.pos))
+  local index = core.dtype_of(pos)
+  a, b = with_index_type(a, index), with_index_type(b, index)
+  local crd, vals = vector(index, nnz), vector(work, nnz)
+  sparse.launch_whole("csr_multiply_runs", "rrwwrrrrrrrr",
+    { sparse.part(pos, 0, a.m), run, crd, vals, a.lo, a.hi, a.crd, va, b.lo, b.hi, b.crd, vb }, { b.n })
+  if dtype ~= work then vals = np.astype(vals, dtypes.name[dtype]) end
+  return sparse.csr(a.m, b.n, pos, crd, vals, { sorted = false, unique = true, runs = run })
+end
+
 local function product_of_rows(a, b)
   local va, vb, dtype, work
   a, b, va, vb, dtype, work = prepare(a, b, 0)
   local count = vector(dtypes.INT64, a.m)
   local rows = { count, a.lo, a.hi, a.crd, b.lo, b.hi, b.crd }
   if sparse.has_domains() then return product_of_rows_apart(a, b, va, vb, rows, dtype, work) end
+  local result = product_of_runs(a, b, va, vb, rows, dtype, work)
+  if result then return result end
   sparse.launch_rows("csr_multiply_terms", "wrrrrrr", 3, rows, nil, "image_ranges(1,2:3.0) image_points(3:4.0,5.0)")
   if a.m > 0 and tonumber(core.read_item(np.sum(count))) > ROOMY * (a.nnz + b.nnz) then
     sparse.launch_rows("csr_multiply_count", "wrrrrrr", 3, rows, { b.n }, ROWS_OF_ROWS)

@@ -58,7 +58,7 @@ end
 
 -- Fields that a matrix may lack: caches.
 sparse.hidden = { sorted = true, unique = true, exposed = true, casts = true, canon = true, transposed = true,
-                  by_rows = true, runs = true }
+                  by_rows = true, runs = true, follows = true }
 local of_values = { "casts", "canon", "transposed", "by_rows" }
 
 -- Keep what was computed from a matrix; not while the script may change its values behind our back.

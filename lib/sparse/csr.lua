@@ -124,6 +124,16 @@ local function runs_of(a)
   return a.runs
 end
 
+sparse.runs_of = runs_of
+
+-- Do most rows follow the one before them?  Waits, once.
+function sparse.mostly_follow(a)
+  if a.follows == nil then
+    rawset(a, "follows", a.m > 0 and 2 * np.count_nonzero(runs_of(a)) > a.m)
+  end
+  return a.follows
+end
+
 local OF_ENTRIES = " image_ranges(1,2:3.0,4.0) image_points(3:5.0)"
 
 local function times_dense(a, x)

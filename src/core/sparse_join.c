@@ -6,10 +6,12 @@
  *   csr_join_fill    r lo' hi'  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the same in room for just these
  *   csr_multiply_terms  w count [n] (int64)  r lo hi crd of A  r lo hi crd of B    terms of each row of A B
  *   csr_multiply_count  the same                                                entries of each row
+ *              and, if rows are known to follow (sparse.c),  w run [n] (uint8)  r run of A  r run of B    how many do in A B
  *   csr_multiply  m lo'  w count [n] (int64)  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the product
  *              A B; rows that a worker does one after the other are stored without gaps, and lo' is where they came to lie
  *   csr_multiply_fill  r lo' hi'  w crd' vals'  r lo hi crd vals of A  r lo hi crd vals of B     the same where rows have been
  *              counted
+ *   csr_multiply_runs  r lo' run  ...                                          the same where rows are known to follow
  *
  * Row i of a result has room from lo'[i] on; for csr_join, for as many entries as A and B have there (A, if the operation is
  * MULTIPLY), of which it needs count[i].
@@ -20,13 +22,15 @@
  *
  * Products are Gustavson's (ACM Trans. Math. Softw. 4, 1978): a row of A B is the sum of rows of B.  It is collected in a
  * hash table by columns, or where these are close together, as in a band, in one with a place for each; terms are added in the
- * order of A's entries, so that the table does not matter.
+ * order of A's entries, so that the table does not matter.  Where rows are known to follow one another (sparse.c) one row is
+ * collected, and the others do with their entries what it did: the same bits, too.
  */
 #include "sparse.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 enum { ADD, SUBTRACT, MULTIPLY, MAXIMUM, MINIMUM, NOT_EQUAL, LESS, GREATER };
 enum { NARROW = 1 << 16 }; /* columns whose places in a table stay in a cache */
+enum { MOST_TERMS = 512, ROWS_AT_ONCE = 4, WORTH_A_PROGRAM = 8 }; /* of a row; rows; of a run */
 
 #define LGT_SPARSE_TEMPLATE "sparse_pairs.h"
 #include "sparse_each.h"
@@ -36,6 +40,7 @@ LGT_SPARSE_VARIANT(csr_join_count, join_count, 1, 4)
 LGT_SPARSE_VARIANT(csr_join_fill, join_fill, 0, 3)
 LGT_SPARSE_VARIANT(csr_multiply, multiply, 0, 3)
 LGT_SPARSE_VARIANT(csr_multiply_fill, multiply_fill, 0, 3)
+LGT_SPARSE_VARIANT(csr_multiply_runs, multiply_runs, 0, 3)
 
 static lgt_status csr_multiply_count(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                      int64_t hi) {
@@ -56,4 +61,5 @@ const lgt_builtin lgt_sparse_join_builtins[] = {{"csr_join", csr_join},
                                                 {"csr_multiply_count", csr_multiply_count},
                                                 {"csr_multiply", csr_multiply},
                                                 {"csr_multiply_fill", csr_multiply_fill},
+                                                {"csr_multiply_runs", csr_multiply_runs},
                                                 {0}};

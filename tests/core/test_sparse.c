@@ -1,4 +1,5 @@
-/* A product of a matrix and a vector has the same bits whatever instructions compute it. */
+/* A product of a matrix and a vector has the same bits whatever instructions compute it; a product of two matrices, whether
+ * it is known which rows follow one another or not. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -74,7 +75,122 @@ TEST(instructions_do_not_matter) {
     }
 }
 
+/* ---- products of matrices -------------------------------------------------------------------------------------- */
+
+enum { SIDE = 300, ROOM = 16 * SIDE, TERMS = 512 * SIDE };
+
+/* A square matrix, with positions of either type. */
+typedef struct square {
+  int32_t pos[SIDE + 1], crd[ROOM];
+  int64_t wide_pos[SIDE + 1], wide_crd[ROOM];
+  double vals[ROOM];
+  uint8_t run[SIDE];
+} square;
+
+/* What a product is: where rows begin, their entries. */
+typedef struct product {
+  int64_t count[SIDE], pos[SIDE + 1], crd[TERMS];
+  int32_t narrow_pos[SIDE + 1], narrow_crd[TERMS];
+  double vals[TERMS];
+  uint8_t run[SIDE];
+} product;
+
+static lgt_tile vector(void *data, int dtype, int64_t extent) {
+  return (lgt_tile){
+      .data = data, .dtype = dtype, .ndim = 1, .extent = {extent}, .stride = {lgt_dtype_size(dtype)}};
+}
+
+/* lo hi crd vals at `t` */
+static void tiles_of(lgt_tile *t, square *a, bool wide) {
+  int dtype = wide ? LGT_INT64 : LGT_INT32;
+  char *pos = wide ? (char *)a->wide_pos : (char *)a->pos;
+  t[0] = vector(pos, dtype, SIDE);
+  t[1] = vector(pos + lgt_dtype_size(dtype), dtype, SIDE);
+  t[2] = vector(wide ? (void *)a->wide_crd : (void *)a->crd, dtype, ROOM);
+  t[3] = vector(a->vals, LGT_FLOAT64, ROOM);
+}
+
+static void call(const lgt_builtin *list, const char *name, const lgt_tile *t, int nargs, int64_t cut) {
+  const lgt_scalar columns = {.f = 2 * SIDE};
+  while (strcmp(list->name, name)) list++;
+  for (int64_t lo = 0; lo < SIDE; lo += cut)
+    CHECK_EQ(list->variant(t, nargs, &columns, lo, lo + cut < SIDE ? lo + cut : SIDE), LGT_OK);
+}
+
+/* Rows that follow one another, but where a multiple of `broken` begins: there is another kind of row.  Some are empty, name a
+ * column twice, or are not sorted, and there are entries that are zero. */
+static square *make_square(int broken, unsigned seed, int64_t cut) {
+  square *a = calloc(1, sizeof *a);
+  unsigned state = seed;
+  int n = 0, length = 5, step = 3;
+  for (int i = 0; i < SIDE; i++) {
+    if (i % broken == 0) {
+      number(&state);
+      length = (int)(state >> 20) % 8;
+      step = (int)(state >> 10) % 4;
+    }
+    for (int k = 0; k < length; k++, n++) {
+      int column = i + (k * step + (length > 5 ? -3 * k * k : 0));
+      a->crd[n] = (column % SIDE + SIDE) % SIDE;
+      a->vals[n] = number(&state);
+    }
+    a->pos[i + 1] = n;
+  }
+  for (int i = 0; i <= SIDE; i++) a->wide_pos[i] = a->pos[i];
+  for (int k = 0; k < ROOM; k++) a->wide_crd[k] = a->crd[k];
+  lgt_tile t[5] = {vector(a->run, LGT_UINT8, SIDE)};
+  tiles_of(t + 1, a, false);
+  call(lgt_sparse_builtins, "csr_runs", t, 4, cut);
+  return a;
+}
+
+static product *multiply_squares(square *a, square *b, bool wide, bool runs, int64_t cut) {
+  product *p = calloc(1, sizeof *p);
+  int dtype = wide ? LGT_INT64 : LGT_INT32;
+  lgt_tile c[10] = {vector(p->count, LGT_INT64, SIDE)}, t[12], ta[4], tb[4];
+  tiles_of(ta, a, wide);
+  tiles_of(tb, b, wide);
+  memcpy(c + 1, ta, 3 * sizeof *c);
+  memcpy(c + 4, tb, 3 * sizeof *c);
+  c[7] = vector(p->run, LGT_UINT8, SIDE);
+  c[8] = vector(a->run, LGT_UINT8, SIDE);
+  c[9] = vector(b->run, LGT_UINT8, SIDE);
+  call(lgt_sparse_join_builtins, "csr_multiply_count", c, runs ? 10 : 7, cut);
+  for (int i = 0; i < SIDE; i++) p->narrow_pos[i + 1] = (int32_t)(p->pos[i + 1] = p->pos[i] + p->count[i]);
+  char *pos = wide ? (char *)p->pos : (char *)p->narrow_pos;
+  t[0] = vector(pos, dtype, SIDE);
+  t[1] = runs ? vector(p->run, LGT_UINT8, SIDE) : vector(pos + lgt_dtype_size(dtype), dtype, SIDE);
+  t[2] = vector(wide ? (void *)p->crd : (void *)p->narrow_crd, dtype, TERMS);
+  t[3] = vector(p->vals, LGT_FLOAT64, TERMS);
+  memcpy(t + 4, ta, sizeof ta);
+  memcpy(t + 8, tb, sizeof tb);
+  /* Other chunks than those that counted. */
+  call(lgt_sparse_join_builtins, runs ? "csr_multiply_runs" : "csr_multiply_fill", t, 12,
+       runs ? cut + 7 : cut);
+  if (!wide)
+    for (int k = 0; k < TERMS; k++) p->crd[k] = p->narrow_crd[k];
+  memset(p->narrow_crd, 0, sizeof p->narrow_crd);
+  return p;
+}
+
+TEST(runs_do_not_matter) {
+  for (int wide = 0; wide < 2; wide++)
+    for (int broken = 1; broken < 2 * SIDE; broken = broken * 3 / 2 + 1)
+      for (int64_t cut = SIDE; cut > 5; cut = cut * 2 / 5) {
+        square *a = make_square(broken, 7, cut), *b = make_square(2 * broken + 3, 8, SIDE);
+        product *p = multiply_squares(a, b, wide, false, SIDE), *q = multiply_squares(a, b, wide, true, cut);
+        int followers = 0;
+        for (int i = 0; i < SIDE; i++) followers += q->run[i] != 0;
+        CHECK(broken < SIDE || cut < SIDE || followers > SIDE / 2);
+        CHECK_EQ(memcmp(p->pos, q->pos, sizeof p->pos), 0);
+        CHECK_EQ(memcmp(p->crd, q->crd, sizeof p->crd), 0);
+        CHECK_EQ(memcmp(p->vals, q->vals, sizeof p->vals), 0);
+        free(a), free(b), free(p), free(q);
+      }
+}
+
 int main(void) {
   RUN(instructions_do_not_matter);
+  RUN(runs_do_not_matter);
   return check_done();
 }

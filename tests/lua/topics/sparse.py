@@ -126,6 +126,14 @@ def add(case, change, inputs):
     for bad in ("bsr(np.eye(4), {blocksize = {2, 2}}):tobsr(2)", "bsr(np.eye(4), {blksize = {2, 2}})", "bsr(np.eye(4), true)",
                 f"bsr({blocks}, {{blocksize = {{1, 1}}}})", f"bsr({blocks}, {{blocksize = 2}})"):
         case(bad, "error")
+    # Rows that follow one another, each with the columns of the one before, moved on by one.
+    for dtype in ("float64", "float32", "int64", "complex128", "complex64", "int8"):
+        lua = f"(function() local l = sp.diags({{2, -1, -1}}, {{0, 1, -1}}, {{shape = {{60, 60}}}}) " \
+            f"local A = sp.kronsum(l, l, 'csr'):astype('{dtype}') return %s end)()"
+        python = "(lambda l: (lambda A: %s)(sp.kronsum(l, l, 'csr').astype(dtype)))" \
+            "(sp.diags([2., -1, -1], [0, 1, -1], shape=(60, 60)))".replace("dtype", repr(dtype))
+        case(lua % "A:dot(A):dot(A:dot(np.arange(3600) % 7):astype(A.dtype))", python % "A @ (A @ (A @ (np.arange(3600) % 7).astype(A.dtype)))")
+        case(lua % "A:dot(A):sorted_indices().indices", python % "(A @ A).sorted_indices().indices + 1")
     for bad in ("csr(a):tobsr{2, 3}", "csr(a):tobsr(3)", "csr(a):tobsr{0, 3}", "bsr(a):dot(x8)", "ell(a):dot(x8)", "ell(a):dot('x')",
                 "bsr({np.ones(3, 2, 2), np.array({1, 4, 2}, {dtype = 'int64'}), np.array({1, 3, 4}, {dtype = 'int64'})}, {shape = {4, 6}})",
                 "bsr({np.ones(3, 2, 2), np.array({1, 3, 2}, {dtype = 'int64'}), np.array({1, 3, 4}, {dtype = 'int64'})}, {shape = {5, 6}})",
