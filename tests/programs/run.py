@@ -119,6 +119,13 @@ PROGRAMS = {
     "spmv": (["40", "30", "300"], 1e-09),
     "kmeans_bincount": (["3000", "10", "30"], 1e-08),
     "indexing": (["40"], 1e-09),
+    "kmeans_slow": (["3000", "10", "20"], 1e-04),
+    "kmeans_slow in double precision": (["1001", "7", "11", "float64"], 1e-05),
+    "kmeans_sort": (["3000", "10", "20"], 1e-08),
+    "lstm_full": (["12", "6", "6"], 1e-09),
+    "take_pairs": (["300", "32"], 0),
+    "wgrad": (["16", "18", "3", "4", "3", "3"], 1e-09),
+    "stencil_27": (["20", "20"], 1e-09),
 }
 CONFIGURATIONS = {
     "": [],
