@@ -93,10 +93,15 @@ lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
   return LGT_OK;
 }
 
-static lgt_id take_id(lgt_runtime *rt) {
-  if (!rt->front.nfree && !lgt_handles_refill(&rt->stores, &rt->front.nfree)) return 0;
+lgt_status lgt_array_reserve(lgt_runtime *rt, int count) {
+  while (rt->front.nfree < (uint32_t)count)
+    if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
   rt->front.max_id = rt->stores.max_handle;
-  return rt->front.free_ids[--rt->front.nfree];
+  return LGT_OK;
+}
+
+static lgt_id take_id(lgt_runtime *rt) {
+  return lgt_array_reserve(rt, 1) ? 0 : rt->front.free_ids[--rt->front.nfree];
 }
 
 lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {

@@ -145,6 +145,8 @@ uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, 
 /* A new array of the dense layout `layout`; its contents are undefined until it is written.
  * 0 on error. */
 lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout);
+/* So many new arrays and views can be had.  LGT_NO_MEMORY: too many are alive, or dead but not given back. */
+lgt_status lgt_array_reserve(lgt_runtime *rt, int count);
 /* A second handle on the same store through another layout of the same root. */
 lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout);
 /* The handle is no longer used.  (Lua: called for handles found dead by a collection.) */

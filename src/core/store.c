@@ -16,8 +16,8 @@
 
 enum {
   MAX_LAYOUTS = 1 << 23,
-  MAX_STORES = 1 << 22,
   MAX_HANDLES = 1 << 22,
+  MAX_STORES = MAX_HANDLES + (1 << 16), /* launches and recipes keep some, too */
   HANDLE_BATCH = 4096,
   LARGE_BYTES = 256 * 1024,
 };
@@ -37,7 +37,7 @@ lgt_status lgt_stores_init(lgt_stores *stores) {
   stores->free_layout = lgt_mem_reserve(MAX_LAYOUTS * sizeof *stores->free_layout);
   stores->store = lgt_mem_reserve(MAX_STORES * sizeof *stores->store);
   stores->free_store = lgt_mem_reserve(MAX_STORES * sizeof *stores->free_store);
-  stores->handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->handle);
+  stores->handle = lgt_mem_reserve((MAX_HANDLES + 1) * sizeof *stores->handle); /* from 1 */
   stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
   stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
   stores->result = lgt_mem_zalloc(LGT_RESULTS * sizeof *stores->result);
@@ -56,7 +56,7 @@ void lgt_stores_fini(lgt_stores *stores) {
   if (stores->free_layout) lgt_mem_release(stores->free_layout, MAX_LAYOUTS * sizeof *stores->free_layout);
   if (stores->store) lgt_mem_release(stores->store, MAX_STORES * sizeof *stores->store);
   if (stores->free_store) lgt_mem_release(stores->free_store, MAX_STORES * sizeof *stores->free_store);
-  if (stores->handle) lgt_mem_release(stores->handle, MAX_HANDLES * sizeof *stores->handle);
+  if (stores->handle) lgt_mem_release(stores->handle, (MAX_HANDLES + 1) * sizeof *stores->handle);
   if (stores->free_handle) lgt_mem_release(stores->free_handle, MAX_HANDLES * sizeof *stores->free_handle);
   lgt_mem_free(stores->layout_table);
   lgt_mem_free(stores->result);
@@ -700,8 +700,10 @@ void lgt_store_recycle(lgt_stores *stores, lgt_store *store) {
 
 bool lgt_handles_refill(lgt_stores *stores, uint32_t *nfree) {
   uint32_t first = stores->max_handle + 1;
-  if (first + HANDLE_BATCH > MAX_HANDLES) {
-    lgt_err(LGT_NO_MEMORY, "more than %d array handles are alive", MAX_HANDLES);
+  if (stores->max_handle >= MAX_HANDLES) {
+    lgt_err(LGT_NO_MEMORY,
+            "%d arrays and views are alive, which is as many as there can be: let go of some, or free() them",
+            MAX_HANDLES);
     return false;
   }
   for (uint32_t i = HANDLE_BATCH; i > 0; i--) stores->free_handle[(*nfree)++] = first + i - 1;

@@ -7,7 +7,7 @@
 -- handle dies: every handle is entered in the weak table `alive` under its id, and a *sweep* finds the
 -- ids whose handle the collector has cleared and reports them to the runtime.  Free ids hold `false`
 -- there, so nil means: handed out, and dead.  Sweeps happen before a flush, when a sentinel has told
--- that a collection has ended, and when the runtime asks for one (lgt_flush returns 1 or 2).
+-- that a collection has ended, when the runtime asks for one (lgt_flush returns 1 or 2), and where free ids are few.
 --
 -- Launches.  `slot()` gives the next free record and may flush; from then until `commit()` nothing
 -- else may launch, and handles are turned into ids only after slot(): a flush may collect, and what
@@ -124,12 +124,23 @@ lgt.line = binding.line
 local Array = ffi.typeof("lgt_array")
 lgt.Array = Array
 
-local alive = setmetatable({}, { __mode = "v" })
+local weak = { __mode = "v" }
+local alive = setmetatable({}, weak)
 local capacity = 0 -- alive[1 .. capacity]: a handle, false for free, or nil for dead
 local room = 0 -- ids handed out are no greater than this
 local collected = true -- a collection has ended since the last sweep
 
 local dead = ffi.new("lgt_id[1024]")
+
+local MANY = 65536
+
+-- Every collection goes through all of the table, also when those are gone that it grew for.
+local function shrink()
+  local fewer = setmetatable({}, weak)
+  for id = 1, room do fewer[id] = alive[id] end
+  alive, capacity = fewer, room
+end
+jit.off(shrink)
 
 -- From the greatest id down, so that small ones are on top of the stack of free ids and `room` can shrink.
 local function sweep()
@@ -151,6 +162,7 @@ local function sweep()
   end
   if n > 0 then C.lgt_array_free_many(rt, dead, n) end
   room = math.min(capacity, math.max(greatest, 256))
+  if capacity > MANY and room < capacity / 8 then shrink() end
 end
 jit.off(sweep)
 
@@ -172,12 +184,26 @@ local function grow(id)
 end
 jit.off(grow)
 
--- The handle of an id that the runtime has just handed out (0: an error).
+local SPARE = 16 -- more than a launch takes
+
+-- Few ids are free.  Views launch nothing, so that a loop may make thousands of them between two flushes.
+local function make_room()
+  if collected then sweep() end
+  if C.lgt_array_reserve(rt, SPARE) == 0 then return end
+  collectgarbage()
+  sweep()
+  if C.lgt_array_reserve(rt, SPARE) < 0 then fail() end
+end
+jit.off(make_room)
+
+-- The handle of an id that the runtime has just handed out (0: an error).  Enough ids for the next launch stay free:
+-- between slot and commit, and in C, nothing can be swept.
 ---@return lgt_array
 local function wrap(id)
   if id > room then grow(id) elseif id == 0 then fail() end
   local array = Array(id)
   alive[id] = array
+  if front.nfree < SPARE then make_room() end
   return array
 end
 lgt.wrap = wrap

@@ -189,6 +189,20 @@ TEST(many_handles_come_and_go) {
 
 /* ---- elements ------------------------------------------------------------------------------------------------ */
 
+TEST(there_is_a_limit_to_handles) {
+  enum { MOST = 1 << 22 };
+  open_plain();
+  int64_t shape[] = {3};
+  uint32_t layout = lgt_layout_dense(rt, LGT_INT8, 1, shape);
+  CHECK_EQ(lgt_array_reserve(rt, MOST), LGT_OK);
+  REFUSED(lgt_array_reserve(rt, MOST + 1), LGT_NO_MEMORY, "4194304 arrays and views");
+  for (int i = 0; i < MOST; i++) CHECK(lgt_array_new(rt, layout));
+  NOTHING(lgt_array_new(rt, layout), 0, "as many as there can be");
+  lgt_array_free(rt, 77);
+  CHECK_EQ(lgt_array_new(rt, layout), 77);
+  lgt_close(rt);
+}
+
 TEST(one_element_of_every_type) {
   open_plain();
   for (int dtype = 0; dtype < LGT_NDTYPE; dtype++) {
@@ -685,6 +699,7 @@ int main(void) {
   RUN(an_alias_is_a_view_of_its_array);
   RUN(an_array_written_in_parts_survives_a_copy);
   RUN(many_handles_come_and_go);
+  RUN(there_is_a_limit_to_handles);
   RUN(one_element_of_every_type);
   RUN(views_are_copied_in_c_order);
   RUN(the_host_may_look_at_memory);

@@ -1,4 +1,4 @@
--- check.lua - what the Lua tests share: cases that print `ok name`, `FAIL name: why` or `skip name: why`.
+-- check.lua - what the Lua tests share: cases that print `ok name` or `FAIL name: why`.
 --
 --   local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 --   check.case("name", function() check.equal(1 + 1, 2) end)
@@ -74,18 +74,13 @@ end
 
 function check.case(name, f)
   local ok, why = xpcall(f, function(message) return debug.traceback(tostring(message), 2) end)
-  local skipped = check.skipped
-  check.skipped = nil
   if ok then
-    print(skipped and ("skip %s: %s"):format(name, skipped) or "ok " .. name)
+    print("ok " .. name)
   else
     check.failed = check.failed + 1
     print(("FAIL %s: %s"):format(name, why))
   end
 end
-
--- The case that is running can show nothing here.
-function check.skip(why) check.skipped = why end
 
 function check.done() os.exit(check.failed == 0 and 0 or 1, true) end
 

@@ -169,33 +169,6 @@ check.case("many arrays at once", function()
   for i = 1, 20000, 997 do check.equal(arrays[i](2), i) end
 end)
 
--- What is small is cheaper to store than to collect for, however many rounds of planning it takes to find out.
-check.case("small results need no collection", function()
-  local y, h = np.array { 1, 1, 1.5 }, 0.01
-  local function slope(v)
-    local a, b, c = v[1], v[2], v[3]
-    return np.stack { 10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c }
-  end
-  local function turn(n)
-    for _ = 1, n do
-      local k1 = slope(y)
-      local k2 = slope(y + h / 2 * k1)
-      local k3 = slope(y + h / 2 * k2)
-      local k4 = slope(y + h * k3)
-      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-    end
-    lgt.fence()
-  end
-  for _ = 1, 4 do turn(50) end
-  lgt.stats_reset()
-  turn(50)
-  local s = lgt.stats()
-  if s.tasks >= s.launches / 20 then -- not a few windows, in each of which much is fused
-    return check.skip(("%d launches are %d tasks: too little is fused"):format(s.launches, s.tasks))
-  end
-  check.that(s.collections <= s.windows / 2, ("%d windows and %d collections"):format(s.windows, s.collections))
-end)
-
 -- Views of ever new sizes: numbers of layouts come back, and what remembers layouts by number forgets them in time.
 check.case("layouts that nobody has are given back", function()
   local x, M = np.arange(1000):astype("float64"), np.arange(12):reshape(3, 4)
@@ -240,6 +213,61 @@ check.case("a stencil in place collects once a window", function()
   local most = s.tasks < s.launches and 5 or 10 -- without fusion windows stay as they are
   check.that(s.windows <= most and s.collections <= s.windows + 1,
     ("%d launches took %d windows and %d collections"):format(s.launches, s.windows, s.collections))
+end)
+
+-- The table of handles has an end.  Views launch nothing, so nobody flushes, and sweeps, meanwhile.
+local MOST = 2 ^ 22
+
+check.case("more views than there can be handles, which nobody holds", function()
+  local x, seen = np.arange(10), 0
+  for i = 1, MOST + 10000 do
+    local view = x[i % 10 + 1]
+    if view.ndim == 0 then seen = seen + 1 end
+  end
+  check.equal(seen, MOST + 10000)
+end)
+
+check.case("at the limit of handles an error says so, and a session works on", function()
+  local x, views, n = np.arange(10), {}, 0
+  check.refuses(MOST .. " arrays and views are alive", function()
+    for i = 1, MOST + 1 do views[i], n = x[3], i end
+  end)
+  check.that(n > MOST - 2000, ("only %d of %d were possible"):format(n, MOST))
+  check.equal(views[n](), 2)
+  check.refuses("as many as there can be", function() return x + 1 end)
+  x:iadd(1) -- needs none
+  check.equal(views[7](), 3)
+  for i = 1, 500 do views[i] = nil end
+  check.equal((x + 1)(3), 4)
+  for i = 1, n do views[i] = nil end
+  check.equal(np.sum(x * 2)(), 110)
+end)
+
+-- What is small is cheaper to store than to collect for, however many rounds of planning it takes to find out.
+-- The last case, for it chooses options under which much is fused, whatever the others ran with.
+check.case("small results need no collection", function()
+  lgt.options { fusion = true, min_tile = 65536 }
+  local y, h = np.array { 1, 1, 1.5 }, 0.01
+  local function slope(v)
+    local a, b, c = v[1], v[2], v[3]
+    return np.stack { 10 * (b - a), a * (28 - c) - b, a * b - 8 / 3 * c }
+  end
+  local function turn(n)
+    for _ = 1, n do
+      local k1 = slope(y)
+      local k2 = slope(y + h / 2 * k1)
+      local k3 = slope(y + h / 2 * k2)
+      local k4 = slope(y + h * k3)
+      y = y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    end
+    lgt.fence()
+  end
+  for _ = 1, 4 do turn(50) end
+  lgt.stats_reset()
+  turn(50)
+  local s = lgt.stats()
+  check.that(s.tasks < s.launches / 20, ("%d launches are %d tasks: too little is fused"):format(s.launches, s.tasks))
+  check.that(s.collections <= s.windows / 2, ("%d windows and %d collections"):format(s.windows, s.collections))
 end)
 
 check.done()
