@@ -291,6 +291,11 @@ static int ask(lgt_runtime *rt, int what) {
   return what;
 }
 
+/* Of results that should be dead: mostly the collector rests, and a cycle finds all that a whole collection does. */
+static int ask_for_results(lgt_runtime *rt) {
+  return ask(rt, rt->flush.relieved ? ALL_GARBAGE : OLD_GARBAGE);
+}
+
 /* The caller is back. */
 static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;
@@ -405,7 +410,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     if (undead(rt, plan, false)) {
       if (may_ask && !flush->collected) {
         if (plan->origin) flush->shifted = plan;
-        return ask(rt, ALL_GARBAGE);
+        return ask_for_results(rt);
       }
       lgt_plan *lasting = plan->origin ? plan->origin : plan;
       undead(rt, plan, true);
@@ -439,7 +444,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
       double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
-      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask(rt, ALL_GARBAGE);
+      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
     }
     bool ask_again = may_ask && !flush->collected;
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
