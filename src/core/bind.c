@@ -77,6 +77,32 @@ static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, 
   return false;
 }
 
+/* With one domain: is what the group makes certain to come about, whatever else fails?  Calls of C may fail, and those who
+ * need memory to reduce. */
+static bool is_sure(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  if (binder->map->domains > 1 || group->nnative) return false;
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].shape.partial) return false;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->slot[s].root]);
+    const lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
+    if (inst && inst->writer && !inst->writer->sure) return false;
+  }
+  return true;
+}
+
+/* Would the group, where it writes a slot in place, change what somebody else wants to find there: another store, or a
+ * recipe?  Whatever may fail is taken to write everywhere. */
+static bool disturbs(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int slot,
+                     const lgt_instance *inst) {
+  const lgt_plan_slot *s = &group->slot[slot];
+  lgt_rect common;
+  if (!s->written || (inst->owners < 2 && !inst->pins)) return false;
+  if (inst->owners > 1 || s->changed.ndim < 0) return true;
+  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || !is_sure(binder, group, root);
+}
+
 int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t bytes = 0;
   for (int s = 0; s < group->nslot; s++) {
@@ -86,12 +112,13 @@ int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *grou
       bytes += l->size * lgt_dtype_size(l->dtype);
       continue;
     }
-    if (slot->takes != LGT_NONE) slot = &group->slot[slot->takes];
+    bool taken = slot->takes != LGT_NONE;
+    if (taken) slot = &group->slot[slot->takes];
     else if (!slot->initial || !slot->written) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
     for (int d = 0; store->replica && d < binder->map->local; d++) {
       const lgt_instance *inst = store->replica[d].inst;
-      if (inst && inst->pins > 0) bytes += inst->bytes;
+      if (inst && inst->pins > 0 && (taken || disturbs(binder, group, root, s, inst))) bytes += inst->bytes;
     }
   }
   return bytes;
@@ -251,7 +278,7 @@ static lgt_status acquire_whole(run *r) {
     } else {
       lgt_store *store = root_store(r, slot->root);
       lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
-      if (inst && !(slot->written && (inst->owners > 1 || inst->pins > 0))) {
+      if (inst && !disturbs(r->binder, r->group, r->root, s, inst)) {
         hold(r, s, inst);
         continue;
       }
@@ -346,8 +373,10 @@ static lgt_status leave_recipe(run *r) {
       lgt_plan_retain(group->plan);
       for (int i = 0; i < n; i++) {
         if (!r->inst[i] || !will_be_kept(r->binder, group, r->root, i % group->nslot)) continue;
+        const lgt_plan_slot *slot = &group->slot[i % group->nslot];
+        bool part = r->binder->map->domains == 1 && slot->kept.ndim >= 0;
         inst[i] = lgt_instance_retain(r->inst[i]);
-        inst[i]->pins++;
+        lgt_instance_pin(inst[i], part ? &slot->kept : &inst[i]->rect);
       }
       memcpy(param, r->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
     }
@@ -399,7 +428,8 @@ static lgt_status run_group(run *r) {
     for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
   if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
   if (status) return status;
-  lgt_bound bound = {r->group, r->inst, r->param, r->touched.fold, r->where, r->last};
+  bool sure = !r->source && is_sure(r->binder, r->group, r->root);
+  lgt_bound bound = {r->group, r->inst, r->param, r->touched.fold, r->where, r->last, sure};
   return lgt_bound_run(r->binder, &bound);
 }
 

@@ -50,6 +50,7 @@ typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
   bool outside;               /* no steps: done elsewhere */
+  bool sure;                  /* nothing that it does or waits for can fail; the submitting thread's */
   int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
   lgt_label label;            /* for the profile, if there is one */
 

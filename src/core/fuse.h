@@ -92,7 +92,9 @@ typedef struct lgt_plan_slot {
   uint8_t rest_arg;    /* ... through this argument; 0xff: all (initial: nothing) */
   uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* halo that tiles of what it ends as were found to need later */
-  bool pinned;         /* a recipe reads it: it must stay as the group leaves it */
+  bool pinned;         /* a recipe reads it: what it reads must stay as the group leaves it */
+  lgt_rect kept;       /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
+  lgt_rect changed;    /* initial or pinned: around all that the group writes of it */
 } lgt_plan_slot;
 
 typedef struct lgt_plan_access {

@@ -10,8 +10,8 @@
  * The domains of all ranks are numbered together, rank by rank; a rank has instances in its own ones, the *local*
  * domains, only.
  *
- * An instance is immutable while a recipe or a second store refers to it, but for elements that come from elsewhere and
- * are the same for all its owners (`alike`): who wants to write in place then gets a copy.  Memory of dead instances is
+ * An instance is immutable while a recipe or a second store refers to it, but for elements that no recipe reads, and those
+ * that come from elsewhere and are the same for all its owners (`alike`): who wants to write in place then gets a copy.  Memory of dead instances is
  * kept in a pool and reused while its pages are warm.
  *
  * Belongs to the submitting thread.  `writer` and `reader` order tasks (depend.h).
@@ -29,7 +29,8 @@ typedef struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
   int owners;          /* stores among them */
   int64_t alike;       /* until this version those that own it were the same; LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
-  int pins;            /* recipes among them */
+  int pins;            /* recipes among them ... */
+  lgt_rect pinned;     /* ... and around all that they read, if there are some */
   int domain;          /* local */
   int elem;            /* bytes of an element */
   lgt_rect rect;       /* of the root */
@@ -98,6 +99,11 @@ static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 /* Give free memory back to the system. */
 void lgt_map_trim(lgt_map *map);
+
+/* A recipe reads this much of it. */
+static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {
+  inst->pinned = inst->pins++ ? lgt_rect_bound(&inst->pinned, rect) : *rect;
+}
 
 /* The address of a root coordinate within an instance. */
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate);

@@ -13,6 +13,7 @@ typedef struct lgt_bound {
   const bool *fold;        /* by slot: several colours reduce into it */
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
   const char *last;        /* ... of the last one */
+  bool sure;               /* as of its tasks */
 } lgt_bound;
 
 /* A colour of this rank, and the domain that works on it. */

@@ -347,7 +347,7 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
     const lgt_guard *g = &group->guard[i];
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
-  if (!shift_slots(s, &w, group)) return false;
+  if (!shift_slots(s, &w, group) || !lgt_weave_keep(&w)) return false;
   for (int l = 0; l < group->nloop; l++) {
     shift_natives(&w, &group->loop[l]);
     if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;

@@ -219,7 +219,10 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
   lgt_copy *own = job->copy = memory;
   job->ncopy = count;
   lgt_instance *to = copies[0].to;
+  job->task.sure = true;
   for (int i = 0; i < count; i++) {
+    const lgt_task *writer = copies[i].from->writer;
+    job->task.sure &= !copies[i].from->failure && (!writer || writer->sure);
     own[i] = copies[i];
     lgt_runs_retain(own[i].runs);
     lgt_job_step(job, 1, copy_run, &own[i]);

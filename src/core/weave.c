@@ -468,18 +468,81 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
 
 /* ---- elided results ------------------------------------------------------------------------------------ */
 
-/* Is the buffer's memory, as item number `reader` finds it, still the same when the group has ended?  It may write the
- * memory itself; and who shares the slot, in later loops, may come earlier in the program. */
-static bool survives(const lgt_weaver *w, uint16_t buffer, int reader) {
+/* Does somebody in a later loop share the buffer's memory?  It may come earlier in the program. */
+static bool is_passed_on(const lgt_weaver *w, uint16_t buffer) {
   const lgt_weave_items *items = w->items;
   const lgt_weave_buffer *mine = &items->buffer[buffer];
   for (int b = 0; b < items->nbuffer; b++) {
     const lgt_weave_buffer *other = &items->buffer[b];
-    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return false;
+    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return true;
   }
-  for (int i = reader; i < items->nitem; i++)
-    for (int a = 0; a < items->item[i].nargs; a++)
-      if (items->item[i].loop != LGT_NONE && items->item[i].out[a] == buffer) return false;
+  return false;
+}
+
+/* The memory of what an argument reads or writes (NULL: registers), and the box in it around what it touches. */
+static lgt_plan_slot *slot_of(const lgt_weaver *w, uint16_t buffer) {
+  uint16_t slot = buffer == LGT_NONE ? LGT_NONE : w->items->buffer[buffer].slot;
+  return slot == LGT_NONE ? NULL : &w->group->slot[slot];
+}
+
+static lgt_rect touched(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  lgt_rect view = lgt_rect_of_shape(l->ndim, l->shape);
+  return lgt_layout_root_rect(l, &view);
+}
+
+static void enclose(lgt_rect *box, const lgt_rect *more) {
+  *box = box->ndim < 0 ? *more : lgt_rect_bound(box, more);
+}
+
+static bool apart(const lgt_rect *changed, const lgt_rect *read) {
+  lgt_rect common;
+  return changed->ndim < 0 || !lgt_rect_intersect(changed, read, &common);
+}
+
+static void forget_boxes(lgt_plan_group *group) {
+  for (int s = 0; s < group->nslot; s++) group->slot[s].kept.ndim = group->slot[s].changed.ndim = -1;
+}
+
+/* What an item changes of memory, as those before it in the program find it. */
+static void note_changes(lgt_weaver *w, const lgt_weave_item *item, bool all) {
+  for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++) {
+    lgt_plan_slot *slot = slot_of(w, item->out[a]);
+    if (!slot || !(all || slot->initial || slot->pinned)) continue;
+    lgt_rect box = touched(w, item, a);
+    enclose(&slot->changed, &box);
+  }
+}
+
+/* Which arguments read memory that is still the same when the group has ended?  From the last item to the first: what was
+ * noted is what comes later. */
+static void find_lasting(lgt_weaver *w) {
+  forget_boxes(w->group);
+  for (int i = w->items->nitem - 1; i >= 0; i--) {
+    lgt_weave_item *item = &w->items->item[i];
+    note_changes(w, item, true);
+    for (int a = 0; a < item->nargs; a++) {
+      const lgt_plan_slot *slot = slot_of(w, item->in[a]);
+      if (!slot) continue;
+      lgt_rect box = touched(w, item, a);
+      if (apart(&slot->changed, &box) && !is_passed_on(w, item->in[a])) item->lasts |= (uint16_t)(1u << a);
+    }
+  }
+}
+
+bool lgt_weave_keep(lgt_weaver *w) {
+  forget_boxes(w->group);
+  for (int i = w->items->nitem - 1; i >= 0; i--) {
+    const lgt_weave_item *item = &w->items->item[i];
+    note_changes(w, item, false);
+    for (int a = 0; a < item->nargs && item->pins >> a; a++) {
+      if (!(item->pins >> a & 1)) continue;
+      lgt_plan_slot *slot = slot_of(w, item->in[a]);
+      lgt_rect box = touched(w, item, a);
+      if (!apart(&slot->changed, &box)) return false;
+      enclose(&slot->kept, &box);
+    }
+  }
   return true;
 }
 
@@ -498,7 +561,7 @@ static bool close_over(const lgt_weaver *w, int number, bool *marked) {
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] == LGT_NONE) continue;
     const lgt_weave_buffer *buffer = &items->buffer[item->in[a]];
-    if (buffer->slot != LGT_NONE && survives(w, item->in[a], number)) {
+    if (item->lasts >> a & 1) {
       if (w->plan->root[buffer->root].attached) return false;
     } else if (is_a_roots(w, buffer->slot) || buffer->writers != 1 ||
                !close_over(w, buffer->last_writer, marked)) {
@@ -517,10 +580,11 @@ static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
 static void pin_inputs(lgt_weaver *w, const bool *marked) {
   for (int i = 0; i < w->items->nitem; i++)
     for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
-      uint16_t in = w->items->item[i].in[a];
-      if (in == LGT_NONE || w->items->buffer[in].slot == LGT_NONE) continue;
-      const lgt_weave_buffer *buffer = &w->items->buffer[in];
-      if (!made_by(buffer, marked)) w->group->slot[buffer->slot].pinned = true;
+      lgt_weave_item *item = &w->items->item[i];
+      lgt_plan_slot *slot = slot_of(w, item->in[a]);
+      if (!slot || made_by(&w->items->buffer[item->in[a]], marked)) continue;
+      slot->pinned = true;
+      item->pins |= (uint16_t)(1u << a);
     }
 }
 
@@ -532,6 +596,7 @@ static lgt_status list_elided(lgt_weaver *w) {
   bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1);
   group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
   if (!marked || !group->elided) goto fail;
+  find_lasting(w);
   for (int i = 0; i < items->nitem; i++)
     for (int a = 0; a < items->item[i].nargs; a++) {
       const lgt_weave_item *item = &items->item[i];
@@ -556,6 +621,8 @@ static lgt_status list_elided(lgt_weaver *w) {
       pin_inputs(w, marked);
     }
   lgt_mem_free(marked);
+  bool kept = lgt_weave_keep(w);
+  lgt_assert(kept);
   return LGT_OK;
 fail:
   lgt_mem_free(marked);

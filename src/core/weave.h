@@ -42,6 +42,8 @@ typedef struct lgt_weave_item {
   uint16_t cause;                     /* of such a copy: the call for whose write it is made ... */
   uint8_t cause_arg;                  /* ... through this argument (0xff: all is copied) ... */
   uint8_t piece, pieces;              /* ... and which of the pieces of what is left it copies */
+  uint16_t lasts;                     /* arguments, as bits: what is read stays in memory as it is until the group ends */
+  uint16_t pins;                      /* those among them that recipes read there */
 } lgt_weave_item;
 
 typedef struct lgt_weave_buffer {
@@ -136,6 +138,10 @@ lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
 /* The layout of one piece of a root; 0 when out of memory. */
 uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
+
+/* Find, from the items' layouts, what recipes keep of each slot, and what the group changes.  False if it changes what a
+ * recipe reads. */
+bool lgt_weave_keep(lgt_weaver *weaver);
 
 /* Build all loops of the group.  First reading: which buffers are loaded from memory (memory is then
  * chosen); second: code.  */

@@ -542,6 +542,67 @@ TEST(what_recipes_read_is_left_alone) {
   lgt_close(rt);
 }
 
+/* to = 2 (from + 1), and the sum in between. */
+static lgt_id recur(lgt_id from, lgt_id to, int add, int mul) {
+  lgt_id t = vector(N);
+  launch(rt, add, 2, t, from);
+  launch(rt, mul, 2, to, t);
+  return t;
+}
+
+/* A recurrence over the parts of an array: what recipes read of it is not where it is written next. */
+TEST(what_recipes_do_not_read_may_be_written_in_place) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id x = filled(4 * N, 1, 0), part[4], t[4];
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  for (int k = 0; k < 4; k++) part[k] = slice_of(rt, x, 0, k * N, N, 1);
+  CHECK(!lgt_fence(rt));
+  const char *memory = memory_of(x);
+  lgt_array_free(rt, recur(part[0], part[1], add, mul));
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(plan_of(2)->group[0].nelided, 1);
+  CHECK_EQ(plan_of(2)->group[0].nmust_die, 0);
+  for (int k = 0; k < 3; k++) {
+    t[k] = recur(part[k], part[k + 1], add, mul); /* the next plans are this one's, shifted */
+    CHECK(!lgt_fence(rt));
+    CHECK(memory_of(x) == memory);
+  }
+  t[3] = recur(part[3], part[2], add, mul); /* t[2] is made of what this overwrites */
+  CHECK(!lgt_fence(rt));
+  CHECK(memory_of(x) != memory);
+  CHECK(value_at(t[0], 1) == 2 && value_at(t[1], 1) == 5 && value_at(t[2], 1) == 11 &&
+        value_at(t[3], 1) == 23);
+  CHECK(value_at(x, N + 1) == 4 && value_at(x, 2 * N + 1) == 46 && value_at(x, 3 * N + 1) == 22);
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 4);
+  lgt_close(rt);
+}
+
+static lgt_status fail(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
+  return lgt_err(LGT_TASK_FAILED, "it fails");
+}
+
+/* ... unless the task that writes it there may fail: that is no failure of what was computed before. */
+TEST(what_fails_later_is_no_failure_of_a_recipe) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id x = filled(4 * N, 1, 0), bad = vector(N), part[3];
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"),
+      failing = lgt_kind_cpu(rt, "failing", "w", "", fail);
+  for (int k = 0; k < 3; k++) part[k] = slice_of(rt, x, 0, k * N, N, 1);
+  lgt_array_free(rt, recur(part[0], part[1], add, mul));
+  CHECK(!lgt_fence(rt));
+  lgt_id t = recur(part[0], part[1], add, mul);
+  CHECK(!lgt_flush(rt));
+  launch(rt, failing, 1, bad);
+  launch(rt, mul, 2, part[2], bad);
+  CHECK(lgt_fence(rt) == LGT_TASK_FAILED);
+  CHECK(value_at(t, 1) == 2);
+  CHECK(isnan(value_at(x, 0)));
+  lgt_close(rt);
+}
+
 /* x = x backwards: no element may be overwritten before it is read. */
 TEST(what_is_read_elsewhere_is_not_written_over) {
   open_plain();
@@ -700,6 +761,8 @@ int main(void) {
   RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
   RUN(storing_may_be_cheaper_than_collecting);
   RUN(what_recipes_read_is_left_alone);
+  RUN(what_recipes_do_not_read_may_be_written_in_place);
+  RUN(what_fails_later_is_no_failure_of_a_recipe);
   RUN(what_is_read_elsewhere_is_not_written_over);
   RUN(what_was_copied_is_not_written_over);
   RUN(equal_tiles_fuse);
