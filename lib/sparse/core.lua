@@ -238,6 +238,14 @@ end
 -- Where the rows of a matrix of m rows with these positions begin, and where they end.
 function sparse.bounds(pos, m) return part(pos, 0, m), part(pos, 1, m) end
 
+-- The row of each of nnz entries, where those of rows begin at `pos`.
+function sparse.rows_at(pos, nnz)
+  local rows = vector(core.dtype_of(pos), nnz)
+  local lo, hi = sparse.bounds(pos, core.size_of(pos) - 1)
+  sparse.launch("csr_rows", "rrw", "align(0.0,1.0) image_ranges(0,1:2.0)", { lo, hi, rows })
+  return rows
+end
+
 -- ---- arguments ------------------------------------------------------------------------------------------
 
 -- Positions that a user gives, from `base` (1), as positions from 0.  Waits.

@@ -11,17 +11,13 @@ local vector, lgt = sparse.vector, sparse.lgt
 -- ---- by columns -----------------------------------------------------------------------------------------
 
 -- The row of each entry.
-local function row_of_entries(a)
-  local rows = vector(core.dtype_of(a.pos), a.nnz)
-  sparse.launch("csr_rows", "rrw", "align(0.0,1.0) image_ranges(0,1:2.0)", { a.lo, a.hi, rows })
-  return rows
-end
+local function row_of_entries(a) return sparse.rows_at(a.pos, a.nnz) end
 sparse.row_of_entries = row_of_entries
 
 -- The transposed matrix by rows; each remembers the other.
 local function transpose(a)
   if a.transposed then return a.transposed end
-  local result = rows_of_triplets(a.n, a.m, a.crd, row_of_entries(a), a.vals, { sorted = true, unique = a.unique })
+  local result = rows_of_triplets(a.n, a.m, a.crd, nil, a.pos, a.vals, { sorted = true, unique = a.unique })
   if not a.exposed then sparse.remember(result, "transposed", a) end
   return sparse.remember(a, "transposed", result)
 end
@@ -69,7 +65,8 @@ function any.tocoo(a) return a:tocsr():tocoo() end
 -- Duplicates are summed, as in SciPy.
 function methods.coo.tocsr(a)
   if a.by_rows then return a.by_rows end
-  return sparse.remember(a, "by_rows", sparse.canonical(rows_of_triplets(a.m, a.n, a.rows, a.cols, a.vals, nil, true)))
+  local rows = rows_of_triplets(a.m, a.n, a.rows, a.cols, nil, a.vals, nil, true)
+  return sparse.remember(a, "by_rows", sparse.canonical(rows))
 end
 function methods.coo.tocsc(a) return sparse.csc(a:transpose():tocsr()) end
 function methods.coo.transpose(a) return coo(a.n, a.m, a.cols, a.rows, a.vals) end

@@ -52,28 +52,32 @@ local function count_keys(keys, n, parts, numbers)
   return part, sum, pos
 end
 
--- By one domain.
+-- By one domain: first into buckets that fit into a cache, then each by its rows.  `pos`: in place of columns.
+local function in_buckets(m, n, rows, cols, pos, vals, state)
+  local BUCKET, SOME, MOST = 2 ^ 15, 512, 2048 -- triplets of one; buckets, so that all have some; at most
+  local index, nnz, kind = core.dtype_of(rows), core.size_of(vals), core.dtype_of(vals)
+  local function exponent(x) return math.max(0, math.ceil(math.log(x) / math.log(2))) end
+  local shift = math.max(math.min(20, exponent(m * math.min(BUCKET / nnz, 1 / SOME))), exponent(m / MOST))
+  local buckets = math.ceil(m / 2 ^ shift)
+  local parts = parts_of(nnz, buckets)
+  local numbers = { parts, nnz, shift, 0, pos and 1 or 0 }
+  local part, sum, first = count_keys(rows, buckets, parts, numbers)
+  -- A record has a value and two positions.
+  local width = dtypes.size[index]
+  local records = vector(index, nnz * (math.ceil(dtypes.size[kind] / width) + 2))
+  sparse.launch_whole("coo_spread", "rmwrrr", { part, sum, records, rows, pos or cols, vals }, numbers)
+  local crd, entries, begins = vector(index, nnz), vector(kind, nnz), vector(index, m + 1)
+  sparse.launch_whole("coo_gather", "rwwwrr",
+    { np.zeros(64 * buckets, { dtype = "bool" }), begins, crd, entries, first, records }, { shift })
+  return sparse.csr(m, n, begins, crd, entries, state)
+end
+
 local function in_one_piece(m, n, rows, cols, vals, state)
   local index, nnz = core.dtype_of(rows), core.size_of(vals)
   local crd, entries = vector(index, nnz), vector(core.dtype_of(vals), nnz)
-  if not is_scattered(rows, m) then
-    local parts = parts_of(nnz, m)
-    local part, sum, pos = count_keys(rows, m, parts, { parts, nnz, 0, 0 })
-    sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals }, { parts, nnz })
-    return sparse.csr(m, n, pos, crd, entries, state)
-  end
-  -- First into buckets that fit into a cache.
-  local BUCKET = 2 ^ 14
-  local shift = math.max(0, math.min(20, math.ceil(math.log(m * BUCKET / nnz) / math.log(2))))
-  local buckets = math.ceil(m / 2 ^ shift)
-  local parts = parts_of(nnz, buckets)
-  local numbers = { parts, nnz, shift, 0 }
-  local part, sum, first = count_keys(rows, buckets, parts, numbers)
-  local keys, others, data = vector(index, nnz), vector(index, nnz), vector(core.dtype_of(vals), nnz)
-  sparse.launch_whole("coo_split", "rmwwwrrr", { part, sum, keys, others, data, rows, cols, vals }, numbers)
-  local pos = vector(index, m + 1)
-  sparse.launch_whole("coo_fill", "rwwwrrrr", { sparse.part(first, 0, buckets), pos, crd, entries,
-    sparse.part(first, 1, buckets), keys, others, data }, { shift })
+  local parts = parts_of(nnz, m)
+  local part, sum, pos = count_keys(rows, m, parts, { parts, nnz, 0, 0 })
+  sparse.launch_whole("coo_place", "rmwwrrr", { part, sum, crd, entries, rows, cols, vals }, { parts, nnz })
   return sparse.csr(m, n, pos, crd, entries, state)
 end
 
@@ -129,12 +133,15 @@ local function in_runs(m, n, rows, cols, vals, state)
   return sparse.csr(m, n, pos, crd, entries, state)
 end
 
--- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.  `may_ascend`: they
--- are looked at, whether rows ascend already.
-return function(m, n, rows, cols, vals, state, may_ascend)
+-- Triplets by rows; entries of a row keep their order.  Positions count from 0 and are of one type.  In place of
+-- columns there may be `pos`, where entries of each begin.  `may_ascend`: it is looked at whether rows ascend already.
+return function(m, n, rows, cols, pos, vals, state, may_ascend)
   local domains = lgt.C.lgt_domains(lgt.rt)
-  rows, cols, vals = sparse.dense(rows), sparse.dense(cols), sparse.dense(vals)
-  if domains > 1 and core.size_of(vals) >= domains * domains then return in_runs(m, n, rows, cols, vals, state) end
-  return may_ascend and domains == 1 and as_they_are(m, n, rows, cols, vals, state)
-    or in_one_piece(m, n, rows, cols, vals, state)
+  local one = domains == 1 or core.size_of(vals) < domains * domains
+  rows, cols, vals = sparse.dense(rows), cols and sparse.dense(cols), sparse.dense(vals)
+  local result = may_ascend and domains == 1 and as_they_are(m, n, rows, cols, vals, state)
+  if result then return result end
+  if one and is_scattered(rows, m) then return in_buckets(m, n, rows, cols, pos, vals, state) end
+  cols = cols or sparse.rows_at(pos, core.size_of(vals))
+  return (one and in_one_piece or in_runs)(m, n, rows, cols, vals, state)
 end

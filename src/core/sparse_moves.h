@@ -148,37 +148,6 @@ static lgt_status NAME(coo_split)(const lgt_tile *t, int nargs, const lgt_scalar
   return LGT_OK;
 }
 
-static lgt_status NAME(coo_fill)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
-                                 int64_t hi) {
-  I *pos = t[1].data, *crd = t[2].data;
-  W *vals = t[3].data;
-  const I *key = t[5].data, *other = t[6].data;
-  const W *data = t[7].data;
-  int64_t n = t[1].extent[0] - 1, width = (int64_t)1 << (int)params[0].f;
-  (void)nargs;
-  I *next = lgt_mem_alloc((size_t)width * sizeof *next);
-  if (!next) return lgt_err(LGT_NO_MEMORY, "out of memory to order triplets");
-  for (int64_t i = lo; i < hi; i++) {
-    int64_t low = i * width, high = low + width < n ? low + width : n;
-    I first = LGT_AT(const I, &t[0], i), past = LGT_AT(const I, &t[4], i), at = first;
-    memset(next, 0, (size_t)width * sizeof *next);
-    for (I k = first; k < past; k++) next[key[k] - low]++;
-    for (int64_t j = low; j < high; j++) {
-      I here = next[j - low];
-      pos[j] = next[j - low] = at;
-      at = (I)(at + here);
-    }
-    if (high == n) pos[n] = at;
-    for (I k = first; k < past; k++) {
-      I to = next[key[k] - low]++;
-      crd[to] = other[k];
-      vals[to] = data[k];
-    }
-  }
-  lgt_mem_free(next);
-  return LGT_OK;
-}
-
 /* Merges the two sorted halves of n entries, by way of room for n. */
 static void NAME(merge)(I *crd, W *vals, int64_t half, int64_t n, I *c, W *v) {
   memcpy(c, crd, (size_t)half * sizeof *c);
@@ -299,6 +268,7 @@ static lgt_status NAME(keep)(const lgt_tile *t, int nargs, const lgt_scalar *par
   return LGT_OK;
 }
 
+#include "sparse_buckets.h"
 #include "sparse_rooms.h"
 
 #undef W

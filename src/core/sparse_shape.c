@@ -8,7 +8,9 @@
  *                  triplets ordered by their keys, those of one key as they were: rows from columns, columns from rows
  *   coo_split      r part [64 r p]  m sum [r,p n]  w key' other' data' [nnz]  r key other data [nnz]
  *                  the same where a key stands for several ones: triplets into buckets
- *   coo_fill       r lo [n]  w pos [m+1]  w crd vals  r hi [n]  r key' other' data'      ... and each bucket by its keys
+ *   coo_spread     r part [64 r p]  m sum [r,p n]  w records  r key other data [nnz]
+ *                  the same, each triplet becoming one record; other may be [m+1], where the entries of rows begin (parameter 4)
+ *   coo_gather     r part [64 n]  w pos [m+1]  w crd vals  r first [n+1]  r records     ... and each bucket by its keys
  *   csr_sort       r lo hi  w crd' vals'  r crd vals                 each row by columns; equal ones keep their order
  *   csr_order      w order [n] (int64)  r lo hi crd                  0 unsorted, 1 sorted, 2 without equal columns too
  *   csr_rows       r lo hi  w row [nnz]                              the row of each entry
@@ -29,14 +31,35 @@
  *                  parameter of both: whether element i of a diagonal belongs to row i, not to column i
  *
  * Triplets are in r runs, each of which is ordered by itself, in p parts.  Parameters of those on runs: 0 p, 1 how many
- * triplets a run has; of coo_split and its coo_count also 2 k, 3 w: a bucket is w keys, which then become their places in
- * it, or (0) 2^k.  Parameter of coo_fill: k.  Two more arguments at the end of coo_place and its coo_count, from and past
+ * triplets a run has; of coo_split, coo_spread and their coo_count also 2 k, 3 w: a bucket is w keys, which then become their places in
+ * it, or (0) 2^k.  Parameter of coo_gather: k.  Two more arguments at the end of coo_place and its coo_count, from and past
  * [r]: run i has past[i] - from[i] triplets, which go behind from[i].
  */
+#include <emmintrin.h>
+
 #include "sparse.h"
 
 /* Each part has so many elements of the argument `part`, which has no other use: then it is a chunk of its own. */
 enum { PART = 64 };
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+enum { GROUP_BYTES = 256, IN_CACHE = 1 << 16 }; /* IN_CACHE: triplets of a bucket */
+
+/* Whole cache lines to memory, past the caches; others must not look at them before an _mm_sfence. */
+ALWAYS_INLINE void stream(void *to, const void *from, size_t bytes) {
+  for (size_t i = 0; i < bytes / sizeof(__m128i); i++)
+    _mm_stream_si128((__m128i *)to + i, _mm_loadu_si128((const __m128i *)from + i));
+}
+
+/* The same, of any bytes: those of cache lines that are not filled go as usual. */
+static void stream_out(void *to, const void *from, size_t bytes) {
+  size_t head = -(uintptr_t)to % 64;
+  if (head > bytes) head = bytes;
+  size_t lines = (bytes - head) / 64 * 64;
+  memcpy(to, from, head);
+  stream((char *)to + head, (const char *)from + head, lines);
+  memcpy((char *)to + head + lines, (const char *)from + head + lines, bytes - head - lines);
+}
 
 typedef struct wide {
   uint64_t part[2];
@@ -89,7 +112,8 @@ typedef struct wide {
 
 VARIANT(coo_place, coo_place, 2, 3)
 VARIANT(coo_split, coo_split, 2, 4)
-VARIANT(coo_fill, coo_fill, 2, 3)
+VARIANT(coo_spread, coo_spread, 3, 5)
+VARIANT(coo_gather, coo_gather, 2, 3)
 VARIANT(csr_sort, sort, 0, 3)
 VARIANT(csr_take, take, 0, 5)
 VARIANT(csr_keep, keep, 0, 5)
@@ -134,12 +158,28 @@ static lgt_status dia_count(const lgt_tile *t, int nargs, const lgt_scalar *para
   return LGT_OK;
 }
 
-const lgt_builtin lgt_sparse_shape_builtins[] = {
-    {"csr_positions", csr_positions}, {"coo_count", coo_count}, {"coo_offsets", coo_offsets},
-    {"coo_bounds", coo_bounds},       {"coo_place", coo_place}, {"coo_split", coo_split},
-    {"coo_fill", coo_fill},           {"csr_sort", csr_sort},   {"csr_order", csr_order},
-    {"csr_rows", csr_rows},           {"csr_take", csr_take},   {"csr_count", csr_count},
-    {"csr_keep", csr_keep},           {"ell_tocsr", ell_tocsr}, {"csr_toell", csr_toell},
-    {"csr_offsets", csr_offsets},     {"csr_todia", csr_todia}, {"bsr_count", bsr_count},
-    {"csr_tobsr", csr_tobsr},         {"bsr_tocsr", bsr_tocsr}, {"dense_tocsr", dense_tocsr},
-    {"dia_count", dia_count},         {"dia_tocsr", dia_tocsr}, {0}};
+const lgt_builtin lgt_sparse_shape_builtins[] = {{"csr_positions", csr_positions},
+                                                 {"coo_count", coo_count},
+                                                 {"coo_offsets", coo_offsets},
+                                                 {"coo_bounds", coo_bounds},
+                                                 {"coo_place", coo_place},
+                                                 {"coo_split", coo_split},
+                                                 {"coo_spread", coo_spread},
+                                                 {"coo_gather", coo_gather},
+                                                 {"csr_sort", csr_sort},
+                                                 {"csr_order", csr_order},
+                                                 {"csr_rows", csr_rows},
+                                                 {"csr_take", csr_take},
+                                                 {"csr_count", csr_count},
+                                                 {"csr_keep", csr_keep},
+                                                 {"ell_tocsr", ell_tocsr},
+                                                 {"csr_toell", csr_toell},
+                                                 {"csr_offsets", csr_offsets},
+                                                 {"csr_todia", csr_todia},
+                                                 {"bsr_count", bsr_count},
+                                                 {"csr_tobsr", csr_tobsr},
+                                                 {"bsr_tocsr", bsr_tocsr},
+                                                 {"dense_tocsr", dense_tocsr},
+                                                 {"dia_count", dia_count},
+                                                 {"dia_tocsr", dia_tocsr},
+                                                 {0}};

@@ -1,5 +1,5 @@
 /* A product of a matrix and a vector has the same bits whatever instructions compute it; a product of two matrices, whether
- * it is known which rows follow one another or not. */
+ * it is known which rows follow one another or not; triplets are in the same order however they are brought there. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -189,8 +189,112 @@ TEST(runs_do_not_matter) {
       }
 }
 
+/* ---- triplets in order ----------------------------------------------------------------------------------------- */
+
+enum { TRIPLETS = 3000, KEYS = 300, MOST_BUCKETS = KEYS + 1, MOST_PIECES = 5, MOST_BYTES = 32 };
+
+/* Triplets by columns, from rows that begin at `pos`; as they should be by keys, and as they come. */
+typedef struct triplets {
+  int64_t key[TRIPLETS], row[TRIPLETS], pos[TRIPLETS + 1], count, rows;
+  char data[TRIPLETS * 16];
+  int64_t begins[KEYS + 1], crd[TRIPLETS];
+  char vals[TRIPLETS * 16];
+} triplets;
+
+/* `skewed`: half of them have one key. */
+static triplets *make_triplets(int64_t count, int size, bool skewed) {
+  triplets *a = calloc(1, sizeof *a);
+  unsigned state = 11;
+  a->count = count;
+  for (int64_t k = 0, row = 0; k < count; k++) {
+    number(&state);
+    a->key[k] = skewed && state >> 31 ? 17 : (state >> 12) % KEYS;
+    for (int64_t empty = (state >> 5) % 4; empty > 1; empty--) a->pos[++row] = k;
+    a->row[k] = row;
+    a->rows = row + 1;
+    for (int b = 0; b < size; b++) a->data[k * size + b] = (char)(state >> b % 20);
+  }
+  a->pos[a->rows] = count;
+  for (int64_t key = 0, to = 0; key <= KEYS; key++) {
+    a->begins[key] = to;
+    for (int64_t k = 0; k < count; k++)
+      if (a->key[k] == key) {
+        a->crd[to] = a->row[k];
+        memcpy(a->vals + to++ * size, a->data + k * size, (size_t)size);
+      }
+  }
+  return a;
+}
+
+static void *positions(const int64_t *from, int64_t n, bool wide) {
+  int64_t *to = aligned_alloc(64, ((size_t)n * 8 + 64) / 64 * 64);
+  for (int64_t i = 0; i < n; i++)
+    if (wide) to[i] = from[i];
+    else ((int32_t *)to)[i] = (int32_t)from[i];
+  return to;
+}
+
+static lgt_tile matrix_of(void *data, int dtype, int64_t rows, int64_t columns) {
+  int64_t size = lgt_dtype_size(dtype);
+  return (lgt_tile){
+      .data = data, .dtype = dtype, .ndim = 2, .extent = {rows, columns}, .stride = {columns * size, size}};
+}
+
+static void run(const char *name, const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo,
+                int64_t hi) {
+  const lgt_builtin *list = lgt_sparse_shape_builtins;
+  while (strcmp(list->name, name)) list++;
+  CHECK_EQ(list->variant(t, nargs, params, lo, hi), LGT_OK);
+}
+
+/* By buckets of 2^shift keys, in so many pieces. */
+static void check_order(const triplets *a, int dtype, bool wide, bool by_rows, int shift, int pieces) {
+  static int64_t sum[MOST_PIECES * MOST_BUCKETS], first[MOST_BUCKETS + 1], pos[KEYS + 1], crd[TRIPLETS];
+  static _Alignas(64) char records[TRIPLETS * MOST_BYTES], vals[TRIPLETS * 16];
+  int index = wide ? LGT_INT64 : LGT_INT32, size = lgt_dtype_size(dtype), buckets = (KEYS >> shift) + 1;
+  lgt_scalar params[5] = {{.f = pieces}, {.f = (double)a->count}, {.f = shift}, {.f = 0}, {.f = by_rows}};
+  void *key = positions(a->key, a->count, wide), *row = positions(a->row, a->count, wide),
+       *begins = positions(a->pos, a->rows + 1, wide), *expected = positions(a->begins, KEYS + 1, wide),
+       *columns = positions(a->crd, a->count, wide);
+  lgt_tile part = vector(NULL, LGT_BOOL, 64 * MOST_BUCKETS),
+           sums = matrix_of(sum, index, 1, pieces * buckets), keys = vector(key, index, a->count),
+           data = vector((char *)a->data, dtype, a->count),
+           other = by_rows ? vector(begins, index, a->rows + 1) : vector(row, index, a->count);
+  run("coo_count", (lgt_tile[]){part, sums, keys}, 3, params, 0, 64 * pieces);
+  run("coo_offsets", (lgt_tile[]){matrix_of(first, index, 1, buckets + 1), sums}, 2, params, 0, 1);
+  const lgt_tile spread[] = {part, sums, vector(records, index, 0), keys, other, data};
+  run("coo_spread", spread, 6, params, 65, 64 * pieces); /* any order, any cut */
+  run("coo_spread", spread, 6, params, 0, 65);
+  const lgt_tile gather[] = {part,
+                             vector(pos, index, KEYS + 1),
+                             vector(crd, index, a->count),
+                             vector(vals, dtype, a->count),
+                             vector(first, index, buckets + 1),
+                             vector(records, index, 0)};
+  for (int64_t lo = 0; lo < 64 * buckets; lo += 200)
+    run("coo_gather", gather, 6, &params[2], lo, lo + 200 < 64 * buckets ? lo + 200 : 64 * buckets);
+  CHECK_EQ(memcmp(pos, expected, (KEYS + 1) * (size_t)lgt_dtype_size(index)), 0);
+  CHECK_EQ(memcmp(crd, columns, (size_t)a->count * (size_t)lgt_dtype_size(index)), 0);
+  CHECK_EQ(memcmp(vals, a->vals, (size_t)a->count * (size_t)size), 0);
+  free(key), free(row), free(begins), free(expected), free(columns);
+}
+
+TEST(buckets_do_not_matter) {
+  const int dtypes[] = {LGT_INT8, LGT_INT16, LGT_FLOAT32, LGT_FLOAT64, LGT_COMPLEX128};
+  const int64_t counts[] = {0, 1, 70, TRIPLETS};
+  for (int d = 0; d < 5; d++)
+    for (int c = 0; c < 8; c++) {
+      triplets *a = make_triplets(counts[c / 2], lgt_dtype_size(dtypes[d]), c % 2);
+      for (int shift = 0; shift < 10; shift += 3)
+        for (int pieces = 1; pieces <= MOST_PIECES; pieces++)
+          for (int kind = 0; kind < 4; kind++) check_order(a, dtypes[d], kind & 1, kind & 2, shift, pieces);
+      free(a);
+    }
+}
+
 int main(void) {
   RUN(instructions_do_not_matter);
   RUN(runs_do_not_matter);
+  RUN(buckets_do_not_matter);
   return check_done();
 }

@@ -40,6 +40,11 @@ local P = sp.csr_matrix({np.ones(n), {np.arange(n), np.arange(n) % 40}}, {shape 
 tell("thin", A:dot(P):sorted_indices())
 tell("rows", A["::-3, :"])
 tell("lower", sp.tril(A))
+-- Every other entry is in one column, so that there are buckets of all sizes.
+local half = np.arange(math.floor(count / 3))
+local S = sp.csr_matrix({half % 5 + 1, {half % n, np.where((half % 2):eq(0), 5, cols[{{1, half.size}}])}},
+  {shape = {n, n}, base = 0})
+tell("skewed", S.T:tocsr())
 -- A band: positions grow along the entries.
 local d = np.arange(count / 10) % 9 + 1
 local B = sp.diags({d, d["2:"], d["301:"]}, {0, 1, -300}, {format = "csr"})
@@ -76,6 +81,9 @@ def expected(count, n):
     tell("thin", a @ p)
     tell("rows", a[::-3])
     tell("lower", sp.tril(a, format="csr"))
+    half = np.arange(count // 3)
+    s = sp.csr_matrix((half % 5 + 1, (half % n, np.where(half % 2 == 0, 5, cols[:half.size]))), shape=(n, n))
+    tell("skewed", s.T.tocsr())
     d = np.arange(count // 10) % 9 + 1
     b = sp.diags([d, d[1:], d[300:]], [0, 1, -300], format="csr")
     tell("band", b.T.tocsr())
