@@ -31,9 +31,9 @@ end
 
 local call_options = { out = true, where = true }
 
-local function finish(u, result, options, shape)
-  if options.where == nil and options.out == nil then return result end
-  local out = options.out or np.zeros(shape, { dtype = dtypes.name[core.dtype_of(result)] })
+local function finish(u, result, options, shape, out)
+  if options.where == nil and out == nil then return result end
+  out = out or np.zeros(shape, { dtype = dtypes.name[core.dtype_of(result)] })
   core.layout_of(out, u.name)
   if not core.same_shape(core.shape_of(out), shape) then
     raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)),
@@ -74,7 +74,12 @@ local function call(u, ...)
   if u.narrow and real_of(u.name, core.dtype_of(inputs[1])) == dtypes.FLOAT16 then
     results[1] = np.astype(results[1], "float16")
   end
-  if u.nout == 1 then return finish(u, results[1], options, shape) end
+  if u.nout == 1 then return finish(u, results[1], options, shape, options.out) end
+  local out = options.out or {}
+  if options.where ~= nil or type(out) ~= "table" or options.out and #out ~= u.nout then
+    raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
+  end
+  for i = 1, u.nout do results[i] = finish(u, results[i], options, shape, out[i]) end
   return unpack(results)
 end
 
@@ -119,7 +124,8 @@ end)
 define("ldexp", 2, 1, false, function(who, a, b)
   local dtype = wider(real_of(who, core.dtype_of(a)))
   if dtypes.category[core.dtype_of(b)] > 1 then raise("ldexp: exponents are integers") end
-  return dtype, dtype, dtypes.INT64
+  local exponents = dtypes.promote(core.dtype_of(b), dtypes.INT32, 0, 0)
+  return dtype, dtype, exponents == dtypes.INT32 and exponents or dtypes.INT64
 end, true)
 define("frexp", 1, 2, true, function(who, a)
   local dtype = wider(real_of(who, core.dtype_of(a)))

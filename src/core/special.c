@@ -3,7 +3,7 @@
  *   gcd lcm      argument 0 = of arguments 1 and 2, integers of one dtype; never negative
  *   nextafter    argument 0 = the float next to argument 1 towards argument 2
  *   spacing      argument 0 = the distance from argument 1 to the next float, away from 0
- *   ldexp        argument 0 = argument 1 times 2 to the power of argument 2 (int64)
+ *   ldexp        argument 0 = argument 1 times 2 to the power of argument 2 (int32, int64)
  *   frexp        argument 0 (in +-[0.5, 1)) times 2 to the power of argument 1 (int32) = argument 2
  *   packbits     argument 0 (uint8) = the lines of argument 1 (bool), eight elements a byte, zeros behind the last one
  *   unpackbits   argument 0 (uint8) = the bits of the lines of argument 1 (uint8); parameter 0 of both: whether the
@@ -85,30 +85,53 @@ static uint16_t next_half(uint16_t a, uint16_t b) {
   return (uint16_t)((x < y) == (x > 0) ? a + 1 : a - 1);
 }
 
+enum { RUN = 512 }; /* elements that are looked at before they are computed all alike, by vectors */
+#define LGT_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+
 /* What is common, by the bits; the library does the rest: zeros, subnormal numbers, infinities, NaN. */
-#define BITS(SUFFIX, T, U, NEXT, FREXP, MANTISSA, BIAS)                                  \
-  static inline T next_##SUFFIX(T x, T y) {                                              \
-    U bits;                                                                              \
-    if (!(fabs(x) > 0 && fabs(x) < (T)INFINITY) || !(x < y || x > y)) return NEXT(x, y); \
-    memcpy(&bits, &x, sizeof bits);                                                      \
-    bits += (x < y) == (x > 0) ? 1 : (U)-1;                                              \
-    memcpy(&x, &bits, sizeof bits);                                                      \
-    return x;                                                                            \
-  }                                                                                      \
-  static inline T split_##SUFFIX(T x, int *exponent) {                                   \
-    U bits, field = (U)(2 * BIAS + 1) << MANTISSA;                                       \
-    memcpy(&bits, &x, sizeof bits);                                                      \
-    U e = bits & field;                                                                  \
-    if (e == 0 || e == field) return FREXP(x, exponent);                                 \
-    *exponent = (int)(e >> MANTISSA) - (BIAS - 1);                                       \
-    bits = (bits & ~field) | (U)(BIAS - 1) << MANTISSA;                                  \
-    memcpy(&x, &bits, sizeof bits);                                                      \
-    return x;                                                                            \
+#define BITS(SUFFIX, T, U, NEXT, FREXP, MANTISSA, BIAS)                                                     \
+  static inline T next_##SUFFIX(T x, T y) {                                                                 \
+    U bits;                                                                                                 \
+    if (!(fabs(x) > 0 && fabs(x) < (T)INFINITY) || !(x < y || x > y)) return NEXT(x, y);                    \
+    memcpy(&bits, &x, sizeof bits);                                                                         \
+    bits += (x < y) == (x > 0) ? 1 : (U)-1;                                                                 \
+    memcpy(&x, &bits, sizeof bits);                                                                         \
+    return x;                                                                                               \
+  }                                                                                                         \
+  static inline T split_##SUFFIX(T x, int *exponent) {                                                      \
+    U bits, field = (U)(2 * BIAS + 1) << MANTISSA;                                                          \
+    memcpy(&bits, &x, sizeof bits);                                                                         \
+    U e = bits & field;                                                                                     \
+    if (e == 0 || e == field) return FREXP(x, exponent);                                                    \
+    *exponent = (int)(e >> MANTISSA) - (BIAS - 1);                                                          \
+    bits = (bits & ~field) | (U)(BIAS - 1) << MANTISSA;                                                     \
+    memcpy(&x, &bits, sizeof bits);                                                                         \
+    return x;                                                                                               \
+  }                                                                                                         \
+  LGT_CLONES static bool are_normal_##SUFFIX(const T *x, int64_t n) {                                       \
+    int other = 0;                                                                                          \
+    for (int64_t i = 0; i < n; i++) {                                                                       \
+      U bits;                                                                                               \
+      memcpy(&bits, x + i, sizeof bits);                                                                    \
+      U e = bits >> MANTISSA & (2 * BIAS + 1);                                                              \
+      other |= (e == 0) | (e == 2 * BIAS + 1);                                                              \
+    }                                                                                                       \
+    return !other;                                                                                          \
+  }                                                                                                         \
+  LGT_CLONES static void split_run_##SUFFIX(T *restrict m, int32_t *restrict exponent, const T *restrict x, \
+                                            int64_t n) {                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                                       \
+      U bits, field = (U)(2 * BIAS + 1) << MANTISSA;                                                        \
+      memcpy(&bits, x + i, sizeof bits);                                                                    \
+      exponent[i] = (int32_t)((bits & field) >> MANTISSA) - (BIAS - 1);                                     \
+      bits = (bits & ~field) | (U)(BIAS - 1) << MANTISSA;                                                   \
+      memcpy(m + i, &bits, sizeof bits);                                                                    \
+    }                                                                                                       \
   }
 BITS(f32, float, uint32_t, nextafterf, frexpf, 23, 127)
 BITS(f64, double, uint64_t, nextafter, frexp, 52, 1023)
 
-#define REAL(SUFFIX, T, NEXT, LDEXP, FREXP)                                                                \
+#define REAL(SUFFIX, T, NEXT, FREXP)                                                                       \
   static void nextafter_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                            \
     for (int64_t i = 0; i < n; i++)                                                                        \
       *(T *)(at[0] + i * stride[0]) = NEXT(*(T *)(at[1] + i * stride[1]), *(T *)(at[2] + i * stride[2]));  \
@@ -119,22 +142,62 @@ BITS(f64, double, uint64_t, nextafter, frexp, 52, 1023)
       *(T *)(at[0] + i * stride[0]) = isinf(x) ? (T)NAN : NEXT(x, x < 0 ? -(T)INFINITY : (T)INFINITY) - x; \
     }                                                                                                      \
   }                                                                                                        \
-  static void ldexp_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                                \
-    for (int64_t i = 0; i < n; i++) {                                                                      \
-      int64_t e = *(int64_t *)(at[2] + i * stride[2]);                                                     \
-      int bounded = e > 5000 ? 5000 : e < -5000 ? -5000 : (int)e;                                          \
-      *(T *)(at[0] + i * stride[0]) = LDEXP(*(T *)(at[1] + i * stride[1]), bounded);                       \
-    }                                                                                                      \
-  }                                                                                                        \
   static void frexp_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                                \
-    for (int64_t i = 0; i < n; i++) {                                                                      \
-      int e = 0;                                                                                           \
-      *(T *)(at[0] + i * stride[0]) = FREXP(*(T *)(at[2] + i * stride[2]), &e);                            \
-      *(int32_t *)(at[1] + i * stride[1]) = e;                                                             \
+    bool dense = stride[0] == sizeof(T) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(T);         \
+    for (int64_t from = 0, many; from < n; from += many) {                                                 \
+      many = n - from < RUN ? n - from : RUN;                                                              \
+      char *m = at[0] + from * stride[0], *e = at[1] + from * stride[1], *x = at[2] + from * stride[2];    \
+      if (dense && are_normal_##SUFFIX((T *)x, many)) {                                                    \
+        split_run_##SUFFIX((T *)m, (int32_t *)e, (T *)x, many);                                            \
+        continue;                                                                                          \
+      }                                                                                                    \
+      for (int64_t i = 0; i < many; i++) {                                                                 \
+        int exponent = 0;                                                                                  \
+        *(T *)(m + i * stride[0]) = FREXP(*(T *)(x + i * stride[2]), &exponent);                           \
+        *(int32_t *)(e + i * stride[1]) = exponent;                                                        \
+      }                                                                                                    \
     }                                                                                                      \
   }
-REAL(f32, float, next_f32, ldexpf, split_f32)
-REAL(f64, double, next_f64, ldexp, split_f64)
+REAL(f32, float, next_f32, split_f32)
+REAL(f64, double, next_f64, split_f64)
+
+/* Where 2^e is a normal number, one multiplication rounds as the library does. */
+#define SCALE(SUFFIX, T, U, E, LDEXP, MANTISSA, BIAS)                                                     \
+  LGT_CLONES static void scale_run_##SUFFIX(T *restrict out, const T *restrict x, const E *restrict e,    \
+                                            int64_t n) {                                                  \
+    for (int64_t i = 0; i < n; i++) {                                                                     \
+      U bits = (U)(e[i] + BIAS) << MANTISSA;                                                              \
+      T power;                                                                                            \
+      memcpy(&power, &bits, sizeof bits);                                                                 \
+      out[i] = x[i] * power;                                                                              \
+    }                                                                                                     \
+  }                                                                                                       \
+  LGT_CLONES static bool are_small_##SUFFIX(const E *e, int64_t n) {                                      \
+    int outside = 0;                                                                                      \
+    for (int64_t i = 0; i < n; i++) outside |= (e[i] < 1 - BIAS) | (e[i] > BIAS);                         \
+    return !outside;                                                                                      \
+  }                                                                                                       \
+  static void ldexp_##SUFFIX(char **at, const int64_t *stride, int64_t n) {                               \
+    bool dense = stride[0] == sizeof(T) && stride[1] == sizeof(T) && stride[2] == sizeof(E);              \
+    for (int64_t from = 0, many; from < n; from += many) {                                                \
+      many = n - from < RUN ? n - from : RUN;                                                             \
+      char *to = at[0] + from * stride[0], *x = at[1] + from * stride[1], *by = at[2] + from * stride[2]; \
+      if (dense && are_small_##SUFFIX((E *)by, many)) {                                                   \
+        scale_run_##SUFFIX((T *)to, (T *)x, (E *)by, many);                                               \
+        continue;                                                                                         \
+      }                                                                                                   \
+      for (int64_t i = 0; i < many; i++) {                                                                \
+        E e = *(E *)(by + i * stride[2]);                                                                 \
+        *(T *)(to + i * stride[0]) = LDEXP(*(T *)(x + i * stride[1]), e > 5000    ? 5000                  \
+                                                                      : e < -5000 ? -5000                 \
+                                                                                  : (int)e);              \
+      }                                                                                                   \
+    }                                                                                                     \
+  }
+SCALE(i32_f32, float, uint32_t, int32_t, ldexpf, 23, 127)
+SCALE(i32_f64, double, uint64_t, int32_t, ldexp, 52, 1023)
+SCALE(i64_f32, float, uint32_t, int64_t, ldexpf, 23, 127)
+SCALE(i64_f64, double, uint64_t, int64_t, ldexp, 52, 1023)
 
 static void nextafter_f16(char **at, const int64_t *stride, int64_t n) {
   for (int64_t i = 0; i < n; i++)
@@ -171,8 +234,14 @@ VARIANT(lcm, 1, INTEGERS(lcm))
 VARIANT(nextafter, 1,
         {[LGT_FLOAT16] = nextafter_f16, [LGT_FLOAT32] = nextafter_f32, [LGT_FLOAT64] = nextafter_f64})
 VARIANT(spacing, 1, {[LGT_FLOAT16] = spacing_f16, [LGT_FLOAT32] = spacing_f32, [LGT_FLOAT64] = spacing_f64})
-VARIANT(ldexp, 1, REALS(ldexp))
+VARIANT(ldexp_i32, 1, REALS(ldexp_i32))
+VARIANT(ldexp_i64, 1, REALS(ldexp_i64))
 VARIANT(frexp, 2, REALS(frexp))
+
+static lgt_status ldexp_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                              int64_t hi) {
+  return (tiles[2].dtype == LGT_INT32 ? ldexp_i32_lines : ldexp_i64_lines)(tiles, nargs, params, lo, hi);
+}
 
 /* ---- bits ------------------------------------------------------------------------------------------------ */
 

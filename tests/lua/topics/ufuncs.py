@@ -61,6 +61,18 @@ def add(case, change, inputs):
     case("np.nextafter(f2, 0)", "np.nextafter(f2, np.float16(0))")
     case("np.ldexp(f, k)", "np.ldexp(f, k)")
     case("np.ldexp(sp['8:9'], -1070)", "np.ldexp(sp[7:9], -1070)")
+    # runs of elements: all alike, or one of them is not
+    inputs["run"] = rng.normal(size=1700) * 10.0**rng.integers(-30, 30, 1700)
+    inputs["run_at"] = rng.integers(-90, 90, 1700)
+    inputs["run_far"] = np.where(np.arange(1700) == 700, -1080, np.where(np.arange(1700) == 1690, 2**40, inputs["run_at"]))
+    inputs["run_zero"] = np.where(np.arange(1700) == 600, 0.0, np.where(np.arange(1700) == 1699, np.inf, inputs["run"]))
+    for a in ("run", "run:astype('f4')", "run['::2']", "run_zero", "run_zero:astype('f4')"):
+        py = a.replace("'::2'", "::2").replace(":astype", ".astype")
+        part = "['::2']" if "::2" in a else ""
+        for e in ("run_at", "run_far", "run_at:astype('i4')", "run_at:astype('i1')"):
+            case(f"np.ldexp({a}, ({e}){part})", f"np.ldexp({py}, ({e.replace(':', '.')}){part.replace(chr(39), '')})")
+        for k in (1, 2):
+            case(f"select({k}, np.frexp({a}))", f"np.frexp({py})[{k - 1}]")
     for a in ("f", "f4", "i", "u1"):
         for d in (0, 1, 2, -1):
             case(f"np.round({a} * 7, {d})", f"np.round({a} * {a}.dtype.type(7), {d})")
