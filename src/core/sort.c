@@ -70,14 +70,93 @@ static void sort_keys(const lgt_tile *to, const lgt_tile *from, lgt_walk *walk, 
   for (int64_t i = 0; i < n; i++) put_key(walk->at[0] + i * to_stride, sorted[i], dtype, bytes);
 }
 
+/* As many short lines side by side as a vector has lanes, their elements compared all at once: by merge exchange
+ * (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M), which compares the same places whatever they
+ * have.  Keys are signed here, so that NaN is the greatest of all, as in keys.h. */
+enum { LANES_BYTES = 64, LONGEST_IN_LANES = 200, FEWEST_IN_LANES = 4 };
+enum { KEY_SIGNED, KEY_UNSIGNED, KEY_FLOAT };
+#define LGT_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+
+#define IN_LANES(SUFFIX, T, U, NAN_ABOVE)                                                                    \
+  enum { LANES_##SUFFIX = LANES_BYTES / sizeof(T) };                                                         \
+                                                                                                             \
+  LGT_CLONES static void exchange_##SUFFIX(T *keys, int64_t n) {                                             \
+    int64_t top = 1;                                                                                         \
+    while (2 * top < n) top *= 2;                                                                            \
+    for (int64_t p = top; p > 0; p /= 2)                                                                     \
+      for (int64_t q = top, r = 0, d = p; d > 0; d = q > p ? q - p : 0, q /= 2, r = p)                       \
+        for (int64_t i = 0; i < n - d; i++) {                                                                \
+          T *restrict x = keys + i * LANES_##SUFFIX, *restrict y = x + d * LANES_##SUFFIX;                   \
+          if ((i & p) != r) continue;                                                                        \
+          for (int l = 0; l < LANES_##SUFFIX; l++) {                                                         \
+            T a = x[l], b = y[l];                                                                            \
+            x[l] = a < b ? a : b;                                                                            \
+            y[l] = a < b ? b : a;                                                                            \
+          }                                                                                                  \
+        }                                                                                                    \
+  }                                                                                                          \
+                                                                                                             \
+  /* Bits to keys, of which all NaN have one, or back. */                                                    \
+  LGT_CLONES static void turn_##SUFFIX(T *keys, int64_t n, int kind, bool back) {                            \
+    const T most = (T)((U)-1 >> 1);                                                                          \
+    int64_t count = n * LANES_##SUFFIX;                                                                      \
+    for (int64_t i = 0; kind == KEY_UNSIGNED && i < count; i++) keys[i] ^= -most - 1;                        \
+    for (int64_t i = 0; kind == KEY_FLOAT && i < count; i++) {                                               \
+      T key = keys[i];                                                                                       \
+      keys[i] = !back && (key & most) > NAN_ABOVE ? most : key ^ (key < 0 ? most : 0);                       \
+    }                                                                                                        \
+  }                                                                                                          \
+                                                                                                             \
+  static void sort_in_lanes_##SUFFIX(char *(*at)[2], int lines, int64_t n, const int64_t stride[2],          \
+                                     int kind, T *keys) {                                                    \
+    for (int l = 0; l < lines; l++)                                                                          \
+      for (int64_t i = 0; i < n; i++) keys[i * LANES_##SUFFIX + l] = *(const T *)(at[l][1] + i * stride[1]); \
+    turn_##SUFFIX(keys, n, kind, false);                                                                     \
+    exchange_##SUFFIX(keys, n);                                                                              \
+    turn_##SUFFIX(keys, n, kind, true);                                                                      \
+    for (int l = 0; l < lines; l++)                                                                          \
+      for (int64_t i = 0; i < n; i++) *(T *)(at[l][0] + i * stride[0]) = keys[i * LANES_##SUFFIX + l];       \
+  }
+IN_LANES(i32, int32_t, uint32_t, 0x7f800000)
+IN_LANES(i64, int64_t, uint64_t, 0x7ff0000000000000)
+
+static lgt_status sort_short_lines(const lgt_tile *tiles, lgt_walk *walk, int64_t lo, int64_t hi) {
+  const lgt_tile *to = &tiles[0], *from = &tiles[1];
+  int lead = to->ndim - 1, dtype = from->dtype, lines = 0;
+  int64_t n = from->extent[lead], size = lgt_dtype_size(dtype),
+          stride[2] = {to->stride[lead], from->stride[lead]};
+  int kind = dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64 ? KEY_FLOAT
+             : dtype == LGT_UINT32 || dtype == LGT_UINT64 ? KEY_UNSIGNED
+                                                          : KEY_SIGNED;
+  char *at[LANES_i32][2];
+  void *keys = lgt_mem_zalloc((size_t)n * LANES_BYTES);
+  if (!keys) return no_scratch(n);
+  bool more = true;
+  while (more) {
+    at[lines][0] = walk->at[0], at[lines][1] = walk->at[1];
+    lines++;
+    more = lgt_walk_next(walk, lo, hi);
+    if (more && lines < LANES_BYTES / size) continue;
+    if (size == 4) sort_in_lanes_i32(at, lines, n, stride, kind, keys);
+    else sort_in_lanes_i64(at, lines, n, stride, kind, keys);
+    lines = 0;
+  }
+  lgt_mem_free(keys);
+  return LGT_OK;
+}
+
 static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                              int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
   int lead = to->ndim - 1;
-  int64_t n = from->extent[lead], size = lgt_dtype_size(from->dtype);
+  int64_t n = from->extent[lead], size = lgt_dtype_size(from->dtype), lines = 1;
   lgt_walk walk;
   (void)nargs, (void)params;
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
+  for (int d = 0; d < lead; d++) lines *= d > 0 ? from->extent[d] : hi - lo;
+  if (lines >= FEWEST_IN_LANES && n <= LONGEST_IN_LANES && size >= 4 &&
+      lgt_dtype_part(from->dtype) == from->dtype)
+    return sort_short_lines(tiles, &walk, lo, hi);
   pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
   if (!room) return no_scratch(n);
   do {
