@@ -245,6 +245,18 @@ end
 -- Compiled, it was seen to return an empty shape for a table of one extent (LuaJIT 2.1 of 2022-03-20).
 jit.off(core.take_shape)
 
+-- The same where NumPy's users may give the shape by its name, `name`: ({shape = {2, 3}}), (0, 1, {size = 4}).
+---@return integer[] shape, table|string|nil options
+function core.take_named_shape(who, name, ...)
+  local shape, options = core.take_shape(who, ...)
+  local given = type(options) == "table" and options[name]
+  if not given then return shape, options end
+  if #shape > 0 then raise("%s: the shape is given twice, by its place and as %s", who, name) end
+  local rest = {}
+  for key, value in pairs(options) do rest[key] = key ~= name and value or nil end
+  return core.take_shape(who, type(given) == "table" and given or { given }), rest
+end
+
 -- The same for functions that take no options.
 ---@return integer[]
 function core.take_only_shape(who, ...)
@@ -273,6 +285,41 @@ end
 function core.named_option(value, name, who)
   if not is_options(value) then return value end
   return core.check_options(value, { [name] = true }, who)[name]
+end
+
+-- Arguments that stand in their places or, in the table of options behind them, under their names: `names` lists them,
+-- `...` are they and the options.  Gives them in that order, then the options that are left.
+function core.take_named(who, names, ...)
+  local count, place = #names, 0
+  local options
+  repeat
+    place = place + 1
+    options = (select(place, ...))
+  until place > count or is_options(options) and not getmetatable(options) -- values of np.fuse have one
+  if not is_options(options) or getmetatable(options) then return ... end
+  local values, rest = { ... }, nil
+  values[place] = nil
+  for key, value in pairs(options) do
+    local own
+    for i = 1, count do own = names[i] == key and i or own end
+    if not own then
+      rest = rest or {}
+      rest[key] = value
+    elseif values[own] ~= nil then
+      raise("%s: %s is given twice, by its place and by its name", who, key)
+    else
+      values[own] = value
+    end
+  end
+  values[count + 1] = rest
+  return unpack(values, 1, count + 1)
+end
+
+-- The same where nothing else may be among the options.
+function core.take_only_named(who, names, ...)
+  local values = { core.take_named(who, names, ...) }
+  core.check_options(values[#names + 1], {}, who)
+  return unpack(values, 1, #names)
 end
 
 -- One axis or a table of axes (nil: all) as a table {[axis] = true} and their sorted list.

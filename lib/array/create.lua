@@ -48,7 +48,7 @@ end
 
 local function take_new_shape(who, ...)
   check_shape((...), who)
-  return core.take_shape(who, ...)
+  return core.take_named_shape(who, "shape", ...)
 end
 
 ---@param ... integer shape, as arguments or as one table; then options {dtype}
@@ -83,6 +83,7 @@ end
 ---@return lgt_array
 function np.full(shape, value, options)
   check_shape(shape, "full")
+  value, options = core.take_named("full", { "fill_value" }, value, options)
   shape = core.take_only_shape("full", shape)
   local default = dtype_of_value(value)
   if not default then raise("full: a number was expected, not %s", (core.describe(value))) end
@@ -384,7 +385,7 @@ end
 -- `count` numbers from `first` to `last`, both included (`last` only unless endpoint = false).
 ---@return lgt_array float64
 function np.linspace(first, last, count, options)
-  if core.is_options(count) then count, options = nil, count end
+  count, options = core.take_named("linspace", { "num" }, count, options)
   options = core.check_options(options, { dtype = true, endpoint = true }, "linspace")
   count = count or 50
   if not core.is_integer(count) or count < 0 then
@@ -419,7 +420,9 @@ end
 ---@param k integer?
 ---@param options {dtype: string}|string|nil float64; also in the place of what is left out before it
 ---@return lgt_array
-function np.eye(n, m, k, options) return eye("eye", n, core.take_early_options(m, k, options)) end
+function np.eye(n, m, k, options)
+  return eye("eye", n, core.take_early_options(core.take_named("eye", { "M", "k" }, m, k, options)))
+end
 
 ---@param n integer
 ---@param options {dtype: string}|string|nil float64
@@ -431,7 +434,7 @@ function np.identity(n, options) return eye("identity", n, n, 0, options) end
 ---@param k integer? 0
 ---@return lgt_array
 function np.diag(a, k)
-  a, k = np.asarray(a), k or 0
+  a, k = np.asarray(a), core.named_option(k, "k", "diag") or 0
   local ndim = core.ndim_of(a)
   if ndim == 2 then return np.diagonal(a, k) end
   if ndim ~= 1 then raise("diag: a vector or a matrix was expected, not %d dimensions", ndim) end

@@ -130,7 +130,7 @@ end
 function linalg.qr(a, mode)
   local stack, m, n
   a, stack, m, n = matrices(a, "qr")
-  mode = mode or "reduced"
+  mode = core.named_option(mode, "mode", "qr") or "reduced"
   if mode ~= "reduced" and mode ~= "complete" and mode ~= "r" then
     raise("qr: mode is \"reduced\", \"complete\" or \"r\", not %q", tostring(mode))
   end
@@ -182,7 +182,7 @@ function linalg.svd(a, options)
 end
 
 local function check_triangle(uplo, who)
-  uplo = uplo or "L"
+  uplo = core.named_option(uplo, "UPLO", who) or "L"
   if uplo ~= "L" and uplo ~= "U" then raise("%s: \"L\" or \"U\" was expected, not %q", who, tostring(uplo)) end
   return uplo == "U" and 1 or 0
 end
@@ -321,7 +321,7 @@ end
 ---@param p number|string|nil as the order of np.linalg.norm; 2 and -2 take singular values
 ---@return lgt_array (...)
 function linalg.cond(a, p)
-  a = matrices(a, "cond")
+  a, p = matrices(a, "cond"), core.named_option(p, "p", "cond")
   if p == nil or p == 2 or p == -2 then
     local s = linalg.svd(a, { compute_uv = false })
     local n = core.shape_of(s)[core.ndim_of(s)]
@@ -337,6 +337,7 @@ end
 ---@param n integer
 ---@return lgt_array
 function linalg.matrix_power(a, n)
+  n = core.named_option(n, "n", "matrix_power")
   a = np.asarray(a)
   local shape = core.shape_of(a)
   if #shape < 2 or shape[#shape] ~= shape[#shape - 1] then

@@ -28,10 +28,10 @@ end
 
 -- The shape of a result: given, or that of the parameters.
 local function shape_for(who, parameters, ...)
-  local shape, options = core.take_shape("random." .. who, ...)
+  local shape, options = core.take_named_shape("random." .. who, "size", ...)
   options = core.check_options(options, { dtype = true }, "random." .. who)
-  local count = select("#", ...)
-  if count == 0 or count == 1 and core.is_options((...)) then
+  local count, first = select("#", ...), (...)
+  if count == 0 or count == 1 and core.is_options(first) and first.size == nil then
     local shapes = {}
     for i, p in ipairs(parameters) do shapes[i] = core.is_array(p) and core.shape_of(p) or {} end
     shape = core.broadcast_shapes(shapes, "random." .. who)
@@ -42,17 +42,27 @@ end
 local huge = math.huge
 local tiny = 5e-324
 
--- A distribution by formula.  `parameters` lists {name, default, low, high}; f(shape, values...) makes it.
+-- A distribution by formula.  `parameters` lists {name, default, low, high}; f(shape, values...) makes it.  Options
+-- at the end may have parameters by their names.
 local function define(name, parameters, f)
   random[name] = function(...)
-    local values = {}
+    local arguments, count, values, rest = { ... }, select("#", ...), {}, {}
+    if core.is_options(arguments[count]) then
+      for key, value in pairs(arguments[count]) do rest[key] = value end
+      arguments[count], count = nil, count - 1
+    end
     for i, p in ipairs(parameters) do
-      local given = (select(i, ...))
+      local given = arguments[i]
+      if given == nil then given, rest[p[1]] = rest[p[1]], nil end
       if given == nil then given = p[2] end
       if given == nil then raise("random.%s: %s is missing", name, p[1]) end
       values[i] = check(given, p[3], p[4], p[1], name)
     end
-    local shape, dtype = shape_for(name, values, select(#parameters + 1, ...))
+    if next(rest) then
+      count = math.max(count, #parameters) + 1
+      arguments[count] = rest
+    end
+    local shape, dtype = shape_for(name, values, unpack(arguments, #parameters + 1, count))
     local result = f(shape, unpack(values))
     if not core.same_shape(core.shape_of(result), shape) then
       raise("random.%s: parameters of shape %s do not fit into %s", name, core.shape_text(core.shape_of(result)),
@@ -73,7 +83,7 @@ local function normal(shape) return random.randn(shape) end
 
 -- ---- by formula ---------------------------------------------------------------------------------------------
 
-define("normal", { p("mean", 0, any), p("deviation", 1, positive) }, function(shape, mean, deviation)
+define("normal", { p("loc", 0, any), p("scale", 1, positive) }, function(shape, mean, deviation)
   return mean + deviation * normal(shape)
 end)
 define("uniform", { p("low", 0, any), p("high", 1, any) }, function(shape, low, high)
@@ -81,18 +91,18 @@ define("uniform", { p("low", 0, any), p("high", 1, any) }, function(shape, low, 
 end)
 define("exponential", { p("scale", 1, positive) }, function(shape, scale) return scale * exponential(shape) end)
 define("standard_exponential", {}, exponential)
-define("lognormal", { p("mean", 0, any), p("deviation", 1, positive) }, function(shape, mean, deviation)
+define("lognormal", { p("mean", 0, any), p("sigma", 1, positive) }, function(shape, mean, deviation)
   return np.exp(mean + deviation * normal(shape))
 end)
-define("laplace", { p("mean", 0, any), p("scale", 1, positive) }, function(shape, mean, scale)
+define("laplace", { p("loc", 0, any), p("scale", 1, positive) }, function(shape, mean, scale)
   local u = open(shape) - 0.5
   return mean - scale * (np.sign(u) * np.log(1 - 2 * np.minimum(np.abs(u), 0.49999999999999994)))
 end)
-define("logistic", { p("mean", 0, any), p("scale", 1, positive) }, function(shape, mean, scale)
+define("logistic", { p("loc", 0, any), p("scale", 1, positive) }, function(shape, mean, scale)
   local u = np.minimum(open(shape), 0.9999999999999999)
   return mean + scale * np.log(u / (1 - u))
 end)
-define("gumbel", { p("mode", 0, any), p("scale", 1, positive) }, function(shape, mode, scale)
+define("gumbel", { p("loc", 0, any), p("scale", 1, positive) }, function(shape, mode, scale)
   return mode - scale * np.log(np.maximum(exponential(shape), tiny))
 end)
 define("rayleigh", { p("scale", 1, positive) }, function(shape, scale)
@@ -183,7 +193,7 @@ end)
 define("vonmises", { p("mu", nil, any), p("kappa", nil, positive) }, function(shape, mu, kappa)
   return drawn("vonmises", FLOAT, shape, mu, kappa)
 end)
-define("poisson", { p("mean", 1, { 0, 9.2e18 }) }, function(shape, mean)
+define("poisson", { p("lam", 1, { 0, 9.2e18 }) }, function(shape, mean)
   return drawn("poisson", INTEGER, shape, mean)
 end)
 define("binomial", { p("n", nil, { 0, 2 ^ 53 }), p("p", nil, probability) }, function(shape, n, chance)
@@ -192,7 +202,7 @@ end)
 define("negative_binomial", { p("n", nil, positive), p("p", nil, probability) }, function(shape, n, chance)
   return drawn("poisson", INTEGER, shape, gamma(shape, n) * ((1 - chance) / chance))
 end)
-define("hypergeometric", { p("good", nil, positive), p("bad", nil, positive), p("drawn", nil, positive) },
+define("hypergeometric", { p("ngood", nil, positive), p("nbad", nil, positive), p("nsample", nil, positive) },
   function(shape, good, bad, count)
     if type(good) == "number" and type(bad) == "number" and type(count) == "number" and count > good + bad then
       raise("random.hypergeometric: %g cannot be drawn out of %g", count, good + bad)
@@ -206,6 +216,12 @@ end)
 
 -- ---- vectors ------------------------------------------------------------------------------------------------------
 
+local function take_size(who, ...)
+  local shape, options = core.take_named_shape(who, "size", ...)
+  core.check_options(options, {}, who)
+  return shape
+end
+
 -- How often each of several outcomes occurs in n trials: along a new last axis.
 ---@param n integer
 ---@param chances number[]|lgt_array
@@ -213,7 +229,7 @@ end)
 ---@return lgt_array int64
 function random.multinomial(n, chances, ...)
   if core.is_array(chances) then chances = chances:totable() end
-  local shape = core.take_only_shape("random.multinomial", ...)
+  local shape = take_size("random.multinomial", ...)
   local sum = 0
   for i, chance in ipairs(chances) do
     if not (chance >= 0 and chance <= 1) then
@@ -242,7 +258,7 @@ end
 function random.dirichlet(alpha, ...)
   alpha = np.asarray(alpha)
   if core.ndim_of(alpha) ~= 1 then raise("random.dirichlet: a vector was expected, not %s", (core.describe(alpha))) end
-  local shape = core.take_only_shape("random.dirichlet", ...)
+  local shape = take_size("random.dirichlet", ...)
   shape[#shape + 1] = core.size_of(alpha)
   local x = gamma(shape, alpha)
   return x / np.sum(x, -1, { keepdims = true })
@@ -259,7 +275,7 @@ function random.multivariate_normal(mean, covariance, ...)
   if core.ndim_of(mean) ~= 1 or not core.same_shape(core.shape_of(covariance), { n, n }) then
     raise("random.multivariate_normal: a vector of n means and a matrix of n x n covariances were expected")
   end
-  local shape = core.take_only_shape("random.multivariate_normal", ...)
+  local shape = take_size("random.multivariate_normal", ...)
   shape[#shape + 1] = n
   local values, vectors = np.linalg.eigh(covariance)
   local root = vectors * np.sqrt(np.maximum(values, 0))

@@ -187,6 +187,7 @@ end
 ---@return lgt_array float64
 function fft.fftfreq(n, d)
   check_count(n, "fftfreq")
+  d = core.named_option(d, "d", "fftfreq")
   local i, positive = np.arange(n, { dtype = "float64" }), math.floor((n - 1) / 2) + 1
   return np.where(np.less(i, positive), i, i - n) * (1 / (n * (d or 1)))
 end
@@ -194,6 +195,7 @@ end
 ---@return lgt_array float64, n/2 + 1 of them
 function fft.rfftfreq(n, d)
   check_count(n, "rfftfreq")
+  d = core.named_option(d, "d", "rfftfreq")
   return np.arange(math.floor(n / 2) + 1, { dtype = "float64" }) * (1 / (n * (d or 1)))
 end
 
@@ -201,7 +203,7 @@ local function shifted(name, by)
   fft[name] = function(a, axes)
     a = np.asarray(a)
     local shape = core.shape_of(a)
-    local _, list = core.check_axes(axes, #shape, name)
+    local _, list = core.check_axes(core.named_option(axes, "axes", name), #shape, name)
     for _, d in ipairs(list) do a = np.roll(a, by(shape[d]), d) end
     return a
   end

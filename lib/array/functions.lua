@@ -195,12 +195,32 @@ for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
 
 local clip = ufunc.all.clip
 
+local bounds, other_bounds = { "a_min", "a_max" }, { "min", "max" }
+
 -- Between two bounds, either of which may be nil.
 function np.clip(x, low, high, options)
+  low, high, options = core.take_named("clip", bounds, low, high, options)
+  low, high, options = core.take_named("clip", other_bounds, low, high, options)
   if low == nil and high == nil then raise("clip: both bounds are nil") end
   if low == nil then return np.minimum(x, high, options) end
   if high == nil then return np.maximum(x, low, options) end
   return clip(x, low, high, options)
+end
+
+local nan_to_num = ufunc.all.nan_to_num
+local finite_names = { "nan", "posinf", "neginf" }
+
+-- NaN becomes 0 and infinities the largest numbers of the dtype, or what options {nan, posinf, neginf} say.
+function np.nan_to_num(x, options)
+  local nan, high, low, rest = core.take_named("nan_to_num", finite_names, nil, nil, nil, options)
+  if nan == nil and high == nil and low == nil then return nan_to_num(x, options) end
+  if core.is_array(x) and dtypes.category[core.dtype_of(x)] == 3 then
+    return np.complex(np.nan_to_num(np.real(x), options), np.nan_to_num(np.imag(x), options))
+  end
+  if nan ~= nil then x = np.where(np.isnan(x), nan, x) end
+  if high ~= nil then x = np.where(np.isposinf(x), high, x) end
+  if low ~= nil then x = np.where(np.isneginf(x), low, x) end
+  return nan_to_num(x, rest)
 end
 
 -- For each element the choice that belongs to the first condition that holds there, else the default.
@@ -211,7 +231,7 @@ function np.select(conditions, choices, default)
   if type(conditions) ~= "table" or type(choices) ~= "table" or #conditions ~= #choices or #choices == 0 then
     raise("select: a table of conditions and one of as many choices were expected")
   end
-  local result = default or 0
+  local result = core.named_option(default, "default", "select") or 0
   for i = #choices, 1, -1 do result = np.where(conditions[i], choices[i], result) end
   return result
 end

@@ -23,7 +23,7 @@ end
 ---@param options {base: number?, endpoint: boolean?, dtype: string?}? base: 10
 ---@return lgt_array
 function np.logspace(first, last, count, options)
-  if core.is_options(count) then count, options = nil, count end
+  count, options = core.take_named("logspace", { "num" }, count, options)
   options = core.check_options(options, spaced, "logspace")
   local exponents = np.linspace(first, last, count, { endpoint = options.endpoint })
   return finish((options.base or 10) ^ exponents, options)
@@ -36,7 +36,7 @@ end
 ---@param options {endpoint: boolean?, dtype: string?}?
 ---@return lgt_array float64
 function np.geomspace(first, last, count, options)
-  if core.is_options(count) then count, options = nil, count end
+  count, options = core.take_named("geomspace", { "num" }, count, options)
   options = core.check_options(options, { dtype = true, endpoint = true }, "geomspace")
   first, last = core.to_number(first, "geomspace"), core.to_number(last, "geomspace")
   if first == 0 or last == 0 or (first < 0) ~= (last < 0) then
@@ -77,7 +77,7 @@ end
 ---@param options {dtype: string}|string|nil float64; also in the place of what is left out before it
 ---@return lgt_array
 function np.tri(n, m, k, options)
-  m, k, options = core.take_early_options(m, k, options)
+  m, k, options = core.take_early_options(core.take_named("tri", { "M", "k" }, m, k, options))
   options = core.check_options(options, { dtype = true }, "tri")
   local dtype = options.dtype and core.check_dtype(options.dtype, "tri") or dtypes.FLOAT64
   return core.generate("tri", dtype, core.take_only_shape("tri", n, m or n), function(body)
@@ -168,13 +168,19 @@ end
 ---@param k integer? diagonal, 0
 ---@param m integer? n
 ---@return lgt_array[] rows and columns, usable as an index
-function np.tril_indices(n, k, m) return triangle("tril_indices", n, k, m, true) end
+function np.tril_indices(n, k, m)
+  k, m = core.take_only_named("tril_indices", { "k", "m" }, k, m)
+  return triangle("tril_indices", n, k, m, true)
+end
 ---@return lgt_array[]
-function np.triu_indices(n, k, m) return triangle("triu_indices", n, k, m, false) end
+function np.triu_indices(n, k, m)
+  k, m = core.take_only_named("triu_indices", { "k", "m" }, k, m)
+  return triangle("triu_indices", n, k, m, false)
+end
 
 local function of_matrix(name)
   np[name .. "_from"] = function(a, k)
-    a = np.asarray(a)
+    a, k = np.asarray(a), core.named_option(k, "k", name .. "_from")
     if core.ndim_of(a) ~= 2 then raise("%s_from: a matrix was expected, not %s", name, (core.describe(a))) end
     local n, m = a:dims()
     return np[name](n, k, m)
@@ -188,6 +194,7 @@ of_matrix "triu_indices"
 ---@param ndim integer? 2
 ---@return lgt_array[]
 function np.diag_indices(n, ndim)
+  ndim = core.named_option(ndim, "ndim", "diag_indices")
   local result, positions = {}, np.span(1, n)
   for d = 1, ndim or 2 do result[d] = positions end
   return result

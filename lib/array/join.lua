@@ -103,6 +103,7 @@ splitter("dsplit", 3, function() return 3 end)
 ---@param axes integer[]?
 ---@return lgt_array view
 function np.rot90(a, k, axes)
+  k, axes = core.take_only_named("rot90", { "k", "axes" }, k, axes)
   a, k, axes = np.asarray(a), (k or 1) % 4, axes or { 1, 2 }
   local ndim = core.ndim_of(a)
   if type(axes) ~= "table" or #axes ~= 2 then raise("rot90: two axes were expected") end
@@ -116,6 +117,7 @@ end
 
 -- Move axis `axis` so that it stands before axis `start` (1).
 function np.rollaxis(a, axis, start)
+  start = core.named_option(start, "start", "rollaxis")
   local ndim = core.ndim_of(a)
   axis, start = core.check_axis(axis, ndim, "rollaxis"), core.check_axis(start or 1, ndim + 1, "rollaxis")
   return np.moveaxis(a, axis, axis < start and start - 1 or start)
@@ -218,7 +220,8 @@ end
 ---@return lgt_array
 function np.resize(a, ...)
   a = np.ravel(a)
-  local shape = core.take_only_shape("resize", ...)
+  local shape, options = core.take_named_shape("resize", "new_shape", ...)
+  core.check_options(options, {}, "resize")
   local wanted, size = core.product(shape), core.size_of(a)
   if size == 0 then return np.zeros(shape, { dtype = dtypes.name[core.dtype_of(a)] }) end
   if wanted <= size then return np.reshape(np.copy(part_of(a, 1, 0, wanted)), shape) end
@@ -316,7 +319,7 @@ end
 ---@param v lgt_array
 ---@param trim string?
 function np.trim_zeros(v, trim)
-  v, trim = np.asarray(v), trim or "fb"
+  v, trim = np.asarray(v), core.named_option(trim, "trim", "trim_zeros") or "fb"
   if core.ndim_of(v) ~= 1 then raise("trim_zeros: a vector was expected, not %d dimensions", core.ndim_of(v)) end
   local at = np.flatnonzero(v)
   local n, size = core.size_of(at), core.size_of(v)
@@ -435,7 +438,7 @@ local pad_options = { constant_values = true, end_values = true, stat_length = t
 ---@return lgt_array of a's dtype
 function np.pad(a, width, mode, options)
   a = np.asarray(a)
-  if core.is_options(mode) then mode, options = nil, mode end
+  width, mode, options = core.take_named("pad", { "pad_width", "mode" }, width, mode, options)
   options = core.check_options(options, pad_options, "pad")
   local fill = fillers[mode or "constant"]
   if not fill then

@@ -291,7 +291,10 @@ end
 ---@param axis1 integer?
 ---@param axis2 integer?
 ---@return lgt_array
-function np.trace(a, k, axis1, axis2) return np.sum(np.diagonal(np.asarray(a), k, axis1, axis2), -1) end
+function np.trace(a, k, axis1, axis2, options)
+  k, axis1, axis2 = core.take_only_named("trace", { "offset", "axis1", "axis2" }, k, axis1, axis2, options)
+  return np.sum(np.diagonal(np.asarray(a), k, axis1, axis2), -1)
+end
 methods.trace = np.trace
 
 return true

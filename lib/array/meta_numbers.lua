@@ -349,7 +349,7 @@ function fft.rfftfreq(n, d) end
 -- ---- random ------------------------------------------------------------------------------------------
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param a number|lgt_array|nil
 ---@param b number|lgt_array|nil
 ---@param ... integer|table
@@ -357,7 +357,7 @@ function fft.rfftfreq(n, d) end
 function random.beta(a, b, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
+-- the parameters), and options {dtype, size}. int64.
 ---@param n number|lgt_array|nil
 ---@param p number|lgt_array|nil
 ---@param ... integer|table
@@ -365,21 +365,21 @@ function random.beta(a, b, ...) end
 function random.binomial(n, p, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param df number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.chisquare(df, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.exponential(scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param dfnum number|lgt_array|nil
 ---@param dfden number|lgt_array|nil
 ---@param ... integer|table
@@ -387,7 +387,7 @@ function random.exponential(scale, ...) end
 function random.f(dfnum, dfden, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param shape number|lgt_array|nil
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
@@ -395,62 +395,62 @@ function random.f(dfnum, dfden, ...) end
 function random.gamma(shape, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
+-- the parameters), and options {dtype, size}. int64.
 ---@param p number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.geometric(p, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
----@param mode number|lgt_array|nil
+-- the parameters), and options {dtype, size}.
+---@param loc number|lgt_array|nil
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.gumbel(mode, scale, ...) end
+function random.gumbel(loc, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
----@param good number|lgt_array|nil
----@param bad number|lgt_array|nil
----@param drawn number|lgt_array|nil
+-- the parameters), and options {dtype, size}. int64.
+---@param ngood number|lgt_array|nil
+---@param nbad number|lgt_array|nil
+---@param nsample number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.hypergeometric(good, bad, drawn, ...) end
+function random.hypergeometric(ngood, nbad, nsample, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
----@param mean number|lgt_array|nil
+-- the parameters), and options {dtype, size}.
+---@param loc number|lgt_array|nil
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.laplace(mean, scale, ...) end
+function random.laplace(loc, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
----@param mean number|lgt_array|nil
+-- the parameters), and options {dtype, size}.
+---@param loc number|lgt_array|nil
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.logistic(mean, scale, ...) end
+function random.logistic(loc, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param mean number|lgt_array|nil
----@param deviation number|lgt_array|nil
+---@param sigma number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.lognormal(mean, deviation, ...) end
+function random.lognormal(mean, sigma, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
+-- the parameters), and options {dtype, size}. int64.
 ---@param p number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.logseries(p, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
+-- the parameters), and options {dtype, size}. int64.
 ---@param n number|lgt_array|nil
 ---@param p number|lgt_array|nil
 ---@param ... integer|table
@@ -458,7 +458,7 @@ function random.logseries(p, ...) end
 function random.negative_binomial(n, p, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param df number|lgt_array|nil
 ---@param nonc number|lgt_array|nil
 ---@param ... integer|table
@@ -466,7 +466,7 @@ function random.negative_binomial(n, p, ...) end
 function random.noncentral_chisquare(df, nonc, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param dfnum number|lgt_array|nil
 ---@param dfden number|lgt_array|nil
 ---@param nonc number|lgt_array|nil
@@ -475,69 +475,69 @@ function random.noncentral_chisquare(df, nonc, ...) end
 function random.noncentral_f(dfnum, dfden, nonc, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
----@param mean number|lgt_array|nil
----@param deviation number|lgt_array|nil
+-- the parameters), and options {dtype, size}.
+---@param loc number|lgt_array|nil
+---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.normal(mean, deviation, ...) end
+function random.normal(loc, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param a number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.pareto(a, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
----@param mean number|lgt_array|nil
+-- the parameters), and options {dtype, size}. int64.
+---@param lam number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
-function random.poisson(mean, ...) end
+function random.poisson(lam, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param a number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.power(a, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.rayleigh(scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param ... integer|table
 ---@return lgt_array
 function random.standard_cauchy(...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param ... integer|table
 ---@return lgt_array
 function random.standard_exponential(...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param shape number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.standard_gamma(shape, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param df number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.standard_t(df, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param left number|lgt_array|nil
 ---@param mode number|lgt_array|nil
 ---@param right number|lgt_array|nil
@@ -546,7 +546,7 @@ function random.standard_t(df, ...) end
 function random.triangular(left, mode, right, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param low number|lgt_array|nil
 ---@param high number|lgt_array|nil
 ---@param ... integer|table
@@ -554,7 +554,7 @@ function random.triangular(left, mode, right, ...) end
 function random.uniform(low, high, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param mu number|lgt_array|nil
 ---@param kappa number|lgt_array|nil
 ---@param ... integer|table
@@ -562,7 +562,7 @@ function random.uniform(low, high, ...) end
 function random.vonmises(mu, kappa, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param mean number|lgt_array|nil
 ---@param scale number|lgt_array|nil
 ---@param ... integer|table
@@ -570,14 +570,14 @@ function random.vonmises(mu, kappa, ...) end
 function random.wald(mean, scale, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}.
+-- the parameters), and options {dtype, size}.
 ---@param a number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array
 function random.weibull(a, ...) end
 
 -- Numbers of this distribution.  Behind the parameters the shape, as arguments or as one table (without one: that of
--- the parameters), and options {dtype}. int64.
+-- the parameters), and options {dtype, size}. int64.
 ---@param a number|lgt_array|nil
 ---@param ... integer|table
 ---@return lgt_array

@@ -53,6 +53,7 @@ end
 ---@return lgt_array
 function np.take_along_axis(a, positions, axis)
   a, positions = np.asarray(a), np.asarray(positions)
+  axis = core.axis_option(axis, "take_along_axis")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "take_along_axis")
   local source, index, back = lines_of(a, positions, axis, "take_along_axis")
@@ -72,7 +73,7 @@ function np.put_along_axis(a, positions, values, axis)
   core.check_writable(a, "put_along_axis")
   core.check_assigned(a, values)
   positions, values = np.asarray(positions), np.astype(np.asarray(values), dtypes.name[core.dtype_of(a)])
-  axis = core.check_axis(axis, core.ndim_of(a), "put_along_axis")
+  axis = core.check_axis(core.axis_option(axis, "put_along_axis"), core.ndim_of(a), "put_along_axis")
   local target, index = lines_of(a, positions, axis, "put_along_axis")
   if not core.same_shape({ unpack(core.shape_of(target), 1, core.ndim_of(a) - 1) },
     { unpack(core.shape_of((native.axis_last(a, axis))), 1, core.ndim_of(a) - 1) }) then

@@ -5,8 +5,8 @@
 -- each element costs one generator, which fuses with what uses it.  What takes a varying number of uniform
 -- numbers (distributions.lua) has a variant in C, in which each element has a sequence of its own.
 --
--- Functions end with the shape, as arguments or as one table, and options {dtype}; without a shape the result
--- has that of the parameters.
+-- Functions end with the shape, as arguments or as one table, and options {dtype, size}, of which size is the shape,
+-- too; without one the result has that of the parameters.
 
 local core = require "array.core"
 local native = require "array.native"
@@ -63,12 +63,12 @@ end
 local function uniform(counter, key) return counter:philox(key):shr(11):cast("float64") * 2 ^ -53 end
 
 local function take(who, default, ...)
-  local shape, options = core.take_shape(who, ...)
+  local shape, options = core.take_named_shape(who, "size", ...)
   options = core.check_options(options, { dtype = true }, who)
   return shape, options.dtype and core.check_dtype(options.dtype, who) or default
 end
 
--- Uniform in [0, 1).  The shape comes as arguments or as one table; options {dtype}.
+-- Uniform in [0, 1).  The shape comes as arguments or as one table; options {dtype, size}.
 ---@return lgt_array
 function random.rand(...)
   local shape, dtype = take("random.rand", dtypes.FLOAT64, ...)
@@ -90,16 +90,27 @@ function random.randn(...)
 end
 random.standard_normal = random.randn
 
--- Integers from low to high - 1, as NumPy's bounds; randint(high, shape) begins at 0.
+local bounds = { low = true, high = true, endpoint = true, size = true, dtype = true }
+
+-- Integers from low to high - 1, as NumPy's bounds; randint(high, shape) begins at 0.  Then options {dtype, size,
+-- endpoint}: whether high is among them; low and high may be there, too.
 ---@return lgt_array int64
-function random.randint(low, high, ...)
-  local rest, count = { ... }, select("#", ...)
-  if high == nil or type(high) == "table" then
-    table.insert(rest, 1, high)
-    count = count + 1
-    low, high = 0, low
+function random.randint(...)
+  local given, count, options = { ... }, select("#", ...), {}
+  if core.is_options(given[count]) then
+    options, count = core.check_options(given[count], bounds, "random.randint"), count - 1
   end
-  local shape, dtype = take("random.randint", dtypes.INT64, unpack(rest, 1, count))
+  local low, high, behind = given[1], given[2], 3
+  if count < 1 then low = options.low end
+  if count < 2 or high == nil or type(high) == "table" then high, behind = options.high, math.min(2, count + 1) end
+  if high == nil then low, high = 0, low end
+  if options.endpoint and core.is_integer(high) then high = high + 1 end
+  count = math.max(count, behind - 1)
+  if options.size or options.dtype then
+    count = count + 1
+    given[count] = { size = options.size, dtype = options.dtype }
+  end
+  local shape, dtype = take("random.randint", dtypes.INT64, unpack(given, behind, count))
   if not core.is_integer(low) or not core.is_integer(high) or high <= low then
     raise("random.randint: integers low < high were expected, not %s and %s",
       (core.describe(low)), (core.describe(high)))
@@ -167,15 +178,15 @@ local choice_options = { replace = true, p = true, dtype = true }
 
 -- Positions out of 1 to n, or elements of a vector.
 ---@param n integer|lgt_array
----@param ... integer shape, then options {replace: boolean?, p: lgt_array?}: with replacement (true); how
----  probable each is (evenly), which must sum to 1
+---@param ... integer shape, then options {replace: boolean?, p: lgt_array?, size: integer|integer[]|nil}: with
+---  replacement (true); how probable each is (evenly), which must sum to 1; the shape
 ---@return lgt_array
 function random.choice(n, ...)
   if core.is_array(n) then return np.take(n, random.choice(core.shape_of(n)[1], ...), 1) end
   if not core.is_integer(n) or n < 1 then
     raise("random.choice: a count or an array was expected, not %s", (core.describe(n)))
   end
-  local shape, options = core.take_shape("random.choice", ...)
+  local shape, options = core.take_named_shape("random.choice", "size", ...)
   options = core.check_options(options, choice_options, "random.choice")
   local count = core.product(shape)
   if options.p ~= nil then
@@ -212,6 +223,7 @@ random.ranf, random.sample = random.rand, random.rand
 ---@param seed integer
 ---@return table
 function random.default_rng(seed)
+  seed = core.named_option(seed, "seed", "random.default_rng")
   local own = random.get_state()
   local function with_state(f, ...)
     local outer = random.get_state()
@@ -236,6 +248,11 @@ function random.default_rng(seed)
   generator:seed(seed == nil and math.floor((os.time() * 1000003 + os.clock() * 1e6) % 2 ^ 53) or seed)
   return generator
 end
+
+-- There is one kind of generator, Philox, by whichever of NumPy's names it is asked for.
+random.RandomState, random.Philox = random.default_rng, random.default_rng
+-- The generator of those bits: what is given.
+function random.Generator(bits) return bits end
 
 core.random_block = block
 require "array.distributions"

@@ -228,7 +228,7 @@ end
 ---@param options {dx: number?, axis: integer?}? dx: their distance if x is nil, 1
 ---@return lgt_array
 function np.trapz(y, x, options)
-  if core.is_options(x) then x, options = nil, x end
+  x, options = core.take_named("trapz", { "x" }, x, options)
   options = core.check_options(options, { dx = true, axis = true }, "trapz")
   y = np.asarray(y)
   local ndim = core.ndim_of(y)

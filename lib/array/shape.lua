@@ -45,11 +45,33 @@ local function take_reshape(who, size, ...)
   return shape
 end
 
+local order_option = { order = true }
+
+-- Is the order of elements "F", in which the first axis runs fastest, rather than "C"?
+local function is_fortran(options, who)
+  if type(options) ~= "string" then options = core.check_options(options, order_option, who) end
+  local order = type(options) == "string" and options or options.order or "C"
+  if order ~= "C" and order ~= "F" then raise("%s: order is \"C\" or \"F\", not %s", who, (core.describe(order))) end
+  return order == "F"
+end
+
+local function reshape_fortran(a, shape)
+  local reversed = {}
+  for d = 1, #shape do reversed[d] = shape[#shape + 1 - d] end
+  return np.transpose(np.reshape(np.transpose(a), reversed))
+end
+
 ---@param a lgt_array
----@param ... integer the new shape; -1 for what is left over
+---@param ... integer the new shape; -1 for what is left over; then options {order: "C"|"F"}
 ---@return lgt_array a view if strides allow it, else a copy
 function np.reshape(a, ...)
-  local layout = core.layout_of(a, "reshape")
+  local layout, count = core.layout_of(a, "reshape"), select("#", ...)
+  local options = (select(math.max(count, 1), ...))
+  if core.is_options(options) or type(options) == "string" then
+    local shape = take_reshape("reshape", core.size_of(a), unpack({ ... }, 1, count - 1))
+    if is_fortran(options, "reshape") then return reshape_fortran(a, shape) end
+    return np.reshape(a, shape)
+  end
   local shape = take_reshape("reshape", core.size_of(a), ...)
   local view = lgt.reshape(layout, shape)
   if view then return alias(a, view) end
@@ -57,14 +79,22 @@ function np.reshape(a, ...)
   return alias(copy, lgt.reshape(core.layout_of(copy), shape))
 end
 
-function np.ravel(a)
+-- All elements in one line.
+---@param a lgt_array
+---@param options {order: "C"|"F"}?
+---@return lgt_array a view if strides allow it, else a copy
+function np.ravel(a, options)
   a = np.asarray(a)
+  if options ~= nil and is_fortran(options, "ravel") then a = np.transpose(a) end
   if core.ndim_of(a) == 1 then return a end
   return np.reshape(a, { core.size_of(a) })
 end
 
 -- Always a copy.
-function methods.flatten(a) return np.ravel(np.copy(a)) end
+function methods.flatten(a, options)
+  if options ~= nil then return np.ravel(np.copy(np.ravel(a, options))) end
+  return np.ravel(np.copy(a))
+end
 
 local reversed, epoch = {}, lgt.front.epoch -- [layout + 0.5] = layout; see index.lua for the 0.5
 
@@ -102,6 +132,7 @@ function np.transpose(a, ...)
 end
 
 function np.swapaxes(a, first, second)
+  first, second = core.take_only_named("swapaxes", { "axis1", "axis2" }, first, second)
   local ndim = core.ndim_of(a)
   local order = {}
   for d = 1, ndim do order[d] = d end
@@ -171,7 +202,8 @@ end
 ---@return lgt_array a view; writing into it is refused where one element appears in several places
 function np.broadcast_to(a, ...)
   a = np.asarray(a)
-  local shape = core.take_only_shape("broadcast_to", ...)
+  local shape, options = core.take_named_shape("broadcast_to", "shape", ...)
+  core.check_options(options, {}, "broadcast_to")
   local own = core.shape_of(a)
   local common = core.broadcast_pair(own, shape)
   if not common or not core.same_shape(common, shape) then
@@ -202,7 +234,8 @@ function np.fliplr(a) return np.flip(a, 2) end
 ---@param axis1 integer?
 ---@param axis2 integer?
 ---@return lgt_array
-function np.diagonal(a, k, axis1, axis2)
+function np.diagonal(a, k, axis1, axis2, options)
+  k, axis1, axis2 = core.take_only_named("diagonal", { "offset", "axis1", "axis2" }, k, axis1, axis2, options)
   local ndim = core.layout_of(a, "diagonal") and core.ndim_of(a)
   if ndim < 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
   axis1, axis2 = core.check_axis(axis1 or 1, ndim, "diagonal"), core.check_axis(axis2 or 2, ndim, "diagonal")
@@ -330,7 +363,7 @@ end
 ---@param axis integer|integer[]|nil
 function np.roll(a, shift, axis)
   a = np.asarray(a)
-  axis = core.axis_option(axis, "roll")
+  shift, axis = core.take_only_named("roll", { "shift", "axis" }, shift, axis)
   if axis == nil then return np.reshape(np.roll(np.ravel(a), shift, 1), core.shape_of(a)) end
   if type(axis) == "table" then
     for i = 1, #axis do a = np.roll(a, type(shift) == "table" and shift[i] or shift, axis[i]) end
@@ -353,7 +386,8 @@ end
 ---@return lgt_array a copy
 function np.tile(a, ...)
   a = np.asarray(a)
-  local counts = core.take_only_shape("tile", ...)
+  local counts, options = core.take_named_shape("tile", "reps", ...)
+  core.check_options(options, {}, "tile")
   while core.ndim_of(a) < #counts do a = np.expand_dims(a, 1) end
   while #counts < core.ndim_of(a) do table.insert(counts, 1, 1) end
   local shape = core.shape_of(a)

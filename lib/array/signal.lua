@@ -78,6 +78,7 @@ end
 ---@param mode string? "full" (default), "same", "valid"
 ---@return lgt_array
 function np.convolve(a, v, mode)
+  mode = core.named_option(mode, "mode", "convolve")
   a, v, mode = vector(np.atleast_1d(a), "convolve"), vector(np.atleast_1d(v), "convolve"), mode or "full"
   if core.size_of(v) > core.size_of(a) then a, v = v, a end
   local n, m = core.size_of(a), core.size_of(v)
@@ -94,6 +95,7 @@ end
 ---@param mode string? "valid" (default), "same", "full"
 ---@return lgt_array
 function np.correlate(a, v, mode)
+  mode = core.named_option(mode, "mode", "correlate")
   a, v, mode = vector(a, "correlate"), vector(v, "correlate"), mode or "valid"
   if mode == "same" and core.size_of(v) > core.size_of(a) then
     return np.flip(np.conj(np.correlate(v, a, mode)))
@@ -248,6 +250,7 @@ end
 ---@param options {w: lgt_array?, rcond: number?}? w: weights of the residuals
 ---@return lgt_array coefficients, the highest power first
 function np.polyfit(x, y, degree, options)
+  degree, options = core.take_named("polyfit", { "deg" }, degree, options)
   options = core.check_options(options, { w = true, rcond = true }, "polyfit")
   x, y = np.astype(vector(x, "polyfit"), "float64"), np.astype(vector(y, "polyfit"), "float64")
   if not core.is_integer(degree) or degree < 0 then

@@ -72,6 +72,43 @@ check.case("integers", function()
   check.refuses("low < high", function() random.randint(5, 5, 3) end)
 end)
 
+-- The same numbers, asked for by places and by names.
+check.case("names", function()
+  local function same(first, second)
+    random.seed(11)
+    local a = first()
+    random.seed(11)
+    check.that(np.array_equal(a, second()))
+  end
+  same(function() return random.rand(2, 3) end, function() return random.random({ size = { 2, 3 } }) end)
+  same(function() return random.rand({ 2, 3 }, "f4") end,
+    function() return random.rand({ size = { 2, 3 }, dtype = "f4" }) end)
+  same(function() return random.normal(3, 2, 5) end,
+    function() return random.normal({ loc = 3, scale = 2, size = 5 }) end)
+  same(function() return random.normal(3, 2, 5) end,
+    function() return random.normal(3, { scale = 2, size = { 5 } }) end)
+  same(function() return random.uniform(0, 1, 2, 2) end, function() return random.uniform({ size = { 2, 2 } }) end)
+  same(function() return random.poisson(3, 5) end, function() return random.poisson({ lam = 3, size = 5 }) end)
+  same(function() return random.gamma(2, 1, 5) end, function() return random.gamma({ shape = 2, size = 5 }) end)
+  same(function() return random.randint(2, 9, 5) end, function() return random.randint(2, 9, { size = 5 }) end)
+  same(function() return random.randint(9, { 5 }) end, function() return random.randint(9, { size = 5 }) end)
+  same(function() return random.randint(2, 9, 5) end,
+    function() return random.randint({ low = 2, high = 9, size = 5 }) end)
+  same(function() return random.integers(1, 7, 5) end,
+    function() return random.integers(1, 6, { size = 5, endpoint = true }) end)
+  same(function() return random.choice(9, 5) end, function() return random.choice(9, { size = 5 }) end)
+  same(function() return random.multinomial(5, { 0.5, 0.5 }, 3) end,
+    function() return random.multinomial(5, { 0.5, 0.5 }, { size = 3 }) end)
+  check.equal(random.uniform(np.zeros(4), 1, { dtype = "f4" }).shape[1], 4)
+  check.equal(random.randint(3, { dtype = "int8" }).ndim, 0)
+  local one, other = random.default_rng(5), random.Generator(random.Philox({ seed = 5 }))
+  check.that(np.array_equal(one:normal({ size = 3 }), other:normal(0, 1, 3)))
+  check.refuses("given twice", function() random.rand(3, { size = 3 }) end)
+  check.refuses("unknown option loc; it takes", function() random.normal(1, { loc = 2 }) end)
+  check.refuses("unknown option mean; it takes", function() random.normal({ mean = 2 }) end)
+  check.refuses("low < high", function() random.randint({ size = 3 }) end)
+end)
+
 check.case("permutations", function()
   random.seed(8)
   local p = random.permutation(1000)
