@@ -154,6 +154,24 @@ static bool is_gram(const lgt_tile *tiles) {
          a->stride[0] == b->stride[1] && a->stride[1] == b->stride[0];
 }
 
+/* A column's elements become a row's.  The compiler knows the size, so that each is a move or two. */
+static inline void turn(char *row, const char *column, int64_t down, int64_t count, const size_t size) {
+  for (int64_t i = 0; i < count; i++) memcpy(row + i * (int64_t)size, column + i * down, size);
+}
+
+/* Below the diagonal: the mirror image of rows [lo, hi). */
+static void mirror(char *c, int64_t lo, int64_t hi, int64_t n, int64_t ldc, int64_t size) {
+  enum { PANEL = 32 }; /* rows that are turned at once: what is read by columns stays in the nearest cache */
+  for (int64_t i = lo; i < hi; i += PANEL)
+    for (int64_t j = i + 1; j < n; j++) {
+      int64_t end = i + PANEL < hi ? i + PANEL : hi, count = (j < end ? j : end) - i;
+      char *row = c + (j * ldc + i) * size, *column = c + (i * ldc + j) * size;
+      if (size == 8) turn(row, column, ldc * size, count, 8);
+      else if (size == 4) turn(row, column, ldc * size, count, 4);
+      else turn(row, column, ldc * size, count, 16);
+    }
+}
+
 /* Rows [lo, lo + rows) of a matrix times its own transpose, but for what is left of the diagonal, and the mirror image of
  * what is right of it, which lies in rows that nobody else writes there.  Nothing else in the task sees it too early:
  * columns are broadcast, so what follows by rows is no part of the same loop. */
@@ -172,11 +190,7 @@ static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, 
     gemm(t->dtype, a, &b, c + (lo * ldc + lo + rows) * size, ldc, (int)rows, (int)rest, (int)t->extent[0]);
     lgt_mem_free(b.packed);
   }
-  enum { BLOCK = 16 };
-  for (int64_t j0 = lo; j0 < n; j0 += BLOCK)
-    for (int64_t i = lo; i < lo + rows; i++)
-      for (int64_t j = j0 > i ? j0 : i + 1; j < j0 + BLOCK && j < n; j++)
-        memcpy(c + (j * ldc + i) * size, c + (i * ldc + j) * size, (size_t)size);
+  mirror(c, lo, lo + rows, n, ldc, size);
   return LGT_OK;
 }
 

@@ -254,25 +254,35 @@ static lgt_status slogdet(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   return LGT_OK;
 }
 
+/* What lies by rows is the transpose by columns: its upper factor is the transpose of the lower one that is wanted. */
 static lgt_status cholesky(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                            int64_t hi) {
   const lgt_tile *l = &tiles[0], *a = &tiles[1];
   int64_t n64 = cols_of(a);
-  int n = (int)n64, ld = n > 1 ? n : 1, info = 0;
+  int n = (int)n64, info = 0;
   session s;
   lgt_walk walk;
   (void)params;
   lgt_status status = begin(&s, a->dtype, n64);
   if (status || n == 0 || !lgt_walk_begin(&walk, tiles, nargs, l->ndim - 2, lo, hi)) return status;
-  status = RESERVE(&s, n64 * n64 * s.size);
+  int64_t down = l->stride[l->ndim - 2], along = l->stride[l->ndim - 1], row = n64 * s.size;
+  bool direct = along == s.size && down % s.size == 0 && down >= row && down / s.size <= INT32_MAX;
+  if (!direct) status = RESERVE(&s, n64 * row);
   if (status) return status;
-  char *pa = block(&s, n64 * n64 * s.size);
+  char *scratch = direct ? NULL : block(&s, n64 * row);
   do {
-    pack(a, walk.at[1], n, n, pa, ld);
-    s.call[POTRF]("L", &n, pa, &ld, &info, (size_t)1);
+    char *to = direct ? walk.at[0] : scratch;
+    int64_t step = direct ? down : row;
+    int ld = (int)(step / s.size);
+    for (int64_t i = 0; i < n; i++) {
+      lgt_copy_line(to + i * step, s.size, walk.at[1] + i * a->stride[a->ndim - 2], a->stride[a->ndim - 1],
+                    i + 1, s.size);
+      clear(&s, to + i * step + (i + 1) * s.size, n64 - i - 1);
+    }
+    s.call[POTRF]("U", &n, to, &ld, &info, (size_t)1);
     if (info > 0) status = lgt_err(LGT_BAD_ARGUMENT, "the matrix is not positive definite");
-    for (int64_t j = 1; j < n; j++) clear(&s, pa + j * n64 * s.size, j);
-    if (!status) unpack(l, walk.at[0], n, n, pa, ld);
+    for (int64_t i = 0; i < n && !status && !direct; i++)
+      lgt_copy_line(walk.at[0] + i * down, along, to + i * step, s.size, n64, s.size);
   } while (!status && lgt_walk_next(&walk, lo, hi));
   end(&s);
   return status;
