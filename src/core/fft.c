@@ -77,6 +77,30 @@ static void *plan_for(int n, int kind, int sign, void *in, void *out, bool *shar
 
 static char *aligned(char *p) { return (char *)(((uintptr_t)p + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT); }
 
+/* Lines whose elements lie apart are read several at a time: where they begin side by side, these share cache lines. */
+enum { TOGETHER = 8, MOST_TOGETHER = 1 << 20 /* bytes */ };
+
+static int lines_together(int64_t bytes, bool dense) {
+  int64_t fit = dense ? 1 : MOST_TOGETHER / bytes;
+  return fit > TOGETHER ? TOGETHER : fit > 1 ? (int)fit : 1;
+}
+
+/* `lines` lines of n elements, of `words` doubles each and `stride` bytes apart, to buffers `pitch` bytes apart. */
+static void read_lines(char *to, int64_t pitch, char *const *from, int lines, int64_t n, int64_t stride,
+                       int words) {
+  if (lines == 1) {
+    lgt_copy_line(to, 8 * words, from[0], stride, n, 8 * words);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++)
+    for (int l = 0; l < lines; l++) {
+      const double *x = (const double *)(from[l] + i * stride);
+      double *copy = (double *)(to + l * pitch) + i * words;
+      copy[0] = x[0];
+      if (words == 2) copy[1] = x[1];
+    }
+}
+
 static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int64_t lo, int64_t hi,
                             int kind) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
@@ -90,9 +114,11 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
   if (n > INT32_MAX)
     return lgt_err(LGT_UNSUPPORTED, "a transform of %lld elements: FFTW takes less than 2^31", (long long)n);
   /* Aligned as the planner was told, which vector instructions need. */
-  char *room = lgt_mem_alloc((size_t)(nin * in_size + nout * out_size + 2 * ALIGNMENT));
+  int together = lines_together(nin * in_size, from->stride[lead] == in_size);
+  int64_t pitch = (nin * in_size / ALIGNMENT + 2) * ALIGNMENT;
+  char *room = lgt_mem_alloc((size_t)(together * pitch + nout * out_size + 2 * ALIGNMENT));
   if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory for a transform of %lld elements", (long long)n);
-  char *in = aligned(room), *out = aligned(in + nin * in_size);
+  char *in = aligned(room), *out = in + together * pitch;
   pthread_mutex_lock(&fftw.lock);
   if (!fftw.tried) load_fftw();
   void *made = fftw.library ? plan_for((int)n, kind, params[0].f > 0 ? 1 : -1, in, out, &shared) : NULL;
@@ -102,15 +128,24 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
     status = lgt_err(LGT_UNSUPPORTED, "Fourier transforms need FFTW: install libfftw3-double3");
     goto done;
   }
-  do {
-    lgt_copy_line(in, in_size, walk.at[1], from->stride[lead], nin, in_size);
-    (kind == COMPLEX     ? fftw.execute
-     : kind == FROM_REAL ? fftw.execute_real
-                         : fftw.execute_to_real)(made, in, out);
-    double *p = (double *)out;
-    for (int64_t i = 0; scale != 1 && i < nout * out_size / 8; i++) p[i] *= scale;
-    lgt_copy_line(walk.at[0], to->stride[lead], out, out_size, nout, out_size);
-  } while (lgt_walk_next(&walk, lo, hi));
+  for (bool more = true; more;) {
+    char *source[TOGETHER], *target[TOGETHER];
+    int lines = 0;
+    do {
+      target[lines] = walk.at[0], source[lines] = walk.at[1];
+      lines++;
+      more = lgt_walk_next(&walk, lo, hi);
+    } while (more && lines < together);
+    read_lines(in, pitch, source, lines, nin, from->stride[lead], (int)in_size / 8);
+    for (int l = 0; l < lines; l++) {
+      (kind == COMPLEX     ? fftw.execute
+       : kind == FROM_REAL ? fftw.execute_real
+                           : fftw.execute_to_real)(made, in + l * pitch, out);
+      double *p = (double *)out;
+      for (int64_t i = 0; scale != 1 && i < nout * out_size / 8; i++) p[i] *= scale;
+      lgt_copy_line(target[l], to->stride[lead], out, out_size, nout, out_size);
+    }
+  }
   if (!shared) {
     pthread_mutex_lock(&fftw.lock);
     fftw.destroy(made);

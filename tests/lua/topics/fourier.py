@@ -21,6 +21,15 @@ def add(case, change, inputs):
                 case(f"{F}{name}({a}, nil, 1)", f"{F}{name}({a}, axis=0)")
                 case(f"{F}{name}({a}, {{n = 6, axis = 1, norm = 'ortho'}})", f"{F}{name}({a}, n=6, axis=0, norm='ortho')")
             case(f"{F}{name}({a}, {{norm = 'forward'}})", f"{F}{name}({a}, norm='forward')")
+    # more lines than are read at a time, and long ones, of which fewer are
+    inputs["many_r"], inputs["many_c"] = rng.normal(size=(5, 9, 11)), rng.normal(size=(5, 9, 11)) + 1j * rng.normal(size=(5, 9, 11))
+    inputs["long_c"] = rng.normal(size=(20000, 7)) + 1j
+    for axis in (1, 2, 3):
+        case(f"{F}fft(many_c, {{axis = {axis}}})", f"{F}fft(many_c, axis={axis - 1})")
+        case(f"{F}rfft(many_r, {{axis = {axis}, norm = 'ortho'}})", f"{F}rfft(many_r, axis={axis - 1}, norm='ortho')")
+        case(f"{F}irfft(many_c, {{axis = {axis}}})", f"{F}irfft(many_c, axis={axis - 1})")
+    case(f"{F}fft(many_c[':, ::-2, ::3'], {{axis = 2}})", f"{F}fft(many_c[:, ::-2, ::3], axis=1)")
+    case(f"{F}fft(long_c, {{axis = 1}})", f"{F}fft(long_c, axis=0)")
     for a in ("f", "z", "r3", "c3"):
         for name in ("fft2", "ifft2", "fftn", "ifftn", "rfft2", "rfftn", "irfft2", "irfftn"):
             if name.startswith("rfft") and a in ("z", "c3"):
