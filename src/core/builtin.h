@@ -77,14 +77,19 @@ static inline bool lgt_walk_elements(lgt_walk *w, const lgt_tile *tile, int narg
   return lgt_walk_begin(w, tile, nargs, last > 0 ? last : 0, lo, hi) && *count > 0;
 }
 
-/* `count` elements of `size` bytes from one stride to another. */
+/* `count` elements of `size` bytes from one stride to another.  Where the compiler knows the size an element is a move
+ * or two. */
+static inline void lgt_copy_elements(char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                                     int64_t count, int64_t size) {
+  for (int64_t i = 0; i < count; i++, to += to_stride, from += from_stride) memcpy(to, from, (size_t)size);
+}
 static inline void lgt_copy_line(char *to, int64_t to_stride, const char *from, int64_t from_stride,
                                  int64_t count, int64_t size) {
-  if (to_stride == size && from_stride == size) {
-    memcpy(to, from, (size_t)(count * size));
-    return;
-  }
-  for (int64_t i = 0; i < count; i++, to += to_stride, from += from_stride) memcpy(to, from, (size_t)size);
+  if (to_stride == size && from_stride == size) memcpy(to, from, (size_t)(count * size));
+  else if (size == 8) lgt_copy_elements(to, to_stride, from, from_stride, count, 8);
+  else if (size == 4) lgt_copy_elements(to, to_stride, from, from_stride, count, 4);
+  else if (size == 16) lgt_copy_elements(to, to_stride, from, from_stride, count, 16);
+  else lgt_copy_elements(to, to_stride, from, from_stride, count, size);
 }
 
 #endif

@@ -140,20 +140,25 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- matrices by columns ------------------------------------------------------------------------------------ */
 
+enum { PANEL = 32 }; /* rows that are turned at once: what is read by columns stays in the nearest cache */
+
+/* Between a matrix of any strides and one by columns. */
 static void pack(const lgt_tile *tile, const char *at, int64_t rows, int64_t cols, char *to, int64_t ld) {
   int64_t size = lgt_dtype_size(tile->dtype), down = tile->stride[tile->ndim - 2],
           along = tile->stride[tile->ndim - 1];
-  for (int64_t j = 0; j < cols; j++)
-    for (int64_t i = 0; i < rows; i++)
-      memcpy(to + (j * ld + i) * size, at + i * down + j * along, (size_t)size);
+  for (int64_t i = 0; i < rows; i += PANEL)
+    for (int64_t j = 0; j < cols; j++)
+      lgt_copy_line(to + (j * ld + i) * size, size, at + i * down + j * along, down,
+                    rows - i < PANEL ? rows - i : PANEL, size);
 }
 
 static void unpack(const lgt_tile *tile, char *at, int64_t rows, int64_t cols, const char *from, int64_t ld) {
   int64_t size = lgt_dtype_size(tile->dtype), down = tile->stride[tile->ndim - 2],
           along = tile->stride[tile->ndim - 1];
-  for (int64_t i = 0; i < rows; i++)
+  for (int64_t i = 0; i < rows; i += PANEL)
     for (int64_t j = 0; j < cols; j++)
-      memcpy(at + i * down + j * along, from + (j * ld + i) * size, (size_t)size);
+      lgt_copy_line(at + i * down + j * along, down, from + (j * ld + i) * size, size,
+                    rows - i < PANEL ? rows - i : PANEL, size);
 }
 
 static void unpack_vector(const lgt_tile *tile, char *at, int64_t n, const char *from) {
