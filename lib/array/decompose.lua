@@ -143,9 +143,13 @@ function linalg.qr(a, mode)
     if mode == "r" then return r end
     return eye, r
   end
-  local q, r = native.new(dtype, with(stack, m, k)), native.new(dtype, with(stack, k, n))
+  local r = native.new(dtype, with(stack, k, n))
+  if mode == "r" then
+    native.lines("qrr", "wr", { r, a }, nil, 2)
+    return r
+  end
+  local q = native.new(dtype, with(stack, m, k))
   native.lines("qr", "wwr", { q, r, a }, nil, 2)
-  if mode == "r" then return r end
   return q, r
 end
 

@@ -5,7 +5,7 @@
  *
  *   solve     w x [n,k]  r a [n,n]  r b [n,k]          inv       w x [n,n]  r a [n,n]
  *   slogdet   w sign []  w log [] (real)  r a [n,n]    cholesky  w l [n,n]  r a [n,n]
- *   qr        w q [m,k or m]  w r [k or m,n]  r a [m,n]
+ *   qr        w q [m,k or m]  w r [k or m,n]  r a [m,n]                       qrr       w r  r a
  *   svd       w s [k] (real)  w u [m,k or m]  w v [k or n,n]  r a [m,n]      svdvals  w s  r a
  *   eigh      w w [n] (real)  w v [n,n]  r a [n,n]      eigvalsh  w w  r a     parameter 0: upper triangle?
  *   eig       w w [n] (complex)  w v [n,n] (complex)  r a [n,n]               eigvals  w w  r a
@@ -296,34 +296,38 @@ static lgt_status cholesky(const lgt_tile *tiles, int nargs, const lgt_scalar *p
 /* ---- orthogonal decompositions ---------------------------------------------------------------------------------- */
 
 static lgt_status qr(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  const lgt_tile *q = &tiles[0], *r = &tiles[1], *a = &tiles[2];
-  int64_t m64 = rows_of(a), n64 = cols_of(a), k64 = m64 < n64 ? m64 : n64, wide = most(cols_of(q), n64);
-  int m = (int)m64, n = (int)n64, k = (int)k64, qcols = (int)cols_of(q), ld = m > 1 ? m : 1, info = 0,
+  const lgt_tile *q = nargs == 3 ? &tiles[0] : NULL, *r = &tiles[nargs - 2], *a = &tiles[nargs - 1];
+  int64_t m64 = rows_of(a), n64 = cols_of(a), k64 = m64 < n64 ? m64 : n64,
+          wide = most(q ? cols_of(q) : 0, n64);
+  int m = (int)m64, n = (int)n64, k = (int)k64, qcols = q ? (int)cols_of(q) : 0, ld = m > 1 ? m : 1, info = 0,
       query = -1;
   char probe[16];
   session s;
   lgt_walk walk;
   (void)params;
   lgt_status status = begin(&s, a->dtype, most(m64, n64));
-  if (status || m == 0 || n == 0 || !lgt_walk_begin(&walk, tiles, nargs, q->ndim - 2, lo, hi)) return status;
+  if (status || m == 0 || n == 0 || !lgt_walk_begin(&walk, tiles, nargs, r->ndim - 2, lo, hi)) return status;
   s.call[GEQRF](&m, &n, NULL, &ld, NULL, probe, &query, &info);
   int64_t work64 = answer(&s, probe);
-  s.call[ORGQR](&m, &qcols, &k, NULL, &ld, NULL, probe, &query, &info);
-  work64 = most(work64, answer(&s, probe));
+  if (q) {
+    s.call[ORGQR](&m, &qcols, &k, NULL, &ld, NULL, probe, &query, &info);
+    work64 = most(work64, answer(&s, probe));
+  }
   int lwork = (int)work64;
   status = RESERVE(&s, m64 * wide * s.size, k64 * s.size, work64 * s.size);
   if (status) return status;
   char *pa = block(&s, m64 * wide * s.size), *tau = block(&s, k64 * s.size),
        *work = block(&s, work64 * s.size);
   do {
-    pack(a, walk.at[2], m, n, pa, ld);
+    pack(a, walk.at[nargs - 1], m, n, pa, ld);
     s.call[GEQRF](&m, &n, pa, &ld, tau, work, &lwork, &info);
     for (int64_t i = 0; i < rows_of(r); i++)
       for (int64_t j = 0; j < n; j++) {
-        char *to = walk.at[1] + i * r->stride[r->ndim - 2] + j * r->stride[r->ndim - 1];
+        char *to = walk.at[nargs - 2] + i * r->stride[r->ndim - 2] + j * r->stride[r->ndim - 1];
         if (i <= j) memcpy(to, pa + (j * m64 + i) * s.size, (size_t)s.size);
         else clear(&s, to, 1);
       }
+    if (!q) continue;
     s.call[ORGQR](&m, &qcols, &k, pa, &ld, tau, work, &lwork, &info);
     unpack(q, walk.at[0], m, qcols, pa, ld);
   } while (lgt_walk_next(&walk, lo, hi));
@@ -527,16 +531,10 @@ static lgt_status lstsq(const lgt_tile *tiles, int nargs, const lgt_scalar *para
   return status;
 }
 
-const lgt_builtin lgt_lapack_builtins[] = {{"solve", solve},
-                                           {"inv", solve},
-                                           {"slogdet", slogdet},
-                                           {"cholesky", cholesky},
-                                           {"qr", qr},
-                                           {"svd", svd},
-                                           {"svdvals", svd},
-                                           {"eigh", eigh},
-                                           {"eigvalsh", eigh},
-                                           {"eig", eig},
-                                           {"eigvals", eig},
-                                           {"lstsq", lstsq},
-                                           {0}};
+const lgt_builtin lgt_lapack_builtins[] = {{"solve", solve},     {"inv", solve},
+                                           {"slogdet", slogdet}, {"cholesky", cholesky},
+                                           {"qr", qr},           {"qrr", qr},
+                                           {"svd", svd},         {"svdvals", svd},
+                                           {"eigh", eigh},       {"eigvalsh", eigh},
+                                           {"eig", eig},         {"eigvals", eig},
+                                           {"lstsq", lstsq},     {0}};

@@ -33,6 +33,8 @@
 enum { BLOCK = LGT_SCAN_BLOCK };
 
 typedef void (*run_fn)(char *to, int64_t to_stride, const char *from, int64_t stride, int64_t count);
+/* *to = from[0] op from[1] ..., from the left; one at least. */
+typedef void (*fold_fn)(char *to, const char *from, int64_t stride, int64_t count);
 /* Scan a block of at most BLOCK elements after *carry (NULL: nothing); to = NULL: only its total is wanted.  *total may
  * be *carry. */
 typedef void (*block_fn)(char *to, int64_t to_stride, const char *from, int64_t stride, int64_t count,
@@ -126,6 +128,16 @@ static pair32 divide32(pair32 a, pair32 b) {
     (void)a;                                                     \
     STORE(T, to, EXPR);                                          \
   }
+#define DEFINE_FOLD(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)                                    \
+  static void fold_##OP##_##SUFFIX(char *to, const char *from, int64_t stride, int64_t count) { \
+    T a = LOAD(T, from);                                                                        \
+    for (int64_t i = 1; i < count; i++) {                                                       \
+      T b = LOAD(T, from + i * stride);                                                         \
+      (void)a;                                                                                  \
+      a = (T)ROUND(EXPR);                                                                       \
+    }                                                                                           \
+    STORE(T, to, a);                                                                            \
+  }
 #define DEFINE_RUN(OP, SUFFIX, T, LOAD, STORE, ROUND, EXPR)                                      \
   static void run_##OP##_##SUFFIX(char *to, int64_t to_stride, const char *from, int64_t stride, \
                                   int64_t count) {                                               \
@@ -139,9 +151,11 @@ static pair32 divide32(pair32 a, pair32 b) {
   }
 #define ORDERED(OP, ...)       \
   DEFINE_STEP(OP, __VA_ARGS__) \
+  DEFINE_FOLD(OP, __VA_ARGS__) \
   DEFINE_RUN(OP, __VA_ARGS__)
 #define SCAN(OP, ...)          \
   DEFINE_STEP(OP, __VA_ARGS__) \
+  DEFINE_FOLD(OP, __VA_ARGS__) \
   DEFINE_BLOCK(OP, __VA_ARGS__)
 
 #define WRAP(T, op) (T)((uint64_t)a op(uint64_t) b)
@@ -195,12 +209,15 @@ SCAN(XOR, b, uint8_t, LOAD_BOOL, STORE_PLAIN, ROUND_PLAIN, a ^ b)
 
 typedef struct entry {
   lgt_scan_step step;
+  fold_fn fold;
   block_fn block; /* one of the two: where the order matters, run */
   run_fn run;
 } entry;
 
-#define E(OP, SUFFIX) [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, block_##OP##_##SUFFIX, NULL}
-#define O(OP, SUFFIX) [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, NULL, run_##OP##_##SUFFIX}
+#define E(OP, SUFFIX) \
+  [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, fold_##OP##_##SUFFIX, block_##OP##_##SUFFIX, NULL}
+#define O(OP, SUFFIX) \
+  [LGT_SCAN_##OP] = {step_##OP##_##SUFFIX, fold_##OP##_##SUFFIX, NULL, run_##OP##_##SUFFIX}
 #define ALL(SUFFIX)   E(SET, SUFFIX), E(ADD, SUFFIX), E(MUL, SUFFIX), O(SUB, SUFFIX)
 #define BITS(SUFFIX)  E(AND, SUFFIX), E(OR, SUFFIX), E(XOR, SUFFIX)
 #define ORDER(SUFFIX) E(MAX, SUFFIX), E(MIN, SUFFIX)
@@ -388,21 +405,15 @@ static lgt_status check_segments(const lgt_tile *positions, int64_t n, int axis)
   return LGT_OK;
 }
 
-static inline void combine_segment(lgt_scan_step step, char *out, const char *from, int64_t stride, int64_t n,
-                                   int64_t size) {
-  memcpy(out, from, (size_t)size);
-  for (int64_t i = 1; i < n; i++) step(out, from + i * stride);
-}
-
 static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
   int lead = to->ndim - 1;
   int64_t n = from->extent[lead], m = positions->extent[0], stride = from->stride[lead];
-  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  const entry *e = entry_of((int)params[0].f, from->dtype);
   lgt_walk walk;
   (void)nargs;
-  if (!step) return LGT_BAD_DTYPE;
+  if (!e) return LGT_BAD_DTYPE;
   lgt_status status = check_segments(positions, n, (int)params[1].f);
   if (status) return status;
   if (m == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
@@ -410,8 +421,7 @@ static lgt_status reduce_at(const lgt_tile *tiles, int nargs, const lgt_scalar *
     for (int64_t k = 0; k < m; k++) {
       int64_t first, past;
       segment(positions, k, n, &first, &past);
-      combine_segment(step, walk.at[0] + k * to->stride[lead], walk.at[1] + first * stride, stride,
-                      past - first, lgt_dtype_size(from->dtype));
+      e->fold(walk.at[0] + k * to->stride[lead], walk.at[1] + first * stride, stride, past - first);
     }
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
@@ -422,9 +432,9 @@ static lgt_status reduce_runs(const lgt_tile *tiles, int nargs, const lgt_scalar
   const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
   int64_t run = (int64_t)params[1].f, n = (int64_t)params[2].f, stride = from->stride[0],
           size = lgt_dtype_size(from->dtype);
-  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  const entry *e = entry_of((int)params[0].f, from->dtype);
   (void)nargs;
-  if (!step) return LGT_BAD_DTYPE;
+  if (!e) return LGT_BAD_DTYPE;
   lgt_status status = check_segments(positions, n, 1);
   for (int64_t r = lo; r < hi && !status; r++) {
     int64_t begin = (to->origin[0] + r) * run, first, past;
@@ -434,7 +444,7 @@ static lgt_status reduce_runs(const lgt_tile *tiles, int nargs, const lgt_scalar
       segment(positions, k, n, &first, &past);
       if (first < begin) first = begin;
       if (past > begin + run) past = begin + run;
-      if (first < past) combine_segment(step, out, at + (first - begin) * stride, stride, past - first, size);
+      if (first < past) e->fold(out, at + (first - begin) * stride, stride, past - first);
       else memset(out, 0, (size_t)size); /* which nobody looks at */
     }
   }
@@ -445,15 +455,14 @@ static lgt_status reduce_fold(const lgt_tile *tiles, int nargs, const lgt_scalar
                               int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1], *positions = &tiles[2];
   int64_t run = (int64_t)params[1].f, n = (int64_t)params[2].f;
-  lgt_scan_step step = lgt_scan_step_of((int)params[0].f, from->dtype);
+  const entry *e = entry_of((int)params[0].f, from->dtype);
   (void)nargs;
-  if (!step) return LGT_BAD_DTYPE;
+  if (!e) return LGT_BAD_DTYPE;
   for (int64_t k = lo; k < hi; k++) {
     int64_t first, past;
     segment(positions, to->origin[0] + k, n, &first, &past);
     const char *at = (const char *)from->data + k * from->stride[1] + first / run * from->stride[0];
-    combine_segment(step, (char *)to->data + k * to->stride[0], at, from->stride[0],
-                    (past - 1) / run - first / run + 1, lgt_dtype_size(from->dtype));
+    e->fold((char *)to->data + k * to->stride[0], at, from->stride[0], (past - 1) / run - first / run + 1);
   }
   return LGT_OK;
 }
