@@ -442,11 +442,16 @@ function np.diag(a, k)
     raise("diag: the number of a diagonal is an integer, not %s", (core.describe(k)))
   end
   -- Element by element, so that nobody needs more of the matrix than a tile.
-  local n, dtype = core.shape_of(a)[1], { dtype = dtypes.name[core.dtype_of(a)] }
-  local block = np.where(np.eye(n, n, 0, { dtype = "bool" }), a, np.zeros({}, dtype))
+  local n, dtype = core.shape_of(a)[1], core.dtype_of(a)
+  local name = "diag:" .. dtypes.name[dtype]
+  kinds[name] = kinds[name] or lgt.kind(name, function(body)
+    body:store(dtype, 0, body:coordinate(1):eq(body:coordinate(2)):select(body:load(dtype, 1), 0))
+  end)
+  local block = lgt.new(lgt.dense(dtype, { n, n }))
+  lgt.launch(kinds[name], { block, lgt.alias(a, lgt.promote(core.layout_of(a), 2, n)) })
   if k == 0 then return block end
   local m, row, column = n + math.abs(k), math.max(-k, 0), math.max(k, 0)
-  local result = np.zeros(m, m, dtype)
+  local result = np.zeros(m, m, { dtype = dtypes.name[dtype] })
   result[{ { row + 1, row + n }, { column + 1, column + n } }] = block
   return result
 end

@@ -173,6 +173,34 @@ function np.dstack(arrays)
 end
 np.row_stack = np.vstack
 
+-- Blocks joined along an axis, not written yet: {shape, dtype, axis, parts}.
+local function joined(parts, axis)
+  local first = parts[1]
+  local shape, dtype = { unpack(first.shape) }, first.dtype
+  for i = 2, #parts do
+    local part = parts[i]
+    for d = 1, #shape do
+      if d ~= axis and part.shape[d] ~= shape[d] then
+        raise("block: part %d has shape %s, the first %s: they may differ along axis %d only", i,
+          core.shape_text(part.shape), core.shape_text(first.shape), axis)
+      end
+    end
+    shape[axis], dtype = shape[axis] + part.shape[axis], dtypes.promote(dtype, part.dtype)
+  end
+  return { shape = shape, dtype = dtype, axis = axis, parts = parts }
+end
+
+-- Write blocks into the part of a new array that a layout shows, each once.
+local function write_blocks(result, layout, block)
+  if block.array then return core.put_part(result, layout, block.array) end
+  local at = 0
+  for _, part in ipairs(block.parts) do
+    local extent = part.shape[block.axis]
+    write_blocks(result, lgt.slice(layout, block.axis, extent == 0 and 0 or at, extent, 1), part)
+    at = at + extent
+  end
+end
+
 -- An array of nested tables of blocks: the innermost tables are joined along the last axis.
 ---@param blocks table|lgt_array|number
 ---@return lgt_array
@@ -191,15 +219,17 @@ function np.block(blocks)
     if level > depth then
       local a = np.asarray(b)
       while core.ndim_of(a) < ndim do a = np.expand_dims(a, 1) end
-      return a
+      return { array = a, shape = core.shape_of(a), dtype = core.dtype_of(a) }
     end
     if type(b) ~= "table" or #b == 0 then raise("block: tables must be nested equally deep, and none be empty") end
     local list = {}
     for i = 1, #b do list[i] = join(b[i], level + 1) end
-    return np.concatenate(list, ndim - depth + level)
+    return joined(list, ndim - depth + level)
   end
-  local result = join(blocks, 1)
-  return depth == 0 and np.copy(result) or result
+  local whole = join(blocks, 1)
+  local result = lgt.new(lgt.dense(whole.dtype, whole.shape))
+  write_blocks(result, core.layout_of(result), whole)
+  return result
 end
 
 -- `a` with `values` behind it, along an axis (without one both are flattened).

@@ -260,11 +260,12 @@ local function take_arrays(arrays, who)
 end
 
 -- Write an array into the part of a new one that a layout shows.
-local function put_part(result, layout, a)
+function core.put_part(result, layout, a)
   local part = alias(result, layout)
   core.assign(part.id, layout, a)
   lgt.free(part)
 end
+local put_part = core.put_part
 
 -- Do two layouts have the same extents, but for those of one axis?
 local function extents_agree(a, b, axis)
