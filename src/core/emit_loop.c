@@ -241,6 +241,8 @@ static void iteration(emitter *e, fill how, val column, val count) {
   else write_all(e, how == PART);
 }
 
+enum { ROWS_AHEAD = 16 };
+
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
 static void begin_access(emitter *e, int k, val bases, val row_strides, val col_strides) {
@@ -405,6 +407,20 @@ static void emit_function_body(emitter *e, bool twice) {
   put(e, "func.return\n}\n");
 }
 
+/* The few columns of a row are too short for the CPU to foresee what will be read next: it is told, some rows ahead. */
+static void expect_rows(emitter *e) {
+  val strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
+  for (int k = 0; k < e->loop->naccess; k++) {
+    int64_t bytes = e->lanes * elem_size(access_elem(e, k));
+    if (!is_read(e, k) || e->loop->access[k].inner != LGT_STRIDE_UNIT || bytes < 128) continue;
+    val ahead = int_op(e, "muli", field(e, strides, k * 8, "i64"), int_constant(e, ROWS_AHEAD));
+    val from = advance(e, e->access[k].base, ahead);
+    for (int64_t byte = 0; byte < bytes; byte += 64)
+      put(e, "\"llvm.intr.prefetch\"(%) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> : (!llvm.ptr) -> ()\n",
+          advance(e, from, int_constant(e, byte)));
+  }
+}
+
 /* Rows of few columns whose targets all stand still: these stay in registers from the first row to the last. */
 static void emit_narrow_body(emitter *e) {
   int row = e->next_block++, exit = e->next_block++, end = e->next_block++, start = e->next_block++;
@@ -434,6 +450,7 @@ static void emit_narrow_body(emitter *e) {
   branch(e, row, &zero, 1, e->ncarry);
   begin_block(e, row, &e->row, 1, e->ncarry);
   begin_accesses(e, false);
+  expect_rows(e);
   emit_level(e, LEVEL_ROW);
   read_all(e, true);
   emit_level(e, LEVEL_BODY);
