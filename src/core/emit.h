@@ -174,6 +174,8 @@ int collect_carried(emitter *e);
 void collect_targets(emitter *e);
 /* Carried values [from, to) become the identity; fold 16 accumulators to one and that into the target. */
 void begin_accumulators(emitter *e, int from, int to);
+/* Those of the lanes form, [0, to), whose order does not matter begin with what their targets hold. */
+void begin_with_targets(emitter *e, int to);
 void end_accumulators(emitter *e, int from, int to);
 /* i1: does the slab say that the reduction with this target is open? */
 val is_open(emitter *e, int access);

@@ -270,6 +270,7 @@ static void begin_lanes_form(emitter *e, int nlanes) {
   begin_accumulators(e, 0, nlanes);
   for (int k = 0; k < nlanes; k++)
     e->access[e->carry[k].access].base = field(e, bases, e->carry[k].access * 8, "!llvm.ptr");
+  begin_with_targets(e, nlanes);
 }
 
 /* Targets of the vector form that stand still along the rows are open in the first row only. */
@@ -416,7 +417,8 @@ static void expect_rows(emitter *e) {
     val ahead = int_op(e, "muli", field(e, strides, k * 8, "i64"), int_constant(e, ROWS_AHEAD));
     val from = advance(e, e->access[k].base, ahead);
     for (int64_t byte = 0; byte < bytes; byte += 64)
-      put(e, "\"llvm.intr.prefetch\"(%) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> : (!llvm.ptr) -> ()\n",
+      put(e,
+          "\"llvm.intr.prefetch\"(%) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> : (!llvm.ptr) -> ()\n",
           advance(e, from, int_constant(e, byte)));
   }
 }

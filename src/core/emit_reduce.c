@@ -98,38 +98,74 @@ static void write_first(emitter *e, int access, val vector) {
       (int64_t)elem_size(el), scalar_type(el));
 }
 
+/* The tree: lane i takes in what lane i + 8 has, then 4, 2, 1 lanes on.  Counted around, so that where order does not
+ * matter all lanes end up with the same. */
+static accumulator fold_lanes(emitter *e, int redop, int dtype, accumulator a) {
+  for (int half = LGT_LANES / 2; half > 0; half /= 2) {
+    accumulator other = {shuffle_lanes(e, reg_elem(dtype), a.value, half, LGT_LANES), -1};
+    if (redop >= LGT_REDOP_ARGMIN) other.at = shuffle_lanes(e, I64, a.at, half, LGT_LANES);
+    a = combine(e, redop, dtype, a, other);
+  }
+  return a;
+}
+
+static accumulator read_target(emitter *e, int redop, int dtype, int access) {
+  accumulator target = {read_scalar(e, dtype, e->access[access].base), -1};
+  if (redop >= LGT_REDOP_ARGMIN) target.at = read_scalar(e, LGT_INT64, e->access[access + 1].base);
+  return contents(e, redop, dtype, is_open(e, access), target);
+}
+
+/* Positions of the best: all lanes begin with what the target has, so that hardly any finds something better. */
+void begin_with_targets(emitter *e, int to) {
+  for (int k = 0; k < to; k++) {
+    int redop = e->carry[k].redop, access = e->carry[k].access;
+    if (redop < LGT_REDOP_ARGMIN) continue;
+    set_accumulator(e, k, read_target(e, redop, e->loop->access[access].dtype, access));
+  }
+}
+
 void end_accumulators(emitter *e, int from, int to) {
   for (int k = from; k < to; k++) {
     int redop = e->carry[k].redop, access = e->carry[k].access, dtype = e->loop->access[access].dtype;
     if (redop < 0) continue; /* a position, done with its value */
     bool pair = redop >= LGT_REDOP_ARGMIN;
-    accumulator a = accumulator_of(e, k), other = {-1, -1}, target = {-1, -1};
-    for (int half = LGT_LANES / 2; half > 0; half /= 2) {
-      other.value = shuffle_lanes(e, reg_elem(dtype), a.value, half, half);
-      if (pair) other.at = shuffle_lanes(e, I64, a.at, half, half);
-      a = combine(e, redop, dtype, a, other);
-    }
-    target.value = read_scalar(e, dtype, e->access[access].base);
-    if (pair) target.at = read_scalar(e, LGT_INT64, e->access[access + 1].base);
-    target = contents(e, redop, dtype, is_open(e, access), target);
+    accumulator a = fold_lanes(e, redop, dtype, accumulator_of(e, k));
+    accumulator target = read_target(e, redop, dtype, access);
     target = combine(e, redop, dtype, target, a);
     write_first(e, access, target.value);
     if (pair) write_first(e, access + 1, target.at);
   }
 }
 
-/* Goes on where no lane has anything as good as before, which soon is the rule: to a block for the others, that ends
- * in the block returned.  Both carry what they would anyway. */
-static int skip_worse(emitter *e, int k, const lgt_inst *in, bool masked) {
-  int better = e->next_block++, after = e->next_block++;
-  val good = emit_as_good(e, e->carry[k].redop, in->dtype, e->value[in->a], e->carry[k].value);
-  if (masked) good = def(e, "arith.andi %, % : $", good, e->mask, lanes_type(e, I1));
-  val any = def(e, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", good, lanes_type(e, I1));
-  put(e, "cf.cond_br %, ^#, ^#", any, (int64_t)better, (int64_t)after);
+static val any_lane(emitter *e, val lanes) {
+  return def(e, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", lanes, lanes_type(e, I1));
+}
+
+/* On to a block if a condition holds, else to another one with the carried values. */
+static void begin_block_if(emitter *e, val condition, int after) {
+  int yes = e->next_block++;
+  put(e, "cf.cond_br %, ^#, ^#", condition, (int64_t)yes, (int64_t)after);
   put_arguments(e, NULL, 0, e->ncarry);
   put(e, "\n");
-  begin_block(e, better, NULL, 0, 0);
-  return after;
+  begin_block(e, yes, NULL, 0, 0);
+}
+
+/* The lanes that may be better than what is known.  That none is soon is the rule: then it goes on in block `after`. */
+static val skip_worse(emitter *e, int k, const lgt_inst *in, bool masked, int after) {
+  val good = emit_as_good(e, e->carry[k].redop, in->dtype, e->value[in->a], e->carry[k].value);
+  if (masked) good = def(e, "arith.andi %, % : $", good, e->mask, lanes_type(e, I1));
+  begin_block_if(e, any_lane(e, good), after);
+  return good;
+}
+
+/* What a lane has found all should know, lest each finds something better by itself; `old` is what they had.  (Where all
+ * lanes found something, as in an ascending row, that would be of no use.) */
+static void spread_best(emitter *e, int k, const lgt_inst *in, val good, val old, int after) {
+  int op = e->carry[k].redop == LGT_REDOP_ARGMIN ? LGT_OP_LT : LGT_OP_GT;
+  val better = any_lane(e, emit_binary(e, op, in->dtype, e->value[in->a], old));
+  val bad = def(e, "arith.xori %, % : $", good, splat_int(e, I1, 1), lanes_type(e, I1));
+  begin_block_if(e, bit_and(e, better, any_lane(e, bad)), after);
+  set_accumulator(e, k, fold_lanes(e, e->carry[k].redop, in->dtype, accumulator_of(e, k)));
 }
 
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
@@ -138,7 +174,8 @@ void accumulate(emitter *e, bool masked) {
     if (e->carry[k].redop < 0) continue;
     const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
     bool pair = in->op == LGT_OP_REDUCE_ARG;
-    int after = pair ? skip_worse(e, k, in, masked) : -1;
+    int after = pair ? e->next_block++ : -1;
+    val good = pair ? skip_worse(e, k, in, masked, after) : -1;
     accumulator old = accumulator_of(e, k), value = {e->value[in->a], pair ? e->value[in->c] : -1};
     accumulator sum = combine(e, e->carry[k].redop, in->dtype, old, value);
     if (masked) {
@@ -147,6 +184,7 @@ void accumulate(emitter *e, bool masked) {
     }
     set_accumulator(e, k, sum);
     if (!pair) continue;
+    if (!e->narrow) spread_best(e, k, in, good, old.value, after);
     branch(e, after, NULL, 0, e->ncarry);
     begin_block(e, after, NULL, 0, e->ncarry);
   }
