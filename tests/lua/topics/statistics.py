@@ -14,6 +14,10 @@ def many(case, inputs):
     }
     inputs.update(lines)
     inputs["lm"] = rng.normal(size=(7, 900))
+    inputs["la"] = np.arange(30000.0)
+    for name in (*lines, "la"):
+        for f in ("argmax", "argmin"):
+            case(f"np.{f}({name})", f"np.{f}({name}) + 1")
     for name in lines:
         if name not in ("lb",):
             case(f"np.median({name})")
