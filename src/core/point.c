@@ -12,7 +12,7 @@
 #include "image.h"
 #include "shuffle.h"
 
-enum { CPU_ROWS = 64, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
+enum { CPU_ROWS = 64, CPU_MANY_CHUNKS = 16, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
 enum { FEW_BYTES = 4096, UNKNOWN_COST = 1 << 30 };
 
 typedef struct call_work {
@@ -328,8 +328,10 @@ static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t by
   call->count = count;
   call->bytes = bytes;
   binder->moved += bytes;
-  /* Cut by size alone: a BLAS rounds differently for other numbers of rows. */
+  /* Cut by size alone: a BLAS rounds differently for other numbers of rows.  It also packs the other matrix for each chunk,
+   * so where there are many they have twice as many rows. */
   int64_t chunks = rows / CPU_ROWS;
+  if (chunks > CPU_MANY_CHUNKS) chunks = chunks / 2 > CPU_MANY_CHUNKS ? chunks / 2 : CPU_MANY_CHUNKS;
   if (bytes && chunks > bytes / CPU_BYTES) chunks = bytes / CPU_BYTES;
   chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
   lgt_job_step(m->job, (int)chunks, call_run, call);
