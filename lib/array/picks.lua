@@ -26,9 +26,20 @@ local function in_front(x, layout) return lgt.alias(x, lgt.promote(layout, 1, 1)
 -- ---- where the elements are -----------------------------------------------------------------------------------
 
 -- Where a boolean array is true: for each of its axes an array of positions from 1.  Waits for their number.
+local found_along = ffi.new("lgt_id[6]") -- no array has more dimensions
 ---@return lgt_array[] int64
 function picks.nonzero(mask)
   local shape, lists, views = core.shape_of(mask), {}, {}
+  lgt.flush()
+  local result = C.lgt_array_nonzero(rt, mask.id, found_along)
+  if result ~= 0 then
+    lgt.go_on(result)
+    lgt.go_on(C.lgt_array_nonzero(rt, mask.id, found_along))
+  end
+  if found_along[0] ~= 0 then
+    for d = 1, #shape do lists[d] = lgt.wrap(found_along[d - 1]) end
+    return lists
+  end
   local found = np.count_nonzero(mask)
   if native.divided(core.size_of(mask)) then
     local positions = runs.positions(np.copy(np.ravel(mask)), found)
@@ -216,12 +227,16 @@ function picks.elements(a, positions)
   return (lgt.wrap(id))
 end
 
--- What a boolean array picks from a small one; nil where that needs more thought.  Waits.
+-- What a boolean array picks; nil where that needs more thought.  Waits.
 local selected = ffi.new("lgt_id[1]")
 ---@return lgt_array?
 function picks.selected(a, mask)
   lgt.flush()
-  if C.lgt_array_select(rt, a.id, mask.id, selected) < 0 then lgt.fail() end
+  local result = C.lgt_array_select(rt, a.id, mask.id, selected)
+  if result ~= 0 then
+    lgt.go_on(result)
+    lgt.go_on(C.lgt_array_select(rt, a.id, mask.id, selected))
+  end
   if selected[0] ~= 0 then return (lgt.wrap(selected[0])) end
 end
 

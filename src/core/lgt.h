@@ -172,11 +172,14 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data);
  * other types.  (What lgt_array_item and lgt_array_element give has no others; float16, which LuaJIT does not know, is
  * left as it is.) */
 void lgt_plain_nans(int dtype, void *data, int64_t n);
-/* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  For
- * small arrays in one domain: with others nothing is done, which is no error, and tasks must.  select: *out is a new array,
- * 0 if nothing was done.  place: as many elements as are picked are written there; *done is 0 if nothing was. */
-lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out);
+/* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  With
+ * several domains, say, nothing is done, which is no error, and tasks must.  select: *out is a new array, 0 if nothing was
+ * done.  place: as many elements as are picked are written there; *done is 0 if nothing was.  nonzero: out[] are vectors of
+ * the positions, from 1, along each dimension of the boolean array; out[0] is 0 if nothing was done.  Those that make
+ * arrays may ask for a collection, as lgt_flush does. */
+int lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out);
 lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done);
+int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out);
 /* Synchronised access to the elements in host memory: *data is the first element of the view and
  * stride[] counts elements.  mode is "r", "w" or "rw", of a stretched view "r".  Flushes and waits.  Valid until the next
  * call that takes the runtime. */

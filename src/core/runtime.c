@@ -296,6 +296,8 @@ static int ask_for_results(lgt_runtime *rt) {
   return ask(rt, rt->flush.relieved ? ALL_GARBAGE : OLD_GARBAGE);
 }
 
+int lgt_runtime_relieve(lgt_runtime *rt) { return lgt_runtime_pressed(rt) ? ask(rt, OLD_GARBAGE) : 0; }
+
 /* The caller is back. */
 static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;

@@ -80,6 +80,8 @@ lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_i
 void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile);
 /* Is it time that the caller collects its garbage?  A flush that binds a group asks for it. */
 bool lgt_runtime_pressed(lgt_runtime *rt);
+/* If so, ask for it outside of a flush: to be returned, as lgt_flush does.  Else 0. */
+int lgt_runtime_relieve(lgt_runtime *rt);
 /* The store behind a handle, made if it has none yet. */
 lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out);
 

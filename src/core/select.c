@@ -1,9 +1,10 @@
-/* select.c - what boolean arrays pick from small arrays: read and written at once.
+/* select.c - what boolean arrays pick: read and written at once; and the positions of what is true.
  *
- * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where the arrays are small
- * and one domain has all of them, copying the elements here and now costs a small part of what tasks would.  Whatever
- * else there is to see to, wrong arguments as well, and garbage to collect, is left to tasks (lib/array/picks.lua): that
- * nothing was done is no error.
+ * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where one domain has all
+ * elements, copying them here and now costs a part of what tasks would, which go by lists of positions: these are longer
+ * than most of what is picked.  All workers take part, each with a part of the mask's first dimension, in two rounds: the
+ * elements picked are counted, then moved, each part's behind those of the parts before.  Whatever else there is to see
+ * to, wrong arguments as well, is left to tasks (lib/array/picks.lua): that nothing was done is no error.
  *
  * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
  * side.
@@ -13,8 +14,6 @@
 #include "acquire.h"
 #include "poison.h"
 #include "runtime.h"
-
-enum { MOST_ELEMENTS = 1 << 15, MOST_BYTES = 1 << 19 }; /* of the mask; of what it picks from */
 
 /* The mask beside what it picks from: lines of `count` blocks, dimensions that lie one behind the other being one. */
 typedef struct pairing {
@@ -83,7 +82,13 @@ static uint64_t word_at(const uint8_t *mask) {
 }
 
 static int64_t count_line(const uint8_t *mask, int64_t step, int64_t n) {
+  enum { RUN = 128 }; /* so many are counted in a byte: in vectors */
   int64_t found = 0, i = 0;
+  for (; step == 1 && i + RUN <= n; i += RUN) {
+    uint8_t some = 0;
+    for (int j = 0; j < RUN; j++) some = (uint8_t)(some + (mask[i + j] != 0));
+    found += some;
+  }
   for (; step == 1 && i + WORD <= n; i += WORD) found += (int64_t)(word_at(mask + i) * ALL >> 56);
   for (; i < n; i++) found += mask[i * step] != 0;
   return found;
@@ -157,6 +162,106 @@ static void move(const pairing *p, char *list, int64_t n, bool write) {
   } while (n > 0 && next_line(p, index, &mask_at, &at));
 }
 
+/* The positions, from 1, of what is true in one line, of which `left` elements are. */
+static void list_line(const uint8_t *mask, int64_t step, int64_t first, int64_t n, int64_t *list,
+                      int64_t left) {
+  int64_t moved = 0;
+  for (int64_t i = 0; i < n && moved < left;) {
+    if (step == 1 && i + WORD <= n && word_at(mask + i) == 0) {
+      i += WORD;
+      continue;
+    }
+    for (int64_t past = i + WORD < n ? i + WORD : n; i < past && moved < left; i++) {
+      list[moved] = first + i + 1; /* the next one overwrites it unless this is one */
+      moved += mask[i * step] != 0;
+    }
+  }
+}
+
+/* ---- all workers ---------------------------------------------------------------------------------------- */
+
+enum { PARTS = 64, PART = 1 << 14 }; /* most parts; elements of the mask that make another one worth while */
+
+typedef struct work {
+  pairing p;
+  int nparts;
+  int64_t before[PARTS + 1]; /* what is picked in the parts before each */
+  char *list;                /* what is moved to or from */
+  bool write;
+  int64_t *axis[LGT_MAX_DIM]; /* lists of positions */
+} work;
+
+static int64_t first_of(const work *w, int part) { return w->p.extent[0] * part / w->nparts; }
+
+static pairing part_of(const work *w, int part) {
+  pairing p = w->p;
+  int64_t first = first_of(w, part);
+  p.mask += first * p.mask_step[0];
+  p.data += first * p.step[0];
+  p.extent[0] = first_of(w, part + 1) - first;
+  return p;
+}
+
+static lgt_status count_part(lgt_step *step, int part) {
+  work *w = step->data;
+  pairing p = part_of(w, part);
+  w->before[part + 1] = count(&p);
+  return LGT_OK;
+}
+
+static lgt_status move_part(lgt_step *step, int part) {
+  const work *w = step->data;
+  pairing p = part_of(w, part);
+  int64_t before = w->before[part], n = w->before[part + 1] - before;
+  if (n) move(&p, w->list + before * p.block, n, w->write);
+  return LGT_OK;
+}
+
+static lgt_status list_part(lgt_step *step, int part) {
+  const work *w = step->data;
+  pairing p = part_of(w, part);
+  int64_t index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0, found = w->before[part], first = first_of(w, part);
+  int last = p.ndim - 1;
+  do {
+    const uint8_t *mask = p.mask + mask_at;
+    int64_t n = count_line(mask, p.mask_step[last], p.extent[last]);
+    list_line(mask, p.mask_step[last], last ? 0 : first, p.extent[last], w->axis[last] + found, n);
+    for (int d = 0; d < last; d++)
+      for (int64_t i = found; i < found + n; i++) w->axis[d][i] = index[d] + (d ? 1 : 1 + first);
+    found += n;
+  } while (found < w->before[part + 1] && next_line(&p, index, &mask_at, &at));
+  return LGT_OK;
+}
+
+static void run(lgt_runtime *rt, work *w, const char *name, lgt_status (*part)(lgt_step *, int),
+                int64_t bytes) {
+  lgt_step step = {.nchunk = w->nparts, .run = part, .data = w};
+  lgt_task task = {.step = &step, .nstep = 1, .cost = bytes, .label = {.category = "kernel", .name = name}};
+  lgt_task_init(&task);
+  lgt_exec_submit(rt->exec, &task);
+  lgt_exec_wait(rt->exec, &task);
+  lgt_exec_forget(&task);
+}
+
+/* Cut the work into parts, and count what is picked: how many blocks. */
+static int64_t begin(lgt_runtime *rt, work *w) {
+  int64_t size = 1;
+  for (int d = 0; d < w->p.ndim; d++) size *= w->p.extent[d];
+  int64_t parts = size / PART + 1;
+  if (parts > w->p.extent[0]) parts = w->p.extent[0];
+  w->nparts = (int)(parts < 1 ? 1 : parts < PARTS ? parts : PARTS);
+  w->before[0] = 0;
+  run(rt, w, "count", count_part, size);
+  for (int i = 0; i < w->nparts; i++) w->before[i + 1] += w->before[i];
+  return w->before[w->nparts];
+}
+
+static void move_all(lgt_runtime *rt, work *w, char *list, bool write) {
+  w->list = list;
+  w->write = write;
+  run(rt, w, write ? "place" : "select", move_part, 2 * w->before[w->nparts] * w->p.block);
+}
+
 /* ---- arrays -------------------------------------------------------------------------------------------- */
 
 static const lgt_layout *layout_of(const lgt_runtime *rt, lgt_id array) {
@@ -165,13 +270,13 @@ static const lgt_layout *layout_of(const lgt_runtime *rt, lgt_id array) {
   return layout ? lgt_layout_at(&rt->stores, layout) : NULL;
 }
 
-/* Does the mask pick from the array as it should, and are both small? */
+/* Does the mask pick from the array as it should? */
 static bool suits(const lgt_runtime *rt, const lgt_layout *array, const lgt_layout *mask) {
   if (rt->map.domains > 1 || !array || !mask || mask->dtype != LGT_BOOL) return false;
   if (mask->ndim == 0 || mask->ndim > array->ndim || array->size == 0) return false;
   for (int d = 0; d < mask->ndim; d++)
     if (mask->shape[d] != array->shape[d]) return false;
-  return mask->size <= MOST_ELEMENTS && array->size * lgt_dtype_size(array->dtype) <= MOST_BYTES;
+  return true;
 }
 
 /* Where an array's elements are; *good is false if some of them failed, or never were.  Waits. */
@@ -226,26 +331,62 @@ static lgt_id new_array(lgt_runtime *rt, uint32_t layout, char **data) {
   return id;
 }
 
-lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
+int lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
   const lgt_layout *from = layout_of(rt, array), *by = layout_of(rt, mask);
-  pairing p;
+  work w;
   bool good;
   char *data;
   *out = 0;
-  if (!suits(rt, from, by) || lgt_runtime_pressed(rt)) return LGT_OK;
-  lgt_status status = look_at_both(rt, array, mask, false, &p, &good);
+  if (!suits(rt, from, by)) return LGT_OK;
+  int garbage = lgt_runtime_relieve(rt);
+  if (garbage) return garbage;
+  lgt_status status = look_at_both(rt, array, mask, false, &w.p, &good);
   if (status || !good) return status;
-  int64_t n = count(&p), shape[LGT_MAX_DIM] = {n};
+  int64_t n = begin(rt, &w), shape[LGT_MAX_DIM] = {n};
   for (int d = by->ndim; d < from->ndim; d++) shape[d - by->ndim + 1] = from->shape[d];
   uint32_t layout = lgt_layout_dense(rt, from->dtype, from->ndim - by->ndim + 1, shape);
   *out = new_array(rt, layout, &data);
-  if (*out) move(&p, data, n, false);
+  if (*out) move_all(rt, &w, data, false);
+  return LGT_OK;
+}
+
+int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
+  const lgt_layout *by = layout_of(rt, mask);
+  lgt_tile tile;
+  lgt_instance *held;
+  work w;
+  out[0] = 0;
+  if (rt->map.domains > 1 || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0) return LGT_OK;
+  int garbage = lgt_runtime_relieve(rt);
+  if (garbage) return garbage;
+  lgt_status status = lgt_runtime_peek(rt, mask, &tile, &held);
+  if (status) return status;
+  w.p = (pairing){.ndim = tile.ndim, .mask = tile.data, .data = tile.data, .block = 1};
+  for (int d = 0; d < tile.ndim; d++) {
+    w.p.extent[d] = tile.extent[d];
+    w.p.mask_step[d] = w.p.step[d] = tile.stride[d];
+  }
+  int64_t n = begin(rt, &w);
+  uint32_t layout = lgt_layout_dense(rt, LGT_INT64, 1, &n);
+  int made = 0;
+  while (made < tile.ndim) {
+    char *data;
+    out[made] = new_array(rt, layout, &data);
+    if (!out[made]) break;
+    w.axis[made++] = (int64_t *)data;
+  }
+  if (made == tile.ndim) run(rt, &w, "nonzero", list_part, n * 8 * made);
+  else {
+    while (made > 0) lgt_array_free(rt, out[--made]);
+    out[0] = 0;
+  }
+  lgt_instance_release(&rt->map, held);
   return LGT_OK;
 }
 
 lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done) {
   const lgt_layout *to = layout_of(rt, array), *by = layout_of(rt, mask), *from = layout_of(rt, values);
-  pairing p;
+  work w;
   bool good;
   lgt_tile list;
   *done = 0;
@@ -257,12 +398,12 @@ lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id va
   const lgt_handle *handle = rt->stores.handle;
   uint32_t store = handle[array].store;
   if (store && (handle[mask].store == store || handle[values].store == store)) return LGT_OK;
-  lgt_status status = look_at_both(rt, array, mask, true, &p, &good);
+  lgt_status status = look_at_both(rt, array, mask, true, &w.p, &good);
   if (!status && good) status = locate(rt, values, false, &list, &good);
   if (status || !good) return status;
-  if (count(&p) != from->shape[0] || block_of(&list, 0) != from->size * lgt_dtype_size(from->dtype))
+  if (begin(rt, &w) != from->shape[0] || block_of(&list, 0) != from->size * lgt_dtype_size(from->dtype))
     return LGT_OK;
-  move(&p, list.data, from->shape[0], true);
+  move_all(rt, &w, list.data, true);
   lgt_store_at(&rt->stores, handle[array].store)->written = true;
   *done = 1;
   return LGT_OK;

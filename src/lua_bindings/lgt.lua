@@ -222,6 +222,7 @@ local function go_on(result)
   if result < 0 then fail() end
 end
 jit.off(go_on)
+lgt.go_on = go_on
 
 -- Part of the traces of loops that wait in each turn.
 local function flush()

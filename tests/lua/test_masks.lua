@@ -1,4 +1,4 @@
--- Boolean arrays as keys: small arrays are read and written at once, large ones by tasks; both give the same.
+-- Boolean arrays as keys, which are read and written at once, by all workers; positions give the same.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
 local lgt = require "lgt"
@@ -14,7 +14,7 @@ end
 
 local function same(a, b) return a.dtype == b.dtype and np.array_equal(a, b) end
 
--- Arrays, and masks that pick from them: extents where nothing is cut evenly, and some that are too large.
+-- Arrays, and masks that pick from them: extents where nothing is cut evenly, and some that all workers work on.
 local function each(call)
   local dtypes = { "bool", "int16", "float32", "float64", "complex128" }
   for _, dtype in ipairs(dtypes) do
@@ -30,10 +30,53 @@ local function each(call)
     call(grid["2:9, 3:"], random_mask(8, 15))
     call(grid[":, ::2"], random_mask(15))
     call(np.arange(4 * 5 * 6):reshape(4, 5, 6):astype(dtype), random_mask(4, 5))
+    local large = np.arange(210 * 190):reshape(210, 190):astype(dtype)
+    call(large, random_mask(210, 190))
+    call(large.T, random_mask(190, 210))
+    call(np.arange(60000):reshape(20000, 3):astype(dtype), random_mask(20000))
     call(grid, np.zeros(15, 17, { dtype = "bool" }))
     call(grid, np.ones(15, 17, { dtype = "bool" }))
   end
 end
+
+-- The positions of what is true, one by one.
+local function positions_of(mask)
+  local lists, at, n = {}, {}, mask.ndim
+  for d = 1, n do lists[d] = {} end
+  local function walk(values, d)
+    for i, v in ipairs(values) do
+      at[d] = i
+      if d < n then walk(v, d + 1) end
+      for axis = 1, n do
+        if d == n and v then table.insert(lists[axis], at[axis]) end
+      end
+    end
+  end
+  walk(mask:totable(), 1)
+  return lists
+end
+
+check.case("where an array is true", function()
+  local function try(mask)
+    local lists, wanted = np.nonzero(mask), positions_of(mask)
+    check.equal(#lists, mask.ndim)
+    for d = 1, mask.ndim do check.equal(lists[d]:totable(), wanted[d], tostring(mask.shape)) end
+  end
+  for _, n in ipairs { 1, 7, 8, 100, 40000 } do
+    try(random_mask(n))
+    try(random_mask(2 * n)["::2"])
+    try(random_mask(n)["::-1"])
+  end
+  try(np.random.rand(50000):gt(0.99))
+  try(np.zeros(20000, { dtype = "bool" }))
+  try(np.ones(20000, { dtype = "bool" }))
+  try(random_mask(15, 17))
+  try(random_mask(150, 170).T)
+  try(random_mask(2, 30, 700)[":, ::3, 1:600"])
+  try(np.broadcast_to(random_mask(130), { 140, 130 }))
+  try(np.zeros(0, { dtype = "bool" }))
+  try(np.zeros(3, 0, { dtype = "bool" }))
+end)
 
 check.case("reading", function()
   each(function(a, mask) check.that(same(a[mask], by_positions(a, mask)), a.dtype .. tostring(a.shape)) end)
