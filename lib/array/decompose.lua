@@ -57,6 +57,32 @@ local function epsilon(a) return real_of(a) == dtypes.FLOAT32 and 2 ^ -23 or 2 ^
 
 -- ---- systems of equations -----------------------------------------------------------------------------------
 
+-- From so many right-hand sides of one matrix on, workers share them once it is factored; not in reproducible mode:
+-- what a BLAS rounds depends on how many there are.
+local MANY = 128
+
+local function shares(stack, count) return #stack == 0 and count >= MANY and not lgt.reproducible() end
+
+-- x with a x = b, of b's dtype, or without b the inverse of a.
+local function solve_shared(a, b)
+  local dtype, n = core.dtype_of(a), core.shape_of(a)[1]
+  local x = native.new(dtype, b and core.shape_of(b) or { n, n })
+  local lu, pivots = native.new(dtype, { n, n }), native.new(dtypes.INT32, { n })
+  local function in_front(y) return lgt.alias(y, lgt.promote(core.layout_of(y), 1, 1)) end
+  local function turned(y) return lgt.alias(y, lgt.transpose(core.layout_of(y), { 2, 1 })) end
+  native.launch("lu", "wwr", "align(0.0,1.0,2.0)", { in_front(lu), in_front(pivots), in_front(a) })
+  local whole = "broadcast(0.1) broadcast(1.0) broadcast(1.1) broadcast(2.0) "
+  if b then
+    native.launch("solve_lu", "wrrr", whole .. "align(0.0,3.0) broadcast(3.1) varies",
+      { turned(x), lu, pivots, turned(b) })
+  else
+    native.launch("solve_lu", "wrr", whole .. "varies", { turned(x), lu, pivots })
+  end
+  lgt.free(lu)
+  lgt.free(pivots)
+  return x
+end
+
 -- x with a x = b.
 ---@param a lgt_array (..., n, n)
 ---@param b lgt_array (..., n) if it has one dimension less than a, else (..., n, k)
@@ -76,6 +102,7 @@ function linalg.solve(a, b)
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   a = np.broadcast_to(np.asarray(a, { dtype = dtypes.name[dtype] }), with(stack, n, n))
   b = np.broadcast_to(np.asarray(b, { dtype = dtypes.name[dtype] }), with(stack, n, k))
+  if shares(stack, k) then return solve_shared(a, b) end
   local x = native.new(dtype, with(stack, n, k))
   native.lines("solve", "wrr", { x, a, b }, nil, 2)
   return single and np.squeeze(x, -1) or x
@@ -84,7 +111,9 @@ end
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array
 function linalg.inv(a)
-  a = matrices(a, "inv", true)
+  local stack, n
+  a, stack, n = matrices(a, "inv", true)
+  if shares(stack, n) then return solve_shared(a) end
   local x = native.new(core.dtype_of(a), core.shape_of(a))
   native.lines("inv", "wr", { x, a }, nil, 2)
   return x

@@ -10,6 +10,11 @@
  *   eigh      w w [n] (real)  w v [n,n]  r a [n,n]      eigvalsh  w w  r a     parameter 0: upper triangle?
  *   eig       w w [n] (complex)  w v [n,n] (complex)  r a [n,n]               eigvals  w w  r a
  *   lstsq     w x [n,k]  w s [min(m,n)] (real)  w rank [] (int64)  r a [m,n]  r b [m,k]    parameter 0: rcond
+ *   lu        w lu [n,n], by columns  w pivots [n] (int32)  r a [n,n]
+ *
+ * Many right-hand sides of one matrix are shared out among workers once it is factored:
+ *
+ *   solve_lu  w x [k,n]  r lu [n,n]  r pivots [n]  r b [k,n]; without b: those of the inverse
  *
  * Elements are float32, float64, complex64 or complex128.  LAPACK wants columns, so matrices are packed into
  * scratch memory; its own threads are off (blas.c).  A matrix without the property that a decomposition
@@ -28,6 +33,7 @@ typedef void (*routine)(); /* Fortran: everything by reference, lengths of strin
 #define ROUTINES(X)          \
   X(GESV, "gesv", "gesv")    \
   X(GETRF, "getrf", "getrf") \
+  X(GETRS, "getrs", "getrs") \
   X(POTRF, "potrf", "potrf") \
   X(GEQRF, "geqrf", "geqrf") \
   X(ORGQR, "orgqr", "ungqr") \
@@ -207,6 +213,70 @@ static lgt_status solve(const lgt_tile *tiles, int nargs, const lgt_scalar *para
   } while (!status && lgt_walk_next(&walk, lo, hi));
   end(&s);
   return status;
+}
+
+static lgt_status lu(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  const lgt_tile *to = &tiles[0], *pivots = &tiles[1], *a = &tiles[2];
+  int64_t n64 = cols_of(a);
+  int n = (int)n64, ld = n > 1 ? n : 1, info = 0;
+  session s;
+  lgt_walk walk;
+  (void)params;
+  lgt_status status = begin(&s, a->dtype, n64);
+  if (status || n == 0 || !lgt_walk_begin(&walk, tiles, nargs, to->ndim - 2, lo, hi)) return status;
+  status = RESERVE(&s, n64 * n64 * s.size, n64 * 4);
+  if (status) return status;
+  char *pa = block(&s, n64 * n64 * s.size);
+  int *pivot = block(&s, n64 * 4);
+  do {
+    pack(a, walk.at[2], n, n, pa, ld);
+    s.call[GETRF](&n, &n, pa, &ld, pivot, &info);
+    if (info > 0) status = lgt_err(LGT_BAD_ARGUMENT, "the matrix is singular");
+    for (int64_t j = 0; j < n; j++)
+      lgt_copy_line(walk.at[0] + j * to->stride[to->ndim - 2], to->stride[to->ndim - 1],
+                    pa + j * n64 * s.size, s.size, n, s.size);
+    lgt_copy_line(walk.at[1], pivots->stride[pivots->ndim - 1], (const char *)pivot, 4, n, 4);
+  } while (!status && lgt_walk_next(&walk, lo, hi));
+  end(&s);
+  return status;
+}
+
+static lgt_tile turned(const lgt_tile *t) {
+  lgt_tile result = *t;
+  for (int d = 0; d < 2; d++) result.stride[d] = t->stride[1 - d], result.extent[d] = t->extent[1 - d];
+  return result;
+}
+
+/* Rows of x, that is, right-hand sides: [lo, hi). */
+static lgt_status solve_lu(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                           int64_t hi) {
+  const lgt_tile *x = &tiles[0], *factors = &tiles[1], *b = nargs > 3 ? &tiles[3] : NULL;
+  int64_t n64 = cols_of(factors), k64 = hi - lo;
+  int n = (int)n64, k = (int)k64, ld = n > 1 ? n : 1, info = 0;
+  session s;
+  (void)params;
+  lgt_status status = begin(&s, factors->dtype, most(n64, k64));
+  if (status || n == 0 || k <= 0) return status;
+  bool dense = factors->stride[1] == s.size && factors->stride[0] == n64 * s.size;
+  int64_t asize = dense ? 0 : n64 * n64 * s.size, bsize = n64 * k64 * s.size;
+  status = RESERVE(&s, asize, bsize, n64 * 4);
+  if (status) return status;
+  char *pa = block(&s, asize), *pb = block(&s, bsize);
+  int *pivot = block(&s, n64 * 4);
+  lgt_copy_line((char *)pivot, 4, tiles[2].data, tiles[2].stride[0], n, 4);
+  lgt_tile columns = turned(factors), unknowns = turned(x), given = b ? turned(b) : unknowns;
+  if (dense) pa = factors->data;
+  else pack(&columns, columns.data, n, n, pa, ld);
+  if (b) {
+    pack(&given, (const char *)b->data + lo * b->stride[0], n, k, pb, ld);
+  } else {
+    clear(&s, pb, n64 * k64);
+    for (int64_t j = 0; j < k; j++) set_one(&s, pb + (j * n64 + x->origin[0] + lo + j) * s.size);
+  }
+  s.call[GETRS]("N", &n, &k, pa, &ld, pivot, pb, &ld, &info, (size_t)1);
+  unpack(&unknowns, (char *)x->data + lo * x->stride[0], n, k, pb, ld);
+  end(&s);
+  return LGT_OK;
 }
 
 /* Sign and logarithm of the product of the diagonal of LU, and of the permutation. */
@@ -531,10 +601,8 @@ static lgt_status lstsq(const lgt_tile *tiles, int nargs, const lgt_scalar *para
   return status;
 }
 
-const lgt_builtin lgt_lapack_builtins[] = {{"solve", solve},     {"inv", solve},
-                                           {"slogdet", slogdet}, {"cholesky", cholesky},
-                                           {"qr", qr},           {"qrr", qr},
-                                           {"svd", svd},         {"svdvals", svd},
-                                           {"eigh", eigh},       {"eigvalsh", eigh},
-                                           {"eig", eig},         {"eigvals", eig},
-                                           {"lstsq", lstsq},     {0}};
+const lgt_builtin lgt_lapack_builtins[] = {
+    {"solve", solve},     {"inv", solve},         {"lu", lu},       {"solve_lu", solve_lu},
+    {"slogdet", slogdet}, {"cholesky", cholesky}, {"qr", qr},       {"qrr", qr},
+    {"svd", svd},         {"svdvals", svd},       {"eigh", eigh},   {"eigvalsh", eigh},
+    {"eig", eig},         {"eigvals", eig},       {"lstsq", lstsq}, {0}};

@@ -51,6 +51,15 @@ def add(case, change, inputs):
         case(f"np.sort(np.abs({L}eigvals({a})))", f"np.sort(np.abs({L}eigvals({py})))")
         case(f"(function() local w, v = {L}eig({a}) return np.abs(np.matmul({a}, v) - v * np.expand_dims(w, -2)) end)()",
              f"np.zeros({py}.shape, np.abs({L}inv({py})).dtype)")
+    inputs["large"], inputs["many"] = rng.normal(size=(150, 150)) + 20 * np.eye(150), rng.normal(size=(150, 200))
+    inputs["clarge"] = inputs["large"] + 1j * rng.normal(size=(150, 150))
+    for a in ("large", "large.T", "clarge"):
+        case(f"{L}inv({a})")
+        case(f"{L}solve({a}, many)")
+        case(f"{L}solve({a}, large.T)")
+    case(f"{L}inv(large:astype('float32'))", f"{L}inv(large.astype('f4'))")
+    case(f"{L}solve(large, many['::-1, ::-1'])", f"{L}solve(large, many[::-1, ::-1])")
+    case(f"{L}solve(large['1:3, 1:3'], many['1:3'])", f"{L}solve(large[:3, :3], many[:3])")
     case(f"{L}solve(a5, bv)")
     case(f"{L}solve(a5, b5)")
     case(f"{L}solve(stack, sv)", f"{L}solve(stack, sv)")
