@@ -29,14 +29,14 @@ uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *s
 }
 uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count,
                           int64_t step) {
-  return layout_ok(rt, layout) ? publish(rt, lgt_stores_slice(&rt->stores, layout, dim, first, count, step))
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_slice(&rt->stores, layout, dim, first, count, step))
                                : 0;
 }
 uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index) {
-  return layout_ok(rt, layout) ? publish(rt, lgt_stores_project(&rt->stores, layout, dim, index)) : 0;
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_project(&rt->stores, layout, dim, index)) : 0;
 }
 uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t extent) {
-  return layout_ok(rt, layout) ? publish(rt, lgt_stores_promote(&rt->stores, layout, dim, extent)) : 0;
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_promote(&rt->stores, layout, dim, extent)) : 0;
 }
 uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes) {
   return layout_ok(rt, layout) ? publish(rt, lgt_stores_transpose(&rt->stores, layout, axes)) : 0;

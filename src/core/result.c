@@ -83,3 +83,42 @@ uint32_t lgt_result_reduced(lgt_stores *stores, int dtype, uint32_t a, uint32_t 
   *view = place->view;
   return place->layout;
 }
+
+/* ---- parts -------------------------------------------------------------------------------------------- */
+
+enum { SLICE, PROJECT, PROMOTE, WAYS };
+
+static bool same_part(const lgt_viewed *a, const lgt_viewed *b) {
+  return a->view && a->of == b->of && a->how == b->how && a->first == b->first && a->count == b->count &&
+         a->step == b->step;
+}
+
+static uint32_t part(lgt_stores *stores, int way, int dim, lgt_viewed asked) {
+  asked.how = (uint32_t)(dim * WAYS + way);
+  /* Parts of which the next one is asked for later are neighbours here, too. */
+  uint64_t at = 5 * (uint64_t)asked.of + (uint64_t)asked.first + 3 * (uint64_t)asked.count +
+                1021 * (uint64_t)asked.how + 97 * (uint64_t)asked.step;
+  lgt_viewed *place = &stores->viewed[at % LGT_VIEWS];
+  if (same_part(place, &asked)) {
+    lgt_layout_mark(stores, place->view);
+    return place->view;
+  }
+  asked.view = way == SLICE ? lgt_stores_slice(stores, asked.of, dim, asked.first, asked.count, asked.step)
+               : way == PROJECT ? lgt_stores_project(stores, asked.of, dim, asked.first)
+                                : lgt_stores_promote(stores, asked.of, dim, asked.count);
+  if (asked.view) *place = asked;
+  return asked.view;
+}
+
+uint32_t lgt_result_slice(lgt_stores *stores, uint32_t of, int dim, int64_t first, int64_t count,
+                          int64_t step) {
+  return part(stores, SLICE, dim, (lgt_viewed){.of = of, .first = first, .count = count, .step = step});
+}
+
+uint32_t lgt_result_project(lgt_stores *stores, uint32_t of, int dim, int64_t index) {
+  return part(stores, PROJECT, dim, (lgt_viewed){.of = of, .first = index});
+}
+
+uint32_t lgt_result_promote(lgt_stores *stores, uint32_t of, int dim, int64_t extent) {
+  return part(stores, PROMOTE, dim, (lgt_viewed){.of = of, .count = extent});
+}

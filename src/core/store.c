@@ -41,8 +41,9 @@ lgt_status lgt_stores_init(lgt_stores *stores) {
   stores->free_handle = lgt_mem_reserve(MAX_HANDLES * sizeof *stores->free_handle);
   stores->layout_table = lgt_mem_zalloc(((size_t)stores->layout_mask + 1) * sizeof *stores->layout_table);
   stores->result = lgt_mem_zalloc(LGT_RESULTS * sizeof *stores->result);
-  if (stores->layout && stores->note && stores->free_layout && stores->result && stores->store &&
-      stores->free_store && stores->handle && stores->free_handle && stores->layout_table) {
+  stores->viewed = lgt_mem_zalloc(LGT_VIEWS * sizeof *stores->viewed);
+  if (stores->layout && stores->note && stores->free_layout && stores->result && stores->viewed &&
+      stores->store && stores->free_store && stores->handle && stores->free_handle && stores->layout_table) {
     stores->layout[0].type = LGT_NO_TYPE;
     return LGT_OK;
   }
@@ -60,6 +61,7 @@ void lgt_stores_fini(lgt_stores *stores) {
   if (stores->free_handle) lgt_mem_release(stores->free_handle, MAX_HANDLES * sizeof *stores->free_handle);
   lgt_mem_free(stores->layout_table);
   lgt_mem_free(stores->result);
+  lgt_mem_free(stores->viewed);
   *stores = (lgt_stores){0};
 }
 
@@ -124,6 +126,7 @@ void lgt_layouts_sweep(lgt_stores *stores) {
     stores->free_layout[stores->nfree_layout++] = n;
   }
   memset(stores->result, 0, LGT_RESULTS * sizeof *stores->result); /* they know layouts by number */
+  memset(stores->viewed, 0, LGT_VIEWS * sizeof *stores->viewed);
   stores->new_layouts = 0;
   stores->old_layouts = stores->nlayout - 1 - stores->nfree_layout;
   stores->epoch++;

@@ -67,8 +67,16 @@ typedef struct lgt_result {
   uint32_t view;
 } lgt_result;
 
+/* A view that was asked for: through one more slice, projection or promotion of a layout. */
+typedef struct lgt_viewed {
+  uint32_t of, how;       /* how: which of these, of which dimension */
+  int64_t first, count, step;
+  uint32_t view;          /* 0: nothing was asked yet */
+} lgt_viewed;
+
 enum {
   LGT_RESULTS = 4096,
+  LGT_VIEWS = 8192,
   LGT_NO_TYPE = 2 * LGT_NDTYPE + 1, /* `type` of layout number 0, which is none, and of free numbers */
 };
 #define LGT_NOWHERE UINT32_MAX
@@ -77,6 +85,7 @@ typedef struct lgt_stores {
   lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
   lgt_layout_note *note;  /* reserved, by the layout's number */
   lgt_result *result;     /* owned: LGT_RESULTS places */
+  lgt_viewed *viewed;     /* owned: LGT_VIEWS places */
   uint32_t nlayout;       /* no number in use is as great */
   uint32_t *free_layout;  /* reserved stack */
   uint32_t nfree_layout;

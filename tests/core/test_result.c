@@ -108,11 +108,34 @@ TEST(what_was_asked_before_is_forgotten_not_confused) {
   CHECK_EQ(lgt_result_join(&stores, LGT_BOOL, vector, vector), first);
 }
 
+/* Parts that are asked for again, some of which fall into one place, or do not exist. */
+TEST(parts_are_those_of_the_view_itself) {
+  const int64_t extent[2] = {3000, 7};
+  uint32_t whole = lgt_stores_dense(&stores, LGT_FLOAT64, 2, extent);
+  for (int turn = 0; turn < 60000; turn++) {
+    int dim = random_below(2), step = random_below(3) + 1, way = turn % 3;
+    int64_t first = random_below(turn % 2 ? 8 : 3100), count = random_below(turn % 2 ? 4 : 1600);
+    uint32_t got, want;
+    if (way == 0) {
+      got = lgt_result_slice(&stores, whole, dim, first, count, step);
+      want = lgt_stores_slice(&stores, whole, dim, first, count, step);
+    } else if (way == 1) {
+      got = lgt_result_project(&stores, whole, dim, first);
+      want = lgt_stores_project(&stores, whole, dim, first);
+    } else {
+      got = lgt_result_promote(&stores, whole, dim, count);
+      want = lgt_stores_promote(&stores, whole, dim, count);
+    }
+    CHECK_EQ(got, want);
+  }
+}
+
 int main(void) {
   if (lgt_stores_init(&stores)) return 1;
   RUN(joins_are_new_arrays_of_the_common_shape);
   RUN(reductions_leave_the_other_dimensions);
   RUN(what_was_asked_before_is_forgotten_not_confused);
+  RUN(parts_are_those_of_the_view_itself);
   lgt_stores_fini(&stores);
   return check_done();
 }
