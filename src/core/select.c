@@ -9,9 +9,11 @@
  * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
  * side.
  */
+#include <immintrin.h>
 #include <string.h>
 
 #include "acquire.h"
+#include "helper.h"
 #include "poison.h"
 #include "runtime.h"
 
@@ -102,6 +104,50 @@ static int64_t count(const pairing *p) {
   return found;
 }
 
+/* Where vectors can be packed (AVX-512): what is picked of words of 64 booleans, elements that lie side by side, or with
+ * no data the positions from `first` on; how many elements were seen, and moved.  The list has `left` of them. */
+#define WIDE __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,bmi2,popcnt")))
+
+WIDE __attribute__((always_inline)) static inline int64_t pack_words(const uint8_t *mask, const char *data,
+                                                                     int64_t first, int64_t n, char *list,
+                                                                     int64_t left, int size, int64_t *moved) {
+  enum { BOOLEANS = 64 };
+  const int lanes = 64 / size;
+  const __m512i iota = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  int64_t found = 0, i = 0;
+  for (; i + BOOLEANS <= n && found < left; i += BOOLEANS) {
+    __m512i booleans = _mm512_loadu_si512(mask + i);
+    uint64_t word = _mm512_test_epi8_mask(booleans, booleans);
+    for (int j = 0; word; j += lanes, word >>= lanes) {
+      uint32_t picked = (uint32_t)word & ((1u << lanes) - 1);
+      int count = __builtin_popcount(picked);
+      if (!picked) continue;
+      __m512i x = data ? _mm512_loadu_si512(data + (i + j) * size)
+                       : _mm512_add_epi64(_mm512_set1_epi64(first + i + j), iota);
+      if (size == 4) x = _mm512_maskz_compress_epi32((__mmask16)picked, x);
+      else x = _mm512_maskz_compress_epi64((__mmask8)(size == 8 ? picked : _pdep_u32(picked, 0x55) * 3), x);
+      char *to = list + found * size;
+      if (left - found >= lanes) _mm512_storeu_si512(to, x);
+      else _mm512_mask_storeu_epi8(to, (1ull << (count * size)) - 1, x);
+      found += count;
+    }
+  }
+  *moved = found;
+  return i;
+}
+
+WIDE static int64_t pack_elements(const uint8_t *mask, const char *data, int64_t n, char *list, int64_t left,
+                                  int64_t size, int64_t *moved) {
+  if (size == 4) return pack_words(mask, data, 0, n, list, left, 4, moved);
+  if (size == 8) return pack_words(mask, data, 0, n, list, left, 8, moved);
+  return pack_words(mask, data, 0, n, list, left, 16, moved);
+}
+
+WIDE static int64_t pack_positions(const uint8_t *mask, int64_t first, int64_t n, int64_t *list, int64_t left,
+                                   int64_t *moved) {
+  return pack_words(mask, NULL, first, n, (char *)list, left, 8, moved);
+}
+
 /* One line: blocks of the array to or from `list`, which has `left` of them; how many were moved.  All or none of
  * several are common; else there are no branches: a mask is no pattern that can be foreseen. */
 __attribute__((always_inline)) static inline int64_t move_line(const pairing *p, const uint8_t *mask,
@@ -110,7 +156,10 @@ __attribute__((always_inline)) static inline int64_t move_line(const pairing *p,
   int64_t moved = 0, n = p->extent[p->ndim - 1], mask_step = p->mask_step[p->ndim - 1],
           step = p->step[p->ndim - 1];
   bool dense = mask_step == 1 && step == size;
-  for (int64_t i = 0; i < n && moved < left;) {
+  int64_t i = 0;
+  if (!write && dense && lgt_isa_current() == LGT_ISA_AVX512)
+    i = pack_elements(mask, data, n, list, left, size, &moved);
+  while (i < n && moved < left) {
     uint64_t word = dense && i + WORD <= n ? word_at(mask + i) : 2;
     char *place = list + moved * size, *element = data + i * step;
     if (word == 0 || (word == ALL && left - moved >= WORD)) {
@@ -165,8 +214,10 @@ static void move(const pairing *p, char *list, int64_t n, bool write) {
 /* The positions, from 1, of what is true in one line, of which `left` elements are. */
 static void list_line(const uint8_t *mask, int64_t step, int64_t first, int64_t n, int64_t *list,
                       int64_t left) {
-  int64_t moved = 0;
-  for (int64_t i = 0; i < n && moved < left;) {
+  int64_t moved = 0, i = 0;
+  if (step == 1 && lgt_isa_current() == LGT_ISA_AVX512)
+    i = pack_positions(mask, first + 1, n, list, left, &moved);
+  while (i < n && moved < left) {
     if (step == 1 && i + WORD <= n && word_at(mask + i) == 0) {
       i += WORD;
       continue;
