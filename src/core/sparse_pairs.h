@@ -34,11 +34,14 @@ ALWAYS_INLINE V NAME(combine)(int op, V a, V b) {
 
 /* A value, or zero, without a branch: its bits, masked. */
 ALWAYS_INLINE V NAME(only_if)(bool keep, V value) {
+  enum { WORDS = sizeof(V) / sizeof(uint64_t) }; /* a float has half of one */
   union {
     V value;
-    uint32_t word[sizeof(V) / sizeof(uint32_t)];
+    uint32_t half;
+    uint64_t word[WORDS + 1];
   } u = {value};
-  for (size_t i = 0; i < sizeof(V) / sizeof(uint32_t); i++) u.word[i] &= -(uint32_t)keep;
+  if (WORDS == 0) u.half &= -(uint32_t)keep;
+  for (int i = 0; i < WORDS; i++) u.word[i] &= -(uint64_t)keep;
   return u.value;
 }
 
@@ -60,6 +63,10 @@ ALWAYS_INLINE int64_t NAME(join_row)(int op, const lgt_tile *a, const lgt_tile *
   int64_t j = LGT_AT(const I, &a[0], i), k = LGT_AT(const I, &b[0], i), n = 0;
   int64_t jend = LGT_AT(const I, &a[1], i), kend = LGT_AT(const I, &b[1], i);
   int64_t room = jend - j + kend - k, last = room;
+  if (jend - j == kend - k && !memcmp(ca + j, cb + k, (size_t)(jend - j) * sizeof *ca)) { /* often, if ever */
+    for (; j < jend; j++, k++) n += NAME(join_entry)(op, ca[j], ca[j], true, true, va[j], vb[k], &crd[n], &vals[n]);
+    return n;
+  }
 #define FIRST()                                                                     \
   do {                                                                              \
     I p = ca[j], q = cb[k];                                                         \
