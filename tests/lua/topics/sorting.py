@@ -36,13 +36,15 @@ def add(case, change, inputs):
     # short lines, which are sorted side by side; some lanes stay empty
     special = [np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1e-40]
     for d in ("int32", "uint32", "int64", "uint64", "float32", "float64"):
-        for n in (1, 2, 3, 5, 12, 33, 64, 100, 200, 201):
+        for n in (1, 2, 3, 5, 12, 33, 64, 100, 1000, 1001):
             bits = rng.integers(0, 2**63, size=(21, n)).astype("uint64") * 2 + rng.integers(0, 2, size=(21, n)).astype("uint64")
             lines = (bits if d[-2:] == "64" else bits >> 32).astype("u" + d[-2:].replace("64", "8").replace("32", "4")).view(d)
             if d[0] == "f":
                 lines = np.where(rng.random((21, n)) < 0.2, rng.choice(special, (21, n)), lines).astype(d)
             inputs[f"sl_{d}_{n}"] = lines
             case(f"np.sort(sl_{d}_{n}, 2)", f"np.sort(sl_{d}_{n}, axis=1)")
+        case(f"np.sort(sl_{d}_1000['1'])", f"np.sort(sl_{d}_1000[0])")  # a line alone
+        case(f"np.sort(np.ravel(sl_{d}_1001)['1:5000'])", f"np.sort(np.ravel(sl_{d}_1001)[:5000])")
     case("np.sort(sl_float64_33.T, 1)", "np.sort(sl_float64_33.T, axis=0)")
     case("np.sort(sl_float32_12['1:3'], 2)", "np.sort(sl_float32_12[:3], axis=1)")
     case("np.sort(sl_int32_64:reshape(3, 7, 64)[':, ::-2, ::3'], 3)", "np.sort(sl_int32_64.reshape(3, 7, 64)[:, ::-2, ::3], axis=2)")
