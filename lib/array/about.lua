@@ -5,10 +5,17 @@ local core = require "array.core"
 local dtypes, raise = core.dtypes, core.raise
 local np = core.np
 
-function np.shape(a) return np.asarray(a).shape end
-function np.ndim(a) return core.ndim_of(np.asarray(a)) end
+function np.shape(a, surplus)
+  core.check_surplus(surplus, "shape")
+  return np.asarray(a).shape
+end
+function np.ndim(a, surplus)
+  core.check_surplus(surplus, "ndim")
+  return core.ndim_of(np.asarray(a))
+end
 -- The number of elements, or the extent of an axis.
-function np.size(a, axis)
+function np.size(a, axis, surplus)
+  core.check_surplus(surplus, "size")
   a = np.asarray(a)
   if axis == nil then return core.size_of(a) end
   return core.shape_of(a)[core.check_axis(axis, core.ndim_of(a), "size")]
@@ -21,10 +28,14 @@ local function dtype_of(x, who)
 end
 
 -- May elements be converted without astype?  Names of dtypes, or arrays.
-function np.can_cast(from, to) return dtypes.can_cast((dtype_of(from, "can_cast")), (dtype_of(to, "can_cast"))) end
+function np.can_cast(from, to, surplus)
+  core.check_surplus(surplus, "can_cast")
+  return dtypes.can_cast((dtype_of(from, "can_cast")), (dtype_of(to, "can_cast")))
+end
 
 -- The name of the dtype that two have in common.
-function np.promote_types(a, b)
+function np.promote_types(a, b, surplus)
+  core.check_surplus(surplus, "promote_types")
   return dtypes.name[dtypes.promote(core.check_dtype(a, "promote_types"), core.check_dtype(b, "promote_types"))]
 end
 
@@ -40,14 +51,16 @@ function np.result_type(...)
 end
 
 -- Do two arrays have the same elements after broadcasting?  Waits.
-function np.array_equiv(a, b)
+function np.array_equiv(a, b, surplus)
+  core.check_surplus(surplus, "array_equiv")
   a, b = np.asarray(a), np.asarray(b)
   if not core.broadcast_pair(core.shape_of(a), core.shape_of(b)) then return false end
   return np.all(np.equal(a, b))
 end
 
 -- Do two arrays show elements of one store?  (As NumPy's: they may still not overlap.)
-function np.may_share_memory(a, b)
+function np.may_share_memory(a, b, surplus)
+  core.check_surplus(surplus, "may_share_memory")
   core.layout_of(a, "may_share_memory")
   core.layout_of(b, "may_share_memory")
   local x, y = core.lgt.alias(a, core.layout_of(a)), core.lgt.alias(b, core.layout_of(b))
@@ -56,7 +69,8 @@ function np.may_share_memory(a, b)
 end
 
 -- The positions of the main diagonal of an array of at least two dimensions; its extents must be equal.
-function np.diag_indices_from(a)
+function np.diag_indices_from(a, surplus)
+  core.check_surplus(surplus, "diag_indices_from")
   local shape = core.shape_of(np.asarray(a))
   if #shape < 2 then raise("diag_indices_from: at least a matrix was expected, not %s", (core.describe(a))) end
   for d = 2, #shape do

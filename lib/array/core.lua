@@ -176,10 +176,20 @@ function core.check_options(options, known, who)
       for name in pairs(known) do names[#names + 1] = name end
       table.sort(names)
       raise("%s: unknown option %s; it takes %s", who, type(key) == "string" and key or describe(key),
-        #names > 0 and table.concat(names, ", ") or "none")
+        #names > 0 and table.concat(names, ", ") or "none here")
     end
   end
   return options
+end
+
+-- What stands behind the last argument of a function, which takes no options there; Lua itself would drop it.
+function core.check_surplus(surplus, who)
+  if surplus == nil then return end
+  if is_options(surplus) then
+    core.check_options(surplus, {}, who)
+  else
+    raise("%s: %s stands behind its last argument, where nothing was expected", who, (describe(surplus)))
+  end
 end
 
 -- Options, or a dtype, may come before arguments that are left out: m, k and the options of (m, k, options).

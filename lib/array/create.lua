@@ -433,7 +433,8 @@ function np.identity(n, options) return eye("identity", n, n, 0, options) end
 ---@param a lgt_array
 ---@param k integer? 0
 ---@return lgt_array
-function np.diag(a, k)
+function np.diag(a, k, surplus)
+  core.check_surplus(surplus, "diag")
   a, k = np.asarray(a), core.named_option(k, "k", "diag") or 0
   local ndim = core.ndim_of(a)
   if ndim == 2 then return np.diagonal(a, k) end
@@ -457,7 +458,8 @@ function np.diag(a, k)
 end
 
 local function triangle(name, keep)
-  np[name] = function(a, k)
+  np[name] = function(a, k, surplus)
+    core.check_surplus(surplus, name)
     a, k = np.asarray(a), core.named_option(k, "k", name)
     if core.ndim_of(a) == 0 then raise("%s: a matrix was expected, not a 0-d array", name) end
     if core.ndim_of(a) == 1 then a = np.broadcast_to(a, core.size_of(a), core.size_of(a)) end
@@ -530,7 +532,8 @@ end
 ---@param pointer ffi.cdata*
 ---@param count integer
 ---@param dtype string
-function np.frompointer(pointer, count, dtype)
+function np.frompointer(pointer, count, dtype, surplus)
+  core.check_surplus(surplus, "frompointer")
   local number = core.check_dtype(dtype, "frompointer")
   local p = core.host_memory(number, count)
   ffi.copy(p, pointer, count * dtypes.size[number])

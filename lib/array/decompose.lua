@@ -9,6 +9,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -87,7 +88,8 @@ end
 ---@param a lgt_array (..., n, n)
 ---@param b lgt_array (..., n) if it has one dimension less than a, else (..., n, k)
 ---@return lgt_array of b's shape
-function linalg.solve(a, b)
+function linalg.solve(a, b, surplus)
+  core.check_surplus(surplus, "solve")
   local stack, n
   a, stack, n = matrices(a, "solve", true)
   b = inexact(b, "solve")
@@ -110,7 +112,8 @@ end
 
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array
-function linalg.inv(a)
+function linalg.inv(a, surplus)
+  core.check_surplus(surplus, "inv")
   local stack, n
   a, stack, n = matrices(a, "inv", true)
   if shares(stack, n) then return solve_shared(a) end
@@ -123,7 +126,8 @@ end
 -- absolute value.
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array sign, lgt_array logarithm
-function linalg.slogdet(a)
+function linalg.slogdet(a, surplus)
+  core.check_surplus(surplus, "slogdet")
   local stack
   a, stack = matrices(a, "slogdet", true)
   local sign, logarithm = native.new(core.dtype_of(a), stack), native.new(real_of(a), stack)
@@ -133,8 +137,9 @@ end
 
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array (...)
-function linalg.det(a)
-  local sign, logarithm = linalg.slogdet(matrices(a, "det", true))
+function linalg.det(a, surplus)
+  core.check_surplus(surplus, "det")
+  local sign, logarithm = linalg.slogdet((matrices(a, "det", true)))
   return sign * np.exp(logarithm)
 end
 
@@ -156,7 +161,8 @@ end
 ---@param a lgt_array (..., m, n)
 ---@param mode string? "reduced" (default), "complete", or "r" for R alone
 ---@return lgt_array q, lgt_array r
-function linalg.qr(a, mode)
+function linalg.qr(a, mode, surplus)
+  core.check_surplus(surplus, "qr")
   local stack, m, n
   a, stack, m, n = matrices(a, "qr")
   mode = core.named_option(mode, "mode", "qr") or "reduced"
@@ -225,7 +231,8 @@ end
 ---@param a lgt_array (..., n, n)
 ---@param uplo string? "L" (default) or "U"
 ---@return lgt_array values (..., n), lgt_array vectors (..., n, n)
-function linalg.eigh(a, uplo)
+function linalg.eigh(a, uplo, surplus)
+  core.check_surplus(surplus, "eigh")
   local stack, n
   a, stack, n = matrices(a, "eigh", true)
   local w, v = native.new(real_of(a), with(stack, n)), native.new(core.dtype_of(a), with(stack, n, n))
@@ -234,7 +241,8 @@ function linalg.eigh(a, uplo)
 end
 
 ---@return lgt_array values, ascending
-function linalg.eigvalsh(a, uplo)
+function linalg.eigvalsh(a, uplo, surplus)
+  core.check_surplus(surplus, "eigvalsh")
   local stack, n
   a, stack, n = matrices(a, "eigvalsh", true)
   local w = native.new(real_of(a), with(stack, n))
@@ -245,7 +253,8 @@ end
 -- Eigenvalues and eigenvectors (columns), always complex: whether all of them are real depends on data.
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array values (..., n), lgt_array vectors (..., n, n)
-function linalg.eig(a)
+function linalg.eig(a, surplus)
+  core.check_surplus(surplus, "eig")
   local stack, n
   a, stack, n = matrices(a, "eig", true)
   local dtype = dtypes.complex_of(core.dtype_of(a))
@@ -255,7 +264,8 @@ function linalg.eig(a)
 end
 
 ---@return lgt_array values, complex
-function linalg.eigvals(a)
+function linalg.eigvals(a, surplus)
+  core.check_surplus(surplus, "eigvals")
   local stack, n
   a, stack, n = matrices(a, "eigvals", true)
   local w = native.new(dtypes.complex_of(core.dtype_of(a)), with(stack, n))
@@ -285,7 +295,8 @@ end
 ---  max(m, n)
 ---@return lgt_array x, lgt_array residuals (sums of squares, one for each column; none if m <= n), lgt_array rank,
 ---  lgt_array singular values
-function linalg.lstsq(a, b, rcond)
+function linalg.lstsq(a, b, rcond, surplus)
+  core.check_surplus(surplus, "lstsq")
   rcond = core.named_option(rcond, "rcond", "lstsq")
   a, b = inexact(a, "lstsq"), inexact(b, "lstsq")
   if core.ndim_of(a) ~= 2 or core.ndim_of(b) > 2 or core.ndim_of(b) == 0 then
@@ -322,7 +333,8 @@ end
 ---@param a lgt_array (..., m, n)
 ---@param rcond number?
 ---@return lgt_array (..., n, m)
-function linalg.pinv(a, rcond)
+function linalg.pinv(a, rcond, surplus)
+  core.check_surplus(surplus, "pinv")
   rcond = core.named_option(rcond, "rcond", "pinv")
   local stack, m, n
   a, stack, m, n = matrices(a, "pinv")
@@ -338,7 +350,8 @@ end
 ---@param a lgt_array (..., m, n)
 ---@param tol number?
 ---@return lgt_array int64 (...)
-function linalg.matrix_rank(a, tol)
+function linalg.matrix_rank(a, tol, surplus)
+  core.check_surplus(surplus, "matrix_rank")
   tol = core.named_option(tol, "tol", "matrix_rank")
   a = np.asarray(a)
   if core.ndim_of(a) < 2 then return np.astype(np.asarray(np.any(np.reshape(a, { -1 }), 1)), "int64") end
@@ -353,7 +366,8 @@ end
 ---@param a lgt_array (..., m, n)
 ---@param p number|string|nil as the order of np.linalg.norm; 2 and -2 take singular values
 ---@return lgt_array (...)
-function linalg.cond(a, p)
+function linalg.cond(a, p, surplus)
+  core.check_surplus(surplus, "cond")
   a, p = matrices(a, "cond"), core.named_option(p, "p", "cond")
   if p == nil or p == 2 or p == -2 then
     local s = linalg.svd(a, { compute_uv = false })
@@ -369,7 +383,8 @@ end
 ---@param a lgt_array (..., m, m)
 ---@param n integer
 ---@return lgt_array
-function linalg.matrix_power(a, n)
+function linalg.matrix_power(a, n, surplus)
+  core.check_surplus(surplus, "matrix_power")
   n = core.named_option(n, "n", "matrix_power")
   a = np.asarray(a)
   local shape = core.shape_of(a)
@@ -393,8 +408,10 @@ end
 -- The product of several matrices, in the order that takes the fewest multiplications (Cormen et al.,
 -- Introduction to Algorithms, 15.2); the first and the last may be vectors.
 ---@param arrays lgt_array[]
+---@param options {out: lgt_array}?
 ---@return lgt_array
-function linalg.multi_dot(arrays)
+function linalg.multi_dot(arrays, options)
+  local out = core.check_options(options, { out = true }, "multi_dot").out
   if type(arrays) ~= "table" or #arrays < 2 then raise("multi_dot: a table of at least two arrays was expected") end
   local list, count = {}, #arrays
   for i = 1, count do list[i] = np.asarray(arrays[i]) end
@@ -424,7 +441,8 @@ function linalg.multi_dot(arrays)
   end
   local result = product(1, count)
   if row then result = np.squeeze(result, 1) end
-  return column and np.squeeze(result, -1) or result
+  if column then result = np.squeeze(result, -1) end
+  return out and reduce.give(result, out, "multi_dot") or result
 end
 
 local pade = { 64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
@@ -434,7 +452,8 @@ local pade = { 64764752532480000, 32382376266240000, 7771770303897600, 118735379
 -- Matrix Anal. Appl. 26, 2005).  Waits, for the norm of the matrix.
 ---@param a lgt_array (n, n)
 ---@return lgt_array
-function linalg.expm(a)
+function linalg.expm(a, surplus)
+  core.check_surplus(surplus, "expm")
   local stack, n
   a, stack, n = matrices(a, "expm", true)
   if #stack > 0 then
@@ -487,7 +506,9 @@ end
 ---@param b lgt_array
 ---@param axes integer[]? axes of a to move behind the others first
 ---@return lgt_array
-function linalg.tensorsolve(a, b, axes)
+function linalg.tensorsolve(a, b, axes, surplus)
+  core.check_surplus(surplus, "tensorsolve")
+  axes = core.named_option(axes, "axes", "tensorsolve")
   a, b = np.asarray(a), np.asarray(b)
   if axes then
     local to = {}
@@ -507,7 +528,9 @@ end
 ---@param a lgt_array
 ---@param ind integer?
 ---@return lgt_array
-function linalg.tensorinv(a, ind)
+function linalg.tensorinv(a, ind, surplus)
+  core.check_surplus(surplus, "tensorinv")
+  ind = core.named_option(ind, "ind", "tensorinv")
   a, ind = np.asarray(a), ind or 2
   local shape = core.shape_of(a)
   if not core.is_integer(ind) or ind < 1 then

@@ -285,7 +285,8 @@ end
 -- n random numbers from 0 to 255.
 ---@param n integer
 ---@return lgt_array uint8
-function random.bytes(n)
+function random.bytes(n, surplus)
+  core.check_surplus(surplus, "random.bytes")
   local shape = core.take_only_shape("random.bytes", n)
   local first, key = core.random_block(math.ceil(core.product(shape) / 16))
   local result = native.new(dtypes.UINT8, shape)

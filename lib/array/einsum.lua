@@ -41,7 +41,8 @@ end
 ---@param b lgt_array
 ---@param axes integer|table|nil n: the last n of a with the first n of b (2); or {axes of a, axes of b}
 ---@return lgt_array
-function np.tensordot(a, b, axes)
+function np.tensordot(a, b, axes, surplus)
+  core.check_surplus(surplus, "tensordot")
   a, b, axes = np.asarray(a), np.asarray(b), core.named_option(axes, "axes", "tensordot") or 2
   local m, n = core.ndim_of(a), core.ndim_of(b)
   local first, second = {}, {}
@@ -76,7 +77,8 @@ end
 ---@param a lgt_array at most 3 dimensions
 ---@param b lgt_array
 ---@return lgt_array
-function np.kron(a, b)
+function np.kron(a, b, surplus)
+  core.check_surplus(surplus, "kron")
   a, b = np.asarray(a), np.asarray(b)
   local ndim = math.max(core.ndim_of(a), core.ndim_of(b))
   if ndim > 3 then raise("kron: %d dimensions; at most 3 are possible", ndim) end

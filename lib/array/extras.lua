@@ -97,7 +97,8 @@ end
 -- precision (decimal digits), resolution.  Of a complex dtype: what its parts can.
 ---@param x string|lgt_array
 ---@return table
-function np.finfo(x)
+function np.finfo(x, surplus)
+  core.check_surplus(surplus, "finfo")
   local name = dtype_named(x, "finfo")
   name = name == "complex64" and "float32" or name == "complex128" and "float64" or name
   local f = floats[name]
@@ -116,7 +117,8 @@ end
 -- What an integer dtype can hold: min and max (boxed if they have more than 53 bits), bits.
 ---@param x string|lgt_array
 ---@return table
-function np.iinfo(x)
+function np.iinfo(x, surplus)
+  core.check_surplus(surplus, "iinfo")
   local name = dtype_named(x, "iinfo")
   local dtype = dtypes.number[name]
   if dtypes.category[dtype] ~= 1 then raise("iinfo: an integer dtype was expected, not %s", name) end
@@ -147,7 +149,8 @@ local families = {
 ---@param x string|lgt_array
 ---@param family string
 ---@return boolean
-function np.issubdtype(x, family)
+function np.issubdtype(x, family, surplus)
+  core.check_surplus(surplus, "issubdtype")
   local name = dtype_named(x, "issubdtype")
   local belongs = families[family]
   if belongs then return belongs(dtypes.number[name]) end
@@ -173,7 +176,8 @@ end
 -- The smallest dtype that holds a number; of an array its dtype.
 ---@param x number|boolean|lgt_array
 ---@return string
-function np.min_scalar_type(x)
+function np.min_scalar_type(x, surplus)
+  core.check_surplus(surplus, "min_scalar_type")
   if core.is_array(x) then return dtypes.name[core.dtype_of(x)] end
   if type(x) == "boolean" then return "bool" end
   if type(x) ~= "number" then raise("min_scalar_type: a number was expected, not %s", (core.describe(x))) end
@@ -194,7 +198,8 @@ end
 ---@param base integer? 2
 ---@param padding integer? 0
 ---@return string
-function np.base_repr(n, base, padding)
+function np.base_repr(n, base, padding, surplus)
+  core.check_surplus(surplus, "base_repr")
   base = base or 2
   if not core.is_integer(n) then raise("base_repr: an integer was expected, not %s", (core.describe(n))) end
   if not core.is_integer(base) or base < 2 or base > 36 then raise("base_repr: the base is from 2 to 36") end
@@ -214,7 +219,9 @@ end
 ---@param n integer
 ---@param width integer?
 ---@return string
-function np.binary_repr(n, width)
+function np.binary_repr(n, width, surplus)
+  core.check_surplus(surplus, "binary_repr")
+  width = core.named_option(width, "width", "binary_repr")
   if not core.is_integer(n) then raise("binary_repr: an integer was expected, not %s", (core.describe(n))) end
   if n < 0 and width then
     if n < -2 ^ (width - 1) then raise("binary_repr: %d does not fit into %d digits", n, width) end
@@ -253,10 +260,14 @@ end
 ---@param options table?
 ---@return string
 function np.array2string(a, options) return np.printoptions(options or {}, tostring, np.asarray(a)) end
-function np.array_str(a) return tostring(np.asarray(a)) end
+function np.array_str(a, surplus)
+  core.check_surplus(surplus, "array_str")
+  return tostring(np.asarray(a))
+end
 
 -- As Lua would write it: array({{1, 2}, {3, 4}}, dtype).
-function np.array_repr(a)
+function np.array_repr(a, surplus)
+  core.check_surplus(surplus, "array_repr")
   a = np.asarray(a)
   local body = tostring(a)
   if core.ndim_of(a) > 0 then body = body:gsub("%[", "{"):gsub("%]", "}"):gsub("([^%s{,])(%s)", "%1,%2") end
@@ -299,7 +310,8 @@ end
 -- All elements with their indices: for i, j, x in np.ndenumerate(a) do.  Waits.
 ---@param a lgt_array
 ---@return fun(): ...
-function np.ndenumerate(a)
+function np.ndenumerate(a, surplus)
+  core.check_surplus(surplus, "ndenumerate")
   a = np.asarray(a)
   local shape, dtype, data = core.shape_of(a), core.dtype_of(a), core.copy_out_numbers(a)
   local following, at = np.ndindex(shape), -1
@@ -319,7 +331,8 @@ end
 ---@param u lgt_array|number[] coefficients, the highest power first
 ---@param v lgt_array|number[]
 ---@return lgt_array quotient, lgt_array remainder
-function np.polydiv(u, v)
+function np.polydiv(u, v, surplus)
+  core.check_surplus(surplus, "polydiv")
   local function coefficients(p) return np.astype(np.ravel(np.asarray(p)), "float64"):totable() end
   u, v = coefficients(u), coefficients(v)
   if #u == 0 or #v == 0 or v[1] == 0 then raise("polydiv: the first coefficients must not be 0") end
@@ -341,7 +354,9 @@ end
 ---@param a lgt_array
 ---@param axes integer|integer[]
 ---@return lgt_array
-function np.apply_over_axes(f, a, axes)
+function np.apply_over_axes(f, a, axes, surplus)
+  core.check_surplus(surplus, "apply_over_axes")
+  axes = core.named_option(axes, "axes", "apply_over_axes")
   a = np.asarray(a)
   local ndim = core.ndim_of(a)
   for _, axis in ipairs(type(axes) == "table" and axes or { axes }) do
@@ -356,12 +371,17 @@ end
 
 -- Where f(ones(n, n), k) is not 0: np.mask_indices(3, np.triu) are the positions of an upper triangle.  Waits.
 ---@return table
-function np.mask_indices(n, f, k) return np.nonzero(np.not_equal(f(np.ones(n, n), k or 0), 0)) end
+function np.mask_indices(n, f, k, surplus)
+  core.check_surplus(surplus, "mask_indices")
+  k = core.named_option(k, "k", "mask_indices")
+  return np.nonzero(np.not_equal(f(np.ones(n, n), k or 0), 0))
+end
 
 -- Without the imaginary parts, if all are at most tol (100) times the rounding error.  Waits.
 ---@return lgt_array
-function np.real_if_close(a, tol)
-  a = np.asarray(a)
+function np.real_if_close(a, tol, surplus)
+  core.check_surplus(surplus, "real_if_close")
+  a, tol = np.asarray(a), core.named_option(tol, "tol", "real_if_close")
   local dtype = core.dtype_of(a)
   if dtypes.category[dtype] ~= 3 then return a end
   tol = tol or 100
@@ -370,10 +390,14 @@ function np.real_if_close(a, tol)
 end
 
 -- As np.asarray, in floating-point numbers (float64).
-function np.asfarray(a, dtype) return np.asarray(a, { dtype = dtype or "float64" }) end
+function np.asfarray(a, dtype, surplus)
+  core.check_surplus(surplus, "asfarray")
+  return np.asarray(a, { dtype = dtype or "float64" })
+end
 
 -- As np.asarray; raises if there are infinities or NaN.  Waits.
-function np.asarray_chkfinite(a)
+function np.asarray_chkfinite(a, surplus)
+  core.check_surplus(surplus, "asarray_chkfinite")
   a = np.asarray(a)
   if dtypes.category[core.dtype_of(a)] >= 2 and not np.all(np.isfinite(a)) then
     raise("asarray_chkfinite: there are infinities or NaN")

@@ -65,7 +65,8 @@ end
 local COMPLEX, REAL = dtypes.COMPLEX128, dtypes.FLOAT64
 
 local function complex_transform(name, sign, inverse)
-  fft[name] = function(a, n, axis, norm)
+  fft[name] = function(a, n, axis, norm, surplus)
+    core.check_surplus(surplus, name)
     a, n, axis, norm = take(name, a, n, axis, norm)
     n = n or core.shape_of(a)[axis]
     return transform(name, "fft", a, axis, COMPLEX, COMPLEX, n, n, sign, scale_of(norm, n, inverse))
@@ -85,7 +86,8 @@ end
 ---@param axis integer?
 ---@param norm string? "backward" (default), "ortho", "forward"
 ---@return lgt_array complex128
-function fft.rfft(a, n, axis, norm)
+function fft.rfft(a, n, axis, norm, surplus)
+  core.check_surplus(surplus, "rfft")
   a, n, axis, norm = take("rfft", a, n, axis, norm)
   check_real(a, "rfft")
   n = n or core.shape_of(a)[axis]
@@ -94,7 +96,8 @@ end
 
 -- Back to n (2 (m - 1)) real numbers.
 ---@return lgt_array float64
-function fft.irfft(a, n, axis, norm)
+function fft.irfft(a, n, axis, norm, surplus)
+  core.check_surplus(surplus, "irfft")
   a, n, axis, norm = take("irfft", a, n, axis, norm)
   n = n or 2 * (core.shape_of(a)[axis] - 1)
   if n < 1 then raise("irfft: %d elements in the result; say how many with n", n) end
@@ -105,13 +108,15 @@ local opposite = { backward = "forward", forward = "backward", ortho = "ortho" }
 
 -- Of a signal that is symmetric in its conjugates, as rfft backwards.
 ---@return lgt_array float64
-function fft.hfft(a, n, axis, norm)
+function fft.hfft(a, n, axis, norm, surplus)
+  core.check_surplus(surplus, "hfft")
   a, n, axis, norm = take("hfft", a, n, axis, norm)
   return fft.irfft(np.conj(a), n or 2 * (core.shape_of(a)[axis] - 1), axis, opposite[norm])
 end
 
 ---@return lgt_array complex128
-function fft.ihfft(a, n, axis, norm)
+function fft.ihfft(a, n, axis, norm, surplus)
+  core.check_surplus(surplus, "ihfft")
   a, n, axis, norm = take("ihfft", a, n, axis, norm)
   return np.conj(fft.rfft(a, n, axis, opposite[norm]))
 end
@@ -140,7 +145,8 @@ local function take_axes(who, a, s, axes, norm, two)
 end
 
 local function over_axes(name, two, each)
-  return function(a, s, axes, norm)
+  return function(a, s, axes, norm, surplus)
+    core.check_surplus(surplus, name)
     a, s, axes, norm = take_axes(name, a, s, axes, norm, two)
     for i = #axes, 1, -1 do a = fft[each](a, s[i], axes[i], norm) end
     return a
@@ -151,7 +157,8 @@ fft.fft2, fft.ifft2 = over_axes("fft2", true, "fft"), over_axes("ifft2", true, "
 
 -- The last axis by rfft, the others by fft.
 local function real_over_axes(name, two)
-  return function(a, s, axes, norm)
+  return function(a, s, axes, norm, surplus)
+    core.check_surplus(surplus, name)
     a, s, axes, norm = take_axes(name, a, s, axes, norm, two)
     local last = #axes
     if last == 0 then raise("%s: at least one axis was expected", name) end
@@ -163,7 +170,8 @@ end
 fft.rfftn, fft.rfft2 = real_over_axes("rfftn", false), real_over_axes("rfft2", true)
 
 local function back_to_real(name, two)
-  return function(a, s, axes, norm)
+  return function(a, s, axes, norm, surplus)
+    core.check_surplus(surplus, name)
     a, s, axes, norm = take_axes(name, a, s, axes, norm, two)
     local last = #axes
     if last == 0 then raise("%s: at least one axis was expected", name) end
@@ -185,7 +193,8 @@ end
 ---@param n integer
 ---@param d number?
 ---@return lgt_array float64
-function fft.fftfreq(n, d)
+function fft.fftfreq(n, d, surplus)
+  core.check_surplus(surplus, "fftfreq")
   check_count(n, "fftfreq")
   d = core.named_option(d, "d", "fftfreq")
   local i, positive = np.arange(n, { dtype = "float64" }), math.floor((n - 1) / 2) + 1
@@ -193,15 +202,17 @@ function fft.fftfreq(n, d)
 end
 
 ---@return lgt_array float64, n/2 + 1 of them
-function fft.rfftfreq(n, d)
+function fft.rfftfreq(n, d, surplus)
+  core.check_surplus(surplus, "rfftfreq")
   check_count(n, "rfftfreq")
   d = core.named_option(d, "d", "rfftfreq")
   return np.arange(math.floor(n / 2) + 1, { dtype = "float64" }) * (1 / (n * (d or 1)))
 end
 
 local function shifted(name, by)
-  fft[name] = function(a, axes)
-    a = np.asarray(a)
+  fft[name] = function(a, axes, surplus)
+    core.check_surplus(surplus, name)
+    a, axes = np.asarray(a), core.named_option(axes, "axes", name)
     local shape = core.shape_of(a)
     local _, list = core.check_axes(core.named_option(axes, "axes", name), #shape, name)
     for _, d in ipairs(list) do a = np.roll(a, by(shape[d]), d) end

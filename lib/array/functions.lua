@@ -227,7 +227,8 @@ end
 ---@param conditions lgt_array[]
 ---@param choices (lgt_array|number)[]
 ---@param default lgt_array|number|nil 0 if nil
-function np.select(conditions, choices, default)
+function np.select(conditions, choices, default, surplus)
+  core.check_surplus(surplus, "select")
   if type(conditions) ~= "table" or type(choices) ~= "table" or #conditions ~= #choices or #choices == 0 then
     raise("select: a table of conditions and one of as many choices were expected")
   end
@@ -315,7 +316,8 @@ end
 ---@param a lgt_array
 ---@param dtype string
 ---@return lgt_array
-function np.astype(a, dtype)
+function np.astype(a, dtype, surplus)
+  core.check_surplus(surplus, "astype")
   core.layout_of(a, "astype")
   return unary(casts[core.check_dtype(dtype, "astype")], a)
 end

@@ -14,7 +14,8 @@ local np, raise = core.np, core.raise
 
 ---@param f function of scalars
 ---@return function of arrays and numbers
-function np.fuse(f)
+function np.fuse(f, surplus)
+  core.check_surplus(surplus, "fuse")
   if type(f) ~= "function" then raise("fuse: a function was expected, not %s", (core.describe(f))) end
   local info = debug.getinfo(f, "uS")
   if info.isvararg or info.nparams == 0 or info.nparams > 8 then

@@ -59,11 +59,15 @@ end
 ---@param n integer? columns, as many as x has elements if nil
 ---@param increasing boolean?
 ---@return lgt_array
-function np.vander(x, n, increasing)
+function np.vander(x, n, increasing, surplus)
+  core.check_surplus(surplus, "vander")
   x = np.asarray(x)
   if core.ndim_of(x) ~= 1 then raise("vander: a vector was expected, not %d dimensions", core.ndim_of(x)) end
-  if core.is_options(n) then increasing, n = n.increasing, n.n end
-  if core.is_options(increasing) then increasing = increasing.increasing end
+  if core.is_options(n) then
+    local options = core.check_options(n, { n = true, N = true, increasing = true }, "vander")
+    increasing, n = options.increasing, options.n or options.N
+  end
+  increasing = core.named_option(increasing, "increasing", "vander")
   local powers = np.arange(n or core.size_of(x))
   local dtype = dtypes.name[dtypes.promote(core.dtype_of(x), dtypes.INT64)]
   x, powers = np.astype(x, dtype), np.astype(powers, dtype)
@@ -86,7 +90,10 @@ function np.tri(n, m, k, options)
 end
 
 -- A matrix with the elements of an array, flattened, on diagonal k (0).
-function np.diagflat(a, k) return np.diag(np.ravel(a), k) end
+function np.diagflat(a, k, surplus)
+  core.check_surplus(surplus, "diagflat")
+  return np.diag(np.ravel(a), k)
+end
 
 -- ---- grids ----------------------------------------------------------------------------------------------
 
@@ -168,18 +175,21 @@ end
 ---@param k integer? diagonal, 0
 ---@param m integer? n
 ---@return lgt_array[] rows and columns, usable as an index
-function np.tril_indices(n, k, m)
+function np.tril_indices(n, k, m, surplus)
+  core.check_surplus(surplus, "tril_indices")
   k, m = core.take_only_named("tril_indices", { "k", "m" }, k, m)
   return triangle("tril_indices", n, k, m, true)
 end
 ---@return lgt_array[]
-function np.triu_indices(n, k, m)
+function np.triu_indices(n, k, m, surplus)
+  core.check_surplus(surplus, "triu_indices")
   k, m = core.take_only_named("triu_indices", { "k", "m" }, k, m)
   return triangle("triu_indices", n, k, m, false)
 end
 
 local function of_matrix(name)
-  np[name .. "_from"] = function(a, k)
+  np[name .. "_from"] = function(a, k, surplus)
+    core.check_surplus(surplus, name .. "_from")
     a, k = np.asarray(a), core.named_option(k, "k", name .. "_from")
     if core.ndim_of(a) ~= 2 then raise("%s_from: a matrix was expected, not %s", name, (core.describe(a))) end
     local n, m = a:dims()
@@ -193,7 +203,8 @@ of_matrix "triu_indices"
 ---@param n integer
 ---@param ndim integer? 2
 ---@return lgt_array[]
-function np.diag_indices(n, ndim)
+function np.diag_indices(n, ndim, surplus)
+  core.check_surplus(surplus, "diag_indices")
   ndim = core.named_option(ndim, "ndim", "diag_indices")
   local result, positions = {}, np.span(1, n)
   for d = 1, ndim or 2 do result[d] = positions end
@@ -222,7 +233,8 @@ end
 ---@param positions (lgt_array|integer)[] one entry for each axis, from 1
 ---@param shape integer[]
 ---@return lgt_array|integer
-function np.ravel_multi_index(positions, shape)
+function np.ravel_multi_index(positions, shape, surplus)
+  core.check_surplus(surplus, "ravel_multi_index")
   if type(positions) ~= "table" or type(shape) ~= "table" or #positions ~= #shape then
     raise("ravel_multi_index: a table of positions for each axis and as many extents were expected")
   end
@@ -235,7 +247,9 @@ end
 ---@param position lgt_array|integer from 1
 ---@param shape integer[]
 ---@return (lgt_array|integer)[]
-function np.unravel_index(position, shape)
+function np.unravel_index(position, shape, surplus)
+  core.check_surplus(surplus, "unravel_index")
+  if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
   local rest, result = position - 1, {}
   for d = #shape, 2, -1 do
@@ -263,7 +277,8 @@ end
 
 -- The array itself if its elements lie in C order without gaps, else a copy; of at least one dimension.
 ---@return lgt_array
-function np.ascontiguousarray(a)
+function np.ascontiguousarray(a, surplus)
+  core.check_surplus(surplus, "ascontiguousarray")
   a = np.atleast_1d(a)
   local layout = core.layout_of(a)
   return lgt.like(layout) == layout and a or np.copy(a)

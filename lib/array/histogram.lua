@@ -106,7 +106,8 @@ end
 
 -- The edges that np.histogram would use.
 ---@return lgt_array
-function np.histogram_bin_edges(a, bins, range)
+function np.histogram_bin_edges(a, bins, range, surplus)
+  core.check_surplus(surplus, "histogram_bin_edges")
   return edges_of(np.ravel(np.asarray(a)), bins, range, "histogram_bin_edges")
 end
 

@@ -547,7 +547,8 @@ end
 -- used as an index.  Waits.
 ---@param a lgt_array
 ---@return table
-function np.nonzero(a)
+function np.nonzero(a, surplus)
+  core.check_surplus(surplus, "nonzero")
   local layout = core.layout_of(a, "nonzero")
   if layouts[layout].ndim == 0 then raise("nonzero: a 0-d array has no positions") end
   if core.dtype_of(a) ~= dtypes.BOOL then a = np.not_equal(a, 0) end
@@ -555,25 +556,46 @@ function np.nonzero(a)
 end
 methods.nonzero = np.nonzero
 
-function np.flatnonzero(a) return np.nonzero(np.ravel(a))[1] end
+function np.flatnonzero(a, surplus)
+  core.check_surplus(surplus, "flatnonzero")
+  return np.nonzero(np.ravel(a))[1]
+end
+
+local take_options = { axis = true, base = true, mode = true, out = true }
+
+-- Positions outside of n of them, brought inside.
+local function inside(positions, n, mode, base)
+  if mode == "clip" then return np.clip(positions, base, math.max(n - 1, 0) + base) end
+  if mode == "wrap" then return (positions - base) % n + base end
+  if mode ~= "raise" then raise("take: mode is \"raise\", \"wrap\" or \"clip\", not %s", tostring(mode)) end
+  return positions
+end
 
 -- np.take(a, positions, axis): as a[positions], along an axis (without one: of a:ravel()).
 ---@param a lgt_array
 ---@param positions lgt_array|integer[]|integer of any shape; one number gives an array without the axis
----@param axis integer|table? an axis, or options {axis, base}; base = 0: positions count from 0
+---@param axis integer|table? an axis, or options
+---@param options {axis: integer?, base: integer?, mode: string?, out: lgt_array?}? base = 0: positions count from 0;
+---  mode: "raise" (default: a position outside is an error), "wrap" (behind the last stands the first, before the first
+---  the last) or "clip" (the first or the last)
 ---@return lgt_array
-function np.take(a, positions, axis, others)
-  if others ~= nil then core.check_options(others, {}, "take") end
-  local options = { axis = axis }
-  if type(axis) == "table" then options = core.check_options(axis, { axis = true, base = true }, "take") end
+function np.take(a, positions, axis, options)
+  if type(axis) == "table" then axis, options = nil, axis end
+  options = core.check_options(options, take_options, "take")
+  if axis == nil then axis = options.axis end
   a = np.asarray(a)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
-  if options.axis == nil then a, options.axis = np.ravel(a), 1 end
+  if axis == nil then a, axis = np.ravel(a), 1 end
   local ndim = core.ndim_of(a)
   local key = {}
   for d = 1, ndim do key[d] = {} end
-  key[core.check_axis(options.axis, ndim, "take")] = positions
-  return core.pick(a, key, options.base)
+  axis = core.check_axis(axis, ndim, "take")
+  if options.mode ~= nil then
+    positions = inside(positions, core.shape_of(a)[axis], options.mode, options.base or 1)
+  end
+  key[axis] = positions
+  local result = core.pick(a, key, options.base)
+  return options.out == nil and result or require("array.reduce").give(result, options.out, "take")
 end
 methods.take = np.take
 

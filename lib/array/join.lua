@@ -54,7 +54,8 @@ end
 ---@param parts integer|integer[]|lgt_array a number of pieces, or the positions where pieces begin
 ---@param axis integer?
 ---@return lgt_array[] views
-function np.array_split(a, parts, axis)
+function np.array_split(a, parts, axis, surplus)
+  core.check_surplus(surplus, "array_split")
   a = np.asarray(a)
   axis = core.check_axis(axis_option(axis, "array_split") or 1, core.ndim_of(a), "array_split")
   local extent, bounds = core.shape_of(a)[axis], {}
@@ -74,7 +75,8 @@ end
 
 -- As np.array_split, but a number of parts must divide the extent.
 ---@return lgt_array[]
-function np.split(a, parts, axis)
+function np.split(a, parts, axis, surplus)
+  core.check_surplus(surplus, "split")
   a = np.asarray(a)
   axis = core.check_axis(axis_option(axis, "split") or 1, core.ndim_of(a), "split")
   if type(parts) == "number" and core.shape_of(a)[axis] % parts ~= 0 then
@@ -85,7 +87,8 @@ function np.split(a, parts, axis)
 end
 
 local function splitter(name, least, axis_of)
-  np[name] = function(a, parts)
+  np[name] = function(a, parts, surplus)
+    core.check_surplus(surplus, name)
     a = np.asarray(a)
     if core.ndim_of(a) < least then
       raise("%s: an array of at least %d dimensions was expected, not %d", name, least, core.ndim_of(a))
@@ -102,7 +105,8 @@ splitter("dsplit", 3, function() return 3 end)
 ---@param k integer? 1
 ---@param axes integer[]?
 ---@return lgt_array view
-function np.rot90(a, k, axes)
+function np.rot90(a, k, axes, surplus)
+  core.check_surplus(surplus, "rot90")
   k, axes = core.take_only_named("rot90", { "k", "axes" }, k, axes)
   a, k, axes = np.asarray(a), (k or 1) % 4, axes or { 1, 2 }
   local ndim = core.ndim_of(a)
@@ -116,7 +120,8 @@ function np.rot90(a, k, axes)
 end
 
 -- Move axis `axis` so that it stands before axis `start` (1).
-function np.rollaxis(a, axis, start)
+function np.rollaxis(a, axis, start, surplus)
+  core.check_surplus(surplus, "rollaxis")
   start = core.named_option(start, "start", "rollaxis")
   local ndim = core.ndim_of(a)
   axis, start = core.check_axis(axis, ndim, "rollaxis"), core.check_axis(start or 1, ndim + 1, "rollaxis")
@@ -158,6 +163,8 @@ end
 ---@param ... integer[]
 ---@return integer[]
 function np.broadcast_shapes(...)
+  local last = select(select("#", ...), ...)
+  if core.is_options(last) then core.check_surplus(last, "broadcast_shapes") end
   return setmetatable(core.broadcast_shapes({ ... }, "broadcast_shapes"), core.shape_meta)
 end
 
@@ -165,7 +172,8 @@ end
 
 -- Join along the third axis, after giving each array one.
 ---@param arrays lgt_array[]
-function np.dstack(arrays)
+function np.dstack(arrays, surplus)
+  core.check_surplus(surplus, "dstack")
   if type(arrays) ~= "table" then raise("dstack: a table of arrays was expected, not %s", (core.describe(arrays))) end
   local list = {}
   for i = 1, #arrays do list[i] = np.atleast_3d(arrays[i]) end
@@ -204,7 +212,8 @@ end
 -- An array of nested tables of blocks: the innermost tables are joined along the last axis.
 ---@param blocks table|lgt_array|number
 ---@return lgt_array
-function np.block(blocks)
+function np.block(blocks, surplus)
+  core.check_surplus(surplus, "block")
   local function depth_of(b) return type(b) == "table" and 1 + depth_of(b[1]) or 0 end
   local function widest(b)
     if type(b) ~= "table" then return core.is_array(b) and core.ndim_of(b) or 0 end
@@ -237,7 +246,8 @@ end
 ---@param values lgt_array|number|table
 ---@param axis integer?
 ---@return lgt_array
-function np.append(a, values, axis)
+function np.append(a, values, axis, surplus)
+  core.check_surplus(surplus, "append")
   axis = axis_option(axis, "append")
   a, values = np.asarray(a), np.asarray(values)
   if axis == nil then return np.concatenate({ np.ravel(a), np.ravel(values) }, 1) end
@@ -266,7 +276,8 @@ end
 ---@param positions integer|integer[]|lgt_array
 ---@param axis integer?
 ---@return lgt_array
-function np.delete(a, positions, axis)
+function np.delete(a, positions, axis, surplus)
+  core.check_surplus(surplus, "delete")
   a, axis = np.asarray(a), axis_option(axis, "delete")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "delete")
@@ -314,7 +325,8 @@ end
 ---@param values lgt_array|number|table converted to a's dtype
 ---@param axis integer?
 ---@return lgt_array
-function np.insert(a, positions, values, axis)
+function np.insert(a, positions, values, axis, surplus)
+  core.check_surplus(surplus, "insert")
   a, axis = np.asarray(a), axis_option(axis, "insert")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "insert")
@@ -348,7 +360,8 @@ end
 -- A vector without the zeros at its ends; trim is "f" (front), "b" (back) or "fb".  Waits.
 ---@param v lgt_array
 ---@param trim string?
-function np.trim_zeros(v, trim)
+function np.trim_zeros(v, trim, surplus)
+  core.check_surplus(surplus, "trim_zeros")
   v, trim = np.asarray(v), core.named_option(trim, "trim", "trim_zeros") or "fb"
   if core.ndim_of(v) ~= 1 then raise("trim_zeros: a vector was expected, not %d dimensions", core.ndim_of(v)) end
   local at = np.flatnonzero(v)
@@ -509,7 +522,8 @@ end
 -- Write a value, or several, onto the diagonal of a matrix.
 ---@param a lgt_array of two dimensions
 ---@param value number|lgt_array|number[] several are cut off, or repeated, to as many as the diagonal has
-function np.fill_diagonal(a, value)
+function np.fill_diagonal(a, value, surplus)
+  core.check_surplus(surplus, "fill_diagonal")
   core.layout_of(a, "fill_diagonal")
   if core.ndim_of(a) ~= 2 then raise("fill_diagonal: a matrix was expected, not %s", (core.describe(a))) end
   core.check_writable(a, "fill_diagonal")

@@ -51,7 +51,8 @@ end
 ---@param positions lgt_array integers from 1, as many dimensions as a
 ---@param axis integer? without one of a flattened
 ---@return lgt_array
-function np.take_along_axis(a, positions, axis)
+function np.take_along_axis(a, positions, axis, surplus)
+  core.check_surplus(surplus, "take_along_axis")
   a, positions = np.asarray(a), np.asarray(positions)
   axis = core.axis_option(axis, "take_along_axis")
   if axis == nil then a, axis = np.ravel(a), 1 end
@@ -68,7 +69,8 @@ end
 ---@param positions lgt_array
 ---@param values lgt_array|number
 ---@param axis integer
-function np.put_along_axis(a, positions, values, axis)
+function np.put_along_axis(a, positions, values, axis, surplus)
+  core.check_surplus(surplus, "put_along_axis")
   core.layout_of(a, "put_along_axis")
   core.check_writable(a, "put_along_axis")
   core.check_assigned(a, values)
@@ -97,10 +99,11 @@ end
 ---@param a lgt_array
 ---@param axis integer?
 ---@return lgt_array
-function np.compress(condition, a, axis)
+function np.compress(condition, a, axis, surplus)
+  core.check_surplus(surplus, "compress")
   condition, a = np.asarray(condition), np.asarray(a)
   if core.ndim_of(condition) ~= 1 then raise("compress: a vector of booleans was expected") end
-  if core.is_options(axis) then axis = axis.axis end
+  axis = core.axis_option(axis, "compress")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "compress")
   local positions = np.flatnonzero(condition)
@@ -109,7 +112,10 @@ end
 
 -- The elements where a condition holds, in C order.  Waits.
 ---@return lgt_array
-function np.extract(condition, a) return np.compress(np.ravel(condition), np.ravel(a)) end
+function np.extract(condition, a, surplus)
+  core.check_surplus(surplus, "extract")
+  return np.compress(np.ravel(condition), np.ravel(a))
+end
 
 local MOST_CHOICES = 10 -- arguments of a task, less the result and the numbers
 
@@ -153,7 +159,8 @@ end
 
 -- The positions where an array is not 0, one row for each.  Waits.
 ---@return lgt_array int64 of shape (found, ndim)
-function np.argwhere(a)
+function np.argwhere(a, surplus)
+  core.check_surplus(surplus, "argwhere")
   a = np.asarray(a)
   if core.ndim_of(a) == 0 then
     return np.zeros(core.read_item(np.not_equal(a, 0)) and 1 or 0, 0, { dtype = "int64" })
@@ -165,7 +172,8 @@ end
 ---@param a lgt_array
 ---@param positions lgt_array|integer|integer[]
 ---@param values lgt_array|number|number[]
-function np.put(a, positions, values)
+function np.put(a, positions, values, surplus)
+  core.check_surplus(surplus, "put")
   core.layout_of(a, "put")
   core.check_writable(a, "put")
   core.check_assigned(a, values)
@@ -191,7 +199,8 @@ end
 ---@param a lgt_array
 ---@param mask lgt_array bool, as many elements as a
 ---@param values lgt_array|number|number[]
-function np.place(a, mask, values)
+function np.place(a, mask, values, surplus)
+  core.check_surplus(surplus, "place")
   core.layout_of(a, "place")
   core.check_writable(a, "place")
   core.check_assigned(a, values)
@@ -216,7 +225,8 @@ end
 ---@param a lgt_array
 ---@param mask lgt_array bool, a's shape
 ---@param values lgt_array|number|number[]
-function np.putmask(a, mask, values)
+function np.putmask(a, mask, values, surplus)
+  core.check_surplus(surplus, "putmask")
   core.layout_of(a, "putmask")
   core.check_writable(a, "putmask")
   core.check_assigned(a, values)

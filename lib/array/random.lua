@@ -21,7 +21,8 @@ local state = { key = 0, counter = 0 }
 
 -- Start the sequence that belongs to `number`.
 ---@param number integer
-function random.seed(number)
+function random.seed(number, surplus)
+  core.check_surplus(surplus, "random.seed")
   if not core.is_integer(number) then raise("random.seed: an integer was expected, not %s", (core.describe(number))) end
   state.key, state.counter = number % 2 ^ 53, 0
 end
@@ -132,7 +133,8 @@ end
 -- The positions 1 to n in random order, or a copy of an array with its first axis in random order.
 ---@param n integer|lgt_array
 ---@return lgt_array
-function random.permutation(n)
+function random.permutation(n, surplus)
+  core.check_surplus(surplus, "random.permutation")
   if core.is_array(n) then
     if core.ndim_of(n) == 0 then raise("random.permutation: a 0-d array has no axis to permute") end
     return np.take(n, random.permutation(core.shape_of(n)[1]), 1)
@@ -145,7 +147,8 @@ end
 
 -- Put the first axis of an array into random order, in place.
 ---@param a lgt_array
-function random.shuffle(a)
+function random.shuffle(a, surplus)
+  core.check_surplus(surplus, "random.shuffle")
   core.layout_of(a, "random.shuffle")
   core.check_writable(a, "random.shuffle")
   core.assign(a.id, core.layout_of(a), random.permutation(a))
@@ -155,7 +158,8 @@ end
 ---@param a lgt_array
 ---@param axis integer?
 ---@return lgt_array
-function random.permuted(a, axis)
+function random.permuted(a, axis, surplus)
+  core.check_surplus(surplus, "random.permuted")
   a = np.asarray(a)
   if axis == nil then return np.reshape(random.permutation(np.ravel(a)), core.shape_of(a)) end
   axis = core.check_axis(axis, core.ndim_of(a), "random.permuted")
@@ -212,6 +216,7 @@ end
 -- Integers from low to high, both included (without high: from 1 to low).
 ---@return lgt_array int64
 function random.random_integers(low, high, ...)
+  if core.is_options(high) then return random.randint(1, low + 1, high) end
   if high == nil then low, high = 1, low end
   return random.randint(low, high + 1, ...)
 end
@@ -222,7 +227,8 @@ random.ranf, random.sample = random.rand, random.rand
 -- A generator of its own: rng:normal(0, 1, n) and so on, with a sequence that nothing else uses.
 ---@param seed integer
 ---@return table
-function random.default_rng(seed)
+function random.default_rng(seed, surplus)
+  core.check_surplus(surplus, "random.default_rng")
   seed = core.named_option(seed, "seed", "random.default_rng")
   local own = random.get_state()
   local function with_state(f, ...)

@@ -186,6 +186,11 @@ function reduce.give(result, out, who)
     raise("%s: out= has shape %s, the result has %s", who, core.shape_text(core.shape_of(out)),
       core.shape_text(core.shape_of(result)))
   end
+  local from, to = core.dtype_of(result), core.dtype_of(out)
+  if not dtypes.can_cast(from, to) then
+    raise("%s: the result is %s and cannot be written into an array of %s; use astype", who, dtypes.name[from],
+      dtypes.name[to])
+  end
   core.assign(out.id, core.layout_of(out), result)
   return out
 end

@@ -88,7 +88,10 @@ local function vector(a) return np.ravel(np.asarray(a)) end
 
 -- What is in either of two arrays.
 ---@return lgt_array
-function np.union1d(a, b) return np.unique(np.concatenate({ vector(a), vector(b) })) end
+function np.union1d(a, b, surplus)
+  core.check_surplus(surplus, "union1d")
+  return np.unique(np.concatenate({ vector(a), vector(b) }))
+end
 
 -- For each element of a, whether it is in b; or not, with {invert = true}.
 ---@param a lgt_array
@@ -147,14 +150,16 @@ end
 
 -- What is in the first array but not in the second.
 ---@return lgt_array
-function np.setdiff1d(a, b)
+function np.setdiff1d(a, b, surplus)
+  core.check_surplus(surplus, "setdiff1d")
   local u = np.unique(a)
   return np.compress(np.isin(u, b, { invert = true }), u)
 end
 
 -- What is in one of two arrays but not in both.
 ---@return lgt_array
-function np.setxor1d(a, b)
+function np.setxor1d(a, b, surplus)
+  core.check_surplus(surplus, "setxor1d")
   local u, v = np.unique(a), np.unique(b)
   local all = np.concatenate({ np.compress(np.isin(u, v, { invert = true }), u),
                                np.compress(np.isin(v, u, { invert = true }), v) })

@@ -131,7 +131,8 @@ function np.transpose(a, ...)
   return alias(a, lgt.transpose(layout, order))
 end
 
-function np.swapaxes(a, first, second)
+function np.swapaxes(a, first, second, surplus)
+  core.check_surplus(surplus, "swapaxes")
   first, second = core.take_only_named("swapaxes", { "axis1", "axis2" }, first, second)
   local ndim = core.ndim_of(a)
   local order = {}
@@ -146,11 +147,14 @@ end
 ---@param from integer|integer[]
 ---@param to integer|integer[]
 ---@return lgt_array view
-function np.moveaxis(a, from, to)
+function np.moveaxis(a, from, to, surplus)
+  core.check_surplus(surplus, "moveaxis")
   a = np.asarray(a)
   local ndim = core.ndim_of(a)
   if type(from) ~= "table" then from = { from } end
   if type(to) ~= "table" then to = { to } end
+  core.length_of_list(from, "moveaxis")
+  core.length_of_list(to, "moveaxis")
   if #from ~= #to then raise("moveaxis: %d axes to %d places", #from, #to) end
   local order, taken = {}, {}
   for i = 1, #from do
@@ -170,7 +174,8 @@ function np.moveaxis(a, from, to)
 end
 
 -- Drop the axes of extent 1, or the given ones of them.
-function np.squeeze(a, axis)
+function np.squeeze(a, axis, surplus)
+  core.check_surplus(surplus, "squeeze")
   local layout = core.layout_of(a, "squeeze")
   local shape = lgt.shape(layout)
   axis = core.axis_option(axis, "squeeze")
@@ -186,7 +191,8 @@ end
 ---@param a lgt_array
 ---@param axis integer|integer[]
 ---@return lgt_array view
-function np.expand_dims(a, axis)
+function np.expand_dims(a, axis, surplus)
+  core.check_surplus(surplus, "expand_dims")
   a = np.asarray(a)
   local layout = core.layout_of(a, "expand_dims")
   axis = core.axis_option(axis, "expand_dims")
@@ -218,15 +224,22 @@ local function backwards(layout, d)
 end
 
 -- Turn the order of elements around along one axis, several, or all.
-function np.flip(a, axis)
+function np.flip(a, axis, surplus)
+  core.check_surplus(surplus, "flip")
   local layout = core.layout_of(a, "flip")
   local ndim = layouts[layout].ndim
   if ndim == 1 and (axis == nil or axis == 1) then return (alias(a, backwards(layout, 1))) end
   for _, d in ipairs((select(2, core.check_axes(axis, ndim, "flip")))) do layout = backwards(layout, d) end
   return (alias(a, layout))
 end
-function np.flipud(a) return np.flip(a, 1) end
-function np.fliplr(a) return np.flip(a, 2) end
+function np.flipud(a, surplus)
+  core.check_surplus(surplus, "flipud")
+  return np.flip(a, 1)
+end
+function np.fliplr(a, surplus)
+  core.check_surplus(surplus, "fliplr")
+  return np.flip(a, 2)
+end
 
 -- The elements (i, i + k) of the matrices that two axes (1 and 2) span, along a new last axis: a view.
 ---@param a lgt_array of at least two dimensions
@@ -299,7 +312,8 @@ end
 ---@param arrays lgt_array[]
 ---@param axis integer?
 ---@return lgt_array
-function np.concatenate(arrays, axis)
+function np.concatenate(arrays, axis, surplus)
+  core.check_surplus(surplus, "concatenate")
   arrays = take_arrays(arrays, "concatenate")
   axis = core.axis_option(axis, "concatenate")
   local shape, total = core.shape_of(arrays[1]), 0
@@ -320,7 +334,8 @@ function np.concatenate(arrays, axis)
 end
 
 -- Join arrays of one shape along a new axis (the first by default).
-function np.stack(arrays, axis)
+function np.stack(arrays, axis, surplus)
+  core.check_surplus(surplus, "stack")
   arrays = take_arrays(arrays, "stack")
   local shape = core.shape_of(arrays[1])
   axis = core.check_axis(core.axis_option(axis, "stack") or 1, #shape + 1, "stack")
@@ -350,7 +365,8 @@ function np.hstack(arrays, options)
   arrays = at_least(arrays, 1, "hstack")
   return np.concatenate(arrays, core.ndim_of(arrays[1]) == 1 and 1 or 2)
 end
-function np.column_stack(arrays)
+function np.column_stack(arrays, surplus)
+  core.check_surplus(surplus, "column_stack")
   arrays = take_arrays(arrays, "column_stack")
   for i, a in ipairs(arrays) do
     if core.ndim_of(a) < 2 then arrays[i] = np.expand_dims(np.atleast_1d(a), 2) end
@@ -362,7 +378,8 @@ end
 ---@param a lgt_array
 ---@param shift integer|integer[] one for each of several axes
 ---@param axis integer|integer[]|nil
-function np.roll(a, shift, axis)
+function np.roll(a, shift, axis, surplus)
+  core.check_surplus(surplus, "roll")
   a = np.asarray(a)
   shift, axis = core.take_only_named("roll", { "shift", "axis" }, shift, axis)
   if axis == nil then return np.reshape(np.roll(np.ravel(a), shift, 1), core.shape_of(a)) end
@@ -433,7 +450,8 @@ end
 ---@param count integer|integer[]|lgt_array how often; one number for each element is read, which waits
 ---@param axis integer?
 ---@return lgt_array
-function np.rep(a, count, axis)
+function np.rep(a, count, axis, surplus)
+  core.check_surplus(surplus, "rep")
   a = np.asarray(a)
   axis = core.axis_option(axis, "rep")
   if axis == nil then a, axis = np.ravel(a), 1 end

@@ -77,7 +77,8 @@ end
 ---@param v lgt_array vector
 ---@param mode string? "full" (default), "same", "valid"
 ---@return lgt_array
-function np.convolve(a, v, mode)
+function np.convolve(a, v, mode, surplus)
+  core.check_surplus(surplus, "convolve")
   mode = core.named_option(mode, "mode", "convolve")
   a, v, mode = vector(np.atleast_1d(a), "convolve"), vector(np.atleast_1d(v), "convolve"), mode or "full"
   if core.size_of(v) > core.size_of(a) then a, v = v, a end
@@ -94,7 +95,8 @@ end
 -- The same with the second vector forwards and conjugated.
 ---@param mode string? "valid" (default), "same", "full"
 ---@return lgt_array
-function np.correlate(a, v, mode)
+function np.correlate(a, v, mode, surplus)
+  core.check_surplus(surplus, "correlate")
   mode = core.named_option(mode, "mode", "correlate")
   a, v, mode = vector(a, "correlate"), vector(v, "correlate"), mode or "valid"
   if mode == "same" and core.size_of(v) > core.size_of(a) then
@@ -150,7 +152,8 @@ end
 ---@param conditions lgt_array[]
 ---@param functions (number|fun(x: lgt_array): lgt_array)[]
 ---@return lgt_array of x's dtype
-function np.piecewise(x, conditions, functions)
+function np.piecewise(x, conditions, functions, surplus)
+  core.check_surplus(surplus, "piecewise")
   x = np.asarray(x)
   if core.is_array(conditions) then conditions = { conditions } end
   if #functions ~= #conditions and #functions ~= #conditions + 1 then
@@ -172,7 +175,8 @@ local function coefficients(p, who)
 end
 
 ---@return lgt_array the polynomial's values at x
-function np.polyval(p, x)
+function np.polyval(p, x, surplus)
+  core.check_surplus(surplus, "polyval")
   p, x = coefficients(p, "polyval"), np.asarray(x)
   local result = np.zeros_like(x)
   for i = 0, core.size_of(p) - 1 do result = result * x + element(p, i) end
@@ -185,19 +189,25 @@ local function aligned(a, b, who)
   return np.pad(a, { n - core.size_of(a), 0 }), np.pad(b, { n - core.size_of(b), 0 })
 end
 
-function np.polyadd(a, b)
+function np.polyadd(a, b, surplus)
+  core.check_surplus(surplus, "polyadd")
   a, b = aligned(a, b, "polyadd")
   return a + b
 end
-function np.polysub(a, b)
+function np.polysub(a, b, surplus)
+  core.check_surplus(surplus, "polysub")
   a, b = aligned(a, b, "polysub")
   return a - b
 end
-function np.polymul(a, b) return np.convolve(coefficients(a, "polymul"), coefficients(b, "polymul")) end
+function np.polymul(a, b, surplus)
+  core.check_surplus(surplus, "polymul")
+  return np.convolve(coefficients(a, "polymul"), coefficients(b, "polymul"))
+end
 
 -- The m-th derivative.
-function np.polyder(p, m)
-  p = coefficients(p, "polyder")
+function np.polyder(p, m, surplus)
+  core.check_surplus(surplus, "polyder")
+  p, m = coefficients(p, "polyder"), core.named_option(m, "m", "polyder")
   for _ = 1, m or 1 do
     local n = core.size_of(p)
     if n == 0 then return p end
@@ -207,8 +217,13 @@ function np.polyder(p, m)
 end
 
 -- The m-th antiderivative, with integration constants k (0).
-function np.polyint(p, m, k)
-  p, k = coefficients(p, "polyint"), k or 0
+function np.polyint(p, m, k, surplus)
+  core.check_surplus(surplus, "polyint")
+  if core.is_options(m) then
+    local options = core.check_options(m, { m = true, k = true }, "polyint")
+    m, k = options.m, options.k
+  end
+  p, k = coefficients(p, "polyint"), core.named_option(k, "k", "polyint") or 0
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
   for i = 1, m or 1 do
     local n = core.size_of(p)
@@ -219,7 +234,8 @@ function np.polyint(p, m, k)
 end
 
 -- The polynomial with given roots, or the characteristic polynomial of a matrix.
-function np.poly(roots)
+function np.poly(roots, surplus)
+  core.check_surplus(surplus, "poly")
   roots = np.asarray(roots)
   if core.ndim_of(roots) == 2 then roots = np.linalg.eigvals(roots) end
   local result = np.ones(1)
@@ -231,7 +247,8 @@ end
 
 -- The roots, always complex: eigenvalues of the companion matrix.  Waits.
 ---@return lgt_array complex
-function np.roots(p)
+function np.roots(p, surplus)
+  core.check_surplus(surplus, "roots")
   p = coefficients(p, "roots")
   local inner = np.trim_zeros(p)
   local zeros = core.size_of(np.trim_zeros(p, "f")) - core.size_of(inner)
@@ -271,14 +288,16 @@ end
 
 -- ---- windows ------------------------------------------------------------------------------------------------
 
--- f of the places -(n - 1), ..., n - 1, two apart.
-local function window(name, f)
-  np[name] = function(n, ...)
+-- f of the places -(n - 1), ..., n - 1, two apart, of n - 1, and of a parameter of those that are `shaped` by it.
+local function window(name, f, shaped)
+  np[name] = function(n, beta, surplus)
+    if not shaped then core.check_surplus(beta, name) end
+    core.check_surplus(surplus, name)
     if not core.is_integer(n) or n < 0 then
       raise("%s: a number of points was expected, not %s", name, (core.describe(n)))
     end
     if n <= 1 then return np.ones(n) end
-    return f(np.arange(1 - n, n, 2, { dtype = "float64" }), n - 1, ...)
+    return f(np.arange(1 - n, n, 2, { dtype = "float64" }), n - 1, beta)
   end
 end
 window("bartlett", function(k, m) return np.where(np.less_equal(k, 0), 1 + k / m, 1 - k / m) end)
@@ -309,7 +328,8 @@ end)
 
 ---@param x lgt_array|number
 ---@return lgt_array of floats
-function np.i0(x)
+function np.i0(x, surplus)
+  core.check_surplus(surplus, "i0")
   x = np.asarray(x)
   local dtype = core.dtype_of(x)
   if dtypes.category[dtype] == 3 then raise("i0: real numbers were expected, not complex ones") end
@@ -330,7 +350,8 @@ end)
 ---@param axis integer
 ---@param a lgt_array
 ---@return lgt_array
-function np.apply_along_axis(f, axis, a)
+function np.apply_along_axis(f, axis, a, surplus)
+  core.check_surplus(surplus, "apply_along_axis")
   if type(f) ~= "function" and type(f) ~= "table" then raise("apply_along_axis: a function was expected") end
   a = np.asarray(a)
   axis = core.check_axis(axis, core.ndim_of(a), "apply_along_axis")

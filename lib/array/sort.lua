@@ -144,12 +144,30 @@ local function sort_complex(a) return np.take(a, argsort_complex(a)) end
 
 -- ---- sorting -------------------------------------------------------------------------------------------------------
 
+local kinds = { quicksort = true, mergesort = true, heapsort = true, stable = true }
+
+-- NumPy's names of algorithms are all one: what shows, the order of equal elements, is that of "stable".
+local function take_axis_and_kind(a, axis, kind, who)
+  if core.is_options(axis) then
+    local options = core.check_options(axis, { axis = true, kind = true }, who)
+    axis, kind = options.axis, options.kind
+  else
+    kind = core.named_option(kind, "kind", who)
+  end
+  if kind ~= nil and not kinds[kind] then
+    raise("%s: kind is \"stable\", \"quicksort\", \"mergesort\" or \"heapsort\", not %s", who, tostring(kind))
+  end
+  return take_axis(a, axis, who)
+end
+
 -- Ascending along an axis (the last), as a new array.
 ---@param a lgt_array
----@param axis integer|{axis: integer}|nil
+---@param axis integer|{axis: integer?, kind: string?}|nil
+---@param kind string|{kind: string}|nil
 ---@return lgt_array
-function np.sort(a, axis)
-  a, axis = take_axis(a, axis, "sort")
+function np.sort(a, axis, kind, surplus)
+  core.check_surplus(surplus, "sort")
+  a, axis = take_axis_and_kind(a, axis, kind, "sort")
   if worth_parts(a, axis) then return for_each_line(a, axis, is_complex(a) and sort_complex or sort_in_parts) end
   local source, back = native.axis_last(a, axis)
   local result = native.new(core.dtype_of(a), core.shape_of(source))
@@ -159,10 +177,12 @@ end
 
 -- The positions that sort along an axis (the last); equal elements keep their order.
 ---@param a lgt_array
----@param axis integer|{axis: integer}|nil
+---@param axis integer|{axis: integer?, kind: string?}|nil
+---@param kind string|{kind: string}|nil
 ---@return lgt_array int64
-function np.argsort(a, axis)
-  a, axis = take_axis(a, axis, "argsort")
+function np.argsort(a, axis, kind, surplus)
+  core.check_surplus(surplus, "argsort")
+  a, axis = take_axis_and_kind(a, axis, kind, "argsort")
   if worth_parts(a, axis) then
     return for_each_line(a, axis, is_complex(a) and argsort_complex or argsort_in_parts)
   end
@@ -172,10 +192,14 @@ function np.argsort(a, axis)
   return back(result)
 end
 
-function np.msort(a) return np.sort(a, 1) end
+function np.msort(a, surplus)
+  core.check_surplus(surplus, "msort")
+  return np.sort(a, 1)
+end
 
 -- Ascending, as complex numbers: complex64 of integers of at most 16 bits and of complex64, else complex128.
-function np.sort_complex(a)
+function np.sort_complex(a, surplus)
+  core.check_surplus(surplus, "sort_complex")
   a = np.sort(a)
   local dtype = core.dtype_of(a)
   local small = dtype == dtypes.COMPLEX64 or dtypes.category[dtype] == 1 and dtypes.size[dtype] <= 2
@@ -198,7 +222,8 @@ end
 ---@param kth integer|integer[] from 1
 ---@param axis integer?
 ---@return lgt_array
-function np.partition(a, kth, axis)
+function np.partition(a, kth, axis, surplus)
+  core.check_surplus(surplus, "partition")
   a, axis = take_axis(a, axis, "partition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "partition")
@@ -212,7 +237,8 @@ function np.partition(a, kth, axis)
 end
 
 ---@return lgt_array int64
-function np.argpartition(a, kth, axis)
+function np.argpartition(a, kth, axis, surplus)
+  core.check_surplus(surplus, "argpartition")
   a, axis = take_axis(a, axis, "argpartition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "argpartition")
@@ -236,7 +262,8 @@ end
 ---@param k integer
 ---@param axis integer?
 ---@return lgt_array values, lgt_array positions
-function np.topk(a, k, axis)
+function np.topk(a, k, axis, surplus)
+  core.check_surplus(surplus, "topk")
   a, axis = take_axis(a, axis, "topk")
   local extent = core.shape_of(a)[axis]
   if not core.is_integer(k) or k < 0 or k > extent then
@@ -260,7 +287,8 @@ end
 ---@param keys lgt_array[]|lgt_array arrays of one shape, or the rows of one array
 ---@param axis integer?
 ---@return lgt_array int64
-function np.lexsort(keys, axis)
+function np.lexsort(keys, axis, surplus)
+  core.check_surplus(surplus, "lexsort")
   local list = {}
   if core.is_array(keys) then
     if core.ndim_of(keys) == 0 then raise("lexsort: a table of keys was expected, not a 0-d array") end

@@ -5,6 +5,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
@@ -134,16 +135,7 @@ end, true)
 
 -- ---- rounding, angles, questions ------------------------------------------------------------------------
 
--- To a number of decimals, halves to even; negative: to tens, hundreds, ....
----@param a lgt_array|number
----@param decimals integer? 0
----@return lgt_array
-function np.round(a, decimals, options)
-  if options ~= nil then core.check_options(options, {}, "round") end
-  if core.is_options(decimals) then decimals = core.check_options(decimals, { decimals = true }, "round").decimals end
-  decimals = decimals or 0
-  if not core.is_integer(decimals) then raise("round: an integer was expected, not %s", (core.describe(decimals))) end
-  a = np.asarray(a)
+local function rounded(a, decimals)
   local dtype = core.dtype_of(a)
   if dtypes.category[dtype] < 2 then
     if decimals >= 0 then return dtype == dtypes.BOOL and np.astype(a, "float16") or np.copy(a) end
@@ -154,6 +146,19 @@ function np.round(a, decimals, options)
   local unit = 10 ^ math.abs(decimals)
   if decimals < 0 then return np.rint(a / unit) * unit end
   return np.rint(a * unit) / unit
+end
+
+-- To a number of decimals, halves to even; negative: to tens, hundreds, ....
+---@param a lgt_array|number
+---@param decimals integer? 0
+---@param options {out: lgt_array?, decimals: integer?}?
+---@return lgt_array
+function np.round(a, decimals, options)
+  if core.is_options(decimals) then decimals, options = nil, decimals end
+  options = core.check_options(options, { out = true, decimals = true }, "round")
+  decimals = decimals or options.decimals or 0
+  if not core.is_integer(decimals) then raise("round: an integer was expected, not %s", (core.describe(decimals))) end
+  return reduce.give(rounded(np.asarray(a), decimals), options.out, "round")
 end
 np.around, np.round_ = np.round, np.round
 methods.round = np.round

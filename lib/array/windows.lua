@@ -20,7 +20,8 @@ end
 ---@param width integer|integer[] the extent of the windows along each axis, or along those that are given
 ---@param axis integer|integer[]|nil as many as there are widths
 ---@return lgt_array a view, as wide as all windows together; it cannot be written
-function np.sliding_window_view(a, width, axis)
+function np.sliding_window_view(a, width, axis, surplus)
+  core.check_surplus(surplus, "sliding_window_view")
   local who = "sliding_window_view"
   a = np.asarray(a)
   axis = core.axis_option(axis, who)

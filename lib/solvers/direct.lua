@@ -124,7 +124,10 @@ end
 -- The factors of a square matrix.
 ---@param a table matrix
 ---@return table factors which have :solve(b, trans), shape and nnz
-function direct.splu(a) return factorise(a, "splu") end
+function direct.splu(a, surplus)
+  core.check_surplus(surplus, "splu")
+  return factorise(a, "splu")
+end
 
 -- One vector on the host.
 local function solve_column(f, b, which)
@@ -183,7 +186,8 @@ end
 ---@param a table matrix [n, n]
 ---@param who string? in whose name it raises
 ---@return fun(b: lgt_array): lgt_array
-function direct.factorized(a, who)
+function direct.factorized(a, who, surplus)
+  core.check_surplus(type(who) ~= "string" and who or surplus, "factorized")
   local f = factorise(a, who or "factorized")
   return function(b) return f:solve(b) end
 end
@@ -192,7 +196,8 @@ end
 ---@param a table matrix [n, n]
 ---@param b lgt_array|table vector [n] or [n, 1], matrix [n, k], or sparse matrix
 ---@return lgt_array|table x vector [n], matrix [n, k], or sparse as b is
-function direct.spsolve(a, b)
+function direct.spsolve(a, b, surplus)
+  core.check_surplus(surplus, "spsolve")
   local f = factorise(a, "spsolve")
   if sparse.is_matrix(b) then return sparse.sp.csc_matrix(f:solve(b:todense())) end
   local x = f:solve(b)
@@ -202,7 +207,8 @@ end
 -- The inverse, as a sparse matrix: it is seldom sparse, and factorized(A) solves systems faster.
 ---@param a table matrix [n, n]
 ---@return table matrix [n, n] of format csc
-function direct.inv(a)
+function direct.inv(a, surplus)
+  core.check_surplus(surplus, "inv")
   sparse.take_matrix(a, "inv")
   return direct.spsolve(a, sparse.sp.identity(a.n))
 end

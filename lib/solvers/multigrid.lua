@@ -82,6 +82,7 @@ function multigrid.multigrid(a, interpolations, options)
   if type(interpolations) ~= "table" or sparse.is_matrix(interpolations) then
     raise("%s: a table of interpolations was expected, not %s", who, sparse.describe(interpolations))
   end
+  core.length_of_list(interpolations, who)
   local levels = {}
   for k, p in ipairs(interpolations) do
     p = sparse.take_matrix(p, who):tocsr()

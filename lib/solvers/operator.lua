@@ -42,7 +42,8 @@ end
 ---@param shape integer[] {m, n}: from vectors of n elements to those of m
 ---@param functions table|fun(x: lgt_array): lgt_array a function alone is matvec
 ---@return table operator
-function operator.LinearOperator(shape, functions)
+function operator.LinearOperator(shape, functions, surplus)
+  core.check_surplus(surplus, "LinearOperator")
   if type(functions) == "function" then functions = { matvec = functions } end
   local m, n = sparse.take_extents(shape, "LinearOperator")
   functions = core.check_options(functions, operator_fields, "LinearOperator")
@@ -267,7 +268,8 @@ end
 -- A matrix, dense or sparse, or an operator, as an operator.
 ---@param a table|lgt_array [m, n]
 ---@return table operator [m, n]
-function operator.aslinearoperator(a)
+function operator.aslinearoperator(a, surplus)
+  core.check_surplus(surplus, "aslinearoperator")
   if is_operator(a) then return a end
   local matrix = a
   if sparse.is_matrix(a) then

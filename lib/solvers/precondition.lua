@@ -59,7 +59,8 @@ end
 -- The inverse of the diagonal.
 ---@param a table matrix
 ---@return table operator
-function precondition.jacobi_preconditioner(a)
+function precondition.jacobi_preconditioner(a, surplus)
+  core.check_surplus(surplus, "jacobi_preconditioner")
   a = take(a, "jacobi_preconditioner")
   local d = diagonal_of(a, "jacobi_preconditioner")
   return operator(a, function(x) return x / d end, function(x) return x / np.conj(d) end)

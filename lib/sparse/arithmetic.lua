@@ -242,7 +242,8 @@ end
 ---@param x lgt_array [m, k]
 ---@param y lgt_array [n, k]
 ---@return table matrix
-function sparse.sp.sddmm(s, x, y)
+function sparse.sp.sddmm(s, x, y, surplus)
+  core.check_surplus(surplus, "sddmm")
   local c = sparse.take_matrix(s, "sddmm"):tocsr()
   for i, a in ipairs { x, y } do
     core.layout_of(a, "sddmm")

@@ -60,7 +60,8 @@ end
 ---@param n integer?
 ---@param format string? "dia"
 ---@return table matrix [m, n] of data's dtype
-function sp.spdiags(data, offsets, m, n, format)
+function sp.spdiags(data, offsets, m, n, format, surplus)
+  core.check_surplus(surplus, "spdiags")
   if type(m) == "table" then m, n, format = m[1], m[2], n end
   data = np.asarray(data)
   if m == nil and n == nil then
@@ -109,7 +110,8 @@ end
 ---@param b table|lgt_array matrix [p, q]
 ---@param format string? "coo"
 ---@return table matrix [m p, n q]
-function sp.kron(a, b, format)
+function sp.kron(a, b, format, surplus)
+  core.check_surplus(surplus, "kron")
   a, b = matrix_of(a, "kron"):tocoo(), matrix_of(b, "kron"):tocoo()
   local m, n, na, nb = a.m * b.m, a.n * b.n, a.nnz, b.nnz
   local index = dtypes.name[sparse.index_type(m, n, na * nb)]
@@ -125,7 +127,8 @@ end
 ---@param b table|lgt_array matrix [n, n]
 ---@param format string? "csr"
 ---@return table matrix [n m, n m] of the dtype that both have in common
-function sp.kronsum(a, b, format)
+function sp.kronsum(a, b, format, surplus)
+  core.check_surplus(surplus, "kronsum")
   a, b = matrix_of(a, "kronsum"), matrix_of(b, "kronsum")
   if a.m ~= a.n or b.m ~= b.n then raise("kronsum: both matrices must be square") end
   local function one(x) return sp.identity(x.m, { dtype = x.dtype }) end
@@ -186,7 +189,8 @@ end
 ---@param format string?
 ---@param dtype string?
 ---@return table matrix
-function sp.bmat(blocks, format, dtype)
+function sp.bmat(blocks, format, dtype, surplus)
+  core.check_surplus(surplus, "bmat")
   if type(blocks) ~= "table" or #blocks == 0 or type(blocks[1]) ~= "table" then
     raise("bmat: a table of rows of blocks was expected, not %s", sparse.describe(blocks))
   end
@@ -215,14 +219,18 @@ end
 ---@param format string? "coo"
 ---@param dtype string? what they have in common
 ---@return table matrix
-function sp.hstack(blocks, format, dtype) return sp.bmat({ take_blocks(blocks, "hstack") }, format, dtype) end
+function sp.hstack(blocks, format, dtype, surplus)
+  core.check_surplus(surplus, "hstack")
+  return sp.bmat({ take_blocks(blocks, "hstack") }, format, dtype)
+end
 
 -- Matrices of as many columns, one above the other.
 ---@param blocks (table|lgt_array)[] matrices
 ---@param format string? "coo"
 ---@param dtype string? what they have in common
 ---@return table matrix
-function sp.vstack(blocks, format, dtype)
+function sp.vstack(blocks, format, dtype, surplus)
+  core.check_surplus(surplus, "vstack")
   local column = {}
   for i, x in ipairs(take_blocks(blocks, "vstack")) do column[i] = { x } end
   return sp.bmat(column, format, dtype)
@@ -233,7 +241,8 @@ end
 ---@param format string? "coo"
 ---@param dtype string? what they have in common
 ---@return table matrix
-function sp.block_diag(blocks, format, dtype)
+function sp.block_diag(blocks, format, dtype, surplus)
+  core.check_surplus(surplus, "block_diag")
   local list = take_blocks(blocks, "block_diag")
   local placed, m, n = {}, 0, 0
   for i, x in ipairs(list) do

@@ -45,7 +45,8 @@ local function height(a) return np.subtract(a.crd, sparse.row_of_entries(a)) end
 ---@param k integer? 0: the main diagonal; above it k > 0
 ---@param format string? "csr"
 ---@return table matrix
-function sp.tril(a, k, format)
+function sp.tril(a, k, format, surplus)
+  core.check_surplus(surplus, "tril")
   local c = sparse.take_matrix(a, "tril"):tocsr()
   return sparse.keep_entries(c, np.less_equal(height(c), k or 0)):asformat(format)
 end
@@ -55,7 +56,8 @@ end
 ---@param k integer? 0: the main diagonal; above it k > 0
 ---@param format string? "csr"
 ---@return table matrix
-function sp.triu(a, k, format)
+function sp.triu(a, k, format, surplus)
+  core.check_surplus(surplus, "triu")
   local c = sparse.take_matrix(a, "triu"):tocsr()
   return sparse.keep_entries(c, np.greater_equal(height(c), k or 0)):asformat(format)
 end
@@ -63,7 +65,8 @@ end
 -- Rows, columns and values of what is not 0; positions count from 1.
 ---@param a table matrix
 ---@return lgt_array rows int64, lgt_array columns int64, lgt_array values
-function sp.find(a)
+function sp.find(a, surplus)
+  core.check_surplus(surplus, "find")
   local c = sparse.canonical(sparse.take_matrix(a, "find"):tocsr()):eliminate_zeros():tocoo()
   return c.row:astype("int64"), c.col:astype("int64"), c.data
 end
@@ -393,9 +396,13 @@ function any.argmin(a, axis) return position("min", take_axis(axis, "argmin"), a
 ---@param order number|string|nil
 ---@param axis integer?
 ---@return lgt_array
-function sp.norm(a, order, axis)
+function sp.norm(a, order, axis, surplus)
+  core.check_surplus(surplus, "norm")
   a = sparse.canonical(sparse.take_matrix(a, "norm"):tocsr())
-  if core.is_options(order) then order, axis = order.ord, order.axis end
+  if core.is_options(order) then
+    local options = core.check_options(order, { ord = true, axis = true }, "norm")
+    order, axis = options.ord, options.axis
+  end
   axis = take_axis(axis, "norm")
   local size = a:abs()
   if axis then

@@ -163,6 +163,9 @@ end
 
 local function is_bare(entry) return #entry.text == 0 and #entry.params == 0 end
 
+-- Without the parameter that takes what a function refuses (core.check_surplus of the array library).
+local function of_use(parameters) return parameters and (parameters:gsub(",? ?surplus$", "")) end
+
 local function scan(file, index)
   local lines = read_lines(file.path)
   local known = prefixes_of(file, lines)
@@ -172,7 +175,7 @@ local function scan(file, index)
     if holder and known[holder] then
       local entry = parse_comment(lines, comment_above(lines, n))
       entry.name, entry.path, entry.file, entry.line = known[holder] .. name, file.path, file.name, n
-      entry.parameters = parameters or line:match("= function%((.-)%)")
+      entry.parameters = of_use(parameters or line:match("= function%((.-)%)"))
       entry.alias = line:match("= ([%a_][%w_]*%.[%a_][%w_]*)$")
       if not index[entry.name] or is_bare(index[entry.name]) then index[entry.name] = entry end
       local also = line:match("^[%w_.]+, ([%w_.]+) = ") -- a.f, a.g = a.h, a.h
@@ -213,7 +216,7 @@ function sources.of_function(f)
   local entry = parse_comment(lines, comment_above(lines, n))
   entry.path, entry.file, entry.line = path, path, n
   entry.name = lines[n]:match("function%s+([%w_.:]+)%s*%(") or lines[n]:match("([%w_.]+)%s*=%s*function") or "function"
-  entry.parameters = lines[n]:match("function%s*[%w_.:]*%s*%((.-)%)")
+  entry.parameters = of_use(lines[n]:match("function%s*[%w_.:]*%s*%((.-)%)"))
   return entry
 end
 

@@ -61,9 +61,35 @@ def outputs(case, inputs):
     case("np.isclose(sp, sp, {equal_nan = true})", "np.isclose(sp, sp, equal_nan=True)")
     case("np.array(np.allclose(sp, sp, {equal_nan = true}))", "np.array(True)")
     case("np.tril(f, {k = 1})", "np.tril(f, k=1)")
+    case("np.take(h, {0, 1, 4, 5, 9, -1}, {mode = 'wrap'})", "np.take(h, np.array([0, 1, 4, 5, 9, -1]) - 1, mode='wrap')")
+    case("np.take(h, {0, 1, 4, 5, 9, -1}, {mode = 'clip'})", "np.take(h, np.array([0, 1, 4, 5, 9, -1]) - 1, mode='clip')")
+    case("np.take(h, {0, 1, 4, 5, 9, -7}, {mode = 'wrap', base = 0})", "np.take(h, [0, 1, 4, 5, 9, -7], mode='wrap')")
+    case("np.take(h, {0, 1, 4, 5, 9, -7}, {mode = 'clip', base = 0})", "np.take(h, [0, 1, 4, 5, 9, -7], mode='clip')")
+    case("np.take(f, 8, 2, {mode = 'wrap'})", "np.take(f, 7, 1, mode='wrap')")
+    case("np.take(f, {{2, 1}, {1, 5}}, 1, {mode = 'clip'})", "np.take(f, [[1, 0], [0, 4]], 0, mode='clip')")
+    case("(function() local o = np.zeros(2); np.take(h, {2, 4}, {out = o}); return o end)()", "np.take(h, [1, 3])")
+    case("(function() local o = f * 0; np.round(f * 3, 1, {out = o}); return o end)()", "np.round(f * 3, 1)")
+    case("(function() local o = f * 1; return np.round(o * 3, {out = o, decimals = -1}) + o end)()", "np.round(f * 3, -1) * 2")
+    case("np.sort(f, 1, 'stable')", "np.sort(f, 0, 'stable')")
+    case("np.sort(f, {axis = 1, kind = 'heapsort'})", "np.sort(f, axis=0, kind='heapsort')")
+    case("np.argsort(f, 2, {kind = 'mergesort'})", "np.argsort(f, 1, kind='mergesort') + 1")
+    case("np.ravel(t, 'F')", "np.ravel(t, 'F')")
+    case("t:ravel({order = 'C'})", "np.ravel(t)")
+    case("f:flatten('F')", "f.flatten('F')")
+    case("np.fft.fftshift(f, {axes = 1})", "np.fft.fftshift(f, axes=0)")
+    case("np.fft.fftfreq(5, {d = 2})", "np.fft.fftfreq(5, d=2)")
+    case("np.rot90(f, {k = 3, axes = {2, 1}})", "np.rot90(f, k=3, axes=(1, 0))")
+    case("np.vander(h, {N = 2, increasing = true})", "np.vander(h, N=2, increasing=True)")
+    case("np.polyint(h, {m = 2, k = {1, 2}})", "np.polyint(h, m=2, k=[1, 2])")
+    case("np.expand_dims(f, {axis = 1})", "np.expand_dims(f, axis=0)")
+    case("(function() local o = np.zeros(4, 4); np.linalg.multi_dot({np.ones(4, 3), np.ones(3, 2), np.ones(2, 4)}, {out = o}); return o end)()",
+         "np.linalg.multi_dot([np.ones((4, 3)), np.ones((3, 2)), np.ones((2, 4))])")
     for bad in ("np.transpose(t, {foo = 1})", "np.tensordot(f, f.T, {foo = 1})", "np.array_equal(f, f, {foo = 1})",
                 "np.linalg.cholesky(np.eye(2), {upper = true})", "np.copy(f, {dtype = 'int8'})", "f:copy({foo = 1})",
-                "np.take(f, {1, 2}, 1, {mode = 'clip'})", "np.round(f, 1, {out = f})", "np.vstack({f, f}, {dtype = 'int8'})",
+                "np.take(f, {1, 2}, 1, {mode = 'no'})", "np.take(f, {1}, 1, {foo = 1})", "np.take(f, 1, {out = np.zeros(2)})",
+                "np.take(f, 999, {mode = 'raise'})", "np.round(f, 1, {out = np.zeros(1)})", "np.round(f, 1, {foo = 1})",
+                "np.round(f, 1, {out = np.zeros_like(f, {dtype = 'int64'})})", "np.sort(f, 1, 'no')", "np.sort(f, {order = 1})",
+                "np.ravel(f, 'A')", "np.sum(f, {out = np.zeros({}, {dtype = 'int64'})})", "np.vstack({f, f}, {dtype = 'int8'})",
                 "np.hstack({f, f}, {foo = 1})", "np.linalg.pinv(f, {foo = 1})"):
         case(bad, "error")
     for bad in ("np.dot(f, h, {out = np.zeros(3)})", "np.dot(f, h, {foo = 1})", "np.dot(f, h, np.zeros(4))",

@@ -1,0 +1,127 @@
+-- No public function drops options that it does not know: each is called with arguments that it takes, found by trying,
+-- and an unknown option behind them, once where its own options stand and once behind its last argument.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np, lgt = require "array", require "lgt"
+local sparse, solvers = require "sparse", require "solvers"
+
+local matrix = np.array { { 9, 1, 0, 2 }, { 1, 8, 1, 0 }, { 0, 1, 7, 1 }, { 2, 0, 1, 9 } } + 0.5
+local vector, places = np.array { 1.5, 2.5, 0.5, 3.5 }, np.array({ 1, 3, 2, 4 }, { dtype = "int64" })
+local csr = sparse.csr_array(matrix)
+
+-- What is tried for each argument; the last one is nothing.
+local candidates = {
+  function() return matrix:copy() end, function() return vector:copy() end, function() return places:copy() end,
+  function() return 2 end, function() return { matrix, matrix } end, function() return { 2, 2 } end,
+  function() return vector:gt(1) end, function() return csr end, function() return function(x) return x end end,
+  function() return "float64" end, function() end,
+}
+local NOTHING = #candidates
+
+local function words(text)
+  local set = {}
+  for word in text:gmatch("%S+") do set[word] = true end
+  return set
+end
+
+-- Files, and what changes the session; questions that anything may be asked; what takes no arguments but operands;
+-- what is for the library itself.
+local exempt = words [[
+  np.load np.save np.savez np.savez_compressed np.savetxt np.loadtxt np.genfromtxt np.fromfile np.hdf5 np.fromstring
+  np.printoptions np.set_printoptions np.extend np.frombuffer np.from_dlpack np.frompointer np.fuse np.random.seed
+  np.random.set_state np.random.get_state np.get_printoptions np.random.default_rng sparse.save_npz sparse.load_npz
+  sparse.mmread sparse.mmwrite np.isarray np.iterable np.iscomplexobj np.isrealobj np.isscalar sparse.issparse
+  sparse.isspmatrix np.einsum np.einsum_path solvers.triangular]]
+
+-- Called with these, since trying does not find them.
+local calls = {
+  ["np.nanquantile"] = { vector, 0.5 }, ["np.quantile"] = { vector, 0.5 }, ["np.kaiser"] = { 5, 2 },
+  ["np.random.multinomial"] = { 3, { 0.5, 0.5 } }, ["np.put_along_axis"] = { vector:copy(), places, 1, 1 },
+  ["np.unpackbits"] = { np.ones(3, { dtype = "uint8" }) }, ["sparse.bmat"] = { { { csr, csr } } },
+  ["np.choose"] = { np.array { 1, 2 }:astype("int64"), { vector["1:2"], 2 } },
+  ["solvers.multigrid"] = { csr, {} }, ["solvers.spsolve_triangular"] = { sparse.eye(4):tocsr(), vector },
+}
+
+local function public_functions()
+  local groups = { np = np, ["np.linalg"] = np.linalg, ["np.fft"] = np.fft, ["np.random"] = np.random, sparse = sparse,
+    solvers = solvers }
+  for name in pairs(require("lgt.sources").index()) do -- what waits for its first use is loaded
+    local group, key = name:match("^(.*)%.([%w_]+)$")
+    if groups[group] then assert(groups[group][key] ~= nil, name) end
+  end
+  for name in pairs(words "lsqr eigsh solve_ivp spsolve multigrid ilu0") do assert(solvers[name]) end
+  local found, seen = {}, {}
+  for group, functions in pairs(groups) do
+    for key, f in pairs(functions) do
+      local name = group .. "." .. key
+      if type(f) == "function" and not seen[f] and not exempt[name] and not name:find("^sparse.isspmatrix_") then
+        seen[f] = true
+        found[#found + 1] = { name = name, call = f, info = debug.getinfo(f, "u") }
+      end
+    end
+  end
+  table.sort(found, function(f, g) return f.name < g.name end)
+  return found
+end
+
+local function arguments_of(choice, n)
+  local list = {}
+  for i = 1, n do list[i] = candidates[choice[i]]() end
+  return list
+end
+
+-- Which candidates a function takes as its n arguments.
+local function choose(f, n)
+  local choice = {}
+  local function try(i)
+    if i > n then return (pcall(f.call, unpack(arguments_of(choice, n), 1, n))) end
+    for k = 1, NOTHING - 1 do
+      choice[i] = k
+      if try(i + 1) then return true end
+    end
+  end
+  return try(1) and choice or nil
+end
+
+-- The least number of arguments with which it can be called, and these.
+local function least_call(f)
+  if calls[f.name] then return #calls[f.name], calls[f.name] end
+  for n = 0, 3 do
+    if n > f.info.nparams and not f.info.isvararg then return nil end
+    local choice = choose(f, n)
+    if choice then return n, arguments_of(choice, n) end
+  end
+end
+
+-- Why f does not refuse an unknown option behind n arguments.
+local function why_taken(f, list, n)
+  list[n + 1] = { nosuch = 1 }
+  local ok, message = pcall(f.call, unpack(list, 1, n + 1))
+  list[n + 1] = nil
+  if ok then return ("%s drops an option behind %d arguments"):format(f.name, n) end
+  if not tostring(message):find(arg[0], 1, true) then return ("%s: %s"):format(f.name, message) end
+end
+
+check.case("options that are not known are refused", function()
+  local complaints, count = {}, 0
+  local function judge(why) complaints[#complaints + 1] = why end
+  for _, f in ipairs(public_functions()) do
+    local n, list = least_call(f)
+    if not n then
+      judge(f.name .. ": no arguments were found with which it works: name some in `calls`")
+    else
+      count = count + 1
+      judge(why_taken(f, list, n))
+      local last = f.info.nparams > 0 and debug.getlocal(f.call, f.info.nparams)
+      local full = f.info.nparams - (last == "surplus" and 1 or 0)
+      if last ~= "options" and last ~= "others" and not f.info.isvararg and full > n and
+        pcall(f.call, unpack(list, 1, full)) then
+        judge(why_taken(f, list, full))
+      end
+    end
+  end
+  pcall(lgt.fence)
+  check.that(#complaints == 0, table.concat(complaints, "\n"))
+  check.that(count > 300, ("only %d functions were found"):format(count))
+end)
+
+check.done()
