@@ -299,10 +299,11 @@ function np.array(value, options)
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
   if is_buffer(value) then value = copy_of_buffer(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or value end
-  local result = type(value) == "table" and together(value)
+  local integers = wanted and dtypes.category[wanted] < 2 and options or nil -- which float64 might round
+  local result = type(value) == "table" and not integers and together(value)
   if result or contains_array(value) then
     local parts = {}
-    for i = 1, result and 0 or core.length_of_list(value, "array") do parts[i] = np.asarray(value[i]) end
+    for i = 1, result and 0 or core.length_of_list(value, "array") do parts[i] = np.asarray(value[i], integers) end
     result = result or np.stack(parts)
     return wanted and np.astype(result, dtypes.name[wanted]) or result
   end

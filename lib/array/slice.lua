@@ -162,21 +162,57 @@ function slice.resolve_range(lo, hi, step, extent)
   return lo - 1, count, step
 end
 
+local MOST = 6 -- dimensions
+
+-- Many new axes: the numbers come first, so that there are never more than MOST.  Steps for these, and what is left of
+-- the entries and of the shape; nil where arrays pick, for which the order counts.
+local function numbers_first(entries, shape, used)
+  local steps, others, left, source = {}, {}, {}, 1
+  local function keep(n)
+    for _ = 1, n do left[#left + 1], source = shape[source], source + 1 end
+  end
+  for _, e in ipairs(entries) do
+    if e.kind == "pick" then return nil end
+    if e.kind == "at" then
+      local first = slice.resolve_position(e.at, shape[source], source)
+      steps[#steps + 1] = { kind = "at", axis = #left + 1, first = first }
+      source = source + 1
+    else
+      others[#others + 1] = e
+      keep(e.kind == "rest" and #shape - used or e.kind == "range" and 1 or 0)
+    end
+  end
+  keep(#shape - source + 1)
+  return steps, others, left
+end
+
 -- The steps that lead from an array of this shape to the view.
 ---@param entries table
 ---@param shape integer[]
 function slice.resolve(entries, shape)
-  local ndim, used, rest = #shape, 0, false
+  local ndim, used, rest, new = #shape, 0, false, 0
   for _, e in ipairs(entries) do
     if e.kind == "rest" then
       if rest then raise("index: \"...\" appears twice") end
       rest = true
     elseif e.kind ~= "new" then
       used = used + (e.axes or 1)
+    else
+      new = new + 1
     end
   end
   if used > ndim then raise(("index: %d entries for an array of %d dimensions"):format(used, ndim)) end
   local steps, axis, source = {}, 1, 1
+  if ndim + new > MOST then
+    local numbers, others, left = numbers_first(entries, shape, used)
+    if numbers and #left + new > MOST then
+      raise(("index: a view of %d dimensions; arrays have at most %d"):format(#left + new, MOST))
+    end
+    if numbers then
+      for _, step in ipairs(slice.resolve(others, left)) do numbers[#numbers + 1] = step end
+      return numbers
+    end
+  end
   for _, e in ipairs(entries) do
     if e.kind == "rest" then
       axis, source = axis + ndim - used, source + ndim - used

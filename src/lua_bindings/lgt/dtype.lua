@@ -199,7 +199,7 @@ function M.to_lua(d, value)
   if d == FLOAT16 then return half_to_number(value) end
   if d == INT64 or d == UINT64 then
     local x = tonumber(value)
-    if x >= -2 ^ 53 and x <= 2 ^ 53 then return x end
+    if x >= -2 ^ 53 and x <= 2 ^ 53 and value == x then return x end -- 2^53 + 1 becomes 2^53
     return value
   end
   return value
