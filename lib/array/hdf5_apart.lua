@@ -29,8 +29,10 @@ ffi.cdef [[
   int64_t H5Oopen(int64_t, const char *, int64_t);
   int H5Oget_info1(int64_t, object_info *);
   int H5Oclose(int64_t);
+  int H5Oexists_by_name(int64_t, const char *, int64_t);
   int H5Iget_type(int64_t);
   int H5Lexists(int64_t, const char *, int64_t);
+  int H5Lget_val(int64_t, const char *, void *, size_t, int64_t);
   int H5Ldelete(int64_t, const char *, int64_t);
   long H5Lget_name_by_idx(int64_t, const char *, int, int, unsigned long long, char *, size_t, int64_t);
   int64_t H5Dcreate2(int64_t, const char *, int64_t, int64_t, int64_t, int64_t, int64_t);
@@ -274,6 +276,8 @@ end
 local GROUP, DATASET = 2, 5
 local CONTIGUOUS, CHUNKED = 1, 2
 
+local MOST_OF_LINK = 4096 -- bytes of its value that are looked at
+
 -- H5Lexists looks at the last part of a name only.
 local function exists(name)
   local at = ""
@@ -284,7 +288,26 @@ local function exists(name)
   return true
 end
 
+-- Raises if a link on the way to an object leads nowhere.  A soft link has a name as its value, an external one a byte
+-- that is 0, the name of a file, and a name in there.
+local function check_links(name)
+  local at = ""
+  for part in name:gmatch("[^/]+") do
+    at = at .. "/" .. part
+    if h5.H5Lexists(root, at, 0) <= 0 then return end
+    if h5.H5Oexists_by_name(root, at, 0) <= 0 then
+      local target = buffer_of(MOST_OF_LINK + 2)
+      if h5.H5Lget_val(root, at, target, MOST_OF_LINK, 0) < 0 then return end
+      if target[0] ~= 0 then raise(": the link %s leads to %s, which does not exist", at, ffi.string(target)) end
+      local file = ffi.string(target + 1)
+      local there = ffi.string(target + 2 + #file)
+      raise(": the link %s leads to %s in the file %s, which cannot be opened", at, there, file)
+    end
+  end
+end
+
 local function open_object(name, wanted)
+  check_links(name)
   if not exists(name) then raise(" does not exist; file:list(group) gives names") end
   local id = own(h5.H5Oopen(root, name, 0), h5.H5Oclose)
   local kind = h5.H5Iget_type(id)

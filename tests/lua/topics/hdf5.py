@@ -135,8 +135,14 @@ def messages(case):
     with h5py.File(file, "w") as f:
         f["e"] = np.arange(3)
         f["e"].attrs["names"] = ["a", "b"]
+        f["link"], f["away"] = h5py.SoftLink("/nowhere"), h5py.ExternalLink("gone.h5", "/x")
+        f["g/link"], f["g/good"] = h5py.SoftLink("lost"), h5py.SoftLink("/e")
     for call, text in (("'r'):list('nowhere')", "nowhere does not exist"), ("'r'):attribute('nowhere', 'x')", "nowhere does not exist"),
+                       ("'r'):list('link')", "link: the link /link leads to /nowhere, which does not exist"),
+                       ("'r'):list('g/link/x')", "g/link/x: the link /g/link leads to lost, which does not exist"),
+                       ("'r'):list('away')", "away: the link /away leads to /x in the file gone.h5, which cannot be opened"),
                        ("'r'):attribute('e', 'names')", "e: attribute names holds strings"),
+                       ("'r'):list('g/good/x')", "g/good/x does not exist"),
                        ("'a'):write('e/f', f)", "e/f: e is no group"), ("'a'):group('/e/f/g')", "/e/f/g: /e is no group"),
                        ("'x')", "messages.h5: unable to open file: File exists$")):
         case(f"np.array(select(2, pcall(function() return np.hdf5('{file}', {call} end)):find('{text}') ~= nil)", "np.array(True)")
