@@ -341,7 +341,7 @@ window("kaiser", function(k, m, beta)
   if type(beta) ~= "number" then raise("kaiser: beta is a number, not %s", (core.describe(beta))) end
   local r = k / m
   return np.i0(beta * np.sqrt(np.maximum(0, 1 - r * r))) / np.i0(beta)
-end)
+end, true)
 
 -- ---- functions along axes ---------------------------------------------------------------------------------------
 
