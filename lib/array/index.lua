@@ -580,7 +580,10 @@ end
 ---  the last) or "clip" (the first or the last)
 ---@return lgt_array
 function np.take(a, positions, axis, options)
-  if type(axis) == "table" then axis, options = nil, axis end
+  if type(axis) == "table" then
+    core.check_surplus(options, "take")
+    axis, options = nil, axis
+  end
   options = core.check_options(options, take_options, "take")
   if axis == nil then axis = options.axis end
   a = np.asarray(a)

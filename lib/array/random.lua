@@ -258,7 +258,10 @@ end
 -- There is one kind of generator, Philox, by whichever of NumPy's names it is asked for.
 random.RandomState, random.Philox = random.default_rng, random.default_rng
 -- The generator of those bits: what is given.
-function random.Generator(bits) return bits end
+function random.Generator(bits, surplus)
+  core.check_surplus(core.is_options(bits) and bits or surplus, "random.Generator")
+  return bits
+end
 
 core.random_block = block
 require "array.distributions"

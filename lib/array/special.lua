@@ -154,7 +154,10 @@ end
 ---@param options {out: lgt_array?, decimals: integer?}?
 ---@return lgt_array
 function np.round(a, decimals, options)
-  if core.is_options(decimals) then decimals, options = nil, decimals end
+  if core.is_options(decimals) then
+    core.check_surplus(options, "round")
+    decimals, options = nil, decimals
+  end
   options = core.check_options(options, { out = true, decimals = true }, "round")
   decimals = decimals or options.decimals or 0
   if not core.is_integer(decimals) then raise("round: an integer was expected, not %s", (core.describe(decimals))) end
