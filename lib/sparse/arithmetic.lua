@@ -403,7 +403,7 @@ end
 -- product, and are quickly counted.  Nil: not so.
 local function product_of_runs(a, b, va, vb, rows, dtype, work)
   if a.nnz < SOME or not (sparse.mostly_follow(a) and sparse.mostly_follow(b)) then return nil end
-  local run = vector(dtypes.UINT8, a.m)
+  local run = vector(dtypes.UINT16, a.m)
   rows[8], rows[9], rows[10] = run, sparse.runs_of(a), sparse.runs_of(b)
   sparse.launch_whole("csr_multiply_count", "wrrrrrrwrr", rows, { b.n })
   local pos, nnz = sparse.positions(rows[1], core.dtype_of(a.pos))

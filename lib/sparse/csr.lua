@@ -113,11 +113,11 @@ function sparse.take_dense(a, x)
   return core.dtype_of(x) == work and x or np.astype(x, dtypes.name[work]), shape, dtype, work
 end
 
--- Of each row, how many of those behind it have its columns, moved on by one from row to row (csr_runs of
+-- Of each row, how many of those behind it have its columns, moved on by one step from row to row (csr_runs of
 -- src/core/sparse.c): found out once, for products, which need not read these.
 local function runs_of(a)
   if not a.runs then
-    local runs = vector(dtypes.UINT8, a.m)
+    local runs = vector(dtypes.UINT16, a.m)
     sparse.launch_rows("csr_runs", "wrrr", 3, { runs, a.lo, a.hi, a.crd }, nil, "image_ranges(1,2:3.0)")
     rawset(a, "runs", runs)
   end
@@ -126,10 +126,14 @@ end
 
 sparse.runs_of = runs_of
 
--- Do most rows follow the one before them?  Waits, once.
+local STEPS = 2 ^ 14 -- other runs than those by one column, from here on (src/core/sparse.h)
+
+-- Do most rows follow the one before them, by one column?  Waits, once.
 function sparse.mostly_follow(a)
   if a.follows == nil then
-    rawset(a, "follows", a.m > 0 and 2 * np.count_nonzero(runs_of(a)) > a.m)
+    local runs = runs_of(a)
+    local count = a.m > 0 and np.count_nonzero(np.logical_and(np.greater(runs, 0), np.less(runs, STEPS))) or 0
+    rawset(a, "follows", 2 * count > a.m)
   end
   return a.follows
 end

@@ -2,7 +2,8 @@
  *
  *   csr_dot        w y [n] or [n,k]  r lo hi crd vals  r x [c] or [c,k]        y = A x
  *                  ... of a vector, also  r run [n]                            as csr_runs tells
- *   csr_runs       w run [n] (uint8)  r lo hi crd    of how many rows behind each one it is known that they follow
+ *   csr_runs       w run [n] (uint16)  r lo hi crd   of how many rows behind each one it is known that they follow,
+ *                                                    as LGT_SPARSE_RUN and its kin say
  *   csr_scale      r lo hi left [n]  w out  r vals crd right [c]               out = left[row] * vals * right[column]
  *   csr_times      r lo hi x [n,c]  w out  r vals crd                          out = vals * x at the entries
  *   csr_sddmm      r lo hi x [n,k]  w out  r vals crd y [c,k]                  out = vals * (x y^T) at the entries
@@ -12,9 +13,10 @@
  *   csr_sum_duplicates   r lo' hi' lo hi  w crd' vals'  r crd vals             equal columns become one entry
  *   csr_column_sums      w y [1,c]  r crd [1,nnz] vals [1,nnz]
  *
- * A row *follows* the one before if it has that one's columns, each moved on by one, as inner rows of a grid do.  A
- * product then needs no columns but the first row's, nor where the rows begin: a third less to read, of rows of a few
- * doubles.  It stays right however the rows are cut.
+ * A row *follows* the one before if it has that one's columns, each moved on by one step, as inner rows of a grid do: of
+ * one column, or two in restrictions to coarser grids.  In interpolations rows follow in *pairs*: each has the columns of
+ * the one before the last, moved on by the step.  A product then needs no columns but the first row's, or pair's, nor
+ * where the rows begin: a third less to read, of rows of a few doubles.  It stays right however the rows are cut.
  *
  * csr_dot is called by rows (lgt.h) where y is a vector, so that what is done with y joins its pass.
  *
@@ -25,6 +27,7 @@
 #include "sparse_lanes.h"
 
 enum { LONG_ROW = 32, GROUP = 16, SHORT_RUN = 8, SOON = 4 };
+#define ANY_STEP INT64_MIN
 enum { RUN_STEP = 8, RUN_AHEAD = 4096, RUN_AHEAD_X = 256 }; /* rows; bytes */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

@@ -54,7 +54,17 @@ static inline __attribute__((always_inline)) void lgt_sparse_foresee(const void 
   for (uintptr_t at = from & -line; at < from + (uintptr_t)bytes; at += line) __builtin_prefetch((const void *)at);
 }
 
+/* What csr_runs tells of a row (sparse.c): how many rows behind it follow it, by one column each; or by other steps, or in
+ * pairs. */
+enum { LGT_SPARSE_RUN = 0x3fff, LGT_SPARSE_STEPS = 0x4000, LGT_SPARSE_PAIRS = 0x8000 };
+
 /* Element i of a vector of T. */
 #define LGT_AT(T, tile, i) (*(T *)((char *)(tile)->data + (i) * (tile)->stride[0]))
+
+/* How many rows behind row i follow it, by one column each. */
+static inline int64_t lgt_sparse_followers(const lgt_tile *run, int64_t i) {
+  uint16_t rows = LGT_AT(const uint16_t, run, i);
+  return rows > LGT_SPARSE_RUN ? 0 : rows;
+}
 
 #endif

@@ -79,10 +79,10 @@ static inline lgt_status NAME(multiply_terms)(const lgt_tile *t, int nargs, cons
 ALWAYS_INLINE int64_t NAME(followers)(const lgt_tile *a, const lgt_tile *run_a, const lgt_tile *run_b, int64_t i,
                                       int64_t hi) {
   const I *ca = a[2].data;
-  int64_t n = LGT_AT(const uint8_t, run_a, i);
+  int64_t n = lgt_sparse_followers(run_a, i);
   if (n > hi - 1 - i) n = hi - 1 - i;
   for (int64_t k = LGT_AT(const I, &a[0], i), past = LGT_AT(const I, &a[1], i); k < past && n; k++) {
-    int64_t other = LGT_AT(const uint8_t, run_b, (int64_t)ca[k]);
+    int64_t other = lgt_sparse_followers(run_b, ca[k]);
     if (other < n) n = other;
   }
   return n;
@@ -115,7 +115,7 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
     int64_t n = NAME(terms)(a, b, i), rows = runs ? NAME(followers)(a, &t[8], &t[9], i, hi) : 0;
     if (n > longest) longest = n;
     if (runs)
-      for (int64_t r = 0; r <= rows; r++) LGT_AT(uint8_t, &t[7], i + r) = (uint8_t)(rows - r);
+      for (int64_t r = 0; r <= rows; r++) LGT_AT(uint16_t, &t[7], i + r) = (uint16_t)(rows - r);
     i += rows;
   }
   if (longest > columns) longest = columns;
@@ -125,7 +125,7 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
       crd ? NAME(table_new)(&table, longest, 0) : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
   if (status) goto out;
   for (int64_t i = lo, first = 0; i < hi; i++) {
-    int64_t n = NAME(count_row)(a, b, &table, i, (I)first, crd), rows = runs ? LGT_AT(uint8_t, &t[7], i) : 0;
+    int64_t n = NAME(count_row)(a, b, &table, i, (I)first, crd), rows = runs ? LGT_AT(uint16_t, &t[7], i) : 0;
     for (int64_t r = 0; r <= rows; r++) LGT_AT(int64_t, &t[0], i + r) = n;
     i += rows;
     first += n;
@@ -301,7 +301,7 @@ static lgt_status NAME(multiply_runs)(const lgt_tile *t, int nargs, const lgt_sc
   const lgt_tile *a = &t[4], *b = &t[8], *run = &t[1];
   int64_t longest = 0, columns = (int64_t)params[0].f;
   (void)nargs;
-  for (int64_t i = lo; i < hi; i += 1 + LGT_AT(const uint8_t, run, i)) {
+  for (int64_t i = lo; i < hi; i += 1 + LGT_AT(const uint16_t, run, i)) {
     int64_t n = NAME(terms)(a, b, i);
     if (n > longest) longest = n;
   }
@@ -311,7 +311,7 @@ static lgt_status NAME(multiply_runs)(const lgt_tile *t, int nargs, const lgt_sc
                               : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
   if (status) goto out;
   for (int64_t i = lo; i < hi;) {
-    int64_t rows = 1 + LGT_AT(const uint8_t, run, i);
+    int64_t rows = 1 + LGT_AT(const uint16_t, run, i);
     I first = LGT_AT(const I, &t[0], i);
     if (rows > hi - i) rows = hi - i;
     if (rows >= WORTH_A_PROGRAM && NAME(terms)(a, b, i) <= MOST_TERMS) {

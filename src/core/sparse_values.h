@@ -24,40 +24,57 @@ ALWAYS_INLINE void NAME(foresee)(const I *crd, const V *vals, int64_t k, int64_t
 
 /* `rows` short rows of one length, each of which follows the one before: the first one's columns are at crd, and no others
  * are read.  What is needed some time later is asked for: processors do not foresee enough of it. */
-ALWAYS_INLINE void NAME(run)(const I *crd, const V *restrict vals, const V *restrict x, V *restrict y, int64_t rows,
-                             int64_t length) {
+ALWAYS_INLINE void NAME(run)(const I *crd, const V *restrict vals, const V *restrict x, V *restrict y, int64_t step,
+                             int64_t rows, int64_t length) {
   const V *from[LONG_ROW];
   int64_t r = 0;
 #define ROW                                                                  \
   do {                                                                       \
     V sum = 0;                                                               \
-    for (int64_t k = 0; k < length; k++) sum += vals[k] * from[k][r];        \
+    for (int64_t k = 0; k < length; k++) sum += vals[k] * from[k][r * step]; \
     y[r++] = sum;                                                            \
     vals += length;                                                          \
   } while (0)
   for (int64_t k = 0; k < length; k++) from[k] = x + crd[k];
 #ifdef LANES
-  if (lgt_sparse_lanes(vals, from, y, rows, length)) return;
+  if (lgt_sparse_lanes(&(lgt_sparse_run){vals, from, step, rows, length}, y)) return;
 #endif
   while (r + RUN_STEP <= rows) {
     for (int64_t byte = 0; byte < RUN_STEP * length * (int64_t)sizeof(V); byte += 64)
       __builtin_prefetch((const char *)vals + RUN_AHEAD + byte);
-    for (int64_t k = 0; k < length; k++) __builtin_prefetch((const char *)(from[k] + r) + RUN_AHEAD_X);
+    for (int64_t k = 0; k < length; k++) __builtin_prefetch((const char *)(from[k] + r * step) + RUN_AHEAD_X);
     for (int i = 0; i < RUN_STEP; i++) ROW;
   }
   while (r < rows) ROW;
 #undef ROW
 }
 
-static __attribute__((noinline)) void NAME(times_run)(const I *crd, const V *vals, const V *x, V *y, int64_t rows,
-                                                      int64_t length) {
+static __attribute__((noinline)) void NAME(times_run)(const I *crd, const V *vals, const V *x, V *y, int64_t step,
+                                                      int64_t rows, int64_t length) {
 #define RUN(n) \
-  case n: NAME(run)(crd, vals, x, y, rows, n); break;
+  case n: NAME(run)(crd, vals, x, y, step, rows, n); break;
   switch (length) {
-    RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9)
-    default: NAME(run)(crd, vals, x, y, rows, length);
+    RUN(0) RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9)
+    default: NAME(run)(crd, vals, x, y, step, rows, length);
   }
 #undef RUN
+}
+
+/* The same for pairs of short rows, of which the first ones have `even` entries, and both `length`. */
+static __attribute__((noinline)) void NAME(times_pairs)(const I *crd, const V *vals, const V *x, V *y, int64_t step,
+                                                        int64_t pairs, int64_t even, int64_t length) {
+  const V *from[2 * LONG_ROW];
+  for (int64_t k = 0; k < length; k++) from[k] = x + crd[k];
+#ifdef LANES
+  if (lgt_sparse_lanes_of_pairs(&(lgt_sparse_run){vals, from, step, pairs, length}, y, even)) return;
+#endif
+  for (int64_t r = 0; r < pairs; r++, vals += length) {
+    V first = 0, second = 0;
+    for (int64_t k = 0; k < even; k++) first += vals[k] * from[k][r * step];
+    for (int64_t k = even; k < length; k++) second += vals[k] * from[k][r * step];
+    y[2 * r] = first;
+    y[2 * r + 1] = second;
+  }
 }
 
 /* GROUP rows.  Of one length, as those of grids are, they need no branches, since it is known then; of few entries, none of
@@ -89,27 +106,43 @@ ALWAYS_INLINE void NAME(times_group)(const I *pos, const I *crd, const V *vals, 
 #undef ROWS
 }
 
+/* `rows` rows that follow one another, or do so in pairs, as far as these are short; the number of those done. */
+ALWAYS_INLINE int64_t NAME(times_following)(const I *pos, const I *crd, const V *vals, const V *x, V *y, int64_t rows,
+                                            bool pairs) {
+  int64_t first = pos[0], even = pos[1] - first, both = pairs ? pos[2] - first : even, step = 1;
+  if (even >= LONG_ROW || both - even >= LONG_ROW) return 0;
+  if (pairs) rows = rows / 2 * 2;
+  __builtin_prefetch(pos + rows);
+  __builtin_prefetch(crd + first + rows * both / (1 + pairs));
+  if (rows > 1 + pairs && both) { /* the first entry there is */
+    int64_t at = even ? first : first + even;
+    step = crd[at + both] - crd[at];
+  }
+  if (pairs) NAME(times_pairs)(crd + first, vals + first, x, y, step, rows / 2, even, both);
+  else NAME(times_run)(crd + first, vals + first, x, y, step, rows, even);
+  return rows;
+}
+
 /* Rows whose positions lie one after another, and dense vectors.  run[i]: how many rows follow row i; NULL: not known.
  * `far`: entries come from memory. */
-static void NAME(times_dense)(const I *pos, const uint8_t *run, const I *crd, const V *vals, const V *x, V *y, bool far,
+static void NAME(times_dense)(const I *pos, const uint16_t *run, const I *crd, const V *vals, const V *x, V *y, bool far,
                               int64_t lo, int64_t hi) {
   while (lo < hi) {
-    int64_t first = pos[lo], length = pos[lo + 1] - first, left = hi - lo, rows = run ? run[lo] + 1 : 1;
-    bool in_runs = rows >= SHORT_RUN || (run && left > SOON && run[lo + SOON] >= SHORT_RUN);
-    if (rows > left) rows = left;
-    if (in_runs && length < LONG_ROW) {
-      __builtin_prefetch(run + lo + rows); /* where the next run begins */
-      __builtin_prefetch(pos + lo + rows);
-      __builtin_prefetch(crd + first + rows * length);
-      NAME(times_run)(crd + first, vals + first, x, y + lo, rows, length);
-    } else if (left >= GROUP) {
-      rows = GROUP;
-      NAME(times_group)(pos + lo, crd, vals, x, y + lo, far);
-    } else {
-      rows = 1;
-      y[lo] = NAME(row)(crd, vals, (const char *)x, sizeof(V), first, first + length);
+    int64_t left = hi - lo, behind = run ? run[lo] & LGT_SPARSE_RUN : 0, done = 0;
+    bool pairs = run && run[lo] & LGT_SPARSE_PAIRS;
+    if (behind + 1 >= SHORT_RUN || (run && left > SOON && (run[lo + SOON] & LGT_SPARSE_RUN) >= SHORT_RUN)) {
+      __builtin_prefetch(run + lo + behind + 1); /* where the next run begins */
+      if (!pairs || left > 1)
+        done = NAME(times_following)(pos + lo, crd, vals, x, y + lo, behind < left ? behind + 1 : left, pairs);
     }
-    lo += rows;
+    if (!done && left >= GROUP) {
+      done = GROUP;
+      NAME(times_group)(pos + lo, crd, vals, x, y + lo, far);
+    } else if (!done) {
+      done = 1;
+      y[lo] = NAME(row)(crd, vals, (const char *)x, sizeof(V), pos[lo], pos[lo + 1]);
+    }
+    lo += done;
   }
 }
 
@@ -256,19 +289,38 @@ static inline lgt_status NAME(unique)(const lgt_tile *t, int nargs, const lgt_sc
   return LGT_OK;
 }
 
-/* Does row i + 1 have the columns of row i, moved on by one? */
-static inline bool NAME(follows)(const lgt_tile *t, int64_t i) {
-  const I *crd = t[3].data, first = LGT_AT(const I, &t[1], i), next = LGT_AT(const I, &t[1], i + 1);
-  I length = LGT_AT(const I, &t[2], i) - first, same = LGT_AT(const I, &t[2], i + 1) - next == length;
-  for (I k = 0; k < length && same; k++) same = crd[next + k] == crd[first + k] + 1;
+/* Does row j have the columns of row i, each moved on by one and the same step?  ANY_STEP: there are no columns. */
+static inline bool NAME(follows)(const lgt_tile *t, int64_t i, int64_t j, int64_t *step) {
+  const I *crd = t[3].data, *a = crd + LGT_AT(const I, &t[1], i), *b = crd + LGT_AT(const I, &t[1], j);
+  I length = LGT_AT(const I, &t[2], i) - LGT_AT(const I, &t[1], i);
+  bool same = LGT_AT(const I, &t[2], j) - LGT_AT(const I, &t[1], j) == length;
+  *step = same && length ? (int64_t)b[0] - a[0] : ANY_STEP;
+  for (I k = 1; k < length && same; k++) same = (int64_t)b[k] - a[k] == *step;
   return same;
 }
 
+/* One row, or pair, more before a run; or one of its own with the next. */
+static inline void NAME(prepend)(int64_t *run, int64_t *run_step, int64_t step, int64_t own) {
+  bool joins = *run < own || step == ANY_STEP || *run_step == ANY_STEP || step == *run_step;
+  *run = joins ? *run + 1 : own;
+  if (*run > LGT_SPARSE_RUN) *run = LGT_SPARSE_RUN;
+  if (!joins || *run_step == ANY_STEP) *run_step = step;
+}
+
 static inline lgt_status NAME(runs)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  int64_t run = 0, step = ANY_STEP, pairs = 0, pair_step = ANY_STEP, found;
   (void)nargs, (void)params;
-  for (int64_t i = hi - 1, run = -1; i >= lo; i--) { /* the last row's: 0, for others may have those behind it */
-    run = i + 1 < hi && !NAME(follows)(t, i) ? 0 : run < UINT8_MAX ? run + 1 : run;
-    LGT_AT(uint8_t, &t[0], i) = (uint8_t)run;
+  for (int64_t i = hi - 1; i >= lo; i--) { /* the last row's: 0, for others may have those behind it */
+    if (i + 1 < hi && NAME(follows)(t, i, i + 1, &found)) {
+      NAME(prepend)(&run, &step, found, 1);
+      pairs = 1, pair_step = ANY_STEP; /* of which nobody takes notice */
+    } else {
+      run = 0, step = ANY_STEP;
+      if (i + 2 < hi && NAME(follows)(t, i, i + 2, &found)) NAME(prepend)(&pairs, &pair_step, found, 2);
+      else pairs = i + 1 < hi, pair_step = ANY_STEP;
+    }
+    int64_t rows = step == 1 || step == ANY_STEP ? run : run | LGT_SPARSE_STEPS;
+    LGT_AT(uint16_t, &t[0], i) = (uint16_t)(pairs > 2 * run && pairs > SHORT_RUN ? pairs | LGT_SPARSE_PAIRS : rows);
   }
   return LGT_OK;
 }

@@ -6,13 +6,14 @@
 #include "helper.h"
 #include "sparse.h"
 
-enum { ROWS = 700, MOST = 10, COLUMNS = ROWS + 3 * MOST };
+enum { ROWS = 700, MOST = 31, COLUMNS = 4 * ROWS + 3 * MOST };
 
-/* A matrix whose rows have `length` entries, and follow one another but where a multiple of `broken` begins. */
+/* A matrix whose rows have `even` and `odd` entries by turns, and follow one another by `step` (in pairs, where these
+ * differ) but where a multiple of `broken` begins. */
 typedef struct matrix {
   int32_t pos[ROWS + 1], crd[ROWS * MOST];
   double vals[ROWS * MOST], x[COLUMNS];
-  uint8_t run[ROWS];
+  uint16_t run[ROWS];
 } matrix;
 
 static double number(unsigned *state) {
@@ -20,59 +21,99 @@ static double number(unsigned *state) {
   return *state % 7 == 0 ? -0.0 : ((double)*state - 2e9) * 1e-9;
 }
 
-static matrix *make(int length, int broken) {
-  matrix *a = calloc(1, sizeof *a);
-  unsigned state = (unsigned)(length * 1000 + broken);
-  for (int i = 0; i < COLUMNS; i++) a->x[i] = number(&state);
-  for (int i = 0; i < ROWS; i++) {
-    a->pos[i + 1] = a->pos[i] + length;
-    for (int k = 0; k < length; k++) {
-      int at = i * length + k;
-      a->crd[at] = i + 2 * k + (i / broken) % 2;
-      a->vals[at] = number(&state);
-    }
-  }
-  for (int i = ROWS - 2; i >= 0; i--)
-    a->run[i] = (uint8_t)((i + 1) % broken == 0       ? 0
-                          : a->run[i + 1] < UINT8_MAX ? a->run[i + 1] + 1
-                                                      : UINT8_MAX);
-  return a;
-}
-
-static void multiply(matrix *a, const char *isa, double *y, int64_t lo, int64_t hi) {
-  const lgt_builtin *dot = lgt_sparse_builtins;
-  lgt_tile tile[7] = {{.data = y, .dtype = LGT_FLOAT64},        {.data = a->pos, .dtype = LGT_INT32},
-                      {.data = a->pos + 1, .dtype = LGT_INT32}, {.data = a->crd, .dtype = LGT_INT32},
-                      {.data = a->vals, .dtype = LGT_FLOAT64},  {.data = a->x, .dtype = LGT_FLOAT64},
-                      {.data = a->run, .dtype = LGT_UINT8}};
+static void call_on(matrix *a, const char *name, double *y, int64_t lo, int64_t hi) {
+  const lgt_builtin *variant = lgt_sparse_builtins;
+  bool product = !strcmp(name, "csr_dot");
+  lgt_tile tile[7] = {{.data = product ? (void *)y : a->run, .dtype = product ? LGT_FLOAT64 : LGT_UINT16},
+                      {.data = a->pos, .dtype = LGT_INT32},
+                      {.data = a->pos + 1, .dtype = LGT_INT32},
+                      {.data = a->crd, .dtype = LGT_INT32},
+                      {.data = a->vals, .dtype = LGT_FLOAT64},
+                      {.data = a->x, .dtype = LGT_FLOAT64},
+                      {.data = a->run, .dtype = LGT_UINT16}};
   const int64_t extent[7] = {ROWS, ROWS, ROWS, a->pos[ROWS], a->pos[ROWS], COLUMNS, ROWS};
   for (int t = 0; t < 7; t++) {
     tile[t].ndim = 1;
     tile[t].extent[0] = extent[t];
     tile[t].stride[0] = lgt_dtype_size(tile[t].dtype);
   }
-  while (strcmp(dot->name, "csr_dot")) dot++;
+  while (strcmp(variant->name, name)) variant++;
+  CHECK_EQ(variant->variant(tile, product ? 7 : 4, NULL, lo, hi), LGT_OK);
+}
+
+static matrix *make(int even, int odd, int step, int broken) {
+  matrix *a = calloc(1, sizeof *a);
+  unsigned state = (unsigned)(even * 1000 + odd * 100 + broken);
+  for (int i = 0; i < COLUMNS; i++) a->x[i] = number(&state);
+  for (int i = 0; i < ROWS; i++) {
+    int length = i % 2 ? odd : even, first = even == odd ? i * step : i / 2 * step + i % 2;
+    a->pos[i + 1] = a->pos[i] + length;
+    for (int k = 0; k < length; k++) {
+      int at = a->pos[i] + k;
+      a->crd[at] = first + 2 * k + (i / broken) % 2;
+      a->vals[at] = number(&state);
+    }
+  }
+  call_on(a, "csr_runs", NULL, 0, ROWS);
+  return a;
+}
+
+static void multiply(matrix *a, const char *isa, double *y, int64_t lo, int64_t hi) {
   CHECK_EQ(lgt_isa_limit(isa), LGT_OK);
-  CHECK_EQ(dot->variant(tile, 7, NULL, lo, hi), LGT_OK);
+  call_on(a, "csr_dot", y, lo, hi);
   CHECK_EQ(lgt_isa_limit(""), LGT_OK);
+}
+
+static void compare(matrix *a) {
+  double y[2][ROWS] = {{0}}, sum[ROWS];
+  for (int i = 0; i < ROWS; i++) {
+    sum[i] = 0;
+    for (int k = a->pos[i]; k < a->pos[i + 1]; k++) sum[i] += a->vals[k] * a->x[a->crd[k]];
+  }
+  multiply(a, "generic", y[0], 0, ROWS);
+  multiply(a, "", y[1], 0, ROWS / 3);
+  multiply(a, "", y[1], ROWS / 3, ROWS);
+  CHECK_EQ(memcmp(y[0], sum, sizeof sum), 0);
+  CHECK_EQ(memcmp(y[1], sum, sizeof sum), 0);
 }
 
 TEST(instructions_do_not_matter) {
   for (int length = 0; length <= MOST; length++)
-    for (int broken = 5; broken < 3 * ROWS; broken = broken * 7 / 2) {
-      matrix *a = make(length, broken);
-      double y[2][ROWS] = {{0}}, sum[ROWS];
-      for (int i = 0; i < ROWS; i++) {
-        sum[i] = 0;
-        for (int k = a->pos[i]; k < a->pos[i + 1]; k++) sum[i] += a->vals[k] * a->x[a->crd[k]];
+    for (int step = 0; step <= 3; step++)
+      for (int broken = 5; broken < 3 * ROWS; broken = broken * 7 / 2) {
+        matrix *a = make(length, length, step, broken);
+        if (broken >= ROWS) CHECK_EQ(a->run[0], (ROWS - 1) | (length && step != 1 ? LGT_SPARSE_STEPS : 0));
+        compare(a);
+        free(a);
       }
-      multiply(a, "generic", y[0], 0, ROWS);
-      multiply(a, "", y[1], 0, ROWS / 3);
-      multiply(a, "", y[1], ROWS / 3, ROWS);
-      free(a);
-      CHECK_EQ(memcmp(y[0], sum, sizeof sum), 0);
-      CHECK_EQ(memcmp(y[1], sum, sizeof sum), 0);
-    }
+}
+
+TEST(instructions_do_not_matter_to_pairs) {
+  for (int even = 0; even <= 8; even++)
+    for (int odd = 0; odd <= 6; odd++)
+      for (int step = 0; step <= 2; step++)
+        for (int broken = 5; broken < 3 * ROWS; broken = broken * 7 / 2) {
+          matrix *a = make(even, odd, step, broken);
+          if (broken >= ROWS && even != odd) CHECK_EQ(a->run[0], (ROWS - 1) | LGT_SPARSE_PAIRS);
+          compare(a);
+          free(a);
+        }
+}
+
+/* What is one run in all may be cut anywhere, and each part finds out for itself; rows that change their step part it. */
+TEST(runs_are_cut) {
+  matrix *a = make(3, 3, 1, ROWS);
+  for (int64_t lo = 0; lo < ROWS; lo += 130)
+    call_on(a, "csr_runs", NULL, lo, lo + 130 < ROWS ? lo + 130 : ROWS);
+  CHECK_EQ(a->run[0], 129);
+  CHECK_EQ(a->run[129], 0);
+  CHECK_EQ(a->run[650], 49);
+  for (int k = a->pos[100]; k < a->pos[ROWS]; k++) a->crd[k] += k / 3 - 100;
+  call_on(a, "csr_runs", NULL, 0, ROWS);
+  CHECK_EQ(a->run[0], 100);
+  CHECK_EQ(a->run[100], (ROWS - 101) | LGT_SPARSE_STEPS);
+  compare(a);
+  free(a);
 }
 
 /* ---- products of matrices -------------------------------------------------------------------------------------- */
@@ -84,7 +125,7 @@ typedef struct square {
   int32_t pos[SIDE + 1], crd[ROOM];
   int64_t wide_pos[SIDE + 1], wide_crd[ROOM];
   double vals[ROOM];
-  uint8_t run[SIDE];
+  uint16_t run[SIDE];
 } square;
 
 /* What a product is: where rows begin, their entries. */
@@ -92,7 +133,7 @@ typedef struct product {
   int64_t count[SIDE], pos[SIDE + 1], crd[TERMS];
   int32_t narrow_pos[SIDE + 1], narrow_crd[TERMS];
   double vals[TERMS];
-  uint8_t run[SIDE];
+  uint16_t run[SIDE];
 } product;
 
 static lgt_tile vector(void *data, int dtype, int64_t extent) {
@@ -138,7 +179,7 @@ static square *make_square(int broken, unsigned seed, int64_t cut) {
   }
   for (int i = 0; i <= SIDE; i++) a->wide_pos[i] = a->pos[i];
   for (int k = 0; k < ROOM; k++) a->wide_crd[k] = a->crd[k];
-  lgt_tile t[5] = {vector(a->run, LGT_UINT8, SIDE)};
+  lgt_tile t[5] = {vector(a->run, LGT_UINT16, SIDE)};
   tiles_of(t + 1, a, false);
   call(lgt_sparse_builtins, "csr_runs", t, 4, cut);
   return a;
@@ -152,14 +193,14 @@ static product *multiply_squares(square *a, square *b, bool wide, bool runs, int
   tiles_of(tb, b, wide);
   memcpy(c + 1, ta, 3 * sizeof *c);
   memcpy(c + 4, tb, 3 * sizeof *c);
-  c[7] = vector(p->run, LGT_UINT8, SIDE);
-  c[8] = vector(a->run, LGT_UINT8, SIDE);
-  c[9] = vector(b->run, LGT_UINT8, SIDE);
+  c[7] = vector(p->run, LGT_UINT16, SIDE);
+  c[8] = vector(a->run, LGT_UINT16, SIDE);
+  c[9] = vector(b->run, LGT_UINT16, SIDE);
   call(lgt_sparse_join_builtins, "csr_multiply_count", c, runs ? 10 : 7, cut);
   for (int i = 0; i < SIDE; i++) p->narrow_pos[i + 1] = (int32_t)(p->pos[i + 1] = p->pos[i] + p->count[i]);
   char *pos = wide ? (char *)p->pos : (char *)p->narrow_pos;
   t[0] = vector(pos, dtype, SIDE);
-  t[1] = runs ? vector(p->run, LGT_UINT8, SIDE) : vector(pos + lgt_dtype_size(dtype), dtype, SIDE);
+  t[1] = runs ? vector(p->run, LGT_UINT16, SIDE) : vector(pos + lgt_dtype_size(dtype), dtype, SIDE);
   t[2] = vector(wide ? (void *)p->crd : (void *)p->narrow_crd, dtype, TERMS);
   t[3] = vector(p->vals, LGT_FLOAT64, TERMS);
   memcpy(t + 4, ta, sizeof ta);
@@ -294,6 +335,8 @@ TEST(buckets_do_not_matter) {
 
 int main(void) {
   RUN(instructions_do_not_matter);
+  RUN(instructions_do_not_matter_to_pairs);
+  RUN(runs_are_cut);
   RUN(runs_do_not_matter);
   RUN(buckets_do_not_matter);
   return check_done();
