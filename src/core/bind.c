@@ -70,8 +70,8 @@ static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, 
   if (!group->slot[slot].pinned) return false;
   for (int e = 0; e < group->nelided; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
-    if (!elided->must_die && lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])) &&
-        lgt_weave_rescue_reads(group, elided, slot))
+    if (!elided->must_die && elided->reads[slot] &&
+        lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])))
       return true;
   }
   return false;

@@ -116,6 +116,13 @@ typedef struct lgt_plan_native {
   lgt_plan_access *access;    /* owned, one for each argument */
 } lgt_plan_native;
 
+/* What a loop with such calls moves, as far as that tells how long it takes: a user's may compute for long. */
+static inline int64_t lgt_plan_native_bytes(const lgt_plan_native *native, int n, int64_t bytes) {
+  for (int i = 0; i < n; i++)
+    if (!native[i].kind->own_variant) return INT64_MAX;
+  return bytes;
+}
+
 /* Either a kernel, with native calls that compute some of its elements by rows, right before it reads them; or one
  * native call; or some by rows that leave nothing for a kernel to do. */
 typedef struct lgt_plan_loop {
@@ -150,6 +157,7 @@ typedef struct lgt_plan_elided {
   struct lgt_plan_group *rescue; /* owned; how to compute it later, made when first needed */
   uint16_t *item;                /* owned: the calls of the group it depends on, in order */
   uint16_t nitem;
+  bool *reads;                   /* owned: does a recipe read what is in a slot of the group?  must_die: NULL */
 } lgt_plan_elided;
 
 typedef struct lgt_touch lgt_touch; /* exchange.h */

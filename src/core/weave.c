@@ -27,6 +27,7 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
     if (group->elided[i].rescue) lgt_plan_group_fini(group->elided[i].rescue);
     lgt_mem_free(group->elided[i].rescue);
     lgt_mem_free(group->elided[i].item);
+    lgt_mem_free(group->elided[i].reads);
   }
   lgt_mem_free(group->loop);
   lgt_mem_free(group->name);
@@ -551,22 +552,44 @@ static bool is_a_roots(const lgt_weaver *w, uint16_t slot) {
   return slot != LGT_NONE && (w->group->slot[slot].initial || w->group->slot[slot].root != LGT_NONE);
 }
 
+/* How a recipe's item gets what it reads. */
+typedef enum source { FROM_NOWHERE, FROM_MEMORY, FROM_ITEM } source;
+
+/* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept
+ * until a collection finds that nobody wants the result.  `again`: which of the items before it can be. */
+static source source_of(const lgt_weaver *w, const lgt_weave_item *item, int arg, const bool *again) {
+  const lgt_weave_buffer *buffer = &w->items->buffer[item->in[arg]];
+  bool lasts = item->lasts >> arg & 1, own = !is_a_roots(w, buffer->slot) && buffer->writers == 1;
+  if (own && (!lasts || (again[buffer->last_writer] && buffer->rest == LGT_NONE))) return FROM_ITEM;
+  return lasts && !w->plan->root[buffer->root].attached ? FROM_MEMORY : FROM_NOWHERE;
+}
+
+/* Can the item run again, with all that it reads from roots? */
+static bool runs_again(const lgt_weaver *w, int number, const bool *again) {
+  const lgt_weave_item *item = &w->items->item[number];
+  bool good = !item->kind->reduces && !lgt_kind_alone(item->kind);
+  for (int a = 0; a < item->nargs && good; a++) {
+    if (item->in[a] == LGT_NONE) continue;
+    const lgt_weave_buffer *buffer = &w->items->buffer[item->in[a]];
+    source from = source_of(w, item, a, again);
+    good =
+        from == FROM_MEMORY ? is_a_roots(w, buffer->slot) : from == FROM_ITEM && again[buffer->last_writer];
+  }
+  return good;
+}
+
 /* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
-static bool close_over(const lgt_weaver *w, int number, bool *marked) {
-  const lgt_weave_items *items = w->items;
-  const lgt_weave_item *item = &items->item[number];
+static bool close_over(const lgt_weaver *w, int number, const bool *again, bool *marked) {
+  const lgt_weave_item *item = &w->items->item[number];
   if (marked[number]) return true;
   marked[number] = true;
   if (item->kind->reduces || lgt_kind_alone(item->kind)) return false;
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] == LGT_NONE) continue;
-    const lgt_weave_buffer *buffer = &items->buffer[item->in[a]];
-    if (item->lasts >> a & 1) {
-      if (w->plan->root[buffer->root].attached) return false;
-    } else if (is_a_roots(w, buffer->slot) || buffer->writers != 1 ||
-               !close_over(w, buffer->last_writer, marked)) {
-      return false; /* what lay in the group's own memory is computed again */
-    }
+    source from = source_of(w, item, a, again);
+    if (from == FROM_NOWHERE) return false;
+    if (from == FROM_ITEM && !close_over(w, w->items->buffer[item->in[a]].last_writer, again, marked))
+      return false;
   }
   return true;
 }
@@ -577,15 +600,17 @@ static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
 }
 
 /* The memory that a recipe's items read. */
-static void pin_inputs(lgt_weaver *w, const bool *marked) {
-  for (int i = 0; i < w->items->nitem; i++)
+static bool pin_inputs(lgt_weaver *w, lgt_plan_elided *elided, const bool *marked) {
+  elided->reads = lgt_mem_zalloc((size_t)w->group->nslot + 1);
+  for (int i = 0; elided->reads && i < w->items->nitem; i++)
     for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
       lgt_weave_item *item = &w->items->item[i];
       lgt_plan_slot *slot = slot_of(w, item->in[a]);
       if (!slot || made_by(&w->items->buffer[item->in[a]], marked)) continue;
-      slot->pinned = true;
+      slot->pinned = elided->reads[slot - w->group->slot] = true;
       item->pins |= (uint16_t)(1u << a);
     }
+  return elided->reads != NULL;
 }
 
 static lgt_status list_elided(lgt_weaver *w) {
@@ -593,10 +618,11 @@ static lgt_status list_elided(lgt_weaver *w) {
   lgt_weave_items *items = w->items;
   size_t room = 1; /* an item may have several results */
   for (int i = 0; i < items->nitem; i++) room += items->item[i].nargs;
-  bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1);
+  bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1), *again = lgt_mem_zalloc((size_t)items->nitem + 1);
   group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
-  if (!marked || !group->elided) goto fail;
+  if (!marked || !again || !group->elided) goto fail;
   find_lasting(w);
+  for (int i = 0; i < items->nitem; i++) again[i] = runs_again(w, i, again);
   for (int i = 0; i < items->nitem; i++)
     for (int a = 0; a < items->item[i].nargs; a++) {
       const lgt_weave_item *item = &items->item[i];
@@ -610,7 +636,7 @@ static lgt_status list_elided(lgt_weaver *w) {
       lgt_plan_elided *elided = &group->elided[group->nelided++];
       elided->root = root;
       memset(marked, 0, (size_t)items->nitem);
-      elided->must_die = r->writes != 1 || !w->fuser->config->temporaries || !close_over(w, i, marked);
+      elided->must_die = r->writes != 1 || !w->fuser->config->temporaries || !close_over(w, i, again, marked);
       group->nmust_die += elided->must_die;
       if (elided->must_die) continue;
       for (int k = 0; k < items->nitem; k++) elided->nitem += marked[k];
@@ -618,14 +644,16 @@ static lgt_status list_elided(lgt_weaver *w) {
       if (!elided->item) goto fail;
       for (int k = 0, n = 0; k < items->nitem; k++)
         if (marked[k]) elided->item[n++] = (uint16_t)k;
-      pin_inputs(w, marked);
+      if (!pin_inputs(w, elided, marked)) goto fail;
     }
   lgt_mem_free(marked);
+  lgt_mem_free(again);
   bool kept = lgt_weave_keep(w);
   lgt_assert(kept);
   return LGT_OK;
 fail:
   lgt_mem_free(marked);
+  lgt_mem_free(again);
   return no_memory();
 }
 
@@ -661,18 +689,6 @@ static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *eli
   const lgt_weave_buffer *buffer = &items->buffer[number];
   for (int k = 0; k < elided->nitem && !buffer->initial && buffer->writers == 1; k++)
     if (elided->item[k] == buffer->last_writer) return true;
-  return false;
-}
-
-bool lgt_weave_rescue_reads(const lgt_plan_group *group, const lgt_plan_elided *elided, int slot) {
-  const lgt_weave_items *items = group->items;
-  for (int k = 0; k < elided->nitem; k++) {
-    const lgt_weave_item *item = &items->item[elided->item[k]];
-    for (int a = 0; a < item->nargs; a++)
-      if (item->in[a] != LGT_NONE && items->buffer[item->in[a]].slot == slot &&
-          !computed_by(items, elided, item->in[a]))
-        return true;
-  }
   return false;
 }
 

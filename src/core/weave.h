@@ -76,8 +76,6 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
 /* Make group->elided[n].rescue: a group that computes that result alone.  Its initial slots are
  * the slots of `group` by number (slot.root), its only final is the result. */
 lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
-/* Does that read what is in a slot of `group`? */
-bool lgt_weave_rescue_reads(const lgt_plan_group *group, const lgt_plan_elided *elided, int slot);
 void lgt_plan_group_fini(lgt_plan_group *group);
 
 /* ---- between weave.c, place.c, assemble.c and shift.c -------------------------------------------- */

@@ -604,6 +604,31 @@ TEST(what_fails_later_is_no_failure_of_a_recipe) {
   lgt_close(rt);
 }
 
+/* What lay in memory of the group's own, since a later loop reads it, is given back: recipes begin with x. */
+TEST(recipes_keep_nothing_that_can_be_computed_again) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id x = filled(N, 1, 0), t = 0, u = 0;
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  CHECK(!lgt_fence(rt));
+  int64_t live[3] = {stat_of(rt, "bytes_live")};
+  for (int turn = 0; turn < 2; turn++) {
+    t = vector(N), u = vector(N);
+    lgt_id back = slice_of(rt, t, 0, N - 1, N, -1);
+    CHECK(!launch(rt, add, 2, t, x) && !launch(rt, add, 2, u, back) && !launch(rt, mul, 2, vector(N), u));
+    lgt_array_free(rt, back);
+    if (turn == 0) lgt_array_free(rt, t), lgt_array_free(rt, u);
+    CHECK(!lgt_fence(rt));
+    live[turn + 1] = stat_of(rt, "bytes_live");
+  }
+  CHECK_EQ(stat_of(rt, "plans_made"), 1);
+  CHECK_EQ(live[2] - live[1], live[1] - live[0]);
+  launch(rt, add, 2, x, x);
+  CHECK(value_at(u, 3) == N - 4 + 2 && value_at(t, 3) == 4 && value_at(x, 3) == 4);
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 2);
+  lgt_close(rt);
+}
+
 /* x = x backwards: no element may be overwritten before it is read. */
 TEST(what_is_read_elsewhere_is_not_written_over) {
   open_plain();
@@ -764,6 +789,7 @@ int main(void) {
   RUN(what_recipes_read_is_left_alone);
   RUN(what_recipes_do_not_read_may_be_written_in_place);
   RUN(what_fails_later_is_no_failure_of_a_recipe);
+  RUN(recipes_keep_nothing_that_can_be_computed_again);
   RUN(what_is_read_elsewhere_is_not_written_over);
   RUN(what_was_copied_is_not_written_over);
   RUN(equal_tiles_fuse);
