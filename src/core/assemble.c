@@ -568,9 +568,10 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
     const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[a].layout);
     loop->base[a].index = as->place[a].offset * lgt_dtype_size(layout->dtype) + as->place[a].byte;
   }
-  lgt_nest_shape_finish(code, &loop->shape, as->w->fuser->workers, as->nnative > 0);
   loop->bytes = traffic(as);
   for (int i = 0; i < as->nnative; i++) loop->bytes += native_bytes(as, &as->native[i]);
+  lgt_nest_shape_finish(code, &loop->shape, as->w->fuser->workers, as->nnative > 0,
+                        lgt_plan_native_bytes(as->native, as->nnative, loop->bytes));
   loop->stream = loop->bytes > as->w->fuser->cache_bytes;
   return LGT_OK;
 }

@@ -27,8 +27,9 @@ enum {
   LONG_CHUNK_MIN = 64, /* where each element takes long, and some longer */
   LONG_CHUNKS_PER_WORKER = 16,
   LONG_MAX_CHUNKS = 64,
-  SPLIT_MIN = 64,        /* a shorter dimension is cut only if none is longer */
-  PARTIAL_MAX = 4 << 20, /* bytes of partial results */
+  LONG_CHUNK_BYTES = 96 << 10, /* fewer are moved in less time than workers take to share chunks */
+  SPLIT_MIN = 64,              /* a shorter dimension is cut only if none is longer */
+  PARTIAL_MAX = 4 << 20,       /* bytes of partial results */
   COLUMN_BLOCK = 256,
 };
 
@@ -205,12 +206,13 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
   shape->partial = shape->nchunk > 1 && !(keep & (1u << shape->split));
 }
 
-static void cut_plain(lgt_nest_shape *shape, int workers, bool costly) {
+static void cut_plain(lgt_nest_shape *shape, int workers, bool costly, int64_t bytes) {
   int split = longest(shape, (1u << shape->ndim) - 1);
   int64_t chunks = shape->size / (costly ? LONG_CHUNK_MIN : CHUNK_MIN),
           most = (int64_t)workers * (costly ? LONG_CHUNKS_PER_WORKER : CHUNKS_PER_WORKER);
   if (chunks > most) chunks = most;
   if (costly && chunks > LONG_MAX_CHUNKS) chunks = LONG_MAX_CHUNKS;
+  if (costly && chunks > bytes / LONG_CHUNK_BYTES) chunks = bytes / LONG_CHUNK_BYTES;
   if (chunks > workers && !costly) chunks -= chunks % workers; /* equal shares */
   if (chunks < 1 || split < 0) chunks = 1;
   shape->split = split < 0 ? 0 : split;
@@ -221,7 +223,8 @@ static void cut_plain(lgt_nest_shape *shape, int workers, bool costly) {
   shape->nchunk = (int)((extent + shape->grain - 1) / shape->grain);
 }
 
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly) {
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly,
+                           int64_t bytes) {
   bool reduces = has_reduction(loop);
   shape->partial = false;
   shape->partial_bytes = 0;
@@ -235,7 +238,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
     return;
   }
   if (reduces) cut_reduction(loop, shape);
-  else cut_plain(shape, workers, costly);
+  else cut_plain(shape, workers, costly, bytes);
   if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
   if (shape->partial)
     for (int a = 0; a < loop->naccess; a++)

@@ -124,8 +124,9 @@ typedef struct lgt_nest {
 } lgt_nest;
 
 /* Fill in everything but ndim, extent and stride.  `workers` guides the cut of a loop without reductions, and whether an
- * element is more `costly` than the loop itself tells; dimensions that can be walked as one are merged in such loops. */
-void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly);
+ * element is more `costly` than the loop itself tells: then in all as much as moving so many bytes.  Dimensions that can be
+ * walked as one are merged in such loops. */
+void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int workers, bool costly, int64_t bytes);
 /* The chunks of a loop of one dimension with reductions. */
 int lgt_reduction_chunks(int64_t size);
 

@@ -178,7 +178,9 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
     base[a].address = (char *)t.data + access->byte;
     for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
   }
-  lgt_nest_shape_finish(code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0);
+  lgt_nest_shape_finish(
+      code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0,
+      lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / bound->group->launch->ncolour));
   return LGT_OK;
 }
 

@@ -318,7 +318,8 @@ static bool shift_loop(const lgt_weaver *w, lgt_plan_loop *loop) {
     if (!shift_access(w, loop, a)) return false;
   loop->shape = (lgt_nest_shape){.ndim = loop->ndim, .stride = loop->shape.stride};
   for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
-  lgt_nest_shape_finish(code, &loop->shape, w->fuser->workers, loop->nnative > 0);
+  lgt_nest_shape_finish(code, &loop->shape, w->fuser->workers, loop->nnative > 0,
+                        lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes));
   /* An estimate that costs nothing. */
   if (size > 0) loop->bytes = (int64_t)((double)loop->bytes * (double)loop->shape.size / (double)size);
   loop->stream = loop->bytes > w->fuser->cache_bytes;

@@ -144,7 +144,7 @@ static void run(bench *b, int workers) {
   for (int d = 0; d < b->ndim; d++) shape->extent[d] = b->extent[d];
   b->loop = loop_of(b->body, b->access, b->naccess);
   lgt_loop_seal(&b->loop);
-  lgt_nest_shape_finish(&b->loop, shape, workers, false);
+  lgt_nest_shape_finish(&b->loop, shape, workers, false, 0);
   lgt_nest nest = {&b->loop, shape, b->base, b->param, NULL};
   if (lgt_nest_begin(&nest)) check_fail(__FILE__, __LINE__, "%s", lgt_message());
   int *order = malloc(((size_t)shape->nchunk + 1) * sizeof *order);
@@ -366,7 +366,7 @@ TEST(a_prelude_makes_what_a_block_reads) {
     int64_t stride[3 * LGT_MAX_DIM] = {[0] = 8, [LGT_MAX_DIM] = 8};
     lgt_loop loop = loop_of(body, access, reduces ? 3 : 2);
     lgt_nest_shape shape = {.ndim = !one, .extent = {n}, .stride = stride};
-    lgt_nest_shape_finish(&loop, &shape, 2, true);
+    lgt_nest_shape_finish(&loop, &shape, 2, true, 1 << 30);
     lgt_nest nest = {&loop, &shape, base, NULL, NULL};
     squares s = {.prelude = {give_squares}, .limit = n};
     CHECK(!lgt_nest_begin(&nest));
