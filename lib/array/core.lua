@@ -192,6 +192,19 @@ function core.check_surplus(surplus, who)
   end
 end
 
+-- What stands behind a table of options.
+function core.check_behind(surplus, who)
+  if surplus == nil then return end
+  raise("%s: %s stands behind its options; all of them belong into one table", who, (describe(surplus)))
+end
+
+-- An argument and the options behind it, which may stand in its place if it is left out.
+function core.split_options(value, options, who)
+  if not is_options(value) then return value, options end
+  core.check_behind(options, who)
+  return nil, value
+end
+
 -- Options, or a dtype, may come before arguments that are left out: m, k and the options of (m, k, options).
 function core.take_early_options(m, k, options)
   if is_options(m) or type(m) == "string" then return nil, nil, m end
@@ -241,6 +254,11 @@ function core.take_shape(who, ...)
   local shape = {}
   local first = ...
   if count == 1 and type(first) == "table" then
+    for key in pairs(first) do
+      if type(key) ~= "number" then
+        raise("%s: %s stands among the extents of a shape; options belong into a table behind it", who, describe(key))
+      end
+    end
     for d = 1, table.maxn(first) do shape[d] = check_extent(first[d], who, d) end
   else
     for d = 1, count do
@@ -263,7 +281,9 @@ function core.take_named_shape(who, name, ...)
   if not given then return shape, options end
   if #shape > 0 then raise("%s: the shape is given twice, by its place and as %s", who, name) end
   local rest = {}
-  for key, value in pairs(options) do rest[key] = key ~= name and value or nil end
+  for key, value in pairs(options) do
+    if key ~= name then rest[key] = value end
+  end
   return core.take_shape(who, type(given) == "table" and given or { given }), rest
 end
 
@@ -308,6 +328,7 @@ function core.take_named(who, names, ...)
   until place > count or is_options(options) and not getmetatable(options) -- values of np.fuse have one
   if not is_options(options) or getmetatable(options) then return ... end
   local values, rest = { ... }, nil
+  for i = place + 1, select("#", ...) do core.check_behind(values[i], who) end
   values[place] = nil
   for key, value in pairs(options) do
     local own

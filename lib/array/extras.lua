@@ -11,7 +11,7 @@ local dtypes, raise, np, methods = core.dtypes, core.raise, core.np, core.method
 local bit_options = { axis = true, count = true, bitorder = true }
 
 local function take_bits(a, axis, options, who)
-  if core.is_options(axis) then axis, options = nil, axis end
+  axis, options = core.split_options(axis, options, who)
   options = core.check_options(options, bit_options, who)
   if axis == nil then axis = options.axis end
   local order = options.bitorder or "big"

@@ -64,6 +64,7 @@ function np.vander(x, n, increasing, surplus)
   x = np.asarray(x)
   if core.ndim_of(x) ~= 1 then raise("vander: a vector was expected, not %d dimensions", core.ndim_of(x)) end
   if core.is_options(n) then
+    core.check_behind(increasing, "vander")
     local options = core.check_options(n, { n = true, N = true, increasing = true }, "vander")
     increasing, n = options.increasing, options.n or options.N
   end

@@ -117,7 +117,7 @@ end
 ---@param options {range: number[]?, weights: lgt_array?, density: boolean?}? range: {least, greatest}
 ---@return lgt_array counts (int64, or of the weights' dtype; float64 for a density), lgt_array edges
 function np.histogram(a, bins, options)
-  if core.is_options(bins) then bins, options = nil, bins end
+  bins, options = core.split_options(bins, options, "histogram")
   options = core.check_options(options, histogram_options, "histogram")
   a = np.ravel(np.asarray(a))
   local weights = take_weights(options.weights, a, "histogram")
@@ -139,7 +139,7 @@ end
 ---@param options {range: number[][]?, weights: lgt_array?, density: boolean?}?
 ---@return lgt_array counts float64, lgt_array[] edges
 function np.histogramdd(sample, bins, options)
-  if core.is_options(bins) then bins, options = nil, bins end
+  bins, options = core.split_options(bins, options, "histogramdd")
   options = core.check_options(options, histogram_options, "histogramdd")
   sample = np.asarray(sample)
   if core.ndim_of(sample) == 1 then sample = np.expand_dims(sample, 2) end

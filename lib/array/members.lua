@@ -24,7 +24,7 @@ local function take(u, what, a, axis, options)
   local who = u.name .. "." .. what
   if u.nin ~= 2 or u.nout ~= 1 then raise("%s: only functions of two operands can do that", who) end
   a = np.asarray(a)
-  if core.is_options(axis) then axis, options = nil, axis end
+  axis, options = core.split_options(axis, options, who)
   options = core.check_options(options, known, who)
   if axis == nil then axis = options.axis or 1 end
   if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end

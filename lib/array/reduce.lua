@@ -229,7 +229,7 @@ end
 local function call(r, a, axis, options)
   if axis == nil and options == nil and istype(Array, a) then return along(r, a) end
   local keepdims = false
-  if core.is_options(axis) then options, axis = axis, nil end
+  axis, options = core.split_options(axis, options, r.name)
   if options ~= nil then
     core.check_options(options, all_options, r.name)
     if axis == nil then axis = options.axis end
@@ -333,7 +333,7 @@ local function count_along(a, axis)
 end
 
 local function split_options(axis, options, known, who)
-  if core.is_options(axis) then options, axis = axis, nil end
+  axis, options = core.split_options(axis, options, who)
   options = core.check_options(options, known, who)
   if axis == nil then axis = options.axis end
   return axis, options

@@ -66,7 +66,7 @@ local scan_options = { axis = true, dtype = true }
 local function cumulative(name, operation, map)
   np[name] = function(a, axis, options)
     a = np.asarray(a)
-    if core.is_options(axis) then axis, options = nil, axis end
+    axis, options = core.split_options(axis, options, name)
     options = core.check_options(options, scan_options, name)
     if axis == nil then axis = options.axis end
     if map then a = map(a) end
@@ -108,7 +108,12 @@ local diff_options = { n = true, axis = true, prepend = true, append = true }
 ---@return lgt_array
 function np.diff(a, n, axis, options)
   a = np.asarray(a)
-  if core.is_options(n) then n, options = nil, n elseif core.is_options(axis) then axis, options = nil, axis end
+  if core.is_options(n) then
+    core.check_behind(options, "diff")
+    n, axis, options = nil, core.split_options(n, axis, "diff")
+  else
+    axis, options = core.split_options(axis, options, "diff")
+  end
   options = core.check_options(options, diff_options, "diff")
   n, axis = n or options.n or 1, axis or options.axis or -1
   if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", tostring(n)) end

@@ -149,6 +149,7 @@ local kinds = { quicksort = true, mergesort = true, heapsort = true, stable = tr
 -- NumPy's names of algorithms are all one: what shows, the order of equal elements, is that of "stable".
 local function take_axis_and_kind(a, axis, kind, who)
   if core.is_options(axis) then
+    core.check_behind(kind, who)
     local options = core.check_options(axis, { axis = true, kind = true }, who)
     axis, kind = options.axis, options.kind
   else

@@ -14,7 +14,7 @@ require "array.sort" -- for core.is_long_line
 -- ---- arguments --------------------------------------------------------------------------------------------
 
 local function split(axis, options, known, who)
-  if core.is_options(axis) then options, axis = axis, nil end
+  axis, options = core.split_options(axis, options, who)
   options = core.check_options(options, known, who)
   if axis == nil then axis = options.axis end
   return axis, options

@@ -124,4 +124,34 @@ check.case("options that are not known are refused", function()
   check.that(count > 300, ("only %d functions were found"):format(count))
 end)
 
+check.case("options stand in one table, behind which there is nothing", function()
+  local a = matrix
+  local second = {
+    function() np.pad(vector, 1, { mode = "constant" }, { constant_values = 9 }) end,
+    function() np.linspace(0, 1, { num = 3 }, { endpoint = false }) end,
+    function() np.full({ 2 }, { fill_value = 3 }, { dtype = "int32" }) end,
+    function() np.std(a, { axis = 1 }, { ddof = 1 }) end, function() np.sum(a, { axis = 1 }, { keepdims = true }) end,
+    function() np.quantile(a, 0.5, { axis = 1 }, { keepdims = true }) end,
+    function() np.cumsum(a, { axis = 1 }, { dtype = "int32" }) end, function() np.sort(a, { axis = 1 }, "stable") end,
+    function() np.vander(vector, { N = 3 }, { increasing = true }) end,
+    function() np.histogram(vector, { bins = 3 }, { density = true }) end,
+    function() np.diff(vector, { n = 1 }, { axis = 1 }) end,
+    function() np.add.reduce(a, { axis = 1 }, { keepdims = true }) end,
+    function() np.packbits(a:gt(1), { axis = 1 }, { bitorder = "little" }) end,
+  }
+  for i = 1, #second do
+    local ok, message = pcall(second[i])
+    check.that(not ok and message:find("behind its options", 1, true), i .. ": " .. tostring(message))
+  end
+  for _, shape in ipairs { { 2, shape = { 2, 3 } }, { shape = { 2, 3, dtype = "int32" } }, { 2, 3, dtype = "int32" } } do
+    local ok, message = pcall(np.zeros, shape)
+    check.that(not ok and message:find("among the extents", 1, true), message)
+  end
+end)
+
+check.case("an option that is false is one", function()
+  local drawn = np.sort(np.random.choice(5, { size = 5, replace = false }))
+  check.that(np.array_equal(drawn, np.arange(1, 6)), tostring(drawn))
+end)
+
 check.done()
