@@ -5,7 +5,7 @@
 
 hdf5.lua changes files, of its own and of h5py, and reads them.  The library of HDF5 itself crashes, or goes in circles, on
 some: then lgt says so and goes on; how often that was is told.  --keep has copies of these files, --first begins later.
-Some 35 calls read a file, so 300000 files are 10^7 calls.
+Some ten calls read a file, on the average: many are refused at once.
 """
 import argparse
 import os

@@ -143,7 +143,8 @@ check.case("options stand in one table, behind which there is nothing", function
     local ok, message = pcall(second[i])
     check.that(not ok and message:find("behind its options", 1, true), i .. ": " .. tostring(message))
   end
-  for _, shape in ipairs { { 2, shape = { 2, 3 } }, { shape = { 2, 3, dtype = "int32" } }, { 2, 3, dtype = "int32" } } do
+  local mixed = { { 2, shape = { 2, 3 } }, { shape = { 2, 3, dtype = "int32" } }, { 2, 3, dtype = "int32" } }
+  for _, shape in ipairs(mixed) do
     local ok, message = pcall(np.zeros, shape)
     check.that(not ok and message:find("among the extents", 1, true), message)
   end
