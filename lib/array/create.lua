@@ -409,6 +409,9 @@ end
 -- ---- matrices -------------------------------------------------------------------------------------------
 
 local function eye(who, n, m, k, options)
+  if k ~= nil and not core.is_integer(k) then
+    raise("%s: the number of a diagonal is an integer, not %s", who, (core.describe(k)))
+  end
   local shape = core.take_only_shape(who, n, m or n)
   return generate("eye", take_dtype(options, dtypes.FLOAT64, who), shape, function(body)
     return (body:coordinate(1) + body:number(0, false)):eq(body:coordinate(2))

@@ -68,11 +68,29 @@ end
 local function this(x) return x end
 local function other(_, y) return y end
 
-local FINITE = { [dtypes.FLOAT16] = 65504, [dtypes.FLOAT32] = 3.4028234663852886e38 } -- the greatest numbers
+-- The greatest number of a dtype, or of its parts.
+local FINITE = { [dtypes.FLOAT16] = 65504, [dtypes.FLOAT32] = 3.4028234663852886e38,
+                 [dtypes.COMPLEX64] = 3.4028234663852886e38 }
+local function greatest(dtype) return FINITE[dtype] or 1.7976931348623157e308 end
+
 local function finite(x)
-  local most = FINITE[x.dtype] or 1.7976931348623157e308
+  local most = greatest(x.dtype)
   return x:isnan():select(0, x:max(-most):min(most)):cast(x.dtype)
 end
+
+-- The same with other numbers.  Each question is about x: what is put in may be NaN or infinite, too.
+local function replaced(x, nan, high, low)
+  local inf = math.huge
+  local result = x:isnan():select(nan, x:eq(inf):select(high, x:eq(-inf):select(low, x)))
+  ufunc.check_cast(result.dtype, x.dtype, "nan_to_num")
+  return result:cast(x.dtype)
+end
+
+-- Without a place in the table of ufuncs, where nan_to_num has one operand.
+local nan_to_numbers = define("nan_to_num", function(x, nan, high, low)
+  if dtypes.category[x.dtype] < 3 then return replaced(x, nan, high, low) end
+  return replaced(x:real(), nan, high, low):complex(replaced(x:imag(), nan, high, low))
+end)
 
 local pi = math.pi
 
@@ -95,7 +113,11 @@ local table_of_ufuncs = {
   fabs = function(x) return V.abs(floating("fabs", x)) end,
   sign = extended("sign", V.sign),
   divmod = { function(x, y) return x:floordiv(y), x % y end, { nout = 2 } },
-  modf = { function(x) local whole = x:trunc(); return x - whole, whole end, { nout = 2 } },
+  modf = { function(x)
+    x = floating("modf", x)
+    local whole = x:trunc()
+    return x:isinf():select(0, x - whole):copysign(x), whole
+  end, { nout = 2 } },
   -- roots, exponentials, logarithms
   sqrt = on_numbers(V.sqrt, math.sqrt),
   cbrt = V.cbrt,
@@ -214,13 +236,10 @@ local finite_names = { "nan", "posinf", "neginf" }
 function np.nan_to_num(x, options)
   local nan, high, low, rest = core.take_named("nan_to_num", finite_names, nil, nil, nil, options)
   if nan == nil and high == nil and low == nil then return nan_to_num(x, options) end
-  if core.is_array(x) and dtypes.category[core.dtype_of(x)] == 3 then
-    return np.complex(np.nan_to_num(np.real(x), options), np.nan_to_num(np.imag(x), options))
-  end
-  if nan ~= nil then x = np.where(np.isnan(x), nan, x) end
-  if high ~= nil then x = np.where(np.isposinf(x), high, x) end
-  if low ~= nil then x = np.where(np.isneginf(x), low, x) end
-  return nan_to_num(x, rest)
+  local dtype = lgt.is_value(x) and x.dtype or core.is_array(x) and core.dtype_of(x) or dtypes.FLOAT64
+  if dtypes.category[dtype] < 2 then return nan_to_num(x, rest) end
+  local most = greatest(dtype)
+  return nan_to_numbers(x, nan or 0, high or most, low or -most, rest)
 end
 
 -- For each element the choice that belongs to the first condition that holds there, else the default.

@@ -314,8 +314,11 @@ end
 
 -- ---- masks ------------------------------------------------------------------------------------------------
 
--- x where the mask is true becomes v.
-local MASKED = ufunc.new_rules("masked_assign", function(x, m, v) return m:select(v, x) end, 3, 1)
+-- x where the mask is true becomes v.  Its name is what errors say.
+local MASKED = ufunc.new_rules("assignment", function(x, m, v)
+  if x.dtype == dtypes.BOOL then v = v:ne(0) end
+  return m:select(v, x)
+end, 3, 1)
 MASKED.inplace = true
 
 -- A boolean array as wide as `a`: trailing axes are added.

@@ -104,7 +104,10 @@ function random.randint(...)
   local low, high, behind = given[1], given[2], 3
   if count < 1 then low = options.low end
   if count < 2 or high == nil or type(high) == "table" then high, behind = options.high, math.min(2, count + 1) end
-  if high == nil then low, high = 0, low end
+  if high == nil then
+    if low == nil then raise("random.randint: integers low < high were expected, or high alone; neither is given") end
+    low, high = 0, low
+  end
   if options.endpoint and core.is_integer(high) then high = high + 1 end
   count = math.max(count, behind - 1)
   if options.size or options.dtype then
@@ -160,7 +163,7 @@ end
 ---@return lgt_array
 function random.permuted(a, axis, surplus)
   core.check_surplus(surplus, "random.permuted")
-  a = np.asarray(a)
+  a, axis = np.asarray(a), core.axis_option(axis, "random.permuted")
   if axis == nil then return np.reshape(random.permutation(np.ravel(a)), core.shape_of(a)) end
   axis = core.check_axis(axis, core.ndim_of(a), "random.permuted")
   return np.take_along_axis(a, np.argsort(random.rand(core.shape_of(a)), axis), axis)

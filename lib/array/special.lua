@@ -40,6 +40,7 @@ local function finish(u, result, options, shape, out)
     raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)),
       core.shape_text(shape))
   end
+  ufunc.check_cast(core.dtype_of(result), core.dtype_of(out), u.name)
   np.copyto(out, result, { where = options.where })
   return out
 end

@@ -57,6 +57,14 @@ local function operand_text(o)
   return dtypes.name[o.dtype] .. (o.weak == 1 and "." or "")
 end
 
+-- Raise where a result of one dtype does not go into an array of another.
+function ufunc.check_cast(from, to, who)
+  if not dtypes.can_cast(from, to) then
+    raise("%s: the result is %s and cannot be written into an array of %s; use astype", who, dtypes.name[from],
+      dtypes.name[to])
+  end
+end
+
 -- The kind of a ufunc for these operands.  `into` is the dtype of an array given as out=, or nil;
 -- `masked` adds a bool operand at the end that says where to write.  Arguments are the results, then the
 -- arrays (without the first, which is the result, in place), then the mask.
@@ -88,10 +96,7 @@ local function kind_of(u, operands, into, masked)
     for i = 1, u.nout do
       local x = body:constant(results[i])
       local dtype = u.inplace and operands[1].dtype or into or x.dtype
-      if (u.inplace or into) and not dtypes.can_cast(x.dtype, dtype) then
-        raise("%s: the result is %s and cannot be written into an array of %s; use astype",
-          u.name, dtypes.name[x.dtype], dtypes.name[dtype])
-      end
+      if u.inplace or into then ufunc.check_cast(x.dtype, dtype, u.name) end
       if masked then x = body:load(dtypes.BOOL, arg):select(x, body:load(dtype, i - 1)) end
       result.dtypes[i] = dtype
       body:store(dtype, i - 1, x)
@@ -487,6 +492,7 @@ local function call_with(u, options, ...)
     for i, array in ipairs(out) do
       local layout = core.layout_of(array, u.name)
       core.check_writable(array, u.name)
+      ufunc.check_cast(core.dtype_of(results[i]), core.dtype_of(array), u.name)
       core.assign(array.id, layout, results[i])
     end
     return unpack(out)

@@ -76,11 +76,11 @@ INTEGER(u16, uint16_t)
 INTEGER(u32, uint32_t)
 INTEGER(u64, uint64_t)
 
-/* The float16 next to a towards b, by its bits. */
+/* The float16 next to a towards b, by its bits; a itself where they are equal, also zeros of two signs. */
 static uint16_t next_half(uint16_t a, uint16_t b) {
   float x = lgt_half_to_float(a), y = lgt_half_to_float(b);
   if (x != x || y != y) return 0x7e00;
-  if (x == y) return b;
+  if (x == y) return a;
   if (x == 0) return y < 0 ? 0x8001 : 1;
   return (uint16_t)((x < y) == (x > 0) ? a + 1 : a - 1);
 }

@@ -46,15 +46,22 @@ def add(case, change, inputs):
         ("np.nan_to_num(x, {posinf = 1, neginf = -1})", "np.nan_to_num(x, posinf=1, neginf=-1)"),
         ("np.nan_to_num(x:astype('f4'), {nan = 0.5})", "np.nan_to_num(x.astype('f4'), nan=0.5)"),
         ("np.nan_to_num(nz, {nan = 2, posinf = 3})", "np.nan_to_num(nz, nan=2, posinf=3)"),
-        ("np.nan_to_num(i, {nan = 7})", "np.nan_to_num(i, nan=7)"),
+        ("np.nan_to_num(i, {nan = 7})", "np.nan_to_num(i, nan=7)"), ("np.nan_to_num(i4, {nan = 0.5})", "np.nan_to_num(i4, nan=0.5)"),
+        ("np.nan_to_num(x, {posinf = 1/0, neginf = -1/0})", "np.nan_to_num(x, posinf=np.inf, neginf=-np.inf)"),
+        ("np.nan_to_num(x, {nan = 1/0})", "np.nan_to_num(x, nan=np.inf)"),
+        ("np.nan_to_num(x, {nan = 1/0, posinf = -1/0, neginf = 3})", "np.nan_to_num(x, nan=np.inf, posinf=-np.inf, neginf=3)"),
+        ("np.nan_to_num(x, {nan = 0/0, posinf = 1})", "np.nan_to_num(x, nan=np.nan, posinf=1)"),
+        ("np.nan_to_num(x:astype('f2'), {neginf = 0/0})", "np.nan_to_num(x.astype('f2'), neginf=np.nan)"),
+        ("np.nan_to_num(nz:astype('c8'), {nan = 1/0})", "np.nan_to_num(nz.astype('c8'), nan=np.inf)"),
+        ("np.nan_to_num(x, {nan = 2, out = np.ones(10)})", "np.nan_to_num(x, nan=2)"),
     ):
         case(name, numpy)
     change("local a = f:copy() np.put_along_axis(a, np.argmax(f, {axis = 2, keepdims = true}), 9, {axis = 2})",
            "a = f.copy(); np.put_along_axis(a, np.argmax(f, axis=1, keepdims=True), 9, axis=1)")
     change("local a, e2 = np.empty(4, 5), np.empty({4, 5}, 'int32') np.frexp(f, {out = {a, e2}})", "a = np.frexp(f)[0]")
     change("local e2, a = np.empty(4, 5), np.empty({4, 5}, 'int32') np.frexp(f, {out = {e2, a}})", "a = np.frexp(f)[1]")
-    for bad in ("np.eye(3, 4, {M = 4})", "np.diag(h, {n = 1})", "np.roll(f, 1, {shift = 2})", "np.zeros(3, {shape = 3})", "np.zeros({size = 3})",
+    for bad in ("np.eye(3, 4, {M = 4})", "np.eye(2, {k = 1.5})", "np.diag(h, {n = 1})", "np.roll(f, 1, {shift = 2})", "np.zeros(3, {shape = 3})", "np.zeros({size = 3})",
                 "np.ravel(t, {order = 'K'})", "np.reshape(t, 5, 12, {order = 'A'})", "np.reshape(t, 5, 12, {newshape = 3})",
                 "np.frexp(f, {out = np.empty(4, 5)})", "np.frexp(f, {where = b})", "np.take_along_axis(f, np.argsort(f, 1), {axes = 1})",
-                "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})"):
+                "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
         case(bad, "error")

@@ -104,6 +104,31 @@ def add(case, change, inputs):
     for bad in ("np.add(f, g, {out = np.zeros(3)})", "np.add(f, g, {where = f})", "np.modf(f, {out = f:copy()})", "np.modf(f, {where = mk})",
                 "np.add(f, g, {out = 3})", "np.add(f, g, {dtype = 'float'  .. 'y'})"):
         case(bad, "error")
+    for bad in ("np.frexp(f, {out = {np.empty(4, 5), np.empty({4, 5}, 'bool')}})", "np.frexp(f, {out = {np.empty({4, 5}, 'i8'), np.empty({4, 5}, 'i4')}})",
+                "np.ldexp(f, i, {out = np.empty({4, 5}, 'i8')})", "np.ldexp(f, i, {out = np.empty({4, 5}, 'i8'), where = mk})",
+                "np.nextafter(f, g, {out = np.empty({4, 5}, 'i4')})", "np.modf(f, {out = {np.empty({4, 5}, 'i8'), np.empty(4, 5)}})",
+                "np.gcd(i, j, {out = np.empty({4, 5}, 'bool')})"):
+        case(bad, "error")
+    case("np.gcd(i, j, {out = np.empty(4, 5)})", "np.gcd(i, j).astype(float)")
+    change("local a, b2 = np.empty({4, 5}, 'f4'), np.empty({4, 5}, 'i8') np.frexp(f, {out = {a, b2}})", "a = np.frexp(f)[0].astype('f4')")
+    # ---- signs of zero, infinite numbers
+    for a in ("x", "x:astype('f2')", "x:astype('f4')", "i", "i1", "b"):
+        py = a.replace(":", ".")
+        for k in (1, 2):
+            case(f"(select({k}, np.modf({a})))", f"np.modf({py})[{k - 1}]")
+            case(f"np.signbit((select({k}, np.modf({a}))))", f"np.signbit(np.modf({py})[{k - 1}])")
+    for dtype in ("f2", "f4", "f8"):
+        z1, z2 = f"np.array({{-0.0, 0, 0, -0.0}}, '{dtype}')", f"np.array({{0, -0.0, 0, -0.0}}, '{dtype}')"
+        case(f"np.signbit(np.nextafter({z1}, {z2}))",
+             f"np.signbit(np.nextafter(np.array([-0.0, 0, 0, -0.0], '{dtype}'), np.array([0, -0.0, 0, -0.0], '{dtype}')))")
+    # ---- booleans by a mask
+    change("local a = b:copy() a[c] = 1", "a = b.copy(); a[c] = 1")
+    change("local a = b:copy() a[c] = 0", "a = b.copy(); a[c] = 0")
+    change("local a = b:copy() a[c] = 300", "a = b.copy(); a[c] = 300")
+    change("local a = b:copy() a[c] = true", "a = b.copy(); a[c] = True")
+    change("local a = b:copy() a[c] = np.array(2)", "a = b.copy(); a[c] = 2")
+    change("local a = b:copy() a[c] = 2LL", "a = b.copy(); a[c] = 2")
+    case("(function() local a = b:copy() a[c] = 0.5 end)()", "error")
     # ---- reduce, outer
     for name in "add multiply maximum minimum fmax fmin subtract divide logical_and logical_or logical_xor hypot power arctan2 logaddexp".split():
         a = "g" if name in ("power", "arctan2") else "f"
