@@ -11,8 +11,9 @@
  * domains, only.
  *
  * An instance is immutable while a recipe or a second store refers to it, but for elements that no recipe reads, and those
- * that come from elsewhere and are the same for all its owners (`alike`): who wants to write in place then gets a copy.  Memory of dead instances is
- * kept in a pool and reused while its pages are warm.
+ * that come from elsewhere and are the same for all its owners (`alike`): who wants to write in place then gets a copy.
+ * A failure is the whole instance's, so whoever may fail counts as writing all of it.  Memory of dead instances is kept in
+ * a pool and reused while its pages are warm.
  *
  * Belongs to the submitting thread.  `writer` and `reader` order tasks (depend.h).
  */
