@@ -262,7 +262,10 @@ end
 random.RandomState, random.Philox = random.default_rng, random.default_rng
 -- The generator of those bits: what is given.
 function random.Generator(bits, surplus)
-  core.check_surplus(core.is_options(bits) and bits or surplus, "random.Generator")
+  core.check_surplus(surplus, "random.Generator")
+  if type(bits) ~= "table" or not bits.random then
+    core.raise("random.Generator: bits of np.random.Philox were expected, not %s", (core.describe(bits)))
+  end
   return bits
 end
 

@@ -229,7 +229,7 @@ check.case("a product goes to memory once, in a pass that reads each element onc
     return { stats.tasks, stats.passes, stats.bytes_moved / n }
   end
   if lgt.C.lgt_domains(lgt.rt) > 1 then return end -- counts are those of one domain
-  local row = 4 + 4 + 8 + 1
+  local row = 4 + 4 + 8 + 2 -- position, column, value, and how many rows follow
   check.equal(moved(function() return A:dot(x) end), { 1, 1, row + 8 + 8 })
   check.equal(moved(function() return A:dot(x), A:dot(x) end), { 1, 1, 2 * (row + 8 + 8) })
   lgt.options { temporaries = 0 }
