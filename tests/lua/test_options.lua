@@ -38,6 +38,7 @@ local calls = {
   ["np.random.multinomial"] = { 3, { 0.5, 0.5 } }, ["np.put_along_axis"] = { vector:copy(), places, 1, 1 },
   ["np.unpackbits"] = { np.ones(3, { dtype = "uint8" }) }, ["sparse.bmat"] = { { { csr, csr } } },
   ["np.choose"] = { np.array { 1, 2 }:astype("int64"), { vector["1:2"], 2 } },
+  ["np.random.Generator"] = { np.random.Philox(1) },
   ["solvers.multigrid"] = { csr, {} }, ["solvers.spsolve_triangular"] = { sparse.eye(4):tocsr(), vector },
 }
 
