@@ -22,6 +22,7 @@
 #include "fold.h"
 #include "shuffle.h"
 #include "survey.h"
+#include "taint.h"
 #include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -136,6 +137,8 @@ typedef struct run {
   lgt_scalar *param;
   lgt_exchange exchange;    /* with several domains, not for a rescue */
   const char *where, *last; /* source lines of the first call and of the last one */
+  lgt_failure **poison;     /* refs; by slot: of what it reads, or writes in part; NULL: nothing has failed */
+  lgt_taint taint;          /* ... and what comes of that */
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) {
@@ -325,6 +328,10 @@ static void note_alike(const run *r, lgt_status status) {
       r->inst[i]->alike = status ? LGT_ALIKE_NEVER : map->versions;
 }
 
+static bool is_tainted(const run *r, uint16_t root) {
+  return r->poison && lgt_taint_of_root(&r->taint, root) != LGT_NONE;
+}
+
 static lgt_status settle_all(run *r) {
   lgt_plan_group *group = r->group, *lasting = lgt_plan_group_lasting(group);
   lgt_status status = LGT_OK;
@@ -355,7 +362,8 @@ static lgt_status leave_recipe(run *r) {
   for (int e = 0; e < group->nelided; e++) {
     lgt_store *store = root_store(r, group->elided[e].root);
     r->binder->elided++;
-    if (group->elided[e].must_die || !lgt_store_reachable(store)) continue;
+    if (group->elided[e].must_die || !lgt_store_reachable(store) || is_tainted(r, group->elided[e].root))
+      continue;
     if (!recipe) {
       recipe = lgt_mem_zalloc(sizeof *recipe);
       lgt_binding *binding = lgt_mem_zalloc(sizeof *binding);
@@ -428,33 +436,83 @@ static lgt_status run_group(run *r) {
     for (int d = 0; d < r->binder->map->local && !status; d++) status = carry_rest(r, s, d);
   if (status && r->binder->peers) r->binder->peers->abort(r->binder->peers, lgt_message());
   if (status) return status;
-  bool sure = !r->source && is_sure(r->binder, r->group, r->root);
-  lgt_bound bound = {r->group, r->inst, r->param, r->touched.fold, r->where, r->last, sure};
+  bool sure = !r->source && !r->poison && is_sure(r->binder, r->group, r->root);
+  lgt_failure **poison =
+      r->group->count > 1 ? r->poison : NULL; /* one call runs if it overwrites all that has failed */
+  lgt_bound bound = {r->group, r->inst, r->param, r->touched.fold, r->where, r->last, poison, sure};
   return lgt_bound_run(r->binder, &bound);
 }
 
-/* Does the group read a poisoned store, or write a part of one?  Then its failure.  Those of which it
- * overwrites all are poisoned no more. */
-static lgt_failure *poison_of(const run *r) {
-  for (int pass = 0; pass < 2; pass++) /* heal only if the group runs */
-    for (int s = 0; s < r->group->nslot; s++) {
-      if (!r->group->slot[s].initial) continue;
-      lgt_store *store = root_store(r, r->group->slot[s].root);
-      lgt_failure *failure = lgt_poison_of(r->binder, store);
-      if (!failure) continue;
-      if (pass == 1) lgt_poison_heal(r->binder, store);
-      else if (!r->group->slot[s].defined) return failure;
+/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on them.
+ * *all: they all do. */
+static lgt_status find_poison(run *r, bool *all) {
+  const lgt_plan_group *group = r->group;
+  size_t n = (size_t)group->nslot + 1;
+  int64_t *position = NULL;
+  *all = false;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    lgt_failure *failure = lgt_poison_of(r->binder, root_store(r, group->slot[s].root));
+    if (!failure) continue;
+    if (!r->poison) {
+      r->poison = lgt_arena_alloc(&r->binder->arena, n * sizeof *r->poison);
+      position = lgt_arena_alloc(&r->binder->arena, n * sizeof *position);
+      if (!r->poison || !position) return r->poison = NULL, no_memory();
+      memset(r->poison, 0, n * sizeof *r->poison);
+      for (size_t i = 0; i < n; i++) position[i] = LGT_TAINT_NONE;
     }
-  return NULL;
+    r->poison[s] = lgt_failure_retain(failure);
+    position[s] = failure->position;
+  }
+  if (!r->poison) return LGT_OK;
+  if (!lgt_taint_find(&r->taint, group, position)) return no_memory();
+  *all = true;
+  for (int i = group->first; i < group->first + group->count; i++)
+    for (int a = 0; a < group->plan->call[i].nargs; a++)
+      if (lgt_kind_writes(group->plan->call[i].kind, a)) *all &= is_tainted(r, group->plan->call[i].root[a]);
+  return LGT_OK;
 }
 
-/* Everything the group would have written fails. */
+static void forget_poison(run *r) {
+  for (int s = 0; r->poison && s < r->group->nslot; s++) lgt_failure_release(r->poison[s]);
+  lgt_taint_fini(&r->taint);
+  r->poison = NULL;
+}
+
+static lgt_failure *first_poison(const run *r) {
+  lgt_failure *first = NULL;
+  for (int s = 0; r->poison && s < r->group->nslot; s++)
+    if (r->poison[s] && (!first || r->poison[s]->position < first->position)) first = r->poison[s];
+  return first;
+}
+
+/* Stores of which the group overwrites all are poisoned no more: before it runs those whose contents it does not read,
+ * afterwards the others. */
+static void heal(const run *r, bool before) {
+  for (int s = 0; r->poison && s < r->group->nslot; s++) {
+    const lgt_plan_slot *slot = &r->group->slot[s];
+    if (r->poison[s] && slot->defined == before && lgt_taint_overwrites(&r->taint, slot->root))
+      lgt_poison_heal(r->binder, root_store(r, slot->root));
+  }
+}
+
+/* What the group writes fails: all of it; what comes from what had failed. */
 static void poison_results(run *r, lgt_failure *failure) {
   const lgt_plan *plan = r->group->plan;
   for (int i = r->group->first; i < r->group->first + r->group->count; i++)
     for (int a = 0; a < plan->call[i].nargs; a++)
       if (lgt_kind_writes(plan->call[i].kind, a))
         lgt_poison_store(root_store(r, plan->call[i].root[a]), failure);
+}
+
+static void poison_tainted(run *r) {
+  const lgt_plan *plan = r->group->plan;
+  for (int i = r->group->first; r->poison && i < r->group->first + r->group->count; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      if (!lgt_kind_writes(plan->call[i].kind, a)) continue;
+      uint16_t why = lgt_taint_of_root(&r->taint, plan->call[i].root[a]);
+      if (why != LGT_NONE) lgt_poison_store(root_store(r, plan->call[i].root[a]), r->poison[why]);
+    }
 }
 
 static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
@@ -510,22 +568,21 @@ static lgt_status collect_params(run *r, const lgt_call *calls) {
 
 /* The group's tasks, and what follows from them here. */
 static lgt_status run_and_settle(run *r) {
+  heal(r, true);
   lgt_status status = run_group(r);
   if (!status) status = settle_all(r);
-  return status ? status : leave_recipe(r);
+  if (!status) status = leave_recipe(r);
+  heal(r, false);
+  if (!status) poison_tainted(r);
+  return status;
 }
 
 /* With one domain nothing moves: poison and memory decide alone. */
 static lgt_status bind_alone(run *r, const lgt_call *calls, bool last) {
-  lgt_failure *poison = poison_of(r);
-  if (poison && !last && r->group->count > 1) return poison->status;
-  if (poison) {
-    lgt_failure_retain(poison);
-    poison_results(r, poison);
-    lgt_failure_release(poison);
-    return LGT_OK;
-  }
-  lgt_status status = collect_params(r, calls);
+  bool all;
+  lgt_status status = find_poison(r, &all);
+  if (!status && all) return poison_tainted(r), LGT_OK;
+  if (!status) status = collect_params(r, calls);
   if (!status) status = acquire(r);
   if (status == LGT_NO_MEMORY && !last) return status;
   if (!status) status = run_and_settle(r);
@@ -541,12 +598,12 @@ static lgt_status give_up(run *r, lgt_status status, const lgt_call *calls) {
   return LGT_OK;
 }
 
-/* Would all ranks need all of an array that is too large for that?  Then the group fails on each of them, and nothing
+/* Would all ranks need all of an array that is too large for that?  Then the call fails on each of them, and nothing
  * moves. */
-static bool refuse_gathering(run *r, const lgt_call *calls) {
+static lgt_status refuse_gathering(run *r, const lgt_call *calls) {
   lgt_binder *binder = r->binder;
   int touch = binder->peers ? lgt_exchange_too_large(binder, r->group, r->root, binder->replicate) : -1;
-  if (touch < 0) return false;
+  if (touch < 0) return LGT_OK;
   const lgt_touch *t = &r->group->touch[touch];
   const lgt_call *call = &calls[t->call - r->group->first];
   const lgt_layout *root =
@@ -557,13 +614,18 @@ static bool refuse_gathering(run *r, const lgt_call *calls) {
           "or raise the option replicate",
           call->kind->name, (long long)(root->size * lgt_dtype_size(root->dtype)),
           (long long)binder->replicate);
-  lgt_failure_release(fail_group(r, LGT_UNSUPPORTED, call->line));
-  return true;
+  return LGT_UNSUPPORTED;
+}
+
+/* All ranks refuse the group, of one call: it fails, unless what it reads has failed before. */
+static void refuse(run *r, lgt_status status, const lgt_call *calls) {
+  if (r->poison) poison_results(r, first_poison(r));
+  else lgt_failure_release(fail_group(r, status, calls[0].line));
 }
 
 /* Nobody can say which elements the group needs on some rank: it fails on all. */
 static lgt_status fail_without_image(run *r, const lgt_call *calls) {
-  lgt_failure *poison = poison_of(r);
+  lgt_failure *poison = first_poison(r);
   bool here = false;
   for (int i = 0; i < r->group->ntouch; i++) {
     const lgt_image *image = r->group->touch[i].image;
@@ -587,41 +649,41 @@ static lgt_status fail_without_image(run *r, const lgt_call *calls) {
 /* With several, what moves follows from the calls, whether the group can run here or not. */
 static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   lgt_binder *binder = r->binder;
-  bool bad;
+  bool bad, all;
   lgt_status status = lgt_images_prepare(binder, r->group, r->root, &bad);
-  if (status == LGT_BAD_ARGUMENT) return lgt_failure_release(fail_group(r, status, calls[0].line)), LGT_OK;
-  if (status) return give_up(r, status, calls);
+  if (status && status != LGT_BAD_ARGUMENT) return give_up(r, status, calls);
+  if (!status && !bad) status = refuse_gathering(r, calls);
+  if ((status || bad) && r->group->count > 1) return bad ? LGT_TASK_FAILED : status;
+  lgt_status poisoned = find_poison(r, &all);
+  if (poisoned) return give_up(r, poisoned, calls);
   if (bad) return fail_without_image(r, calls);
-  if (refuse_gathering(r, calls)) return LGT_OK;
+  if (status) return refuse(r, status, calls), LGT_OK;
   status = collect_params(r, calls);
   if (!status) status = lgt_exchange_begin(&r->exchange, binder, r->group, r->root);
   if (status) return give_up(r, status, calls);
-  lgt_failure *poison = poison_of(r);
-  if (poison) lgt_failure_retain(poison);
   status = acquire(r);
-  if (status == LGT_NO_MEMORY && !last && !poison) {
+  if (status == LGT_NO_MEMORY && !last && !all) {
     lgt_exchange_undo(&r->exchange);
     return status;
   }
-  if (!r->touched.fold && binder->peers) { /* not even what has to be skipped is known */
-    lgt_failure_release(poison);
+  if (!r->touched.fold && binder->peers) /* not even what has to be skipped is known */
     return give_up(r, status, calls);
-  }
   if (!status || binder->peers) {
     lgt_status moved = lgt_exchange_move(&r->exchange);
     if (!status) status = moved;
   }
   if (status && !binder->peers) lgt_exchange_undo(&r->exchange); /* nobody counts on it */
-  if (!status && !poison && lgt_exchange_lacks_memory(&r->exchange))
+  if (!status && !all && lgt_exchange_lacks_memory(&r->exchange))
     status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
-  bool runs = !status && !poison;
+  bool runs = !status && !all;
+  lgt_failure *failure = all ? lgt_failure_retain(first_poison(r)) : NULL;
   if (runs) status = run_and_settle(r);
-  if (poison) poison_results(r, poison);
-  else if (status) poison = fail_group(r, status, calls[0].line);
-  if (!runs && r->touched.fold) lgt_fold_skip(binder, r->group, r->touched.fold, poison);
+  if (all) poison_tainted(r);
+  else if (status) failure = fail_group(r, status, calls[0].line);
+  if (!runs && r->touched.fold) lgt_fold_skip(binder, r->group, r->touched.fold, failure);
   if (!runs && binder->peers && lgt_shuffle_is(r->group) && lgt_shuffle_skip(binder, r->group))
     binder->peers->abort(binder->peers, lgt_message());
-  lgt_failure_release(poison);
+  lgt_failure_release(failure);
   status = lgt_exchange_end(&r->exchange);
   note_alike(r, status);
   return status ? give_up(r, status, calls) : LGT_OK;
@@ -638,6 +700,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   if (status) return give_up(&r, status, calls);
   status = binder->map->domains == 1 ? bind_alone(&r, calls, last) : bind_among_domains(&r, calls, last);
   if (r.inst) release_slots(&r);
+  forget_poison(&r);
   binder->groups += status == LGT_OK;
   binder->position += status == LGT_OK;
   return status;

@@ -70,9 +70,9 @@ typedef struct lgt_binding {
 } lgt_binding;
 
 /* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
- * number.  Failures poison the results.  Not LGT_OK, unless this is the `last` attempt: nothing has run or moved, because
- * there is no memory for all that the group needs at once, or because some of what it reads has failed: one call at a time
- * it comes to what can be computed. */
+ * number.  Failures poison the results that depend on them.  Not LGT_OK: nothing has run or moved, because there is no memory
+ * for all that the group needs at once, unless this is the `last` attempt; or because all ranks refuse one of several
+ * calls: one call at a time it comes to what can be computed. */
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last);
 /* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */

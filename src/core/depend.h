@@ -14,6 +14,8 @@
  * the instance, which lgt_depend_retire gives back.  False when out of memory. */
 bool lgt_depend_read(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
 bool lgt_depend_write(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
+/* ... which is of no interest any more: whether it came about, neither. */
+bool lgt_depend_overwrite(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
 /* The task is done: forget it here. */
 void lgt_depend_retire(lgt_map *map, lgt_task *task, lgt_instance *inst);
 

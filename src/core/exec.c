@@ -68,11 +68,57 @@ static void fail(lgt_task *task, lgt_status status, const char *message) {
   task->message = lgt_mem_strdup(message);
 }
 
-static void inherit(lgt_task *task, const lgt_task *from) {
-  if (task->status) return;
+/* Chunks fail in any order: what is told is the same in every run. */
+static void fail_chunk(lgt_task *task, int chunk, lgt_status status, const char *message) {
+  if (task->status && chunk > task->failed) return;
+  lgt_mem_free(task->message);
+  task->status = LGT_OK;
+  task->failed = chunk;
+  fail(task, status, message);
+}
+
+static int number_of(const lgt_task *task, const void *thing) {
+  for (int i = 0; i < task->nthing; i++)
+    if (task->thing[i] == thing) return i;
+  return -1;
+}
+
+void lgt_task_spoil(lgt_task *task, int n, const lgt_blame *blame) {
+  lgt_blame *own = &task->blame[n];
+  if (own == blame) return;
+  lgt_mem_free(own->message);
+  *own = (lgt_blame){0};
+  if (blame && blame->status)
+    *own =
+        (lgt_blame){blame->status, blame->position, blame->message ? lgt_mem_strdup(blame->message) : NULL};
+}
+
+/* Of several failures the first in the stream counts, whichever is found first. */
+static void inherit(lgt_task *task, const void *thing, const lgt_blame *from) {
+  int n = task->spread ? number_of(task, thing) : -1;
+  if (n >= 0 && !task->blame) task->blame = lgt_mem_zalloc((size_t)task->nthing * sizeof *task->blame);
+  if (n >= 0 && task->blame) {
+    if (!task->blame[n].status || from->position < task->blame[n].position) lgt_task_spoil(task, n, from);
+    return;
+  }
+  if (task->status && (!task->inherited || task->position <= from->position)) return;
+  lgt_mem_free(task->message);
+  task->status = LGT_OK;
   fail(task, from->status, from->message ? from->message : lgt_status_name(from->status));
   task->inherited = true;
   task->position = from->position;
+}
+
+/* Hand on what `task` did to a thing. */
+static void hand_on(lgt_task *next, const void *thing, const lgt_task *task) {
+  lgt_blame whole = {task->status, task->position, task->message};
+  const lgt_blame *blame = task->status ? &whole : lgt_task_blame(task, thing);
+  if (blame && blame->status) inherit(next, thing, blame);
+}
+
+const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing) {
+  int n = task->blame ? number_of(task, thing) : -1;
+  return n >= 0 && task->blame[n].status ? &task->blame[n] : NULL;
 }
 
 static void start(lgt_exec *exec, lgt_task *task);
@@ -80,7 +126,7 @@ static void start(lgt_exec *exec, lgt_task *task);
 static void complete(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
     lgt_task *next = task->successor[i].to;
-    if (task->status && task->successor[i].needs) inherit(next, task);
+    if (task->successor[i].thing) hand_on(next, task->successor[i].thing, task);
     if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
@@ -114,6 +160,7 @@ static void advance(lgt_exec *exec, lgt_task *task) {
 
 static void start(lgt_exec *exec, lgt_task *task) {
   task->at = 0;
+  if (task->blame) task->spread(task);
   if (!task->outside) {
     advance(exec, task);
     return;
@@ -148,7 +195,7 @@ static bool work_once(lgt_exec *exec) {
   pthread_mutex_unlock(&exec->lock);
   lgt_status status = skip ? LGT_OK : run_chunk(exec, task, step, chunk);
   pthread_mutex_lock(&exec->lock);
-  if (status) fail(task, status, lgt_message());
+  if (status) fail_chunk(task, chunk, status, lgt_message());
   if (--task->left > 0) return true;
   if (step->end) step->end(step);
   task->at++;
@@ -263,16 +310,16 @@ void lgt_task_init(lgt_task *task) {
   atomic_init(&task->done, false);
 }
 
-bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool needs) {
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing) {
   bool good = true;
   pthread_mutex_lock(&exec->lock);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
-    if (before->status && needs) inherit(after, before);
+    if (thing) hand_on(after, thing, before);
   } else {
     good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
                         sizeof *before->successor);
     if (good) {
-      before->successor[before->nsuccessor++] = (lgt_edge){after, needs};
+      before->successor[before->nsuccessor++] = (lgt_edge){after, thing};
       after->pending++;
       after->ordered++;
     }
@@ -281,8 +328,15 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, bool need
   return good;
 }
 
+void lgt_exec_blame(lgt_exec *exec, lgt_task *task, const void *thing, const lgt_blame *blame) {
+  pthread_mutex_lock(&exec->lock);
+  inherit(task, thing, blame);
+  pthread_mutex_unlock(&exec->lock);
+}
+
 /* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */
 static void run_here(const lgt_exec *exec, lgt_task *task) {
+  if (task->blame) task->spread(task);
   for (int s = 0; s < task->nstep && !task->status; s++) {
     lgt_step *step = &task->step[s];
     lgt_status status = step->begin ? step->begin(step) : LGT_OK;
@@ -335,9 +389,8 @@ lgt_task *lgt_exec_take(lgt_exec *exec) {
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
   pthread_mutex_lock(&exec->lock);
   if (message && !task->status) {
-    const lgt_task elsewhere = {
-        .status = LGT_TASK_FAILED, .message = (char *)message, .position = LGT_POSITION_UNKNOWN};
-    inherit(task, &elsewhere);
+    const lgt_blame elsewhere = {LGT_TASK_FAILED, LGT_POSITION_UNKNOWN, (char *)message};
+    inherit(task, NULL, &elsewhere);
   }
   complete(exec, task);
   pthread_mutex_unlock(&exec->lock);
@@ -422,6 +475,9 @@ bool lgt_exec_look(lgt_exec *exec, lgt_task *task) {
 }
 
 void lgt_exec_forget(lgt_task *task) {
+  for (int i = 0; i < task->nthing && task->blame; i++) lgt_mem_free(task->blame[i].message);
+  lgt_mem_free(task->blame);
+  task->blame = NULL;
   lgt_mem_free(task->successor);
   lgt_mem_free(task->message);
   task->successor = NULL;

@@ -155,58 +155,52 @@ static lgt_job *make_job(lgt_binder *binder, int steps, int instances, fold_work
   return job;
 }
 
-/* One task: for each reduction, the private results of this rank's points into buffers or the slots, which begin
- * as the identity if they are buffers or fresh. */
-static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold,
+/* One task: the private results of this rank's points into buffers or the slots, which begin as the identity if they are
+ * buffers or fresh.  Each reduction has a task of its own, because it fails for itself. */
+static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f,
                               const lgt_point *point, int npoint, lgt_instance **private, bool buffers) {
   const lgt_plan_group *group = bound->group;
   int nslot = group->nslot;
   fold_work *works;
-  lgt_job *job = make_job(binder, nfold * (npoint + 1), npoint * nslot + 2 * nfold, &works);
+  lgt_job *job = make_job(binder, npoint + 1, 2 * npoint + 2, &works);
   if (!job) return LGT_NO_MEMORY;
-  for (int i = 0; i < npoint * nslot; i++) lgt_job_touch(job, private[i]);
+  for (int c = 0; c < npoint; c++) {
+    lgt_job_touch(job, private[c * nslot + f->slot]);
+    if (f->at_slot >= 0) lgt_job_touch(job, private[c * nslot + f->at_slot]);
+  }
   job->nread = job->ntouched;
-  for (int k = 0; k < nfold; k++) {
-    const lgt_fold *f = &fold[k];
-    lgt_instance *to[2];
-    lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
-    targets(bound, f, buffers, to);
-    lgt_job_touch(job, to[0]);
-    lgt_job_touch(job, to[1]);
-    if (buffers || to[1] || f->in->aux & LGT_REDUCE_FRESH)
-      add_fold(binder, group, f, &whole, to, NULL, job, works);
-    for (int c = 0; c < npoint; c++) {
-      lgt_instance **p = private + c * nslot, *from[2] = {p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]};
-      lgt_rect tile = lgt_bind_tile(group, f->loop, point[c].colour);
-      if (from[0]) add_fold(binder, group, f, &tile, to, from, job, works);
-    }
+  lgt_instance *to[2];
+  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  targets(bound, f, buffers, to);
+  lgt_job_touch(job, to[0]);
+  lgt_job_touch(job, to[1]);
+  if (buffers || to[1] || f->in->aux & LGT_REDUCE_FRESH)
+    add_fold(binder, group, f, &whole, to, NULL, job, works);
+  for (int c = 0; c < npoint; c++) {
+    lgt_instance **p = private + c * nslot, *from[2] = {p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]};
+    lgt_rect tile = lgt_bind_tile(group, f->loop, point[c].colour);
+    if (from[0]) add_fold(binder, group, f, &tile, to, from, job, works);
   }
   lgt_point_label(binder, job, bound, "fold");
   return lgt_job_submit(binder, job);
 }
 
 /* One task: what all ranks together have reduced, into the slots. */
-static lgt_status fold_buffers(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *fold, int nfold) {
+static lgt_status fold_buffer(lgt_binder *binder, const lgt_bound *bound, const lgt_fold *f) {
   fold_work *works;
-  lgt_job *job = make_job(binder, 2 * nfold, 4 * nfold, &works);
+  lgt_job *job = make_job(binder, 2, 4, &works);
   if (!job) return LGT_NO_MEMORY;
-  for (int k = 0; k < nfold; k++) {
-    lgt_job_touch(job, fold[k].value);
-    lgt_job_touch(job, fold[k].at);
-  }
+  lgt_job_touch(job, f->value);
+  lgt_job_touch(job, f->at);
   job->nread = job->ntouched;
-  for (int k = 0; k < nfold; k++) {
-    const lgt_fold *f = &fold[k];
-    lgt_instance *to[2], *from[2];
-    lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
-    targets(bound, f, false, to);
-    targets(bound, f, true, from);
-    lgt_job_touch(job, to[0]);
-    lgt_job_touch(job, to[1]);
-    if (to[1] || f->in->aux & LGT_REDUCE_FRESH)
-      add_fold(binder, bound->group, f, &whole, to, NULL, job, works);
-    add_fold(binder, bound->group, f, &whole, to, from, job, works);
-  }
+  lgt_instance *to[2], *from[2];
+  lgt_rect whole = lgt_rect_of_shape(f->loop->space_ndim, f->loop->extent);
+  targets(bound, f, false, to);
+  targets(bound, f, true, from);
+  lgt_job_touch(job, to[0]);
+  lgt_job_touch(job, to[1]);
+  if (to[1] || f->in->aux & LGT_REDUCE_FRESH) add_fold(binder, bound->group, f, &whole, to, NULL, job, works);
+  add_fold(binder, bound->group, f, &whole, to, from, job, works);
   lgt_point_label(binder, job, bound, "fold");
   return lgt_job_submit(binder, job);
 }
@@ -264,13 +258,15 @@ lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fo
                         const lgt_point *point, int npoint, lgt_instance **private, lgt_status status) {
   bool ranks = binder->peers != NULL;
   if (!nfold) return status;
-  if (!status) status = fold_points(binder, bound, fold, nfold, point, npoint, private, ranks);
+  for (int k = 0; k < nfold && !status; k++)
+    status = fold_points(binder, bound, &fold[k], point, npoint, private, ranks);
   if (!ranks) return status;
   lgt_failure *failure = status ? lgt_failure_new(status, lgt_message(), NULL) : NULL;
   if (failure) fail(fold, nfold, failure);
   lgt_failure_release(failure);
   lgt_status shared = fold_among_ranks(binder, bound->group, fold, nfold);
-  if (!status) status = shared ? shared : fold_buffers(binder, bound, fold, nfold);
+  if (!status) status = shared;
+  for (int k = 0; k < nfold && !status; k++) status = fold_buffer(binder, bound, &fold[k]);
   drop_buffers(binder, fold, nfold);
   return status;
 }

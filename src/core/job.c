@@ -49,6 +49,14 @@ void lgt_job_touch(lgt_job *job, lgt_instance *inst) {
   if (inst) job->touched[job->ntouched++] = inst;
 }
 
+static bool depend(lgt_binder *binder, lgt_job *job, int i) {
+  lgt_instance *inst = job->touched[i];
+  if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
+  if (!job->whole || !job->whole[i]) return lgt_depend_write(binder->exec, &job->task, inst);
+  inst->anew = job->position;
+  return lgt_depend_overwrite(binder->exec, &job->task, inst);
+}
+
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   lgt_log(EXEC, 3, "a task of %d steps, %lld bytes%s", job->task.nstep, (long long)job->task.cost,
           job->here ? ", runs at once" : "");
@@ -62,9 +70,10 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   }
   bool good = true;
   int i = 0;
-  for (; i < job->ntouched && good; i++)
-    good = i < job->nread ? lgt_depend_read(binder->exec, &job->task, job->touched[i])
-                          : lgt_depend_write(binder->exec, &job->task, job->touched[i]);
+  job->position = job->task.position = binder->position;
+  job->task.thing = (const void *const *)job->touched;
+  job->task.nthing = job->ntouched;
+  for (; i < job->ntouched && good; i++) good = depend(binder, job, i);
   if (!good) { /* it cannot be taken out of the graph any more: run it without work */
     job->ntouched = i - 1;
     job->task.nstep = 0;
@@ -72,7 +81,6 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   if (binder->last) binder->last->next = job;
   else binder->first = job;
   binder->last = job;
-  job->position = job->task.position = binder->position;
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
   return good ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
@@ -102,6 +110,26 @@ void lgt_bind_keep_up(lgt_binder *binder, int groups) {
   }
 }
 
+/* Why what the job has made of one of its instances is spoiled, though the job has run; NULL: it is not. */
+static lgt_failure *blamed(const lgt_binder *binder, const lgt_job *job, const lgt_instance *inst) {
+  const lgt_blame *blame = lgt_task_blame(&job->task, inst);
+  if (!blame) return NULL;
+  lgt_failure *failure =
+      lgt_failure_new(blame->status, blame->message ? blame->message : lgt_status_name(blame->status), NULL);
+  if (!failure) return lgt_failure_retain(binder->reserve);
+  failure->position = blame->position;
+  return failure;
+}
+
+/* What is overwritten by somebody later is not spoiled by somebody earlier. */
+static void spoil(const lgt_binder *binder, const lgt_job *job, lgt_instance *inst, lgt_failure *failure) {
+  lgt_failure *why = failure ? lgt_failure_retain(failure) : blamed(binder, job, inst);
+  bool first = why && (!inst->failure || why->position < inst->failure->position);
+  if (!first || job->position < inst->anew) return lgt_failure_release(why);
+  lgt_failure_release(inst->failure);
+  inst->failure = why;
+}
+
 static void retire(lgt_binder *binder, lgt_job *job) {
   lgt_failure *failure = NULL;
   if (job->task.status) {
@@ -113,7 +141,7 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   }
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
-    if (failure && i >= job->nread && !inst->failure) inst->failure = lgt_failure_retain(failure);
+    if ((failure || job->task.blame) && i >= job->nread) spoil(binder, job, inst, failure);
     lgt_depend_retire(binder->map, &job->task, inst);
   }
   lgt_failure_release(failure);

@@ -13,6 +13,8 @@ struct lgt_job {
   lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
   int nshape;
   bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
+  bool *whole;            /* of each instance: nothing of what was there before is wanted; or NULL */
+  struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */
   int64_t position;       /* of its group in the stream */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */

@@ -43,6 +43,7 @@ typedef struct lgt_instance {
   lgt_task **reader;   /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
   lgt_failure *failure; /* ref; the task that should have written it failed */
+  int64_t anew;        /* what failed before this position of the stream does not count: it was overwritten */
   uint32_t stamp;      /* of the job that listed it last */
 } lgt_instance;
 

@@ -11,6 +11,7 @@
 #include "fold.h"
 #include "image.h"
 #include "shuffle.h"
+#include "taint.h"
 
 enum { CPU_ROWS = 64, CPU_MANY_CHUNKS = 16, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
 enum { FEW_BYTES = 4096, UNKNOWN_COST = 1 << 30 };
@@ -22,6 +23,8 @@ typedef struct call_work {
   const char *where; /* source line, or NULL */
   int count;         /* calls that are a step together: this is the first of so many; with a kernel: 0 */
   int64_t bytes;     /* that these read and write; 0: unknown */
+  uint16_t item;     /* of the group */
+  bool skip;         /* what it reads has failed */
 } call_work;
 
 /* What a step's `data` points to: a loop with the calls that go before its blocks, or the first of calls alone. */
@@ -43,6 +46,14 @@ typedef struct job_memory {
   lgt_tile *tile;
 } job_memory;
 
+/* What a job of several calls needs if some of them fail. */
+struct lgt_partly {
+  const lgt_plan_group *group;
+  lgt_instance **inst; /* borrowed; by slot */
+  call_work *call;     /* all calls of C */
+  int ncall;
+};
+
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
 /* ---- steps ------------------------------------------------------------------------------------------ */
@@ -58,6 +69,7 @@ typedef struct block_prelude {
 } block_prelude;
 
 static lgt_status run_call(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
+  if (call->skip) return LGT_OK;
   lgt_status status = call->kind->cpu(tile, call->kind->nargs, call->param, lo, hi);
   if (!status) return LGT_OK;
   lgt_err_within(status, "task '%s'", call->kind->name);
@@ -116,6 +128,62 @@ static lgt_status call_run(lgt_step *step, int chunk) {
 static void call_describe(const lgt_step *step, int chunk, char *text, size_t room) {
   const call_work *call = step->data;
   if (call->bytes) describe(call->bytes, chunk, step->nchunk, text, room);
+}
+
+/* ---- what has failed before ------------------------------------------------------------------------- */
+
+static int number_of(const lgt_task *task, const void *thing) {
+  int n = 0;
+  while (n < task->nthing && task->thing[n] != thing) n++;
+  return n;
+}
+
+/* What the group does to the n-th of the job's instances, which it writes: the slot from which that is spoiled. */
+static uint16_t cause_of(const struct lgt_partly *p, const lgt_taint *taint, const void *inst) {
+  uint16_t why = LGT_NONE;
+  for (int pass = 0; pass < 2; pass++) /* a new slot may have the memory of a former one */
+    for (int s = 0; s < p->group->nslot; s++)
+      if (p->inst[s] == inst && p->group->slot[s].initial == (pass == 0)) why = lgt_taint_of_slot(taint, s);
+  return why;
+}
+
+/* Nobody knows: all of it. */
+static void spread_anywhere(lgt_task *task, const struct lgt_partly *p) {
+  const lgt_blame *first = NULL;
+  for (int i = 0; i < task->nthing; i++)
+    if (task->blame[i].status && (!first || task->blame[i].position < first->position))
+      first = &task->blame[i];
+  for (int i = 0; i < task->nthing; i++) lgt_task_spoil(task, i, first);
+  for (int i = 0; i < p->ncall; i++) p->call[i].skip = true;
+}
+
+static void spread(lgt_task *task) {
+  const lgt_job *job = (lgt_job *)task;
+  const struct lgt_partly *p = job->partly;
+  lgt_taint taint = {0};
+  int64_t *position = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *position);
+  uint16_t *cause = lgt_mem_alloc(((size_t)task->nthing + 1) * sizeof *cause);
+  for (int s = 0; position && s < p->group->nslot; s++) {
+    const lgt_blame *blame =
+        p->group->slot[s].initial && p->inst[s] ? lgt_task_blame(task, p->inst[s]) : NULL;
+    position[s] = blame ? blame->position : LGT_TAINT_NONE;
+  }
+  bool good = position && cause && lgt_taint_find(&taint, p->group, position);
+  for (int i = 0; good && i < p->ncall; i++) p->call[i].skip = taint.item[p->call[i].item] != LGT_NONE;
+  for (int i = job->nread; good && i < task->nthing; i++) cause[i] = cause_of(p, &taint, task->thing[i]);
+  /* What is written has its own former blame at last: others may have it from there. */
+  lgt_blame *former = good ? lgt_mem_alloc((size_t)task->nthing * sizeof *former) : NULL;
+  if (former) memcpy(former, task->blame, (size_t)task->nthing * sizeof *former);
+  for (int i = job->nread; former && i < task->nthing; i++) {
+    task->blame[i] = (lgt_blame){0};
+    if (cause[i] != LGT_NONE) lgt_task_spoil(task, i, &former[number_of(task, p->inst[cause[i]])]);
+  }
+  for (int i = job->nread; former && i < task->nthing; i++) lgt_mem_free(former[i].message);
+  if (!former) spread_anywhere(task, p);
+  lgt_mem_free(former);
+  lgt_mem_free(cause);
+  lgt_mem_free(position);
+  lgt_taint_fini(&taint);
 }
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
@@ -248,14 +316,18 @@ static void collect_params(const lgt_bound *bound, const lgt_plan_loop *loop, lg
 
 /* The job of one colour, with room for all its steps. */
 static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here, job_memory *out) {
+  bool partly = !here && group->count > 1;
   size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess, calls = (size_t)group->nnative,
-         tiles = (size_t)group->nnative_arg, params = (size_t)group->nparam + calls * LGT_MAX_PARAMS;
+         tiles = (size_t)group->nnative_arg, params = (size_t)group->nparam + calls * LGT_MAX_PARAMS,
+         slots = (size_t)group->nslot;
+  size_t extra = partly ? sizeof *out->job->partly + slots * sizeof(lgt_instance *) : 0;
+  if (!here) extra += slots;
   void *memory;
   out->job = lgt_job_new(binder,
                          (lgt_job_size){.steps = group->nloop,
                                         .shapes = binder->map->domains > 1 ? group->nloop : 0,
                                         .instances = group->nslot,
-                                        .bytes = params * sizeof *out->param + n * sizeof *out->loop +
+                                        .bytes = extra + params * sizeof *out->param + n * sizeof *out->loop +
                                                  calls * sizeof *out->call + accesses * sizeof *out->base +
                                                  tiles * sizeof *out->tile},
                          here, &memory);
@@ -265,6 +337,16 @@ static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here,
   out->call = (call_work *)(out->loop + n);
   out->base = (lgt_base *)(out->call + calls);
   out->tile = (lgt_tile *)(out->base + accesses);
+  if (here) return true;
+  char *rest = (char *)(out->tile + tiles);
+  if (partly) {
+    out->job->partly = (struct lgt_partly *)rest;
+    *out->job->partly =
+        (struct lgt_partly){group, (lgt_instance **)(out->job->partly + 1), out->call, group->nnative};
+    out->job->task.spread = spread;
+    rest += extra - slots;
+  }
+  out->job->whole = (bool *)rest;
   return true;
 }
 
@@ -287,7 +369,7 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
   lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
   call_work *call = m->call++;
   const char *where = m->job->here ? NULL : bound->where; /* the group fails at once, and says it */
-  *call = (call_work){native->kind, m->tile, m->param, where, 0, 0};
+  *call = (call_work){native->kind, m->tile, m->param, where, 0, 0, native->access[0].item, false};
   m->tile += native->kind->nargs;
   m->param += LGT_MAX_PARAMS;
   memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,
@@ -393,6 +475,7 @@ static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_in
     for (int s = 0; s < group->nslot; s++) {
       if (!inst[s] || inst[s]->stamp == listed || (inst[s]->stamp == written) != (pass == 1)) continue;
       inst[s]->stamp = listed;
+      job->whole[job->ntouched] = group->slot[s].initial && group->slot[s].defined && !group->split;
       job->touched[job->ntouched++] = inst[s];
     }
     if (pass == 0) job->nread = job->ntouched;
@@ -412,9 +495,21 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   return true;
 }
 
+/* What is known to have failed. */
+static void blame_slots(lgt_binder *binder, const lgt_bound *bound, lgt_instance **inst, lgt_job *job) {
+  job->task.thing = (const void *const *)job->touched;
+  job->task.nthing = job->ntouched;
+  for (int s = 0; s < bound->group->nslot; s++) {
+    const lgt_failure *failure = bound->poison[s];
+    if (!failure || !inst[s]) continue;
+    lgt_blame blame = {failure->status, failure->position, failure->message};
+    lgt_exec_blame(binder->exec, &job->task, inst[s], &blame);
+  }
+}
+
 static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
   const lgt_plan_group *group = bound->group;
-  bool here = runs_here(binder, group, inst);
+  bool here = !bound->poison && runs_here(binder, group, inst);
   job_memory m;
   if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
   m.job->plan = lgt_plan_retain(group->plan);
@@ -426,6 +521,8 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
     return status;
   }
   if (!here) list_touched(binder, group, inst, m.job);
+  if (m.job->partly) memcpy(m.job->partly->inst, inst, (size_t)group->nslot * sizeof *inst);
+  if (bound->poison) blame_slots(binder, bound, inst, m.job);
   binder->tasks++;
   binder->passes += group->nloop;
   lgt_point_label(binder, m.job, bound, "kernel");

@@ -13,6 +13,7 @@ typedef struct lgt_bound {
   const bool *fold;        /* by slot: several colours reduce into it */
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
   const char *last;        /* ... of the last one */
+  lgt_failure *const *poison; /* by slot: why what it finds there has failed; NULL, altogether or of a slot: it has not */
   bool sure;               /* as of its tasks */
 } lgt_bound;
 

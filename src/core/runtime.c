@@ -453,7 +453,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1), last = !ask_again && whole;
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
-    if (status && ask_again) return ask(rt, ALL_GARBAGE);
+    if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
     if (status) {
       take_apart(rt, group);
       return 0;

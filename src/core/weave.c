@@ -391,6 +391,12 @@ static bool overwrites_all(const lgt_weaver *w, const lgt_plan_call *call, int a
          (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_distinct(l) == size);
 }
 
+static void note_whole(const lgt_weaver *w, lgt_weave_item *item) {
+  for (int a = 0; a < item->nargs && item->call != LGT_NONE; a++)
+    if (item->out[a] != LGT_NONE && overwrites_all(w, &w->plan->call[item->call], a))
+      item->whole |= (uint16_t)(1u << a);
+}
+
 /* What an item does to the slots it touches. */
 static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave_item *item) {
   const lgt_weave_buffer *buffer = w->items->buffer;
@@ -458,7 +464,10 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
     group->slot_of_final[2 * group->nfinal] = (uint16_t)r;
     group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
   }
-  for (int i = 0; i < items->nitem; i++) note_use(w, group, &items->item[i]);
+  for (int i = 0; i < items->nitem; i++) {
+    note_whole(w, &items->item[i]);
+    note_use(w, group, &items->item[i]);
+  }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].rest != LGT_NONE) group->slot[group->slot[s].rest].read = true;
   for (int s = 0; s < group->nslot; s++) /* who reads may do so before */

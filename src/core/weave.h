@@ -44,6 +44,7 @@ typedef struct lgt_weave_item {
   uint8_t piece, pieces;              /* ... and which of the pieces of what is left it copies */
   uint16_t lasts;                     /* arguments, as bits: what is read stays in memory as it is until the group ends */
   uint16_t pins;                      /* those among them that recipes read there */
+  uint16_t whole;                     /* arguments, as bits, through which all of a root is overwritten */
 } lgt_weave_item;
 
 typedef struct lgt_weave_buffer {

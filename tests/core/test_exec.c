@@ -155,7 +155,7 @@ static void random_graph(lgt_exec *exec, bool may_fail) {
       nodes[i].needs[nodes[i].nbefore] = needs;
       nodes[i].before[nodes[i].nbefore++] = before;
       nodes[i].doomed |= needs && before->doomed;
-      CHECK(lgt_exec_order(exec, &before->task, &nodes[i].task, needs));
+      CHECK(lgt_exec_order(exec, &before->task, &nodes[i].task, needs ? before : NULL));
     }
     lgt_exec_submit(exec, &nodes[i].task);
     submitted++;

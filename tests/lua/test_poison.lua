@@ -1,0 +1,143 @@
+-- What fails when it runs: all that is computed from it fails at the line of the cause, and nothing else does, whatever
+-- is fused with what.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+-- Small ones fail at once, large ones while what comes next is being launched.
+local SIZES = { 12, 60000 }
+
+-- Elements at positions of which one, the n-th, is outside.
+local function gathered(x)
+  local where = np.arange(x.size) + 1
+  where[-1] = x.size + 1
+  return np.take(x, where)
+end
+
+local function line() return debug.getinfo(2, "l").currentline end
+
+-- Looking at each of these raises, and names the line that failed.
+local function fails(at, ...)
+  for n = 1, select("#", ...) do
+    local x = select(n, ...)
+    local ok, why = pcall(function() return x:totable() end)
+    check.that(not ok, ("result %d should have failed"):format(n))
+    check.that(why:find(":" .. at .. "%)$"), ("line %d is not that of: %s"):format(at, why))
+  end
+end
+
+local function sized(name, turn)
+  for _, n in ipairs(SIZES) do
+    check.case(("%s, of %d"):format(name, n), function()
+      local x = np.arange(n) * 0.5
+      lgt.fence()
+      turn(x, n)
+      pcall(lgt.fence) -- what nobody has looked at
+    end)
+  end
+end
+
+sized("beside what does not depend on it", function(x, n)
+  local g, at = gathered(x), line()
+  local bad = g + 1
+  local c = x + 1
+  check.equal(c(n), (n - 1) * 0.5 + 1)
+  fails(at, bad, g)
+  check.equal(c(1), 1)
+end)
+
+sized("of which only a part is read, far from where it failed", function(x)
+  local g, at = gathered(x), line()
+  local part = g["1:2"] + 1
+  local other = x["1:2"] + 1
+  check.equal(other(2), 1.5)
+  fails(at, part)
+end)
+
+sized("in sums", function(x, n)
+  local g, at = gathered(x), line()
+  local y = g * 2
+  local bad, good = np.sum(y), np.sum(x * 2)
+  local most = np.max(x)
+  check.equal(good:item(), n * (n - 1) / 2)
+  check.equal(most:item(), (n - 1) * 0.5)
+  fails(at, bad, y)
+end)
+
+sized("and is overwritten", function(x, n)
+  local y, z = np.zeros(n), np.zeros(n)
+  y["..."] = gathered(x)
+  y:fill(2)
+  z["..."] = gathered(x)
+  z["..."] = x
+  check.equal(y(n), 2)
+  check.equal(np.sum(y):item(), 2 * n)
+  check.equal(z(3), 1)
+end)
+
+sized("is overwritten after a look, and then by what fails, too", function(x, n)
+  local y = np.zeros(n)
+  local g, at = gathered(x), line()
+  y["..."] = g
+  fails(at, y)
+  y:fill(2)
+  check.equal(y(n), 2)
+  local h, again = gathered(x), line()
+  y["..."] = h
+  fails(again, y, y * 2)
+end)
+
+sized("and is overwritten in part", function(x, n)
+  local y = np.zeros(n)
+  local g, at = gathered(x), line()
+  y["..."] = g
+  y["1:2"] = 2
+  local c = x * 3
+  fails(at, y)
+  check.equal(c(2), 1.5)
+end)
+
+sized("into a part", function(x, n)
+  local y, z = np.zeros(n), np.zeros(n)
+  local g, at = gathered(x), line()
+  y["2:3"] = g["2:3"]
+  z["2:3"] = x["2:3"]
+  check.equal(z(3), 1)
+  fails(at, y)
+end)
+
+sized("twice", function(x)
+  local g, at = gathered(x), line()
+  local h, again = gathered(x * 2), line()
+  local both, second, neither = h + g, h * 2, x + 2
+  check.equal(neither(2), 2.5)
+  fails(at, both)
+  fails(again, second)
+end)
+
+sized("then what was not stored", function(x)
+  local g, at = gathered(x), line()
+  local kept
+  for turn = 1, 3 do
+    local y = g + turn
+    local z = x + turn
+    local bad, good = y * 2, z * 2
+    check.equal(good(2), (0.5 + turn) * 2)
+    fails(at, bad)
+    kept = { y, z }
+  end
+  check.equal(kept[2](2), 3.5)
+  fails(at, kept[1])
+end)
+
+sized("in sparse products", function(x, n)
+  local sp = require "sparse"
+  local A = sp.eye(n) * 2
+  lgt.fence()
+  local g, at = gathered(x), line()
+  local y, z = A:dot(g) + 1, A:dot(x) + 1
+  check.equal(z(2), 2)
+  fails(at, y)
+end)
+
+check.done()
