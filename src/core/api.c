@@ -297,6 +297,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   if (access >= WRITE) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
   else status = lgt_bind_look(&rt->binder, *out);
+  if (!status) status = lgt_bind_look_risky(&rt->binder);
   lgt_bind_retire(&rt->binder, false);
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;

@@ -344,6 +344,8 @@ static lgt_status settle_all(run *r) {
     store->written = true;
     store->maker = lasting;
     store->maker_slot = group->slot_of_final[2 * f + 1];
+    if (group->slot[store->maker_slot].rest == LGT_NONE && lgt_poison_of(r->binder, store))
+      lgt_poison_heal(r->binder, store); /* what domains have that take no part */
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
@@ -538,6 +540,7 @@ void lgt_binder_fini(lgt_binder *binder) {
   lgt_failure_release(binder->failure);
   lgt_failure_release(binder->seen);
   lgt_failure_release(binder->reserve);
+  lgt_mem_free(binder->trail);
   lgt_arena_fini(&binder->arena);
   lgt_moves_fini(binder);
 }
@@ -701,6 +704,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   status = binder->map->domains == 1 ? bind_alone(&r, calls, last) : bind_among_domains(&r, calls, last);
   if (r.inst) release_slots(&r);
   forget_poison(&r);
+  if (!status) lgt_poison_follow(binder, group, root);
   binder->groups += status == LGT_OK;
   binder->position += status == LGT_OK;
   return status;

@@ -24,6 +24,13 @@ typedef struct lgt_job lgt_job;
 typedef struct lgt_move lgt_move; /* moves.h */
 typedef struct lgt_answer lgt_answer; /* moves.c */
 
+/* A group that was bound while something was in flight (poison.h). */
+typedef struct lgt_trail {
+  int64_t position;
+  lgt_plan_group *group; /* its plan: ref */
+  uint32_t *store;       /* owned; by root of the plan: of those that the group touches, refs */
+} lgt_trail;
+
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
@@ -40,6 +47,8 @@ typedef struct lgt_binder {
   lgt_failure *failure; /* ref: the first failure nobody has seen yet */
   lgt_failure *seen;    /* ref: the last one that somebody has */
   lgt_failure *reserve; /* ref: stands for failures that there is no memory to describe */
+  lgt_trail *trail;     /* owned; with several domains: the newest groups, in order */
+  int ntrail, trail_room;
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */
@@ -84,6 +93,8 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
 lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst);
+/* With several domains: until all is done that may fail, for elsewhere results may depend on it. */
+lgt_status lgt_bind_look_risky(lgt_binder *binder);
 lgt_status lgt_bind_look_all(lgt_binder *binder);
 
 /* Work until at most so many groups are in flight behind the one that was bound last. */

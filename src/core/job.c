@@ -138,6 +138,7 @@ static void retire(lgt_binder *binder, lgt_job *job) {
                                   : lgt_poison_new(binder, job->task.status, message, 0);
     if (failure) failure->position = job->task.position, lgt_poison_note(binder);
     else failure = lgt_failure_retain(binder->reserve);
+    if (!job->task.inherited) lgt_poison_spread(binder, job->position, failure);
   }
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
@@ -152,6 +153,13 @@ lgt_status lgt_bind_look_all(lgt_binder *binder) {
   lgt_status status = LGT_OK;
   for (lgt_job *job = binder->first; job && !status; job = job->next) status = look(binder, &job->task);
   lgt_bind_retire(binder, false);
+  return status;
+}
+
+lgt_status lgt_bind_look_risky(lgt_binder *binder) {
+  lgt_status status = LGT_OK;
+  for (lgt_job *job = binder->map->domains > 1 ? binder->first : NULL; job && !status; job = job->next)
+    if (job->risky) status = look(binder, &job->task);
   return status;
 }
 
@@ -171,4 +179,5 @@ void lgt_bind_retire(lgt_binder *binder, bool all) {
     binder->njob--;
     retire(binder, job);
   }
+  if (binder->ntrail) lgt_poison_forget(binder, binder->first ? binder->first->position : INT64_MAX);
 }

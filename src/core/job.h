@@ -12,6 +12,7 @@ struct lgt_job {
   int ntouched, nread;
   lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
   int nshape;
+  bool risky;             /* it has calls that may fail */
   bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
   bool *whole;            /* of each instance: nothing of what was there before is wanted; or NULL */
   struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */

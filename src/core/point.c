@@ -514,6 +514,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
   m.job->plan = lgt_plan_retain(group->plan);
   m.job->task.sure = bound->sure;
+  m.job->risky = group->nnative > 0;
   lgt_status status = LGT_OK;
   for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
   if (status) {

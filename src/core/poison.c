@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replica.h"
+#include "taint.h"
 
 lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
   lgt_failure *failure =
@@ -72,4 +73,94 @@ lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store) {
       if (replica->aside[k].inst->failure) return replica->aside[k].inst->failure;
   }
   return NULL;
+}
+
+/* ---- the trail --------------------------------------------------------------------------------------- */
+
+static bool touches(const lgt_plan_group *group, int root, bool writing) {
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    for (int a = 0; a < call->nargs; a++)
+      if (call->root[a] == root && (!writing || lgt_kind_writes(call->kind, a))) return true;
+  }
+  return false;
+}
+
+void lgt_poison_follow(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root) {
+  int n = group->plan->nroot;
+  if (binder->map->domains == 1 || !binder->njob) return;
+  uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);
+  if (!store || !lgt_mem_grow((void **)&binder->trail, &binder->trail_room, binder->ntrail + 1,
+                              sizeof *binder->trail)) {
+    lgt_mem_free(store);
+    lgt_bind_retire(binder, true); /* then there is nothing to follow */
+    return;
+  }
+  for (int r = 0; r < n; r++) {
+    if (!touches(group, r, false)) continue;
+    store[r] = root[r];
+    lgt_store_at(binder->stores, root[r])->refs++;
+  }
+  lgt_plan_retain(group->plan);
+  binder->trail[binder->ntrail++] = (lgt_trail){binder->position, group, store};
+}
+
+void lgt_poison_forget(lgt_binder *binder, int64_t position) {
+  int n = 0;
+  while (n < binder->ntrail && binder->trail[n].position < position) n++;
+  for (int i = 0; i < n; i++) {
+    const lgt_trail *t = &binder->trail[i];
+    for (int r = 0; r < t->group->plan->nroot; r++) {
+      if (!t->store[r]) continue;
+      lgt_store *store = lgt_store_at(binder->stores, t->store[r]);
+      store->refs--;
+      lgt_bind_drop_store(binder, store);
+    }
+    lgt_plan_release(t->group->plan);
+    lgt_mem_free(t->store);
+  }
+  binder->ntrail -= n;
+  if (n) memmove(binder->trail, binder->trail + n, (size_t)binder->ntrail * sizeof *binder->trail);
+}
+
+/* What one group makes of `bad` stores (by number): its results, too, but for those that it overwrites. */
+static bool spread_through(const lgt_trail *t, bool *bad, int64_t *position) {
+  const lgt_plan_group *group = t->group;
+  lgt_taint taint;
+  bool any = false;
+  for (int s = 0; s < group->nslot; s++) {
+    position[s] = group->slot[s].initial && bad[t->store[group->slot[s].root]] ? 0 : LGT_TAINT_NONE;
+    any |= position[s] == 0;
+  }
+  for (int r = 0; r < group->plan->nroot; r++) any |= bad[t->store[r]]; /* one that it makes anew, perhaps */
+  if (!any) return true;
+  if (!lgt_taint_find(&taint, group, position)) return false;
+  for (int r = 0; r < group->plan->nroot; r++)
+    if (t->store[r] && touches(group, r, true))
+      bad[t->store[r]] = lgt_taint_of_root(&taint, (uint16_t)r) != LGT_NONE;
+  lgt_taint_fini(&taint);
+  return true;
+}
+
+void lgt_poison_spread(lgt_binder *binder, int64_t position, lgt_failure *failure) {
+  size_t n = binder->stores->nstore, slots = 1;
+  if (!binder->ntrail) return;
+  for (int i = 0; i < binder->ntrail; i++)
+    if ((size_t)binder->trail[i].group->nslot > slots) slots = (size_t)binder->trail[i].group->nslot;
+  bool *bad = lgt_mem_zalloc(n + 1), good = bad != NULL;
+  int64_t *positions = lgt_mem_alloc(slots * sizeof *positions);
+  good &= positions != NULL;
+  for (int i = 0; i < binder->ntrail && good; i++) {
+    const lgt_trail *t = &binder->trail[i];
+    if (t->position > position) good = spread_through(t, bad, positions);
+    for (int r = 0; t->position == position && r < t->group->plan->nroot; r++)
+      if (t->store[r]) bad[t->store[r]] = touches(t->group, r, true);
+  }
+  for (uint32_t i = 1; i < n && good; i++) {
+    lgt_store *store = bad[i] ? lgt_store_at(binder->stores, i) : NULL;
+    if (store && (!store->failure || failure->position < store->failure->position))
+      lgt_poison_store(store, failure);
+  }
+  lgt_mem_free(positions);
+  lgt_mem_free(bad);
 }

@@ -4,6 +4,10 @@
  * computed from it, until it is overwritten.  The script goes on; who looks gets the failure as an error.  A failure
  * that nobody has looked at is remembered, to be told at the next fence or at the end.
  *
+ * What fails is a whole array.  With one domain tasks see to that: what is computed from one has its failure.  With several a
+ * domain may have what it needs of an array that fails in another one, where that may not be known yet: so a failure follows
+ * the *trail* of the groups that were bound since, and reaches what it would have reached if it had been known at once.
+ *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_POISON_H
@@ -20,6 +24,12 @@ lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *m
 lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store);
 /* Is the first unseen one of the group whose failure was seen last?  Then it is seen, too. */
 void lgt_poison_note(lgt_binder *binder);
+/* A group has been bound; it may depend on what is in flight.  `root`: its stores. */
+void lgt_poison_follow(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
+/* What the group at a position has made fails, and what depends on it. */
+void lgt_poison_spread(lgt_binder *binder, int64_t position, lgt_failure *failure);
+/* Forget groups before a position. */
+void lgt_poison_forget(lgt_binder *binder, int64_t position);
 /* Somebody sees the first unseen one. */
 void lgt_poison_seen(lgt_binder *binder);
 /* A failure, if any, as an error; it counts as seen.  A copy between domains that failed with what it copies has a failure
