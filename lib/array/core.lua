@@ -161,20 +161,31 @@ local function is_options(x)
 end
 core.is_options = is_options
 
+local function sorted_names(set)
+  local names = {}
+  for name in pairs(set) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- Options that are no table.
+local function refuse_options(options, known, who)
+  local names = sorted_names(known)
+  local example = known.out and is_array(options) and "{out = x}" or known.dtype and "{dtype = \"float32\"}" or
+    ("{%s = ...}"):format(names[1] or "axis")
+  raise("%s: options are a table such as %s, not %s%s", who, example, (describe(options)),
+    #names > 0 and "; it takes " .. table.concat(names, ", ") or "")
+end
+
 -- Check the options' names against `known`, a table {name = true}.  A string is the dtype, which NumPy's users give
 -- by its place.
 function core.check_options(options, known, who)
   if options == nil then return {} end
   if type(options) == "string" and known.dtype then return { dtype = options } end
-  if type(options) ~= "table" then
-    raise("%s: options are a table such as %s, not %s", who, known.out and is_array(options) and "{out = x}" or
-      "{dtype = \"float32\"}", (describe(options)))
-  end
-  for key in pairs(options) do
-    if not known[key] then
-      local names = {}
-      for name in pairs(known) do names[#names + 1] = name end
-      table.sort(names)
+  if type(options) ~= "table" then refuse_options(options, known, who) end
+  for key, value in pairs(options) do
+    if not known[key] and not require("array.unneeded")(who, key, value) then
+      local names = sorted_names(known)
       raise("%s: unknown option %s; it takes %s", who, type(key) == "string" and key or describe(key),
         #names > 0 and table.concat(names, ", ") or "none here")
     end

@@ -82,8 +82,8 @@ end
 ---@param options {dtype: string}?
 ---@return lgt_array
 function np.full(shape, value, options)
+  shape, value, options = core.take_named("full", { "shape", "fill_value" }, shape, value, options)
   check_shape(shape, "full")
-  value, options = core.take_named("full", { "fill_value" }, value, options)
   shape = core.take_only_shape("full", shape)
   local default = dtype_of_value(value)
   if not default then raise("full: a number was expected, not %s", (core.describe(value))) end
@@ -92,18 +92,27 @@ function np.full(shape, value, options)
   return result
 end
 
-for _, name in ipairs { "zeros", "ones", "empty" } do
-  np[name .. "_like"] = function(a, options)
-    a = np.asarray(a)
-    options = core.check_options(options, dtype_option, name .. "_like")
-    return np[name](core.shape_of(a), { dtype = options.dtype or dtypes.name[core.dtype_of(a)] })
-  end
+local like_options = { dtype = true, shape = true }
+
+-- The shape and the dtype of an array like another one.
+local function take_like(a, options, who)
+  a, options = np.asarray(a), core.check_options(options, like_options, who)
+  local shape = options.shape == nil and core.shape_of(a) or core.take_only_shape(who, options.shape)
+  return shape, { dtype = options.dtype or dtypes.name[core.dtype_of(a)] }
 end
 
+for _, name in ipairs { "zeros", "ones", "empty" } do
+  np[name .. "_like"] = function(a, options) return np[name](take_like(a, options, name .. "_like")) end
+end
+
+---@param a lgt_array
+---@param value number|boolean|lgt_array
+---@param options {dtype: string?, shape: integer|integer[]|nil}?
+---@return lgt_array
 function np.full_like(a, value, options)
-  a = np.asarray(a)
-  options = core.check_options(options, dtype_option, "full_like")
-  return np.full(core.shape_of(a), value, { dtype = options.dtype or dtypes.name[core.dtype_of(a)] })
+  value, options = core.take_named("full_like", { "fill_value" }, value, options)
+  local shape, dtype = take_like(a, options, "full_like")
+  return np.full(shape, value, dtype)
 end
 
 -- ---- from Lua tables ------------------------------------------------------------------------------------
@@ -289,11 +298,31 @@ local function is_foreign(value)
   return type(own) == "table" and own.in_words ~= nil
 end
 
+local array_options = { dtype = true, ndmin = true, copy = true }
+
+-- np.array with options besides a dtype.
+local function array_with(value, options)
+  local how = options.dtype and { dtype = options.dtype } or nil
+  local result = (options.copy == false and np.asarray or np.array)(value, how)
+  local least = options.ndmin or 0
+  if not core.is_integer(least) or least < 0 or least > 6 then
+    raise("array: ndmin is a number of dimensions up to 6, not %s", (core.describe(least)))
+  end
+  while core.ndim_of(result) < least do result = np.expand_dims(result, 1) end
+  return result
+end
+
 -- An array of a number, a nested table of numbers, or a copy of an array or of FFI memory.
 ---@param value number|boolean|table|lgt_array|ffi.cdata*
----@param options {dtype: string}?
+---@param options {dtype: string?, ndmin: integer?, copy: boolean?}? ndmin: at least so many dimensions; copy = false:
+---  as np.asarray
 ---@return lgt_array
 function np.array(value, options)
+  if type(options) == "table" and not core.is_array(options) then
+    core.check_options(options, array_options, "array")
+    if options.ndmin ~= nil or options.copy ~= nil then return array_with(value, options) end
+    options = options.dtype and { dtype = options.dtype } or nil
+  end
   local wanted = take_dtype(options, nil, "array")
   if value == nil or type(value) == "table" and is_foreign(value) then refuse(value) end
   if core.is_array(value) then return wanted and np.astype(value, dtypes.name[wanted]) or np.copy(value) end
@@ -337,18 +366,38 @@ function np.asarray(value, options)
   return np.array(value, options)
 end
 
+-- Are these numbers of the script, all of them integers?
+local function all_integral(x)
+  if type(x) ~= "table" then return core.is_integer(x) end
+  for i = 1, #x do
+    if not all_integral(x[i]) then return false end
+  end
+  return #x > 0
+end
+
+-- What is joined with an array of a dtype, as an array: beside integers, integral numbers of the script are int64.
+---@return lgt_array
+function core.beside(x, dtype)
+  if core.is_array(x) or dtypes.category[dtype] > 1 or not all_integral(x) then return np.asarray(x) end
+  return np.asarray(x, { dtype = "int64" })
+end
+
 -- ---- ranges ---------------------------------------------------------------------------------------------
 
-local function split_options(who, ...)
+local RANGE = { "start", "stop", "step" }
+
+-- The bounds, the step and the options of np.arange.
+local function take_range(...)
   local count = select("#", ...)
-  local options = count > 0 and select(count, ...) or nil
-  if core.is_options(options) or type(options) == "string" then count = count - 1 else options = nil end
-  local numbers = {}
-  for i = 1, count do
-    local x = select(i, ...)
-    numbers[i] = core.to_number(x, who)
+  if count > 1 and select(count, ...) == nil then core.to_number(nil, "arange") end -- raises: a misspelt variable
+  local start, stop, step, options = core.take_named("arange", RANGE, ...)
+  stop, step, options = core.take_early_options(stop, step, options)
+  if stop == nil then start, stop = 0, start end
+  if stop == nil or type(options) == "number" then
+    raise("arange takes (stop), (start, stop) or (start, stop, step), then options")
   end
-  return numbers, core.check_options(options, dtype_option, who)
+  start, stop = core.to_number(start == nil and 0 or start, "arange"), core.to_number(stop, "arange")
+  return start, stop, step == nil and 1 or core.to_number(step, "arange"), options
 end
 
 local function ramp(name, dtype, count, first, step)
@@ -361,10 +410,7 @@ end
 -- np.arange(n): 0 to n - 1.  np.arange(start, stop, step): stop is not included.  int64 if all are integers.
 ---@return lgt_array
 function np.arange(...)
-  local n, options = split_options("arange", ...)
-  if #n < 1 or #n > 3 then raise("arange takes (stop), (start, stop) or (start, stop, step), then options") end
-  local start, stop, step = n[1], n[2], n[3] or 1
-  if #n == 1 then start, stop = 0, n[1] end
+  local start, stop, step, options = take_range(...)
   if step == 0 then raise("arange: the step is 0") end
   local whole = core.is_integer(start) and core.is_integer(stop) and core.is_integer(step)
   local dtype = take_dtype(options, whole and dtypes.INT64 or dtypes.FLOAT64, "arange")
@@ -383,27 +429,72 @@ function np.span(lo, hi, step, options)
   return ramp("arange", dtype, math.max(0, math.floor((hi - lo) / step) + 1), lo, step)
 end
 
--- `count` numbers from `first` to `last`, both included (`last` only unless endpoint = false).
----@return lgt_array float64
+local LINE = { "start", "stop", "num" }
+local line_options = { dtype = true, endpoint = true, retstep = true, axis = true }
+
+-- np.linspace between arrays.
+local function lines_between(first, last, count, parts, options)
+  local shape = core.broadcast_shapes({ core.shape_of(first), core.shape_of(last) }, "linspace")
+  local dtype = dtypes.promote(core.dtype_of(first), core.dtype_of(last))
+  if dtypes.category[dtype] < 2 then dtype = dtypes.FLOAT64 end
+  local name = dtypes.name[dtype]
+  first = np.broadcast_to(np.asarray(first, { dtype = name }), shape)
+  last = np.broadcast_to(np.asarray(last, { dtype = name }), shape)
+  local step = (last - first) / parts
+  local column = { count }
+  for d = 1, #shape do column[d + 1] = 1 end
+  local steps = np.arange(count, { dtype = dtypes.name[dtypes.part_of(dtype)] })
+  local result = np.reshape(steps, column) * (parts > 0 and step or last - first) + first
+  if options.endpoint ~= false and count > 1 then result[-1] = last end
+  if options.dtype then
+    local whole = dtypes.category[core.check_dtype(options.dtype, "linspace")] == 1
+    result = np.astype(whole and np.floor(result) or result, options.dtype)
+  end
+  result = np.moveaxis(result, 1, core.check_axis(options.axis or 1, #shape + 1, "linspace"))
+  if options.retstep then return result, step end
+  return result
+end
+
+-- What a line may end at: a number of the script, or an array.
+local function line_end(x)
+  if core.is_array(x) and core.ndim_of(x) > 0 or type(x) == "table" or dtypes.of_scalar(x) == dtypes.COMPLEX128 then
+    return np.asarray(x)
+  end
+  return core.to_number(x, "linspace")
+end
+
+-- `count` numbers (50) from `first` to `last`, both included (`last` only unless endpoint = false).
+---@param first number|lgt_array
+---@param last number|lgt_array
+---@param count integer?
+---@param options {start: any, stop: any, num: integer?, endpoint: boolean?, retstep: boolean?, dtype: string?,
+---  axis: integer?}? retstep: the distance is a second result; axis: along which lines between arrays lie, 1
+---@return lgt_array float64, number?
 function np.linspace(first, last, count, options)
-  count, options = core.take_named("linspace", { "num" }, count, options)
-  options = core.check_options(options, { dtype = true, endpoint = true }, "linspace")
+  first, last, count, options = core.take_named("linspace", LINE, first, last, count, options)
+  options = core.check_options(options, line_options, "linspace")
   count = count or 50
   if not core.is_integer(count) or count < 0 then
     raise("linspace: a number of points was expected, not %s", (core.describe(count)))
   end
-  first, last = core.to_number(first, "linspace"), core.to_number(last, "linspace")
+  first, last = line_end(first), line_end(last)
   local parts = options.endpoint == false and count or count - 1
+  if core.is_array(first) or core.is_array(last) then
+    return lines_between(np.asarray(first), np.asarray(last), count, parts, options)
+  end
+  if options.axis ~= nil then core.check_axis(options.axis, 1, "linspace") end
   local step = parts > 0 and (last - first) / parts or 0
   local dtype = options.dtype and core.check_dtype(options.dtype, "linspace") or dtypes.FLOAT64
   local ending = options.endpoint ~= false and count > 1
-  return generate("linspace" .. (ending and "e" or ""), dtype, { count }, function(body)
+  local result = generate("linspace" .. (ending and "e" or ""), dtype, { count }, function(body)
     local i = body:coordinate()
     local x = i * body:number(1, true) + body:number(0, true)
     if dtypes.category[dtype] == 1 then x = x:floor() end
     if not ending then return x end
     return i:eq(body:number(3, false)):select(body:number(2, true), x)
   end, { first, step, last, count - 1 })
+  if options.retstep then return result, parts > 0 and step or 0 / 0 end
+  return result
 end
 
 -- ---- matrices -------------------------------------------------------------------------------------------
@@ -425,7 +516,8 @@ end
 ---@param options {dtype: string}|string|nil float64; also in the place of what is left out before it
 ---@return lgt_array
 function np.eye(n, m, k, options)
-  return eye("eye", n, core.take_early_options(core.take_named("eye", { "M", "k" }, m, k, options)))
+  n, m, k, options = core.take_named("eye", { "N", "M", "k" }, n, m, k, options)
+  return eye("eye", n, core.take_early_options(m, k, options))
 end
 
 ---@param n integer
@@ -483,11 +575,25 @@ triangle("triu", function(row, column) return column:ge(row) end)
 
 -- ---- grids ----------------------------------------------------------------------------------------------
 
--- For each axis the coordinates (from 0) of every element, stacked: shape (ndim, ...).
+-- The coordinates along each axis, which broadcast against each other: several results.
+local function open_grid(shape, dtype)
+  local parts = {}
+  for d = 1, #shape do
+    local extents = {}
+    for i = 1, #shape do extents[i] = i == d and shape[d] or 1 end
+    parts[d] = np.reshape(np.arange(shape[d], { dtype = dtypes.name[dtype] }), extents)
+  end
+  return unpack(parts)
+end
+
+-- For each axis the coordinates (from 0) of every element, stacked: shape (ndim, ...).  Options: dtype; sparse: one
+-- array for each axis (several results), with no other extents than along it.
 ---@return lgt_array int64
 function np.indices(...)
-  local shape, options = core.take_shape("indices", ...)
-  local dtype = take_dtype(options, dtypes.INT64, "indices")
+  local shape, options = core.take_named_shape("indices", "dimensions", ...)
+  options = core.check_options(options, { dtype = true, sparse = true }, "indices")
+  local dtype = options.dtype and core.check_dtype(options.dtype, "indices") or dtypes.INT64
+  if options.sparse then return open_grid(shape, dtype) end
   local whole = { #shape, unpack(shape) }
   local result = lgt.new(lgt.dense(dtype, whole))
   for d = 1, #shape do
@@ -500,7 +606,8 @@ function np.indices(...)
 end
 
 -- Matrices of coordinates from vectors, one for each (multiple results), as views.  Options: indexing, "xy"
--- (the default: the first vector runs along columns) or "ij"; sparse, whether to leave them unstretched.
+-- (the default: the first vector runs along columns) or "ij"; sparse, whether to leave them unstretched; copy = true:
+-- arrays of their own, which can be written.
 ---@return lgt_array ...
 function np.meshgrid(...)
   local vectors, count = { ... }, select("#", ...)
@@ -510,7 +617,7 @@ function np.meshgrid(...)
     vectors[count] = nil
     count = count - 1
   end
-  options = core.check_options(options, { indexing = true, sparse = true }, "meshgrid")
+  options = core.check_options(options, { indexing = true, sparse = true, copy = true }, "meshgrid")
   if options.indexing and options.indexing ~= "xy" and options.indexing ~= "ij" then
     raise("meshgrid: indexing is \"xy\" or \"ij\", not %q", tostring(options.indexing))
   end
@@ -527,6 +634,7 @@ function np.meshgrid(...)
     for _ = along + 1, count do layout = lgt.promote(layout, layouts[layout].ndim + 1, 1) end
     for _ = 1, along - 1 do layout = lgt.promote(layout, 1, 1) end
     grids[i] = lgt.alias(vectors[i], options.sparse and layout or lgt.broadcast(layout, shape))
+    if options.copy then grids[i] = np.copy(grids[i]) end
   end
   return unpack(grids, 1, count)
 end

@@ -188,18 +188,33 @@ function linalg.qr(a, mode, surplus)
   return q, r
 end
 
-local svd_options = { full_matrices = true, compute_uv = true }
+local svd_options = { full_matrices = true, compute_uv = true, hermitian = true }
+
+-- U, S and V^H of a Hermitian matrix, from its eigenvalues: S are their absolute values.
+local function hermitian_svd(a)
+  local w, v = linalg.eigh(a)
+  local sizes = np.abs(w)
+  local order = np.argsort(-sizes, -1)
+  local sign = np.where(np.less(np.take_along_axis(w, order, -1), 0), -1, 1)
+  local u = np.take_along_axis(v, np.expand_dims(order, -2), -1)
+  local vh = np.conj(np.swapaxes(u * np.astype(np.expand_dims(sign, -2), dtypes.name[real_of(v)]), -1, -2))
+  return u, np.take_along_axis(sizes, order, -1), vh
+end
+
+local function hermitian_values(a) return np.flip(np.sort(np.abs(linalg.eigvalsh(a)), -1), -1) end
 
 -- a = U S V^H: singular values in descending order, orthonormal columns in U, orthonormal rows in V^H.
 ---@param a lgt_array (..., m, n)
----@param options {full_matrices: boolean?, compute_uv: boolean?}? both true by default
+---@param options {full_matrices: boolean?, compute_uv: boolean?, hermitian: boolean?}? the first two true by default;
+---  hermitian: a is known to be so, which is faster
 ---@return lgt_array u (..., m, m), lgt_array s (..., k), lgt_array vh (..., n, n); reduced to k = min(m, n)
 ---  columns and rows if full_matrices is false; s alone if compute_uv is false
 function linalg.svd(a, options)
   if type(options) == "boolean" then options = { full_matrices = options } end
   options = core.check_options(options, svd_options, "svd")
   local stack, m, n
-  a, stack, m, n = matrices(a, "svd")
+  a, stack, m, n = matrices(a, "svd", options.hermitian)
+  if options.hermitian and n > 0 then return (options.compute_uv == false and hermitian_values or hermitian_svd)(a) end
   local k = math.min(m, n)
   local s = native.new(real_of(a), with(stack, k))
   if options.compute_uv == false then
@@ -332,14 +347,15 @@ end
 -- The pseudo-inverse of Moore and Penrose, from the singular values above rcond (1e-15) times the greatest.
 ---@param a lgt_array (..., m, n)
 ---@param rcond number?
+---@param hermitian boolean? a is known to be so, which is faster
 ---@return lgt_array (..., n, m)
-function linalg.pinv(a, rcond, surplus)
-  core.check_surplus(surplus, "pinv")
-  rcond = core.named_option(rcond, "rcond", "pinv")
+function linalg.pinv(a, rcond, hermitian, surplus)
+  rcond, hermitian = core.take_only_named("pinv", { "rcond", "hermitian" }, rcond, hermitian, surplus)
   local stack, m, n
   a, stack, m, n = matrices(a, "pinv")
   if m == 0 or n == 0 then return np.zeros(with(stack, n, m), { dtype = dtypes.name[core.dtype_of(a)] }) end
-  local u, s, v = linalg.svd(np.conj(a), { full_matrices = false })
+  local u, s, v = linalg.svd(np.conj(a), { full_matrices = false, hermitian = hermitian })
+  if core.is_array(rcond) and core.ndim_of(rcond) > 0 then rcond = np.expand_dims(rcond, -1) end
   local cutoff = (rcond or 1e-15) * np.max(s, -1, { keepdims = true })
   local large = np.greater(s, cutoff)
   local inverse = np.where(large, 1 / np.where(large, s, 1), 0)
@@ -349,15 +365,16 @@ end
 -- The number of singular values above tol: machine precision times max(m, n) times the greatest.
 ---@param a lgt_array (..., m, n)
 ---@param tol number?
+---@param hermitian boolean? a is known to be so, which is faster
 ---@return lgt_array int64 (...)
-function linalg.matrix_rank(a, tol, surplus)
-  core.check_surplus(surplus, "matrix_rank")
-  tol = core.named_option(tol, "tol", "matrix_rank")
+function linalg.matrix_rank(a, tol, hermitian, surplus)
+  tol, hermitian = core.take_only_named("matrix_rank", { "tol", "hermitian" }, tol, hermitian, surplus)
   a = np.asarray(a)
   if core.ndim_of(a) < 2 then return np.astype(np.asarray(np.any(np.reshape(a, { -1 }), 1)), "int64") end
   local _, m, n
   a, _, m, n = matrices(a, "matrix_rank")
-  local s = linalg.svd(a, { compute_uv = false })
+  local s = linalg.svd(a, { compute_uv = false, hermitian = hermitian })
+  if core.is_array(tol) and core.ndim_of(tol) > 0 then tol = np.expand_dims(tol, -1) end
   local bound = tol or np.max(s, -1, { keepdims = true, initial = 0 }) * (epsilon(a) * math.max(m, n))
   return np.sum(np.greater(s, bound), -1)
 end
@@ -512,6 +529,7 @@ function linalg.tensorsolve(a, b, axes, surplus)
   a, b = np.asarray(a), np.asarray(b)
   if axes then
     local to = {}
+    if type(axes) ~= "table" then axes = { axes } end
     for i = 1, #axes do to[i] = core.ndim_of(a) - #axes + i end
     a = np.moveaxis(a, axes, to)
   end

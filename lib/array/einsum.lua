@@ -7,6 +7,7 @@
 
 local core = require "array.core"
 local reduce = require "array.reduce"
+local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
@@ -355,13 +356,15 @@ local function greedy_path(terms, output, extents)
   return path
 end
 
+local einsum_options = { optimize = true, out = true, dtype = true }
+
 local function prepare(who, subscripts, ...)
   local operands, count = { ... }, select("#", ...)
   local options
   if core.is_options(operands[count]) then
     options, operands[count], count = operands[count], nil, count - 1
   end
-  options = core.check_options(options, { optimize = true }, who)
+  options = core.check_options(options, einsum_options, who)
   if count == 0 then raise("%s: no array was given", who) end
   for i = 1, count do operands[i] = np.asarray(operands[i]) end
   local terms, output = parse(subscripts, operands, who)
@@ -394,12 +397,18 @@ end
 
 -- Einstein's sums: "ij,jk->ik" multiplies matrices, "ii" is a trace, "..." stands for axes that broadcast.
 ---@param subscripts string
----@param ... lgt_array then options {optimize}: false (from left to right) or a path of np.einsum_path
+---@param ... lgt_array then options {optimize, out, dtype}; optimize: false (from left to right) or a path of
+---  np.einsum_path; dtype: what it computes in
 ---@return lgt_array a view where nothing is multiplied or summed
 function np.einsum(subscripts, ...)
   local operands, terms, output, extents, options = prepare("einsum", subscripts, ...)
   local dtype = core.dtype_of(operands[1])
   for i = 2, #operands do dtype = dtypes.promote(dtype, core.dtype_of(operands[i])) end
+  if options.dtype then
+    local wanted = core.check_dtype(options.dtype, "einsum")
+    ufunc.check_cast(dtype, wanted, "einsum")
+    dtype = wanted
+  end
   local list, path = {}, options.optimize
   if path == false then
     path = {}
@@ -420,7 +429,7 @@ function np.einsum(subscripts, ...)
     list[#list + 1] = contract(a, b, needed_by(rest, output), extents)
   end
   if #list ~= 1 then raise("einsum: the path leaves %d arrays", #list) end
-  return spread(list[1], output)
+  return reduce.give(spread(list[1], output), options.out, "einsum")
 end
 
 return true

@@ -135,8 +135,13 @@ local function take_axes(who, a, s, axes, norm, two)
   local ndim = core.ndim_of(a)
   if axes == nil then
     axes = {}
-    local count = two and 2 or s and #s or ndim
+    local count = two and 2 or type(s) == "table" and #s or ndim
     for i = 1, count do axes[i] = i - count - 1 end
+  end
+  for _, list in ipairs { s or {}, axes } do
+    if type(list) ~= "table" then
+      raise("%s: extents and axes are tables, one entry for each axis, not %s", who, (core.describe(list)))
+    end
   end
   if s and #s ~= #axes then raise("%s: %d extents for %d axes", who, #s, #axes) end
   local list = {}

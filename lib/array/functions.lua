@@ -230,11 +230,18 @@ function np.clip(x, low, high, options)
 end
 
 local nan_to_num = ufunc.all.nan_to_num
-local finite_names = { "nan", "posinf", "neginf" }
+local finite_names = { "nan", "posinf", "neginf", "copy" }
 
--- NaN becomes 0 and infinities the largest numbers of the dtype, or what options {nan, posinf, neginf} say.
-function np.nan_to_num(x, options)
-  local nan, high, low, rest = core.take_named("nan_to_num", finite_names, nil, nil, nil, options)
+-- NaN becomes 0 and infinities the largest numbers of the dtype, or what options {nan, posinf, neginf} say; with
+-- copy = false in the array itself.
+function np.nan_to_num(x, options, surplus)
+  core.check_behind(surplus, "nan_to_num")
+  local nan, high, low, copy, rest = core.take_named("nan_to_num", finite_names, nil, nil, nil, nil, options)
+  if copy == false and core.is_array(x) then
+    rest = rest or {}
+    rest.out = rest.out or x
+  end
+  if copy ~= nil then options = rest end
   if nan == nil and high == nil and low == nil then return nan_to_num(x, options) end
   local dtype = lgt.is_value(x) and x.dtype or core.is_array(x) and core.dtype_of(x) or dtypes.FLOAT64
   if dtypes.category[dtype] < 2 then return nan_to_num(x, rest) end
@@ -331,12 +338,32 @@ for d = 0, dtypes.COMPLEX128 do
   casts[d] = ufunc.new_rules("astype_" .. dtypes.name[d], function(x) return x:cast(d) end, 1, 1)
 end
 
+local astype_options = { dtype = true, copy = true, casting = true }
+
+-- np.astype with options.
+local function astype_with(a, dtype, options)
+  dtype, options = core.split_options(dtype, options, "astype")
+  options = core.check_options(options, astype_options, "astype")
+  local number = core.check_dtype(dtype or options.dtype, "astype")
+  local casting, own = options.casting or "unsafe", lgt.layouts[core.layout_of(a, "astype")].dtype
+  if casting ~= "unsafe" and casting ~= "same_kind" then
+    raise("astype: casting is \"unsafe\" or \"same_kind\", not %s", (core.describe(casting)))
+  end
+  if casting == "same_kind" and not dtypes.can_cast(own, number) then
+    raise("astype: %s into %s is no cast of the same kind", dtypes.name[own], dtypes.name[number])
+  end
+  if options.copy == false and own == number then return a end
+  return np.astype(a, dtypes.name[number])
+end
+
 -- A copy with another dtype; real parts only when complex numbers become real.
 ---@param a lgt_array
 ---@param dtype string
+---@param options {copy: boolean?, casting: string?}? copy = false: the array itself if it has the dtype already
 ---@return lgt_array
-function np.astype(a, dtype, surplus)
+function np.astype(a, dtype, options, surplus)
   core.check_surplus(surplus, "astype")
+  if options ~= nil or type(dtype) == "table" then return astype_with(a, dtype, options) end
   core.layout_of(a, "astype")
   return unary(casts[core.check_dtype(dtype, "astype")], a)
 end
@@ -348,6 +375,7 @@ local COPY = all.positive
 ---@return lgt_array a new array with the same elements
 function np.copy(a, options)
   core.layout_of(a, "copy")
+  if type(options) == "string" then options = { order = options } end
   if options ~= nil then core.check_options(options, {}, "copy") end
   return unary(COPY, a)
 end

@@ -12,7 +12,6 @@ local native = require "array.native"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
 
-local axis_option = core.axis_option
 local MOST_PARTS = 2 ^ 20 -- each is a view of its own, of which there are some millions at most
 
 -- The elements first, first + 1, ... (from 0) along an axis, as a view.
@@ -48,6 +47,8 @@ local function split_at(a, bounds, axis)
   return parts
 end
 
+local SPLIT = { "indices_or_sections", "axis" }
+
 -- Cut an array into `parts` nearly equal pieces along an axis (1), the first ones longer by one; or at
 -- positions: each begins a piece.
 ---@param a lgt_array
@@ -55,9 +56,9 @@ end
 ---@param axis integer?
 ---@return lgt_array[] views
 function np.array_split(a, parts, axis, surplus)
-  core.check_surplus(surplus, "array_split")
+  parts, axis = core.take_only_named("array_split", SPLIT, parts, axis, surplus)
   a = np.asarray(a)
-  axis = core.check_axis(axis_option(axis, "array_split") or 1, core.ndim_of(a), "array_split")
+  axis = core.check_axis(axis or 1, core.ndim_of(a), "array_split")
   local extent, bounds = core.shape_of(a)[axis], {}
   if type(parts) == "number" then
     if not core.is_integer(parts) or parts < 1 then raise("array_split: %g parts; at least one was expected", parts) end
@@ -76,9 +77,9 @@ end
 -- As np.array_split, but a number of parts must divide the extent.
 ---@return lgt_array[]
 function np.split(a, parts, axis, surplus)
-  core.check_surplus(surplus, "split")
+  parts, axis = core.take_only_named("split", SPLIT, parts, axis, surplus)
   a = np.asarray(a)
-  axis = core.check_axis(axis_option(axis, "split") or 1, core.ndim_of(a), "split")
+  axis = core.check_axis(axis or 1, core.ndim_of(a), "split")
   if type(parts) == "number" and core.shape_of(a)[axis] % parts ~= 0 then
     raise("split: an extent of %d does not divide into %g equal parts; np.array_split makes unequal ones",
       core.shape_of(a)[axis], parts)
@@ -121,8 +122,7 @@ end
 
 -- Move axis `axis` so that it stands before axis `start` (1).
 function np.rollaxis(a, axis, start, surplus)
-  core.check_surplus(surplus, "rollaxis")
-  start = core.named_option(start, "start", "rollaxis")
+  axis, start = core.take_only_named("rollaxis", { "axis", "start" }, axis, start, surplus)
   local ndim = core.ndim_of(a)
   axis, start = core.check_axis(axis, ndim, "rollaxis"), core.check_axis(start or 1, ndim + 1, "rollaxis")
   return np.moveaxis(a, axis, axis < start and start - 1 or start)
@@ -209,6 +209,19 @@ local function write_blocks(result, layout, block)
   end
 end
 
+-- What the arrays in nested tables have in common; a float dtype if there are none.
+local function dtype_among(blocks)
+  local dtype
+  local function look(b)
+    if core.is_array(b) then dtype = dtype and dtypes.promote(dtype, core.dtype_of(b)) or core.dtype_of(b) end
+    if type(b) == "table" then
+      for i = 1, #b do look(b[i]) end
+    end
+  end
+  look(blocks)
+  return dtype or dtypes.FLOAT64
+end
+
 -- An array of nested tables of blocks: the innermost tables are joined along the last axis.
 ---@param blocks table|lgt_array|number
 ---@return lgt_array
@@ -224,9 +237,10 @@ function np.block(blocks, surplus)
   if type(blocks) == "table" and #blocks == 0 then raise("block: an empty table was given") end
   local depth = depth_of(blocks)
   local ndim = math.max(depth, widest(blocks))
+  local dtype = dtype_among(blocks)
   local function join(b, level)
     if level > depth then
-      local a = np.asarray(b)
+      local a = core.beside(b, dtype)
       while core.ndim_of(a) < ndim do a = np.expand_dims(a, 1) end
       return { array = a, shape = core.shape_of(a), dtype = core.dtype_of(a) }
     end
@@ -247,9 +261,9 @@ end
 ---@param axis integer?
 ---@return lgt_array
 function np.append(a, values, axis, surplus)
-  core.check_surplus(surplus, "append")
-  axis = axis_option(axis, "append")
-  a, values = np.asarray(a), np.asarray(values)
+  values, axis = core.take_only_named("append", { "values", "axis" }, values, axis, surplus)
+  a = np.asarray(a)
+  values = core.beside(values, core.dtype_of(a))
   if axis == nil then return np.concatenate({ np.ravel(a), np.ravel(values) }, 1) end
   return np.concatenate({ a, values }, axis)
 end
@@ -277,8 +291,8 @@ end
 ---@param axis integer?
 ---@return lgt_array
 function np.delete(a, positions, axis, surplus)
-  core.check_surplus(surplus, "delete")
-  a, axis = np.asarray(a), axis_option(axis, "delete")
+  positions, axis = core.take_only_named("delete", { "obj", "axis" }, positions, axis, surplus)
+  a = np.asarray(a)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "delete")
   local extent, gone, seen = core.shape_of(a)[axis], {}, {}
@@ -326,8 +340,9 @@ end
 ---@param axis integer?
 ---@return lgt_array
 function np.insert(a, positions, values, axis, surplus)
-  core.check_surplus(surplus, "insert")
-  a, axis = np.asarray(a), axis_option(axis, "insert")
+  local names = { "obj", "values", "axis" }
+  positions, values, axis = core.take_only_named("insert", names, positions, values, axis, surplus)
+  a = np.asarray(a)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "insert")
   local shape = core.shape_of(a)
@@ -363,6 +378,7 @@ end
 function np.trim_zeros(v, trim, surplus)
   core.check_surplus(surplus, "trim_zeros")
   v, trim = np.asarray(v), core.named_option(trim, "trim", "trim_zeros") or "fb"
+  if type(trim) ~= "string" then raise("trim_zeros: trim is \"f\", \"b\" or \"fb\", not %s", (core.describe(trim))) end
   if core.ndim_of(v) ~= 1 then raise("trim_zeros: a vector was expected, not %d dimensions", core.ndim_of(v)) end
   local at = np.flatnonzero(v)
   local n, size = core.size_of(at), core.size_of(v)

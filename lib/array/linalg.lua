@@ -8,6 +8,7 @@ local ffi = require "ffi"
 local core = require "array.core"
 local native = require "array.native"
 local reduce = require "array.reduce"
+local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -155,11 +156,22 @@ end
 local function dimensions(a) return istype(Array, a) and layouts[handles[a.id].layout].ndim or nil end
 
 local into = { out = true }
+local in_dtype = { out = true, dtype = true }
 local none = {}
 
--- What product(a, b) gives, as {out = x} says.
+-- Operands of a dtype that holds them.
+local function computed_in(dtype, a, b, who)
+  local number = core.check_dtype(dtype, who)
+  a, b = np.asarray(a), np.asarray(b)
+  ufunc.check_cast(dtypes.promote(core.dtype_of(a), core.dtype_of(b)), number, who)
+  return np.astype(a, dtype), np.astype(b, dtype)
+end
+
+-- What product(a, b) gives, as {out = x, dtype = ...} says.
 local function with_options(product, a, b, options, who)
-  local out = core.check_options(options, into, who).out
+  options = core.check_options(options, who == "matmul" and in_dtype or into, who)
+  local out = options.out
+  if options.dtype then a, b = computed_in(options.dtype, a, b, who) end
   local result = product(a, b)
   if out == nil then return result end
   return reduce.give(type(result) == "number" and np.asarray(result) or result, out, who)
@@ -214,7 +226,7 @@ end
 -- Products of stacks of matrices: the last two axes are matrices, the others broadcast.
 ---@param a lgt_array
 ---@param b lgt_array
----@param options {out: lgt_array}?
+---@param options {out: lgt_array?, dtype: string?}? dtype: what it computes in
 ---@return lgt_array
 function np.matmul(a, b, options)
   if options ~= nil then return (with_options(np.matmul, a, b, options, "matmul")) end
@@ -285,15 +297,20 @@ function np.vdot(a, b, options)
   return reduce.products(reduce.VDOT, a, b, { true })
 end
 
+local trace_options = { dtype = true, out = true }
+
 -- The sums along the diagonals k (0) of the matrices that two axes (1 and 2) span.
 ---@param a lgt_array
 ---@param k integer?
 ---@param axis1 integer?
 ---@param axis2 integer?
+---@param options {offset: integer?, axis1: integer?, axis2: integer?, dtype: string?, out: lgt_array?}?
 ---@return lgt_array
 function np.trace(a, k, axis1, axis2, options)
-  k, axis1, axis2 = core.take_only_named("trace", { "offset", "axis1", "axis2" }, k, axis1, axis2, options)
-  return np.sum(np.diagonal(np.asarray(a), k, axis1, axis2), -1)
+  k, axis1, axis2, options = core.take_named("trace", { "offset", "axis1", "axis2" }, k, axis1, axis2, options)
+  options = core.check_options(options, trace_options, "trace")
+  local sum = { axis = -1, dtype = options.dtype }
+  return reduce.give(np.sum(np.diagonal(np.asarray(a), k, axis1, axis2), sum), options.out, "trace")
 end
 methods.trace = np.trace
 

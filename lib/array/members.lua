@@ -115,24 +115,25 @@ end
 -- np.add.accumulate(a, axis): running results, along the first axis if none is given.
 ---@param a lgt_array
 ---@param axis integer?
----@param options {axis: integer?, dtype: string?}?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?}?
 ---@return lgt_array
 function ufunc.members.accumulate(u, a, axis, options)
   local who
   who, a, axis, options = take(u, "accumulate", a, axis, options)
-  for _, name in ipairs { "keepdims", "where", "initial", "out" } do
+  for _, name in ipairs { "keepdims", "where", "initial" } do
     if options[name] ~= nil then raise("%s takes no %s=", who, name) end
   end
+  local function give(result) return reduce.give(result, options.out, who) end
   axis = core.check_axis(axis, core.ndim_of(a), who)
   a = cast_for_scan(u, a, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   if operation and u.name == "subtract" and native.divided(core.shape_of(a)[axis]) and not keeps_order(a) then
-    return subtract_divided(a, axis)
+    return give(subtract_divided(a, axis))
   end
-  if operation then return core.scan(a, axis, operation) end
-  if associative[u.name] then return np.copy(combine_all(u, a, axis)) end
+  if operation then return give(core.scan(a, axis, operation)) end
+  if associative[u.name] then return give(np.copy(combine_all(u, a, axis))) end
   local parts = steps(u, who, a, axis)
-  return #parts == 0 and np.copy(a) or np.concatenate(parts, axis)
+  return give(#parts == 0 and np.copy(a) or np.concatenate(parts, axis))
 end
 
 -- The last element of a running result is the reduction.
@@ -160,11 +161,7 @@ local function reduce_by_steps(u, who, a, axis, options)
   end
   if extent == 1 then last = np.copy(last) end -- else it would be a view of `a`
   local result = options.keepdims and last or np.squeeze(last, axis)
-  if options.out == nil then return result end
-  local layout = core.layout_of(options.out, who)
-  core.check_writable(options.out, who)
-  core.assign(options.out.id, layout, result)
-  return options.out
+  return reduce.give(result, options.out, who)
 end
 
 -- np.add.reduce(a, axis): as np.sum, but over the first axis if none is given.
@@ -199,7 +196,7 @@ end
 ---@param a lgt_array
 ---@param positions lgt_array|integer[] from 1
 ---@param axis integer? 1
----@param options {axis: integer?, dtype: string?}?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?}?
 ---@return lgt_array
 function ufunc.members.reduceat(u, a, positions, axis, options)
   local who
@@ -211,7 +208,8 @@ function ufunc.members.reduceat(u, a, positions, axis, options)
   local operation = native.operation_of(u.name, core.dtype_of(a))
   if not operation then raise("%s: this function cannot reduce arrays of %s", who, dtypes.name[core.dtype_of(a)]) end
   if core.is_long_line(a, axis) and not keeps_order(a) then
-    return core.for_each_line(a, axis, function(line) return reduce_line_at(line, positions, operation) end)
+    local result = core.for_each_line(a, axis, function(line) return reduce_line_at(line, positions, operation) end)
+    return reduce.give(result, options.out, who)
   end
   local source, back = native.axis_last(a, axis)
   local shape = core.shape_of(source)
@@ -220,7 +218,7 @@ function ufunc.members.reduceat(u, a, positions, axis, options)
   local function view(x) return #shape == 1 and lgt.alias(x, lgt.promote(core.layout_of(x), 1, 1)) or x end
   native.launch("reduceat", "wrr", native.leading(math.max(1, #shape - 1), 2),
     { view(result), view(source), positions }, { operation, axis })
-  return back(result)
+  return reduce.give(back(result), options.out, who)
 end
 
 -- np.subtract.outer(a, b): for each pair of elements.

@@ -5,6 +5,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 require "array.sort" -- for core.is_long_line
 
 local dtypes, raise = core.dtypes, core.raise
@@ -98,16 +99,18 @@ end
 ---@param condition lgt_array
 ---@param a lgt_array
 ---@param axis integer?
+---@param options {axis: integer?, out: lgt_array?}?
 ---@return lgt_array
-function np.compress(condition, a, axis, surplus)
-  core.check_surplus(surplus, "compress")
+function np.compress(condition, a, axis, options)
+  axis, options = core.split_options(axis, options, "compress")
+  options = core.check_options(options, { axis = true, out = true }, "compress")
+  if axis == nil then axis = options.axis end
   condition, a = np.asarray(condition), np.asarray(a)
   if core.ndim_of(condition) ~= 1 then raise("compress: a vector of booleans was expected") end
-  axis = core.axis_option(axis, "compress")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "compress")
   local positions = np.flatnonzero(condition)
-  return np.take(a, positions, axis)
+  return reduce.give(np.take(a, positions, axis), options.out, "compress")
 end
 
 -- The elements where a condition holds, in C order.  Waits.
@@ -130,11 +133,15 @@ end
 -- For each element the choice of that number, from 1.
 ---@param numbers lgt_array integers
 ---@param choices (lgt_array|number)[]
----@param options {mode: string?}? "raise" (default: a number outside is an error where the result is looked
----  at), "clip" or "wrap"
+---@param options {mode: string?, out: lgt_array?}? mode: "raise" (default: a number outside is an error where the
+---  result is looked at), "clip" or "wrap"
 ---@return lgt_array
 function np.choose(numbers, choices, options)
-  options = core.check_options(options, { mode = true }, "choose")
+  options = core.check_options(options, { mode = true, out = true }, "choose")
+  local mode = options.mode
+  if mode ~= nil and mode ~= "raise" and mode ~= "clip" and mode ~= "wrap" then
+    raise("choose: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
+  end
   if type(choices) ~= "table" or #choices == 0 then raise("choose: a table of choices was expected") end
   local shapes, list, dtype, weak = {}, {}, nil, nil
   numbers = np.asarray(numbers)
@@ -149,12 +156,15 @@ function np.choose(numbers, choices, options)
   shapes[#shapes + 1] = core.shape_of(numbers)
   local shape = core.broadcast_shapes(shapes, "choose")
   for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
-  if options.mode == "clip" then numbers = np.clip(numbers, 1, #list) end
-  if options.mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
+  if mode == "clip" then numbers = np.clip(numbers, 1, #list) end
+  if mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
   numbers = np.broadcast_to(np.astype(numbers, "int64"), shape)
-  if #list <= MOST_CHOICES then return choose_among(list, numbers, shape, dtype) end
+  if #list <= MOST_CHOICES then
+    return reduce.give(choose_among(list, numbers, shape, dtype), options.out, "choose")
+  end
   local all = np.stack(list, -1)
-  return np.squeeze(np.take_along_axis(all, np.expand_dims(numbers, -1), -1), -1)
+  local result = np.squeeze(np.take_along_axis(all, np.expand_dims(numbers, -1), -1), -1)
+  return reduce.give(result, options.out, "choose")
 end
 
 -- The positions where an array is not 0, one row for each.  Waits.
@@ -172,14 +182,21 @@ end
 ---@param a lgt_array
 ---@param positions lgt_array|integer|integer[]
 ---@param values lgt_array|number|number[]
-function np.put(a, positions, values, surplus)
-  core.check_surplus(surplus, "put")
+---@param options {mode: string?}|string|nil "raise" (default), "clip" or "wrap": what becomes of positions outside
+function np.put(a, positions, values, options)
+  if type(options) == "string" then options = { mode = options } end
+  local mode = core.check_options(options, { mode = true }, "put").mode or "raise"
+  if mode ~= "raise" and mode ~= "clip" and mode ~= "wrap" then
+    raise("put: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
+  end
   core.layout_of(a, "put")
   core.check_writable(a, "put")
   core.check_assigned(a, values)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
   positions, values = np.ravel(positions), np.ravel(np.asarray(values))
   local n, size, shape = core.size_of(positions), core.size_of(a), core.shape_of(a)
+  if mode == "clip" then positions = np.clip(positions, 1, math.max(size, 1)) end
+  if mode == "wrap" then positions = (positions - 1) % math.max(size, 1) + 1 end
   if core.size_of(values) ~= 1 and n > 0 then values = np.resize(values, n) end
   local flat, divided = core.lgt.reshape(core.layout_of(a), { size }), native.divided(size)
   if flat and (#shape == 1 or not divided) then
@@ -238,6 +255,6 @@ function np.putmask(a, mask, values, surplus)
 end
 
 for _, name in ipairs { "choose", "put" } do methods[name] = np[name] end
-function methods.compress(a, condition, axis) return np.compress(condition, a, axis) end
+function methods.compress(a, condition, axis, options) return np.compress(condition, a, axis, options) end
 
 return true

@@ -9,6 +9,7 @@
 
 local ffi = require "ffi"
 local core = require "array.core"
+local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -186,11 +187,7 @@ function reduce.give(result, out, who)
     raise("%s: out= has shape %s, the result has %s", who, core.shape_text(core.shape_of(out)),
       core.shape_text(core.shape_of(result)))
   end
-  local from, to = core.dtype_of(result), core.dtype_of(out)
-  if not dtypes.can_cast(from, to) then
-    raise("%s: the result is %s and cannot be written into an array of %s; use astype", who, dtypes.name[from],
-      dtypes.name[to])
-  end
+  ufunc.check_cast(core.dtype_of(result), core.dtype_of(out), who)
   core.assign(out.id, core.layout_of(out), result)
   return out
 end
@@ -301,26 +298,36 @@ end)
 ---@param axis integer|integer[]|nil all axes if nil
 ---@param options {axis: integer?, keepdims: boolean?, dtype: string?}?
 ---@return lgt_array
-function np.sum(a, axis, options)
+function np.sum(a, axis, options, surplus)
+  if surplus ~= nil then core.check_behind(surplus, "sum") end
   local result = call(SUM, a, axis, options)
   return result
 end
 
-function np.prod(a, axis, options) return call(PROD, a, axis, options) end
-function np.max(a, axis, options) return call(MAX, a, axis, options) end
-function np.min(a, axis, options) return call(MIN, a, axis, options) end
+function np.prod(a, axis, options, surplus)
+  if surplus ~= nil then core.check_behind(surplus, "prod") end
+  return call(PROD, a, axis, options)
+end
+function np.max(a, axis, options, surplus)
+  if surplus ~= nil then core.check_behind(surplus, "max") end
+  return call(MAX, a, axis, options)
+end
+function np.min(a, axis, options, surplus)
+  if surplus ~= nil then core.check_behind(surplus, "min") end
+  return call(MIN, a, axis, options)
+end
 np.amax, np.amin, np.product = np.max, np.min, np.prod
-function np.ptp(a, axis, options) return np.max(a, axis, options) - np.min(a, axis, options) end
 
 -- Without an axis these answer with a Lua boolean or number, and wait.
-local function answer(r, a, axis, options)
+local function answer(r, a, axis, options, surplus)
+  if surplus ~= nil then core.check_behind(surplus, r.name) end
   local result = call(r, a, axis, options)
   if axis == nil and options == nil then return core.read_item(result) end
   return result
 end
-function np.any(a, axis, options) return answer(ANY, a, axis, options) end
-function np.all(a, axis, options) return answer(ALL, a, axis, options) end
-function np.count_nonzero(a, axis, options) return answer(COUNT, a, axis, options) end
+function np.any(a, axis, options, surplus) return answer(ANY, a, axis, options, surplus) end
+function np.all(a, axis, options, surplus) return answer(ALL, a, axis, options, surplus) end
+function np.count_nonzero(a, axis, options, surplus) return answer(COUNT, a, axis, options, surplus) end
 
 -- How many elements one result stands for.
 local function count_along(a, axis)
@@ -339,11 +346,30 @@ local function split_options(axis, options, known, who)
   return axis, options
 end
 
+local ptp_options = { axis = true, keepdims = true, out = true }
+
+-- The greatest element less the least.
+---@param a lgt_array
+---@param axis integer|integer[]|nil all axes if nil
+---@param options {axis: any, keepdims: boolean?, out: lgt_array?}?
+---@return lgt_array
+function np.ptp(a, axis, options, surplus)
+  core.check_behind(surplus, "ptp")
+  axis, options = split_options(axis, options, ptp_options, "ptp")
+  local keep = options.keepdims and { keepdims = true }
+  return give(np.max(a, axis, keep or nil) - np.min(a, axis, keep or nil), options.out, "ptp")
+end
+
 local function restore_half(result, a)
   return core.dtype_of(a) == dtypes.FLOAT16 and np.astype(result, "float16") or result
 end
 
-function np.mean(a, axis, options)
+---@param a lgt_array
+---@param axis integer|integer[]|nil all axes if nil
+---@param options {axis: any, dtype: string?, keepdims: boolean?, where: lgt_array?, out: lgt_array?}?
+---@return lgt_array
+function np.mean(a, axis, options, surplus)
+  core.check_behind(surplus, "mean")
   axis, options = split_options(axis, options, all_options, "mean")
   local own = type(a) == "table" and core.foreign("mean", a)
   if own then return own(a, axis, options) end
@@ -373,7 +399,8 @@ local function masked_variance(a, axis, options)
   return along(SUM, np.where(mask, squares, 0), axis, options.keepdims) / count
 end
 
-function np.var(a, axis, options)
+function np.var(a, axis, options, surplus)
+  core.check_behind(surplus, "var")
   a = np.asarray(a)
   axis, options = split_options(axis, options, variance_options, "var")
   if options.dtype then a = np.astype(a, options.dtype) end
@@ -385,7 +412,8 @@ function np.var(a, axis, options)
   return give(restore_half(squares / (n - (options.ddof or 0)), a), options.out, "var")
 end
 
-function np.std(a, axis, options)
+function np.std(a, axis, options, surplus)
+  core.check_behind(surplus, "std")
   axis, options = split_options(axis, options, variance_options, "std")
   local without = { keepdims = options.keepdims, dtype = options.dtype, ddof = options.ddof, where = options.where }
   return give(np.sqrt(np.var(a, axis, without)), options.out, "std")
@@ -406,9 +434,10 @@ local function new_reduced(who, dtype, a, axis, keepdims)
   return array, lgt.alias(array, view)
 end
 
-local function arg_reduce(who, a, axis, options)
+local function arg_reduce(who, a, axis, options, surplus)
+  core.check_behind(surplus, who)
   a = np.asarray(a)
-  axis, options = split_options(axis, options, { axis = true, keepdims = true }, who)
+  axis, options = split_options(axis, options, ptp_options, who)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   if axis ~= nil then axis = core.check_axis(axis, #shape, who) end
   if (axis and shape[axis] or core.product(shape)) == 0 then
@@ -423,14 +452,14 @@ local function arg_reduce(who, a, axis, options)
   local _, value_view = new_reduced(who, dtype, a, axis, options.keepdims)
   local position, position_view = new_reduced(who, dtypes.INT64, a, axis, options.keepdims)
   lgt.launch(kind, { value_view, position_view, a })
-  return position
+  return give(position, options.out, who)
 end
 
 -- Positions count from 1; without an axis, in C order.
 ---@return lgt_array int64
-function np.argmin(a, axis, options) return arg_reduce("argmin", a, axis, options) end
+function np.argmin(a, axis, options, surplus) return arg_reduce("argmin", a, axis, options, surplus) end
 ---@return lgt_array int64
-function np.argmax(a, axis, options) return arg_reduce("argmax", a, axis, options) end
+function np.argmax(a, axis, options, surplus) return arg_reduce("argmax", a, axis, options, surplus) end
 
 -- ---- norms, products of vectors ---------------------------------------------------------------------------
 

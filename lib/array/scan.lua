@@ -5,6 +5,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -61,10 +62,11 @@ function core.scan(a, axis, operation)
   return back(result)
 end
 
-local scan_options = { axis = true, dtype = true }
+local scan_options = { axis = true, dtype = true, out = true }
 
 local function cumulative(name, operation, map)
-  np[name] = function(a, axis, options)
+  np[name] = function(a, axis, options, surplus)
+    core.check_behind(surplus, name)
     a = np.asarray(a)
     axis, options = core.split_options(axis, options, name)
     options = core.check_options(options, scan_options, name)
@@ -73,7 +75,8 @@ local function cumulative(name, operation, map)
     if axis == nil then a, axis = np.ravel(a), 1 end
     axis = core.check_axis(axis, core.ndim_of(a), name)
     local dtype = options.dtype and core.check_dtype(options.dtype, name) or dtypes.of_sum(core.dtype_of(a))
-    return core.scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
+    local result = core.scan(core.dtype_of(a) == dtype and a or np.astype(a, dtypes.name[dtype]), axis, operation)
+    return reduce.give(result, options.out, name)
   end
 end
 
@@ -83,7 +86,7 @@ local function without_nan(neutral)
   end
 end
 
--- Running sums and products along an axis (of the flattened array without one); options {axis, dtype}.
+-- Running sums and products along an axis (of the flattened array without one); options {axis, dtype, out}.
 -- The nan-variants count NaN as nothing.
 cumulative("cumsum", native.operation.add)
 cumulative("cumprod", native.operation.multiply)
@@ -106,7 +109,8 @@ local diff_options = { n = true, axis = true, prepend = true, append = true }
 ---@param axis integer?
 ---@param options {n: integer?, axis: integer?, prepend: any, append: any}?
 ---@return lgt_array
-function np.diff(a, n, axis, options)
+function np.diff(a, n, axis, options, surplus)
+  core.check_behind(surplus, "diff")
   a = np.asarray(a)
   if core.is_options(n) then
     core.check_behind(options, "diff")
@@ -120,7 +124,7 @@ function np.diff(a, n, axis, options)
   if core.ndim_of(a) == 0 then raise("diff: a 0-d array has no neighbours") end
   axis = core.check_axis(axis, core.ndim_of(a), "diff")
   local function one_more(x)
-    x = np.asarray(x)
+    x = core.beside(x, core.dtype_of(a))
     if core.ndim_of(x) > 0 then return x end
     local shape = core.shape_of(a)
     shape[axis] = 1

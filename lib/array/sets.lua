@@ -15,18 +15,21 @@ local function differ(a, b)
   return np.logical_and(np.not_equal(a, b), np.logical_not(np.logical_and(np.isnan(a), np.isnan(b))))
 end
 
--- Whether each element of a sorted vector differs from the one before.
-local function firsts(sorted)
-  if core.is_long_line(sorted, 1) then
+-- Whether each element of a sorted vector differs from the one before; if `alone`, NaN differs from NaN.
+local function firsts(sorted, alone)
+  if alone or core.is_long_line(sorted, 1) then
+    if core.size_of(sorted) == 0 then return np.zeros(0, { dtype = "bool" }) end
     local after, before = sorted["2:"], sorted[":-2"]
-    return np.concatenate { np.ones(1, { dtype = "bool" }), differ(after, before) }
+    local differs = alone and np.not_equal or differ
+    return np.concatenate { np.ones(1, { dtype = "bool" }), differs(after, before) }
   end
   local result = native.new(dtypes.BOOL, core.shape_of(sorted))
   native.lines("unique", "wr", { result, sorted })
   return result
 end
 
-local unique_options = { return_index = true, return_inverse = true, return_counts = true, axis = true }
+local unique_options = { return_index = true, return_inverse = true, return_counts = true, axis = true,
+                         equal_nan = true }
 
 -- What return_index, return_inverse and return_counts ask for, in this order, behind `values`.
 local function with_extras(values, options, order, mask, first)
@@ -65,21 +68,23 @@ end
 
 -- The different elements of an array, ascending; NaN counts once.
 ---@param a lgt_array flattened, unless there is an axis
----@param options {return_index: boolean?, return_inverse: boolean?, return_counts: boolean?, axis: integer?}?
----  further results: where each is first found, which of them each element is, how often each occurs
+---@param options {return_index: boolean?, return_inverse: boolean?, return_counts: boolean?, axis: integer?,
+---  equal_nan: boolean?}? further results: where each is first found, which of them each element is, how often each
+---  occurs; equal_nan = false: each NaN counts
 ---@return lgt_array, lgt_array?, lgt_array?, lgt_array?
-function np.unique(a, options)
+function np.unique(a, options, surplus)
+  core.check_behind(surplus, "unique")
   options = core.check_options(options, unique_options, "unique")
   a = np.asarray(a)
   if options.axis then return unique_slices(a, options.axis, options) end
   a = np.ravel(a)
   if not (options.return_index or options.return_inverse or options.return_counts) then
     local sorted = np.sort(a)
-    return np.compress(firsts(sorted), sorted)
+    return np.compress(firsts(sorted, options.equal_nan == false), sorted)
   end
   local order = np.argsort(a)
   local sorted = np.take(a, order)
-  local mask = firsts(sorted)
+  local mask = firsts(sorted, options.equal_nan == false)
   local first = np.flatnonzero(mask)
   return with_extras(np.take(sorted, first), options, order, mask, first)
 end
@@ -148,18 +153,22 @@ function np.intersect1d(a, b, options)
   return np.take(u, keep), np.take(at, keep), np.take(bt, keep_b)
 end
 
+local unique_inputs = { assume_unique = true }
+
 -- What is in the first array but not in the second.
 ---@return lgt_array
-function np.setdiff1d(a, b, surplus)
-  core.check_surplus(surplus, "setdiff1d")
-  local u = np.unique(a)
+---@param options {assume_unique: boolean?}? the elements of both differ, and those of `a` keep their order
+function np.setdiff1d(a, b, options)
+  options = core.check_options(options, unique_inputs, "setdiff1d")
+  local u = options.assume_unique and vector(a) or np.unique(a)
   return np.compress(np.isin(u, b, { invert = true }), u)
 end
 
 -- What is in one of two arrays but not in both.
 ---@return lgt_array
-function np.setxor1d(a, b, surplus)
-  core.check_surplus(surplus, "setxor1d")
+---@param options {assume_unique: boolean?}?
+function np.setxor1d(a, b, options)
+  core.check_options(options, unique_inputs, "setxor1d")
   local u, v = np.unique(a), np.unique(b)
   local all = np.concatenate({ np.compress(np.isin(u, v, { invert = true }), u),
                                np.compress(np.isin(v, u, { invert = true }), v) })

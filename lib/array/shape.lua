@@ -5,10 +5,13 @@
 -- writes each part through a view of the new array.
 
 local core = require "array.core"
+local reduce = require "array.reduce"
+local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters = core.np, core.methods, core.getters
 local layouts = lgt.layouts
+local is_options = core.is_options
 
 local function alias(a, layout)
   local view = lgt.alias(a, layout)
@@ -55,6 +58,17 @@ local function is_fortran(options, who)
   return order == "F"
 end
 
+-- The shape that stands among options as NumPy's `newshape`, or as the `shape` of its method; the other options.
+local function take_shape_option(options)
+  local rest = {}
+  for key, value in pairs(options) do
+    if key ~= "newshape" and key ~= "shape" then rest[key] = value end
+  end
+  local shape = options.newshape or options.shape
+  if shape == nil then raise("reshape: the new shape is missing") end
+  return { shape }, rest
+end
+
 local function reshape_fortran(a, shape)
   local reversed = {}
   for d = 1, #shape do reversed[d] = shape[#shape + 1 - d] end
@@ -68,7 +82,9 @@ function np.reshape(a, ...)
   local layout, count = core.layout_of(a, "reshape"), select("#", ...)
   local options = (select(math.max(count, 1), ...))
   if core.is_options(options) or type(options) == "string" then
-    local shape = take_reshape("reshape", core.size_of(a), unpack({ ... }, 1, count - 1))
+    local given, named = { unpack({ ... }, 1, count - 1) }, nil
+    if type(options) == "table" and count == 1 then named, options = take_shape_option(options) end
+    local shape = take_reshape("reshape", core.size_of(a), unpack(named or given))
     if is_fortran(options, "reshape") then return reshape_fortran(a, shape) end
     return np.reshape(a, shape)
   end
@@ -148,7 +164,7 @@ end
 ---@param to integer|integer[]
 ---@return lgt_array view
 function np.moveaxis(a, from, to, surplus)
-  core.check_surplus(surplus, "moveaxis")
+  from, to = core.take_only_named("moveaxis", { "source", "destination" }, from, to, surplus)
   a = np.asarray(a)
   local ndim = core.ndim_of(a)
   if type(from) ~= "table" then from = { from } end
@@ -267,8 +283,18 @@ local function take_arrays(arrays, who)
     raise("%s: a table of arrays was expected, not %s", who,
       type(arrays) == "table" and "an empty one" or (core.describe(arrays)))
   end
-  local list = {}
-  for i = 1, core.length_of_list(arrays, who) do list[i] = np.asarray(arrays[i]) end
+  local list, plain, dtype = {}, {}, nil
+  for i = 1, core.length_of_list(arrays, who) do
+    local a = arrays[i]
+    if core.is_array(a) then
+      list[i] = a
+      local own = core.dtype_of(a)
+      if dtype ~= own then dtype = dtype and dtypes.promote(dtype, own) or own end
+    else
+      plain[#plain + 1] = i
+    end
+  end
+  for _, i in ipairs(plain) do list[i] = core.beside(arrays[i], dtype or dtypes.FLOAT64) end
   return list
 end
 
@@ -308,14 +334,42 @@ local function common_dtype(arrays)
   return dtype
 end
 
+local join_options = { axis = true, out = true, dtype = true, casting = true }
+local stack_options = { dtype = true, casting = true }
+
+-- What has been joined, as options.dtype says.
+local function joined_as(who, result, options)
+  local casting = options.casting
+  if casting ~= nil and casting ~= "unsafe" and casting ~= "same_kind" then
+    raise("%s: casting is \"same_kind\" or \"unsafe\", not %s", who, (core.describe(casting)))
+  end
+  if options.dtype == nil then return result end
+  local dtype = core.check_dtype(options.dtype, who)
+  if casting ~= "unsafe" then ufunc.check_cast(core.dtype_of(result), dtype, who) end
+  return np.astype(result, dtypes.name[dtype])
+end
+
+-- np.concatenate and np.stack with options.
+local function join_with(who, arrays, axis, options)
+  axis, options = core.split_options(axis, options, who)
+  options = core.check_options(options, join_options, who)
+  if axis == nil then axis = options.axis end
+  if options.out ~= nil and options.dtype ~= nil then raise("%s: out= has a dtype; dtype= is one too many", who) end
+  local result = joined_as(who, np[who](arrays, axis), options)
+  if options.casting == "unsafe" and core.is_array(options.out) then result = np.astype(result, options.out.dtype) end
+  return reduce.give(result, options.out, who)
+end
+
 -- Join arrays along an existing axis (1 by default).
 ---@param arrays lgt_array[]
 ---@param axis integer?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}? casting: "unsafe" converts to any
+---  dtype
 ---@return lgt_array
-function np.concatenate(arrays, axis, surplus)
-  core.check_surplus(surplus, "concatenate")
+function np.concatenate(arrays, axis, options, surplus)
+  core.check_behind(surplus, "concatenate")
+  if options ~= nil or is_options(axis) then return join_with("concatenate", arrays, axis, options) end
   arrays = take_arrays(arrays, "concatenate")
-  axis = core.axis_option(axis, "concatenate")
   local shape, total = core.shape_of(arrays[1]), 0
   if #shape == 0 then raise("concatenate: 0-d arrays have no axis to join along; np.stack makes one") end
   axis = core.check_axis(axis or 1, #shape, "concatenate")
@@ -334,11 +388,16 @@ function np.concatenate(arrays, axis, surplus)
 end
 
 -- Join arrays of one shape along a new axis (the first by default).
-function np.stack(arrays, axis, surplus)
-  core.check_surplus(surplus, "stack")
+---@param arrays lgt_array[]
+---@param axis integer?
+---@param options {axis: integer?, dtype: string?, out: lgt_array?, casting: string?}?
+---@return lgt_array
+function np.stack(arrays, axis, options, surplus)
+  core.check_behind(surplus, "stack")
+  if options ~= nil or is_options(axis) then return join_with("stack", arrays, axis, options) end
   arrays = take_arrays(arrays, "stack")
   local shape = core.shape_of(arrays[1])
-  axis = core.check_axis(core.axis_option(axis, "stack") or 1, #shape + 1, "stack")
+  axis = core.check_axis(axis or 1, #shape + 1, "stack")
   check_extents(arrays, 0, "stack")
   table.insert(shape, axis, #arrays)
   local result = lgt.new(lgt.dense(common_dtype(arrays), shape))
@@ -356,14 +415,16 @@ local function at_least(arrays, ndim, who)
   return arrays
 end
 
+---@param options {dtype: string?, casting: string?}?
 function np.vstack(arrays, options)
-  core.check_options(options, {}, "vstack")
-  return np.concatenate(at_least(arrays, 2, "vstack"), 1)
+  options = core.check_options(options, stack_options, "vstack")
+  return joined_as("vstack", np.concatenate(at_least(arrays, 2, "vstack"), 1), options)
 end
+---@param options {dtype: string?, casting: string?}?
 function np.hstack(arrays, options)
-  core.check_options(options, {}, "hstack")
+  options = core.check_options(options, stack_options, "hstack")
   arrays = at_least(arrays, 1, "hstack")
-  return np.concatenate(arrays, core.ndim_of(arrays[1]) == 1 and 1 or 2)
+  return joined_as("hstack", np.concatenate(arrays, core.ndim_of(arrays[1]) == 1 and 1 or 2), options)
 end
 function np.column_stack(arrays, surplus)
   core.check_surplus(surplus, "column_stack")
@@ -451,9 +512,8 @@ end
 ---@param axis integer?
 ---@return lgt_array
 function np.rep(a, count, axis, surplus)
-  core.check_surplus(surplus, "rep")
+  count, axis = core.take_only_named("rep", { "repeats", "axis" }, count, axis, surplus)
   a = np.asarray(a)
-  axis = core.axis_option(axis, "rep")
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "rep")
   local shape = core.shape_of(a)

@@ -6,21 +6,27 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 require "array.sort" -- for core.is_long_line
 
+local give = reduce.give
+
 -- ---- arguments --------------------------------------------------------------------------------------------
 
-local function split(axis, options, known, who)
+local function split(axis, options, known, who, surplus)
+  core.check_behind(surplus, who)
   axis, options = core.split_options(axis, options, who)
   options = core.check_options(options, known, who)
   if axis == nil then axis = options.axis end
   return axis, options
 end
 
-local reduction_options = { axis = true, keepdims = true, dtype = true }
+local reduction_options = { axis = true, keepdims = true, dtype = true, where = true, initial = true, out = true }
+local extremum_options = { axis = true, keepdims = true, where = true, initial = true, out = true }
+local mean_options = { axis = true, keepdims = true, dtype = true, where = true, out = true }
 
 -- With the axes to reduce merged into one, the last; and what gives a result its shape back.
 ---@return lgt_array, fun(x: lgt_array): lgt_array
@@ -92,9 +98,9 @@ local average_options = { axis = true, weights = true, returned = true, keepdims
 ---@param options {weights: lgt_array?, returned: boolean?, keepdims: boolean?}? weights: a's shape, or a
 ---  vector along the axis; returned: give the sum of the weights too
 ---@return lgt_array, lgt_array?
-function np.average(a, axis, options)
+function np.average(a, axis, options, surplus)
   a = np.asarray(a)
-  axis, options = split(axis, options, average_options, "average")
+  axis, options = split(axis, options, average_options, "average", surplus)
   local keep = { keepdims = options.keepdims }
   local w = options.weights
   if w == nil then
@@ -189,7 +195,20 @@ local function check_quantiles(q, scale, who)
   return result, single
 end
 
-local quantile_options = { axis = true, keepdims = true, method = true }
+local quantile_options = { axis = true, keepdims = true, method = true, interpolation = true, out = true }
+
+-- The method that options name; `interpolation` is what NumPy called it once.
+local function take_method(options, who)
+  local name = options.method or options.interpolation or "linear"
+  local method = methods_of_quantile[name]
+  if not method then
+    local names = {}
+    for known in pairs(methods_of_quantile) do names[#names + 1] = known end
+    table.sort(names)
+    raise("%s: unknown method %s: %s were expected", who, (core.describe(name)), table.concat(names, ", "))
+  end
+  return method
+end
 
 -- Results for several q are stacked along a new first axis.
 local function for_each(list, single, f)
@@ -203,9 +222,7 @@ end
 -- Where a line has a NaN, it is last after sorting, and all of the line's quantiles are NaN.
 local function quantiles(who, a, q, scale, axis, options)
   a = np.asarray(a)
-  axis, options = split(axis, options, quantile_options, who)
-  local method = methods_of_quantile[options.method or "linear"]
-  if not method then raise("%s: unknown method %q", who, tostring(options.method)) end
+  local method = take_method(options, who)
   local list, single = check_quantiles(q, scale, who)
   local lines, back = lines_of(a, axis, options.keepdims, who)
   local shape = core.shape_of(lines)
@@ -232,39 +249,58 @@ local function quantiles(who, a, q, scale, axis, options)
     end
     return back(core.ndim_of(value) == 0 and np.copy(value) or value)
   end)
-  return result
+  return give(result, options.out, who)
+end
+
+local QUANTILE = { "q", "axis" }
+
+-- What a call of a quantile means: the array, quantiles, an axis, the other options.
+local function take_quantiles(who, a, q, axis, options, surplus)
+  core.check_behind(surplus, who)
+  q, axis, options = core.take_named(who, QUANTILE, q, axis, options)
+  return np.asarray(a), q, axis, core.check_options(options, quantile_options, who)
 end
 
 -- The value below which a fraction q of the elements lies.
 ---@param a lgt_array
 ---@param q number|number[]|lgt_array 0 to 1; several give a new first axis
 ---@param axis integer|integer[]|nil all if nil
----@param options {keepdims: boolean?, method: string?}? method: "linear", "lower", "higher", "midpoint",
----  "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf", "inverted_cdf"
+---@param options {q: any, axis: any, keepdims: boolean?, method: string?, out: lgt_array?}? method: "linear", "lower",
+---  "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+---  "interpolated_inverted_cdf", "inverted_cdf"
 ---@return lgt_array
-function np.quantile(a, q, axis, options) return quantiles("quantile", a, q, 1, axis, options) end
+function np.quantile(a, q, axis, options, surplus)
+  a, q, axis, options = take_quantiles("quantile", a, q, axis, options, surplus)
+  return quantiles("quantile", a, q, 1, axis, options)
+end
 -- The same with q from 0 to 100.
-function np.percentile(a, q, axis, options) return quantiles("percentile", a, q, 100, axis, options) end
+function np.percentile(a, q, axis, options, surplus)
+  a, q, axis, options = take_quantiles("percentile", a, q, axis, options, surplus)
+  return quantiles("percentile", a, q, 100, axis, options)
+end
 
-local median_options = { axis = true, keepdims = true }
+local median_options = { axis = true, keepdims = true, out = true }
 
 -- The middle element, or the mean of the two in the middle; NaN if there is one.
 ---@param a lgt_array
 ---@param axis integer|integer[]|nil
----@param options {keepdims: boolean?}?
+---@param options {axis: any, keepdims: boolean?, out: lgt_array?}?
 ---@return lgt_array
-function np.median(a, axis, options)
+function np.median(a, axis, options, surplus)
   a = np.asarray(a)
-  axis, options = split(axis, options, median_options, "median")
+  axis, options = split(axis, options, median_options, "median", surplus)
   local lines, back = lines_of(to_float(a), axis, options.keepdims, "median")
   local shape = core.shape_of(lines)
   local n = shape[#shape]
-  if n == 0 then return back(np.full(nothing(shape), np.nan, { dtype = dtypes.name[core.dtype_of(lines)] })) end
+  if n == 0 then
+    local none = np.full(nothing(shape), np.nan, { dtype = dtypes.name[core.dtype_of(lines)] })
+    return give(back(none), options.out, "median")
+  end
   local half = math.floor(n / 2)
   local element = ordered(lines, { math.max(half - 1, 0), half, n - 1 })
   local middle = n % 2 == 1 and element(half) or (element(half - 1) + element(half)) / 2
   local last = element(n - 1)
-  return back(np.where(np.isnan(last), last, middle))
+  return give(back(np.where(np.isnan(last), last, middle)), options.out, "median")
 end
 
 -- ---- without NaN ------------------------------------------------------------------------------------------------
@@ -274,8 +310,8 @@ local function map_nan(a, neutral) return is_inexact(a) and np.where(np.isnan(a)
 -- name of the reduction, what a NaN counts as
 for name, neutral in pairs { sum = 0, prod = 1 } do
   local f = np[name]
-  np["nan" .. name] = function(a, axis, options)
-    axis, options = split(axis, options, reduction_options, "nan" .. name)
+  np["nan" .. name] = function(a, axis, options, surplus)
+    axis, options = split(axis, options, reduction_options, "nan" .. name, surplus)
     return f(map_nan(np.asarray(a), neutral), axis, options)
   end
 end
@@ -283,14 +319,19 @@ end
 -- The greatest and the least number; NaN where there is none.
 for name, neutral in pairs { max = -math.huge, min = math.huge } do
   local f = np[name]
-  np["nan" .. name] = function(a, axis, options)
+  np["nan" .. name] = function(a, axis, options, surplus)
+    local who = "nan" .. name
     a = np.asarray(a)
-    axis, options = split(axis, options, reduction_options, "nan" .. name)
-    local result = f(map_nan(a, neutral), axis, options)
-    if not is_inexact(a) then return result end
+    axis, options = split(axis, options, extremum_options, who, surplus)
+    if options.where ~= nil and options.initial == nil then
+      raise("%s: with where= an initial value is needed: {initial = ...}", who)
+    end
+    local how = { keepdims = options.keepdims, where = options.where, initial = options.initial }
+    local result = f(map_nan(a, neutral), axis, how)
+    if not is_inexact(a) or options.initial ~= nil then return give(result, options.out, who) end
     local none = np.all(np.isnan(a), axis or { unpack(select(2, core.check_axes(nil, core.ndim_of(a), name))) },
       { keepdims = options.keepdims })
-    return np.where(none, np.nan, result)
+    return give(np.where(none, np.nan, result), options.out, who)
   end
 end
 
@@ -303,66 +344,84 @@ end
 local function count_numbers(a, axis, options)
   local set = axis
   if axis == nil then set = select(2, core.check_axes(nil, core.ndim_of(a), "count")) end
-  return np.sum(np.logical_not(np.isnan(a)), set, { keepdims = options.keepdims })
+  return np.sum(np.logical_not(np.isnan(a)), set, { keepdims = options.keepdims, where = options.where })
 end
 
 -- The mean of what is a number.
 ---@param a lgt_array
 ---@param axis integer|integer[]|nil
----@param options {keepdims: boolean?, dtype: string?}?
+---@param options {axis: any, keepdims: boolean?, dtype: string?, where: lgt_array?, out: lgt_array?}?
 ---@return lgt_array
-function np.nanmean(a, axis, options)
+function np.nanmean(a, axis, options, surplus)
   a = np.asarray(a)
-  axis, options = split(axis, options, reduction_options, "nanmean")
+  axis, options = split(axis, options, mean_options, "nanmean", surplus)
   if not is_inexact(a) then return np.mean(a, axis, options) end
-  local result = np.nansum(a, axis, options) / count_numbers(a, axis, options)
-  return np.astype(result, options.dtype or dtypes.name[core.dtype_of(a)])
+  local how = { keepdims = options.keepdims, dtype = options.dtype, where = options.where }
+  local result = np.nansum(a, axis, how) / count_numbers(a, axis, options)
+  return give(np.astype(result, options.dtype or dtypes.name[core.dtype_of(a)]), options.out, "nanmean")
 end
 
-local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true }
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true, where = true, out = true }
 
----@param options {keepdims: boolean?, dtype: string?, ddof: number?}?
+---@param options {axis: any, keepdims: boolean?, dtype: string?, ddof: number?, where: lgt_array?, out: lgt_array?}?
 ---@return lgt_array NaN where no more than ddof numbers are
-function np.nanvar(a, axis, options)
+function np.nanvar(a, axis, options, surplus)
   a = np.asarray(a)
-  axis, options = split(axis, options, variance_options, "nanvar")
+  axis, options = split(axis, options, variance_options, "nanvar", surplus)
   if not is_inexact(a) then return np.var(a, axis, options) end
-  local mean = np.nanmean(a, axis, { keepdims = true })
+  local mean = np.nanmean(a, axis, { keepdims = true, where = options.where })
   if axis == nil then mean = np.reshape(mean, {}) end
   local d = map_nan(a - mean, 0)
   local count = count_numbers(a, axis, options) - (options.ddof or 0)
   local squares = np.real(d * np.conj(d))
-  local result = np.sum(squares, axis, { keepdims = options.keepdims }) / count
-  return np.astype(np.where(np.greater(count, 0), result, np.nan),
-    options.dtype or dtypes.name[dtypes.part_of(core.dtype_of(a))])
+  local result = np.sum(squares, axis, { keepdims = options.keepdims, where = options.where }) / count
+  return give(np.astype(np.where(np.greater(count, 0), result, np.nan),
+    options.dtype or dtypes.name[dtypes.part_of(core.dtype_of(a))]), options.out, "nanvar")
 end
-function np.nanstd(a, axis, options) return np.sqrt(np.nanvar(a, axis, options)) end
+function np.nanstd(a, axis, options, surplus)
+  axis, options = split(axis, options, variance_options, "nanstd", surplus)
+  local how = { keepdims = options.keepdims, dtype = options.dtype, ddof = options.ddof, where = options.where }
+  return give(np.sqrt(np.nanvar(a, axis, how)), options.out, "nanstd")
+end
+
+-- As place_of, of as many lines as there are counts of elements.
+local function places_of_lines(method, q, count)
+  local m = methods_of_quantile
+  if type(method) == "table" then
+    if method == m.linear then return (count - 1) * q end
+    local alpha, beta = method[1], method[2]
+    return count * q + (alpha + q * (1 - alpha - beta)) - 1
+  end
+  local at = method == m.inverted_cdf and count * q or (count - 1) * q
+  local down = np.floor(at)
+  if method == m.lower then return down end
+  if method == m.higher then return np.ceil(at) end
+  if method == m.nearest then return np.rint(at) end
+  if method == m.midpoint then return np.where(np.equal(at, down), at, down + 0.5) end
+  return np.where(np.equal(at, down), at - 1, down)
+end
 
 -- Quantiles of what is a number: the places are looked up, since each line has its own count of numbers.
 local function nan_quantiles(who, a, q, scale, axis, options)
-  a = np.asarray(a)
-  axis, options = split(axis, options, quantile_options, who)
+  local method = take_method(options, who)
   if not is_inexact(a) then
     if core.size_of(a) > 0 then return quantiles(who, a, q, scale, axis, options) end
     a = to_float(a)
-  end
-  if options.method and options.method ~= "linear" then
-    raise("%s: method %q is not known here, \"linear\" is", who, tostring(options.method))
   end
   local list, single = check_quantiles(q, scale, who)
   local lines, back = lines_of(a, axis, options.keepdims, who)
   local shape = core.shape_of(lines)
   if shape[#shape] == 0 then
     local none = np.full(nothing(shape), np.nan, { dtype = dtypes.name[core.dtype_of(lines)] })
-    return for_each(list, single, function() return back(none) end)
+    return give(for_each(list, single, function() return back(none) end), options.out, who)
   end
   local selecting = #list <= MOST_SELECTED and dtypes.category[core.dtype_of(lines)] < 3 and
     not core.is_long_line(lines, core.ndim_of(lines))
   local sorted = not selecting and np.sort(lines)
   local count = np.sum(np.logical_not(np.isnan(lines)), -1, { keepdims = true })
   local last = np.maximum(count - 1, 0)
-  return for_each(list, single, function(x)
-    local at = last * x
+  local result = for_each(list, single, function(x)
+    local at = np.astype(np.clip(places_of_lines(method, x, count), 0, last), "float64")
     local low = np.floor(at)
     local t = np.squeeze(at - low, -1)
     low = np.astype(low, "int64")
@@ -377,19 +436,29 @@ local function nan_quantiles(who, a, q, scale, axis, options)
     end
     local below, above = column(both, 0), column(both, 1)
     local step = above - below
-    return back(np.where(np.greater_equal(t, 0.5), above - step * (1 - t), below + step * t))
+    local value = np.where(np.greater_equal(t, 0.5), above - step * (1 - t), below + step * t)
+    if type(method) == "function" and method ~= methods_of_quantile.midpoint then value = below end
+    return back(value)
   end)
+  return give(result, options.out, who)
 end
 
-function np.nanquantile(a, q, axis, options) return nan_quantiles("nanquantile", a, q, 1, axis, options) end
-function np.nanpercentile(a, q, axis, options) return nan_quantiles("nanpercentile", a, q, 100, axis, options) end
+function np.nanquantile(a, q, axis, options, surplus)
+  a, q, axis, options = take_quantiles("nanquantile", a, q, axis, options, surplus)
+  return nan_quantiles("nanquantile", a, q, 1, axis, options)
+end
+function np.nanpercentile(a, q, axis, options, surplus)
+  a, q, axis, options = take_quantiles("nanpercentile", a, q, axis, options, surplus)
+  return nan_quantiles("nanpercentile", a, q, 100, axis, options)
+end
 
 ---@return lgt_array
-function np.nanmedian(a, axis, options)
+function np.nanmedian(a, axis, options, surplus)
   a = np.asarray(a)
-  axis, options = split(axis, options, median_options, "nanmedian")
+  axis, options = split(axis, options, median_options, "nanmedian", surplus)
   if not is_inexact(a) then return np.median(a, axis, options) end
-  return np.astype(nan_quantiles("nanmedian", a, 0.5, 1, axis, options), dtypes.name[core.dtype_of(a)])
+  local result = nan_quantiles("nanmedian", a, 0.5, 1, axis, { keepdims = options.keepdims })
+  return give(np.astype(result, dtypes.name[core.dtype_of(a)]), options.out, "nanmedian")
 end
 
 -- ---- covariance ---------------------------------------------------------------------------------------------
@@ -420,8 +489,9 @@ end
 ---@param y lgt_array?
 ---@param options {rowvar: boolean?, bias: boolean?, ddof: number?, fweights: lgt_array?, aweights: lgt_array?}?
 ---@return lgt_array matrix; 0-d for one variable
-function np.cov(m, y, options)
-  if core.is_options(y) then y, options = nil, y end
+function np.cov(m, y, options, surplus)
+  core.check_behind(surplus, "cov")
+  y, options = core.take_named("cov", { "y" }, y, options)
   options = core.check_options(options, cov_options, "cov")
   local x = variables(m, y, options.rowvar, "cov")
   x = np.astype(x, options.dtype or (dtypes.category[core.dtype_of(x)] == 3 and "complex128" or "float64"))
@@ -458,10 +528,11 @@ end
 
 -- The correlations of variables, as np.cov.
 ---@return lgt_array
-function np.corrcoef(m, y, options)
-  if core.is_options(y) then y, options = nil, y end
-  options = core.check_options(options, { rowvar = true, dtype = true }, "corrcoef")
-  local c = np.cov(m, y, options)
+function np.corrcoef(m, y, options, surplus)
+  core.check_behind(surplus, "corrcoef")
+  y, options = core.take_named("corrcoef", { "y" }, y, options)
+  options = core.check_options(options, { rowvar = true, dtype = true, bias = true, ddof = true }, "corrcoef")
+  local c = np.cov(m, y, { rowvar = options.rowvar, dtype = options.dtype }) -- bias and ddof cancel out
   if core.ndim_of(c) == 0 then return c / c end
   local deviation = np.sqrt(np.real(np.diagonal(c)))
   local result = c / np.expand_dims(deviation, 2) / np.expand_dims(deviation, 1)

@@ -3,6 +3,7 @@ import numpy as np
 
 
 def add(case, change, inputs):
+    inputs["y"] = np.where(inputs["f"] > 2, np.nan, inputs["f"])
     inputs["nz"] = np.array([complex(1, np.nan), complex(np.inf, 2), complex(np.nan, -np.inf)])
     for name, numpy in (
         ("np.eye(3, {M = 4, k = 1})", "np.eye(3, M=4, k=1)"), ("np.eye(3, 4, {k = -1, dtype = 'int64'})", "np.eye(3, 4, -1, int)"),
@@ -54,8 +55,63 @@ def add(case, change, inputs):
         ("np.nan_to_num(x:astype('f2'), {neginf = 0/0})", "np.nan_to_num(x.astype('f2'), neginf=np.nan)"),
         ("np.nan_to_num(nz:astype('c8'), {nan = 1/0})", "np.nan_to_num(nz.astype('c8'), nan=np.inf)"),
         ("np.nan_to_num(x, {nan = 2, out = np.ones(10)})", "np.nan_to_num(x, nan=2)"),
+        ("np.arange(7, {step = 2})", "np.arange(7, step=2)"), ("np.arange({start = 1, stop = 7, step = 2})", "np.arange(start=1, stop=7, step=2)"),
+        ("np.arange(1, {stop = 5})", "np.arange(1, stop=5)"), ("np.arange({stop = 4, dtype = 'f4'})", "np.arange(stop=4, dtype='f4')"),
+        ("np.linspace({start = 1, stop = 2, num = 4})", "np.linspace(start=1, stop=2, num=4)"), ("select(2, np.linspace(0, 1, {num = 5, retstep = true}))", "np.linspace(0, 1, 5, retstep=True)[1]"),
+        ("np.linspace(h, 7, 4)", "np.linspace(h, 7, 4)"), ("np.linspace(f4, f4 * 2, {num = 3, axis = -1})", "np.linspace(f4, f4 * 2, 3, axis=-1)"),
+        ("np.linspace(i, f, {num = 3, endpoint = false, dtype = 'int64'})", "np.linspace(i, f, 3, endpoint=False, dtype=int)"),
+        ("np.linspace(0, z, 4)", "np.linspace(0, z, 4)"), ("np.linspace(1i, 2, 3)", "np.linspace(1j, 2, 3)"), ("np.linspace(h, 7, 1)", "np.linspace(h, 7, 1)"),
+        ("select(2, np.linspace(h, 7, {num = 4, retstep = true}))", "np.linspace(h, 7, 4, retstep=True)[1]"),
+        ("np.full({shape = {2, 3}, fill_value = 3})", "np.full(shape=(2, 3), fill_value=3.)"), ("np.eye({N = 3, k = 1})", "np.eye(N=3, k=1)"),
+        ("np.full_like(f, {fill_value = 2, dtype = 'f4'})", "np.full_like(f, fill_value=2, dtype='f4')"),
+        ("np.zeros_like(f, {shape = {2, 2}})", "np.zeros_like(f, shape=(2, 2))"), ("np.full_like(i, 7, {shape = 3})", "np.full_like(i, 7, shape=3)"),
+        ("np.array(h, {ndmin = 3})", "np.array(h, ndmin=3)"), ("np.array({1, 2}, {ndmin = 2, dtype = 'f4', copy = false})", "np.array([1, 2], ndmin=2, dtype='f4', copy=False)"),
+        ("np.array(f, {order = 'C', subok = true})", "np.array(f)"), ("np.asarray(f, {order = 'C'})", "f"), ("np.copy(f, {order = 'K'})", "f"), ("f:copy('C')", "f"),
+        ("f:astype('f4', {copy = false})", "f.astype('f4', copy=False)"), ("f:astype({dtype = 'f4', casting = 'same_kind'})", "f.astype('f4')"),
+        ("f:astype('int64', {casting = 'unsafe'})", "f.astype(int)"), ("np.add(f, g, {casting = 'same_kind', order = 'K', subok = false})", "f + g"),
+        ("select(2, np.indices({2, 3}, {sparse = true}))", "np.indices((2, 3), sparse=True)[1]"), ("np.indices({dimensions = {2, 3}})", "np.indices(dimensions=(2, 3))"),
+        ("np.reshape(t, {newshape = {12, 5}})", "np.reshape(t, newshape=(12, 5))"), ("t:reshape({shape = {12, -1}, order = 'F'})", "t.reshape((12, -1), order='F')"),
+        ("np.delete(h, {obj = 2})", "np.delete(h, obj=1)"), ("np.delete(f, {obj = {1, 3}, axis = 2})", "np.delete(f, obj=[0, 2], axis=1)"),
+        ("np.insert(f, {obj = 2, values = 9, axis = 1})", "np.insert(f, obj=1, values=9, axis=0)"), ("np.append(f, {values = g, axis = 1})", "np.append(f, values=g, axis=0)"),
+        ("np.rep(f, {repeats = 2, axis = 1})", "np.repeat(f, repeats=2, axis=0)"), ("np.split(f, {indices_or_sections = 2})[2]", "np.split(f, indices_or_sections=2)[1]"),
+        ("np.array_split(f, {indices_or_sections = 3, axis = 2})[2]", "np.array_split(f, indices_or_sections=3, axis=1)[1]"),
+        ("np.moveaxis(t, {source = 1, destination = 3})", "np.moveaxis(t, source=0, destination=2)"), ("np.rollaxis(t, {axis = 3})", "np.rollaxis(t, axis=2)"),
+        ("np.quantile(f, {q = 0.4, axis = 1})", "np.quantile(f, q=0.4, axis=0)"), ("np.percentile(f, 40, {axis = 1, overwrite_input = true})", "np.percentile(f, 40, axis=0)"),
+        ("np.median(f:copy(), {axis = 1, overwrite_input = true})", "np.median(f, axis=0)"), ("np.quantile(f, 0.4, {interpolation = 'lower'})", "np.quantile(f, 0.4, method='lower')"),
+        ("np.cov(h, {y = h * h})", "np.cov(h, y=h * h)"), ("np.corrcoef(f, {rowvar = false, ddof = 0})", "np.corrcoef(f, rowvar=False)"), ("np.corrcoef(h, {y = h * h})", "np.corrcoef(h, y=h * h)"),
+        ("np.concatenate({f, i}, {axis = 2, dtype = 'f4'})", "np.concatenate([f, i], axis=1, dtype='f4')"), ("np.concatenate({f, i}, {dtype = 'i4', casting = 'unsafe'})", "np.concatenate([f, i], dtype='i4', casting='unsafe')"),
+        ("np.stack({i, i}, {axis = 3, dtype = 'f4'})", "np.stack([i, i], axis=2, dtype='f4')"), ("np.vstack({f, g}, {dtype = 'f4'})", "np.vstack([f, g], dtype='f4')"),
+        ("np.hstack({f, g}, {dtype = 'i4', casting = 'unsafe'})", "np.hstack([f, g], dtype='i4', casting='unsafe')"),
+        ("np.trace(i1, {dtype = 'float32'})", "np.trace(i1, dtype='float32')"), ("np.einsum('ij,ij->i', f4, f4, {dtype = 'float64'})", "np.einsum('ij,ij->i', f4, f4, dtype='float64')"),
+        ("np.matmul(i1, i1.T, {dtype = 'float64'})", "np.matmul(i1, i1.T, dtype='float64')"), ("np.unique(x, {equal_nan = false})", "np.unique(x, equal_nan=False)"),
+        ("select(2, np.unique(np.array{2, 0/0, 2, 0/0}, {equal_nan = false, return_counts = true}))", "np.unique([2, np.nan, 2, np.nan], equal_nan=False, return_counts=True)[1]"),
+        ("np.setdiff1d(np.array{3, 1, 2}, np.array{1}, {assume_unique = true})", "np.setdiff1d([3., 1, 2], [1.], assume_unique=True)"),
+        ("np.setxor1d(h, v, {assume_unique = true})", "np.setxor1d(h, v, assume_unique=True)"), ("np.isin(i, j, {kind = 'sort'})", "np.isin(i, j, kind='sort')"),
+        ("np.append(i, 7)", "np.append(i, 7)"), ("np.append(i1, {7, 8})", "np.append(i1, [7, 8])"), ("np.append(i, 7.5)", "np.append(i, 7.5)"), ("np.append(b, 1)", "np.append(b, 1)"),
+        ("np.append(f4, 7)", "np.append(f4, 7)"), ("np.append(u8, 7)", "np.append(u8, 7)"), ("np.concatenate({{0}, p})", "np.concatenate(([0], p))"), ("np.hstack({0, p})", "np.hstack((0, p))"),
+        ("np.diff(p, {prepend = 0})", "np.diff(p, prepend=0)"), ("np.diff(i1, {append = 0.5})", "np.diff(i1, append=0.5)"), ("np.block{{p, 1}, {2, p}}", "np.block([[p, 1], [2, p]])"),
+        ("np.choose(q['1, :'], {h['1:2'], 2}, {mode = 'clip'})", "np.choose(q[0] - 1, [h[:2], 2], mode='clip')"),
     ):
         case(name, numpy)
+    for q in (0, 0.3, 0.5, 0.77, 1):
+        for method in ("linear lower higher midpoint nearest hazen weibull median_unbiased normal_unbiased interpolated_inverted_cdf inverted_cdf").split():
+            if q in (0, 1) and method in ("weibull", "interpolated_inverted_cdf"):  # outside of the line to NumPy 1.24
+                continue
+            case(f"np.nanquantile(y, {q}, {{axis = 2, method = '{method}'}})", f"np.nanquantile(y, {q}, axis=1, method='{method}')")
+    for name in "nansum nanprod nanmean nanvar nanstd".split():
+        case(f"np.{name}(y, {{axis = 1, where = b}})", f"np.{name}(y, axis=0, where=b)")
+        case(f"np.{name}(y, {{where = b, keepdims = true}})", f"np.{name}(y, where=b, keepdims=True)")
+    for name in "nanmax nanmin".split():
+        case(f"np.{name}(y, {{axis = 1, where = b, initial = 0.5}})", f"np.{name}(y, axis=0, where=b, initial=0.5)")
+        case(f"np.{name}(y, {{axis = 2, initial = -1, keepdims = true}})", f"np.{name}(y, axis=1, initial=-1, keepdims=True)")
+    for name in "nansum nanprod".split():
+        case(f"np.{name}(y, {{axis = 2, initial = 2}})", f"np.{name}(y, axis=1, initial=2)")
+    change("local a = x:copy() np.nan_to_num(a, {copy = false})", "a = np.nan_to_num(x)")
+    change("local a = x:copy() np.nan_to_num(a, {copy = true, nan = 3})", "a = x")
+    change("local a = np.meshgrid(h, v, {copy = true}) a[1] = 0", "a = np.meshgrid(h, v)[0]; a[0] = 0")
+    change("local a = f:copy() local c = a:astype('float64', {copy = false}) c[1] = 0", "a = f.copy(); a[0] = 0")
+    change("local a = f:copy() np.put(a, {1, 9, 99}, 3, {mode = 'clip'})", "a = f.copy(); np.put(a, [0, 8, 98], 3, mode='clip')")
+    change("local a = f:copy() np.put(a, {1, 9, 28}, 3, 'wrap')", "a = f.copy(); np.put(a, [0, 8, 27], 3, mode='wrap')")
     change("local a = f:copy() np.put_along_axis(a, np.argmax(f, {axis = 2, keepdims = true}), 9, {axis = 2})",
            "a = f.copy(); np.put_along_axis(a, np.argmax(f, axis=1, keepdims=True), 9, axis=1)")
     change("local a, e2 = np.empty(4, 5), np.empty({4, 5}, 'int32') np.frexp(f, {out = {a, e2}})", "a = np.frexp(f)[0]")
@@ -63,5 +119,10 @@ def add(case, change, inputs):
     for bad in ("np.eye(3, 4, {M = 4})", "np.eye(2, {k = 1.5})", "np.diag(h, {n = 1})", "np.roll(f, 1, {shift = 2})", "np.zeros(3, {shape = 3})", "np.zeros({size = 3})",
                 "np.ravel(t, {order = 'K'})", "np.reshape(t, 5, 12, {order = 'A'})", "np.reshape(t, 5, 12, {newshape = 3})",
                 "np.frexp(f, {out = np.empty(4, 5)})", "np.frexp(f, {where = b})", "np.take_along_axis(f, np.argsort(f, 1), {axes = 1})",
+                "np.delete(f, 1, {obj = 1})", "np.sum(f, 1, nil, h)", "np.mean(f, 1, {keepdims = true}, h)", "np.argmax(f, 1, {}, h)",
+                "np.zeros(3, {order = 'F'})", "np.array({1}, {order = 'F'})", "np.add(f, g, {casting = 'no'})", "np.sum(f, {order = 'C'})", "np.zeros(3, {like = f})",
+                "f:astype('int64', {casting = 'same_kind'})", "np.concatenate({f, g}, {dtype = 'int64'})", "np.concatenate({f, f}, {dtype = 'f4', out = f})",
+                "np.arange(1, 2, {start = 3})", "np.arange({step = 2})", "np.quantile(f, 0.5, {q = 0.5})", "np.quantile(f, 0.5, {method = 'best'})", "np.nanmax(y, {where = b})",
+                "np.array(h, {ndmin = 7})", "np.reshape(t, {order = 'F'})", "np.einsum('ij->i', f, {dtype = 'int64'})", "np.unique(f, true)", "np.choose(q, {h, h}, {mode = 'best'})",
                 "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
         case(bad, "error")
