@@ -40,7 +40,8 @@ static void make_arg(lua_State *L, const command *c) {
   lua_setglobal(L, "arg");
 }
 
-/* Pushes arg[1], arg[2], ...: what ran before the script may have changed them.  Returns how many. */
+/* Pushes arg[1], arg[2], ...: what ran before the script may have changed them.  Returns how many.
+ * LuaJIT's stack grows as they are pushed; lua_checkstack would allow 8000 of them. */
 static int push_arguments(lua_State *L) {
   lua_getglobal(L, "arg");
   if (!lua_istable(L, -1)) {
@@ -49,7 +50,6 @@ static int push_arguments(lua_State *L) {
   }
   int table = lua_gettop(L), count = 0;
   for (;;) {
-    luaL_checkstack(L, 2, "too many arguments to script");
     lua_rawgeti(L, table, count + 1);
     if (lua_isnil(L, -1)) break;
     count++;
@@ -74,6 +74,7 @@ static int run_script(lua_State *L, const command *c, bool several) {
   const char *name = c->argv[c->script];
   bool input = !strcmp(name, "-") && strcmp(c->argv[c->script - 1], "--");
   int status = input ? load_input(L, several) : luaL_loadfile(L, name);
+  if (status == LUA_ERRSYNTAX && !input) explain_syntax(L, name);
   if (!status) status = call(L, push_arguments(L), 0);
   return report(L, status);
 }

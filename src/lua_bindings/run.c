@@ -183,6 +183,31 @@ static void add_hint(lua_State *L) {
   lua_settop(L, 1);
 }
 
+/* Of (message, name of the file): the message that a person gets. */
+static int find_slip(lua_State *L) {
+  lua_pushcfunction(L, is_regular_file);
+  lua_pushvalue(L, 2);
+  lua_call(L, 1, 1);
+  if (!lua_toboolean(L, -1)) return 0; /* what was read from a pipe is gone */
+  lua_pushlightuserdata(L, &require_key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  lua_pushliteral(L, "lgt.slips");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "in_file");
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+void explain_syntax(lua_State *L, const char *name) {
+  lua_pushcfunction(L, find_slip);
+  lua_pushvalue(L, -2);
+  lua_pushstring(L, name);
+  if (lua_pcall(L, 2, 1, 0) == 0 && lua_isstring(L, -1)) lua_replace(L, -2);
+  else lua_pop(L, 1);
+}
+
 static int traceback(lua_State *L) {
   if (!lua_isstring(L, 1)) { /* an error object: it may know how to print itself */
     if (lua_isnoneornil(L, 1) || !luaL_callmeta(L, 1, "__tostring") || !lua_isstring(L, -1)) return 1;

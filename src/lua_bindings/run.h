@@ -28,6 +28,8 @@ lgt_ranks *run_ranks(void); /* NULL: there is only one */
 void complain(const char *message);
 /* The same; on several ranks the end of all. */
 void complain_finally(const char *message);
+/* Adds to the syntax error on the top, of the file of this name, what was probably meant (lgt/slips.lua). */
+void explain_syntax(lua_State *L, const char *name);
 /* Complain about the error on the top of the stack if `status` says that there is one.  Returns status. */
 int report(lua_State *L, int status);
 

@@ -17,6 +17,7 @@ import tempfile
 FILES = {
     "hello.lua": "print('hello', ...)\n",
     "args.lua": "for i = -6, 6 do if arg[i] then print(i, arg[i]) end end\nprint(#arg, select('#', ...), ...)\n",
+    "count.lua": "print(#arg, select('#', ...))\n",
     "bad.lua": "local t = nil\nlocal function f() return t.x end\nf()\n",
     "syntax.lua": "x = = 1\n",
     "exit3.lua": "os.exit(3)\n",
@@ -58,7 +59,7 @@ FILES_OUT = ("out.luac", "out.raw")
 CASES = [
     # scripts and their arguments
     ["hello.lua"], ["hello.lua", "a", "b c", ""], ["args.lua"], ["args.lua", "1", "2", "3"], ["-e", "", "args.lua", "x"],
-    ["--", "args.lua", "x"], ["--", "--"], ["--", "-"], ["--"], ["-", "x"], ["empty.lua"], ["return.lua"], ["shebang.lua", "a"],
+    ["count.lua", *map(str, range(9000))], ["--", "args.lua", "x"], ["--", "--"], ["--", "-"], ["--"], ["-", "x"], ["empty.lua"], ["return.lua"], ["shebang.lua", "a"],
     ["missing.lua"], ["sub"], ["./hello.lua"], ["sub/inner.lua"], ["-.lua"], ["hello.lua", "-e", "print(1)"],
     ["hello.lua", "--cpus", "2"], ["hello.lua", "--help"], ["hello.lua", "-i"], ["goto.lua"], ["ffi.lua"],
     ["globals.lua"], ["loaded.lua"], ["gc.lua"], ["gcerror.lua"],

@@ -185,6 +185,22 @@ def absent(start):
     s.close()
 
 
+def slips(start):
+    """What Python would read is told how it is written in Lua, at once: no further line would complete it."""
+    s = start()
+    s.type("a[1:2]", "slices are strings")
+    s.type("for i in range(3): print(i)", "for i = 1, n do")
+    s.type("if a:", "if c then")
+    s.type("quit", "Ctrl-D")
+    s.type("np.ones(3)", "[1. 1. 1.]")
+    s.type("len(_)", "write #x")
+    s.alive()
+    s.type("t = {f = function() return 3 end}")
+    s.type("t:", prompt=">> ")
+    s.type("f()", "3")
+    s.close()
+
+
 def many_lines(start):
     s = start()
     s.type("for i = 1, 3 do", prompt=">> ")
@@ -241,6 +257,12 @@ def helping(start):
     s.type("?lgt.stats", "counters")
     s.type("?ravel", "ravel")
     s.type("?no_such_name", "there is no no_such_name")
+    s.type("np.full?", "array/create.lua")
+    s.type("?np.zeross", "did you mean np.zeros?")
+    s.type("?np.linalg", "cholesky cond det")
+    s.type("?array", "NumPy for Lua")
+    s.type("?v:sum", "The sum over axes")
+    s.type("?a", "ask for a longer part")
     s.type("?", "explains")
     s.close()
 
@@ -508,7 +530,7 @@ def main():
     lgt = os.path.abspath(args.lgt)
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
-    for case in (expressions, arrays, absent, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before,
+    for case in (expressions, arrays, absent, slips, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before,
                  history, without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
                  on_ranks_faults, on_ranks_without_prompt):
         if args.k not in case.__name__:

@@ -271,6 +271,7 @@ for name in pairs(_G) do print(name) end
   expect "dofile('elsewhere.lua')\nprint(anything)"
   expect "require 'lfs'\nprint(lfs.currentdir())"
   expect "x = = 1 --! unexpected symbol"
+  expect "local np = require 'array'\nprint(np.ones(3)[1:2]) --! slices are strings"
   expect "local np = require 'array'\nnp.extend('cube', function(a) return a ^ 3 end)\nprint(np.ones(2):cube())"
 end)
 

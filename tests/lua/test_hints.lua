@@ -37,6 +37,40 @@ check.case("a misspelt name", function()
   expect("np.nothing_of_the_kind(x)", "attempt to call field 'nothing_of_the_kind' (a nil value)")
 end)
 
+check.case("a function that Python has", function()
+  expect("print(len(x))", "attempt to call global 'len' (a nil value): write #x, or x.shape for all extents")
+  expect("pritn(x)", "attempt to call global 'pritn' (a nil value): did you mean print?")
+  expect("nothing_of_the_kind(x)", "attempt to call global 'nothing_of_the_kind' (a nil value)")
+end)
+
+-- Each is one of Python's, or C's, ways to write what is followed by what to write.
+check.case("a line that Lua cannot read", function()
+  for line, wanted in pairs {
+    ["local y = x[1:2]"] = "slices are strings", ["local y = x[::2]"] = "slices are strings",
+    ["local y = x[1, 2]"] = "several indices are a string or a table", ["if x != 3 then end"] = "a:ne(b)",
+    ["x += 1"] = "x = x + y", ["i++"] = "i = i + 1", ["local y = x ** 2"] = "x ^ y",
+    ["local y = x // 2"] = "floor_divide", ["local y = x @ x"] = "a:dot(b)", ["local y = x & x"] = "a:both(b)",
+    ["local y = x || x"] = "a:either(b)",
+    ["local y = ~x"] = "np.logical_not(m)", ["local y = !x"] = "np.logical_not(m)",
+    ["local y = x ? 1 : 2"] = "np.where", ["local y = 2 # two"] = "comments begin with --",
+    ["local y = np.sum(x, axis=1)"] = "{axis = 1}",
+    ["local y = np.zeros((3, 4))"] = "np.zeros({3, 4})", ["local y = (1, 2)"] = "there are no tuples",
+    ["local y = np.array([1, 2])"] = "lists are tables", ["import numpy as np"] = 'require "array"',
+    ["from numpy import zeros"] = 'require "array"', ["def f(x):"] = "function f(x)",
+    ["f = lambda x: x + 1"] = "function(x)", ["if x > 1: y = 2"] = "if c then",
+    ["for i in range(3): y = 2"] = "for i = 1, n do", ["while x:"] = "while c do",
+    ["if x = 1 then end"] = "comparisons are written ==", ["local y = 2j"] = "imaginary numbers end in i",
+    ["local y = {'a': 1}"] = "{name = value}", ["del x"] = "x = nil", ["else if x then"] = "elseif",
+  } do
+    local found = complaint("", 'local np = require "array"', line)
+    check.that(found:find(wanted, 1, true), ("%s: %s"):format(line, found))
+  end
+  for _, line in ipairs { "x = = 1", "local y = (x", "for i = 1 do end", "f(1, , 2)", "local t = {a = 1, b 2}" } do
+    local found = complaint("", 'local np = require "array"', line)
+    check.equal(found, complaint("", 'local np = nil', line))
+  end
+end)
+
 check.case("names that are not np's", function()
   expect("local input = {} print(input.dtype.x)", "attempt to index field 'dtype' (a nil value)")
   expect("local win = {} win.concat(np.ones(3))", "attempt to call field 'concat' (a nil value)")
@@ -86,6 +120,7 @@ check.case("an array where Lua wants a number, a table or a string", function()
 end)
 
 check.case("without arrays messages are luajit's", function()
+  check.equal(complaint("", "", "local y = x[1:2]"), "2: ']' expected near ':'")
   check.equal(complaint("", "local M = { alpha = 1 }", "M.alhpa()"), "2: attempt to call field 'alhpa' (a nil value)")
   check.equal(complaint("", "", "math.floor(1LL)"), "2: bad argument #1 to 'floor' (number expected, got cdata)")
 end)
@@ -98,6 +133,8 @@ end)
 check.case("on ranks", function()
   local wanted = "2: attempt to call field 'onse' (a nil value): did you mean np.ones?"
   check.equal(complaint("-n 2", ARRAYS, "np.onse(3)"), wanted)
+  wanted = "2: unexpected symbol near '[': lists are tables: {1, 2, 3}, np.array{1, 2, 3}"
+  check.equal(complaint("-n 2", ARRAYS, "local y = [1]"), wanted)
 end)
 
 check.done()

@@ -14,6 +14,7 @@ local complete = require "lgt.complete"
 local elsewhere = require "lgt.elsewhere"
 local infer = require "lgt.infer"
 local similar = require "lgt.similar"
+local slips = require "lgt.slips"
 local sources = require "lgt.sources"
 local syntax = require "lgt.syntax"
 
@@ -376,7 +377,7 @@ local function check_file(path)
   local chunk
   chunk, why = loadstring((text:gsub("^#[^\n]*", "")), "@" .. path)
   if not chunk then
-    print(why)
+    print(slips.explained(why, text))
     return 1
   end
   if text:sub(1, 1) == "\27" then return 0 end -- bytecode

@@ -1,6 +1,8 @@
 -- lgt/help.lua - help at the prompt: what the sources say about a function, a module, an array.
 
+local meant = require "lgt.meant"
 local show = require "lgt.show"
+local slips = require "lgt.slips"
 local sources = require "lgt.sources"
 
 local help = {}
@@ -15,6 +17,8 @@ TAB        completes names;  Ctrl-R searches in what you typed before
 
 np is `require "array"`, lgt is `require "lgt"`: write these lines in a script.
 np.NAME is NumPy's function NAME; indices count from 1 and include both ends.]]
+
+local MANY = 60 -- names to list
 
 local STANDARD = { string = 1, table = 1, math = 1, io = 1, os = 1, coroutine = 1, debug = 1, package = 1 }
 local EXTENSIONS = { bit = "ext_ffi", ffi = "ext_ffi_api", jit = "ext_jit" }
@@ -119,7 +123,7 @@ local function module_text(x, name)
   if #names == 0 or (not module and #names < 3) then return nil end
   table.sort(names)
   local about = module and sources.of_module(module)
-  return (about and about .. "\n\n" or "") .. wrap(table.concat(names, " "), 76, "  ")
+  return (about or (name or "this") .. " has") .. "\n\n" .. wrap(table.concat(names, " "), 76, "  ")
 end
 
 -- ---- finding what is meant --------------------------------------------------------------------------------------
@@ -189,25 +193,50 @@ local function similar(part)
   return found
 end
 
+-- What x:sum is, of an array x: what the sources say about arrays' sum, or np.sum.
+local function method_text(name)
+  local object, method = name:match("^(.*):([%a_][%w_]*)$")
+  if not object or not show.is_array(resolve(object)) then return nil end
+  local entry = sources.index()["array:" .. method] or sources.index()["np." .. method]
+  return entry and #entry.params > 0 and entry_text(entry)
+end
+
+-- Where there is nothing of this name: what was meant, and what has it in its name.
+local function absent_text(name)
+  local path, separator, key = name:match("^(.*)([.:])([%w_]+)$")
+  require "array" -- has names of its own to search
+  local found = similar(key or name)
+  if #found == 1 then return nil, found[1] end
+  local hint = slips.words[name] and "write " .. slips.words[name]
+  if path then hint = meant(path, separator, key, getfenv(0))
+  elseif not hint and #name > 3 then hint = meant("np", ".", name, { np = package.loaded.array }) end
+  local text = ("there is no %s%s"):format(name, hint and ": " .. hint or "")
+  if #found == 0 then return text end
+  if #found > MANY then return ("%s; %d names have it in them: ask for a longer part"):format(text, #found) end
+  return ("%s; names with it:\n%s"):format(text, wrap(table.concat(found, "  "), 76, "  "))
+end
+
 local function name_text(name)
   name = name:gsub("%(.*%)$", ""):gsub("%s", "")
+  if name == "array" and rawget(getfenv(0), "array") == nil then name = "np" end -- as in require "array"
   if not name:match("^[%a_][%w_.:]*$") then
     return ("%s is no name: ?np.sum, ?x, or ? alone"):format(name)
   end
+  local method = method_text(name)
+  if method then return method end
   local value = resolve(name)
   local entry = sources.index()[name]
+  if type(value) == "table" and not is_ufunc(value) then
+    local text = module_text(value, name)
+    if text then return text end
+  end
   if is_ufunc(value) or not entry then
     if not rawequal(value, nil) then return value_text(value, name) end
   elseif entry then
     return entry_text(entry, name)
   end
-  require "array" -- has names of its own to search
-  local found = similar(name:match("[^.:]+$"))
-  if #found == 1 then return name_text(found[1]) end
-  if #found > 0 then
-    return ("there is no %s; names with it:\n%s"):format(name, wrap(table.concat(found, "  "), 76, "  "))
-  end
-  return ("there is no %s"):format(name)
+  local text, only = absent_text(name)
+  return text or name_text(only)
 end
 
 -- What help(x) prints: about a value, or about a name if it is a string; about the prompt without arguments.

@@ -7,6 +7,8 @@
 local complete = require "lgt.complete"
 local meant = require "lgt.meant"
 local show = require "lgt.show"
+local similar = require "lgt.similar"
+local slips = require "lgt.slips"
 
 local ITEM = "an array is no number to Lua, x:item() reads its only element"
 
@@ -83,6 +85,15 @@ local function misspelt(message, frame)
   return best
 end
 
+-- A function that Python has among its globals, or one of Lua's that is spelt nearly so.
+local function called_global(message, frame)
+  local name = message:match(": attempt to call global '([%a_][%w_]*)' %(a nil value%)$")
+  if not name then return nil end
+  if slips.words[name] then return "write " .. slips.words[name] end
+  local guess = similar(name, getmetatable(frame.scope).__index)
+  return guess and ("did you mean %s?"):format(guess)
+end
+
 local function called_dtype(message, frame)
   local name = message:match(": attempt to call field '([%a_][%w_]*)' %(a string value%)$")
   for _, path in ipairs(name and paths_before(name, ".", frame.text) or {}) do
@@ -94,7 +105,7 @@ end
 
 local function explained(message, is_file)
   local frame = find_frame(message, is_file)
-  local hint = frame and (misspelt(message, frame) or called_dtype(message, frame))
+  local hint = frame and (misspelt(message, frame) or called_global(message, frame) or called_dtype(message, frame))
   if frame and frame.array and message:find(": 'for' [%a ]+ must be a number$") then hint = ITEM end
   for _, meaning in ipairs(meanings) do
     if message:find(": " .. meaning[1]) then hint = meaning[2] end

@@ -23,6 +23,7 @@
 local jit = require "jit"
 local jutil = require "jit.util"
 local show = require "lgt.show"
+local slips = require "lgt.slips"
 local sources = require "lgt.sources"
 
 local ranks = package.loaded["lgt.ranks"] -- nil where this is the only rank
@@ -156,6 +157,11 @@ end
 
 -- ---- reading -----------------------------------------------------------------------------------------------
 
+-- What is asked about: ?np.sum, np.sum?
+local function question_in(text)
+  return text:match("^%s*%?%s*(.-)%s*$") or text:match("^%s*([%a_][%w_.:]*)%s*%?%s*$")
+end
+
 local function is_incomplete(message) return message:sub(-7) == "'<eof>'" end
 
 -- `local x = 1` at the beginning of an input as an assignment; nil where it is something else.
@@ -205,12 +211,13 @@ end
 local function read_text()
   local text, interrupted = read_line("_PROMPT", "> ")
   if not text then return end_of_input(interrupted) end
-  if text:match("^%s*%?") then return text end
+  if question_in(text) then return text end
   while true do
     local chunk, why, incomplete = compile(text)
     if chunk then return text end
-    if not incomplete then
-      terminal.complain(why)
+    local hint = terminal.remember and (incomplete and slips.in_open(text) or not incomplete and slips.meant(why, text))
+    if not incomplete or hint then
+      terminal.complain(hint and ("%s: %s"):format(why, hint) or why)
       return false
     end
     local line
@@ -230,7 +237,7 @@ function prompt.read()
   local text = read_text()
   if not text then return text end
   prompt.text = text
-  local question = text:match("^%s*%?%s*(.-)%s*$")
+  local question = question_in(text)
   if not question then return (compile(text)) end
   leading = 0
   return function() print(require("lgt.help").text(question)) end
@@ -240,6 +247,8 @@ end
 
 -- What to say about nil, where a name was asked for that the libraries do not have.
 local function about_nil()
+  local word = (prompt.text or ""):match("^%s*=?%s*([%a_][%w_]*)%s*$")
+  if word and slips.words[word] then return " -- write " .. slips.words[word] end
   local path, name = (prompt.text or ""):match("^%s*=?%s*([%a_][%w_.]*)%.([%a_][%w_]*)%s*$")
   if not path or not lazy[path:match("^[^.]*")] then return "" end
   local hint
