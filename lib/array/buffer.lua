@@ -176,7 +176,8 @@ end
 ---@param managed ffi.cdata*
 ---@return lgt_array
 function np.from_dlpack(managed)
-  if type(managed) ~= "cdata" or core.is_array(managed) then
+  local ctype = type(managed) == "cdata" and not core.is_array(managed) and tostring(ffi.typeof(managed)) or ""
+  if not ctype:find("struct", 1, true) and not ctype:find("void *", 1, true) then
     raise("from_dlpack: a pointer to a DLManagedTensor was expected, not %s", (core.describe(managed)))
   end
   local m = ffi.cast("lgt_dl_managed *", managed)

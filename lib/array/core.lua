@@ -46,6 +46,12 @@ local function describe(x)
 end
 core.describe = describe
 
+-- The same, shorter: words and numbers as they are.
+function core.word(x)
+  local kind = type(x)
+  return (kind == "string" or kind == "number" or kind == "boolean" or kind == "nil") and tostring(x) or (describe(x))
+end
+
 -- How an array is made of what was refused, for the end of a message.  Tables such as sparse matrices say it: the
 -- function `in_words` of their metatable gives what they are called, and this.
 local function way_to_array(x)
@@ -235,19 +241,24 @@ local function check_extent(n, who, d)
   return n
 end
 
--- How many elements a list has; raises where some are nil, of which a misspelt variable is the usual reason.
+local function refuse_list(who, text, ...)
+  raise("%s: " .. text, type(who) == "function" and who() or who, ...)
+end
+
+-- How many elements a list has; raises where some are nil, of which a misspelt variable is the usual reason, in the
+-- name of `who`, a string or a function that returns it.
 function core.length_of_list(list, who)
   local count, most = 0, table.maxn(list)
   for key in pairs(list) do
-    if type(key) ~= "number" then raise("%s: a list was expected, this table has a field %q", who, tostring(key)) end
+    if type(key) ~= "number" then refuse_list(who, "a list was expected, this table has a field %q", tostring(key)) end
     if key < 1 or key ~= math.floor(key) then
-      raise("%s: elements of a list are numbered from 1, this one has number %.14g", who, key)
+      refuse_list(who, "elements of a list are numbered from 1, this one has number %.14g", key)
     end
     count = count + 1
   end
   if count == most then return most end
   for i = 1, most do
-    if list[i] == nil then raise("%s: element %d of a list of %d is nil", who, i, most) end
+    if list[i] == nil then refuse_list(who, "element %d of a list of %d is nil", i, most) end
   end
 end
 

@@ -117,22 +117,42 @@ end
 
 -- ---- from Lua tables ------------------------------------------------------------------------------------
 
+-- np.x as its users write it: "sum", "linalg.inv"; the shortest of several names.
+local function name_of(f, called)
+  local best
+  local function look(names, prefix)
+    for key, value in pairs(names) do
+      local name = prefix .. tostring(key)
+      if rawequal(value, f) and (not best or #name < #best or #name == #best and name < best) then best = name end
+      if type(value) == "table" and prefix == "" then look(value, name .. ".") end
+    end
+  end
+  look(np, "")
+  for _, library in ipairs { "sparse", "solvers" } do
+    if not best and package.loaded[library] then look(package.loaded[library], library .. ".") end
+  end
+  return best or called and (np[called] or core.methods[called]) and called or "array"
+end
+
+-- Whatever takes arrays makes them of what it is given: messages name the function that the script called.
+local function caller() return name_of(lgt.called()) end
+
 -- The shape of nested tables, and the common dtype of what is in them.
 local function inspect(t, depth, shape, found)
   if type(t) == "table" then
-    local count = core.length_of_list(t, "array")
+    local count = core.length_of_list(t, caller)
     if shape[depth] == nil then
-      if found.any then raise("array: the table is ragged: numbers and tables side by side") end
+      if found.any then raise("%s: the table is ragged: numbers and tables side by side", caller()) end
       shape[depth] = count
     elseif shape[depth] ~= count then
-      raise("array: the table is ragged: %d elements where others have %d", count, shape[depth])
+      raise("%s: the table is ragged: %d elements where others have %d", caller(), count, shape[depth])
     end
     for i = 1, count do inspect(t[i], depth + 1, shape, found) end
     return
   end
   local dtype = type(t) == "number" and dtypes.FLOAT64 or dtypes.of_scalar(t)
-  if not dtype then raise("array: numbers and booleans were expected, not %s", (core.describe(t))) end
-  if #shape >= depth then raise("array: the table is ragged: numbers and tables side by side") end
+  if not dtype then raise("%s: numbers and booleans were expected, not %s", caller(), (core.describe(t))) end
+  if #shape >= depth then raise("%s: the table is ragged: numbers and tables side by side", caller()) end
   found.dtype = found.dtype and dtypes.promote(found.dtype, dtype) or dtype
   found.any = true
 end
@@ -179,13 +199,13 @@ local function check_integers(t, dtype)
   if type(t) == "table" then
     for i = 1, #t do check_integers(t[i], dtype) end
   elseif type(t) == "number" and t - t ~= 0 then
-    raise("array: %.14g in an array of %s, which has no such number", t, dtypes.name[dtype])
+    raise("%s: %.14g in an array of %s, which has no such number", caller(), t, dtypes.name[dtype])
   elseif type(t) == "number" and t ~= math.floor(t) then
-    raise("array: %.14g is no integer and would lose its fraction in an array of %s", t, dtypes.name[dtype])
+    raise("%s: %.14g is no integer and would lose its fraction in an array of %s", caller(), t, dtypes.name[dtype])
   elseif type(t) == "number" or type(t) == "cdata" then
     if not dtypes.holds(dtype, t) then
       local text = type(t) == "number" and ("%.17g"):format(t) or tostring(t):gsub("U?LL$", "")
-      raise("array: %s does not fit into %s", text, dtypes.name[dtype])
+      raise("%s: %s does not fit into %s", caller(), text, dtypes.name[dtype])
     end
   end
 end
@@ -271,23 +291,9 @@ local function together(list)
   return (lgt.wrap(id))
 end
 
--- np.x as its users write it: "sum", "linalg.inv"; the shortest of several names.
-local function name_of(f)
-  local best
-  local function look(names, prefix)
-    for key, value in pairs(names) do
-      local name = prefix .. tostring(key)
-      if rawequal(value, f) and (not best or #name < #best or #name == #best and name < best) then best = name end
-      if type(value) == "table" and prefix == "" then look(value, name .. ".") end
-    end
-  end
-  look(np, "")
-  return best or "array"
-end
-
 -- Whatever takes arrays makes them of what it is given: the function that the script called is named.
 local function refuse(value)
-  local name = name_of(lgt.called())
+  local name = caller()
   raise("%s: numbers, tables and arrays were expected, not %s%s", name, (core.describe(value)),
     value == nil and core.methods[name] and core.COLON or core.way_to_array(value))
 end
@@ -332,19 +338,19 @@ function np.array(value, options)
   local result = type(value) == "table" and not integers and together(value)
   if result or contains_array(value) then
     local parts = {}
-    for i = 1, result and 0 or core.length_of_list(value, "array") do parts[i] = np.asarray(value[i], integers) end
+    for i = 1, result and 0 or core.length_of_list(value, caller) do parts[i] = np.asarray(value[i], integers) end
     result = result or np.stack(parts)
     return wanted and np.astype(result, dtypes.name[wanted]) or result
   end
   local shape, found = {}, {}
   inspect(value, 1, shape, found)
-  if #shape > 6 then raise("array: %d levels of tables; arrays have at most 6 dimensions", #shape) end
+  if #shape > 6 then raise("%s: %d levels of tables; arrays have at most 6 dimensions", caller(), #shape) end
   local dtype = wanted or found.dtype or dtypes.FLOAT64
   if dtypes.category[dtype] < 2 and (found.dtype or 0) > dtypes.BOOL and dtype ~= dtypes.BOOL then
     check_integers(value, dtype)
   end
   if found.dtype == dtypes.COMPLEX128 and dtypes.category[dtype] < 3 then
-    raise("array: complex numbers do not fit into %s", dtypes.name[dtype])
+    raise("%s: complex numbers do not fit into %s", caller(), dtypes.name[dtype])
   end
   local p = core.host_memory(dtype, core.product(shape))
   if dtype == dtypes.FLOAT16 or found.dtype ~= dtypes.FLOAT64 or dtype == dtypes.BOOL then
@@ -558,6 +564,9 @@ local function triangle(name, keep)
     core.check_surplus(surplus, name)
     a, k = np.asarray(a), core.named_option(k, "k", name)
     if core.ndim_of(a) == 0 then raise("%s: a matrix was expected, not a 0-d array", name) end
+    if k ~= nil and not core.is_integer(k) then
+      raise("%s: the number of a diagonal is an integer, not %s", name, (core.describe(k)))
+    end
     if core.ndim_of(a) == 1 then a = np.broadcast_to(a, core.size_of(a), core.size_of(a)) end
     local dtype, ndim = core.dtype_of(a), core.ndim_of(a)
     local full = ("%s%d:%s"):format(name, ndim, dtypes.name[dtype])
@@ -619,7 +628,7 @@ function np.meshgrid(...)
   end
   options = core.check_options(options, { indexing = true, sparse = true, copy = true }, "meshgrid")
   if options.indexing and options.indexing ~= "xy" and options.indexing ~= "ij" then
-    raise("meshgrid: indexing is \"xy\" or \"ij\", not %q", tostring(options.indexing))
+    raise("meshgrid: indexing is \"xy\" or \"ij\", not %q", core.word(options.indexing))
   end
   local swap = options.indexing ~= "ij" and count >= 2
   local shape, grids = {}, {}

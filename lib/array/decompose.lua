@@ -167,7 +167,7 @@ function linalg.qr(a, mode, surplus)
   a, stack, m, n = matrices(a, "qr")
   mode = core.named_option(mode, "mode", "qr") or "reduced"
   if mode ~= "reduced" and mode ~= "complete" and mode ~= "r" then
-    raise("qr: mode is \"reduced\", \"complete\" or \"r\", not %q", tostring(mode))
+    raise("qr: mode is \"reduced\", \"complete\" or \"r\", not %q", core.word(mode))
   end
   local k = mode == "complete" and m or math.min(m, n)
   check_size("qr", m, k, "a Q")
@@ -237,7 +237,7 @@ end
 
 local function check_triangle(uplo, who)
   uplo = core.named_option(uplo, "UPLO", who) or "L"
-  if uplo ~= "L" and uplo ~= "U" then raise("%s: \"L\" or \"U\" was expected, not %q", who, tostring(uplo)) end
+  if uplo ~= "L" and uplo ~= "U" then raise("%s: \"L\" or \"U\" was expected, not %q", who, core.word(uplo)) end
   return uplo == "U" and 1 or 0
 end
 
@@ -313,6 +313,9 @@ end
 function linalg.lstsq(a, b, rcond, surplus)
   core.check_surplus(surplus, "lstsq")
   rcond = core.named_option(rcond, "rcond", "lstsq")
+  if rcond ~= nil and type(rcond) ~= "number" then
+    raise("lstsq: rcond is a number, not %s", (core.describe(rcond)))
+  end
   a, b = inexact(a, "lstsq"), inexact(b, "lstsq")
   if core.ndim_of(a) ~= 2 or core.ndim_of(b) > 2 or core.ndim_of(b) == 0 then
     raise("lstsq: a matrix and a vector or matrix were expected")
@@ -512,7 +515,7 @@ function core.matrix_norm(a, order, axes, keepdims)
     result = order > 0 and np.max(sums, -1) or np.min(sums, -1)
   else
     raise("norm: matrices have the norms 1, -1, 2, -2, math.huge, -math.huge, \"fro\" and \"nuc\", not %s",
-      tostring(order))
+      core.word(order))
   end
   if not keepdims then return result end
   return np.expand_dims(result, { math.min(rows, columns), math.max(rows, columns) })
@@ -526,6 +529,9 @@ end
 function linalg.tensorsolve(a, b, axes, surplus)
   core.check_surplus(surplus, "tensorsolve")
   axes = core.named_option(axes, "axes", "tensorsolve")
+  if axes ~= nil and type(axes) ~= "table" then
+    raise("tensorsolve: a list of axes was expected, not %s", (core.describe(axes)))
+  end
   a, b = np.asarray(a), np.asarray(b)
   if axes then
     local to = {}
@@ -552,7 +558,7 @@ function linalg.tensorinv(a, ind, surplus)
   a, ind = np.asarray(a), ind or 2
   local shape = core.shape_of(a)
   if not core.is_integer(ind) or ind < 1 then
-    raise("tensorinv: a number of axes was expected, not %s", tostring(ind))
+    raise("tensorinv: a number of axes was expected, not %s", core.word(ind))
   end
   local first, last = { unpack(shape, 1, ind) }, { unpack(shape, ind + 1) }
   local n = core.product(first)

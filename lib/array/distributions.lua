@@ -229,11 +229,14 @@ end
 ---@return lgt_array int64
 function random.multinomial(n, chances, ...)
   if core.is_array(chances) then chances = chances:totable() end
+  if type(chances) ~= "table" then
+    raise("random.multinomial: a list of chances was expected, not %s", (core.describe(chances)))
+  end
   local shape = take_size("random.multinomial", ...)
   local sum = 0
   for i, chance in ipairs(chances) do
-    if not (chance >= 0 and chance <= 1) then
-      raise("random.multinomial: a chance of %g; from 0 to 1 was expected", chance)
+    if type(chance) ~= "number" or not (chance >= 0 and chance <= 1) then
+      raise("random.multinomial: a chance of %s; a number from 0 to 1 was expected", core.word(chance))
     end
     sum = sum + (i < #chances and chance or 0) -- the last one gets what is left
   end

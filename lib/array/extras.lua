@@ -374,6 +374,9 @@ end
 function np.mask_indices(n, f, k, surplus)
   core.check_surplus(surplus, "mask_indices")
   k = core.named_option(k, "k", "mask_indices")
+  if type(f) ~= "function" then
+    raise("mask_indices: a function such as np.triu was expected, not %s", (core.describe(f)))
+  end
   return np.nonzero(np.not_equal(f(np.ones(n, n), k or 0), 0))
 end
 

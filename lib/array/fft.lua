@@ -27,10 +27,10 @@ local function take(who, a, n, axis, norm)
   if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
   axis = core.check_axis(axis or -1, core.ndim_of(a), who)
   if n ~= nil and (not core.is_integer(n) or n < 1) then
-    raise("%s: a number of elements from 1 up was expected, not %s", who, tostring(n))
+    raise("%s: a number of elements from 1 up was expected, not %s", who, (core.describe(n)))
   end
   if norm ~= nil and norm ~= "backward" and norm ~= "ortho" and norm ~= "forward" then
-    raise("%s: norm is \"backward\", \"ortho\" or \"forward\", not %q", who, tostring(norm))
+    raise("%s: norm is \"backward\", \"ortho\" or \"forward\", not %q", who, core.word(norm))
   end
   return a, n, axis, norm or "backward"
 end

@@ -147,7 +147,8 @@ end
 -- The positions of a triangle of an n x m matrix, in C order.  An upper one is a lower one that lies upside down.
 local function triangle(who, n, k, m, lower)
   k, m = k or 0, m or n
-  for _, x in ipairs { n, k, m } do
+  for i = 1, 3 do
+    local x = select(i, n, k, m)
     if not core.is_integer(x) then raise("%s: extents and a diagonal are integers, not %s", who, (core.describe(x))) end
   end
   if n < 0 or m < 0 then raise("%s: extents are not negative; %d x %d was given", who, n, m) end
@@ -252,6 +253,7 @@ function np.unravel_index(position, shape, surplus)
   core.check_surplus(surplus, "unravel_index")
   if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
+  if type(position) == "table" then position = np.array(position) end
   local rest, result = position - 1, {}
   for d = #shape, 2, -1 do
     result[d] = rest % shape[d] + 1

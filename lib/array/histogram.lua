@@ -205,8 +205,8 @@ function np.bincount(x, weights, minlength, options)
   weights, minlength = take_weights(weights or options.weights, x, "bincount"), minlength or options.minlength or 0
   if weights then weights = np.astype(weights, "float64") end
   local base = options.base or 1
-  if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", tostring(base)) end
-  if core.dtype_of(x) == dtypes.UINT64 then x = np.astype(x, "int64") end
+  if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", core.word(base)) end
+  if core.dtype_of(x) == dtypes.UINT64 or core.dtype_of(x) == dtypes.BOOL then x = np.astype(x, "int64") end
   local size = options.size
   if not size then
     size = minlength

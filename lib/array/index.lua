@@ -570,7 +570,7 @@ local take_options = { axis = true, base = true, mode = true, out = true }
 local function inside(positions, n, mode, base)
   if mode == "clip" then return np.clip(positions, base, math.max(n - 1, 0) + base) end
   if mode == "wrap" then return (positions - base) % n + base end
-  if mode ~= "raise" then raise("take: mode is \"raise\", \"wrap\" or \"clip\", not %s", tostring(mode)) end
+  if mode ~= "raise" then raise("take: mode is \"raise\", \"wrap\" or \"clip\", not %s", core.word(mode)) end
   return positions
 end
 

@@ -109,6 +109,9 @@ splitter("dsplit", 3, function() return 3 end)
 function np.rot90(a, k, axes, surplus)
   core.check_surplus(surplus, "rot90")
   k, axes = core.take_only_named("rot90", { "k", "axes" }, k, axes)
+  if k ~= nil and not core.is_integer(k) then
+    raise("rot90: the number of turns is an integer, not %s", (core.describe(k)))
+  end
   a, k, axes = np.asarray(a), (k or 1) % 4, axes or { 1, 2 }
   local ndim = core.ndim_of(a)
   if type(axes) ~= "table" or #axes ~= 2 then raise("rot90: two axes were expected") end
@@ -165,7 +168,12 @@ end
 function np.broadcast_shapes(...)
   local last = select(select("#", ...), ...)
   if core.is_options(last) then core.check_surplus(last, "broadcast_shapes") end
-  return setmetatable(core.broadcast_shapes({ ... }, "broadcast_shapes"), core.shape_meta)
+  local shapes = {}
+  for i = 1, select("#", ...) do
+    local shape = select(i, ...)
+    shapes[i] = core.take_shape("broadcast_shapes", type(shape) == "table" and shape or { shape })
+  end
+  return setmetatable(core.broadcast_shapes(shapes, "broadcast_shapes"), core.shape_meta)
 end
 
 -- ---- joining --------------------------------------------------------------------------------------------
@@ -502,7 +510,7 @@ function np.pad(a, width, mode, options)
   local fill = fillers[mode or "constant"]
   if not fill then
     raise("pad: unknown mode %s: constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, mean, median, " ..
-      "minimum or empty was expected", tostring(mode))
+      "minimum or empty was expected", core.word(mode))
   end
   local shape, box, whole = core.shape_of(a), {}, {}
   local widths = pairs_for(width, #shape, "pad")
@@ -511,7 +519,7 @@ function np.pad(a, width, mode, options)
   for d = 1, #shape do
     local before, after = widths[d][1], widths[d][2]
     if not core.is_integer(before) or not core.is_integer(after) or before < 0 or after < 0 then
-      raise("pad: widths are integers from 0 up, not %s and %s", tostring(before), tostring(after))
+      raise("pad: widths are integers from 0 up, not %s and %s", core.word(before), core.word(after))
     end
     whole[d] = before + shape[d] + after
     box[d] = { before, shape[d] }

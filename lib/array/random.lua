@@ -219,8 +219,14 @@ end
 -- Integers from low to high, both included (without high: from 1 to low).
 ---@return lgt_array int64
 function random.random_integers(low, high, ...)
+  if type(low) ~= "number" then
+    raise("random.random_integers: integers were expected, not %s", (core.describe(low)))
+  end
   if core.is_options(high) then return random.randint(1, low + 1, high) end
   if high == nil then low, high = 1, low end
+  if type(high) ~= "number" then
+    raise("random.random_integers: integers were expected, not %s", (core.describe(high)))
+  end
   return random.randint(low, high + 1, ...)
 end
 

@@ -120,7 +120,7 @@ function np.diff(a, n, axis, options, surplus)
   end
   options = core.check_options(options, diff_options, "diff")
   n, axis = n or options.n or 1, axis or options.axis or -1
-  if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", tostring(n)) end
+  if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", core.word(n)) end
   if core.ndim_of(a) == 0 then raise("diff: a 0-d array has no neighbours") end
   axis = core.check_axis(axis, core.ndim_of(a), "diff")
   local function one_more(x)
@@ -205,7 +205,7 @@ function np.gradient(f, ...)
   if core.is_options(spacings[#spacings]) then options = table.remove(spacings) end
   options = core.check_options(options, { axis = true, edge_order = true }, "gradient")
   local edge_order = options.edge_order or 1
-  if edge_order ~= 1 and edge_order ~= 2 then raise("gradient: edge_order is 1 or 2, not %s", tostring(edge_order)) end
+  if edge_order ~= 1 and edge_order ~= 2 then raise("gradient: edge_order is 1 or 2, not %s", core.word(edge_order)) end
   if dtypes.category[core.dtype_of(f)] < 2 then f = np.astype(f, "float64") end
   local ndim = core.ndim_of(f)
   local axes = type(options.axis) == "table" and options.axis or options.axis and { options.axis } or {}

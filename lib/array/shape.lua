@@ -493,7 +493,7 @@ local function repeated_positions(counts, extent)
   local total = 0
   for i = 1, extent do
     if not core.is_integer(counts[i]) or counts[i] < 0 then
-      raise("rep: a count is an integer from 0 up, not %s", tostring(counts[i]))
+      raise("rep: a count is an integer from 0 up, not %s", core.word(counts[i]))
     end
     total = total + counts[i]
   end

@@ -89,7 +89,7 @@ function np.convolve(a, v, mode, surplus)
   if mode == "full" then return all end
   if mode == "same" then return part(all, math.floor((m - 1) / 2), n) end
   if mode == "valid" then return part(all, m - 1, n - m + 1) end
-  raise("convolve: mode is \"full\", \"same\" or \"valid\", not %q", tostring(mode))
+  raise("convolve: mode is \"full\", \"same\" or \"valid\", not %q", core.word(mode))
 end
 
 -- The same with the second vector forwards and conjugated.
@@ -156,6 +156,10 @@ function np.piecewise(x, conditions, functions, surplus)
   core.check_surplus(surplus, "piecewise")
   x = np.asarray(x)
   if core.is_array(conditions) then conditions = { conditions } end
+  if type(conditions) ~= "table" or type(functions) ~= "table" then
+    raise("piecewise: a table of conditions and one of functions were expected, not %s",
+      (core.describe(type(conditions) ~= "table" and conditions or functions)))
+  end
   if #functions ~= #conditions and #functions ~= #conditions + 1 then
     raise("piecewise: %d conditions and %d functions", #conditions, #functions)
   end
@@ -204,11 +208,18 @@ function np.polymul(a, b, surplus)
   return np.convolve(coefficients(a, "polymul"), coefficients(b, "polymul"))
 end
 
+local function check_times(m, who)
+  if m ~= nil and (not core.is_integer(m) or m < 0) then
+    raise("%s: how often is an integer from 0 up, not %s", who, (core.describe(m)))
+  end
+  return m or 1
+end
+
 -- The m-th derivative.
 function np.polyder(p, m, surplus)
   core.check_surplus(surplus, "polyder")
   p, m = coefficients(p, "polyder"), core.named_option(m, "m", "polyder")
-  for _ = 1, m or 1 do
+  for _ = 1, check_times(m, "polyder") do
     local n = core.size_of(p)
     if n == 0 then return p end
     p = part(p, 0, n - 1) * np.flip(np.arange(1, n))
@@ -225,7 +236,7 @@ function np.polyint(p, m, k, surplus)
   end
   p, k = coefficients(p, "polyint"), core.named_option(k, "k", "polyint") or 0
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
-  for i = 1, m or 1 do
+  for i = 1, check_times(m, "polyint") do
     local n = core.size_of(p)
     local constant = np.array { type(k) == "table" and k[i] or k }
     p = np.concatenate { p / np.flip(np.arange(1, n + 1)), constant }
@@ -271,7 +282,7 @@ function np.polyfit(x, y, degree, options)
   options = core.check_options(options, { w = true, rcond = true }, "polyfit")
   x, y = np.astype(vector(x, "polyfit"), "float64"), np.astype(vector(y, "polyfit"), "float64")
   if not core.is_integer(degree) or degree < 0 then
-    raise("polyfit: a degree was expected, not %s", tostring(degree))
+    raise("polyfit: a degree was expected, not %s", core.word(degree))
   end
   if core.size_of(x) ~= core.size_of(y) or core.size_of(x) == 0 then
     raise("polyfit: %d places and %d values", core.size_of(x), core.size_of(y))

@@ -156,7 +156,7 @@ local function take_axis_and_kind(a, axis, kind, who)
     kind = core.named_option(kind, "kind", who)
   end
   if kind ~= nil and not kinds[kind] then
-    raise("%s: kind is \"stable\", \"quicksort\", \"mergesort\" or \"heapsort\", not %s", who, tostring(kind))
+    raise("%s: kind is \"stable\", \"quicksort\", \"mergesort\" or \"heapsort\", not %s", who, core.word(kind))
   end
   return take_axis(a, axis, who)
 end
@@ -209,10 +209,11 @@ end
 
 -- Along nothing, NumPy takes any position.
 local function check_kth(kth, extent, who)
+  if kth == nil then raise("%s: the position of the element that a sort would put there was expected, not nil", who) end
   if extent == 0 then return end
   for _, k in ipairs(type(kth) == "table" and kth or { kth }) do
     if not core.is_integer(k) or k == 0 or k > extent or k < -extent then
-      raise("%s: position %s of an axis of extent %d: 1 to %d was expected", who, tostring(k), extent, extent)
+      raise("%s: position %s of an axis of extent %d: 1 to %d was expected", who, core.word(k), extent, extent)
     end
   end
 end
@@ -268,7 +269,7 @@ function np.topk(a, k, axis, surplus)
   a, axis = take_axis(a, axis, "topk")
   local extent = core.shape_of(a)[axis]
   if not core.is_integer(k) or k < 0 or k > extent then
-    raise("topk: %s of %d elements were asked for", tostring(k), extent)
+    raise("topk: %s of %d elements were asked for", core.word(k), extent)
   end
   if dtypes.category[core.dtype_of(a)] < 3 and not core.is_long_line(a, axis) then
     local source, back = native.axis_last(a, axis)
@@ -373,7 +374,7 @@ function np.searchsorted(a, values, options)
   if core.ndim_of(a) ~= 1 then raise("searchsorted: a sorted vector was expected, not %s", (core.describe(a))) end
   local side = options.side or "left"
   if side ~= "left" and side ~= "right" then
-    raise("searchsorted: side is \"left\" or \"right\", not %q", tostring(side))
+    raise("searchsorted: side is \"left\" or \"right\", not %q", core.word(side))
   end
   if options.sorter then a = np.take(a, options.sorter) end
   return count_before(a, values, side == "right") + 1

@@ -188,7 +188,7 @@ local function check_quantiles(q, scale, who)
   local result = {}
   for i = 1, #list do
     if type(list[i]) ~= "number" or not (list[i] >= 0 and list[i] <= scale) then
-      raise("%s: %s is not within 0 to %d", who, tostring(list[i]), scale)
+      raise("%s: %s is not within 0 to %d", who, core.word(list[i]), scale)
     end
     result[i] = list[i] / scale
   end

@@ -476,6 +476,9 @@ local function call_with(u, options, ...)
   core.check_options(options, call_options, u.name)
   local out, mask = options.out, options.where
   local arguments = { ... }
+  for i = 1, u.nin do
+    if arguments[i] == nil then operand_of(nil, u.name) end
+  end
   if options.dtype then -- what it computes in
     core.check_dtype(options.dtype, u.name)
     for i, x in ipairs(arguments) do

@@ -139,7 +139,7 @@ function eigen.eigsh(A, k, options)
   local n, which = operator.shape[1], options.which or "LM"
   if operator.shape[2] ~= n then raise("eigsh: the matrix must be square") end
   if not core.is_integer(k) or k < 1 or k >= n then
-    raise("eigsh: k must be from 1 to %d, not %s", n - 1, tostring(k))
+    raise("eigsh: k must be from 1 to %d, not %s", n - 1, core.word(k))
   end
   if not ({ LM = 1, SM = 1, LA = 1, SA = 1, BE = 1 })[which] then
     raise("eigsh: which is \"LM\", \"SM\", \"LA\", \"SA\" or \"BE\", not %s", core.describe(which))
@@ -195,7 +195,7 @@ function eigen.svds(A, k, options)
   A = system.aslinearoperator(A)
   local m, n, which = A.shape[1], A.shape[2], options.which or "LM"
   if not core.is_integer(k) or k < 1 or k >= math.min(m, n) then
-    raise("svds: k must be from 1 to %d, not %s", math.min(m, n) - 1, tostring(k))
+    raise("svds: k must be from 1 to %d, not %s", math.min(m, n) - 1, core.word(k))
   end
   if which ~= "LM" and which ~= "SM" then raise("svds: which is \"LM\" or \"SM\", not %s", core.describe(which)) end
   local dtype = A.dtype

@@ -26,6 +26,9 @@ function sp.diags(diagonals, offsets, options)
   local single = type(offsets) == "number" and not (type(diagonals) == "table" and type(diagonals[1]) ~= "number")
   if single or core.is_array(diagonals) or type(diagonals) == "number" then diagonals = { diagonals } end
   offsets = sparse.take_offsets(offsets, "diags")
+  if type(diagonals) ~= "table" then
+    raise("diags: a table of diagonals was expected, not %s", (sparse.describe(diagonals)))
+  end
   if #diagonals ~= #offsets then raise("diags: %d diagonals and %d offsets", #diagonals, #offsets) end
   local list, kind, m, n = {}, nil, nil, nil
   for i, d in ipairs(diagonals) do

@@ -355,6 +355,7 @@ end
 function sparse.take_offsets(x, who)
   if type(x) == "number" then x = { x } end
   if core.is_array(x) then x = np.ravel(x):totable() end
+  if type(x) ~= "table" then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
   local offsets, seen = {}, {}
   for i, k in ipairs(x) do
     k = tonumber(k)

@@ -514,6 +514,14 @@ static void join_parts(const session *s, const char *re, const char *im, char *v
 #undef JOIN
 }
 
+/* Of anything else LAPACK's functions complain to each other, on standard output. */
+static bool is_finite(const session *s, const char *matrix, int64_t count) {
+  int64_t n = count * (s->size / s->real);
+  for (int64_t i = 0; i < n; i++)
+    if (!isfinite(s->is_double ? ((const double *)matrix)[i] : ((const float *)matrix)[i])) return false;
+  return true;
+}
+
 static lgt_status eig(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   const lgt_tile *a = &tiles[nargs - 1];
   bool vectors = nargs == 3;
@@ -541,6 +549,10 @@ static lgt_status eig(const lgt_tile *tiles, int nargs, const lgt_scalar *params
        *work = block(&s, work64 * s.size);
   do {
     pack(a, walk.at[nargs - 1], n, n, pa, ld);
+    if (!is_finite(&s, pa, all)) {
+      status = lgt_err(LGT_BAD_ARGUMENT, "a matrix with a NaN or an infinity has no eigenvalues");
+      break;
+    }
     if (s.is_complex) {
       s.call[GEEV]("N", job, &n, pa, &ld, values, v, &ld, v, &ld, work, &lwork, parts, &info, (size_t)1,
                    (size_t)1);

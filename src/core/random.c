@@ -254,9 +254,11 @@ static double hypergeometric(stream *s, const hypergeometric_setup *h) {
 
 static double zipf(stream *s, double a) {
   if (!(a > 1)) return NAN;
-  double am1 = a - 1, b = pow(2, am1);
+  if (a >= 1025) return 1; /* others have less than 2^-1024 of all chances, and b overflows */
+  double am1 = a - 1, b = pow(2, am1),
+         least = pow(0x1p63, -am1); /* near 1 most would be too large for an integer */
   for (;;) {
-    double u = uniform(s), v = uniform(s), x = floor(pow(u, -1 / am1));
+    double u = least + (1 - least) * uniform(s), v = uniform(s), x = floor(pow(u, -1 / am1));
     if (x > 0x1p63 || x < 1) continue;
     double t = pow(1 + 1 / x, am1);
     if (v * x * (t - 1) / (b - 1) <= t / b) return x;

@@ -79,13 +79,14 @@ local function user_level()
   end
 end
 
--- The function of the libraries that the script called; nil if it is not on the stack.
+-- The function of the libraries that the script called, nil if it is not on the stack; what the script calls it, for it
+-- may have called another one last and be gone.
 function lgt.called()
-  local level, found = 2, nil
+  local level, found, name = 2, nil, nil
   while true do
-    local info = getinfo(level, "Sf")
-    if not info or info.what ~= "C" and not is_library(info.source) then return found end
-    if info.what ~= "C" then found = info.func end
+    local info = getinfo(level, "Sfn")
+    if not info or info.what ~= "C" and not is_library(info.source) then return found, name end
+    if info.what ~= "C" then found, name = info.func, info.name end
     level = level + 1
   end
 end

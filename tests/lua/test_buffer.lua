@@ -165,6 +165,8 @@ check.case("a NaN of any bits is a number in Lua", function()
 end)
 
 check.case("DLPack with strides", function()
+  check.refuses("from_dlpack: a pointer to a DLManagedTensor was expected", function() np.from_dlpack(-5LL) end)
+  check.refuses("from_dlpack: a pointer", function() np.from_dlpack(ffi.new("int[3]")) end)
   local m = np.arange(6):dlpack()
   local t = m.dl_tensor
   local strides = ffi.new("int64_t[2]", 1, 2)
@@ -174,7 +176,9 @@ end)
 
 check.case("DLPack that does not fit", function()
   local function changed(change)
-    local m = np.arange(6):dlpack()
+    check.refuses("from_dlpack: a pointer to a DLManagedTensor was expected", function() np.from_dlpack(-5LL) end)
+  check.refuses("from_dlpack: a pointer", function() np.from_dlpack(ffi.new("int[3]")) end)
+  local m = np.arange(6):dlpack()
     change(m.dl_tensor)
     return ffi.gc(m, ffi.C.free) -- what is refused stays the caller's
   end

@@ -228,4 +228,10 @@ check.case("parameters", function()
   check.refuses("a number or an array", function() random.gamma("a", 1, 3) end)
 end)
 
+check.case("zipf of any exponent ends", function()
+  check.equal(np.random.zipf(2000, 3):totable(), { 1, 1, 1 })
+  check.equal(np.random.zipf(math.huge, 3):totable(), { 1, 1, 1 })
+  check.that(np.all(np.random.zipf(1 + 2 ^ -52, 3):ge(1)), "they are positive")
+end)
+
 check.done()

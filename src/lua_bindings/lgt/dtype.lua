@@ -155,7 +155,8 @@ function M.parse(text)
   local d = type(text) == "string" and (number[text] or number[text:match("^[<=|](%a%d+)$")])
   if d and d <= COMPLEX128 then return d end
   local message = "unknown dtype %s: expected \"float64\", \"float32\", \"int64\", \"bool\", ... as a string"
-  return nil, message:format(type(text) == "string" and ("%q"):format(text) or tostring(text))
+  return nil, message:format(type(text) == "string" and ("%q"):format(text) or
+    type(text) == "number" and tostring(text) or "of a " .. type(text))
 end
 
 -- ---- elements on the host ------------------------------------------------------------------
