@@ -15,6 +15,7 @@ local slice = require "array.slice"
 local ufunc = require "array.ufunc"
 local native = require "array.native"
 local picks = require "array.picks"
+local planned = require "array.planned"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods, getters, setters = core.np, core.methods, core.getters, core.setters
@@ -221,6 +222,8 @@ local function take_entry(layout, axis, extent, e)
   return C.lgt_layout_slice(rt, layout, axis, lo - 1, (hi - lo - (hi - lo) % step) / step + 1, step), axis + 1
 end
 
+planned.bind(take_entry)
+
 -- The layout for a table key of such entries and "*", one for each axis: as quick as remembering, for programs whose
 -- every turn takes other slices, and nothing is left to the collector.  0 for other keys.
 local function take_many(layout, key, count)
@@ -304,6 +307,9 @@ end
 -- What a[key] with arrays in the key gives, as an array that may be written: a result of a function, which nobody takes
 -- for a view.
 function core.pick(a, key, base)
+  local plan, first, second
+  if base == nil or base == 1 then plan, first, second = planned.find(a, key) end
+  if plan then return planned.gather(a, plan, first, second) end
   local _, steps = view_layout(core.layout_of(a, "index"), key)
   return gather(a, steps, base)
 end
@@ -386,28 +392,33 @@ local function get_position(a, key)
   return (alias(a, view_at(layout, key)))
 end
 
+-- A copy of what one or two arrays of positions pick; nil for what needs more thought.
+local function get_planned(a, key)
+  local plan, first, second = planned.find(a, key)
+  if not plan then return nil end
+  local copy = planned.gather(a, plan, first, second)
+  gathered[copy.id + 0.5] = copy
+  return copy
+end
+
 local function get_table(a, key)
   local layout = take_entries(handles[a.id].layout, key)
   if layout == 0 then layout = find_in_tree(handles[a.id].layout, key) end
   if layout then return (alias(a, layout)) end
-  return other_index(a, key)
+  return get_planned(a, key) or other_index(a, key)
 end
 
 local function get_picked(a, key)
   local of, by = handles[a.id].layout, istype(Array, key) and handles[key.id].layout or 0
   if ALONE and of ~= 0 and by ~= 0 and layouts[by].ndim > 0 then
     local copy
-    if layouts[by].dtype == dtypes.BOOL then
-      copy = picks.selected(a, key)
-    elseif layouts[by].dtype == dtypes.INT64 and layouts[of].ndim == 1 then
-      copy = picks.elements(a, key)
-    end
+    if layouts[by].dtype == dtypes.BOOL then copy = picks.selected(a, key) end
     if copy then
       gathered[copy.id + 0.5] = copy
       return copy
     end
   end
-  return other_index(a, key)
+  return get_planned(a, key) or other_index(a, key)
 end
 
 -- a[key]
@@ -421,6 +432,22 @@ function index.get(a, key)
   if kind == "number" then return get_position(a, key) end
   if kind == "table" then return get_table(a, key) end
   return get_picked(a, key)
+end
+
+-- Write into what one or two arrays of positions pick; false for what needs more thought.
+local function set_planned(a, key, value)
+  local plan, first, second = planned.find(a, key)
+  if not plan then return false end
+  core.check_assigned(a, value)
+  return planned.scatter(a, plan, first, second, value)
+end
+
+-- Are there arrays among the entries of a table?
+local function has_arrays(key)
+  for i = 1, #key do
+    if istype(Array, key[i]) then return true end
+  end
+  return false
 end
 
 local function other_set(a, key, steps, value)
@@ -446,7 +473,12 @@ function index.set(a, key, value)
     if setters[key] then return setters[key](a, value) end
     raise("arrays have no attribute %q to assign to", key)
   end
-  local layout, steps = view_layout(core.layout_of(a, "assignment"), key)
+  local of = core.layout_of(a, "assignment")
+  if istype(Array, key) or type(key) == "table" and has_arrays(key) then
+    core.check_writable(a, "assignment")
+    if set_planned(a, key, value) then return end
+  end
+  local layout, steps = view_layout(of, key)
   core.check_writable(a, "assignment")
   if not layout then return other_set(a, key, steps, value) end
   local view = alias(a, layout)
@@ -507,6 +539,12 @@ for name, of in pairs(ufunc.inplace_names) do
     local a, key = selection.array, selection.key
     core.layout_of(a, name)
     core.check_writable(a, name)
+    local plan, first, second = planned.find(a, key)
+    if plan then
+      local changed = planned.gather(a, plan, first, second)
+      methods[name](changed, value)
+      if planned.scatter(a, plan, first, second, changed) then return selection end
+    end
     local layout, steps = view_layout(core.layout_of(a, name), key)
     if layout then
       methods[name](lgt.alias(a, layout), value)
@@ -530,6 +568,12 @@ function ufunc.members.at(u, a, key, value)
   local who = u.name .. ".at"
   local layout = core.layout_of(a, who)
   core.check_writable(a, who)
+  local plan, first, second = planned.find(a, key)
+  local by = plan and native.operation_of(u.name, core.dtype_of(a))
+  if by then
+    core.check_assigned(a, value)
+    if planned.scatter(a, plan, first, second, value, by) then return end
+  end
   local view, steps = view_layout(layout, key)
   if view then
     view = lgt.alias(a, view)

@@ -15,7 +15,7 @@ local native = require "array.native"
 local runs = require "array.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
-local handles, layouts = lgt.handles, lgt.layouts
+local handles = lgt.handles
 local C, rt = lgt.C, lgt.rt
 
 local picks = {}
@@ -93,35 +93,42 @@ local function merge_positions(view, first, positions, base, numbers)
   return merged, extent
 end
 
--- What a key with picks selects: the view they pick from, with its axes in the order before, picked, after; the
--- positions, stretched to one shape; the shape of the selection; how many axes stand before; the numbers of the picked
--- axes.
-local function plan_picks(a, layout, steps)
-  local shape = lgt.shape(layout)
-  local list = expand_picks(steps, shape)
-  local shapes, picked, numbers = {}, {}, {}
-  for i, p in ipairs(list) do
-    shapes[i], picked[p.axis], numbers[i] = core.shape_of(p.positions), true, p.axis
+-- How the axes of an array, of which some are picked from by positions of a common shape, stand in what is picked: the
+-- axes in the order before, picked, after; the shape of the selection; how many axes stand before.
+function picks.arrange(shape, axes, common)
+  local picked, adjacent = {}, true
+  for i, axis in ipairs(axes) do
+    picked[axis] = true
+    adjacent = adjacent and (i == 1 or axis == axes[i - 1] + 1)
   end
-  local common = core.broadcast_shapes(shapes, "index")
-  local adjacent = true
-  for i = 2, #list do adjacent = adjacent and list[i].axis == list[i - 1].axis + 1 end
   local before, after, result, order = {}, {}, {}, {}
   for d = 1, #shape do
     if not picked[d] then
-      local into = adjacent and d < list[1].axis and before or after
+      local into = adjacent and d < axes[1] and before or after
       into[#into + 1] = d
     end
   end
   for _, d in ipairs(before) do result[#result + 1], order[#order + 1] = shape[d], d end
   for _, n in ipairs(common) do result[#result + 1] = n end
-  for _, p in ipairs(list) do order[#order + 1] = p.axis end
+  for _, d in ipairs(axes) do order[#order + 1] = d end
   for _, d in ipairs(after) do result[#result + 1], order[#order + 1] = shape[d], d end
-  local positions = {}
+  return order, result, #before
+end
+
+-- What a key with picks selects: the view they pick from, with its axes in the order before, picked, after; the
+-- positions, stretched to one shape; the shape of the selection; how many axes stand before; the numbers of the picked
+-- axes.
+local function plan_picks(a, layout, steps)
+  local shape = lgt.shape(layout)
+  local shapes, axes, positions = {}, {}, {}
+  local list = expand_picks(steps, shape)
+  for i, p in ipairs(list) do shapes[i], axes[i] = core.shape_of(p.positions), p.axis end
+  local common = core.broadcast_shapes(shapes, "index")
+  local order, result, before = picks.arrange(shape, axes, common)
   for i, p in ipairs(list) do
     positions[i] = lgt.alias(p.positions, lgt.broadcast(core.layout_of(p.positions), common))
   end
-  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, #before, numbers
+  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, before, axes
 end
 
 -- Do several domains have parts of what is picked from in a form that they cannot use?
@@ -181,7 +188,7 @@ end
 
 local gather_kinds = {} -- by what their constraints depend on
 
-local function gather_kind(before, between, npick, ndim, base)
+function picks.gather_kind(before, between, npick, ndim, base)
   local key = (((base * 8 + before) * 8 + between) * 16 + npick) * 8 + ndim
   local kind = gather_kinds[key]
   if not kind then
@@ -194,7 +201,7 @@ end
 
 local function launch_gather(view, positions, shape, before, base, axes)
   local result = lgt.new(lgt.dense(core.dtype_of(view), shape))
-  local kind = gather_kind(before, core.ndim_of(positions[1]), #positions, #shape, base)
+  local kind = picks.gather_kind(before, core.ndim_of(positions[1]), #positions, #shape, base)
   lgt.launch(kind, { result, view, unpack(positions) }, { before, base, 0, axes })
   return result
 end
@@ -207,24 +214,6 @@ function picks.rows(a, positions)
   if #shape == 0 or #rest == 0 or #shape + #rest > 7 or wants_one_axis(a, { positions }) then return nil end
   for d = 2, #rest do shape[#shape + 1] = rest[d] end
   return launch_gather(a, { positions }, shape, 0, 1, 1)
-end
-
--- The same of a vector, where one domain has all.
----@return lgt_array
-function picks.elements(a, positions)
-  local at = handles[positions.id].layout
-  local ndim = layouts[at].ndim
-  local kind = gather_kind(0, ndim, 1, ndim, 1)
-  local layout = C.lgt_layout_join(rt, layouts[handles[a.id].layout].dtype, at, at)
-  if layout == 0 then lgt.fail() end
-  local line = lgt.line() -- positions may be wrong
-  local l = lgt.slot()
-  local id = lgt.fresh(layout)
-  l.kind, l.nargs, l.nparams, l.line = kind, 3, 4, line
-  l.arg[0], l.arg[1], l.arg[2] = id, a.id, positions.id
-  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = 0, 1, 0, 1
-  lgt.commit()
-  return (lgt.wrap(id))
 end
 
 -- What a boolean array picks; nil where that needs more thought.  Waits.

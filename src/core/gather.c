@@ -5,7 +5,8 @@
  *   scatter     argument 0 [b, p1(i), ..., pk(i), f] is combined with argument 1 [b, i, f], in the order of i:
  *               the last of several values for one place wins, or all count, depending on the operation
  *   take_along  argument 0 [b, i] = argument 1 [b, p(b, i)], lines
- *   put_along   argument 0 [b, p(b, i)] is combined with argument 1 [b, i], lines
+ *   put_along   argument 0 [b, p(b, i)] = argument 1 [b, i], lines; the last of several values for one place wins
+ *   scatter_number  argument 0 as by scatter, with arguments 1, ... (int64) for p1, ..., pk: all values are parameter 4
  *   choose      argument 0 [i] = argument 2 + k [i] where argument 1 (int64) is k + parameter 1; all are cut alike
  *   merge_positions  argument 0 (int64) [i] = the position, from 1, in C order of what is at arguments 1 and 2 (int64)
  *               [i] of two axes; parameters: of each what its first position is called, its extent, its number (for
@@ -13,13 +14,16 @@
  *
  * Parameters of the others: 0 the number of dimensions b stands for; 1 what the first position is called (0 or 1);
  * 2 the operation (scan.h); 3 the axes that the positions are of, as the digits of a number (for messages);
- * 4 of a scatter with one array of positions: the extent of their axis, of which argument 0 may be a tile.
+ * 4 of a scatter with one array of positions: the extent of their axis, of which argument 0 may be a tile, or 0: it has
+ * all.
  * Negative positions count from the end.  A position outside is an error that says which, and nothing
  * is written before all positions of a call have been looked at.
  */
+#include "half.h"
 #include "scan.h"
 
-enum { DEPTH, BASE, OPERATION, AXES, EXTENT };
+enum { DEPTH, BASE, OPERATION, AXES, EXTENT, NUMBER = EXTENT };
+enum { MOST = 6 }; /* dimensions */
 
 static lgt_status outside(int64_t at, int64_t extent, int64_t base, int64_t axes, int npick, int pick) {
   if (at == 0 && base == 1) return lgt_err(LGT_OUT_OF_BOUNDS, "index: positions count from 1, 0 was found");
@@ -32,271 +36,420 @@ static inline int64_t offset_of(int64_t at, int64_t extent, int64_t base) {
   return at < 0 ? extent + at : at - base;
 }
 
-/* The whole of what is looked up: dimensions b, i (of the result or the values) and f, and k positions. */
-typedef struct lookup {
-  const lgt_tile *result, *source; /* [b, i, f] and [b, p..., f] */
-  const lgt_tile *position;        /* npick of them */
-  int nb, ni, nf, npick;
-  int64_t base, axes;
-} lookup;
+/* ---- what lies where ----------------------------------------------------------------------------------- */
 
-static lookup lookup_of(const lgt_tile *result, const lgt_tile *source, const lgt_tile *position, int npick,
-                        const lgt_scalar *params) {
-  lookup l = {result, source, position, .nb = (int)params[DEPTH].f, .npick = npick};
-  l.nf = source->ndim - l.nb - npick;
-  l.ni = result->ndim - l.nb - l.nf;
-  l.base = (int64_t)params[BASE].f;
-  l.axes = (int64_t)params[AXES].f;
-  return l;
-}
+/* Dimensions that both arrays have, those that go on one after the other being one. */
+typedef struct dims {
+  int n;
+  int64_t extent[MOST], list[MOST], place[MOST]; /* steps in bytes */
+} dims;
 
-enum { RUN = 256 };
-
-/* Where n positions along the last dimension of i, the first of them at index[], lead within the source, in bytes. */
-static lgt_status places(const lookup *l, const int64_t *index, int64_t n, int64_t *out) {
-  int bad = -1;
-  int64_t found = 0;
-  for (int k = 0; k < l->npick; k++) {
-    const lgt_tile *p = &l->position[k];
-    const char *at = p->data;
-    int64_t extent = l->source->extent[l->nb + k], stride = l->source->stride[l->nb + k];
-    int64_t step = l->ni ? p->stride[l->ni - 1] : 0;
-    for (int d = 0; d < l->ni; d++) at += index[d] * p->stride[d];
-    for (int64_t i = 0; i < n; i++, at += step) {
-      int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
-      if (offset < 0 || offset >= extent)
-        bad = k, found = *(const int64_t *)at, n = i; /* the first one counts */
-      else out[i] = (k ? out[i] : 0) + offset * stride;
-    }
-  }
-  if (bad < 0) return LGT_OK;
-  return outside(found, l->source->extent[l->nb + bad], l->base, l->axes, l->npick, bad);
-}
-
-/* How many positions from index[] on can be looked up at once, and that they were. */
-static inline int64_t run_at(const lookup *l, const int64_t *index, const int64_t *past) {
-  if (l->ni == 0) return 1;
-  int64_t left = past[l->nb + l->ni - 1] - index[l->nb + l->ni - 1];
-  return left < RUN ? left : RUN;
-}
-static inline void run_past(const lookup *l, int64_t *index, int64_t run) {
-  if (l->ni) index[l->nb + l->ni - 1] += run - 1;
-}
-
-static bool advance(int64_t *index, const int64_t *first, const int64_t *past, int n) {
-  for (int d = n - 1; d >= 0; d--) {
-    if (++index[d] < past[d]) return true;
-    index[d] = first[d];
-  }
-  return false;
-}
-
-/* The dimensions f of a place: copy, or combine one by one. */
-static inline void inner(const lookup *l, char *to, const lgt_tile *to_tile, const char *from,
-                         const lgt_tile *from_tile, lgt_scan_step step, int64_t size) {
-  int64_t index[6] = {0}, zero[6] = {0};
-  int nf = l->nf, tf = to_tile->ndim - nf, ff = from_tile->ndim - nf;
-  if (nf == 0) {
-    if (step) step(to, from);
-    else if (size == 8) memcpy(to, from, 8);
-    else memcpy(to, from, (size_t)size);
+static void add_dim(dims *d, int64_t extent, int64_t list, int64_t place) {
+  int last = d->n - 1;
+  if (extent == 1) return;
+  if (d->n && d->list[last] == list * extent && d->place[last] == place * extent) {
+    d->extent[last] *= extent;
+    d->list[last] = list;
+    d->place[last] = place;
     return;
   }
-  const int64_t *extent = to_tile->extent + tf;
-  int64_t n = extent[nf - 1], to_stride = to_tile->stride[to_tile->ndim - 1],
-          from_stride = from_tile->stride[from_tile->ndim - 1];
-  do {
-    char *t = to;
-    const char *f = from;
-    for (int d = 0; d < nf - 1; d++)
-      t += index[d] * to_tile->stride[tf + d], f += index[d] * from_tile->stride[ff + d];
-    if (!step) lgt_copy_line(t, to_stride, f, from_stride, n, size);
-    for (int64_t i = 0; step && i < n; i++, t += to_stride, f += from_stride) step(t, f);
-  } while (advance(index, zero, extent, nf - 1));
+  d->extent[d->n] = extent;
+  d->list[d->n] = list;
+  d->place[d->n++] = place;
 }
 
-static bool empty(const int64_t *extent, int n) {
-  for (int d = 0; d < n; d++)
-    if (extent[d] <= 0) return true;
+/* The whole of what is looked up: the *list* [b, i, f] (the result of a gather, the values of a scatter) and the
+ * *places* [b, p..., f], of which only those count whose last position but `first` is below `many`. */
+typedef struct lookup {
+  char *list, *place;
+  int64_t size,
+      block;      /* bytes of an element, of elements side by side in both: the innermost dimensions of f */
+  int64_t repeat; /* a block is one element of the list, written so often */
+  dims before, after; /* b, and what else there is of f */
+  int ni, npick;
+  int64_t count[MOST], step[MOST]; /* i, in the list */
+  const char *at[MOST];            /* positions, ... */
+  int64_t at_step[MOST][MOST];     /* ... by array and dimension of i */
+  int64_t extent[MOST], axis_step[MOST], first, many;
+  int64_t base, axes;
+  lgt_scan_step combine; /* NULL: set */
+  int add;               /* the dtype whose elements are added, or -1 */
+} lookup;
+
+/* Dimensions of i that go on one after the other become one. */
+static void merge_positions_dims(lookup *l) {
+  for (int d = l->ni - 2; d >= 0; d--) {
+    bool even = l->step[d] == l->step[d + 1] * l->count[d + 1];
+    for (int k = 0; k < l->npick; k++) even &= l->at_step[k][d] == l->at_step[k][d + 1] * l->count[d + 1];
+    if (!even) continue;
+    l->count[d] *= l->count[d + 1];
+    l->step[d] = l->step[d + 1];
+    for (int k = 0; k < l->npick; k++) l->at_step[k][d] = l->at_step[k][d + 1];
+    l->ni--;
+    for (int from = d + 1; from < l->ni; from++) {
+      l->count[from] = l->count[from + 1];
+      l->step[from] = l->step[from + 1];
+      for (int k = 0; k < l->npick; k++) l->at_step[k][from] = l->at_step[k][from + 1];
+    }
+  }
+}
+
+/* The blocks of f. */
+static void find_block(lookup *l) {
+  dims *f = &l->after;
+  int last = f->n - 1;
+  l->block = l->size;
+  l->repeat = 1;
+  if (!f->n || f->place[last] != l->size || l->combine) return;
+  if (f->list[last] == 0) l->repeat = f->extent[last];
+  else if (f->list[last] != l->size) return;
+  l->block = l->size * f->extent[last];
+  f->n--;
+}
+
+/* Rows [lo, hi) of `cut`: 0 the first dimension of all, 1 that of i.  False: there is nothing to do. */
+static bool look(lookup *l, const lgt_tile *list, const lgt_tile *place, const lgt_tile *position, int npick,
+                 const lgt_scalar *params, lgt_scan_step combine, bool of_i, int64_t lo, int64_t hi) {
+  int nb = (int)params[DEPTH].f, nf = place->ndim - nb - npick, ni = list->ndim - nb - nf;
+  *l = (lookup){
+      list->data,         place->data,       lgt_dtype_size(place->dtype),    .ni = ni,
+      .npick = npick,     .many = INT64_MAX, .base = (int64_t)params[BASE].f, .axes = (int64_t)params[AXES].f,
+      .combine = combine, .add = -1};
+  int cut = of_i ? nb : 0;
+  bool any = list->ndim == cut || lo < hi;
+  int64_t extent[MOST];
+  for (int d = 0; d < list->ndim; d++) {
+    extent[d] = d == cut ? hi - lo : list->extent[d];
+    any &= extent[d] > 0;
+  }
+  if (!any) return false;
+  if (list->ndim > cut) l->list += lo * list->stride[cut];
+  if (list->ndim > cut && cut < nb) l->place += lo * place->stride[cut];
+  if (list->ndim > cut && cut >= nb + ni) l->place += lo * place->stride[cut - ni + npick];
+  for (int d = 0; d < nb; d++) add_dim(&l->before, extent[d], list->stride[d], place->stride[d]);
+  for (int d = 0; d < ni; d++) l->count[d] = extent[nb + d], l->step[d] = list->stride[nb + d];
+  for (int d = 0; d < nf; d++)
+    add_dim(&l->after, extent[nb + ni + d], list->stride[nb + ni + d], place->stride[nb + npick + d]);
+  for (int k = 0; k < npick; k++) {
+    l->at[k] = position[k].data;
+    if (ni > 0 && cut == nb && list->ndim > cut) l->at[k] += lo * position[k].stride[0];
+    for (int d = 0; d < ni; d++) l->at_step[k][d] = position[k].stride[d];
+    l->extent[k] = place->extent[nb + k];
+    l->axis_step[k] = place->stride[nb + k];
+  }
+  merge_positions_dims(l);
+  find_block(l);
+  return true;
+}
+
+/* ---- runs of positions ------------------------------------------------------------------------------------ */
+
+enum { RUN = 1024 };
+
+/* So many positions at once: from where in the list, and from where in the places, in bytes. */
+typedef struct run {
+  int64_t n, list[RUN], place[RUN];
+  bool dense; /* blocks of the list lie side by side: where they are is not in `list` */
+} run;
+
+/* The first of n positions from index[] on that is outside. */
+static lgt_status complain(const lookup *l, const int64_t *index, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    for (int k = 0; k < l->npick; k++) {
+      const char *at = l->at[k];
+      for (int d = 0; d < l->ni; d++) at += (index[d] + (d == l->ni - 1 ? i : 0)) * l->at_step[k][d];
+      int64_t found = *(const int64_t *)at, offset = offset_of(found, l->extent[k], l->base);
+      if (offset < 0 || offset >= l->extent[k])
+        return outside(found, l->extent[k], l->base, l->axes, l->npick, k);
+    }
+  return LGT_OK;
+}
+
+/* Offsets of n positions, added to what is in `out` or (`first`) written there.  False: some are outside. */
+__attribute__((always_inline)) static inline bool add_offsets(const char *at, int64_t step, int64_t n,
+                                                              int64_t extent, int64_t base, int64_t unit,
+                                                              int64_t *out, bool first) {
+  uint64_t bad = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t offset = offset_of(*(const int64_t *)(at + i * step), extent, base);
+    bad |= (uint64_t)offset >= (uint64_t)extent;
+    out[i] = (first ? 0 : out[i]) + offset * unit;
+  }
+  return !bad;
+}
+
+/* By vectors, of positions side by side. */
+#define LGT_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+LGT_CLONES static bool put_offsets(const char *at, int64_t n, int64_t extent, int64_t base, int64_t unit,
+                                   int64_t *out) {
+  return add_offsets(at, 8, n, extent, base, unit, out, true);
+}
+
+/* Those of the tile at hand. */
+static void keep_near(const lookup *l, run *r) {
+  int64_t kept = 0, unit = l->axis_step[0], step = l->ni ? l->step[l->ni - 1] : 0;
+  bool back = unit < 0;
+  int64_t past = l->many * (back ? -unit : unit);
+  r->dense = false;
+  for (int64_t i = 0; i < r->n; i++) {
+    int64_t offset = r->place[i] - l->first * unit;
+    r->list[kept] = i * step;
+    r->place[kept] = offset;
+    kept += (uint64_t)(back ? -offset : offset) < (uint64_t)past;
+  }
+  r->n = kept;
+}
+
+/* n positions along the last dimension of i, the first of them at index[]. */
+static lgt_status places(const lookup *l, const int64_t *index, int64_t n, run *r) {
+  int last = l->ni - 1;
+  bool good = true;
+  for (int k = 0; k < l->npick; k++) {
+    const char *at = l->at[k];
+    int64_t step = l->ni ? l->at_step[k][last] : 0, unit = l->axis_step[k];
+    for (int d = 0; d < l->ni; d++) at += index[d] * l->at_step[k][d];
+    if (step == 8 && k == 0) good &= put_offsets(at, n, l->extent[k], l->base, unit, r->place);
+    else good &= add_offsets(at, step, n, l->extent[k], l->base, unit, r->place, k == 0);
+  }
+  if (!good) return complain(l, index, n);
+  int64_t step = l->ni ? l->step[last] : 0;
+  r->n = n;
+  r->dense = step == l->block && !l->combine && l->repeat == 1 && l->many == INT64_MAX;
+  for (int64_t i = 0; i < n && !r->dense && l->many == INT64_MAX; i++) r->list[i] = i * step;
+  return LGT_OK;
+}
+
+/* ---- moving elements --------------------------------------------------------------------------------------- */
+
+/* Blocks from some offsets to others; NULL: they lie side by side. */
+__attribute__((always_inline)) static inline void copy_blocks(char *to, const int64_t *to_at,
+                                                              const char *from, const int64_t *from_at,
+                                                              int64_t n, int64_t block) {
+  if (!to_at)
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * block, from + from_at[i], (size_t)block);
+  else if (!from_at)
+    for (int64_t i = 0; i < n; i++) memcpy(to + to_at[i], from + i * block, (size_t)block);
+  else
+    for (int64_t i = 0; i < n; i++) memcpy(to + to_at[i], from + from_at[i], (size_t)block);
+}
+
+/* Blocks of a few words. */
+static void copy_words(char *to, const int64_t *to_at, const char *from, const int64_t *from_at, int64_t n,
+                       int64_t block) {
+  for (int64_t i = 0; i < n; i++) {
+    char *t = to + (to_at ? to_at[i] : i * block);
+    const char *f = from + (from_at ? from_at[i] : i * block);
+    for (int64_t b = 0; b < block; b += 8) memcpy(t + b, f + b, 8);
+  }
+}
+
+static void copy_run(char *to, const int64_t *to_at, const char *from, const int64_t *from_at, int64_t n,
+                     int64_t block) {
+  enum { FEW = 128 };
+  if (block == 8) copy_blocks(to, to_at, from, from_at, n, 8);
+  else if (block == 4) copy_blocks(to, to_at, from, from_at, n, 4);
+  else if (block == 1) copy_blocks(to, to_at, from, from_at, n, 1);
+  else if (block == 16) copy_blocks(to, to_at, from, from_at, n, 16);
+  else if (block <= FEW && block % 8 == 0) copy_words(to, to_at, from, from_at, n, block);
+  else copy_blocks(to, to_at, from, from_at, n, block);
+}
+
+/* One element all along a block. */
+static void fill_run(char *to, const int64_t *to_at, const char *from, const int64_t *from_at, int64_t n,
+                     int64_t count, int64_t size) {
+  for (int64_t i = 0; i < n; i++) {
+    char *t = to + to_at[i];
+    const char *f = from + from_at[i];
+    if (size == 1) memset(t, *f, (size_t)count);
+    else lgt_copy_line(t, size, f, 0, count, size);
+  }
+}
+
+#define ADD_RUN(T)                                                                                           \
+  static void add_##T(char *to, const int64_t *to_at, const char *from, const int64_t *from_at, int64_t n) { \
+    for (int64_t i = 0; i < n; i++) *(T *)(to + to_at[i]) += *(const T *)(from + from_at[i]);                \
+  }
+ADD_RUN(int64_t)
+ADD_RUN(double)
+ADD_RUN(float)
+
+static void combine_run(const lookup *l, char *to, const int64_t *to_at, const char *from,
+                        const int64_t *from_at, int64_t n) {
+  if (l->add == LGT_INT64) add_int64_t(to, to_at, from, from_at, n);
+  else if (l->add == LGT_FLOAT64) add_double(to, to_at, from, from_at, n);
+  else if (l->add == LGT_FLOAT32) add_float(to, to_at, from, from_at, n);
+  else
+    for (int64_t i = 0; i < n; i++) l->combine(to + to_at[i], from + from_at[i]);
+}
+
+static bool advance(int64_t *index, const int64_t *past, int n) {
+  for (int d = n - 1; d >= 0; d--) {
+    if (++index[d] < past[d]) return true;
+    index[d] = 0;
+  }
   return false;
 }
 
-/* One element from each place. */
-static void gather_elements(char *to, int64_t stride, const char *from, const int64_t *offset, int64_t n,
-                            int64_t size) {
-  if (size == 8)
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], 8);
-  else if (size == 4)
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], 4);
-  else
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * stride, from + offset[i], (size_t)size);
-}
-
-/* One vector of positions into one axis, elements one by one: the common case. */
-static lgt_status gather_vector(const lookup *l, int64_t lo, int64_t hi, int64_t size) {
-  const lgt_tile *to = l->result, *p = &l->position[0];
-  int64_t extent = l->source->extent[0], stride = l->source->stride[0];
-  const char *from = l->source->data, *at = (const char *)p->data + lo * p->stride[0];
-  char *t = (char *)to->data + lo * to->stride[0];
-  for (int64_t i = lo; i < hi; i++, t += to->stride[0], at += p->stride[0]) {
-    int64_t offset = offset_of(*(const int64_t *)at, extent, l->base);
-    if (offset < 0 || offset >= extent) return outside(*(const int64_t *)at, extent, l->base, l->axes, 1, 0);
-    if (size == 8) memcpy(t, from + offset * stride, 8);
-    else if (size == 4) memcpy(t, from + offset * stride, 4);
-    else memcpy(t, from + offset * stride, (size_t)size);
-  }
-  return LGT_OK;
-}
-
-/* Rows [lo, hi) of the result: of the first dimension of b, or of i. */
-static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  lookup l = lookup_of(&tiles[0], &tiles[1], &tiles[2], nargs - 2, params);
-  int64_t size = lgt_dtype_size(l.source->dtype), index[6] = {lo}, first[6] = {lo}, past[6];
-  int n = l.nb + l.ni;
-  memcpy(past, l.result->extent, sizeof past);
-  past[0] = hi;
-  if (l.result->ndim == 0) hi = lo + 1;
-  if (n > 0 && (lo >= hi || empty(past, l.result->ndim))) return LGT_OK;
-  if (l.nb == 0 && l.ni == 1 && l.npick == 1 && l.nf == 0) return gather_vector(&l, lo, hi, size);
-  int64_t offset[RUN], stride = l.ni ? l.result->stride[n - 1] : 0;
+/* A run of positions, once for each index of b and of what else there is of f. */
+static void move_run(const lookup *l, const run *r, int64_t list_at, bool write) {
+  int64_t index[2 * MOST] = {0}, extent[2 * MOST];
+  const int64_t *steps = r->dense ? NULL : r->list;
+  int nb = l->before.n, n = nb + l->after.n;
+  for (int d = 0; d < n; d++) extent[d] = d < nb ? l->before.extent[d] : l->after.extent[d - nb];
   do {
-    char *to = l.result->data;
-    const char *from = l.source->data;
-    int64_t run = run_at(&l, index, past);
-    lgt_status status = places(&l, index + l.nb, run, offset);
-    if (status) return status;
-    for (int d = 0; d < n; d++) to += index[d] * l.result->stride[d];
-    for (int d = 0; d < l.nb; d++) from += index[d] * l.source->stride[d];
-    if (l.nf == 0) gather_elements(to, stride, from, offset, run, size);
-    for (int64_t i = 0; i < run && l.nf; i++)
-      inner(&l, to + i * stride, l.result, from + offset[i], l.source, NULL, size);
-    run_past(&l, index, run);
-  } while (advance(index, first, past, n));
-  return LGT_OK;
+    char *list = l->list + list_at, *place = l->place;
+    for (int d = 0; d < nb; d++) list += index[d] * l->before.list[d], place += index[d] * l->before.place[d];
+    for (int d = nb; d < n; d++)
+      list += index[d] * l->after.list[d - nb], place += index[d] * l->after.place[d - nb];
+    if (!write) copy_run(list, steps, place, r->place, r->n, l->block);
+    else if (l->combine) combine_run(l, place, r->place, list, r->list, r->n);
+    else if (l->repeat > 1) fill_run(place, r->place, list, r->list, r->n, l->repeat, l->size);
+    else copy_run(place, r->place, list, steps, r->n, l->block);
+  } while (advance(index, extent, n));
 }
 
-/* One array of positions, of which those count that lead to the tile at hand, in the order of its rows; but all must be
- * positions of the whole axis. */
-typedef struct spread {
-  lookup l;
-  int64_t extent, first, past; /* of the axis, of which this is the part from first to past - 1 */
-  const int64_t (*rows)[2];
-  int64_t nrows;
-  lgt_scan_step step; /* NULL: set */
-  int64_t size;
-  bool counts; /* adds integers, as histograms do */
-} spread;
+enum { CHECK, READ, WRITE };
 
-static spread spread_of(const lookup *l, int64_t extent, int op, lgt_scan_step step, int64_t (*all)[2]) {
-  const lgt_tile *p = &l->position[0], *to = l->source;
-  spread s = {.l = *l, .extent = extent, .rows = p->rows, .nrows = p->nrows, .step = step};
-  s.first = to->origin[l->nb];
-  s.past = s.first + to->extent[l->nb];
-  s.size = lgt_dtype_size(to->dtype);
-  s.counts = op == LGT_SCAN_ADD && to->dtype == LGT_INT64;
-  (*all)[0] = 0, (*all)[1] = p->ndim ? p->extent[0] : 1;
-  if (!s.rows) s.rows = (const int64_t(*)[2])all, s.nrows = 1;
-  return s;
-}
-
-/* A vector into a vector. */
-static lgt_status spread_vector(const spread *s, bool check) {
-  const lgt_tile *from = s->l.result, *p = &s->l.position[0];
-  int64_t stride = s->l.source->stride[1];
-  for (int64_t r = 0; r < s->nrows; r++) {
-    const char *at = (const char *)p->data + s->rows[r][0] * p->stride[0];
-    const char *f = (const char *)from->data + s->rows[r][0] * from->stride[1];
-    for (int64_t i = s->rows[r][0]; i < s->rows[r][1]; i++, at += p->stride[0], f += from->stride[1]) {
-      int64_t offset = offset_of(*(const int64_t *)at, s->extent, s->l.base);
-      if (check) {
-        if (offset < 0 || offset >= s->extent)
-          return outside(*(const int64_t *)at, s->extent, s->l.base, s->l.axes, 1, 0);
-        continue;
-      }
-      if (offset < s->first || offset >= s->past) continue;
-      char *to = (char *)s->l.source->data + (offset - s->first) * stride;
-      if (s->counts) *(int64_t *)to += *(const int64_t *)f;
-      else if (s->step) s->step(to, f);
-      else if (s->size == 8) memcpy(to, f, 8);
-      else if (s->size == 4) memcpy(to, f, 4);
-      else memcpy(to, f, (size_t)s->size);
+/* All runs in the order of i. */
+static lgt_status each_run(const lookup *l, int what) {
+  int64_t index[MOST] = {0}, count = l->ni ? l->count[l->ni - 1] : 1;
+  run r;
+  do {
+    for (int64_t i = 0; i < count; i += RUN) {
+      int64_t list_at = 0;
+      if (l->ni) index[l->ni - 1] = i;
+      lgt_status status = places(l, index, count - i < RUN ? count - i : RUN, &r);
+      if (status) return status;
+      if (what == CHECK) continue;
+      if (l->many != INT64_MAX) keep_near(l, &r);
+      for (int d = 0; d < l->ni; d++) list_at += index[d] * l->step[d];
+      move_run(l, &r, list_at, what == WRITE);
     }
-  }
+  } while (l->ni > 1 && advance(index, l->count, l->ni - 1));
   return LGT_OK;
 }
 
-/* Any shape, rows lo to hi - 1. */
-static lgt_status spread_rows(const spread *s, int64_t lo, int64_t hi, bool check) {
-  const lookup *l = &s->l;
-  const lgt_tile *p = &l->position[0];
-  int64_t index[6] = {0}, first[6] = {0}, past[6];
-  int n = l->nb + l->ni;
-  memcpy(past, l->result->extent, sizeof past);
-  if (l->ni) index[l->nb] = first[l->nb] = lo, past[l->nb] = hi;
-  do {
-    const char *at = p->data, *from = l->result->data;
-    char *to = l->source->data;
-    for (int d = 0; d < l->ni; d++) at += index[l->nb + d] * p->stride[d];
-    int64_t offset = offset_of(*(const int64_t *)at, s->extent, l->base);
-    if (check && (offset < 0 || offset >= s->extent))
-      return outside(*(const int64_t *)at, s->extent, l->base, l->axes, 1, 0);
-    if (check || offset < s->first || offset >= s->past) continue;
-    for (int d = 0; d < n; d++) from += index[d] * l->result->stride[d];
-    for (int d = 0; d < l->nb; d++) to += index[d] * l->source->stride[d];
-    inner(l, to + (offset - s->first) * l->source->stride[l->nb], l->source, from, l->result, s->step,
-          s->size);
-  } while (advance(index, first, past, n));
+static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  lookup l;
+  if (!look(&l, &tiles[0], &tiles[1], &tiles[2], nargs - 2, params, NULL, false, lo, hi)) return LGT_OK;
+  return each_run(&l, READ);
+}
+
+/* Dimension 0, of b, is cut; where there is none the target has one more in front, of extent 1: places may coincide.  Of
+ * one array of positions those rows count that lead to the tile at hand; but all must be positions of the whole axis. */
+static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const lgt_tile *positions,
+                                int npick, const lgt_scalar *params, int64_t whole) {
+  int op = (int)params[OPERATION].f, nb = (int)params[DEPTH].f;
+  lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, to->dtype);
+  if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
+  bool some = npick == 1 && positions->rows;
+  for (int what = CHECK; what <= WRITE; what += WRITE - CHECK)
+    for (int64_t r = 0; r < (some ? positions->nrows : 1); r++) {
+      lookup l;
+      int64_t first = some ? positions->rows[r][0] : 0;
+      int64_t past = some ? positions->rows[r][1] : from->ndim > nb ? from->extent[nb] : 1;
+      if (!look(&l, from, to, positions, npick, params, step, true, first, past)) continue;
+      if (op == LGT_SCAN_ADD) l.add = to->dtype;
+      if (whole && whole != l.extent[0]) {
+        l.first = to->origin[nb];
+        l.many = l.extent[0];
+        l.extent[0] = whole;
+      }
+      lgt_status status = each_run(&l, what);
+      if (status) return status;
+    }
   return LGT_OK;
 }
 
-static lgt_status scatter_one(const lookup *l, int64_t extent, int op, lgt_scan_step step) {
-  int64_t all[1][2];
-  spread s = spread_of(l, extent, op, step, all);
-  bool vector = l->nb == 1 && l->ni == 1 && l->nf == 0;
-  lgt_status status = LGT_OK;
-  for (int check = 1; check >= 0 && !status; check--) {
-    if (vector) status = spread_vector(&s, check);
-    for (int64_t r = 0; r < s.nrows && !status && !vector; r++)
-      status = spread_rows(&s, s.rows[r][0], s.rows[r][1], check);
-  }
-  return status;
+static void cut(lgt_tile *tile, int64_t lo, int64_t hi) {
+  tile->data = (char *)tile->data + lo * tile->stride[0];
+  tile->origin[0] += lo;
+  tile->extent[0] = hi - lo;
 }
 
-/* The target has one more dimension in front, of extent 1, so that this is one call: places may coincide. */
 static lgt_status scatter(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                           int64_t hi) {
-  lookup l = lookup_of(&tiles[1], &tiles[0], &tiles[2], nargs - 2, params);
-  int64_t size = lgt_dtype_size(l.source->dtype), index[6] = {0}, zero[6] = {0};
-  int op = (int)params[OPERATION].f, n = l.nb + l.ni;
-  lgt_scan_step step = op == LGT_SCAN_SET ? NULL : lgt_scan_step_of(op, l.source->dtype);
-  if (!step && op != LGT_SCAN_SET) return LGT_BAD_DTYPE;
-  if (lo >= hi || empty(l.result->extent, l.result->ndim)) return LGT_OK;
-  if (l.npick == 1) return scatter_one(&l, (int64_t)params[EXTENT].f, op, step);
-  int64_t offset[RUN], stride = l.ni ? l.result->stride[n - 1] : 0;
-  for (int pass = 0; pass < 2; pass++) {
-    do {
-      char *to = l.source->data;
-      const char *from = l.result->data;
-      int64_t run = run_at(&l, index, l.result->extent);
-      lgt_status status = places(&l, index + l.nb, run, offset);
-      if (status) return status;
-      for (int d = 0; d < n; d++) from += index[d] * l.result->stride[d];
-      for (int d = 0; d < l.nb; d++) to += index[d] * l.source->stride[d];
-      for (int64_t i = 0; i < run && pass; i++)
-        inner(&l, to + offset[i], l.source, from + i * stride, l.result, step, size);
-      run_past(&l, index, run);
-    } while (advance(index, zero, l.result->extent, n));
+  lgt_tile to = tiles[0], from = tiles[1];
+  cut(&to, lo, hi);
+  cut(&from, lo, hi);
+  return scatter_tiles(&to, &from, &tiles[2], nargs - 2, params, nargs == 3 ? (int64_t)params[EXTENT].f : 0);
+}
+
+/* A number as an element. */
+static void element_of(int dtype, double x, void *out) {
+  switch (dtype) {
+#define CASE(DTYPE, T) \
+  case LGT_##DTYPE:    \
+    *(T *)out = (T)x;  \
+    break
+    CASE(INT8, int8_t);
+    CASE(INT16, int16_t);
+    CASE(INT32, int32_t);
+    CASE(INT64, int64_t);
+    CASE(UINT8, uint8_t);
+    CASE(UINT16, uint16_t);
+    CASE(UINT32, uint32_t);
+    CASE(UINT64, uint64_t);
+    CASE(FLOAT32, float);
+    CASE(FLOAT64, double);
+    CASE(COMPLEX64, float);
+    CASE(COMPLEX128, double);
+#undef CASE
+    case LGT_FLOAT16:
+      *(uint16_t *)out = lgt_half_from_float((float)x);
+      break;
+    default:
+      *(uint8_t *)out = x != 0;
   }
-  return LGT_OK;
+}
+
+static lgt_status scatter_number(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  double element[2] = {0}; /* room for any, the imaginary part 0 */
+  int npick = nargs - 1, nb = (int)params[DEPTH].f, ni = tiles[1].ndim;
+  lgt_tile to = tiles[0], from = {.data = element, .dtype = to.dtype, .ndim = to.ndim - npick + ni};
+  cut(&to, lo, hi);
+  element_of(to.dtype, params[NUMBER].f, element);
+  for (int d = 0; d < from.ndim; d++)
+    from.extent[d] = d < nb        ? to.extent[d]
+                     : d < nb + ni ? tiles[1].extent[d - nb]
+                                   : to.extent[d - ni + npick];
+  return scatter_tiles(&to, &from, &tiles[1], npick, params, 0);
 }
 
 /* ---- along lines -------------------------------------------------------------------------------------- */
 
-static lgt_status check_line(const lgt_tile *position, const char *at, int64_t extent,
+/* Lines side by side are looked at together: the dimension of the positions in which they lie closer than along a line is
+ * walked within. */
+typedef struct plane {
+  int64_t n, m; /* along the lines, across them */
+  int64_t position, position_across, to, to_across, from, from_across;
+  bool across; /* that is done first */
+} plane;
+
+static plane plane_of(const lgt_tile *to, const lgt_tile *from, const lgt_tile *position, int64_t lo,
+                      int64_t hi) {
+  int lead = to->ndim - 1;
+  plane p = {position->extent[lead], 1, .position = position->stride[lead], .to = to->stride[lead],
+             .from = from->stride[lead]};
+  if (lead == 0 || position->stride[lead - 1] >= p.position || position->stride[lead - 1] <= 0) return p;
+  if (to->extent[lead - 1] != position->extent[lead - 1]) return p;
+  p.across = true;
+  p.m = lead == 1 ? hi - lo : to->extent[lead - 1];
+  p.position_across = position->stride[lead - 1];
+  p.to_across = to->extent[lead - 1] > 1 ? to->stride[lead - 1] : 0;
+  p.from_across = from->extent[lead - 1] > 1 ? from->stride[lead - 1] : 0;
+  return p;
+}
+
+/* Positions of one line, or of all lines of a plane. */
+static lgt_status check_line(const char *at, int64_t step, int64_t n, int64_t extent,
                              const lgt_scalar *params) {
-  int64_t n = position->extent[position->ndim - 1], stride = position->stride[position->ndim - 1];
   int64_t base = (int64_t)params[BASE].f;
-  for (int64_t i = 0; i < n; i++, at += stride) {
+  uint64_t bad = 0;
+  for (int64_t i = 0; i < n; i++)
+    bad |= (uint64_t)offset_of(*(const int64_t *)(at + i * step), extent, base) >= (uint64_t)extent;
+  for (int64_t i = 0; i < n && bad; i++, at += step) {
     int64_t offset = offset_of(*(const int64_t *)at, extent, base);
     if (offset < 0 || offset >= extent)
       return outside(*(const int64_t *)at, extent, base, (int64_t)params[AXES].f, 1, 0);
@@ -304,54 +457,86 @@ static lgt_status check_line(const lgt_tile *position, const char *at, int64_t e
   return LGT_OK;
 }
 
+static lgt_status check_plane(const plane *p, const char *at, int64_t extent, const lgt_scalar *params) {
+  lgt_status status = LGT_OK;
+  if (!p->across) return check_line(at, p->position, p->n, extent, params);
+  for (int64_t i = 0; i < p->n && !status; i++)
+    status = check_line(at + i * p->position, p->position_across, p->m, extent, params);
+  return status;
+}
+
+/* `count` elements from places that positions name, or to them; both move on by a step. */
+__attribute__((always_inline)) static inline void move_line(char *to, int64_t to_step, const char *from,
+                                                            int64_t from_step, const char *at,
+                                                            int64_t at_step, int64_t axis_step,
+                                                            int64_t extent, int64_t base, int64_t count,
+                                                            int64_t size, bool put) {
+  for (int64_t i = 0; i < count; i++) {
+    int64_t place = offset_of(*(const int64_t *)(at + i * at_step), extent, base) * axis_step;
+    memcpy(to + i * to_step + (put ? place : 0), from + i * from_step + (put ? 0 : place), (size_t)size);
+  }
+}
+
+static void move_line_of(char *to, int64_t to_step, const char *from, int64_t from_step, const char *at,
+                         int64_t at_step, int64_t axis_step, int64_t extent, int64_t base, int64_t count,
+                         int64_t size, bool put) {
+#define MOVE(SIZE, PUT) \
+  move_line(to, to_step, from, from_step, at, at_step, axis_step, extent, base, count, SIZE, PUT)
+  if (size == 8 && put) MOVE(8, true);
+  else if (size == 8) MOVE(8, false);
+  else if (size == 4 && put) MOVE(4, true);
+  else if (size == 4) MOVE(4, false);
+  else if (size == 1) MOVE(1, put);
+  else MOVE(size, put);
+#undef MOVE
+}
+
+/* A plane of lines: what moves along them, and what across. */
+static void move_plane(const plane *p, char *to, const char *from, const char *at, int64_t extent,
+                       int64_t base, int64_t size, bool put) {
+  int64_t axis_step = put ? p->to : p->from, to_step = put ? 0 : p->to, from_step = put ? p->from : 0;
+  if (!p->across)
+    move_line_of(to, to_step, from, from_step, at, p->position, axis_step, extent, base, p->n, size, put);
+  for (int64_t i = 0; p->across && i < p->n; i++)
+    move_line_of(to + i * to_step, p->to_across, from + i * from_step, p->from_across, at + i * p->position,
+                 p->position_across, axis_step, extent, base, p->m, size, put);
+}
+
+/* The lines of tiles to, from and positions: a walk over them, or over planes of them. */
+static bool begin_planes(lgt_walk *walk, plane *p, const lgt_tile *tiles, int64_t lo, int64_t hi) {
+  int lead = tiles[0].ndim - 1;
+  *p = plane_of(&tiles[0], &tiles[1], &tiles[2], lo, hi);
+  if (!lgt_walk_begin(walk, tiles, 3, lead, lo, hi)) return false;
+  if (p->across) walk->lead--; /* with one dimension of lines there is one plane, from `lo` on */
+  return true;
+}
+
 static lgt_status take_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                              int64_t hi) {
-  const lgt_tile *to = &tiles[0], *from = &tiles[1], *position = &tiles[2];
-  int lead = to->ndim - 1;
-  int64_t n = position->extent[lead], extent = from->extent[lead], size = lgt_dtype_size(to->dtype);
-  int64_t base = (int64_t)params[BASE].f;
+  int64_t extent = tiles[1].extent[tiles[0].ndim - 1], size = lgt_dtype_size(tiles[0].dtype);
   lgt_walk walk;
+  plane p;
   (void)nargs;
-  if (!lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
+  if (!begin_planes(&walk, &p, tiles, lo, hi)) return LGT_OK;
   do {
-    lgt_status status = check_line(position, walk.at[2], extent, params);
+    lgt_status status = check_plane(&p, walk.at[2], extent, params);
     if (status) return status;
-    const char *at = walk.at[2];
-    char *t = walk.at[0];
-    for (int64_t i = 0; i < n; i++, at += position->stride[lead], t += to->stride[lead]) {
-      const char *f = walk.at[1] + offset_of(*(const int64_t *)at, extent, base) * from->stride[lead];
-      if (size == 8) memcpy(t, f, 8);
-      else if (size == 4) memcpy(t, f, 4);
-      else memcpy(t, f, (size_t)size);
-    }
+    move_plane(&p, walk.at[0], walk.at[1], walk.at[2], extent, (int64_t)params[BASE].f, size, false);
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }
 
 static lgt_status put_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
-  const lgt_tile *to = &tiles[0], *from = &tiles[1], *position = &tiles[2];
-  int lead = to->ndim - 1;
-  int64_t n = position->extent[lead], extent = to->extent[lead];
-  int64_t base = (int64_t)params[BASE].f;
-  lgt_scan_step step = lgt_scan_step_of((int)params[OPERATION].f, to->dtype);
+  int64_t extent = tiles[0].extent[tiles[0].ndim - 1], size = lgt_dtype_size(tiles[0].dtype);
   lgt_walk walk;
+  plane p;
   (void)nargs;
-  if (!step) return LGT_BAD_DTYPE;
-  if (!lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
+  if (!begin_planes(&walk, &p, tiles, lo, hi)) return LGT_OK;
   do {
-    lgt_status status = check_line(position, walk.at[2], extent, params);
+    lgt_status status = check_plane(&p, walk.at[2], extent, params);
     if (status) return status;
-    bool plain = (int)params[OPERATION].f == LGT_SCAN_SET && lgt_dtype_size(to->dtype) == 8;
-    for (int64_t i = 0; i < n; i++) {
-      int64_t at = *(const int64_t *)(walk.at[2] + i * position->stride[lead]);
-      if (plain)
-        memcpy(walk.at[0] + offset_of(at, extent, base) * to->stride[lead],
-               walk.at[1] + i * from->stride[lead], 8);
-      else
-        step(walk.at[0] + offset_of(at, extent, base) * to->stride[lead],
-             walk.at[1] + i * from->stride[lead]);
-    }
+    move_plane(&p, walk.at[0], walk.at[1], walk.at[2], extent, (int64_t)params[BASE].f, size, true);
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }
@@ -401,6 +586,7 @@ static lgt_status merge_positions(const lgt_tile *tiles, int nargs, const lgt_sc
 
 const lgt_builtin lgt_gather_builtins[] = {{"gather", gather},
                                            {"scatter", scatter},
+                                           {"scatter_number", scatter_number},
                                            {"take_along", take_along},
                                            {"put_along", put_along},
                                            {"choose", choose},
