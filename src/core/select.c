@@ -2,8 +2,8 @@
  *
  * How many elements a mask picks decides about extents, so whoever uses one waits for it.  Where one domain has all
  * elements, copying them here and now costs a part of what tasks would, which go by lists of positions: these are longer
- * than most of what is picked.  All workers take part, each with a part of the mask's first dimension, in two rounds: the
- * elements picked are counted, then moved, each part's behind those of the parts before.  Whatever else there is to see
+ * than most of what is picked.  All workers take part, each with a part of one of the mask's dimensions, in two rounds:
+ * the elements picked are counted, then moved, each part's behind those of the parts before.  Whatever else there is to see
  * to, wrong arguments as well, is left to tasks (lib/array/picks.lua): that nothing was done is no error.
  *
  * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
@@ -231,38 +231,51 @@ static void list_line(const uint8_t *mask, int64_t step, int64_t first, int64_t 
 
 /* ---- all workers ---------------------------------------------------------------------------------------- */
 
-enum { PARTS = 64, PART = 1 << 14 }; /* most parts; elements of the mask that make another one worth while */
+/* Most parts, which are less than twice as many as wanted; elements of the mask that make another one worth while. */
+enum { PARTS = 128, WANTED = PARTS / 2, PART = 1 << 14 };
 
+/* Dimension `cut` is cut into `pieces`, once for each index of those before it. */
 typedef struct work {
   pairing p;
-  int nparts;
+  int cut, pieces, nparts;
   int64_t before[PARTS + 1]; /* what is picked in the parts before each */
   char *list;                /* what is moved to or from */
   bool write;
   int64_t *axis[LGT_MAX_DIM]; /* lists of positions */
 } work;
 
-static int64_t first_of(const work *w, int part) { return w->p.extent[0] * part / w->nparts; }
+static void narrow(pairing *p, int d, int64_t first, int64_t extent) {
+  p->mask += first * p->mask_step[d];
+  p->data += first * p->step[d];
+  p->extent[d] = extent;
+}
 
-static pairing part_of(const work *w, int part) {
+/* One part, and where it begins in the dimensions up to the one that is cut. */
+static pairing part_of(const work *w, int part, int64_t *first) {
   pairing p = w->p;
-  int64_t first = first_of(w, part);
-  p.mask += first * p.mask_step[0];
-  p.data += first * p.step[0];
-  p.extent[0] = first_of(w, part + 1) - first;
+  int64_t extent = p.extent[w->cut], piece = part % w->pieces, outer = part / w->pieces;
+  first[w->cut] = extent * piece / w->pieces;
+  narrow(&p, w->cut, first[w->cut], extent * (piece + 1) / w->pieces - first[w->cut]);
+  for (int d = w->cut - 1; d >= 0; d--) {
+    first[d] = outer % w->p.extent[d];
+    outer /= w->p.extent[d];
+    narrow(&p, d, first[d], 1);
+  }
   return p;
 }
 
 static lgt_status count_part(lgt_step *step, int part) {
   work *w = step->data;
-  pairing p = part_of(w, part);
+  int64_t first[LGT_MAX_DIM];
+  pairing p = part_of(w, part, first);
   w->before[part + 1] = count(&p);
   return LGT_OK;
 }
 
 static lgt_status move_part(lgt_step *step, int part) {
   const work *w = step->data;
-  pairing p = part_of(w, part);
+  int64_t first[LGT_MAX_DIM];
+  pairing p = part_of(w, part, first);
   int64_t before = w->before[part], n = w->before[part + 1] - before;
   if (n) move(&p, w->list + before * p.block, n, w->write);
   return LGT_OK;
@@ -270,15 +283,15 @@ static lgt_status move_part(lgt_step *step, int part) {
 
 static lgt_status list_part(lgt_step *step, int part) {
   const work *w = step->data;
-  pairing p = part_of(w, part);
-  int64_t index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0, found = w->before[part], first = first_of(w, part);
+  int64_t first[LGT_MAX_DIM] = {0}, index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0, found = w->before[part];
+  pairing p = part_of(w, part, first);
   int last = p.ndim - 1;
   do {
     const uint8_t *mask = p.mask + mask_at;
     int64_t n = count_line(mask, p.mask_step[last], p.extent[last]);
-    list_line(mask, p.mask_step[last], last ? 0 : first, p.extent[last], w->axis[last] + found, n);
+    list_line(mask, p.mask_step[last], first[last], p.extent[last], w->axis[last] + found, n);
     for (int d = 0; d < last; d++)
-      for (int64_t i = found; i < found + n; i++) w->axis[d][i] = index[d] + (d ? 1 : 1 + first);
+      for (int64_t i = found; i < found + n; i++) w->axis[d][i] = first[d] + index[d] + 1;
     found += n;
   } while (found < w->before[part + 1] && next_line(&p, index, &mask_at, &at));
   return LGT_OK;
@@ -298,9 +311,13 @@ static void run(lgt_runtime *rt, work *w, const char *name, lgt_status (*part)(l
 static int64_t begin(lgt_runtime *rt, work *w) {
   int64_t size = 1;
   for (int d = 0; d < w->p.ndim; d++) size *= w->p.extent[d];
-  int64_t parts = size / PART + 1;
-  if (parts > w->p.extent[0]) parts = w->p.extent[0];
-  w->nparts = (int)(parts < 1 ? 1 : parts < PARTS ? parts : PARTS);
+  int64_t wanted = size / PART + 1, lines = 1, last = w->p.ndim - 1;
+  if (wanted > WANTED) wanted = WANTED;
+  w->cut = 0;
+  while (w->cut < last && lines * w->p.extent[w->cut] < wanted) lines *= w->p.extent[w->cut++];
+  int64_t pieces = (wanted + lines - 1) / lines;
+  w->pieces = (int)(pieces < w->p.extent[w->cut] ? pieces : w->p.extent[w->cut]);
+  w->nparts = (int)lines * w->pieces;
   w->before[0] = 0;
   run(rt, w, "count", count_part, size);
   for (int i = 0; i < w->nparts; i++) w->before[i + 1] += w->before[i];
