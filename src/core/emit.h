@@ -61,6 +61,9 @@ typedef struct carried {
   int redop;
 } carried;
 
+/* Iterations whose values are joined before an accumulator takes them in. */
+enum { JOINED = 4 };
+
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
@@ -80,6 +83,8 @@ typedef struct emitter {
   uint8_t *level;                 /* owned, ninst: LEVEL_* */
   carried *carry;                 /* owned */
   int ncarry;
+  bool joins;                          /* see may_join */
+  val kept[JOINED][LGT_MAX_REDUCTIONS]; /* what these are to take in, by iteration */
   val slab, rows, cols, open; /* the slab and what it says */
   val stream;      /* i1, -1 in a function without non-temporal stores */
   val row, column; /* i64: where the row, the iteration begins */
@@ -183,6 +188,13 @@ val is_open(emitter *e, int access);
 accumulator contents(emitter *e, int redop, int dtype, val open, accumulator target);
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked);
+
+/* Do all that is done reductions along the columns by which, however values are joined in their order, the bits are the
+ * same?  So it is with all but sums and products: of what is equal the last one stays, of NaN the first. */
+bool may_join(const emitter *e);
+/* What the accumulators are to take in from the i-th of JOINED iterations; all of them, joined. */
+void keep_values(emitter *e, int i);
+void accumulate_kept(emitter *e);
 
 /* ---- emit_loop.c ---- */
 /* The whole module into e->decl and e->done. */

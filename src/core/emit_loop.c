@@ -338,12 +338,41 @@ static val begin_streams(emitter *e) {
   return peel;
 }
 
+/* Several iterations at once while the columns last: what a lane takes in is joined first, so that an accumulator waits for
+ * its former value once for all of them.  Ends in the block `done`, which takes the next column. */
+static void columns_joined(emitter *e, int done) {
+  int loop = e->next_block++, none = e->next_block++, all = e->next_block++;
+  val zero = int_constant(e, 0), column;
+  val end = int_op(e, "andi", e->cols, int_constant(e, -JOINED * e->lanes));
+  branch_if(e, int_less(e, zero, end), loop, &zero, 1, none, e->ncarry);
+  begin_block(e, loop, &column, 1, e->ncarry);
+  e->column = column;
+  for (int i = 0; i < JOINED; i++) {
+    if (i) e->column = int_op(e, "addi", column, int_constant(e, i * e->lanes));
+    read_all(e, false);
+    emit_level(e, LEVEL_BODY);
+    keep_values(e, i);
+  }
+  accumulate_kept(e);
+  val next = int_op(e, "addi", column, int_constant(e, JOINED * e->lanes));
+  branch_if(e, int_less(e, next, end), loop, &next, 1, all, e->ncarry);
+  begin_block(e, none, NULL, 0, e->ncarry);
+  branch(e, done, &zero, 1, e->ncarry);
+  begin_block(e, all, NULL, 0, e->ncarry);
+  branch(e, done, &end, 1, e->ncarry);
+}
+
 /* All columns of a row, the body written twice; ends in the block `done`. */
 static void columns_twice(emitter *e, int done) {
   int loop = e->next_block++, after = e->next_block++, rest = e->next_block++;
-  val zero = int_constant(e, 0), column;
+  val zero = int_constant(e, 0), column = zero;
   val end = int_op(e, "andi", e->cols, int_constant(e, -e->lanes));
-  branch_if(e, int_less(e, zero, end), loop, &zero, 1, after, e->ncarry);
+  if (e->joins) {
+    int single = e->next_block++;
+    columns_joined(e, single);
+    begin_block(e, single, &column, 1, e->ncarry);
+  }
+  branch_if(e, int_less(e, column, end), loop, &column, 1, after, e->ncarry);
   begin_block(e, loop, &column, 1, e->ncarry);
   iteration(e, FULL, column, -1);
   val next = int_op(e, "addi", column, int_constant(e, e->lanes));
@@ -518,7 +547,7 @@ static void emit_choice(emitter *e) {
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
-enum { COST_CALL = 4, COST_LANES = 8, COST_PHILOX = 60, COST_COMPACT = 24 };
+enum { COST_CALL = 4, COST_LANES = 8, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;
@@ -557,6 +586,7 @@ static void choose_shape(emitter *e) {
     if (access->inner == LGT_STRIDE_ANY && access->mode != LGT_ACCESS_INDEX) strided = true;
   }
   e->compact = cost > COST_COMPACT;
+  e->joins = cost <= COST_JOINED && may_join(e);
   int native = (16 << (int)e->isa) / widest;
   e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
              : e->compact || calls || strided || native == 64 ? native

@@ -189,3 +189,35 @@ void accumulate(emitter *e, bool masked) {
     begin_block(e, after, NULL, 0, e->ncarry);
   }
 }
+
+/* ---- several iterations at once ------------------------------------------------------------------------ */
+
+bool may_join(const emitter *e) {
+  bool any = false;
+  for (int i = 0; i < e->loop->ninst; i++) {
+    const lgt_inst *in = &e->loop->inst[i];
+    if (in->op == LGT_OP_STORE || in->op == LGT_OP_REDUCE_ARG) return false;
+    if (in->op != LGT_OP_REDUCE) continue;
+    int redop = lgt_inst_redop(in);
+    if (redop == LGT_REDOP_SUM || redop == LGT_REDOP_PROD || !along_columns(&e->loop->access[in->b]))
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+void keep_values(emitter *e, int i) {
+  for (int k = 0; k < e->ncarry; k++) e->kept[i][k] = e->value[e->loop->inst[e->carry[k].inst].a];
+}
+
+void accumulate_kept(emitter *e) {
+  for (int k = 0; k < e->ncarry; k++) {
+    int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype;
+    for (int step = 1; step < JOINED; step *= 2)
+      for (int i = 0; i < JOINED; i += 2 * step) {
+        accumulator a = {e->kept[i][k], -1}, b = {e->kept[i + step][k], -1};
+        e->kept[i][k] = combine(e, redop, dtype, a, b).value;
+      }
+    set_accumulator(e, k, combine(e, redop, dtype, accumulator_of(e, k), (accumulator){e->kept[0][k], -1}));
+  }
+}
