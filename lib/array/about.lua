@@ -15,7 +15,7 @@ function np.ndim(a, surplus)
 end
 -- The number of elements, or the extent of an axis.
 function np.size(a, axis, surplus)
-  core.check_surplus(surplus, "size")
+  axis = core.take_only_named("size", { "axis" }, axis, surplus)
   a = np.asarray(a)
   if axis == nil then return core.size_of(a) end
   return core.shape_of(a)[core.check_axis(axis, core.ndim_of(a), "size")]

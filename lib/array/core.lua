@@ -371,7 +371,12 @@ end
 -- The same where nothing else may be among the options.
 function core.take_only_named(who, names, ...)
   local values = { core.take_named(who, names, ...) }
-  core.check_options(values[#names + 1], {}, who)
+  local rest = values[#names + 1]
+  if rest ~= nil then
+    local known = {}
+    for i = 1, #names do known[names[i]] = true end
+    core.check_options(rest, known, who)
+  end
   return unpack(values, 1, #names)
 end
 

@@ -267,6 +267,19 @@ function random.dirichlet(alpha, ...)
   return x / np.sum(x, -1, { keepdims = true })
 end
 
+local methods_of_normal = { svd = true, eigh = true, cholesky = true }
+
+-- By which decomposition is not to be seen, and a covariance is not looked at before the numbers are.
+local function check_normal(options)
+  if options.method ~= nil and not methods_of_normal[options.method] then
+    raise("random.multivariate_normal: method is \"svd\", \"eigh\" or \"cholesky\", not %s",
+      (core.describe(options.method)))
+  end
+  if options.check_valid ~= nil and options.check_valid ~= "ignore" then
+    raise("random.multivariate_normal: check_valid is \"ignore\": whether a covariance is positive is not looked at")
+  end
+end
+
 -- Normal vectors with given means and covariances: along a new last axis.
 ---@param mean lgt_array|number[]
 ---@param covariance lgt_array matrix, symmetric and not negative
@@ -278,7 +291,9 @@ function random.multivariate_normal(mean, covariance, ...)
   if core.ndim_of(mean) ~= 1 or not core.same_shape(core.shape_of(covariance), { n, n }) then
     raise("random.multivariate_normal: a vector of n means and a matrix of n x n covariances were expected")
   end
-  local shape = take_size("random.multivariate_normal", ...)
+  local shape, options = core.take_named_shape("random.multivariate_normal", "size", ...)
+  options = core.check_options(options, { check_valid = true, tol = true, method = true }, "random.multivariate_normal")
+  check_normal(options)
   shape[#shape + 1] = n
   local values, vectors = np.linalg.eigh(covariance)
   local root = vectors * np.sqrt(np.maximum(values, 0))

@@ -393,15 +393,17 @@ function np.real_if_close(a, tol, surplus)
 end
 
 -- As np.asarray, in floating-point numbers (float64).
+---@param dtype string?
 function np.asfarray(a, dtype, surplus)
-  core.check_surplus(surplus, "asfarray")
+  dtype = core.take_only_named("asfarray", { "dtype" }, dtype, surplus)
   return np.asarray(a, { dtype = dtype or "float64" })
 end
 
 -- As np.asarray; raises if there are infinities or NaN.  Waits.
-function np.asarray_chkfinite(a, surplus)
-  core.check_surplus(surplus, "asarray_chkfinite")
-  a = np.asarray(a)
+---@param options {dtype: string?}?
+function np.asarray_chkfinite(a, options)
+  options = core.check_options(options, { dtype = true }, "asarray_chkfinite")
+  a = np.asarray(a, options.dtype and { dtype = options.dtype })
   if dtypes.category[core.dtype_of(a)] >= 2 and not np.all(np.isfinite(a)) then
     raise("asarray_chkfinite: there are infinities or NaN")
   end

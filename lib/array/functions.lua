@@ -215,6 +215,23 @@ local synonyms = {
 }
 for name, meaning in pairs(synonyms) do np[name] = np[meaning] end
 
+local angle = ufunc.all.angle
+
+-- The angle of complex numbers in the plane: from -pi to pi, or in degrees.
+---@param z lgt_array|number
+---@param options {deg: boolean?, out: lgt_array?, where: lgt_array?, dtype: string?}|boolean|nil deg: in degrees
+---@return lgt_array
+function np.angle(z, options)
+  local deg, rest
+  if type(options) == "boolean" then
+    deg = options
+  else
+    deg, rest = core.take_named("angle", { "deg" }, nil, options)
+  end
+  if not deg then return angle(z, rest) end
+  return np.multiply(angle(z), 180 / pi, rest)
+end
+
 local clip = ufunc.all.clip
 
 local bounds, other_bounds = { "a_min", "a_max" }, { "min", "max" }

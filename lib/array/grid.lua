@@ -250,7 +250,7 @@ end
 ---@param shape integer[]
 ---@return (lgt_array|integer)[]
 function np.unravel_index(position, shape, surplus)
-  core.check_surplus(surplus, "unravel_index")
+  shape = core.take_only_named("unravel_index", { "shape" }, shape, surplus)
   if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
   if type(position) == "table" then position = np.array(position) end
@@ -268,11 +268,16 @@ end
 -- Write `source` into the elements of `target`, all or those where options.where holds.
 ---@param target lgt_array
 ---@param source lgt_array|number
----@param options {where: lgt_array}?
+---@param options {where: lgt_array?, casting: string?}? casting: "unsafe" converts to any dtype
 function np.copyto(target, source, options)
   core.layout_of(target, "copyto")
   core.check_writable(target, "copyto")
-  options = core.check_options(options, { where = true }, "copyto")
+  options = core.check_options(options, { where = true, casting = true }, "copyto")
+  local casting = options.casting
+  if casting ~= nil and casting ~= "same_kind" and casting ~= "unsafe" then
+    raise("copyto: casting is \"same_kind\" or \"unsafe\", not %s", (core.describe(casting)))
+  end
+  if casting == "unsafe" then source = np.astype(np.asarray(source), dtypes.name[core.dtype_of(target)]) end
   core.check_assigned(target, source)
   if options.where then source = np.where(options.where, source, target) end
   core.assign(target.id, core.layout_of(target), source)
@@ -280,9 +285,10 @@ end
 
 -- The array itself if its elements lie in C order without gaps, else a copy; of at least one dimension.
 ---@return lgt_array
-function np.ascontiguousarray(a, surplus)
-  core.check_surplus(surplus, "ascontiguousarray")
-  a = np.atleast_1d(a)
+---@param options {dtype: string?}?
+function np.ascontiguousarray(a, options)
+  options = core.check_options(options, { dtype = true }, "ascontiguousarray")
+  a = np.atleast_1d(np.asarray(a, options.dtype and { dtype = options.dtype }))
   local layout = core.layout_of(a)
   return lgt.like(layout) == layout and a or np.copy(a)
 end

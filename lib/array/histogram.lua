@@ -17,8 +17,57 @@ local COMPLEX_I = ffi.typeof("complex double")(0, 1)
 
 local histogram_options = { bins = true, range = true, weights = true, density = true }
 
+-- The width of bins by name, of n values that span `width`, as NumPy estimates it; 0: one bin.
+local estimators = {}
+function estimators.sqrt(_, n, width) return width / math.sqrt(n) end
+function estimators.sturges(_, n, width) return width / (math.log(n) / math.log(2) + 1) end
+function estimators.rice(_, n, width) return width / (2 * n ^ (1 / 3)) end
+function estimators.scott(a, n) return (24 * math.sqrt(math.pi) / n) ^ (1 / 3) * core.read_item(np.std(a)) end
+function estimators.fd(a, n)
+  local quartiles = np.percentile(a, { 75, 25 })
+  return 2 * (quartiles(1) - quartiles(2)) / n ^ (1 / 3)
+end
+function estimators.doane(a, n, width)
+  local sigma = n > 2 and core.read_item(np.std(a)) or 0
+  if sigma == 0 then return 0 end
+  local skew = core.read_item(np.mean(((a - np.mean(a)) / sigma) ^ 3))
+  local error_of_skew = math.sqrt(6 * (n - 2) / ((n + 1) * (n + 3)))
+  return width / (1 + math.log(n) / math.log(2) + math.log(1 + math.abs(skew) / error_of_skew) / math.log(2))
+end
+function estimators.auto(a, n, width)
+  local fd, sturges = estimators.fd(a, n), estimators.sturges(a, n, width)
+  return fd > 0 and math.min(fd, sturges) or sturges
+end
+
+-- How many bins an estimator takes.  Waits.
+local function estimated_bins(a, name, range, weights, who)
+  local estimator = estimators[name]
+  if not estimator then
+    raise("%s: bins = %q: auto, doane, fd, rice, scott, sqrt or sturges was expected", who, name)
+  end
+  if weights ~= nil then raise("%s: bins = %q is no estimate of weighted values; give a number", who, name) end
+  a = np.astype(a, "float64")
+  local low, high = range and range[1], range and range[2]
+  if range then
+    a = np.compress(np.logical_and(np.greater_equal(a, low), np.less_equal(a, high)), a)
+  elseif core.size_of(a) > 0 then
+    low, high = core.read_item(np.min(a)), core.read_item(np.max(a))
+  end
+  local n = core.size_of(a)
+  if n == 0 then return 1 end
+  local data = core.read_item(np.max(a)) - core.read_item(np.min(a))
+  local width = estimator(a, n, data)
+  if high == low then low, high = low - 0.5, high + 0.5 end
+  return width > 0 and math.ceil((high - low) / width) or 1
+end
+
 -- The edges of bins: given, or so many equal ones over the range or over what the data span.
-local function edges_of(a, bins, range, who)
+local function edges_of(a, bins, range, who, weights)
+  if range ~= nil and (type(range) ~= "table" or type(range[1]) ~= "number" or type(range[2]) ~= "number" or
+      range[1] > range[2]) then
+    raise("%s: the range is {least, greatest}", who)
+  end
+  if type(bins) == "string" then bins = estimated_bins(a, bins, range, weights, who) end
   if bins == nil then bins = 10 end
   if type(bins) ~= "number" then
     local edges = np.asarray(bins)
@@ -30,9 +79,6 @@ local function edges_of(a, bins, range, who)
   if not core.is_integer(bins) or bins < 1 then raise("%s: %g bins; at least one was expected", who, bins) end
   local low, high
   if range ~= nil then
-    if type(range) ~= "table" or type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] > range[2] then
-      raise("%s: the range is {least, greatest}", who)
-    end
     low, high = np.array(range[1]), np.array(range[2])
   elseif core.size_of(a) == 0 then
     low, high = np.array(0), np.array(1)
@@ -105,18 +151,25 @@ local function counted(size, values, weights, variant, number_of)
 end
 
 -- The edges that np.histogram would use.
+---@param a lgt_array flattened
+---@param bins integer|string|lgt_array|nil
+---@param range number[]? {least, greatest}
+---@param weights lgt_array? of no effect, but that bins are no name then
 ---@return lgt_array
-function np.histogram_bin_edges(a, bins, range, surplus)
-  core.check_surplus(surplus, "histogram_bin_edges")
-  return edges_of(np.ravel(np.asarray(a)), bins, range, "histogram_bin_edges")
+function np.histogram_bin_edges(a, bins, range, weights, surplus)
+  local who = "histogram_bin_edges"
+  bins, range, weights = core.take_only_named(who, { "bins", "range", "weights" }, bins, range, weights, surplus)
+  return edges_of(np.ravel(np.asarray(a)), bins, range, who, weights)
 end
 
 -- How many values lie in each bin.
 ---@param a lgt_array flattened
----@param bins integer|lgt_array|nil a number of equal bins (10), or the edges, ascending
----@param options {range: number[]?, weights: lgt_array?, density: boolean?}? range: {least, greatest}
+---@param bins integer|string|lgt_array|nil a number of equal bins (10); how many are estimated, which waits: "auto",
+---  "doane", "fd", "rice", "scott", "sqrt", "sturges"; or the edges, ascending
+---@param options {bins: any, range: number[]?, weights: lgt_array?, density: boolean?}? range: {least, greatest}
 ---@return lgt_array counts (int64, or of the weights' dtype; float64 for a density), lgt_array edges
-function np.histogram(a, bins, options)
+function np.histogram(a, bins, options, surplus)
+  core.check_behind(surplus, "histogram")
   bins, options = core.split_options(bins, options, "histogram")
   options = core.check_options(options, histogram_options, "histogram")
   a = np.ravel(np.asarray(a))
@@ -124,8 +177,8 @@ function np.histogram(a, bins, options)
   if core.dtype_of(a) == dtypes.BOOL then a = np.astype(a, "uint8") end
   if dtypes.category[core.dtype_of(a)] == 3 then raise("histogram: real numbers were expected") end
   local bins_given = bins or options.bins
-  local edges = edges_of(a, bins_given, options.range, "histogram")
-  local equidistant = (bins_given == nil or type(bins_given) == "number") and 1 or 0
+  local edges = edges_of(a, bins_given, options.range, "histogram", weights)
+  local equidistant = (bins_given == nil or type(bins_given) == "number" or type(bins_given) == "string") and 1 or 0
   local counts = counted(core.size_of(edges) - 1, np.astype(a, "float64"), weights,
     { name = "histogram", parameter = equidistant, with = np.astype(edges, "float64") },
     function(values) return np.minimum(bin_of(values, edges), core.size_of(edges)) end)
@@ -138,7 +191,8 @@ end
 ---@param bins integer|(integer|lgt_array)[]|nil for all dimensions, or one entry for each
 ---@param options {range: number[][]?, weights: lgt_array?, density: boolean?}?
 ---@return lgt_array counts float64, lgt_array[] edges
-function np.histogramdd(sample, bins, options)
+function np.histogramdd(sample, bins, options, surplus)
+  core.check_behind(surplus, "histogramdd")
   bins, options = core.split_options(bins, options, "histogramdd")
   options = core.check_options(options, histogram_options, "histogramdd")
   sample = np.asarray(sample)
@@ -147,6 +201,9 @@ function np.histogramdd(sample, bins, options)
   local dims = core.shape_of(sample)[2]
   bins = bins or options.bins or 10
   if type(bins) == "table" and #bins ~= dims then raise("histogramdd: bins for %d of %d dimensions", #bins, dims) end
+  if options.range ~= nil and (type(options.range) ~= "table" or #options.range > dims) then
+    raise("histogramdd: the range is a table of {least, greatest} for each of %d dimensions", dims)
+  end
   local weights = take_weights(options.weights, sample[{ {}, 1 }], "histogramdd")
   if weights then weights = np.astype(weights, "float64") end
   local number, shape, edges, inner = 0, {}, {}, {}

@@ -546,20 +546,29 @@ end
 -- Write a value, or several, onto the diagonal of a matrix.
 ---@param a lgt_array of two dimensions
 ---@param value number|lgt_array|number[] several are cut off, or repeated, to as many as the diagonal has
-function np.fill_diagonal(a, value, surplus)
-  core.check_surplus(surplus, "fill_diagonal")
+---@param options {wrap: boolean?}? wrap: it begins anew below a square, after a row without it
+function np.fill_diagonal(a, value, options)
+  local wrap = core.named_option(options, "wrap", "fill_diagonal")
+  if wrap ~= nil and type(wrap) ~= "boolean" then
+    raise("fill_diagonal: wrap is true or false, not %s", (core.describe(wrap)))
+  end
   core.layout_of(a, "fill_diagonal")
   if core.ndim_of(a) ~= 2 then raise("fill_diagonal: a matrix was expected, not %s", (core.describe(a))) end
   core.check_writable(a, "fill_diagonal")
   core.check_assigned(a, value)
   local rows, columns = a:dims()
   local n = math.min(rows, columns)
+  local squares = wrap and rows > columns + 1 and columns > 0
+  if squares then n = math.ceil(rows * columns / (columns + 1)) end
   if type(value) ~= "number" then
     value = np.asarray(value)
     if core.size_of(value) == 0 then raise("fill_diagonal: no values were given") end
     if core.ndim_of(value) > 0 then value = np.resize(value, n) end
   end
-  if native.divided(rows * columns) then -- what is written through a diagonal is not
+  if squares then
+    local at = np.arange(n) * (columns + 1)
+    a[{ np.floor_divide(at, columns) + 1, at % columns + 1 }] = value
+  elseif native.divided(rows * columns) then -- what is written through a diagonal is not
     local at = np.arange(1, n + 1)
     a[{ at, at }] = value
   else

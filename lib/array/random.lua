@@ -10,6 +10,7 @@
 
 local core = require "array.core"
 local native = require "array.native"
+local reduce = require "array.reduce"
 
 local dtypes = core.dtypes
 local np, raise = core.np, core.raise
@@ -63,17 +64,46 @@ end
 -- A float64 in [0, 1) with 53 random bits.
 local function uniform(counter, key) return counter:philox(key):shr(11):cast("float64") * 2 ^ -53 end
 
+-- The same where it becomes a narrower float, of which it has the bits: rounded up, it might be 1.
+local BITS = { [dtypes.FLOAT16] = 11, [dtypes.FLOAT32] = 24 }
+local function narrow_uniform(counter, key, dtype)
+  local bits = BITS[dtype]
+  return counter:philox(key):shr(64 - bits):cast("float64") * 2 ^ -bits
+end
+
 local function take(who, default, ...)
   local shape, options = core.take_named_shape(who, "size", ...)
   options = core.check_options(options, { dtype = true }, who)
   return shape, options.dtype and core.check_dtype(options.dtype, who) or default
 end
 
+-- The same of floats, which may go into the array options.out: that has a shape then, and a dtype.
+local function take_floats(who, ...)
+  local shape, options = core.take_named_shape(who, "size", ...)
+  options = core.check_options(options, { dtype = true, out = true }, who)
+  local out = options.out
+  local dtype = options.dtype and core.check_dtype(options.dtype, who)
+  if out ~= nil then
+    core.layout_of(out, who)
+    if #shape > 0 and not core.same_shape(shape, core.shape_of(out)) then
+      raise("%s: out= has shape %s, the size is %s", who, core.shape_text(core.shape_of(out)), core.shape_text(shape))
+    end
+    shape, dtype = core.shape_of(out), dtype or core.dtype_of(out)
+  end
+  dtype = dtype or dtypes.FLOAT64
+  if dtypes.category[dtype] ~= 2 then raise("%s: floats were expected, not %s", who, dtypes.name[dtype]) end
+  return shape, dtype, out
+end
+
 -- Uniform in [0, 1).  The shape comes as arguments or as one table; options {dtype, size}.
 ---@return lgt_array
 function random.rand(...)
-  local shape, dtype = take("random.rand", dtypes.FLOAT64, ...)
-  return draw("rand", dtype, shape, 1, function(_, counter, key) return uniform(counter, key) end)
+  local shape, dtype, out = take_floats("random.rand", ...)
+  local result = draw("rand", dtype, shape, 1, function(_, counter, key)
+    if BITS[dtype] then return narrow_uniform(counter, key, dtype) end
+    return uniform(counter, key)
+  end)
+  return reduce.give(result, out, "random.rand")
 end
 random.random, random.random_sample = random.rand, random.rand
 
@@ -86,8 +116,9 @@ end
 -- Normal with mean 0 and standard deviation 1.
 ---@param ... integer shape
 function random.randn(...)
-  local shape, dtype = take("random.randn", dtypes.FLOAT64, ...)
-  return draw("randn", dtype, shape, 2, function(_, counter, key) return gaussian(counter, key) end)
+  local shape, dtype, out = take_floats("random.randn", ...)
+  local result = draw("randn", dtype, shape, 2, function(_, counter, key) return gaussian(counter, key) end)
+  return reduce.give(result, out, "random.randn")
 end
 random.standard_normal = random.randn
 
@@ -133,14 +164,16 @@ local function ordered(n, count)
   return result
 end
 
--- The positions 1 to n in random order, or a copy of an array with its first axis in random order.
+-- The positions 1 to n in random order, or a copy of an array with an axis (the first) in random order.
 ---@param n integer|lgt_array
+---@param axis integer?
 ---@return lgt_array
-function random.permutation(n, surplus)
-  core.check_surplus(surplus, "random.permutation")
+function random.permutation(n, axis, surplus)
+  axis = core.take_only_named("random.permutation", { "axis" }, axis, surplus)
   if core.is_array(n) then
     if core.ndim_of(n) == 0 then raise("random.permutation: a 0-d array has no axis to permute") end
-    return np.take(n, random.permutation(core.shape_of(n)[1]), 1)
+    axis = core.check_axis(axis or 1, core.ndim_of(n), "random.permutation")
+    return np.take(n, random.permutation(core.shape_of(n)[axis]), axis)
   end
   if not core.is_integer(n) or n < 0 then
     raise("random.permutation: a count or an array was expected, not %s", (core.describe(n)))
@@ -148,25 +181,34 @@ function random.permutation(n, surplus)
   return ordered(n, n)
 end
 
--- Put the first axis of an array into random order, in place.
+-- Put an axis of an array (the first) into random order, in place.
 ---@param a lgt_array
-function random.shuffle(a, surplus)
-  core.check_surplus(surplus, "random.shuffle")
+---@param axis integer?
+function random.shuffle(a, axis, surplus)
+  axis = core.take_only_named("random.shuffle", { "axis" }, axis, surplus)
   core.layout_of(a, "random.shuffle")
   core.check_writable(a, "random.shuffle")
-  core.assign(a.id, core.layout_of(a), random.permutation(a))
+  core.assign(a.id, core.layout_of(a), random.permutation(a, axis))
 end
 
 -- Each line along an axis in a random order of its own; without an axis all elements.
 ---@param a lgt_array
 ---@param axis integer?
+---@param options {axis: integer?, out: lgt_array?}?
 ---@return lgt_array
-function random.permuted(a, axis, surplus)
-  core.check_surplus(surplus, "random.permuted")
-  a, axis = np.asarray(a), core.axis_option(axis, "random.permuted")
-  if axis == nil then return np.reshape(random.permutation(np.ravel(a)), core.shape_of(a)) end
-  axis = core.check_axis(axis, core.ndim_of(a), "random.permuted")
-  return np.take_along_axis(a, np.argsort(random.rand(core.shape_of(a)), axis), axis)
+function random.permuted(a, axis, options, surplus)
+  local who = "random.permuted"
+  core.check_behind(surplus, who)
+  axis, options = core.split_options(axis, options, who)
+  options = core.check_options(options, { axis = true, out = true }, who)
+  local out = options.out
+  if axis == nil then axis = options.axis end
+  a = np.asarray(a)
+  if axis == nil then
+    return reduce.give(np.reshape(random.permutation(np.ravel(a)), core.shape_of(a)), out, who)
+  end
+  axis = core.check_axis(axis, core.ndim_of(a), who)
+  return reduce.give(np.take_along_axis(a, np.argsort(random.rand(core.shape_of(a)), axis), axis), out, who)
 end
 
 -- Running sums of probabilities, and the last of them: an error, where it is looked at, unless that is 1 but for
@@ -181,15 +223,22 @@ local function sums_of(p)
   return sums, total
 end
 
-local choice_options = { replace = true, p = true, dtype = true }
+local choice_options = { replace = true, p = true, dtype = true, axis = true, shuffle = true }
 
 -- Positions out of 1 to n, or elements of a vector.
 ---@param n integer|lgt_array
----@param ... integer shape, then options {replace: boolean?, p: lgt_array?, size: integer|integer[]|nil}: with
----  replacement (true); how probable each is (evenly), which must sum to 1; the shape
+---@param ... integer shape, then options {replace: boolean?, p: lgt_array?, size: integer|integer[]|nil,
+---  axis: integer?, shuffle: boolean?}: with replacement (true); how probable each is (evenly), which must sum to 1;
+---  the shape; of an array the axis (1) along which slices are chosen; shuffle = false: their order need not be random
 ---@return lgt_array
 function random.choice(n, ...)
-  if core.is_array(n) then return np.take(n, random.choice(core.shape_of(n)[1], ...), 1) end
+  if type(n) == "table" then n = np.asarray(n) end
+  if core.is_array(n) then
+    if core.ndim_of(n) == 0 then raise("random.choice: a 0-d array has no axis to choose along") end
+    local last = (select(math.max(select("#", ...), 1), ...))
+    local axis = core.check_axis(core.is_options(last) and last.axis or 1, core.ndim_of(n), "random.choice")
+    return np.take(n, random.choice(core.shape_of(n)[axis], ...), axis)
+  end
   if not core.is_integer(n) or n < 1 then
     raise("random.choice: a count or an array was expected, not %s", (core.describe(n)))
   end

@@ -114,6 +114,7 @@ end
 ---@param options {left: number?, right: number?, period: number?}?
 ---@return lgt_array
 function np.interp(x, xp, fp, options)
+  xp, fp, options = core.take_named("interp", { "xp", "fp" }, xp, fp, options)
   options = core.check_options(options, { left = true, right = true, period = true }, "interp")
   x, xp, fp = np.asarray(x), np.astype(vector(xp, "interp"), "float64"), vector(fp, "interp")
   x = np.astype(x, "float64")
@@ -275,26 +276,46 @@ end
 ---@param x lgt_array vector
 ---@param y lgt_array vector
 ---@param degree integer
----@param options {w: lgt_array?, rcond: number?}? w: weights of the residuals
----@return lgt_array coefficients, the highest power first
+---@param options {deg: integer?, w: lgt_array?, rcond: number?, full: boolean?, cov: boolean|"unscaled"|nil}? w:
+---  weights of the residuals; full: residuals, rank, singular values and rcond are further results; cov: the
+---  covariances of the coefficients are one, scaled by the residuals or "unscaled"
+---@return lgt_array coefficients the highest power first, a column for each of y's
+---@return lgt_array? residuals or covariances, lgt_array? rank, lgt_array? values singular ones, number? rcond
 function np.polyfit(x, y, degree, options)
   degree, options = core.take_named("polyfit", { "deg" }, degree, options)
-  options = core.check_options(options, { w = true, rcond = true }, "polyfit")
-  x, y = np.astype(vector(x, "polyfit"), "float64"), np.astype(vector(y, "polyfit"), "float64")
+  options = core.check_options(options, { w = true, rcond = true, full = true, cov = true }, "polyfit")
+  x, y = np.astype(vector(x, "polyfit"), "float64"), np.asarray(y)
+  if core.ndim_of(y) ~= 1 and core.ndim_of(y) ~= 2 then
+    raise("polyfit: a vector or a matrix of values was expected, not %s", (core.describe(y)))
+  end
+  y = np.astype(y, "float64")
   if not core.is_integer(degree) or degree < 0 then
     raise("polyfit: a degree was expected, not %s", core.word(degree))
   end
-  if core.size_of(x) ~= core.size_of(y) or core.size_of(x) == 0 then
-    raise("polyfit: %d places and %d values", core.size_of(x), core.size_of(y))
-  end
+  local several, n = core.ndim_of(y) == 2, core.size_of(x)
+  if n ~= core.shape_of(y)[1] or n == 0 then raise("polyfit: %d places and %d values", n, core.shape_of(y)[1]) end
   local left = np.vander(x, degree + 1)
   if options.w ~= nil then
     local w = np.astype(vector(options.w, "polyfit"), "float64")
-    left, y = left * np.expand_dims(w, 2), y * w
+    if core.size_of(w) ~= n then raise("polyfit: %d weights for %d places", core.size_of(w), n) end
+    left, y = left * np.expand_dims(w, 2), y * (several and np.expand_dims(w, 2) or w)
   end
   local scale = np.sqrt(np.sum(left * left, 1))
   local rcond = options.rcond or core.size_of(x) * 2 ^ -52
-  return (np.linalg.lstsq(left / scale, y, rcond)) / scale
+  left = left / scale
+  local c, residuals, rank, s = np.linalg.lstsq(left, y, rcond)
+  c = c / (several and np.expand_dims(scale, 2) or scale)
+  if options.full then return c, residuals, rank, s, rcond end
+  if not options.cov then return c end
+  local base = np.linalg.inv(np.dot(left.T, left)) / np.outer(scale, scale)
+  if several then base = np.expand_dims(base, 3) end
+  if options.cov ~= "unscaled" then
+    if n <= degree + 1 then
+      raise("polyfit: %d places leave nothing to scale the covariances of %d coefficients by", n, degree + 1)
+    end
+    base = base * (residuals / (n - degree - 1))
+  end
+  return c, base
 end
 
 -- ---- windows ------------------------------------------------------------------------------------------------

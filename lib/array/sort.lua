@@ -218,14 +218,24 @@ local function check_kth(kth, extent, who)
   end
 end
 
+local PARTITION = { "kth", "axis", "kind" }
+
+local function check_select(kind, who)
+  if kind ~= nil and kind ~= "introselect" then
+    raise("%s: kind is \"introselect\", not %s", who, (core.describe(kind)))
+  end
+end
+
 -- An order in which the element at position kth is where a sort would put it, smaller ones before, greater
 -- ones after it.  For several positions, and complex numbers: a sort.
 ---@param a lgt_array
 ---@param kth integer|integer[] from 1
 ---@param axis integer?
+---@param kind string? "introselect", as NumPy has it
 ---@return lgt_array
-function np.partition(a, kth, axis, surplus)
-  core.check_surplus(surplus, "partition")
+function np.partition(a, kth, axis, kind, surplus)
+  kth, axis, kind = core.take_only_named("partition", PARTITION, kth, axis, kind, surplus)
+  check_select(kind, "partition")
   a, axis = take_axis(a, axis, "partition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "partition")
@@ -239,8 +249,9 @@ function np.partition(a, kth, axis, surplus)
 end
 
 ---@return lgt_array int64
-function np.argpartition(a, kth, axis, surplus)
-  core.check_surplus(surplus, "argpartition")
+function np.argpartition(a, kth, axis, kind, surplus)
+  kth, axis, kind = core.take_only_named("argpartition", PARTITION, kth, axis, kind, surplus)
+  check_select(kind, "argpartition")
   a, axis = take_axis(a, axis, "argpartition")
   local extent = core.shape_of(a)[axis]
   check_kth(kth, extent, "argpartition")
@@ -369,6 +380,7 @@ core.count_before = count_before
 ---@return lgt_array int64, of the shape of values; 1 to #a + 1
 function np.searchsorted(a, values, options)
   if type(options) == "string" then options = { side = options } end
+  values, options = core.take_named("searchsorted", { "v" }, values, options)
   options = core.check_options(options, { side = true, sorter = true }, "searchsorted")
   a, values = np.asarray(a), np.asarray(values)
   if core.ndim_of(a) ~= 1 then raise("searchsorted: a sorted vector was expected, not %s", (core.describe(a))) end
@@ -388,6 +400,7 @@ end
 ---@return lgt_array int64
 function np.digitize(x, bins, options)
   if type(options) == "boolean" then options = { right = options } end
+  bins, options = core.take_named("digitize", { "bins" }, bins, options)
   options = core.check_options(options, { right = true }, "digitize")
   x, bins = np.asarray(x), np.asarray(bins)
   if core.ndim_of(bins) ~= 1 then raise("digitize: a vector of edges was expected, not %s", (core.describe(bins))) end
@@ -403,15 +416,16 @@ end
 
 -- In place, as NumPy's method.
 ---@param axis integer?
-function methods.sort(a, axis)
+---@param kind string?
+function methods.sort(a, axis, kind, surplus)
   core.layout_of(a, "sort")
   core.check_writable(a, "sort")
-  core.assign(a.id, core.layout_of(a), np.sort(a, axis))
+  core.assign(a.id, core.layout_of(a), np.sort(a, axis, kind, surplus))
   return a
 end
-function methods.partition(a, kth, axis)
+function methods.partition(a, kth, axis, kind, surplus)
   core.check_writable(a, "partition")
-  core.assign(a.id, core.layout_of(a), np.partition(a, kth, axis))
+  core.assign(a.id, core.layout_of(a), np.partition(a, kth, axis, kind, surplus))
   return a
 end
 for _, name in ipairs { "argsort", "argpartition", "searchsorted", "topk" } do methods[name] = np[name] end

@@ -78,8 +78,8 @@ local function call(u, ...)
   end
   if u.nout == 1 then return finish(u, results[1], options, shape, options.out) end
   local out = options.out or {}
-  if options.where ~= nil or type(out) ~= "table" or options.out and #out ~= u.nout then
-    raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
+  if type(out) ~= "table" or options.out and #out ~= u.nout then
+    raise("%s has %d results: out= is a table of as many arrays", u.name, u.nout)
   end
   for i = 1, u.nout do results[i] = finish(u, results[i], options, shape, out[i]) end
   return unpack(results)

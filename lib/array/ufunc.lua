@@ -469,9 +469,57 @@ function ufunc.call(u, ...)
   return unpack(results, 1, u.nout)
 end
 
-local call_options = { out = true, where = true, dtype = true }
+local call_options = { out = true, where = true, dtype = true, casting = true }
 
--- A call with options: out=, where=, dtype=.
+-- The arrays among the operands in the dtype that a function shall compute in.
+local function computed_in(u, arguments, dtype)
+  local number, operands = core.check_dtype(dtype, u.name), {}
+  for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
+  if number == dtypes.BOOL and kind_of(u, operands).dtypes[1] == number then return end -- comparisons give nothing else
+  for i, x in ipairs(arguments) do
+    if istype(Array, x) then
+      local own = core.dtype_of(x)
+      if not dtypes.can_cast(own, number) then
+        raise("%s: dtype= is what it computes in: %s into %s is no cast of the same kind; use astype", u.name,
+          dtypes.name[own], dtypes.name[number])
+      end
+      arguments[i] = np.astype(x, dtypes.name[number])
+    end
+  end
+end
+
+-- Write one of several results into an array that options.out has for it, where a mask says so.
+local function put_result(u, array, result, mask)
+  local layout = core.layout_of(array, u.name)
+  core.check_writable(array, u.name)
+  ufunc.check_cast(core.dtype_of(result), core.dtype_of(array), u.name)
+  if not core.same_shape(core.shape_of(array), core.shape_of(result)) then
+    raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(array)),
+      core.shape_text(core.shape_of(result)))
+  end
+  if mask ~= nil then
+    np.copyto(array, result, { where = mask })
+  else
+    core.assign(array.id, layout, result)
+  end
+  return array
+end
+
+-- A call of a function of several results.
+local function call_several(u, out, mask, arguments)
+  if out ~= nil and (type(out) ~= "table" or #out ~= u.nout) then
+    raise("%s has %d results: out= is a table of as many arrays", u.name, u.nout)
+  end
+  local results = { ufunc.call(u, unpack(arguments)) }
+  for i = 1, u.nout do
+    if out or mask ~= nil then
+      results[i] = put_result(u, out and out[i] or np.zeros_like(results[i]), results[i], mask)
+    end
+  end
+  return unpack(results, 1, u.nout)
+end
+
+-- A call with options: out=, where=, dtype=, casting=.
 local function call_with(u, options, ...)
   core.check_options(options, call_options, u.name)
   local out, mask = options.out, options.where
@@ -479,27 +527,22 @@ local function call_with(u, options, ...)
   for i = 1, u.nin do
     if arguments[i] == nil then operand_of(nil, u.name) end
   end
-  if options.dtype then -- what it computes in
-    core.check_dtype(options.dtype, u.name)
-    for i, x in ipairs(arguments) do
-      if istype(Array, x) then arguments[i] = np.astype(x, options.dtype) end
+  if options.casting ~= nil and options.casting ~= "same_kind" then
+    if options.casting ~= "unsafe" then
+      raise("%s: casting is \"same_kind\" or \"unsafe\", not %s", u.name, (core.describe(options.casting)))
     end
+    if istype(Array, out) then -- what comes out is converted to whatever that is
+      local result = call_with(u, { dtype = options.dtype }, ...)
+      return put_result(u, out, np.astype(np.asarray(result), dtypes.name[core.dtype_of(out)]), mask)
+    end
+  end
+  if options.dtype then
+    computed_in(u, arguments, options.dtype)
     if out == nil and mask == nil then return ufunc.call(u, unpack(arguments)) end
   end
+  if type(out) == "table" and #out == 1 and u.nout == 1 then out = out[1] end
   if not u.nout then u.nout = count_results(u, arguments) end
-  if u.nout ~= 1 then
-    if mask ~= nil or type(out) ~= "table" or #out ~= u.nout then
-      raise("%s has %d results: out= is a table of as many arrays, and there is no where=", u.name, u.nout)
-    end
-    local results = { ufunc.call(u, unpack(arguments)) }
-    for i, array in ipairs(out) do
-      local layout = core.layout_of(array, u.name)
-      core.check_writable(array, u.name)
-      ufunc.check_cast(core.dtype_of(results[i]), core.dtype_of(array), u.name)
-      core.assign(array.id, layout, results[i])
-    end
-    return unpack(out)
-  end
+  if u.nout ~= 1 then return call_several(u, out, mask, arguments) end
   local operands = {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
   local shapes = shapes_of(arguments)
@@ -514,7 +557,8 @@ local function call_with(u, options, ...)
   if out == nil then out = np.zeros(shape, { dtype = dtypes.name[kind_of(u, operands).dtypes[1]] }) end
   core.layout_of(out, u.name)
   core.check_writable(out, u.name)
-  if not core.same_shape(shape, core.shape_of(out)) then
+  local stretched = core.broadcast_pair(shape, core.shape_of(out))
+  if not stretched or not core.same_shape(stretched, core.shape_of(out)) then
     raise("%s: out= has shape %s, the result has %s", u.name, core.shape_text(core.shape_of(out)),
       core.shape_text(shape))
   end

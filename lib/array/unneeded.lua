@@ -29,8 +29,7 @@ local parameters = {
     of = words [[array asarray asanyarray ascontiguousarray arange zeros ones empty full eye identity tri frombuffer
       fromfile fromfunction fromiter fromstring loadtxt genfromtxt]],
     why = "there is one kind of arrays; leave it out" },
-  casting = { ufuncs = true, taken = words "same_kind",
-    of = words "concatenate stack vstack hstack row_stack copyto matmul einsum",
+  casting = { taken = words "same_kind", ufuncs = true, of = words "matmul einsum",
     why = "casting is \"same_kind\"; a:astype(dtype) converts to anything" },
   overwrite_input = { taken = BOOLEANS,
     of = words "median nanmedian quantile nanquantile percentile nanpercentile", why = "it is true or false" },

@@ -3,6 +3,8 @@ import numpy as np
 
 
 def add(case, change, inputs):
+    z4 = inputs["t"][:2, :, :4] + 1j * inputs["t"][:2, :, 1:]
+    inputs["z4"] = z4 + z4.conj().swapaxes(1, 2)
     inputs["y"] = np.where(inputs["f"] > 2, np.nan, inputs["f"])
     inputs["nz"] = np.array([complex(1, np.nan), complex(np.inf, 2), complex(np.nan, -np.inf)])
     for name, numpy in (
@@ -90,6 +92,25 @@ def add(case, change, inputs):
         ("np.append(i, 7)", "np.append(i, 7)"), ("np.append(i1, {7, 8})", "np.append(i1, [7, 8])"), ("np.append(i, 7.5)", "np.append(i, 7.5)"), ("np.append(b, 1)", "np.append(b, 1)"),
         ("np.append(f4, 7)", "np.append(f4, 7)"), ("np.append(u8, 7)", "np.append(u8, 7)"), ("np.concatenate({{0}, p})", "np.concatenate(([0], p))"), ("np.hstack({0, p})", "np.hstack((0, p))"),
         ("np.diff(p, {prepend = 0})", "np.diff(p, prepend=0)"), ("np.diff(i1, {append = 0.5})", "np.diff(i1, append=0.5)"), ("np.block{{p, 1}, {2, p}}", "np.block([[p, 1], [2, p]])"),
+        ("np.searchsorted(np.sort(h), {v = f, side = 'right'})", "np.searchsorted(np.sort(h), v=f, side='right') + 1"), ("np.digitize(f, {bins = np.array{-1, 0, 1}})", "np.digitize(f, bins=[-1, 0, 1]) + 1"),
+        ("np.interp(f, {xp = np.sort(h), fp = h, left = 0})", "np.interp(f, xp=np.sort(h), fp=h, left=0)"), ("np.array(np.size(f, {axis = 2}))", "np.array(np.size(f, axis=1)) * 1.0"),
+        ("np.partition(v, {kth = 3, kind = 'introselect'})[3]", "np.partition(v, kth=2)[2]"), ("np.asfarray(i, {dtype = 'f4'})", "np.asfarray(i, dtype='f4')"),
+        ("np.asarray_chkfinite(i, {dtype = 'f4'})", "np.asarray_chkfinite(i, dtype='f4')"), ("np.ascontiguousarray(f.T, {dtype = 'f4'})", "np.ascontiguousarray(f.T, dtype='f4')"),
+        ("np.histogram_bin_edges(f, {bins = 4, range = {-1, 1}})", "np.histogram_bin_edges(f, bins=4, range=(-1, 1))"), ("np.angle(z, {deg = true})", "np.angle(z, deg=True)"), ("np.angle(w, true)", "np.angle(w, True)"),
+        ("np.linalg.svd((n + n.T), {hermitian = true, compute_uv = false})", "np.linalg.svd(n + n.T, hermitian=True, compute_uv=False)"),
+        ("select(2, np.linalg.svd(z4, {hermitian = true}))", "np.linalg.svd(z4, hermitian=True)[1]"), ("np.linalg.pinv(z4, {hermitian = true})", "np.linalg.pinv(z4, hermitian=True)"),
+        ("(function() local u, s, v = np.linalg.svd(z4, {hermitian = true}) return np.matmul(u * np.expand_dims(s, -2), v) end)()", "z4"),
+        ("np.linalg.pinv(n + n.T, 1e-10, true)", "np.linalg.pinv(n + n.T, 1e-10, True)"), ("np.linalg.matrix_rank(n + n.T, {hermitian = true})", "np.linalg.matrix_rank(n + n.T, hermitian=True)"),
+        ("np.linalg.matrix_rank(z4, {tol = np.array{0.1, 1.5}})", "np.linalg.matrix_rank(z4, tol=np.array([0.1, 1.5]))"),
+        ("np.less(f, g, {dtype = 'bool'})", "np.less(f, g, dtype=bool)"), ("np.add(i, j, {dtype = 'f4'})", "np.add(i, j, dtype='f4', casting='same_kind')"),
+        ("np.add(h, 1, {out = np.zeros(4, 5)})", "np.add(h, 1, out=np.zeros((4, 5)))"), ("np.add(f, 1, {out = {np.zeros(4, 5)}})", "np.add(f, 1, out=(np.zeros((4, 5)),))"),
+        ("np.multiply(f, g, {out = np.zeros({4, 5}, 'int64'), casting = 'unsafe'})", "np.multiply(f, g, out=np.zeros((4, 5), int), casting='unsafe')"),
+        ("np.multiply(f, g, {out = np.zeros({4, 5}, 'int64'), casting = 'unsafe', where = b})", "np.multiply(f, g, out=np.zeros((4, 5), int), casting='unsafe', where=b)"),
+        ("select(2, np.divmod(f, g, {where = b, out = {np.ones(4, 5), np.ones(4, 5)}}))", "np.divmod(f, g, out=(np.ones((4, 5)), np.ones((4, 5))), where=b)[1]"),
+        ("(np.modf(f, {where = b, out = {np.ones(4, 5), np.ones(4, 5)}}))", "np.modf(f, out=(np.ones((4, 5)), np.ones((4, 5))), where=b)[0]"),
+        ("(np.modf(f, {where = b}))", "np.where(b, np.modf(f)[0], 0)"), ("select(2, np.frexp(f, {where = b}))", "np.where(b, np.frexp(f)[1], np.int32(0))"),
+        ("(np.frexp(f, {where = b, out = {np.ones(4, 5), np.ones({4, 5}, 'int32')}}))", "np.where(b, np.frexp(f)[0], 1)"),
+        ("np.array(np.unravel_index(7, {shape = {3, 4}}))", "np.array(np.unravel_index(6, (3, 4))) + 1.0"),
         ("np.choose(q['1, :'], {h['1:2'], 2}, {mode = 'clip'})", "np.choose(q[0] - 1, [h[:2], 2], mode='clip')"),
     ):
         case(name, numpy)
@@ -98,6 +119,26 @@ def add(case, change, inputs):
             if q in (0, 1) and method in ("weibull", "interpolated_inverted_cdf"):  # outside of the line to NumPy 1.24
                 continue
             case(f"np.nanquantile(y, {q}, {{axis = 2, method = '{method}'}})", f"np.nanquantile(y, {q}, axis=1, method='{method}')")
+    for k, extra in ((1, "full = true"), (2, "full = true"), (4, "full = true"), (2, "cov = true"), (2, "cov = 'unscaled'"), (1, "w = h * h"), (2, "w = h * h, cov = true")):
+        python = "np.polyfit(h, %s, 2, " + extra.replace("true", "True").replace(" = ", "=") + ")" + ("[%d]" % (k - 1) if "full" in extra or "cov" in extra else "")
+        case(f"select({k}, np.polyfit(h, v['1:5'], 2, {{{extra}}}))" if k > 1 else f"(np.polyfit(h, v['1:5'], 2, {{{extra}}}))", python % "v[:5]")
+        if "full" not in extra or k in (1, 4):
+            case(f"select({k}, np.polyfit(h, m, 2, {{{extra}}}))" if k > 1 else f"(np.polyfit(h, m, 2, {{{extra}}}))", python % "m")
+    for bins in "auto sturges rice scott sqrt fd doane".split():
+        for a in ("f", "i", "v", "t"):
+            case(f"np.histogram_bin_edges({a}, '{bins}')")
+            case(f"(np.histogram({a}, {{bins = '{bins}', range = {{-2, 3}}}}))", f"np.histogram({a}, bins='{bins}', range=(-2, 3))[0]")
+    for rows, columns in ((7, 3), (8, 3), (3, 7), (9, 2), (4, 4), (5, 4), (6, 1)):
+        change(f"local a = np.zeros({rows}, {columns}) np.fill_diagonal(a, 5, {{wrap = true}})", f"a = np.zeros(({rows}, {columns})); np.fill_diagonal(a, 5, wrap=True)")
+        change(f"local a = np.zeros({rows}, {columns}) np.fill_diagonal(a, {{1, 2, 3}}, {{wrap = true}})", f"a = np.zeros(({rows}, {columns})); np.fill_diagonal(a, [1, 2, 3], wrap=True)")
+    change("local a = np.zeros({4, 5}, 'int64') np.copyto(a, f, {casting = 'unsafe'})", "a = np.zeros((4, 5), int); np.copyto(a, f, casting='unsafe')")
+    for name in ("rand", "random", "randn", "standard_normal"):
+        change(f"local a = np.zeros(3, 4) np.random.{name}({{out = a['::2, :']}}) a = np.not_equal(a, 0)", "a = np.zeros((3, 4), bool); a[::2] = True")
+    change("np.random.seed(3) local a = np.random.rand(400000, {dtype = 'float16'}) a = a:max() < 1 and a:min() >= 0 a = np.array(a)", "a = np.array(True)")
+    change("local a = np.sort(np.random.permutation(f, {axis = 2}), 2)", "a = np.sort(f, 1)")
+    change("local a = f:copy() np.random.shuffle(a, {axis = 2}) a = np.sort(a, 2)", "a = np.sort(f, 1)")
+    change("local a = np.zeros_like(f) np.random.permuted(f, {axis = 2, out = a}) a = np.sort(a, 2)", "a = np.sort(f, 1)")
+    change("local a = np.sort(np.random.choice(f, 5, {axis = 2, replace = false}), 2)", "a = np.sort(f, 1)")
     for name in "nansum nanprod nanmean nanvar nanstd".split():
         case(f"np.{name}(y, {{axis = 1, where = b}})", f"np.{name}(y, axis=0, where=b)")
         case(f"np.{name}(y, {{where = b, keepdims = true}})", f"np.{name}(y, where=b, keepdims=True)")
@@ -118,11 +159,15 @@ def add(case, change, inputs):
     change("local e2, a = np.empty(4, 5), np.empty({4, 5}, 'int32') np.frexp(f, {out = {e2, a}})", "a = np.frexp(f)[1]")
     for bad in ("np.eye(3, 4, {M = 4})", "np.eye(2, {k = 1.5})", "np.diag(h, {n = 1})", "np.roll(f, 1, {shift = 2})", "np.zeros(3, {shape = 3})", "np.zeros({size = 3})",
                 "np.ravel(t, {order = 'K'})", "np.reshape(t, 5, 12, {order = 'A'})", "np.reshape(t, 5, 12, {newshape = 3})",
-                "np.frexp(f, {out = np.empty(4, 5)})", "np.frexp(f, {where = b})", "np.take_along_axis(f, np.argsort(f, 1), {axes = 1})",
+                "np.frexp(f, {out = np.empty(4, 5)})", "np.take_along_axis(f, np.argsort(f, 1), {axes = 1})",
                 "np.delete(f, 1, {obj = 1})", "np.sum(f, 1, nil, h)", "np.mean(f, 1, {keepdims = true}, h)", "np.argmax(f, 1, {}, h)",
                 "np.zeros(3, {order = 'F'})", "np.array({1}, {order = 'F'})", "np.add(f, g, {casting = 'no'})", "np.sum(f, {order = 'C'})", "np.zeros(3, {like = f})",
                 "f:astype('int64', {casting = 'same_kind'})", "np.concatenate({f, g}, {dtype = 'int64'})", "np.concatenate({f, f}, {dtype = 'f4', out = f})",
                 "np.arange(1, 2, {start = 3})", "np.arange({step = 2})", "np.quantile(f, 0.5, {q = 0.5})", "np.quantile(f, 0.5, {method = 'best'})", "np.nanmax(y, {where = b})",
                 "np.array(h, {ndmin = 7})", "np.reshape(t, {order = 'F'})", "np.einsum('ij->i', f, {dtype = 'int64'})", "np.unique(f, true)", "np.choose(q, {h, h}, {mode = 'best'})",
+                "np.add(f, g, {dtype = 'int64'})", "np.multiply(f, g, {out = np.zeros({4, 5}, 'int64')})", "np.add(f, 1, {out = np.zeros(5)})", "np.divmod(f, g, {out = np.zeros(4, 5)})",
+                "np.histogram(f, 'best')", "np.histogram(f, {bins = 'auto', weights = f})", "np.histogramdd(f, 2, {range = 3})", "np.histogram(f, 3, {range = 7})", "np.fft.fft2(f, {axes = 1})",
+                "np.linalg.svd(f, {hermitian = true})", "np.polyfit(h, f, 2)", "np.random.rand(3, {out = np.zeros(4)})", "np.random.rand({dtype = 'int64'})", "np.partition(v, 1, 1, 'quick')",
+                "np.trim_zeros(h, 3)", "np.random.shuffle(f:copy(), {axis = 3})", "np.random.multivariate_normal({0, 0}, np.eye(2), {check_valid = 'raise'})", "np.copyto(i, f, {casting = 'no'})",
                 "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
         case(bad, "error")

@@ -101,7 +101,7 @@ def add(case, change, inputs):
     change("local a, b2 = np.zeros(4, 5), np.zeros(4, 5) np.modf(f, {out = {b2, a}})", "a = np.modf(f)[1]")
     change("local a = f:copy() np.add(a, 1, {out = a})", "a = f + 1")
     change("local a = f:copy() np.add(a['2:, :'], a[':-2, :'], {out = a['2:, :']})", "a = f.copy(); a[1:] = f[1:] + f[:-1]")
-    for bad in ("np.add(f, g, {out = np.zeros(3)})", "np.add(f, g, {where = f})", "np.modf(f, {out = f:copy()})", "np.modf(f, {where = mk})",
+    for bad in ("np.add(f, g, {out = np.zeros(3)})", "np.add(f, g, {where = f})", "np.modf(f, {out = f:copy()})",
                 "np.add(f, g, {out = 3})", "np.add(f, g, {dtype = 'float'  .. 'y'})"):
         case(bad, "error")
     for bad in ("np.frexp(f, {out = {np.empty(4, 5), np.empty({4, 5}, 'bool')}})", "np.frexp(f, {out = {np.empty({4, 5}, 'i8'), np.empty({4, 5}, 'i4')}})",
