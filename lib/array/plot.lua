@@ -20,6 +20,10 @@ local known = {
   logy = true, xlim = true, ylim = true, style = true, low = true, high = true, levels = true,
 }
 
+local LARGEST_SIDE = 16384 -- of a drawing, in pixels
+
+local function is_finite(x) return type(x) == "number" and x - x == 0 end
+
 local function check_matrix(a, who)
   a = np.asarray(a)
   if core.ndim_of(a) ~= 2 or core.size_of(a) == 0 or dtypes.category[core.dtype_of(a)] == 3 then
@@ -48,10 +52,16 @@ local function check_options(options, who)
       raise("%s: %s is a number, not %s", who, name, (core.describe(options[name])))
     end
   end
+  for _, name in ipairs { "width", "height" } do
+    local extent = options[name]
+    if extent and not (extent >= 1 and extent <= LARGEST_SIDE) then
+      raise("%s: %s is a number from 1 to %d, not %s", who, name, LARGEST_SIDE, (core.describe(extent)))
+    end
+  end
   for _, name in ipairs { "xlim", "ylim" } do
     local pair = options[name]
-    if pair ~= nil and (type(pair) ~= "table" or type(pair[1]) ~= "number" or type(pair[2]) ~= "number") then
-      raise("%s: %s is {first, last}", who, name)
+    if pair ~= nil and (type(pair) ~= "table" or not is_finite(pair[1]) or not is_finite(pair[2])) then
+      raise("%s: %s is {first, last}, two finite numbers", who, name)
     end
   end
   return options
@@ -89,6 +99,17 @@ local function preamble(options)
   return lines
 end
 
+-- What gnuplot said, without where in its script it was and without warnings: of a single value, say, for which it
+-- makes an axis.
+local function complaints(text)
+  local kept = {}
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    local what = line:gsub('^%s*"[^"]*" line %d+: ', "")
+    if what:find("%S") and not what:find("^[Ww]arning:") then kept[#kept + 1] = what end
+  end
+  return table.concat(kept, "\n")
+end
+
 -- Runs gnuplot on a script.  What it draws on the terminal comes back, for only io.write is what a program may
 -- have redirected.
 local function run(lines, who)
@@ -96,23 +117,25 @@ local function run(lines, who)
   local file = assert(io.open(script, "w"))
   file:write(table.concat(lines, "\n"), "\n")
   file:close()
-  local pipe = io.popen(("gnuplot %s 2>&1; echo \"status $?\""):format(script))
+  local command = "gnuplot SCRIPT 2>SCRIPT.log; echo \"status $?\"; cat SCRIPT.log; rm -f SCRIPT.log"
+  local pipe = io.popen((command:gsub("SCRIPT", script)))
   local text = pipe:read("*a")
   pipe:close()
   os.remove(script)
-  local said, status = text:match("^(.*)status (%d+)\n$")
+  local drawn, status, said = text:match("^(.*)status (%d+)\n(.*)$")
   if status == "127" then raise("%s: plots are drawn by gnuplot: install gnuplot-nox", who) end
-  if status ~= "0" then raise("%s: gnuplot: %s", who, (said:gsub("%s+$", ""))) end
-  return said
+  if said:find("range is invalid", 1, true) or said:find("value undefined!", 1, true) then
+    raise("%s: no point can be drawn: each is NaN or infinite, not positive on a logarithmic axis, or outside of " ..
+      "xlim and ylim", who)
+  end
+  said = complaints(said)
+  if status ~= "0" or said ~= "" then raise("%s: gnuplot: %s", who, said) end
+  return drawn
 end
 
 local function finish(lines, options, who)
   local text = run(lines, who)
-  if options.file then
-    if text ~= "" then raise("%s: gnuplot: %s", who, (text:gsub("%s+$", ""))) end
-  else
-    io.write((text:gsub("\f", ""):gsub("^\n", "")))
-  end
+  if not options.file then io.write((text:gsub("\f", ""):gsub("^\n", ""))) end
 end
 
 -- ---- lines and points ------------------------------------------------------------------------------------
@@ -238,6 +261,8 @@ function plot.image(a, options)
   if options.file:find("%.png$") then return png.save(options.file, a, options.low, options.high, "plot.image") end
   a = thinned(a, LARGEST, LARGEST)
   local rows, columns = a:dims()
+  -- gnuplot draws images of at least 2 x 2: what is added lies outside of the ranges
+  a = np.pad(a, { { 0, rows == 1 and 1 or 0 }, { 0, columns == 1 and 1 or 0 } }, "edge")
   local lines = matrix_lines(a, options)
   lines[#lines + 1] = ("set xrange [0.5:%g]\nset yrange [%g:0.5]"):format(columns + 0.5, rows + 0.5)
   lines[#lines + 1] = "plot $data matrix using ($1+1):($2+1):3 with image pixels"
@@ -256,6 +281,10 @@ function plot.contour(a, options)
   local levels = options.levels or 10
   if type(levels) ~= "number" and type(levels) ~= "table" then
     raise("plot.contour: levels are a number or a table of values, not %s", (core.describe(levels)))
+  end
+  if levels ~= levels or type(levels) == "number" and (levels < 1 or levels % 1 ~= 0) or
+    type(levels) == "table" and #levels == 0 then
+    raise("plot.contour: at least one level was expected, not %s", (core.describe(options.levels)))
   end
   local lines = matrix_lines(thinned(a, LARGEST, LARGEST), options)
   lines[#lines + 1] = "set contour base\nset view map\nunset surface\nunset colorbox"

@@ -30,6 +30,11 @@ np.plot.image(a, {file = folder .. "/image.svg", xlabel = "here"})
 np.plot.contour(a, {file = folder .. "/contour.svg", levels = {-0.5, 0, 0.5}})
 np.plot.image(np.arange(8):reshape(4, 2), {title = "colours"})
 np.plot(x, np.sin(x), {height = 10, width = 40, title = "wave"})
+np.plot({1, 1, 1}, {file = folder .. "/constant.svg"})
+np.plot({1}, {file = folder .. "/one.svg"})
+np.plot.contour(np.ones(3, 3), {file = folder .. "/plain.svg"})
+np.plot.image({{1}}, {file = folder .. "/pixel.svg"})
+np.plot.image({{1, 2, 3}}, {file = folder .. "/row.svg"})
 """
 REFUSALS = {
     "an image of a vector": ('np.plot.image(np.ones(3), {file = "x.png"})', "a matrix of real numbers"),
@@ -47,6 +52,11 @@ REFUSALS = {
     "no elements": ("np.plot(np.zeros(0))", "a vector without elements"),
     "an unknown style": ('np.plot(np.ones(3), {style = "nothing"})', "gnuplot:"),
     "a contour of a line": ("np.plot.contour(np.ones(1, 5))", "at least 2 rows and 2 columns"),
+    "no points": ("np.plot(np.full({5}, np.nan))", "no point can be drawn"),
+    "negative numbers on a logarithmic axis": ("np.plot({-1, -2}, {logy = true})", "no point can be drawn"),
+    "no width": ("np.plot({1, 2}, {width = 0})", "width is a number from 1 to 16384, not the number 0"),
+    "limits that are none": ("np.plot({1, 2}, {xlim = {0, 0/0}})", "xlim is {first, last}, two finite numbers"),
+    "no levels": ("np.plot.contour(np.ones(3, 3), {levels = {}})", "at least one level was expected"),
     "levels that are none": ('np.plot.contour(np.ones(5, 5), {levels = "many"})', "levels are a number or a table"),
 }
 
@@ -67,6 +77,10 @@ def check_drawings(lgt, folder):
     assert line.startswith("<?xml") and "it's a_b" in line.replace("&#39;", "'") and "cos" in line
     assert len(re.findall(r"[ML]\d+\.\d+,\d+\.\d+|\d+\.\d+,\d+\.\d+", line)) >= 100, "two lines of 50 points"
     assert drawn("list.svg").startswith("<?xml") and drawn("image.svg").startswith("<?xml")
+    for name in ("constant", "one", "plain"):
+        assert drawn(name + ".svg").startswith("<?xml"), name
+    for name in ("pixel", "row"):
+        assert "rgb(" in drawn(name + ".svg").lower() or "<image" in drawn(name + ".svg"), f"{name} is empty"
     assert "here" in drawn("image.svg") and drawn("contour.svg").count("<path") > 3
     with open(os.path.join(folder, "points.png"), "rb") as file:
         assert file.read(8) == b"\x89PNG\r\n\x1a\n"
