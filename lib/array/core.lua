@@ -108,6 +108,11 @@ local shape_meta = {
     end
     return true
   end,
+  -- Axes count as they do elsewhere: shape[-1] is the last extent, shape[0] none.
+  __index = function(shape, d)
+    if d == 0 then raise("shape[0]: axes count from 1 (NumPy's axis 0 is axis 1 here)") end
+    if type(d) == "number" and d < 0 then return rawget(shape, #shape + 1 + d) end
+  end,
   __tostring = function(shape) return "{" .. table.concat(shape, ", ") .. "}" end,
   __concat = function(a, b) return tostring(a) .. tostring(b) end,
 }
@@ -236,7 +241,7 @@ function core.check_dtype(name, who)
 end
 
 local function check_extent(n, who, d)
-  if n == nil then raise("%s: extent %d of the shape is nil", who, d) end
+  if n == nil then raise("%s: extent %d of the shape is nil, as any name that does not exist", who, d) end
   if not is_integer(n) or n < 0 then raise("%s: an extent must be an integer from 0 up, not %s", who, (describe(n))) end
   return n
 end

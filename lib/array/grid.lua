@@ -113,15 +113,15 @@ end
 
 -- A vector of what an iterator gives.
 ---@param iterator fun(): number?
----@param options {dtype: string?, count: integer?}? count: at most so many
+---@param options {dtype: string?, count: integer?}? count: at most so many, all if it is negative
 ---@return lgt_array
 function np.fromiter(iterator, options)
   options = core.check_options(options, { dtype = true, count = true }, "fromiter")
   if type(iterator) ~= "function" then
     raise("fromiter: an iterator was expected, not %s", (core.describe(iterator)))
   end
-  local values = {}
-  while not options.count or #values < options.count do
+  local values, most = {}, options.count or -1
+  while most < 0 or #values < most do
     local x = iterator()
     if x == nil then break end
     values[#values + 1] = x

@@ -26,6 +26,7 @@ local function parse_bound(text, whole)
   if text == "" then return nil end
   if text == "end" then return -1 end
   local n = tonumber(text)
+  if text == "None" or text:find("newaxis$") then raise(("index %q: a new axis is written *"):format(whole)) end
   if not n or n ~= math.floor(n) then
     raise(("index %q: %q is no position: an integer, or \"end\", was expected"):format(whole, text))
   end
@@ -59,7 +60,7 @@ end
 
 -- Does a string look like an index, rather than a misspelt attribute?
 function slice.looks_like_index(text)
-  return text:gsub("%f[%a]end%f[%A]", ""):find("^[%s%d:,*%.%-]*$") ~= nil
+  return text:find("[:,*]") ~= nil or text:gsub("%f[%a]end%f[%A]", ""):find("^[%s%d:,*%.%-]*$") ~= nil
 end
 
 local range_keys = { [1] = true, [2] = true, step = true }
@@ -70,12 +71,13 @@ local function parse_range(t)
   for key in pairs(t) do
     if not range_keys[key] then
       raise("index: a table inside an index is {} or a range {lo, hi} or {lo, hi, step = k}; " ..
-        "positions to gather come as np.array{...}")
+        "positions to gather come as np.array({...}, \"int64\")")
     end
   end
   local lo, hi, step = t[1], t[2], t.step or 1
   if type(lo) ~= "number" or type(hi) ~= "number" or type(step) ~= "number" then
-    raise("index: a range is {lo, hi} or {lo, hi, step = k} with integers; positions to gather come as np.array{...}")
+    raise("index: a range is {lo, hi} or {lo, hi, step = k} with integers; " ..
+      "positions to gather come as np.array({...}, \"int64\")")
   end
   return { kind = "range", lo = lo, hi = hi, step = step }
 end

@@ -8,6 +8,7 @@ return {
   vectorize = "np.fuse(f)", frompyfunc = "np.fuse(f)",
   ndarray = "np.empty(shape), or np.isarray(x)",
   matrix = "np.array{{1, 2}, {3, 4}}", mat = "np.array{{1, 2}, {3, 4}}",
+  float = "np.float64", int = "np.int64",
   dtype = "a string, \"float64\", or np.float64",
   nditer = "np.ndindex(shape), or a:host(\"rw\", f)",
   seterr = "nothing: floating-point errors give NaN and infinities",
