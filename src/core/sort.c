@@ -567,6 +567,25 @@ static lgt_status find_order(lgt_tile *sorted, bool *descends) {
   return LGT_OK;
 }
 
+static inline bool comes_before(const lgt_tile *sorted, int64_t i, const char *value, bool right) {
+  int order = compare(sorted->dtype, (const char *)sorted->data + i * sorted->stride[0], value);
+  return order > 0 || (right && order == 0);
+}
+
+/* A value that does not come before the last one is not found before it, at *first: what follows is looked at in steps that
+ * double.  Values in order cost little, wherever they are. */
+static void narrow(const lgt_tile *sorted, const char *value, bool right, int64_t *first, int64_t *past) {
+  for (int64_t step = 1; *first + step <= *past; step *= 2) {
+    if (!comes_before(sorted, *first + step - 1, value, right)) {
+      *past = *first + step - 1;
+      return;
+    }
+    *first += step;
+  }
+}
+
+enum { IN_ORDER = 4 }; /* so many values in a row ascended: the next probably does */
+
 static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                                int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[2];
@@ -580,22 +599,29 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
   if (!lgt_walk_begin(&walk, moving, 2, to->ndim, lo, hi)) return LGT_OK;
   if (params[1].f < 0 && find_order(&sorted, &descends)) return LGT_BAD_ARGUMENT;
   right ^= descends;
-  int64_t searches = hi - lo, stride = sorted.stride[0];
+  int64_t searches = hi - lo, ascents = 0, found = 0;
+  const char *last = NULL;
   for (int d = 1; d < to->ndim; d++) searches *= to->extent[d];
   uint64_t *keys = keys_of(&sorted, searches);
   do {
+    const char *value = walk.at[1];
     int64_t first = 0, past = n;
-    if (keys) {
-      uint64_t key = order_key(dtype, walk.at[1]);
+    ascents = last && compare(dtype, last, value) >= 0 ? ascents + 1 : 0;
+    last = value;
+    if (ascents >= IN_ORDER) {
+      first = found;
+      narrow(&sorted, value, right, &first, &past);
+    } else if (keys) {
+      uint64_t key = order_key(dtype, value);
       first = right && key == UINT64_MAX ? n : count_below(keys, n, key + right);
       past = first;
     }
     while (first < past) {
       int64_t middle = first + (past - first) / 2;
-      int order = compare(dtype, (const char *)sorted.data + middle * stride, walk.at[1]);
-      if (order > 0 || (right && order == 0)) first = middle + 1;
+      if (comes_before(&sorted, middle, value, right)) first = middle + 1;
       else past = middle;
     }
+    found = first;
     *(int64_t *)walk.at[0] = descends ? n - first : first;
   } while (lgt_walk_next(&walk, lo, hi));
   lgt_mem_free(keys);

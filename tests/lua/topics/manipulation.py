@@ -169,7 +169,8 @@ def add(case, change, inputs):
     case("np.fromfunction(function(i, j) return 10 * i + j end, {3, 4})", "np.fromfunction(lambda i, j: 10 * i + j, (3, 4))")
     case("np.fromfunction(function(i) return i * i end, 5, {dtype = 'int64'})", "np.fromfunction(lambda i: i * i, (5,), dtype='int64')")
     case("np.fromiter(function() return 1 end, {count = 3})", "np.ones(3)")
-    case("np.fromiter(('579'):gmatch('%d'), {count = -1})", "np.fromiter((float(c) for c in '579'), float, count=-1)")
+    case("np.fromiter(coroutine.wrap(function() for i = 1, 4 do coroutine.yield(i * i) end end), {count = -1})",
+         "np.fromiter((i * i for i in range(1, 5)), float, count=-1)")
     case("n[np.diag_indices(5)]", "n[np.diag_indices(5)]")
     case("f[np.ix_({1, 3}, {2, 5, 4})]", "f[np.ix_([0, 2], [1, 4, 3])]")
     case("np.array(np.ravel_multi_index({2, 3}, {4, 5}), {dtype = 'int64'})", "np.array(np.ravel_multi_index((1, 2), (4, 5)) + 1)")

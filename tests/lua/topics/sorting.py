@@ -67,6 +67,10 @@ def add(case, change, inputs):
             case(f"np.searchsorted(np.sort(np.ravel({a})), nans_z, '{side}')",
                  f"np.searchsorted(np.sort({a}.ravel()), nans_z, '{side}') + 1")
             case(f"np.searchsorted(np.sort(nans_z), {a}, '{side}')", f"np.searchsorted(np.sort(nans_z), {a}, '{side}') + 1")
+            case(f"np.searchsorted(np.sort(np.ravel({a})), np.sort(nans_z), '{side}')",  # those that ascend
+                 f"np.searchsorted(np.sort({a}.ravel()), np.sort(nans_z), '{side}') + 1")
+            case(f"np.searchsorted(np.sort(nans_z), np.sort(np.ravel({a})), '{side}')",
+                 f"np.searchsorted(np.sort(nans_z), np.sort({a}.ravel()), '{side}') + 1")
     case("np.lexsort{nans_z, np.ones(49)}", "np.lexsort((nans_z, np.ones(49))) + 1")
     case("np.sort(d_int32['::2, ::-1, 2:3'], 2)", "np.sort(d_int32[::2, ::-1, 1:3], axis=1)")
     case("np.sort(e, 1)", "np.sort(e, axis=0)")
