@@ -177,9 +177,10 @@ function planned.gather(a, plan, first, second)
   return (wrap(id))
 end
 
+-- Do two arrays show elements of one store?  One that has none yet has no views.
 local function shares(x, a)
   local store = handles[x.id].store
-  return store ~= 0 and store == handles[a.id].store
+  return x.id == a.id or store ~= 0 and store == handles[a.id].store
 end
 
 local function layout_of_values(plan, layout)
