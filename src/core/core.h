@@ -20,7 +20,7 @@
  *   object       machine code: an ELF object made executable, without LLVM
  *   kernel       compiled loops: cache, disk, background compilation
  *   emit         loop -> MLIR -> object; a module of its own, the only one that knows MLIR
- *   fuse weave taint place assemble shift layouts   a window -> a plan: groups of launches, each a task of a few loops
+ *   fuse weave taint place assemble shift   a window -> a plan: groups of launches, each a task of a few loops
  *   exec         worker threads
  *   map          instances, copies between memories
  *   replica      what a domain has of a store
@@ -38,7 +38,7 @@
  *   lapack fft random       decompositions of matrices; Fourier transforms; distributions
  *   sparse       sparse matrices: products, conversions, sums
  *   agree        what all ranks decide together: did a value come about?
- *   runtime api explain file select  the flush, a list of passes; the public functions
+ *   runtime api explain file select sweep  the flush, a list of passes; the public functions; what planning kept goes
  *
  * A file includes headers of its own line and of earlier lines only; tests/core/test_layers.py checks
  * it.  Data flows in this order as far as planning goes; running a plan begins with its last lines.

@@ -24,15 +24,23 @@ static bool equal(const lgt_footprint *a, const lgt_footprint *b) {
          a->ordered == b->ordered && a->along == b->along;
 }
 
-static bool grow(lgt_footprints *footprints) {
-  uint32_t mask = footprints->mask * 2 + 1;
+/* The table with another mask; `marked`: without those that are not. */
+static bool make_table(lgt_footprints *footprints, uint32_t mask, bool marked) {
   lgt_footprint **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
   if (!table) return false;
+  footprints->count = 0;
   for (uint32_t i = 0; i <= footprints->mask; i++) {
-    if (!footprints->table[i]) continue;
-    uint32_t k = (uint32_t)footprints->table[i]->hash & mask;
+    lgt_footprint *footprint = footprints->table[i];
+    if (!footprint) continue;
+    if (marked && !footprint->marked) {
+      lgt_mem_free(footprint);
+      continue;
+    }
+    uint32_t k = (uint32_t)footprint->hash & mask;
     while (table[k]) k = (k + 1) & mask;
-    table[k] = footprints->table[i];
+    table[k] = footprint;
+    footprint->marked = false;
+    footprints->count++;
   }
   lgt_mem_free(footprints->table);
   footprints->table = table;
@@ -40,8 +48,13 @@ static bool grow(lgt_footprints *footprints) {
   return true;
 }
 
+bool lgt_footprints_sweep(lgt_footprints *footprints) {
+  return make_table(footprints, footprints->mask, true);
+}
+
 static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footprint *fp) {
-  if (footprints->count * 2 > footprints->mask && !grow(footprints)) goto fail;
+  if (footprints->count * 2 > footprints->mask && !make_table(footprints, footprints->mask * 2 + 1, false))
+    goto fail;
   uint32_t i = (uint32_t)fp->hash & footprints->mask;
   size_t reach = fp->ordered ? (size_t)footprints->domains * sizeof *fp->reach : 0;
   for (; footprints->table[i]; i = (i + 1) & footprints->mask) {

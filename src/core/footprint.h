@@ -5,13 +5,15 @@
  * that does not depend on the number of domains.  Footprints are interned: two are equal exactly when their
  * pointers are.
  *
+ * A footprint that neither plans nor histories nor images name any more is freed at the next sweep (sweep.h).
+ *
  * One kind is without colours: *everywhere*, a rect that the first domain of every rank touches.  That is what
  * launches of a single colour do, which every rank runs, what values that the script looks at are read by, and
  * how the results of reductions over several colours are left.
  *
  * Another one has colours, but data says how far they reach along one dimension of the root: an image (image.h).  It
  * belongs to that image and is not interned, unless elements are written there: then it is *ordered*, each domain's reach
- * lies behind those of the domains before, and it stays, since histories speak of it.
+ * lies behind those of the domains before, and histories may speak of it.
  *
  * Belongs to the submitting thread.
  */
@@ -32,6 +34,7 @@ typedef struct lgt_footprint {
   int along;                   /* ... in this dimension of the root */
   bool ordered;                /* the reach is owned, ascends, and no two domains' meet */
   bool sparse;                 /* not all between is touched */
+  bool marked;
 } lgt_footprint;
 
 typedef struct lgt_footprints {
@@ -43,6 +46,11 @@ typedef struct lgt_footprints {
 
 lgt_status lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local);
 void lgt_footprints_fini(lgt_footprints *footprints);
+
+/* For sweep.h: a footprint is in use; those that were not marked since the last sweep are freed.  False: all stay, for want of
+ * memory. */
+static inline void lgt_footprint_mark(const lgt_footprint *footprint) { ((lgt_footprint *)footprint)->marked = true; }
+bool lgt_footprints_sweep(lgt_footprints *footprints);
 
 /* NULL with an error when out of memory. */
 const lgt_footprint *lgt_footprint_of(lgt_footprints *footprints, uint32_t layout, const lgt_alignment *align,

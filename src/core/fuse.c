@@ -69,16 +69,25 @@ void lgt_fuser_fini(lgt_fuser *fuser) {
   fuser->retired = NULL;
 }
 
+/* A plan may still be running or have recipes when nobody shall find it any more.  False when out of memory. */
+static bool put_aside(lgt_fuser *fuser, lgt_plan *plan) {
+  if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
+                    sizeof *fuser->retired))
+    return false;
+  lgt_plan **of_form = &fuser->by_form[plan->form_hash % LGT_FORMS];
+  if (*of_form == plan) *of_form = NULL;
+  plan->retired = true;
+  fuser->retired[fuser->nretired++] = plan;
+  return true;
+}
+
 void lgt_fuser_clear(lgt_fuser *fuser) {
-  memset(fuser->by_form, 0, LGT_FORMS * sizeof *fuser->by_form);
   for (uint32_t i = 0; i <= fuser->mask; i++) {
     if (!fuser->table[i]) continue;
-    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
-                      sizeof *fuser->retired)) {
+    if (!put_aside(fuser, fuser->table[i])) {
       fuser->table[i]->stale = true; /* it stays where it is and will be made again */
       continue;
     }
-    fuser->retired[fuser->nretired++] = fuser->table[i];
     fuser->table[i] = NULL;
     fuser->count--;
   }
@@ -117,18 +126,41 @@ static bool grow(lgt_fuser *fuser) {
   return true;
 }
 
-/* A plan that was replaced may still be running or have recipes: it is kept until the end. */
+void lgt_fuser_retire(lgt_fuser *fuser) {
+  lgt_plan **old = fuser->table, **table = lgt_mem_zalloc(((size_t)fuser->mask + 1) * sizeof *table);
+  if (!table) return;
+  fuser->table = table;
+  fuser->count = 0;
+  for (uint32_t i = 0; i <= fuser->mask; i++) {
+    lgt_plan *plan = old[i];
+    if (!plan || (plan->epoch + 1 < fuser->stores->epoch && put_aside(fuser, plan))) continue;
+    table[position_of(fuser, plan->hash, plan->word, plan->nword)] = plan;
+    fuser->count++;
+  }
+  lgt_mem_free(old);
+}
+
+void lgt_fuser_sweep(lgt_fuser *fuser) {
+  int n = 0;
+  for (int i = 0; i < fuser->nretired; i++) {
+    lgt_plan *plan = fuser->retired[i];
+    if (plan->refs) {
+      fuser->retired[n++] = plan;
+      continue;
+    }
+    fuser->calls -= plan->ncall;
+    plan_free(plan);
+  }
+  fuser->nretired = n;
+  memset(fuser->seen, 0, LGT_FORMS * sizeof *fuser->seen); /* numbers of layouts are in these hashes */
+}
+
 static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
   if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;
   uint32_t i = position_of(fuser, plan->hash, plan->word, plan->nword);
-  if (fuser->table[i]) {
-    if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
-                      sizeof *fuser->retired))
-      return false;
-    fuser->retired[fuser->nretired++] = fuser->table[i];
-  } else {
-    fuser->count++;
-  }
+  if (fuser->table[i] && !put_aside(fuser, fuser->table[i])) return false;
+  fuser->count += !fuser->table[i];
+  fuser->calls += plan->ncall;
   fuser->table[i] = plan;
   if (plan->form) fuser->by_form[plan->form_hash % LGT_FORMS] = plan;
   return true;
@@ -549,13 +581,14 @@ static bool copy_form(const lgt_window *window, lgt_plan *plan) {
   return true;
 }
 
-static lgt_plan *plan_new(const lgt_window *window, int n, bool form) {
+static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t epoch) {
   lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
   if (!plan) return NULL;
   plan->hash = window->hash;
   plan->nword = window->nword;
   plan->ncall = n;
   plan->nroot = window->nroot;
+  plan->epoch = epoch;
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
   plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
@@ -568,13 +601,14 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form) {
 }
 
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
-  lgt_plan *old = lgt_fuser_find(fuser, window), *plan = plan_new(window, n, fuser->solver.domains == 1);
+  lgt_plan *old = lgt_fuser_find(fuser, window),
+           *plan = plan_new(window, n, fuser->solver.domains == 1, fuser->stores->epoch);
   if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
   if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   for (int r = 0; r < window->nroot && !status; r++)
-    state[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
+    state[r].key = plan->root[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
   memset(fuser->solver.recent, 0, sizeof fuser->solver.recent);
   for (int i = 0; i < n && !status; i++)
     status = describe_call(fuser, &window->call[i], state, &plan->call[i]);

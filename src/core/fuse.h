@@ -69,6 +69,7 @@ typedef struct lgt_plan_call {
 
 typedef struct lgt_plan_root {
   uint32_t layout;     /* of the root */
+  const lgt_partition *key; /* of the store, before the window */
   bool fresh;          /* the window creates it and writes all of it first */
   bool attached;       /* memory of the host program: stays where it is */
   bool stored;         /* for fresh ones: decided by `wanted`, use, and reachability */
@@ -214,13 +215,15 @@ typedef struct lgt_plan {
   uint64_t form_hash;
   uint32_t *layout;           /* owned: ... and its layouts by number */
   int nlayout;
-  struct lgt_plan *origin;    /* borrowed: of which it is a shifted copy (shift.h); NULL: of none */
-  int refs;                   /* of a shifted plan: whoever runs it, jobs, recipes */
+  struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
+  int refs;                   /* whoever runs it, jobs, recipes, shifted copies */
+  uint32_t epoch;             /* of layouts, in which it was looked up last */
+  bool retired;               /* nobody finds it any more */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
 
 static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
-/* Frees a shifted plan that nobody uses any more; others live as long as the fuser. */
+/* Frees a shifted plan that nobody uses any more; others are kept until they are swept. */
 void lgt_plan_release(lgt_plan *plan);
 /* The plan or, of a shifted one, what lasts: its origin. */
 static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
@@ -246,10 +249,11 @@ typedef struct lgt_fuser {
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
   lgt_plan **table;           /* owned, open addressing by hash */
   uint32_t count, mask;
+  int64_t calls;              /* of all plans */
   lgt_plan **by_form;         /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
   uint64_t *seen;             /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
   lgt_plan *shifted;          /* those there are; each belongs to its users */
-  lgt_plan **retired;         /* owned: replaced, but perhaps still running */
+  lgt_plan **retired;         /* owned: replaced or forgotten, but perhaps still running */
   int nretired, retired_room;
 } lgt_fuser;
 
@@ -257,6 +261,9 @@ lgt_status lgt_fuser_init(lgt_fuser *fuser);
 void lgt_fuser_fini(lgt_fuser *fuser);
 /* Forget all plans (the options changed).  They are kept aside: recipes may need them. */
 void lgt_fuser_clear(lgt_fuser *fuser);
+/* For sweep.h: put aside what was not looked up for long; free what was put aside and nobody uses. */
+void lgt_fuser_retire(lgt_fuser *fuser);
+void lgt_fuser_sweep(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);

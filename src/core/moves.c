@@ -185,8 +185,15 @@ bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_fo
   return true;
 }
 
+void lgt_moves_forget(lgt_binder *binder) {
+  for (int i = 0; binder->answer && i < ANSWERS; i++) {
+    lgt_mem_free(binder->answer[i]);
+    binder->answer[i] = NULL;
+  }
+}
+
 void lgt_moves_fini(lgt_binder *binder) {
-  for (int i = 0; binder->answer && i < ANSWERS; i++) lgt_mem_free(binder->answer[i]);
+  lgt_moves_forget(binder);
   lgt_mem_free(binder->answer);
   lgt_mem_free(binder->move);
   lgt_mem_free(binder->pieces.piece);

@@ -29,6 +29,8 @@ struct lgt_move {
 bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what);
 /* The same with a list that was made before; its moves count its own pieces from 0. */
 bool lgt_moves_add(lgt_binder *binder, const lgt_move *move, int nmove, const lgt_piece *piece, int npiece);
+/* Forget the answers that were kept: footprints that they name may go. */
+void lgt_moves_forget(lgt_binder *binder);
 void lgt_moves_fini(lgt_binder *binder);
 
 /* What a domain of any rank lacks of a footprint is appended to the binder's pieces, those from one rank together;

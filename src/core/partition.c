@@ -9,12 +9,13 @@ lgt_status lgt_partitions_init(lgt_partitions *partitions) {
   return partitions->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of partitions");
 }
 
+static void partition_free(lgt_partition *partition) {
+  if (partition) lgt_mem_free(partition->rect);
+  lgt_mem_free(partition);
+}
+
 void lgt_partitions_fini(lgt_partitions *partitions) {
-  for (uint32_t i = 0; partitions->table && i <= partitions->mask; i++) {
-    if (!partitions->table[i]) continue;
-    lgt_mem_free(partitions->table[i]->rect);
-    lgt_mem_free(partitions->table[i]);
-  }
+  for (uint32_t i = 0; partitions->table && i <= partitions->mask; i++) partition_free(partitions->table[i]);
   lgt_mem_free(partitions->table);
   *partitions = (lgt_partitions){0};
 }
@@ -54,15 +55,23 @@ static bool equal(const lgt_partition *a, const lgt_partition *b) {
   return true;
 }
 
-static bool grow(lgt_partitions *partitions) {
-  uint32_t mask = partitions->mask * 2 + 1;
+/* The table with another mask; `marked`: without those that are not. */
+static bool make_table(lgt_partitions *partitions, uint32_t mask, bool marked) {
   lgt_partition **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
   if (!table) return false;
+  partitions->count = 0;
   for (uint32_t i = 0; i <= partitions->mask; i++) {
-    if (!partitions->table[i]) continue;
-    uint32_t k = (uint32_t)partitions->table[i]->hash & mask;
+    lgt_partition *partition = partitions->table[i];
+    if (!partition) continue;
+    if (marked && !partition->marked) {
+      partition_free(partition);
+      continue;
+    }
+    uint32_t k = (uint32_t)partition->hash & mask;
     while (table[k]) k = (k + 1) & mask;
-    table[k] = partitions->table[i];
+    table[k] = partition;
+    partition->marked = false;
+    partitions->count++;
   }
   lgt_mem_free(partitions->table);
   partitions->table = table;
@@ -70,10 +79,13 @@ static bool grow(lgt_partitions *partitions) {
   return true;
 }
 
+void lgt_partitions_sweep(lgt_partitions *partitions) { make_table(partitions, partitions->mask, true); }
+
 /* `p->rect` is borrowed; it is copied when the partition is new. */
 static const lgt_partition *intern(lgt_partitions *partitions, lgt_partition *p) {
   p->hash = partition_hash(p);
-  if (partitions->count * 2 > partitions->mask && !grow(partitions)) goto fail;
+  if (partitions->count * 2 > partitions->mask && !make_table(partitions, partitions->mask * 2 + 1, false))
+    goto fail;
   uint32_t i = (uint32_t)p->hash & partitions->mask;
   for (; partitions->table[i]; i = (i + 1) & partitions->mask)
     if (equal(partitions->table[i], p)) return partitions->table[i];

@@ -43,6 +43,7 @@ typedef struct lgt_partition {
   lgt_home home;                 /* TILING */
   lgt_rect *rect;                /* RECTS: owned, ncolour */
   uint64_t hash;
+  bool marked;
 } lgt_partition;
 
 typedef struct lgt_partitions {
@@ -52,6 +53,11 @@ typedef struct lgt_partitions {
 
 lgt_status lgt_partitions_init(lgt_partitions *partitions);
 void lgt_partitions_fini(lgt_partitions *partitions);
+
+/* For sweep.h: a partition is in use (NULL is fine); those that were not marked since the last sweep are freed, unless there is
+ * no memory for that. */
+static inline void lgt_partition_mark(const lgt_partition *partition) { if (partition) ((lgt_partition *)partition)->marked = true; }
+void lgt_partitions_sweep(lgt_partitions *partitions);
 
 /* NULL when out of memory. */
 const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, const int64_t *extent);

@@ -22,12 +22,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "layouts.h"
 #include "poison.h"
 #include "shift.h"
+#include "sweep.h"
 
-enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 };        /* what lgt_flush asks for */
-enum { FEW_LAYOUTS = 200, MANY_LAYOUTS = 16384 }; /* that are new: who uses them? */
+enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
@@ -382,10 +381,14 @@ static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
                    plan ? plan->ngroup : 0);
 }
 
-/* The plan of the window, if there is one, or else one of the same form, made to fit. */
+/* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
 static lgt_plan *find_plan(lgt_runtime *rt) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  if (plan) return plan->stale ? NULL : plan;
+  if (plan && plan->stale) return NULL;
+  if (plan) {
+    plan->epoch = rt->stores.epoch;
+    return lgt_plan_retain(plan);
+  }
   plan = lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
   rt->shifts += plan != NULL;
   return plan;
@@ -407,11 +410,13 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
       if (status) return poison_calls(rt, status);
+      lgt_plan_retain(plan);
       rt->plans++;
     }
     if (undead(rt, plan, false)) {
       if (may_ask && !flush->collected) {
         if (plan->origin) flush->shifted = plan;
+        else lgt_plan_release(plan);
         return ask_for_results(rt);
       }
       lgt_plan *lasting = plan->origin ? plan->origin : plan;
@@ -652,7 +657,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
   }
   flush->active = false;
   set_limit(rt);
-  lgt_layouts_collect(&rt->stores, &rt->window, &rt->fuser, rt->jitter ? FEW_LAYOUTS : MANY_LAYOUTS);
+  lgt_sweep(rt);
   rt->front.epoch = rt->stores.epoch;
   return 0;
 }

@@ -161,13 +161,14 @@ static lgt_plan *copy_plan(block *b, lgt_plan *from) {
   plan->call = call;
   plan->root = root;
   plan->group = group;
-  plan->origin = from;
+  plan->origin = lgt_plan_retain(from);
   plan->refs = 1;
   return plan;
 }
 
 void lgt_plan_release(lgt_plan *plan) {
-  if (!plan || !plan->origin || --plan->refs > 0) return;
+  if (!plan || --plan->refs > 0 || !plan->origin) return;
+  lgt_plan_release(plan->origin);
   for (int g = 0; g < plan->ngroup; g++)
     for (int e = 0; e < plan->group[g].nelided; e++) {
       lgt_plan_group *rescue = plan->group[g].elided[e].rescue;
@@ -373,6 +374,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   if (!origin || origin->stale || origin->ncall != n) return NULL;
   if (*seen == window->hash) return NULL; /* it comes again: worth a plan of its own */
   *seen = window->hash;
+  origin->epoch = fuser->stores->epoch;
   if (!guard_all(fuser, origin)) return NULL;
   block b = {0};
   copy_plan(&b, origin);

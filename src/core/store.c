@@ -1,7 +1,7 @@
 /* store.c - interning of layouts, the maps of views, and the tables of stores and handles.
  *
  * All tables are reserved address space, so pointers into them never move and the Lua side may keep them.
- * Which layouts are in use is for layouts.c to say.
+ * Which layouts are in use is for sweep.c to say.
  *
  * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
  * address computation; `dim` says which root dimension each view dimension walks along and serves
@@ -127,8 +127,6 @@ void lgt_layouts_sweep(lgt_stores *stores) {
   }
   memset(stores->result, 0, LGT_RESULTS * sizeof *stores->result); /* they know layouts by number */
   memset(stores->viewed, 0, LGT_VIEWS * sizeof *stores->viewed);
-  stores->new_layouts = 0;
-  stores->old_layouts = stores->nlayout - 1 - stores->nfree_layout;
   stores->epoch++;
 }
 
@@ -185,7 +183,6 @@ static uint32_t new_number(lgt_stores *stores) {
     lgt_err(LGT_NO_MEMORY, "out of memory for the table of layouts");
     return 0;
   }
-  stores->new_layouts++;
   return stores->nfree_layout ? stores->free_layout[--stores->nfree_layout] : stores->nlayout++;
 }
 

@@ -3,7 +3,7 @@
  * A *store* is a logical n-dimensional array of one element type, in C order: the root of views.  A
  * *layout* is what a view adds to it: an affine map from the view's coordinates to the root's,
  * interned, so that equality of shape, type and place is equality of numbers, and so that the maps
- * of views can be cached by number, for as long as somebody has it (layouts.h).  A *handle* (lgt_id) pairs a store with a layout; several
+ * of views can be cached by number, for as long as somebody has it (sweep.h).  A *handle* (lgt_id) pairs a store with a layout; several
  * handles may share a store.
  *
  * A store lives while handles, recorded launches or recipes refer to it (`handles`, `refs`).  Where
@@ -91,8 +91,7 @@ typedef struct lgt_stores {
   uint32_t nfree_layout;
   uint64_t *layout_table; /* owned, open addressing: numbers, and in the upper half part of the hash */
   uint32_t layout_mask;
-  uint32_t epoch;         /* collections of layouts so far, and one */
-  uint32_t new_layouts, old_layouts; /* since the last one; that it left */
+  uint32_t epoch;         /* sweeps of layouts so far, and one */
 
   lgt_store *store;       /* reserved, never moves; number 0 is unused */
   uint32_t nstore;
@@ -112,7 +111,7 @@ void lgt_stores_fini(lgt_stores *stores);
 uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout);
 static inline const lgt_layout *lgt_layout_at(const lgt_stores *stores, uint32_t number) { return &stores->layout[number]; }
 
-/* For layouts.h: a number is in use; those that were neither marked nor asked for in this epoch and the one before are
+/* For sweep.h: a number is in use; those that were neither marked nor asked for in this epoch and the one before are
  * free from now on, unless there is no memory to find out. */
 static inline void lgt_layout_mark(lgt_stores *stores, uint32_t number) { stores->note[number].epoch = stores->epoch; }
 void lgt_layouts_sweep(lgt_stores *stores);
