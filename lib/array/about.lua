@@ -27,10 +27,37 @@ local function dtype_of(x, who)
   return core.check_dtype(x, who), 0
 end
 
--- May elements be converted without astype?  Names of dtypes, or arrays.
-function np.can_cast(from, to, surplus)
-  core.check_surplus(surplus, "can_cast")
-  return dtypes.can_cast((dtype_of(from, "can_cast")), (dtype_of(to, "can_cast")))
+local castings = {
+  no = function(from, to) return from == to end,
+  safe = function(from, to) return dtypes.promote(from, to) == to end,
+  same_kind = dtypes.can_cast,
+  unsafe = function() return true end,
+}
+castings.equiv = castings.no
+
+-- Does an integer or a float dtype hold a number of the script?
+local function holds(x, to)
+  if not core.is_integer(x) then return dtypes.category[to] >= 2 end
+  if dtypes.category[to] == 1 then return dtypes.holds(to, x) end
+  return castings.safe(dtypes.number[np.min_scalar_type(x)], to)
+end
+
+-- May elements of one dtype be converted to another one?  Names of dtypes, or arrays; or a number.
+---@param from string|lgt_array|number
+---@param to string|lgt_array
+---@param casting string? "safe" (default): whatever they are, they keep their values; "same_kind": what needs no astype
+---  where it is written; "no", "equiv": only the same dtype; "unsafe": any
+---@return boolean
+function np.can_cast(from, to, casting, surplus)
+  casting = core.take_only_named("can_cast", { "casting" }, casting, surplus) or "safe"
+  local allowed = castings[casting]
+  if not allowed then
+    raise("can_cast: casting is \"safe\", \"same_kind\", \"no\", \"equiv\" or \"unsafe\", not %s",
+      (core.describe(casting)))
+  end
+  local target = dtype_of(to, "can_cast")
+  if type(from) == "number" and casting == "safe" then return holds(from, target) end
+  return allowed((dtype_of(from, "can_cast")), target)
 end
 
 -- The name of the dtype that two have in common.

@@ -255,21 +255,35 @@ function np.printoptions(options, f, ...)
   return restored(old, pcall(f, ...))
 end
 
+local printing = { precision = "precision", threshold = "threshold", edgeitems = "edgeitems", linewidth = "linewidth",
+                   suppress = "suppress", max_line_width = "linewidth", suppress_small = "suppress" }
+
+-- Options of printing, two of which have other names where NumPy's functions give text.
+local function take_printing(options, who)
+  local taken = {}
+  for name, value in pairs(core.check_options(options, printing, who)) do taken[printing[name]] = value end
+  return taken
+end
+
 -- An array as print shows it, with other options than np.set_printoptions has set.
 ---@param a lgt_array
 ---@param options table?
 ---@return string
-function np.array2string(a, options) return np.printoptions(options or {}, tostring, np.asarray(a)) end
-function np.array_str(a, surplus)
-  core.check_surplus(surplus, "array_str")
-  return tostring(np.asarray(a))
+function np.array2string(a, options)
+  return np.printoptions(take_printing(options, "array2string"), tostring, np.asarray(a))
+end
+---@param options table?
+---@return string
+function np.array_str(a, options)
+  return np.printoptions(take_printing(options, "array_str"), tostring, np.asarray(a))
 end
 
 -- As Lua would write it: array({{1, 2}, {3, 4}}, dtype).
-function np.array_repr(a, surplus)
-  core.check_surplus(surplus, "array_repr")
+---@param options table?
+---@return string
+function np.array_repr(a, options)
   a = np.asarray(a)
-  local body = tostring(a)
+  local body = np.array_str(a, take_printing(options, "array_repr"))
   if core.ndim_of(a) > 0 then body = body:gsub("%[", "{"):gsub("%]", "}"):gsub("([^%s{,])(%s)", "%1,%2") end
   return ("array(%s, %q)"):format(body, dtypes.name[core.dtype_of(a)])
 end

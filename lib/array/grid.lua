@@ -103,6 +103,7 @@ end
 ---@param shape integer|integer[]
 ---@param options {dtype: string}? of the coordinates: float64
 function np.fromfunction(f, shape, options)
+  shape, options = core.take_named("fromfunction", { "shape" }, shape, options)
   if type(f) ~= "function" then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
   options = core.check_options(options, { dtype = true }, "fromfunction")
   shape = core.take_only_shape("fromfunction", shape)
@@ -231,17 +232,34 @@ function np.ix_(...)
   return result
 end
 
+-- Positions from 0 along an axis of extent n, those outside brought inside.
+local function within(positions, n, mode)
+  if mode == nil or mode == "raise" then return positions end
+  if mode == "wrap" then return positions % n end
+  if mode ~= "clip" then
+    raise("ravel_multi_index: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
+  end
+  if type(positions) == "number" then return math.max(0, math.min(n - 1, positions)) end
+  return np.clip(positions, 0, n - 1)
+end
+
 -- Positions along each axis as one position in C order.
 ---@param positions (lgt_array|integer)[] one entry for each axis, from 1
 ---@param shape integer[]
+---@param mode string|string[]|nil "raise" (default: positions outside are not looked for), "clip" or "wrap"; one for
+---  each axis, or one for all
 ---@return lgt_array|integer
-function np.ravel_multi_index(positions, shape, surplus)
-  core.check_surplus(surplus, "ravel_multi_index")
+function np.ravel_multi_index(positions, shape, mode, surplus)
+  local names = { "dims", "mode" }
+  shape, mode = core.take_only_named("ravel_multi_index", names, shape, mode, surplus)
   if type(positions) ~= "table" or type(shape) ~= "table" or #positions ~= #shape then
     raise("ravel_multi_index: a table of positions for each axis and as many extents were expected")
   end
   local result = 0
-  for d = 1, #shape do result = result * shape[d] + (positions[d] - 1) end
+  for d = 1, #shape do
+    local how = type(mode) == "table" and mode[d] or mode
+    result = result * shape[d] + within(positions[d] - 1, shape[d], how)
+  end
   return result + 1
 end
 

@@ -128,6 +128,17 @@ def add(case, change, inputs):
         for a in ("f", "i", "v", "t"):
             case(f"np.histogram_bin_edges({a}, '{bins}')")
             case(f"(np.histogram({a}, {{bins = '{bins}', range = {{-2, 3}}}}))", f"np.histogram({a}, bins='{bins}', range=(-2, 3))[0]")
+    for one in "bool int8 uint8 int32 int64 uint64 float16 float32 float64 complex64 complex128".split():
+        for two in "bool int8 uint8 int32 int64 uint64 float16 float32 float64 complex64 complex128".split():
+            case(f"np.array(np.can_cast('{one}', '{two}'))", f"np.array(np.can_cast('{one}', '{two}'))")
+            if one != "bool" and "uint" not in one + two:
+                case(f"np.array(np.can_cast('{one}', '{two}', {{casting = 'same_kind'}}))", f"np.array(np.can_cast('{one}', '{two}', casting='same_kind'))")
+    for number in (5, 300, -1, 0.5, 2**40):
+        for two in "int8 uint8 int64 float32 float64".split():
+            case(f"np.array(np.can_cast({number}, '{two}'))", f"np.array(np.can_cast({number}, '{two}'))")
+    for mode in ("'clip'", "'wrap'", "{'clip', 'wrap'}"):
+        python = mode.replace("{", "(").replace("}", ")")
+        case(f"np.ravel_multi_index({{i, j}}, {{4, 5}}, {{mode = {mode}}})", f"np.ravel_multi_index((i - 1, j - 1), (4, 5), mode={python}) + 1")
     for rows, columns in ((7, 3), (8, 3), (3, 7), (9, 2), (4, 4), (5, 4), (6, 1)):
         change(f"local a = np.zeros({rows}, {columns}) np.fill_diagonal(a, 5, {{wrap = true}})", f"a = np.zeros(({rows}, {columns})); np.fill_diagonal(a, 5, wrap=True)")
         change(f"local a = np.zeros({rows}, {columns}) np.fill_diagonal(a, {{1, 2, 3}}, {{wrap = true}})", f"a = np.zeros(({rows}, {columns})); np.fill_diagonal(a, [1, 2, 3], wrap=True)")
@@ -169,5 +180,6 @@ def add(case, change, inputs):
                 "np.histogram(f, 'best')", "np.histogram(f, {bins = 'auto', weights = f})", "np.histogramdd(f, 2, {range = 3})", "np.histogram(f, 3, {range = 7})", "np.fft.fft2(f, {axes = 1})",
                 "np.linalg.svd(f, {hermitian = true})", "np.polyfit(h, f, 2)", "np.random.rand(3, {out = np.zeros(4)})", "np.random.rand({dtype = 'int64'})", "np.partition(v, 1, 1, 'quick')",
                 "np.trim_zeros(h, 3)", "np.random.shuffle(f:copy(), {axis = 3})", "np.random.multivariate_normal({0, 0}, np.eye(2), {check_valid = 'raise'})", "np.copyto(i, f, {casting = 'no'})",
-                "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
+                "np.can_cast('f4', 'f8', 'best')", "np.ravel_multi_index({1, 1}, {4, 5}, 'best')", "np.load('x.npy', {mmap_mode = 'r'})", "np.save('x', f, {allow_pickle = true})",
+                "np.array_str(f, {sep = ','})", "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
         case(bad, "error")
