@@ -560,6 +560,7 @@ function linalg.tensorinv(a, ind, surplus)
   if not core.is_integer(ind) or ind < 1 then
     raise("tensorinv: a number of axes was expected, not %s", core.word(ind))
   end
+  ind = math.min(ind, #shape)
   local first, last = { unpack(shape, 1, ind) }, { unpack(shape, ind + 1) }
   local n = core.product(first)
   if core.product(last) ~= n then
