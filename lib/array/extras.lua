@@ -223,6 +223,9 @@ function np.binary_repr(n, width, surplus)
   core.check_surplus(surplus, "binary_repr")
   width = core.named_option(width, "width", "binary_repr")
   if not core.is_integer(n) then raise("binary_repr: an integer was expected, not %s", (core.describe(n))) end
+  if width ~= nil and not core.is_integer(width) then
+    raise("binary_repr: width is a number of digits, not %s", (core.describe(width)))
+  end
   if n < 0 and width then
     if n < -2 ^ (width - 1) then raise("binary_repr: %d does not fit into %d digits", n, width) end
     n = n + 2 ^ width
