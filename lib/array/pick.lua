@@ -197,7 +197,7 @@ function np.put(a, positions, values, options)
   local n, size, shape = core.size_of(positions), core.size_of(a), core.shape_of(a)
   if mode == "clip" then positions = np.clip(positions, 1, math.max(size, 1)) end
   if mode == "wrap" then positions = (positions - 1) % math.max(size, 1) + 1 end
-  if core.size_of(values) ~= 1 and n > 0 then values = np.resize(values, n) end
+  if core.size_of(values) ~= 1 and core.size_of(values) ~= n and n > 0 then values = np.resize(values, n) end
   local flat, divided = core.lgt.reshape(core.layout_of(a), { size }), native.divided(size)
   if flat and (#shape == 1 or not divided) then
     core.lgt.alias(a, flat)[positions] = values

@@ -5,12 +5,13 @@ import itertools
 
 import numpy as np
 
-# Views of a vector of 96 with 48 elements, and of a matrix of 24 x 24 with 16 x 16; the last ones have to be stretched.
-VECTORS = [("'1:48'", "0:48"), ("'2:49'", "1:49"), ("'25:72'", "24:72"), ("'::2'", "::2"), ("'2::2'", "1::2"), ("'48:1:-1'", "47::-1"),
-           ("'72:25:-1'", "71:23:-1"), ("'::-2'", "::-2")]
-MATRICES = [("['1:16, 1:16']", "[0:16, 0:16]"), ("['2:17, 1:16']", "[1:17, 0:16]"), ("['1:16, 9:24']", "[0:16, 8:24]"),
-            ("['2:17, 2:17'].T", "[1:17, 1:17].T"), ("['16:1:-1, 1:16']", "[15::-1, 0:16]"), ("['9:24, 17:2:-1'].T", "[8:24, 16:0:-1].T")]
-STRETCHED = [("['2:2, 1:16']", "[1:2, 0:16]"), ("['1:16, 3:3']", "[0:16, 2:3]"), ("[{3, {2, 17}}]", "[2, 1:17]"), ("[{2, 2}]", "[1, 1]")]
+# Views of a vector of 3,072 with 1,536 elements, and of a matrix of 60 x 60 with 40 x 40; the last ones have to be stretched.
+# Fewer elements are read before any is written, whoever forgets to copy them.
+VECTORS = [("'1:1536'", "0:1536"), ("'2:1537'", "1:1537"), ("'769:2304'", "768:2304"), ("'::2'", "::2"), ("'2::2'", "1::2"),
+           ("'1536:1:-1'", "1535::-1"), ("'2304:769:-1'", "2303:767:-1"), ("'::-2'", "::-2")]
+MATRICES = [("['1:40, 1:40']", "[0:40, 0:40]"), ("['2:41, 1:40']", "[1:41, 0:40]"), ("['1:40, 21:60']", "[0:40, 20:60]"),
+            ("['2:41, 2:41'].T", "[1:41, 1:41].T"), ("['40:1:-1, 1:40']", "[39::-1, 0:40]"), ("['21:60, 41:2:-1'].T", "[20:60, 40:0:-1].T")]
+STRETCHED = [("['2:2, 1:40']", "[1:2, 0:40]"), ("['1:40, 3:3']", "[0:40, 2:3]"), ("[{3, {2, 41}}]", "[2, 1:41]"), ("[{2, 2}]", "[1, 1]")]
 
 # Of the view w that is written, and of s and u, which are read.
 OPERATIONS = [("w['...'] = s", "s"), ("w['...'] = s * 2 - u", "s * 2 - u"), ("w:iadd(s)", "w + s"), ("w:imul(s - u)", "w * (s - u)"),
@@ -26,8 +27,8 @@ WHOLE = [("np.round(s, 1, {out = w})", "np.round(s, 1)"), ("w['...'] = np.cumsum
 
 def add(case, change, inputs):
     rng = np.random.default_rng(7)
-    inputs["ov"], inputs["om"] = rng.uniform(-2, 2, 96), rng.uniform(-2, 2, (24, 24))
-    inputs["oi"], inputs["orows"] = rng.integers(0, 96, 48), rng.integers(0, 16, 16)
+    inputs["ov"], inputs["om"] = rng.uniform(-2, 2, 3072), rng.uniform(-2, 2, (60, 60))
+    inputs["oi"], inputs["orows"] = rng.integers(0, 3072, 1536), rng.integers(0, 40, 40)
 
     def both(root, target, source, other, lua, numpy):
         """One operation, on a copy of the root."""
@@ -59,7 +60,7 @@ def add(case, change, inputs):
     change("local a = om:copy() a['...'] = a.T", "a = om.T.copy()")
     change("local a = om:copy() a:iadd(a.T)", "a = om + om.T")
     change("local a = om:copy() a.T:iadd(a['::-1, :'])", "a = om + om[::-1].T")
-    change("local a = ov:copy() a[oi + 1] = a['25:72']", "a = ov.copy(); a[oi] = a[24:72].copy()")
-    change("local a = ov:copy() np.add.at(a, oi + 1, a['25:72'])", "a = ov.copy(); np.add.at(a, oi, a[24:72].copy())")
-    for out in ("np.broadcast_to(ov[1], 96)", "np.broadcast_to(ov, 3, 96)"):
+    change("local a = ov:copy() a[oi + 1] = a['769:2304']", "a = ov.copy(); a[oi] = a[768:2304].copy()")
+    change("local a = ov:copy() np.add.at(a, oi + 1, a['769:2304'])", "a = ov.copy(); np.add.at(a, oi, a[768:2304].copy())")
+    for out in ("np.broadcast_to(ov[1], 3072)", "np.broadcast_to(ov, 3, 3072)"):
         case(f"np.add(ov, 1, {{out = {out}}})", "error")
