@@ -8,6 +8,16 @@ static uint16_t earlier(const int64_t *position, uint16_t a, uint16_t b) {
   return position[b] < position[a] ? b : a;
 }
 
+/* A copy of a rest, for an item that overwrites all of it after all. */
+static bool is_vain(const lgt_weave_items *items, int number) {
+  const lgt_weave_item *copy = &items->item[number];
+  while (number > 0 && items->item[number].call != copy->cause) number--;
+  const lgt_weave_item *item = &items->item[number];
+  for (int a = 0; a < item->nargs; a++)
+    if (item->out[a] == copy->out[0] && item->whole >> a & 1) return true;
+  return false;
+}
+
 /* A buffer that has the rest of its elements from another one, before its first item writes it; copies of such a rest come
  * after the item that they are made for. */
 static uint16_t begin_rest(lgt_taint *t, int number, const int64_t *position) {
@@ -21,12 +31,14 @@ static uint16_t begin_rest(lgt_taint *t, int number, const int64_t *position) {
     t->buffer[out] = t->buffer[items->buffer[out].rest];
   }
   for (int i = number + 1; i < items->nitem && items->item[i].call == LGT_NONE; i++)
-    if (items->item[i].cause == item->call) why = earlier(position, why, t->buffer[items->item[i].in[1]]);
+    if (items->item[i].cause == item->call && !is_vain(items, i))
+      why = earlier(position, why, t->buffer[items->item[i].in[1]]);
   return why;
 }
 
 static void pass(lgt_taint *t, int number, const int64_t *position) {
   const lgt_weave_item *item = &t->group->items->item[number];
+  if (item->call == LGT_NONE && is_vain(t->group->items, number)) return;
   uint16_t why = item->call == LGT_NONE ? LGT_NONE : begin_rest(t, number, position);
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] != LGT_NONE) why = earlier(position, why, t->buffer[item->in[a]]);

@@ -75,6 +75,14 @@ sized("and is overwritten", function(x, n)
   check.equal(z(3), 1)
 end)
 
+sized("and is overwritten through another shape", function(x, n)
+  local g = gathered(x)
+  local y = g + 1
+  local z = y:copy()
+  z:reshape(2, n / 2)["..."] = 1
+  check.equal(z(n), 1)
+end)
+
 sized("is overwritten after a look, and then by what fails, too", function(x, n)
   local y = np.zeros(n)
   local g, at = gathered(x), line()

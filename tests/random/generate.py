@@ -81,6 +81,7 @@ class Profile:
         self.drops = rng.choice([0.3, 1, 2])
         self.empty = rng.random() < 0.06
         self.special = rng.random() < 0.05
+        self.ruins = rng.choice([0, 0, 1, 4])
 
 
 class Generator:
@@ -121,7 +122,7 @@ class Generator:
         makers = [(self.new_input, 3 if depth == 0 else 0.3), (self.let, 30), (self.let_view, 8 * p.alias),
                   (self.assign, 10 * p.alias), (self.in_place, 8 * p.alias), (self.fill, 1.5), (self.read, 3),
                   (self.into, 2 * p.alias), (self.put, 60 * p.picks), (self.host, 0.5), (self.fails, 1),
-                  (self.exhaust, 0.15), (self.free, 2 * p.drops),
+                  (self.exhaust, 0.15), (self.ruin, 2 * p.ruins), (self.scatter, p.ruins), (self.free, 2 * p.drops),
                   (self.drop, 5 * p.drops if depth == 0 else 0), (self.gc, 2 * p.drops), (self.flush, 3),
                   (self.rebind, 4), (self.loop, 3 * p.loops if depth < 2 else 0),
                   (self.branch, 2 if depth < 2 else 0)]
@@ -693,6 +694,25 @@ class Generator:
             entries[k] = ["i", rng.choice([x.shape[k], -x.shape[k] - 1])]
             return ["fails", ["index", a, entries, rng.randint(0, 1)]]
         return ["fails", ["reshape", a, [x.size + 1]]]
+
+    def ruin(self, depth):
+        """What fails when it runs; others are computed from it, and it may be overwritten."""
+        rng = self.rng
+        e = ["ruin", rng.choice(["take", "take", "solve"]), ["var", self.pick()], self.number()]
+        if rng.random() < 0.3:
+            x = self.type_of(e)
+            e = ["op", "add", [e, self.other_operand(x.shape, 1, 0.3)], 0]
+        if rng.random() < 0.4:
+            target = self.target()
+            return ["set", target, self.as_kind(self.fit(e, self.type_of(target).shape), self.type_of(target).dtype)]
+        return ["let", self.name("x"), e]
+
+    def scatter(self, depth):
+        return ["scatter", ["var", self.pick(lambda x: x.writable())], self.number()]
+
+    def number(self):
+        self.counter += 1
+        return self.counter
 
     def exhaust(self, depth):
         return ["exhaust", ["var", self.pick(lambda x: x.dtype != "bool")]]

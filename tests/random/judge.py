@@ -9,6 +9,7 @@ NaNs count as equal whatever their bits.
 """
 import os
 import random
+import re
 import socket
 import subprocess
 import tempfile
@@ -29,9 +30,11 @@ class Subject:
         machine = machine or program.run()
         self.program, self.seed = program, program.seed
         self.outputs = outputs_of(program, machine)
-        self.expected = {}
+        self.expected, self.ruined = {}, {}
         for name in self.outputs:
             x = machine.env[name]
+            if x.root.bad:
+                self.ruined[name] = x.root.bad
             self.expected[name] = (np.array(x.val), None if x.err is None else np.array(x.err), x.taint)
         self.seen = machine.seen
 
@@ -43,6 +46,7 @@ class Result:
 
     def __init__(self):
         self.arrays, self.seen, self.error, self.done = {}, [], None, False
+        self.failed = {}  # by name: the message
 
 
 class Failure:
@@ -133,6 +137,11 @@ def parse(data):
             shape = [int(n) for n in shape]
             results[-1][1].arrays[name] = np.frombuffer(data, dtype, size // np.dtype(dtype).itemsize, at).reshape(shape)
             at += size
+        elif word == "F":
+            name, _, message = rest.partition(" ")
+            results[-1][1].failed[name] = message
+            if "out of memory" in message:
+                results[-1][1].error = ("error", message)
         elif word == "E":
             results[-1][1].error = ("error", rest)
         elif word == "D":
@@ -260,7 +269,16 @@ def against_numpy(subject, result, config):
         want, err, _ = subject.expected[name]
         got = result.arrays.get(name)
         if got is None and short:
-            return None
+            continue
+        why = result.failed.get(name)
+        if name in subject.ruined:
+            if why is None:
+                return "wrong", f"{name} should have failed"
+            if subject.ruined[name][1] not in why:
+                return "wrong", f"{name} fails with: {why}, not with {subject.ruined[name][1]!r}"
+            continue
+        if why:
+            return "wrong", f"{name} fails: {why}"
         if got is None:
             return "wrong", f"{name} is missing"
         if got.dtype != want.dtype or got.shape != want.shape:
@@ -271,6 +289,11 @@ def against_numpy(subject, result, config):
     return None
 
 
+def line_of_cause(message):
+    found = re.search(r"launched at \S*/([^/]*:\d+)", message)
+    return found and found[1]
+
+
 def against_reference(subject, result, reference, config):
     """What differs from the reference run, or None."""
     several = domains_of(config) != 1 and not config.get("reproducible")
@@ -279,6 +302,11 @@ def against_reference(subject, result, reference, config):
             return "bits", f"number {i + 1} that is read is {mine} instead of {its} (reference)"
     for name in subject.outputs:
         _, _, taint = subject.expected[name]
+        if name in subject.ruined and name in result.failed:
+            mine, its = (line_of_cause(r.failed.get(name, "")) for r in (result, reference))
+            if mine != its:
+                return "bits", f"{name} failed at {mine} instead of {its} (reference)"
+            continue
         if taint and several or name not in result.arrays:
             continue  # within the bound of NumPy, or not reached
         bad = other_bits(result.arrays[name], reference.arrays[name])

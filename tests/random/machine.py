@@ -25,11 +25,13 @@ MAX_ELEMENTS = 400000
 
 
 class Root:
-    """Memory: elements in C order, their errors (None: all exact), the taint, and whether it was picked by
-    an array of positions: lgt does not let such a copy be changed."""
-    __slots__ = ("buf", "err", "taint", "dtype", "picked")
+    """Memory: elements in C order, their errors (None: all exact), the taint, whether it was picked by
+    an array of positions (lgt does not let such a copy be changed), and why it fails (bad; None: it does not): when
+    that happened, and what its message says."""
+    __slots__ = ("buf", "err", "taint", "dtype", "picked", "bad")
 
-    def __init__(self, buf, err=None, taint=False, picked=False):
+    def __init__(self, buf, err=None, taint=False, picked=False, bad=None):
+        self.bad = bad
         self.buf, self.err, self.taint, self.dtype, self.picked = buf, err, taint, NAMES[buf.dtype], picked
 
 
@@ -494,6 +496,7 @@ class Machine:
         self.env = {}
         self.seen = []
         self.steps = 0
+        self.parts = []  # arrays that the current statement has read
         self.memo = None  # the generator asks for one expression many times: id(e) -> (e, value)
 
     def clone(self):
@@ -503,7 +506,7 @@ class Machine:
             if isinstance(x, Arr):
                 if id(x.root) not in roots:
                     r = x.root
-                    roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked)
+                    roots[id(r)] = Root(r.buf.copy(), None if r.err is None else r.err.copy(), r.taint, r.picked, r.bad)
                 x = Arr(roots[id(x.root)], x.off, x.shape, x.strides)
             other.env[name] = x
         other.seen = list(self.seen)
@@ -515,12 +518,38 @@ class Machine:
 
     def eval(self, e):
         if self.memo is None or e[0] in ("var", "num"):
-            return self.value(e)
-        if id(e) not in self.memo:
-            self.memo[id(e)] = e, self.value(e)
-        return self.memo[id(e)][1]
+            x = self.value(e)
+        else:
+            if id(e) not in self.memo:
+                self.memo[id(e)] = e, self.value(e)
+            x = self.memo[id(e)][1]
+        if isinstance(x, Arr):
+            self.parts.append(x)
+        return x
 
     def value(self, e):
+        outer, self.parts = self.parts, []
+        try:
+            x = self.value_of(e)
+            bad = self.why()
+            if bad and isinstance(x, Arr) and not any(x.root is part.root for part in self.parts):
+                demand(x.size > 0, "failure of nothing")
+                x.root.bad = min(bad, x.root.bad or bad)
+            return x
+        finally:
+            self.parts = outer
+
+    def why(self):
+        """The first failure among what was read."""
+        bad = [x.root.bad for x in self.parts if x.root.bad]
+        demand(not bad or all(x.size for x in self.parts), "failure beside nothing")
+        return min(bad) if bad else None
+
+    def looked_at(self, x):
+        demand(x.root.bad is None, "looking at what failed")
+        return x
+
+    def value_of(self, e):
         kind = e[0]
         if kind == "var":
             demand(e[1] in self.env, "undefined")
@@ -557,6 +586,16 @@ class Machine:
             y = fresh(x.val[where], None if x.err is None else x.err[where], x.taint)
             y.root.picked = e[3] is None
             return y
+        if kind == "ruin":
+            x = self.array(e[2])
+            demand(x.ndim > 0 and x.size > 0, "nothing to fail")
+            if e[1] == "take":
+                y, why = fresh(x.val, x.err, x.taint), f"position {1000000 + e[3]} of axis 1 "
+            else:
+                demand(x.dtype == "float64", "singular matrix")
+                y, why = elementwise("multiply", [x, fresh(np.zeros(()))]), "the matrix is singular"
+            y.root.bad = self.steps, why
+            return y
         if kind == "join":
             return join([self.array(a) for a in e[1]], e[2])
         if kind == "call":
@@ -575,6 +614,7 @@ class Machine:
         x, k = self.array(e), self.array(key)
         demand(x.ndim > 0 and k.ndim > 0, "nothing to pick from")
         if k.dtype == "bool":
+            self.looked_at(k)
             demand(axis is None and k.shape == x.shape[:k.ndim], "mask")
             return np.array(k.val)
         demand(KINDS[k.dtype] == "i" and (axis or 0) < x.ndim, "positions")
@@ -601,6 +641,7 @@ class Machine:
 
     def step(self, s, depth=0):
         self.steps += 1
+        self.parts = []
         demand(self.steps < 400, "too long")
         getattr(self, "do_" + s[0])(s, depth)
         if self.memo:
@@ -652,7 +693,14 @@ class Machine:
             raise Reject("shapes of an assignment") from error
         return val, err, x.taint
 
-    def store(self, target, val, err, taint):
+    def store(self, target, val, err, taint, whole=False):
+        """`whole`: whatever was in the target does not matter."""
+        every = target.size == target.root.buf.size and all(s for s, n in zip(target.strides, target.shape) if n > 1)
+        bad = self.why()
+        if target.root.bad and not (whole and every):
+            bad = min(target.root.bad, bad or target.root.bad)
+        demand(not bad or target.size, "failure into nothing")
+        target.root.bad = bad
         if err is not None and np.any(err):
             demand(NAMES[val.dtype] in EPS, "error of an integer")
             if target.root.err is None:
@@ -665,7 +713,8 @@ class Machine:
 
     def do_set(self, s, depth):
         target = self.array(s[1])
-        self.store(target, *self.source(s[2], target))
+        self.parts = []
+        self.store(target, *self.source(s[2], target), whole=True)
 
     def do_iop(self, s, depth):
         _, name, where, e = s
@@ -681,7 +730,7 @@ class Machine:
     def do_fill(self, s, depth):
         """Through a boolean mask: target[mask] = number."""
         _, where, mask, value = s
-        target, m = self.array(where), self.array(mask)
+        target, m = self.array(where), self.looked_at(self.array(mask))
         demand(m.dtype == "bool" and m.shape == target.shape and target.writable(), "mask")
         demand(target.ndim > 0, "mask without dimensions")
         demand(KINDS[target.dtype] == "f" or KINDS[target.dtype] == "i" and float(value).is_integer(), "fill")
@@ -727,6 +776,7 @@ class Machine:
         _, name, where, operands, mask = s
         target = self.array(where)
         demand(target.writable(), "writing a broadcast view")
+        self.parts = []
         r = elementwise(name, [self.eval(a) for a in operands])
         demand(np.can_cast(r.dtype, target.dtype, "same_kind"), "out of another kind")
         demand(r.shape == target.shape, "shapes of out")
@@ -738,11 +788,16 @@ class Machine:
             val = np.where(chosen, val, target.val)
             errors = [np.zeros(target.shape) if x is None else x for x in (err, target.err)]
             err = np.where(chosen, *errors)
-        self.store(target, np.array(val), err if err is not None and np.any(err) else None, r.taint)
+        self.store(target, np.array(val), err if err is not None and np.any(err) else None, r.taint, mask is None)
+
+    def do_scatter(self, s, depth):
+        target = self.array(s[1])
+        demand(target.writable() and target.ndim > 0 and target.size > 0 and target.dtype != "bool", "nothing to fail")
+        target.root.bad = min(self.why() or (self.steps, ""), (self.steps, f"position {1000000 + s[2]} of axis 1 "))
 
     def do_host(self, s, depth):
         """A loop over the elements on the host: each is negated."""
-        target = self.array(s[1])
+        target = self.looked_at(self.array(s[1]))
         demand(target.writable() and target.ndim > 0, "host")
         demand(KINDS[target.dtype] in "if" and target.dtype != "float16", "elements that Lua can compute with")
         demand(not target.dtype.startswith("u") and (target.dtype != "int64" or (np.abs(target.val) < 2**53).all()),
@@ -768,11 +823,12 @@ class Machine:
         target = self.array(s[1])
         demand(target.writable() and target.contiguous() and target.size == target.root.buf.size > 0, "not all of a root")
         demand(target.dtype != "bool", "a number into bool")
-        self.store(target, np.full(target.shape, 2, target.dtype), None, False)
+        self.parts = []
+        self.store(target, np.full(target.shape, 2, target.dtype), None, False, True)
 
     def do_read(self, s, depth):
         _, name, e, where = s
-        x = self.array(e)
+        x = self.looked_at(self.array(e))
         demand(KINDS[x.dtype] != "c", "complex number")
         demand(len(where) == x.ndim, "indices of an element")
         one = index(x, [["i", k] for k in where])
@@ -810,7 +866,7 @@ class Machine:
             demand(isinstance(x, Num) and x.source != "bool", "number")
             demand(abs(x.value - cond[2]) > 2 * x.err, "branch not known")
             return x.value < cond[2]
-        x = self.array(cond[1])
+        x = self.looked_at(self.array(cond[1]))
         if cond[0] == "lt0":
             demand(x.ndim == 0 and x.dtype != "bool", "0-d array")
             value, err = x.val[()].item(), 0 if x.err is None else float(x.err[()])

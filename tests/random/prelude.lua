@@ -89,6 +89,14 @@ function calls.fails(f)
   if pcall(f) then error("this should have been refused", 2) end
 end
 
+-- Positions in x's first dimension, of which the last is outside and tells who it was.
+function calls.outside(x, id)
+  local where = np.arange(x.shape[1]) + 1
+  where[-1] = 1000000 + id
+  return where
+end
+calls.singular = np.zeros(2, 2)
+
 -- A task needs more memory than any machine has: it spoils x, which can be used again when it is overwritten.
 function calls.exhaust(x)
   local huge = np.empty(2 ^ 43)

@@ -8,10 +8,11 @@ statements are nested lists, so that they can be walked, copied, cut and compare
                ["windows", e, axis, width]  ["reshape", e, shape]  ["reduce", name, e, axes or None, keepdims]  ["dot", a, b]  ["band", e]
                ["cast", dtype, e]  ["copy", e]  ["join", operands, axis]
                ["pick", e, key, axis or None]: by a mask or by positions  ["call", name, operands]
+               ["ruin", "take" or "solve", var, id]: it fails when it runs
   statements   ["new", name, dtype, shape, pattern]  ["let", name, e]  ["set", target, e]
                ["iop", op, target, e]  ["fill", target, mask, value]  ["read", name, e, indices]
                ["put", target, key, e, op or None, each]  ["into", op, target, operands, mask or None]
-               ["host", target]  ["free", name]  ["fails", e]  ["exhaust", target]
+               ["scatter", var, id]: fails, too   ["host", target]  ["free", name]  ["fails", e]  ["exhaust", target]
                ["nil", name]  ["gc"]  ["flush"]  ["for", turns, block]  ["if", cond, block, block]
 
 machine.py gives them meaning.  A style chooses between ways to write the same thing in Lua.
@@ -58,6 +59,12 @@ class Program:
                     walk(y)
         walk(self.block)
         return found
+
+    def may_fail(self):
+        """Does it have what fails when it runs?"""
+        def walk(x):
+            return isinstance(x, list) and (bool(x) and x[0] in ("ruin", "scatter") or any(walk(y) for y in x))
+        return walk(self.block)
 
 
 def number(value):
@@ -168,6 +175,12 @@ class Lua:
     def e_call(self, e):
         return f"calls.{e[1]}({', '.join(self.text(a) for a in e[2])})", True
 
+    def e_ruin(self, e):
+        name, x = e[1], self.atom(e[2])
+        if name == "take":
+            return f"np.take({x}, calls.outside({x}, {e[3]}), 1)", True
+        return f"{x} * np.linalg.solve(calls.singular, calls.singular)[1][1]", False
+
     # -- statements
 
     def block(self, block, depth, names):
@@ -214,6 +227,9 @@ class Lua:
     def s_into(self, s, depth, _):
         where = "" if s[4] is None else f", where = {self.text(s[4])}"
         self.line(depth, f"np.{s[1]}({', '.join(self.text(a) for a in s[3])}, {{out = {self.text(s[2])}{where}}})")
+
+    def s_scatter(self, s, depth, _):
+        self.line(depth, f"{s[1][1]}[calls.outside({s[1][1]}, {s[2]})] = 0")
 
     def s_host(self, s, depth, _):
         self.line(depth, f"calls.negate({self.text(s[1])})")
@@ -305,6 +321,8 @@ def lua_text(program, outputs, mutate=None):
     lua.block(program.block, 1, set())
     for name in outputs:
         lua.line(1, f"keep(\"{name}\", {name})")
+    if program.may_fail():
+        lua.line(1, "pcall(lgt.fence)")
     return "\n".join(lua.lines)
 
 

@@ -7,7 +7,8 @@
 --   seen(value)                       for each number that it reads
 --   keep(name, array)                 for each array that is alive at its end
 -- OUT holds, for each program in each turn: a line "P seed", then "S value" for each number seen,
--- "A name dtype bytes shape..." with the elements behind it, "E message" if it failed, and "D seed".
+-- "A name dtype bytes shape..." with the elements behind it or "F name message" if they failed, "E message" if the program
+-- did, and "D seed".
 -- It is flushed after each, so that what a crash interrupts is known.
 local ffi = require "ffi"
 local lgt = require "lgt"
@@ -40,7 +41,11 @@ local function seen(value)
 end
 
 local function keep(name, array)
-  local memory, count = core.copy_out(array)
+  local ok, memory, count = pcall(core.copy_out, array)
+  if not ok then
+    out:write("F ", name, " ", (tostring(memory):gsub("\n", " ")), "\n")
+    return
+  end
   local bytes = count * array.itemsize
   out:write(("A %s %s %d"):format(name, array.dtype, bytes))
   for _, extent in ipairs(array.shape) do out:write(" ", tostring(extent)) end
