@@ -79,7 +79,8 @@ static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, 
 }
 
 /* With one domain: is what the group makes certain to come about, whatever else fails?  Calls of C may fail, and those who
- * need memory to reduce. */
+ * need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
+ * operands (body.h). */
 static bool is_sure(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   if (binder->map->domains > 1 || group->nnative) return false;
   for (int l = 0; l < group->nloop; l++)

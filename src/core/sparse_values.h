@@ -189,7 +189,7 @@ static lgt_status NAME(dot)(const lgt_tile *t, int nargs, const lgt_scalar *para
   if (t[0].ndim == 2) NAME(times_matrix)(t, lo, hi);
   else if (t[5].stride[0] == size && t[0].stride[0] == size && t[1].stride[0] == pos_size &&
            t[2].stride[0] == pos_size && t[2].data == (const I *)t[1].data + 1)
-    NAME(times_dense)(t[1].data, nargs > 6 ? t[6].data : NULL, t[3].data, t[4].data, t[5].data, t[0].data,
+    NAME(times_dense)(t[1].data, nargs > 6 && t[6].stride[0] == sizeof(uint16_t) ? t[6].data : NULL, t[3].data, t[4].data, t[5].data, t[0].data,
                       t[3].extent[0] * (size + pos_size) > LGT_SPARSE_CACHED, lo, hi);
   else NAME(times_vector)(t, lo, hi);
   return LGT_OK;

@@ -13,7 +13,8 @@ enum { ROWS = 700, MOST = 31, COLUMNS = 4 * ROWS + 3 * MOST };
 typedef struct matrix {
   int32_t pos[ROWS + 1], crd[ROWS * MOST];
   double vals[ROWS * MOST], x[COLUMNS];
-  uint16_t run[ROWS];
+  uint16_t run[ROWS], apart[2 * ROWS]; /* apart: every other element is one of `run`, if `is_apart` */
+  bool is_apart;
 } matrix;
 
 static double number(unsigned *state) {
@@ -37,6 +38,7 @@ static void call_on(matrix *a, const char *name, double *y, int64_t lo, int64_t 
     tile[t].extent[0] = extent[t];
     tile[t].stride[0] = lgt_dtype_size(tile[t].dtype);
   }
+  if (product && a->is_apart) tile[6].data = a->apart, tile[6].stride[0] *= 2;
   while (strcmp(variant->name, name)) variant++;
   CHECK_EQ(variant->variant(tile, product ? 7 : 4, NULL, lo, hi), LGT_OK);
 }
@@ -98,6 +100,15 @@ TEST(instructions_do_not_matter_to_pairs) {
           compare(a);
           free(a);
         }
+}
+
+/* Between them are others, of which none holds. */
+TEST(runs_may_lie_apart) {
+  matrix *a = make(3, 3, 1, 5);
+  for (int i = 0; i < ROWS; i++) a->apart[2 * i] = a->run[i], a->apart[2 * i + 1] = LGT_SPARSE_RUN;
+  a->is_apart = true;
+  compare(a);
+  free(a);
 }
 
 /* What is one run in all may be cut anywhere, and each part finds out for itself; rows that change their step part it. */
@@ -336,6 +347,7 @@ TEST(buckets_do_not_matter) {
 int main(void) {
   RUN(instructions_do_not_matter);
   RUN(instructions_do_not_matter_to_pairs);
+  RUN(runs_may_lie_apart);
   RUN(runs_are_cut);
   RUN(runs_do_not_matter);
   RUN(buckets_do_not_matter);
