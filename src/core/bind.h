@@ -42,6 +42,7 @@ typedef struct lgt_binder {
       *where; /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
+  int64_t jobs;         /* submitted so far */
   int64_t position;     /* in the stream: groups bound so far, the same on all ranks */
   uint32_t stamp;       /* of the newest job */
   lgt_failure *failure; /* ref: the first failure nobody has seen yet */

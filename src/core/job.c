@@ -53,7 +53,8 @@ static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   lgt_instance *inst = job->touched[i];
   if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
   if (!job->whole || !job->whole[i]) return lgt_depend_write(binder->exec, &job->task, inst);
-  inst->anew = job->position;
+  if (inst->anew_at != job->position) inst->anew = job->number; /* several colours overwrite it together */
+  inst->anew_at = job->position;
   return lgt_depend_overwrite(binder->exec, &job->task, inst);
 }
 
@@ -71,6 +72,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   bool good = true;
   int i = 0;
   job->position = job->task.position = binder->position;
+  job->number = ++binder->jobs;
   job->task.thing = (const void *const *)job->touched;
   job->task.nthing = job->ntouched;
   for (; i < job->ntouched && good; i++) good = depend(binder, job, i);
@@ -125,7 +127,7 @@ static lgt_failure *blamed(const lgt_binder *binder, const lgt_job *job, const l
 static void spoil(const lgt_binder *binder, const lgt_job *job, lgt_instance *inst, lgt_failure *failure) {
   lgt_failure *why = failure ? lgt_failure_retain(failure) : blamed(binder, job, inst);
   bool first = why && (!inst->failure || why->position < inst->failure->position);
-  if (!first || job->position < inst->anew) return lgt_failure_release(why);
+  if (!first || job->number < inst->anew) return lgt_failure_release(why);
   lgt_failure_release(inst->failure);
   inst->failure = why;
 }

@@ -17,6 +17,7 @@ struct lgt_job {
   bool *whole;            /* of each instance: nothing of what was there before is wanted; or NULL */
   struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */
   int64_t position;       /* of its group in the stream */
+  int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
   struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
   lgt_copy *copy;         /* of copies, which hold refs to runs */

@@ -53,7 +53,7 @@ void lgt_poison_heal(lgt_binder *binder, lgt_store *store) {
     lgt_replica *replica = &store->replica[d];
     lgt_replica_drop_asides(binder->map, replica);
     if (!replica->inst) continue;
-    if (replica->inst->owners == 1 && !replica->inst->pins) replica->inst->anew = binder->position;
+    if (replica->inst->owners == 1 && !replica->inst->pins) replica->inst->anew = binder->jobs + 1;
     if (!replica->inst->failure) continue;
     if (replica->inst->owners > 1 || replica->inst->pins > 0) { /* still what failed, for somebody else */
       lgt_replica_set(binder->map, replica, NULL);
