@@ -411,7 +411,7 @@ function np.digitize(x, bins, options)
   if ascends(bins) then return count_before(bins, x, not options.right) + 1 end
   local reversed = np.flip(bins)
   if not ascends(reversed) then raise("digitize: the edges must ascend or descend") end
-  return core.size_of(bins) - count_before(reversed, x, options.right) + 1
+  return core.size_of(bins) - count_before(reversed, x, not options.right) + 1
 end
 
 -- In place, as NumPy's method.

@@ -598,7 +598,6 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
   lgt_tile moving[2] = {*to, *from};
   if (!lgt_walk_begin(&walk, moving, 2, to->ndim, lo, hi)) return LGT_OK;
   if (params[1].f < 0 && find_order(&sorted, &descends)) return LGT_BAD_ARGUMENT;
-  right ^= descends;
   int64_t searches = hi - lo, ascents = 0, found = 0;
   const char *last = NULL;
   for (int d = 1; d < to->ndim; d++) searches *= to->extent[d];

@@ -100,6 +100,10 @@ def add(case, change, inputs):
     for right in ("false", "true"):
         case(f"np.digitize(f, edges, {right})", f"np.digitize(f, edges, {right.capitalize()}) + 1")
         case(f"np.digitize(f, edges['::-1'], {right})", f"np.digitize(f, edges[::-1], {right.capitalize()}) + 1")
+        for e in ("edges", "edges['::-1']", "np.rep(edges['::-1'], 2)"):  # values that are edges
+            py = e.replace("'", "").replace("np.rep(", "np.repeat(")
+            case(f"np.digitize(edges, {e}, {right})", f"np.digitize(edges, {py}, {right.capitalize()}) + 1")
+            case(f"np.digitize(edges, {e} + 0i, {right})", f"np.digitize(edges, {py}, {right.capitalize()}) + 1")
     for bad in ("np.searchsorted(f, 1)", "np.searchsorted(h, 1, 'middle')", "np.digitize(f, f)", "np.digitize(f, np.array{1, 0, 2})"):
         case(bad, "error")
     # ---- scans
