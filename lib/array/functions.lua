@@ -221,7 +221,8 @@ local angle = ufunc.all.angle
 ---@param z lgt_array|number
 ---@param options {deg: boolean?, out: lgt_array?, where: lgt_array?, dtype: string?}|boolean|nil deg: in degrees
 ---@return lgt_array
-function np.angle(z, options)
+function np.angle(z, options, surplus)
+  core.check_surplus(surplus, "angle")
   local deg, rest
   if type(options) == "boolean" then
     deg = options

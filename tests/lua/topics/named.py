@@ -181,5 +181,5 @@ def add(case, change, inputs):
                 "np.linalg.svd(f, {hermitian = true})", "np.polyfit(h, f, 2)", "np.random.rand(3, {out = np.zeros(4)})", "np.random.rand({dtype = 'int64'})", "np.partition(v, 1, 1, 'quick')",
                 "np.trim_zeros(h, 3)", "np.random.shuffle(f:copy(), {axis = 3})", "np.random.multivariate_normal({0, 0}, np.eye(2), {check_valid = 'raise'})", "np.copyto(i, f, {casting = 'no'})",
                 "np.can_cast('f4', 'f8', 'best')", "np.ravel_multi_index({1, 1}, {4, 5}, 'best')", "np.load('x.npy', {mmap_mode = 'r'})", "np.save('x', f, {allow_pickle = true})",
-                "np.array_str(f, {sep = ','})", "np.clip(f, {low = 1})", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
+                "np.array_str(f, {sep = ','})", "np.clip(f, {low = 1})", "np.angle(z, true, {out = f})", "np.angle(z, true, f)", "np.nan_to_num(x, {inf = 1})", "np.nan_to_num(x, {nan = 2i})"):
         case(bad, "error")
