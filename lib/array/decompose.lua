@@ -535,7 +535,6 @@ function linalg.tensorsolve(a, b, axes, surplus)
   a, b = np.asarray(a), np.asarray(b)
   if axes then
     local to = {}
-    if type(axes) ~= "table" then axes = { axes } end
     for i = 1, #axes do to[i] = core.ndim_of(a) - #axes + i end
     a = np.moveaxis(a, axes, to)
   end
