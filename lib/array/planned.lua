@@ -45,8 +45,8 @@ local function child(of, key)
 end
 
 -- What a launch needs: view, the layout of what is picked from with its axes in order; shape and result (a layout) of
--- what is picked; at and at2, layouts of the positions; the kinds.  `front` and `values` are of scatters: without axes
--- before those that are picked from there is one of extent 1, by which nothing is cut.
+-- what is picked; at and at2, layouts of the positions; the kinds.  `front` and `values` are of scatters, made by the first
+-- of them: without axes before those that are picked from there is one of extent 1, by which nothing is cut.
 local function make(layout, code, first, second)
   if remembered == MOST then forget() end
   remembered = remembered + 1
@@ -61,7 +61,6 @@ local function make(layout, code, first, second)
   plan.at = lgt.broadcast(first, common)
   plan.at2 = second ~= 0 and lgt.broadcast(second, common) or 0
   plan.gather = picks.gather_kind(before, #common, #axes, #shape, 1)
-  plan.front = before > 0 and plan.view or lgt.promote(plan.view, 1, 1)
   plan.scatter = native.kind("scatter", "mr" .. ("r"):rep(#axes), "")
   plan.scatter_number = native.kind("scatter_number", "m" .. ("r"):rep(#axes), "")
   child(child(child(plans, layout + 0.5), code + 0.5), first + 0.5)[second + 0.5] = plan
@@ -183,6 +182,12 @@ local function shares(x, a)
   return x.id == a.id or store ~= 0 and store == handles[a.id].store
 end
 
+local function front_of(plan)
+  plan.front = plan.before > 0 and plan.view or lgt.promote(plan.view, 1, 1)
+  return plan.front
+end
+jit.off(front_of)
+
 local function layout_of_values(plan, layout)
   if C.lgt_layout_fills(rt, plan.result, layout) == 0 then return nil end
   local result = lgt.broadcast(layout, plan.shape)
@@ -209,9 +214,9 @@ function planned.scatter(a, plan, first, second, value, operation)
     values = plan.values[layout + 0.5] or layout_of_values(plan, layout)
     if not values then return false end
   end
-  local line, depth = lgt.line(), plan.before > 0 and plan.before or 1
+  local line, depth, whole = lgt.line(), plan.before > 0 and plan.before or 1, plan.front or front_of(plan)
   local l = slot()
-  local target = through(a, plan.front)
+  local target = through(a, whole)
   l.line, l.nparams, l.param[4].f = line, 5, 0
   l.arg[0] = target
   if single then

@@ -26,7 +26,8 @@ def add(case, change, inputs):
 
     inputs.update(gp=np.array([4, 1, 5, 1, 2]), gq=np.array([7, 2, 2, 1, 6]), gn=np.array([-1, -7, -3, -2]), g2=np.array([[1, 3, 3], [2, 1, 4]]),
                   gc=np.array([[2], [5], [1]]), g0=np.zeros(0, "i8"), gr=np.array([True, False, True, True, False]), gp3=np.array([3, 1, 3, 2]),
-                  gm=np.array([False, True, True, False, False, True, False]), gr4=np.array([True, False, False, True]))
+                  gm=np.array([False, True, True, False, False, True, False]), gr4=np.array([True, False, False, True]),
+                  gd6=np.arange(64).reshape([2] * 6), gq6=np.array([2, 1]))
     for dtype in DTYPES:
         name = "g" + dtype.replace("?", "o")
         inputs[name], inputs[name + "t"], inputs[name + "b"] = of(dtype, 5, 7), of(dtype, 7, 5), of(dtype, 8, 14)
@@ -99,3 +100,7 @@ def add(case, change, inputs):
     change("local a = gf8:copy() a[{{}, gq}] = gp", "a = gf8.copy(); a[:, gq - 1] = gp")
     for value in ("gf8t", "0.5", "1i", "gc8"):
         change(f"local a = gi4:copy() a[{{{{}}, gq}}] = {value}", "error")
+    # all the dimensions that there are
+    for lua, py in (("[gq6]", "[gq6 - 1]"), ("[{gq6, gq6, '...'}]", "[gq6 - 1, gq6 - 1]"), ("[{{}, {}, {}, gq6, '...'}]", "[:, :, :, gq6 - 1]")):
+        case("gd6" + lua, "gd6" + py)
+    case("np.take(gd6, gq6, 1)", "np.take(gd6, gq6 - 1, 0)")
