@@ -396,7 +396,7 @@ static void element_of(int dtype, double x, void *out) {
     CASE(COMPLEX128, double);
 #undef CASE
     case LGT_FLOAT16:
-      *(uint16_t *)out = lgt_half_from_float((float)x);
+      *(uint16_t *)out = lgt_half_from_double(x);
       break;
     default:
       *(uint8_t *)out = x != 0;

@@ -104,3 +104,6 @@ def add(case, change, inputs):
     for lua, py in (("[gq6]", "[gq6 - 1]"), ("[{gq6, gq6, '...'}]", "[gq6 - 1, gq6 - 1]"), ("[{{}, {}, {}, gq6, '...'}]", "[:, :, :, gq6 - 1]")):
         case("gd6" + lua, "gd6" + py)
     case("np.take(gd6, gq6, 1)", "np.take(gd6, gq6 - 1, 0)")
+    # a number is rounded once, to what it is written into
+    inputs["ghalf"] = np.zeros(3, "f2")
+    change("local a = ghalf:copy() a[gq6] = 1 + 2^-11 + 2^-40", "a = ghalf.copy(); a[gq6 - 1] = 1 + 2**-11 + 2**-40")
