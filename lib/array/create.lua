@@ -372,19 +372,20 @@ function np.asarray(value, options)
   return np.array(value, options)
 end
 
--- Are these numbers of the script, all of them integers?
-local function all_integral(x)
-  if type(x) ~= "table" then return core.is_integer(x) end
+-- Are these numbers of the script, all of them integers that int64 holds?
+local function all_int64(x)
+  if type(x) ~= "table" then return core.is_integer(x) and x >= -2 ^ 63 and x < 2 ^ 63 end
   for i = 1, #x do
-    if not all_integral(x[i]) then return false end
+    if not all_int64(x[i]) then return false end
   end
   return #x > 0
 end
 
--- What is joined with an array of a dtype, as an array: beside integers, integral numbers of the script are int64.
+-- What is joined with an array of a dtype, as an array: beside integers, integral numbers of the script are int64
+-- if that holds them.
 ---@return lgt_array
 function core.beside(x, dtype)
-  if core.is_array(x) or dtypes.category[dtype] > 1 or not all_integral(x) then return np.asarray(x) end
+  if core.is_array(x) or dtypes.category[dtype] > 1 or not all_int64(x) then return np.asarray(x) end
   return np.asarray(x, { dtype = "int64" })
 end
 
