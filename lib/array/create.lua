@@ -492,14 +492,14 @@ function np.linspace(first, last, count, options)
   if options.axis ~= nil then core.check_axis(options.axis, 1, "linspace") end
   local step = parts > 0 and (last - first) / parts or 0
   local dtype = options.dtype and core.check_dtype(options.dtype, "linspace") or dtypes.FLOAT64
-  local ending = options.endpoint ~= false and count > 1
+  local ending, whole = options.endpoint ~= false and count > 1, dtypes.category[dtype] == 1
   local result = generate("linspace" .. (ending and "e" or ""), dtype, { count }, function(body)
     local i = body:coordinate()
     local x = i * body:number(1, true) + body:number(0, true)
-    if dtypes.category[dtype] == 1 then x = x:floor() end
+    if whole then x = x:floor() end
     if not ending then return x end
     return i:eq(body:number(3, false)):select(body:number(2, true), x)
-  end, { first, step, last, count - 1 })
+  end, { first, step, whole and math.floor(last) or last, count - 1 })
   if options.retstep then return result, parts > 0 and step or 0 / 0 end
   return result
 end

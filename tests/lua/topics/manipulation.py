@@ -152,6 +152,7 @@ def add(case, change, inputs):
     case("np.logspace(0, 3, 7)")
     case("np.logspace(0, 3, 7, {base = 2})", "np.logspace(0, 3, 7, base=2)")
     case("np.logspace(-2, 2, 5, {endpoint = false})", "np.logspace(-2, 2, 5, endpoint=False)")
+    case("np.linspace(-1, -2.5, 4, {dtype = 'int64'})", "np.linspace(-1, -2.5, 4, dtype='int64')")
     case("np.linspace(-3, 4, 6, {dtype = 'int32'})", "np.linspace(-3, 4, 6, dtype='int32')")
     for a in ("h", "i[1]", "f4[2]", "z[1]"):
         py = a if a == "h" else a.replace("[1]", "[0]").replace("[2]", "[1]")
