@@ -244,7 +244,7 @@ local function within(positions, n, mode)
 end
 
 -- Positions along each axis as one position in C order.
----@param positions (lgt_array|integer)[] one entry for each axis, from 1
+---@param positions (lgt_array|integer[]|integer)[] one entry for each axis, from 1
 ---@param shape integer[]
 ---@param mode string|string[]|nil "raise" (default: positions outside are not looked for), "clip" or "wrap"; one for
 ---  each axis, or one for all
@@ -257,8 +257,9 @@ function np.ravel_multi_index(positions, shape, mode, surplus)
   end
   local result = 0
   for d = 1, #shape do
-    local how = type(mode) == "table" and mode[d] or mode
-    result = result * shape[d] + within(positions[d] - 1, shape[d], how)
+    local how, along = type(mode) == "table" and mode[d] or mode, positions[d]
+    if type(along) == "table" then along = np.array(along, { dtype = "int64" }) end
+    result = result * shape[d] + within(along - 1, shape[d], how)
   end
   return result + 1
 end

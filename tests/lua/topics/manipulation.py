@@ -179,6 +179,8 @@ def add(case, change, inputs):
     case("n[np.diag_indices(5)]", "n[np.diag_indices(5)]")
     case("f[np.ix_({1, 3}, {2, 5, 4})]", "f[np.ix_([0, 2], [1, 4, 3])]")
     case("np.array(np.ravel_multi_index({2, 3}, {4, 5}), {dtype = 'int64'})", "np.array(np.ravel_multi_index((1, 2), (4, 5)) + 1)")
+    case("np.ravel_multi_index({{1, 2}, {3, 1}}, {2, 3})", "np.ravel_multi_index(([0, 1], [2, 0]), (2, 3)) + 1")
+    case("np.ravel_multi_index({{1, 5}, 3}, {2, 3}, 'clip')", "np.ravel_multi_index(([0, 4], 2), (2, 3), 'clip') + 1")
     case("np.unravel_index(np.span(1, 20), {4, 5})[2]", "np.unravel_index(np.arange(20), (4, 5))[1] + 1")
     case("np.unravel_index(np.span(1, 20), {4, 5})[1]", "np.unravel_index(np.arange(20), (4, 5))[0] + 1")
     case("select(2, np.meshgrid(h, v, {sparse = true}))", "np.meshgrid(h, v, sparse=True)[1]")
@@ -187,5 +189,5 @@ def add(case, change, inputs):
     change("local a = f:copy() np.copyto(a, 0, {where = b})", "a = f.copy(); np.copyto(a, 0, where=b)")
     case("np.ascontiguousarray(f.T)", "np.ascontiguousarray(f.T)")
     for bad in ("np.geomspace(0, 1, 3)", "np.geomspace(-1, 1)", "np.vander(f)", "np.tri(-1)", "np.ix_(f)", "np.logspace(0, 1, -2)",
-                "np.ravel_multi_index({1}, {2, 3})", "np.fromfunction(3, 2)", "np.meshgrid(h, v, {indexing = 'xx'})", "np.tri(2.5)"):
+                "np.ravel_multi_index({1}, {2, 3})", "np.ravel_multi_index({{1.5}, {1}}, {2, 3})", "np.fromfunction(3, 2)", "np.meshgrid(h, v, {indexing = 'xx'})", "np.tri(2.5)"):
         case(bad, "error")
