@@ -55,7 +55,8 @@ function picks.nonzero(mask)
   return lists
 end
 
--- Each pick as {axis, positions (an int64 array)}; a boolean array becomes one for each of its axes.
+-- Each pick as {axis, number, positions}: the axis of the view, that of the whole array, an int64 array.  A boolean
+-- array becomes one for each of its axes.
 local function expand_picks(steps, shape)
   local list = {}
   for _, s in ipairs(steps) do
@@ -69,11 +70,11 @@ local function expand_picks(steps, shape)
           end
         end
         for d, positions in ipairs(picks.nonzero(s.array)) do
-          list[#list + 1] = { axis = s.axis + d - 1, positions = positions }
+          list[#list + 1] = { axis = s.axis + d - 1, number = s.source + d - 1, positions = positions }
         end
       else
         local positions = core.dtype_of(s.array) == dtypes.INT64 and s.array or np.astype(s.array, "int64")
-        list[#list + 1] = { axis = s.axis, positions = positions }
+        list[#list + 1] = { axis = s.axis, number = s.source, positions = positions }
       end
     end
   end
@@ -117,18 +118,18 @@ end
 
 -- What a key with picks selects: the view they pick from, with its axes in the order before, picked, after; the
 -- positions, stretched to one shape; the shape of the selection; how many axes stand before; the numbers of the picked
--- axes.
+-- axes in the whole array.
 local function plan_picks(a, layout, steps)
   local shape = lgt.shape(layout)
-  local shapes, axes, positions = {}, {}, {}
+  local shapes, axes, numbers, positions = {}, {}, {}, {}
   local list = expand_picks(steps, shape)
-  for i, p in ipairs(list) do shapes[i], axes[i] = core.shape_of(p.positions), p.axis end
+  for i, p in ipairs(list) do shapes[i], axes[i], numbers[i] = core.shape_of(p.positions), p.axis, p.number end
   local common = core.broadcast_shapes(shapes, "index")
   local order, result, before = picks.arrange(shape, axes, common)
   for i, p in ipairs(list) do
     positions[i] = lgt.alias(p.positions, lgt.broadcast(core.layout_of(p.positions), common))
   end
-  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, before, axes
+  return lgt.alias(a, lgt.transpose(layout, order)), positions, result, before, numbers
 end
 
 -- Do several domains have parts of what is picked from in a form that they cannot use?

@@ -24,8 +24,8 @@ function planned.bind(f) take_entry = f end
 
 -- ---- plans ----------------------------------------------------------------------------------------------------
 
--- [layout of what is picked from][axes, as digits][layout of positions][of the second array of positions, or 0]; to
--- each number 0.5 is added, as in index.lua, where it also says why all are forgotten at times.
+-- [layout of what is picked from][axes, as `look` has them][layout of positions][of the second array of positions, or
+-- 0]; to each number 0.5 is added, as in index.lua, where it also says why all are forgotten at times.
 local plans = {}
 local MOST = 8192
 local remembered, epoch = 0, front.epoch
@@ -45,17 +45,18 @@ local function child(of, key)
 end
 
 -- What a launch needs: view, the layout of what is picked from with its axes in order; shape and result (a layout) of
--- what is picked; at and at2, layouts of the positions; the kinds.  `front` and `values` are of scatters, made by the first
--- of them: without axes before those that are picked from there is one of extent 1, by which nothing is cut.
+-- what is picked; at and at2, layouts of the positions; the kinds.  `front` and `values` are of scatters, made by the
+-- first of them: without axes before those that are picked from there is one of extent 1, by which nothing is cut.
 local function make(layout, code, first, second)
   if remembered == MOST then forget() end
   remembered = remembered + 1
-  local axes, shapes = code < 10 and { code } or { math.floor(code / 10), code % 10 }, { lgt.shape(first) }
+  local digits, numbers = math.floor(code / 100), code % 100
+  local axes, shapes = digits < 10 and { digits } or { math.floor(digits / 10), digits % 10 }, { lgt.shape(first) }
   if second ~= 0 then shapes[2] = lgt.shape(second) end
   local common = core.broadcast_shapes(shapes, "index")
   local order, shape, before = picks.arrange(lgt.shape(layout), axes, common)
   if #shape > 6 then return nil end
-  local plan = { shape = shape, before = before, values = {}, count = #axes, axes = code }
+  local plan = { shape = shape, before = before, values = {}, count = #axes, numbers = numbers }
   plan.view = lgt.transpose(layout, order)
   plan.result = lgt.dense(layouts[layout].dtype, shape)
   plan.at = lgt.broadcast(first, common)
@@ -88,16 +89,19 @@ local function positions_of(e, extent)
   return layouts[layout].shape[0] == extent and picks.nonzero(e)[1] or nil
 end
 
--- The layout of what the arrays in a table pick from, the axes as digits, the arrays; nil for what needs more thought.
+-- The layout of what the arrays in a table pick from; their axes there and then those of the whole array, which errors
+-- name, as two digits each; the arrays.  nil for what needs more thought.
 local function look(layout, key)
   local count, axis, axes, first, second, rest = #key, 0, 0, nil, nil, false
+  local numbers, before = 0, 0 -- entry i is of axis i + before of the whole array
   if count == 0 or next(key, count) ~= nil then return nil end
   for i = 1, count do
     local e, l = key[i], layouts[layout]
     if e == "..." then
       if rest then return nil end
-      rest, axis = true, l.ndim - (count - i)
-      if axis < 0 then return nil end
+      rest, before = true, l.ndim - (count - i) - axis - 1
+      axis = axis + before + 1
+      if before < -1 then return nil end
     elseif axis >= l.ndim then
       return nil
     elseif istype(Array, e) then
@@ -105,7 +109,7 @@ local function look(layout, key)
       if not positions or second then return nil end
       if first then second = positions else first = positions end
       axis = axis + 1
-      axes = axes * 10 + axis
+      axes, numbers = axes * 10 + axis, numbers * 10 + i + before
     elseif type(e) == "string" then
       return nil
     else
@@ -114,26 +118,26 @@ local function look(layout, key)
     end
   end
   if not first or axis ~= layouts[layout].ndim then return nil end
-  return layout, axes, first, second
+  return layout, axes * 100 + numbers, first, second
 end
 
 -- The plan for a[key], and its one or two arrays of positions; nil for what needs more thought.
 function planned.find(a, key)
   local layout = handles[a.id].layout
   if not ALONE or layout == 0 then return nil end
-  local axes, first, second = 1, key, nil
+  local code, first, second = 101, key, nil
   if istype(Array, key) then
     local own = handles[key.id].layout
     if own == 0 or layouts[own].dtype ~= dtypes.INT64 or layouts[own].ndim == 0 or layouts[layout].ndim == 0 then
       return nil
     end
   elseif type(key) == "table" then
-    layout, axes, first, second = look(layout, key)
+    layout, code, first, second = look(layout, key)
     if not layout then return nil end
   else
     return nil
   end
-  return plan_of(layout, axes, handles[first.id].layout, second and handles[second.id].layout or 0), first, second
+  return plan_of(layout, code, handles[first.id].layout, second and handles[second.id].layout or 0), first, second
 end
 
 -- ---- launches -------------------------------------------------------------------------------------------------
@@ -153,7 +157,7 @@ end
 -- Arguments `from` and after it are the positions, and the parameters that all have; launches.
 local function finish(l, plan, from, first, second, depth, operation)
   l.nargs = from + plan.count
-  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = depth, 1, operation, plan.axes
+  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = depth, 1, operation, plan.numbers
   local at = through(first, plan.at)
   local at2 = second and through(second, plan.at2) or 0
   l.arg[from] = at

@@ -11,7 +11,7 @@
 --   step    {kind = "at", axis, first}                  first counts from 0
 --           {kind = "range", axis, first, count, step}
 --           {kind = "new", axis}
---           {kind = "pick", axis, array, axes}
+--           {kind = "pick", axis, array, axes, source}   source: the axis before all steps
 --   An axis in a step is that of the view as it is when the step is taken.
 
 local slice = {}
@@ -231,7 +231,7 @@ function slice.resolve(entries, shape)
       end
       axis, source = axis + 1, source + 1
     else
-      steps[#steps + 1] = { kind = "pick", axis = axis, array = e.array, axes = e.axes }
+      steps[#steps + 1] = { kind = "pick", axis = axis, array = e.array, axes = e.axes, source = source }
       axis, source = axis + (e.axes or 1), source + (e.axes or 1)
     end
   end

@@ -250,6 +250,25 @@ check.case("of positions outside, the first is named", function()
   i[498] = -5
   x = np.zeros(4, 3)
   refuses("position -5 of axis 1 is outside its extent of 4", function() x["..."] = x[{ i, j }]:sum() end)
+  -- axes count as those of the array, whatever else is in the key
+  local p = np.array({ 9 }, "int64")
+  local cube = np.zeros(2, 3, 4)
+  for _, key in ipairs { { 1, p, {} }, { 1, p, "..." }, { "*", {}, p, {} }, { { 1, 1 }, p, {} }, { {}, p, 1 } } do
+    refuses("position 9 of axis 2 is outside its extent of 3", function() x["..."] = cube[key]:sum() end)
+    x = np.zeros(2, 3, 4)
+    refuses("position 9 of axis 2 is outside its extent of 3", function() x[key] = 1 end)
+    x = np.zeros(2, 3, 4)
+    refuses("position 9 of axis 2 is outside its extent of 3", function() x[key] = np.ones(1) end)
+    x = np.zeros(2, 3, 4)
+  end
+  local q = np.array({ 1 }, "int64")
+  check.refuses("4 entries for an array of 3 dimensions", function() return cube[{ q, {}, {}, "...", q }], 1 end)
+  for _, key in ipairs { { 1, "...", p }, { 1, 2, p }, { 1, p - 7, p }, { "...", "*", 1, p } } do
+    refuses("position 9 of axis 3 is outside its extent of 4", function() x["..."] = cube[key]:sum() end)
+    x = np.zeros(2, 3, 4)
+    refuses("position 9 of axis 3 is outside its extent of 4", function() x[key] = 1 end)
+    x = np.zeros(2, 3, 4)
+  end
 end)
 
 check.case("views share, copies do not", function()
