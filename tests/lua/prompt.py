@@ -198,6 +198,11 @@ def slips(start):
     s.type("t = {f = function() return 3 end}")
     s.type("t:", prompt=">> ")
     s.type("f()", "3")
+    for first, rest in (("for i, x in ipairs{1, 2} do print(tostring(x):rep(2))", "end print('done', 1)"),
+                        ("while true do ::again::", "break end print('done', 1)"),
+                        ("if true then goto e ::e::", "end print('done', 1)")):
+        s.type(first, prompt=">> ")
+        s.type(rest, "done\t1")
     s.close()
 
 

@@ -61,11 +61,20 @@ check.case("a line that Lua cannot read", function()
     ["for i in range(3): y = 2"] = "for i = 1, n do", ["while x:"] = "while c do",
     ["if x = 1 then end"] = "comparisons are written ==", ["local y = 2j"] = "imaginary numbers end in i",
     ["local y = {'a': 1}"] = "{name = value}", ["del x"] = "x = nil", ["else if x then"] = "elseif",
+    ["local n = 1 local y = x[n:2]"] = "slices are strings", ["if x:\n  y = 2"] = "if c then",
+    ["for i = 1, 2 do\n  continue\nend"] = "there is no continue", ["if x is None then end"] = "identity is ==",
+    ["try:\n  y = 2"] = "pcall", ["local s = ':' .. x['a'][1:2] -- [1, 2]"] = "slices are strings",
+    ["function f(a, b=1) end"] = "parameters have no defaults",
   } do
     local found = complaint("", 'local np = require "array"', line)
     check.that(found:find(wanted, 1, true), ("%s: %s"):format(line, found))
   end
-  for _, line in ipairs { "x = = 1", "local y = (x", "for i = 1 do end", "f(1, , 2)", "local t = {a = 1, b 2}" } do
+  for _, line in ipairs { "x = = 1", "local y = (x", "for i = 1 do end", "f(1, , 2)", "local t = {a = 1, b 2}",
+    "print('the mean is' x)", "y = lambda * 2 2", "local y = = 2 -- continue", "if true then print('what: ok') end end",
+    "local y = (1 + 2), , 3", "local n = 3 #x", "local y = (x['2:3']", "if x then print(x['2:3'])",
+    "if x then y = x['1:2']",
+    "for i, v in ipairs{1, 2} do print(tostring(v):rep(2))", "while true do ::again::", "if x:sum then end",
+    "local s = [[\nif x:\n]] s = = 2", "-- if x:\nlocal y = = 2", "local is = 2 2", "f(x, {a = 1} y = 2" } do
     local found = complaint("", 'local np = require "array"', line)
     check.equal(found, complaint("", 'local np = nil', line))
   end

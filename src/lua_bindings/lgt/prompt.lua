@@ -215,7 +215,7 @@ local function read_text()
   while true do
     local chunk, why, incomplete = compile(text)
     if chunk then return text end
-    local hint = terminal.remember and (incomplete and slips.in_open(text) or not incomplete and slips.meant(why, text))
+    local hint = terminal.remember and (incomplete and slips.in_open(text) or not incomplete and slips.meant(text))
     if not incomplete or hint then
       terminal.complain(hint and ("%s: %s"):format(why, hint) or why)
       return false
