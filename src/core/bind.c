@@ -585,6 +585,11 @@ static lgt_status run_and_settle(run *r) {
 static lgt_status bind_alone(run *r, const lgt_call *calls, bool last) {
   bool all;
   lgt_status status = find_poison(r, &all);
+  if (!status && r->poison && r->binder->njob) { /* what is not done yet may have failed before that did */
+    lgt_bind_retire(r->binder, true);
+    forget_poison(r);
+    status = find_poison(r, &all);
+  }
   if (!status && all) return poison_tainted(r), LGT_OK;
   if (!status) status = collect_params(r, calls);
   if (!status) status = acquire(r);

@@ -112,8 +112,9 @@ static void inherit(lgt_task *task, const void *thing, const lgt_blame *from) {
 /* Hand on what `task` did to a thing. */
 static void hand_on(lgt_task *next, const void *thing, const lgt_task *task) {
   lgt_blame whole = {task->status, task->position, task->message};
-  const lgt_blame *blame = task->status ? &whole : lgt_task_blame(task, thing);
-  if (blame && blame->status) inherit(next, thing, blame);
+  const lgt_blame *blame = lgt_task_blame(task, thing); /* failed before the task itself did */
+  if (!blame) blame = &whole;
+  if (blame->status) inherit(next, thing, blame);
 }
 
 const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing) {

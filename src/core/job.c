@@ -112,7 +112,7 @@ void lgt_bind_keep_up(lgt_binder *binder, int groups) {
   }
 }
 
-/* Why what the job has made of one of its instances is spoiled, though the job has run; NULL: it is not. */
+/* What the job has made of one of its instances is spoiled by what failed before the job ran: why; NULL: it is not. */
 static lgt_failure *blamed(const lgt_binder *binder, const lgt_job *job, const lgt_instance *inst) {
   const lgt_blame *blame = lgt_task_blame(&job->task, inst);
   if (!blame) return NULL;
@@ -125,7 +125,8 @@ static lgt_failure *blamed(const lgt_binder *binder, const lgt_job *job, const l
 
 /* What is overwritten by somebody later is not spoiled by somebody earlier. */
 static void spoil(const lgt_binder *binder, const lgt_job *job, lgt_instance *inst, lgt_failure *failure) {
-  lgt_failure *why = failure ? lgt_failure_retain(failure) : blamed(binder, job, inst);
+  lgt_failure *why = blamed(binder, job, inst);
+  if (!why && failure) why = lgt_failure_retain(failure);
   bool first = why && (!inst->failure || why->position < inst->failure->position);
   if (!first || job->number < inst->anew) return lgt_failure_release(why);
   lgt_failure_release(inst->failure);

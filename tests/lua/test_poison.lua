@@ -54,6 +54,36 @@ sized("of which only a part is read, far from where it failed", function(x)
   fails(at, part)
 end)
 
+-- What x is scattered into outside, as soon as much else is done; and where.
+local function scattered_late(x)
+  local y = x + np.sum(np.sin(np.arange(400000))) * 0
+  local where = np.arange(x.size) + 1
+  where[-1] = x.size + 1
+  y[where] = 0
+  return y
+end
+
+sized("twice: the first failure counts, whichever is known first", function(x)
+  local y, g = scattered_late(x), gathered(x)
+  local why = select(2, pcall(y.totable, y))
+  check.that(why:find("scatter", 1, true), why)
+  y, g = scattered_late(x), gathered(x)
+  local bad, most = np.where(g:lt(x), y, 1), np.where(g:lt(x), np.max(y), 1)
+  for _, array in ipairs { bad, most } do
+    why = select(2, pcall(array.totable, array))
+    check.that(why:find("scatter", 1, true), why)
+  end
+end)
+
+sized("in arrays that are written in part from their former contents", function(x)
+  local y, z = x + 0, x + 0
+  lgt.flush()
+  y["1:9"] = gathered(x)["1:9"]
+  local at = line() - 1
+  z["1:9"] = (y["1:9"] + z["1:9"]) * 0.5
+  fails(at, y, z)
+end)
+
 sized("in sums", function(x, n)
   local g, at = gathered(x), line()
   local y = g * 2
