@@ -74,7 +74,8 @@ check.case("a line that Lua cannot read", function()
     "local y = (1 + 2), , 3", "local n = 3 #x", "local y = (x['2:3']", "if x then print(x['2:3'])",
     "if x then y = x['1:2']",
     "for i, v in ipairs{1, 2} do print(tostring(v):rep(2))", "while true do ::again::", "if x:sum then end",
-    "local s = [[\nif x:\n]] s = = 2", "-- if x:\nlocal y = = 2", "local is = 2 2", "f(x, {a = 1} y = 2" } do
+    "local s = [[\nif x:\n]] s = = 2", "-- if x:\nlocal y = = 2", "local is = 2 2", "f(x, {a = 1} y = 2",
+    "local y = f(x[':, *', x)", "x['1:2':copy()", "local y = f(x[1, x)" } do
     local found = complaint("", 'local np = require "array"', line)
     check.equal(found, complaint("", 'local np = nil', line))
   end

@@ -13,7 +13,7 @@ local IDENTITY = "identity is ==, in x == nil"
 local EQUALS = "comparisons are written =="
 local ELSEIF = "the word is elseif"
 local VALUE = "[%w_%])\"]%s*$" -- what a value ends with
-local INDEX = "[%w_%])]%[[^%[%](){}]*" -- within the brackets of an index
+local INDEX = "[%w_%])]%[[^%[%](){}\"]*" -- within the brackets of an index, without strings
 local FIELDS = "{[^%[%](){}]*"
 
 -- Patterns for the symbol that Lua cannot read, for the code before it and behind it on its line, what to tell, and
@@ -34,7 +34,8 @@ local slips = {
   { "^%?$", VALUE, "", "write `c and x or y`, or np.where(c, x, y)" },
   { "^#$", "", "^[%s#]", "comments begin with --" },
   { "^::?$", INDEX .. "$", "", SLICES }, { "", INDEX .. ":%s*$", "", SLICES },
-  { "^,$", INDEX .. "$", "", 'several indices are a string or a table: a["1, :"], a[{i, j}]; a(i, j) reads a number' },
+  { "^,$", INDEX .. "$", "^[^%[]*%]",
+    'several indices are a string or a table: a["1, :"], a[{i, j}]; a(i, j) reads a number' },
   { "^:$", FIELDS .. "[%w_\"]%s*$", "", 'fields of tables are {name = value}, {["name"] = value}' },
   { "", FIELDS .. "[%w_]%s*:%s*$", "", 'fields of tables are {name = value}, {["name"] = value}' },
   { "^=$", "^%s*if%f[%W]%s*%(?[^(%[{]*[%w_]%s*$", "", EQUALS, "'[t)].*' expected" },
