@@ -54,7 +54,7 @@ sized("of which only a part is read, far from where it failed", function(x)
   fails(at, part)
 end)
 
--- What x is scattered into outside, as soon as much else is done; and where.
+-- What x is scattered into, once much else is done; one of the positions is outside.
 local function scattered_late(x)
   local y = x + np.sum(np.sin(np.arange(400000))) * 0
   local where = np.arange(x.size) + 1
