@@ -61,6 +61,7 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
     lgt_replica_drop_asides(binder->map, &store->replica[d]);
   lgt_store_forget(binder->map, store);
   lgt_failure_release(store->failure);
+  lgt_poison_end(binder, store->id);
   if (store->release) store->release(store->release_context);
   lgt_store_recycle(binder->stores, store);
 }

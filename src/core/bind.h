@@ -24,11 +24,13 @@ typedef struct lgt_job lgt_job;
 typedef struct lgt_move lgt_move; /* moves.h */
 typedef struct lgt_answer lgt_answer; /* moves.c */
 
-/* A group that was bound while something was in flight (poison.h). */
+/* A group that was bound while something was in flight, or the end of a store (poison.h).  It keeps no store alive: on all
+ * ranks their numbers are free again at the same place of the stream, whatever is still in flight there. */
 typedef struct lgt_trail {
   int64_t position;
-  lgt_plan_group *group; /* its plan: ref */
-  uint32_t *store;       /* owned; by root of the plan: of those that the group touches, refs */
+  lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
+  uint32_t *store;       /* owned; by root of the plan: numbers of those that the group touches, else 0 */
+  uint32_t gone;         /* the number that no store has any more; a later one may have it */
 } lgt_trail;
 
 typedef struct lgt_binder {

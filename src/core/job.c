@@ -52,10 +52,12 @@ void lgt_job_touch(lgt_job *job, lgt_instance *inst) {
 static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   lgt_instance *inst = job->touched[i];
   if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
-  if (!job->whole || !job->whole[i]) return lgt_depend_write(binder->exec, &job->task, inst);
+  lgt_written extent = job->extent ? job->extent[i] : LGT_WRITTEN_IN_PART;
+  if (extent == LGT_WRITTEN_IN_PART) return lgt_depend_write(binder->exec, &job->task, inst);
   if (inst->anew_at != job->position) inst->anew = job->number; /* several colours overwrite it together */
   inst->anew_at = job->position;
-  return lgt_depend_overwrite(binder->exec, &job->task, inst);
+  return extent == LGT_RENEWED ? lgt_depend_write(binder->exec, &job->task, inst)
+                               : lgt_depend_overwrite(binder->exec, &job->task, inst);
 }
 
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {

@@ -5,6 +5,13 @@
 #include "bind.h"
 
 /* A job is one block of memory: the task, what its steps work on, the steps, and the instances it holds. */
+/* What of an instance a job writes. */
+typedef enum lgt_written {
+  LGT_WRITTEN_IN_PART,
+  LGT_RENEWED,    /* what becomes of all of it: a former failure lasts only if the job takes it over */
+  LGT_OVERWRITTEN /* all of it, whatever was there before */
+} lgt_written;
+
 struct lgt_job {
   lgt_task task;
   lgt_job *next;
@@ -14,7 +21,7 @@ struct lgt_job {
   int nshape;
   bool risky;             /* it has calls that may fail */
   bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
-  bool *whole;            /* of each instance: nothing of what was there before is wanted; or NULL */
+  uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
   struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */
   int64_t position;       /* of its group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */

@@ -346,7 +346,7 @@ static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here,
     out->job->task.spread = spread;
     rest += extra - slots;
   }
-  out->job->whole = (bool *)rest;
+  out->job->extent = (uint8_t *)rest;
   return true;
 }
 
@@ -469,13 +469,16 @@ static bool is_written(const lgt_plan_group *group, int slot) {
  * parts of a root. */
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
   uint32_t written = ++binder->stamp, listed = ++binder->stamp;
+  bool together = binder->map->domains == 1 &&
+                  !group->split; /* with what it does not write: it spreads former failures */
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
   for (int pass = 0; pass < 2; pass++) {
     for (int s = 0; s < group->nslot; s++) {
       if (!inst[s] || inst[s]->stamp == listed || (inst[s]->stamp == written) != (pass == 1)) continue;
       inst[s]->stamp = listed;
-      job->whole[job->ntouched] = group->slot[s].initial && group->slot[s].defined && !group->split;
+      bool whole = group->slot[s].initial && group->slot[s].defined && !group->split;
+      job->extent[job->ntouched] = whole ? LGT_OVERWRITTEN : together ? LGT_RENEWED : LGT_WRITTEN_IN_PART;
       job->touched[job->ntouched++] = inst[s];
     }
     if (pass == 0) job->nread = job->ntouched;

@@ -86,38 +86,40 @@ static bool touches(const lgt_plan_group *group, int root, bool writing) {
   return false;
 }
 
+/* False: everything was waited for instead, and there is nothing to follow. */
+static bool follow(lgt_binder *binder, lgt_trail trail) {
+  if (lgt_mem_grow((void **)&binder->trail, &binder->trail_room, binder->ntrail + 1, sizeof *binder->trail)) {
+    binder->trail[binder->ntrail++] = trail;
+    return true;
+  }
+  lgt_bind_retire(binder, true);
+  return false;
+}
+
 void lgt_poison_follow(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root) {
   int n = group->plan->nroot;
   if (binder->map->domains == 1 || !binder->njob) return;
   uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);
-  if (!store || !lgt_mem_grow((void **)&binder->trail, &binder->trail_room, binder->ntrail + 1,
-                              sizeof *binder->trail)) {
-    lgt_mem_free(store);
-    lgt_bind_retire(binder, true); /* then there is nothing to follow */
+  if (!store) {
+    lgt_bind_retire(binder, true);
     return;
   }
-  for (int r = 0; r < n; r++) {
-    if (!touches(group, r, false)) continue;
-    store[r] = root[r];
-    lgt_store_at(binder->stores, root[r])->refs++;
-  }
-  lgt_plan_retain(group->plan);
-  binder->trail[binder->ntrail++] = (lgt_trail){binder->position, group, store};
+  for (int r = 0; r < n; r++)
+    if (touches(group, r, false)) store[r] = root[r];
+  if (follow(binder, (lgt_trail){binder->position, group, store, 0})) lgt_plan_retain(group->plan);
+  else lgt_mem_free(store);
+}
+
+void lgt_poison_end(lgt_binder *binder, uint32_t store) {
+  if (binder->ntrail) follow(binder, (lgt_trail){binder->position, NULL, NULL, store});
 }
 
 void lgt_poison_forget(lgt_binder *binder, int64_t position) {
   int n = 0;
   while (n < binder->ntrail && binder->trail[n].position < position) n++;
   for (int i = 0; i < n; i++) {
-    const lgt_trail *t = &binder->trail[i];
-    for (int r = 0; r < t->group->plan->nroot; r++) {
-      if (!t->store[r]) continue;
-      lgt_store *store = lgt_store_at(binder->stores, t->store[r]);
-      store->refs--;
-      lgt_bind_drop_store(binder, store);
-    }
-    lgt_plan_release(t->group->plan);
-    lgt_mem_free(t->store);
+    if (binder->trail[i].group) lgt_plan_release(binder->trail[i].group->plan);
+    lgt_mem_free(binder->trail[i].store);
   }
   binder->ntrail -= n;
   if (n) memmove(binder->trail, binder->trail + n, (size_t)binder->ntrail * sizeof *binder->trail);
@@ -128,6 +130,7 @@ static bool spread_through(const lgt_trail *t, bool *bad, int64_t *position) {
   const lgt_plan_group *group = t->group;
   lgt_taint taint;
   bool any = false;
+  if (!group) return bad[t->gone] = false, true;
   for (int s = 0; s < group->nslot; s++) {
     position[s] = group->slot[s].initial && bad[t->store[group->slot[s].root]] ? 0 : LGT_TAINT_NONE;
     any |= position[s] == 0;
@@ -146,14 +149,15 @@ void lgt_poison_spread(lgt_binder *binder, int64_t position, lgt_failure *failur
   size_t n = binder->stores->nstore, slots = 1;
   if (!binder->ntrail) return;
   for (int i = 0; i < binder->ntrail; i++)
-    if ((size_t)binder->trail[i].group->nslot > slots) slots = (size_t)binder->trail[i].group->nslot;
+    if (binder->trail[i].group && (size_t)binder->trail[i].group->nslot > slots)
+      slots = (size_t)binder->trail[i].group->nslot;
   bool *bad = lgt_mem_zalloc(n + 1), good = bad != NULL;
   int64_t *positions = lgt_mem_alloc(slots * sizeof *positions);
   good &= positions != NULL;
   for (int i = 0; i < binder->ntrail && good; i++) {
     const lgt_trail *t = &binder->trail[i];
-    if (t->position > position) good = spread_through(t, bad, positions);
-    for (int r = 0; t->position == position && r < t->group->plan->nroot; r++)
+    if (t->position > position || !t->group) good = spread_through(t, bad, positions);
+    for (int r = 0; t->group && t->position == position && r < t->group->plan->nroot; r++)
       if (t->store[r]) bad[t->store[r]] = touches(t->group, r, true);
   }
   for (uint32_t i = 1; i < n && good; i++) {

@@ -72,6 +72,22 @@ sized("twice: the first failure counts, whichever is known first", function(x)
   end
 end)
 
+sized("beside what is overwritten as a whole after it was read", function(x)
+  local y, z = x + 0, x + 0
+  lgt.fence()
+  local function turn()
+    z["1:8"] = (y["1:8"] + z["1:8"]) * 0.5
+    z["1:"] = y * 0.5
+  end
+  turn()
+  lgt.fence()
+  z["1:"] = scattered_late(x)
+  lgt.flush()
+  turn()
+  lgt.flush()
+  check.equal(z(3), 0.5)
+end)
+
 sized("in arrays that are written in part from their former contents", function(x)
   local y, z = x + 0, x + 0
   lgt.flush()
