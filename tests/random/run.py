@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from generate import generate
+from generate import Profile, generate
 from judge import REFERENCE, Failure, Lgt, Subject, domains_of, judge, judge_batch, options_of
 from program import lua_text
 from shrink import Shrinker
@@ -314,11 +314,14 @@ def main():
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
     parser.add_argument("--keep", help="folder for failing programs")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--ruins", action="store_true", help="also operations that fail when they run; now and then lgt still "
+                        "loses a value beside these: what was copied from them and overwritten as a whole")
     parser.add_argument("-v", dest="verbose", action="store_true")
     parser.add_argument("--seed", type=int, help="one program")
     parser.add_argument("--config", default="", help="its configuration, as in \"domains=3 min_tile=1 turns=2\"")
     parser.add_argument("--show", type=int, help="print a program")
     args = parser.parse_args()
+    Profile.RUINS = args.ruins
     args.lgt = os.path.abspath(args.lgt)
 
     if args.show is not None:
