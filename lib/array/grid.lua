@@ -114,19 +114,22 @@ end
 
 -- A vector of what an iterator gives.
 ---@param iterator fun(): number?
----@param options {dtype: string?, count: integer?}? count: at most so many, all if it is negative
+---@param options {dtype: string?, count: integer?}? count: the first so many, an error if there are fewer; all if it is
+---  negative
 ---@return lgt_array
 function np.fromiter(iterator, options)
   options = core.check_options(options, { dtype = true, count = true }, "fromiter")
   if type(iterator) ~= "function" then
     raise("fromiter: an iterator was expected, not %s", (core.describe(iterator)))
   end
-  local values, most = {}, options.count or -1
-  while most < 0 or #values < most do
+  local values, wanted = {}, options.count or -1
+  if not core.is_integer(wanted) then raise("fromiter: count is an integer, not %s", (core.describe(wanted))) end
+  while wanted < 0 or #values < wanted do
     local x = iterator()
     if x == nil then break end
     values[#values + 1] = x
   end
+  if #values < wanted then raise("fromiter: the iterator gave %d elements, not %d", #values, wanted) end
   return np.array(values, { dtype = options.dtype or "float64" })
 end
 
@@ -272,7 +275,17 @@ function np.unravel_index(position, shape, surplus)
   shape = core.take_only_named("unravel_index", { "shape" }, shape, surplus)
   if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
-  if type(position) == "table" then position = np.array(position) end
+  if type(position) == "table" then position = np.array(position, { dtype = "int64" }) end
+  if core.is_array(position) and dtypes.category[core.dtype_of(position)] > 1 then
+    raise("unravel_index: positions are integers, not %s; use astype", dtypes.name[core.dtype_of(position)])
+  end
+  if type(position) == "number" then
+    local count = core.product(core.take_only_shape("unravel_index", shape))
+    if not core.is_integer(position) or position < 1 or position > count then
+      raise("unravel_index: position %s is not one of 1 to %d, of an array of shape %s", core.word(position), count,
+        core.shape_text(shape))
+    end
+  end
   local rest, result = position - 1, {}
   for d = #shape, 2, -1 do
     result[d] = rest % shape[d] + 1

@@ -244,8 +244,8 @@ end
 local bincount_options = { base = true, minlength = true, weights = true, size = true }
 
 -- How often each of the positions 1, 2, ... occurs in x, or the sum of the weights it occurs with.
----@param x lgt_array vector of integers
----@param weights lgt_array?
+---@param x lgt_array|integer[] vector of integers
+---@param weights lgt_array|number[]|nil
 ---@param minlength integer? the result has at least so many elements
 ---@param options {base: integer?, size: integer?, weights: lgt_array?, minlength: integer?}? base = 0: x
 ---  counts from 0, as in NumPy; size: exactly so many elements, and nothing waits (else the greatest of x does)
@@ -254,7 +254,7 @@ function np.bincount(x, weights, minlength, options)
   if core.is_options(weights) then weights, options = nil, weights end
   if core.is_options(minlength) then minlength, options = nil, minlength end
   options = core.check_options(options, bincount_options, "bincount")
-  x = np.asarray(x)
+  x = type(x) == "table" and np.array(x, { dtype = "int64" }) or np.asarray(x)
   if core.ndim_of(x) ~= 1 then raise("bincount: a vector was expected, not %s", (core.describe(x))) end
   if dtypes.category[core.dtype_of(x)] > 1 then
     raise("bincount: integers were expected, not %s", dtypes.name[core.dtype_of(x)])

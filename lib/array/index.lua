@@ -454,7 +454,7 @@ local function other_set(a, key, steps, value)
   if is_mask(key) and is_single(value) then
     local mask = widen(key, a)
     core.check_assigned(a, value)
-    if type(value) ~= "number" then value = np.asarray(value) end
+    if type(value) ~= "number" then value = np.astype(np.asarray(value), dtypes.name[core.dtype_of(a)]) end
     ufunc.inplace_call(MASKED, a, mask, value)
   else
     scatter(a, steps, value)
@@ -533,7 +533,7 @@ function methods.at(a, key) return setmetatable({ array = a, key = key }, Select
 
 for name, of in pairs(ufunc.inplace_names) do
   local combine = ufunc.all[of].f
-  local masked = ufunc.new_rules("at_" .. name, function(x, m, v) return m:select(combine(x, v), x) end, 3, 1)
+  local masked = ufunc.new_rules(name, function(x, m, v) return m:select(combine(x, v), x) end, 3, 1)
   masked.inplace = true
   Selection[name] = function(selection, value)
     local a, key = selection.array, selection.key

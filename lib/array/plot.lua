@@ -297,6 +297,6 @@ function plot.contour(a, options)
 end
 
 np.plot = plot
-setmetatable(plot, { __call = function(_, ...) return plot.line(...) end })
+setmetatable(plot, { __call = function(_, ...) return draw_series("plot", "lines", ...) end })
 
 return plot

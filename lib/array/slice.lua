@@ -121,6 +121,8 @@ function slice.parse_table(key, ndim, axes_of)
     local advice = ""
     if ndim == 1 and count == 2 and type(key[1]) == "number" and type(key[2]) == "number" then
       advice = ("; for elements %d to %d write {{%d, %d}}"):format(key[1], key[2], key[1], key[2])
+    elseif count == 1 and type(key[1]) == "table" and entries[1].hi and entries[1].step == 1 then
+      advice = (", as in {{%g, %g}, \"...\"}"):format(entries[1].lo, entries[1].hi)
     end
     raise(("index: %d entries for an array of %d dimensions; write {} for a whole axis, or \"...\" for the rest%s")
       :format(axes, ndim, advice))

@@ -146,7 +146,8 @@ local function sort_complex(a) return np.take(a, argsort_complex(a)) end
 
 local kinds = { quicksort = true, mergesort = true, heapsort = true, stable = true }
 
--- NumPy's names of algorithms are all one: what shows, the order of equal elements, is that of "stable".
+-- NumPy's names of algorithms are all one: what shows, the order of equal elements, is that of "stable" (but -0 comes
+-- before 0 among sorted values).
 local function take_axis_and_kind(a, axis, kind, who)
   if core.is_options(axis) then
     core.check_behind(kind, who)

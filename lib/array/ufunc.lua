@@ -471,15 +471,15 @@ end
 
 local call_options = { out = true, where = true, dtype = true, casting = true }
 
--- The arrays among the operands in the dtype that a function shall compute in.
-local function computed_in(u, arguments, dtype)
+-- The arrays among the operands in the dtype that a function shall compute in, whatever they are if `unsafe`.
+local function computed_in(u, arguments, dtype, unsafe)
   local number, operands = core.check_dtype(dtype, u.name), {}
   for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
   if number == dtypes.BOOL and kind_of(u, operands).dtypes[1] == number then return end -- comparisons give nothing else
   for i, x in ipairs(arguments) do
     if istype(Array, x) then
       local own = core.dtype_of(x)
-      if not dtypes.can_cast(own, number) then
+      if not unsafe and not dtypes.can_cast(own, number) then
         raise("%s: dtype= is what it computes in: %s into %s is no cast of the same kind; use astype", u.name,
           dtypes.name[own], dtypes.name[number])
       end
@@ -519,6 +519,21 @@ local function call_several(u, out, mask, arguments)
   return unpack(results, 1, u.nout)
 end
 
+-- A call whose results are converted to whatever they are written into.
+local function call_unsafe(u, options, arguments)
+  local results = { u(unpack(arguments, 1, u.nin)) }
+  local out = core.is_array(options.out) and { options.out } or options.out
+  if type(out) ~= "table" or #out ~= #results then
+    raise("%s: out= is an array for each result, of which there are %d", u.name, #results)
+  end
+  for i, target in ipairs(out) do
+    core.layout_of(target, u.name)
+    local converted = np.astype(np.asarray(results[i]), dtypes.name[core.dtype_of(target)])
+    results[i] = put_result(u, target, converted, options.where)
+  end
+  return unpack(results)
+end
+
 -- A call with options: out=, where=, dtype=, casting=.
 local function call_with(u, options, ...)
   core.check_options(options, call_options, u.name)
@@ -531,10 +546,8 @@ local function call_with(u, options, ...)
     if options.casting ~= "unsafe" then
       raise("%s: casting is \"same_kind\" or \"unsafe\", not %s", u.name, (core.describe(options.casting)))
     end
-    if istype(Array, out) then -- what comes out is converted to whatever that is
-      local result = call_with(u, { dtype = options.dtype }, ...)
-      return put_result(u, out, np.astype(np.asarray(result), dtypes.name[core.dtype_of(out)]), mask)
-    end
+    if options.dtype then computed_in(u, arguments, options.dtype, true) end
+    if out ~= nil then return call_unsafe(u, options, arguments) end
   end
   if options.dtype then
     computed_in(u, arguments, options.dtype)

@@ -27,7 +27,7 @@
 
 const char *lgt_version(void) { return LGT_VERSION; }
 
-typedef enum type { INT, COUNT, BOOL, SIZE, TIME, TEXT } type;
+typedef enum type { INT, COUNT, BOOL, SIZE, EXTENT, TIME, TEXT } type;
 
 typedef struct variable {
   const char *name;
@@ -51,11 +51,12 @@ enum { NVARIABLE = sizeof variables / sizeof *variables };
 /* ---- values ----------------------------------------------------------------------------------- */
 
 static const char *const expectation[] = {
-    [INT] = "a whole number, 0 or more",
-    [COUNT] = "a whole number, 1 or more",
+    [INT] = "a whole number, 0 or more, at most 2147483647",
+    [COUNT] = "a whole number, 1 or more, at most 2147483647",
     [BOOL] = "0 or 1 (or no, yes, off, on, false, true)",
-    [SIZE] = "a number, perhaps followed by K, M, G or T",
-    [TIME] = "a number of seconds, more than 0; a large one means for ever",
+    [SIZE] = "a number, perhaps followed by K, M, G or T: 0, or 1 and more, below 4194304T",
+    [EXTENT] = "a number, perhaps followed by K, M, G or T: 1 or more, below 4194304T",
+    [TIME] = "a number of seconds, more than 0: from 0.001 to 1000000",
 };
 
 static bool parse_int(const char *text, int least, int *out) {
@@ -85,7 +86,7 @@ static bool parse_size(const char *text, int64_t *out) {
     if (!unit || end[1]) return false;
     for (const char *u = units; u <= unit; u++) value *= 1024;
   }
-  if (value >= 0x1p62) return false;
+  if (value >= 0x1p62 || (value > 0 && value < 1)) return false;
   *out = (int64_t)value;
   return true;
 }
@@ -115,6 +116,12 @@ static lgt_status assign(lgt_config *config, const variable *v, const char *text
     case SIZE:
       good = parse_size(text, field);
       break;
+    case EXTENT: {
+      int64_t extent;
+      good = parse_size(text, &extent) && extent > 0;
+      if (good) *(int64_t *)field = extent;
+      break;
+    }
     case TIME:
       good = parse_time(text, field);
       break;
@@ -289,9 +296,10 @@ void lgt_config_agreed(const lgt_config *config, char *text, size_t room) {
     const void *field = (const char *)config + v->offset;
     if (!v->same) continue;
     lgt_assert(v->type != TEXT && v->type != TIME);
-    int64_t value = v->type == BOOL   ? *(const bool *)field
-                    : v->type == SIZE ? *(const int64_t *)field
-                                      : *(const int *)field;
+    bool large = v->type == SIZE || v->type == EXTENT;
+    int64_t value = v->type == BOOL ? *(const bool *)field
+                    : large         ? *(const int64_t *)field
+                                    : *(const int *)field;
     used += (size_t)snprintf(text + used, room - used, "%s=%lld\n", v->name, (long long)value);
     lgt_assert(used < room);
   }
@@ -322,7 +330,8 @@ static const char *heading_of(const char *name) {
 
 static void write_help(void) {
   static const char *const placeholder[] = {
-      [INT] = "N", [COUNT] = "N", [BOOL] = "0|1", [SIZE] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT"};
+      [INT] = "N",       [COUNT] = "N",      [BOOL] = "0|1", [SIZE] = "SIZE",
+      [EXTENT] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT"};
   size_t used = 0;
   for (int i = 0; i < NVARIABLE; i++) {
     const variable *v = &variables[i];

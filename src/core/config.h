@@ -14,12 +14,13 @@
 
 /* type, field, default, may change at run time, must be the same on all ranks, help.
  * Types: INT (0 or more), COUNT (1 or more), BOOL (0 or 1, also no/yes, off/on, false/true), SIZE (bytes or
- * elements; text may end in K, M, G or T: powers of 1024), TIME (seconds, more than 0), TEXT (owned string). */
+ * elements; text may end in K, M, G or T: powers of 1024), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
+ * string). */
 #define LGT_CONFIG_LIST(X)                                                                          \
   X(INT, cpus, "0", 0, 0, "worker threads including the script's own; 0: one for each core")        \
   X(COUNT, domains, "1", 0, 1, "memory domains this process behaves as, each with its own copies of data") \
   X(SIZE, mem, "0", 0, 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
-  X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N does the same")            \
+  X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N starts them; 0: as mpirun has") \
   X(TEXT, rendezvous, "", 0, 0, "HOST:PORT where the ranks meet, if each is started by itself")     \
   X(INT, rank, "0", 0, 0, "which of them this is; rank 0 runs on HOST")                             \
   X(INT, pretend_ranks, "0", 0, 0, "issue as one rank of so many would, compute nothing, and say what that costs") \
@@ -40,7 +41,7 @@
   X(BOOL, reproducible, "0", 1, 1, "the same bits for any number of ranks, domains and tiles")           \
   X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together")                    \
   X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \
-  X(SIZE, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \
+  X(EXTENT, min_tile, "64K", 1, 1, "smallest tile worth a domain of its own, in elements")            \
   X(INT, max_tiles, "0", 1, 1, "greatest number of tiles; 0: one for each domain")                  \
   X(INT, jitter, "0", 0, 0, "seed of random local decisions, for tests; 0: none")                   \
   X(TEXT, profile, "", 0, 0, "file for a trace of what runs when, for ui.perfetto.dev; rank R writes FILE.rankR") \
@@ -52,6 +53,7 @@ struct lgt_config {
 #define LGT_CONFIG_COUNT(field) int field;
 #define LGT_CONFIG_BOOL(field) bool field;
 #define LGT_CONFIG_SIZE(field) int64_t field;
+#define LGT_CONFIG_EXTENT(field) int64_t field;
 #define LGT_CONFIG_TEXT(field) char *field; /* owned */
 #define LGT_CONFIG_TIME(field) double field;
 #define X(TYPE, field, def, live, same, help) LGT_CONFIG_##TYPE(field)

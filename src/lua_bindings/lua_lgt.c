@@ -184,7 +184,11 @@ int luaopen_lgt(lua_State *L) {
   }
   if (!b->rt) {
     if (b->config && b->config->peers) lgt_lua_ranks_note(L, b->config->peers, "require \"lgt\"");
-    if (lgt_open(b->config, &b->rt)) return luaL_error(L, "lgt cannot start: %s", lgt_message());
+    if (lgt_open(b->config, &b->rt)) {
+      char place[LUA_IDSIZE + 16];
+      lgt_lua_where(L, place, sizeof place);
+      return luaL_error(L, "%s: lgt cannot start: %s", place, lgt_message());
+    }
     b->owned = true;
   }
   tell_lines(b->rt, true);

@@ -92,6 +92,13 @@ void print_jit_status(lua_State *L) {
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
+/* Is there no value for the option in the word before: nothing, or the next option? */
+static bool is_option(const char *word) { return !word || word[0] == '-'; }
+
+static bool takes(command *c, const char *name, const char *value) {
+  return !lgt_config_set(c->config, name, value);
+}
+
 /* --name value and --name=value set a variable of the runtime, --name alone one that is on or off.  Returns how many
  * words it took, 0 on an error, with its message. */
 static int set_variable(command *c, char **word) {
@@ -104,12 +111,12 @@ static int set_variable(command *c, char **word) {
   for (char *p = name; *p; p++)
     if (*p == '-') *p = '_';
   if (value) return lgt_config_set(c->config, name, value + 1) ? 0 : 1;
-  if (word[1] && !lgt_config_set(c->config, name, word[1])) return 2;
+  bool given = !is_option(word[1]);
+  if (given && takes(c, name, word[1])) return 2;
   char why[512];
-  snprintf(why, sizeof why, "%s", word[1] ? lgt_message() : "it needs a value, or is no option");
-  if (!lgt_config_set(c->config, name, "on"))
-    return 1; /* numbers and sizes take no "on", texts take any word */
-  lgt_fail(-1, why);
+  snprintf(why, sizeof why, "%s", given ? lgt_message() : "it needs a value");
+  if (takes(c, name, "on") && !takes(c, name, "")) return 1; /* texts take anything, numbers neither */
+  if (given || takes(c, name, "1")) lgt_fail(-1, why);
   return 0;
 }
 
@@ -145,9 +152,10 @@ static bool sensible(const command *c) {
 /* -n N, -nN. */
 static int read_ranks(command *c, int i) {
   const char *word = c->argv[i], *value = word[2] ? word + 2 : c->argv[i + 1];
-  const char *why = "it needs a number";
-  if (value && lgt_config_set(c->config, "ranks", value)) why = lgt_message();
-  else if (value) return word[2] ? 1 : 2;
+  const char *why = "it needs a number, as in -n 4";
+  if (!is_option(value) && lgt_config_set(c->config, "ranks", value)) why = lgt_message();
+  else if (!is_option(value) && c->config->ranks == 0) why = "0 ranks: at least 1 was expected";
+  else if (!is_option(value)) return word[2] ? 1 : 2;
   print_usage();
   fprintf(stderr, "%s: -n: %s\n", program_name, why);
   return -2;

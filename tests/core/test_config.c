@@ -101,10 +101,11 @@ TEST(setting) {
 TEST(bad_values_are_refused_with_a_reason) {
   lgt_config *config = lgt_config_new();
   static const char *const bad[][2] = {
-      {"cpus", ""},         {"cpus", "-1"},       {"cpus", "1x"},     {"cpus", "99999999999"},
-      {"cpus", " 1"},       {"domains", "0"},     {"mem", "K"},       {"mem", "1KB"},
-      {"mem", "-1"},        {"mem", "0x10"},      {"mem", "1e30"},    {"mem", "nan"},
-      {"fusion", "2"},      {"fusion", ""},       {"heartbeat", "0"}, {"heartbeat", "soon"},
+      {"cpus", ""},         {"cpus", "-1"},       {"cpus", "1x"},      {"cpus", "99999999999"},
+      {"cpus", " 1"},       {"domains", "0"},     {"mem", "K"},        {"mem", "1KB"},
+      {"mem", "-1"},        {"mem", "0x10"},      {"mem", "1e30"},     {"mem", "nan"},
+      {"mem", "0.5"},       {"min_tile", "0"},    {"min_tile", "0.2"}, {"min_tile", "-1"},
+      {"fusion", "2"},      {"fusion", ""},       {"heartbeat", "0"},  {"heartbeat", "soon"},
       {"heartbeat", "1e9"}, {"heartbeat", "inf"}, {"patience", "-1"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     if (lgt_config_set(config, bad[i][0], bad[i][1]) != LGT_BAD_ARGUMENT)

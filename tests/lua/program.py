@@ -111,6 +111,17 @@ expect("an option of the runtime", ["--cpus", "1", "--fusion=0", "-e", "print(re
 expect("an unknown option", ["--colour", "red", "-e", "print(1)"],
        lambda out, err, code: "colour" in err and out == "" and code == 1)
 expect("an option without its value", ["--cpus"], lambda out, err, code: "needs a value" in err and code == 1)
+for option in ("--cpus", "--min-tile", "--profile", "-n"):
+    expect(f"the word after {option} is the next option", [option, "-e", "print(1)"],
+           lambda out, err, code: f"{option}: it needs a" in err and out == "" and code == 1)
+expect("an unknown option without a value", ["--colour"], lambda out, err, code: "there is no option" in err and code == 1)
+expect("a switch before a script", ["--fusion", show, "u"], lambda out, err, code: out.startswith("u") and code == 0)
+for words in (["-n", "0"], ["-n0"], ["-n", "1.5"], ["-n", "99999999999"], ["--min-tile=0"], ["--min-tile=0.2"], ["--mem=0.5"]):
+    expect(f"{words} is refused", [*words, "-e", "print(1)"],
+           lambda out, err, code: "expected" in err and out == "" and code == 1)
+expect("sizes have units", ["--mem=1.5G", "--min-tile=0.5K", "-e", "print(1)"], lambda out, err, code: code == 0)
+expect("what keeps lgt from starting is said at the line", ["--cpus=100000", "-e", "\n\nlocal np = require 'array'"],
+       lambda out, err, code: "(command line):3: lgt cannot start: cpus = 100000" in err and code == 1)
 expect("a bad value", ["--cpus=many", "-e", "print(1)"], lambda out, err, code: "many" in err and code == 1)
 expect("options and arg", ["--cpus", "1", show, "u"], lambda out, err, code: out.split() == ["u", "0", show, "1", "u", "1"])
 for topic in ("constraint", "window", "fuse", "kernel", "emit", "map", "exec"):

@@ -713,7 +713,42 @@ check.case("options of bits say what they may be", function()
   check.refuses("not the number 1.5", function() np.unpackbits(bytes, { count = 1.5 }) end)
 end)
 
+check.case("an iterator that ends early, positions that are none", function()
+  local function first(n)
+    local i = 0
+    return function()
+      i = i + 1
+      return i <= n and i or nil
+    end
+  end
+  check.equal(np.fromiter(first(5), { count = 3 }):totable(), { 1, 2, 3 })
+  check.refuses("the iterator gave 3 elements, not 10", function() np.fromiter(first(3), { count = 10 }) end)
+  check.refuses("count is an integer, not a table", function() np.fromiter(first(3), { count = {} }) end)
+  local places = np.unravel_index({ 5, 6 }, { 3, 4 })
+  check.equal(places[1].dtype, "int64")
+  check.equal({ places[1]:totable(), places[2]:totable() }, { { 2, 2 }, { 1, 2 } })
+  check.equal(np.unravel_index(12, { 3, 4 }), { 3, 4 })
+  check.refuses("position 13 is not one of 1 to 12", function() np.unravel_index(13, { 3, 4 }) end)
+  check.refuses("integers, not float64", function() np.unravel_index(np.array { 5, 6 }, { 3, 4 }) end)
+end)
+
+check.case("casting = \"unsafe\" converts operands and results", function()
+  local x, whole, other = np.array { 1.5, -2.5, 3.75 }, np.zeros(3, "int32"), np.zeros(3, "int8")
+  check.equal(np.multiply(x, 2, { out = whole, casting = "unsafe" }).id, whole.id)
+  check.equal(whole:totable(), { 3, -5, 7 })
+  np.multiply(x, 2, { out = { whole }, where = x:gt(0), casting = "unsafe" })
+  np.modf(x, { out = { other, whole }, casting = "unsafe" })
+  check.equal({ other:totable(), whole:totable() }, { { 0, 0, 0 }, { 1, -2, 3 } })
+  check.equal(np.add(x, 1, { dtype = "int32", casting = "unsafe" }):totable(), { 2, -1, 4 })
+  check.refuses("no cast of the same kind", function() np.add(x, 1, { dtype = "int32" }) end)
+  check.refuses("out= is an array for each result, of which there are 2", function()
+    np.modf(x, { out = whole, casting = "unsafe" })
+  end)
+end)
+
 check.case("bincount says what it does not count", function()
+  check.equal(np.bincount({ 1, 1, 3 }):totable(), { 2, 0, 1 })
+  check.refuses("bincount: 1.5 is no integer", function() np.bincount({ 1, 1.5 }) end)
   local function counted(x, options)
     np.bincount(x:astype("int64"), options)
     lgt.fence()

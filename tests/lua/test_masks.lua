@@ -163,4 +163,15 @@ check.case("garbage is collected where nothing is launched", function()
   check.that(lgt.stats().bytes_live < before + 2 ^ 26, "memory that nobody holds was kept")
 end)
 
+check.case("an array without dimensions is converted as others are", function()
+  for _, value in ipairs { np.array(2.5), np.full({ 2 }, 2.5) } do
+    local a = np.arange(4)
+    a[a:gt(1)] = value
+    check.equal(a:totable(), { 0, 1, 2, 2 })
+  end
+  local a = np.arange(4)
+  check.refuses("2.5 into an array of int64", function() a[a:gt(1)] = 2.5 end)
+  check.refuses(": iadd: the result is float64", function() a:at(a:gt(1)):iadd(2.5) end)
+end)
+
 check.done()

@@ -69,6 +69,7 @@ end)
 
 check.case("mistakes in tables", function()
   check.refuses("1 entry for an array of 2 dimensions", function() table_index({ 1 }, 5, 6) end)
+  check.refuses("as in {{2, 4}, \"...\"}", function() table_index({ { 2, 4 } }, 5, 6) end)
   check.refuses("write {{2, 5}}", function() table_index({ 2, 5 }, 9) end)
   check.refuses("entry 1 is nil", function() table_index({ nil, 2 }, 5, 6) end)
   check.refuses("np.array", function() table_index({ { 1, 2, 3 } }, 5) end)
