@@ -264,7 +264,7 @@ def refused(pattern, *options, env=None):
 case("no number of ranks", refused("-n: .*expected a whole number", "-n", "many"))
 case("too many ranks", refused("-n 99999: at most 1024 ranks are started on one machine", "-n", "99999"))
 case("a bad option", refused(r"\A\S+lgt: debug: there is no topic[^\n]*\n\Z", "-n", "2", "--debug=nut"))
-case("no heartbeat", refused("heartbeat = \"0\": expected a number of seconds, more than 0; a large one means for ever", "-n", "2", "--heartbeat=0"))
+case("no heartbeat", refused("heartbeat = \"0\": expected a number of seconds, more than 0: from 0.001 to 1000000", "-n", "2", "--heartbeat=0"))
 case("as a rank of a real run", refused("--as-rank says which of the --pretend-ranks", "-n", "2", "--as-rank=1"))
 case("pretending, on ranks", refused("--pretend-ranks takes the place of other ranks", "-n", "2", "--pretend-ranks=4"))
 case("a profile over a script", refused("--profile=script.lua would write over a script", "--profile", "script.lua"))
