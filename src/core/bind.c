@@ -637,10 +637,8 @@ static void refuse(run *r, lgt_status status, const lgt_call *calls) {
 static lgt_status fail_without_image(run *r, const lgt_call *calls) {
   lgt_failure *poison = first_poison(r);
   bool here = false;
-  for (int i = 0; i < r->group->ntouch; i++) {
-    const lgt_image *image = r->group->touch[i].image;
-    here |= image && image->bad && !image->runs[r->binder->map->local - 1]; /* they are found in order */
-  }
+  for (int i = 0; i < r->group->ntouch; i++)
+    here |= r->group->touch[i].image && r->group->touch[i].image->bad_here;
   if (poison) {
     lgt_failure_retain(poison);
   } else if (here) {

@@ -329,10 +329,9 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const voi
   return good;
 }
 
-void lgt_exec_blame(lgt_exec *exec, lgt_task *task, const void *thing, const lgt_blame *blame) {
-  pthread_mutex_lock(&exec->lock);
-  inherit(task, thing, blame);
-  pthread_mutex_unlock(&exec->lock);
+bool lgt_task_spreads(lgt_task *task) {
+  task->blame = lgt_mem_zalloc(((size_t)task->nthing + 1) * sizeof *task->blame);
+  return task->blame != NULL;
 }
 
 /* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */

@@ -106,8 +106,9 @@ void lgt_task_init(lgt_task *task);
 /* `after` has to wait for `before`, and fails with it if it needs its results: `thing` is one, NULL: none; before
  * submission of `after`.  False when out of memory. */
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing);
-/* A thing of a task that runs partly is spoiled before it is submitted; `blame` is copied. */
-void lgt_exec_blame(lgt_exec *exec, lgt_task *task, const void *thing, const lgt_blame *blame);
+/* A task that runs partly is to spread whatever happens: what it reads is known to be spoiled, other than by tasks.  Before
+ * the task is ordered; false when out of memory. */
+bool lgt_task_spreads(lgt_task *task);
 /* Why a thing of a task that is done is spoiled; NULL: it is not. */
 const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing);
 /* For `spread`: the n-th thing becomes as spoiled as `blame` says (NULL: not at all). */

@@ -308,8 +308,9 @@ static bool find_named(const making *m) {
   return known;
 }
 
-/* Which positions lead to a domain's tiles; what another argument of the call knows already is not found out again. */
-static bool find_inverse(const making *m) {
+/* Which positions lead to a domain's tiles; what another argument of the call knows already is not found out again.
+ * *here: it is not for this rank that they cannot be found. */
+static bool find_inverse(const making *m, bool *here) {
   const lgt_plan_call *call = &m->group->plan->call[m->target->call];
   const lgt_image_constraint *c = m->constraint;
   const lgt_image *known = m->source[0]->image;
@@ -331,10 +332,10 @@ static bool find_inverse(const making *m) {
                            .dim = c->tile[1],
                            .base = c->base};
     if (!good && m->binder->peers) m->binder->peers->abort(m->binder->peers, "out of memory for an image");
-    good = good && lgt_inverse_find(m->binder, &inverse, rows);
+    good = good && lgt_inverse_find(m->binder, &inverse, rows, here);
   }
   for (int d = 0; d < local && good; d++)
-    good = (m->image->runs[d] = lgt_runs_along(rows[d], begin, step)) != NULL;
+    *here = good = (m->image->runs[d] = lgt_runs_along(rows[d], begin, step)) != NULL;
   return good;
 }
 
@@ -352,8 +353,9 @@ static lgt_status make(making *m, const lgt_image_key *key) {
   if (same) {
     copy_reach(m, same);
   } else {
-    bool known = m->constraint->tile[0] < 0 ? find_named(m) : find_inverse(m);
+    bool here = false, known = m->constraint->tile[0] < 0 ? find_named(m) : find_inverse(m, &here);
     if (share_reach(m, known)) goto no_memory;
+    image->bad_here = !known && !here;
   }
   image->what =
       lgt_footprint_reaching(m->target->whole, image->along, (const int64_t(*)[2])image->reach, map->domains);

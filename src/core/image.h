@@ -58,7 +58,8 @@ struct lgt_image {
   lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
   lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
   bool dense;          /* each domain needs all between */
-  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory */
+  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory ... */
+  bool bad_here;       /* ... this one */
   int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
   lgt_route *route;    /* owned */
   lgt_image *next;     /* of the same source, the one that was used last comes first */

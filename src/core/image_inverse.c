@@ -221,18 +221,19 @@ static lgt_runs *runs_of(const bucket *rows) {
   return runs;
 }
 
-bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs) {
+bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs, bool *here) {
   sorting s = {.binder = binder, .inverse = inverse, .lo = INT64_MAX, .good = true};
   int local = binder->map->local;
   bool everywhere = false;
   bucket *rows = lgt_mem_zalloc((size_t)local * sizeof *rows);
   bool known = make_buckets(&s) && rows && sort_rows(&s, &everywhere);
+  *here = known;
   if (!s.bucket || !rows) {
     if (binder->peers) binder->peers->abort(binder->peers, "out of memory for an image");
   } else {
     known = exchange_rows(&s, known, everywhere, rows);
   }
-  for (int d = 0; d < local && known; d++) known = (runs[d] = runs_of(&rows[d])) != NULL;
+  for (int d = 0; d < local && known; d++) *here = known = (runs[d] = runs_of(&rows[d])) != NULL;
   if (!known && !binder->peers)
     for (int d = 0; d < local; d++) lgt_runs_release(runs[d]), runs[d] = NULL;
   for (int d = 0; d < local && rows; d++) lgt_mem_free(rows[d].run);

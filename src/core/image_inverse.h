@@ -15,8 +15,8 @@ typedef struct lgt_inverse {
 } lgt_inverse;
 
 /* The rows that hold a position in the tiles of each local domain, in runs[]; one that is nowhere counts for everybody,
- * since everybody shall complain.  False on all ranks if some rank cannot tell. */
-bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs);
+ * since everybody shall complain.  False on all ranks if some rank cannot tell; *here: it is not this one. */
+bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs, bool *here);
 
 /* Bring what a touch reads of a store to local domains, and wait until it is there.  False: it does not come here. */
 bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_touch *touch);

@@ -35,6 +35,8 @@ void lgt_job_free(lgt_job *job) {
   for (int i = 0; i < job->nshape; i++) lgt_mem_free(job->shape[i].stride);
   for (int i = 0; i < job->ncopy; i++) lgt_runs_release(job->copy[i].runs);
   for (int i = 0; i < job->nrows; i++) lgt_runs_release(job->rows[i]);
+  for (int i = 0; i < job->npoison; i++) lgt_failure_release(job->poison[i]);
+  lgt_mem_free(job->poison);
   lgt_exec_forget(&job->task);
   lgt_mem_free(job->owned);
   lgt_plan_release(job->plan);

@@ -30,6 +30,8 @@ struct lgt_job {
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
   void *owned;            /* what it works on, freed with it; or NULL */
+  lgt_failure **poison;   /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
+  int npoison;
   lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: what its tiles point to */
   int nrows;
 };

@@ -132,12 +132,6 @@ static void call_describe(const lgt_step *step, int chunk, char *text, size_t ro
 
 /* ---- what has failed before ------------------------------------------------------------------------- */
 
-static int number_of(const lgt_task *task, const void *thing) {
-  int n = 0;
-  while (n < task->nthing && task->thing[n] != thing) n++;
-  return n;
-}
-
 /* What the group does to the n-th of the job's instances, which it writes: the slot from which that is spoiled. */
 static uint16_t cause_of(const struct lgt_partly *p, const lgt_taint *taint, const void *inst) {
   uint16_t why = LGT_NONE;
@@ -147,13 +141,28 @@ static uint16_t cause_of(const struct lgt_partly *p, const lgt_taint *taint, con
   return why;
 }
 
+/* Why what is in a slot before the job has failed: the store's contents were known to, or those of its memory, which others
+ * may share, have since.  Nothing: it has not. */
+static lgt_blame blame_of_slot(const lgt_job *job, int slot) {
+  const lgt_failure *known = job->npoison ? job->poison[slot] : NULL;
+  const lgt_instance *inst = job->partly->inst[slot];
+  const lgt_blame *found = inst ? lgt_task_blame(&job->task, inst) : NULL;
+  if (!job->partly->group->slot[slot].initial) return (lgt_blame){0};
+  if (known && (!found || known->position <= found->position))
+    return (lgt_blame){known->status, known->position, known->message};
+  return found ? *found : (lgt_blame){0};
+}
+
 /* Nobody knows: all of it. */
 static void spread_anywhere(lgt_task *task, const struct lgt_partly *p) {
-  const lgt_blame *first = NULL;
-  for (int i = 0; i < task->nthing; i++)
-    if (task->blame[i].status && (!first || task->blame[i].position < first->position))
-      first = &task->blame[i];
-  for (int i = 0; i < task->nthing; i++) lgt_task_spoil(task, i, first);
+  lgt_blame first = {0};
+  for (int s = 0; s < p->group->nslot; s++) {
+    lgt_blame blame = blame_of_slot((lgt_job *)task, s);
+    if (blame.status && (!first.status || blame.position < first.position)) first = blame;
+  }
+  if (first.message) first.message = lgt_mem_strdup(first.message); /* it may be that of one of these */
+  for (int i = 0; i < task->nthing; i++) lgt_task_spoil(task, i, &first);
+  lgt_mem_free(first.message);
   for (int i = 0; i < p->ncall; i++) p->call[i].skip = true;
 }
 
@@ -162,26 +171,27 @@ static void spread(lgt_task *task) {
   const struct lgt_partly *p = job->partly;
   lgt_taint taint = {0};
   int64_t *position = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *position);
+  lgt_blame *before = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *before);
   uint16_t *cause = lgt_mem_alloc(((size_t)task->nthing + 1) * sizeof *cause);
-  for (int s = 0; position && s < p->group->nslot; s++) {
-    const lgt_blame *blame =
-        p->group->slot[s].initial && p->inst[s] ? lgt_task_blame(task, p->inst[s]) : NULL;
-    position[s] = blame ? blame->position : LGT_TAINT_NONE;
+  for (int s = 0; position && before && s < p->group->nslot; s++) {
+    before[s] = blame_of_slot(job, s);
+    position[s] = before[s].status ? before[s].position : LGT_TAINT_NONE;
   }
-  bool good = position && cause && lgt_taint_find(&taint, p->group, position);
+  bool good = position && before && cause && lgt_taint_find(&taint, p->group, position);
   for (int i = 0; good && i < p->ncall; i++) p->call[i].skip = taint.item[p->call[i].item] != LGT_NONE;
   for (int i = job->nread; good && i < task->nthing; i++) cause[i] = cause_of(p, &taint, task->thing[i]);
-  /* What is written has its own former blame at last: others may have it from there. */
+  /* What is written loses its own former blame at last: others may have it from there. */
   lgt_blame *former = good ? lgt_mem_alloc((size_t)task->nthing * sizeof *former) : NULL;
   if (former) memcpy(former, task->blame, (size_t)task->nthing * sizeof *former);
   for (int i = job->nread; former && i < task->nthing; i++) {
     task->blame[i] = (lgt_blame){0};
-    if (cause[i] != LGT_NONE) lgt_task_spoil(task, i, &former[number_of(task, p->inst[cause[i]])]);
+    if (cause[i] != LGT_NONE) lgt_task_spoil(task, i, &before[cause[i]]);
   }
   for (int i = job->nread; former && i < task->nthing; i++) lgt_mem_free(former[i].message);
   if (!former) spread_anywhere(task, p);
   lgt_mem_free(former);
   lgt_mem_free(cause);
+  lgt_mem_free(before);
   lgt_mem_free(position);
   lgt_taint_fini(&taint);
 }
@@ -498,16 +508,17 @@ static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt
   return true;
 }
 
-/* What is known to have failed. */
-static void blame_slots(lgt_binder *binder, const lgt_bound *bound, lgt_instance **inst, lgt_job *job) {
-  job->task.thing = (const void *const *)job->touched;
+/* What is known to have failed: of stores, which may share instances with others that have not. */
+static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
+  int n = bound->group->nslot;
   job->task.nthing = job->ntouched;
-  for (int s = 0; s < bound->group->nslot; s++) {
-    const lgt_failure *failure = bound->poison[s];
-    if (!failure || !inst[s]) continue;
-    lgt_blame blame = {failure->status, failure->position, failure->message};
-    lgt_exec_blame(binder->exec, &job->task, inst[s], &blame);
+  job->poison = lgt_mem_alloc(((size_t)n + 1) * sizeof *job->poison);
+  if (!job->poison || !lgt_task_spreads(&job->task)) return no_memory();
+  for (; job->npoison < n; job->npoison++) {
+    lgt_failure *failure = bound->poison[job->npoison];
+    job->poison[job->npoison] = failure ? lgt_failure_retain(failure) : NULL;
   }
+  return LGT_OK;
 }
 
 static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
@@ -520,13 +531,13 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   m.job->risky = group->nnative > 0;
   lgt_status status = LGT_OK;
   for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
+  if (!status && !here) list_touched(binder, group, inst, m.job);
+  if (!status && bound->poison) status = note_poison(bound, m.job);
   if (status) {
     lgt_job_free(m.job);
     return status;
   }
-  if (!here) list_touched(binder, group, inst, m.job);
   if (m.job->partly) memcpy(m.job->partly->inst, inst, (size_t)group->nslot * sizeof *inst);
-  if (bound->poison) blame_slots(binder, bound, inst, m.job);
   binder->tasks++;
   binder->passes += group->nloop;
   lgt_point_label(binder, m.job, bound, "kernel");

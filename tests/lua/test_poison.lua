@@ -191,4 +191,19 @@ sized("in sparse products", function(x, n)
   fails(at, y)
 end)
 
+sized("of what is written into a copy, and not of what that shares memory with", function(x, n)
+  local where, at = gathered((x * 2):astype("int64")) + 1, line()
+  local y = x + 1
+  pcall(where.totable, where)
+  local c, d = y:copy(), y:copy()
+  c[where] = 3
+  d["..."] = where
+  lgt.fence() -- nothing else has failed
+  local good, worse, worst = y["1:9"] + 1, c["1:9"] + 1, d["1:9"] + 1
+  local bad = c:copy()
+  check.equal(good(9), 6)
+  check.equal(y(n), (n - 1) * 0.5 + 1)
+  fails(at, bad, worse, worst)
+end)
+
 check.done()
