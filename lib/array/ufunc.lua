@@ -14,6 +14,9 @@
 -- A rule is {kind, dtype, numbers}: `numbers` (integer and bool arrays with a number) leads to rules for
 -- integral and other numbers.  More operands walk a tree of tables, one level for each.
 --
+-- Some numbers mean less work, as an exponent of 2 does: those that u.known(dtype, x) names are constants of kinds of
+-- their own, found in `known` of a rule.
+--
 -- In place, the rules are those of a second table; the result is the first argument itself.
 
 local ffi = require "ffi"
@@ -52,7 +55,19 @@ local function operand_of(x, who)
   raise("%s: arrays and numbers were expected, not %s%s", who, (core.describe(x)), core.way_to_array(x))
 end
 
+-- Those of a call.  A number that u.known names is a constant.
+local function operands_of(u, arguments)
+  local operands = {}
+  for i = 1, #arguments do operands[i] = operand_of(arguments[i], u.name) end
+  local first, second = operands[1], operands[2]
+  if u.known and first.dtype and second.number and u.known(first.dtype, arguments[2]) then
+    second.constant = arguments[2]
+  end
+  return operands
+end
+
 local function operand_text(o)
+  if o.constant then return ("=%d"):format(o.constant) end
   if o.number then return o.fraction and "#f" or "#i" end
   return dtypes.name[o.dtype] .. (o.weak == 1 and "." or "")
 end
@@ -81,7 +96,9 @@ local function kind_of(u, operands, into, masked)
   result.kind = lgt.kind(name, function(body)
     local values, arg, number = {}, u.nout, 0
     for i, o in ipairs(operands) do
-      if o.number then
+      if o.constant then
+        values[i] = o.constant
+      elseif o.number then
         values[i] = body:number(number, o.fraction)
         number = number + 1
       elseif i == 1 and u.inplace then
@@ -148,8 +165,7 @@ end
 
 -- A rule for these arguments, not remembered.
 local function make_rule(u, arguments)
-  local operands = {}
-  for i = 1, #arguments do operands[i] = operand_of(arguments[i], u.name) end
+  local operands = operands_of(u, arguments)
   core.broadcast_shapes(shapes_of(arguments), u.name) -- raises where they do not fit, before a kind is made
   local k = kind_of(u, operands)
   return { kind = k.kind, dtype = k.dtypes[1], dtypes = k.dtypes }
@@ -171,14 +187,24 @@ end
 -- made when it is first needed (number_rule).
 local function make_number_rule(u, array, place)
   local dtype = core.dtype_of(array)
-  if category[dtype] >= 2 then return rule_with(u, array, place, 0) end
+  if category[dtype] >= 2 then
+    if not u.known or place == 1 then return rule_with(u, array, place, 0) end
+    return { dtype = dtype, numbers = true, known = {}, other = rule_with(u, array, place, 0.5) }
+  end
   local rule = { dtype = dtype, numbers = true, integral = false, fraction = false }
   rule.lowest, rule.highest = dtypes.range_of(dtype == dtypes.BOOL and dtypes.INT64 or dtype) -- bool becomes int64
   return rule
 end
 
+local function known_rule(u, rule, array, x)
+  if not u.known(rule.dtype, x) then return rule.other end
+  rule.known[x] = rule.known[x] or rule_with(u, array, 2, x)
+  return rule.known[x]
+end
+
 -- Which of the rules a number leads to.
 local function number_rule(u, rule, array, place, x)
+  if rule.known then return known_rule(u, rule, array, x) end
   if x == floor(x) and x >= rule.lowest and x <= rule.highest then
     if not rule.integral then rule.integral = rule_with(u, array, place, 1) end
     return rule.integral
@@ -389,8 +415,9 @@ local function launch(kind, results, arguments)
 end
 
 -- How the tree of rules tells numbers apart; nil for arrays.
-local function number_class(x)
+local function number_class(u, x, first)
   if type(x) ~= "number" then return nil end
+  if u.known and istype(Array, first) and u.known(core.dtype_of(first), x) then return "=" .. x end
   return x == floor(x) and x - x == 0 and -1 or -2
 end
 
@@ -411,7 +438,7 @@ local function find_rule(u, arguments, count)
   local node = u.tree
   for i = 1, count do
     local x = arguments[i]
-    local class = number_class(x)
+    local class = number_class(u, x, arguments[1])
     if not class then
       core.layout_of(x, u.name)
       class = type_of(x)
@@ -473,8 +500,7 @@ local call_options = { out = true, where = true, dtype = true, casting = true }
 
 -- The arrays among the operands in the dtype that a function shall compute in, whatever they are if `unsafe`.
 local function computed_in(u, arguments, dtype, unsafe)
-  local number, operands = core.check_dtype(dtype, u.name), {}
-  for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
+  local number, operands = core.check_dtype(dtype, u.name), operands_of(u, arguments)
   if number == dtypes.BOOL and kind_of(u, operands).dtypes[1] == number then return end -- comparisons give nothing else
   for i, x in ipairs(arguments) do
     if istype(Array, x) then
@@ -556,8 +582,7 @@ local function call_with(u, options, ...)
   if type(out) == "table" and #out == 1 and u.nout == 1 then out = out[1] end
   if not u.nout then u.nout = count_results(u, arguments) end
   if u.nout ~= 1 then return call_several(u, out, mask, arguments) end
-  local operands = {}
-  for i, x in ipairs(arguments) do operands[i] = operand_of(x, u.name) end
+  local operands = operands_of(u, arguments)
   local shapes = shapes_of(arguments)
   if mask ~= nil then
     mask = np.asarray(mask)
@@ -640,12 +665,13 @@ end)
 
 -- Rules without a public name.
 function ufunc.new_rules(name, f, nin, nout)
-  return { name = name, f = f, nin = nin, nout = nout, kinds = {}, tree = {},
+  return { name = name, f = f, nin = nin, nout = nout, kinds = {}, tree = {}, known = false,
            pairs = NO_RULES, single = NO_RULES, before = NO_RULES, after = NO_RULES }
 end
 
 -- Make a ufunc of a function over values.  `options`: nout, the number of results (1); scalar, the same
--- function on Lua numbers; compares, whether the result is a comparison.
+-- function on Lua numbers; compares, whether the result is a comparison; known(dtype, x), whether the second of two
+-- operands, a number beside an array of floats or complex numbers, is to be a constant.
 ---@param name string
 ---@param f fun(...): table
 ---@param options table?
@@ -653,7 +679,7 @@ end
 function ufunc.define(name, f, options)
   options = options or {}
   local u = ufunc.new_rules(name, f, options.nin or debug.getinfo(f, "u").nparams, options.nout or 1)
-  u.scalar, u.compares = options.scalar or false, options.compares or false
+  u.scalar, u.compares, u.known = options.scalar or false, options.compares or false, options.known or false
   ufunc.all[name] = u
   local meta = u.nin == 1 and meta_unary or u.nin == 2 and meta_binary or meta_other
   return setmetatable(u, u.nout > 1 and meta_other or meta)
@@ -669,7 +695,7 @@ end
 -- The rules for using a ufunc in place.
 function ufunc.define_inplace(name, of)
   local u = ufunc.new_rules(name, ufunc.all[of].f, 2, 1)
-  u.inplace = true
+  u.inplace, u.known = true, ufunc.all[of].known
   return u
 end
 

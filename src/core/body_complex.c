@@ -167,9 +167,9 @@ static pair pair_tanh(lowering *L, pair z) {
   return (pair){turned.im, turned.re};
 }
 
-/* By repeated squaring, as NumPy does for whole exponents. */
-static pair pair_power(lowering *L, pair z, int n) {
-  pair result = {number(L, 1), number(L, 0)};
+/* By repeated squaring, as NumPy does for whole exponents: of 0 it is 0 without signs, or NaN. */
+static pair pair_power(lowering *L, pair base, int n) {
+  pair result = {number(L, 1), number(L, 0)}, z = base;
   bool started = false;
   for (int rest = n < 0 ? -n : n; rest; rest >>= 1) {
     if (rest & 1) {
@@ -178,7 +178,10 @@ static pair pair_power(lowering *L, pair z, int n) {
     }
     if (rest > 1) z = pair_mul(L, z, z);
   }
-  return n < 0 ? pair_div(L, (pair){number(L, 1), number(L, 0)}, result) : result;
+  if (n < 0) result = pair_div(L, (pair){number(L, 1), number(L, 0)}, result);
+  else if (n <= 2) return result;
+  int of_zero = number(L, n < 0 ? NAN : 0);
+  return choose_pair(L, is_zero(L, base), (pair){of_zero, of_zero}, result);
 }
 
 static pair pair_pow(lowering *L, pair a, pair b) {
@@ -195,7 +198,7 @@ static int whole_exponent(const lgt_body *body, int value) {
   const lgt_inst *inst = &body->inst[value];
   if (inst->op != LGT_OP_CONST) return INT32_MIN;
   const double *c = body->constant[inst->a].c;
-  return c[1] == 0 && fabs(c[0]) <= 64 && c[0] == rint(c[0]) ? (int)c[0] : INT32_MIN;
+  return c[1] == 0 && fabs(c[0]) < 100 && c[0] == rint(c[0]) ? (int)c[0] : INT32_MIN;
 }
 
 /* ---- instructions ----------------------------------------------------------------------------- */

@@ -218,8 +218,45 @@ FLOAT_DIVMOD(float, f32, fmodf, floorf, copysignf)
 LGT_DIVIDE_LIST(X)
 #undef X
 
-#define X(OP, op, DTYPE, d, T) \
-  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) { loop_##op##_##d(out, a, b, n); }
+#define NAME  divide_i64_avx2
+#define ISA   "avx2"
+#define T     int64_t
+#define LANES 4
+#define N     int32_t
+#define BITS  31
+#include "helper_integers.h"
+
+#define NAME  divide_u64_avx2
+#define ISA   "avx2"
+#define T     uint64_t
+#define LANES 4
+#define N     int32_t
+#define BITS  31
+#include "helper_integers.h"
+
+#define NAME  divide_i64_avx512
+#define ISA   "avx512f,avx512dq"
+#define T     int64_t
+#define LANES 8
+#define N     int64_t
+#define BITS  52
+#include "helper_integers.h"
+
+#define NAME  divide_u64_avx512
+#define ISA   "avx512f,avx512dq"
+#define T     uint64_t
+#define LANES 8
+#define N     int64_t
+#define BITS  52
+#include "helper_integers.h"
+
+#define X(OP, op, DTYPE, d, T)                                                                   \
+  void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n) {                        \
+    lgt_isa isa = LGT_OP_##OP == LGT_OP_POW ? LGT_ISA_GENERIC : lgt_isa_current();               \
+    if (isa == LGT_ISA_AVX512) divide_##d##_avx512(LGT_OP_##OP, loop_##op##_##d, out, a, b, n);  \
+    else if (isa == LGT_ISA_AVX2) divide_##d##_avx2(LGT_OP_##OP, loop_##op##_##d, out, a, b, n); \
+    else loop_##op##_##d(out, a, b, n);                                                          \
+  }
 LGT_DIVIDE_INT_LIST(X)
 #undef X
 

@@ -222,6 +222,47 @@ TEST(float_vectors) {
   CHECK_EQ(lgt_isa_limit(""), LGT_OK);
 }
 
+/* The same of integers: of any size, beside multiples, about the bounds of what vectors take. */
+static int64_t any_integer(void) {
+  uint64_t value = any_bits() >> any_bits() % 64;
+  if (any_bits() % 8 == 0) value = (UINT64_C(1) << any_bits() % 64) - 1 + any_bits() % 3;
+  return (int64_t)(any_bits() % 2 ? value : 0 - value);
+}
+TEST(integer_vectors) {
+  static const char *const isa[] = {"generic", "avx2", "avx512"};
+  for (int turn = 0; turn < 3 * 4000; turn++) {
+    if (turn % 3 > (int)lgt_isa_host()) continue;
+    CHECK_EQ(lgt_isa_limit(isa[turn % 3]), LGT_OK);
+    int64_t a[37], b[37], out[37];
+    uint64_t out_u[37];
+    int smaller = (int)(any_bits() % 40);
+    for (int i = 0; i < 37; i++) {
+      a[i] = any_integer() >> smaller;
+      b[i] = any_integer() >> smaller;
+      if (turn / 3 % 4 == 1) a[i] = (int64_t)((uint64_t)b[i] * (any_bits() % 2000) + any_bits() % 3 - 1);
+      if (turn / 3 % 4 == 2) b[i] = b[0];
+    }
+#define X(op, T, d, a, b, out)                                                                            \
+  lgt_helper_##op##_##d(out, a, b, 37);                                                                   \
+  for (int i = 0; i < 37; i++) {                                                                          \
+    T one;                                                                                                \
+    lgt_helper_##op##_##d(&one, a + i, b + i, 1);                                                         \
+    if (out[i] != one)                                                                                    \
+      FAIL("%s " #op "_" #d "(%lld, %lld) is %lld in a vector, not %lld", isa[turn % 3], (long long)a[i], \
+           (long long)b[i], (long long)out[i], (long long)one);                                           \
+  }
+    X(div, int64_t, i64, a, b, out)
+    X(fmod, int64_t, i64, a, b, out)
+    X(mod, int64_t, i64, a, b, out)
+    X(floordiv, int64_t, i64, a, b, out)
+    const uint64_t *ua = (const uint64_t *)a, *ub = (const uint64_t *)b;
+    X(div, uint64_t, u64, ua, ub, out_u)
+    X(mod, uint64_t, u64, ua, ub, out_u)
+#undef X
+  }
+  CHECK_EQ(lgt_isa_limit(""), LGT_OK);
+}
+
 /* There and back for every float16, and the ties between them. */
 TEST(halves) {
   for (int bits = 0; bits < 0x10000; bits++) {
@@ -262,6 +303,7 @@ int main(void) {
   RUN(integers);
   RUN(floats);
   RUN(float_vectors);
+  RUN(integer_vectors);
   RUN(halves);
   RUN(isa);
   return check_done();

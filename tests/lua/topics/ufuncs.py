@@ -83,6 +83,36 @@ def add(case, change, inputs):
     for bad in ("np.gcd(f, 2)", "np.gcd(i)", "np.gcd(i, {2})", "np.ldexp(f, f)", "np.frexp(z)", "np.nextafter(z, 1)", "np.round(f, 0.5)",
                 "np.float_power(f)", "np.arctan2(z, z)", "np.cbrt(z)", "np.floor(z)", "np.gcd(i, j, {out = h})", "np.spacing('a')"):
         case(bad, "error")
+    # whole powers: products, bit by bit
+    inputs["zeros128"] = np.concatenate([[0, -0.0, 1j, -1], rng.normal(size=30) + 1j * rng.normal(size=30)])
+    for a in ("w128", "w64", "zeros128"):
+        for n in (-99, -8, -3, -2, -1, 0, 1, 2, 3, 4, 31, 99):
+            case(f"{a} ^ {n}", f"{a} ** {n}")
+            case(f"np.power({a}, {n})")
+            case(f"{a}:copy():ipow({n})", f"np.power({a}, {n})")
+        if a != "w64":
+            case(f"{a} ^ -0.5", f"{a} ** -0.5")
+            case(f"{a} ^ 2.5", f"{a} ** 2.5")
+    for a, n, product in (("w128", 3, "w128 * (w128 * w128)"), ("w64", 5, "w64 * ((w64 * w64) * (w64 * w64))"),
+                          ("w128", -4, "1 / ((w128 * w128) * (w128 * w128))")):
+        case(f"np.equal({a} ^ {n}, {product})", f"np.equal({a} ** {n}, {product})")
+        case(f"np.equal(np.power({a}, {n}, {{where = {a}:eq({a}), out = {a}:copy()}}), {product})",
+             f"np.equal(np.power({a}, {n}), {product})")
+    for a in ("f", "f4", "f2", "sp", "s"):
+        for n in (-1, 0, 1, 2, 3):
+            case(f"{a} ^ {n}", f"{a} ** {n}")
+            case(f"np.power({a}, {n})", f"np.power({a}, {a}.dtype.type({n}))")
+            case(f"{a}:copy():ipow({n})", f"np.power({a}, {a}.dtype.type({n}))")
+    case("np.equal(np.power(sp, 2), sp * sp)", "np.equal(np.power(sp, 2), sp * sp)")
+    # integers that vectors divide, some of them too large for that
+    whole = rng.integers(-2000, 2000, 300)
+    inputs["d_small"], inputs["d_by"] = whole, np.where(whole == 7, 1, 7 - whole)
+    inputs["d_large"] = np.where(rng.random(300) < 0.1, rng.integers(-2**63, 2**63 - 1, 300), whole)
+    for a in ("d_small", "d_large", "d_small:astype('i4')", "d_small:astype('u2')", "d_small:astype('i1')", "d_large:astype('u8')"):
+        py = a.replace(":", ".")
+        for b in ("3", "7", "10") + (("-3",) if "u" not in a else ()) + (("d_by",) if ":" not in a else ()):
+            for name in ("mod", "fmod", "floor_divide"):
+                case(f"np.{name}({a}, {b})", f"np.{name}({py}, {b if b == 'd_by' else f'{py}.dtype.type({b})'})")
     # ---- out, where, dtype
     BINARY = "add subtract multiply divide maximum minimum power arctan2 hypot fmod logaddexp less equal logical_and".split()
     for name in BINARY:
