@@ -292,6 +292,15 @@ end
 
 -- ---- inserting and deleting -------------------------------------------------------------------------------
 
+local FEW = 200 -- which a launch each writes; where there are more, one gather does
+
+-- Elements along an axis of `a` in the order of `count` positions, from 1, which fill(p) writes into memory.
+local function in_order(a, axis, count, fill)
+  local order = core.host_memory(dtypes.INT64, count)
+  fill(order)
+  return np.take(a, core.adopt(dtypes.INT64, { count }, order), axis)
+end
+
 -- `a` without the elements at some positions along an axis (of the flattened array without one).  Positions
 -- given as an array are read, which waits.
 ---@param a lgt_array
@@ -314,8 +323,16 @@ function np.delete(a, positions, axis, surplus)
     seen[offset] = true
   end
   table.sort(gone)
-  gone[#gone + 1] = extent
-  local parts, first = {}, 0
+  local count, parts, first = #gone, {}, 0
+  gone[count + 1] = extent
+  if count > FEW then
+    return in_order(a, axis, extent - count, function(order)
+      for k = 1, count + 1 do
+        for offset = first, gone[k] - 1 do order[offset - k + 1] = offset + 1 end
+        first = gone[k] + 1
+      end
+    end)
+  end
   for _, offset in ipairs(gone) do
     if offset > first then parts[#parts + 1] = part_of(a, axis, first, offset - first) end
     first = offset + 1
@@ -324,20 +341,29 @@ function np.delete(a, positions, axis, surplus)
   return np.concatenate(parts, axis)
 end
 
--- Where the elements of a result come from: those of `extent` old ones (1 to extent) and of #offsets new ones
--- (extent + 1, ...), the new ones standing before the old ones at `offsets` (from 0).
-local function merged_order(extent, offsets)
-  local before = {}
-  for i, offset in ipairs(offsets) do
-    before[offset] = before[offset] or {}
-    table.insert(before[offset], extent + i)
+-- Value i of #offsets stands before the element at offset i (from 0), those for one place in their order.
+local function merge(a, values, axis, offsets)
+  local extent, count, sorted = core.shape_of(a)[axis], #offsets, {}
+  for i = 1, count do sorted[i] = i end
+  table.sort(sorted, function(i, j) return offsets[i] < offsets[j] or offsets[i] == offsets[j] and i < j end)
+  local parts, first = {}, 0
+  if count > FEW / 2 then
+    return in_order(np.concatenate({ a, values }, axis), axis, extent + count, function(order)
+      for k = 1, count do
+        for offset = first, offsets[sorted[k]] - 1 do order[offset + k - 1] = offset + 1 end
+        first = offsets[sorted[k]]
+        order[first + k - 1] = extent + sorted[k]
+      end
+      for offset = first, extent - 1 do order[offset + count] = offset + 1 end
+    end)
   end
-  local order = {}
-  for offset = 0, extent do
-    for _, i in ipairs(before[offset] or {}) do order[#order + 1] = i end
-    if offset < extent then order[#order + 1] = offset + 1 end
+  for _, i in ipairs(sorted) do
+    if offsets[i] > first then parts[#parts + 1] = part_of(a, axis, first, offsets[i] - first) end
+    parts[#parts + 1] = part_of(values, axis, i - 1, 1)
+    first = offsets[i]
   end
-  return order
+  parts[#parts + 1] = part_of(a, axis, first, extent - first)
+  return np.concatenate(parts, axis)
 end
 
 -- `a` with values before the elements at some positions (extent + 1: behind the last) along an axis (of the
@@ -376,8 +402,7 @@ function np.insert(a, positions, values, axis, surplus)
     local at = offsets[1]
     return np.concatenate({ part_of(a, axis, 0, at), values, part_of(a, axis, at, extent - at) }, axis)
   end
-  local order = merged_order(extent, offsets)
-  return np.take(np.concatenate({ a, values }, axis), np.array(order, { dtype = "int64" }), axis)
+  return merge(a, values, axis, offsets)
 end
 
 -- A vector without the zeros at its ends; trim is "f" (front), "b" (back) or "fb".  Waits.

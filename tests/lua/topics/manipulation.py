@@ -74,6 +74,15 @@ def add(case, change, inputs):
     case("np.insert(f, 2, {1, 2, 3, 4}, 2)", "np.insert(f, 1, [1, 2, 3, 4], axis=1)")
     case("np.insert(i, 3, 9)", "np.insert(i, 2, 9)")
     case("np.insert(h, p, 0)", "np.insert(h, p - 1, 0)")
+    case("np.insert(h, {}, {})", "np.insert(h, [], [])")
+    # few positions, and many
+    inputs["long"], inputs["spots"] = np.arange(2000.0), np.random.default_rng(11).integers(1, 2001, 900)
+    for n in (3, 90, 199, 201, 900):
+        case(f"np.insert(long, spots['1:{n}'], -spots['1:{n}'])", f"np.insert(long, spots[:{n}] - 1, -spots[:{n}])")
+        case(f"np.delete(long, spots['1:{n}'])", f"np.delete(long, spots[:{n}] - 1)")
+        case(f"np.insert(np.reshape(long, 2, 1000), spots['1:{n}'] % 1000 + 1, {{{{7}}, {{9}}}}, 2)",
+             f"np.insert(long.reshape(2, 1000), spots[:{n}] % 1000, [[7], [9]], axis=1)")
+    case("np.insert(long, {2001, 1, 2001, -1}, {1, 2, 3, 4})", "np.insert(long, [2000, 0, 2000, -1], [1, 2, 3, 4])")
     case("np.delete(h, p)", "np.delete(h, p - 1)")
     case("np.trim_zeros(o)")
     case("np.trim_zeros(o, 'f')", "np.trim_zeros(o, 'f')")
