@@ -234,10 +234,30 @@ def completion(start):
     s.expect("2\n")
     s.expect("> ")
     s.type("long_variable_name = np.ones(4)")
-    s.send("long_v" + TAB + ":resh" + TAB + "(2, 2).sha" + TAB)  # no completion after a call
-    s.expect("long_variable_name:reshape(2, 2).sha")
-    s.send("pe\n")
+    s.send("long_v" + TAB + ":resh" + TAB + "(2, 2).sha" + TAB)
+    s.expect("long_variable_name:reshape(2, 2).shape")
+    s.send("\n")
     s.expect("{2, 2}")
+    s.expect("> ")
+    for begun, ended, answer in (
+            ("np.zeros(3):res" + TAB + "(1, 3)", "np.zeros(3):reshape(1, 3)", "[[0. 0. 0.]]"),
+            ("(long_v" + TAB + " * 2):cumpr" + TAB + "()", "(long_variable_name * 2):cumprod()", "[ 2.  4.  8. 16.]"),
+            ("long_variable_name[{ {1, 2} }]:nbyt" + TAB + "('x')", ":nbyt('x')", "nbyt"),  # no method
+            ("long_variable_name['2:3']:sum():ite" + TAB + "()", ":sum():item()", "2"),
+            ("os.time():su" + TAB + "()", "os.time():su()", "index a number value")):
+        s.send(begun)
+        s.expect(ended)
+        s.send("\n")
+        s.expect(answer)
+        s.expect("> ")
+    s.type("io.open('a long name.txt', 'w'):write('what is in it'):close()")
+    s.send("io.open('a lo" + TAB)
+    s.expect("'a long name.txt")
+    s.send("'):read()\n")
+    s.expect("what is in it")
+    s.expect("> ")
+    s.send("io.open('./a lon" + TAB + "', 'r'):read(4)\n")
+    s.expect("what")
     s.expect("> ")
     s.send("lgt.sta" + TAB + TAB)
     s.expect("stats_reset")

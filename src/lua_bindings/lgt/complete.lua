@@ -1,10 +1,14 @@
 -- lgt/complete.lua - what TAB adds to a line.
 --
 -- Only names are looked up, nothing is called: a.b.c, a:method, from the variables of the prompt.  Names that
--- modules load when they are first used come from the index of the sources.
+-- modules load when they are first used come from the index of the sources; whether a call gives an array, whose
+-- methods may follow, is told by annotations (lgt/infer.lua).  In a string, names of files complete.
 
+local infer = require "lgt.infer"
 local show = require "lgt.show"
+local slips = require "lgt.slips"
 local sources = require "lgt.sources"
+local syntax = require "lgt.syntax"
 
 local complete = {}
 
@@ -107,12 +111,92 @@ function complete.members(path, separator, scope)
   return names
 end
 
+-- ---- what calls give ----------------------------------------------------------------------------------------
+
+local OPENING = { [")"] = "(", ["]"] = "[", ["}"] = "{" }
+
+-- The place of the bracket that the one at `at` closes; nil if there is none.
+local function opening_of(code, at)
+  local closing, depth = code:sub(at, at), 0
+  for i = at, 1, -1 do
+    local c = code:sub(i, i)
+    if c == closing then depth = depth + 1 elseif c == OPENING[closing] then depth = depth - 1 end
+    if depth == 0 then return i end
+  end
+end
+
+-- What a method may be called of at the end of a text: names, calls, indices; nil if there is nothing of that kind.
+local function value_before(text)
+  local code, at = (slips.code_of(text)), #text
+  while at > 0 do
+    local c = code:sub(at, at)
+    local first = OPENING[c] and opening_of(code, at) or c == '"' and code:find('"+$')
+    if first then
+      code = code:sub(1, first - 1)
+    else
+      local name = code:match("[%a_][%w_]*$")
+      if not name then return nil end
+      code = code:sub(1, -1 - #name)
+      if not code:find("[.:]$") or code:find("%.%.$") then return text:sub(#code + 1) end
+      code = code:sub(1, -2)
+    end
+    at = #code
+    if not code:find("[%w_%)%]}\"]$") then return text:sub(at + 1) end
+  end
+end
+
+-- Text whose value is of the type of a variable of the prompt, for lgt/infer.lua.
+local function stand_in(value)
+  if rawequal(value, package.loaded.array) then return 'require "array"' end
+  if rawequal(value, package.loaded.lgt) then return 'require "lgt"' end
+  if show.is_array(value) then return "_np.zeros(1)" end
+  if type(value) == "number" then return "1" end
+end
+
+-- Is the value of an expression certainly an array?
+local function gives_array(expression, scope)
+  local np = package.loaded.array
+  if not np or not loadstring("return " .. expression) then return false end
+  local path, rest = expression:match("^([%a_][%w_]*%.[%w_.]*)(.*)$")
+  if path and show.is_array(look(scope, path)) then expression = "(_np.zeros(1))" .. rest end
+  local names, values = { "_" }, { "1" }
+  for name in expression:gmatch("%f[%w_][%a_][%w_]*") do
+    local text = stand_in(scope[name])
+    if text then names[#names + 1], values[#values + 1] = name, text end
+  end
+  local text = ('local _np = require "array" local %s = %s return %s'):format(table.concat(names, ", "),
+    table.concat(values, ", "), expression)
+  local block, variables = syntax.parse(text)
+  infer.run(variables, np.ufuncs)
+  return infer.is_array(infer.of(block[#block].values[1]))
+end
+
+-- ---- files ---------------------------------------------------------------------------------------------------
+
+-- The names of files that a string may go on with, and what of the last one is there.
+local function file_names(text)
+  local folder, part = text:match("^(.*/)([^/]*)$")
+  part = part or text
+  local quoted = "'" .. (folder or "./"):gsub("'", "'\\''") .. "'"
+  local list, names = io.popen("ls -1Ap -- " .. quoted .. " 2>/dev/null"), {}
+  for name in list:lines() do
+    local hidden = part == "" and name:find("^%.")
+    if name:sub(1, #part) == part and not hidden and not name:find("[\"'\\]") then names[#names + 1] = name end
+  end
+  list:close()
+  return names, part
+end
+
+-- ---- lines ---------------------------------------------------------------------------------------------------
+
 -- The names that may stand at the end of `before`, sorted, and what is there of them already.
 ---@param before string the line up to the cursor
 ---@param scope table
 ---@return string[] names
 ---@return string part
 function complete.names(before, scope)
+  local _, string_at = slips.code_of(before)
+  if string_at then return file_names(before:sub(string_at + 1)) end
   local path = before:match("[%a_][%w_.:]*$") or ""
   local base, separator, part = path:match("^(.-)([.:])([%w_]*)$")
   if not base then part = path end
@@ -125,7 +209,14 @@ function complete.names(before, scope)
     end
   end
   local ahead = before:sub(1, #before - #path)
-  if base then
+  local whole, joint = before:match("^(.*[%w_%]%)}\"'])([.:])[%w_]*$")
+  if whole and not whole:find("^[%w_.:]*$", #ahead + 1) or ahead:find("[%]%)}\"'][.:]$") then
+    local expression = value_before(whole)
+    if expression and gives_array(expression, scope) then
+      part = before:match("[%w_]*$")
+      add_array(joint, add)
+    end
+  elseif base then
     local value = base ~= "" and not ahead:match("[%w_%]%)\"'.:]$") and look(scope, base)
     if value then add_members(value, separator, add) end
   elseif not ahead:match("[%]%)\"'.:]$") then

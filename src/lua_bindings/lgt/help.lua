@@ -8,12 +8,12 @@ local sources = require "lgt.sources"
 local help = {}
 
 local ABOUT = [[
-?name      explains a function, module or variable: ?np.sum, ?lgt.stats, ?x; help(f) does too
+?name      explains a function, module or variable: ?np.sum, ?lgt.stats, x?; help(f) does too
 ?part      lists what has this in its name: ?reshape
 who()      your variables: type, shape, dtype, bytes
 timeit(f)  how long a function takes, or an expression: timeit("np.sum(x)")
 _ __ ___   the last results
-TAB        completes names;  Ctrl-R searches in what you typed before
+TAB        completes names, of files in strings;  Ctrl-R searches in what you typed before
 
 np is `require "array"`, lgt is `require "lgt"`: write these lines in a script.
 np.NAME is NumPy's function NAME; indices count from 1 and include both ends.]]

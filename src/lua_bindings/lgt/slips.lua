@@ -69,23 +69,24 @@ for _, word in ipairs { "\n%s*", "%f[%w_]then%s+", "%f[%w_]do%s+", "%f[%w_]else%
     "there is no continue: goto next, with ::next:: before the end of the loop", "'=' expected", across = true }
 end
 
--- The end of the string that begins at a place of a text.
+-- The end of the string that begins at a place of a text; nil if the text ends before.
 local function end_of_string(text, from)
   local quote, at = text:sub(from, from), from + 1
   while true do
     at = text:find("[\\\n" .. quote .. "]", at)
-    if not at then return #text end
+    if not at then return nil end
     if text:sub(at, at) ~= "\\" then return at end
     at = at + 2
   end
 end
 
--- A text, each byte in its place, with quotes for the bytes of strings and blanks for those of comments.
+-- A text, each byte in its place, with quotes for the bytes of strings and blanks for those of comments; where the
+-- string begins that its end is in.
 local function code_of(text)
-  local pieces, at = {}, 1
+  local pieces, at, open = {}, 1, nil
   while true do
     local from = text:find("[-\"'%[]", at)
-    if not from then return table.concat(pieces) .. text:sub(at) end
+    if not from then return table.concat(pieces) .. text:sub(at), open end
     local comment = text:find("^%-%-", from)
     local equals = text:match("^%[(=*)%[", comment and from + 2 or from)
     local to, fill = from, nil
@@ -95,6 +96,7 @@ local function code_of(text)
       to, fill = (text:find("\n", from, true) or #text + 1) - 1, " "
     elseif text:find("^[\"']", from) then
       to, fill = end_of_string(text, from), '"'
+      if not to then to, open = #text, from end
     end
     pieces[#pieces + 1] = text:sub(at, from - 1)
     local found = text:sub(from, to)
@@ -174,7 +176,7 @@ local words = {
   exit = "os.exit(), or Ctrl-D", quit = "os.exit(), or Ctrl-D", dir = "who(), or TAB behind a dot", array = "np.array",
 }
 
-local slip = { words = words }
+local slip = { words = words, code_of = code_of }
 
 -- What to tell about the syntax error of a text; nil where nothing is known.
 ---@param text string
@@ -183,7 +185,7 @@ function slip.meant(text)
   text = text:gsub("^#[^\n]*", "")
   local why, line, near = complaint(text)
   if not why then return nil end
-  local code = code_of(text)
+  local code = (code_of(text))
   local from, to = #code + 1, #code
   if near ~= "<eof>" then from, to = place_of(text, code, line, near) end
   if not from then return nil end
@@ -209,7 +211,7 @@ end
 ---@param text string
 ---@return string?
 function slip.in_open(text)
-  return opens_block(last_line(code_of(text)))
+  return opens_block(last_line((code_of(text))))
 end
 
 -- A syntax error of a script that uses arrays, with what was probably meant.

@@ -148,7 +148,8 @@ end
 
 -- The public names of a file's tables.
 local function prefixes_of(file, lines)
-  local known = { np = "np.", lgt = "lgt.", methods = "array:", getters = "array." }
+  local of = file.name:find("^sparse/") and "matrix" or "array"
+  local known = { np = "np.", lgt = "lgt.", methods = of .. ":", getters = of .. "." }
   local module = file.name:match("^([%w_]+)%.lua$")
   for _, line in ipairs(lines) do
     local public, own = line:match("^np%.([%w_]+) = ([%a_][%w_]*)$")
