@@ -262,7 +262,8 @@ static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *
   if (access == PEEK) return peek_rect(rt, store, rect, out);
   bool read = access != WRITE, write = access != READ;
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
-  if (status == LGT_NO_MEMORY && rt->binder.njob) {
+  if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
+    lgt_bind_let_go(&rt->binder);
     lgt_bind_retire(&rt->binder, true);
     status = gather_rect(rt, store, rect, read, write, false);
   }

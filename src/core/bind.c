@@ -22,8 +22,8 @@
 #include "fold.h"
 #include "shuffle.h"
 #include "survey.h"
+#include "recipes.h"
 #include "taint.h"
-#include "weave.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
@@ -45,6 +45,7 @@ static void drop_recipe(lgt_binder *binder, lgt_store *store) {
     inst->pins--;
     lgt_instance_release(binder->map, inst);
   }
+  binder->former -= recipe->former;
   lgt_mem_free(recipe->binding->inst);
   lgt_mem_free(recipe->binding->param);
   lgt_mem_free(recipe->binding);
@@ -66,18 +67,19 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_store_recycle(binder->stores, store);
 }
 
-/* Will results of the group be kept as recipes that read what it finds in `slot`? */
-static bool will_be_kept(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
-                         int slot) {
-  if (!group->slot[slot].pinned) return false;
-  for (int e = 0; e < group->nelided; e++) {
+/* The slots, as bits, that are read by recipes of results that the program may still hold; NULL when out of memory. */
+static const uint64_t *find_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  int words = lgt_plan_words(group);
+  uint64_t *kept = lgt_arena_alloc(&binder->arena, (size_t)words * sizeof *kept);
+  for (int e = 0; kept && e < group->nelided; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
-    if (!elided->must_die && elided->reads[slot] &&
-        lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root])))
-      return true;
+    if (elided->must_die || !lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root]))) continue;
+    for (int k = 0; k < words; k++) kept[k] |= elided->reads[k];
   }
-  return false;
+  return kept;
 }
+
+static bool is_kept(const uint64_t *kept, int slot) { return kept[slot / 64] >> slot % 64 & 1; }
 
 /* With one domain: is what the group makes certain to come about, whatever else fails?  Calls of C may fail, and those who
  * need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
@@ -106,11 +108,15 @@ static bool disturbs(const lgt_binder *binder, const lgt_plan_group *group, cons
   return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || !is_sure(binder, group, root);
 }
 
-int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+int64_t lgt_bind_kept_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int64_t bytes = 0;
+  lgt_arena_reset(&binder->arena);
+  const uint64_t *kept = find_kept(binder, group, root);
+  if (!kept) return 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_plan_slot *slot = &group->slot[s];
-    if (slot->takes != LGT_NONE && will_be_kept(binder, group, root, slot->takes)) {
+    uint16_t former = slot->saved != LGT_NONE ? slot->saved : slot->takes;
+    if (former != LGT_NONE && is_kept(kept, former)) {
       const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
       bytes += l->size * lgt_dtype_size(l->dtype);
       continue;
@@ -134,6 +140,7 @@ typedef struct run {
   lgt_plan_group *group;
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances of the original group */
+  const uint64_t *kept;      /* slots that recipes will read; NULL for a rescue */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
   lgt_surveyed touched;      /* with several domains: which of their elements the domain's colours touch */
   lgt_scalar *param;
@@ -265,8 +272,35 @@ static lgt_status acquire_slots(run *r) {
 /* Nobody else wants what is in an instance that the group finds there: then it may be overwritten. */
 static bool may_take(const run *r, int slot) {
   const lgt_instance *inst = r->inst[slot];
-  return !r->source && inst->owners == 1 && inst->pins == 0 &&
-         !will_be_kept(r->binder, r->group, r->root, slot);
+  return !r->source && inst->owners == 1 && inst->pins == 0 && !is_kept(r->kept, slot);
+}
+
+/* A root's memory with what is in it. */
+static lgt_status acquire_there(run *r, int s) {
+  const lgt_plan_slot *slot = &r->group->slot[s];
+  lgt_store *store = root_store(r, slot->root);
+  lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
+  bool keep = slot->saved != LGT_NONE && is_kept(r->kept, slot->saved);
+  if (inst && !keep && !disturbs(r->binder, r->group, r->root, s, inst)) {
+    hold(r, s, inst);
+    return LGT_OK;
+  }
+  const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  if (keep && !inst) { /* nothing was written yet: even that stays as it is */
+    lgt_status status = lgt_acquire(r->binder, store, 0, &all, LGT_USE_READ, NULL);
+    if (status) return status;
+    inst = store->replica[0].inst;
+  }
+  if (keep) {
+    hold(r, slot->saved, inst);
+    inst->pins++; /* the group goes on in a copy */
+  }
+  lgt_status status = lgt_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
+                                  slot->defined ? &all : NULL);
+  if (keep) inst->pins--;
+  if (!status) hold(r, s, store->replica[0].inst);
+  return status;
 }
 
 /* With one domain all of the above comes down to this. */
@@ -274,6 +308,7 @@ static lgt_status acquire_whole(run *r) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < r->group->nslot && !status; s++) {
     const lgt_plan_slot *slot = &r->group->slot[s];
+    if (slot->former) continue; /* held with what goes on from there, if at all */
     if (!slot->initial && slot->takes != LGT_NONE && may_take(r, slot->takes)) {
       hold(r, s, r->inst[slot->takes]);
     } else if (!slot->initial) {
@@ -281,17 +316,7 @@ static lgt_status acquire_whole(run *r) {
     } else if (r->source) {
       hold(r, s, r->source->inst[slot->root]);
     } else {
-      lgt_store *store = root_store(r, slot->root);
-      lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
-      if (inst && !disturbs(r->binder, r->group, r->root, s, inst)) {
-        hold(r, s, inst);
-        continue;
-      }
-      const lgt_layout *root = lgt_layout_at(r->binder->stores, slot->layout);
-      lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-      status = lgt_acquire(r->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
-                           slot->defined ? &all : NULL);
-      if (!status) hold(r, s, store->replica[0].inst);
+      status = acquire_there(r, s);
     }
   }
   return status;
@@ -381,16 +406,18 @@ static lgt_status leave_recipe(run *r) {
         return no_memory();
       }
       *binding = (lgt_binding){inst, n, param};
-      *recipe = (lgt_recipe){0, group, binding};
+      *recipe = (lgt_recipe){.group = group, .binding = binding};
       lgt_plan_retain(group->plan);
       for (int i = 0; i < n; i++) {
-        if (!r->inst[i] || !will_be_kept(r->binder, group, r->root, i % group->nslot)) continue;
+        if (!r->inst[i] || !is_kept(r->kept, i % group->nslot)) continue;
         const lgt_plan_slot *slot = &group->slot[i % group->nslot];
         bool part = r->binder->map->domains == 1 && slot->kept.ndim >= 0;
         inst[i] = lgt_instance_retain(r->inst[i]);
+        if (slot->former) recipe->former += inst[i]->bytes;
         lgt_instance_pin(inst[i], part ? &slot->kept : &inst[i]->rect);
       }
       memcpy(param, r->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
+      r->binder->former += recipe->former;
     }
     drop_recipe(r->binder, store);
     store->recipe = recipe;
@@ -405,19 +432,24 @@ static lgt_status leave_recipe(run *r) {
 
 /* ---- running a group --------------------------------------------------------------------------------------------- */
 
-/* Find memory for the group's slots: what is in flight may have to end before there is enough. */
-static lgt_status acquire(run *r) {
+static lgt_status try_acquire(run *r) {
   lgt_plan_group *group = r->group;
   bool many = r->binder->map->domains > 1;
   size_t n = (size_t)group->nslot * (size_t)r->binder->map->local + 1;
   r->inst = lgt_arena_alloc(&r->binder->arena, n * sizeof *r->inst);
   if (!r->inst || (many && !lgt_survey(r->binder, group, &r->touched))) return no_memory();
-  lgt_status status = many ? acquire_slots(r) : acquire_whole(r);
+  return many ? acquire_slots(r) : acquire_whole(r);
+}
+
+/* Find memory for the group's slots: what is in flight may have to end before there is enough.  Not what comes of a second
+ * attempt, which may be copies again. */
+static lgt_status acquire(run *r) {
+  lgt_status status = try_acquire(r);
   if (!status || !r->binder->njob) return status;
-  release_slots(r);
+  if (r->inst) release_slots(r);
   r->inst = NULL;
   lgt_bind_retire(r->binder, true);
-  return acquire(r);
+  return try_acquire(r);
 }
 
 /* What a renamed slot of a domain has from the former memory of its root. */
@@ -705,6 +737,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   if (binder->profile) r.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&r);
   lgt_arena_reset(&binder->arena);
+  if (!status && !(r.kept = find_kept(binder, group, root))) status = no_memory();
   if (status) return give_up(&r, status, calls);
   status = binder->map->domains == 1 ? bind_alone(&r, calls, last) : bind_among_domains(&r, calls, last);
   if (r.inst) release_slots(&r);
@@ -732,7 +765,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   if (!recipe) return LGT_OK;
   lgt_plan_group *group = recipe->group;
   lgt_plan_elided *elided = &group->elided[store->recipe_root];
-  lgt_status status = elided->rescue ? LGT_OK : lgt_weave_rescue(binder->fuser, group, store->recipe_root);
+  lgt_status status = elided->rescue ? LGT_OK : lgt_recipes_rescue(binder->fuser, group, store->recipe_root);
   if (status) return status;
   lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
   plan->root[elided->root].wanted = true; /* next time it is stored at once */
@@ -748,7 +781,11 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   run r = {
       .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
   if (store->line) r.where = binder->line_text(binder->line_context, store->line);
+  /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
+  int64_t more = recipe->former ? binder->former + recipe->former : 0;
+  binder->map->budget += more;
   status = acquire(&r);
+  binder->map->budget -= more;
   if (!status) status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
   if (r.inst) release_slots(&r);
@@ -762,4 +799,12 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_failure_release(failure);
   drop_recipe(binder, store);
   return LGT_OK;
+}
+
+void lgt_bind_let_go(lgt_binder *binder) {
+  lgt_stores *stores = binder->stores;
+  for (uint32_t id = 1; id < stores->nstore && binder->former > 0; id++) {
+    lgt_store *store = lgt_store_at(stores, id);
+    if (store->layout && store->recipe && store->recipe->former) (void)lgt_bind_materialise(binder, store);
+  }
 }

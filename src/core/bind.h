@@ -46,6 +46,7 @@ typedef struct lgt_binder {
   int njob;
   int64_t jobs;         /* submitted so far */
   int64_t position;     /* in the stream: groups bound so far, the same on all ranks */
+  int64_t former;       /* bytes of former contents that recipes keep (recipes.h) */
   uint32_t stamp;       /* of the newest job */
   lgt_failure *failure; /* ref: the first failure nobody has seen yet */
   lgt_failure *seen;    /* ref: the last one that somebody has */
@@ -88,10 +89,12 @@ typedef struct lgt_binding {
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last);
 /* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */
-int64_t lgt_bind_kept_bytes(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
+int64_t lgt_bind_kept_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 
 /* The store's contents exist in memory afterwards, unless it is poisoned. */
 lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
+/* Compute all results that recipes keep former contents for, and let go of these. */
+void lgt_bind_let_go(lgt_binder *binder);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */

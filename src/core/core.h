@@ -20,7 +20,7 @@
  *   object       machine code: an ELF object made executable, without LLVM
  *   kernel       compiled loops: cache, disk, background compilation
  *   emit         loop -> MLIR -> object; a module of its own, the only one that knows MLIR
- *   fuse weave taint place assemble shift   a window -> a plan: groups of launches, each a task of a few loops
+ *   fuse weave taint recipes place assemble shift   a window -> a plan: groups of launches, each a task of a few loops
  *   exec         worker threads
  *   map          instances, copies between memories
  *   replica      what a domain has of a store

@@ -18,7 +18,9 @@
 #include "weave.h"
 
 enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
-static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs */
+static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs ... */
+static const double RESULT_NS = 200;         /* ... and what it takes of its own, however small */
+static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
 
 const char *lgt_refusal_text(int refusal) {
 #define X(NAME, text) text,
@@ -466,21 +468,29 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
 
 /* ---- decide --------------------------------------------------------------------------------------- */
 
+static bool is_single(const lgt_fuser *fuser, const lgt_plan_root *root) {
+  return lgt_layout_at(fuser->stores, root->layout)->size == 1;
+}
+
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
     bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted &&
                  !root->alive && root->first_group == root->last_group &&
-                 lgt_layout_at(fuser->stores, root->layout)->size != 1;
+                 (fuser->solver.domains == 1 || !is_single(fuser, root));
     root->stored = !elide;
   }
   /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether
-   * one of them holds the result must not matter. */
+   * one of them holds the result must not matter.  A single element that comes from larger arrays is, too: no recipe should
+   * keep these for it. */
   for (int i = 0; i < plan->ncall; i++) {
     const lgt_plan_call *call = &plan->call[i];
+    bool singles = !call->kind->reduces;
+    for (int a = 0; a < call->nargs; a++) singles &= is_single(fuser, &plan->root[call->root[a]]);
     for (int a = 0; a < call->nargs; a++)
       if (lgt_kind_alone(call->kind) ||
-          (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE))
+          (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE) ||
+          (!singles && is_single(fuser, &plan->root[call->root[a]])))
         plan->root[call->root[a]].stored = true;
   }
 }
@@ -500,17 +510,50 @@ static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
   }
 }
 
-/* Results that must die before their group runs, but are cheaper to store than to collect. */
+/* Shall a group of one domain leave alone what it finds in arrays that it overwrites, and work in copies, for the sake of
+ * results that otherwise must die?  `storing`: what it would take to store those, in ns.  The next windows of this form may
+ * have larger ones. */
+static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double storing) {
+  int64_t bytes = 0;
+  bool any = false;
+  if (fuser->solver.domains > 1 || !plan->saves) return false;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int r = 0; r < plan->nroot; r++) {
+      lgt_plan_root *root = &plan->root[r];
+      bool here = root->first_group <= number && number <= root->last_group;
+      if (!here || !root->writes || root->fresh || root->attached || root->saved) continue;
+      const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
+      if (pass) root->saved = any = true;
+      else bytes += l->size * lgt_dtype_size(l->dtype);
+    }
+    double saving = (double)bytes / SAVE_BYTES_PER_NS;
+    if (bytes > fuser->most_saved || saving > storing || saving > fuser->collection_ns) return false;
+  }
+  return any;
+}
+
+/* Results that must die before their group runs, but are cheaper to store than to collect; or that need not if the group
+ * saves what they were made of, which is cheaper still. */
 static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
   bool changed = false;
   for (int g = 0; g < plan->ngroup; g++) {
     lgt_plan_group *group = &plan->group[g];
     double bytes = 0;
+    int large = 0;
     for (int e = 0; e < group->nelided; e++) {
-      const lgt_layout *l = lgt_layout_at(fuser->stores, plan->root[group->elided[e].root].layout);
-      if (group->elided[e].must_die) bytes += (double)(l->size * lgt_dtype_size(l->dtype));
+      lgt_plan_root *root = &plan->root[group->elided[e].root];
+      const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
+      if (!group->elided[e].must_die) continue;
+      bytes += (double)(l->size * lgt_dtype_size(l->dtype));
+      if (is_single(fuser, root)) root->wanted = changed = true;
+      else large++;
     }
-    if (!group->nmust_die || bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
+    if (!large) continue;
+    if (save(fuser, plan, g, bytes / STORE_BYTES_PER_NS + large * RESULT_NS)) {
+      changed = true;
+      continue;
+    }
+    if (bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
     for (int e = 0; e < group->nelided; e++)
       if (group->elided[e].must_die) plan->root[group->elided[e].root].wanted = changed = true;
   }
@@ -588,6 +631,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   plan->nword = window->nword;
   plan->ncall = n;
   plan->nroot = window->nroot;
+  plan->saves = window->saves;
   plan->epoch = epoch;
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);

@@ -73,6 +73,7 @@ typedef struct lgt_plan_root {
   bool fresh;          /* the window creates it and writes all of it first */
   bool attached;       /* memory of the host program: stays where it is */
   bool stored;         /* for fresh ones: decided by `wanted`, use, and reachability */
+  bool saved;          /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
   bool wanted;         /* was asked for after it had been elided: stored from then on */
   bool alive;          /* was reachable when the plan was made */
   uint16_t writes;     /* calls that write it */
@@ -91,6 +92,8 @@ typedef struct lgt_plan_slot {
   uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
   uint16_t rest_call;  /* ... what this call of the plan writes ...  (initial: which it overwrites before anybody reads) */
   uint8_t rest_arg;    /* ... through this argument; 0xff: all (initial: nothing) */
+  uint16_t saved;      /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
+  bool former;         /* initial: such a slot, for recipes only; without memory if none is kept */
   uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* halo that tiles of what it ends as were found to need later */
   bool pinned;         /* a recipe reads it: what it reads must stay as the group leaves it */
@@ -158,7 +161,7 @@ typedef struct lgt_plan_elided {
   struct lgt_plan_group *rescue; /* owned; how to compute it later, made when first needed */
   uint16_t *item;                /* owned: the calls of the group it depends on, in order */
   uint16_t nitem;
-  bool *reads;                   /* owned: does a recipe read what is in a slot of the group?  must_die: NULL */
+  uint64_t *reads;               /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
 } lgt_plan_elided;
 
 typedef struct lgt_touch lgt_touch; /* exchange.h */
@@ -213,6 +216,7 @@ typedef struct lgt_plan {
   uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
   int nform;
   uint64_t form_hash;
+  bool saves;                 /* its groups may leave former contents to recipes (`saved`) */
   uint32_t *layout;           /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
@@ -221,6 +225,9 @@ typedef struct lgt_plan {
   bool retired;               /* nobody finds it any more */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
+
+/* Words with a bit for each of the group's slots. */
+static inline int lgt_plan_words(const lgt_plan_group *group) { return group->nslot / 64 + 1; }
 
 static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
 /* Frees a shifted plan that nobody uses any more; others are kept until they are swept. */
@@ -236,6 +243,7 @@ struct lgt_recipe {
   int refs;                   /* deferred stores */
   lgt_plan_group *group;      /* borrowed */
   struct lgt_binding *binding; /* owned; bind.h: the instances and parameters it ran with */
+  int64_t former;             /* bytes of former contents among them */
 };
 
 typedef struct lgt_fuser {
@@ -246,6 +254,7 @@ typedef struct lgt_fuser {
   int workers;
   int64_t cache_bytes;        /* of the last-level cache */
   double collection_ns;       /* what a collection costs (lgt_collected) */
+  int64_t most_saved;         /* bytes of former contents that a group may leave to recipes */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
   lgt_plan **table;           /* owned, open addressing by hash */
   uint32_t count, mask;

@@ -30,6 +30,8 @@ enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
+static const int64_t FORMER_MOST = 32 << 20;    /* bytes of former contents that recipes may keep, ... */
+enum { FORMER_SHARE = 16, FORMER_GROUPS = 8 };  /* ... a part of the budget at most, for several groups */
 static const double COLLECTION_NS = 30000;      /* until the caller's heap is known */
 static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
 
@@ -44,6 +46,10 @@ static const char *line_text(void *context, uint32_t line) {
 static int64_t memory_budget(const lgt_config *config) {
   if (config->mem > 0) return config->mem;
   return lgt_mem_available("") / 10 * 9;
+}
+
+static int64_t most_saved(int64_t budget) {
+  return (budget / FORMER_SHARE < FORMER_MOST ? budget / FORMER_SHARE : FORMER_MOST) / FORMER_GROUPS;
 }
 
 static int64_t cache_bytes(void) {
@@ -145,6 +151,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                           .workers = lgt_exec_cpus(rt->exec),
                           .cache_bytes = cache_bytes(),
                           .collection_ns = COLLECTION_NS,
+                          .most_saved = most_saved(rt->map.budget),
                           .solver = {.partitions = &rt->partitions, .domains = rt->map.domains}};
   status = lgt_fuser_init(&rt->fuser);
   if (!status) status = add_copy_kinds(rt);
@@ -398,6 +405,8 @@ static lgt_plan *find_plan(lgt_runtime *rt) {
 static int plan_calls(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_status status = LGT_OK;
+  /* What is held for long must not take much more memory than if it were stored. */
+  rt->window.saves = rt->binder.former < FORMER_GROUPS * rt->fuser.most_saved;
   if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
       (rt->map.domains == 1 && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
     return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
@@ -447,6 +456,7 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
 static int bind_groups(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   lgt_plan *plan = flush->plan;
+  bool let_go = false;
   while (flush->group < plan->ngroup) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
@@ -455,15 +465,22 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     }
     bool ask_again = may_ask && !flush->collected;
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
-    bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1), last = !ask_again && whole;
+    bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
+    bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
+    if (status == LGT_NO_MEMORY && spare) {
+      lgt_bind_let_go(&rt->binder);
+      let_go = true;
+      continue;
+    }
     if (status) {
       take_apart(rt, group);
       return 0;
     }
     flush->group++;
+    let_go = false;
     lgt_bind_retire(&rt->binder, false);
     lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
     if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);

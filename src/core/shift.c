@@ -252,7 +252,12 @@ static int64_t bytes_of(const lgt_weaver *w, uint32_t layout) {
 }
 
 static bool shift_slots(const shifter *s, const lgt_weaver *w, lgt_plan_group *group) {
-  for (int i = 0; i < group->nslot; i++) renumber(s, &group->slot[i].layout);
+  int64_t saved = 0;
+  for (int i = 0; i < group->nslot; i++) {
+    renumber(s, &group->slot[i].layout);
+    if (group->slot[i].former) saved += bytes_of(w, group->slot[i].layout);
+  }
+  if (saved > s->fuser->most_saved) return false;
   for (int b = 0; b < w->items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &w->items->buffer[b];
     if (buffer->slot != LGT_NONE &&
@@ -349,7 +354,7 @@ static bool shift_group(const shifter *s, lgt_plan_group *group) {
     const lgt_guard *g = &group->guard[i];
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
-  if (!shift_slots(s, &w, group) || !lgt_weave_keep(&w)) return false;
+  if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;
   for (int l = 0; l < group->nloop; l++) {
     shift_natives(&w, &group->loop[l]);
     if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;

@@ -12,7 +12,8 @@
  *                loops or a value in a register rests
  *   spaces       calls that share a loop must still agree in their extents, and extents of one stay so
  *   strides      each access keeps its class of stride along the innermost dimension
- *   memory       buffers that share a slot must have equal sizes
+ *   memory       buffers that share a slot must have equal sizes; former contents that are left to recipes, no larger
+ *                ones than planning would leave
  *   reductions   must walk the same dimension innermost, since the order of values depends on it
  *
  * With one domain only: there is one tile, and nothing moves.  Belongs to the submitting thread.
@@ -20,7 +21,7 @@
 #ifndef LGT_SHIFT_H
 #define LGT_SHIFT_H
 
-#include "weave.h"
+#include "recipes.h"
 
 /* Two accesses of one buffer, as item and argument. */
 struct lgt_guard {

@@ -1,7 +1,9 @@
-/* weave.c - renaming, forwarding, the choice of memory, and what can be computed later.  See weave.h. */
+/* weave.c - renaming, forwarding, and the choice of memory.  See weave.h. */
 #include "weave.h"
 
 #include <string.h>
+
+#include "recipes.h"
 
 enum { LARGE_ROOT = 1 << 20 };
 
@@ -57,7 +59,7 @@ static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
   return lgt_layout_at(w->fuser->stores, number);
 }
 
-static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
+int lgt_weave_new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
   lgt_weave_items *items = w->items;
   if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer))
     return -1;
@@ -66,12 +68,13 @@ static int new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
                                                      .slot = LGT_NONE,
                                                      .rest = LGT_NONE,
                                                      .takes = LGT_NONE,
+                                                     .saved = LGT_NONE,
                                                      .last_writer = LGT_NONE,
                                                      .first_loop = LGT_NONE};
   return items->nbuffer++;
 }
 
-static lgt_weave_item *new_item(lgt_weaver *w) {
+lgt_weave_item *lgt_weave_new_item(lgt_weaver *w) {
   lgt_weave_items *items = w->items;
   if (!lgt_mem_grow((void **)&items->item, &items->item_room, items->nitem + 1, sizeof *items->item))
     return NULL;
@@ -122,7 +125,7 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t 
       root, cause_arg == 0xff ? NULL : layout_of(w, w->plan->call[cause].layout[cause_arg]), piece);
   for (int i = 0; i < n; i++) {
     uint32_t layout = lgt_weave_piece(w->fuser->stores, root_layout, &piece[i]);
-    lgt_weave_item *item = layout ? new_item(w) : NULL;
+    lgt_weave_item *item = layout ? lgt_weave_new_item(w) : NULL;
     if (!item) return no_memory();
     item->kind = copy_kind(w->fuser, root->dtype);
     item->nargs = 2;
@@ -217,7 +220,7 @@ static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const u
 
 static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool initial) {
   if (current[root] == LGT_NONE) {
-    int b = new_buffer(w, root, initial);
+    int b = lgt_weave_new_buffer(w, root, initial);
     if (b < 0) return -1;
     current[root] = (uint16_t)b;
   }
@@ -232,7 +235,7 @@ static int buffer_of(lgt_weaver *w, uint16_t *current, const lgt_plan_call *call
   if (b < 0 || !call->part[arg]) return b;
   for (b = 0; b < w->items->nbuffer; b++)
     if (w->items->buffer[b].root == root && w->items->buffer[b].part == call->part[arg]) return b;
-  b = new_buffer(w, root, true);
+  b = lgt_weave_new_buffer(w, root, true);
   if (b >= 0) w->items->buffer[b].part = call->part[arg];
   return b;
 }
@@ -255,7 +258,7 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
   uint16_t call = item->call;
   uint8_t rest_arg = all ? 0xff : (uint8_t)arg;
   uint16_t old = current[root];
-  int b = new_buffer(w, root, false);
+  int b = lgt_weave_new_buffer(w, root, false);
   if (b < 0) return no_memory();
   current[root] = (uint16_t)b;
   if (over && !all) w->items->buffer[b].takes = old;
@@ -274,7 +277,7 @@ static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_
   for (int a = 0; a < call->nargs; a++) {
     if (!lgt_kind_writes(call->kind, a)) continue;
     bool again = current[call->root[a]] != LGT_NONE; /* over older contents: no recipe tells of both */
-    int b = new_buffer(w, call->root[a], false);
+    int b = lgt_weave_new_buffer(w, call->root[a], false);
     if (b < 0) return no_memory();
     current[call->root[a]] = w->items->item[at].out[a] = (uint16_t)b;
     w->items->buffer[b].writers = again ? 2 : 1;
@@ -301,7 +304,7 @@ static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, co
 
 static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *current) {
   const lgt_plan_call *call = &w->plan->call[number];
-  lgt_weave_item *item = new_item(w);
+  lgt_weave_item *item = lgt_weave_new_item(w);
   if (!item) return no_memory();
   size_t at = (size_t)(item - w->items->item);
   item->kind = call->kind;
@@ -354,8 +357,8 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
-static int add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
-  slot.rest = slot.takes = LGT_NONE;
+int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
+  slot.rest = slot.takes = slot.saved = LGT_NONE;
   slot.rest_arg = 0xff;
   group->slot[group->nslot] = slot;
   return group->nslot++;
@@ -424,7 +427,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   int n = items->nbuffer;
   bool share = w->fuser->solver.domains == 1;
   uint16_t *busy_until = lgt_mem_zalloc(((size_t)n + 1) * sizeof *busy_until);
-  group->slot = lgt_mem_zalloc(((size_t)n + 1) * sizeof *group->slot);
+  group->slot = lgt_mem_zalloc((2 * (size_t)n + 1) * sizeof *group->slot); /* and former contents */
   group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);
   if (!busy_until || !group->slot || !group->slot_of_final) {
     lgt_mem_free(busy_until);
@@ -436,10 +439,11 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   for (int b = 0; b < n; b++) { /* first those that exist or must last */
     lgt_weave_buffer *buffer = &items->buffer[b];
     if (!buffer->initial && !buffer->final) continue;
-    buffer->slot = (uint16_t)add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout,
-                                                             .root = buffer->root,
-                                                             .part = buffer->part,
-                                                             .initial = buffer->initial});
+    buffer->slot =
+        (uint16_t)lgt_weave_add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout,
+                                                            .root = buffer->root,
+                                                            .part = buffer->part,
+                                                            .initial = buffer->initial});
     busy_until[buffer->slot] = LGT_NONE;
     if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
     if (buffer->rest == LGT_NONE) continue;
@@ -453,7 +457,8 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
       if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
       int s = share ? reuse_slot(w, buffer, busy_until) : -1;
       if (s < 0)
-        s = add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
+        s = lgt_weave_add_slot(
+            group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
       busy_until[s] = buffer->last_loop;
       buffer->slot = (uint16_t)s;
     }
@@ -476,203 +481,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   return LGT_OK;
 }
 
-/* ---- elided results ------------------------------------------------------------------------------------ */
-
-/* Does somebody in a later loop share the buffer's memory?  It may come earlier in the program. */
-static bool is_passed_on(const lgt_weaver *w, uint16_t buffer) {
-  const lgt_weave_items *items = w->items;
-  const lgt_weave_buffer *mine = &items->buffer[buffer];
-  for (int b = 0; b < items->nbuffer; b++) {
-    const lgt_weave_buffer *other = &items->buffer[b];
-    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return true;
-  }
-  return false;
-}
-
-/* The memory of what an argument reads or writes (NULL: registers), and the box in it around what it touches. */
-static lgt_plan_slot *slot_of(const lgt_weaver *w, uint16_t buffer) {
-  uint16_t slot = buffer == LGT_NONE ? LGT_NONE : w->items->buffer[buffer].slot;
-  return slot == LGT_NONE ? NULL : &w->group->slot[slot];
-}
-
-static lgt_rect touched(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
-  const lgt_layout *l = layout_of(w, item->layout[arg]);
-  lgt_rect view = lgt_rect_of_shape(l->ndim, l->shape);
-  return lgt_layout_root_rect(l, &view);
-}
-
-static void enclose(lgt_rect *box, const lgt_rect *more) {
-  *box = box->ndim < 0 ? *more : lgt_rect_bound(box, more);
-}
-
-static bool apart(const lgt_rect *changed, const lgt_rect *read) {
-  lgt_rect common;
-  return changed->ndim < 0 || !lgt_rect_intersect(changed, read, &common);
-}
-
-static void forget_boxes(lgt_plan_group *group) {
-  for (int s = 0; s < group->nslot; s++) group->slot[s].kept.ndim = group->slot[s].changed.ndim = -1;
-}
-
-/* What an item changes of memory, as those before it in the program find it. */
-static void note_changes(lgt_weaver *w, const lgt_weave_item *item, bool all) {
-  for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++) {
-    lgt_plan_slot *slot = slot_of(w, item->out[a]);
-    if (!slot || !(all || slot->initial || slot->pinned)) continue;
-    lgt_rect box = touched(w, item, a);
-    enclose(&slot->changed, &box);
-  }
-}
-
-/* Which arguments read memory that is still the same when the group has ended?  From the last item to the first: what was
- * noted is what comes later. */
-static void find_lasting(lgt_weaver *w) {
-  forget_boxes(w->group);
-  for (int i = w->items->nitem - 1; i >= 0; i--) {
-    lgt_weave_item *item = &w->items->item[i];
-    note_changes(w, item, true);
-    for (int a = 0; a < item->nargs; a++) {
-      const lgt_plan_slot *slot = slot_of(w, item->in[a]);
-      if (!slot) continue;
-      lgt_rect box = touched(w, item, a);
-      if (apart(&slot->changed, &box) && !is_passed_on(w, item->in[a])) item->lasts |= (uint16_t)(1u << a);
-    }
-  }
-}
-
-bool lgt_weave_keep(lgt_weaver *w) {
-  forget_boxes(w->group);
-  for (int i = w->items->nitem - 1; i >= 0; i--) {
-    const lgt_weave_item *item = &w->items->item[i];
-    note_changes(w, item, false);
-    for (int a = 0; a < item->nargs && item->pins >> a; a++) {
-      if (!(item->pins >> a & 1)) continue;
-      lgt_plan_slot *slot = slot_of(w, item->in[a]);
-      lgt_rect box = touched(w, item, a);
-      if (!apart(&slot->changed, &box)) return false;
-      enclose(&slot->kept, &box);
-    }
-  }
-  return true;
-}
-
-/* Is the slot a root's memory, before or after the group? */
-static bool is_a_roots(const lgt_weaver *w, uint16_t slot) {
-  return slot != LGT_NONE && (w->group->slot[slot].initial || w->group->slot[slot].root != LGT_NONE);
-}
-
-/* How a recipe's item gets what it reads. */
-typedef enum source { FROM_NOWHERE, FROM_MEMORY, FROM_ITEM } source;
-
-/* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept
- * until a collection finds that nobody wants the result.  `again`: which of the items before it can be. */
-static source source_of(const lgt_weaver *w, const lgt_weave_item *item, int arg, const bool *again) {
-  const lgt_weave_buffer *buffer = &w->items->buffer[item->in[arg]];
-  bool lasts = item->lasts >> arg & 1, own = !is_a_roots(w, buffer->slot) && buffer->writers == 1;
-  if (own && (!lasts || (again[buffer->last_writer] && buffer->rest == LGT_NONE))) return FROM_ITEM;
-  return lasts && !w->plan->root[buffer->root].attached ? FROM_MEMORY : FROM_NOWHERE;
-}
-
-/* Can the item run again, with all that it reads from roots? */
-static bool runs_again(const lgt_weaver *w, int number, const bool *again) {
-  const lgt_weave_item *item = &w->items->item[number];
-  bool good = !item->kind->reduces && !lgt_kind_alone(item->kind);
-  for (int a = 0; a < item->nargs && good; a++) {
-    if (item->in[a] == LGT_NONE) continue;
-    const lgt_weave_buffer *buffer = &w->items->buffer[item->in[a]];
-    source from = source_of(w, item, a, again);
-    good =
-        from == FROM_MEMORY ? is_a_roots(w, buffer->slot) : from == FROM_ITEM && again[buffer->last_writer];
-  }
-  return good;
-}
-
-/* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
-static bool close_over(const lgt_weaver *w, int number, const bool *again, bool *marked) {
-  const lgt_weave_item *item = &w->items->item[number];
-  if (marked[number]) return true;
-  marked[number] = true;
-  if (item->kind->reduces || lgt_kind_alone(item->kind)) return false;
-  for (int a = 0; a < item->nargs; a++) {
-    if (item->in[a] == LGT_NONE) continue;
-    source from = source_of(w, item, a, again);
-    if (from == FROM_NOWHERE) return false;
-    if (from == FROM_ITEM && !close_over(w, w->items->buffer[item->in[a]].last_writer, again, marked))
-      return false;
-  }
-  return true;
-}
-
-/* Does all that a buffer holds come from one of these items?  Then a recipe makes it again, else it reads the memory. */
-static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
-  return !buffer->initial && buffer->writers == 1 && marked[buffer->last_writer];
-}
-
-/* The memory that a recipe's items read. */
-static bool pin_inputs(lgt_weaver *w, lgt_plan_elided *elided, const bool *marked) {
-  elided->reads = lgt_mem_zalloc((size_t)w->group->nslot + 1);
-  for (int i = 0; elided->reads && i < w->items->nitem; i++)
-    for (int a = 0; marked[i] && a < w->items->item[i].nargs; a++) {
-      lgt_weave_item *item = &w->items->item[i];
-      lgt_plan_slot *slot = slot_of(w, item->in[a]);
-      if (!slot || made_by(&w->items->buffer[item->in[a]], marked)) continue;
-      slot->pinned = elided->reads[slot - w->group->slot] = true;
-      item->pins |= (uint16_t)(1u << a);
-    }
-  return elided->reads != NULL;
-}
-
-static lgt_status list_elided(lgt_weaver *w) {
-  lgt_plan_group *group = w->group;
-  lgt_weave_items *items = w->items;
-  size_t room = 1; /* an item may have several results */
-  for (int i = 0; i < items->nitem; i++) room += items->item[i].nargs;
-  bool *marked = lgt_mem_zalloc((size_t)items->nitem + 1), *again = lgt_mem_zalloc((size_t)items->nitem + 1);
-  group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
-  if (!marked || !again || !group->elided) goto fail;
-  find_lasting(w);
-  for (int i = 0; i < items->nitem; i++) again[i] = runs_again(w, i, again);
-  for (int i = 0; i < items->nitem; i++)
-    for (int a = 0; a < items->item[i].nargs; a++) {
-      const lgt_weave_item *item = &items->item[i];
-      if (item->call == LGT_NONE || !lgt_kind_writes(item->kind, a)) continue;
-      uint16_t root = w->plan->call[item->call].root[a];
-      const lgt_plan_root *r = &w->plan->root[root];
-      if (!r->fresh || r->stored) continue;
-      bool seen = false;
-      for (int e = 0; e < group->nelided; e++) seen |= group->elided[e].root == root;
-      if (seen) continue;
-      lgt_plan_elided *elided = &group->elided[group->nelided++];
-      elided->root = root;
-      memset(marked, 0, (size_t)items->nitem);
-      elided->must_die = r->writes != 1 || !w->fuser->config->temporaries || !close_over(w, i, again, marked);
-      group->nmust_die += elided->must_die;
-      if (elided->must_die) continue;
-      for (int k = 0; k < items->nitem; k++) elided->nitem += marked[k];
-      elided->item = lgt_mem_alloc(elided->nitem * sizeof *elided->item);
-      if (!elided->item) goto fail;
-      for (int k = 0, n = 0; k < items->nitem; k++)
-        if (marked[k]) elided->item[n++] = (uint16_t)k;
-      if (!pin_inputs(w, elided, marked)) goto fail;
-    }
-  lgt_mem_free(marked);
-  lgt_mem_free(again);
-  bool kept = lgt_weave_keep(w);
-  lgt_assert(kept);
-  return LGT_OK;
-fail:
-  lgt_mem_free(marked);
-  lgt_mem_free(again);
-  return no_memory();
-}
-
 /* ---- entry -------------------------------------------------------------------------------------------- */
-
-static lgt_status finish(lgt_weaver *w, lgt_status status) {
-  if (!status) status = lgt_assemble_build(w);
-  lgt_mem_free(w->loop);
-  return status;
-}
 
 lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed) {
   lgt_weaver w = {.fuser = fuser, .group = group, .plan = group->plan};
@@ -688,88 +497,9 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
     status = weave_call(&w, group->first + i, needed[i], current);
   if (!status) status = lgt_assemble_scan(&w);
   if (!status) status = choose_memory(&w, current);
-  if (!status) status = list_elided(&w);
+  if (!status) status = lgt_recipes_list(&w);
+  if (!status) status = lgt_assemble_build(&w);
   lgt_mem_free(current);
-  return finish(&w, status);
-}
-
-/* Is the buffer a result of one of the items that are run again, and of no other?  Then its memory is not an input. */
-static bool computed_by(const lgt_weave_items *items, const lgt_plan_elided *elided, int number) {
-  const lgt_weave_buffer *buffer = &items->buffer[number];
-  for (int k = 0; k < elided->nitem && !buffer->initial && buffer->writers == 1; k++)
-    if (elided->item[k] == buffer->last_writer) return true;
-  return false;
-}
-
-static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided,
-                               lgt_plan_group *rescue) {
-  lgt_weaver w = {.fuser = fuser, .group = rescue, .plan = group->plan};
-  lgt_status status = LGT_OK;
-  *rescue = (lgt_plan_group){
-      .plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
-  int nbuffer = group->items->nbuffer;
-  w.items = rescue->items = lgt_mem_zalloc(sizeof *w.items);
-  rescue->slot = lgt_mem_zalloc(((size_t)nbuffer + 2) * sizeof *rescue->slot);
-  rescue->slot_of_final = lgt_mem_zalloc(2 * sizeof *rescue->slot_of_final);
-  if (!w.items || !rescue->slot || !rescue->slot_of_final) return no_memory();
-  for (int b = 0; b < nbuffer && !status; b++) {
-    const lgt_weave_buffer *from = &group->items->buffer[b];
-    bool initial = from->slot != LGT_NONE && !computed_by(group->items, elided, b);
-    int made = new_buffer(&w, from->root, initial);
-    if (made < 0) return no_memory();
-    if (!initial) continue;
-    w.items->buffer[b].slot = (uint16_t)add_slot(
-        rescue,
-        (lgt_plan_slot){
-            .layout = group->slot[from->slot].layout, .root = from->slot, .initial = true, .read = true});
-  }
-  for (int k = 0; k < elided->nitem && !status; k++) {
-    lgt_weave_item *item = new_item(&w);
-    if (!item) return finish(&w, no_memory());
-    *item = group->items->item[elided->item[k]];
-    item->loop = LGT_NONE;
-    if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
-      int b = new_buffer(&w, elided->root, false);
-      if (b < 0) return finish(&w, no_memory());
-      item->out[0] = (uint16_t)b;
-    }
-    for (int a = 0; a < item->nargs; a++) /* what it made besides is there */
-      if (item->out[a] != LGT_NONE && w.items->buffer[item->out[a]].initial) item->out[a] = LGT_NONE;
-    int from = 0;
-    for (int a = 0; a < item->nargs; a++) {
-      if (item->in[a] == LGT_NONE) continue;
-      int l = lgt_weave_earliest(&w, item, a, item->in[a], false);
-      if (l > from) from = l;
-    }
-    status = lgt_weave_place(&w, item, from);
-  }
-  if (!status) status = lgt_assemble_scan(&w);
-  if (status) return finish(&w, status);
-  for (int b = 0; b < w.items->nbuffer; b++) {
-    lgt_weave_buffer *buffer = &w.items->buffer[b];
-    bool result = buffer->root == elided->root && buffer->writers && !buffer->initial;
-    if (buffer->slot != LGT_NONE || !(buffer->loaded || result)) continue;
-    buffer->slot = (uint16_t)add_slot(rescue, (lgt_plan_slot){.layout = w.plan->root[buffer->root].layout,
-                                                              .root = result ? elided->root : LGT_NONE,
-                                                              .written = true});
-    if (!result) continue;
-    buffer->final = true;
-    rescue->slot_of_final[0] = elided->root;
-    rescue->slot_of_final[1] = buffer->slot;
-    rescue->nfinal = 1;
-  }
-  return finish(&w, status);
-}
-
-lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
-  lgt_plan_group *rescue = lgt_mem_zalloc(sizeof *rescue);
-  if (!rescue) return no_memory();
-  lgt_status status = weave_rescue(fuser, group, &group->elided[n], rescue);
-  if (!status) {
-    group->elided[n].rescue = rescue;
-    return LGT_OK;
-  }
-  lgt_plan_group_fini(rescue);
-  lgt_mem_free(rescue);
+  lgt_mem_free(w.loop);
   return status;
 }

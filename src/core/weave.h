@@ -60,6 +60,8 @@ typedef struct lgt_weave_buffer {
   uint16_t writers;    /* items that write it */
   uint16_t last_writer;
   uint16_t slot;       /* LGT_NONE: registers only */
+  bool versions;       /* recipes compute it anew, up to where they read it ... */
+  uint16_t saved;      /* ... from what was in it before the group: a slot; LGT_NONE: nobody reads that */
   uint16_t first_loop, last_loop;
 } lgt_weave_buffer;
 
@@ -74,12 +76,9 @@ void lgt_weave_items_free(lgt_weave_items *items);
 /* Fill in the group's slots, loops, finals and elided results.  `needed` says for each of its calls
  * whether it has to run at all. */
 lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed);
-/* Make group->elided[n].rescue: a group that computes that result alone.  Its initial slots are
- * the slots of `group` by number (slot.root), its only final is the result. */
-lgt_status lgt_weave_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
 void lgt_plan_group_fini(lgt_plan_group *group);
 
-/* ---- between weave.c, place.c, assemble.c and shift.c -------------------------------------------- */
+/* ---- between weave.c, place.c, assemble.c, recipes.c and shift.c -------------------------------------------- */
 
 /* A loop in the making. */
 typedef struct lgt_weave_loop {
@@ -138,9 +137,10 @@ int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect p
 /* The layout of one piece of a root; 0 when out of memory. */
 uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
 
-/* Find, from the items' layouts, what recipes keep of each slot, and what the group changes.  False if it changes what a
- * recipe reads. */
-bool lgt_weave_keep(lgt_weaver *weaver);
+/* A new version of a root's contents, by number; one more item; one more slot, by number.  -1 or NULL when out of memory. */
+int lgt_weave_new_buffer(lgt_weaver *weaver, uint16_t root, bool initial);
+lgt_weave_item *lgt_weave_new_item(lgt_weaver *weaver);
+int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot);
 
 /* Build all loops of the group.  First reading: which buffers are loaded from memory (memory is then
  * chosen); second: code.  */

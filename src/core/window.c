@@ -190,7 +190,7 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   uint64_t *word = window->word;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    word[k] = call->kind_number | (uint64_t)call->nargs << 16;
+    word[k] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
     h = mix(h, word[k++]);
     for (int a = 0; a < call->nargs; a++) {
       lgt_store *store = lgt_store_at(stores, call->store[a]);
@@ -235,7 +235,7 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
     return false;
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
-    window->form[k++] = call->kind_number | (uint64_t)call->nargs << 16;
+    window->form[k++] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
     for (int a = 0; a < call->nargs; a++) {
       const lgt_store *store = lgt_store_at(stores, call->store[a]);
       int layout = number_layout(window, stores, call->layout[a], &k), whole = 0;

@@ -27,6 +27,7 @@ typedef struct lgt_window {
   uint64_t *form_token;    /* owned: the same of kind and forms */
   int count, room;         /* of all three; there always is room for what lgt_window_take takes */
 
+  bool saves;              /* part of the canonical form: plans may leave former contents to recipes */
   uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
   uint64_t hash;

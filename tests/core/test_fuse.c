@@ -497,16 +497,16 @@ TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
   lgt_close(rt);
 }
 
-/* A small one costs less to store than to collect for. */
+/* A small one costs less to store than to collect for, or to save all of what it was made of. */
 TEST(storing_may_be_cheaper_than_collecting) {
   open_plain();
   rt->fuser.collection_ns = 1e9;
-  lgt_id all = filled(4 * N, 1, 0), x = slice_of(rt, all, 0, 0, 2 * N, 1);
+  lgt_id all = filled(4 * N, 1, 0), x = slice_of(rt, all, 0, 0, N / 16, 1);
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
-  lgt_array_free(rt, overwrite(x, 2 * N, add, mul));
+  lgt_array_free(rt, overwrite(x, N / 16, add, mul));
   CHECK(!lgt_fence(rt));
   CHECK_EQ(plan_of(2)->group[0].nelided, 0);
-  lgt_id t = overwrite(x, 2 * N, add, mul);
+  lgt_id t = overwrite(x, N / 16, add, mul);
   CHECK_EQ(lgt_flush(rt), 0);
   CHECK(value_at(t, 0) == 3 && value_at(x, 0) == 6);
   lgt_close(rt);
@@ -540,6 +540,123 @@ TEST(what_recipes_read_is_left_alone) {
   CHECK(!lgt_fence(rt));
   CHECK(memory_of(x) == memory && value_at(x, 0) == 14 && value_at(t, 0) == 7);
   CHECK_EQ(stat_of(rt, "bytes_copied"), 0);
+  lgt_close(rt);
+}
+
+/* Parts of an array change one after the other, each by way of a result that nobody stores: who asks for one gets it from
+ * what was in the array before the group. */
+TEST(versions_are_computed_again_from_former_contents) {
+  open_plain();
+  rt->fuser.collection_ns = 1e9;
+  lgt_id all = filled(4 * N, 1, 0), t[6];
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  CHECK(!lgt_fence(rt));
+  const char *memory = memory_of(all);
+  for (int round = 0; round < 2; round++) {
+    for (int k = 0; k < 6; k++) {
+      lgt_id x = slice_of(rt, all, 0, k * N / 4, 2 * N, 1);
+      t[k] = overwrite(x, 2 * N, add, mul);
+      if (round == 0) lgt_array_free(rt, t[k]);
+      lgt_array_free(rt, x);
+    }
+    CHECK(!lgt_fence(rt));
+    if (round == 0) CHECK(memory_of(all) == memory); /* nobody may ask */
+  }
+  CHECK_EQ(plan_of(12)->group[0].nelided, 6);
+  CHECK_EQ(plan_of(12)->group[0].nmust_die, 0);
+  CHECK_EQ(stat_of(rt, "plans_made"), 1);
+  CHECK(memory_of(all) != memory);
+  double x[4 * N];
+  for (int i = 0; i < 4 * N; i++) x[i] = i;
+  for (int round = 0; round < 2; round++)
+    for (int k = 0; k < 6; k++)
+      for (int i = 0; i < 2 * N; i++) {
+        double *at = &x[k * N / 4 + i];
+        *at = 2 * (*at + 1);
+        if (round == 1 && i % 83 == 0) CHECK(value_at(t[k], i) == *at / 2);
+      }
+  for (int i = 0; i < 4 * N; i += 83) CHECK(value_at(all, i) == x[i]);
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 6);
+  lgt_close(rt);
+}
+
+/* Small parts of an array change one after the other, by way of results that are held; what they are is in `value`. */
+enum { PARTS = 12, PART = N / 16 };
+static void change_parts(lgt_id all, int add, int mul, double *x, lgt_id *t, double *value) {
+  for (int k = 0; k < PARTS; k++) {
+    lgt_id part = slice_of(rt, all, 0, k * PART / 2, PART, 1);
+    t[k] = overwrite(part, PART, add, mul);
+    lgt_array_free(rt, part);
+    for (int i = 0; i < PART; i++) x[k * PART / 2 + i] += 1;
+    value[k] = x[k * PART / 2 + 1];
+    for (int i = 0; i < PART; i++) x[k * PART / 2 + i] *= 2;
+  }
+}
+
+/* The same several times; from the second time on (`held`) the results are held. */
+enum { ROUNDS = 40 };
+static lgt_id held[ROUNDS][PARTS];
+static double value[ROUNDS][PARTS];
+static lgt_id hold_parts(int rounds) {
+  double x[2 * N];
+  lgt_id all = filled(2 * N, 1, 0);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  rt->fuser.collection_ns = 1e9;
+  for (int i = 0; i < 2 * N; i++) x[i] = i;
+  for (int r = 0; r < rounds; r++) {
+    change_parts(all, add, mul, x, held[r], value[r]);
+    for (int k = 0; k < PARTS && r == 0; k++) lgt_array_free(rt, held[r][k]);
+    if (lgt_fence(rt)) return 0;
+  }
+  return all;
+}
+static bool parts_are_right(int rounds) {
+  for (int r = 1; r < rounds; r++)
+    for (int k = 0; k < PARTS; k++)
+      if (value_at(held[r][k], 1) != value[r][k]) return false;
+  return true;
+}
+
+/* What is held for long and is small must not keep much more memory than if it were stored. */
+TEST(recipes_keep_former_contents_up_to_a_limit) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", "mem", "4M", NULL));
+  lgt_id all = hold_parts(ROUNDS);
+  CHECK(all);
+  CHECK(rt->binder.former > 200 << 10 && rt->binder.former < 300 << 10);
+  CHECK(stat_of(rt, "bytes_live") < 500 << 10); /* all of it: 624 KiB and more */
+  CHECK(parts_are_right(ROUNDS));
+  CHECK(stat_of(rt, "recipes_computed") > 0);
+  CHECK_EQ(rt->binder.former, 0);
+  lgt_close(rt);
+}
+
+/* ... and must be computed before there is no memory for it, or for others. */
+TEST(former_contents_make_room) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", "mem", "3744K", NULL));
+  CHECK(hold_parts(12));
+  CHECK(rt->binder.former > 160 << 10);
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 0);
+  lgt_id large = vector(7 << 16);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c3 =0"), 1, large));
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 11 * PARTS);
+  CHECK_EQ(rt->binder.former, 0);
+  CHECK(parts_are_right(12));
+  lgt_close(rt);
+}
+
+/* A result that is asked for needs no memory that it would not have needed had it been stored. */
+TEST(what_comes_from_former_contents_fits) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", "mem", "3744K", NULL));
+  CHECK(hold_parts(12));
+  int64_t room = rt->map.budget - stat_of(rt, "bytes_live");
+  lgt_id large = vector(3 << 17);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c3 =0"), 1, large));
+  CHECK(!lgt_fence(rt));
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 0);
+  rt->map.budget -= room - (3 << 20); /* all is used up */
+  CHECK(parts_are_right(12));
+  CHECK_EQ(stat_of(rt, "recipes_computed"), 11 * PARTS);
   lgt_close(rt);
 }
 
@@ -787,6 +904,10 @@ int main(void) {
   RUN(what_no_recipe_can_make_must_be_dead_or_is_stored);
   RUN(storing_may_be_cheaper_than_collecting);
   RUN(what_recipes_read_is_left_alone);
+  RUN(versions_are_computed_again_from_former_contents);
+  RUN(recipes_keep_former_contents_up_to_a_limit);
+  RUN(former_contents_make_room);
+  RUN(what_comes_from_former_contents_fits);
   RUN(what_recipes_do_not_read_may_be_written_in_place);
   RUN(what_fails_later_is_no_failure_of_a_recipe);
   RUN(recipes_keep_nothing_that_can_be_computed_again);
