@@ -39,6 +39,7 @@ local function describe(x)
   if type(x) == "number" then return ("the number %.14g"):format(x) end
   if type(x) == "nil" then return "nil" end
   if type(x) == "table" then
+    if lgt.is_value(x) then return "an element, as a fused function gets it" end
     local own = getmetatable(x)
     return type(own) == "table" and own.in_words and (own.in_words(x)) or "a table"
   end
@@ -55,7 +56,7 @@ end
 -- How an array is made of what was refused, for the end of a message.  Tables such as sparse matrices say it: the
 -- function `in_words` of their metatable gives what they are called, and this.
 local function way_to_array(x)
-  if type(x) ~= "table" then return "" end
+  if type(x) ~= "table" or lgt.is_value(x) then return "" end
   local own = getmetatable(x)
   return type(own) == "table" and own.in_words and select(2, own.in_words(x)) or ": np.array makes an array of a table"
 end

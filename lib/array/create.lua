@@ -300,6 +300,7 @@ end
 
 -- Is it a table that stands for something else, such as a sparse matrix?
 local function is_foreign(value)
+  if lgt.is_value(value) then return true end
   local own = getmetatable(value)
   return type(own) == "table" and own.in_words ~= nil
 end

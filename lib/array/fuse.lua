@@ -10,7 +10,40 @@
 local core = require "array.core"
 local ufunc = require "array.ufunc"
 
-local np, raise = core.np, core.raise
+local np, raise, lgt = core.np, core.raise, core.lgt
+
+-- What Lua says where a function takes its values for numbers, and what to do.
+local meanings = {
+  { "attempt to compare .*table", "elements are compared by x:gt(y), and np.where(c, a, b) stands for `if`" },
+  { "bad argument #%d+ to '[^']*' %(number expected, got table%)",
+    "Lua's functions take numbers only: np.sin(x), np.maximum(x, y) take what a fused function gets" },
+  { "attempt to call method '[^']*' %(a nil value%)",
+    "a fused function gets single elements: x:exp(), but not x:sum()" },
+  { "'for' [%a ]+ must be a number", "how many turns a loop has must not depend on elements" },
+}
+
+-- What the function returned, or its error, with what it means here.
+local function finish(who, ok, first, ...)
+  if ok then
+    if first == nil then raise("%s: the function returned nil", who) end
+    return first, ...
+  end
+  if type(first) ~= "string" then error(first, 0) end
+  for _, meaning in ipairs(meanings) do
+    if first:find(meaning[1]) then first = first .. ": " .. meaning[2] end
+  end
+  if first:find("^bad argument") then raise("%s: %s", who, first) end -- f ended in a call of Lua's function
+  error(first, 0)
+end
+
+local function explained(who, f)
+  return function(...)
+    for i = 1, select("#", ...) do
+      if lgt.is_value((select(i, ...))) then return finish(who, pcall(f, ...)) end
+    end
+    return f(...)
+  end
+end
 
 ---@param f function of scalars
 ---@return function of arrays and numbers
@@ -21,7 +54,8 @@ function np.fuse(f, surplus)
   if info.isvararg or info.nparams == 0 or info.nparams > 8 then
     raise("fuse: a function of 1 to 8 named parameters was expected")
   end
-  return ufunc.anonymous(("fused@%s:%d"):format(info.short_src, info.linedefined), f, info.nparams)
+  local who = ("fused@%s:%d"):format(info.short_src, info.linedefined)
+  return ufunc.anonymous(who, explained(who, f), info.nparams)
 end
 
 return true

@@ -138,11 +138,33 @@ use()
 ]]
 end)
 
+check.case("fused functions do not branch", function()
+  expect [[
+local np = require "array"
+local a, scale = np.ones(3), 2
+local relu = np.fuse(function(x)
+  if x:gt(0) then return x end --! an element is always true
+  local y = x * scale
+  if scale == 2 and y == 1 then return y end --! == and ~= do not look at elements
+  if scale == nil or scale > 3 then return 0 end
+  return y % 2 and 1 or 0 --! an element is always true
+end)
+local fine = np.fuse(function(x, y) return np.where(x:eq(y), x, y) end)
+local function plain(x) return x == 1 and 2 or 3 end
+print(relu(a), fine(a, a), plain(3))
+]]
+end)
+
 check.case("a method binds before an operator", function()
   expect [[
 local np = require "array"
 local a, b, c = np.zeros(3), np.ones(3), np.ones(3)
 local m = a*b:gt(c) --! binds before
+local n, count = 0, {}
+for i = 1, 3 do n = n + a[i]:eq(b[i]) end
+local function both(x, y) return (x:gt(1) + x:lt(0)) * y:eq(1), (x + y) * y:eq(1) end --! binds before
+print(count[np.argmax(a)], ({ 1, 2 })[b[1] ]) --! t[x:item()]
+print(count[n], count[np.argmax(a):item()], a[b:gt(1)], len(n), count[both]) --! write #x
 m = a + b:lt(1) --! binds before
 m = a - b - c:ge(1) --! binds before
 m = a / b:eq(1) --! binds before

@@ -39,6 +39,8 @@ end
 
 -- ---- truth ---------------------------------------------------------------------------------------------------
 
+local ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true, ["%"] = true, ["^"] = true }
+
 local function is_comparison(node) return node.tag == "Method" and infer.COMPARISONS[node.name] end
 
 local function bare(node)
@@ -52,10 +54,31 @@ function Check:may_compare(node)
     infer.of(node.object) == "unknown"
 end
 
+-- Is it calculated from the parameters of a function that np.fuse gets, which are neither numbers nor arrays?
+function Check:is_element(node, seen)
+  node, seen = bare(node), seen or {}
+  if seen[node] then return false end
+  seen[node] = true
+  local variable = node.tag == "Name" and node.variable
+  if variable then
+    if self.elements[variable] then return true end
+    for _, value in ipairs(variable.values) do
+      if self:is_element(value, seen) then return true end
+    end
+  end
+  if node.tag == "Method" then return self:is_element(node.object, seen) end
+  return node.tag == "Binary" and ARITHMETIC[node.op] ~= nil and
+    (self:is_element(node.left, seen) or self:is_element(node.right, seen))
+end
+
+local ELEMENT = "in a fused function %s: np.where(x:gt(0), a, b) computes both and picks"
+
 function Check:truth(node)
   node = bare(node)
   local t = infer.of(node)
-  if t == "mask" or self:may_compare(node) then
+  if self:is_element(node) then
+    self:say(node.line, ELEMENT, "an element is always true")
+  elseif t == "mask" or self:may_compare(node) then
     self:say(node.line, "an array is always true in Lua: write np.any(...) or np.all(...) of the comparison, or " ..
       "compare two numbers or 0-d arrays with < <= ==")
   elseif t == "array" then
@@ -94,11 +117,33 @@ local function conditions(self, node)
   for _, test in ipairs(node.tests or {}) do add_last_operands(self, test.condition) end
 end
 
+-- x == 1 of an element, which is false.
+function Check:equality(node)
+  if node.tag == "Binary" and (node.op == "==" or node.op == "~=") and node.right.tag ~= "Nil" and
+    (self:is_element(node.left) or self:is_element(node.right)) then
+    self:say(node.line, ELEMENT, "== and ~= do not look at elements, x:eq(y) and x:ne(y) do")
+  end
+end
+
 -- ---- a * b:gt(c) ---------------------------------------------------------------------------------------------
 
-local ARITHMETIC = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true, ["%"] = true, ["^"] = true }
+-- Is it made of comparisons alone, whose product is `and`, whose sum is `or`?
+local function is_condition(node)
+  node = bare(node)
+  if is_comparison(node) or infer.of(node) == "mask" then return true end
+  return node.tag == "Binary" and (node.op == "*" or node.op == "+") and is_condition(node.left) and
+    is_condition(node.right)
+end
 
--- `1 - x:gt(0)` and `mask * x:gt(0)` are idioms; so is whatever has parentheses.
+-- Was it a number once, such as what counts: n = n + x:eq(y)?
+local function is_counter(node)
+  for _, value in ipairs(node.tag == "Name" and node.variable and node.variable.values or {}) do
+    if value.tag == "Number" then return true end
+  end
+  return false
+end
+
+-- `1 - x:gt(0)`, `n + x:eq(y)` and `mask * x:gt(0)` are idioms; so is whatever has parentheses.
 function Check:precedence(node)
   local left, right, op = node.left, node.right, node.op
   if node.tag == "Unary" then left, right, op = nil, node.operand, "-" end
@@ -108,7 +153,7 @@ function Check:precedence(node)
   if not infer.is_array(t) and t ~= "unknown" and t ~= "any" then return end
   if left then
     local l = bare(left)
-    if l.tag == "Number" or infer.of(l) == "mask" or is_comparison(l) then return end
+    if l.tag == "Number" or is_counter(l) or is_condition(l) then return end
   end
   local a = left and "a " .. op .. " " or "-"
   self:say(right.line, "a method binds before the operator: %sb:%s(c) is %s(b:%s(c)); write (%sb):%s(c), or the " ..
@@ -162,8 +207,10 @@ local function zero_in_slices(text)
 end
 
 function Check:indices(node)
-  if node.tag == "Index" and node.bracketed and infer.is_array(infer.of(node.object)) then
-    local key = node.key
+  local key = node.key
+  if node.tag == "Index" and node.bracketed and infer.is_array(infer.of(key)) and infer.of(node.object) == "table" then
+    self:say(node.line, "an array as the key of a table stands for itself, not for its value: t[x:item()]")
+  elseif node.tag == "Index" and node.bracketed and infer.is_array(infer.of(node.object)) then
     local text = key.tag == "String" and key.value
     if text and zero_in_slices(text) then self:say(node.line, POSITION, ("%q"):format(text)) end
     if has_zero(key) then self:say(node.line, POSITION, "0") end
@@ -310,7 +357,8 @@ function Check:globals(block)
     if name == "np" or name == "lgt" then
       self:say(node.line, "%s is not defined: local %s = require %q", name, name, name == "np" and "array" or "lgt")
     else
-      self:say(node.line, "the global %q is never defined%s", name, meant(name, "", _G))
+      self:say(node.line, "the global %q is never defined%s", name,
+        not elsewhere[name] and slips.words[name] and ": write " .. slips.words[name] or meant(name, "", _G))
     end
   end)
 end
@@ -337,7 +385,12 @@ function Check:survey(block)
         self.own_methods[item.key.value] = true
       end
     end
-    if node.tag == "Call" and infer.path(node.callee) == "np.extend" then self.extends = true end
+    local path = node.tag == "Call" and infer.path(node.callee)
+    if path == "np.extend" then self.extends = true end
+    local fused = path == "np.fuse" and node.args[1]
+    for _, parameter in ipairs(fused and fused.tag == "Function" and fused.params or {}) do
+      self.elements[parameter] = true
+    end
   end)
 end
 
@@ -346,12 +399,14 @@ end
 ---@return {line: integer, text: string}[]
 local function examine(text)
   local block, variables = syntax.parse(text)
-  local self = setmetatable({ findings = {}, said = {}, own_methods = {}, assigned = {}, extended = {} }, Check)
+  local self = setmetatable({ findings = {}, said = {}, own_methods = {}, assigned = {}, elements = {}, extended = {} },
+    Check)
   infer.run(variables, np.ufuncs)
   self:survey(block)
   syntax.walk(block, function(node)
     if truths[node.tag] then truths[node.tag](self, node) end
     conditions(self, node)
+    self:equality(node)
     self:precedence(node)
     if node.args then self:axes(node) end
     self:indices(node)
