@@ -588,7 +588,8 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
     return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
   const lgt_kind *kind = rt->kinds.kind[launch->kind];
   lgt_call call = {.kind = kind, .nargs = launch->nargs};
-  lgt_space space;
+  lgt_alignment align[LGT_MAX_ARGS];
+  lgt_space space = {.align = align};
   if (launch->nargs != kind->nargs)
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
                    lgt_plural(kind->nargs), launch->nargs);

@@ -263,9 +263,11 @@ static lgt_status space_of_set(const lgt_stores *stores, const lgt_call *call, l
 }
 
 lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt_space *space) {
-  memset(space, 0, sizeof *space);
-  space->unit = 1;
-  for (int a = 0; a < call->nargs; a++) memset(space->align[a].to, -1, sizeof space->align[a].to);
+  *space = (lgt_space){.unit = 1, .align = space->align};
+  for (int a = 0; a < call->nargs; a++) {
+    space->align[a] = (lgt_alignment){0};
+    memset(space->align[a].to, -1, sizeof space->align[a].to);
+  }
   return call->kind->body ? space_of_generator(stores, call, space) : space_of_set(stores, call, space);
 }
 

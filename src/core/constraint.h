@@ -76,9 +76,10 @@ typedef struct lgt_space {
   int64_t extent[LGT_MAX_DIM];
   unsigned whole;                    /* dimensions that must not be cut */
   int64_t unit;                      /* elements that a point of the space stands for */
-  lgt_alignment align[LGT_MAX_ARGS];
+  lgt_alignment *align;              /* borrowed: one for each argument */
 } lgt_space;
 
+/* `space->align` has room for the call's arguments. */
 lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt_space *space);
 
 /* What the view `layout` needs for one tile of the space, in the view's coordinates (halo included,

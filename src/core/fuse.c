@@ -56,6 +56,7 @@ static void plan_free(lgt_plan *plan) {
   lgt_mem_free(plan->form);
   lgt_mem_free(plan->layout);
   lgt_mem_free(plan->call);
+  lgt_mem_free(plan->align);
   lgt_mem_free(plan->root);
   lgt_mem_free(plan);
 }
@@ -636,7 +637,13 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
   plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
-  if (plan->word && plan->call && plan->root && (!form || copy_form(window, plan))) {
+  size_t nargs = 1;
+  for (int i = 0; i < n; i++) nargs += window->call[i].nargs;
+  plan->align = lgt_mem_alloc(nargs * sizeof *plan->align);
+  lgt_alignment *align = plan->align;
+  for (int i = 0; i < n && plan->call && align; i++, align += window->call[i - 1].nargs)
+    plan->call[i].space.align = align;
+  if (plan->word && plan->call && plan->align && plan->root && (!form || copy_form(window, plan))) {
     memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
     return plan;
   }

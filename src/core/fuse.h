@@ -206,6 +206,7 @@ typedef struct lgt_plan {
   uint64_t *word;             /* owned: the canonical form */
   int nword;
   lgt_plan_call *call;        /* owned */
+  lgt_alignment *align;       /* owned: of the calls' arguments, one after the other; shifted plans share them */
   int ncall;
   lgt_plan_root *root;        /* owned */
   int nroot;

@@ -154,6 +154,11 @@ static void copy_group(block *b, const lgt_plan_group *from, lgt_plan_group *to,
 static lgt_plan *copy_plan(block *b, lgt_plan *from) {
   lgt_plan *plan = TAKE(b, from, 1);
   lgt_plan_call *call = TAKE(b, from->call, from->ncall);
+  for (int i = 0; i < from->ncall; i++) {
+    if (from->call[i].kind->body) continue;
+    lgt_alignment *align = TAKE(b, from->call[i].space.align, from->call[i].nargs);
+    if (call) call[i].space.align = align;
+  }
   lgt_plan_root *root = TAKE(b, from->root, from->nroot);
   lgt_plan_group *group = TAKE(b, from->group, from->ngroup);
   for (int g = 0; g < from->ngroup; g++) copy_group(b, &from->group[g], group ? &group[g] : NULL, plan);
@@ -213,11 +218,13 @@ static void renumber(const shifter *s, uint32_t *layout) {
 static bool shift_calls(const shifter *s, lgt_plan *plan) {
   for (int i = 0; i < plan->ncall; i++) {
     lgt_plan_call *call = &plan->call[i];
-    lgt_space space;
+    lgt_alignment align[LGT_MAX_ARGS];
+    lgt_space space = {.align = align};
     if (lgt_space_of_call(s->fuser->stores, &s->window->call[i], &space)) return false;
     if (space.ndim != call->space.ndim) return false;
     memcpy(call->space.extent, space.extent, sizeof space.extent);
-    memcpy(call->space.align, space.align, sizeof space.align); /* blocks that fit change with extents */
+    if (!call->kind->body) /* blocks that fit change with extents */
+      memcpy(call->space.align, align, call->nargs * sizeof *align);
     call->space.unit = space.unit;
     memcpy(call->layout, s->window->call[i].layout, sizeof call->layout);
   }

@@ -136,7 +136,8 @@ TEST(the_space_of_a_generator_is_numpys_broadcast) {
   for (int round = 0; round < 3000; round++) {
     int n = 1 + random_below(3), most = 0;
     lgt_call call = call_of(&generator, n);
-    lgt_space space;
+    lgt_alignment room[LGT_MAX_ARGS];
+    lgt_space space = {.align = room};
     int64_t shape[3][LGT_MAX_DIM], expected[LGT_MAX_DIM];
     int ndim[3];
     bool fits = true;
@@ -173,7 +174,8 @@ TEST(the_space_of_a_set_is_its_classes) {
   lgt_kind product = {.name = "product"};
   product.constraints = lgt_constraint_parse("align(0.0,1.0) align(0.1,2.1) broadcast(1.1,2.0)", 3);
   lgt_call call = call_of(&product, 3);
-  lgt_space space;
+  lgt_alignment room[LGT_MAX_ARGS];
+  lgt_space space = {.align = room};
   call.layout[0] = dense(2, (int64_t[]){4, 6}), call.layout[1] = dense(2, (int64_t[]){4, 5}),
   call.layout[2] = dense(2, (int64_t[]){5, 6});
   CHECK(!lgt_space_of_call(&stores, &call, &space));
@@ -191,7 +193,8 @@ TEST(what_is_scaled_is_cut_in_blocks) {
   sums.constraints = lgt_constraint_parse("align(0.0,1.0,2.0) scale(1.0,4) scale(2.0)", 3);
   CHECK(sums.constraints);
   lgt_call call = call_of(&sums, 3);
-  lgt_space space;
+  lgt_alignment room[LGT_MAX_ARGS];
+  lgt_space space = {.align = room};
   call.layout[0] = dense(1, (int64_t[]){3}), call.layout[1] = dense(1, (int64_t[]){10}),
   call.layout[2] = dense(1, (int64_t[]){20});
   CHECK(!lgt_space_of_call(&stores, &call, &space));
@@ -291,7 +294,8 @@ TEST(tiles_of_blocks_follow_the_key_partition) {
   lgt_kind sums = {.name = "sums"};
   sums.constraints = lgt_constraint_parse("align(0.0,1.0) scale(1.0,10)", 2);
   lgt_call call = call_of(&sums, 2);
-  lgt_space space;
+  lgt_alignment room[LGT_MAX_ARGS];
+  lgt_space space = {.align = room};
   lgt_store *to = lgt_store_new(&stores, dense(1, (int64_t[]){100})),
             *from = lgt_store_new(&stores, dense(1, (int64_t[]){1000}));
   lgt_solver_key_state state[LGT_MAX_ARGS] = {{NULL, false}};
@@ -324,7 +328,8 @@ TEST(tiles_follow_the_key_partition) {
     uint32_t root = dense(2, shape), view = random_view(root);
     lgt_store *store = lgt_store_new(&stores, root);
     lgt_call call = call_of(&generator, 1);
-    lgt_space space;
+    lgt_alignment room[LGT_MAX_ARGS];
+    lgt_space space = {.align = room};
     lgt_solver_key_state state[LGT_MAX_ARGS] = {{random_tiling(2, shape), false}};
     const char *reason;
     call.store[0] = store->id;
@@ -373,7 +378,8 @@ TEST(what_is_written_has_the_tiles_of_its_launch) {
     int64_t shape[] = {1 + random_below(20), 1 + random_below(20)};
     uint32_t root = dense(2, shape), view = random_view(root);
     lgt_call call = call_of(&generator, 1);
-    lgt_space space;
+    lgt_alignment room[LGT_MAX_ARGS];
+    lgt_space space = {.align = room};
     call.layout[0] = view;
     CHECK(!lgt_space_of_call(&stores, &call, &space));
     const lgt_partition *launch = random_tiling(space.ndim, space.extent);
@@ -404,7 +410,8 @@ TEST(what_is_written_has_the_tiles_of_its_launch) {
 
 static const char *reason_for(lgt_call *call, const lgt_solver *s, const lgt_solver_key_state *state,
                               int *colours) {
-  lgt_space space;
+  lgt_alignment room[LGT_MAX_ARGS];
+  lgt_space space = {.align = room};
   const char *reason = "none";
   if (lgt_space_of_call(&stores, call, &space)) return lgt_message();
   *colours = lgt_solver_choose(s, &stores, call, &space, state, &reason)->ncolour;
