@@ -291,9 +291,9 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
     return lgt_poison_report(&rt->binder, store->failure);
   }
   if (status == LGT_NO_MEMORY) {
-    lgt_err(status, "out of memory: reading an array needs %lld bytes, arrays already take %lld of %lld",
-            (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)), (long long)rt->map.live,
-            (long long)rt->map.budget);
+    lgt_err(status, "out of memory: reading an array needs %lld bytes, %lld of %lld are taken",
+            (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)),
+            (long long)(rt->map.pool->limit - lgt_pool_left(rt->map.pool)), (long long)rt->map.pool->limit);
   }
   if (status) return status;
   if (access >= WRITE) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
@@ -681,7 +681,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"messages_sent", rt->binder.messages},
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
-      {"bytes_pooled", rt->map.pooled},
+      {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
       {"collections", rt->collections},
       {"live_stores", rt->stores.live_stores},
       {"layouts", rt->stores.nlayout - 1 - rt->stores.nfree_layout},

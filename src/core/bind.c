@@ -553,16 +553,19 @@ static void poison_tainted(run *r) {
 
 static lgt_failure *fail_group(run *r, lgt_status status, uint32_t line) {
   char message[512];
+  lgt_pool *pool = r->binder->map->pool;
   int64_t bytes = 0;
   for (int s = 0; s < r->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(r->binder->stores, r->group->slot[s].layout);
     if (!r->group->slot[s].initial) bytes += l->size * lgt_dtype_size(l->dtype);
   }
   if (status == LGT_NO_MEMORY)
-    lgt_err(status,
-            "out of memory: a task needs %lld more bytes, arrays already take %lld of %lld; use smaller "
-            "arrays, drop some, or raise --mem",
-            (long long)bytes, (long long)r->binder->map->live, (long long)r->binder->map->budget);
+    lgt_err(
+        status,
+        "out of memory: a task needs %lld more bytes, %lld of %lld are taken; use smaller arrays, drop some, "
+        "or raise --mem",
+        (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
+        (long long)pool->limit);
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_poison_new(r->binder, status, message, line);
   poison_results(r, failure);
@@ -783,17 +786,18 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   if (store->line) r.where = binder->line_text(binder->line_context, store->line);
   /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
   int64_t more = recipe->former ? binder->former + recipe->former : 0;
-  binder->map->budget += more;
+  lgt_pool_widen(binder->map->pool, more);
   status = acquire(&r);
-  binder->map->budget -= more;
+  lgt_pool_widen(binder->map->pool, -more);
   if (!status) status = run_group(&r);
   if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
   if (r.inst) release_slots(&r);
   if (!status) drop_recipe(binder, store);
   if (!status) return LGT_OK;
   if (status == LGT_NO_MEMORY)
-    lgt_err(status, "out of memory: to compute a result that was not stored; arrays take %lld of %lld bytes",
-            (long long)binder->map->live, (long long)binder->map->budget);
+    lgt_err(status, "out of memory: to compute a result that was not stored; %lld of %lld bytes are taken",
+            (long long)(binder->map->pool->limit - lgt_pool_left(binder->map->pool)),
+            (long long)binder->map->pool->limit);
   failure = lgt_poison_new(binder, status, lgt_message(), store->line);
   lgt_poison_store(store, failure);
   lgt_failure_release(failure);

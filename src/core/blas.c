@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "pool.h"
 #include "task.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121 };
@@ -80,7 +81,7 @@ void *lgt_blas_library(void) {
 typedef struct matrix {
   const char *data;
   int order, ld; /* PLAIN: rows are contiguous; TRANSPOSED: columns are */
-  char *packed;  /* owned; NULL where the matrix could stay where it is */
+  size_t packed; /* bytes that it takes packed; 0 where the matrix can stay where it is */
 } matrix;
 
 static bool fits(int64_t stride, int64_t along, int64_t size) {
@@ -88,32 +89,34 @@ static bool fits(int64_t stride, int64_t along, int64_t size) {
 }
 
 /* Rows [lo, hi) of a tile. */
-static lgt_status take_matrix(const lgt_tile *tile, int64_t lo, int64_t hi, matrix *m) {
+static matrix matrix_of(const lgt_tile *tile, int64_t lo, int64_t hi) {
   int64_t size = lgt_dtype_size(tile->dtype), rows = hi - lo, cols = tile->extent[1];
   const char *data = (const char *)tile->data + lo * tile->stride[0];
-  *m = (matrix){.data = data, .order = PLAIN, .ld = (int)(cols > 1 ? cols : 1)};
+  matrix m = {.data = data, .order = PLAIN, .ld = (int)(cols > 1 ? cols : 1)};
   bool rows_contiguous = cols <= 1 || tile->stride[1] == size,
        cols_contiguous = rows <= 1 || tile->stride[0] == size;
-  if (rows_contiguous && rows <= 1) return LGT_OK;
+  if (rows_contiguous && rows <= 1) return m;
   if (rows_contiguous && fits(tile->stride[0], cols, size)) {
-    m->ld = (int)(tile->stride[0] / size);
-    return LGT_OK;
+    m.ld = (int)(tile->stride[0] / size);
+  } else if (cols_contiguous && (cols <= 1 || fits(tile->stride[1], rows, size))) {
+    m.order = TRANSPOSED;
+    m.ld = cols <= 1 ? (int)(rows > 1 ? rows : 1) : (int)(tile->stride[1] / size);
+  } else {
+    m.packed = (size_t)(rows * cols * size);
   }
-  if (cols_contiguous && (cols <= 1 || fits(tile->stride[1], rows, size))) {
-    m->order = TRANSPOSED;
-    m->ld = cols <= 1 ? (int)(rows > 1 ? rows : 1) : (int)(tile->stride[1] / size);
-    return LGT_OK;
-  }
-  m->packed = lgt_mem_alloc((size_t)(rows * cols * size));
-  if (!m->packed)
-    return lgt_err(LGT_NO_MEMORY, "out of memory to pack a matrix of %lld x %lld", (long long)rows,
-                   (long long)cols);
-  char *to = m->packed;
-  for (int64_t i = 0; i < rows; i++)
+  return m;
+}
+
+/* Moves the matrix of a tile to `room`, if it must be; what is left of that. */
+static char *pack(matrix *m, const lgt_tile *tile, char *room) {
+  int64_t size = lgt_dtype_size(tile->dtype), cols = tile->extent[1];
+  char *to = room, *end = room + m->packed;
+  if (!m->packed) return room;
+  for (int64_t i = 0; to < end; i++)
     for (int64_t j = 0; j < cols; j++, to += size)
-      memcpy(to, data + i * tile->stride[0] + j * tile->stride[1], (size_t)size);
-  m->data = m->packed;
-  return LGT_OK;
+      memcpy(to, m->data + i * tile->stride[0] + j * tile->stride[1], (size_t)size);
+  m->data = room;
+  return end;
 }
 
 static void gemm(int dtype, const matrix *a, const matrix *b, char *c, int ldc, int rows, int cols,
@@ -182,13 +185,14 @@ static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, 
   syrk(t->dtype, a, c + (lo * ldc + lo) * size, ldc, (int)rows, (int)t->extent[0]);
   if (rest > 0) {
     lgt_tile right = *t;
-    matrix b;
     right.data = (char *)t->data + (lo + rows) * t->stride[1];
     right.extent[1] = rest;
-    lgt_status status = take_matrix(&right, 0, t->extent[0], &b);
-    if (status) return status;
+    matrix b = matrix_of(&right, 0, t->extent[0]);
+    char *room = b.packed ? lgt_scratch_alloc(b.packed) : NULL;
+    if (b.packed && !room) return LGT_NO_MEMORY;
+    pack(&b, &right, room);
     gemm(t->dtype, a, &b, c + (lo * ldc + lo + rows) * size, ldc, (int)rows, (int)rest, (int)t->extent[0]);
-    lgt_mem_free(b.packed);
+    lgt_scratch_free(room);
   }
   mirror(c, lo, lo + rows, n, ldc, size);
   return LGT_OK;
@@ -197,8 +201,6 @@ static lgt_status gram_rows(const lgt_tile *tiles, const matrix *a, int64_t lo, 
 lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
   const lgt_tile *c = &tiles[0];
   int64_t size = lgt_dtype_size(c->dtype), rows = hi - lo, cols = c->extent[1], inner = tiles[1].extent[1];
-  matrix a = {0}, b = {0};
-  char *scratch = NULL;
   if (rows <= 0 || cols == 0) return LGT_OK;
   pthread_once(&blas.once, load_blas);
   if (!blas.library)
@@ -208,35 +210,27 @@ lgt_status lgt_blas_product(const lgt_tile *tiles, int64_t lo, int64_t hi) {
     return lgt_err(LGT_UNSUPPORTED,
                    "a product of matrices of %lld x %lld x %lld: BLAS takes extents below 2^31",
                    (long long)rows, (long long)inner, (long long)cols);
-  lgt_status status = take_matrix(&tiles[1], lo, hi, &a);
-  if (!status) status = take_matrix(&tiles[2], 0, tiles[2].extent[0], &b);
-  if (status) goto done;
-
-  char *to = (char *)c->data + lo * c->stride[0];
-  bool direct = (cols <= 1 || c->stride[1] == size) && (rows <= 1 || fits(c->stride[0], cols, size));
-  if (direct && rows > 1 && is_gram(tiles)) {
+  char *to = (char *)c->data + lo * c->stride[0], *room = NULL;
+  bool direct = (cols <= 1 || c->stride[1] == size) && (rows <= 1 || fits(c->stride[0], cols, size)),
+       gram = direct && rows > 1 && is_gram(tiles);
+  matrix a = matrix_of(&tiles[1], lo, hi), b = matrix_of(&tiles[2], 0, tiles[2].extent[0]);
+  size_t bytes = a.packed + (gram ? 0 : b.packed) + (direct ? 0 : (size_t)(rows * cols * size));
+  if (bytes && !(room = lgt_scratch_alloc(bytes)))
+    return LGT_NO_MEMORY; /* at once: threads wait for each other */
+  char *result = pack(&a, &tiles[1], room);
+  lgt_status status = LGT_OK;
+  if (gram) {
     status = gram_rows(tiles, &a, lo, rows, (int)(c->stride[0] / size));
     goto done;
   }
-  if (direct) {
-    gemm(c->dtype, &a, &b, to, rows <= 1 ? (int)cols : (int)(c->stride[0] / size), (int)rows, (int)cols,
-         (int)inner);
-    goto done;
-  }
-  scratch = lgt_mem_alloc((size_t)(rows * cols * size));
-  if (!scratch) {
-    status = lgt_err(LGT_NO_MEMORY, "out of memory for a product of %lld x %lld", (long long)rows,
-                     (long long)cols);
-    goto done;
-  }
-  gemm(c->dtype, &a, &b, scratch, (int)cols, (int)rows, (int)cols, (int)inner);
-  for (int64_t i = 0; i < rows; i++)
+  result = pack(&b, &tiles[2], result);
+  int ld = !direct || rows <= 1 ? (int)cols : (int)(c->stride[0] / size);
+  gemm(c->dtype, &a, &b, direct ? to : result, ld, (int)rows, (int)cols, (int)inner);
+  for (int64_t i = 0; i < rows && !direct; i++)
     for (int64_t j = 0; j < cols; j++)
-      memcpy(to + i * c->stride[0] + j * c->stride[1], scratch + (i * cols + j) * size, (size_t)size);
+      memcpy(to + i * c->stride[0] + j * c->stride[1], result + (i * cols + j) * size, (size_t)size);
 done:
-  lgt_mem_free(scratch);
-  lgt_mem_free(b.packed);
-  lgt_mem_free(a.packed);
+  lgt_scratch_free(room);
   return status;
 }
 

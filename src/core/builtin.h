@@ -8,12 +8,13 @@
  * dimension 0 once more among its workers, so a single line or matrix needs a leading dimension of
  * extent 1.
  *
- * Variants run on any thread, several at once.  Scratch memory comes from mem.h.
+ * Variants run on any thread, several at once.  Scratch memory comes from pool.h.
  */
 #ifndef LGT_BUILTIN_H
 #define LGT_BUILTIN_H
 
 #include "core.h"
+#include "pool.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  *   lgt          the public interface
  *   err mem log config half dtype     beneath everything
+ *   pool         what arrays, and those who work on them, take of the machine's memory
  *   profile      what happened when, as a trace in a file
  *   peers        the other ranks, as a table that src/net fills
  *   rect runs    boxes of coordinates, regions; sets of positions along one dimension

@@ -84,7 +84,7 @@ static bool count_in_tables(const lgt_tile *to, const lgt_tile *from, int64_t ba
   int64_t n = from->extent[1], stride = from->stride[1], size = to->extent[1];
   const char *p = from->data;
   if (size > TABLE_SIZE || n < 4 * size) return false;
-  int64_t *table = lgt_mem_alloc(TABLES * (size_t)size * sizeof *table);
+  int64_t *table = lgt_scratch_alloc(TABLES * (size_t)size * sizeof *table);
   if (!table) return false;
   memset(table, 0, TABLES * (size_t)size * sizeof *table);
   bool inside = true;
@@ -98,7 +98,7 @@ static bool count_in_tables(const lgt_tile *to, const lgt_tile *from, int64_t ba
     for (int t = 0; t < TABLES; t++) sum += table[t * size + k];
     *(int64_t *)((char *)to->data + k * to->stride[1]) = sum;
   }
-  lgt_mem_free(table);
+  lgt_scratch_free(table);
   return inside; /* if not, the other loop says what is outside */
 }
 
@@ -206,8 +206,8 @@ static void histogram_run(const lgt_tile *to, const lgt_tile *from, const lgt_ti
 static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
   int64_t bins = tiles[0].extent[1], length = (int64_t)params[1].f;
-  double *edge = lgt_mem_alloc((size_t)(bins + 1) * sizeof *edge);
-  if (!edge) return lgt_err(LGT_NO_MEMORY, "out of memory for %lld edges", (long long)(bins + 1));
+  double *edge = lgt_scratch_alloc((size_t)(bins + 1) * sizeof *edge);
+  if (!edge) return LGT_NO_MEMORY;
   for (int64_t k = 0; k <= bins; k++)
     edge[k] = *(const double *)((const char *)tiles[2].data + k * tiles[2].stride[0]);
   for (int64_t r = lo; r < hi; r++) {
@@ -215,7 +215,7 @@ static lgt_status histogram(const lgt_tile *tiles, int nargs, const lgt_scalar *
     if (nargs > 3) weights = run_of(&tiles[3], r, length);
     histogram_run(&to, &from, nargs > 3 ? &weights : NULL, edge, params[0].f != 0);
   }
-  lgt_mem_free(edge);
+  lgt_scratch_free(edge);
   return LGT_OK;
 }
 

@@ -116,8 +116,8 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
   /* Aligned as the planner was told, which vector instructions need. */
   int together = lines_together(nin * in_size, from->stride[lead] == in_size);
   int64_t pitch = (nin * in_size / ALIGNMENT + 2) * ALIGNMENT;
-  char *room = lgt_mem_alloc((size_t)(together * pitch + nout * out_size + 2 * ALIGNMENT));
-  if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory for a transform of %lld elements", (long long)n);
+  char *room = lgt_scratch_alloc((size_t)(together * pitch + nout * out_size + 2 * ALIGNMENT));
+  if (!room) return LGT_NO_MEMORY;
   char *in = aligned(room), *out = in + together * pitch;
   pthread_mutex_lock(&fftw.lock);
   if (!fftw.tried) load_fftw();
@@ -152,7 +152,7 @@ static lgt_status transform(const lgt_tile *tiles, const lgt_scalar *params, int
     pthread_mutex_unlock(&fftw.lock);
   }
 done:
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return status;
 }
 

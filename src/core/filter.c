@@ -62,7 +62,7 @@ static const void *packed(const lgt_tile *tile, int64_t first, int64_t n, void *
   *owned = NULL;
   if (n <= 0) return tile->data;
   if (tile->stride[0] == size) return from;
-  *owned = lgt_mem_alloc((size_t)(n * size));
+  *owned = lgt_scratch_alloc((size_t)(n * size));
   if (*owned) lgt_copy_line(*owned, size, from, tile->stride[0], n, size);
   return *owned;
 }
@@ -79,14 +79,13 @@ static lgt_status convolve(const lgt_tile *tiles, int nargs, const lgt_scalar *p
   lgt_assert(to->extent[0] == 1 || to->stride[0] == size);
   void *own_a, *own_b, *out = (char *)to->data + lo * size;
   const void *a = packed(from, begin - here, end - begin, &own_a), *b = packed(&tiles[2], 0, m, &own_b);
-  lgt_status status = LGT_OK;
-  if (!a || !b)
-    status = lgt_err(LGT_NO_MEMORY, "out of memory to convolve %lld elements", (long long)(end - begin));
-  else if (to->dtype == LGT_FLOAT64)
-    convolve_f64(out, a, end - begin, b, m, first - begin, past - begin, begin);
+  lgt_status status = a && b ? LGT_OK : LGT_NO_MEMORY;
+  if (status) goto out;
+  if (to->dtype == LGT_FLOAT64) convolve_f64(out, a, end - begin, b, m, first - begin, past - begin, begin);
   else convolve_u64(out, a, end - begin, b, m, first - begin, past - begin, begin);
-  lgt_mem_free(own_a);
-  lgt_mem_free(own_b);
+out:
+  lgt_scratch_free(own_a);
+  lgt_scratch_free(own_b);
   return status;
 }
 

@@ -115,7 +115,7 @@ static lgt_status begin(session *s, int dtype, int64_t most) {
   return LGT_OK;
 }
 
-static void end(session *s) { lgt_mem_free(s->scratch); }
+static void end(session *s) { lgt_scratch_free(s->scratch); }
 
 static size_t padded(int64_t bytes) { return ((size_t)bytes + 63) & ~(size_t)63; }
 
@@ -123,11 +123,9 @@ static size_t padded(int64_t bytes) { return ((size_t)bytes + 63) & ~(size_t)63;
 static lgt_status reserve(session *s, const int64_t *bytes) {
   s->room = s->used = 0;
   for (int i = 0; bytes[i] >= 0; i++) s->room += padded(bytes[i]) + 64;
-  lgt_mem_free(s->scratch);
-  s->scratch = lgt_mem_alloc(s->room + 64);
-  if (s->scratch) return LGT_OK;
-  return lgt_err(LGT_NO_MEMORY, "out of memory: a decomposition needs %lld bytes of scratch memory",
-                 (long long)s->room);
+  lgt_scratch_free(s->scratch);
+  s->scratch = lgt_scratch_alloc(s->room + 64);
+  return s->scratch ? LGT_OK : LGT_NO_MEMORY;
 }
 #define RESERVE(s, ...) reserve(s, (const int64_t[]){__VA_ARGS__, -1})
 

@@ -1,9 +1,4 @@
-/* map.c - instances, replicas, the pool of free memory.  See map.h.
- *
- * Pool classes: sizes are rounded up to a quarter of a power of two, four classes for each octave, so
- * a block wastes at most a quarter and programs that allocate the same shapes again and again hit the
- * same list.  Lists are last in, first out: the warmest block is reused first.
- */
+/* map.c - instances and replicas, and copies between them.  See map.h. */
 #include "map.h"
 
 #include <string.h>
@@ -12,33 +7,9 @@ enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-static int class_of(int64_t bytes, int64_t *rounded) {
-  if (bytes <= 64) {
-    *rounded = 64;
-    return 0;
-  }
-  int octave = 63 - __builtin_clzll((unsigned long long)(bytes - 1)); /* 2^octave < bytes <= 2^(octave + 1) */
-  int64_t step = octave >= 8 ? (int64_t)1 << (octave - 2) : 64;
-  *rounded = (bytes + step - 1) / step * step;
-  int quarter = (int)((*rounded - ((int64_t)1 << octave) - 1) / ((int64_t)1 << (octave - 2)));
-  return 1 + octave * 4 + quarter;
-}
-
-static char *take_block(lgt_map *map, int64_t bytes, int64_t *rounded) {
-  int c = class_of(bytes, rounded);
-  void *block = lgt_spares_take(&map->pool[c], 64);
-  if (block) {
-    map->pooled -= *rounded;
-  } else {
-    if (map->live + map->pooled + *rounded > map->budget) lgt_map_trim(map);
-    if (map->live + *rounded > map->budget) return NULL;
-    block = lgt_mem_pages_alloc((size_t)*rounded);
-    if (!block && map->pooled) {
-      lgt_map_trim(map);
-      block = lgt_mem_pages_alloc((size_t)*rounded);
-    }
-    if (!block) return NULL;
-  }
+static char *take_block(lgt_map *map, int64_t bytes, bool needed, int64_t *rounded) {
+  char *block = lgt_pool_take(map->pool, bytes, needed, rounded);
+  if (!block) return NULL;
   map->live += *rounded;
   map->since_collection += *rounded + RECORDS;
   if (map->live > map->peak) map->peak = map->live;
@@ -46,34 +17,15 @@ static char *take_block(lgt_map *map, int64_t bytes, int64_t *rounded) {
 }
 
 static void give_block(lgt_map *map, char *data, int64_t rounded) {
-  int64_t same;
-  int c = class_of(rounded, &same);
-  lgt_assert(same == rounded);
-  if (lgt_spares_give(&map->pool[c], data)) map->pooled += rounded;
-  else lgt_mem_pages_free(data, (size_t)rounded);
+  lgt_pool_give(map->pool, data, rounded);
   map->live -= rounded;
   map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
 }
 
-/* The size of the blocks of a class: the inverse of class_of. */
-static int64_t class_size(int c) {
-  if (c == 0) return 64;
-  int octave = (c - 1) / 4, quarter = (c - 1) % 4;
-  return ((int64_t)1 << octave) + ((int64_t)1 << (octave - 2)) * (quarter + 1);
-}
-
-void lgt_map_trim(lgt_map *map) {
-  for (int c = 0; c < LGT_POOL_CLASSES; c++) {
-    for (void *block; (block = lgt_spares_take(&map->pool[c], 0));) {
-      lgt_mem_pages_free(block, (size_t)class_size(c));
-      map->pooled -= class_size(c);
-    }
-  }
-}
-
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
-  *map = (lgt_map){
-      .stores = stores, .domains = local * ranks, .local = local, .first = local * rank, .budget = budget};
+  *map = (lgt_map){.stores = stores, .domains = local * ranks, .local = local, .first = local * rank};
+  map->pool = lgt_pool_new(budget);
+  if (!map->pool) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   return lgt_footprints_init(&map->footprints, stores, map->domains, local);
 }
 
@@ -92,8 +44,7 @@ static void free_replicas(const lgt_map *map, lgt_replica *replica) {
 }
 
 void lgt_map_fini(lgt_map *map) {
-  lgt_map_trim(map);
-  for (int c = 0; c < LGT_POOL_CLASSES; c++) lgt_mem_free(map->pool[c].item);
+  lgt_pool_release(map->pool);
   for (lgt_instance *inst; (inst = lgt_spares_take(&map->spare_instance, 0));) free_record(inst);
   lgt_mem_free(map->spare_instance.item);
   for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
@@ -132,31 +83,27 @@ static void keep_spare(lgt_map *map, lgt_instance *inst) {
   if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
 }
 
-static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
+static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect, bool needed) {
   lgt_instance *inst = instance_of(map, domain, elem, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
-  inst->data = take_block(map, bytes > 0 ? bytes : 1, &inst->bytes);
+  inst->data = take_block(map, bytes > 0 ? bytes : 1, needed, &inst->bytes);
   if (inst->data) return inst;
   keep_spare(map, inst);
   return NULL;
 }
 
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
-  return allocate(map, domain, lgt_dtype_size(root->dtype), rect);
+  return allocate(map, domain, lgt_dtype_size(root->dtype), rect, false);
 }
 
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
-  int64_t budget = map->budget;
-  map->budget = INT64_MAX;
-  lgt_instance *inst = allocate(map, 0, elem, rect);
-  map->budget = budget;
-  return inst;
+  return allocate(map, 0, elem, rect, true);
 }
 
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed) {
   lgt_rect rect = {.ndim = 1, .hi = {count}};
-  return needed ? lgt_instance_shared(map, elem, &rect) : allocate(map, 0, elem, &rect);
+  return allocate(map, 0, elem, &rect, needed);
 }
 
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {

@@ -22,6 +22,7 @@
 
 #include "coherence.h"
 #include "exec.h"
+#include "pool.h"
 #include "runs.h"
 #include "store.h"
 #include "task.h"
@@ -65,21 +66,17 @@ struct lgt_replica {
   lgt_region absent;        /* with several ranks: what the history says was copied here, but there was no memory */
 };
 
-enum { LGT_POOL_CLASSES = 256 };
-
 typedef struct lgt_map {
   lgt_stores *stores;  /* borrowed */
   int domains;         /* of all ranks */
   int local, first;    /* domains of this rank, and the number of their first one */
   lgt_footprints footprints;
-  int64_t budget;      /* bytes */
+  lgt_pool *pool;      /* ref */
   int64_t live, peak;  /* bytes of instances */
-  int64_t pooled;      /* bytes of free blocks */
   int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
   int64_t copied;      /* bytes between domains of this rank */
   int64_t versions;    /* the newest version of any store */
   int64_t images;      /* the newest image's number (image.h) */
-  lgt_spares pool[LGT_POOL_CLASSES]; /* owned: free blocks of memory */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
   lgt_history *spare_history; /* owned */
@@ -100,8 +97,6 @@ lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool ne
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect);
 static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs++; return inst; }
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
-/* Give free memory back to the system. */
-void lgt_map_trim(lgt_map *map);
 
 /* A recipe reads this much of it. */
 static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {

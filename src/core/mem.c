@@ -13,6 +13,7 @@
 #include "mem.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,8 @@ void lgt_mem_pages_free(void *block, size_t size) {
   if (size < HUGE) free(block);
   else munmap((char *)((size_t)block & -HUGE), mapped(size));
 }
+
+void lgt_mem_trim(void) { (void)malloc_trim(0); }
 
 void *lgt_mem_reserve(size_t size) { return admit() ? map(size ? size : 1, MAP_NORESERVE) : NULL; }
 

@@ -29,6 +29,8 @@ bool lgt_mem_grow(void **array, int *room, int need, size_t size);
 /* Elements. */
 void *lgt_mem_pages_alloc(size_t size);
 void lgt_mem_pages_free(void *block, size_t size);
+/* What freed blocks took goes back to the system. */
+void lgt_mem_trim(void);
 
 /* A range of address space whose pages appear, zeroed, when touched: tables that never move. */
 void *lgt_mem_reserve(size_t size);

@@ -23,10 +23,6 @@
 
 enum { STRETCH = 32768 };
 
-static lgt_status no_scratch(int64_t n) {
-  return lgt_err(LGT_NO_MEMORY, "out of memory to sort %lld elements", (long long)n);
-}
-
 /* ---- cuts ---------------------------------------------------------------------------------------------- */
 
 /* Sorted parts, one after another in memory; where a stretch of their merged order begins and ends in each. */
@@ -43,7 +39,7 @@ static uint64_t part_key(const parts *p, int64_t i) {
 }
 
 static bool parts_new(parts *p, const lgt_tile *element, const lgt_tile *position, int count) {
-  int64_t *memory = lgt_mem_alloc((6 * (size_t)count + 1) * sizeof *memory);
+  int64_t *memory = lgt_scratch_alloc((6 * (size_t)count + 1) * sizeof *memory);
   *p = (parts){.element = element, .position = position, .count = count, .first = memory};
   if (!memory) return false;
   p->lo = memory + count + 1, p->hi = p->lo + count, p->at = p->hi + count;
@@ -169,8 +165,8 @@ static lgt_status merge_range(parts *p, const lgt_tile *elements, const lgt_tile
   size_t item = p->position ? sizeof(pair) : sizeof(uint64_t);
   int64_t most = hi - lo < STRETCH ? hi - lo : STRETCH;
   if (lo >= hi) return LGT_OK;
-  void *room = lgt_mem_alloc(2 * (size_t)most * item);
-  if (!room) return no_scratch(most);
+  void *room = lgt_scratch_alloc(2 * (size_t)most * item);
+  if (!room) return LGT_NO_MEMORY;
   memcpy(p->from, p->first, (size_t)p->count * sizeof *p->from);
   cut(p, lo);
   for (int64_t n; lo < hi; lo += n) {
@@ -180,7 +176,7 @@ static lgt_status merge_range(parts *p, const lgt_tile *elements, const lgt_tile
     read_stretch(p, room);
     write_items(elements, positions, p->position != NULL, merge_stretch(p, room, n), base + lo, n);
   }
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 
@@ -221,14 +217,14 @@ static lgt_status merge_runs(const lgt_tile *elements, const lgt_tile *positions
   int64_t run = (int64_t)params[1].f;
   parts p;
   lgt_status status = LGT_OK;
-  if (!parts_new(&p, from, from_positions, count)) return no_scratch(count);
+  if (!parts_new(&p, from, from_positions, count)) return LGT_NO_MEMORY;
   for (int64_t base = lo / run * run; base < hi && !status; base += run) {
     find_parts(&p, from, cuts, run, base);
     int64_t n = p.first[count] - base;
     status =
         merge_range(&p, elements, positions, base, lo > base ? lo - base : 0, hi - base < n ? hi - base : n);
   }
-  lgt_mem_free(p.first);
+  lgt_scratch_free(p.first);
   return status;
 }
 
@@ -261,10 +257,10 @@ static lgt_status sort_part(const lgt_tile *elements, const lgt_tile *positions,
   int dtype = from->dtype, bytes = (int)lgt_dtype_size(dtype);
   size_t item = positions ? sizeof(pair) : sizeof(uint64_t);
   const char *at = (const char *)from->data + first * from->stride[0];
-  void *room = lgt_mem_alloc(2 * (size_t)n * item), *sorted;
+  void *room = lgt_scratch_alloc(2 * (size_t)n * item), *sorted;
   uint64_t *key = room;
   pair *both = room;
-  if (!room) return no_scratch(n);
+  if (!room) return LGT_NO_MEMORY;
   for (int64_t i = 0; i < n; i++, at += from->stride[0]) {
     if (!positions) key[i] = key_of(dtype, at);
     else both[i] = (pair){order_key(dtype, at), (uint64_t)(base + first + i)};
@@ -272,7 +268,7 @@ static lgt_status sort_part(const lgt_tile *elements, const lgt_tile *positions,
   if (positions) sorted = radix_sort(both, both + n, n, bytes);
   else sorted = radix_sort_keys(key, key + n, n, bytes);
   write_items(elements, positions, positions != NULL, sorted, first, n);
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 

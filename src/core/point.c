@@ -23,6 +23,7 @@ typedef struct call_work {
   const char *where; /* source line, or NULL */
   int count;         /* calls that are a step together: this is the first of so many; with a kernel: 0 */
   int64_t bytes;     /* that these read and write; 0: unknown */
+  lgt_pool *pool;    /* borrowed: scratch memory comes from there */
   uint16_t item;     /* of the group */
   bool skip;         /* what it reads has failed */
 } call_work;
@@ -70,9 +71,10 @@ typedef struct block_prelude {
 
 static lgt_status run_call(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
   if (call->skip) return LGT_OK;
+  lgt_scratch_serve(call->pool);
   lgt_status status = call->kind->cpu(tile, call->kind->nargs, call->param, lo, hi);
   if (!status) return LGT_OK;
-  lgt_err_within(status, "task '%s'", call->kind->name);
+  if (status != LGT_NO_MEMORY) lgt_err_within(status, "task '%s'", call->kind->name);
   return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
 }
 
@@ -379,7 +381,8 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
   lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
   call_work *call = m->call++;
   const char *where = m->job->here ? NULL : bound->where; /* the group fails at once, and says it */
-  *call = (call_work){native->kind, m->tile, m->param, where, 0, 0, native->access[0].item, false};
+  *call = (call_work){native->kind,           m->tile, m->param, where, 0, 0, binder->map->pool,
+                      native->access[0].item, false};
   m->tile += native->kind->nargs;
   m->param += LGT_MAX_PARAMS;
   memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,

@@ -84,14 +84,13 @@ static lgt_status product(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   (void)nargs, (void)params;
   if (lo >= hi || !tiles[0].extent[1]) return LGT_OK;
   bytes = planes * inner * (PANEL_BYTES + rows * (int64_t)sizeof(double)) + PANEL_BYTES;
-  char *scratch = lgt_mem_alloc((size_t)bytes);
-  if (!scratch)
-    return lgt_err(LGT_NO_MEMORY, "out of memory: a product of matrices packs %lld bytes", (long long)bytes);
+  char *scratch = lgt_scratch_alloc((size_t)bytes);
+  if (!scratch) return LGT_NO_MEMORY;
   memset(scratch, 0, (size_t)bytes); /* columns and rows that are not there */
   char *aligned = scratch + (-(uintptr_t)scratch & (PANEL_BYTES - 1));
   if (lgt_dtype_part(dtype) == LGT_FLOAT64) product_f64(tiles, lo, hi, planes, aligned);
   else product_f32(tiles, lo, hi, planes, aligned);
-  lgt_mem_free(scratch);
+  lgt_scratch_free(scratch);
   return LGT_OK;
 }
 

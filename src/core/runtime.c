@@ -27,6 +27,7 @@
 #include "sweep.h"
 
 enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
+enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
@@ -151,7 +152,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                           .workers = lgt_exec_cpus(rt->exec),
                           .cache_bytes = cache_bytes(),
                           .collection_ns = COLLECTION_NS,
-                          .most_saved = most_saved(rt->map.budget),
+                          .most_saved = most_saved(rt->map.pool->limit),
                           .solver = {.partitions = &rt->partitions, .domains = rt->map.domains}};
   status = lgt_fuser_init(&rt->fuser);
   if (!status) status = add_copy_kinds(rt);
@@ -451,6 +452,21 @@ static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
   drop_calls(rt);
 }
 
+/* Calls of C take scratch memory, nobody knows how much: is less left than several times their arguments? */
+static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group) {
+  int64_t bytes = 0;
+  for (int l = 0; l < group->nloop && group->nnative; l++)
+    for (int n = 0; n < group->loop[l].nnative; n++) {
+      const lgt_plan_native *native = &group->loop[l].native[n];
+      for (int a = 0; a < native->kind->nargs; a++) {
+        const lgt_layout *layout = lgt_layout_at(&rt->stores, native->access[a].layout);
+        bytes += lgt_layout_distinct(layout) * lgt_dtype_size(layout->dtype);
+      }
+    }
+  bytes = bytes / rt->map.domains * rt->map.local;
+  return bytes > LGT_SCRATCH_COUNTED && SCRATCH * bytes > lgt_pool_left(rt->map.pool);
+}
+
 /* Run the groups of the plan.  Positive: collect first.  What presses is asked for behind a group, not before one: the
  * workers are busy with it meanwhile. */
 static int bind_groups(lgt_runtime *rt, bool may_ask) {
@@ -463,10 +479,21 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
       if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
     }
-    bool ask_again = may_ask && !flush->collected;
+    bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
     bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
+    if (tight) lgt_bind_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
+    if (tight && ask_again) return ask(rt, ALL_GARBAGE);
+    if (tight && spare) {
+      lgt_bind_let_go(&rt->binder);
+      let_go = true;
+      continue;
+    }
+    if (tight && !whole) {
+      take_apart(rt, group);
+      return 0;
+    }
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
@@ -481,7 +508,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     }
     flush->group++;
     let_go = false;
-    lgt_bind_retire(&rt->binder, false);
+    lgt_bind_retire(&rt->binder, tight);
     lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
     if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
   }

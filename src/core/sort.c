@@ -57,10 +57,6 @@ static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair 
   return any_nan ? nan_last(dtype, line, stride, p, p == sorted ? other : sorted, n) : p;
 }
 
-static lgt_status no_scratch(int64_t n) {
-  return lgt_err(LGT_NO_MEMORY, "out of memory to sort %lld elements", (long long)n);
-}
-
 /* As many short lines side by side as a vector has lanes, their elements compared all at once: by merge exchange
  * (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M), which compares the same places whatever they
  * have.  Keys are signed here, so that NaN is the greatest of all, as in keys.h. */
@@ -165,8 +161,8 @@ static lgt_status sort_short_lines(const lgt_tile *tiles, lgt_walk *walk, int64_
           stride[2] = {to->stride[lead], from->stride[lead]};
   int kind = kind_of(dtype);
   char *at[LANES_i32][2];
-  void *keys = lgt_mem_zalloc((size_t)n * LANES_BYTES);
-  if (!keys) return no_scratch(n);
+  void *keys = lgt_scratch_zalloc((size_t)n * LANES_BYTES);
+  if (!keys) return LGT_NO_MEMORY;
   bool more = true;
   while (more) {
     at[lines][0] = walk->at[0], at[lines][1] = walk->at[1];
@@ -177,7 +173,7 @@ static lgt_status sort_short_lines(const lgt_tile *tiles, lgt_walk *walk, int64_
     else sort_in_lanes_i64(at, lines, n, stride, kind, keys);
     lines = 0;
   }
-  lgt_mem_free(keys);
+  lgt_scratch_free(keys);
   return LGT_OK;
 }
 
@@ -193,10 +189,11 @@ static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   if (lines >= FEWEST_IN_LANES && n <= LONGEST_IN_LANES && size >= 4 &&
       lgt_dtype_part(from->dtype) == from->dtype)
     return sort_short_lines(tiles, &walk, lo, hi);
-  pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
-  if (!room) return no_scratch(n);
+  bool real = lgt_dtype_part(from->dtype) == from->dtype;
+  pair *room = lgt_scratch_alloc(2 * (size_t)n * (real ? sizeof(uint64_t) : sizeof *room));
+  if (!room) return LGT_NO_MEMORY;
   do {
-    if (lgt_dtype_part(from->dtype) == from->dtype) {
+    if (real) {
       sort_keys(to, from, &walk, n, (uint64_t *)room);
       continue;
     }
@@ -205,7 +202,7 @@ static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
       memcpy(walk.at[0] + i * to->stride[lead], walk.at[1] + (int64_t)sorted[i].at * from->stride[lead],
              (size_t)size);
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 
@@ -217,14 +214,14 @@ static lgt_status argsort_lines(const lgt_tile *tiles, int nargs, const lgt_scal
   lgt_walk walk;
   (void)nargs;
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
-  pair *room = lgt_mem_alloc(2 * (size_t)n * sizeof *room);
-  if (!room) return no_scratch(n);
+  pair *room = lgt_scratch_alloc(2 * (size_t)n * sizeof *room);
+  if (!room) return LGT_NO_MEMORY;
   do {
     const pair *sorted = order_line(from, walk.at[1], n, room);
     for (int64_t i = 0; i < n; i++)
       *(int64_t *)(walk.at[0] + i * to->stride[lead]) = base + (int64_t)sorted[i].at;
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 
@@ -236,7 +233,9 @@ enum { MOST_BUCKETS = 4096 };
  * last.  A place is looked for in its bucket alone, which is sorted when it is needed.  Short lines are one bucket: what
  * many of them cost is what is done besides. */
 typedef struct buckets {
-  uint64_t *keys, *room; /* n each; room has the sorted keys of bucket `now`, in its first or second half */
+  uint64_t *keys; /* n */
+  uint64_t *room; /* owned: has the sorted keys of bucket `now`, in its first or second half */
+  int64_t held;   /* keys that there is room for */
   const uint64_t *sorted;
   int64_t n, many, count[MOST_BUCKETS + 1], now; /* many: how many buckets there are, a power of two */
   uint64_t least;
@@ -293,25 +292,40 @@ static uint64_t key_at(buckets *b, int64_t offset) {
   return b->sorted[offset - b->count[low]];
 }
 
-/* Room for lines of n keys; NULL with a message if there is none. */
+/* For lines of n keys; NULL with a message if there is no memory. */
 static buckets *new_buckets(int64_t n, int dtype) {
-  buckets *b = lgt_mem_alloc(sizeof *b + 3 * (size_t)n * sizeof *b->keys);
-  if (!b) {
-    no_scratch(n);
-    return NULL;
-  }
-  b->keys = (uint64_t *)(b + 1), b->room = b->keys + n;
+  buckets *b = lgt_scratch_alloc(sizeof *b + (size_t)n * sizeof *b->keys);
+  if (!b) return NULL;
+  b->keys = (uint64_t *)(b + 1), b->room = NULL, b->held = 0;
   b->n = n, b->bytes = (int)lgt_dtype_size(dtype);
   return b;
 }
 
+static void free_buckets(buckets *b) {
+  if (b) lgt_scratch_free(b->room);
+  lgt_scratch_free(b);
+}
+
+/* Room to sort the largest bucket. */
+static lgt_status make_room(buckets *b) {
+  int64_t most = 0;
+  for (int64_t k = 0; k < b->many; k++)
+    if (b->count[k + 1] - b->count[k] > most) most = b->count[k + 1] - b->count[k];
+  if (2 * most <= b->held) return LGT_OK;
+  lgt_scratch_free(b->room);
+  b->held = 2 * most;
+  b->room = lgt_scratch_alloc((size_t)b->held * sizeof *b->room);
+  return b->room ? LGT_OK : LGT_NO_MEMORY;
+}
+
 /* equal_zeros: -0 is 0, as where positions are looked for. */
-static void read_keys(buckets *b, int dtype, const char *line, int64_t stride, bool equal_zeros) {
+static lgt_status read_keys(buckets *b, int dtype, const char *line, int64_t stride, bool equal_zeros) {
   for (int64_t i = 0; i < b->n; i++) {
     uint64_t key = key_of(dtype, line + i * stride);
     b->keys[i] = equal_zeros ? without_sign_of_zero(dtype, key) : key;
   }
   make_buckets(b, dtype);
+  return make_room(b);
 }
 
 static lgt_status select_places(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -325,16 +339,17 @@ static lgt_status select_places(const lgt_tile *tiles, int nargs, const lgt_scal
   if (n == 0 || m == 0 || !lgt_walk_begin(&walk, tiles, own ? 3 : 2, lead, lo, hi)) return LGT_OK;
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
+  lgt_status status;
   do {
-    read_keys(b, dtype, walk.at[1], from->stride[lead], false);
+    if ((status = read_keys(b, dtype, walk.at[1], from->stride[lead], false))) break;
     for (int64_t k = 0; k < m; k++) {
       const char *at = own ? walk.at[2] : (const char *)places->data;
       int64_t place = *(const int64_t *)(at + k * places->stride[places->ndim - 1]);
       put_key(walk.at[0] + k * to->stride[lead], key_at(b, place), dtype, b->bytes);
     }
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(b);
-  return LGT_OK;
+  free_buckets(b);
+  return status;
 }
 
 static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -347,8 +362,9 @@ static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_sc
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
+  lgt_status status;
   do {
-    read_keys(b, dtype, walk.at[1], from->stride[lead], false);
+    if ((status = read_keys(b, dtype, walk.at[1], from->stride[lead], false))) break;
     uint64_t middle = key_at(b, place), *less = b->room, *greater = b->room + n;
     int64_t nless = 0, ngreater = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -362,8 +378,8 @@ static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_sc
                                  : greater[i - (n - ngreater)],
               dtype, b->bytes);
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(b);
-  return LGT_OK;
+  free_buckets(b);
+  return status;
 }
 
 /* argpartition: the positions of what a partition puts first, then of the element there and its equals, then of
@@ -379,8 +395,9 @@ static lgt_status argpartition_lines(const lgt_tile *tiles, int nargs, const lgt
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   buckets *b = new_buckets(n, dtype);
   if (!b) return LGT_NO_MEMORY;
+  lgt_status status;
   do {
-    read_keys(b, dtype, walk.at[1], from->stride[lead], true);
+    if ((status = read_keys(b, dtype, walk.at[1], from->stride[lead], true))) break;
     uint64_t middle = key_at(b, place);
     int64_t at[3] = {0};
     for (int64_t i = 0; i < n; i++) at[1] += b->keys[i] < middle, at[2] += b->keys[i] <= middle;
@@ -389,8 +406,8 @@ static lgt_status argpartition_lines(const lgt_tile *tiles, int nargs, const lgt
       *(int64_t *)(walk.at[0] + at[part]++ * stride) = base + i;
     }
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(b);
-  return LGT_OK;
+  free_buckets(b);
+  return status;
 }
 
 /* The k greatest of b's keys as pairs in ascending order, of equal ones the last; p has room for 2k. */
@@ -416,11 +433,11 @@ static lgt_status topk_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   (void)nargs;
   if (k == 0 || !lgt_walk_begin(&walk, tiles, 3, lead, lo, hi)) return LGT_OK;
   buckets *b = new_buckets(n, dtype);
-  pair *room = b ? lgt_mem_alloc(2 * (size_t)k * sizeof *room) : NULL;
-  lgt_status status = room ? LGT_OK : no_scratch(n);
+  pair *room = b ? lgt_scratch_alloc(2 * (size_t)k * sizeof *room) : NULL;
+  lgt_status status = room ? LGT_OK : LGT_NO_MEMORY;
   if (status) goto done;
   do {
-    read_keys(b, dtype, walk.at[2], from->stride[lead], true);
+    if ((status = read_keys(b, dtype, walk.at[2], from->stride[lead], true))) break;
     const pair *sorted = greatest(b, k, room);
     for (int64_t i = 0; i < k; i++) {
       int64_t at = (int64_t)sorted[k - 1 - i].at;
@@ -429,8 +446,8 @@ static lgt_status topk_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
     }
   } while (lgt_walk_next(&walk, lo, hi));
 done:
-  lgt_mem_free(room);
-  lgt_mem_free(b);
+  lgt_scratch_free(room);
+  free_buckets(b);
   return status;
 }
 
@@ -473,7 +490,7 @@ static uint64_t *keys_of(const lgt_tile *sorted, int64_t searches) {
   int dtype = sorted->dtype;
   int64_t n = sorted->extent[0], stride = sorted->stride[0];
   if (lgt_dtype_part(dtype) != dtype || n == 0 || n / 4 > searches) return NULL;
-  uint64_t *keys = lgt_mem_alloc((size_t)n * sizeof *keys);
+  uint64_t *keys = lgt_scratch_alloc((size_t)n * sizeof *keys);
   for (int64_t i = 0; keys && i < n; i++) keys[i] = order_key(dtype, (const char *)sorted->data + i * stride);
   return keys;
 }
@@ -505,7 +522,7 @@ static bitmap bitmap_of(const uint64_t *keys, int64_t n, int dtype, int64_t sear
   }
   uint64_t span = most - least;
   if (span >= (uint64_t)1 << 26 || span / 8 > (uint64_t)searches) return map;
-  map = (bitmap){lgt_mem_zalloc((size_t)(span / 64 + 1) * sizeof *map.bits), least, span};
+  map = (bitmap){lgt_scratch_zalloc((size_t)(span / 64 + 1) * sizeof *map.bits), least, span};
   for (int64_t i = 0; map.bits && i < n; i++) {
     uint64_t k = keys[i] - map.least;
     map.bits[k / 64] |= (uint64_t)1 << k % 64;
@@ -523,8 +540,8 @@ static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_sca
   lgt_walk walk;
   (void)nargs;
   if (!lgt_walk_begin(&walk, moving, 2, lead, lo, hi)) return LGT_OK;
-  uint64_t *room = lgt_mem_alloc((size_t)(sorted ? n + 1 : 2 * n + 1) * sizeof *room);
-  if (!room) return no_scratch(n);
+  uint64_t *room = lgt_scratch_alloc((size_t)(sorted ? n + 1 : 2 * n + 1) * sizeof *room);
+  if (!room) return LGT_NO_MEMORY;
   for (int64_t i = 0; i < n; i++) room[i] = order_key(dtype, (const char *)set->data + i * set->stride[0]);
   bool is_float = dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64;
   uint64_t nan = is_float ? key_of_nan(dtype) : 0;
@@ -544,8 +561,8 @@ static lgt_status search_members(const lgt_tile *tiles, int nargs, const lgt_sca
       }
     }
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(map.bits);
-  lgt_mem_free(room);
+  lgt_scratch_free(map.bits);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 
@@ -623,7 +640,7 @@ static lgt_status search_lines(const lgt_tile *tiles, int nargs, const lgt_scala
     found = first;
     *(int64_t *)walk.at[0] = descends ? n - first : first;
   } while (lgt_walk_next(&walk, lo, hi));
-  lgt_mem_free(keys);
+  lgt_scratch_free(keys);
   return LGT_OK;
 }
 

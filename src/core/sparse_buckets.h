@@ -58,8 +58,8 @@ static lgt_status NAME(coo_spread)(const lgt_tile *t, int nargs, const lgt_scala
     NAME(piece) x = NAME(piece_at)(q, params, count, NULL);
     I *next = NAME(sums_of)(&t[1], &x, params, &n);
     size_t bytes = (size_t)n * NAME(group) * sizeof(NAME(record));
-    NAME(record) *groups = lgt_mem_pages_alloc(bytes + (size_t)n * sizeof *next);
-    if (!groups) return lgt_err(LGT_NO_MEMORY, "out of memory to order triplets");
+    NAME(record) *groups = lgt_scratch_alloc(bytes + (size_t)n * sizeof *next);
+    if (!groups) return LGT_NO_MEMORY;
     I *begin = memcpy((char *)groups + bytes, next, (size_t)n * sizeof *next);
     if (by_rows) {
       for (int64_t k = x.first, row = NAME(row_of)(&t[4], k); k < x.past; row++) {
@@ -75,7 +75,7 @@ static lgt_status NAME(coo_spread)(const lgt_tile *t, int nargs, const lgt_scala
       if (next[i] > begin[i] && next[i] % NAME(group))
         NAME(flush)(packed, groups + i * NAME(group), begin[i], next[i]);
     _mm_sfence();
-    lgt_mem_pages_free(groups, bytes + (size_t)n * sizeof *next);
+    lgt_scratch_free(groups);
   }
   return LGT_OK;
 }
@@ -93,8 +93,8 @@ static lgt_status NAME(coo_gather)(const lgt_tile *t, int nargs, const lgt_scala
     if (count > most && count <= IN_CACHE) most = count;
   }
   size_t bytes = (size_t)(most + 4) * (sizeof *vals + sizeof *crd) + (size_t)width * sizeof *pos;
-  W *room = lgt_mem_pages_alloc(bytes);
-  if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory to order triplets");
+  W *room = lgt_scratch_alloc(bytes);
+  if (!room) return LGT_NO_MEMORY;
   I *columns = (I *)(room + (most + 3) / 4 * 4), *next = columns + most;
   for (int64_t i = lo; i < hi; i++) {
     int64_t low = i * width, high = low + width < n ? low + width : n;
@@ -122,6 +122,6 @@ static lgt_status NAME(coo_gather)(const lgt_tile *t, int nargs, const lgt_scala
     stream_out(vals + first, room, (size_t)count * sizeof *vals);
   }
   _mm_sfence();
-  lgt_mem_pages_free(room, bytes);
+  lgt_scratch_free(room);
   return LGT_OK;
 }

@@ -37,11 +37,11 @@ static lgt_status NAME(triangular)(const lgt_tile *t, int nargs, const lgt_scala
 static lgt_status NAME(ilu0)(const lgt_tile *t, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   V *vals = t[1].data;
   const I *crd = t[3].data;
-  int64_t *at = lgt_mem_alloc((size_t)(hi - lo) * 2 * sizeof *at), *diagonal = at + (hi - lo);
+  int64_t *at = lgt_scratch_alloc((size_t)(hi - lo) * 2 * sizeof *at), *diagonal = at + (hi - lo);
   int64_t origin = t[0].origin[0] + lo, size = hi - lo; /* rows and columns of the block count from its first one */
   lgt_status status = LGT_OK;
   (void)nargs, (void)params;
-  if (!at) return lgt_err(LGT_NO_MEMORY, "out of memory to factorise %lld rows", (long long)size);
+  if (!at) return LGT_NO_MEMORY;
   for (int64_t i = 0; i < size; i++) at[i] = -1;
   for (int64_t i = 0; i < size && !status; i++) {
     int64_t first = LGT_AT(const I, &t[0], lo + i), past = LGT_AT(const I, &t[2], lo + i);
@@ -59,7 +59,7 @@ static lgt_status NAME(ilu0)(const lgt_tile *t, int nargs, const lgt_scalar *par
     if (at[i] < 0 || vals[at[i]] == 0) status = singular(origin + i);
     for (int64_t p = first; p < past; p++) at[crd[p] - origin] = -1;
   }
-  lgt_mem_free(at);
+  lgt_scratch_free(at);
   return status;
 }
 

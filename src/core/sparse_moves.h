@@ -190,15 +190,15 @@ static lgt_status NAME(sort)(const lgt_tile *t, int nargs, const lgt_scalar *par
     if (n > longest) longest = n;
   }
   size_t columns = ((size_t)longest * sizeof(W) + 7) / 8 * 8; /* where they begin, aligned */
-  char *room = lgt_mem_alloc(columns + (size_t)longest * sizeof(I) + 1);
-  if (!room) return lgt_err(LGT_NO_MEMORY, "out of memory to sort a row of %lld entries", (long long)longest);
+  char *room = lgt_scratch_alloc(columns + (size_t)longest * sizeof(I) + 1);
+  if (!room) return LGT_NO_MEMORY;
   for (int64_t i = lo; i < hi; i++) {
     int64_t first = LGT_AT(const I, &t[0], i), n = LGT_AT(const I, &t[1], i) - first;
     memcpy(crd + first, old_crd + first, (size_t)n * sizeof *crd);
     memcpy(vals + first, old_vals + first, (size_t)n * sizeof *vals);
     NAME(sort_entries)(crd + first, vals + first, n, (I *)(room + columns), (W *)room);
   }
-  lgt_mem_free(room);
+  lgt_scratch_free(room);
   return LGT_OK;
 }
 

@@ -136,8 +136,8 @@ static lgt_status NAME(join_apart)(const lgt_tile *t, const lgt_tile *a, const l
     if (n > longest) longest = n;
   }
   size_t room = ((size_t)longest * sizeof(V) + 7) / 8 * 8; /* columns are aligned */
-  V *vals = lgt_mem_alloc(room + (size_t)longest * sizeof(I) + 1);
-  if (!vals) return lgt_err(LGT_NO_MEMORY, "out of memory for a row of %lld entries", (long long)longest);
+  V *vals = lgt_scratch_alloc(room + (size_t)longest * sizeof(I) + 1);
+  if (!vals) return LGT_NO_MEMORY;
   I *crd = (I *)((char *)vals + room);
   for (int64_t i = lo; i < hi; i++) {
     int64_t n = NAME(join_row)(op, a, b, i, crd, vals);
@@ -149,7 +149,7 @@ static lgt_status NAME(join_apart)(const lgt_tile *t, const lgt_tile *a, const l
       LGT_AT(int64_t, &t[0], i) = n;
     }
   }
-  lgt_mem_free(vals);
+  lgt_scratch_free(vals);
   return LGT_OK;
 }
 

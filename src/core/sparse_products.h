@@ -48,9 +48,8 @@ static lgt_status NAME(table_new)(NAME(table) * table, int64_t longest, int64_t 
   while (size < 2 * enough || (size < 8 * enough && size < 8192)) size *= 2;
   while (size < (uint64_t)width) size *= 2;
   table->direct = width > 0;
-  table->at = lgt_mem_alloc(size * sizeof *table->at);
-  if (!table->at)
-    return lgt_err(LGT_NO_MEMORY, "out of memory to multiply a row of %lld entries", (long long)longest);
+  table->at = lgt_scratch_alloc(size * sizeof *table->at);
+  if (!table->at) return LGT_NO_MEMORY;
   table->mask = size - 1;
   table->bits = __builtin_ctzll(size);
   NAME(table_clear)(table);
@@ -120,9 +119,9 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
   }
   if (longest > columns) longest = columns;
   NAME(table) table = {0};
-  I *crd = lgt_mem_alloc((size_t)longest * sizeof *crd + 1);
+  I *crd = lgt_scratch_alloc((size_t)longest * sizeof *crd + 1);
   lgt_status status =
-      crd ? NAME(table_new)(&table, longest, 0) : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
+      crd ? NAME(table_new)(&table, longest, 0) : LGT_NO_MEMORY;
   if (status) goto out;
   for (int64_t i = lo, first = 0; i < hi; i++) {
     int64_t n = NAME(count_row)(a, b, &table, i, (I)first, crd), rows = runs ? LGT_AT(uint16_t, &t[7], i) : 0;
@@ -135,8 +134,8 @@ static inline lgt_status NAME(multiply_count)(const lgt_tile *t, int nargs, cons
     }
   }
 out:
-  lgt_mem_free(table.at);
-  lgt_mem_free(crd);
+  lgt_scratch_free(table.at);
+  lgt_scratch_free(crd);
   return status;
 }
 
@@ -279,7 +278,7 @@ ALWAYS_INLINE lgt_status NAME(multiply_with)(const lgt_tile *t, bool packs, cons
   if (status) return status;
   if (table.direct) NAME(multiply_rows)(t, packs, true, &table, lo, hi);
   else NAME(multiply_rows)(t, packs, false, &table, lo, hi);
-  lgt_mem_free(table.at);
+  lgt_scratch_free(table.at);
   return LGT_OK;
 }
 
@@ -306,9 +305,9 @@ static lgt_status NAME(multiply_runs)(const lgt_tile *t, int nargs, const lgt_sc
     if (n > longest) longest = n;
   }
   NAME(table) table = {0};
-  NAME(program) *program = lgt_mem_alloc(sizeof *program);
+  NAME(program) *program = lgt_scratch_alloc(sizeof *program);
   lgt_status status = program ? NAME(table_new)(&table, longest < columns ? longest : columns, 0)
-                              : lgt_err(LGT_NO_MEMORY, "out of memory to multiply");
+                              : LGT_NO_MEMORY;
   if (status) goto out;
   for (int64_t i = lo; i < hi;) {
     int64_t rows = 1 + LGT_AT(const uint16_t, run, i);
@@ -322,7 +321,7 @@ static lgt_status NAME(multiply_runs)(const lgt_tile *t, int nargs, const lgt_sc
     i += rows;
   }
 out:
-  lgt_mem_free(table.at);
-  lgt_mem_free(program);
+  lgt_scratch_free(table.at);
+  lgt_scratch_free(program);
   return status;
 }

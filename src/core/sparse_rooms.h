@@ -44,8 +44,8 @@ static inline lgt_status NAME(offsets)(const lgt_tile *t, int nargs, const lgt_s
   const I *crd = t[4].data;
   int64_t m = (int64_t)params[0].f, all = m + (int64_t)params[1].f, height = (int64_t)params[2].f;
   (void)nargs;
-  uint8_t *has = lgt_mem_alloc((size_t)all + 1);
-  if (!has) return lgt_err(LGT_NO_MEMORY, "out of memory for %lld diagonals", (long long)all);
+  uint8_t *has = lgt_scratch_alloc((size_t)all + 1);
+  if (!has) return LGT_NO_MEMORY;
   for (int64_t r = lo; r < hi; r++) {
     int64_t n = 0, past = (r + 1) * height < t[2].extent[0] ? (r + 1) * height : t[2].extent[0];
     memset(has, 0, (size_t)all);
@@ -60,7 +60,7 @@ static inline lgt_status NAME(offsets)(const lgt_tile *t, int nargs, const lgt_s
     }
     LGT_AT(int64_t, &t[1], r) = n;
   }
-  lgt_mem_free(has);
+  lgt_scratch_free(has);
   return LGT_OK;
 }
 
@@ -150,8 +150,8 @@ static inline lgt_status NAME(bsr_count)(const lgt_tile *t, int nargs, const lgt
   const I *crd = t[3].data;
   int64_t height = (int64_t)params[0].f, width = (int64_t)params[1].f;
   (void)nargs;
-  I *at = lgt_mem_alloc((size_t)height * 2 * sizeof *at);
-  if (!at) return lgt_err(LGT_NO_MEMORY, "out of memory for a row of blocks");
+  I *at = lgt_scratch_alloc((size_t)height * 2 * sizeof *at);
+  if (!at) return LGT_NO_MEMORY;
   for (int64_t i = lo; i < hi; i++) {
     int64_t count = 0, column;
     NAME(rows_of_block)(&t[1], &t[2], i, height, at);
@@ -160,7 +160,7 @@ static inline lgt_status NAME(bsr_count)(const lgt_tile *t, int nargs, const lgt
         while (at[a] < at[height + a] && crd[at[a]] < (column + 1) * width) at[a]++;
     LGT_AT(int64_t, &t[0], i) = count;
   }
-  lgt_mem_free(at);
+  lgt_scratch_free(at);
   return LGT_OK;
 }
 
@@ -171,8 +171,8 @@ static lgt_status NAME(to_bsr)(const lgt_tile *t, int nargs, const lgt_scalar *p
   const W *vals = t[7].data;
   int64_t height = t[5].extent[1], width = t[5].extent[2];
   (void)nargs, (void)params;
-  I *at = lgt_mem_alloc((size_t)height * 2 * sizeof *at);
-  if (!at) return lgt_err(LGT_NO_MEMORY, "out of memory for a row of blocks");
+  I *at = lgt_scratch_alloc((size_t)height * 2 * sizeof *at);
+  if (!at) return LGT_NO_MEMORY;
   for (int64_t i = lo; i < hi; i++) {
     int64_t to = LGT_AT(const I, &t[0], i), column;
     NAME(rows_of_block)(&t[2], &t[3], i, height, at);
@@ -185,7 +185,7 @@ static lgt_status NAME(to_bsr)(const lgt_tile *t, int nargs, const lgt_scalar *p
           block[a * width + crd[at[a]] - column * width] = vals[at[a]];
     }
   }
-  lgt_mem_free(at);
+  lgt_scratch_free(at);
   return LGT_OK;
 }
 

@@ -180,7 +180,7 @@ void lgt_transfer_begin(lgt_binder *binder) {
   lgt_exec_look_after(binder->exec, &(lgt_outside){move, sleep_for_messages, wake, binder});
   binder->peers->attend = attend;
   binder->peers->attend_context = binder;
-  binder->share_limit = binder->map->budget;
+  binder->share_limit = binder->map->pool->limit;
   lgt_transfer_least(binder, 0, &binder->share_limit, 1);
 }
 

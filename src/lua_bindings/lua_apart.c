@@ -124,7 +124,7 @@ static int order(const lgt_apart *a, const apart_order *what, const int *descrip
 
 lgt_apart_child *lgt_lua_apart_fork(lgt_runtime *rt, lgt_apart *a) {
   int ends[2];
-  apart_order what = {.memory = rt->map.budget > LEAST_MEMORY ? rt->map.budget : LEAST_MEMORY};
+  apart_order what = {.memory = rt->map.pool->limit > LEAST_MEMORY ? rt->map.pool->limit : LEAST_MEMORY};
   lgt_apart_child *c = calloc(1, sizeof *c);
   if (!c) return NULL;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) goto no_socket;

@@ -649,12 +649,12 @@ TEST(former_contents_make_room) {
 TEST(what_comes_from_former_contents_fits) {
   CHECK(!open_with(&rt, "cpus", "1", "check", "1", "mem", "3744K", NULL));
   CHECK(hold_parts(12));
-  int64_t room = rt->map.budget - stat_of(rt, "bytes_live");
+  int64_t room = rt->map.pool->limit - stat_of(rt, "bytes_live");
   lgt_id large = vector(3 << 17);
   CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c3 =0"), 1, large));
   CHECK(!lgt_fence(rt));
   CHECK_EQ(stat_of(rt, "recipes_computed"), 0);
-  rt->map.budget -= room - (3 << 20); /* all is used up */
+  rt->map.pool->limit -= room - (3 << 20); /* all is used up */
   CHECK(parts_are_right(12));
   CHECK_EQ(stat_of(rt, "recipes_computed"), 11 * PARTS);
   lgt_close(rt);

@@ -25,15 +25,15 @@ TEST(released_memory_is_used_again) {
   char *data = a->data;
   lgt_instance_retain(a);
   lgt_instance_release(&map, a);
-  CHECK_EQ(map.pooled, 0);
+  CHECK_EQ(map.pool->idle, 0);
   int64_t bytes = a->bytes;
   lgt_instance_release(&map, a);
-  CHECK(map.live == 0 && map.pooled == bytes && map.peak == bytes);
+  CHECK(map.live == 0 && map.pool->idle == bytes && map.peak == bytes);
   lgt_instance *b = lgt_instance_new(&map, 0, root, &all);
-  CHECK(b->data == data && map.pooled == 0);
+  CHECK(b->data == data && map.pool->idle == 0);
   lgt_instance_release(&map, b);
-  lgt_map_trim(&map);
-  CHECK_EQ(map.pooled, 0);
+  lgt_pool_trim(map.pool);
+  CHECK_EQ(map.pool->idle, 0);
   lgt_instance_release(&map, NULL);
   lgt_map_fini(&map);
 }
@@ -78,15 +78,15 @@ TEST(the_budget_counts_free_blocks_only_until_they_are_needed) {
   CHECK(!lgt_instance_new(&map, 0, root, &small));
   CHECK_EQ(map.live, 4 * inst[0]->bytes);
   for (int i = 0; i < 4; i++) lgt_instance_release(&map, inst[i]);
-  CHECK(map.pooled > 60000);
+  CHECK(map.pool->idle > 60000);
   lgt_instance *one = lgt_instance_new(&map, 0, root, &large);
-  CHECK(one && map.pooled == 0);
+  CHECK(one && map.pool->idle == 0);
   lgt_instance_release(&map, one);
-  map.budget = 1 << 30;
+  map.pool->limit = 1 << 30;
   lgt_mem_fail_at(1); /* the elements: free blocks are given back, then it is tried again */
   one = lgt_instance_new(&map, 0, root, &small);
   lgt_mem_fail_at(0);
-  CHECK(one && map.pooled == 0);
+  CHECK(one && map.pool->idle == 0);
   for (int n = 1; n <= 2; n++) { /* the elements of one whose record is used again, and of a new one */
     lgt_mem_fail_from(n);
     lgt_instance *two = lgt_instance_new(&map, 0, root, &small);
@@ -107,7 +107,7 @@ TEST(attached_memory_is_not_freed) {
   CHECK(inst && inst->bytes == 0 && map.live == 0);
   CHECK(lgt_instance_at(inst, (int64_t[]){1, 2}) == (char *)&memory[5]);
   lgt_instance_release(&map, inst);
-  CHECK(memory[5] == 6 && map.pooled == 0);
+  CHECK(memory[5] == 6 && map.pool->idle == 0);
   lgt_map_fini(&map);
 }
 

@@ -1,0 +1,102 @@
+-- Running out of memory is an error at the line that asked for too much, and the script goes on.  Run with --mem=64M:
+-- all that grows with arrays counts, the scratch memory of tasks and what Lua keeps beside arrays, too.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+
+local M = 2 ^ 20
+local LIMIT = 64 * M
+
+local function works()
+  check.equal(np.sum(np.arange(1000)):item(), 499500)
+end
+
+-- The most memory that the process has had since the call before.
+local function most_memory()
+  local status = io.open("/proc/self/status")
+  local most = status and tonumber(status:read("*a"):match("VmHWM:%s*(%d+) kB"))
+  if status then status:close() end
+  local clear = io.open("/proc/self/clear_refs", "w")
+  local cleared = clear and clear:write("5\n") and clear:close()
+  return most and cleared and most * 1024
+end
+
+-- f() either works or runs out of memory, and takes no more than there may be meanwhile (code and tables aside).
+local function within(f)
+  collectgarbage()
+  most_memory()
+  local before = most_memory()
+  local good, message = pcall(f)
+  local most = most_memory()
+  if not good then check.that(message:find("out of memory", 1, true), "another error: " .. message) end
+  if before and most then
+    local more = most - before
+    check.that(more < LIMIT * 1.2, ("%.0f MB more than before, where %.0f may be taken"):format(more / M, LIMIT / M))
+  end
+  works()
+  return good
+end
+
+local function refused(f) check.that(not within(f), "it should have run out of memory") end
+local function computed(f) check.that(within(f), "it should have had enough memory") end
+
+local function matrix(n) return np.random.rand(n, n) end
+
+check.case("what is too large is refused, and told", function()
+  local x = np.random.rand(5 * M)
+  local good, message = pcall(function() return np.sum(np.concatenate({ x, x })):item() end)
+  check.that(not good)
+  check.that(message:find("needs 83886080 more bytes, 41943040 of 67108864 are taken", 1, true), message)
+  x = nil
+  works()
+end)
+
+check.case("scratch memory of decompositions", function()
+  refused(function() return np.linalg.det(matrix(2600)):item() end)
+  refused(function() return np.linalg.solve(matrix(2500), np.ones(2500)):item(1) end)
+  computed(function() return np.linalg.solve(matrix(1700), np.ones(1700)):item(1) end)
+  computed(function() return np.linalg.inv(matrix(1500)):item(1, 1) end)
+end)
+
+check.case("scratch memory of sorts", function()
+  refused(function() return np.sort(np.random.rand(2, 2 * M)):item(1, 1) end)
+  refused(function() return np.median(np.random.rand(5 * M)):item() end)
+  refused(function() return np.argsort(np.random.rand(1, 2 * M)):item(1, 1) end)
+  computed(function() return np.sort(np.random.rand(2 * M)):item(1) end)
+  computed(function() return np.argsort(np.random.rand(2, M)):item(1, 1) end)
+  computed(function() return np.argpartition(np.random.rand(2 * M), 5):item(1) end)
+end)
+
+check.case("scratch memory of Fourier transforms", function()
+  refused(function() return np.fft.fft(np.random.rand(1.5 * M)):item(1) end)
+  computed(function() return np.fft.fft2(matrix(1024)):item(1, 1) end)
+end)
+
+check.case("scratch memory of products", function()
+  local a = np.random.rand(2 ^ 10, 2 ^ 12)["::2, ::2"]
+  computed(function() return a:dot(a.T):item(1, 1) end)
+end)
+
+check.case("a loop whose arrays die soon has the memory of a few turns", function()
+  computed(function()
+    local x = np.random.rand(1.5 * M)
+    for _ = 1, 12 do x = np.sort(x) * 1 end
+    return x:item(1)
+  end)
+  computed(function()
+    local x = np.random.rand(700000)
+    for _ = 1, 6 do x = np.fft.fft(x) end
+    return x:item(1)
+  end)
+end)
+
+check.case("many small arrays leave their memory to a large one", function()
+  computed(function()
+    local t = {}
+    for i = 1, 2000 do t[i] = np.random.rand(3500) end
+    np.sum(t[2000]):item()
+    for i = 1, 2000 do t[i] = nil end
+    return np.sort(np.random.rand(2 * M)):item(1)
+  end)
+end)
+
+check.done()
