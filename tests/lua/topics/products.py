@@ -19,6 +19,14 @@ def stacks(case, inputs):
             case(f"np.matmul({a}:astype('{dtype}'), ({b}):astype('{dtype}'))",
                  f"np.matmul({a}.astype('{dtype}'), ({python}).astype('{dtype}'))")
     case("np.matmul(sa, sb * 0.5)")
+    # small ones, which BLAS does not see, and their neighbours
+    inputs["se"] = rng.normal(size=(5, 8, 8))
+    for n in range(1, 9):
+        for dtype in ("float64", "float32"):
+            a, py = f"se:astype('{dtype}')", f"se.astype('{dtype}')"
+            case(f"np.matmul({a}[': , :, 1:{n}'], {a}[': , 1:{n}, ::-2'])", f"np.matmul({py}[:, :, :{n}], {py}[:, :{n}, ::-2])")
+            case(f"np.matmul(np.swapaxes({a}[': , 1:{n}, 1:{n}'], 2, 3), {a}[': , 1:{n}, :'])",
+                 f"np.matmul(np.swapaxes({py}[:, :{n}, :{n}], 1, 2), {py}[:, :{n}])")
     case("np.matmul((sa * 0.5)[':, :, ::-1, ::2'], np.swapaxes(sc * 1.5, 3, 4)[':, :, :, ::2'])",
          "np.matmul((sa * 0.5)[:, :, ::-1, ::2], np.swapaxes(sc * 1.5, 2, 3)[:, :, :, ::2])")
     case("np.matmul(sa[':, :, :, 1:0'] * 1.5, sb[':, 1:0, :'])", "np.matmul(sa[:, :, :, :0] * 1.5, sb[:, :0, :])")

@@ -55,7 +55,8 @@ def add(case, change, inputs):
             py = {"0": "0.0", "math.huge": "np.inf", "-math.huge": "-np.inf", "0 / 0": "np.nan"}[b]
             case(f"np.nextafter({a}, {b})", f"np.nextafter({a}, {a}.dtype.type({py}))")
         case(f"np.spacing({a})")
-        case(f"np.ldexp({a}, 3)", f"np.ldexp({a}, 3)")
+        for n in (0, 3, -126, 127, -127, 128, -2000):
+            case(f"np.ldexp({a}, {n})", f"np.ldexp({a}, {n})")
         case(f"select(1, np.frexp({a}))", f"np.frexp({a})[0]")
         case(f"select(2, np.frexp({a}['1:6']))", f"np.frexp({a}[:6])[1]")
     case("np.nextafter(f2, 0)", "np.nextafter(f2, np.float16(0))")
