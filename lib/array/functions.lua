@@ -543,6 +543,13 @@ local function assign(id, layout, value)
 end
 core.assign = assign
 
+-- What complex numbers become with another part.
+local PARTS = {
+  real = ufunc.new_rules("z.real", function(z, x) return V.complex(x, z:imag()) end, 2, 1),
+  imag = ufunc.new_rules("z.imag", function(z, x) return V.complex(z:real(), x) end, 2, 1),
+}
+PARTS.real.inplace, PARTS.imag.inplace = true, true
+
 -- What a part of a complex array shall become: a number, or an array of real numbers that fits.
 local function part_value(a, value, name)
   if type(value) == "number" then return value end
@@ -557,15 +564,18 @@ local function part_value(a, value, name)
 end
 
 function core.setters.real(a, value)
-  if is_complex(a, "assignment") then value = np.complex(part_value(a, value, "real"), np.imag(a)) end
-  a["..."] = value
+  if is_complex(a, "assignment") then
+    inplace(PARTS.real, a, part_value(a, value, "real"))
+  else
+    a["..."] = value
+  end
 end
 function core.setters.imag(a, value)
   if not is_complex(a, "assignment") then
     raise("assignment: arrays of %s have no imaginary part; a = a:astype(\"complex128\") has one",
       dtypes.name[core.dtype_of(a)])
   end
-  a["..."] = np.complex(np.real(a), part_value(a, value, "imag"))
+  inplace(PARTS.imag, a, part_value(a, value, "imag"))
 end
 
 -- Set every element.

@@ -259,6 +259,8 @@ local function new(name, operator, map, options)
            half = options.half or false }
 end
 
+reduce.new, reduce.along = new, along
+
 local function widen(x) return x:cast(dtypes.of_sum(x.dtype)) end
 local function identity(x) return x end
 

@@ -307,12 +307,31 @@ end
 
 local function map_nan(a, neutral) return is_inexact(a) and np.where(np.isnan(a), neutral, a) or a end
 
+-- Reductions in one launch each, for real floats and no options but keepdims.
+local function without_nan(name, operator, neutral)
+  return reduce.new("nan" .. name, operator, function(x) return x:isnan():select(neutral, x):cast(x.dtype) end,
+    { half = operator == "sum" })
+end
+local NANSUM, NANMAX = without_nan("sum", "sum", 0), without_nan("max", "max", -math.huge)
+local NANMIN = without_nan("min", "min", math.huge)
+local ALL_NAN = reduce.new("all_nan", "and", function(x) return x:isnan() end)
+local COUNT_NUMBERS = reduce.new("count_numbers", "sum", function(x) return x:eq(x):cast("int64") end)
+
+local function is_plain(a, options)
+  for name in pairs(options) do
+    if name ~= "keepdims" and name ~= "axis" then return false end
+  end
+  return dtypes.category[core.dtype_of(a)] == 2 and core.size_of(a) > 0
+end
+
 -- name of the reduction, what a NaN counts as
 for name, neutral in pairs { sum = 0, prod = 1 } do
   local f = np[name]
   np["nan" .. name] = function(a, axis, options, surplus)
     axis, options = split(axis, options, reduction_options, "nan" .. name, surplus)
-    return f(map_nan(np.asarray(a), neutral), axis, options)
+    a = np.asarray(a)
+    if name == "sum" and is_plain(a, options) then return reduce.along(NANSUM, a, axis, options.keepdims) end
+    return f(map_nan(a, neutral), axis, options)
   end
 end
 
@@ -325,6 +344,10 @@ for name, neutral in pairs { max = -math.huge, min = math.huge } do
     axis, options = split(axis, options, extremum_options, who, surplus)
     if options.where ~= nil and options.initial == nil then
       raise("%s: with where= an initial value is needed: {initial = ...}", who)
+    end
+    if is_plain(a, options) then
+      local best = reduce.along(name == "max" and NANMAX or NANMIN, a, axis, options.keepdims)
+      return np.where(reduce.along(ALL_NAN, a, axis, options.keepdims), np.nan, best)
     end
     local how = { keepdims = options.keepdims, where = options.where, initial = options.initial }
     local result = f(map_nan(a, neutral), axis, how)
@@ -342,6 +365,9 @@ for name, neutral in pairs { argmax = -math.huge, argmin = math.huge } do
 end
 
 local function count_numbers(a, axis, options)
+  if options.where == nil and dtypes.category[core.dtype_of(a)] == 2 then
+    return reduce.along(COUNT_NUMBERS, a, axis, options.keepdims)
+  end
   local set = axis
   if axis == nil then set = select(2, core.check_axes(nil, core.ndim_of(a), "count")) end
   return np.sum(np.logical_not(np.isnan(a)), set, { keepdims = options.keepdims, where = options.where })
