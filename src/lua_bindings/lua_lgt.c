@@ -114,7 +114,7 @@ void lgt_lua_where(lua_State *L, char *text, size_t room) {
   const binding *b = find_binding(L);
   lua_Debug where;
   snprintf(text, room, "an unknown line");
-  for (int level = 1; b && b->at && lua_getstack(L, level, &where); level++) {
+  for (int level = 0; b && b->at && lua_getstack(L, level, &where); level++) {
     lua_getinfo(L, "Sl", &where);
     if (in_libraries(b->at, &where)) continue;
     snprintf(text, room, "%s:%d", where.short_src, where.currentline);

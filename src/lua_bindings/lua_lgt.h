@@ -49,6 +49,8 @@ lgt_status lgt_lua_finish(lua_State *L);
 /* Programs of hundreds of array operations need more and larger traces than LuaJIT's defaults allow.  This
  * is done for states of lgt_lua_new, and a host may want it for its own. */
 void lgt_lua_tune(lua_State *L);
+/* "file:line" of what runs in the first function outside of lgt's libraries, for messages. */
+void lgt_lua_where(lua_State *L, char *text, size_t room);
 
 /* ---- scripts and arrays ------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "lua_lgt.h"
 #include "mem.h"
 #include "ranks.h"
 

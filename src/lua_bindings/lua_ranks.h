@@ -19,7 +19,5 @@ struct lgt_peers;
 lgt_status lgt_lua_ranks_install(lua_State *L, struct lgt_peers *peers, const char *path, bool all_output);
 /* An operation of the stream, issued by the script's line that runs: a rank that does it alone is found out. */
 void lgt_lua_ranks_note(lua_State *L, struct lgt_peers *peers, const char *name);
-/* Of lua_lgt.c: "file:line" of what runs in the first function outside of the libraries. */
-void lgt_lua_where(lua_State *L, char *text, size_t room);
 
 #endif

@@ -8,13 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lua_lgt.h"
 #include "ranks.h"
 
 const char *program_name = "lgt";
 
 /* For the signal handler. */
-enum { AGAIN = 1000 }; /* instructions, at least, after which it is interrupted again */
+enum { AGAIN = 1000, PATIENT = 50 }; /* after so many instructions it is interrupted again, so many times */
 static lua_State *interrupted_state;
+static unsigned raised; /* times, for one Ctrl-C */
 static lgt_runtime *const *watched;
 static bool survives;
 
@@ -99,16 +101,21 @@ static void interrupt_waits(bool on) {
   if (watched && *watched) lgt_interrupt(*watched, on);
 }
 
+/* A loop may catch it and go on: the prompt comes back to it, each time at another place of the loop.  In the end this
+ * comes so soon that nothing catches it but what surrounds the loop. */
+static int instructions_left(void) {
+  unsigned turn = raised++;
+  return turn < PATIENT ? AGAIN + (int)(turn * 37 % 101) : 1 + (int)(turn % 61);
+}
+
 static void raise_interrupted(lua_State *L, lua_Debug *where) {
   (void)where;
-  /* A loop may catch it and go on: the prompt comes back to it, each time at another place of the loop. */
-  static unsigned turn;
-  if (survives) lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, AGAIN + (int)(turn++ * 37 % 101));
+  char place[LUA_IDSIZE + 16];
+  if (survives) lua_sethook(L, raise_interrupted, LUA_MASKCOUNT, instructions_left());
   else lua_sethook(L, NULL, 0, 0);
   interrupt_waits(false);
-  luaL_where(L, 0); /* a hook has no frame of its own */
-  lua_pushliteral(L, "interrupted!");
-  lua_concat(L, 2);
+  lgt_lua_where(L, place, sizeof place); /* a hook has no frame of its own */
+  lua_pushfstring(L, "%s: interrupted!", place);
   lua_error(L);
 }
 
@@ -137,6 +144,7 @@ static void catch_interrupts(lua_State *L) {
                              .sa_flags = SA_SIGINFO | (survives ? 0 : SA_RESTART)};
   interrupted_state = L;
   pressed = told = 0;
+  raised = 0;
   running = 1;
   sigaction(SIGINT, &action, NULL);
   if (survives) admit_interrupts(true);

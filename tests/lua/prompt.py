@@ -198,6 +198,13 @@ def slips(start):
     s.type("t = {f = function() return 3 end}")
     s.type("t:", prompt=">> ")
     s.type("f()", "3")
+    s.type("print('abc", "unfinished string")
+    s.type("t = 'abc\\", prompt=">> ")
+    s.type("def'")
+    s.type("#t", "7")
+    s.type("t = [[abc", prompt=">> ")
+    s.type("]]")
+    s.type("#t", "4")
     for first, rest in (("for i, x in ipairs{1, 2} do print(tostring(x):rep(2))", "end print('done', 1)"),
                         ("while true do ::again::", "break end print('done', 1)"),
                         ("if true then goto e ::e::", "end print('done', 1)")):
@@ -214,6 +221,10 @@ def many_lines(start):
     s.type("f = function(x)", prompt=">> ")
     s.send(INTERRUPT)  # gives the input up
     s.expect("> ")
+    s.alive()
+    s.type("for i = 1, 3 do", prompt=">> ")
+    s.send(END)  # so does this
+    s.expect("\n> ")
     s.alive()
     s.type("t = {", prompt=">> ")
     s.type("1,", prompt=">> ")
@@ -275,6 +286,7 @@ def helping(start):
     s = start()
     s.type("?np.full", "array/create.lua")
     s.type("help(np.reshape)", "np.reshape")
+    s.type("help", "?name")
     s.type("?np.exp", "elementwise")
     s.type("?solvers.gmres", "generalised minimal residual")
     s.type("v = np.arange(3)")
@@ -327,6 +339,13 @@ def interruption(start):
     with open(os.path.join(s.home, "spin.lua"), "w") as file:
         file.write("local n = 0\nwhile true do n = n + 1 end\n")
     s.stops("dofile('spin.lua')")
+    s.stops("while true do pcall(function() while true do end end) end")
+    s.runs("for i = 1, 1e15 do local x = np.ones(10) * i end")
+    time.sleep(0.3)
+    s.send(INTERRUPT)
+    s.expect("stdin:1: interrupted!")
+    s.expect("> ")
+    s.alive()
     s.stops("timeit('spin()')")
     s.send("half a li")
     s.send(INTERRUPT)

@@ -64,7 +64,7 @@ check.case("a line that Lua cannot read", function()
     ["local n = 1 local y = x[n:2]"] = "slices are strings", ["if x:\n  y = 2"] = "if c then",
     ["for i = 1, 2 do\n  continue\nend"] = "there is no continue", ["if x is None then end"] = "identity is ==",
     ["try:\n  y = 2"] = "pcall", ["local s = ':' .. x['a'][1:2] -- [1, 2]"] = "slices are strings",
-    ["function f(a, b=1) end"] = "parameters have no defaults",
+    ["function f(a, b=1) end"] = "parameters have no defaults", ["print x"] = "print(x)",
   } do
     local found = complaint("", 'local np = require "array"', line)
     check.that(found:find(wanted, 1, true), ("%s: %s"):format(line, found))

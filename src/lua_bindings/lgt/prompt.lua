@@ -118,12 +118,14 @@ end
 
 local lazy = { np = "array", lgt = "lgt" }
 
+local function ask(...) print(require("lgt.help").text(...)) end
+
 local function install_names()
   for name in next, globals do hidden[name] = true end
   for _, name in ipairs { "who", "help", "timeit", "_", "__", "___", "np", "lgt" } do hidden[name] = true end
   local names = {
     who = function() print(show.who(globals, hidden)) end,
-    help = function(...) print(require("lgt.help").text(...)) end,
+    help = ask,
     timeit = timeit,
   }
   for name, value in next, names do
@@ -162,7 +164,13 @@ local function question_in(text)
   return text:match("^%s*%?%s*(.-)%s*$") or text:match("^%s*([%a_][%w_.:]*)%s*%?%s*$")
 end
 
-local function is_incomplete(message) return message:sub(-7) == "'<eof>'" end
+-- May more lines help?  A string in quotes ends with its line; luajit, which a pipe gets, asks for more.
+local function is_incomplete(message, text)
+  if message:sub(-7) ~= "'<eof>'" then return false end
+  if not terminal.remember or not message:find(": unfinished string near ", 1, true) then return true end
+  local _, with_line = loadstring(text .. "\n", "=stdin")
+  return with_line == nil or with_line:sub(-7) == "'<eof>'"
+end
 
 -- `local x = 1` at the beginning of an input as an assignment; nil where it is something else.
 local function as_global(text)
@@ -181,10 +189,10 @@ local function compile(text)
   local chunk, why = loadstring("return nil, " .. text:gsub("^=", "", 1), "=stdin")
   if chunk then return chunk end
   leading = 0
-  local incomplete = is_incomplete(why)
+  local incomplete = is_incomplete(why, text)
   chunk, why = loadstring(text, "=stdin")
   if chunk then return as_global(text) or chunk end
-  return nil, why, incomplete or is_incomplete(why)
+  return nil, why, incomplete or is_incomplete(why, text)
 end
 
 -- Saved at once: os.exit, or a crash, ends the process without asking.
@@ -222,6 +230,10 @@ local function read_text()
     end
     local line
     line, interrupted = read_line("_PROMPT2", ">> ")
+    if not line and terminal.remember and not interrupted then -- Ctrl-D gives the input up, as Ctrl-C does
+      print()
+      return false
+    end
     if not line then return end_of_input(interrupted) end
     text = text .. "\n" .. line
   end
@@ -262,6 +274,7 @@ function prompt.show(...)
   local count = select("#", ...) - leading
   if count == 0 then return end
   local first, words = select(1 + leading, ...), {}
+  if count == 1 and first ~= nil and rawequal(first, ask) then return ask() end
   for i = 1, count do words[i] = show.value((select(i + leading, ...))) end
   if count == 1 and rawequal(first, nil) and terminal.remember then words[1] = words[1] .. about_nil() end
   local line = table.concat(words, "\t")

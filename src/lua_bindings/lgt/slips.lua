@@ -55,6 +55,7 @@ local slips = {
   { "", "%f[%w_]lambda%s+[%a_][%w_%s,]*:%s*[%w_]*%s*$", "", LAMBDA }, { "", "%f[%w_]lambda:%s*$", "", LAMBDA },
   { "^[%a_]", "^%s*del%s+$", "", "x = nil forgets x, x:free() gives its memory back at once" },
   { "^[%a_]", "^%s*raise%s+$", "", "errors are raised by error(\"why\"), caught by pcall(f)" },
+  { "^[%w_]", "^%s*print%s+$", "", "print is a function: print(x)" },
   { "^[%w_]", "^%s*assert%s+$", "", "assert is a function: assert(x == 1, \"why not\")" },
   { "^is$", VALUE, "^%s+[%w_]", IDENTITY }, { "^None$", "%f[%w_]is%s+$", "", IDENTITY },
   { "^not$", "%f[%w_]is%s+$", "", IDENTITY },
