@@ -5,6 +5,7 @@
 local ffi = require "ffi"
 local core = require "array.core"
 local text = require "array.text"
+local new_table = require "table.new"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np, methods = core.np, core.methods
@@ -12,16 +13,29 @@ local ranks = package.loaded["lgt.ranks"] -- nil where this is the only one
 
 local printing = {}
 
+-- Elements that are no Lua values as they lie in memory.
+local converted = { [dtypes.FLOAT16] = true, [dtypes.INT64] = true, [dtypes.UINT64] = true }
+
+local function row(p, at, n, dtype)
+  local t = new_table(n, 0)
+  if converted[dtype] then
+    for i = 1, n do t[i] = dtypes.to_lua(dtype, p[at + i - 1]) end
+  else
+    for i = 1, n do t[i] = p[at + i - 1] end
+  end
+  return t
+end
+
 -- Elements in C order as nested tables.
 local function nest(p, shape, dtype)
-  local at = 0
+  local at, ndim = 0, #shape
+  if ndim == 0 then return dtypes.to_lua(dtype, p[0]) end
   local function level(d)
-    if d > #shape then
-      local x = dtypes.to_lua(dtype, p[at])
-      at = at + 1
-      return x
+    if d == ndim then
+      at = at + shape[d]
+      return row(p, at - shape[d], shape[d], dtype)
     end
-    local t = {}
+    local t = new_table(shape[d], 0)
     for i = 1, shape[d] do t[i] = level(d + 1) end
     return t
   end

@@ -455,6 +455,20 @@ check.case("views of copies raise as the copies do", function()
   check.equal({ x(1), kept(1), z(1).re }, { 1, 2, 0 })
 end)
 
+check.case("tables have the elements of all dtypes and shapes", function()
+  for dtype in ("int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64"):gmatch("%S+") do
+    check.equal(np.arange(12, { dtype = dtype }):reshape(2, 3, 2):totable(),
+      { { { 0, 1 }, { 2, 3 }, { 4, 5 } }, { { 6, 7 }, { 8, 9 }, { 10, 11 } } })
+    check.equal(np.arange(6, { dtype = dtype })["::-2"]:totable(), { 5, 3, 1 })
+    check.equal(np.full({}, 7, { dtype = dtype }):totable(), 7)
+  end
+  check.equal({ np.zeros(0):totable(), np.zeros(2, 0):totable(), np.zeros(0, 2):totable() }, { {}, { {}, {} }, {} })
+  check.equal(np.array({ 1i, 2 }):totable()[1].im, 1)
+  local large = np.array({ 9007199254740993LL, 5 }, "int64"):totable()
+  check.equal({ type(large[1]), large[2] }, { "cdata", 5 })
+  check.equal(tostring(np.array { 0 / 0, 1 }:totable()[1]):gsub("-", ""), "nan")
+end)
+
 check.case("parts of complex numbers are assigned as arrays are", function()
   local z = np.array { 1i, 2 + 1i, 3 }
   z.real = { 5, 6, 7 }
