@@ -177,14 +177,19 @@ static void hold(run *r, int at, lgt_instance *inst) {
   r->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
 }
 
-/* What a domain's colour overwrites of a slot before anybody looks; false: nothing for certain. */
+/* What a domain's colour overwrites of a slot before anybody looks, or others do where all of it is; false: nothing for
+ * certain. */
 static bool overwritten(const run *r, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
   const lgt_partition *launch = r->group->launch;
   int colour = lgt_bind_next(r->binder, launch, domain, -1);
-  if (slot->rest_arg == 0xff || colour < 0 || !lgt_partition_apart(launch, r->binder->map->domains))
-    return false;
+  if (slot->rest_arg == 0xff || colour < 0) return false;
   const lgt_plan_call *call = &r->group->plan->call[slot->rest_call];
   const lgt_layout *layout = lgt_layout_at(r->binder->stores, call->layout[slot->rest_arg]);
+  if (call->kind->privilege[slot->rest_arg] == LGT_PRIV_WRITE && lgt_layout_covers(layout, false)) {
+    *out = lgt_rect_of_shape(layout->root_ndim, layout->root_shape);
+    return true;
+  }
+  if (!lgt_partition_apart(launch, r->binder->map->domains)) return false;
   lgt_rect tile = lgt_partition_rect(launch, colour);
   lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
   const lgt_touch *touch = r->group->count == 1 && r->group->touch ? &r->group->touch[slot->rest_arg] : NULL;

@@ -206,4 +206,25 @@ sized("of what is written into a copy, and not of what that shares memory with",
   fails(at, bad, worse, worst)
 end)
 
+sized("and is overwritten as a whole in a copy, also where it has elements of others", function(x, n)
+  local where = np.arange(n) + 1
+  where[-1] = n + 1
+  for _, known in ipairs { true, false } do
+    local y = x + 1
+    local sides = { y["2:"] + y[":-2"] }
+    lgt.fence()
+    y[where] = 0
+    local at = line() - 1
+    lgt.flush()
+    sides[2] = y["2:"] + y[":-2"]
+    if known then pcall(lgt.fence) else lgt.flush() end
+    local z = y:copy()
+    z["..."] = 1.5
+    check.equal(z(1), 1.5)
+    check.equal(z(n), 1.5)
+    fails(at, y, sides[2])
+    check.equal(sides[1](1), 2.5)
+  end
+end)
+
 check.done()
