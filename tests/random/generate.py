@@ -61,8 +61,6 @@ def moved(block, by):
 
 
 class Profile:
-    RUINS = False  # what fails when it runs, and is used and overwritten: run.py --ruins
-
     def __init__(self, rng):
         self.size = rng.choices(["tiny", "small", "medium", "large", "huge"], [4, 8, 3, 0.6, 0.8])[0]
         huge = self.size == "huge"  # loops of so many elements are cut into chunks for several workers
@@ -83,7 +81,7 @@ class Profile:
         self.drops = rng.choice([0.3, 1, 2])
         self.empty = rng.random() < 0.06
         self.special = rng.random() < 0.05
-        self.ruins = rng.choice([0, 0, 1, 4]) if self.RUINS else 0
+        self.ruins = rng.choice([0, 0, 1, 4])  # what fails when it runs, and is used and overwritten
 
 
 class Generator:

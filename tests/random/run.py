@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from generate import Profile, generate
+from generate import generate
 from judge import REFERENCE, Failure, Lgt, Subject, domains_of, judge, judge_batch, options_of
 from program import lua_text
 from shrink import Shrinker
@@ -200,10 +200,12 @@ def self_test(binary, without):
     if len(shrinker.program.block) > 3 or "maximum" not in shrinker.program.operations():
         return f"a wrong maximum shrank to {len(shrinker.program.block)} statements only"
     # One bit: y * (1 + 2^-52) is within no bound of exact arithmetic, but within the bounds of sums.
-    subject = next(s for s in subjects if not found & {s.seed} and any(e[1] is None and e[0].size for e in s.expected.values()))
+    def exact(s):
+        return next((n for n, e in s.expected.items() if e[1] is None and e[0].size and n not in s.ruined), None)
+    subject = next(s for s in subjects if not found & {s.seed} and exact(s))
     reference, _ = lgt.run([subject], REFERENCE)
     result = reference[subject.seed][0]
-    name = next(n for n, e in subject.expected.items() if e[1] is None and e[0].size)
+    name = exact(subject)
     changed = result.arrays[name].copy()
     changed.reshape(-1).view("uint8")[0] ^= 1
     result.arrays[name] = changed
@@ -314,14 +316,11 @@ def main():
     parser.add_argument("--shrink", type=int, default=60, help="seconds for shrinking one program")
     parser.add_argument("--keep", help="folder for failing programs")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--ruins", action="store_true", help="also operations that fail when they run; now and then lgt still "
-                        "loses a value beside these: what was copied from them and overwritten as a whole")
     parser.add_argument("-v", dest="verbose", action="store_true")
     parser.add_argument("--seed", type=int, help="one program")
     parser.add_argument("--config", default="", help="its configuration, as in \"domains=3 min_tile=1 turns=2\"")
     parser.add_argument("--show", type=int, help="print a program")
     args = parser.parse_args()
-    Profile.RUINS = args.ruins
     args.lgt = os.path.abspath(args.lgt)
 
     if args.show is not None:
