@@ -149,8 +149,8 @@ end
 -- triangle is looked at.
 ---@param a lgt_array (..., n, n)
 ---@return lgt_array
-function linalg.cholesky(a, options)
-  core.check_options(options, {}, "cholesky")
+function linalg.cholesky(a, surplus)
+  core.check_options(surplus, {}, "cholesky")
   a = matrices(a, "cholesky", true)
   local l = native.new(core.dtype_of(a), core.shape_of(a))
   native.lines("cholesky", "wr", { l, a }, nil, 2)

@@ -405,10 +405,10 @@ local COPY = all.positive
 
 ---@param a lgt_array
 ---@return lgt_array a new array with the same elements
-function np.copy(a, options)
+function np.copy(a, surplus)
   core.layout_of(a, "copy")
-  if type(options) == "string" then options = { order = options } end
-  if options ~= nil then core.check_options(options, {}, "copy") end
+  if type(surplus) == "string" then surplus = { order = surplus } end
+  if surplus ~= nil then core.check_options(surplus, {}, "copy") end
   return unary(COPY, a)
 end
 methods.copy = np.copy

@@ -231,6 +231,8 @@ end
 
 ---@param x lgt_array vector
 ---@param y lgt_array vector
+---@param bins integer|(integer|lgt_array)[]|lgt_array|nil for both dimensions, or one entry for each
+---@param options {range: number[][]?, weights: lgt_array?, density: boolean?}?
 ---@return lgt_array counts, lgt_array edges of x, lgt_array edges of y
 function np.histogram2d(x, y, bins, options)
   if type(bins) == "table" and not core.is_options(bins) and #bins ~= 2 then

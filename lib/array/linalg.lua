@@ -269,7 +269,10 @@ end
 methods.matmul = np.matmul
 
 -- The products of each element of a with each of b, both flattened.
+---@param a lgt_array
+---@param b lgt_array
 ---@param options {out: lgt_array}?
+---@return lgt_array a matrix
 function np.outer(a, b, options)
   if options ~= nil then return (with_options(np.outer, a, b, options, "outer")) end
   a, b = np.ravel(a), np.ravel(b)

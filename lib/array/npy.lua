@@ -49,8 +49,8 @@ end
 -- Write an array.  ".npy" is added to a name without it, as NumPy does.  Waits.
 ---@param path string
 ---@param a lgt_array
-function np.save(path, a, options)
-  core.check_options(options, {}, "save")
+function np.save(path, a, surplus)
+  core.check_options(surplus, {}, "save")
   a = np.asarray(a)
   path = with_suffix(path, ".npy", "save")
   output.write(path, "save", function(out) put(out, a) end)
@@ -190,8 +190,8 @@ end
 -- Read what np.save (an array) or np.savez (a table of arrays by name) has written.
 ---@param path string
 ---@return lgt_array|table<string, lgt_array>
-function np.load(path, options)
-  core.check_options(options, {}, "load")
+function np.load(path, surplus)
+  core.check_options(surplus, {}, "load")
   local image = bytes.of_file(path, "load")
   local result = npy.read(image, "load", path)
   image:close()

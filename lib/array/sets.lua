@@ -156,6 +156,8 @@ end
 local unique_inputs = { assume_unique = true }
 
 -- What is in the first array but not in the second.
+---@param a lgt_array
+---@param b lgt_array
 ---@return lgt_array
 ---@param options {assume_unique: boolean?}? the elements of both differ, and those of `a` keep their order
 function np.setdiff1d(a, b, options)
@@ -165,6 +167,8 @@ function np.setdiff1d(a, b, options)
 end
 
 -- What is in one of two arrays but not in both.
+---@param a lgt_array
+---@param b lgt_array
 ---@return lgt_array
 ---@param options {assume_unique: boolean?}?
 function np.setxor1d(a, b, options)

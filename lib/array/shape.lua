@@ -263,8 +263,8 @@ end
 ---@param axis1 integer?
 ---@param axis2 integer?
 ---@return lgt_array
-function np.diagonal(a, k, axis1, axis2, options)
-  k, axis1, axis2 = core.take_only_named("diagonal", { "offset", "axis1", "axis2" }, k, axis1, axis2, options)
+function np.diagonal(a, k, axis1, axis2, surplus)
+  k, axis1, axis2 = core.take_only_named("diagonal", { "offset", "axis1", "axis2" }, k, axis1, axis2, surplus)
   local ndim = core.layout_of(a, "diagonal") and core.ndim_of(a)
   if ndim < 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
   axis1, axis2 = core.check_axis(axis1 or 1, ndim, "diagonal"), core.check_axis(axis2 or 2, ndim, "diagonal")

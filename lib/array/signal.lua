@@ -93,6 +93,8 @@ function np.convolve(a, v, mode, surplus)
 end
 
 -- The same with the second vector forwards and conjugated.
+---@param a lgt_array vector
+---@param v lgt_array vector
 ---@param mode string? "valid" (default), "same", "full"
 ---@return lgt_array
 function np.correlate(a, v, mode, surplus)

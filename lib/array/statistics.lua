@@ -389,6 +389,8 @@ end
 
 local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true, where = true, out = true }
 
+---@param a lgt_array
+---@param axis integer|integer[]|nil
 ---@param options {axis: any, keepdims: boolean?, dtype: string?, ddof: number?, where: lgt_array?, out: lgt_array?}?
 ---@return lgt_array NaN where no more than ddof numbers are
 function np.nanvar(a, axis, options, surplus)

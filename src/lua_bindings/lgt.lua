@@ -406,6 +406,7 @@ function lgt.launch(kind, arrays, numbers)
 end
 
 -- Register a task kind with a generator; see bodies.kind.
+---@param name string for messages
 ---@param build fun(body: table)
 ---@return integer kind
 function lgt.kind(name, build) return bodies.kind(rt, name, build) end

@@ -55,4 +55,22 @@ check.case("types that are none", function()
   check.that(sources.of_function(nameless).wrong)
 end)
 
+-- The first one may go without, for it is an array nearly everywhere; and so may "...".
+check.case("annotations name the parameters there are, and all of them", function()
+  for name, entry in pairs(sources.index()) do
+    local there, place, last = {}, 0, 0
+    for parameter in (entry.parameters or ""):gmatch("[%w_.]+") do
+      if parameter ~= "..." then place = place + 1 end
+      there[parameter] = parameter == "..." and place + 1 or place
+    end
+    for _, p in ipairs(entry.parameters and entry.params or {}) do
+      local at = there[p.name:match("^[^?]+")]
+      check.that(at and at > last, ("%s: annotation of %s"):format(name, p.name))
+      check.that(at == last + 1 or last == 0 and at == 2, ("%s: none before %s"):format(name, p.name))
+      last = at
+    end
+    check.that(last == 0 or last >= place, ("%s: none for the last parameters"):format(name))
+  end
+end)
+
 check.done()
