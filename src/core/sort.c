@@ -306,16 +306,20 @@ static void free_buckets(buckets *b) {
   lgt_scratch_free(b);
 }
 
+static lgt_status hold(buckets *b, int64_t keys) {
+  if (keys <= b->held) return LGT_OK;
+  lgt_scratch_free(b->room);
+  b->held = keys;
+  b->room = lgt_scratch_alloc((size_t)keys * sizeof *b->room);
+  return b->room ? LGT_OK : LGT_NO_MEMORY;
+}
+
 /* Room to sort the largest bucket. */
 static lgt_status make_room(buckets *b) {
   int64_t most = 0;
   for (int64_t k = 0; k < b->many; k++)
     if (b->count[k + 1] - b->count[k] > most) most = b->count[k + 1] - b->count[k];
-  if (2 * most <= b->held) return LGT_OK;
-  lgt_scratch_free(b->room);
-  b->held = 2 * most;
-  b->room = lgt_scratch_alloc((size_t)b->held * sizeof *b->room);
-  return b->room ? LGT_OK : LGT_NO_MEMORY;
+  return hold(b, 2 * most);
 }
 
 /* equal_zeros: -0 is 0, as where positions are looked for. */
@@ -365,6 +369,7 @@ static lgt_status partition_lines(const lgt_tile *tiles, int nargs, const lgt_sc
   lgt_status status;
   do {
     if ((status = read_keys(b, dtype, walk.at[1], from->stride[lead], false))) break;
+    if ((status = hold(b, 2 * n))) break;
     uint64_t middle = key_at(b, place), *less = b->room, *greater = b->room + n;
     int64_t nless = 0, ngreater = 0;
     for (int64_t i = 0; i < n; i++) {
