@@ -325,7 +325,9 @@ end
 
 -- An axis from 1, or negative from the last, as a number from 1.
 function core.check_axis(axis, ndim, who)
-  if axis == 0 then raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who) end
+  if type(axis) == "number" and axis == 0 then
+    raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who)
+  end
   if not is_integer(axis) or axis > ndim or axis < -ndim then
     raise("%s: axis %s of an array of %d dimensions: 1 to %d, or -1 for the last, was expected", who,
       type(axis) == "number" and ("%g"):format(axis) or (describe(axis)), ndim, ndim)

@@ -523,6 +523,9 @@ function np.linalg.norm(a, order, axis, options)
   options = core.check_options(options, { axis = true, keepdims = true, ord = true }, "norm")
   order, axis = order or options.ord, axis or options.axis
   local keepdims = options.keepdims
+  if order ~= nil and type(order) ~= "number" and type(order) ~= "string" then
+    raise("norm: the order is a number, \"fro\" or \"nuc\", not %s", (core.describe(order)))
+  end
   if type(axis) == "table" and #axis == 1 then axis = axis[1] end
   if order ~= nil and (type(axis) == "table" or axis == nil and core.ndim_of(a) == 2) then
     require "array.decompose"

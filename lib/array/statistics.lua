@@ -101,6 +101,7 @@ local average_options = { axis = true, weights = true, returned = true, keepdims
 function np.average(a, axis, options, surplus)
   a = np.asarray(a)
   axis, options = split(axis, options, average_options, "average", surplus)
+  core.check_axes(axis, core.ndim_of(a), "average")
   local keep = { keepdims = options.keepdims }
   local w = options.weights
   if w == nil then

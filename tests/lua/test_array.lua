@@ -727,26 +727,12 @@ check.case("options of bits say what they may be", function()
   check.refuses("not the number 1.5", function() np.unpackbits(bytes, { count = 1.5 }) end)
 end)
 
-check.case("what a fused function cannot do", function()
-  local x = np.ones(3)
-  local function refuse(part, f)
-    local fused = np.fuse(f)
-    check.refuses(part, function() fused(x) end)
-    check.refuses(part, function() fused(x, { out = np.zeros(3) }) end)
+check.case("arrays are neither axes nor orders", function()
+  local m = np.ones(2, 3)
+  for name, f in pairs { sum = np.sum, cumsum = np.cumsum, average = np.average, flip = np.flip } do
+    check.refuses(name .. ": axis an array of shape (2, 3)", function() return f(m, m), 1 end)
   end
-  refuse("np.where(c, a, b) stands for `if`", function(e) return e > 0 and e or -e end)
-  refuse("np.sin(x)", function(e) return (math.sin(e)) end)
-  refuse("np.sin(x)", function(e) return math.sin(e) end)
-  refuse("single elements", function(e) return e:sum() end)
-  refuse("not an element, as a fused function gets it", function(e) return np.sum(e) end)
-  refuse("must not depend on elements", function(e)
-    for _ = 1, e do e = e + 1 end
-    return e
-  end)
-  refuse("the function returned nil", function(e) return e.x end)
-  local ok, why = pcall(np.fuse(function(e) return error({ e }) end), x)
-  check.that(not ok and type(why) == "table")
-  check.equal(np.fuse(function(e) return math.sin(e) end)(0), 0)
+  check.refuses("norm: the order is a number, \"fro\" or \"nuc\", not an array", function() np.linalg.norm(m, m) end)
 end)
 
 check.case("an iterator that ends early, positions that are none", function()

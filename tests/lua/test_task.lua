@@ -149,4 +149,26 @@ check.case("new shapes leave nothing behind", function()
   check.equal({ m(2, 1), m(2, n) }, { 1, n })
 end)
 
+check.case("what a fused function cannot do", function()
+  local x = np.ones(3)
+  local function refuse(part, f)
+    local fused = np.fuse(f)
+    check.refuses(part, function() fused(x) end)
+    check.refuses(part, function() fused(x, { out = np.zeros(3) }) end)
+  end
+  refuse("np.where(c, a, b) stands for `if`", function(e) return e > 0 and e or -e end)
+  refuse("np.sin(x)", function(e) return (math.sin(e)) end)
+  refuse("np.sin(x)", function(e) return math.sin(e) end)
+  refuse("single elements", function(e) return e:sum() end)
+  refuse("not an element, as a fused function gets it", function(e) return np.sum(e) end)
+  refuse("must not depend on elements", function(e)
+    for _ = 1, e do e = e + 1 end
+    return e
+  end)
+  refuse("the function returned nil", function(e) return e.x end)
+  local ok, why = pcall(np.fuse(function(e) return error({ e }) end), x)
+  check.that(not ok and type(why) == "table")
+  check.equal(np.fuse(function(e) return math.sin(e) end)(0), 0)
+end)
+
 check.done()
