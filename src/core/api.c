@@ -282,7 +282,10 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   status = lgt_bind_materialise(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (access == WRITE && lgt_rect_equal(rect, &all)) lgt_poison_heal(&rt->binder, store);
+  if (access == WRITE && lgt_rect_equal(rect, &all)) {
+    lgt_poison_heal(&rt->binder, store);
+    lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight spoil it */
+  }
   /* What is poisoned here only is what others may want to read. */
   if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
   if (!status) status = fetch_rect(rt, store, rect, access, out);

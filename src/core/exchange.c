@@ -363,6 +363,7 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   x->cover[0] = *rect; /* empty ones, too: there shall be an instance */
   if (read && !list_moves(x, 0, what, 0)) return no_memory();
   x->written[0] = write;
+  if (!read) x->spare[0] = *rect;
   if (write && !lgt_history_written(store->history, what)) return no_memory();
   if (write) store->version = ++binder->map->versions;
   return LGT_OK;

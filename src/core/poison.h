@@ -26,7 +26,7 @@ lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store);
 void lgt_poison_note(lgt_binder *binder);
 /* A group has been bound; it may depend on what is in flight.  `root`: its stores. */
 void lgt_poison_follow(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
-/* A store ends. */
+/* A store ends, or what it had: all of it is written by no group. */
 void lgt_poison_end(lgt_binder *binder, uint32_t store);
 /* What the group at a position has made fails, and what depends on it. */
 void lgt_poison_spread(lgt_binder *binder, int64_t position, lgt_failure *failure);

@@ -227,4 +227,21 @@ sized("and is overwritten as a whole in a copy, also where it has elements of ot
   end
 end)
 
+sized("and is written through a pointer to all of it", function(x, n)
+  local where = np.arange(n) + 1
+  where[-1] = n + 1
+  for turn = 1, 2 do -- the second time it is known which positions are where
+    local y = x + turn
+    pcall(lgt.fence)
+    y[where] = 0
+    lgt.flush()
+    y:host("w", function(p)
+      for i = 0, n - 1 do p[i] = i end
+    end)
+    local z = y + 1
+    check.equal(z(n), n)
+    check.equal(y(1), 0)
+  end
+end)
+
 check.done()
