@@ -261,6 +261,11 @@ end
 
 reduce.new, reduce.along = new, along
 
+-- The same of an array and one that is stretched to its shape.
+function reduce.along_with(r, a, b, axis, keepdims)
+  return launch(learn_pair(r, a, b), axes_of(axis, core.ndim_of(a), r.name), keepdims, a, b)
+end
+
 local function widen(x) return x:cast(dtypes.of_sum(x.dtype)) end
 local function identity(x) return x end
 
@@ -290,7 +295,7 @@ local function calculable(x)
   return x:cast(dtype == dtypes.FLOAT16 and dtypes.FLOAT32 or dtype)
 end
 local SUM_FOR_MEAN = new("sum_for_mean", "sum", calculable)
-local SQUARED_DEVIATION = new("squared_deviation", "sum", function(x, m)
+local SQUARED_DEVIATION = new("var", "sum", function(x, m)
   local d = calculable(x) - m
   if dtypes.category[d.dtype] < 3 then return d * d end
   return d:real() * d:real() + d:imag() * d:imag()
@@ -409,8 +414,7 @@ function np.var(a, axis, options, surplus)
   if options.where ~= nil then return give(restore_half(masked_variance(a, axis, options), a), options.out, "var") end
   local n = count_along(a, axis)
   local mean = along(SUM_FOR_MEAN, a, axis, true) / n
-  local squares = launch(learn_pair(SQUARED_DEVIATION, a, mean), axes_of(axis, core.ndim_of(a), "var"),
-    options.keepdims, a, mean)
+  local squares = reduce.along_with(SQUARED_DEVIATION, a, mean, axis, options.keepdims)
   return give(restore_half(squares / (n - (options.ddof or 0)), a), options.out, "var")
 end
 

@@ -316,6 +316,10 @@ end
 local NANSUM, NANMAX = without_nan("sum", "sum", 0), without_nan("max", "max", -math.huge)
 local NANMIN = without_nan("min", "min", math.huge)
 local ALL_NAN = reduce.new("all_nan", "and", function(x) return x:isnan() end)
+local SQUARES = reduce.new("nanvar", "sum", function(x, mean)
+  local d = x - mean
+  return d:isnan():select(0, d * d):cast(x.dtype)
+end)
 local COUNT_NUMBERS = reduce.new("count_numbers", "sum", function(x) return x:eq(x):cast("int64") end)
 
 local function is_plain(a, options)
@@ -399,13 +403,17 @@ function np.nanvar(a, axis, options, surplus)
   axis, options = split(axis, options, variance_options, "nanvar", surplus)
   if not is_inexact(a) then return np.var(a, axis, options) end
   local mean = np.nanmean(a, axis, { keepdims = true, where = options.where })
-  if axis == nil then mean = np.reshape(mean, {}) end
-  local d = map_nan(a - mean, 0)
-  local count = count_numbers(a, axis, options) - (options.ddof or 0)
-  local squares = np.real(d * np.conj(d))
-  local result = np.sum(squares, axis, { keepdims = options.keepdims, where = options.where }) / count
+  local count, dtype = count_numbers(a, axis, options) - (options.ddof or 0), core.dtype_of(a)
+  local result
+  if options.where == nil and (dtype == dtypes.FLOAT64 or dtype == dtypes.FLOAT32) then
+    result = reduce.along_with(SQUARES, a, mean, axis, options.keepdims) / count
+  else
+    if axis == nil then mean = np.reshape(mean, {}) end
+    local d = map_nan(a - mean, 0)
+    result = np.sum(np.real(d * np.conj(d)), axis, { keepdims = options.keepdims, where = options.where }) / count
+  end
   return give(np.astype(np.where(np.greater(count, 0), result, np.nan),
-    options.dtype or dtypes.name[dtypes.part_of(core.dtype_of(a))]), options.out, "nanvar")
+    options.dtype or dtypes.name[dtypes.part_of(dtype)]), options.out, "nanvar")
 end
 function np.nanstd(a, axis, options, surplus)
   axis, options = split(axis, options, variance_options, "nanstd", surplus)
