@@ -222,22 +222,24 @@ local codes = { [0] = BOOL, [1] = SIGNED, [2] = REAL, [3] = COMPLEX }
 function methods.dlpack(a)
   core.layout_of(a, "dlpack")
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
-  local data, count = core.copy_out(a)
   local size, header = dtypes.size[dtype], 256 -- room for the tensor and six extents; aligned for vectors
-  local memory = ffi.cast("uint8_t *", ffi.C.calloc(1, header + 64 + count * size))
-  if memory == nil then raise("dlpack: out of memory") end
+  local memory = ffi.cast("uint8_t *", lgt.memory(header + 64 + core.product(shape) * size))
   local m = ffi.cast("lgt_dl_managed *", memory)
   local t = m.dl_tensor
   local place = ffi.cast("uintptr_t", memory) + header
   t.data = ffi.cast("void *", place + (64 - place % 64) % 64)
-  ffi.copy(t.data, data, count * size)
+  lgt.flush()
+  if C.lgt_array_copy_out(lgt.rt, a.id, t.data) < 0 then
+    C.lgt_memory_free(memory)
+    lgt.fail()
+  end
   t.device.type, t.ndim = CPU, #shape
   local code = codes[dtypes.category[dtype]]
   t.dtype.code = code == SIGNED and not dtypes.signed[dtype] and UNSIGNED or code
   t.dtype.bits, t.dtype.lanes = size * 8, 1
   t.shape = ffi.cast("int64_t *", memory + ffi.sizeof("lgt_dl_managed"))
   for d = 1, #shape do t.shape[d - 1] = shape[d] end
-  m.deleter = ffi.cast("void (*)(lgt_dl_managed *)", ffi.C.free)
+  m.deleter = ffi.cast("void (*)(lgt_dl_managed *)", C.lgt_memory_free)
   return m
 end
 

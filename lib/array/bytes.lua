@@ -222,7 +222,7 @@ function bytes.array(source, dtype, shape, how, problem)
   local data = core.host_memory(dtype, count)
   local got = source:read(data, count * size)
   if got ~= count * size then
-    ffi.C.free(data)
+    lgt.C.lgt_memory_free(data)
     problem(("ends after %.0f of %.0f elements"):format(math.floor(got / size), count))
   end
   if how.reversed then -- the parts of a complex number are numbers of their own

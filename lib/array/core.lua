@@ -411,15 +411,15 @@ end
 
 local C, rt = lgt.C, lgt.rt
 
--- Fresh, zeroed memory for `count` elements, typed; not owned by the collector.
+-- Fresh, zeroed memory for `count` elements, typed; not owned by the collector: C.lgt_memory_free gives it back.
 function core.host_memory(dtype, count)
-  local memory = ffi.C.calloc(math.max(count, 1), dtypes.size[dtype])
-  if memory == nil then raise("out of memory: %.0f elements of %s", count, dtypes.name[dtype]) end
-  return ffi.cast(dtypes.pointer[dtype], memory)
+  return ffi.cast(dtypes.pointer[dtype], lgt.memory(math.max(count, 1) * dtypes.size[dtype]))
 end
 
 -- A new array over memory from host_memory, which it owns from now on.
-function core.adopt(dtype, shape, memory) return lgt.adopt(lgt.dense(dtype, shape), memory) end
+function core.adopt(dtype, shape, memory)
+  return lgt.wrap(lgt.attach(lgt.dense(dtype, shape), memory, C.lgt_memory_free, memory))
+end
 
 local COLLECTED_BYTES = 2 ^ 30 -- what LuaJIT can allocate itself ends somewhat above that
 
@@ -432,7 +432,7 @@ function core.copy_out(x)
   if count * dtypes.size[l.dtype] < COLLECTED_BYTES then
     memory = ffi.new(ffi.typeof("$[?]", dtypes.ctype[l.dtype]), math.max(count, 1))
   else
-    memory = ffi.gc(core.host_memory(l.dtype, count), ffi.C.free)
+    memory = ffi.gc(core.host_memory(l.dtype, count), C.lgt_memory_free)
   end
   lgt.flush()
   if C.lgt_array_copy_out(rt, x.id, memory) < 0 then lgt.fail() end

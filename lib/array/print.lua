@@ -100,7 +100,9 @@ function methods.host(a, mode, f)
   if contiguous and (mode == "r" or not ranks) then return f(p, unpack(shape)) end
   -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
   if not contiguous then
-    given = ffi.gc(core.host_memory(dtype, size), ffi.C.free)
+    local memory = lgt.C.lgt_memory_alloc(lgt.rt, math.max(size, 1) * dtypes.size[dtype])
+    if memory == nil then lgt.fail() end
+    given = ffi.gc(ffi.cast(dtypes.pointer[dtype], memory), lgt.C.lgt_memory_free)
     if mode ~= "w" then pack(p, 0, given, 0, shape, strides, 1, true) end
   end
   local results = counted(pcall(f, given, unpack(shape)))

@@ -8,11 +8,10 @@ local bytes = require "array.bytes"
 local core = require "array.core"
 local ffi = require "ffi"
 
-local dtypes, raise, np = core.dtypes, core.raise, core.np
+local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
 local C = ffi.C
 
 ffi.cdef [[
-  void *realloc(void *, size_t);
   void *memchr(const void *, int, size_t);
   void *memmem(const void *, size_t, const void *, size_t);
   void *newlocale(int, const char *, void *);
@@ -25,18 +24,24 @@ local readtext = {}
 
 local function of_string(text) return { p = ffi.cast("const uint8_t *", text), size = #text, owner = text } end
 
+-- Memory of so many bytes, which the collector gives back, with what `memory` (nil: nothing) has.
+local function grown(memory, size)
+  local larger = lgt.memory(size, memory, true)
+  if memory then ffi.gc(memory, nil) end
+  return ffi.gc(larger, lgt.C.lgt_memory_free)
+end
+
 -- All that a source gives.
-local function drained(source, who, path)
+local function drained(source)
   local room, size = math.min(source.left, 65536) + 1, 0
-  local memory = ffi.gc(C.realloc(nil, room), C.free)
+  local memory = grown(nil, room)
   while true do
-    if memory == nil then raise("%s: %s: out of memory", who, path) end
     local wanted = room - 1 - size
     local got = source:read(ffi.cast("char *", memory) + size, wanted)
     size = size + got
     if got < wanted or source.left == 0 then break end
     room = math.min(room * 2, size + source.left + 1)
-    memory = ffi.gc(C.realloc(ffi.gc(memory, nil), room), C.free)
+    memory = grown(memory, room)
   end
   ffi.cast("char *", memory)[size] = 0
   return { p = ffi.cast("const uint8_t *", memory), size = size, owner = memory }
@@ -49,7 +54,7 @@ local function text_of(from, who)
     local image = bytes.of_file(from, who)
     local source = bytes.region(image, 0, image.size)
     if from:sub(-3) == ".gz" then source = bytes.inflated(source, math.huge, who, true) end
-    local text = drained(source, who, from)
+    local text = drained(source)
     if source.damaged then raise("%s: %s is no complete file of gzip's", who, from) end
     image:close()
     text.name = from
@@ -253,20 +258,18 @@ end
 local function new_rows(dtype) return { dtype = dtype, count = 0, room = 0, size = dtypes.size[dtype] } end
 
 -- Room for `extra` elements more.  The pointer to all of them.
-local function reserve(rows, extra, who)
+local function reserve(rows, extra)
   if rows.count + extra > rows.room then
     rows.room = math.max(2 * rows.room, rows.count + extra, 1024)
-    local memory = C.realloc(rows.memory and ffi.gc(rows.memory, nil), rows.room * rows.size)
-    if memory == nil then raise("%s: out of memory", who) end
-    rows.memory = ffi.gc(memory, C.free)
-    rows.p = ffi.cast(dtypes.pointer[rows.dtype], memory)
+    rows.memory = grown(rows.memory, rows.room * rows.size)
+    rows.p = ffi.cast(dtypes.pointer[rows.dtype], rows.memory)
   end
   return rows.p
 end
 
 -- The rows as an array of `dtype`.
 local function finished(rows, shape, dtype, who, where)
-  reserve(rows, 0, who)
+  reserve(rows, 0)
   if not rows.p then rows.p = core.host_memory(rows.dtype, 1) end
   local p = rows.p
   if dtypes.category[dtype] == 1 and dtypes.size[dtype] < 8 then
@@ -333,7 +336,7 @@ local function read(text, how, who)
     if count ~= width and (not columns or how.strict) then return how.uneven(line, count, width) end
     if columns and count < width then chosen(how.columns, count, who, line) end
     local used = columns and #columns or count
-    local out = reserve(rows, used, who)
+    local out = reserve(rows, used)
     for k = 1, used do
       local column = columns and columns[k] or k
       local from, to = fields[2 * column - 1], fields[2 * column]
@@ -492,7 +495,7 @@ local function list_of(text, dtype, separator, most, who)
       if rows.count >= most then return false end
       local from, to = found[2 * k - 1], found[2 * k]
       local last = k == count and from == to -- a separator at the end of a line
-      if not last and not (from < to and convert[kind](p, from, to, reserve(rows, 1, who), rows.count)) then
+      if not last and not (from < to and convert[kind](p, from, to, reserve(rows, 1), rows.count)) then
         raise("%s: %s, line %d: %q is no %s", who, text.name, line, ffi.string(p + from, math.min(to - from, 40)),
           dtypes.name[dtype])
       end

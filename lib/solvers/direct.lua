@@ -10,7 +10,7 @@ local core = require "array.core"
 local sparse = require "sparse.core"
 require "sparse"
 
-local raise, dtypes = core.raise, core.dtypes
+local lgt, raise, dtypes = core.lgt, core.raise, core.dtypes
 
 local direct = {}
 
@@ -135,7 +135,7 @@ local function solve_column(f, b, which)
   local x = core.host_memory(dtype, f.n)
   local values = core.copy_out(np.astype(b, dtypes.name[dtype]))
   local status = f.apply(f, which, ffi.cast("double *", x), ffi.cast("const double *", values))
-  if status ~= 0 then ffi.C.free(x) end
+  if status ~= 0 then lgt.C.lgt_memory_free(x) end
   check(status, "solve")
   return core.adopt(dtype, { f.n }, x)
 end

@@ -292,7 +292,7 @@ local function read_array(p, at, size, field, symmetry, refuse)
     end
   end
   if not at then
-    C.free(vals)
+    lgt.C.lgt_memory_free(vals)
     refuse("ends too early, or has something else than numbers")
   end
   local a = core.adopt(kind, { n, m }, vals).T

@@ -68,6 +68,7 @@ void lgt_fuser_fini(lgt_fuser *fuser) {
   lgt_mem_free(fuser->by_form);
   lgt_mem_free(fuser->seen);
   lgt_mem_free(fuser->retired);
+  lgt_mem_free(fuser->gone);
   fuser->table = NULL;
   fuser->retired = NULL;
 }
@@ -145,6 +146,8 @@ void lgt_fuser_retire(lgt_fuser *fuser) {
 
 void lgt_fuser_sweep(lgt_fuser *fuser) {
   int n = 0;
+  if (!fuser->gone)
+    fuser->gone = lgt_mem_zalloc(LGT_GONE * sizeof *fuser->gone); /* without it nothing is told */
   for (int i = 0; i < fuser->nretired; i++) {
     lgt_plan *plan = fuser->retired[i];
     if (plan->refs) {
@@ -152,6 +155,7 @@ void lgt_fuser_sweep(lgt_fuser *fuser) {
       continue;
     }
     fuser->calls -= plan->ncall;
+    if (fuser->gone) fuser->gone[plan->calls_hash % LGT_GONE] = plan->calls_hash;
     plan_free(plan);
   }
   fuser->nretired = n;
@@ -160,10 +164,13 @@ void lgt_fuser_sweep(lgt_fuser *fuser) {
 
 static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
   if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;
+  uint64_t *gone = fuser->gone ? &fuser->gone[plan->calls_hash % LGT_GONE] : NULL;
   uint32_t i = position_of(fuser, plan->hash, plan->word, plan->nword);
   if (fuser->table[i] && !put_aside(fuser, fuser->table[i])) return false;
   fuser->count += !fuser->table[i];
   fuser->calls += plan->ncall;
+  fuser->made++;
+  if (gone && *gone == plan->calls_hash) fuser->again++, *gone = 0;
   fuser->table[i] = plan;
   if (plan->form) fuser->by_form[plan->form_hash % LGT_FORMS] = plan;
   return true;
@@ -629,6 +636,8 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
   if (!plan) return NULL;
   plan->hash = window->hash;
+  for (int i = 0; i < n; i++) plan->calls_hash = (plan->calls_hash ^ window->token[i]) * 0x9e3779b97f4a7c15u;
+  plan->calls_hash ^= plan->calls_hash >> 32;
   plan->nword = window->nword;
   plan->ncall = n;
   plan->nroot = window->nroot;

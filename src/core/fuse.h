@@ -33,6 +33,7 @@
 
 #define LGT_NONE 0xffff
 #define LGT_FORMS 1024
+#define LGT_GONE 32768
 
 /* Why a group ended before the next call. */
 #define LGT_REFUSAL_LIST(X)                                                       \
@@ -222,6 +223,7 @@ typedef struct lgt_plan {
   int nlayout;
   struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
   int refs;                   /* whoever runs it, jobs, recipes, shifted copies */
+  uint64_t calls_hash;        /* of kinds and shapes: the same when it is made again */
   uint32_t epoch;             /* of layouts, in which it was looked up last */
   bool retired;               /* nobody finds it any more */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
@@ -265,6 +267,8 @@ typedef struct lgt_fuser {
   lgt_plan *shifted;          /* those there are; each belongs to its users */
   lgt_plan **retired;         /* owned: replaced or forgotten, but perhaps still running */
   int nretired, retired_room;
+  uint64_t *gone;             /* owned; calls_hash of plans that were swept; LGT_GONE, or NULL: none were */
+  int64_t made, again;        /* plans since the last sweep; those of them that had been swept before */
 } lgt_fuser;
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);

@@ -160,6 +160,14 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
  * it back: later accesses to it or a view of it raise an error. */
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 
+/* Memory for elements on their way into arrays or out of them: zeroed, of malloc's alignment, and counted as what arrays
+ * take.  NULL, with a message, where there is none, or not below the limit; may wait for what is being computed, but
+ * launches nothing.  `resize` keeps what fits and zeroes nothing; if it fails `memory` stays.  `free` may be called by any
+ * thread, also when the runtime is closed. */
+void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes);
+void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes);
+void lgt_memory_free(void *memory);
+
 /* One element of a 0-d view, or of any view with one element.  Flushes and waits. */
 lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out);
 /* The element at `index` (from 0, one number for each dimension, within the shape).  Flushes and waits. */

@@ -234,41 +234,41 @@ void lgt_scratch_free(void *block) {
 
 /* ---- host memory --------------------------------------------------------------------------------------- */
 
-static bool charge_host(lgt_pool *pool, int64_t bytes) {
+/* So many bytes more count, for as many more blocks. */
+static bool charge_host(lgt_pool *pool, int64_t bytes, int blocks) {
   acquire(pool);
   bool good = charge(pool, bytes, pool->limit);
   int64_t used = pool->used - pool->idle;
-  pool->refs += good;
+  if (good) pool->refs += blocks;
   release(pool);
   if (!good) refused(pool, "beside arrays", bytes, used);
   return good;
 }
 
-/* Its size was charged; NULL: there is none, and it counts no more. */
-static void *begin_host(lgt_pool *pool, head *h, int64_t bytes) {
-  if (h) {
-    h->pool = pool;
-    h->bytes = bytes;
-    return h + 1;
-  }
-  leave(pool, bytes);
-  return refused(pool, "beside arrays", bytes, pool->limit - lgt_pool_left(pool));
-}
-
 void *lgt_host_alloc(lgt_pool *pool, int64_t bytes) {
   bytes += (int64_t)sizeof(head);
-  return charge_host(pool, bytes) ? begin_host(pool, lgt_mem_zalloc((size_t)bytes), bytes) : NULL;
+  if (!charge_host(pool, bytes, 1)) return NULL;
+  head *h = lgt_mem_zalloc((size_t)bytes);
+  if (!h) {
+    leave(pool, bytes);
+    return refused(pool, "beside arrays", bytes, pool->limit - lgt_pool_left(pool));
+  }
+  h->pool = pool;
+  h->bytes = bytes;
+  return h + 1;
 }
 
 void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes) {
   if (!block) return lgt_host_alloc(pool, bytes);
-  head *h = (head *)block - 1;
-  int64_t before = h->bytes;
-  bytes += (int64_t)sizeof(head);
-  if (!charge_host(pool, bytes)) return NULL; /* both: it may be copied */
-  block = begin_host(pool, lgt_mem_realloc(h, (size_t)bytes), bytes);
-  if (block) leave(pool, before);
-  return block;
+  head *h = (head *)block - 1, *moved;
+  int64_t more = bytes + (int64_t)sizeof *h - h->bytes;
+  if (!charge_host(pool, more, 0)) return NULL;
+  if (!(moved = lgt_mem_realloc(h, (size_t)bytes + sizeof *h))) {
+    charge_host(pool, -more, 0);
+    return refused(pool, "beside arrays", more, pool->limit - lgt_pool_left(pool));
+  }
+  moved->bytes += more;
+  return moved + 1;
 }
 
 void lgt_host_free(void *block) {

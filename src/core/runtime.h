@@ -58,7 +58,8 @@ struct lgt_runtime {
   uint64_t jitter;       /* state of the random local decisions; 0: none */
   char *text;            /* owned: what explain returned last */
 
-  int64_t swept;         /* bytes that the last sweep left (sweep.h) */
+  int64_t swept;         /* bytes that the last sweep left (sweep.h) ... */
+  int64_t room;          /* ... and how many new ones there may be until the next one */
   int64_t noted;         /* with other ranks: stores that have a number in the stream */
   uint32_t note_name[LGT_NOTES]; /* what operations other than launches are called there */
   int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */

@@ -10,6 +10,7 @@
 /* New bytes: with random decisions for tests, else; and of a plan for each of its calls, with what it keeps for that.
  * A layout weighs more than it has bytes, for the misses of the look-ups among many. */
 enum { LITTLE = 12 << 10, MUCH = 16 << 20, CALL = 4096, LAYOUT = 768 };
+enum { SHARE = 16 }; /* of what arrays may take: how much what planning keeps may at most */
 
 /* ---- marking ------------------------------------------------------------------------------------------- */
 
@@ -97,12 +98,23 @@ static int64_t bytes_of(const lgt_runtime *rt) {
 /* So much is new that it is worth going through all there is. */
 static bool is_time(const lgt_runtime *rt) {
   int64_t fresh = bytes_of(rt) - rt->swept;
-  return rt->jitter ? fresh > LITTLE : fresh > MUCH && fresh > rt->swept / 4;
+  return rt->jitter ? fresh > LITTLE : fresh > MUCH && fresh > rt->room && fresh > rt->swept / 4;
+}
+
+/* Of what was made since the last sweep, was much swept before?  Then a turn of the program's loop needs more than there
+ * was room for: there is twice as much from now on, as long as that is a small part of what arrays may take.  If nothing
+ * was, the program goes on to other things. */
+static void make_room(lgt_runtime *rt) {
+  int64_t most = rt->map.pool->limit / SHARE, room = rt->room > MUCH ? rt->room : MUCH;
+  if (rt->fuser.again > rt->fuser.made / 4) rt->room = 2 * room <= most ? 2 * room : room;
+  else if (!rt->fuser.again) rt->room = room / 2;
+  rt->fuser.again = rt->fuser.made = 0;
 }
 
 void lgt_sweep(lgt_runtime *rt) {
   lgt_stores *stores = &rt->stores;
   if (!is_time(rt)) return;
+  make_room(rt);
   lgt_fuser_retire(&rt->fuser);
   for (uint32_t id = 1; id <= stores->max_handle; id++) lgt_layout_mark(stores, stores->handle[id].layout);
   for (uint32_t id = 1; id < stores->nstore; id++) {

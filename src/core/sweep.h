@@ -11,6 +11,9 @@
  *                one.  So whoever has got a number, and has not made an array of it yet, keeps it for thousands of other
  *                layouts: C and Lua alike remember layouts for an epoch at most (front.epoch).
  *
+ * Plans that are made again soon after they were swept tell that the next sweep came too early: then more is let come
+ * together before the one after it, up to a share of what arrays may take.
+ *
  * With several ranks each sweeps when it likes: no number or address of these reaches other ranks, and whatever tells what
  * moves (histories, images with their routes, stores' key partitions) keeps what it names.
  *

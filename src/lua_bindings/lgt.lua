@@ -373,6 +373,33 @@ function lgt.id_of(x) return ffi.istype(Array, x) and x.id or 0 end
 -- A second handle on the same elements through another layout of the same root.
 function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, layout)) end
 
+local AGREED = 2 ^ 20 -- bytes
+
+-- Zeroed memory that counts as what arrays take; C.lgt_memory_free gives it back.  `former`, from here, becomes it.  On
+-- several ranks all ask alike for AGREED bytes or more, so that they fail together, unless some do so `alone`.
+---@param bytes number
+---@param former ffi.cdata*? nil: none
+---@param alone boolean?
+---@return ffi.cdata*
+function lgt.memory(bytes, former, alone)
+  local agreed = ranks and not former and not alone and bytes >= AGREED
+  bytes = math.min(bytes, 2 ^ 62)
+  for attempt = 1, 2 do
+    local memory = C.lgt_memory_resize(rt, former, bytes)
+    local why = memory == nil and ffi.string(C.lgt_message()) or nil
+    if agreed then
+      why = ranks.complaint("memory", why)
+      if why and memory ~= nil then C.lgt_memory_free(memory) end
+    end
+    if not why then return memory end
+    if attempt == 2 then raise("%s", why) end
+    jit.flush() -- compiled code keeps the functions alive that it was made of, and what these refer to
+    collectgarbage()
+    sweep()
+    if agreed or not ranks then flush() end -- what launches hold goes with them
+  end
+end
+
 -- A new array of the given dense layout over `data` (from calloc; now the array's own).
 function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free, data)) end
 

@@ -2,6 +2,7 @@
 -- all that grows with arrays counts, the scratch memory of tasks and what Lua keeps beside arrays, too.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
+local ffi = require "ffi"
 
 local M = 2 ^ 20
 local LIMIT = 64 * M
@@ -98,5 +99,68 @@ check.case("many small arrays leave their memory to a large one", function()
     return np.sort(np.random.rand(2 * M)):item(1)
   end)
 end)
+
+check.case("copies for others count until they are given back", function()
+  local x, kept = np.random.rand(3 * M), {}
+  refused(function()
+    for i = 1, 4 do kept[i] = x:dlpack() end
+  end)
+  check.equal(#kept, 1)
+  check.close(np.sum(np.from_dlpack(kept[1])):item(), np.sum(x):item(), 1e-6)
+  collectgarbage()
+  computed(function()
+    for _ = 1, 4 do
+      local m = ffi.cast("lgt_dl_managed *", x:dlpack())
+      m.deleter(m)
+    end
+  end)
+end)
+
+check.case("copies of FFI memory and tables are arrays", function()
+  local memory, kept = ffi.new("double[?]", 3 * M), {}
+  refused(function()
+    for i = 1, 4 do kept[i] = np.array(memory) end
+  end)
+  check.equal(#kept, 2)
+  for i = 1, #kept do kept[i] = nil end
+  computed(function()
+    for _ = 1, 8 do np.array(memory) end
+  end)
+  local numbers = {}
+  for i = 1, 2 * M do numbers[i] = i end
+  refused(function()
+    for i = 1, 5 do kept[i] = np.array(numbers) end
+  end)
+  check.that(#kept > 1)
+  for i = 1, #kept do kept[i] = nil end
+  computed(function()
+    for _ = 1, 8 do np.array(numbers) end
+  end)
+end)
+
+local path = os.tmpname()
+
+check.case("texts of numbers", function()
+  local file = assert(io.open(path, "w"))
+  for _ = 1, 8 do file:write(("1,2,3,4,5,6,7,8\n"):rep(M / 8)) end
+  file:close()
+  refused(function() return np.loadtxt(path, { delimiter = "," }):item(1, 1) end)
+  computed(function() return np.loadtxt(path, { delimiter = ",", max_rows = M / 4 }):item(1, 1) end)
+end)
+
+-- A header that promises more than the file has, and than there is.
+check.case("files that claim to be large", function()
+  local header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }"
+  for _, shape in ipairs { "1000000000000000,", "3000000000, 1000000000", "20000000," } do
+    local text = header:format(shape)
+    local file = assert(io.open(path, "wb"))
+    file:write("\147NUMPY\1\0", string.char(118, 0), text, (" "):rep(117 - #text), "\n")
+    file:close()
+    local good, message = pcall(function() return np.load(path) end)
+    check.that(not good and message:find("test_memory.lua", 1, true), message)
+    works()
+  end
+end)
+os.remove(path)
 
 check.done()
