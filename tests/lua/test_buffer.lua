@@ -180,7 +180,7 @@ check.case("DLPack that does not fit", function()
   check.refuses("from_dlpack: a pointer", function() np.from_dlpack(ffi.new("int[3]")) end)
   local m = np.arange(6):dlpack()
     change(m.dl_tensor)
-    return ffi.gc(m, ffi.C.free) -- what is refused stays the caller's
+    return ffi.gc(m, m.deleter) -- what is refused stays the caller's
   end
   check.refuses("a pointer to a DLManagedTensor", function() np.from_dlpack(7) end)
   check.refuses("on a device of type 2", function() np.from_dlpack(changed(function(t) t.device.type = 2 end)) end)
