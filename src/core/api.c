@@ -100,16 +100,18 @@ lgt_status lgt_array_reserve(lgt_runtime *rt, int count) {
   return LGT_OK;
 }
 
-void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes) {
+void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond) {
   if (bytes < 0 || bytes > PTRDIFF_MAX - 4096)
     return lgt_err(LGT_NO_MEMORY, "out of memory: %lld bytes are needed", (long long)bytes), NULL;
-  void *result = lgt_host_resize(rt->map.pool, memory, bytes);
+  void *result = lgt_host_resize(rt->map.pool, memory, bytes, beyond);
   if (result || !rt->binder.njob) return result;
   lgt_bind_retire(&rt->binder, true); /* what is in flight has memory, too */
-  return lgt_host_resize(rt->map.pool, memory, bytes);
+  return lgt_host_resize(rt->map.pool, memory, bytes, beyond);
 }
 
-void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes) { return lgt_memory_resize(rt, NULL, bytes); }
+void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond) {
+  return lgt_memory_resize(rt, NULL, bytes, beyond);
+}
 void lgt_memory_free(void *memory) { lgt_host_free(memory); }
 
 static lgt_id take_id(lgt_runtime *rt) {

@@ -756,13 +756,13 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   return status;
 }
 
-/* The failure of what a rescue reads, or NULL. */
-static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_group *rescue,
+/* The failure of what a recipe reads, or NULL.  Other recipes of its group may read what has failed. */
+static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_elided *elided,
                             const lgt_binding *source) {
   int domains = binder->map->local, n = source->ninst / domains;
-  for (int s = 0; s < rescue->nslot; s++)
-    for (int d = 0; d < domains && rescue->slot[s].initial; d++) {
-      const lgt_instance *inst = source->inst[d * n + rescue->slot[s].root];
+  for (int s = 0; s < n; s++)
+    for (int d = 0; d < domains && is_kept(elided->reads, s); d++) {
+      const lgt_instance *inst = source->inst[d * n + s];
       if (inst && inst->failure) return inst->failure;
     }
   return NULL;
@@ -778,7 +778,7 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
   plan->root[elided->root].wanted = true; /* next time it is stored at once */
   plan->stale = true;
-  lgt_failure *failure = spoiled(binder, elided->rescue, recipe->binding);
+  lgt_failure *failure = spoiled(binder, elided, recipe->binding);
   if (failure) {
     lgt_poison_store(store, failure);
     drop_recipe(binder, store);

@@ -162,10 +162,11 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 
 /* Memory for elements on their way into arrays or out of them: zeroed, of malloc's alignment, and counted as what arrays
  * take.  NULL, with a message, where there is none, or not below the limit; may wait for what is being computed, but
- * launches nothing.  `resize` keeps what fits and zeroes nothing; if it fails `memory` stays.  `free` may be called by any
- * thread, also when the runtime is closed. */
-void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes);
-void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes);
+ * launches nothing.  `beyond`: more than the limit, if it must be, for ranks that must not fail alone.  `resize` keeps what
+ * fits and zeroes nothing; if it fails `memory` stays.  `free` may be called by any thread, also when the runtime is
+ * closed. */
+void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond);
+void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond);
 void lgt_memory_free(void *memory);
 
 /* One element of a 0-d view, or of any view with one element.  Flushes and waits. */

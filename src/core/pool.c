@@ -66,10 +66,10 @@ static void trim(lgt_pool *pool) {
   lgt_mem_trim();
 }
 
-/* So many bytes more count, if they may. */
+/* So many bytes more count, if they may; fewer always may. */
 static bool charge(lgt_pool *pool, int64_t bytes, int64_t limit) {
   if (bytes > limit - pool->used) trim(pool);
-  if (bytes > limit - pool->used) return false;
+  if (bytes > 0 && bytes > limit - pool->used) return false;
   pool->used += bytes;
   return true;
 }
@@ -235,9 +235,9 @@ void lgt_scratch_free(void *block) {
 /* ---- host memory --------------------------------------------------------------------------------------- */
 
 /* So many bytes more count, for as many more blocks. */
-static bool charge_host(lgt_pool *pool, int64_t bytes, int blocks) {
+static bool charge_host(lgt_pool *pool, int64_t bytes, int blocks, bool needed) {
   acquire(pool);
-  bool good = charge(pool, bytes, pool->limit);
+  bool good = charge(pool, bytes, needed ? INT64_MAX : pool->limit);
   int64_t used = pool->used - pool->idle;
   if (good) pool->refs += blocks;
   release(pool);
@@ -245,9 +245,9 @@ static bool charge_host(lgt_pool *pool, int64_t bytes, int blocks) {
   return good;
 }
 
-void *lgt_host_alloc(lgt_pool *pool, int64_t bytes) {
+void *lgt_host_alloc(lgt_pool *pool, int64_t bytes, bool needed) {
   bytes += (int64_t)sizeof(head);
-  if (!charge_host(pool, bytes, 1)) return NULL;
+  if (!charge_host(pool, bytes, 1, needed)) return NULL;
   head *h = lgt_mem_zalloc((size_t)bytes);
   if (!h) {
     leave(pool, bytes);
@@ -258,13 +258,13 @@ void *lgt_host_alloc(lgt_pool *pool, int64_t bytes) {
   return h + 1;
 }
 
-void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes) {
-  if (!block) return lgt_host_alloc(pool, bytes);
+void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes, bool needed) {
+  if (!block) return lgt_host_alloc(pool, bytes, needed);
   head *h = (head *)block - 1, *moved;
   int64_t more = bytes + (int64_t)sizeof *h - h->bytes;
-  if (!charge_host(pool, more, 0)) return NULL;
+  if (!charge_host(pool, more, 0, needed)) return NULL;
   if (!(moved = lgt_mem_realloc(h, (size_t)bytes + sizeof *h))) {
-    charge_host(pool, -more, 0);
+    charge_host(pool, -more, 0, true);
     return refused(pool, "beside arrays", more, pool->limit - lgt_pool_left(pool));
   }
   moved->bytes += more;

@@ -57,10 +57,10 @@ void *lgt_scratch_alloc(size_t size);
 void *lgt_scratch_zalloc(size_t size);
 void lgt_scratch_free(void *block);
 
-/* Host memory: zeroed; NULL with a message.  `resize` keeps what fits (and zeroes nothing); without success the old block
- * stays. */
-void *lgt_host_alloc(lgt_pool *pool, int64_t bytes);
-void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes);
+/* Host memory: zeroed; NULL with a message.  `needed`: beyond the limit, if it must be.  `resize` keeps what fits (and
+ * zeroes nothing); without success the old block stays. */
+void *lgt_host_alloc(lgt_pool *pool, int64_t bytes, bool needed);
+void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes, bool needed);
 void lgt_host_free(void *block);
 
 #endif

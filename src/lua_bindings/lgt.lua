@@ -376,7 +376,8 @@ function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, la
 local AGREED = 2 ^ 20 -- bytes
 
 -- Zeroed memory that counts as what arrays take; C.lgt_memory_free gives it back.  `former`, from here, becomes it.  On
--- several ranks all ask alike for AGREED bytes or more, so that they fail together, unless some do so `alone`.
+-- several ranks all ask alike for AGREED bytes or more, so that they fail together, unless some do so `alone`.  What is
+-- not agreed upon may go beyond the limit: a rank that fails alone would not be in step with the others any more.
 ---@param bytes number
 ---@param former ffi.cdata*? nil: none
 ---@param alone boolean?
@@ -385,7 +386,7 @@ function lgt.memory(bytes, former, alone)
   local agreed = ranks and not former and not alone and bytes >= AGREED
   bytes = math.min(bytes, 2 ^ 62)
   for attempt = 1, 2 do
-    local memory = C.lgt_memory_resize(rt, former, bytes)
+    local memory = C.lgt_memory_resize(rt, former, bytes, ranks and not agreed and 1 or 0)
     local why = memory == nil and ffi.string(C.lgt_message()) or nil
     if agreed then
       why = ranks.complaint("memory", why)

@@ -244,4 +244,36 @@ sized("and is written through a pointer to all of it", function(x, n)
   end
 end)
 
+-- The first turns leave results to the collector, so that the last one, which holds them, finds none stored.
+sized("and is read by one of several results that are held without being stored", function(x, n)
+  local z, failing, at = x + 0, nil, nil
+  local function turn(last)
+    local y = x + 1
+    local where = np.array { 1, last and n + 1 or n }:astype("int64")
+    lgt.fence()
+    y[where] = 0
+    at = line() - 1
+    lgt.flush()
+    local beside = z * 2 + 1
+    z["..."] = beside % 100
+    local sum = y[{ 2 }] + y[{ 3 }]
+    failing = sum * 2
+    y[2] = sum % 50
+    return beside
+  end
+  for _ = 1, 2 do
+    turn()
+    failing = nil
+    collectgarbage()
+    collectgarbage()
+    lgt.flush()
+  end
+  local beside = turn(true)
+  lgt.flush()
+  pcall(lgt.fence)
+  check.equal(beside(2), 11)
+  check.equal(z(2), 11)
+  fails(at, failing)
+end)
+
 check.done()
