@@ -318,7 +318,7 @@ local NANMIN = without_nan("min", "min", math.huge)
 local ALL_NAN = reduce.new("all_nan", "and", function(x) return x:isnan() end)
 local SQUARES = reduce.new("nanvar", "sum", function(x, mean)
   local d = x - mean
-  return d:isnan():select(0, d * d):cast(x.dtype)
+  return x:isnan():select(0, d * d):cast(x.dtype)
 end)
 local COUNT_NUMBERS = reduce.new("count_numbers", "sum", function(x) return x:eq(x):cast("int64") end)
 
@@ -409,7 +409,7 @@ function np.nanvar(a, axis, options, surplus)
     result = reduce.along_with(SQUARES, a, mean, axis, options.keepdims) / count
   else
     if axis == nil then mean = np.reshape(mean, {}) end
-    local d = map_nan(a - mean, 0)
+    local d = np.where(np.isnan(a), 0, a - mean)
     result = np.sum(np.real(d * np.conj(d)), axis, { keepdims = options.keepdims, where = options.where }) / count
   end
   return give(np.astype(np.where(np.greater(count, 0), result, np.nan),

@@ -135,6 +135,8 @@ def add(case, change, inputs):
             if a != "x":
                 case(f"np.nanpercentile({a}, {{10, 80}}, {ax or 'nil'})", f"np.nanpercentile({a}, [10, 80], axis={py})")
     case("np.nanvar(y, 1, {ddof = 1})", "np.nanvar(y, axis=0, ddof=1)")
+    for dtype in "float64", "float16":
+        case(f"np.nanstd(np.array({{1, -1/0, 3}}, '{dtype}'))", f"np.nanstd(np.array([1, -np.inf, 3], '{dtype}'))")
     for name in ("argmax", "argmin"):
         case(f"np.nan{name}(y)", f"np.nan{name}(y) + 1")
         case(f"np.nan{name}(y, 1)", f"np.nan{name}(y, axis=0) + 1")
