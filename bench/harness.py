@@ -14,6 +14,7 @@ import tempfile
 import time
 
 START_LIMIT = 120  # seconds until a contestant must be ready
+WARM_UP = 2  # seconds
 SAMPLE = 0.05  # seconds that a sample should take at least
 SLOW = 10  # seconds of a round of which two suffice
 
@@ -81,11 +82,11 @@ class Contestant:
         return float(self.read_line(limit))
 
     def warm_up(self):
-        """Until half a second has passed (compilers have finished by then), then choose the sample's size."""
+        """Until WARM_UP has passed (compilers and planners have finished by then), then choose the sample's size."""
         begin, turns = time.monotonic(), 1
         while True:
             seconds = self.run(turns)
-            if time.monotonic() - begin > 0.5 and seconds > 0:
+            if time.monotonic() - begin > WARM_UP and seconds > 0:
                 break
             if seconds < SAMPLE / 4:
                 turns *= 2

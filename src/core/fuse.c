@@ -159,8 +159,9 @@ void lgt_fuser_sweep(lgt_fuser *fuser) {
     plan_free(plan);
   }
   fuser->nretired = n;
-  memset(fuser->seen, 0, LGT_FORMS * sizeof *fuser->seen); /* numbers of layouts are in these hashes */
 }
+
+void lgt_fuser_forget_seen(lgt_fuser *fuser) { memset(fuser->seen, 0, LGT_FORMS * sizeof *fuser->seen); }
 
 static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
   if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;

@@ -278,6 +278,8 @@ void lgt_fuser_clear(lgt_fuser *fuser);
 /* For sweep.h: put aside what was not looked up for long; free what was put aside and nobody uses. */
 void lgt_fuser_retire(lgt_fuser *fuser);
 void lgt_fuser_sweep(lgt_fuser *fuser);
+/* Numbers of layouts, which are in the hashes of windows, mean others now. */
+void lgt_fuser_forget_seen(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);

@@ -130,7 +130,9 @@ void lgt_sweep(lgt_runtime *rt) {
   lgt_moves_forget(&rt->binder);
   if (lgt_footprints_sweep(&rt->map.footprints)) { /* else they keep the others */
     lgt_partitions_sweep(&rt->partitions);
+    uint32_t unused = stores->nfree_layout;
     lgt_layouts_sweep(stores);
+    if (stores->nfree_layout > unused) lgt_fuser_forget_seen(&rt->fuser);
   }
   rt->swept = bytes_of(rt);
   lgt_log(WINDOW, 2, "swept: %lld bytes of plans and what they are made of are left", (long long)rt->swept);
