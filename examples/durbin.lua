@@ -11,9 +11,10 @@ local alpha, beta = -r[1], 1
 y[1] = alpha
 for k = 2, n do
   local known = { { 1, k - 1 } }
+  local past = y[known]
   beta = beta * (1 - alpha * alpha)
-  alpha = -(r[k] + np.flip(r[known]):dot(y[known])) / beta
-  y[known] = y[known] + alpha * np.flip(y[known])
+  alpha = -(r[k] + np.flip(r[known]):dot(past)) / beta
+  y[known] = past + alpha * np.flip(past)
   y[k] = alpha
 end
 
