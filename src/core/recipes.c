@@ -141,8 +141,8 @@ static bool has_versions(const lgt_weaver *w, uint16_t number) {
   const lgt_plan_root *root = &w->plan->root[buffer->root];
   if (w->fuser->solver.domains > 1 || root->attached || buffer->part || is_result(w, buffer)) return false;
   if (buffer->initial && !root->saved) return false;
-  for (int i = 0; i < w->items->nitem && buffer->writers > 1;
-       i++) /* nobody has carried it over older contents */
+  /* Nobody has carried it over older contents. */
+  for (int i = 0; i < w->items->nitem && buffer->writers > 1; i++)
     if (w->items->item[i].loop == LGT_NONE && writes(&w->items->item[i], number)) return false;
   return w->fuser->copy_kind[layout_of(w, root->layout)->dtype] != NULL;
 }
