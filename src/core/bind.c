@@ -148,6 +148,7 @@ typedef struct run {
   const char *where, *last; /* source lines of the first call and of the last one */
   lgt_failure **poison;     /* refs; by slot: of what it reads, or writes in part; NULL: nothing has failed */
   lgt_taint taint;          /* ... and what comes of that */
+  bool all_poisoned;        /* all results */
 } run;
 
 static lgt_store *root_store(const run *r, uint16_t root) {
@@ -446,17 +447,6 @@ static lgt_status try_acquire(run *r) {
   return many ? acquire_slots(r) : acquire_whole(r);
 }
 
-/* Find memory for the group's slots: what is in flight may have to end before there is enough.  Not what comes of a second
- * attempt, which may be copies again. */
-static lgt_status acquire(run *r) {
-  lgt_status status = try_acquire(r);
-  if (!status || !r->binder->njob) return status;
-  if (r->inst) release_slots(r);
-  r->inst = NULL;
-  lgt_bind_retire(r->binder, true);
-  return try_acquire(r);
-}
-
 /* What a renamed slot of a domain has from the former memory of its root. */
 static lgt_status carry_rest(run *r, int s, int domain) {
   const lgt_plan_slot *slot = &r->group->slot[s];
@@ -484,13 +474,20 @@ static lgt_status run_group(run *r) {
   return lgt_bound_run(r->binder, &bound);
 }
 
-/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on them.
- * *all: they all do. */
-static lgt_status find_poison(run *r, bool *all) {
+static void forget_poison(run *r) {
+  for (int s = 0; r->poison && s < r->group->nslot; s++) lgt_failure_release(r->poison[s]);
+  lgt_taint_fini(&r->taint);
+  r->poison = NULL;
+}
+
+/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on
+ * them. */
+static lgt_status find_poison(run *r) {
   const lgt_plan_group *group = r->group;
   size_t n = (size_t)group->nslot + 1;
   int64_t *position = NULL;
-  *all = false;
+  forget_poison(r);
+  r->all_poisoned = false;
   for (int s = 0; s < group->nslot; s++) {
     if (!group->slot[s].initial) continue;
     lgt_failure *failure = lgt_poison_of(r->binder, root_store(r, group->slot[s].root));
@@ -507,17 +504,24 @@ static lgt_status find_poison(run *r, bool *all) {
   }
   if (!r->poison) return LGT_OK;
   if (!lgt_taint_find(&r->taint, group, position)) return no_memory();
-  *all = true;
+  r->all_poisoned = true;
   for (int i = group->first; i < group->first + group->count; i++)
     for (int a = 0; a < group->plan->call[i].nargs; a++)
-      if (lgt_kind_writes(group->plan->call[i].kind, a)) *all &= is_tainted(r, group->plan->call[i].root[a]);
+      if (lgt_kind_writes(group->plan->call[i].kind, a))
+        r->all_poisoned &= is_tainted(r, group->plan->call[i].root[a]);
   return LGT_OK;
 }
 
-static void forget_poison(run *r) {
-  for (int s = 0; r->poison && s < r->group->nslot; s++) lgt_failure_release(r->poison[s]);
-  lgt_taint_fini(&r->taint);
-  r->poison = NULL;
+/* Find memory for the group's slots: what is in flight may have to end before there is enough, and may fail, which no task
+ * that is launched now inherits.  Not what comes of a second attempt, which may be copies again. */
+static lgt_status acquire(run *r) {
+  lgt_status status = try_acquire(r);
+  if (!status || !r->binder->njob) return status;
+  if (r->inst) release_slots(r);
+  r->inst = NULL;
+  lgt_bind_retire(r->binder, true);
+  status = r->source ? LGT_OK : find_poison(r);
+  return status ? status : try_acquire(r);
 }
 
 static lgt_failure *first_poison(const run *r) {
@@ -624,16 +628,14 @@ static lgt_status run_and_settle(run *r) {
 
 /* With one domain nothing moves: poison and memory decide alone. */
 static lgt_status bind_alone(run *r, const lgt_call *calls, bool last) {
-  bool all;
-  lgt_status status = find_poison(r, &all);
+  lgt_status status = find_poison(r);
   if (!status && r->poison && r->binder->njob) { /* what is not done yet may have failed before that did */
     lgt_bind_retire(r->binder, true);
-    forget_poison(r);
-    status = find_poison(r, &all);
+    status = find_poison(r);
   }
-  if (!status && all) return poison_tainted(r), LGT_OK;
-  if (!status) status = collect_params(r, calls);
-  if (!status) status = acquire(r);
+  if (!status && !r->all_poisoned) status = collect_params(r, calls);
+  if (!status && !r->all_poisoned) status = acquire(r);
+  if (r->all_poisoned) return poison_tainted(r), LGT_OK;
   if (status == LGT_NO_MEMORY && !last) return status;
   if (!status) status = run_and_settle(r);
   if (status) lgt_failure_release(fail_group(r, status, calls[0].line));
@@ -697,12 +699,12 @@ static lgt_status fail_without_image(run *r, const lgt_call *calls) {
 /* With several, what moves follows from the calls, whether the group can run here or not. */
 static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   lgt_binder *binder = r->binder;
-  bool bad, all;
+  bool bad;
   lgt_status status = lgt_images_prepare(binder, r->group, r->root, &bad);
   if (status && status != LGT_BAD_ARGUMENT) return give_up(r, status, calls);
   if (!status && !bad) status = refuse_gathering(r, calls);
   if ((status || bad) && r->group->count > 1) return bad ? LGT_TASK_FAILED : status;
-  lgt_status poisoned = find_poison(r, &all);
+  lgt_status poisoned = find_poison(r);
   if (poisoned) return give_up(r, poisoned, calls);
   if (bad) return fail_without_image(r, calls);
   if (status) return refuse(r, status, calls), LGT_OK;
@@ -710,7 +712,7 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
   if (!status) status = lgt_exchange_begin(&r->exchange, binder, r->group, r->root);
   if (status) return give_up(r, status, calls);
   status = acquire(r);
-  if (status == LGT_NO_MEMORY && !last && !all) {
+  if (status == LGT_NO_MEMORY && !last && !r->all_poisoned) {
     lgt_exchange_undo(&r->exchange);
     return status;
   }
@@ -721,12 +723,12 @@ static lgt_status bind_among_domains(run *r, const lgt_call *calls, bool last) {
     if (!status) status = moved;
   }
   if (status && !binder->peers) lgt_exchange_undo(&r->exchange); /* nobody counts on it */
-  if (!status && !all && lgt_exchange_lacks_memory(&r->exchange))
+  if (!status && !r->all_poisoned && lgt_exchange_lacks_memory(&r->exchange))
     status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
-  bool runs = !status && !all;
-  lgt_failure *failure = all ? lgt_failure_retain(first_poison(r)) : NULL;
+  bool runs = !status && !r->all_poisoned;
+  lgt_failure *failure = r->all_poisoned ? lgt_failure_retain(first_poison(r)) : NULL;
   if (runs) status = run_and_settle(r);
-  if (all) poison_tainted(r);
+  if (r->all_poisoned) poison_tainted(r);
   else if (status) failure = fail_group(r, status, calls[0].line);
   if (!runs && r->touched.fold) lgt_fold_skip(binder, r->group, r->touched.fold, failure);
   if (!runs && binder->peers && lgt_shuffle_is(r->group) && lgt_shuffle_skip(binder, r->group))
@@ -778,33 +780,30 @@ lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store) {
   lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
   plan->root[elided->root].wanted = true; /* next time it is stored at once */
   plan->stale = true;
-  lgt_failure *failure = spoiled(binder, elided, recipe->binding);
-  if (failure) {
-    lgt_poison_store(store, failure);
-    drop_recipe(binder, store);
-    return LGT_OK;
-  }
-  binder->rescued++;
   lgt_arena_reset(&binder->arena);
   run r = {
       .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
   if (store->line) r.where = binder->line_text(binder->line_context, store->line);
-  /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
-  int64_t more = recipe->former ? binder->former + recipe->former : 0;
-  lgt_pool_widen(binder->map->pool, more);
-  status = acquire(&r);
-  lgt_pool_widen(binder->map->pool, -more);
-  if (!status) status = run_group(&r);
-  if (!status) status = settle(&r, store, elided->rescue->slot_of_final[1]);
+  lgt_failure *failure = spoiled(binder, elided, recipe->binding);
+  if (!failure) {
+    /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
+    int64_t more = recipe->former ? binder->former + recipe->former : 0;
+    binder->rescued++;
+    lgt_pool_widen(binder->map->pool, more);
+    status = acquire(&r);
+    lgt_pool_widen(binder->map->pool, -more);
+    failure = spoiled(binder, elided, recipe->binding); /* by what was in flight, and had to end */
+  }
+  if (!status && !failure) status = run_group(&r);
+  if (!status && !failure) status = settle(&r, store, elided->rescue->slot_of_final[1]);
   if (r.inst) release_slots(&r);
-  if (!status) drop_recipe(binder, store);
-  if (!status) return LGT_OK;
-  if (status == LGT_NO_MEMORY)
+  if (status == LGT_NO_MEMORY && !failure)
     lgt_err(status, "out of memory: to compute a result that was not stored; %lld of %lld bytes are taken",
             (long long)(binder->map->pool->limit - lgt_pool_left(binder->map->pool)),
             (long long)binder->map->pool->limit);
-  failure = lgt_poison_new(binder, status, lgt_message(), store->line);
-  lgt_poison_store(store, failure);
+  if (failure) failure = lgt_failure_retain(failure);
+  else if (status) failure = lgt_poison_new(binder, status, lgt_message(), store->line);
+  if (failure) lgt_poison_store(store, failure);
   lgt_failure_release(failure);
   drop_recipe(binder, store);
   return LGT_OK;

@@ -2,6 +2,7 @@
 -- all that grows with arrays counts, the scratch memory of tasks and what Lua keeps beside arrays, too.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
 local np = require "array"
+local lgt = require "lgt"
 local ffi = require "ffi"
 
 local M = 2 ^ 20
@@ -49,6 +50,22 @@ check.case("what is too large is refused, and told", function()
   check.that(message:find("needs 83886080 more bytes, 41943040 of 67108864 are taken", 1, true), message)
   x = nil
   works()
+end)
+
+check.case("what fails while memory is waited for spoils what comes of it", function()
+  local big = np.random.rand(3 * M)
+  lgt.fence()
+  local late = np.sum(np.sin(np.cos(np.arange(4 * M) * 0.5)))
+  local bad = np.linalg.inv(np.zeros(100, 100) + late * 0)
+  lgt.flush()
+  local other = big + bad[1][1]
+  lgt.flush()
+  big = nil -- its memory is free when the sum is done
+  local result = bad[1][1] + np.zeros(3 * M)
+  local good, message = pcall(function() return result:item(1) end)
+  check.that(not good and message:find("singular", 1, true), message)
+  check.that(not pcall(other.item, other, 1))
+  pcall(lgt.fence)
 end)
 
 check.case("scratch memory of decompositions", function()
