@@ -53,14 +53,14 @@ check.case("what is too large is refused, and told", function()
 end)
 
 check.case("what fails while memory is waited for spoils what comes of it", function()
-  local big = np.random.rand(3 * M)
+  local held = { np.random.rand(3 * M) }
   lgt.fence()
   local late = np.sum(np.sin(np.cos(np.arange(4 * M) * 0.5)))
   local bad = np.linalg.inv(np.zeros(100, 100) + late * 0)
   lgt.flush()
-  local other = big + bad[1][1]
+  local other = held[1] + bad[1][1]
   lgt.flush()
-  big = nil -- its memory is free when the sum is done
+  held[1] = nil -- its memory is free when the sum is done
   local result = bad[1][1] + np.zeros(3 * M)
   local good, message = pcall(function() return result:item(1) end)
   check.that(not good and message:find("singular", 1, true), message)
