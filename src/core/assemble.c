@@ -505,10 +505,14 @@ static void choose_dims(const assembler *as, lgt_plan_loop *loop) {
   }
 }
 
+/* Of the elements of the array (INDEX: 1). */
+static int64_t element_bytes(const assembler *as, int a) {
+  if (as->access[a].mode == LGT_ACCESS_INDEX) return 1;
+  return lgt_dtype_size(lgt_layout_at(as->w->fuser->stores, as->place[a].layout)->dtype);
+}
+
 static int64_t stride_bytes(const assembler *as, int a, int space_dim) {
-  const lgt_plan_access *p = &as->place[a];
-  if (as->access[a].mode == LGT_ACCESS_INDEX) return p->stride[space_dim];
-  return p->stride[space_dim] * lgt_dtype_size(lgt_layout_at(as->w->fuser->stores, p->layout)->dtype);
+  return as->place[a].stride[space_dim] * element_bytes(as, a);
 }
 
 static void classify(assembler *as, const lgt_plan_loop *loop) {
@@ -517,7 +521,7 @@ static void classify(assembler *as, const lgt_plan_loop *loop) {
     int64_t unit = access->mode == LGT_ACCESS_INDEX ? 1 : lgt_dtype_size(access->dtype);
     int64_t inner = loop->ndim ? stride_bytes(as, a, loop->dim[loop->ndim - 1]) : 0;
     int64_t row = loop->ndim > 1 ? stride_bytes(as, a, loop->dim[loop->ndim - 2]) : 0;
-    access->inner = lgt_access_class(access, inner, unit);
+    access->inner = lgt_access_class(access, inner, unit, element_bytes(as, a));
     access->row = access->mode == LGT_ACCESS_REDUCE && row != 0 ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO;
   }
 }

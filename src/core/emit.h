@@ -122,6 +122,11 @@ val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int 
 val shuffle_lanes(emitter *e, elem el, val a, int first, int period);
 /* The last lane first. */
 val reverse(emitter *e, elem el, val a);
+/* Elements 0, 2, 4, ... of those that a and b are a part of each: b begins with the last one of a. */
+val every_second(emitter *e, elem el, val a, val b);
+/* Lanes first, first, first + 1, first + 1, ...; true, false, true, .... */
+val each_twice(emitter *e, elem el, val a, int first);
+val even_lanes(emitter *e);
 
 /* On i64, i1, addresses. */
 val int_constant(emitter *e, int64_t value);

@@ -1,9 +1,10 @@
 /* emit_access.c - reading and writing the elements of one iteration.
  *
  * By the access's class along the columns: UNIT is one vector, masked where only some lanes are in use;
- * BACK the same, lanes reversed; ANY goes lane by lane, as the two do where the CPU has no masked access for
- * elements of that size; ZERO is one element.  Lanes out of use never touch memory: reading lane by lane they repeat the last
- * one in use, and masked they get ones, a value that leads no function into a slow path.
+ * BACK the same, lanes reversed; PAIR is two vectors, of which every second lane counts, where all lanes are in use; ANY goes
+ * lane by lane, as the others do where the CPU has no masked access for elements of that size; ZERO is one element.  Lanes
+ * out of use never touch memory: reading lane by lane they repeat the last one in use, and masked they get ones, a value
+ * that leads no function into a slow path.  What lies between the elements of PAIR may be read, but belongs to others.
  */
 #include "emit.h"
 
@@ -28,6 +29,8 @@ static val address_of(emitter *e, int k) {
                  scalar_type(access_elem(e, k)));
     case LGT_STRIDE_BACK:
       return advance(e, access->base, bytes(e, e->column, -elem_size(access_elem(e, k))));
+    case LGT_STRIDE_PAIR:
+      return advance(e, access->base, bytes(e, e->column, 2 * elem_size(access_elem(e, k))));
     default:
       return advance(e, access->base, int_op(e, "muli", e->column, access->stride));
   }
@@ -48,8 +51,12 @@ static val in_order(emitter *e, int k, elem el, val vector) {
 }
 
 static val stride_of(emitter *e, int k) {
-  if (e->loop->access[k].inner == LGT_STRIDE_ANY) return e->access[k].stride;
-  return int_constant(e, (is_backward(e, k) ? -1 : 1) * elem_size(access_elem(e, k)));
+  int inner = e->loop->access[k].inner;
+  if (inner == LGT_STRIDE_ANY) return e->access[k].stride;
+  return int_constant(e, (inner == LGT_STRIDE_BACK   ? -1
+                          : inner == LGT_STRIDE_PAIR ? 2
+                                                     : 1) *
+                             elem_size(access_elem(e, k)));
 }
 
 /* Lane by lane; lanes out of use repeat the last one in use. */
@@ -74,10 +81,24 @@ static val read_lanes(emitter *e, int k, bool part) {
   return vector;
 }
 
+/* A vector from the first element on, and another one that ends with the last: nothing beyond it is read. */
+static val read_second(emitter *e, int k) {
+  elem el = access_elem(e, k);
+  int64_t size = elem_size(el), to_other = (e->lanes - 1) * size;
+  val at[2] = {address_of(e, k)}, half[2];
+  at[1] = advance(e, at[0], int_constant(e, to_other));
+  for (int i = 0; i < 2; i++)
+    half[i] = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at[i], size, lanes_type(e, el));
+  return every_second(e, el, half[0], half[1]);
+}
+
 val read_access(emitter *e, int k, bool part) {
   elem el = access_elem(e, k);
   const char *type = lanes_type(e, el);
-  if (e->loop->access[k].inner == LGT_STRIDE_ANY || (part && !can_mask(e, el))) return read_lanes(e, k, part);
+  int inner = e->loop->access[k].inner;
+  if (inner == LGT_STRIDE_PAIR && !part) return read_second(e, k);
+  if (inner == LGT_STRIDE_ANY || inner == LGT_STRIDE_PAIR || (part && !can_mask(e, el)))
+    return read_lanes(e, k, part);
   int64_t align = elem_size(el);
   val at = vector_address(e, k);
   if (!part)
@@ -89,8 +110,20 @@ val read_access(emitter *e, int k, bool part) {
   return in_order(e, k, el, vector);
 }
 
+static void write_all_lanes(emitter *e, int k, val vector) {
+  elem el = access_elem(e, k);
+  const char *type = lanes_type(e, el);
+  val at = address_of(e, k), stride = stride_of(e, k);
+  for (int lane = 0; lane < e->lanes; lane++) {
+    if (lane) at = advance(e, at, stride);
+    val element = def(e, "llvm.extractelement %[% : i64] : $", vector, int_constant(e, lane), type);
+    put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, at, (int64_t)elem_size(el),
+        scalar_type(el));
+  }
+}
+
 /* A loop over the lanes in use, through a buffer. */
-static void write_lanes(emitter *e, int k, val vector, val count) {
+static void write_lanes_in_use(emitter *e, int k, val vector, val count) {
   elem el = access_elem(e, k);
   const char *type = scalar_type(el);
   int64_t align = elem_size(el);
@@ -106,6 +139,11 @@ static void write_lanes(emitter *e, int k, val vector, val count) {
   val after = int_op(e, "addi", lane, int_constant(e, 1));
   branch_if(e, int_less(e, after, count), loop, &after, 1, done, 0);
   begin_block(e, done, NULL, 0, 0);
+}
+
+static void write_lanes(emitter *e, int k, val vector, bool part) {
+  if (part) write_lanes_in_use(e, k, vector, e->count);
+  else write_all_lanes(e, k, vector);
 }
 
 void write_vector(emitter *e, val at, val vector, elem el, int64_t align, const char *attribute) {
@@ -139,25 +177,40 @@ static void write_full(emitter *e, int k, val vector) {
   begin_block(e, done, NULL, 0, 0);
 }
 
+/* Two vectors, of which every second lane is written. */
+static void write_second(emitter *e, int k, val vector) {
+  elem el = access_elem(e, k);
+  int64_t size = elem_size(el);
+  val at = address_of(e, k), mask = even_lanes(e);
+  for (int i = 0; i < 2; i++) {
+    put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n",
+        each_twice(e, el, vector, i * e->lanes / 2), at, mask, size, lanes_type(e, el), lanes_type(e, I1));
+    at = advance(e, at, int_constant(e, e->lanes * size));
+  }
+}
+
 void write_access(emitter *e, int k, val vector, bool part) {
   elem el = access_elem(e, k);
-  val count = part ? e->count : int_constant(e, e->lanes);
   switch (e->loop->access[k].inner) {
     case LGT_STRIDE_ZERO: { /* what comes last stays */
-      val last = int_op(e, "subi", count, int_constant(e, 1));
+      val last = int_op(e, "subi", part ? e->count : int_constant(e, e->lanes), int_constant(e, 1));
       val element = def(e, "llvm.extractelement %[% : i64] : $", vector, last, lanes_type(e, el));
       put(e, "llvm.store %, % {alignment = # : i64} : $, !llvm.ptr\n", element, address_of(e, k),
           (int64_t)elem_size(el), scalar_type(el));
       return;
     }
+    case LGT_STRIDE_PAIR:
+      if (!part && can_mask(e, el)) write_second(e, k, vector);
+      else write_lanes(e, k, vector, part);
+      return;
     case LGT_STRIDE_ANY:
-      write_lanes(e, k, vector, count);
+      write_lanes(e, k, vector, part);
       return;
     default:
       break;
   }
   if (!part) write_full(e, k, vector);
-  else if (!can_mask(e, el)) write_lanes(e, k, vector, count);
+  else if (!can_mask(e, el)) write_lanes(e, k, vector, true);
   else
     put(e, "llvm.intr.masked.store %, %, % {alignment = # : i32} : $, $ into !llvm.ptr\n",
         in_order(e, k, el, vector), vector_address(e, k), in_order(e, k, I1, e->mask), (int64_t)elem_size(el),

@@ -583,7 +583,9 @@ static void choose_shape(emitter *e) {
   for (int k = 0; k < e->loop->naccess; k++) {
     const lgt_access *access = &e->loop->access[k];
     if (access->mode == LGT_ACCESS_REDUCE && access->inner == LGT_STRIDE_ZERO) reduces = true;
-    if (access->inner == LGT_STRIDE_ANY && access->mode != LGT_ACCESS_INDEX) strided = true;
+    if ((access->inner == LGT_STRIDE_ANY && access->mode != LGT_ACCESS_INDEX) ||
+        access->inner == LGT_STRIDE_PAIR)
+      strided = true;
   }
   e->compact = cost > COST_COMPACT;
   e->joins = cost <= COST_JOINED && may_join(e);

@@ -11,6 +11,8 @@
 
 #include "mem.h"
 
+enum { MOST_LANES = 128 };
+
 /* ---- text --------------------------------------------------------------------------------------- */
 
 static void add_bytes(text *t, const char *bytes, size_t n) {
@@ -153,13 +155,18 @@ val splat_constant(emitter *e, int dtype, lgt_scalar value) {
   }
 }
 
-/* Lane k of the result is lane first + k % period of a and b, one behind the other. */
-val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int period) {
-  char lanes[8 * 128];
+/* Lane k of the result is lane `lane[k]` of a and b, one behind the other. */
+static val pick_lanes(emitter *e, elem el, int from, int to, val a, val b, const int *lane) {
+  char text[8 * MOST_LANES];
   size_t n = 0;
-  for (int k = 0; k < to; k++)
-    n += (size_t)snprintf(lanes + n, sizeof lanes - n, k ? ", %d" : "%d", first + k % period);
-  return def(e, "llvm.shufflevector %, % [$] : $", a, b, lanes, vector_type(e, from, el));
+  for (int k = 0; k < to; k++) n += (size_t)snprintf(text + n, sizeof text - n, k ? ", %d" : "%d", lane[k]);
+  return def(e, "llvm.shufflevector %, % [$] : $", a, b, text, vector_type(e, from, el));
+}
+
+val shuffle(emitter *e, elem el, int from, int to, val a, val b, int first, int period) {
+  int lane[MOST_LANES];
+  for (int k = 0; k < to; k++) lane[k] = first + k % period;
+  return pick_lanes(e, el, from, to, a, b, lane);
 }
 
 val shuffle_lanes(emitter *e, elem el, val a, int first, int period) {
@@ -167,11 +174,29 @@ val shuffle_lanes(emitter *e, elem el, val a, int first, int period) {
 }
 
 val reverse(emitter *e, elem el, val a) {
-  char lanes[5 * 128];
+  int lane[MOST_LANES];
+  for (int k = 0; k < e->lanes; k++) lane[k] = e->lanes - 1 - k;
+  return pick_lanes(e, el, e->lanes, e->lanes, a, a, lane);
+}
+
+val every_second(emitter *e, elem el, val a, val b) {
+  int lane[MOST_LANES];
+  for (int k = 0; k < e->lanes; k++) lane[k] = 2 * k < e->lanes ? 2 * k : 2 * k + 1;
+  return pick_lanes(e, el, e->lanes, e->lanes, a, b, lane);
+}
+
+val each_twice(emitter *e, elem el, val a, int first) {
+  int lane[MOST_LANES];
+  for (int k = 0; k < e->lanes; k++) lane[k] = first + k / 2;
+  return pick_lanes(e, el, e->lanes, e->lanes, a, a, lane);
+}
+
+val even_lanes(emitter *e) {
+  char text[8 * MOST_LANES];
   size_t n = 0;
-  for (int k = e->lanes - 1; k >= 0; k--)
-    n += (size_t)snprintf(lanes + n, sizeof lanes - n, k ? "%d, " : "%d", k);
-  return def(e, "llvm.shufflevector %, % [$] : $", a, a, lanes, lanes_type(e, el));
+  for (int k = 0; k < e->lanes; k++)
+    n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", k ? ", " : "", k % 2 ? "false" : "true");
+  return def(e, "arith.constant dense<[$]> : $", text, lanes_type(e, I1));
 }
 
 val splat(emitter *e, elem el, val scalar) {

@@ -38,25 +38,33 @@
 #define LGT_BLOCK 4096       /* elements of a loop of one dimension that are worked on at once */
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
-typedef enum lgt_stride_class { LGT_STRIDE_ZERO, LGT_STRIDE_UNIT, LGT_STRIDE_ANY, LGT_STRIDE_BACK } lgt_stride_class;
+typedef enum lgt_stride_class {
+  LGT_STRIDE_ZERO,
+  LGT_STRIDE_UNIT,
+  LGT_STRIDE_ANY,
+  LGT_STRIDE_BACK,
+  LGT_STRIDE_PAIR
+} lgt_stride_class;
 
 /* INDEX: no memory, the value is base.index + stride . coordinates, an int64. */
 typedef struct lgt_access {
   uint8_t mode;  /* lgt_access_mode */
   uint8_t dtype; /* of the element; never complex */
   uint8_t inner; /* lgt_stride_class along the innermost dimension; UNIT is one element (INDEX: 1), BACK one element
-                    backwards (LOAD and STORE only) */
+                    backwards, PAIR two: a part of complex numbers side by side (both LOAD and STORE only) */
   uint8_t row;   /* REDUCE only: LGT_STRIDE_ZERO if the target stands still along the rows, else
                     LGT_STRIDE_ANY; 0 for the other modes */
 } lgt_access;
 
-/* The class of an access whose element is `unit` bytes (INDEX: 1) and whose innermost stride is so many.  Targets of
- * reductions are never BACK: partial results lie forwards. */
-static inline uint8_t lgt_access_class(const lgt_access *access, int64_t stride, int64_t unit) {
-  bool may_go_back = access->mode == LGT_ACCESS_LOAD || access->mode == LGT_ACCESS_STORE;
+/* The class of an access to a part of `unit` bytes of elements of `size` (INDEX: 1 and 1), whose innermost stride is so
+ * many bytes.  It must hold in every domain's memory: elements that lie side by side do there, too, but every second one
+ * may be the only one there is.  Targets of reductions are neither BACK nor PAIR: partial results lie forwards, parts apart. */
+static inline uint8_t lgt_access_class(const lgt_access *access, int64_t stride, int64_t unit, int64_t size) {
+  bool plain = access->mode == LGT_ACCESS_LOAD || access->mode == LGT_ACCESS_STORE;
   if (stride == 0) return LGT_STRIDE_ZERO;
   if (stride == unit) return LGT_STRIDE_UNIT;
-  return stride == -unit && may_go_back ? LGT_STRIDE_BACK : LGT_STRIDE_ANY;
+  if (plain && stride == -unit) return LGT_STRIDE_BACK;
+  return plain && stride == size && size == 2 * unit ? LGT_STRIDE_PAIR : LGT_STRIDE_ANY;
 }
 
 /* Which of three forms a reduction takes follows from its access:

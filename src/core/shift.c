@@ -318,7 +318,7 @@ static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
   }
   int n = loop->ndim;
   for (int d = 0; d < n; d++) stride[d] = access->stride[loop->dim[d]] * size;
-  if (lgt_access_class(code, n ? stride[n - 1] : 0, unit) != code->inner) return false;
+  if (lgt_access_class(code, n ? stride[n - 1] : 0, unit, size) != code->inner) return false;
   bool row = code->mode == LGT_ACCESS_REDUCE && n > 1 && stride[n - 2] != 0;
   return code->row == (row ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO);
 }

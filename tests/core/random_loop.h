@@ -103,19 +103,20 @@ static inline bool is_value(const random_loop *r, int i) {
 
 static inline int random_inner(void) {
   static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ZERO, LGT_STRIDE_ANY,
-                                LGT_STRIDE_BACK};
-  return classes[random_below(6)];
+                                LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
+  return classes[random_below(7)];
 }
 
 static inline int add_index_access(random_loop *r) {
   int inner = random_inner();
-  return add_access(r, LGT_ACCESS_INDEX, LGT_INT64, inner == LGT_STRIDE_BACK ? LGT_STRIDE_ANY : inner, 0);
+  if (inner == LGT_STRIDE_BACK || inner == LGT_STRIDE_PAIR) inner = LGT_STRIDE_ANY;
+  return add_access(r, LGT_ACCESS_INDEX, LGT_INT64, inner, 0);
 }
 
 static inline int random_moving(void) {
   static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ANY,
-                                LGT_STRIDE_BACK};
-  return classes[random_below(6)];
+                                LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
+  return classes[random_below(7)];
 }
 
 static inline int add_load(random_loop *r, int dtype, int inner) {
@@ -279,7 +280,8 @@ static inline void memory_strides(memory *m, const random_loop *r, int k) {
   bool written = access->mode == LGT_ACCESS_STORE || access->mode == LGT_ACCESS_REDUCE;
   int64_t step = 1 + random_below(3);
   m->col[k] = access->inner == LGT_STRIDE_ZERO ? 0 : access->inner == LGT_STRIDE_UNIT ? size
-              : access->inner == LGT_STRIDE_BACK ? -size : step * size * (random_below(2) ? 1 : -1);
+              : access->inner == LGT_STRIDE_BACK ? -size
+              : access->inner == LGT_STRIDE_PAIR ? 2 * size : step * size * (random_below(2) ? 1 : -1);
   if (!written && access->inner == LGT_STRIDE_ANY && random_below(4) == 0) m->col[k] = 0;
   int64_t span = m->cols * llabs(m->col[k]) + (m->col[k] == 0 ? size : 0) + size * random_below(3);
   m->row[k] = random_below(2) || !written ? span : -span;

@@ -198,6 +198,27 @@ def add(case, change, inputs):
     case("np.max(np.zeros(0), {initial = 4})", "np.max(np.zeros(0), initial=4)")
     case("np.mean(f, {axis = 2, out = np.zeros(4)})", "np.mean(f, axis=1)")
     case("np.std(f, {axis = 2, out = np.zeros(4)})", "np.std(f, axis=1)")
+    # ---- elements that lie two apart, and parts of complex numbers: as many as vectors have, some more, some fewer
+    inputs["two"] = rng.normal(size=140) * 9
+    inputs["twice"] = rng.normal(size=(5, 70)) + 1j * rng.normal(size=(5, 70))
+    for dtype in "float64 float32 float16 int64 int32 int16 int8 bool".split():
+        inputs["two_" + dtype] = inputs["two"].astype(dtype)
+        for n in (1, 2, 7, 8, 9, 15, 16, 17, 33, 64, 65, 70):
+            a = f"two_{dtype}"
+            case(f"np.equal({a}['::2']['1:{n}'], {a}['2::2']['1:{n}'])", f"np.equal({a}[::2][:{n}], {a}[1::2][:{n}])")
+            change(f"local a = {a}:copy() a['1:{2 * n}:2'] = {a}['1:{n}'] a['2:{2 * n}:2'] = a['1:{2 * n}:2']",
+                   f"a = {a}.copy(); a[:{2 * n}:2] = {a}[:{n}]; a[1:{2 * n}:2] = a[:{2 * n}:2]")
+            change(f"local a = {a}:copy() a['2:{2 * n}:2'] = {a}['::-1']['1:{n}']", f"a = {a}.copy(); a[1:{2 * n}:2] = {a}[::-1][:{n}]")
+    for n in (1, 2, 7, 8, 9, 16, 17, 33, 70):
+        for z, twin in ((f"twice[':, 1:{n}']", f"twice[:, :{n}]"), (f"twice['2, 1:{n}']", f"twice[1, :{n}]"),
+                        (f"twice:astype('complex64')['::-1, 1:{n}']", f"twice.astype('c8')[::-1, :{n}]")):
+            case(f"np.conj({z}) * {z} + 2", f"np.conj({twin}) * {twin} + 2")
+            case(f"np.sum({z}, -1)", f"np.sum({twin}, -1)")
+            case(f"np.sum({z}, 1)", f"np.sum({twin}, 0)")
+            case(f"np.flip({z}):copy()", f"np.flip({twin})")
+            case(f"({z}).imag:copy()", f"{twin}.imag")
+            case(f"({z}):astype('complex64')", f"{twin}.astype('c8')")
+        change(f"local a = twice:copy() a[':, 1:{n}'] = a[':, 1:{n}'] * 1i", f"a = twice.copy(); a[:, :{n}] *= 1j")
     for bad in ("np.max(f, {where = mk})", "np.sum(f, {where = i})", "np.sum(f, {axis = 1, out = np.zeros(4)})", "np.exp.reduce(f)",
                 "np.divmod.reduce(f)", "np.add.reduce(s)", "np.subtract.reduce(e)",
                 "np.subtract.reduce(f, {1, 2})", "np.hypot.reduce(f, {where = mk})", "np.mean(f, {initial = 1})", "np.exp.outer(f, f)"):
