@@ -149,16 +149,17 @@ local function product_by_halves(a, axis, keepdims)
     end
     if keepdims or not set[d] then final[#final + 1] = set[d] and 1 or shape[d] end
   end
-  for _, d in ipairs(list) do order[#order + 1] = d end
-  rest[#rest + 1] = n
+  local place = set[#shape] and #rest + 1 or 1 -- where what lies side by side stays there
+  for k, d in ipairs(list) do table.insert(order, place + k - 1, d) end
+  table.insert(rest, place, n)
   if n == 0 then return np.ones(final, { dtype = dtypes.name[core.dtype_of(a)] }) end
   local x = np.reshape(#shape > 0 and np.transpose(a, order) or a, rest)
   if n == 1 then x = x:copy() end -- the result is an array of its own
-  local function part(first, count) return lgt.alias(x, lgt.slice(core.layout_of(x), #rest, first, count, 1)) end
+  local function part(first, count) return lgt.alias(x, lgt.slice(core.layout_of(x), place, first, count, 1)) end
   while n > 1 do
     local half = math.floor(n / 2)
     local product = part(0, half) * part(half, half)
-    x = n % 2 == 0 and product or np.concatenate({ product, part(n - 1, 1) }, #rest)
+    x = n % 2 == 0 and product or np.concatenate({ product, part(n - 1, 1) }, place)
     n = n - half
   end
   return np.reshape(x, final)

@@ -82,6 +82,12 @@ def add(case, change, inputs):
     for ax, py in axes + (("{1, 2}", "(0, 1)"),):
         case(f"np.prod(z, {ax or 'nil'})", f"np.prod(z, axis={py})")
         case(f"np.prod(z['1:3, :'], {ax or 'nil'}, {{keepdims = true}})", f"np.prod(z[:3], axis={py}, keepdims=True)")
+    for ax, py in (("nil", "None"), ("1", "0"), ("2", "1"), ("3", "2"), ("{1, 2}", "(0, 1)"), ("{1, 3}", "(0, 2)"), ("{3, 2}", "(1, 2)")):
+        case(f"np.prod(t * 1i + 1, {ax})", f"np.prod(t * 1j + 1, axis={py})")
+        case(f"np.prod((t * 1i + 1).T, {ax}, {{keepdims = true}})", f"np.prod((t * 1j + 1).T, axis={py}, keepdims=True)")
+        case(f"np.prod((t * 1i + 1)['1:1, :, 2:2'], {ax})", f"np.prod((t * 1j + 1)[:1, :, 1:2], axis={py})")
+    case("np.prod(e * 1i, 1)", "np.prod(e * 1j, axis=0)")
+    case("np.prod(e * 1i, 2)", "np.prod(e * 1j, axis=1)")
     for a in ARRAYS + ("z",):
         for ax, py in axes if a != "s" else axes[:1]:
             for name in ("ptp",) if a not in "bz" else ():
