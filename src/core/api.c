@@ -9,6 +9,7 @@
 #include "poison.h"
 #include "replica.h"
 #include "result.h"
+#include "rescue.h"
 #include "runtime.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
@@ -277,7 +278,7 @@ static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *
   bool read = access != WRITE, write = access != READ;
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
   if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
-    lgt_bind_let_go(&rt->binder);
+    lgt_rescue_former(&rt->binder);
     lgt_bind_retire(&rt->binder, true);
     status = gather_rect(rt, store, rect, read, write, false);
   }
@@ -293,7 +294,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   *position = rt->binder.position;
   if (status) return status;
   rt->binder.where = looking_line(rt);
-  status = lgt_bind_materialise(&rt->binder, store);
+  status = lgt_rescue_store(&rt->binder, store);
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   if (access == WRITE && lgt_rect_equal(rect, &all)) {

@@ -75,26 +75,12 @@ typedef struct lgt_binder {
   int64_t moved;                                  /* bytes that passes have read and written */
 } lgt_binder;
 
-/* What one run of a group worked with; kept by recipes. */
-typedef struct lgt_binding {
-  lgt_instance **inst; /* owned array of nslot for each local domain; the pinned ones hold a ref */
-  int ninst;
-  lgt_scalar *param; /* owned, LGT_MAX_PARAMS for each call of the group */
-} lgt_binding;
-
 /* Run a group.  `calls` are the window's calls that the plan was made of, `root` their stores by
  * number.  Failures poison the results that depend on them.  Not LGT_OK: nothing has run or moved, because there is no memory
  * for all that the group needs at once, unless this is the `last` attempt; or because all ranks refuse one of several
  * calls: one call at a time it comes to what can be computed. */
 lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last);
-/* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */
-int64_t lgt_bind_kept_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
-
-/* The store's contents exist in memory afterwards, unless it is poisoned. */
-lgt_status lgt_bind_materialise(lgt_binder *binder, lgt_store *store);
-/* Compute all results that recipes keep former contents for, and let go of these. */
-void lgt_bind_let_go(lgt_binder *binder);
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */

@@ -26,7 +26,7 @@
  *   map          instances, copies between memories
  *   replica      what a domain has of a store
  *   depend       which tasks wait for which
- *   bind acquire poison survey point fold job shuffle transfer moves exchange image
+ *   bind attempt rescue acquire poison survey point fold job shuffle transfer moves exchange image
  *                a plan and the window's stores -> instances, copies, messages, tasks
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share

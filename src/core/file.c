@@ -15,6 +15,7 @@
 
 #include "builtin.h"
 #include "poison.h"
+#include "rescue.h"
 #include "runtime.h"
 
 enum { BUFFER = 1 << 18, DIRECT = 1 << 16 };
@@ -182,7 +183,7 @@ static int kind_for(lgt_runtime *rt, int ndim, bool write) {
 static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
   *position = rt->binder.position;
-  if (!status) status = lgt_bind_materialise(&rt->binder, store);
+  if (!status) status = lgt_rescue_store(&rt->binder, store);
   if (!status) status = lgt_bind_look_all(&rt->binder);
   const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
   if (status || !failure) return status;

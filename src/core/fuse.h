@@ -245,7 +245,7 @@ static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
 struct lgt_recipe {
   int refs;                   /* deferred stores */
   lgt_plan_group *group;      /* borrowed */
-  struct lgt_binding *binding; /* owned; bind.h: the instances and parameters it ran with */
+  struct lgt_binding *binding; /* owned; rescue.h: the instances and parameters it ran with */
   int64_t former;             /* bytes of former contents among them */
 };
 

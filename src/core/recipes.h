@@ -19,7 +19,7 @@
  *              instead of all the results of its temporaries, and done where that is cheaper (`saved`, fuse.c).
  *              A small result that is held for long keeps a whole array so.  Hence there is a limit to what all
  *              recipes keep (lgt_binder.former): beyond it windows are planned without (lgt_window.saves); and where
- *              memory lacks, results are computed to let go of it (lgt_bind_let_go).
+ *              memory lacks, results are computed to let go of it (lgt_rescue_former).
  *   nowhere    Then the result *must die*: the flush sees to it that no handle is left before the group runs, or
  *              has it stored.
  *

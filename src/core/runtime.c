@@ -23,6 +23,7 @@
 #include <xxhash.h>
 
 #include "poison.h"
+#include "rescue.h"
 #include "shift.h"
 #include "sweep.h"
 
@@ -476,7 +477,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
   while (flush->group < plan->ngroup) {
     lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
-      double copy_ns = (double)lgt_bind_kept_bytes(&rt->binder, group, rt->window.root) / 5;
+      double copy_ns = (double)lgt_rescue_bytes(&rt->binder, group, rt->window.root) / 5;
       if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
     }
     bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
@@ -486,7 +487,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     if (tight) lgt_bind_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
     if (tight && ask_again) return ask(rt, ALL_GARBAGE);
     if (tight && spare) {
-      lgt_bind_let_go(&rt->binder);
+      lgt_rescue_former(&rt->binder);
       let_go = true;
       continue;
     }
@@ -498,7 +499,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
     if (status == LGT_NO_MEMORY && spare) {
-      lgt_bind_let_go(&rt->binder);
+      lgt_rescue_former(&rt->binder);
       let_go = true;
       continue;
     }

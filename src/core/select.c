@@ -15,6 +15,7 @@
 #include "acquire.h"
 #include "helper.h"
 #include "poison.h"
+#include "rescue.h"
 #include "runtime.h"
 
 /* The mask beside what it picks from: lines of `count` blocks, dimensions that lie one behind the other being one. */
@@ -353,7 +354,7 @@ static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *ou
   lgt_binder *binder = &rt->binder;
   *good = false;
   lgt_status status = lgt_runtime_store(rt, array, &store);
-  if (!status) status = lgt_bind_materialise(binder, store);
+  if (!status) status = lgt_rescue_store(binder, store);
   lgt_instance *inst = !status && store->replica ? store->replica[0].inst : NULL;
   if (!inst || store->failure) return status;
   if (write && (inst->pins || inst->owners > 1)) { /* somebody else wants what is there */
