@@ -89,7 +89,7 @@ lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst);
 lgt_status lgt_bind_look_risky(lgt_binder *binder);
 lgt_status lgt_bind_look_all(lgt_binder *binder);
 
-/* Work until at most so many groups are in flight behind the one that was bound last. */
+/* Work until at most so many groups are in flight behind the one that was bound last, or the user interrupts. */
 void lgt_bind_keep_up(lgt_binder *binder, int groups);
 /* Forget jobs that are done; `all`: wait for them first. */
 void lgt_bind_retire(lgt_binder *binder, bool all);

@@ -111,7 +111,7 @@ lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst) {
 
 void lgt_bind_keep_up(lgt_binder *binder, int groups) {
   while (binder->first && binder->first->position < binder->position - groups) {
-    lgt_exec_wait(binder->exec, &binder->first->task);
+    if (!lgt_exec_look(binder->exec, &binder->first->task)) return; /* interrupted: the next look says so */
     lgt_bind_retire(binder, false);
   }
 }

@@ -1,6 +1,8 @@
 /* test_api.c - the public interface: what it refuses and with which words, memory of the host, elements in
  * and out, failures of tasks, options, budgets, two runtimes side by side. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -546,6 +548,38 @@ TEST(overwriting_all_of_an_array_heals_it) {
 
 /* ---- options, counters, budgets --------------------------------------------------------------------------------------- */
 
+/* Stays in a worker until it is let go; too long, if whoever lets it go waits for it. */
+static atomic_int let_go, too_long;
+static pthread_t submitter;
+static lgt_status hold(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
+  (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
+  if (pthread_equal(pthread_self(), submitter)) return usleep(1000), LGT_OK; /* the worker takes the next one */
+  for (int i = 0; i < 200 && !atomic_load(&let_go); i++) usleep(100000);
+  if (!atomic_exchange(&let_go, 1)) atomic_store(&too_long, 1);
+  return LGT_OK;
+}
+
+TEST(an_interrupted_flush_waits_for_nobody) {
+  enum { LARGE = 1 << 18 }; /* no task that runs at once */
+  open_plain();
+  submitter = pthread_self();
+  int task = lgt_kind_cpu(rt, "hold", "wr", "align(0.0,1.0)", hold);
+  lgt_id x = vector(LARGE);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "c7 =0"), 1, x));
+  for (int i = 0; i < 50; i++) { /* more groups than are issued ahead, each after the one before it */
+    lgt_id y = vector(LARGE);
+    CHECK(!launch(rt, task, 2, y, x));
+    x = y;
+  }
+  lgt_interrupt(rt, 1);
+  while (lgt_flush(rt) > 0) {}
+  CHECK(!atomic_load(&too_long));
+  atomic_store(&let_go, 1);
+  lgt_interrupt(rt, 0);
+  CHECK(!lgt_fence(rt));
+  lgt_close(rt);
+}
+
 TEST(options_change_while_it_runs) {
   open_plain();
   lgt_id x = counting(N);
@@ -711,6 +745,7 @@ int main(void) {
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);
   RUN(a_failure_sticks_to_what_depends_on_it);
   RUN(overwriting_all_of_an_array_heals_it);
+  RUN(an_interrupted_flush_waits_for_nobody);
   RUN(options_change_while_it_runs);
   RUN(counters_have_names);
   RUN(only_what_lacks_memory_fails);
