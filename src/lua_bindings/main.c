@@ -15,6 +15,7 @@
  * the last chunk the program waits for what was launched: a task that failed without anybody looking at
  * its result still makes lgt exit with an error.
  */
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdio.h>
@@ -190,7 +191,14 @@ static void run_all(work *w) {
   lua_close(L);
 }
 
+/* Standard files that are closed stay so for the script, but what is opened here does not get their numbers. */
+static void keep_standard_files(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+}
+
 int main(int argc, char **argv) {
+  keep_standard_files();
   if (argv[0] && argv[0][0]) program_name = argv[0];
   work w = {.command = {.argc = argc, .argv = argv}, .terminal = isatty(0), .status = EXIT_FAILURE};
   w.command.config = lgt_config_new();

@@ -51,7 +51,7 @@ typedef struct launcher {
   int alive;
   int exit_status;
   int signal_fd;
-  int told;         /* a signal that asked the launcher to end; 0: none */
+  int told;         /* a signal that asked the launcher, or rank 0, to end; 0: none */
   bool interrupted; /* by SIGINT, which the ranks had too */
   int64_t kill_at;  /* ms; 0: not yet */
   bool printed;     /* why the run failed */
@@ -167,14 +167,15 @@ static lgt_status start(launcher *l, int rank, int *control) {
 /* ---- ends ------------------------------------------------------------------------------------------------ */
 
 static void record(launcher *l, child *c, int status) {
-  int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   c->ended = true;
   c->status = status;
-  if (l->interrupted && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) l->told = SIGINT;
+  /* No word is needed about Ctrl-C, nor where who reads what rank 0 writes has read enough. */
+  int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0, code = number ? 128 + number : WEXITSTATUS(status);
+  if ((number == SIGINT && l->interrupted) || (number == SIGPIPE && c == l->child)) l->told = number;
   l->alive--;
-  if (WIFSIGNALED(status) && lgt_hub_now(l->hub) == LGT_HUB_DONE)
+  if (number && lgt_hub_now(l->hub) == LGT_HUB_DONE)
     fprintf(stderr, "lgt: rank %d was killed by signal %d (%s) after its program had ended\n",
-            (int)(c - l->child), WTERMSIG(status), strsignal(WTERMSIG(status)));
+            (int)(c - l->child), number, strsignal(number));
   /* After the run has failed the others end because of it. */
   if (code && !l->exit_status && lgt_hub_now(l->hub) != LGT_HUB_FAILED) l->exit_status = code;
 }

@@ -208,6 +208,22 @@ def prompt_case(name, steps):
     say(name, why)
 
 
+
+
+def shell(name, command, check):
+    """A command line, with $LGT as the program."""
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=900, cwd=folder, env={**os.environ, "LGT": LGT})
+    say(name, None if check(done.stdout, done.stderr) else f"{done.stdout!r} {done.stderr!r}")
+
+
+# What lgt opens for itself must not take their numbers.
+shell("closed input of ranks", """$LGT -n 2 -e 'print(io.read("*l"))' <&-; luajit -e 'print(io.read("*l"))' <&-""",
+      lambda out, err: len(set(out.split("\n")[:2])) == 1 and not err)
+shell("closed input and output", """$LGT -n 2 -e 'io.stderr:write(tostring(io.write("x")), " ", select(3, io.stdout:flush()))' <&- >&-""",
+      lambda out, err: err == "true 9")
+shell("who reads what ranks write has enough", "$LGT -n 3 -e 'for i = 1, 1e6 do print(i) end' | head -1; echo ${PIPESTATUS[0]}",
+      lambda out, err: (out, err) == ("1\n141\n", ""))
+
 prompt_case("prompt: values and statements", [
     ("40 + 2", "42"), ("x = 'abc'", "> "), ("x .. x, #x", "abcabc\t3"), ("= x", "abc"), ("nil, 1", "nil\t1")])
 prompt_case("prompt: several lines", [("for i = 1, 2 do", ">> "), ("print('turn ' .. i)", ">> "), ("end", "turn 2")])
