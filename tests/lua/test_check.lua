@@ -297,11 +297,19 @@ for name in pairs(_G) do print(name) end
   expect "local np = require 'array'\nnp.extend('cube', function(a) return a ^ 3 end)\nprint(np.ones(2):cube())"
 end)
 
-check.case("several files, and none", function()
-  local pipe = io.popen(("'%s' --check /no/such/file.lua 2>&1; echo status $?"):format(arg[-1]))
-  local text = pipe:read("*a")
-  pipe:close()
-  check.that(text:find("cannot open", 1, true) and text:find("status 1", 1, true), text)
+check.case("what is no script", function()
+  local function says(command, wanted)
+    local pipe = io.popen(("export LGT='%s'; (%s) 2>&1; echo status $?"):format(arg[-1], command))
+    local text = pipe:read("*a")
+    pipe:close()
+    check.that(text:find(wanted), text)
+  end
+  says("$LGT --check /no/such/file.lua", "^lgt: cannot open /no/such/file.lua.*\nstatus 1\n$")
+  says("$LGT --check /tmp", "^lgt: cannot read /tmp: [^\n]*\nstatus 1\n$")
+  says("echo 'print(nowhere)' | $LGT --check -", "^stdin:1: the global \"nowhere\" is never defined\nstatus 1\n$")
+  local path = os.tmpname()
+  says(("$LGT -be 'print(nowhere)' %s; $LGT --check %s; rm %s"):format(path, path, path),
+    "^lgt: " .. path .. " is bytecode, which is not checked\nstatus 0\n$")
 end)
 
 local function files(...)

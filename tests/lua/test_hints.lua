@@ -34,6 +34,7 @@ check.case("a misspelt name", function()
     "attempt to call field 'alhpa' (a nil value): did you mean M.alpha?")
   expect("local grid = np.mgrid['1:3']",
     "attempt to index field 'mgrid' (a nil value): write np.indices(shape), or np.meshgrid(x, y, {indexing = \"ij\"})")
+  expect("np.foo(x)", "attempt to call field 'foo' (a nil value)") -- not np.bool
   expect("np.nothing_of_the_kind(x)", "attempt to call field 'nothing_of_the_kind' (a nil value)")
 end)
 

@@ -422,20 +422,28 @@ local function examine(text)
 end
 
 local function check_file(path)
-  local file, why = io.open(path, "rb")
+  local file, why, text = io.stdin
+  if path ~= "-" then file, why = io.open(path, "rb") end
   if not file then
     io.stderr:write("lgt: cannot open ", why, "\n")
     return 1
   end
-  local text = file:read("*a")
-  file:close()
+  text, why = file:read("*a")
+  if not text then
+    io.stderr:write(("lgt: cannot read %s: %s\n"):format(path, why))
+    return 1
+  end
+  if path == "-" then path = "stdin" else file:close() end
   local chunk
   chunk, why = loadstring((text:gsub("^#[^\n]*", "")), "@" .. path)
   if not chunk then
     print(slips.explained(why, text))
     return 1
   end
-  if text:sub(1, 1) == "\27" then return 0 end -- bytecode
+  if text:sub(1, 1) == "\27" then
+    io.stderr:write("lgt: ", path, " is bytecode, which is not checked\n")
+    return 0
+  end
   local findings = examine(text)
   for _, finding in ipairs(findings) do print(("%s:%d: %s"):format(path, finding.line, finding.text)) end
   return #findings

@@ -19,19 +19,20 @@ local function distance(a, b)
   return row[#b]
 end
 
--- The key of these tables that is most like a name, with at most two differences; of several the first one in order,
+-- The key of these tables that is most like a name, with at most two differences (short names: one); of several the first one in order,
 -- so that all ranks say the same.
 ---@param name string
 ---@param ... table
 ---@return string?
 ---@return integer? differences
 return function(name, ...)
+  local most = #name < 5 and 1 or 2
   local best, least
   for _, candidates in ipairs { ... } do
     for candidate in pairs(candidates) do
-      if type(candidate) == "string" and math.abs(#candidate - #name) <= 2 then
+      if type(candidate) == "string" and math.abs(#candidate - #name) <= most then
         local d = distance(name, candidate)
-        if d <= 2 and d < #name and (not least or d < least or (d == least and candidate < best)) then
+        if d <= most and d < #name and (not least or d < least or (d == least and candidate < best)) then
           best, least = candidate, d
         end
       end
