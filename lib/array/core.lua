@@ -173,6 +173,9 @@ local function is_options(x)
 end
 core.is_options = is_options
 
+-- {axis = nil} is this: nothing is named.
+local function names_nothing(x) return type(x) == "table" and next(x) == nil and not getmetatable(x) end
+
 local function sorted_names(set)
   local names = {}
   for name in pairs(set) do names[#names + 1] = name end
@@ -223,7 +226,10 @@ end
 
 -- An argument and the options behind it, which may stand in its place if it is left out.
 function core.split_options(value, options, who)
-  if not is_options(value) then return value, options end
+  if not is_options(value) then
+    if names_nothing(value) then value = nil end
+    return value, options
+  end
   core.check_behind(options, who)
   return nil, value
 end
@@ -328,6 +334,10 @@ function core.check_axis(axis, ndim, who)
   if type(axis) == "number" and axis == 0 then
     raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who)
   end
+  if names_nothing(axis) then
+    raise("%s: an empty table, as {axis = nil} is, names no axis: leave it out for the usual one; where axis=None takes "
+      .. "all elements, np.ravel does", who)
+  end
   if not is_integer(axis) or axis > ndim or axis < -ndim then
     raise("%s: axis %s of an array of %d dimensions: 1 to %d, or -1 for the last, was expected", who,
       type(axis) == "number" and ("%g"):format(axis) or (describe(axis)), ndim, ndim)
@@ -343,9 +353,15 @@ end
 
 -- Another argument that may be given as it is or by its name, in a table.
 function core.named_option(value, name, who)
-  if not is_options(value) then return value end
+  if not is_options(value) then
+    if names_nothing(value) then return nil end
+    return value
+  end
   return core.check_options(value, { [name] = true }, who)[name]
 end
+
+-- What is None unless given, and never a list.
+local may_be_left_out = { axis = true, tol = true }
 
 -- Arguments that stand in their places or, in the table of options behind them, under their names: `names` lists them,
 -- `...` are they and the options.  Gives them in that order, then the options that are left.
@@ -356,7 +372,17 @@ function core.take_named(who, names, ...)
     place = place + 1
     options = (select(place, ...))
   until place > count or is_options(options) and not getmetatable(options) -- values of np.fuse have one
-  if not is_options(options) or getmetatable(options) then return ... end
+  if not is_options(options) or getmetatable(options) then
+    local values
+    for i = 1, count do
+      if may_be_left_out[names[i]] and names_nothing((select(i, ...))) then
+        values = values or { ... }
+        values[i] = nil
+      end
+    end
+    if values then return unpack(values, 1, select("#", ...)) end
+    return ...
+  end
   local values, rest = { ... }, nil
   for i = place + 1, select("#", ...) do core.check_behind(values[i], who) end
   values[place] = nil

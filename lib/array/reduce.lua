@@ -525,6 +525,7 @@ np.linalg = np.linalg or {}
 function np.linalg.norm(a, order, axis, options)
   a = np.asarray(a)
   if core.is_options(order) then options, order = order, nil end
+  order = core.named_option(order, "ord", "norm")
   options = core.check_options(options, { axis = true, keepdims = true, ord = true }, "norm")
   order, axis = order or options.ord, axis or options.axis
   local keepdims = options.keepdims
