@@ -71,16 +71,86 @@ local function full(a, b)
   return result
 end
 
+local MOST = 256 -- elements of a matrix, or of more dimensions, each of which becomes a term
+local FUSED = 16 -- terms of one expression
+
+-- The sum over the elements of v of views of a, which is as much larger than the result as v has elements less one.
+local function sum_of_views(a, v, extents)
+  local m, total, some = core.shape_of(v), nil, nil
+  local count = core.product(m)
+  for i = 0, count - 1 do
+    local from, weight, rest, at = core.layout_of(a), core.layout_of(v), i, {}
+    for d = #m, 1, -1 do
+      at[d] = rest % m[d]
+      rest = (rest - at[d]) / m[d]
+    end
+    for d = #m, 1, -1 do
+      from = lgt.slice(from, d, m[d] - 1 - at[d], extents[d], 1)
+      weight = lgt.project(weight, d, at[d])
+    end
+    local term = lgt.alias(a, from) * lgt.alias(v, weight)
+    some = some and some + term or term
+    if i % FUSED == FUSED - 1 or i == count - 1 then
+      total, some = total and total + some or some, nil
+    end
+  end
+  return total
+end
+
+-- Of arrays of two and more dimensions, as by scipy.signal.convolve.
+local function convolve_all(a, v, mode)
+  local n, m = core.shape_of(a), core.shape_of(v)
+  if #n ~= #m then
+    raise("convolve: shapes %s and %s; both must have as many dimensions, a new one is made by v[\"*, :\"]",
+      core.shape_text(n), core.shape_text(m))
+  end
+  if core.product(m) > core.product(n) and mode ~= "same" then a, v, n, m = v, a, m, n end
+  local first, extents, lengths, widths, whole = {}, {}, {}, {}, true
+  for d = 1, #n do
+    if n[d] == 0 or m[d] == 0 then raise("convolve: an empty array was given") end
+    if mode == "valid" and m[d] > n[d] then
+      raise("convolve: for mode \"valid\" one array is the larger one along all axes, not shapes %s and %s",
+        core.shape_text(n), core.shape_text(m))
+    end
+    first[d] = mode == "full" and 0 or mode == "same" and math.floor((m[d] - 1) / 2) or m[d] - 1
+    extents[d] = mode == "full" and n[d] + m[d] - 1 or mode == "same" and n[d] or n[d] - m[d] + 1
+    lengths[d] = good_length(n[d] + m[d] - 1)
+    widths[d] = { m[d] - 1 - first[d], first[d] + extents[d] - n[d] }
+  end
+  local category = dtypes.category[core.dtype_of(a)]
+  if core.product(m) <= MOST then return sum_of_views(np.pad(a, widths), v, extents) end
+  if category < 2 then
+    raise("convolve: a kernel of %d integers; at most %d are taken, or floats: a:astype(\"float64\")", core.product(m), MOST)
+  end
+  local fft = np.fft
+  local product = category == 3 and fft.ifftn(fft.fftn(a, lengths) * fft.fftn(v, lengths)) or
+    fft.irfftn(fft.rfftn(a, lengths) * fft.rfftn(v, lengths), lengths)
+  local view = core.layout_of(product)
+  for d = 1, #n do view = lgt.slice(view, d, first[d], extents[d], 1) end
+  return np.astype(lgt.alias(product, view), dtypes.name[core.dtype_of(a)])
+end
+
+local modes = { full = true, same = true, valid = true }
+
 -- The sums of products of one vector with another that slides over it backwards.  A kernel of more than 512
--- floats goes by Fourier transforms, whose errors are relative to the greatest element.
----@param a lgt_array vector
----@param v lgt_array vector
+-- floats goes by Fourier transforms, whose errors are relative to the greatest element.  Beyond NumPy also of arrays of
+-- more dimensions, as scipy.signal.convolve: "same" is then as large as a.
+---@param a lgt_array
+---@param v lgt_array of as many dimensions
 ---@param mode string? "full" (default), "same", "valid"
 ---@return lgt_array
 function np.convolve(a, v, mode, surplus)
   core.check_surplus(surplus, "convolve")
-  mode = core.named_option(mode, "mode", "convolve")
-  a, v, mode = vector(np.atleast_1d(a), "convolve"), vector(np.atleast_1d(v), "convolve"), mode or "full"
+  mode = core.named_option(mode, "mode", "convolve") or "full"
+  if not modes[mode] then
+    raise("convolve: mode is \"full\", \"same\" or \"valid\", not %q", core.word(mode))
+  end
+  a, v = np.asarray(a), np.asarray(v)
+  if core.ndim_of(a) > 1 or core.ndim_of(v) > 1 then
+    local dtype = dtypes.name[dtypes.promote(core.dtype_of(a), core.dtype_of(v))]
+    return convolve_all(np.asarray(a, { dtype = dtype }), np.asarray(v, { dtype = dtype }), mode)
+  end
+  a, v = np.atleast_1d(a), np.atleast_1d(v)
   if core.size_of(v) > core.size_of(a) then a, v = v, a end
   local n, m = core.size_of(a), core.size_of(v)
   if m == 0 then raise("convolve: an empty vector was given") end
@@ -88,8 +158,7 @@ function np.convolve(a, v, mode, surplus)
   local all = full(np.asarray(a, { dtype = dtype }), np.asarray(v, { dtype = dtype }))
   if mode == "full" then return all end
   if mode == "same" then return part(all, math.floor((m - 1) / 2), n) end
-  if mode == "valid" then return part(all, m - 1, n - m + 1) end
-  raise("convolve: mode is \"full\", \"same\" or \"valid\", not %q", core.word(mode))
+  return part(all, m - 1, n - m + 1)
 end
 
 -- The same with the second vector forwards and conjugated.

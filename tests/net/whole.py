@@ -90,6 +90,7 @@ WORKS = {
         changed(m, function(a) np.put_along_axis(a, square, w, 2) end)
         changed(x, function(a) np.put_along_axis(a, permutation, y, 1) end)""",
     "lines": """np.convolve(x, y[":5"]); np.convolve(x, y[":300"], "same"); np.convolve(k, l[":7"], "valid"); np.convolve(c, c[":3"])
+        np.convolve(m, w[":3, :5"], "same"); np.convolve(m, w[":2, :4"])
         np.correlate(x, y[":8"], "full"); np.add.reduceat(x, {1, 500, 3000, 2000}); np.add.reduceat(x, permutation[":900"])
         np.maximum.reduceat(m, {1, 50}, 2); np.maximum.reduceat(x:reshape(2, 10082), {1, 5000, 9000}, 2)""",
     "random orders": """np.random.seed(3) or np.random.permutation(20164); np.random.seed(3) or np.random.permutation(x)

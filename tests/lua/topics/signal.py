@@ -1,5 +1,6 @@
 """Cases of signal.lua and about.lua: convolutions, interpolation, polynomials, windows, questions."""
 import numpy as np
+from scipy import signal  # noqa: F401, in the expressions
 
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-11}
 
@@ -26,6 +27,21 @@ def add(case, change, inputs):
         case(f"np.convolve({b}, {a}, 'same')")
         case(f"np.correlate({a}, {b}, 'full')")
     case("np.convolve(long_a['::2'], lb['::-1'])", "np.convolve(long_a[::2], lb[::-1])")
+    # NumPy has no arrays of several dimensions here, cuPyNumeric and SciPy have.
+    inputs["im"], inputs["w34"], inputs["w22"] = rng.normal(size=(9, 11)), rng.normal(size=(3, 4)), rng.integers(-5, 5, (2, 2))
+    inputs["vol"], inputs["w232"] = rng.normal(size=(5, 6, 7)), rng.normal(size=(2, 3, 2))
+    inputs["picture"], inputs["patch"] = rng.integers(0, 255, (12, 10)), rng.normal(size=(40, 40))
+    inputs["w1717"] = rng.normal(size=(17, 17))
+    for a, b in (("im", "w34"), ("w34", "im"), ("im", "w22"), ("im.T", "w34"), ("vol", "w232"), ("picture", "w22"), ("im", "im"),
+                 ("patch", "w1717"), ("patch", "w1717 * 1i"), ("im", "w22[[2], :]")):
+        py = b.replace("1i", "1j").replace("[[2], :]", "[[1], :]")
+        for mode in ("full", "same", "valid"):
+            if mode == "valid" or (a, b) != ("w34", "im"):
+                case(f"np.convolve({a}, {b.replace('[[2], :]', '[{{2, 2}, {}}]')}, '{mode}')", f"signal.convolve({a}, {py}, '{mode}')")
+    for bad in ("np.convolve(im, h)", "np.convolve(vol, w34)", "np.convolve(im, np.ones(0, 3))", "np.convolve(im, np.ones(3, 30), 'valid')",
+                "np.convolve(im, w34, 'half')", "np.convolve(picture, picture * np.ones({40, 1, 1}, 'int64'))",
+                "np.convolve(np.ones({40, 40}, 'int64'), np.ones({40, 40}, 'int64'))", "np.convolve(im, 2)"):
+        case(bad, "error")
     case("np.interp(xq, xs, ys)")
     case("np.interp(xs, xs, ys)")
     case("np.interp(xq, xs, ys, {left = -7, right = 8})", "np.interp(xq, xs, ys, left=-7, right=8)")
