@@ -335,8 +335,8 @@ function core.check_axis(axis, ndim, who)
     raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who)
   end
   if names_nothing(axis) then
-    raise("%s: an empty table, as {axis = nil} is, names no axis: leave it out for the usual one; where axis=None takes "
-      .. "all elements, np.ravel does", who)
+    raise("%s: an empty table, as {axis = nil} is, names no axis: leave it out for the usual one; where axis=None "
+      .. "takes all elements, np.ravel does", who)
   end
   if not is_integer(axis) or axis > ndim or axis < -ndim then
     raise("%s: axis %s of an array of %d dimensions: 1 to %d, or -1 for the last, was expected", who,

@@ -105,7 +105,7 @@ local function convolve_all(a, v, mode)
       core.shape_text(n), core.shape_text(m))
   end
   if core.product(m) > core.product(n) and mode ~= "same" then a, v, n, m = v, a, m, n end
-  local first, extents, lengths, widths, whole = {}, {}, {}, {}, true
+  local first, extents, lengths, widths = {}, {}, {}, {}
   for d = 1, #n do
     if n[d] == 0 or m[d] == 0 then raise("convolve: an empty array was given") end
     if mode == "valid" and m[d] > n[d] then
@@ -120,7 +120,8 @@ local function convolve_all(a, v, mode)
   local category = dtypes.category[core.dtype_of(a)]
   if core.product(m) <= MOST then return sum_of_views(np.pad(a, widths), v, extents) end
   if category < 2 then
-    raise("convolve: a kernel of %d integers; at most %d are taken, or floats: a:astype(\"float64\")", core.product(m), MOST)
+    raise("convolve: a kernel of %d integers; at most %d are taken, or floats: a:astype(\"float64\")",
+      core.product(m), MOST)
   end
   local fft = np.fft
   local product = category == 3 and fft.ifftn(fft.fftn(a, lengths) * fft.fftn(v, lengths)) or

@@ -553,7 +553,8 @@ static atomic_int let_go, too_long;
 static pthread_t submitter;
 static lgt_status hold(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
   (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
-  if (pthread_equal(pthread_self(), submitter)) return usleep(1000), LGT_OK; /* the worker takes the next one */
+  if (pthread_equal(pthread_self(), submitter))
+    return usleep(1000), LGT_OK; /* the worker takes the next one */
   for (int i = 0; i < 200 && !atomic_load(&let_go); i++) usleep(100000);
   if (!atomic_exchange(&let_go, 1)) atomic_store(&too_long, 1);
   return LGT_OK;

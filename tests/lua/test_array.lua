@@ -787,23 +787,23 @@ check.case("bincount says what it does not count", function()
 end)
 
 check.case("options that are nil", function() -- what Python's axis=None, rcond=None become
-  local a = np.arange(6):reshape(2, 3)
+  local x = np.arange(6):reshape(2, 3)
   local with, without = {}, {}
   for i, f in ipairs {
-    function(...) return np.argmax(a, ...) end, function(...) return np.argmin(a, ...) end,
-    function(...) return np.cumsum(a, ...) end, function(...) return np.cumprod(a, ...) end,
-    function(...) return np.rep(a, 2, ...) end, function(...) return np.append(a, a, ...) end,
-    function(...) return np.insert(a, 1, 5, ...) end, function(...) return np.delete(a, 1, ...) end,
-    function(...) return np.sum(a, ...) end, function(...) return np.median(a, ...) end,
-    function(...) return np.linalg.norm(a, ...) end, function(...) return np.linalg.cond(a, ...) end,
-    function(...) return np.linalg.matrix_rank(a, ...) end, function(...) return np.histogram(a, ...) end,
-    function(...) return np.linalg.lstsq(a, np.ones(2), ...) end, function(...) return np.transpose(a, ...) end,
+    function(...) return np.argmax(x, ...) end, function(...) return np.argmin(x, ...) end,
+    function(...) return np.cumsum(x, ...) end, function(...) return np.cumprod(x, ...) end,
+    function(...) return np.rep(x, 2, ...) end, function(...) return np.append(x, x, ...) end,
+    function(...) return np.insert(x, 1, 5, ...) end, function(...) return np.delete(x, 1, ...) end,
+    function(...) return np.sum(x, ...) end, function(...) return np.median(x, ...) end,
+    function(...) return np.linalg.norm(x, ...) end, function(...) return np.linalg.cond(x, ...) end,
+    function(...) return np.linalg.matrix_rank(x, ...) end, function(...) return np.histogram(x, ...) end,
+    function(...) return np.linalg.lstsq(x, np.ones(2), ...) end, function(...) return np.transpose(x, ...) end,
   } do
     with[i], without[i] = tostring(f({ axis = nil })), tostring(f())
   end
   check.equal(with, without)
-  for _, f in ipairs { np.sort, np.argsort, function(x, o) return np.concatenate({ x, x }, o) end } do
-    check.refuses("an empty table, as {axis = nil} is, names no axis", function() f(a, { axis = nil }) end)
+  for _, f in ipairs { np.sort, np.argsort, function(y, o) return np.concatenate({ y, y }, o) end } do
+    check.refuses("an empty table, as {axis = nil} is, names no axis", function() f(x, { axis = nil }) end)
   end
 end)
 

@@ -19,8 +19,8 @@ local function distance(a, b)
   return row[#b]
 end
 
--- The key of these tables that is most like a name, with at most two differences (short names: one); of several the first one in order,
--- so that all ranks say the same.
+-- The key of these tables that is most like a name, with at most two differences (short names: one); of several the
+-- first one in order, so that all ranks say the same.
 ---@param name string
 ---@param ... table
 ---@return string?
