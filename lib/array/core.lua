@@ -338,6 +338,7 @@ function core.check_axis(axis, ndim, who)
     raise("%s: an empty table, as {axis = nil} is, names no axis: leave it out for the usual one; where axis=None "
       .. "takes all elements, np.ravel does", who)
   end
+  if ndim == 0 then raise("%s: an axis was given, and a 0-d array has none", who) end
   if not is_integer(axis) or axis > ndim or axis < -ndim then
     raise("%s: axis %s of an array of %d dimensions: 1 to %d, or -1 for the last, was expected", who,
       type(axis) == "number" and ("%g"):format(axis) or (describe(axis)), ndim, ndim)

@@ -613,6 +613,12 @@ check.case("sizes are checked before anything is made", function()
   check.equal({ wrapped(1), wrapped(1e6 + 1), wrapped(3e6 + 3), wrapped:sum()() }, { 4, 1, 2, 7000007 })
 end)
 
+check.case("what has no axes", function()
+  for _, f in ipairs { np.sum, np.argmax, np.flip } do
+    check.refuses("an axis was given, and a 0-d array has none", function() f(np.array(3), 1) end)
+  end
+end)
+
 check.case("an axis may be given by its name", function()
   local b = np.zeros(1, 3, 1)
   check.equal(tostring(np.squeeze(b, { axis = 1 }).shape), "{3, 1}")
