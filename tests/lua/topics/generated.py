@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import scipy.linalg
+import scipy.signal
 import scipy.ndimage
 import scipy.special
 
@@ -405,9 +406,11 @@ def products(t):
     t.one("np.cov(@)", kinds="dflZ")
     t.one("np.corrcoef(@)", kinds="dflZ")
     t.one("np.cross(@[':, 1:3'], @[':, 2:4'])", "np.cross(@[:, :3], @[:, 1:4])", kinds="dflZ", shapes=("odd", "turned", "stretched"))
-    for name in ("convolve", "correlate"):
-        for mode in ("full", "same", "valid"):
-            t.two(f"np.{name}(@, %, '{mode}')", kinds="dflZ")
+    for mode in ("full", "same", "valid"):
+        t.two(f"np.correlate(@, %, '{mode}')", kinds="dflZ")
+        # NumPy takes vectors only, lgt arrays of more dimensions as well.
+        t.two(f"np.convolve(@, %, '{mode}')",
+              f"(scipy.signal if np.size(@) and np.ndim(@) == np.ndim(%) > 1 else np).convolve(@, %, '{mode}')", kinds="dflZ")
 
 
 def matrices(t):
