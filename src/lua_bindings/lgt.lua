@@ -131,7 +131,9 @@ local capacity = 0 -- alive[1 .. capacity]: a handle, false for free, or nil for
 local room = 0 -- ids handed out are no greater than this
 local collected = true -- a collection has ended since the last sweep
 
-local dead = ffi.new("lgt_id[1024]")
+local FEWEST = 256 -- ids that are always gone through
+local BATCH = 1024
+local dead = ffi.new("lgt_id[?]", BATCH)
 
 local MANY = 65536
 
@@ -143,26 +145,38 @@ local function shrink()
 end
 jit.off(shrink)
 
--- From the greatest id down, so that small ones are on top of the stack of free ids and `room` can shrink.
-local function sweep()
-  collected = false
-  local n, greatest = 0, 0
-  for id = room, 1, -1 do
+-- The dead among the ids from `id` down: BATCH of them at most, noted in `dead`.  How many, and where to go on.
+local function find_dead(id)
+  local n = 0
+  while id > 0 and n < BATCH do
     local array = alive[id] -- comparing an array with == would call its metamethod
-    if array then
-      if greatest == 0 then greatest = id end
-    elseif array ~= false then
+    if not array and array ~= false then
       alive[id] = false
       dead[n] = id
       n = n + 1
-      if n == 1024 then
-        C.lgt_array_free_many(rt, dead, n)
-        n = 0
-      end
     end
+    id = id - 1
   end
-  if n > 0 then C.lgt_array_free_many(rt, dead, n) end
-  room = math.min(capacity, math.max(greatest, 256))
+  return n, id
+end
+
+local function greatest_alive()
+  local id = room
+  while id > FEWEST and not alive[id] do id = id - 1 end
+  return id
+end
+
+-- From the greatest id down, so that small ones are on top of the stack of free ids and `room` can shrink.  The loops
+-- above are compiled; this is not, because it gives back memory of the host program, by functions that may call Lua.
+local function sweep()
+  collected = false
+  local id = room
+  while id > 0 do
+    local n, rest = find_dead(id)
+    if n > 0 then C.lgt_array_free_many(rt, dead, n) end
+    id = rest
+  end
+  room = greatest_alive()
   if capacity > MANY and room < capacity / 8 then shrink() end
 end
 jit.off(sweep)
