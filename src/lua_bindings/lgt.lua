@@ -160,9 +160,15 @@ local function find_dead(id)
   return n, id
 end
 
-local function greatest_alive()
+-- No id beyond this is in use.  What has died since find_dead came by, in a function that gave back memory, is for the
+-- next sweep to find: it counts as alive.
+local function greatest_in_use()
   local id = room
-  while id > FEWEST and not alive[id] do id = id - 1 end
+  while id > FEWEST do
+    local array = alive[id]
+    if array or array ~= false then break end
+    id = id - 1
+  end
   return id
 end
 
@@ -176,7 +182,7 @@ local function sweep()
     if n > 0 then C.lgt_array_free_many(rt, dead, n) end
     id = rest
   end
-  room = greatest_alive()
+  room = greatest_in_use()
   if capacity > MANY and room < capacity / 8 then shrink() end
 end
 jit.off(sweep)

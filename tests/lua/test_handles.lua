@@ -10,6 +10,35 @@ local function live()
   return lgt.stats().live_stores
 end
 
+-- First of all: once there have been many ids, a sweep goes through all of them anyway.
+check.case("what dies while memory is given back is found by the next sweep", function()
+  local ffi = require "ffi"
+  collectgarbage()
+  lgt.fence()
+  local memory, released = ffi.new("double[2]"), 0
+  local late
+  local layout = lgt.dense(lgt.layouts[lgt.layout(np.zeros(1))].dtype, { 1 })
+  local count = ffi.cast("void (*)(void *)", function() released = released + 1 end)
+  local collect = ffi.cast("void (*)(void *)", function()
+    late = nil
+    collectgarbage()
+  end)
+  local function make()
+    local others = { lgt.wrap(lgt.attach(layout, memory, collect, nil)) }
+    for i = 2, 400 do others[i] = np.zeros(1) end
+    late = lgt.wrap(lgt.attach(layout, memory + 1, count, nil))
+    check.that(late.id > others[1].id and late.id > 256, ("ids %d and %d"):format(others[1].id, late.id))
+  end
+  make()
+  for _ = 1, 3 do
+    collectgarbage()
+    lgt.fence()
+  end
+  check.equal(released, 1)
+  collect:free()
+  count:free()
+end)
+
 check.case("dead arrays are released", function()
   local before = live()
   do
