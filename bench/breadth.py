@@ -29,6 +29,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np  # noqa: E402
 import scipy.linalg  # noqa: E402
 import scipy.ndimage  # noqa: E402
+import scipy.signal  # noqa: E402
 import scipy.special  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
