@@ -325,10 +325,18 @@ local function ranked(offsets)
   return from
 end
 
--- `a` without the elements at some positions along an axis (of the flattened array without one).  Positions
--- given as an array are read, which waits.
+-- Where a list of booleans, or an array of them, is true: as many as an axis has elements.
+local function marked(mask, extent, who)
+  if core.size_of(mask) ~= extent or core.ndim_of(mask) ~= 1 then
+    raise("%s: booleans of shape %s, where the axis has %d elements", who, core.shape_text(core.shape_of(mask)), extent)
+  end
+  return np.flatnonzero(mask)
+end
+
+-- `a` without the elements at some positions along an axis (of the flattened array without one), or without those
+-- where a mask is true.  Positions given as an array are read, which waits.
 ---@param a lgt_array
----@param positions integer|integer[]|lgt_array
+---@param positions integer|integer[]|boolean[]|lgt_array
 ---@param axis integer?
 ---@return lgt_array
 function np.delete(a, positions, axis, surplus)
@@ -337,6 +345,10 @@ function np.delete(a, positions, axis, surplus)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "delete")
   local extent, some, seen = core.shape_of(a)[axis], {}, {}
+  if type(positions) == "table" and type(positions[1]) == "boolean" then positions = np.array(positions) end
+  if core.is_array(positions) and core.dtype_of(positions) == dtypes.BOOL then
+    positions = marked(positions, extent, "delete")
+  end
   for _, at in ipairs(integers(positions, "delete")) do
     if at == 0 then raise("delete: positions count from 1, 0 was given") end
     local offset = at < 0 and extent + at or at - 1

@@ -84,6 +84,9 @@ def add(case, change, inputs):
              f"np.insert(long.reshape(2, 1000), spots[:{n}] % 1000, [[7], [9]], axis=1)")
     case("np.insert(long, {2001, 1, 2001, -1}, {1, 2, 3, 4})", "np.insert(long, [2000, 0, 2000, -1], [1, 2, 3, 4])")
     case("np.delete(h, p)", "np.delete(h, p - 1)")
+    case("np.delete(h, np.greater(h, 0.5))", "np.delete(h, h > 0.5)")
+    case("np.delete(f, {true, false, true, false}, 1)", "np.delete(f, [True, False, True, False], axis=0)")
+    case("np.delete(long, np.less(long % 3, 1), 1)", "np.delete(long, long % 3 < 1)")
     case("np.trim_zeros(o)")
     case("np.trim_zeros(o, 'f')", "np.trim_zeros(o, 'f')")
     case("np.trim_zeros(o, 'b')", "np.trim_zeros(o, 'b')")
@@ -106,7 +109,7 @@ def add(case, change, inputs):
     change("local a = f:copy() np.fill_diagonal(f[p], 1)", "error")
     change("local a = f:copy() np.fill_diagonal(a, {})", "error")
     for bad in ("np.split(h, 2)", "np.split(h, 0)", "np.array_split(h, -1)", "np.split(f, {0}, 1)", "np.delete(h, 9)",
-                "np.delete(h, 0)", "np.insert(h, 9, 1)", "np.insert(h, 0, 1)", "np.insert(h, 1.5, 1)", "np.rot90(h)",
+                "np.delete(h, 0)", "np.delete(h, {true})", "np.delete(f, np.equal(f, f), 1)", "np.insert(h, 9, 1)", "np.insert(h, 0, 1)", "np.insert(h, 1.5, 1)", "np.rot90(h)",
                 "np.rot90(f, 1, {1, 1})", "np.vsplit(h, 1)", "np.diagonal(h)", "np.moveaxis(t, {1, 1}, {1, 2})",
                 "np.moveaxis(t, 0, 1)", "np.rep(h, -1)", "np.rep(h, {1, 2})", "np.roll(h, 0.5)", "np.block({})",
                 "np.append(f, h, 1)", "np.expand_dims(f, 4)", "np.delete(f, 2, {axes = 1})"):
