@@ -176,6 +176,11 @@ core.is_options = is_options
 -- {axis = nil} is this: nothing is named.
 local function names_nothing(x) return type(x) == "table" and next(x) == nil and not getmetatable(x) end
 
+-- An argument for which an empty table says no more than nil.
+function core.given(x)
+  if not names_nothing(x) then return x end
+end
+
 local function sorted_names(set)
   local names = {}
   for name in pairs(set) do names[#names + 1] = name end
@@ -210,7 +215,7 @@ end
 
 -- What stands behind the last argument of a function, which takes no options there; Lua itself would drop it.
 function core.check_surplus(surplus, who)
-  if surplus == nil then return end
+  if surplus == nil or names_nothing(surplus) then return end
   if is_options(surplus) then
     core.check_options(surplus, {}, who)
   else
@@ -283,7 +288,9 @@ function core.take_shape(who, ...)
   if count > 0 then
     local last = select(count, ...)
     local absent = last == nil and count == 2 and type(...) == "table"
-    if absent or is_options(last) or type(last) == "string" then options, count = last, count - 1 end
+    if absent or is_options(last) or type(last) == "string" or count > 1 and names_nothing(last) then
+      options, count = last, count - 1
+    end
   end
   local shape = {}
   local first = ...
@@ -361,8 +368,11 @@ function core.named_option(value, name, who)
   return core.check_options(value, { [name] = true }, who)[name]
 end
 
--- What is None unless given, and never a list.
-local may_be_left_out = { axis = true, tol = true }
+-- What may be left out, and is no list that may be empty.
+local LEFT_OUT = "M N a_max a_min axes axis axis1 axis2 hermitian k max min mode n norm num offset rcond s step " ..
+  "stop tol x y"
+local may_be_left_out = {}
+for name in LEFT_OUT:gmatch("%S+") do may_be_left_out[name] = true end
 
 -- Arguments that stand in their places or, in the table of options behind them, under their names: `names` lists them,
 -- `...` are they and the options.  Gives them in that order, then the options that are left.

@@ -15,15 +15,12 @@ np.fft = fft
 
 -- ---- along one axis -----------------------------------------------------------------------------------------
 
-local known = { n = true, axis = true, norm = true }
+local ALONG_ONE = { "n", "axis", "norm" }
 
--- fft(a, n, axis, norm), or the last three in a table of options.
+-- fft(a, n, axis, norm), or some of the last three in a table of options.
 local function take(who, a, n, axis, norm)
   a = np.asarray(a)
-  if core.is_options(n) then
-    n = core.check_options(n, known, who)
-    n, axis, norm = n.n, n.axis, n.norm
-  end
+  n, axis, norm = core.take_only_named(who, ALONG_ONE, n, axis, norm)
   if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
   axis = core.check_axis(axis or -1, core.ndim_of(a), who)
   if n ~= nil and (not core.is_integer(n) or n < 1) then
@@ -123,15 +120,12 @@ end
 
 -- ---- along several ---------------------------------------------------------------------------------------------
 
-local known_n = { s = true, axes = true, norm = true }
+local ALONG_SEVERAL = { "s", "axes", "norm" }
 
 -- The extents and axes that a call means: all axes, or the last two.
 local function take_axes(who, a, s, axes, norm, two)
   a = np.asarray(a)
-  if core.is_options(s) then
-    s = core.check_options(s, known_n, who)
-    s, axes, norm = s.s, s.axes, s.norm
-  end
+  s, axes, norm = core.take_only_named(who, ALONG_SEVERAL, s, axes, norm)
   local ndim = core.ndim_of(a)
   if axes == nil then
     axes = {}

@@ -23,6 +23,12 @@ local reduce = {}
 
 -- ---- what is launched -------------------------------------------------------------------------------
 
+local needs_order = { max = true, min = true }
+
+local function check_order(dtype, who)
+  if dtypes.category[dtype] == 3 then raise("%s: complex numbers have no order: take z.real, or np.abs(z)", who) end
+end
+
 -- A rule {kind, dtype, half}: f(elements) of one or two arrays is reduced.
 local function make_rule(r, arrays)
   local types, names = {}, {}
@@ -42,6 +48,7 @@ local function make_rule(r, arrays)
       if rule.half then values[i] = values[i]:cast(dtypes.FLOAT32) end
     end
     local x = r.map(unpack(values))
+    if needs_order[r.operator] then check_order(x.dtype, r.operator) end
     rule.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
     body:reduce(rule.dtype, 0, r.operator, x, true)
   end)
@@ -446,6 +453,7 @@ local function arg_reduce(who, a, axis, options, surplus)
   a = np.asarray(a)
   axis, options = split_options(axis, options, ptp_options, who)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
+  check_order(dtype, who)
   if axis ~= nil then axis = core.check_axis(axis, #shape, who) end
   if (axis and shape[axis] or core.product(shape)) == 0 then
     raise("%s: along nothing there is no best element: the shape is %s", who, core.shape_text(shape))

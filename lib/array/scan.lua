@@ -119,7 +119,7 @@ function np.diff(a, n, axis, options, surplus)
     axis, options = core.split_options(axis, options, "diff")
   end
   options = core.check_options(options, diff_options, "diff")
-  n, axis = n or options.n or 1, axis or options.axis or -1
+  n, axis = core.given(n) or options.n or 1, axis or options.axis or -1
   if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", core.word(n)) end
   if core.ndim_of(a) == 0 then raise("diff: a 0-d array has no neighbours") end
   axis = core.check_axis(axis, core.ndim_of(a), "diff")
@@ -202,7 +202,8 @@ end
 function np.gradient(f, ...)
   f = np.asarray(f)
   local spacings, options = { ... }, nil
-  if core.is_options(spacings[#spacings]) then options = table.remove(spacings) end
+  local last = spacings[#spacings]
+  if core.is_options(last) or last ~= nil and core.given(last) == nil then options = table.remove(spacings) end
   options = core.check_options(options, { axis = true, edge_order = true }, "gradient")
   local edge_order = options.edge_order or 1
   if edge_order ~= 1 and edge_order ~= 2 then raise("gradient: edge_order is 1 or 2, not %s", core.word(edge_order)) end

@@ -194,7 +194,7 @@ function np.squeeze(a, axis, surplus)
   core.check_surplus(surplus, "squeeze")
   local layout = core.layout_of(a, "squeeze")
   local shape = lgt.shape(layout)
-  axis = core.axis_option(axis, "squeeze")
+  axis = core.given(core.axis_option(axis, "squeeze"))
   local set = axis ~= nil and core.check_axes(axis, #shape, "squeeze") or nil
   for d = #shape, 1, -1 do
     if set and set[d] and shape[d] ~= 1 then raise("squeeze: axis %d has extent %d, not 1", d, shape[d]) end
@@ -242,6 +242,7 @@ end
 -- Turn the order of elements around along one axis, several, or all.
 function np.flip(a, axis, surplus)
   core.check_surplus(surplus, "flip")
+  axis = core.given(axis)
   local layout = core.layout_of(a, "flip")
   local ndim = layouts[layout].ndim
   if ndim == 1 and (axis == nil or axis == 1) then return (alias(a, backwards(layout, 1))) end

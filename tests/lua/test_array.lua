@@ -792,6 +792,15 @@ check.case("bincount says what it does not count", function()
   end)
 end)
 
+check.case("what has no order", function()
+  local z = np.arange(3) + 1i
+  local says = { max = "max", min = "min", argmax = "argmax", argmin = "argmin", ptp = "max", nanmin = "min" }
+  for name, who in pairs(says) do
+    check.refuses(who .. ": complex numbers have no order: take z.real, or np.abs(z)", function() np[name](z) end)
+    check.refuses("no order", function() np[name](z, 1) end)
+  end
+end)
+
 check.case("options that are nil", function() -- what Python's axis=None, rcond=None become
   local x = np.arange(6):reshape(2, 3)
   local with, without = {}, {}
@@ -804,6 +813,22 @@ check.case("options that are nil", function() -- what Python's axis=None, rcond=
     function(...) return np.linalg.norm(x, ...) end, function(...) return np.linalg.cond(x, ...) end,
     function(...) return np.linalg.matrix_rank(x, ...) end, function(...) return np.histogram(x, ...) end,
     function(...) return np.linalg.lstsq(x, np.ones(2), ...) end, function(...) return np.transpose(x, ...) end,
+    function(...) return np.flip(x, ...) end, function(...) return np.trapz(x, ...) end,
+    function(...) return np.clip(x, 1, ...) end, function(...) return np.clip(x, 1, 3, ...) end,
+    function(...) return np.clip(x, nil, 3, ...) end, function(...) return np.diff(x, ...) end,
+    function(...) return np.diff(x, 1, ...) end, function(...) return np.gradient(x, ...) end,
+    function(...) return np.gradient(x, 2, ...) end, function(...) return np.round(x, ...) end,
+    function(...) return np.trace(x, ...) end, function(...) return np.diagonal(x, ...) end,
+    function(...) return np.rot90(x, ...) end, function(...) return np.rot90(x, 1, ...) end,
+    function(...) return np.cov(x, ...) end, function(...) return np.corrcoef(x, ...) end,
+    function(...) return np.linalg.pinv(x, ...) end, function(...) return np.argwhere(x, ...) end,
+    function(...) return np.zeros(3, ...) end, function(...) return np.ones(2, 3, ...) end,
+    function(...) return np.eye(3, ...) end, function(...) return np.eye(3, 4, ...) end,
+    function(...) return np.arange(3, ...) end, function(...) return np.arange(1, 3, ...) end,
+    function(...) return np.linspace(0, 1, ...) end, function(...) return np.fft.fft(x, ...) end,
+    function(...) return np.fft.irfft(x, 4, ...) end, function(...) return np.fft.hfft(x, ...) end,
+    function(...) return np.fft.fftn(x, ...) end, function(...) return np.fft.ifft2(x, ...) end,
+    function(...) return np.fft.rfftn(x, nil, ...) end, function(...) return np.fft.irfft2(x, ...) end,
   } do
     with[i], without[i] = tostring(f({ axis = nil })), tostring(f())
   end

@@ -28,6 +28,7 @@ def add(case, change, inputs):
         case(f"{F}fft(many_c, {{axis = {axis}}})", f"{F}fft(many_c, axis={axis - 1})")
         case(f"{F}rfft(many_r, {{axis = {axis}, norm = 'ortho'}})", f"{F}rfft(many_r, axis={axis - 1}, norm='ortho')")
         case(f"{F}irfft(many_c, {{axis = {axis}}})", f"{F}irfft(many_c, axis={axis - 1})")
+        case(f"{F}fft(many_c, 3, {{axis = {axis}}})", f"{F}fft(many_c, 3, axis={axis - 1})")
     case(f"{F}fft(many_c[':, ::-2, ::3'], {{axis = 2}})", f"{F}fft(many_c[:, ::-2, ::3], axis=1)")
     case(f"{F}fft(long_c, {{axis = 1}})", f"{F}fft(long_c, axis=0)")
     for a in ("f", "z", "r3", "c3"):
