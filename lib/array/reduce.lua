@@ -24,6 +24,7 @@ local reduce = {}
 -- ---- what is launched -------------------------------------------------------------------------------
 
 local needs_order = { max = true, min = true }
+local needs_bits = { ["and"] = true, ["or"] = true, xor = true }
 
 local function check_order(dtype, who)
   if dtypes.category[dtype] == 3 then raise("%s: complex numbers have no order: take z.real, or np.abs(z)", who) end
@@ -49,6 +50,9 @@ local function make_rule(r, arrays)
     end
     local x = r.map(unpack(values))
     if needs_order[r.operator] then check_order(x.dtype, r.operator) end
+    if needs_bits[r.operator] and dtypes.category[x.dtype] > 1 then
+      raise("%s: integers or booleans were expected, not %s", r.name, dtypes.name[x.dtype])
+    end
     rule.dtype = r.accumulate and r.accumulate(x.dtype) or x.dtype
     body:reduce(rule.dtype, 0, r.operator, x, true)
   end)

@@ -792,12 +792,15 @@ check.case("bincount says what it does not count", function()
   end)
 end)
 
-check.case("what has no order", function()
+check.case("what has no order, or no bits", function()
   local z = np.arange(3) + 1i
   local says = { max = "max", min = "min", argmax = "argmax", argmin = "argmin", ptp = "max", nanmin = "min" }
   for name, who in pairs(says) do
     check.refuses(who .. ": complex numbers have no order: take z.real, or np.abs(z)", function() np[name](z) end)
     check.refuses("no order", function() np[name](z, 1) end)
+  end
+  for _, name in ipairs { "bitwise_and", "bitwise_or", "bitwise_xor" } do
+    check.refuses(name .. ": integers or booleans were expected, not float64", function() np[name].reduce(z.real) end)
   end
 end)
 
