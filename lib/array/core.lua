@@ -197,8 +197,31 @@ local function refuse_options(options, known, who)
     #names > 0 and "; it takes " .. table.concat(names, ", ") or "")
 end
 
--- Check the options' names against `known`, a table {name = true}.  A string is the dtype, which NumPy's users give
--- by its place.
+-- What values of some options must be, as `known` names it.
+local kinds = {
+  flag = { function(x) return type(x) == "boolean" end, "true or false" },
+  number = { function(x) return type(x) == "number" end, "a number" },
+  count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
+  call = { function(x) return type(x) == "function" end, "a function" },
+}
+
+-- Options of these names are flags where `known` does not say otherwise: 0, which is false in Python, is true in Lua.
+local flags = {}
+local FLAGS = "assume_unique bias calc_var compute_uv copy dense_output density endpoint equal_nan full full_matrices " ..
+  "hermitian increasing invert keepdims lower overwrite replace retstep return_counts return_eigenvectors " ..
+  "return_index return_indices return_inverse return_singular_vectors returned rowvar shuffle sparse suppress " ..
+  "suppress_small unit_diagonal vectorized wrap"
+for name in FLAGS:gmatch("%S+") do flags[name] = "flag" end
+
+-- Refuse a value that is not what `kind` names; nil: it was not given.
+function core.check_value(value, kind, name, who)
+  local rule = kinds[kind]
+  if value == nil or rule[1](value) then return value end
+  raise("%s: %s is %s, not %s", who, name, rule[2], core.word(value))
+end
+
+-- Check options against `known`, a table {name = true or a kind of values}.  A string is the dtype, which NumPy's
+-- users give by its place.
 function core.check_options(options, known, who)
   if options == nil then return {} end
   if type(options) == "string" and known.dtype then return { dtype = options } end
@@ -209,6 +232,8 @@ function core.check_options(options, known, who)
       raise("%s: unknown option %s; it takes %s", who, type(key) == "string" and key or describe(key),
         #names > 0 and table.concat(names, ", ") or "none here")
     end
+    local kind = known[key] ~= true and known[key] or flags[key]
+    if kinds[kind] then core.check_value(value, kind, key, who) end
   end
   return options
 end
@@ -525,9 +550,10 @@ function core.host(x, mode)
 end
 
 -- The element at offsets (from 0) along each axis, without making a view of it.  Waits.
-function core.element(x, offsets)
+function core.element(x, first, second, ...)
   local l = layouts[handles[x.id].layout]
-  for d = 1, l.ndim do index[d - 1] = offsets[d] end
+  index[0], index[1] = first or 0, second or 0
+  for d = 3, l.ndim do index[d - 1] = select(d - 2, ...) end
   lgt.flush()
   if C.lgt_array_element(rt, x.id, index, item) < 0 then lgt.fail() end
   return item_value(l.dtype)

@@ -52,6 +52,8 @@ function np.tensordot(a, b, axes, surplus)
       raise("tensordot: %g axes of arrays of %d and %d dimensions", axes, m, n)
     end
     for i = 1, axes do first[i], second[i] = m - axes + i, i end
+  elseif type(axes) ~= "table" or getmetatable(axes) or #axes ~= 2 then
+    raise("tensordot: axes are a number of them or {axes of a, axes of b}, not %s", core.word(axes))
   else
     first, second = checked_axes(axes[1], m), checked_axes(axes[2], n)
   end

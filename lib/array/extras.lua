@@ -258,13 +258,14 @@ function np.printoptions(options, f, ...)
   return restored(old, pcall(f, ...))
 end
 
-local printing = { precision = "precision", threshold = "threshold", edgeitems = "edgeitems", linewidth = "linewidth",
-                   suppress = "suppress", max_line_width = "linewidth", suppress_small = "suppress" }
+local printing = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "count", suppress = true,
+                   max_line_width = "count", suppress_small = true }
+local renamed = { max_line_width = "linewidth", suppress_small = "suppress" }
 
 -- Options of printing, two of which have other names where NumPy's functions give text.
 local function take_printing(options, who)
   local taken = {}
-  for name, value in pairs(core.check_options(options, printing, who)) do taken[printing[name]] = value end
+  for name, value in pairs(core.check_options(options, printing, who)) do taken[renamed[name] or name] = value end
   return taken
 end
 

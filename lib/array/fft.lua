@@ -195,7 +195,7 @@ end
 function fft.fftfreq(n, d, surplus)
   core.check_surplus(surplus, "fftfreq")
   check_count(n, "fftfreq")
-  d = core.named_option(d, "d", "fftfreq")
+  d = core.check_value(core.named_option(d, "d", "fftfreq"), "number", "d", "fftfreq")
   local i, positive = np.arange(n, { dtype = "float64" }), math.floor((n - 1) / 2) + 1
   return np.where(np.less(i, positive), i, i - n) * (1 / (n * (d or 1)))
 end
@@ -204,7 +204,7 @@ end
 function fft.rfftfreq(n, d, surplus)
   core.check_surplus(surplus, "rfftfreq")
   check_count(n, "rfftfreq")
-  d = core.named_option(d, "d", "rfftfreq")
+  d = core.check_value(core.named_option(d, "d", "rfftfreq"), "number", "d", "rfftfreq")
   return np.arange(math.floor(n / 2) + 1, { dtype = "float64" }) * (1 / (n * (d or 1)))
 end
 

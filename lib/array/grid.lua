@@ -8,6 +8,8 @@ local core = require "array.core"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 
+local MOST_DIMENSIONS = 6 -- of an array
+
 -- ---- spaced numbers -----------------------------------------------------------------------------------
 
 local spaced = { dtype = true, endpoint = true, base = true }
@@ -65,7 +67,7 @@ function np.vander(x, n, increasing, surplus)
   if core.ndim_of(x) ~= 1 then raise("vander: a vector was expected, not %d dimensions", core.ndim_of(x)) end
   if core.is_options(n) then
     core.check_behind(increasing, "vander")
-    local options = core.check_options(n, { n = true, N = true, increasing = true }, "vander")
+    local options = core.check_options(n, { n = "count", N = "count", increasing = true }, "vander")
     increasing, n = options.increasing, options.n or options.N
   end
   increasing = core.named_option(increasing, "increasing", "vander")
@@ -211,9 +213,12 @@ of_matrix "triu_indices"
 ---@return lgt_array[]
 function np.diag_indices(n, ndim, surplus)
   core.check_surplus(surplus, "diag_indices")
-  ndim = core.named_option(ndim, "ndim", "diag_indices")
+  ndim = core.named_option(ndim, "ndim", "diag_indices") or 2
+  if not core.is_integer(ndim) or ndim < 1 or ndim > MOST_DIMENSIONS then
+    raise("diag_indices: ndim is an integer from 1 to %d, not %s", MOST_DIMENSIONS, core.word(ndim))
+  end
   local result, positions = {}, np.span(1, n)
-  for d = 1, ndim or 2 do result[d] = positions end
+  for d = 1, ndim do result[d] = positions end
   return result
 end
 

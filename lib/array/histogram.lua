@@ -243,7 +243,7 @@ function np.histogram2d(x, y, bins, options)
   return counts, edges[1], edges[2]
 end
 
-local bincount_options = { base = true, minlength = true, weights = true, size = true }
+local bincount_options = { base = true, minlength = "count", weights = true, size = "count" }
 
 -- How often each of the positions 1, 2, ... occurs in x, or the sum of the weights it occurs with.
 ---@param x lgt_array|integer[] vector of integers
@@ -261,7 +261,8 @@ function np.bincount(x, weights, minlength, options)
   if dtypes.category[core.dtype_of(x)] > 1 then
     raise("bincount: integers were expected, not %s", dtypes.name[core.dtype_of(x)])
   end
-  weights, minlength = take_weights(weights or options.weights, x, "bincount"), minlength or options.minlength or 0
+  weights = take_weights(weights or options.weights, x, "bincount")
+  minlength = core.check_value(minlength, "count", "minlength", "bincount") or options.minlength or 0
   if weights then weights = np.astype(weights, "float64") end
   local base = options.base or 1
   if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", core.word(base)) end

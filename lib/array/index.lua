@@ -307,9 +307,8 @@ end
 -- What a[key] with arrays in the key gives, as an array that may be written: a result of a function, which nobody takes
 -- for a view.
 function core.pick(a, key, base)
-  local plan, first, second
-  if base == nil or base == 1 then plan, first, second = planned.find(a, key) end
-  if plan then return planned.gather(a, plan, first, second) end
+  local plan, first, second = planned.find(a, key)
+  if plan then return planned.gather(a, plan, first, second, base) end
   local _, steps = view_layout(core.layout_of(a, "index"), key)
   return gather(a, steps, base)
 end
@@ -500,9 +499,21 @@ function methods.sub(a, ...)
   return index.get(a, key)
 end
 
+local function is_position(at, extent) return type(at) == "number" and at >= 1 and at <= extent and at % 1 == 0 end
+
+-- What loops over elements ask for, positions from the front of one or two axes, needs no table.
+local function is_plain(l, count, i, j)
+  if l.ndim ~= count or not is_position(i, l.shape[0]) then return false end
+  return count == 1 or count == 2 and is_position(j, l.shape[1])
+end
+
 -- a(i, j): one element as a Lua number; s() reads an array of one element.  Waits.
 function index.call(a, ...)
   local count = select("#", ...)
+  local i, j = ...
+  if is_plain(layouts[handles[a.id].layout], count, i, j) then
+    return core.element(a, i - 1, count == 2 and j - 1 or nil)
+  end
   local shape = lgt.shape(core.layout_of(a, "call"))
   if count == 0 then
     if core.product(shape) ~= 1 then
@@ -520,7 +531,7 @@ function index.call(a, ...)
     if type(at) ~= "number" then raise("a(...): positions are integers, not %s", (core.describe(at))) end
     offsets[d] = slice.resolve_position(at, shape[d], d)
   end
-  return core.element(a, offsets)
+  return core.element(a, unpack(offsets))
 end
 
 -- ---- in place through a selection ---------------------------------------------------------------------------
@@ -632,6 +643,8 @@ function np.take(a, positions, axis, options)
     axis, options = nil, axis
   end
   options = core.check_options(options, take_options, "take")
+  local base = options.base == nil and 1 or options.base
+  if base ~= 0 and base ~= 1 then raise("take: base is 0 or 1, not %s", core.word(base)) end
   if axis == nil then axis = options.axis end
   a = np.asarray(a)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
@@ -641,10 +654,10 @@ function np.take(a, positions, axis, options)
   for d = 1, ndim do key[d] = {} end
   axis = core.check_axis(axis, ndim, "take")
   if options.mode ~= nil then
-    positions = inside(positions, core.shape_of(a)[axis], options.mode, options.base or 1)
+    positions = inside(positions, core.shape_of(a)[axis], options.mode, base)
   end
   key[axis] = positions
-  local result = core.pick(a, key, options.base)
+  local result = core.pick(a, key, base)
   return options.out == nil and result or require("array.reduce").give(result, options.out, "take")
 end
 methods.take = np.take

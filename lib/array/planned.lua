@@ -62,6 +62,7 @@ local function make(layout, code, first, second)
   plan.at = lgt.broadcast(first, common)
   plan.at2 = second ~= 0 and lgt.broadcast(second, common) or 0
   plan.gather = picks.gather_kind(before, #common, #axes, #shape, 1)
+  plan.gather_from_0 = picks.gather_kind(before, #common, #axes, #shape, 0)
   plan.scatter = native.kind("scatter", "mr" .. ("r"):rep(#axes), "")
   plan.scatter_number = native.kind("scatter_number", "m" .. ("r"):rep(#axes), "")
   child(child(child(plans, layout + 0.5), code + 0.5), first + 0.5)[second + 0.5] = plan
@@ -79,12 +80,19 @@ end
 
 -- ---- keys -----------------------------------------------------------------------------------------------------
 
+-- Integers as int64; nil: others.
+local function as_positions(e, dtype)
+  if dtype == dtypes.INT64 then return e end
+  return dtypes.category[dtype] == 1 and np.astype(e, "int64") or nil
+end
+
 -- The array of positions that an entry of a key for an axis of so many elements is; nil: it is none.  Waits for
 -- booleans.
 local function positions_of(e, extent)
   local layout = handles[e.id].layout
   if layout == 0 or layouts[layout].ndim == 0 then return nil end
-  if layouts[layout].dtype == dtypes.INT64 then return e end
+  local integers = as_positions(e, layouts[layout].dtype)
+  if integers then return integers end
   if layouts[layout].dtype ~= dtypes.BOOL or layouts[layout].ndim > 1 then return nil end
   return layouts[layout].shape[0] == extent and picks.nonzero(e)[1] or nil
 end
@@ -128,9 +136,9 @@ function planned.find(a, key)
   local code, first, second = 101, key, nil
   if istype(Array, key) then
     local own = handles[key.id].layout
-    if own == 0 or layouts[own].dtype ~= dtypes.INT64 or layouts[own].ndim == 0 or layouts[layout].ndim == 0 then
-      return nil
-    end
+    if own == 0 or layouts[own].ndim == 0 or layouts[layout].ndim == 0 then return nil end
+    first = as_positions(key, layouts[own].dtype)
+    if not first then return nil end
   elseif type(key) == "table" then
     layout, code, first, second = look(layout, key)
     if not layout then return nil end
@@ -154,10 +162,10 @@ local function release(a, view)
   if view ~= a.id then C.lgt_array_free(rt, view) end
 end
 
--- Arguments `from` and after it are the positions, and the parameters that all have; launches.
-local function finish(l, plan, from, first, second, depth, operation)
+-- Arguments `from` and after it are the positions, which count from `base`, and the parameters that all have; launches.
+local function finish(l, plan, from, first, second, depth, base, operation)
   l.nargs = from + plan.count
-  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = depth, 1, operation, plan.numbers
+  l.param[0].f, l.param[1].f, l.param[2].f, l.param[3].f = depth, base, operation, plan.numbers
   local at = through(first, plan.at)
   local at2 = second and through(second, plan.at2) or 0
   l.arg[from] = at
@@ -167,15 +175,16 @@ local function finish(l, plan, from, first, second, depth, operation)
   if second then release(second, at2) end
 end
 
--- A copy of what is picked.
+-- A copy of what is picked by positions that count from `base` (1), or from 0.
 ---@return lgt_array
-function planned.gather(a, plan, first, second)
+function planned.gather(a, plan, first, second, base)
   local line = lgt.line() -- positions may be wrong
   local l = slot()
   local id, view = fresh(plan.result), through(a, plan.view)
-  l.kind, l.line, l.nparams = plan.gather, line, 4
+  base = base or 1
+  l.kind, l.line, l.nparams = base == 1 and plan.gather or plan.gather_from_0, line, 4
   l.arg[0], l.arg[1] = id, view
-  finish(l, plan, 2, first, second, plan.before, 0)
+  finish(l, plan, 2, first, second, plan.before, base, 0)
   release(a, view)
   return (wrap(id))
 end
@@ -225,11 +234,11 @@ function planned.scatter(a, plan, first, second, value, operation)
   l.arg[0] = target
   if single then
     l.kind, l.param[4].f = plan.scatter_number, value
-    finish(l, plan, 1, first, second, depth, operation or 0)
+    finish(l, plan, 1, first, second, depth, 1, operation or 0)
   else
     local source = through(value, values)
     l.kind, l.arg[1] = plan.scatter, source
-    finish(l, plan, 2, first, second, depth, operation or 0)
+    finish(l, plan, 2, first, second, depth, 1, operation or 0)
     release(value, source)
   end
   release(a, target)

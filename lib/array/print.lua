@@ -189,11 +189,14 @@ function printing.tostring(a)
   return text.layout(values, #shape, format)
 end
 
-local known = { precision = true, threshold = true, edgeitems = true, linewidth = true, suppress = true }
+local known = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "count", suppress = true }
+local MOST_DIGITS = 99 -- that string.format writes
 
 -- How arrays are printed: precision, threshold, edgeitems, linewidth, suppress.
 function np.set_printoptions(options)
-  for name, value in pairs(core.check_options(options, known, "set_printoptions")) do text.options[name] = value end
+  for name, value in pairs(core.check_options(options, known, "set_printoptions")) do
+    text.options[name] = name == "precision" and math.min(value, MOST_DIGITS) or value
+  end
 end
 
 return printing

@@ -406,7 +406,7 @@ function np.mean(a, axis, options, surplus)
   return give(restore_half(result, a), options.out, "mean")
 end
 
-local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true, where = true, out = true }
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = "number", where = true, out = true }
 
 -- The variance of what a mask leaves.
 local function masked_variance(a, axis, options)

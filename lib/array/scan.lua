@@ -132,7 +132,7 @@ function np.diff(a, n, axis, options, surplus)
   end
   if options.prepend ~= nil then a = np.concatenate({ one_more(options.prepend), a }, axis) end
   if options.append ~= nil then a = np.concatenate({ a, one_more(options.append) }, axis) end
-  for _ = 1, n do
+  for _ = 1, math.min(n, core.shape_of(a)[axis]) do
     local extent = core.shape_of(a)[axis]
     local later, earlier = between(a, axis, 1, extent), between(a, axis, 0, extent - 1)
     a = core.dtype_of(a) == dtypes.BOOL and np.not_equal(later, earlier) or later - earlier

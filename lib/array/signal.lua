@@ -187,7 +187,8 @@ end
 ---@return lgt_array
 function np.interp(x, xp, fp, options)
   xp, fp, options = core.take_named("interp", { "xp", "fp" }, xp, fp, options)
-  options = core.check_options(options, { left = true, right = true, period = true }, "interp")
+  options = core.check_options(options, { left = true, right = true, period = "number" }, "interp")
+  if options.period == 0 then raise("interp: the period is 0") end
   x, xp, fp = np.asarray(x), np.astype(vector(xp, "interp"), "float64"), vector(fp, "interp")
   x = np.astype(x, "float64")
   if dtypes.category[core.dtype_of(fp)] < 3 then fp = np.astype(fp, "float64") end
@@ -281,9 +282,11 @@ function np.polymul(a, b, surplus)
   return np.convolve(coefficients(a, "polymul"), coefficients(b, "polymul"))
 end
 
+local MOST_TIMES = 1000 -- that a polynomial is integrated
+
 local function check_times(m, who)
   if m ~= nil and (not core.is_integer(m) or m < 0) then
-    raise("%s: how often is an integer from 0 up, not %s", who, (core.describe(m)))
+    raise("%s: how often is an integer from 0 up, not %s", who, core.word(m))
   end
   return m or 1
 end
@@ -309,6 +312,7 @@ function np.polyint(p, m, k, surplus)
   end
   p, k = coefficients(p, "polyint"), core.named_option(k, "k", "polyint") or 0
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
+  if check_times(m, "polyint") > MOST_TIMES then raise("polyint: at most %d times, not %g", MOST_TIMES, m) end
   for i = 1, check_times(m, "polyint") do
     local n = core.size_of(p)
     local constant = np.array { type(k) == "table" and k[i] or k }

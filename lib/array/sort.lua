@@ -389,7 +389,14 @@ function np.searchsorted(a, values, options)
   if side ~= "left" and side ~= "right" then
     raise("searchsorted: side is \"left\" or \"right\", not %q", core.word(side))
   end
-  if options.sorter then a = np.take(a, options.sorter) end
+  if options.sorter ~= nil then
+    local sorter = np.asarray(options.sorter, { dtype = type(options.sorter) == "table" and "int64" or nil })
+    if not core.same_shape(core.shape_of(sorter), core.shape_of(a)) then
+      raise("searchsorted: sorter has the shape %s, that of the positions of all elements is %s",
+        core.shape_text(core.shape_of(sorter)), core.shape_text(core.shape_of(a)))
+    end
+    a = np.take(a, sorter)
+  end
   return count_before(a, values, side == "right") + 1
 end
 

@@ -182,7 +182,7 @@ methods.round = np.round
 ---@param options {discont: number?, axis: integer?, period: number?}? period: 2 pi
 ---@return lgt_array
 function np.unwrap(p, options)
-  options = core.check_options(options, { discont = true, axis = true, period = true }, "unwrap")
+  options = core.check_options(options, { discont = "number", axis = true, period = "number" }, "unwrap")
   p = np.asarray(p)
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
   local period = options.period or 2 * math.pi

@@ -392,7 +392,7 @@ function np.nanmean(a, axis, options, surplus)
   return give(np.astype(result, options.dtype or dtypes.name[core.dtype_of(a)]), options.out, "nanmean")
 end
 
-local variance_options = { axis = true, keepdims = true, dtype = true, ddof = true, where = true, out = true }
+local variance_options = { axis = true, keepdims = true, dtype = true, ddof = "number", where = true, out = true }
 
 ---@param a lgt_array
 ---@param axis integer|integer[]|nil
@@ -500,7 +500,7 @@ end
 
 -- ---- covariance ---------------------------------------------------------------------------------------------
 
-local cov_options = { rowvar = true, bias = true, ddof = true, fweights = true, aweights = true, dtype = true }
+local cov_options = { rowvar = true, bias = true, ddof = "number", fweights = true, aweights = true, dtype = true }
 
 -- The observations as a matrix with a row for each variable.
 local function variables(m, y, rowvar, who)
@@ -568,7 +568,7 @@ end
 function np.corrcoef(m, y, options, surplus)
   core.check_behind(surplus, "corrcoef")
   y, options = core.take_named("corrcoef", { "y" }, y, options)
-  options = core.check_options(options, { rowvar = true, dtype = true, bias = true, ddof = true }, "corrcoef")
+  options = core.check_options(options, { rowvar = true, dtype = true, bias = true, ddof = "number" }, "corrcoef")
   local c = np.cov(m, y, { rowvar = options.rowvar, dtype = options.dtype }) -- bias and ddof cancel out
   if core.ndim_of(c) == 0 then return c / c end
   local deviation = np.sqrt(np.real(np.diagonal(c)))

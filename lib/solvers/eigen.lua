@@ -120,7 +120,7 @@ local function lanczos(apply, n, dtype, k, o)
   raise("%s: only some of the %d eigenvalues converged; raise maxiter or ncv", o.who, k)
 end
 
-local known = { which = true, sigma = true, v0 = true, ncv = true, maxiter = true, tol = true,
+local known = { which = true, sigma = "number", v0 = true, ncv = true, maxiter = true, tol = true,
                 return_eigenvectors = true, k = true }
 
 -- k eigenvalues and eigenvectors of a Hermitian matrix.  Raises if they do not converge in maxiter restarts.

@@ -236,6 +236,7 @@ local function take_times(t_eval, t0, t1)
   if core.is_array(t_eval) then t_eval = np.ravel(t_eval):totable() end
   if type(t_eval) ~= "table" then raise("solve_ivp: t_eval is a vector of times, not %s", core.describe(t_eval)) end
   for i, t in ipairs(t_eval) do
+    if type(t) ~= "number" then raise("solve_ivp: t_eval has %s among its times", core.word(t)) end
     if t < min(t0, t1) or t > max(t0, t1) then raise("solve_ivp: t_eval has %g, which is outside the time span", t) end
     if i > 1 and (t - t_eval[i - 1]) * (t1 - t0) <= 0 then
       raise("solve_ivp: t_eval must go from the begin of the time span to its end")

@@ -264,7 +264,7 @@ end
 ---@param options {shift: number?, tol: number?, rtol: number?, maxiter: integer?, M: any, callback: function?}?
 ---@return lgt_array x, integer info
 function krylov.minres(A, b, x0, options)
-  local s = take("minres", { shift = true }, A, b, x0, options)
+  local s = take("minres", { shift = "number" }, A, b, x0, options)
   local shift, tol, maxiter = s.options.shift or 0, s.rtol, s.options.maxiter or 5 * s.n
   local eps = (s.dtype == "float32" or s.dtype == "complex64") and 2 ^ -23 or 2 ^ -52
   local is_complex = s.dtype:find("complex")

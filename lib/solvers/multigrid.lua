@@ -134,7 +134,8 @@ end
 ---@return table operator whose `levels` are tables with A, and P and R but for the coarsest
 function multigrid.smoothed_aggregation(a, options)
   local who = "smoothed_aggregation"
-  options = core.check_options(options, { theta = true, coarsest = true, levels = true, sweeps = true }, who)
+  options = core.check_options(options, { theta = "number", coarsest = "count", levels = "count", sweeps = true },
+    who)
   local theta, most, least = options.theta or 0.08, options.levels or 10, options.coarsest or 500
   a = sparse.canonical(take(a, who))
   local levels = {}

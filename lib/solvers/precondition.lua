@@ -145,7 +145,7 @@ local function eigenvalue_bound(a) return core.read_item(sparse.sp.norm(a, math.
 ---@param options {iterations: integer?, lower: number?, upper: number?}? 3; upper / 30; a bound
 ---@return lgt_array
 function precondition.chebyshev(a, b, x, options)
-  options = core.check_options(options, { iterations = true, lower = true, upper = true }, "chebyshev")
+  options = core.check_options(options, { iterations = "count", lower = "number", upper = "number" }, "chebyshev")
   sparse.take_matrix(a, "chebyshev")
   check_length(a, b, "chebyshev", "b")
   local upper = options.upper or eigenvalue_bound(a)

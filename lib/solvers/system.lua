@@ -72,7 +72,7 @@ end
 function system.take(who, known, A, b, x0, options)
   if core.is_options(x0) and not sparse.is_matrix(x0) then x0, options = nil, x0 end
   local names = { tol = true, rtol = true, atol = true, maxiter = true, M = true, callback = true, x0 = true }
-  for name in pairs(known) do names[name] = true end
+  for name, kind in pairs(known) do names[name] = kind end
   options = core.check_options(options, names, who)
   system.check_maxiter(options.maxiter, who)
   local rtol = system.check_number(options.rtol, "rtol", who) or system.check_number(options.tol, "tol", who) or 1e-5

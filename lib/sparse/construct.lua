@@ -258,7 +258,7 @@ end
 
 -- ---- at random -----------------------------------------------------------------------------------------------------
 
-local random_options = { format = true, dtype = true, random_state = true, density = true, data_rvs = true }
+local random_options = { format = true, dtype = true, random_state = true, density = "number", data_rvs = "call" }
 
 -- So many different numbers below n, ascending.
 local function choose_places(count, n)

@@ -256,7 +256,7 @@ local function from_rows(arg, options, who, transposed)
     raise("%s: %d values and %d indices: as many were expected", who, nnz, core.size_of(crd))
   end
   local descends = np.any(np.less(sparse.part(pos, 1, m), sparse.part(pos, 0, m)))
-  if descends or core.element(pos, { 0 }) ~= 0 or core.element(pos, { m }) ~= nnz then
+  if descends or core.element(pos, 0) ~= 0 or core.element(pos, m) ~= nnz then
     raise("%s: indptr must ascend from %d to %d, one beyond the last of %d entries", who, base, nnz + base, nnz)
   end
   return sparse.csr(m, n, pos, crd, vals)

@@ -125,6 +125,58 @@ check.case("options that are not known are refused", function()
   check.that(count > 300, ("only %d functions were found"):format(count))
 end)
 
+local ffi = require "ffi"
+local wrong = {
+  { '"text"', "text" }, { "{}", {} }, { "function", function() end }, { "0/0", 0 / 0 }, { "1/0", 1 / 0 }, { "-7", -7 },
+  { "1e18", 1e18 }, { "1e300", 1e300 }, { "0", 0 }, { "1.5", 1.5 }, { "true", true }, { "false", false },
+  { "{a = 1}", { a = 1 } }, { '{1, "x"}', { 1, "x" } }, { "{{1, 2}, {3}}", { { 1, 2 }, { 3 } } },
+  { "{-1, 2}", { -1, 2 } }, { "zeros(3, 0)", np.zeros(3, 0) }, { "zeros(2, 3, 4)", np.zeros(2, 3, 4) },
+  { "array(3)", np.array(3) }, { "csr", csr }, { "bools", vector:gt(1) }, { "complex", vector:astype("complex128") },
+  { "int[3]", ffi.new("int[3]") }, { "-5LL", -5LL }, { "NaN inside", np.array { 0 / 0, 1, 2, 3 } },
+  { "io.stdout", io.stdout },
+}
+
+-- The options that f says it takes, when it is given one that it does not.
+local function options_of(f, list, n)
+  list[n + 1] = { nosuch = 1 }
+  local _, message = pcall(f.call, unpack(list, 1, n + 1))
+  list[n + 1] = nil
+  return tostring(message):match("it takes ([%w_, ]+)") or ""
+end
+
+-- What is wrong with how f answers to a value of an option; nil: nothing.
+local function why_badly_answered(f, list, n, option, value)
+  local ok, message = pcall(function()
+    local result = f.call(unpack(list, 1, n + 1))
+    pcall(lgt.fence) -- of what failed to be computed, whoever looks at it is told
+    return np.isarray(result) and tostring(result)
+  end)
+  if ok then return nil end
+  message = tostring(message)
+  local ours = message:find(arg[0], 1, true)
+  for _, luas in ipairs { "attempt to", "bad argument", "cannot convert", "invalid option" } do
+    ours = ours and not message:find(luas, 1, true)
+  end
+  if not ours then return ("%s {%s = %s}: %s"):format(f.name, option, value, message) end
+end
+
+check.case("wrong values of options are refused in words, at the line that gave them", function()
+  local complaints, count = {}, 0
+  for _, f in ipairs(public_functions()) do
+    local n, list = least_call(f)
+    for option in (n and options_of(f, list, n) or ""):gmatch("[%w_]+") do
+      for _, value in ipairs(wrong) do
+        count = count + 1
+        list[n + 1] = { [option] = value[2] }
+        complaints[#complaints + 1] = why_badly_answered(f, list, n, option, value[1])
+      end
+      list[n + 1] = nil
+    end
+  end
+  check.that(#complaints == 0, table.concat(complaints, "\n"))
+  check.that(count > 10000, ("only %d calls were made"):format(count))
+end)
+
 check.case("options stand in one table, behind which there is nothing", function()
   local a = matrix
   local second = {
