@@ -374,6 +374,7 @@ end
 ---@return lgt_array
 function np.apply_over_axes(f, a, axes, surplus)
   core.check_surplus(surplus, "apply_over_axes")
+  core.check_value(f, "call", "f", "apply_over_axes")
   axes = core.named_option(axes, "axes", "apply_over_axes")
   a = np.asarray(a)
   local ndim = core.ndim_of(a)

@@ -284,8 +284,8 @@ function np.unravel_index(position, shape, surplus)
   if core.is_array(position) and dtypes.category[core.dtype_of(position)] > 1 then
     raise("unravel_index: positions are integers, not %s; use astype", dtypes.name[core.dtype_of(position)])
   end
-  if type(position) == "number" then
-    local count = core.product(core.take_only_shape("unravel_index", shape))
+  local count = core.product(core.take_only_shape("unravel_index", shape))
+  if not core.is_array(position) then
     if not core.is_integer(position) or position < 1 or position > count then
       raise("unravel_index: position %s is not one of 1 to %d, of an array of shape %s", core.word(position), count,
         core.shape_text(shape))

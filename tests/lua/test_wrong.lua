@@ -5,7 +5,7 @@ local ffi = require "ffi"
 local np, lgt = require "array", require "lgt"
 local sparse, solvers = require "sparse", require "solvers"
 
-local CALLS = 12 -- of each function, with arguments of which one is drawn from `wrong`
+local CALLS = 40 -- of each function, with arguments of which one is drawn from `wrong`
 
 local matrix = np.array { { 9, 1, 0, 2 }, { 1, 8, 1, 0 }, { 0, 1, 7, 1 }, { 2, 0, 1, 9 } } + 0.5
 local vector, places = np.array { 1.5, 2.5, 0.5, 3.5 }, np.array({ 1, 3, 2, 4 }, { dtype = "int64" })
