@@ -207,10 +207,10 @@ local kinds = {
 
 -- Options of these names are flags where `known` does not say otherwise: 0, which is false in Python, is true in Lua.
 local flags = {}
-local FLAGS = "assume_unique bias calc_var compute_uv copy dense_output density endpoint equal_nan full full_matrices " ..
-  "hermitian increasing invert keepdims lower overwrite replace retstep return_counts return_eigenvectors " ..
-  "return_index return_indices return_inverse return_singular_vectors returned rowvar shuffle sparse suppress " ..
-  "suppress_small unit_diagonal vectorized wrap"
+local FLAGS = "assume_unique bias calc_var compute_uv copy dense_output density endpoint equal_nan full " ..
+  "full_matrices hermitian increasing invert keepdims lower overwrite replace retstep return_counts " ..
+  "return_eigenvectors return_index return_indices return_inverse return_singular_vectors returned rowvar shuffle " ..
+  "sparse suppress suppress_small unit_diagonal vectorized wrap"
 for name in FLAGS:gmatch("%S+") do flags[name] = "flag" end
 
 -- Refuse a value that is not what `kind` names; nil: it was not given.

@@ -133,7 +133,7 @@ end
 function planned.find(a, key)
   local layout = handles[a.id].layout
   if not ALONE or layout == 0 then return nil end
-  local code, first, second = 101, key, nil
+  local code, first, second = 101
   if istype(Array, key) then
     local own = handles[key.id].layout
     if own == 0 or layouts[own].ndim == 0 or layouts[layout].ndim == 0 then return nil end
