@@ -163,6 +163,46 @@ function core.broadcast_shapes(shapes, who)
   return result
 end
 
+-- ---- numbers of the script -----------------------------------------------------------------------
+
+local C, rt = lgt.C, lgt.rt
+
+local item = ffi.new("lgt_scalar")
+local complex = ffi.typeof("complex double")
+
+-- What is in `item`, as a Lua value.
+local function item_value(dtype)
+  local category = dtypes.category[dtype]
+  if category == 2 then return item.f end
+  if category == 0 then return item.i ~= 0 end
+  if category == 3 then return complex(item.c[0], item.c[1]) end
+  if dtype == dtypes.UINT64 then return dtypes.to_lua(dtype, item.u) end
+  return dtypes.to_lua(dtypes.INT64, item.i)
+end
+
+-- The only element of an array as a Lua value.  Waits.
+local function read_item(x)
+  lgt.flush()
+  if C.lgt_array_item(rt, x.id, item) < 0 then lgt.fail() end
+  return item_value(layouts[handles[x.id].layout].dtype)
+end
+core.read_item = read_item
+
+-- What may stand where a number, or true or false, of the script is expected, as that: an array of 0 dimensions that is
+-- not complex, which is read, and a boxed integer that a double holds.  Anything else as it is.
+local function plain(x)
+  if type(x) ~= "cdata" then return x end
+  if is_array(x) then
+    local layout = handles[x.id].layout
+    if layout == 0 or layouts[layout].ndim > 0 or dtypes.category[layouts[layout].dtype] > 2 then return x end
+    return read_item(x)
+  end
+  if ffi.istype("int64_t", x) then return dtypes.to_lua(dtypes.INT64, x) end
+  if ffi.istype("uint64_t", x) then return dtypes.to_lua(dtypes.UINT64, x) end
+  return x
+end
+core.plain = plain
+
 -- ---- arguments ------------------------------------------------------------------------------------
 
 -- A table with string keys only: options.  (An empty table is a shape, or a list.)
@@ -201,31 +241,39 @@ end
 local kinds = {
   flag = { function(x) return type(x) == "boolean" end, "true or false" },
   number = { function(x) return type(x) == "number" end, "a number" },
+  amount = { function(x) return type(x) == "number" and x >= 0 end, "a number from 0 up" },
   count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
-  call = { function(x) return type(x) == "function" end, "a function" },
+  limit = { function(x) return is_integer(x) and x >= 0 or x == math.huge end, "an integer from 0 up, or math.huge" },
+  base = { function(x) return x == 0 or x == 1 end, "0 or 1" },
+  call = { function(x)
+    local own = getmetatable(x)
+    return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not is_array(x)
+  end, "a function" },
 }
 
 -- Options of these names are flags where `known` does not say otherwise: 0, which is false in Python, is true in Lua.
 local flags = {}
 local FLAGS = "assume_unique bias calc_var compute_uv copy dense_output density endpoint equal_nan full " ..
-  "full_matrices hermitian increasing invert keepdims lower overwrite replace retstep return_counts " ..
-  "return_eigenvectors return_index return_indices return_inverse return_singular_vectors returned rowvar shuffle " ..
-  "sparse suppress suppress_small unit_diagonal vectorized wrap"
+  "full_matrices hermitian increasing invert keepdims lower replace retstep return_counts " ..
+  "return_eigenvectors return_index return_indices return_inverse returned rowvar shuffle " ..
+  "sparse suppress suppress_small unit_diagonal unpack vectorized wrap"
 for name in FLAGS:gmatch("%S+") do flags[name] = "flag" end
 
--- Refuse a value that is not what `kind` names; nil: it was not given.
+-- A value that is what `kind` names, with plain numbers; nil: it was not given.
 function core.check_value(value, kind, name, who)
   local rule = kinds[kind]
+  value = plain(value)
   if value == nil or rule[1](value) then return value end
   raise("%s: %s is %s, not %s", who, name, rule[2], core.word(value))
 end
 
--- Check options against `known`, a table {name = true or a kind of values}.  A string is the dtype, which NumPy's
--- users give by its place.
+-- Check options against `known`, a table {name = true or a kind of values}, and give them with plain numbers.  A string
+-- is the dtype, which NumPy's users give by its place.
 function core.check_options(options, known, who)
   if options == nil then return {} end
   if type(options) == "string" and known.dtype then return { dtype = options } end
   if type(options) ~= "table" then refuse_options(options, known, who) end
+  local converted
   for key, value in pairs(options) do
     if not known[key] and not require("array.unneeded")(who, key, value) then
       local names = sorted_names(known)
@@ -233,9 +281,19 @@ function core.check_options(options, known, who)
         #names > 0 and table.concat(names, ", ") or "none here")
     end
     local kind = known[key] ~= true and known[key] or flags[key]
-    if kinds[kind] then core.check_value(value, kind, key, who) end
+    if kinds[kind] then
+      local checked = core.check_value(value, kind, key, who)
+      if not rawequal(checked, value) then
+        converted = converted or {}
+        converted[key] = checked
+      end
+    end
   end
-  return options
+  if not converted then return options end
+  for key, value in pairs(options) do
+    if converted[key] == nil then converted[key] = value end
+  end
+  return converted
 end
 
 -- What stands behind the last argument of a function, which takes no options there; Lua itself would drop it.
@@ -279,6 +337,7 @@ end
 
 local function check_extent(n, who, d)
   if n == nil then raise("%s: extent %d of the shape is nil, as any name that does not exist", who, d) end
+  n = plain(n)
   if not is_integer(n) or n < 0 then raise("%s: an extent must be an integer from 0 up, not %s", who, (describe(n))) end
   return n
 end
@@ -363,6 +422,7 @@ end
 
 -- An axis from 1, or negative from the last, as a number from 1.
 function core.check_axis(axis, ndim, who)
+  axis = plain(axis)
   if type(axis) == "number" and axis == 0 then
     raise("%s: axis = 0: axes count from 1 (NumPy's axis 0 is axis 1 here)", who)
   end
@@ -386,11 +446,9 @@ end
 
 -- Another argument that may be given as it is or by its name, in a table.
 function core.named_option(value, name, who)
-  if not is_options(value) then
-    if names_nothing(value) then return nil end
-    return value
-  end
-  return core.check_options(value, { [name] = true }, who)[name]
+  if is_options(value) then return core.check_options(value, { [name] = true }, who)[name] end
+  if names_nothing(value) then return nil end
+  return flags[name] and core.check_value(value, "flag", name, who) or value
 end
 
 -- What may be left out, and is no list that may be empty.
@@ -447,6 +505,9 @@ function core.take_only_named(who, names, ...)
     for i = 1, #names do known[names[i]] = true end
     core.check_options(rest, known, who)
   end
+  for i = 1, #names do
+    if flags[names[i]] then values[i] = core.check_value(values[i], "flag", names[i], who) end
+  end
   return unpack(values, 1, #names)
 end
 
@@ -470,8 +531,6 @@ function core.check_axes(axes, ndim, who)
 end
 
 -- ---- elements on the host ---------------------------------------------------------------------------
-
-local C, rt = lgt.C, lgt.rt
 
 -- Fresh, zeroed memory for `count` elements, typed; not owned by the collector: C.lgt_memory_free gives it back.
 function core.host_memory(dtype, count)
@@ -508,27 +567,6 @@ function core.copy_out_numbers(x)
   C.lgt_plain_nans(core.dtype_of(x), memory, count)
   return memory, count
 end
-
-local item = ffi.new("lgt_scalar")
-local complex = ffi.typeof("complex double")
-
--- What is in `item`, as a Lua value.
-local function item_value(dtype)
-  local category = dtypes.category[dtype]
-  if category == 2 then return item.f end
-  if category == 0 then return item.i ~= 0 end
-  if category == 3 then return complex(item.c[0], item.c[1]) end
-  if dtype == dtypes.UINT64 then return dtypes.to_lua(dtype, item.u) end
-  return dtypes.to_lua(dtypes.INT64, item.i)
-end
-
--- The only element of an array as a Lua value.  Waits.
-local function read_item(x)
-  lgt.flush()
-  if C.lgt_array_item(rt, x.id, item) < 0 then lgt.fail() end
-  return item_value(layouts[handles[x.id].layout].dtype)
-end
-core.read_item = read_item
 
 local pointer = ffi.new("void *[1]")
 local stride = ffi.new("int64_t[6]")
@@ -570,6 +608,7 @@ methods.free = lgt.free
 
 -- A scalar argument as a number of the script: numbers, and arrays of one element (which waits).
 function core.to_number(x, who)
+  x = plain(x)
   if type(x) == "number" then return x end
   if is_array(x) and core.size_of(x) == 1 then return tonumber(read_item(x)) end
   raise("%s: a number was expected, not %s", who, (describe(x)))

@@ -9,7 +9,7 @@ local core = require "array.core"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
-local handles, layouts = lgt.handles, lgt.layouts
+local handles, layouts, plain = lgt.handles, lgt.layouts, core.plain
 
 -- ---- generators that know their place ---------------------------------------------------------------
 
@@ -311,7 +311,7 @@ local array_options = { dtype = true, ndmin = true, copy = true }
 local function array_with(value, options)
   local how = options.dtype and { dtype = options.dtype } or nil
   local result = (options.copy == false and np.asarray or np.array)(value, how)
-  local least = options.ndmin or 0
+  local least = core.plain(options.ndmin or 0)
   if not core.is_integer(least) or least < 0 or least > 6 then
     raise("array: ndmin is a number of dimensions up to 6, not %s", (core.describe(least)))
   end
@@ -429,7 +429,7 @@ end
 ---@return lgt_array int64
 function np.span(lo, hi, step, options)
   if core.is_options(step) then step, options = nil, step end
-  step = step or 1
+  lo, hi, step = plain(lo), plain(hi), plain(step or 1)
   if not core.is_integer(lo) or not core.is_integer(hi) or not core.is_integer(step) or step == 0 then
     raise("span: integers lo, hi and a step other than 0 were expected")
   end
@@ -481,7 +481,7 @@ end
 function np.linspace(first, last, count, options)
   first, last, count, options = core.take_named("linspace", LINE, first, last, count, options)
   options = core.check_options(options, line_options, "linspace")
-  count = count or 50
+  count = plain(count or 50)
   if not core.is_integer(count) or count < 0 then
     raise("linspace: a number of points was expected, not %s", (core.describe(count)))
   end
@@ -508,6 +508,7 @@ end
 -- ---- matrices -------------------------------------------------------------------------------------------
 
 local function eye(who, n, m, k, options)
+  k = plain(k)
   if k ~= nil and not core.is_integer(k) then
     raise("%s: the number of a diagonal is an integer, not %s", who, (core.describe(k)))
   end
@@ -539,7 +540,7 @@ function np.identity(n, options) return eye("identity", n, n, 0, options) end
 ---@return lgt_array
 function np.diag(a, k, surplus)
   core.check_surplus(surplus, "diag")
-  a, k = np.asarray(a), core.named_option(k, "k", "diag") or 0
+  a, k = np.asarray(a), plain(core.named_option(k, "k", "diag")) or 0
   local ndim = core.ndim_of(a)
   if ndim == 2 then return np.diagonal(a, k) end
   if ndim ~= 1 then raise("diag: a vector or a matrix was expected, not %d dimensions", ndim) end
@@ -564,7 +565,7 @@ end
 local function triangle(name, keep)
   np[name] = function(a, k, surplus)
     core.check_surplus(surplus, name)
-    a, k = np.asarray(a), core.named_option(k, "k", name)
+    a, k = np.asarray(a), plain(core.named_option(k, "k", name))
     if core.ndim_of(a) == 0 then raise("%s: a matrix was expected, not a 0-d array", name) end
     if k ~= nil and not core.is_integer(k) then
       raise("%s: the number of a diagonal is an integer, not %s", name, (core.describe(k)))

@@ -188,7 +188,7 @@ function linalg.qr(a, mode, surplus)
   return q, r
 end
 
-local svd_options = { full_matrices = true, compute_uv = true, hermitian = true }
+local SVD = { "full_matrices", "compute_uv", "hermitian" }
 
 -- U, S and V^H of a Hermitian matrix, from its eigenvalues: S are their absolute values.
 local function hermitian_svd(a)
@@ -205,23 +205,23 @@ local function hermitian_values(a) return np.flip(np.sort(np.abs(linalg.eigvalsh
 
 -- a = U S V^H: singular values in descending order, orthonormal columns in U, orthonormal rows in V^H.
 ---@param a lgt_array (..., m, n)
----@param options {full_matrices: boolean?, compute_uv: boolean?, hermitian: boolean?}? the first two true by default;
----  hermitian: a is known to be so, which is faster
+---@param full_matrices boolean? true
+---@param compute_uv boolean? true
+---@param hermitian boolean? a is known to be so, which is faster
 ---@return lgt_array u (..., m, m), lgt_array s (..., k), lgt_array vh (..., n, n); reduced to k = min(m, n)
 ---  columns and rows if full_matrices is false; s alone if compute_uv is false
-function linalg.svd(a, options)
-  if type(options) == "boolean" then options = { full_matrices = options } end
-  options = core.check_options(options, svd_options, "svd")
+function linalg.svd(a, full_matrices, compute_uv, hermitian, surplus)
+  full_matrices, compute_uv, hermitian = core.take_only_named("svd", SVD, full_matrices, compute_uv, hermitian, surplus)
   local stack, m, n
-  a, stack, m, n = matrices(a, "svd", options.hermitian)
-  if options.hermitian and n > 0 then return (options.compute_uv == false and hermitian_values or hermitian_svd)(a) end
+  a, stack, m, n = matrices(a, "svd", hermitian)
+  if hermitian and n > 0 then return (compute_uv == false and hermitian_values or hermitian_svd)(a) end
   local k = math.min(m, n)
   local s = native.new(real_of(a), with(stack, k))
-  if options.compute_uv == false then
+  if compute_uv == false then
     native.lines("svdvals", "wr", { s, a }, nil, 1)
     return s
   end
-  local full = options.full_matrices ~= false
+  local full = full_matrices ~= false
   if full then check_size("svd", math.max(m, n), math.max(m, n), "without full_matrices = false a factor") end
   local dtype = core.dtype_of(a)
   if k == 0 then
@@ -312,7 +312,7 @@ end
 ---  lgt_array singular values
 function linalg.lstsq(a, b, rcond, surplus)
   core.check_surplus(surplus, "lstsq")
-  rcond = core.named_option(rcond, "rcond", "lstsq")
+  rcond = core.plain(core.named_option(rcond, "rcond", "lstsq"))
   if rcond ~= nil and type(rcond) ~= "number" then
     raise("lstsq: rcond is a number, not %s", (core.describe(rcond)))
   end
@@ -405,7 +405,7 @@ end
 ---@return lgt_array
 function linalg.matrix_power(a, n, surplus)
   core.check_surplus(surplus, "matrix_power")
-  n = core.named_option(n, "n", "matrix_power")
+  n = core.plain(core.named_option(n, "n", "matrix_power"))
   a = np.asarray(a)
   local shape = core.shape_of(a)
   if #shape < 2 or shape[#shape] ~= shape[#shape - 1] then
@@ -553,7 +553,7 @@ end
 ---@return lgt_array
 function linalg.tensorinv(a, ind, surplus)
   core.check_surplus(surplus, "tensorinv")
-  ind = core.named_option(ind, "ind", "tensorinv")
+  ind = core.plain(core.named_option(ind, "ind", "tensorinv"))
   a, ind = np.asarray(a), ind or 2
   local shape = core.shape_of(a)
   if not core.is_integer(ind) or ind < 1 then

@@ -44,7 +44,7 @@ end
 ---@return lgt_array
 function np.tensordot(a, b, axes, surplus)
   core.check_surplus(surplus, "tensordot")
-  a, b, axes = np.asarray(a), np.asarray(b), core.named_option(axes, "axes", "tensordot") or 2
+  a, b, axes = np.asarray(a), np.asarray(b), core.plain(core.named_option(axes, "axes", "tensordot") or 2)
   local m, n = core.ndim_of(a), core.ndim_of(b)
   local first, second = {}, {}
   if type(axes) == "number" then

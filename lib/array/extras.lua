@@ -67,6 +67,7 @@ function np.unpackbits(a, axis, options)
   shape[#shape] = extent
   local bits = native.new(dtypes.UINT8, shape)
   launch_bits("unpackbits", { bits, lines }, order)
+  count = core.plain(count)
   if count ~= nil then
     if not core.is_integer(count) or count < -extent then
       raise("unpackbits: count is an integer from %d, to leave out all, up, not %s", -extent, core.describe(count))
@@ -200,7 +201,8 @@ end
 ---@return string
 function np.base_repr(n, base, padding, surplus)
   core.check_surplus(surplus, "base_repr")
-  base = base or 2
+  n, base = core.plain(n), core.plain(base or 2)
+  padding = core.check_value(padding, "count", "padding", "base_repr") or 0
   if not core.is_integer(n) then raise("base_repr: an integer was expected, not %s", (core.describe(n))) end
   if not core.is_integer(base) or base < 2 or base > 36 then raise("base_repr: the base is from 2 to 36") end
   local digits, rest = {}, math.abs(n)
@@ -209,7 +211,7 @@ function np.base_repr(n, base, padding, surplus)
     table.insert(digits, 1, ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"):sub(d + 1, d + 1))
     rest = (rest - d) / base
   end
-  local zeros = ("0"):rep(padding or 0)
+  local zeros = ("0"):rep(padding)
   local body = table.concat(digits)
   if body == "" and zeros == "" then body = "0" end
   return (n < 0 and "-" or "") .. zeros .. body
@@ -221,7 +223,7 @@ end
 ---@return string
 function np.binary_repr(n, width, surplus)
   core.check_surplus(surplus, "binary_repr")
-  width = core.named_option(width, "width", "binary_repr")
+  n, width = core.plain(n), core.plain(core.named_option(width, "width", "binary_repr"))
   if not core.is_integer(n) then raise("binary_repr: an integer was expected, not %s", (core.describe(n))) end
   if width ~= nil and not core.is_integer(width) then
     raise("binary_repr: width is a number of digits, not %s", (core.describe(width)))
@@ -258,9 +260,9 @@ function np.printoptions(options, f, ...)
   return restored(old, pcall(f, ...))
 end
 
-local printing = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "count", suppress = true,
-                   max_line_width = "count", suppress_small = true }
 local renamed = { max_line_width = "linewidth", suppress_small = "suppress" }
+local printing = { max_line_width = "limit", suppress_small = true }
+for name, kind in pairs(text.known) do printing[name] = kind end
 
 -- Options of printing, two of which have other names where NumPy's functions give text.
 local function take_printing(options, who)

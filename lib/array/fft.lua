@@ -23,6 +23,7 @@ local function take(who, a, n, axis, norm)
   n, axis, norm = core.take_only_named(who, ALONG_ONE, n, axis, norm)
   if core.ndim_of(a) == 0 then raise("%s: a 0-d array has no axis", who) end
   axis = core.check_axis(axis or -1, core.ndim_of(a), who)
+  n = core.plain(n)
   if n ~= nil and (not core.is_integer(n) or n < 1) then
     raise("%s: a number of elements from 1 up was expected, not %s", who, (core.describe(n)))
   end
@@ -182,10 +183,12 @@ fft.irfftn, fft.irfft2 = back_to_real("irfftn", false), back_to_real("irfft2", t
 
 -- ---- helpers ------------------------------------------------------------------------------------------------------
 
-local function check_count(n, who)
+local function take_count(n, who)
+  n = core.plain(n)
   if not core.is_integer(n) or n < 1 then
     raise("%s: a number of elements was expected, not %s", who, (core.describe(n)))
   end
+  return n
 end
 
 -- The frequencies that the elements of a transform of n belong to, for samples at distance d (1).
@@ -194,7 +197,7 @@ end
 ---@return lgt_array float64
 function fft.fftfreq(n, d, surplus)
   core.check_surplus(surplus, "fftfreq")
-  check_count(n, "fftfreq")
+  n = take_count(n, "fftfreq")
   d = core.check_value(core.named_option(d, "d", "fftfreq"), "number", "d", "fftfreq")
   local i, positive = np.arange(n, { dtype = "float64" }), math.floor((n - 1) / 2) + 1
   return np.where(np.less(i, positive), i, i - n) * (1 / (n * (d or 1)))
@@ -203,7 +206,7 @@ end
 ---@return lgt_array float64, n/2 + 1 of them
 function fft.rfftfreq(n, d, surplus)
   core.check_surplus(surplus, "rfftfreq")
-  check_count(n, "rfftfreq")
+  n = take_count(n, "rfftfreq")
   d = core.check_value(core.named_option(d, "d", "rfftfreq"), "number", "d", "rfftfreq")
   return np.arange(math.floor(n / 2) + 1, { dtype = "float64" }) * (1 / (n * (d or 1)))
 end

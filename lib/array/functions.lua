@@ -243,7 +243,7 @@ function np.angle(z, options, surplus)
   else
     deg, rest = core.take_named("angle", { "deg" }, nil, options)
   end
-  if not deg then return angle(z, rest) end
+  if not core.check_value(deg, "flag", "deg", "angle") then return angle(z, rest) end
   return np.multiply(angle(z), 180 / pi, rest)
 end
 

@@ -8,8 +8,6 @@ local core = require "array.core"
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 local np = core.np
 
-local MOST_DIMENSIONS = 6 -- of an array
-
 -- ---- spaced numbers -----------------------------------------------------------------------------------
 
 local spaced = { dtype = true, endpoint = true, base = true }
@@ -71,7 +69,7 @@ function np.vander(x, n, increasing, surplus)
     increasing, n = options.increasing, options.n or options.N
   end
   increasing = core.named_option(increasing, "increasing", "vander")
-  local powers = np.arange(n or core.size_of(x))
+  local powers = np.arange(core.check_value(n, "count", "n", "vander") or core.size_of(x))
   local dtype = dtypes.name[dtypes.promote(core.dtype_of(x), dtypes.INT64)]
   x, powers = np.astype(x, dtype), np.astype(powers, dtype)
   return np.power(np.expand_dims(x, 2), increasing and powers or np.flip(powers))
@@ -89,7 +87,7 @@ function np.tri(n, m, k, options)
   local dtype = options.dtype and core.check_dtype(options.dtype, "tri") or dtypes.FLOAT64
   return core.generate("tri", dtype, core.take_only_shape("tri", n, m or n), function(body)
     return body:coordinate(2):le(body:coordinate(1) + body:number(0, false))
-  end, { k or 0 })
+  end, { core.to_number(k or 0, "tri") })
 end
 
 -- A matrix with the elements of an array, flattened, on diagonal k (0).
@@ -152,7 +150,7 @@ end
 
 -- The positions of a triangle of an n x m matrix, in C order.  An upper one is a lower one that lies upside down.
 local function triangle(who, n, k, m, lower)
-  k, m = k or 0, m or n
+  n, m, k = core.plain(n), core.plain(m or n), core.plain(k or 0)
   for i = 1, 3 do
     local x = select(i, n, k, m)
     if not core.is_integer(x) then raise("%s: extents and a diagonal are integers, not %s", who, (core.describe(x))) end
@@ -213,9 +211,9 @@ of_matrix "triu_indices"
 ---@return lgt_array[]
 function np.diag_indices(n, ndim, surplus)
   core.check_surplus(surplus, "diag_indices")
-  ndim = core.named_option(ndim, "ndim", "diag_indices") or 2
-  if not core.is_integer(ndim) or ndim < 1 or ndim > MOST_DIMENSIONS then
-    raise("diag_indices: ndim is an integer from 1 to %d, not %s", MOST_DIMENSIONS, core.word(ndim))
+  ndim = core.plain(core.named_option(ndim, "ndim", "diag_indices")) or 2
+  if not core.is_integer(ndim) or ndim < 1 or ndim > 6 then
+    raise("diag_indices: ndim is an integer from 1 to 6, not %s", core.word(ndim))
   end
   local result, positions = {}, np.span(1, n)
   for d = 1, ndim do result[d] = positions end
@@ -240,15 +238,14 @@ function np.ix_(...)
   return result
 end
 
--- Positions from 0 along an axis of extent n, those outside brought inside.
-local function within(positions, n, mode)
-  if mode == nil or mode == "raise" then return positions end
-  if mode == "wrap" then return positions % n end
-  if mode ~= "clip" then
-    raise("ravel_multi_index: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
+-- An integer, or integers as an array of int64.
+local function as_positions(x, who)
+  if type(x) == "table" then x = np.array(x, { dtype = "int64" }) end
+  if not core.is_array(x) then return core.plain(x) end
+  if dtypes.category[core.dtype_of(x)] > 1 then
+    raise("%s: positions are integers, not %s; use astype", who, dtypes.name[core.dtype_of(x)])
   end
-  if type(positions) == "number" then return math.max(0, math.min(n - 1, positions)) end
-  return np.clip(positions, 0, n - 1)
+  return np.astype(x, "int64", { copy = false })
 end
 
 -- Positions along each axis as one position in C order.
@@ -265,9 +262,8 @@ function np.ravel_multi_index(positions, shape, mode, surplus)
   end
   local result = 0
   for d = 1, #shape do
-    local how, along = type(mode) == "table" and mode[d] or mode, positions[d]
-    if type(along) == "table" then along = np.array(along, { dtype = "int64" }) end
-    result = result * shape[d] + within(along - 1, shape[d], how)
+    local how, along = type(mode) == "table" and mode[d] or mode, as_positions(positions[d], "ravel_multi_index")
+    result = result * shape[d] + (core.inside(along, shape[d], how, 1, "ravel_multi_index") - 1)
   end
   return result + 1
 end
@@ -280,10 +276,7 @@ function np.unravel_index(position, shape, surplus)
   shape = core.take_only_named("unravel_index", { "shape" }, shape, surplus)
   if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
-  if type(position) == "table" then position = np.array(position, { dtype = "int64" }) end
-  if core.is_array(position) and dtypes.category[core.dtype_of(position)] > 1 then
-    raise("unravel_index: positions are integers, not %s; use astype", dtypes.name[core.dtype_of(position)])
-  end
+  position = as_positions(position, "unravel_index")
   local count = core.product(core.take_only_shape("unravel_index", shape))
   if not core.is_array(position) then
     if not core.is_integer(position) or position < 1 or position > count then

@@ -68,6 +68,7 @@ local function edges_of(a, bins, range, who, weights)
     raise("%s: the range is {least, greatest}", who)
   end
   if type(bins) == "string" then bins = estimated_bins(a, bins, range, weights, who) end
+  bins = core.plain(bins)
   if bins == nil then bins = 10 end
   if type(bins) ~= "number" then
     local edges = np.asarray(bins)
@@ -243,7 +244,7 @@ function np.histogram2d(x, y, bins, options)
   return counts, edges[1], edges[2]
 end
 
-local bincount_options = { base = true, minlength = "count", weights = true, size = "count" }
+local bincount_options = { base = "base", minlength = "count", weights = true, size = "count" }
 
 -- How often each of the positions 1, 2, ... occurs in x, or the sum of the weights it occurs with.
 ---@param x lgt_array|integer[] vector of integers
@@ -265,7 +266,6 @@ function np.bincount(x, weights, minlength, options)
   minlength = core.check_value(minlength, "count", "minlength", "bincount") or options.minlength or 0
   if weights then weights = np.astype(weights, "float64") end
   local base = options.base or 1
-  if base ~= 0 and base ~= 1 then raise("bincount: base is 0 or 1, not %s", core.word(base)) end
   if core.dtype_of(x) == dtypes.UINT64 or core.dtype_of(x) == dtypes.BOOL then x = np.astype(x, "int64") end
   local size = options.size
   if not size then

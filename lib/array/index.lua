@@ -26,7 +26,7 @@ local clear = require "table.clear"
 local bit = require "bit"
 local band = bit.band
 
-slice.bind(raise)
+slice.bind(raise, core.plain)
 
 local index = {}
 
@@ -174,6 +174,22 @@ end
 local nothing = {} -- for a node that leads nowhere by such entries; most are leaves
 local function new_node() return { position = nothing, text = nothing, range = nothing } end
 
+-- Is each entry one that `follow` finds: a number, a string, or a range of numbers?
+local function can_be_followed(key)
+  for i = 1, #key do
+    local e = key[i]
+    local kind = type(e)
+    if kind == "table" then
+      for _, bound in next, e do
+        if type(bound) ~= "number" then return false end
+      end
+    elseif kind ~= "number" and kind ~= "string" then
+      return false
+    end
+  end
+  return true
+end
+
 local function remember_in_tree(layout, key, result)
   count_remembered()
   local node = trees[layout + 0.5] or new_node()
@@ -269,7 +285,7 @@ end
 -- The steps for any key, and whether some of them pick.
 local function steps_of(layout, key)
   local shape = lgt.shape(layout)
-  if axes_of(key) then key = { key, "..." } end
+  if axes_of(key) or type(core.plain(key)) == "number" then key = { key, "..." } end
   if type(key) ~= "table" then raise("index: %s cannot be an index", (core.describe(key))) end
   local steps = slice.resolve(slice.parse_table(key, #shape, axes_of), shape)
   for _, s in ipairs(steps) do
@@ -296,7 +312,7 @@ local function view_layout(layout, key)
   local steps, picking = steps_of(layout, key)
   if picking then return nil, steps end
   local result = layout_after(layout, steps)
-  remember_in_tree(layout, key, result)
+  if type(key) == "table" and can_be_followed(key) then remember_in_tree(layout, key, result) end
   return result
 end
 
@@ -490,6 +506,7 @@ function methods.sub(a, ...)
   local key = {}
   for i = 1, select("#", ...), 2 do
     local lo, hi = select(i, ...)
+    lo, hi = core.plain(lo), core.plain(hi)
     if type(lo) ~= "number" or type(hi) ~= "number" then
       raise("sub: two integers for each axis were expected, as in a:sub(i, j, k, l)")
     end
@@ -501,10 +518,10 @@ end
 
 local function is_position(at, extent) return type(at) == "number" and at >= 1 and at <= extent and at % 1 == 0 end
 
--- What loops over elements ask for, positions from the front of one or two axes, needs no table.
+-- What most loops over elements ask for, positions from the front of one or two axes, needs no table.
 local function is_plain(l, count, i, j)
-  if l.ndim ~= count or not is_position(i, l.shape[0]) then return false end
-  return count == 1 or count == 2 and is_position(j, l.shape[1])
+  if l.ndim ~= count or not is_position(i, tonumber(l.shape[0])) then return false end
+  return count == 1 or count == 2 and is_position(j, tonumber(l.shape[1]))
 end
 
 -- a(i, j): one element as a Lua number; s() reads an array of one element.  Waits.
@@ -527,7 +544,7 @@ function index.call(a, ...)
   if count ~= #shape then raise("a(...): %d positions for an array of %d dimensions", count, #shape) end
   local offsets = {}
   for d = 1, count do
-    local at = select(d, ...)
+    local at = core.plain((select(d, ...)))
     if type(at) ~= "number" then raise("a(...): positions are integers, not %s", (core.describe(at))) end
     offsets[d] = slice.resolve_position(at, shape[d], d)
   end
@@ -619,14 +636,23 @@ function np.flatnonzero(a, surplus)
   return np.nonzero(np.ravel(a))[1]
 end
 
-local take_options = { axis = true, base = true, mode = true, out = true }
+local take_options = { axis = true, base = "base", mode = true, out = true }
 
--- Positions outside of n of them, brought inside.
-local function inside(positions, n, mode, base)
-  if mode == "clip" then return np.clip(positions, base, math.max(n - 1, 0) + base) end
+-- Positions (an array or a number) from `base`, of which those outside of n of them are brought inside as `mode` says.
+function core.inside(positions, n, mode, base, who)
+  if mode == nil or mode == "raise" then return positions end
+  if mode ~= "clip" and mode ~= "wrap" then
+    raise("%s: mode is \"raise\", \"wrap\" or \"clip\", not %s", who, core.word(mode))
+  end
+  local single = type(positions) == "number"
+  if not single then
+    if dtypes.category[core.dtype_of(positions)] > 1 then return positions end -- which is refused as an index
+    positions = np.astype(positions, "int64", { copy = false }) -- n may not fit into others
+  end
+  n = math.max(n, 1)
   if mode == "wrap" then return (positions - base) % n + base end
-  if mode ~= "raise" then raise("take: mode is \"raise\", \"wrap\" or \"clip\", not %s", core.word(mode)) end
-  return positions
+  if single then return math.min(math.max(positions, base), n - 1 + base) end
+  return np.clip(positions, base, n - 1 + base)
 end
 
 -- np.take(a, positions, axis): as a[positions], along an axis (without one: of a:ravel()).
@@ -643,8 +669,7 @@ function np.take(a, positions, axis, options)
     axis, options = nil, axis
   end
   options = core.check_options(options, take_options, "take")
-  local base = options.base == nil and 1 or options.base
-  if base ~= 0 and base ~= 1 then raise("take: base is 0 or 1, not %s", core.word(base)) end
+  local base = options.base or 1
   if axis == nil then axis = options.axis end
   a = np.asarray(a)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
@@ -653,10 +678,7 @@ function np.take(a, positions, axis, options)
   local key = {}
   for d = 1, ndim do key[d] = {} end
   axis = core.check_axis(axis, ndim, "take")
-  if options.mode ~= nil then
-    positions = inside(positions, core.shape_of(a)[axis], options.mode, base)
-  end
-  key[axis] = positions
+  key[axis] = core.inside(positions, core.shape_of(a)[axis], options.mode, base, "take")
   local result = core.pick(a, key, base)
   return options.out == nil and result or require("array.reduce").give(result, options.out, "take")
 end

@@ -61,6 +61,7 @@ function np.array_split(a, parts, axis, surplus)
   a = np.asarray(a)
   axis = core.check_axis(axis or 1, core.ndim_of(a), "array_split")
   local extent, bounds = core.shape_of(a)[axis], {}
+  parts = core.plain(parts)
   if type(parts) == "number" then
     if not core.is_integer(parts) or parts < 1 then raise("array_split: %g parts; at least one was expected", parts) end
     if parts > MOST_PARTS then raise("array_split: %.14g parts; at most %d are possible", parts, MOST_PARTS) end
@@ -110,6 +111,7 @@ splitter("dsplit", 3, function() return 3 end)
 function np.rot90(a, k, axes, surplus)
   core.check_surplus(surplus, "rot90")
   k, axes = core.take_only_named("rot90", { "k", "axes" }, k, axes)
+  k = core.plain(k)
   if k ~= nil and not core.is_integer(k) then
     raise("rot90: the number of turns is an integer, not %s", (core.describe(k)))
   end

@@ -219,11 +219,13 @@ function linalg.solve(a, b) end
 
 -- The singular value decomposition a = u diag(s) vh.
 ---@param a lgt_array
----@param options {full_matrices: boolean?, compute_uv: boolean?}?
+---@param full_matrices boolean?
+---@param compute_uv boolean?
+---@param hermitian boolean?
 ---@return lgt_array u
 ---@return lgt_array s
 ---@return lgt_array vh
-function linalg.svd(a, options) end
+function linalg.svd(a, full_matrices, compute_uv, hermitian) end
 
 -- The inverse with respect to np.tensordot.
 ---@param a lgt_array

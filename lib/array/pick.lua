@@ -138,10 +138,6 @@ end
 ---@return lgt_array
 function np.choose(numbers, choices, options)
   options = core.check_options(options, { mode = true, out = true }, "choose")
-  local mode = options.mode
-  if mode ~= nil and mode ~= "raise" and mode ~= "clip" and mode ~= "wrap" then
-    raise("choose: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
-  end
   if type(choices) ~= "table" or #choices == 0 then raise("choose: a table of choices was expected") end
   local shapes, list, dtype, weak = {}, {}, nil, nil
   numbers = np.asarray(numbers)
@@ -156,8 +152,7 @@ function np.choose(numbers, choices, options)
   shapes[#shapes + 1] = core.shape_of(numbers)
   local shape = core.broadcast_shapes(shapes, "choose")
   for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
-  if mode == "clip" then numbers = np.clip(numbers, 1, #list) end
-  if mode == "wrap" then numbers = (numbers - 1) % #list + 1 end
+  numbers = core.inside(numbers, #list, options.mode, 1, "choose")
   numbers = np.broadcast_to(np.astype(numbers, "int64"), shape)
   if #list <= MOST_CHOICES then
     return reduce.give(choose_among(list, numbers, shape, dtype), options.out, "choose")
@@ -185,18 +180,14 @@ end
 ---@param options {mode: string?}|string|nil "raise" (default), "clip" or "wrap": what becomes of positions outside
 function np.put(a, positions, values, options)
   if type(options) == "string" then options = { mode = options } end
-  local mode = core.check_options(options, { mode = true }, "put").mode or "raise"
-  if mode ~= "raise" and mode ~= "clip" and mode ~= "wrap" then
-    raise("put: mode is \"raise\", \"clip\" or \"wrap\", not %s", (core.describe(mode)))
-  end
+  local mode = core.check_options(options, { mode = true }, "put").mode
   core.layout_of(a, "put")
   core.check_writable(a, "put")
   core.check_assigned(a, values)
   if not core.is_array(positions) then positions = np.array(positions, { dtype = "int64" }) end
   positions, values = np.ravel(positions), np.ravel(np.asarray(values))
   local n, size, shape = core.size_of(positions), core.size_of(a), core.shape_of(a)
-  if mode == "clip" then positions = np.clip(positions, 1, math.max(size, 1)) end
-  if mode == "wrap" then positions = (positions - 1) % math.max(size, 1) + 1 end
+  positions = core.inside(positions, size, mode, 1, "put")
   if core.size_of(values) ~= 1 and core.size_of(values) ~= n and n > 0 then values = np.resize(values, n) end
   local flat, divided = core.lgt.reshape(core.layout_of(a), { size }), native.divided(size)
   if flat and (#shape == 1 or not divided) then

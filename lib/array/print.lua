@@ -189,12 +189,11 @@ function printing.tostring(a)
   return text.layout(values, #shape, format)
 end
 
-local known = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "count", suppress = true }
 local MOST_DIGITS = 99 -- that string.format writes
 
 -- How arrays are printed: precision, threshold, edgeitems, linewidth, suppress.
 function np.set_printoptions(options)
-  for name, value in pairs(core.check_options(options, known, "set_printoptions")) do
+  for name, value in pairs(core.check_options(options, text.known, "set_printoptions")) do
     text.options[name] = name == "precision" and math.min(value, MOST_DIGITS) or value
   end
 end

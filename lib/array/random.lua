@@ -139,6 +139,7 @@ function random.randint(...)
     if low == nil then raise("random.randint: integers low < high were expected, or high alone; neither is given") end
     low, high = 0, low
   end
+  low, high = core.plain(low), core.plain(high)
   if options.endpoint and core.is_integer(high) then high = high + 1 end
   count = math.max(count, behind - 1)
   if options.size or options.dtype then
@@ -170,8 +171,8 @@ end
 ---@return lgt_array
 function random.permutation(n, axis, surplus)
   axis = core.take_only_named("random.permutation", { "axis" }, axis, surplus)
+  n = core.plain(n)
   if core.is_array(n) then
-    if core.ndim_of(n) == 0 then raise("random.permutation: a 0-d array has no axis to permute") end
     axis = core.check_axis(axis or 1, core.ndim_of(n), "random.permutation")
     return np.take(n, random.permutation(core.shape_of(n)[axis]), axis)
   end
@@ -233,8 +234,8 @@ local choice_options = { replace = true, p = true, dtype = true, axis = true, sh
 ---@return lgt_array
 function random.choice(n, ...)
   if type(n) == "table" then n = np.asarray(n) end
+  n = core.plain(n)
   if core.is_array(n) then
-    if core.ndim_of(n) == 0 then raise("random.choice: a 0-d array has no axis to choose along") end
     local last = (select(math.max(select("#", ...), 1), ...))
     local axis = core.check_axis(core.is_options(last) and last.axis or 1, core.ndim_of(n), "random.choice")
     return np.take(n, random.choice(core.shape_of(n)[axis], ...), axis)

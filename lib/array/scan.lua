@@ -119,7 +119,7 @@ function np.diff(a, n, axis, options, surplus)
     axis, options = core.split_options(axis, options, "diff")
   end
   options = core.check_options(options, diff_options, "diff")
-  n, axis = core.given(n) or options.n or 1, axis or options.axis or -1
+  n, axis = core.plain(core.given(n) or options.n or 1), axis or options.axis or -1
   if not core.is_integer(n) or n < 0 then raise("diff: the order is an integer from 0 up, not %s", core.word(n)) end
   if core.ndim_of(a) == 0 then raise("diff: a 0-d array has no neighbours") end
   axis = core.check_axis(axis, core.ndim_of(a), "diff")

@@ -30,6 +30,7 @@ local function take_reshape(who, size, ...)
   end
   local known, open = 1, nil
   for d = 1, #shape do
+    shape[d] = core.plain(shape[d])
     if shape[d] == -1 then
       if open then raise("%s: only one extent can be -1", who) end
       open = d
@@ -270,7 +271,7 @@ function np.diagonal(a, k, axis1, axis2, surplus)
   if ndim < 2 then raise("diagonal: a matrix was expected, not %s", (core.describe(a))) end
   axis1, axis2 = core.check_axis(axis1 or 1, ndim, "diagonal"), core.check_axis(axis2 or 2, ndim, "diagonal")
   if axis1 == axis2 then raise("diagonal: the axes must differ, both are %d", axis1) end
-  k = k or 0
+  k = core.plain(k) or 0
   if not core.is_integer(k) then
     raise("diagonal: the number of a diagonal is an integer, not %s", (core.describe(k)))
   end
@@ -449,6 +450,7 @@ function np.roll(a, shift, axis, surplus)
     for i = 1, #axis do a = np.roll(a, type(shift) == "table" and shift[i] or shift, axis[i]) end
     return a
   end
+  shift = core.plain(shift)
   if not core.is_integer(shift) then raise("roll: a number of places was expected, not %s", (core.describe(shift))) end
   axis = core.check_axis(axis, core.ndim_of(a), "roll")
   local extent = core.shape_of(a)[axis]

@@ -285,6 +285,7 @@ end
 local MOST_TIMES = 1000 -- that a polynomial is integrated
 
 local function check_times(m, who)
+  m = core.plain(m)
   if m ~= nil and (not core.is_integer(m) or m < 0) then
     raise("%s: how often is an integer from 0 up, not %s", who, core.word(m))
   end
@@ -312,10 +313,12 @@ function np.polyint(p, m, k, surplus)
   end
   p, k = coefficients(p, "polyint"), core.named_option(k, "k", "polyint") or 0
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
-  if check_times(m, "polyint") > MOST_TIMES then raise("polyint: at most %d times, not %g", MOST_TIMES, m) end
-  for i = 1, check_times(m, "polyint") do
+  local times = check_times(m, "polyint")
+  if times > MOST_TIMES then raise("polyint: at most %d times, not %g", MOST_TIMES, times) end
+  if core.is_array(k) and core.ndim_of(k) > 0 then k = k:totable() end
+  for i = 1, times do
     local n = core.size_of(p)
-    local constant = np.array { type(k) == "table" and k[i] or k }
+    local constant = np.ravel(np.asarray(type(k) == "table" and k[i] or k))
     p = np.concatenate { p / np.flip(np.arange(1, n + 1)), constant }
   end
   return p
@@ -360,11 +363,13 @@ end
 function np.polyfit(x, y, degree, options)
   degree, options = core.take_named("polyfit", { "deg" }, degree, options)
   options = core.check_options(options, { w = true, rcond = true, full = true, cov = true }, "polyfit")
+  if options.cov ~= "unscaled" then core.check_value(options.cov, "flag", "cov", "polyfit") end
   x, y = np.astype(vector(x, "polyfit"), "float64"), np.asarray(y)
   if core.ndim_of(y) ~= 1 and core.ndim_of(y) ~= 2 then
     raise("polyfit: a vector or a matrix of values was expected, not %s", (core.describe(y)))
   end
   y = np.astype(y, "float64")
+  degree = core.plain(degree)
   if not core.is_integer(degree) or degree < 0 then
     raise("polyfit: a degree was expected, not %s", core.word(degree))
   end
@@ -401,6 +406,7 @@ local function window(name, f, shaped)
   np[name] = function(n, beta, surplus)
     if not shaped then core.check_surplus(beta, name) end
     core.check_surplus(surplus, name)
+    n = core.plain(n)
     if not core.is_integer(n) or n < 0 then
       raise("%s: a number of points was expected, not %s", name, (core.describe(n)))
     end
@@ -446,6 +452,7 @@ function np.i0(x, surplus)
 end
 
 window("kaiser", function(k, m, beta)
+  beta = core.plain(beta)
   if type(beta) ~= "number" then raise("kaiser: beta is a number, not %s", (core.describe(beta))) end
   local r = k / m
   return np.i0(beta * np.sqrt(np.maximum(0, 1 - r * r))) / np.i0(beta)

@@ -16,9 +16,10 @@
 
 local slice = {}
 
-local raise = error -- replaced by index.lua with one that knows the script's line
+-- Replaced by index.lua: an error at the script's line, and what stands for a number as that number.
+local raise, plain = error, function(x) return x end
 
-function slice.bind(on_mistake) raise = on_mistake end
+function slice.bind(on_mistake, to_plain) raise, plain = on_mistake, to_plain or plain end
 
 -- ---- parsing ------------------------------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ local function parse_range(t)
         "positions to gather come as np.array({...}, \"int64\")")
     end
   end
-  local lo, hi, step = t[1], t[2], t.step or 1
+  local lo, hi, step = plain(t[1]), plain(t[2]), plain(t.step or 1)
   if type(lo) ~= "number" or type(hi) ~= "number" or type(step) ~= "number" then
     raise("index: a range is {lo, hi} or {lo, hi, step = k} with integers; " ..
       "positions to gather come as np.array({...}, \"int64\")")
@@ -108,6 +109,8 @@ function slice.parse_table(key, ndim, axes_of)
       entries[i] = { kind = "pick", array = e, axes = axes_of(e) }
     elseif kind == "table" then
       entries[i] = parse_range(e)
+    elseif type(plain(e)) == "number" then
+      entries[i] = { kind = "at", at = plain(e) }
     else
       raise(("index: entry %d is a %s; numbers, ranges, strings and arrays were expected"):format(i, kind))
     end
@@ -138,7 +141,7 @@ function slice.resolve_position(at, extent, axis)
   if at == 0 then raise("index: positions count from 1, 0 was given") end
   local offset = at < 0 and extent + at or at - 1
   if offset < 0 or offset >= extent then
-    raise(("index: position %d of axis %d is outside its extent of %d"):format(at, axis, extent))
+    raise(("index: position %.14g of axis %d is outside its extent of %d"):format(at, axis, extent))
   end
   return offset
 end

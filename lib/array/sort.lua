@@ -208,15 +208,18 @@ function np.sort_complex(a, surplus)
   return np.astype(a, small and "complex64" or "complex128")
 end
 
--- Along nothing, NumPy takes any position.
+-- Positions as numbers.  Along nothing, NumPy takes any position.
 local function check_kth(kth, extent, who)
+  kth = core.plain(kth)
   if kth == nil then raise("%s: the position of the element that a sort would put there was expected, not nil", who) end
-  if extent == 0 then return end
+  if extent == 0 then return kth end
   for _, k in ipairs(type(kth) == "table" and kth or { kth }) do
+    k = core.plain(k)
     if not core.is_integer(k) or k == 0 or k > extent or k < -extent then
       raise("%s: position %s of an axis of extent %d: 1 to %d was expected", who, core.word(k), extent, extent)
     end
   end
+  return kth
 end
 
 local PARTITION = { "kth", "axis", "kind" }
@@ -239,7 +242,7 @@ function np.partition(a, kth, axis, kind, surplus)
   check_select(kind, "partition")
   a, axis = take_axis(a, axis, "partition")
   local extent = core.shape_of(a)[axis]
-  check_kth(kth, extent, "partition")
+  kth = check_kth(kth, extent, "partition")
   if type(kth) == "table" or extent == 0 or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
     return np.sort(a, axis)
   end
@@ -255,7 +258,7 @@ function np.argpartition(a, kth, axis, kind, surplus)
   check_select(kind, "argpartition")
   a, axis = take_axis(a, axis, "argpartition")
   local extent = core.shape_of(a)[axis]
-  check_kth(kth, extent, "argpartition")
+  kth = check_kth(kth, extent, "argpartition")
   if type(kth) == "table" or extent == 0 or dtypes.category[core.dtype_of(a)] == 3 or core.is_long_line(a, axis) then
     return np.argsort(a, axis)
   end
@@ -280,6 +283,7 @@ function np.topk(a, k, axis, surplus)
   core.check_surplus(surplus, "topk")
   a, axis = take_axis(a, axis, "topk")
   local extent = core.shape_of(a)[axis]
+  k = core.plain(k)
   if not core.is_integer(k) or k < 0 or k > extent then
     raise("topk: %s of %d elements were asked for", core.word(k), extent)
   end
@@ -409,7 +413,7 @@ end
 function np.digitize(x, bins, options)
   if type(options) == "boolean" then options = { right = options } end
   bins, options = core.take_named("digitize", { "bins" }, bins, options)
-  options = core.check_options(options, { right = true }, "digitize")
+  options = core.check_options(options, { right = "flag" }, "digitize")
   x, bins = np.asarray(x), np.asarray(bins)
   if core.ndim_of(bins) ~= 1 then raise("digitize: a vector of edges was expected, not %s", (core.describe(bins))) end
   local few = bins.nbytes <= tonumber(lgt.C.lgt_replicate(lgt.rt)) -- all may come to every domain

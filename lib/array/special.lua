@@ -170,7 +170,7 @@ function np.round(a, decimals, options)
     decimals, options = nil, decimals
   end
   options = core.check_options(options, { out = true, decimals = true }, "round")
-  decimals = core.given(decimals) or options.decimals or 0
+  decimals = core.plain(core.given(decimals) or options.decimals or 0)
   if not core.is_integer(decimals) then raise("round: an integer was expected, not %s", (core.describe(decimals))) end
   return reduce.give(rounded(np.asarray(a), decimals), options.out, "round")
 end

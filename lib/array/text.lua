@@ -6,6 +6,7 @@
 
 local text = {}
 
+text.known = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "limit", suppress = true }
 text.options = { precision = 8, threshold = 1000, edgeitems = 3, linewidth = 75, suppress = false }
 
 local function is_finite(x) return x - x == 0 end

@@ -75,8 +75,6 @@ end
 
 -- k eigenvalues of `apply` on vectors of n elements, and their vectors as rows.
 local function lanczos(apply, n, dtype, k, o)
-  system.check_maxiter(o.maxiter, o.who)
-  system.check_number(o.tol, "tol", o.who)
   if o.ncv ~= nil and (not core.is_integer(o.ncv) or o.ncv <= k or o.ncv > n) then
     raise("%s: ncv, the size of the basis, is an integer above k and up to %d, not %s", o.who, n, core.describe(o.ncv))
   end
@@ -120,8 +118,8 @@ local function lanczos(apply, n, dtype, k, o)
   raise("%s: only some of the %d eigenvalues converged; raise maxiter or ncv", o.who, k)
 end
 
-local known = { which = true, sigma = "number", v0 = true, ncv = true, maxiter = true, tol = true,
-                return_eigenvectors = true, k = true }
+local known = { which = true, sigma = "number", v0 = true, ncv = "count", maxiter = "count", tol = "amount",
+                return_eigenvectors = true, k = "count" }
 
 -- k eigenvalues and eigenvectors of a Hermitian matrix.  Raises if they do not converge in maxiter restarts.
 ---@param A any matrix or operator [n, n]; with a sigma a matrix
@@ -134,7 +132,7 @@ local known = { which = true, sigma = "number", v0 = true, ncv = true, maxiter =
 function eigen.eigsh(A, k, options)
   if type(k) == "table" then k, options = nil, k end
   options = core.check_options(options, known, "eigsh")
-  k = k or options.k or 6
+  k = core.plain(k or options.k or 6)
   local operator = system.aslinearoperator(A)
   local n, which = operator.shape[1], options.which or "LM"
   if operator.shape[2] ~= n then raise("eigsh: the matrix must be square") end
@@ -185,13 +183,16 @@ end
 ---@param A any matrix or operator [m, n], which needs rmatvec
 ---@param k integer? 6, below m and n
 ---@param options {which: string?, ncv: integer?, tol: number?, maxiter: integer?, v0: lgt_array?,
----  return_singular_vectors: boolean?}? which "LM" (default) or "SM"; v0 [n]; the others as eigsh's
----@return lgt_array u [m, k], lgt_array s [k] ascending, lgt_array vh [k, n]; s alone without vectors
+---  return_singular_vectors: boolean|"u"|"vh"|nil}? which "LM" (default) or "SM"; v0 [n]; the others as eigsh's
+---@return lgt_array? u [m, k], lgt_array s [k] ascending, lgt_array? vh [k, n]; s alone without vectors, and nil for
+---  those of the side that was not asked for
 function eigen.svds(A, k, options)
   if type(k) == "table" then k, options = nil, k end
-  options = core.check_options(options, { ncv = true, tol = true, maxiter = true, v0 = true, which = true,
-                                          return_singular_vectors = true, k = true }, "svds")
-  k = k or options.k or 6
+  options = core.check_options(options, { ncv = "count", tol = "amount", maxiter = "count", v0 = true, which = true,
+                                          return_singular_vectors = true, k = "count" }, "svds")
+  k = core.plain(k or options.k or 6)
+  local side = options.return_singular_vectors
+  if side ~= "u" and side ~= "vh" then core.check_value(side, "flag", "return_singular_vectors", "svds") end
   A = system.aslinearoperator(A)
   local m, n, which = A.shape[1], A.shape[2], options.which or "LM"
   if not core.is_integer(k) or k < 1 or k >= math.min(m, n) then
@@ -208,9 +209,10 @@ function eigen.svds(A, k, options)
     tol = options.tol, v0 = options.v0, maxiter = options.maxiter, who = "svds" })
   if which == "SM" then v = v["::-1, :"]:copy()["::-1, :"] end
   local u, s = left_vectors(A, v, k)
-  if options.return_singular_vectors == false then return s end
-  if wide then return v.T, s, np.conj(u.T) end
-  return u, s, np.conj(v)
+  if side == false then return s end
+  local vh = np.conj(v)
+  if wide then u, vh = v.T, np.conj(u.T) end
+  return side ~= "vh" and u or nil, s, side ~= "u" and vh or nil
 end
 
 -- ---- the exponential ------------------------------------------------------------------------------------------
@@ -267,7 +269,8 @@ end
 ---  last time
 ---@return lgt_array of B's shape; with times [num, n] or [num, n, k]
 function eigen.expm_multiply(A, B, options)
-  options = core.check_options(options, { start = true, stop = true, num = true, endpoint = true }, "expm_multiply")
+  options = core.check_options(options, { start = "number", stop = "number", num = "count", endpoint = true },
+    "expm_multiply")
   local is_sparse = sparse.is_matrix(A)
   if not is_sparse and not core.is_array(A) then
     raise("expm_multiply: a matrix was expected, not %s", sparse.describe(A))

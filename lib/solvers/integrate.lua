@@ -235,24 +235,29 @@ local known = { method = true, t_eval = true, dense_output = true, events = true
 local function take_times(t_eval, t0, t1)
   if core.is_array(t_eval) then t_eval = np.ravel(t_eval):totable() end
   if type(t_eval) ~= "table" then raise("solve_ivp: t_eval is a vector of times, not %s", core.describe(t_eval)) end
+  local times = {}
   for i, t in ipairs(t_eval) do
+    t = core.plain(t)
+    times[i] = t
     if type(t) ~= "number" then raise("solve_ivp: t_eval has %s among its times", core.word(t)) end
     if t < min(t0, t1) or t > max(t0, t1) then raise("solve_ivp: t_eval has %g, which is outside the time span", t) end
-    if i > 1 and (t - t_eval[i - 1]) * (t1 - t0) <= 0 then
+    if i > 1 and (t - times[i - 1]) * (t1 - t0) <= 0 then
       raise("solve_ivp: t_eval must go from the begin of the time span to its end")
     end
   end
-  return t_eval
+  return times
 end
 
 local function is_number(x) return type(x) == "number" and x == x end
 
 local function take_span(t_span)
   if core.is_array(t_span) then t_span = np.ravel(t_span):totable() end
-  if type(t_span) ~= "table" or #t_span ~= 2 or not (is_number(t_span[1]) and is_number(t_span[2])) then
+  local pair = type(t_span) == "table" and #t_span == 2
+  local first, last = pair and core.plain(t_span[1]), pair and core.plain(t_span[2])
+  if not (is_number(first) and is_number(last)) then
     raise("solve_ivp: the time span is {first, last}, two numbers, not %s", core.describe(t_span))
   end
-  return t_span[1], t_span[2]
+  return first, last
 end
 
 local function take_start(y0)
@@ -283,6 +288,7 @@ end
 -- first_step or max_step.
 local function take_step(x, name, most)
   if x == nil then return nil end
+  x = core.plain(x)
   if not is_number(x) or x <= 0 then
     raise("solve_ivp: %s is a number above 0, not %s", name, is_number(x) and ("%g"):format(x) or core.describe(x))
   end
@@ -386,7 +392,7 @@ function integrate.solve_ivp(fun, t_span, y0, options)
     if s.t == s.t_bound and #times > 1 then status = 0 break end
     if s.t == s.t_bound or core.size_of(s.y) == 0 then -- nothing to do
       s.t, status = s.t_bound, 0
-      collect(s, out, s.t, s.y)
+      collect(s, out, s.t, s.y, function() return s.y end)
       break
     end
     if not step(s) then status = -1 break end

@@ -16,8 +16,6 @@ local EPS = 2 ^ -52
 
 local function take(who, known, A, b, options)
   options = core.check_options(options, known, who)
-  system.check_maxiter(options.maxiter or options.iter_lim, who)
-  for _, name in ipairs { "damp", "atol", "btol", "conlim" } do system.check_number(options[name], name, who) end
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if type(b) == "table" then b = np.array(b) end
@@ -98,8 +96,8 @@ end
 ---  number arnorm, number xnorm, lgt_array var
 function least.lsqr(A, b, options)
   local x, n
-  A, b, x, n, options = take("lsqr", { damp = true, atol = true, btol = true, conlim = true, iter_lim = true,
-                                       x0 = true, calc_var = true }, A, b, options)
+  A, b, x, n, options = take("lsqr", { damp = "amount", atol = "amount", btol = "amount", conlim = "amount",
+                                       iter_lim = "count", x0 = true, calc_var = true }, A, b, options)
   local o, damp, limit = tolerances(options), options.damp or 0, options.iter_lim or 2 * n
   local var = np.zeros(n)
   local bnorm = norm(b)()
@@ -159,8 +157,8 @@ end
 ---  number normx
 function least.lsmr(A, b, options)
   local x, n
-  A, b, x, n, options = take("lsmr", { damp = true, atol = true, btol = true, conlim = true, maxiter = true,
-                                       x0 = true }, A, b, options)
+  A, b, x, n, options = take("lsmr", { damp = "amount", atol = "amount", btol = "amount", conlim = "amount",
+                                       maxiter = "count", x0 = true }, A, b, options)
   local o, damp, limit = tolerances(options), options.damp or 0, options.maxiter or math.min(A.shape[1], n)
   local bnorm = norm(b)()
   local alpha, beta, v, step = bidiagonalise(A, b, x, options.x0 ~= nil)

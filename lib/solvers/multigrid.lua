@@ -13,7 +13,7 @@ local raise, dtypes, sp = core.raise, core.dtypes, sparse.sp
 
 local multigrid = {}
 
-local options_of_cycles = { sweeps = true }
+local options_of_cycles = { sweeps = "count" }
 
 local function take(a, who)
   sparse.take_matrix(a, who)
@@ -134,7 +134,7 @@ end
 ---@return table operator whose `levels` are tables with A, and P and R but for the coarsest
 function multigrid.smoothed_aggregation(a, options)
   local who = "smoothed_aggregation"
-  options = core.check_options(options, { theta = "number", coarsest = "count", levels = "count", sweeps = true },
+  options = core.check_options(options, { theta = "number", coarsest = "limit", levels = "limit", sweeps = "count" },
     who)
   local theta, most, least = options.theta or 0.08, options.levels or 10, options.coarsest or 500
   a = sparse.canonical(take(a, who))

@@ -23,19 +23,12 @@ local function take(a, who)
 end
 
 local function take_blocks(options, n, who)
-  options = core.check_options(options, { blocks = true, omega = true }, who)
+  options = core.check_options(options, { blocks = "count", omega = "number" }, who)
   local blocks = options.blocks or 1
   if not core.is_integer(blocks) or blocks < 1 then
     raise("%s: blocks is a number from 1 up, not %s", who, core.describe(blocks))
   end
   return math.max(1, math.ceil(n / blocks)), options
-end
-
--- A number of times, from 0 up, of an option.
-local function take_iterations(x, default, who)
-  if x == nil then return default end
-  if core.is_integer(x) and x >= 0 then return x end
-  raise("%s: iterations is an integer from 0 up, not %s", who, core.describe(x))
 end
 
 -- Of vectors that a smoother is given: as long as the matrix has rows.
@@ -73,7 +66,7 @@ end
 ---@return table operator
 function precondition.ssor_preconditioner(a, omega, options)
   if type(omega) == "table" then omega, options = omega.omega, omega end
-  omega = omega or 1
+  omega = core.plain(omega or 1)
   a = take(a, "ssor_preconditioner")
   local rows = take_blocks(options, a.n, "ssor_preconditioner")
   if type(omega) ~= "number" or omega <= 0 or omega >= 2 then
@@ -123,14 +116,13 @@ end
 ---@param options {iterations: integer?, omega: number?}? 1; 2/3
 ---@return lgt_array
 function precondition.jacobi(a, b, x, options)
-  options = core.check_options(options, { iterations = true, omega = true }, "jacobi")
+  options = core.check_options(options, { iterations = "count", omega = "number" }, "jacobi")
   sparse.take_matrix(a, "jacobi")
   check_length(a, b, "jacobi", "b")
-  local iterations = take_iterations(options.iterations, 1, "jacobi")
   local step = (options.omega or 2 / 3) / diagonal_of(a, "jacobi")
   local first = 1
   if not x then x, first = step * b, 2 end
-  for _ = first, iterations do x = x + step * (b - a:dot(x)) end
+  for _ = first, options.iterations or 1 do x = x + step * (b - a:dot(x)) end
   return x
 end
 
@@ -159,7 +151,7 @@ function precondition.chebyshev(a, b, x, options)
   local r = x and b - a:dot(x) or b
   x = x or np.zeros_like(b)
   local d = r / theta
-  for _ = 1, take_iterations(options.iterations, 3, "chebyshev") do
+  for _ = 1, options.iterations or 3 do
     x = x + d
     r = r - a:dot(d)
     local rho_before = rho

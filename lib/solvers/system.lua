@@ -43,17 +43,6 @@ local function as_vector(x, n, who, what)
   return #shape == 1 and x or np.ravel(x)
 end
 
-function system.check_maxiter(maxiter, who)
-  if maxiter == nil or (core.is_integer(maxiter) and maxiter >= 0) then return end
-  raise("%s: maxiter is an integer of 0 or more, not %s; math.floor makes one", who, (core.describe(maxiter)))
-end
-
--- A number of an option that must not be negative, or nil.
-function system.check_number(x, name, who)
-  if x == nil or type(x) == "number" and x >= 0 then return x end
-  raise("%s: %s is a number from 0 up, not %s", who, name, sparse.describe(x))
-end
-
 -- What an operator gives must be as long as what it is added to: else the error would speak of a sum within the solver.
 local function checked(f, n, who, what)
   return function(x)
@@ -71,14 +60,11 @@ end
 ---@return table
 function system.take(who, known, A, b, x0, options)
   if core.is_options(x0) and not sparse.is_matrix(x0) then x0, options = nil, x0 end
-  local names = { tol = true, rtol = true, atol = true, maxiter = true, M = true, callback = true, x0 = true }
+  local names = { tol = "amount", rtol = "amount", atol = "amount", maxiter = "count", M = true, callback = "call",
+                  x0 = true }
   for name, kind in pairs(known) do names[name] = kind end
   options = core.check_options(options, names, who)
-  system.check_maxiter(options.maxiter, who)
-  local rtol = system.check_number(options.rtol, "rtol", who) or system.check_number(options.tol, "tol", who) or 1e-5
-  local atol = system.check_number(options.atol, "atol", who) or 0
-  local callback = options.callback or identity
-  if type(callback) ~= "function" then raise("%s: callback is a function, not %s", who, core.describe(callback)) end
+  local rtol, atol, callback = options.rtol or options.tol or 1e-5, options.atol or 0, options.callback or identity
   A = system.aslinearoperator(A)
   local m, n = A.shape[1], A.shape[2]
   if m ~= n then raise("%s: the matrix must be square, not of shape (%d, %d)", who, m, n) end

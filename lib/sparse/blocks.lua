@@ -120,7 +120,7 @@ bsr.matmul = bsr.dot
 ---@param options {shape: integer[]?, dtype: string?, base: integer?, blocksize: integer[]?}?
 ---@return table matrix
 function sp.bsr_matrix(arg, options)
-  options = core.check_options(options, { shape = true, dtype = true, base = true, blocksize = true }, "bsr_matrix")
+  options = core.check_options(options, { shape = true, dtype = true, base = "base", blocksize = true }, "bsr_matrix")
   local rest, size = { shape = options.shape, dtype = options.dtype, base = options.base }, options.blocksize
   local arrays = type(arg) == "table" and not sparse.is_matrix(arg) and core.is_array(arg[1])
   if not arrays or core.ndim_of(arg[1]) ~= 3 then

@@ -87,6 +87,7 @@ function sp.eye(m, n, k, options)
   if type(k) == "table" then k, options = nil, k end
   options = core.check_options(options, eye_options, "eye")
   m, n = sparse.take_extents({ m, n or m }, "eye")
+  k = core.plain(k)
   if k ~= nil and not core.is_integer(k) then
     raise("eye: k is the offset of a diagonal, not %s", sparse.describe(k))
   end
@@ -284,7 +285,7 @@ function sp.random(m, n, density, options)
   if type(density) == "table" then density, options = density.density, density end
   options = core.check_options(options, random_options, "random")
   m, n = sparse.take_extents({ m, n }, "random")
-  density = density or 0.01
+  density = core.plain(density or 0.01)
   if type(density) ~= "number" or density < 0 or density > 1 then
     raise("random: the density is a number from 0 to 1, not %s", sparse.describe(density))
   end

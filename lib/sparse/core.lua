@@ -271,12 +271,14 @@ function sparse.take_extents(shape, who)
   if type(shape) ~= "table" or #shape ~= 2 then
     raise("%s: a shape {rows, columns} was expected, not %s", who, describe(shape))
   end
+  local m, n = core.plain(shape[1]), core.plain(shape[2])
   for d = 1, 2 do
-    if not core.is_integer(shape[d]) or shape[d] < 0 then
-      raise("%s: an extent must be an integer from 0 up, not %s", who, describe(shape[d]))
+    local extent = d == 1 and m or n
+    if not core.is_integer(extent) or extent < 0 then
+      raise("%s: an extent must be an integer from 0 up, not %s", who, describe(extent))
     end
   end
-  return shape[1], shape[2]
+  return m, n
 end
 
 -- Is x a number of the script, or an array of one element?

@@ -191,13 +191,10 @@ end
 
 -- ---- matrices from their arrays -------------------------------------------------------------------------
 
-local known = { shape = true, dtype = true, base = true }
+local known = { shape = true, dtype = true, base = "base" }
 
 local function take_options(options, who)
   options = core.check_options(options, known, who)
-  if options.base ~= nil and options.base ~= 0 and options.base ~= 1 then
-    raise("%s: base is what the first position is called, 1 or 0", who)
-  end
   return options, options.base or 1, options.dtype and core.check_dtype(options.dtype, who)
 end
 
@@ -267,7 +264,7 @@ local function is_list(x) return type(x) == "table" or core.is_array(x) end
 -- What the first argument of a constructor is.
 local function kind_of(arg, options)
   if type(arg) ~= "table" then return "dense" end
-  if #arg == 2 and core.is_integer(arg[1]) then return "empty" end
+  if #arg == 2 and core.is_integer(core.plain(arg[1])) then return "empty" end
   if #arg == 2 and is_list(arg[1]) and type(arg[2]) == "table" and is_list(arg[2][1]) then return "triplets" end
   local three = #arg == 3 and is_list(arg[1]) and is_list(arg[2]) and is_list(arg[3])
   if three and (core.is_array(arg[1]) or type(options) == "table" and options.shape) then return "rows" end
@@ -353,12 +350,13 @@ end
 
 -- Offsets as a table of integers, each once.
 function sparse.take_offsets(x, who)
+  x = core.plain(x)
   if type(x) == "number" then x = { x } end
-  if core.is_array(x) then x = np.ravel(x):totable() end
+  if core.is_array(x) then x = x:totable() end
   if type(x) ~= "table" then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
   local offsets, seen = {}, {}
   for i, k in ipairs(x) do
-    k = tonumber(k)
+    k = core.plain(k)
     if not core.is_integer(k) then
       raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x[i]))
     end

@@ -260,7 +260,7 @@ function any.getcol(a, j) return sparse.select(a, { {}, j }) end
 ---@param k integer? 0
 ---@return lgt_array
 function any.diagonal(a, k)
-  k = k or 0
+  k = core.plain(k) or 0
   if not core.is_integer(k) then raise("diagonal: k is the offset of a diagonal, not %s", sparse.describe(k)) end
   local c = a:tocsr()
   local length, first = sparse.diagonal_length(a.m, a.n, k), math.max(0, -k)
@@ -282,7 +282,7 @@ function any.trace(a, k) return np.sum(a:diagonal(k)) end
 ---@param k integer? 0
 ---@return table matrix
 function any.setdiag(a, values, k)
-  k = k or 0
+  k = core.plain(k) or 0
   if not core.is_integer(k) or k <= -a.m or k >= a.n then
     raise("setdiag: a matrix of shape (%d, %d) has the diagonals %d to %d, not %s", a.m, a.n, 1 - a.m, a.n - 1,
       core.is_integer(k) and ("%d"):format(k) or sparse.describe(k))

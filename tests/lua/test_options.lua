@@ -133,7 +133,7 @@ local wrong = {
   { "{-1, 2}", { -1, 2 } }, { "zeros(3, 0)", np.zeros(3, 0) }, { "zeros(2, 3, 4)", np.zeros(2, 3, 4) },
   { "array(3)", np.array(3) }, { "csr", csr }, { "bools", vector:gt(1) }, { "complex", vector:astype("complex128") },
   { "int[3]", ffi.new("int[3]") }, { "-5LL", -5LL }, { "NaN inside", np.array { 0 / 0, 1, 2, 3 } },
-  { "io.stdout", io.stdout },
+  { "io.stdout", io.stdout }, { "array(0)", np.array(0) }, { "array(1)", np.array(1) }, { "1LL", 1LL },
 }
 
 -- The options that f says it takes, when it is given one that it does not.
@@ -175,6 +175,102 @@ check.case("wrong values of options are refused in words, at the line that gave 
   end
   check.that(#complaints == 0, table.concat(complaints, "\n"))
   check.that(count > 10000, ("only %d calls were made"):format(count))
+end)
+
+-- The arguments of a function that are true or false, and their places: 0 for those among its options.
+local function flags_of(doc)
+  local found = {}
+  for i, p in ipairs(doc.params) do
+    if p.type == "boolean?" then found[p.name] = i end
+    for name in p.type:gmatch("([%w_]+): boolean[?|]") do found[name] = 0 end
+  end
+  return found
+end
+
+check.case("where true or false is expected 0 is refused: it is false in Python, and true in Lua", function()
+  local complaints, count, docs = {}, 0, require("lgt.sources").index()
+  for _, f in ipairs(public_functions()) do
+    local n, list = least_call(f)
+    for flag, place in pairs(n and docs[f.name] and flags_of(docs[f.name]) or {}) do
+      for _, at in ipairs { 0, place > n and place or nil } do
+        local last = math.max(n + 1, at)
+        list[last] = at > 0 and 0 or { [flag] = 0 }
+        local ok, message = pcall(f.call, unpack(list, 1, last))
+        list[last] = nil
+        count = count + 1
+        if ok or not tostring(message):find("true or false", 1, true) then
+          complaints[#complaints + 1] = ("%s, %s by %s: %s"):format(f.name, flag, at == 0 and "name" or "place",
+            ok and "taken" or tostring(message))
+        end
+      end
+    end
+  end
+  check.that(#complaints == 0, table.concat(complaints, "\n"))
+  check.that(count > 40, ("only %d calls were made"):format(count))
+end)
+
+-- The arguments of a function that are single numbers, and their places: 0 for those among its options.
+local function numbers_of(doc)
+  local found = {}
+  for i, p in ipairs(doc.params) do
+    local single = { integer = true, number = true }
+    if single[p.type:match("^(%l+)%??$")] then found[p.name] = i end
+    for name, kind in p.type:gmatch("([%w_]+): (%l+)%?") do
+      if single[kind] then found[name] = 0 end
+    end
+  end
+  return found
+end
+
+local function in_words(x)
+  if sparse.issparse(x) then x = x:toarray() end
+  return (np.isarray(x) or type(x) == "number") and tostring(x) or type(x)
+end
+
+-- Did a call succeed, and what it gave, as text.
+local function outcome(f, list, n)
+  np.random.seed(1)
+  local function called(...)
+    local texts = {}
+    for i = 1, select("#", ...) do
+      local x = (select(i, ...))
+      texts[i] = type(x) == "table" and not getmetatable(x) and in_words(x[1]) or in_words(x)
+    end
+    return table.concat(texts, " ")
+  end
+  local results = { pcall(function() return called(f.call(unpack(list, 1, n))) end) }
+  pcall(lgt.fence)
+  return results[1], tostring(results[2])
+end
+
+check.case("where a number is expected an array of 0 dimensions is one, as is a boxed integer", function()
+  local complaints, count, docs = {}, 0, require("lgt.sources").index()
+  for _, f in ipairs(public_functions()) do
+    local n, list = least_call(f)
+    for name, place in pairs(n and docs[f.name] and numbers_of(docs[f.name]) or {}) do
+      local last = place == 0 and n + 1 or math.max(n, place)
+      local before = list[place]
+      local function with(value)
+        if place == 0 then list[n + 1] = { [name] = value } else list[place] = value end
+        return outcome(f, list, last)
+      end
+      for _, number in ipairs { 2, 1, 3 } do
+        local ok, expected = with(number)
+        for _, value in ipairs(ok and { np.array(number), np.array(number, "int64"), number + 0LL } or {}) do
+          local taken, found = with(value)
+          count = count + 1
+          if not taken or found ~= expected then
+            complaints[#complaints + 1] = ("%s, %s = %s %s: %s"):format(f.name, name,
+              np.isarray(value) and value.dtype or "boxed", tostring(value), taken and "another result" or found)
+          end
+        end
+        if ok then break end
+      end
+      list[n + 1], list[math.max(place, 1)] = nil, place > 0 and before or list[1]
+    end
+  end
+  check.that(#complaints == 0, table.concat(complaints, "\n"))
+  check.that(count > 400, ("only %d calls were made"):format(count))
 end)
 
 check.case("options stand in one table, behind which there is nothing", function()
