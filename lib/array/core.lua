@@ -203,6 +203,17 @@ local function plain(x)
 end
 core.plain = plain
 
+-- A number, or several in an array or a table, as a list of plain numbers; nil: anything else.
+function core.as_list(x)
+  x = plain(x)
+  if type(x) == "number" then return { x } end
+  if is_array(x) then return np.ravel(x):totable() end
+  if type(x) ~= "table" then return nil end
+  local list = {}
+  for i = 1, table.maxn(x) do list[i] = plain(x[i]) end
+  return list
+end
+
 -- ---- arguments ------------------------------------------------------------------------------------
 
 -- A table with string keys only: options.  (An empty table is a shape, or a list.)
@@ -237,7 +248,9 @@ local function refuse_options(options, known, who)
     #names > 0 and "; it takes " .. table.concat(names, ", ") or "")
 end
 
--- What values of some options must be, as `known` names it.
+local function is_finite(x) return type(x) == "number" and x - x == 0 end
+
+-- What values of some options must be, as `known` names it; a third entry makes them so.
 local kinds = {
   flag = { function(x) return type(x) == "boolean" end, "true or false" },
   number = { function(x) return type(x) == "number" end, "a number" },
@@ -245,6 +258,8 @@ local kinds = {
   count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
   limit = { function(x) return is_integer(x) and x >= 0 or x == math.huge end, "an integer from 0 up, or math.huge" },
   base = { function(x) return x == 0 or x == 1 end, "0 or 1" },
+  interval = { function(x) return is_finite(x[1]) and is_finite(x[2]) end, "{first, last}, two finite numbers",
+    core.as_list },
   call = { function(x)
     local own = getmetatable(x)
     return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not is_array(x)
@@ -261,10 +276,11 @@ for name in FLAGS:gmatch("%S+") do flags[name] = "flag" end
 
 -- A value that is what `kind` names, with plain numbers; nil: it was not given.
 function core.check_value(value, kind, name, who)
+  if value == nil then return nil end
   local rule = kinds[kind]
-  value = plain(value)
-  if value == nil or rule[1](value) then return value end
-  raise("%s: %s is %s, not %s", who, name, rule[2], core.word(value))
+  local taken = (rule[3] or plain)(value)
+  if taken ~= nil and rule[1](taken) then return taken end
+  raise("%s: %s is %s, not %s", who, name, rule[2], core.word(taken == nil and value or taken))
 end
 
 -- Check options against `known`, a table {name = true or a kind of values}, and give them with plain numbers.  A string

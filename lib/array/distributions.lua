@@ -17,6 +17,7 @@ local random = np.random
 local function check(value, low, high, name, who)
   if core.is_array(value) then return value end
   if type(value) == "table" then return np.array(value) end
+  value = core.plain(value)
   if type(value) ~= "number" then
     raise("random.%s: %s is a number or an array, not %s", who, name, (core.describe(value)))
   end

@@ -180,6 +180,7 @@ end
 function np.min_scalar_type(x, surplus)
   core.check_surplus(surplus, "min_scalar_type")
   if core.is_array(x) then return dtypes.name[core.dtype_of(x)] end
+  x = core.plain(x)
   if type(x) == "boolean" then return "bool" end
   if type(x) ~= "number" then raise("min_scalar_type: a number was expected, not %s", (core.describe(x))) end
   if core.is_integer(x) then

@@ -275,6 +275,7 @@ function np.nan_to_num(x, options, surplus)
   end
   if copy ~= nil then options = rest end
   if nan == nil and high == nil and low == nil then return nan_to_num(x, options) end
+  nan, high, low = core.plain(nan), core.plain(high), core.plain(low)
   local dtype = lgt.is_value(x) and x.dtype or core.is_array(x) and core.dtype_of(x) or dtypes.FLOAT64
   if dtypes.category[dtype] < 2 then return nan_to_num(x, rest) end
   local most = greatest(dtype)

@@ -63,9 +63,11 @@ end
 
 -- The edges of bins: given, or so many equal ones over the range or over what the data span.
 local function edges_of(a, bins, range, who, weights)
-  if range ~= nil and (type(range) ~= "table" or type(range[1]) ~= "number" or type(range[2]) ~= "number" or
-      range[1] > range[2]) then
-    raise("%s: the range is {least, greatest}", who)
+  if range ~= nil then
+    range = core.as_list(range) or {}
+    if type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] > range[2] then
+      raise("%s: the range is {least, greatest}", who)
+    end
   end
   if type(bins) == "string" then bins = estimated_bins(a, bins, range, weights, who) end
   bins = core.plain(bins)

@@ -24,15 +24,14 @@ local function assign(target, value) core.assign(target.id, core.layout_of(targe
 
 -- Integers of a script as a list: a number, a table, or an array (which waits).
 local function integers(value, who)
-  if core.is_array(value) then value = np.ravel(value):totable() end
-  if type(value) == "number" then value = { value } end
-  if type(value) ~= "table" then raise("%s: positions were expected, not %s", who, (core.describe(value))) end
-  for i = 1, #value do
-    if not core.is_integer(value[i]) then
-      raise("%s: a position is an integer, not %s", who, (core.describe(value[i])))
+  local list = core.as_list(value)
+  if not list then raise("%s: positions were expected, not %s", who, (core.describe(value))) end
+  for i = 1, table.maxn(list) do
+    if not core.is_integer(list[i]) then
+      raise("%s: a position is an integer, not %s", who, (core.describe(list[i])))
     end
   end
-  return value
+  return list
 end
 
 -- ---- views: parts and turns ---------------------------------------------------------------------------
@@ -467,8 +466,8 @@ local function pairs_for(value, ndim, who)
   for d = 1, ndim do
     local pair = value
     if type(pair) == "table" and type(pair[1]) == "table" then pair = #pair == 1 and pair[1] or pair[d] end
-    if type(pair) ~= "table" then pair = { pair, pair } end
-    if #pair == 1 then pair = { pair[1], pair[1] } end
+    pair = core.as_list(pair) or { pair }
+    if #pair == 1 then pair[2] = pair[1] end
     if #pair ~= 2 then raise("%s: n, {before, after}, or one such pair for each of %d axes was expected", who, ndim) end
     result[d] = pair
   end

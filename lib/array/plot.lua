@@ -16,13 +16,12 @@ local plot = {}
 -- ---- arguments -------------------------------------------------------------------------------------------
 
 local known = {
-  file = true, title = true, xlabel = true, ylabel = true, labels = true, width = true, height = true, logx = true,
-  logy = true, xlim = true, ylim = true, style = true, low = true, high = true, levels = true,
+  file = true, title = true, xlabel = true, ylabel = true, labels = true, width = "number", height = "number",
+  logx = true, logy = true, xlim = "interval", ylim = "interval", style = true, low = "number", high = "number",
+  levels = true,
 }
 
 local LARGEST_SIDE = 16384 -- of a drawing, in pixels
-
-local function is_finite(x) return type(x) == "number" and x - x == 0 end
 
 local function check_matrix(a, who)
   a = np.asarray(a)
@@ -47,21 +46,10 @@ local function check_options(options, who)
     raise("%s: the name of the file ends in .svg or .png, unlike %s", who, file)
   end
   for _, name in ipairs { "title", "xlabel", "ylabel", "style" } do check_text(options, name, who) end
-  for _, name in ipairs { "width", "height", "low", "high" } do
-    if options[name] ~= nil and type(options[name]) ~= "number" then
-      raise("%s: %s is a number, not %s", who, name, (core.describe(options[name])))
-    end
-  end
   for _, name in ipairs { "width", "height" } do
     local extent = options[name]
     if extent and not (extent >= 1 and extent <= LARGEST_SIDE) then
       raise("%s: %s is a number from 1 to %d, not %s", who, name, LARGEST_SIDE, (core.describe(extent)))
-    end
-  end
-  for _, name in ipairs { "xlim", "ylim" } do
-    local pair = options[name]
-    if pair ~= nil and (type(pair) ~= "table" or not is_finite(pair[1]) or not is_finite(pair[2])) then
-      raise("%s: %s is {first, last}, two finite numbers", who, name)
     end
   end
   return options
@@ -278,9 +266,10 @@ function plot.contour(a, options)
   a = check_matrix(a, "plot.contour")
   local rows, columns = a:dims()
   if rows < 2 or columns < 2 then raise("plot.contour: at least 2 rows and 2 columns are needed") end
-  local levels = options.levels or 10
-  if type(levels) ~= "number" and type(levels) ~= "table" then
-    raise("plot.contour: levels are a number or a table of values, not %s", (core.describe(levels)))
+  local levels = core.plain(options.levels or 10)
+  if type(levels) ~= "number" then levels = core.as_list(levels) end
+  if not levels then
+    raise("plot.contour: levels are a number or a table of values, not %s", (core.describe(options.levels)))
   end
   if levels ~= levels or type(levels) == "number" and (levels < 1 or levels % 1 ~= 0) or
     type(levels) == "table" and #levels == 0 then

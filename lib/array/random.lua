@@ -24,6 +24,7 @@ local state = { key = 0, counter = 0 }
 ---@param number integer
 function random.seed(number, surplus)
   core.check_surplus(surplus, "random.seed")
+  number = core.plain(number)
   if not core.is_integer(number) then raise("random.seed: an integer was expected, not %s", (core.describe(number))) end
   state.key, state.counter = number % 2 ^ 53, 0
 end

@@ -539,7 +539,7 @@ function np.linalg.norm(a, order, axis, options)
   if core.is_options(order) then options, order = order, nil end
   order = core.named_option(order, "ord", "norm")
   options = core.check_options(options, { axis = true, keepdims = true, ord = true }, "norm")
-  order, axis = order or options.ord, axis or options.axis
+  order, axis = core.plain(order or options.ord), axis or options.axis
   local keepdims = options.keepdims
   if order ~= nil and type(order) ~= "number" and type(order) ~= "string" then
     raise("norm: the order is a number, \"fro\" or \"nuc\", not %s", (core.describe(order)))

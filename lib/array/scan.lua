@@ -220,7 +220,7 @@ function np.gradient(f, ...)
   for i, axis in ipairs(axes) do
     axis = core.check_axis(axis, ndim, "gradient")
     local spacing = spacings[#spacings == 1 and 1 or i] or 1
-    if core.is_array(spacing) and core.ndim_of(spacing) == 0 then spacing = core.read_item(spacing) end
+    spacing = core.plain(spacing)
     if type(spacing) ~= "number" then
       spacing = np.asarray(spacing)
       if core.ndim_of(spacing) ~= 1 or core.size_of(spacing) ~= core.shape_of(f)[axis] then

@@ -179,13 +179,10 @@ local function interpolate(low, high, t)
 end
 
 local function check_quantiles(q, scale, who)
-  local single = type(q) == "number"
-  if core.is_array(q) then
-    single = core.ndim_of(q) == 0
-    q = single and core.read_item(q) or q:totable()
+  local list, single = core.as_list(q), type(core.plain(q)) == "number"
+  if not list or core.is_array(q) and core.ndim_of(q) > 1 then
+    raise("%s: a number or several were expected, not %s", who, (core.describe(q)))
   end
-  local list = single and { q } or q
-  if type(list) ~= "table" then raise("%s: numbers were expected, not %s", who, (core.describe(q))) end
   local result = {}
   for i = 1, #list do
     if type(list[i]) ~= "number" or not (list[i] >= 0 and list[i] <= scale) then

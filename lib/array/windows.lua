@@ -5,7 +5,7 @@ local core = require "array.core"
 local lgt, raise, np = core.lgt, core.raise, core.np
 
 local function take_list(value, who, what)
-  local list = type(value) == "table" and value or { value }
+  local list = core.as_list(value) or { value }
   for i = 1, math.max(1, table.maxn(list)) do
     if not core.is_integer(list[i]) then
       raise("%s: %s, or a table of them, was expected, not %s", who, what, (core.describe(list[i])))

@@ -53,6 +53,7 @@ function any.copy(a) return a:map(np.copy) end
 ---@param n number
 ---@return table matrix
 function any.power(a, n)
+  n = core.plain(n)
   if type(n) ~= "number" or n <= 0 then
     raise("power: a number above 0 was expected, not %s; of the entries alone A:map(function(x) return x ^ n end)",
       sparse.describe(n))

@@ -204,13 +204,15 @@ local function pick_both(a, rows, cols)
   return np.reshape(elements(a, np.ravel(rows), np.ravel(cols)), m)
 end
 
-local function axes_of(x) return core.is_array(x) and 1 or nil end
+-- Of arrays without dimensions slice.lua takes the number.
+local function axes_of(x) return core.is_array(x) and core.ndim_of(x) > 0 and 1 or nil end
 
 local ALL = { kind = "range", step = 1 }
 
 -- A key as two entries (array/slice.lua).
 local function two_entries(key)
   local entries
+  key = core.plain(key)
   if type(key) == "number" then entries = { { kind = "at", at = key }, ALL }
   elseif core.is_array(key) then entries = { { kind = "pick", array = key }, ALL }
   elseif type(key) == "string" then

@@ -209,15 +209,18 @@ check.case("where true or false is expected 0 is refused: it is false in Python,
   check.that(count > 40, ("only %d calls were made"):format(count))
 end)
 
--- The arguments of a function that are single numbers, and their places: 0 for those among its options.
+-- The arguments of a function that may be single numbers, and their places: 0 for those among its options.  Operands,
+-- which count by their dtypes, are none.
 local function numbers_of(doc)
   local found = {}
-  for i, p in ipairs(doc.params) do
-    local single = { integer = true, number = true }
-    if single[p.type:match("^(%l+)%??$")] then found[p.name] = i end
-    for name, kind in p.type:gmatch("([%w_]+): (%l+)%?") do
-      if single[kind] then found[name] = 0 end
+  local function judge(name, types, place)
+    for kind in (types:find("lgt_array") and "" or types):gmatch("[^|%s]+") do
+      if kind:find("^integer%??$") or kind:find("^number%??$") then found[name] = place end
     end
+  end
+  for i, p in ipairs(doc.params) do
+    judge(p.name, p.type:gsub("%b{}", ""), i)
+    for name, types in p.type:gmatch("([%w_]+): ([^,}]+)") do judge(name, types, 0) end
   end
   return found
 end
