@@ -257,7 +257,7 @@ local kinds = {
   amount = { function(x) return type(x) == "number" and x >= 0 end, "a number from 0 up" },
   count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
   limit = { function(x) return is_integer(x) and x >= 0 or x == math.huge end, "an integer from 0 up, or math.huge" },
-  base = { function(x) return x == 0 or x == 1 end, "0 or 1" },
+  base = { function(x) return type(x) == "number" and (x == 0 or x == 1) end, "0 or 1" },
   interval = { function(x) return is_finite(x[1]) and is_finite(x[2]) end, "{first, last}, two finite numbers",
     core.as_list },
   call = { function(x)
