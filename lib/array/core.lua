@@ -248,6 +248,11 @@ local function refuse_options(options, known, who)
     #names > 0 and "; it takes " .. table.concat(names, ", ") or "")
 end
 
+function core.is_callable(x)
+  local own = getmetatable(x)
+  return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not is_array(x)
+end
+
 local function is_finite(x) return type(x) == "number" and x - x == 0 end
 
 -- What values of some options must be, as `known` names it; a third entry makes them so.
@@ -255,15 +260,13 @@ local kinds = {
   flag = { function(x) return type(x) == "boolean" end, "true or false" },
   number = { function(x) return type(x) == "number" end, "a number" },
   amount = { function(x) return type(x) == "number" and x >= 0 end, "a number from 0 up" },
+  positive = { function(x) return is_integer(x) and x >= 1 end, "an integer from 1 up" },
   count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
   limit = { function(x) return is_integer(x) and x >= 0 or x == math.huge end, "an integer from 0 up, or math.huge" },
   base = { function(x) return type(x) == "number" and (x == 0 or x == 1) end, "0 or 1" },
   interval = { function(x) return is_finite(x[1]) and is_finite(x[2]) end, "{first, last}, two finite numbers",
     core.as_list },
-  call = { function(x)
-    local own = getmetatable(x)
-    return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not is_array(x)
-  end, "a function" },
+  call = { core.is_callable, "a function" },
 }
 
 -- Options of these names are flags where `known` does not say otherwise: 0, which is false in Python, is true in Lua.
@@ -309,7 +312,7 @@ function core.check_options(options, known, who)
   for key, value in pairs(options) do
     if converted[key] == nil then converted[key] = value end
   end
-  return converted
+  return setmetatable(converted, getmetatable(options))
 end
 
 -- What stands behind the last argument of a function, which takes no options there; Lua itself would drop it.
@@ -464,12 +467,13 @@ end
 function core.named_option(value, name, who)
   if is_options(value) then return core.check_options(value, { [name] = true }, who)[name] end
   if names_nothing(value) then return nil end
-  return flags[name] and core.check_value(value, "flag", name, who) or value
+  if flags[name] then return core.check_value(value, "flag", name, who) end
+  return value
 end
 
 -- What may be left out, and is no list that may be empty.
-local LEFT_OUT = "M N a_max a_min axes axis axis1 axis2 hermitian k max min mode n norm num offset rcond s step " ..
-  "stop tol x y"
+local LEFT_OUT = "M N a_max a_min axes axis axis1 axis2 compute_uv full_matrices hermitian k max min mode n norm " ..
+  "num offset rcond s step stop tol x y"
 local may_be_left_out = {}
 for name in LEFT_OUT:gmatch("%S+") do may_be_left_out[name] = true end
 

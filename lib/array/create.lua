@@ -326,7 +326,7 @@ end
 ---@return lgt_array
 function np.array(value, options)
   if type(options) == "table" and not core.is_array(options) then
-    core.check_options(options, array_options, "array")
+    options = core.check_options(options, array_options, "array")
     if options.ndmin ~= nil or options.copy ~= nil then return array_with(value, options) end
     options = options.dtype and { dtype = options.dtype } or nil
   end

@@ -229,10 +229,9 @@ end
 ---@param ... integer shape
 ---@return lgt_array int64
 function random.multinomial(n, chances, ...)
-  if core.is_array(chances) then chances = chances:totable() end
-  if type(chances) ~= "table" then
-    raise("random.multinomial: a list of chances was expected, not %s", (core.describe(chances)))
-  end
+  local list = core.as_list(chances)
+  if not list then raise("random.multinomial: a list of chances was expected, not %s", (core.describe(chances))) end
+  chances = list
   local shape = take_size("random.multinomial", ...)
   local sum = 0
   for i, chance in ipairs(chances) do

@@ -255,7 +255,7 @@ end
 ---@param options table
 ---@param f function
 function np.printoptions(options, f, ...)
-  if type(f) ~= "function" then raise("printoptions: options and a function were expected") end
+  if not core.is_callable(f) then raise("printoptions: options and a function were expected") end
   local old = np.get_printoptions()
   np.set_printoptions(options)
   return restored(old, pcall(f, ...))
@@ -396,7 +396,7 @@ end
 function np.mask_indices(n, f, k, surplus)
   core.check_surplus(surplus, "mask_indices")
   k = core.named_option(k, "k", "mask_indices")
-  if type(f) ~= "function" then
+  if not core.is_callable(f) then
     raise("mask_indices: a function such as np.triu was expected, not %s", (core.describe(f)))
   end
   return np.nonzero(np.not_equal(f(np.ones(n, n), k or 0), 0))

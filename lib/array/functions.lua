@@ -194,8 +194,12 @@ local table_of_ufuncs = {
   less_equal = order(V.le, { "lt", "le" }), greater = order(V.gt, { "gt", "gt" }),
   greater_equal = order(V.ge, { "gt", "ge" }),
   isclose = { function(a, b, rtol, atol)
-    if lgt.is_value(b) then b = b:floating() end
-    return a:eq(b):logical_or((a - b):abs():le(atol + rtol * b:abs()):logical_and(b:isfinite()))
+    local equal = V.eq(a, b)
+    if not lgt.is_value(b) then -- a number within np.fuse
+      return b - b == 0 and equal:logical_or((a - b):abs():le(atol + rtol * math.abs(b))) or equal
+    end
+    b = b:floating()
+    return equal:logical_or((a - b):abs():le(atol + rtol * b:abs()):logical_and(b:isfinite()))
   end, { compares = true } },
   -- logic
   logical_and = V.logical_and, logical_or = V.logical_or, logical_xor = V.logical_xor, logical_not = V.logical_not,
@@ -238,10 +242,10 @@ local angle = ufunc.all.angle
 function np.angle(z, options, surplus)
   core.check_surplus(surplus, "angle")
   local deg, rest
-  if type(options) == "boolean" then
-    deg = options
-  else
+  if options == nil or type(options) == "table" then
     deg, rest = core.take_named("angle", { "deg" }, nil, options)
+  else
+    deg = options
   end
   if not core.check_value(deg, "flag", "deg", "angle") then return angle(z, rest) end
   return np.multiply(angle(z), 180 / pi, rest)

@@ -104,7 +104,7 @@ end
 ---@param options {dtype: string}? of the coordinates: float64
 function np.fromfunction(f, shape, options)
   shape, options = core.take_named("fromfunction", { "shape" }, shape, options)
-  if type(f) ~= "function" then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
+  if not core.is_callable(f) then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
   options = core.check_options(options, { dtype = true }, "fromfunction")
   shape = core.take_only_shape("fromfunction", shape)
   local grid, parts = np.indices(shape, { dtype = options.dtype or "float64" }), {}
@@ -119,7 +119,7 @@ end
 ---@return lgt_array
 function np.fromiter(iterator, options)
   options = core.check_options(options, { dtype = true, count = true }, "fromiter")
-  if type(iterator) ~= "function" then
+  if not core.is_callable(iterator) then
     raise("fromiter: an iterator was expected, not %s", (core.describe(iterator)))
   end
   local values, wanted = {}, options.count or -1
@@ -241,7 +241,11 @@ end
 -- An integer, or integers as an array of int64.
 local function as_positions(x, who)
   if type(x) == "table" then x = np.array(x, { dtype = "int64" }) end
-  if not core.is_array(x) then return core.plain(x) end
+  if not core.is_array(x) then
+    x = core.plain(x)
+    if not core.is_integer(x) then raise("%s: positions are integers, not %s", who, (core.describe(x))) end
+    return x
+  end
   if dtypes.category[core.dtype_of(x)] > 1 then
     raise("%s: positions are integers, not %s; use astype", who, dtypes.name[core.dtype_of(x)])
   end
@@ -260,6 +264,7 @@ function np.ravel_multi_index(positions, shape, mode, surplus)
   if type(positions) ~= "table" or type(shape) ~= "table" or #positions ~= #shape then
     raise("ravel_multi_index: a table of positions for each axis and as many extents were expected")
   end
+  shape = core.take_only_shape("ravel_multi_index", shape)
   local result = 0
   for d = 1, #shape do
     local how, along = type(mode) == "table" and mode[d] or mode, as_positions(positions[d], "ravel_multi_index")
@@ -277,9 +282,10 @@ function np.unravel_index(position, shape, surplus)
   if shape == nil or core.is_options(shape) then raise("unravel_index: a shape was expected") end
   if type(shape) ~= "table" then shape = { shape } end
   position = as_positions(position, "unravel_index")
-  local count = core.product(core.take_only_shape("unravel_index", shape))
+  shape = core.take_only_shape("unravel_index", shape)
+  local count = core.product(shape)
   if not core.is_array(position) then
-    if not core.is_integer(position) or position < 1 or position > count then
+    if position < 1 or position > count then
       raise("unravel_index: position %s is not one of 1 to %d, of an array of shape %s", core.word(position), count,
         core.shape_text(shape))
     end

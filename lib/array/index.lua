@@ -317,6 +317,11 @@ local function view_layout(layout, key)
 end
 
 local function gather(a, steps, base)
+  for _, s in ipairs(steps) do
+    if s.array and core.ndim_of(s.array) == 0 and core.dtype_of(s.array) == dtypes.BOOL then
+      raise("index: one boolean, an array without dimensions, picks no elements; m() is its value, for if")
+    end
+  end
   return picks.gather(a, layout_after(core.layout_of(a), steps), steps, base)
 end
 
@@ -647,7 +652,8 @@ function core.inside(positions, n, mode, base, who)
   local single = type(positions) == "number"
   if not single then
     if dtypes.category[core.dtype_of(positions)] > 1 then return positions end -- which is refused as an index
-    positions = np.astype(positions, "int64", { copy = false }) -- n may not fit into others
+    local widest = dtypes.size[core.dtype_of(positions)] == 8 and mode == "clip"
+    if not widest then positions = np.astype(positions, "int64") end -- n may not fit into others
   end
   n = math.max(n, 1)
   if mode == "wrap" then return (positions - base) % n + base end

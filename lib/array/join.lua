@@ -611,9 +611,6 @@ end
 ---@param options {wrap: boolean?}? wrap: it begins anew below a square, after a row without it
 function np.fill_diagonal(a, value, options)
   local wrap = core.named_option(options, "wrap", "fill_diagonal")
-  if wrap ~= nil and type(wrap) ~= "boolean" then
-    raise("fill_diagonal: wrap is true or false, not %s", (core.describe(wrap)))
-  end
   core.layout_of(a, "fill_diagonal")
   if core.ndim_of(a) ~= 2 then raise("fill_diagonal: a matrix was expected, not %s", (core.describe(a))) end
   core.check_writable(a, "fill_diagonal")

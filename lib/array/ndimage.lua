@@ -25,7 +25,7 @@ local function take(a, options, who)
     raise("%s: mode is \"reflect\", \"constant\", \"nearest\", \"mirror\" or \"wrap\", not %s", who,
       (core.describe(options.mode)))
   end
-  local origin = options.origin or 0
+  local origin = core.plain(options.origin or 0)
   if not core.is_integer(origin) then raise("%s: origin is an integer, not %s", who, (core.describe(origin))) end
   return a, mode, options.cval or 0, origin
 end
@@ -119,9 +119,9 @@ end
 
 -- One number for each axis.
 local function for_axes(x, ndim, name, who)
-  local list = {}
+  local list, single = core.as_list(x) or {}, core.plain(x)
   for d = 1, ndim do
-    list[d] = type(x) == "table" and x[d] or x
+    if type(single) == "number" then list[d] = single end
     if type(list[d]) ~= "number" or list[d] < 0 then
       raise("%s: %s is a number from 0 up, or one for each axis", who, name)
     end

@@ -152,8 +152,8 @@ function np.choose(numbers, choices, options)
   shapes[#shapes + 1] = core.shape_of(numbers)
   local shape = core.broadcast_shapes(shapes, "choose")
   for i = 1, #list do list[i] = np.broadcast_to(list[i], shape) end
-  numbers = core.inside(numbers, #list, options.mode, 1, "choose")
-  numbers = np.broadcast_to(np.astype(numbers, "int64"), shape)
+  numbers = core.inside(np.astype(numbers, "int64"), #list, options.mode, 1, "choose")
+  numbers = np.broadcast_to(numbers, shape)
   if #list <= MOST_CHOICES then
     return reduce.give(choose_among(list, numbers, shape, dtype), options.out, "choose")
   end

@@ -173,7 +173,7 @@ end
 function random.permutation(n, axis, surplus)
   axis = core.take_only_named("random.permutation", { "axis" }, axis, surplus)
   n = core.plain(n)
-  if core.is_array(n) then
+  if core.is_array(n) and core.ndim_of(n) > 0 then
     axis = core.check_axis(axis or 1, core.ndim_of(n), "random.permutation")
     return np.take(n, random.permutation(core.shape_of(n)[axis]), axis)
   end
@@ -236,7 +236,7 @@ local choice_options = { replace = true, p = true, dtype = true, axis = true, sh
 function random.choice(n, ...)
   if type(n) == "table" then n = np.asarray(n) end
   n = core.plain(n)
-  if core.is_array(n) then
+  if core.is_array(n) and core.ndim_of(n) > 0 then
     local last = (select(math.max(select("#", ...), 1), ...))
     local axis = core.check_axis(core.is_options(last) and last.axis or 1, core.ndim_of(n), "random.choice")
     return np.take(n, random.choice(core.shape_of(n)[axis], ...), axis)

@@ -230,6 +230,7 @@ end
 
 local function check_count(n, who, what)
   if n == nil then return 0 end
+  n = core.plain(n)
   if not core.is_integer(n) or n < 0 then
     raise("%s: %s is a number from 0 up, not %s", who, what, (core.describe(n)))
   end
@@ -510,7 +511,7 @@ local list_options = { dtype = true, sep = true, count = true, offset = true }
 local function check_list(options, who)
   options = core.check_options(options, list_options, who)
   local dtype = options.dtype and core.check_dtype(options.dtype, who) or dtypes.FLOAT64
-  local count = options.count
+  local count = core.plain(options.count)
   if count == nil or count == -1 then count = math.huge else check_count(count, who, "count") end
   if options.sep ~= nil and type(options.sep) ~= "string" then raise("%s: sep is a string", who) end
   return dtype, count, options.sep, check_count(options.offset, who, "offset")

@@ -240,7 +240,7 @@ local function call(r, a, axis, options)
   local keepdims = false
   axis, options = core.split_options(axis, options, r.name)
   if options ~= nil then
-    core.check_options(options, all_options, r.name)
+    options = core.check_options(options, all_options, r.name)
     if axis == nil then axis = options.axis end
     keepdims = options.keepdims or false
   end

@@ -31,7 +31,7 @@ local function take_reshape(who, size, ...)
   local known, open = 1, nil
   for d = 1, #shape do
     shape[d] = core.plain(shape[d])
-    if shape[d] == -1 then
+    if type(shape[d]) == "number" and shape[d] == -1 then
       if open then raise("%s: only one extent can be -1", who) end
       open = d
     elseif not core.is_integer(shape[d]) or shape[d] < 0 then

@@ -363,7 +363,8 @@ end
 function np.polyfit(x, y, degree, options)
   degree, options = core.take_named("polyfit", { "deg" }, degree, options)
   options = core.check_options(options, { w = true, rcond = true, full = true, cov = true }, "polyfit")
-  if options.cov ~= "unscaled" then core.check_value(options.cov, "flag", "cov", "polyfit") end
+  local cov = options.cov
+  if cov ~= "unscaled" then cov = core.check_value(cov, "flag", "cov", "polyfit") end
   x, y = np.astype(vector(x, "polyfit"), "float64"), np.asarray(y)
   if core.ndim_of(y) ~= 1 and core.ndim_of(y) ~= 2 then
     raise("polyfit: a vector or a matrix of values was expected, not %s", (core.describe(y)))
@@ -387,10 +388,10 @@ function np.polyfit(x, y, degree, options)
   local c, residuals, rank, s = np.linalg.lstsq(left, y, rcond)
   c = c / (several and np.expand_dims(scale, 2) or scale)
   if options.full then return c, residuals, rank, s, rcond end
-  if not options.cov then return c end
+  if not cov then return c end
   local base = np.linalg.inv(np.dot(left.T, left)) / np.outer(scale, scale)
   if several then base = np.expand_dims(base, 3) end
-  if options.cov ~= "unscaled" then
+  if cov ~= "unscaled" then
     if n <= degree + 1 then
       raise("polyfit: %d places leave nothing to scale the covariances of %d coefficients by", n, degree + 1)
     end
@@ -467,7 +468,7 @@ end, true)
 ---@return lgt_array
 function np.apply_along_axis(f, axis, a, surplus)
   core.check_surplus(surplus, "apply_along_axis")
-  if type(f) ~= "function" and type(f) ~= "table" then raise("apply_along_axis: a function was expected") end
+  if not core.is_callable(f) then raise("apply_along_axis: a function was expected, not %s", (core.describe(f))) end
   a = np.asarray(a)
   axis = core.check_axis(axis, core.ndim_of(a), "apply_along_axis")
   local lines = np.moveaxis(a, axis, -1)

@@ -411,7 +411,7 @@ end
 ---@param options {right: boolean?}?
 ---@return lgt_array int64
 function np.digitize(x, bins, options)
-  if type(options) == "boolean" then options = { right = options } end
+  if options ~= nil and type(options) ~= "table" then options = { right = options } end
   bins, options = core.take_named("digitize", { "bins" }, bins, options)
   options = core.check_options(options, { right = "flag" }, "digitize")
   x, bins = np.asarray(x), np.asarray(bins)

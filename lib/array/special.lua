@@ -55,6 +55,7 @@ local function call(u, ...)
   local inputs, shapes = {}, {}
   for i = 1, u.nin do
     local x = arguments[i]
+    if not core.is_array(x) then x = core.plain(x) end
     if type(x) == "number" and core.is_integer(x) and not u.floats then x = np.array(x, { dtype = "int64" }) end
     if type(x) ~= "number" and not core.is_array(x) then
       raise("%s: arrays and numbers were expected, not %s", u.name, (core.describe(x)))

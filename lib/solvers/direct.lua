@@ -235,8 +235,10 @@ end
 ---@param options {lower: boolean?, unit_diagonal: boolean?}?
 ---@return lgt_array
 function direct.spsolve_triangular(a, b, lower, options)
-  if type(lower) == "table" then lower, options = lower.lower, lower end
+  if type(lower) == "table" then lower, options = nil, lower end
   options = core.check_options(options, { lower = true, unit_diagonal = true }, "spsolve_triangular")
+  lower = core.check_value(lower, "flag", "lower", "spsolve_triangular")
+  if lower == nil then lower = options.lower ~= false end
   sparse.take_matrix(a, "spsolve_triangular")
   if a.m ~= a.n then raise("spsolve_triangular: the matrix must be square, not of shape (%d, %d)", a.m, a.n) end
   if type(b) == "table" then b = np.array(b) end
@@ -244,7 +246,6 @@ function direct.spsolve_triangular(a, b, lower, options)
   if core.shape_of(b)[1] ~= a.n then
     raise("spsolve_triangular: the matrix has %d rows, b is of shape %s", a.n, core.shape_text(core.shape_of(b)))
   end
-  lower = lower ~= false
   local c = sparse.canonical(a:tocsr())
   if (lower and sparse.sp.tril or sparse.sp.triu)(c, 0, "csr").nnz ~= c.nnz then
     raise("spsolve_triangular: the matrix has entries %s its diagonal", lower and "above" or "below")

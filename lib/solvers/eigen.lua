@@ -75,7 +75,7 @@ end
 
 -- k eigenvalues of `apply` on vectors of n elements, and their vectors as rows.
 local function lanczos(apply, n, dtype, k, o)
-  if o.ncv ~= nil and (not core.is_integer(o.ncv) or o.ncv <= k or o.ncv > n) then
+  if o.ncv ~= nil and (o.ncv <= k or o.ncv > n) then
     raise("%s: ncv, the size of the basis, is an integer above k and up to %d, not %s", o.who, n, core.describe(o.ncv))
   end
   generator = nil
@@ -192,7 +192,7 @@ function eigen.svds(A, k, options)
                                           return_singular_vectors = true, k = "count" }, "svds")
   k = core.plain(k or options.k or 6)
   local side = options.return_singular_vectors
-  if side ~= "u" and side ~= "vh" then core.check_value(side, "flag", "return_singular_vectors", "svds") end
+  if side ~= "u" and side ~= "vh" then side = core.check_value(side, "flag", "return_singular_vectors", "svds") end
   A = system.aslinearoperator(A)
   local m, n, which = A.shape[1], A.shape[2], options.which or "LM"
   if not core.is_integer(k) or k < 1 or k >= math.min(m, n) then
@@ -253,9 +253,6 @@ local function take_times(o)
     raise("expm_multiply: times from start to stop need both, two numbers")
   end
   local num = o.num or 50
-  if not core.is_integer(num) or num < 1 then
-    raise("expm_multiply: num is an integer from 1 up, not %s", core.describe(num))
-  end
   local parts = o.endpoint == false and num or math.max(num - 1, 1)
   return o.start, (o.stop - o.start) / parts, num
 end
@@ -269,7 +266,7 @@ end
 ---  last time
 ---@return lgt_array of B's shape; with times [num, n] or [num, n, k]
 function eigen.expm_multiply(A, B, options)
-  options = core.check_options(options, { start = "number", stop = "number", num = "count", endpoint = true },
+  options = core.check_options(options, { start = "number", stop = "number", num = "positive", endpoint = true },
     "expm_multiply")
   local is_sparse = sparse.is_matrix(A)
   if not is_sparse and not core.is_array(A) then

@@ -167,7 +167,7 @@ end
 
 local function take_events(events, args)
   if events == nil then return {} end
-  if type(events) == "function" or type(events) == "table" and events.terminal ~= nil or type(events) == "table"
+  if core.is_callable(events) or type(events) == "table" and events.terminal ~= nil or type(events) == "table"
     and events.direction ~= nil then
     events = { events }
   end
@@ -177,8 +177,8 @@ local function take_events(events, args)
   local list = {}
   for i, e in ipairs(events) do
     local f, options = e, {}
-    if type(e) == "table" then f, options = e[1], e end
-    if type(f) ~= "function" then
+    if type(e) == "table" and not core.is_callable(e) then f, options = e[1], e end
+    if not core.is_callable(f) then
       raise("solve_ivp: event %d is no function of t and y, nor {function, terminal = ..., direction = ...}", i)
     end
     local direction = options.direction or 0
@@ -261,6 +261,7 @@ local function take_span(t_span)
 end
 
 local function take_start(y0)
+  y0 = core.plain(y0)
   if type(y0) == "number" then y0 = { y0 } end
   if type(y0) ~= "table" and not core.is_array(y0) then
     raise("solve_ivp: y0 is a vector, not %s", core.describe(y0))
@@ -297,7 +298,7 @@ local function take_step(x, name, most)
 end
 
 local function begin(fun, t_span, y0, o)
-  if type(fun) ~= "function" then
+  if not core.is_callable(fun) then
     raise("solve_ivp: a function of t and y was expected, not %s", core.describe(fun))
   end
   local t0, t1 = take_span(t_span)

@@ -219,11 +219,8 @@ end
 ---  maxiter: integer?, M: any, callback: function?}? restart 20, callback_type "pr_norm" or "x"
 ---@return lgt_array x, integer info
 function krylov.gmres(A, b, x0, options)
-  local s = take("gmres", { restart = "count", callback_type = true }, A, b, x0, options)
+  local s = take("gmres", { restart = "positive", callback_type = true }, A, b, x0, options)
   local restart, callback_type = s.options.restart or 20, s.options.callback_type or "pr_norm"
-  if not core.is_integer(restart) or restart < 1 then
-    core.raise("gmres: restart is an integer from 1 up, not %s", core.describe(restart))
-  end
   if callback_type ~= "pr_norm" and callback_type ~= "x" then
     core.raise("gmres: callback_type is \"pr_norm\" or \"x\", not %s", core.describe(callback_type))
   end

@@ -13,7 +13,7 @@ local raise, dtypes, sp = core.raise, core.dtypes, sparse.sp
 
 local multigrid = {}
 
-local options_of_cycles = { sweeps = "count" }
+local options_of_cycles = { sweeps = "positive" }
 
 local function take(a, who)
   sparse.take_matrix(a, who)
@@ -56,9 +56,6 @@ end
 -- One V-cycle from zeros on these levels, of which the coarsest, {A = matrix}, is solved directly.
 local function operator(levels, options)
   local sweeps, last = options.sweeps or 1, levels[#levels]
-  if not core.is_integer(sweeps) or sweeps < 1 then
-    raise("sweeps is a number from 1 up, not %s", core.describe(sweeps))
-  end
   last.solve = direct.factorized(last.A)
   local function apply(b) return cycle(levels, 1, b, sweeps) end
   local a = levels[1].A
@@ -134,7 +131,7 @@ end
 ---@return table operator whose `levels` are tables with A, and P and R but for the coarsest
 function multigrid.smoothed_aggregation(a, options)
   local who = "smoothed_aggregation"
-  options = core.check_options(options, { theta = "number", coarsest = "limit", levels = "limit", sweeps = "count" },
+  options = core.check_options(options, { theta = "number", coarsest = "limit", levels = "limit", sweeps = "positive" },
     who)
   local theta, most, least = options.theta or 0.08, options.levels or 10, options.coarsest or 500
   a = sparse.canonical(take(a, who))

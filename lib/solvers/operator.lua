@@ -24,7 +24,7 @@ function Operator.in_words(a)
     (": L:matmat(np.eye(%d)) is its matrix"):format(a.shape[2])
 end
 
-local operator_fields = { matvec = true, rmatvec = true, matmat = true, rmatmat = true, dtype = true }
+local operator_fields = { matvec = "call", rmatvec = "call", matmat = "call", rmatmat = "call", dtype = true }
 
 -- From functions that may be nil but the first: apply, adjoint, and both of matrices; these are given what fits.
 local function new_operator(m, n, dtype, apply, adjoint, of_matrix, adjoint_of_matrix)
@@ -46,12 +46,10 @@ function operator.LinearOperator(shape, functions, surplus)
   core.check_surplus(surplus, "LinearOperator")
   if type(functions) == "function" then functions = { matvec = functions } end
   local m, n = sparse.take_extents(shape, "LinearOperator")
-  functions = core.check_options(functions, operator_fields, "LinearOperator")
-  for _, name in ipairs { "matvec", "rmatvec", "matmat", "rmatmat" } do
-    if functions[name] ~= nil and type(functions[name]) ~= "function" then
-      raise("LinearOperator: %s is a function, not %s", name, core.describe(functions[name]))
-    end
+  if sparse.is_matrix(functions) then
+    raise("LinearOperator: functions were expected; solvers.aslinearoperator(A) makes an operator of a matrix")
   end
+  functions = core.check_options(functions, operator_fields, "LinearOperator")
   if not functions.matvec then raise("LinearOperator: the function matvec is missing") end
   local dtype = dtypes.name[core.check_dtype(functions.dtype or "float64", "LinearOperator")]
   return new_operator(m, n, dtype, functions.matvec, functions.rmatvec, functions.matmat, functions.rmatmat)

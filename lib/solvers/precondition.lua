@@ -23,12 +23,8 @@ local function take(a, who)
 end
 
 local function take_blocks(options, n, who)
-  options = core.check_options(options, { blocks = "count", omega = "number" }, who)
-  local blocks = options.blocks or 1
-  if not core.is_integer(blocks) or blocks < 1 then
-    raise("%s: blocks is a number from 1 up, not %s", who, core.describe(blocks))
-  end
-  return math.max(1, math.ceil(n / blocks)), options
+  options = core.check_options(options, { blocks = "positive", omega = "number" }, who)
+  return math.max(1, math.ceil(n / (options.blocks or 1))), options
 end
 
 -- Of vectors that a smoother is given: as long as the matrix has rows.

@@ -46,14 +46,14 @@ end
 
 local function take_blocksize(c, size, who)
   if size ~= nil then
-    if type(size) ~= "table" or #size ~= 2 or not (core.is_integer(size[1]) and core.is_integer(size[2]))
-      or size[1] < 1 or size[2] < 1 then
+    local height, width = unpack(core.as_list(size) or {}, 1, 2)
+    if not core.is_integer(height) or not core.is_integer(width) or height < 1 or width < 1 then
       raise("%s: a block size {height, width} was expected, not %s", who, (core.describe(size)))
     end
-    if c.m % size[1] ~= 0 or c.n % size[2] ~= 0 then
-      raise("%s: a matrix of shape (%d, %d) is not made of blocks of %d x %d", who, c.m, c.n, size[1], size[2])
+    if c.m % height ~= 0 or c.n % width ~= 0 then
+      raise("%s: a matrix of shape (%d, %d) is not made of blocks of %d x %d", who, c.m, c.n, height, width)
     end
-    return size[1], size[2]
+    return height, width
   end
   local FULL = 0.7 -- of the elements of blocks must be entries
   for k = 6, 2, -1 do

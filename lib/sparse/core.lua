@@ -271,19 +271,19 @@ function sparse.take_extents(shape, who)
   if type(shape) ~= "table" or #shape ~= 2 then
     raise("%s: a shape {rows, columns} was expected, not %s", who, describe(shape))
   end
-  local m, n = core.plain(shape[1]), core.plain(shape[2])
+  local extents = core.as_list(shape)
   for d = 1, 2 do
-    local extent = d == 1 and m or n
-    if not core.is_integer(extent) or extent < 0 then
-      raise("%s: an extent must be an integer from 0 up, not %s", who, describe(extent))
+    if not core.is_integer(extents[d]) or extents[d] < 0 then
+      raise("%s: an extent must be an integer from 0 up, not %s", who, describe(extents[d]))
     end
   end
-  return m, n
+  return extents[1], extents[2]
 end
 
 -- Is x a number of the script, or an array of one element?
 function sparse.is_scalar(x)
-  return type(x) == "number" or ffi.istype("complex", x) or (core.is_array(x) and core.size_of(x) == 1)
+  if core.is_array(x) then return core.size_of(x) == 1 end
+  return type(core.plain(x)) == "number" or ffi.istype("complex", x)
 end
 
 function sparse.take_matrix(x, who)

@@ -259,7 +259,7 @@ local function from_rows(arg, options, who, transposed)
   return sparse.csr(m, n, pos, crd, vals)
 end
 
-local function is_list(x) return type(x) == "table" or core.is_array(x) end
+local function is_list(x) return type(x) == "table" or core.is_array(x) and core.ndim_of(x) > 0 end
 
 -- What the first argument of a constructor is.
 local function kind_of(arg, options)
@@ -332,9 +332,10 @@ function sp.coo_matrix(arg, options) return build("coo", arg, options):tocoo() e
 ---  dtype: that of the diagonals
 ---@return table matrix
 function sp.dia_matrix(arg, options)
-  local by_offsets = type(arg) == "table" and #arg == 2 and (core.is_array(arg[1]) or is_list(arg[1]) and
-    is_list(arg[1][1])) and (type(arg[2]) == "number" or is_list(arg[2])) and not (type(arg[2]) == "table" and
-    is_list(arg[2][1]))
+  local first, second = nil, nil
+  if type(arg) == "table" and #arg == 2 then first, second = arg[1], core.plain(arg[2]) end
+  local by_offsets = (core.is_array(first) or is_list(first) and is_list(first[1])) and
+    (type(second) == "number" or core.is_array(second) or type(second) == "table" and not is_list(second[1]))
   if not by_offsets or sparse.is_matrix(arg) then return build("dia", arg, options):todia() end
   local _, _, dtype = take_options(options, "dia_matrix")
   if not options or not options.shape then raise("dia_matrix: the shape is missing: {shape = {m, n}}") end
@@ -350,20 +351,16 @@ end
 
 -- Offsets as a table of integers, each once.
 function sparse.take_offsets(x, who)
-  x = core.plain(x)
-  if type(x) == "number" then x = { x } end
-  if core.is_array(x) then x = x:totable() end
-  if type(x) ~= "table" then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
-  local offsets, seen = {}, {}
-  for i, k in ipairs(x) do
-    k = core.plain(k)
+  local list, seen = core.as_list(x), {}
+  if not list then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
+  for _, k in ipairs(list) do
     if not core.is_integer(k) then
-      raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x[i]))
+      raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(k))
     end
     if seen[k] then raise("%s: offset %d is given twice", who, k) end
-    offsets[i], seen[k] = k, true
+    seen[k] = true
   end
-  return offsets
+  return list
 end
 
 sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array = sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.dia_matrix

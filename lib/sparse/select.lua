@@ -436,7 +436,8 @@ end
 ---@param shape integer[] one of which may be -1: what is left; or two numbers
 ---@return table matrix
 function any.reshape(a, shape, n)
-  if type(shape) == "number" then shape = { shape, n } end
+  if type(core.plain(shape)) == "number" then shape = { shape, n } end
+  shape = core.as_list(shape) or shape
   local m
   m, n = sparse.take_extents(infer_extent(a, shape), "reshape")
   if m * n ~= a.m * a.n then

@@ -761,12 +761,24 @@ check.case("what is computed is a shape, a position, a time", function()
   check.refuses("position 1e+300 of axis 1 is outside its extent of 4", function() return x[1e300], 1 end)
 end)
 
+check.case("a dtype by its place counts in reductions, too", function()
+  check.equal(np.sum(np.ones(2, 2, "int8"), 1, "float32").dtype, "float32")
+  check.equal(np.count_nonzero(np.ones(2, 2), { keepdims = np.array(false) }):totable(), 4)
+end)
+
+check.case("one boolean is no key", function()
+  local m = np.array(true)
+  check.refuses("picks no elements", function() return np.ones(3)[m], 1 end)
+  check.refuses("picks no elements", function() return np.take(np.ones(3), m), 1 end)
+end)
+
 check.case("positions of small integers are brought inside of larger arrays", function()
   local long = np.arange(300)
   for _, dtype in ipairs { "int8", "uint8", "int16", "uint16", "uint32", "int32" } do
     local outside = np.array({ 0, 1, 120, 127 }, dtype)
     check.equal(np.take(long, outside, { mode = "clip" }):totable(), { 0, 0, 119, 126 }, dtype)
     check.equal(np.take(long, outside, { mode = "wrap" }):totable(), { 299, 0, 119, 126 }, dtype)
+    check.equal(np.choose({ 5, 0 }, { 10, 20 }, { mode = "clip" }):totable(), { 20, 10 })
     check.equal(np.take(np.arange(6), outside, { mode = "wrap" }):totable(), { 5, 0, 5, 0 }, dtype)
     check.equal(np.choose(outside, { 10, 20, 30 }, { mode = "wrap" }):totable(), { 30, 10, 30, 10 }, dtype)
     local b = np.zeros(300)
@@ -776,6 +788,11 @@ check.case("positions of small integers are brought inside of larger arrays", fu
     check.equal(one:totable(), { 1, 301, 720, 727 }, dtype)
     check.equal(np.unravel_index(outside:maximum(1), { 2, 150 })[2]:totable(), { 1, 1, 120, 127 }, dtype)
   end
+end)
+
+check.case("positions beyond int64 are clipped to the last", function()
+  local greatest = np.array({ 18446744073709551615ULL }, "uint64")
+  check.equal(np.take(np.arange(6), greatest, { mode = "clip" }):totable(), { 5 })
 end)
 
 check.case("arrays are neither axes nor orders", function()

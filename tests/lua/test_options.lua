@@ -42,10 +42,15 @@ local calls = {
   ["solvers.multigrid"] = { csr, {} }, ["solvers.spsolve_triangular"] = { sparse.eye(4):tocsr(), vector },
 }
 
+local sources = require "lgt.sources"
+
+-- The annotations of a public function.
+local function doc_of(f) return sources.index()[f.name] or sources.of_function(f.call) or { params = {} } end
+
 local function public_functions()
   local groups = { np = np, ["np.linalg"] = np.linalg, ["np.fft"] = np.fft, ["np.random"] = np.random, sparse = sparse,
     solvers = solvers }
-  for name in pairs(require("lgt.sources").index()) do -- what waits for its first use is loaded
+  for name in pairs(sources.index()) do -- what waits for its first use is loaded
     local group, key = name:match("^(.*)%.([%w_]+)$")
     if groups[group] then assert(groups[group][key] ~= nil, name) end
   end
@@ -177,31 +182,66 @@ check.case("wrong values of options are refused in words, at the line that gave 
   check.that(count > 10000, ("only %d calls were made"):format(count))
 end)
 
+local function in_words(x)
+  if sparse.issparse(x) then x = x:toarray() end
+  if np.isarray(x) then return x.dtype .. " " .. tostring(x) end
+  if type(x) ~= "table" then return type(x) == "function" and "function" or tostring(x) end
+  local entries = {}
+  for i = 1, #x do entries[i] = in_words(x[i]) end
+  return "{" .. table.concat(entries, ", ") .. "}"
+end
+
+-- Did a call succeed, and what it gave, as text.
+local function outcome(f, list, n)
+  np.random.seed(1)
+  local function called(...)
+    local texts = {}
+    for i = 1, select("#", ...) do texts[i] = in_words((select(i, ...))) end
+    return table.concat(texts, " ")
+  end
+  local results = { pcall(function() return called(f.call(unpack(list, 1, n))) end) }
+  pcall(lgt.fence)
+  return results[1], tostring(results[2])
+end
+
 -- The arguments of a function that are true or false, and their places: 0 for those among its options.
 local function flags_of(doc)
   local found = {}
   for i, p in ipairs(doc.params) do
-    if p.type == "boolean?" then found[p.name] = i end
+    local outside = p.type:gsub("%b{}", "")
+    if outside:find("boolean[?|]") and not outside:find("lgt_array") then found[p.name] = i end
     for name in p.type:gmatch("([%w_]+): boolean[?|]") do found[name] = 0 end
   end
   return found
 end
 
 check.case("where true or false is expected 0 is refused: it is false in Python, and true in Lua", function()
-  local complaints, count, docs = {}, 0, require("lgt.sources").index()
+  local complaints, count = {}, 0
   for _, f in ipairs(public_functions()) do
     local n, list = least_call(f)
-    for flag, place in pairs(n and docs[f.name] and flags_of(docs[f.name]) or {}) do
-      for _, at in ipairs { 0, place > n and place or nil } do
+    for flag, place in pairs(n and flags_of(doc_of(f)) or {}) do
+      local stands = { flag ~= "options" and 0 or nil } -- options may stand for the flag that is one of them
+      if place > n then stands[#stands + 1] = place end
+      for _, at in ipairs(stands) do
         local last = math.max(n + 1, at)
         list[last] = at > 0 and 0 or { [flag] = 0 }
         local ok, message = pcall(f.call, unpack(list, 1, last))
-        list[last] = nil
         count = count + 1
         if ok or not tostring(message):find("true or false", 1, true) then
           complaints[#complaints + 1] = ("%s, %s by %s: %s"):format(f.name, flag, at == 0 and "name" or "place",
             ok and "taken" or tostring(message))
         end
+        for _, value in ipairs { true, false } do
+          if at > 0 then list[last] = value else list[last] = { [flag] = value } end
+          local _, expected = outcome(f, list, last)
+          list[last] = at > 0 and np.array(value) or { [flag] = np.array(value) }
+          local _, found = outcome(f, list, last)
+          if found ~= expected then
+            complaints[#complaints + 1] = ("%s, %s = np.array(%s): %s, not %s"):format(f.name, flag, tostring(value),
+              found, expected)
+          end
+        end
+        list[last] = nil
       end
     end
   end
@@ -225,32 +265,11 @@ local function numbers_of(doc)
   return found
 end
 
-local function in_words(x)
-  if sparse.issparse(x) then x = x:toarray() end
-  return (np.isarray(x) or type(x) == "number") and tostring(x) or type(x)
-end
-
--- Did a call succeed, and what it gave, as text.
-local function outcome(f, list, n)
-  np.random.seed(1)
-  local function called(...)
-    local texts = {}
-    for i = 1, select("#", ...) do
-      local x = (select(i, ...))
-      texts[i] = type(x) == "table" and not getmetatable(x) and in_words(x[1]) or in_words(x)
-    end
-    return table.concat(texts, " ")
-  end
-  local results = { pcall(function() return called(f.call(unpack(list, 1, n))) end) }
-  pcall(lgt.fence)
-  return results[1], tostring(results[2])
-end
-
 check.case("where a number is expected an array of 0 dimensions is one, as is a boxed integer", function()
-  local complaints, count, docs = {}, 0, require("lgt.sources").index()
+  local complaints, count = {}, 0
   for _, f in ipairs(public_functions()) do
     local n, list = least_call(f)
-    for name, place in pairs(n and docs[f.name] and numbers_of(docs[f.name]) or {}) do
+    for name, place in pairs(n and numbers_of(doc_of(f)) or {}) do
       local last = place == 0 and n + 1 or math.max(n, place)
       local before = list[place]
       local function with(value)
