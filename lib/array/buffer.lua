@@ -79,7 +79,7 @@ local function described(buffer)
   return name, shape
 end
 
-local known = { dtype = true, count = true, offset = true }
+local known = { dtype = true, count = "count", offset = "count" }
 
 -- The dtype, shape and bytes before the first element that are meant.
 local function what_is_meant(buffer, options)
@@ -89,10 +89,6 @@ local function what_is_meant(buffer, options)
     raise("frombuffer: the option dtype says what the elements of %s are", tostring(ffi.typeof(buffer)))
   end
   local offset, count, size = options.offset or 0, options.count, dtypes.size[dtype]
-  if not core.is_integer(offset) or offset < 0 then raise("frombuffer: offset is a number of bytes from 0 up") end
-  if count ~= nil and (not core.is_integer(count) or count < 0) then
-    raise("frombuffer: count is a number of elements from 0 up, not %s", (core.describe(count)))
-  end
   if not shape then
     if not count then raise("frombuffer: of a pointer the option count says how many elements it points to") end
     return dtype, { count }, offset

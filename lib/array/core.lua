@@ -38,6 +38,7 @@ local function describe(x)
   if type(x) == "string" then return ("the string %q"):format(x) end
   if type(x) == "number" then return ("the number %.14g"):format(x) end
   if type(x) == "nil" then return "nil" end
+  if ffi.istype("int64_t", x) or ffi.istype("uint64_t", x) then return "the integer " .. tostring(x) end
   if type(x) == "table" then
     if lgt.is_value(x) then return "an element, as a fused function gets it" end
     local own = getmetatable(x)
@@ -248,9 +249,10 @@ local function refuse_options(options, known, who)
     #names > 0 and "; it takes " .. table.concat(names, ", ") or "")
 end
 
+-- Functions, and tables that can be called, but no arrays and sparse matrices, whose elements calls read.
 function core.is_callable(x)
   local own = getmetatable(x)
-  return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not is_array(x)
+  return type(x) == "function" or type(own) == "table" and own.__call ~= nil and not (is_array(x) or own.of_arrays)
 end
 
 local function is_finite(x) return type(x) == "number" and x - x == 0 end
@@ -264,8 +266,8 @@ local kinds = {
   count = { function(x) return is_integer(x) and x >= 0 end, "an integer from 0 up" },
   limit = { function(x) return is_integer(x) and x >= 0 or x == math.huge end, "an integer from 0 up, or math.huge" },
   base = { function(x) return type(x) == "number" and (x == 0 or x == 1) end, "0 or 1" },
-  interval = { function(x) return is_finite(x[1]) and is_finite(x[2]) end, "{first, last}, two finite numbers",
-    core.as_list },
+  interval = { function(x) return #x == 2 and is_finite(x[1]) and is_finite(x[2]) end,
+    "{first, last}, two finite numbers", core.as_list },
   call = { core.is_callable, "a function" },
 }
 
@@ -283,7 +285,7 @@ function core.check_value(value, kind, name, who)
   local rule = kinds[kind]
   local taken = (rule[3] or plain)(value)
   if taken ~= nil and rule[1](taken) then return taken end
-  raise("%s: %s is %s, not %s", who, name, rule[2], core.word(taken == nil and value or taken))
+  raise("%s: %s is %s, not %s", who, name, rule[2], core.word(rule[3] and value or taken))
 end
 
 -- Check options against `known`, a table {name = true or a kind of values}, and give them with plain numbers.  A string

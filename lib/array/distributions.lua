@@ -13,11 +13,11 @@ local random = np.random
 
 -- ---- arguments --------------------------------------------------------------------------------------------
 
--- Numbers within bounds, or arrays (whose elements give NaN outside).
+-- Numbers within bounds, or arrays, whose elements are not looked at.
 local function check(value, low, high, name, who)
+  value = core.plain(value)
   if core.is_array(value) then return value end
   if type(value) == "table" then return np.array(value) end
-  value = core.plain(value)
   if type(value) ~= "number" then
     raise("random.%s: %s is a number or an array, not %s", who, name, (core.describe(value)))
   end
@@ -134,7 +134,7 @@ define("wald", { p("mean", nil, positive), p("scale", nil, positive) }, function
 end)
 
 -- How many trials until the first success.
-define("geometric", { p("p", nil, probability) }, function(shape, chance)
+define("geometric", { p("p", nil, { 1e-18, 1 }) }, function(shape, chance)
   local count = np.ceil(np.log(open(shape)) / (type(chance) == "number" and np.log1p(np.array(-chance)) or
     np.log1p(-chance)))
   return np.astype(np.maximum(count, 1), "int64")

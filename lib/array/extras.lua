@@ -203,7 +203,7 @@ end
 function np.base_repr(n, base, padding, surplus)
   core.check_surplus(surplus, "base_repr")
   n, base = core.plain(n), core.plain(base or 2)
-  padding = core.check_value(padding, "count", "padding", "base_repr") or 0
+  padding = core.check_value(padding, "number", "padding", "base_repr") or 0
   if not core.is_integer(n) then raise("base_repr: an integer was expected, not %s", (core.describe(n))) end
   if not core.is_integer(base) or base < 2 or base > 36 then raise("base_repr: the base is from 2 to 36") end
   local digits, rest = {}, math.abs(n)

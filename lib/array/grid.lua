@@ -122,7 +122,7 @@ function np.fromiter(iterator, options)
   if not core.is_callable(iterator) then
     raise("fromiter: an iterator was expected, not %s", (core.describe(iterator)))
   end
-  local values, wanted = {}, options.count or -1
+  local values, wanted = {}, core.plain(options.count or -1)
   if not core.is_integer(wanted) then raise("fromiter: count is an integer, not %s", (core.describe(wanted))) end
   while wanted < 0 or #values < wanted do
     local x = iterator()

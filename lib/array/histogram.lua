@@ -65,7 +65,7 @@ end
 local function edges_of(a, bins, range, who, weights)
   if range ~= nil then
     range = core.as_list(range) or {}
-    if type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] > range[2] then
+    if #range ~= 2 or type(range[1]) ~= "number" or type(range[2]) ~= "number" or range[1] > range[2] then
       raise("%s: the range is {least, greatest}", who)
     end
   end

@@ -316,12 +316,16 @@ local function view_layout(layout, key)
   return result
 end
 
-local function gather(a, steps, base)
+local function check_booleans(steps)
   for _, s in ipairs(steps) do
     if s.array and core.ndim_of(s.array) == 0 and core.dtype_of(s.array) == dtypes.BOOL then
       raise("index: one boolean, an array without dimensions, picks no elements; m() is its value, for if")
     end
   end
+end
+
+local function gather(a, steps, base)
+  check_booleans(steps)
   return picks.gather(a, layout_after(core.layout_of(a), steps), steps, base)
 end
 
@@ -335,6 +339,7 @@ function core.pick(a, key, base)
 end
 
 local function scatter(a, steps, value, operation)
+  check_booleans(steps)
   picks.scatter(a, layout_after(core.layout_of(a), steps), steps, value, operation)
 end
 

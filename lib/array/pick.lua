@@ -140,7 +140,10 @@ function np.choose(numbers, choices, options)
   options = core.check_options(options, { mode = true, out = true }, "choose")
   if type(choices) ~= "table" or #choices == 0 then raise("choose: a table of choices was expected") end
   local shapes, list, dtype, weak = {}, {}, nil, nil
-  numbers = np.asarray(numbers)
+  if not core.is_array(numbers) then numbers = np.array(numbers, { dtype = "int64" }) end
+  if dtypes.category[core.dtype_of(numbers)] > 1 then
+    raise("choose: integers were expected, not %s; use astype", dtypes.name[core.dtype_of(numbers)])
+  end
   for i, choice in ipairs(choices) do
     list[i] = np.asarray(choice)
     shapes[i] = core.shape_of(list[i])

@@ -270,6 +270,8 @@ end
 -- Integers from low to high, both included (without high: from 1 to low).
 ---@return lgt_array int64
 function random.random_integers(low, high, ...)
+  low = core.plain(low)
+  if not core.is_options(high) then high = core.plain(high) end
   if type(low) ~= "number" then
     raise("random.random_integers: integers were expected, not %s", (core.describe(low)))
   end

@@ -312,6 +312,7 @@ end
 
 -- What may become an element.
 local function check_value(value, who, what)
+  value = core.plain(value)
   local t = type(value)
   if t == "number" or t == "boolean" or t == "cdata" and not core.is_array(value) then return value end
   raise("%s: %s gives elements, not %s", who, what, (core.describe(value)))
@@ -383,6 +384,7 @@ end
 
 local function check_columns(columns, who)
   if type(columns) == "number" then columns = { columns } end
+  if columns ~= nil then columns = core.as_list(columns) or columns end
   if columns ~= nil and type(columns) ~= "table" then raise("%s: usecols is a list of columns, from 1", who) end
   if columns then core.length_of_list(columns, who) end
   return columns
@@ -450,9 +452,11 @@ local DEFAULTS = { [0] = false, [1] = -1, [2] = 0 / 0, [3] = ffi.typeof("complex
 -- What np.genfromtxt stores for fields that are missing or no numbers.
 local function substitute(filling, how, who)
   local default = DEFAULTS[dtypes.category[how.dtype]]
-  local values = type(filling) == "table" and filling or {}
-  for _, value in pairs(values) do check_value(value, who, "filling_values") end
-  if filling ~= nil and values ~= filling then default = check_value(filling, who, "filling_values") end
+  local values = {}
+  for column, value in pairs(type(filling) == "table" and filling or {}) do
+    values[column] = check_value(value, who, "filling_values")
+  end
+  if filling ~= nil and type(filling) ~= "table" then default = check_value(filling, who, "filling_values") end
   return function(out, at, column)
     local value = values[column]
     if value == nil then value = default end

@@ -315,10 +315,13 @@ function np.polyint(p, m, k, surplus)
   if dtypes.category[core.dtype_of(p)] < 2 then p = np.astype(p, "float64") end
   local times = check_times(m, "polyint")
   if times > MOST_TIMES then raise("polyint: at most %d times, not %g", MOST_TIMES, times) end
-  if core.is_array(k) and core.ndim_of(k) > 0 then k = k:totable() end
+  k = core.as_list(k) or { k }
+  if #k ~= 1 and #k < times then
+    raise("polyint: k is one constant, or one for each of %d times, not %d of them", times, #k)
+  end
   for i = 1, times do
     local n = core.size_of(p)
-    local constant = np.ravel(np.asarray(type(k) == "table" and k[i] or k))
+    local constant = np.ravel(np.asarray(#k == 1 and k[1] or k[i]))
     p = np.concatenate { p / np.flip(np.arange(1, n + 1)), constant }
   end
   return p
@@ -364,7 +367,10 @@ function np.polyfit(x, y, degree, options)
   degree, options = core.take_named("polyfit", { "deg" }, degree, options)
   options = core.check_options(options, { w = true, rcond = true, full = true, cov = true }, "polyfit")
   local cov = options.cov
-  if cov ~= "unscaled" then cov = core.check_value(cov, "flag", "cov", "polyfit") end
+  if type(cov) == "string" and cov ~= "unscaled" then
+    raise("polyfit: cov is true, false or \"unscaled\", not %q", cov)
+  end
+  if type(cov) ~= "string" then cov = core.check_value(cov, "flag", "cov", "polyfit") end
   x, y = np.astype(vector(x, "polyfit"), "float64"), np.asarray(y)
   if core.ndim_of(y) ~= 1 and core.ndim_of(y) ~= 2 then
     raise("polyfit: a vector or a matrix of values was expected, not %s", (core.describe(y)))

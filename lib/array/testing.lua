@@ -58,6 +58,7 @@ testing.assert_equal = testing.assert_array_equal
 
 -- Division makes floats of integers, whose differences could be too large for them.
 local function almost(a, b, decimal)
+  decimal = core.plain(decimal)
   local near = np.less(np.absolute(np.subtract(a, np.true_divide(b, 1))), 1.5 * 10 ^ -decimal)
   return np.logical_or(near, np.logical_or(np.equal(a, b), nans(a, b)))
 end

@@ -192,7 +192,10 @@ function eigen.svds(A, k, options)
                                           return_singular_vectors = true, k = "count" }, "svds")
   k = core.plain(k or options.k or 6)
   local side = options.return_singular_vectors
-  if side ~= "u" and side ~= "vh" then side = core.check_value(side, "flag", "return_singular_vectors", "svds") end
+  if type(side) == "string" and side ~= "u" and side ~= "vh" then
+    raise("svds: return_singular_vectors is true, false, \"u\" or \"vh\", not %q", side)
+  end
+  if type(side) ~= "string" then side = core.check_value(side, "flag", "return_singular_vectors", "svds") end
   A = system.aslinearoperator(A)
   local m, n, which = A.shape[1], A.shape[2], options.which or "LM"
   if not core.is_integer(k) or k < 1 or k >= math.min(m, n) then

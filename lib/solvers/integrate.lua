@@ -144,6 +144,7 @@ local function solution(times, parts)
   return setmetatable({ ts = np.array(times), t_min = min(times[1], times[#times]),
                         t_max = max(times[1], times[#times]) }, {
     __call = function(_, t)
+      t = core.plain(t)
       if type(t) == "number" then return at(t) end
       local columns = {}
       for i, x in ipairs(np.ravel(np.asarray(t)):totable()) do columns[i] = at(x) end
@@ -158,6 +159,7 @@ local function number_of(x) return type(x) == "number" and x or core.to_number(x
 
 -- What an event's field `terminal` says: after how many roots it ends the integration.
 local function take_terminal(terminal, i)
+  terminal = core.plain(terminal)
   if not terminal then return math.huge end
   if terminal == true then return 1 end
   if core.is_integer(terminal) and terminal >= 1 then return terminal end
@@ -177,11 +179,11 @@ local function take_events(events, args)
   local list = {}
   for i, e in ipairs(events) do
     local f, options = e, {}
-    if type(e) == "table" and not core.is_callable(e) then f, options = e[1], e end
+    if type(e) == "table" then f, options = core.is_callable(e) and e or e[1], e end
     if not core.is_callable(f) then
       raise("solve_ivp: event %d is no function of t and y, nor {function, terminal = ..., direction = ...}", i)
     end
-    local direction = options.direction or 0
+    local direction = core.plain(options.direction or 0)
     if type(direction) ~= "number" then
       raise("solve_ivp: direction of event %d is a number, above 0 for roots where it rises, not %s", i,
         core.describe(direction))

@@ -181,6 +181,7 @@ end
 -- The larger or the smaller of each two elements; keeps(x): those of zeros and the number x are zeros.
 local function extreme(operation, a, b, name, keeps)
   local f = np[name]
+  b = core.plain(b)
   if type(b) == "number" then
     if dtypes.category[a.kind] == 3 then raise("%s: complex numbers have no order", name) end
     if not keeps(b) then

@@ -22,7 +22,7 @@ end
 ---@return table matrix of format "dia" if there is none in the options
 function sp.diags(diagonals, offsets, options)
   options = core.check_options(options, diags_options, "diags")
-  offsets = offsets or 0
+  offsets = core.plain(offsets) or 0
   local single = type(offsets) == "number" and not (type(diagonals) == "table" and type(diagonals[1]) ~= "number")
   if single or core.is_array(diagonals) or type(diagonals) == "number" then diagonals = { diagonals } end
   offsets = sparse.take_offsets(offsets, "diags")

@@ -353,7 +353,8 @@ end
 function sparse.take_offsets(x, who)
   local list, seen = core.as_list(x), {}
   if not list then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
-  for _, k in ipairs(list) do
+  for i = 1, table.maxn(list) do
+    local k = list[i]
     if not core.is_integer(k) then
       raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(k))
     end

@@ -766,10 +766,36 @@ check.case("a dtype by its place counts in reductions, too", function()
   check.equal(np.count_nonzero(np.ones(2, 2), { keepdims = np.array(false) }):totable(), 4)
 end)
 
+check.case("constants of integration are one, or one for each time", function()
+  check.equal(np.polyint(np.array { 1, 2 }, 2, { 3, 4 }):totable(), np.polyint(np.array { 1, 2 }, 2,
+    np.array { 3, 4 }):totable())
+  check.equal(np.polyint(np.array { 2 }, 2, 1):totable(), { 1, 1, 1 })
+  check.refuses("one for each of 3 times, not 2 of them", function() np.polyint(np.array { 1, 2 }, 3, { 1, 2 }) end)
+end)
+
+check.case("what is callable has terminal and direction of its own, and reads like a function", function()
+  local solvers = require "solvers"
+  local falls = setmetatable({ terminal = true }, { __call = function(_, _, y) return y[1] - 0.5 end })
+  local found = solvers.solve_ivp(function(_, y) return -y end, { 0, 1LL }, 1, { events = falls, dense_output = true })
+  check.that(found.status == 1)
+  check.equal(found.sol(np.array(0.25)).shape, found.sol(0.25).shape)
+  local A = require "sparse".identity(2)
+  check.refuses("callback is a function, not", function() solvers.cg(A, np.ones(2), { callback = A }) end)
+end)
+
+check.case("parameters of distributions without dimensions are looked at as numbers are", function()
+  check.refuses("scale = -1 is outside", function() np.random.exponential(np.array(-1)) end)
+  check.refuses("p = 0 is outside", function() np.random.geometric(0) end)
+end)
+
 check.case("one boolean is no key", function()
   local m = np.array(true)
   check.refuses("picks no elements", function() return np.ones(3)[m], 1 end)
   check.refuses("picks no elements", function() return np.take(np.ones(3), m), 1 end)
+  check.refuses("picks no elements", function() np.ones(3, 3)[{ m, m }] = 5 end)
+  check.refuses("offsets of diagonals are integers, not nil", function()
+    require "sparse".diags({ { 1 }, { 1 } }, { nil, 0 })
+  end)
 end)
 
 check.case("positions of small integers are brought inside of larger arrays", function()

@@ -126,7 +126,7 @@ check.case("what is no memory", function()
   check.refuses("not aligned", function() np.frombuffer(ffi.new("uint8_t[64]"), { dtype = "float64", offset = 3 }) end)
   check.refuses("dtype says what", function() np.frombuffer(ffi.new("struct { int a; }[2]")) end)
   check.refuses("unknown option size", function() np.frombuffer(ffi.new("double[2]"), { size = 1 }) end)
-  check.refuses("a number of elements from 0 up", function() np.frombuffer("abc", { count = -1 }) end)
+  check.refuses("count is an integer from 0 up", function() np.frombuffer("abc", { count = -1 }) end)
 end)
 
 check.case("DLPack there and back", function()
