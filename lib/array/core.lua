@@ -204,11 +204,12 @@ local function plain(x)
 end
 core.plain = plain
 
--- A number, or several in an array or a table, as a list of plain numbers; nil: anything else.
+-- A number, or several in a vector or a table, as a list of plain numbers; what else a table has stays in it.  nil:
+-- anything else.
 function core.as_list(x)
   x = plain(x)
   if type(x) == "number" then return { x } end
-  if is_array(x) then return np.ravel(x):totable() end
+  if is_array(x) then return core.ndim_of(x) == 1 and x:totable() or nil end
   if type(x) ~= "table" then return nil end
   local list = {}
   for i = 1, table.maxn(x) do list[i] = plain(x[i]) end

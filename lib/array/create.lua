@@ -311,7 +311,7 @@ local array_options = { dtype = true, ndmin = true, copy = true }
 local function array_with(value, options)
   local how = options.dtype and { dtype = options.dtype } or nil
   local result = (options.copy == false and np.asarray or np.array)(value, how)
-  local least = core.plain(options.ndmin or 0)
+  local least = plain(options.ndmin or 0)
   if not core.is_integer(least) or least < 0 or least > 6 then
     raise("array: ndmin is a number of dimensions up to 6, not %s", (core.describe(least)))
   end

@@ -133,7 +133,7 @@ define("wald", { p("mean", nil, positive), p("scale", nil, positive) }, function
   return np.where(np.less_equal(uniform(shape), mean / (mean + x)), x, mean * mean / x)
 end)
 
--- How many trials until the first success.
+-- How many trials until the first success; rarer ones need more than int64 holds.
 define("geometric", { p("p", nil, { 1e-18, 1 }) }, function(shape, chance)
   local count = np.ceil(np.log(open(shape)) / (type(chance) == "number" and np.log1p(np.array(-chance)) or
     np.log1p(-chance)))

@@ -316,6 +316,7 @@ local function view_layout(layout, key)
   return result
 end
 
+-- Refuse single booleans among the arrays that pick.
 local function check_booleans(steps)
   for _, s in ipairs(steps) do
     if s.array and core.ndim_of(s.array) == 0 and core.dtype_of(s.array) == dtypes.BOOL then
@@ -657,8 +658,8 @@ function core.inside(positions, n, mode, base, who)
   local single = type(positions) == "number"
   if not single then
     if dtypes.category[core.dtype_of(positions)] > 1 then return positions end -- which is refused as an index
-    local widest = dtypes.size[core.dtype_of(positions)] == 8 and mode == "clip"
-    if not widest then positions = np.astype(positions, "int64") end -- n may not fit into others
+    local large = core.dtype_of(positions) == dtypes.UINT64 and mode == "clip" -- some may lie beyond int64
+    if not large then positions = np.astype(positions, "int64", { copy = false }) end -- n may not fit into others
   end
   n = math.max(n, 1)
   if mode == "wrap" then return (positions - base) % n + base end

@@ -24,7 +24,7 @@ local function assign(target, value) core.assign(target.id, core.layout_of(targe
 
 -- Integers of a script as a list: a number, a table, or an array (which waits).
 local function integers(value, who)
-  local list = core.as_list(value)
+  local list = core.as_list(core.is_array(value) and np.ravel(value) or value)
   if not list then raise("%s: positions were expected, not %s", who, (core.describe(value))) end
   for i = 1, table.maxn(list) do
     if not core.is_integer(list[i]) then

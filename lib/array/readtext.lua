@@ -383,11 +383,11 @@ local function check_delimiter(delimiter, who)
 end
 
 local function check_columns(columns, who)
-  if type(columns) == "number" then columns = { columns } end
-  if columns ~= nil then columns = core.as_list(columns) or columns end
-  if columns ~= nil and type(columns) ~= "table" then raise("%s: usecols is a list of columns, from 1", who) end
-  if columns then core.length_of_list(columns, who) end
-  return columns
+  if columns == nil then return nil end
+  local list = core.as_list(columns)
+  if not list then raise("%s: usecols is a list of columns, from 1", who) end
+  core.length_of_list(type(columns) == "table" and columns or list, who)
+  return list
 end
 
 local function check_converters(converters, who)

@@ -520,7 +520,8 @@ function np.rep(a, count, axis, surplus)
   if axis == nil then a, axis = np.ravel(a), 1 end
   axis = core.check_axis(axis, core.ndim_of(a), "rep")
   local shape = core.shape_of(a)
-  count = core.is_array(count) and core.size_of(count) == 1 and core.read_item(count) or core.plain(count)
+  if core.is_array(count) and core.size_of(count) == 1 then count = core.read_item(count) end
+  count = core.plain(count)
   if type(count) ~= "number" then return np.take(a, repeated_positions(count, shape[axis]), axis) end
   if not core.is_integer(count) or count < 0 then raise("rep: a count is an integer from 0 up, not %g", count) end
   local wide = { unpack(shape) }

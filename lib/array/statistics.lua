@@ -180,9 +180,7 @@ end
 
 local function check_quantiles(q, scale, who)
   local list, single = core.as_list(q), type(core.plain(q)) == "number"
-  if not list or core.is_array(q) and core.ndim_of(q) > 1 then
-    raise("%s: a number or several were expected, not %s", who, (core.describe(q)))
-  end
+  if not list then raise("%s: a number or several were expected, not %s", who, (core.describe(q))) end
   local result = {}
   for i = 1, #list do
     if type(list[i]) ~= "number" or not (list[i] >= 0 and list[i] <= scale) then

@@ -6,6 +6,7 @@
 
 local text = {}
 
+-- Options of printing: the kinds of their values (array/core.lua), and what they are at first.
 text.known = { precision = "count", threshold = "number", edgeitems = "count", linewidth = "limit", suppress = true }
 text.options = { precision = 8, threshold = 1000, edgeitems = 3, linewidth = 75, suppress = false }
 

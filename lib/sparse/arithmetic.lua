@@ -345,7 +345,8 @@ local turned = { eq = "eq", ne = "ne", lt = "gt", gt = "lt", le = "ge", ge = "le
 ---@param operation integer? of the entries of two matrices
 local function comparison(name, of_arrays, holds, operation)
   any[name] = function(a, b)
-    b = core.is_array(b) and core.size_of(b) == 1 and core.read_item(b) or core.plain(b)
+    if core.is_array(b) and core.size_of(b) == 1 then b = core.read_item(b) end
+    b = core.plain(b)
     if core.is_array(b) then return join_dense(a, b, np[of_arrays], name) end
     if sparse.is_scalar(b) then
       if operation ~= NOT_EQUAL and name ~= "eq" and (dtypes.category[a.kind] == 3 or type(b) ~= "number") then

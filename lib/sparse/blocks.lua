@@ -46,8 +46,9 @@ end
 
 local function take_blocksize(c, size, who)
   if size ~= nil then
-    local height, width = unpack(core.as_list(size) or {}, 1, 2)
-    if not core.is_integer(height) or not core.is_integer(width) or height < 1 or width < 1 then
+    local list = core.as_list(size) or {}
+    local height, width = list[1], list[2]
+    if #list ~= 2 or not (core.is_integer(height) and core.is_integer(width)) or height < 1 or width < 1 then
       raise("%s: a block size {height, width} was expected, not %s", who, (core.describe(size)))
     end
     if c.m % height ~= 0 or c.n % width ~= 0 then

@@ -351,7 +351,7 @@ end
 
 -- Offsets as a table of integers, each once.
 function sparse.take_offsets(x, who)
-  local list, seen = core.as_list(x), {}
+  local list, seen = core.as_list(core.is_array(x) and np.ravel(x) or x), {}
   if not list then raise("%s: offsets of diagonals are integers, not %s", who, sparse.describe(x)) end
   for i = 1, table.maxn(list) do
     local k = list[i]
