@@ -5,6 +5,7 @@
  *   emit_access.c   reading and writing elements
  *   emit_reduce.c   accumulators
  *   emit_op.c       what each opcode becomes on a vector
+ *   emit_math.c     the elementary functions
  *   emit_text.c     text, types, constants, blocks
  *
  * MLIR is written as text, one line an operation, and parsed.  That costs a third of a millisecond
@@ -24,6 +25,7 @@
 
 #include <stdio.h>
 
+#include "elementary.h"
 #include "half.h"
 #include "helper.h"
 #include "kernel.h"
@@ -64,6 +66,9 @@ typedef struct carried {
 /* Iterations whose values are joined before an accumulator takes them in. */
 enum { JOINED = 4 };
 
+/* Called functions that are no opcode's. */
+enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_RARE, NKEY = KEY_RARE + LGT_NRARE };
+
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
@@ -76,8 +81,7 @@ typedef struct emitter {
   text *out;      /* the piece that def() and put() write to */
   val next;       /* number of the next value, of the next block */
   int next_block;
-  uint32_t declared[LGT_NOP + 2]; /* by opcode (the last two: float16), a bit for each dtype: is the called
-                                     function in decl? */
+  uint32_t declared[NKEY]; /* by opcode or KEY_*, a bit for each dtype: is the called function in decl? */
   emit_access *access;            /* owned, naccess */
   val *value;                     /* owned, ninst: the value of an instruction, once emitted */
   uint8_t *level;                 /* owned, ninst: LEVEL_* */
@@ -149,6 +153,10 @@ void begin_block(emitter *e, int block, val *own, int nown, int ncarry);
 val from_memory(emitter *e, int dtype, val vector);
 val to_memory(emitter *e, int dtype, val vector);
 val convert(emitter *e, int from, int to, val a);
+/* float64 to float32, from which one more rounding gives the right float16. */
+val round_odd(emitter *e, val a);
+/* name(out, a, b, lanes) through buffers on the stack; `key` and dtype tell functions apart. */
+val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b);
 /* The opcode on operands of dtype `from`. */
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
@@ -157,6 +165,10 @@ val select_lanes(emitter *e, elem el, val condition, val yes, val no);
 val emit_as_good(emitter *e, int redop, int dtype, val w, val v);
 /* (*v, *at) = the better of itself and (w, w_at). */
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at);
+
+/* ---- emit_math.c ---- */
+/* An elementary function of floats; that of float16 still has to be rounded. */
+val emit_math(emitter *e, int op, int dtype, val a, val b);
 
 /* ---- emit_access.c ---- */
 static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }

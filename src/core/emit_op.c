@@ -30,7 +30,9 @@ static void declare(emitter *e, const char *name, const char *arguments, const c
   e->out = out;
 }
 
-static val call_math(emitter *e, int op, int dtype, val a, val b) {
+static val call_math(emitter *e, int op, int from, val a, val b) {
+  if (lgt_math_inlines(op)) return emit_math(e, op, from, a, b);
+  int dtype = from == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32;
   elem el = reg_elem(dtype);
   int width = lgt_math_lanes(e->isa, dtype), lanes = e->lanes, arity = lgt_op_arity(op);
   const char *name = lgt_math_name(e->isa, op, dtype), *type = vector_type(e, width, el);
@@ -62,20 +64,24 @@ static val reload(emitter *e, int slot, elem el) {
   return def(e, "llvm.load % {alignment = 64 : i64} : !llvm.ptr -> $", scratch(e, slot), lanes_type(e, el));
 }
 
+val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b) {
+  elem el = reg_elem(dtype);
+  if (undeclared(e, key, dtype)) declare(e, name, "!llvm.ptr, !llvm.ptr, !llvm.ptr, i64", "()");
+  spill(e, 0, el, a);
+  if (b != a) spill(e, 1, el, b);
+  val n = def(e, "arith.constant # : i64", (int64_t)e->lanes);
+  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 0),
+      scratch(e, 0), scratch(e, b != a), n);
+  return reload(e, 0, el);
+}
+
 /* lgt_helper_<name>_<type> for two operands. */
 static val call_helper2(emitter *e, int op, int dtype, val a, val b) {
   static const char *const suffix[LGT_NDTYPE] = {
       [LGT_INT64] = "i64", [LGT_UINT64] = "u64", [LGT_FLOAT32] = "f32", [LGT_FLOAT64] = "f64"};
   char name[48];
-  elem el = reg_elem(dtype);
   snprintf(name, sizeof name, "lgt_helper_%s_%s", lgt_op_name(op), suffix[dtype]);
-  if (undeclared(e, op, dtype)) declare(e, name, "!llvm.ptr, !llvm.ptr, !llvm.ptr, i64", "()");
-  spill(e, 0, el, a);
-  spill(e, 1, el, b);
-  val n = def(e, "arith.constant # : i64", (int64_t)e->lanes);
-  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 0),
-      scratch(e, 0), scratch(e, 1), n);
-  return reload(e, 0, el);
+  return call_arrays(e, name, op, dtype, a, b);
 }
 
 static val call_helper1(emitter *e, const char *name, int key, elem from, elem to, val a) {
@@ -116,8 +122,6 @@ static val zero(emitter *e, elem el) { return el >= F16 ? splat_float(e, el, 0) 
 
 /* ---- float16, casts --------------------------------------------------------------------------- */
 
-enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF }; /* in e->declared */
-
 static val from_half(emitter *e, val a) {
   if (e->isa == LGT_ISA_GENERIC) return call_helper1(e, "lgt_helper_f16_to_f32", KEY_FROM_HALF, I16, F32, a);
   return change(e, "arith.extf", F16, F32, change(e, "arith.bitcast", I16, F16, a));
@@ -144,7 +148,7 @@ val to_memory(emitter *e, int dtype, val vector) {
 
 /* float64 to float32, rounding to odd, so that a second rounding to float16 is the only one that
  * counts: half.h's lgt_float_round_odd, but for stepping towards zero first. */
-static val round_odd(emitter *e, val a) {
+val round_odd(emitter *e, val a) {
   val nearest = change(e, "arith.truncf", F64, F32, a);
   val back = change(e, "arith.extf", F32, F64, nearest);
   val inexact = compare(e, "one", F64, back, a);
@@ -270,8 +274,7 @@ val emit_unary(emitter *e, int op, int from, val a) {
     default:
       break;
   }
-  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a)
-                                 : call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, a);
+  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a) : call_math(e, op, from, a, a);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;
 }
 
@@ -358,7 +361,7 @@ static val emit_arithmetic(emitter *e, int op, int dtype, val a, val b) {
     case LGT_OP_POW:
       if (!real) return emit_division(e, op, dtype, a, b); /* fall through */
     default:
-      return call_math(e, op, el == F64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
+      return call_math(e, op, dtype, a, b);
   }
 }
 

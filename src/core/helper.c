@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elementary.h"
 #include "half.h"
 
 /* ---- instruction sets ---------------------------------------------------------------------- */
@@ -71,7 +72,7 @@ lgt_status lgt_isa_limit(const char *name) {
 #define X(OP, name, args)                                                                        \
   void _ZGVbN2##args##_##name(void), _ZGVdN4##args##_##name(void), _ZGVeN8##args##_##name(void), \
       _ZGVbN4##args##_##name##f(void), _ZGVdN8##args##_##name##f(void), _ZGVeN16##args##_##name##f(void);
-LGT_MATH_LIST(X)
+LGT_MVEC_LIST(X)
 #undef X
 
 typedef void plain_fn(void);
@@ -92,7 +93,7 @@ static const math_entry math_table[] = {
     {_ZGVbN4##args##_##name##f, _ZGVdN8##args##_##name##f, _ZGVeN16##args##_##name##f}}, \
    {{"_ZGVbN2" #args "_" #name, "_ZGVdN4" #args "_" #name, "_ZGVeN8" #args "_" #name},   \
     {"_ZGVbN4" #args "_" #name "f", "_ZGVdN8" #args "_" #name "f", "_ZGVeN16" #args "_" #name "f"}}},
-    LGT_MATH_LIST(X)
+    LGT_MVEC_LIST(X)
 #undef X
 };
 #define NMATH ((int)(sizeof math_table / sizeof *math_table))
@@ -103,7 +104,14 @@ static const math_entry *math_find(int op) {
   return NULL;
 }
 
-bool lgt_math_has(int op) { return math_find(op) != NULL; }
+static const lgt_math_table *const tables[LGT_NISA] = {
+    [LGT_ISA_GENERIC] = &lgt_math_table_generic,
+    [LGT_ISA_AVX2] = &lgt_math_table_avx2,
+    [LGT_ISA_AVX512] = &lgt_math_table_avx512,
+};
+
+bool lgt_math_inlines(int op) { return tables[0]->math[op][0] != NULL; }
+bool lgt_math_has(int op) { return lgt_math_inlines(op) || math_find(op) != NULL; }
 
 int lgt_math_lanes(lgt_isa isa, int dtype) { return (dtype == LGT_FLOAT64 ? 2 : 4) << (int)isa; }
 
@@ -137,6 +145,11 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
   static vector_fn *const call[2][LGT_NISA] = {{call_f64_sse, call_f64_avx2, call_f64_avx512},
                                                {call_f32_sse, call_f32_avx2, call_f32_avx512}};
   lgt_isa isa = lgt_isa_current();
+  if (lgt_math_inlines(op)) {
+    tables[isa]->math[op][lgt_form_of(dtype)](out, a, b, n);
+    return;
+  }
+  if (dtype == LGT_FLOAT16) dtype = LGT_FLOAT32;
   int single = dtype == LGT_FLOAT32, lanes = lgt_math_lanes(isa, dtype), size = single ? 4 : 8;
   const math_entry *entry = math_find(op);
   lgt_assert(entry && (single || dtype == LGT_FLOAT64));
@@ -329,6 +342,25 @@ void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
 
 /* ---- what kernels may call ------------------------------------------------------------------ */
 
+#define X(name)                                                                 \
+  static void rare_##name(void *out, const void *a, const void *b, int64_t n) { \
+    tables[lgt_isa_current()]->rare[LGT_RARE_##name](out, a, b, n);             \
+  }
+LGT_RARE_LIST(X)
+#undef X
+
+/* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
+static void *math_symbol(const char *name) {
+  static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
+  char own[48];
+  for (int op = 0; op < LGT_NOP; op++)
+    for (int f = 0; lgt_math_inlines(op) && f < LGT_NFORM; f++) {
+      snprintf(own, sizeof own, "lgt_math_%s_%s", lgt_op_name(op), form[f]);
+      if (strcmp(name, own) == 0) return (void *)lgt_math_table_generic.math[op][f];
+    }
+  return NULL;
+}
+
 void *lgt_helper_symbol(const char *name) {
   static const struct {
     const char *name;
@@ -339,7 +371,10 @@ void *lgt_helper_symbol(const char *name) {
 #undef X
           {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
       {"lgt_helper_f32_to_f16", (plain_fn *)lgt_helper_f32_to_f16},
-      {"memcpy", (plain_fn *)memcpy},
+#define X(name) {"lgt_rare_" #name, (plain_fn *)rare_##name},
+      LGT_RARE_LIST(X)
+#undef X
+          {"memcpy", (plain_fn *)memcpy},
       {"memset", (plain_fn *)memset},
   };
   for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
@@ -348,5 +383,5 @@ void *lgt_helper_symbol(const char *name) {
     for (int single = 0; single < 2; single++)
       for (int isa = 0; isa < LGT_NISA; isa++)
         if (strcmp(name, math_table[i].name[single][isa]) == 0) return (void *)math_table[i].fn[single][isa];
-  return NULL;
+  return math_symbol(name);
 }

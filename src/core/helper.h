@@ -38,7 +38,7 @@ lgt_isa lgt_isa_current(void);
 lgt_status lgt_isa_limit(const char *name);
 
 /* The opcodes that libmvec computes; the function's name is the opcode's. */
-#define LGT_MATH_LIST(X)                                                                           \
+#define LGT_MVEC_LIST(X)                                                                           \
   X(ACOS, acos, v) X(ACOSH, acosh, v) X(ASIN, asin, v) X(ASINH, asinh, v) X(ATAN, atan, v)         \
   X(ATANH, atanh, v) X(CBRT, cbrt, v) X(COS, cos, v) X(COSH, cosh, v) X(ERF, erf, v)               \
   X(ERFC, erfc, v) X(EXP, exp, v) X(EXP10, exp10, v) X(EXP2, exp2, v) X(EXPM1, expm1, v)           \
@@ -47,6 +47,7 @@ lgt_status lgt_isa_limit(const char *name);
   X(ATAN2, atan2, vv) X(HYPOT, hypot, vv) X(POW, pow, vv)
 
 bool lgt_math_has(int op);
+bool lgt_math_inlines(int op); /* in LGT_MATH_LIST of elementary.h */
 /* Lanes of libmvec's vectors: float64 2, 4, 8; float32 4, 8, 16. */
 int lgt_math_lanes(lgt_isa isa, int dtype);
 /* The symbol's name; NULL unless lgt_math_has(op). */

@@ -262,7 +262,7 @@ static void operate(const run *r, const lgt_inst *inst, char *out) {
   lgt_interp_op_fn *fn =
       inst->op == LGT_OP_CAST ? r->ops->cast[operand][inst->dtype] : r->ops->op[inst->op][operand];
   if (fn) fn(out, a, b, c, r->n);
-  else lgt_helper_math(inst->op, operand == LGT_FLOAT16 ? LGT_FLOAT32 : operand, out, a, b, padded(r->n));
+  else lgt_helper_math(inst->op, operand, out, a, b, padded(r->n));
   if (inst->dtype == LGT_FLOAT16 && inst->op != LGT_OP_CAST) r->ops->half_round((float *)out, r->n);
 }
 

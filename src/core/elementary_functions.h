@@ -1,0 +1,59 @@
+/* elementary_functions.h - the elementary functions, in the vocabulary of elementary.h.
+ *
+ * It and the headers that it includes have no guards: elementary_lanes.c and emit_math.c include them once each, after
+ * giving a meaning to
+ *
+ *   F, I, B                      float64, int64, and truth, in all lanes
+ *   number, whole                constants
+ *   add sub mul divide neg magnitude with_sign square_root nearest (to even)
+ *   fmadd fnmadd fmsub           a*b + c, c - a*b, a*b - c, rounded once
+ *   bits from_bits               the representation
+ *   i_add i_sub i_and i_or i_xor shift_left shift_right (logical) low_product i_choose
+ *   less at_most equal is_nan i_less i_equal both either opposite choose
+ *   rare(when, function, x, otherwise)   choose(when, function(x), otherwise), computed only if `when` holds somewhere
+ *   OF                           what a function's definition begins with;  RARE: one of LGT_RARE_LIST
+ *
+ * There is no branch and no table: both sides of a choice are computed, on every lane.  A function name_f64 gives float64
+ * within the contract's bound; name_f32 takes float32 widened to float64 and gives float64 that rounds to the right float32
+ * and the right float16.  (Which arguments come nearest to a rounding boundary is known, since all were tried.)
+ *
+ * Coefficients are made by tools/coefficients, which says what they minimise.
+ */
+
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1), from the top (Horner). */
+OF F polynomial(F x, const double *c, int n) {
+  F sum = number(c[n - 1]);
+  for (int i = n - 2; i >= 0; i--) sum = fmadd(sum, x, number(c[i]));
+  return sum;
+}
+
+/* The same in two chains, which takes half the time where nothing else is to be done meanwhile. */
+OF F polynomial_paired(F x, const double *c, int n) {
+  F square = mul(x, x), even = number(c[(n - 1) & ~1]), odd = number(c[(n - 2) | 1]);
+  for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2) even = fmadd(even, square, number(c[i]));
+  for (int i = ((n - 2) | 1) - 2; i >= 1; i -= 2) odd = fmadd(odd, square, number(c[i]));
+  return fmadd(odd, x, even);
+}
+
+/* Twice float64: the value is high + low, and low is at most half a unit in the last place of high. */
+typedef struct twofold {
+  F high, low;
+} twofold;
+
+/* a + b exactly, where |a| >= |b| or a is 0 (Dekker); a + b exactly (Knuth); a * b exactly. */
+OF twofold fast_two_sum(F a, F b) {
+  F sum = add(a, b);
+  return (twofold){sum, sub(b, sub(sum, a))};
+}
+OF twofold two_sum(F a, F b) {
+  F sum = add(a, b), part = sub(sum, a);
+  return (twofold){sum, add(sub(a, sub(sum, part)), sub(b, part))};
+}
+OF twofold two_product(F a, F b) {
+  F product = mul(a, b);
+  return (twofold){product, fmsub(a, b, product)};
+}
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+#include "elementary_exp.h"
