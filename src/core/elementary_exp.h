@@ -26,7 +26,7 @@ OF F exp_fraction(F x, I *n) {
   F shifted = fmadd(x, number(LOG2E), number(SHIFTER)), count = sub(shifted, number(SHIFTER));
   F first = fnmadd(count, number(LN2_HIGH), x), r = fnmadd(count, number(LN2_LOW), first);
   F low = fnmadd(count, number(LN2_LOW), sub(first, r));
-  F term = fmadd(mul(r, r), polynomial(r, exp_q, COUNT(exp_q)), low);
+  F term = fmadd(mul(r, r), polynomial_paired(r, exp_q, COUNT(exp_q)), low);
   twofold sum = fast_two_sum(number(1), r);
   *n = bits(shifted);
   return add(sum.high, add(sum.low, term));

@@ -547,10 +547,14 @@ static void emit_choice(emitter *e) {
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
-enum { COST_CALL = 4, COST_LANES = 8, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
+enum { COST_CALL = 4, COST_LANES = 8, COST_MATH = 40, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
+
+static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op); }
+
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;
+  if (is_inlined(e, in->op)) return COST_MATH;
   if (lgt_math_has(in->op) || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_POW)) return COST_CALL;
   if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;
   return 1;
@@ -568,9 +572,10 @@ static bool is_narrow(const emitter *e) {
   return reduces && !e->compact;
 }
 
-/* Lanes, and whether the body is long. */
+/* Lanes, and whether the body is long.  Elementary functions are long chains of operations on float64, of which the CPU
+ * must be given two at a time: it does not look far enough ahead to find the next iteration's. */
 static void choose_shape(emitter *e) {
-  int cost = 0, widest = 1, calls = 0;
+  int cost = 0, widest = 1, calls = 0, functions = 0;
   bool reduces = false, strided = false;
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
@@ -578,6 +583,7 @@ static void choose_shape(emitter *e) {
     int own = inst_cost(e, in), size = elem_size(reg_elem(in->dtype));
     cost += own;
     calls += own > 1;
+    functions += is_inlined(e, in->op);
     if (size > widest) widest = size;
   }
   for (int k = 0; k < e->loop->naccess; k++) {
@@ -591,6 +597,7 @@ static void choose_shape(emitter *e) {
   e->joins = cost <= COST_JOINED && may_join(e);
   int native = (16 << (int)e->isa) / widest;
   e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
+             : functions                                      ? 2 * (16 << (int)e->isa) / 8
              : e->compact || calls || strided || native == 64 ? native
                                                               : 2 * native;
 }
