@@ -92,18 +92,12 @@ local nan_to_numbers = define("nan_to_num", function(x, nan, high, low)
   return replaced(x:real(), nan, high, low):complex(replaced(x:imag(), nan, high, low))
 end)
 
--- Exponents that ask for products or a quotient only: whole powers of complex numbers are multiplied out, in NumPy's
--- order (body_complex.c).
+-- Exponents that ask for products, a quotient or a root only (elementary_powers.h): they are constants of kernels.  Whole
+-- powers of complex numbers are multiplied out in NumPy's order (body_complex.c).
 local function is_simple(dtype, exponent)
-  if exponent ~= math.floor(exponent) then return false end
   local category = dtypes.category[dtype]
-  return category == 2 and exponent >= -1 and exponent <= 2 or category == 3 and exponent > -100 and exponent < 100
-end
-
-local function power(x, y)
-  if type(y) ~= "number" or dtypes.category[x.dtype] ~= 2 or not is_simple(x.dtype, y) then return V.pow(x, y) end
-  if y == 0 then return x.body:constant(1):cast(x.dtype) end
-  return y == 1 and x or y == 2 and x * x or 1 / x
+  if exponent ~= math.floor(exponent) then return category == 2 and (exponent == 0.5 or exponent == -0.5) end
+  return category == 2 and exponent >= -64 and exponent <= 64 or category == 3 and exponent > -100 and exponent < 100
 end
 
 local pi = math.pi
@@ -118,7 +112,7 @@ local table_of_ufuncs = {
   floor_divide = on_numbers(V.floordiv, function(x, y) return math.floor(x / y) end),
   mod = on_numbers(V.mod, function(x, y) return x % y end),
   fmod = on_numbers(V.fmod, math.fmod),
-  power = { power, { scalar = function(x, y) return x ^ y end, known = is_simple } },
+  power = { V.pow, { scalar = function(x, y) return x ^ y end, known = is_simple } },
   negative = on_numbers(V.neg, function(x) return -x end),
   positive = on_numbers(function(x) return x end, function(x) return x end),
   reciprocal = function(x) return 1 / x end,

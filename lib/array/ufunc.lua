@@ -67,7 +67,7 @@ local function operands_of(u, arguments)
 end
 
 local function operand_text(o)
-  if o.constant then return ("=%d"):format(o.constant) end
+  if o.constant then return ("=%.17g"):format(o.constant) end
   if o.number then return o.fraction and "#f" or "#i" end
   return dtypes.name[o.dtype] .. (o.weak == 1 and "." or "")
 end
@@ -189,7 +189,7 @@ local function make_number_rule(u, array, place)
   local dtype = core.dtype_of(array)
   if category[dtype] >= 2 then
     if not u.known or place == 1 then return rule_with(u, array, place, 0) end
-    return { dtype = dtype, numbers = true, known = {}, other = rule_with(u, array, place, 0.5) }
+    return { dtype = dtype, numbers = true, known = {}, other = rule_with(u, array, place, math.pi) }
   end
   local rule = { dtype = dtype, numbers = true, integral = false, fraction = false }
   rule.lowest, rule.highest = dtypes.range_of(dtype == dtypes.BOOL and dtypes.INT64 or dtype) -- bool becomes int64

@@ -252,9 +252,43 @@ static int append(lgt_body *body, lgt_inst inst) {
 static uint16_t value_number(int n) { return n >= 0 && n < LGT_NO_VALUE ? (uint16_t)n : LGT_NO_VALUE; }
 static uint8_t byte_number(int n) { return n >= 0 && n < 0xff ? (uint8_t)n : 0xff; }
 
+static lgt_inst leaf(int op, int dtype, int a) {
+  return (lgt_inst){.op = (uint8_t)op,
+                    .dtype = byte_number(dtype),
+                    .a = value_number(a),
+                    .b = LGT_NO_VALUE,
+                    .c = LGT_NO_VALUE};
+}
+
+/* x^y of floats where y is a constant that POWER has room for: *power is it. */
+static bool is_power(const lgt_body *body, int op, int dtype, int y, int *power) {
+  if (op != LGT_OP_POW || !lgt_dtype_valid(dtype) || lgt_dtype_class(dtype) != 'f') return false;
+  if (y < 0 || y >= body->ninst || body->inst[y].op != LGT_OP_CONST || body->inst[y].dtype != dtype)
+    return false;
+  double exponent = body->constant[body->inst[y].a].f;
+  *power = exponent == 0.5 ? LGT_POWER_ROOT : exponent == -0.5 ? -LGT_POWER_ROOT : 0;
+  if (*power) return true;
+  if (!(fabs(exponent) <= LGT_POWER_MOST) || exponent != rint(exponent)) return false;
+  *power = (int)exponent;
+  return true;
+}
+
+int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c) {
+  if (inst->op != LGT_OP_POWER) return lgt_body_op(body, inst->op, inst->dtype, a, b, c);
+  lgt_inst power = leaf(LGT_OP_POWER, inst->dtype, a);
+  power.aux = inst->aux;
+  return append(body, power);
+}
+
 int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
   uint8_t op = byte_number(opcode);
-  if (op < LGT_NOP && (op < LGT_OP_CAST))
+  int power;
+  if (is_power(body, op, dtype, b, &power)) {
+    lgt_inst inst = leaf(LGT_OP_POWER, dtype, a);
+    inst.aux = (uint8_t)power;
+    return append(body, inst);
+  }
+  if (op < LGT_NOP && (op < LGT_OP_CAST || op == LGT_OP_POWER))
     return lgt_err(LGT_BAD_ARGUMENT, "%s is not an operation on values; it has a function of its own",
                    ops[op].name),
            -1;
@@ -264,14 +298,6 @@ int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
                                  .a = value_number(a),
                                  .b = arity > 1 ? value_number(b) : LGT_NO_VALUE,
                                  .c = arity > 2 ? value_number(c) : LGT_NO_VALUE});
-}
-
-static lgt_inst leaf(int op, int dtype, int a) {
-  return (lgt_inst){.op = (uint8_t)op,
-                    .dtype = byte_number(dtype),
-                    .a = value_number(a),
-                    .b = LGT_NO_VALUE,
-                    .c = LGT_NO_VALUE};
 }
 
 int lgt_body_const(lgt_body *body, int dtype, lgt_scalar value) {
@@ -451,6 +477,8 @@ static void print_inst(const lgt_body *body, int i, char *text, size_t room) {
       const uint16_t operand[3] = {inst->a, inst->b, inst->c};
       for (int k = 0; k < lgt_op_arity(inst->op); k++)
         used += snprintf(text + used, room - (size_t)used, "%s%%%d", k ? ", " : " ", operand[k]);
+      if (inst->op == LGT_OP_POWER)
+        used += snprintf(text + used, room - (size_t)used, " ^%d", lgt_inst_power(inst));
       snprintf(text + used, room - (size_t)used, "\n");
     }
   }

@@ -86,6 +86,8 @@
   X(ASIN, asin, 1, "f") X(ACOS, acos, 1, "f") X(ATAN, atan, 1, "f") X(SINH, sinh, 1, "fc")         \
   X(COSH, cosh, 1, "fc") X(TANH, tanh, 1, "fc") X(ASINH, asinh, 1, "f") X(ACOSH, acosh, 1, "f")    \
   X(ATANH, atanh, 1, "f") X(ERF, erf, 1, "f") X(ERFC, erfc, 1, "f")                                \
+  /* a to the power aux (int8_t), made of POW by lgt_body_op */                                    \
+  X(POWER, power, 1, "f")                                                                          \
   /* pairs, gone after lowering: a complex number or a range from two parts, and back */           \
   X(COMPLEX, complex, 2, "if") X(REAL, real, 1, "cr") X(IMAG, imag, 1, "cr")                       \
   X(PHILOX, philox, 2, "u")
@@ -115,10 +117,14 @@ typedef enum lgt_redop_id {
 #define LGT_REDUCE_FRESH 0x80 /* in aux of REDUCE: the target's former contents take no part */
 #define LGT_NO_VALUE 0xffff
 
+/* POWER: aux is a whole exponent up to LGT_POWER_MOST either way, or this for 1/2, or its negative for -1/2. */
+enum { LGT_POWER_MOST = 64, LGT_POWER_ROOT = 100 };
+
 typedef struct lgt_inst {
   uint8_t op;    /* lgt_op */
   uint8_t dtype; /* of the value; of the element for effects */
-  uint8_t aux;   /* REDUCE, REDUCE_ARG: redop, perhaps | LGT_REDUCE_FRESH.  PARAM: 0 or 1, which half */
+  uint8_t aux;   /* REDUCE, REDUCE_ARG: redop, perhaps | LGT_REDUCE_FRESH.  PARAM: 0 or 1, which half.  POWER: the
+                    exponent */
   uint8_t pad;   /* 0: instructions are compared and hashed as bytes */
   uint16_t a, b, c; /* operands; LGT_NO_VALUE where unused.  CONST, PARAM: a is the index.
                        INDEX in a kind's body: a is the dimension, or LGT_NO_VALUE for the C-order position */
@@ -140,11 +146,14 @@ const char *lgt_op_name(int op);
 int lgt_op_arity(int op);
 const char *lgt_op_classes(int op); /* as in LGT_OP_LIST */
 const char *lgt_redop_name(int redop);
+static inline int lgt_inst_power(const lgt_inst *inst) { return (int8_t)inst->aux; }
 static inline int lgt_inst_redop(const lgt_inst *inst) { return inst->aux & ~LGT_REDUCE_FRESH; }
 /* The value that leaves others unchanged: 0 for sum, +inf or the greatest integer for min, ....  The
  * position that belongs to argmin's and argmax's is INT64_MAX. */
 lgt_scalar lgt_redop_identity(int redop, int dtype);
 
+/* A copy of an instruction on values of another body; a, b, c are its operands in this one. */
+int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c);
 /* Checks operands, dtypes and slots; a status with a message on the first mistake.  Every slot below nslot
  * is used, with one dtype; it is stored at most once, and a slot that is reduced is used for nothing else. */
 lgt_status lgt_body_verify(const lgt_body *body);

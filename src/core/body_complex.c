@@ -333,8 +333,8 @@ static pair copy_inst(lowering *L, const lgt_inst *inst) {
       break;
     default: {
       int arity = lgt_op_arity(inst->op);
-      n = lgt_body_op(L->out, inst->op, inst->dtype, L->value[inst->a].re,
-                      arity > 1 ? L->value[inst->b].re : -1, arity > 2 ? L->value[inst->c].re : -1);
+      n = lgt_body_copy(L->out, inst, L->value[inst->a].re, arity > 1 ? L->value[inst->b].re : -1,
+                        arity > 2 ? L->value[inst->c].re : -1);
     }
   }
   return (pair){keep(L, n), -1};

@@ -51,7 +51,9 @@ typedef void lgt_math_fn(void *out, const void *a, const void *b, int64_t n);
 
 /* One for each instruction set. */
 typedef struct lgt_math_table {
-  lgt_math_fn *math[LGT_NOP][LGT_NFORM]; /* NULL unless in LGT_MATH_LIST */
+  lgt_math_fn
+      *math[LGT_NOP]
+           [LGT_NFORM]; /* NULL unless in LGT_MATH_LIST, or POWER: there b is one element, the exponent */
   lgt_math_fn *rare[LGT_NRARE];
 } lgt_math_table;
 extern const lgt_math_table lgt_math_table_generic, lgt_math_table_avx2, lgt_math_table_avx512;

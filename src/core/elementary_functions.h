@@ -57,3 +57,4 @@ OF twofold two_product(F a, F b) {
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 #include "elementary_exp.h"
+#include "elementary_powers.h"

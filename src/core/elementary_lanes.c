@@ -186,12 +186,17 @@ LGT_MATH_LIST(X)
 LGT_RARE_LIST(X)
 #undef X
 
+EACH(power_all_f64, double, power_f64(A(double), (int)*(const double *)b))
+EACH(power_all_f32, float, nearest_float(power_f32(wide(A(float)), (int)*(const float *)b)))
+EACH(power_all_f16, float, odd_float(power_f32(wide(A(float)), (int)*(const float *)b)))
+
 const lgt_math_table LGT_MATH_TABLE = {
     .math =
         {
 #define X(NAME, name, arity) [LGT_OP_##NAME] = {name##_all_f64, name##_all_f32, name##_all_f16},
             LGT_MATH_LIST(X)
 #undef X
+                [LGT_OP_POWER] = {power_all_f64, power_all_f32, power_all_f16},
         },
     .rare =
         {

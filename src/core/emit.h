@@ -155,6 +155,8 @@ val to_memory(emitter *e, int dtype, val vector);
 val convert(emitter *e, int from, int to, val a);
 /* float64 to float32, from which one more rounding gives the right float16. */
 val round_odd(emitter *e, val a);
+/* float32 to the nearest float16. */
+val round_half(emitter *e, val a);
 /* name(out, a, b, lanes) through buffers on the stack; `key` and dtype tell functions apart. */
 val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b);
 /* The opcode on operands of dtype `from`. */
@@ -169,6 +171,8 @@ void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w
 /* ---- emit_math.c ---- */
 /* An elementary function of floats; that of float16 still has to be rounded. */
 val emit_math(emitter *e, int op, int dtype, val a, val b);
+/* POWER, likewise. */
+val emit_power(emitter *e, int power, int dtype, val a);
 
 /* ---- emit_access.c ---- */
 static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }

@@ -111,6 +111,10 @@ static void emit_inst(emitter *e, int i) {
     case LGT_OP_CAST:
       v[i] = convert(e, dtype_of(e, in->a), in->dtype, v[in->a]);
       break;
+    case LGT_OP_POWER:
+      v[i] = emit_power(e, lgt_inst_power(in), in->dtype, v[in->a]);
+      if (in->dtype == LGT_FLOAT16) v[i] = round_half(e, v[i]);
+      break;
     case LGT_OP_SELECT:
       v[i] = select_lanes(e, reg_elem(in->dtype), v[in->a], v[in->b], v[in->c]);
       break;
@@ -547,13 +551,14 @@ static void emit_choice(emitter *e) {
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
-enum { COST_CALL = 4, COST_LANES = 8, COST_MATH = 40, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
+enum { COST_CALL = 4, COST_LANES = 8, COST_MATH = 40, COST_POWER = 12, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
 
-static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op); }
+static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op) && op != LGT_OP_POWER; }
 
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;
+  if (in->op == LGT_OP_POWER) return COST_POWER;
   if (is_inlined(e, in->op)) return COST_MATH;
   if (lgt_math_has(in->op) || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_POW)) return COST_CALL;
   if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;

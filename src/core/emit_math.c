@@ -108,14 +108,25 @@ static F inlined(int op, bool single, F a, F b) {
   return a;
 }
 
+static val called(emitter *e, int op, int dtype, val a, val b) {
+  static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
+  char name[48];
+  snprintf(name, sizeof name, "lgt_math_%s_%s", lgt_op_name(op), form[lgt_form_of(dtype)]);
+  return call_arrays(e, name, op, dtype, a, b);
+}
+
+val emit_power(emitter *e, int power, int dtype, val a) {
+  at = e;
+  if (e->isa == LGT_ISA_GENERIC)
+    return called(e, LGT_OP_POWER, dtype, a, splat_float(e, reg_elem(dtype), power));
+  if (dtype == LGT_FLOAT64) return power_f64((F){a}, power).v;
+  F result = power_f32((F){convert(e, LGT_FLOAT32, LGT_FLOAT64, a)}, power);
+  return dtype == LGT_FLOAT32 ? convert(e, LGT_FLOAT64, LGT_FLOAT32, result.v) : round_odd(e, result.v);
+}
+
 val emit_math(emitter *e, int op, int dtype, val a, val b) {
   bool two = lgt_op_arity(op) == 2;
-  if (e->isa == LGT_ISA_GENERIC) {
-    static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
-    char name[48];
-    snprintf(name, sizeof name, "lgt_math_%s_%s", lgt_op_name(op), form[lgt_form_of(dtype)]);
-    return call_arrays(e, name, op, dtype, a, b);
-  }
+  if (e->isa == LGT_ISA_GENERIC) return called(e, op, dtype, a, b);
   at = e;
   if (dtype == LGT_FLOAT64) return inlined(op, false, (F){a}, (F){b}).v;
   F x = {convert(e, LGT_FLOAT32, LGT_FLOAT64, a)}, y = {two ? convert(e, LGT_FLOAT32, LGT_FLOAT64, b) : -1};

@@ -132,7 +132,7 @@ static val to_half(emitter *e, val a) {
   return change(e, "arith.bitcast", F16, I16, change(e, "arith.truncf", F32, F16, a));
 }
 
-static val round_half(emitter *e, val a) { return from_half(e, to_half(e, a)); }
+val round_half(emitter *e, val a) { return from_half(e, to_half(e, a)); }
 
 val from_memory(emitter *e, int dtype, val vector) {
   if (dtype == LGT_BOOL) return compare(e, "ne", I8, vector, zero(e, I8));

@@ -254,6 +254,14 @@ static void reduce(const run *r, int i, int number) {
 
 /* ---- instructions ----------------------------------------------------------------------------- */
 
+/* x to a constant power, which is of x's type. */
+static void raise(const lgt_inst *inst, char *out, const char *a, int64_t n) {
+  double power = lgt_inst_power(inst);
+  float power_f32 = (float)power;
+  lgt_helper_math(LGT_OP_POWER, inst->dtype, out, a,
+                  inst->dtype == LGT_FLOAT64 ? (void *)&power : (void *)&power_f32, n);
+}
+
 static void operate(const run *r, const lgt_inst *inst, char *out) {
   const char *a = value_of(r, inst->a);
   const char *b = inst->b == LGT_NO_VALUE ? NULL : value_of(r, inst->b);
@@ -262,6 +270,7 @@ static void operate(const run *r, const lgt_inst *inst, char *out) {
   lgt_interp_op_fn *fn =
       inst->op == LGT_OP_CAST ? r->ops->cast[operand][inst->dtype] : r->ops->op[inst->op][operand];
   if (fn) fn(out, a, b, c, r->n);
+  else if (inst->op == LGT_OP_POWER) raise(inst, out, a, padded(r->n));
   else lgt_helper_math(inst->op, operand, out, a, b, padded(r->n));
   if (inst->dtype == LGT_FLOAT16 && inst->op != LGT_OP_CAST) r->ops->half_round((float *)out, r->n);
 }

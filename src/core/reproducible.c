@@ -152,8 +152,8 @@ static int copy_inst(const copier *c, const lgt_inst *in) {
     case LGT_OP_REDUCE_ARG:
       return lgt_body_reduce_arg(c->to, c->slot[in->b], lgt_inst_redop(in), c->value[in->a], c->value[in->c]);
     default:
-      return lgt_body_op(c->to, in->op, in->dtype, c->value[in->a], arity > 1 ? c->value[in->b] : -1,
-                         arity > 2 ? c->value[in->c] : -1);
+      return lgt_body_copy(c->to, in, c->value[in->a], arity > 1 ? c->value[in->b] : -1,
+                           arity > 2 ? c->value[in->c] : -1);
   }
 }
 

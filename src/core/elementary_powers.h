@@ -1,0 +1,78 @@
+/* elementary_powers.h - x^n for a constant n that is whole, or 1/2 or -1/2; see elementary_functions.h.
+ *
+ * By squaring and multiplying, in twofold arithmetic: with one rounding a step, x^64 could be off by dozens of units.  The
+ * low part is never normalised; it is small enough to stay so for seven steps.  A negative power is that of 1/x, so that
+ * nothing overflows but results that do.  Where a step overflows, the low part is NaN and the high part says it all; so
+ * it does where the low part is 0, lest a zero lose its sign.
+ */
+
+OF twofold times(twofold a, twofold b) {
+  F product = mul(a.high, b.high), low = fmsub(a.high, b.high, product);
+  return (twofold){product, fmadd(a.high, b.low, fmadd(a.low, b.high, low))};
+}
+
+/* x^n, |n| >= 2. */
+OF twofold whole_power(F x, int n) {
+  twofold base = {x, number(0)};
+  unsigned size = (unsigned)(n < 0 ? -n : n), bit = 1;
+  if (n < 0) {
+    base.high = divide(number(1), x);
+    base.low = mul(fnmadd(base.high, x, number(1)), base.high);
+    base.low = choose(is_nan(base.low), number(0), base.low);
+  }
+  while (2 * bit <= size) bit *= 2;
+  twofold power = base;
+  for (bit /= 2; bit; bit /= 2) {
+    power = times(power, power);
+    if (size & bit) power = times(power, base);
+  }
+  return power;
+}
+
+/* x^(-1/2): r = 1 / sqrt(x), and what one step of Newton's adds to it. */
+OF twofold inverse_root(F x) {
+  F r = divide(number(1), square_root(x));
+  twofold square = two_product(r, r);
+  F rest = fnmadd(x, square.low, fnmadd(x, square.high, number(1)));
+  r = choose(equal(x, number(-__builtin_inf())), number(0), magnitude(r));
+  return (twofold){r, mul(mul(r, number(0.5)), rest)};
+}
+
+/* The exponent in two units of which lgt_inst.aux has room: LGT_POWER_ROOT is 1/2, its negative -1/2. */
+OF twofold constant_power(F x, int n) {
+  switch (n) {
+    case 0:
+      return (twofold){number(1), number(0)};
+    case 1:
+      return (twofold){x, number(0)};
+    case 2:
+      return (twofold){mul(x, x), number(0)};
+    case -1:
+      return (twofold){divide(number(1), x), number(0)};
+    case LGT_POWER_ROOT: {
+      F root = add(square_root(x), number(0)); /* of -0: 0 */
+      return (twofold){choose(equal(x, number(-__builtin_inf())), magnitude(x), root), number(0)};
+    }
+    case -LGT_POWER_ROOT:
+      return inverse_root(x);
+  }
+  return whole_power(x, n);
+}
+
+OF F power_f64(F x, int n) {
+  twofold p = constant_power(x, n);
+  if (n >= -1 && n <= 2) return p.high;
+  return choose(less(number(0), magnitude(p.low)), add(p.high, p.low), p.high);
+}
+
+/* Rounded to odd, so that what lies beside the middle of two float32 is not taken for it. */
+OF F power_f32(F x, int n) {
+  twofold p = constant_power(x, n);
+  if (n >= -1 && n <= 2) return p.high; /* exact, or a quotient, which may be rounded twice */
+  twofold sum = fast_two_sum(p.high, p.low);
+  I near = bits(sum.high), one = whole(1);
+  I inward = shift_right(i_xor(near, bits(sum.low)), 63);
+  I odd = i_choose(i_equal(i_and(near, one), one), near, i_sub(i_add(near, one), i_add(inward, inward)));
+  F result = choose(less(number(0), magnitude(sum.low)), from_bits(odd), sum.high);
+  return choose(less(number(0), magnitude(p.low)), result, p.high);
+}
