@@ -41,9 +41,9 @@ typedef struct work {
   const elementary *f;
   const rival *by;
   int dtype;
-  bool all;               /* of float32 or float16, else sampled */
-  int64_t first, end;     /* numbers of points */
-  int64_t start, stride;  /* all: point i is the bits start + i * stride */
+  bool all;              /* of float32 or float16, else sampled */
+  int64_t first, end;    /* numbers of points */
+  int64_t start, stride; /* all: point i is the bits start + i * stride */
   verdict v;
 } work;
 
@@ -73,14 +73,21 @@ static void *work_run(void *argument) {
 }
 
 /* count points: all of them by their bits from start on with a stride, or (stride 0) sampled ones. */
-static verdict run(const elementary *f, const rival *by, int dtype, int64_t count, int64_t start, int64_t stride) {
+static verdict run(const elementary *f, const rival *by, int dtype, int64_t count, int64_t start,
+                   int64_t stride) {
   enum { most = 64 };
   int threads = options.threads > most ? most : strcmp(by->name, "numpy") ? options.threads : 1;
   pthread_t thread[most];
   work w[most];
   for (int t = 0; t < threads; t++) {
-    w[t] = (work){.f = f, .by = by, .dtype = dtype, .all = stride != 0, .first = count * t / threads,
-                  .end = count * (t + 1) / threads, .start = start, .stride = stride};
+    w[t] = (work){.f = f,
+                  .by = by,
+                  .dtype = dtype,
+                  .all = stride != 0,
+                  .first = count * t / threads,
+                  .end = count * (t + 1) / threads,
+                  .start = start,
+                  .stride = stride};
     if (t > 0) pthread_create(&thread[t], NULL, work_run, &w[t]);
   }
   work_run(&w[0]);
@@ -96,7 +103,8 @@ static verdict run_float64(const elementary *f, const rival *by, int64_t count) 
 }
 static verdict run_float32(const elementary *f, const rival *by, int64_t pairs) {
   int64_t count = (((int64_t)1 << 32) - options.part + options.parts - 1) / options.parts;
-  return f->arity == 1 ? run(f, by, LGT_FLOAT32, count, options.part, options.parts) : run(f, by, LGT_FLOAT32, pairs, 0, 0);
+  return f->arity == 1 ? run(f, by, LGT_FLOAT32, count, options.part, options.parts)
+                       : run(f, by, LGT_FLOAT32, pairs, 0, 0);
 }
 static verdict run_float16(const elementary *f, const rival *by, int64_t pairs) {
   return f->arity == 1 ? run(f, by, LGT_FLOAT16, 65536, 0, 1) : run(f, by, LGT_FLOAT16, pairs, 0, 0);
@@ -124,7 +132,8 @@ static bool say(const elementary *f, const char *dtype, const verdict *v) {
     return true;
   }
   printf("FAIL %s_%s: %" PRId64 " of %" PRId64 " wrong", f->name, dtype, v->wrong, v->points);
-  if (!strcmp(dtype, "float64")) printf(", worst %.4f ulp: %s is %a, not %a", v->worst, point_text(f, v->at), v->got, v->expected);
+  if (!strcmp(dtype, "float64"))
+    printf(", worst %.4f ulp: %s is %a, not %a", v->worst, point_text(f, v->at), v->got, v->expected);
   else printf(", %s is %a, not %a", point_text(f, v->kept_at[0]), v->kept_got[0], v->kept_expected[0]);
   putchar('\n');
   return false;
@@ -135,24 +144,34 @@ static bool say(const elementary *f, const char *dtype, const verdict *v) {
 static const int dtypes[] = {LGT_FLOAT64, LGT_FLOAT32, LGT_FLOAT16};
 #define DTYPES 3
 
-/* Of count points, computed in pieces of many lengths.  The bits of NaN are nobody's business. */
-static uint64_t hash_of(const elementary *f, int dtype, int64_t count) {
+/* n results in pieces of many lengths, some of them in the place of an operand. */
+static void compute_pieces(const elementary *f, int dtype, char *out, const char *a, const char *b,
+                           int64_t n) {
   static const int lengths[] = {1, 3, 5, 7, 17, 2, 33, 64, 8, 100, 15, 1000, 31, 4, 257, 16, 63, 513};
+  size_t size = dtype == LGT_FLOAT64 ? 8 : 4;
+  for (int64_t i = 0, turn = 0, piece; i < n; i += piece, turn++) {
+    piece = lengths[turn % (int)(sizeof lengths / sizeof *lengths)];
+    if (piece > n - i) piece = n - i;
+    size_t at = (size_t)i * size;
+    const char *x = a + at, *y = f->arity == 2 ? b + at : NULL;
+    if (turn % 3 == 1) x = memcpy(out + at, x, (size_t)piece * size);
+    else if (turn % 3 == 2 && y) y = memcpy(out + at, y, (size_t)piece * size);
+    rival_list[0].compute(f, dtype, out + at, x, y, piece);
+  }
+}
+
+/* Of count results.  The bits of NaN are nobody's business. */
+static uint64_t hash_of(const elementary *f, int dtype, int64_t count, bool pieces) {
   enum { block = 1 << 16 };
   size_t size = dtype == LGT_FLOAT64 ? 8 : 4;
   char *a = malloc(block * 8), *b = malloc(block * 8), *out = malloc(block * 8);
   XXH64_state_t *state = XXH64_createState();
   XXH64_reset(state, 0);
-  for (int64_t first = 0, turn = 0; first < count; first += block) {
+  for (int64_t first = 0; first < count; first += block) {
     int64_t n = count - first < block ? count - first : block;
     points_fill(f, dtype, first, n, a, b);
-    for (int64_t i = 0; i < n; turn++) {
-      int64_t piece = lengths[turn % (int)(sizeof lengths / sizeof *lengths)];
-      if (piece > n - i) piece = n - i;
-      size_t at = (size_t)i * size;
-      rival_list[0].compute(f, dtype, out + at, a + at, f->arity == 2 ? b + at : NULL, piece);
-      i += piece;
-    }
+    if (pieces) compute_pieces(f, dtype, out, a, b, n);
+    else rival_list[0].compute(f, dtype, out, a, f->arity == 2 ? b : NULL, n);
     for (int64_t i = 0; i < n; i++) {
       if (dtype == LGT_FLOAT64 && isnan(((double *)out)[i])) ((double *)out)[i] = NAN;
       if (dtype != LGT_FLOAT64 && isnan(((float *)out)[i])) ((float *)out)[i] = NAN;
@@ -176,7 +195,8 @@ static bool hash_expected(const char *name, uint64_t *hashes) {
   char line[200], word[32];
   bool found = false;
   while (file && !found && fgets(line, sizeof line, file))
-    found = sscanf(line, "%31s %" SCNx64 " %" SCNx64 " %" SCNx64, word, &hashes[0], &hashes[1], &hashes[2]) == 4 &&
+    found = sscanf(line, "%31s %" SCNx64 " %" SCNx64 " %" SCNx64, word, &hashes[0], &hashes[1], &hashes[2]) ==
+                4 &&
             !strcmp(word, name);
   if (file) fclose(file);
   return found;
@@ -188,19 +208,27 @@ static bool check_bits(const elementary *f, int64_t count) {
   bool same = true;
   for (int isa = 0; isa <= (int)lgt_isa_host(); isa++, isas++) {
     lgt_isa_limit(lgt_isa_name(isa));
-    for (int d = 0; d < DTYPES; d++) hashes[isa][d] = hash_of(f, dtypes[d], count);
+    for (int d = 0; d < DTYPES; d++) hashes[isa][d] = hash_of(f, dtypes[d], count, true);
     same = same && !memcmp(hashes[isa], hashes[0], sizeof *hashes);
   }
   lgt_isa_limit("");
   if (!same) {
     printf("FAIL %s_bits: instruction sets differ:", f->name);
     for (int isa = 0; isa < isas; isa++)
-      printf(" %s %016" PRIx64 " %016" PRIx64 " %016" PRIx64, lgt_isa_name(isa), hashes[isa][0], hashes[isa][1], hashes[isa][2]);
+      printf(" %s %016" PRIx64 " %016" PRIx64 " %016" PRIx64, lgt_isa_name(isa), hashes[isa][0],
+             hashes[isa][1], hashes[isa][2]);
     putchar('\n');
     return false;
   }
+  for (int d = 0; d < DTYPES; d++)
+    if (hash_of(f, dtypes[d], count, false) != hashes[0][d]) {
+      printf("FAIL %s_bits: results of %s depend on their places or on how many there are\n", f->name,
+             lgt_dtype_name(dtypes[d]));
+      return false;
+    }
   if (count != HASHED) {
-    printf("%s %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", f->name, hashes[0][0], hashes[0][1], hashes[0][2]);
+    printf("%s %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", f->name, hashes[0][0], hashes[0][1],
+           hashes[0][2]);
     return true;
   }
   if (!hash_expected(f->name, expected)) {
@@ -208,8 +236,8 @@ static bool check_bits(const elementary *f, int64_t count) {
     return false;
   }
   if (memcmp(expected, hashes[0], sizeof expected)) {
-    printf("FAIL %s_bits: %016" PRIx64 " %016" PRIx64 " %016" PRIx64 ", not as in %s\n", f->name, hashes[0][0],
-           hashes[0][1], hashes[0][2], options.hashes);
+    printf("FAIL %s_bits: %016" PRIx64 " %016" PRIx64 " %016" PRIx64 ", not as in %s\n", f->name,
+           hashes[0][0], hashes[0][1], hashes[0][2], options.hashes);
     return false;
   }
   printf("ok %s_bits\n", f->name);
@@ -219,12 +247,14 @@ static bool check_bits(const elementary *f, int64_t count) {
 static int write_hashes(void) {
   FILE *file = fopen(options.hashes, "w");
   if (!file) return perror(options.hashes), 2;
-  fprintf(file, "# Written by elementary --write-hashes: results of %d inputs as float64, float32, float16.\n", HASHED);
+  fprintf(file,
+          "# Written by elementary --write-hashes: results of %d inputs as float64, float32, float16.\n",
+          HASHED);
   for (int i = 0; i < elementary_count; i++) {
     const elementary *f = &elementary_list[i];
     if (elementary_op(f) < 0) continue;
     fprintf(file, "%-6s", f->name);
-    for (int d = 0; d < DTYPES; d++) fprintf(file, " %016" PRIx64, hash_of(f, dtypes[d], HASHED));
+    for (int d = 0; d < DTYPES; d++) fprintf(file, " %016" PRIx64, hash_of(f, dtypes[d], HASHED, true));
     fputc('\n', file);
   }
   return fclose(file) != 0;
@@ -264,6 +294,8 @@ static int test_all(void) {
     if (f) well = test_function(f) && well;
     else well = false, printf("FAIL %s: nothing here judges it\n", lgt_op_name(op));
   }
+  if (options.function && elementary_op(elementary_find(options.function)) < 0)
+    printf("skip %s: lgt has no such function\n", options.function);
   return !well;
 }
 
@@ -273,8 +305,8 @@ static void long_float64(const elementary *f) {
     if (!asked_of(by) || !by->has(f)) continue;
     int64_t points = strcmp(by->name, "numpy") || options.points < 10000000 ? options.points : 10000000;
     verdict v = run_float64(f, by, points);
-    printf("%-7s %-7s float64 %9" PRId64 " points: %.4f ulp, %s is %a, not %a; %" PRId64 " above %g ulp\n", f->name,
-           by->name, v.points, v.worst, point_text(f, v.at), v.got, v.expected, v.wrong, f->bound);
+    printf("%-7s %-7s float64 %9" PRId64 " points: %.4f ulp, %s is %a, not %a; %" PRId64 " above %g ulp\n",
+           f->name, by->name, v.points, v.worst, point_text(f, v.at), v.got, v.expected, v.wrong, f->bound);
     fflush(stdout);
   }
 }
@@ -284,10 +316,12 @@ static void long_float32(const elementary *f) {
     const rival *by = &rival_list[i];
     if (!asked_of(by) || !by->has(f)) continue;
     verdict v = run_float32(f, by, options.points ? options.points : 10000000);
-    printf("%-7s %-7s float32 %10" PRId64 " inputs: %" PRId64 " wrong\n", f->name, by->name, v.points, v.wrong);
+    printf("%-7s %-7s float32 %10" PRId64 " inputs: %" PRId64 " wrong\n", f->name, by->name, v.points,
+           v.wrong);
     print_wrong(f, &v);
     v = run_float16(f, by, options.points ? options.points : 10000000);
-    printf("%-7s %-7s float16 %10" PRId64 " inputs: %" PRId64 " wrong\n", f->name, by->name, v.points, v.wrong);
+    printf("%-7s %-7s float16 %10" PRId64 " inputs: %" PRId64 " wrong\n", f->name, by->name, v.points,
+           v.wrong);
     print_wrong(f, &v);
     fflush(stdout);
   }
@@ -309,7 +343,8 @@ static void table_row(const elementary *f, int64_t points) {
       printf(" | | |%s", i ? "" : " |");
       continue;
     }
-    verdict v = run_float64(f, by, points), single = run_float32(f, by, points), half = run_float16(f, by, points);
+    verdict v = run_float64(f, by, points), single = run_float32(f, by, points),
+            half = run_float16(f, by, points);
     printf(" %s |", error_text(v.worst, text));
     if (i == 0 && f->arity == 1) printf(" %.17g |", v.at[0]);
     if (i == 0 && f->arity == 2) printf(" %.17g, %.17g |", v.at[0], v.at[1]);
@@ -330,7 +365,8 @@ static int table(void) {
     if (asked_of(&rival_list[i])) printf(" --: |%s --: | --: |", i ? "" : " :-- |");
   putchar('\n');
   for (int i = 0; i < elementary_count; i++)
-    if (chosen(&elementary_list[i])) table_row(&elementary_list[i], options.points ? options.points : 1000000);
+    if (chosen(&elementary_list[i]))
+      table_row(&elementary_list[i], options.points ? options.points : 1000000);
   return 0;
 }
 
@@ -351,7 +387,9 @@ static int parse(int count, char **words) {
     else if (!strcmp(word, "--hashes")) options.hashes = words[++i];
     else if (!strcmp(word, "--points")) options.points = (int64_t)atof(words[++i]);
     else if (!strcmp(word, "--threads")) options.threads = atoi(words[++i]);
-    else if (!strcmp(word, "--part") && sscanf(value, "%" SCNd64 "/%" SCNd64, &options.part, &options.parts) == 2) i++;
+    else if (!strcmp(word, "--part") &&
+             sscanf(value, "%" SCNd64 "/%" SCNd64, &options.part, &options.parts) == 2)
+      i++;
     else return usage(word);
   }
   if (options.function && !elementary_find(options.function)) return usage(options.function);

@@ -7,8 +7,8 @@
  *
  * The last word is MPFR's, but MPFR takes microseconds.  So a faster function whose error is known comes
  * first: glibc's of double for float32 and float16, where only a value within 2^-42 of a midpoint is left in
- * doubt, and glibc's of long double for float64, which give the error to about 2^-8 of a unit in the
- * last place (ulp); only an error that may be the worst so far is measured by MPFR.
+ * doubt, and glibc's of long double for float64, which give the error to 2^-7 of a unit in the last place
+ * (ulp); only an error that may be the worst so far is measured by MPFR.
  *
  * Values of float16 travel as float32, as they do through lgt_helper_math.
  */
@@ -24,8 +24,8 @@ typedef struct elementary {
   double bound; /* the greatest error that float64 may have, in ulp */
   /* Outside of [low, high] the result is NaN, a constant or infinite, or (huge arguments) nothing new. */
   double low, high;
-  double from[2], to[2]; /* where arguments usually are */
-  double special[16];    /* where functions are hard to get right; ends with 0 */
+  double from[2], to[2];                         /* where arguments usually are */
+  double special[16];                            /* where functions are hard to get right; ends with 0 */
   long double (*wide)(long double, long double); /* glibc's; NULL where it is not good enough */
   double (*middle)(double, double);
   float (*narrow)(float, float);
@@ -44,16 +44,17 @@ int elementary_op(const elementary *f);
 #define VERDICT_KEPT 20
 typedef struct verdict {
   int64_t points;
-  int64_t wrong;  /* float64: above the bound; else not correctly rounded */
-  double worst;   /* in ulp; infinite where a NaN, an infinity or the sign of a zero is wrong */
-  double at[2];   /* the worst of float64 */
+  int64_t wrong; /* float64: above the bound; else not correctly rounded */
+  double worst;  /* in ulp; infinite where a NaN, an infinity or the sign of a zero is wrong */
+  double at[2];  /* the worst of float64 */
   double got, expected;
-  int kept;       /* the first wrong ones */
+  int kept; /* the first wrong ones */
   double kept_at[VERDICT_KEPT][2], kept_got[VERDICT_KEPT], kept_expected[VERDICT_KEPT];
 } verdict;
 
 /* n results of dtype are added to what the verdict holds. */
-void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n, verdict *v);
+void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n,
+           verdict *v);
 void judge_merge(verdict *v, const verdict *other);
 /* By MPFR alone: the correctly rounded result; the error of got in ulp. */
 double judge_round(const elementary *f, int dtype, double a, double b);

@@ -30,63 +30,273 @@ static long double loggammal(long double x) {
   return lgammal_r(x, &sign);
 }
 
-#define WRAP1(name)                                                                       \
+#define WRAP1(name)                                                                            \
   static long double wide_##name(long double a, long double b) { return (void)b, name##l(a); } \
-  static double middle_##name(double a, double b) { return (void)b, name(a); }            \
-  static float narrow_##name(float a, float b) { return (void)b, name##f(a); }            \
-  static int exact_##name(void *y, const void *a, const void *b) {                        \
-    return (void)b, mpfr_##name(*(mpfr_t *)y, *(const mpfr_t *)a, MPFR_RNDZ);             \
+  static double middle_##name(double a, double b) { return (void)b, name(a); }                 \
+  static float narrow_##name(float a, float b) { return (void)b, name##f(a); }                 \
+  static int exact_##name(void *y, const void *a, const void *b) {                             \
+    return (void)b, mpfr_##name(*(mpfr_t *)y, *(const mpfr_t *)a, MPFR_RNDZ);                  \
   }
-#define WRAP2(name)                                                                       \
-  static long double wide_##name(long double a, long double b) { return name##l(a, b); }  \
-  static double middle_##name(double a, double b) { return name(a, b); }                  \
-  static float narrow_##name(float a, float b) { return name##f(a, b); }                  \
-  static int exact_##name(void *y, const void *a, const void *b) {                        \
-    return mpfr_##name(*(mpfr_t *)y, *(const mpfr_t *)a, *(const mpfr_t *)b, MPFR_RNDZ);  \
+#define WRAP2(name)                                                                      \
+  static long double wide_##name(long double a, long double b) { return name##l(a, b); } \
+  static double middle_##name(double a, double b) { return name(a, b); }                 \
+  static float narrow_##name(float a, float b) { return name##f(a, b); }                 \
+  static int exact_##name(void *y, const void *a, const void *b) {                       \
+    return mpfr_##name(*(mpfr_t *)y, *(const mpfr_t *)a, *(const mpfr_t *)b, MPFR_RNDZ); \
   }
-WRAP1(acos) WRAP1(acosh) WRAP1(asin) WRAP1(asinh) WRAP1(atan) WRAP1(atanh) WRAP1(cbrt) WRAP1(cos)
-WRAP1(cosh) WRAP1(erf) WRAP1(erfc) WRAP1(exp) WRAP1(exp10) WRAP1(exp2) WRAP1(expm1) WRAP1(loggamma)
-WRAP1(log) WRAP1(log10) WRAP1(log1p) WRAP1(log2) WRAP1(sin) WRAP1(sinh) WRAP1(sqrt) WRAP1(tan) WRAP1(tanh)
-WRAP1(tgamma) WRAP2(atan2) WRAP2(hypot) WRAP2(pow)
+WRAP1(acos)
+WRAP1(acosh)
+WRAP1(asin) WRAP1(asinh) WRAP1(atan) WRAP1(atanh) WRAP1(cbrt) WRAP1(cos) WRAP1(cosh) WRAP1(erf) WRAP1(erfc)
+    WRAP1(exp) WRAP1(exp10) WRAP1(exp2) WRAP1(expm1) WRAP1(loggamma) WRAP1(log) WRAP1(log10) WRAP1(log1p)
+        WRAP1(log2) WRAP1(sin) WRAP1(sinh) WRAP1(sqrt) WRAP1(tan) WRAP1(tanh) WRAP1(tgamma) WRAP2(atan2)
+            WRAP2(hypot) WRAP2(pow)
 
 #define SLOW(name) NULL, middle_##name, narrow_##name, exact_##name
 #define FAST(name) wide_##name, middle_##name, narrow_##name, exact_##name
-#define HUGE_X 0x1.fffffffffffffp+1023
-#define PI_2 0x1.921fb54442d18p+0
+#define HUGE_X     0x1.fffffffffffffp+1023
+#define PI_2       0x1.921fb54442d18p+0
 /* The double that is nearest to a multiple of pi/2, for its size. */
 #define NEAR_MULTIPLE 0x1.6ac5b262ca1ffp+849
-#define LN2 0x1.62e42fefa39efp-1
+#define LN2           0x1.62e42fefa39efp-1
 
-const elementary elementary_list[] = {
-  {"acos", 1, 1, -1, 1, {-1, -0.5}, {1, 0.5}, {1, -1, 0.5, -0.5, 0.25, 0.75, 0x1p-26, 0.70710678}, FAST(acos)},
-  {"acosh", 1, 1, 1, HUGE_X, {1, 1}, {3, 100}, {1, 1.25, 1.5, 2, 4, 0x1p26, 0x1p27, 0x1p28, 0x1p53, HUGE_X}, FAST(acosh)},
-  {"asin", 1, 1, -1, 1, {-1, -0.5}, {1, 0.5}, {1, -1, 0.5, -0.5, 0.25, 0.75, 0x1p-26, 0.70710678}, FAST(asin)},
-  {"asinh", 1, 1, -HUGE_X, HUGE_X, {-2, -100}, {2, 100}, {1, 0.5, 0.125, 2, 0x1p-26, 0x1p-28, 0x1p26, 0x1p28, 0x1p53, HUGE_X}, FAST(asinh)},
-  {"atan", 1, 1, -HUGE_X, HUGE_X, {-1, -10}, {1, 10}, {1, -1, 0.5, 0.4375, 0.6875, 1.1875, 2.4375, 0.41421356, 2.41421356, 0x1p-27, 0x1p53, 0x1p60, HUGE_X}, FAST(atan)},
-  {"atanh", 1, 1, -1, 1, {-1, -0.5}, {1, 0.5}, {1, -1, 0.5, -0.5, 0.25, 0x1p-28, 0.75, 0x1p-14}, FAST(atanh)},
-  {"cbrt", 1, 1, -HUGE_X, HUGE_X, {-8, 1}, {8, 1000}, {1, 8, 27, 0.125, 64, 2, 4, 0x1p-1022, 0x1p-1074, HUGE_X}, FAST(cbrt)},
-  {"cos", 1, 1, -HUGE_X, HUGE_X, {-0.79, -10}, {0.79, 10}, {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 105414357.85, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X}, FAST(cos)},
-  {"cosh", 1, 1, -710.5, 710.5, {-1, -30}, {1, 30}, {710.4758600739439, 709.782712893384, -710.4758600739439, 22, 19, 20, LN2, LN2 / 2, 0x1p-27}, FAST(cosh)},
-  {"erf", 1, 1, -6, 6, {-1, -6}, {1, 6}, {0.84375, 1.25, 2.857142857, 6, 5.92, 0x1p-28, 1, 2, 3, 4, 0.5}, FAST(erf)},
-  {"erfc", 1, 1, -6, 27.3, {-1, 0}, {1, 27}, {0.84375, 1.25, 2.857142857, 26.543258, 27.226, 0x1p-56, 1, 0.25, 6, -6, 0.5, 2, 4, 8}, FAST(erfc)},
-  {"exp", 1, 1, -745.2, 709.79, {-1, -20}, {1, 20}, {709.782712893384, -708.3964185322641, -745.1332191019412, -744.4400719213812, LN2, LN2 / 2, -LN2 / 2, 0x1p-54, 0x1p-53, -0x1p-54}, FAST(exp)},
-  {"exp10", 1, 1, -323.7, 308.26, {-1, -10}, {1, 10}, {308.2547155599167, -307.6526555685888, -323.6066, -323.3, 0.30102999566398120, 22, 1, 2, -1, 0x1p-54}, FAST(exp10)},
-  {"exp2", 1, 1, -1075.1, 1024, {-1, -20}, {1, 20}, {1024, -1022, -1074, -1075, 0.5, -0.5, 1, -1, 0x1p-54}, FAST(exp2)},
-  {"expm1", 1, 1, -40, 709.79, {-1, -20}, {1, 20}, {709.782712893384, -36.7368, -37.43, LN2 / 2, LN2, 1.0397, -LN2, 56 * LN2, 0x1p-54, 0x1p-53, -0.25, 0.25}, FAST(expm1)},
-  {"lgamma", 1, 1, -1e15, 2.55e305, {0, -10}, {10, 10}, {1, 2, 1.4616321449683622, -2.4570247382208006, -2.7476826467274127, -3.1435808883499798, -3.9552942848585979, -0.5, 8, 7, 0x1p-70, 0x1p58, 2.5563481638716906e305, 3, -1, 0.5}, FAST(loggamma)},
-  {"log", 1, 1, 0, HUGE_X, {0, 0.5}, {100, 2}, {1, 0.9375, 1.0625, 0.70710678, 1.41421356, 2, 0.5, 0x1p-1022, 0x1p-1074, HUGE_X, 0.99, 1.01}, FAST(log)},
-  {"log10", 1, 1, 0, HUGE_X, {0, 0.5}, {100, 2}, {1, 10, 100, 1000, 0.1, 0.70710678, 1.41421356, 0x1p-1022, 0x1p-1074, HUGE_X, 1e22}, FAST(log10)},
-  {"log1p", 1, 1, -1, HUGE_X, {-1, -0.3}, {10, 0.42}, {-1, 0.41421356, -0.29289, 0x1p-29, 0x1p-54, 0x1p53, -0.5, 1, HUGE_X, -0x1p-54, 0x1p-20}, FAST(log1p)},
-  {"log2", 1, 1, 0, HUGE_X, {0, 0.5}, {100, 2}, {1, 2, 0.5, 4, 0.9375, 1.0625, 0.70710678, 1.41421356, 0x1p-1022, 0x1p-1074, HUGE_X}, FAST(log2)},
-  {"sin", 1, 1, -HUGE_X, HUGE_X, {-0.79, -10}, {0.79, 10}, {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 105414357.85, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X, 0x1p-26}, FAST(sin)},
-  {"sinh", 1, 1, -710.5, 710.5, {-1, -30}, {1, 30}, {710.4758600739439, 709.782712893384, -710.4758600739439, 22, 19, 1, LN2, 0x1p-28, 0.5}, FAST(sinh)},
-  {"sqrt", 1, 0.5, 0, HUGE_X, {0, 0}, {1, 100}, {1, 2, 4, 0x1p-1022, 0x1p-1074, HUGE_X}, FAST(sqrt)},
-  {"tan", 1, 1, -HUGE_X, HUGE_X, {-0.79, -10}, {0.79, 10}, {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 0.6743, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X, 0x1p-27}, FAST(tan)},
-  {"tanh", 1, 1, -22, 22, {-1, -20}, {1, 20}, {22, 19.06, 1, 0.5, 0.625, 0.55, LN2, 0x1p-28, -1, 20}, FAST(tanh)},
-  {"tgamma", 1, 2, -184.1, 171.7, {0, -10}, {10, 10}, {171.6243769563027, 1, 2, 1.4616321449683622, 0x1.0000000000001p-1024, 0.5, -1, -2, -177.5, -183.5, -170.5, 3, 23, 0x1p-54, 12}, FAST(tgamma)},
-  {"atan2", 2, 1, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(atan2)},
-  {"hypot", 2, 1, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(hypot)},
-  {"pow", 2, 2, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(pow)},
+                const elementary
+    elementary_list[] = {
+        {"acos",
+         1,
+         1,
+         -1,
+         1,
+         {-1, -0.5},
+         {1, 0.5},
+         {1, -1, 0.5, -0.5, 0.25, 0.75, 0x1p-26, 0.70710678},
+         FAST(acos)},
+        {"acosh",
+         1,
+         1,
+         1,
+         HUGE_X,
+         {1, 1},
+         {3, 100},
+         {1, 1.25, 1.5, 2, 4, 0x1p26, 0x1p27, 0x1p28, 0x1p53, HUGE_X},
+         FAST(acosh)},
+        {"asin",
+         1,
+         1,
+         -1,
+         1,
+         {-1, -0.5},
+         {1, 0.5},
+         {1, -1, 0.5, -0.5, 0.25, 0.75, 0x1p-26, 0.70710678},
+         FAST(asin)},
+        {"asinh",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-2, -100},
+         {2, 100},
+         {1, 0.5, 0.125, 2, 0x1p-26, 0x1p-28, 0x1p26, 0x1p28, 0x1p53, HUGE_X},
+         FAST(asinh)},
+        {"atan",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-1, -10},
+         {1, 10},
+         {1, -1, 0.5, 0.4375, 0.6875, 1.1875, 2.4375, 0.41421356, 2.41421356, 0x1p-27, 0x1p53, 0x1p60,
+          HUGE_X},
+         FAST(atan)},
+        {"atanh",
+         1,
+         1,
+         -1,
+         1,
+         {-1, -0.5},
+         {1, 0.5},
+         {1, -1, 0.5, -0.5, 0.25, 0x1p-28, 0.75, 0x1p-14},
+         FAST(atanh)},
+        {"cbrt",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-8, 1},
+         {8, 1000},
+         {1, 8, 27, 0.125, 64, 2, 4, 0x1p-1022, 0x1p-1074, HUGE_X},
+         FAST(cbrt)},
+        {"cos",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-0.79, -10},
+         {0.79, 10},
+         {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 105414357.85, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X},
+         FAST(cos)},
+        {"cosh",
+         1,
+         1,
+         -710.5,
+         710.5,
+         {-1, -30},
+         {1, 30},
+         {710.4758600739439, 709.782712893384, -710.4758600739439, 22, 19, 20, LN2, LN2 / 2, 0x1p-27},
+         FAST(cosh)},
+        {"erf",
+         1,
+         1,
+         -6,
+         6,
+         {-1, -6},
+         {1, 6},
+         {0.84375, 1.25, 2.857142857, 6, 5.92, 0x1p-28, 1, 2, 3, 4, 0.5},
+         FAST(erf)},
+        {"erfc",
+         1,
+         1,
+         -6,
+         27.3,
+         {-1, 0},
+         {1, 27},
+         {0.84375, 1.25, 2.857142857, 26.543258, 27.226, 0x1p-56, 1, 0.25, 6, -6, 0.5, 2, 4, 8},
+         FAST(erfc)},
+        {"exp",
+         1,
+         1,
+         -745.2,
+         709.79,
+         {-1, -20},
+         {1, 20},
+         {709.782712893384, -708.3964185322641, -745.1332191019412, -744.4400719213812, LN2, LN2 / 2,
+          -LN2 / 2, 0x1p-54, 0x1p-53, -0x1p-54},
+         FAST(exp)},
+        {"exp10",
+         1,
+         1,
+         -323.7,
+         308.26,
+         {-1, -10},
+         {1, 10},
+         {308.2547155599167, -307.6526555685888, -323.6066, -323.3, 0.30102999566398120, 22, 1, 2, -1,
+          0x1p-54},
+         FAST(exp10)},
+        {"exp2",
+         1,
+         1,
+         -1075.1,
+         1024,
+         {-1, -20},
+         {1, 20},
+         {1024, -1022, -1074, -1075, 0.5, -0.5, 1, -1, 0x1p-54},
+         FAST(exp2)},
+        {"expm1",
+         1,
+         1,
+         -40,
+         709.79,
+         {-1, -20},
+         {1, 20},
+         {709.782712893384, -36.7368, -37.43, LN2 / 2, LN2, 1.0397, -LN2, 56 * LN2, 0x1p-54, 0x1p-53, -0.25,
+          0.25},
+         FAST(expm1)},
+        {"lgamma",
+         1,
+         1,
+         -1e15,
+         2.55e305,
+         {0, -10},
+         {10, 10},
+         {1, 2, 1.4616321449683622, -2.4570247382208006, -2.7476826467274127, -3.1435808883499798,
+          -3.9552942848585979, -0.5, 8, 7, 0x1p-70, 0x1p58, 2.5563481638716906e305, 3, -1, 0.5},
+         FAST(loggamma)},
+        {"log",
+         1,
+         1,
+         0,
+         HUGE_X,
+         {0, 0.5},
+         {100, 2},
+         {1, 0.9375, 1.0625, 0.70710678, 1.41421356, 2, 0.5, 0x1p-1022, 0x1p-1074, HUGE_X, 0.99, 1.01},
+         FAST(log)},
+        {"log10",
+         1,
+         1,
+         0,
+         HUGE_X,
+         {0, 0.5},
+         {100, 2},
+         {1, 10, 100, 1000, 0.1, 0.70710678, 1.41421356, 0x1p-1022, 0x1p-1074, HUGE_X, 1e22},
+         FAST(log10)},
+        {"log1p",
+         1,
+         1,
+         -1,
+         HUGE_X,
+         {-1, -0.3},
+         {10, 0.42},
+         {-1, 0.41421356, -0.29289, 0x1p-29, 0x1p-54, 0x1p53, -0.5, 1, HUGE_X, -0x1p-54, 0x1p-20},
+         FAST(log1p)},
+        {"log2",
+         1,
+         1,
+         0,
+         HUGE_X,
+         {0, 0.5},
+         {100, 2},
+         {1, 2, 0.5, 4, 0.9375, 1.0625, 0.70710678, 1.41421356, 0x1p-1022, 0x1p-1074, HUGE_X},
+         FAST(log2)},
+        {"sin",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-0.79, -10},
+         {0.79, 10},
+         {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 105414357.85, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X,
+          0x1p-26},
+         FAST(sin)},
+        {"sinh",
+         1,
+         1,
+         -710.5,
+         710.5,
+         {-1, -30},
+         {1, 30},
+         {710.4758600739439, 709.782712893384, -710.4758600739439, 22, 19, 1, LN2, 0x1p-28, 0.5},
+         FAST(sinh)},
+        {"sqrt", 1, 0.5, 0, HUGE_X, {0, 0}, {1, 100}, {1, 2, 4, 0x1p-1022, 0x1p-1074, HUGE_X}, FAST(sqrt)},
+        {"tan",
+         1,
+         1,
+         -HUGE_X,
+         HUGE_X,
+         {-0.79, -10},
+         {0.79, 10},
+         {PI_2, 2 * PI_2, 3 * PI_2, PI_2 / 2, 0.6743, 0x1p20, 0x1p27, 0x1p30, NEAR_MULTIPLE, HUGE_X, 0x1p-27},
+         FAST(tan)},
+        {"tanh",
+         1,
+         1,
+         -22,
+         22,
+         {-1, -20},
+         {1, 20},
+         {22, 19.06, 1, 0.5, 0.625, 0.55, LN2, 0x1p-28, -1, 20},
+         FAST(tanh)},
+        {"tgamma",
+         1,
+         2,
+         -184.1,
+         171.7,
+         {0, -10},
+         {10, 10},
+         {171.6243769563027, 1, 2, 1.4616321449683622, 0x1.0000000000001p-1024, 0.5, -1, -2, -177.5, -183.5,
+          -170.5, 3, 23, 0x1p-54, 12},
+         FAST(tgamma)},
+        {"atan2", 2, 1, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(atan2)},
+        {"hypot", 2, 1, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(hypot)},
+        {"pow", 2, 2, -HUGE_X, HUGE_X, {0}, {0}, {0}, FAST(pow)},
 };
 const int elementary_count = sizeof elementary_list / sizeof *elementary_list;
 
@@ -105,7 +315,8 @@ int elementary_op(const elementary *f) {
 /* ---- MPFR ------------------------------------------------------------------------------------ */
 
 typedef struct format {
-  int digits, least, greatest; /* least: the exponent of the smallest subnormal; results are below 2^greatest */
+  int digits, least,
+      greatest; /* least: the exponent of the smallest subnormal; results are below 2^greatest */
 } format;
 
 static format format_of(int dtype) {
@@ -156,7 +367,8 @@ double judge_round(const elementary *f, int dtype, double a, double b) {
   if (exponent < to.least) return sign * 0.0;
   if (exponent == to.least) { /* between half of the smallest subnormal and it */
     return sign * (mpfr_cmpabs(*v, (mpfr_set_ui_2exp(difference, 1, to.least - 1, MPFR_RNDN), difference)) > 0
-                     ? ldexp(1, to.least) : 0.0);
+                       ? ldexp(1, to.least)
+                       : 0.0);
   }
   int digits = exponent - to.least < to.digits ? (int)(exponent - to.least) : to.digits;
   mpfr_prec_round(*v, digits, MPFR_RNDN);
@@ -183,8 +395,9 @@ double judge_error(const elementary *f, double a, double b, double got) {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* How far long double functions of glibc may be off, in ulp of double: 8 ulp of their own. */
-#define WIDE_ERROR 0x1p-8
+/* How far glibc's functions of long double may be off, in ulp of double: 16 ulp of their own.  Their greatest errors
+ * among 10^6 points, beside MPFR, are 2^-8.7 for tgamma and 2^-8.9 for lgamma, and less for all others. */
+#define WIDE_ERROR 0x1p-7
 
 static double wide_error(long double y, double got) {
   if (y != y || got != got) return (y != y) == (got != got) ? 0 : INFINITY;
@@ -246,7 +459,8 @@ static void judge_f16(const elementary *f, float a, float b, float got, verdict 
   keep(v, a, b, lgt_half_round(got), expected);
 }
 
-void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n, verdict *v) {
+void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n,
+           verdict *v) {
   v->points += n;
   if (dtype == LGT_FLOAT64) {
     const double *x = a, *y = b, *z = got;

@@ -66,22 +66,33 @@ static double one_point(const elementary *f, rng *r, int dtype) {
   int specials = 0, interval = integer(r, 0, 1);
   while (specials < 16 && f->special[specials] != 0) specials++;
   switch (integer(r, 0, 15)) {
-    case 0: return of_bits(next(r));
+    case 0:
+      return of_bits(next(r));
     case 1:
     case 2:
-    case 3: return by_bits(r, f->low, f->high);
-    case 4: return f->high < 1e6 ? uniform(r, f->low, f->high) : by_bits(r, f->low, f->high);
+    case 3:
+      return by_bits(r, f->low, f->high);
+    case 4:
+      return f->high < 1e6 ? uniform(r, f->low, f->high) : by_bits(r, f->low, f->high);
     case 5:
     case 6:
     case 7:
     case 8:
-    case 9: return uniform(r, f->from[interval], f->to[interval]);
+    case 9:
+      return uniform(r, f->from[interval], f->to[interval]);
     case 10:
-    case 11: return near(r, f->special[integer(r, 0, specials - 1)], dtype);
-    case 12: return -near(r, f->special[integer(r, 0, specials - 1)], dtype);
-    case 13: return near(r, ldexp(next(r) & 1 ? 1 : -1, integer(r, 0, 1) ? integer(r, -1074, 1023) : integer(r, -60, 12)), dtype);
-    case 14: return near(r, integer(r, -400, 400) * 0.5, dtype);
-    default: return near_multiple(r, dtype);
+    case 11:
+      return near(r, f->special[integer(r, 0, specials - 1)], dtype);
+    case 12:
+      return -near(r, f->special[integer(r, 0, specials - 1)], dtype);
+    case 13:
+      return near(
+          r, ldexp(next(r) & 1 ? 1 : -1, integer(r, 0, 1) ? integer(r, -1074, 1023) : integer(r, -60, 12)),
+          dtype);
+    case 14:
+      return near(r, integer(r, -400, 400) * 0.5, dtype);
+    default:
+      return near_multiple(r, dtype);
   }
 }
 
@@ -112,11 +123,19 @@ static void pow_point(rng *r, int dtype, double *x, double *y) {
   *x = 0;
   switch (integer(r, 0, 9)) {
     case 0:
-    case 1: *x = magnitude(r, in.tiny, in.huge); break;
+    case 1:
+      *x = magnitude(r, in.tiny, in.huge);
+      break;
     case 2:
-    case 3: *x = uniform(r, 0, 10); break;
-    case 4: *x = near(r, 1, dtype); break;
-    case 5: *x = uniform(r, 0.5, 2); break;
+    case 3:
+      *x = uniform(r, 0, 10);
+      break;
+    case 4:
+      *x = near(r, 1, dtype);
+      break;
+    case 5:
+      *x = uniform(r, 0.5, 2);
+      break;
     case 6: /* usual */
       *x = uniform(r, 0, 10);
       *y = uniform(r, -10, 10);
@@ -135,8 +154,9 @@ static void pow_point(rng *r, int dtype, double *x, double *y) {
       return;
   }
   /* so that the result may be anything */
-  double span = integer(r, 0, 3) ? uniform(r, in.least, in.greatest)
-                                 : integer(r, 0, 1) ? uniform(r, in.greatest - 3, in.greatest) : uniform(r, in.least, in.least + 60);
+  double span = integer(r, 0, 3)   ? uniform(r, in.least, in.greatest)
+                : integer(r, 0, 1) ? uniform(r, in.greatest - 3, in.greatest)
+                                   : uniform(r, in.least, in.least + 60);
   *y = *x == 1 ? uniform(r, -1e300, 1e300) : span / rough_log2(*x);
 }
 
@@ -162,8 +182,10 @@ static void pair_point(rng *r, int dtype, double *x, double *y) {
       *y = signed_by(r, near(r, *x, dtype));
       return;
     case 6:
-      *x = signed_by(r, next(r) & 1 ? magnitude(r, in.tiny, in.normal * 4) : magnitude(r, in.huge / 4, in.huge));
-      *y = signed_by(r, next(r) & 1 ? magnitude(r, in.tiny, in.normal * 4) : magnitude(r, in.huge / 4, in.huge));
+      *x = signed_by(r,
+                     next(r) & 1 ? magnitude(r, in.tiny, in.normal * 4) : magnitude(r, in.huge / 4, in.huge));
+      *y = signed_by(r,
+                     next(r) & 1 ? magnitude(r, in.tiny, in.normal * 4) : magnitude(r, in.huge / 4, in.huge));
       return;
     default:
       *x = integer(r, -100, 100);
@@ -173,7 +195,8 @@ static void pair_point(rng *r, int dtype, double *x, double *y) {
 
 static double special_value(rng *r, int dtype) {
   range in = range_of(dtype);
-  const double values[] = {0, 1, 2, 3, 0.5, 1.5, in.tiny, in.normal, in.huge, INFINITY, NAN, 4, 0.25, 0x1p12, 5, 1023};
+  const double values[] = {0,       1,        2,   3, 0.5,  1.5,    in.tiny, in.normal,
+                           in.huge, INFINITY, NAN, 4, 0.25, 0x1p12, 5,       1023};
   return signed_by(r, values[next(r) % 16]);
 }
 

@@ -23,7 +23,8 @@ static void lgt_compute(const elementary *f, int dtype, void *out, const void *a
 
 static bool glibc_has(const elementary *f) { return f->middle != NULL; }
 
-static void glibc_compute(const elementary *f, int dtype, void *out, const void *a, const void *b, int64_t n) {
+static void glibc_compute(const elementary *f, int dtype, void *out, const void *a, const void *b,
+                          int64_t n) {
   bool two = f->arity == 2;
   if (dtype == LGT_FLOAT64) {
     const double *x = a, *y = b;
@@ -40,7 +41,8 @@ static void *libmvec_symbol(const elementary *f, bool single) {
   static void *library;
   char name[64];
   if (!library) library = dlopen("libmvec.so.1", RTLD_NOW);
-  snprintf(name, sizeof name, "_ZGVdN%d%s_%s%s", single ? 8 : 4, f->arity == 1 ? "v" : "vv", f->name, single ? "f" : "");
+  snprintf(name, sizeof name, "_ZGVdN%d%s_%s%s", single ? 8 : 4, f->arity == 1 ? "v" : "vv", f->name,
+           single ? "f" : "");
   return library ? dlsym(library, name) : NULL;
 }
 
@@ -49,26 +51,28 @@ static bool libmvec_has(const elementary *f) {
 }
 
 /* A short vector is filled up with its first element. */
-#define VECTORS(name, V, T, load, store)                                                                       \
-  __attribute__((target("avx2"))) static void name(const elementary *f, T *out, const T *a, const T *b, int64_t n) { \
-    enum { lanes = sizeof(V) / sizeof(T) };                                                                    \
-    void *function = libmvec_symbol(f, sizeof(T) == 4);                                                        \
-    for (int64_t i = 0; i < n; i += lanes) {                                                                   \
-      T x[lanes], y[lanes], z[lanes];                                                                          \
-      int64_t have = n - i < lanes ? n - i : lanes;                                                            \
-      for (int64_t lane = 0; lane < lanes; lane++) {                                                           \
-        x[lane] = a[i + (lane < have ? lane : 0)];                                                             \
-        y[lane] = f->arity == 2 ? b[i + (lane < have ? lane : 0)] : 0;                                         \
-      }                                                                                                        \
-      if (f->arity == 1) store(z, ((V(*)(V))function)(load(x)));                                               \
-      else store(z, ((V(*)(V, V))function)(load(x), load(y)));                                                 \
-      memcpy(out + i, z, (size_t)have * sizeof(T));                                                            \
-    }                                                                                                          \
+#define VECTORS(name, V, T, load, store)                                                                \
+  __attribute__((target("avx2"))) static void name(const elementary *f, T *out, const T *a, const T *b, \
+                                                   int64_t n) {                                         \
+    enum { lanes = sizeof(V) / sizeof(T) };                                                             \
+    void *function = libmvec_symbol(f, sizeof(T) == 4);                                                 \
+    for (int64_t i = 0; i < n; i += lanes) {                                                            \
+      T x[lanes], y[lanes], z[lanes];                                                                   \
+      int64_t have = n - i < lanes ? n - i : lanes;                                                     \
+      for (int64_t lane = 0; lane < lanes; lane++) {                                                    \
+        x[lane] = a[i + (lane < have ? lane : 0)];                                                      \
+        y[lane] = f->arity == 2 ? b[i + (lane < have ? lane : 0)] : 0;                                  \
+      }                                                                                                 \
+      if (f->arity == 1) store(z, ((V(*)(V))function)(load(x)));                                        \
+      else store(z, ((V(*)(V, V))function)(load(x), load(y)));                                          \
+      memcpy(out + i, z, (size_t)have * sizeof(T));                                                     \
+    }                                                                                                   \
   }
 VECTORS(libmvec_f64, __m256d, double, _mm256_loadu_pd, _mm256_storeu_pd)
 VECTORS(libmvec_f32, __m256, float, _mm256_loadu_ps, _mm256_storeu_ps)
 
-static void libmvec_compute(const elementary *f, int dtype, void *out, const void *a, const void *b, int64_t n) {
+static void libmvec_compute(const elementary *f, int dtype, void *out, const void *a, const void *b,
+                            int64_t n) {
   if (dtype == LGT_FLOAT64) libmvec_f64(f, out, a, b, n);
   else libmvec_f32(f, out, a, b, n);
 }
@@ -108,9 +112,11 @@ static bool numpy_asked(const elementary *f, const char *dtype, int64_t n) {
 
 static bool numpy_has(const elementary *f) { return numpy_asked(f, "float64", 0); }
 
-static void numpy_compute(const elementary *f, int dtype, void *out, const void *a, const void *b, int64_t n) {
+static void numpy_compute(const elementary *f, int dtype, void *out, const void *a, const void *b,
+                          int64_t n) {
   size_t size = dtype == LGT_FLOAT64 ? 8 : 4;
-  if (!numpy_asked(f, dtype == LGT_FLOAT64 ? "float64" : dtype == LGT_FLOAT32 ? "float32" : "float16", n)) return;
+  if (!numpy_asked(f, dtype == LGT_FLOAT64 ? "float64" : dtype == LGT_FLOAT32 ? "float32" : "float16", n))
+    return;
   fwrite(a, size, (size_t)n, numpy_ask);
   if (f->arity == 2) fwrite(b, size, (size_t)n, numpy_ask);
   fflush(numpy_ask);
