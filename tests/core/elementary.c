@@ -11,7 +11,7 @@
  *   --of NAME,...     lgt, libmvec, glibc, numpy: only these
  *   --threads N       work for so many         --hashes FILE     in place of tests/core/elementary.hashes
  */
-#include "elementary.h"
+#include "elementary_judge.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* elementary_cases.c - what is known of a function without computing it.
  *
  * Special values are those of C23's Annex F.  The sign and the payload of a NaN are nobody's business. */
-#include "elementary.h"
+#include "elementary_judge.h"
 
 #include <math.h>
 #include <stdio.h>

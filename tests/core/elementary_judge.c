@@ -1,5 +1,5 @@
 /* elementary_judge.c - how far a result is from the true one. */
-#include "elementary.h"
+#include "elementary_judge.h"
 
 #include <math.h>
 #include <mpfr.h>

@@ -1,6 +1,6 @@
 /* elementary_points.c - inputs.  A point depends on its number alone, so that points may be computed in any
  * order by any number of threads; and only on operations that IEEE 754 defines, so that machines agree. */
-#include "elementary.h"
+#include "elementary_judge.h"
 
 #include <float.h>
 #include <math.h>

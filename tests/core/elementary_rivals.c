@@ -1,5 +1,5 @@
 /* elementary_rivals.c - who computes. */
-#include "elementary.h"
+#include "elementary_judge.h"
 
 #include <dlfcn.h>
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-/* elementary.h - the judge of the elementary functions.
+/* elementary_judge.h - the judge of the elementary functions.
  *
  *   judge    what the right result is, and how far a result is from it
  *   points   inputs: deterministic, the same on every machine
@@ -12,8 +12,8 @@
  *
  * Values of float16 travel as float32, as they do through lgt_helper_math.
  */
-#ifndef LGT_ELEMENTARY_H
-#define LGT_ELEMENTARY_H
+#ifndef LGT_ELEMENTARY_JUDGE_H
+#define LGT_ELEMENTARY_JUDGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
