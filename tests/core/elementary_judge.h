@@ -25,11 +25,11 @@ typedef struct elementary {
   /* Outside of [low, high] the result is NaN, a constant or infinite, or (huge arguments) nothing new. */
   double low, high;
   double from[2], to[2];                         /* where arguments usually are */
-  double special[16];                            /* where functions are hard to get right; ends with 0 */
-  long double (*wide)(long double, long double); /* glibc's; NULL where it is not good enough */
+  long double (*wide)(long double, long double); /* glibc's */
   double (*middle)(double, double);
   float (*narrow)(float, float);
   int (*exact)(void *result, const void *a, const void *b); /* MPFR's, rounded towards zero */
+  double special[16]; /* where functions are hard to get right; ends with 0 */
 } elementary;
 
 extern const elementary elementary_list[];
