@@ -285,14 +285,21 @@ function np.array_str(a, options)
   return np.printoptions(take_printing(options, "array_str"), tostring, np.asarray(a))
 end
 
--- As Lua would write it: array({{1, 2}, {3, 4}}, dtype).
+-- As Lua would write it: array({{1, 2}, {3, 4}}, dtype).  Integers that no number of Lua holds are boxed ones:
+-- 9007199254740993LL.
 ---@param options table?
 ---@return string
 function np.array_repr(a, options)
   a = np.asarray(a)
   local body = np.array_str(a, take_printing(options, "array_repr"))
   if core.ndim_of(a) > 0 then body = body:gsub("%[", "{"):gsub("%]", "}"):gsub("([^%s{,])(%s)", "%1,%2") end
-  return ("array(%s, %q)"):format(body, dtypes.name[core.dtype_of(a)])
+  local dtype = core.dtype_of(a)
+  if dtype == dtypes.INT64 or dtype == dtypes.UINT64 then
+    body = body:gsub("%d+", function(digits)
+      return tonumber(digits) >= 2 ^ 53 and digits .. (dtype == dtypes.INT64 and "LL" or "ULL") or digits
+    end)
+  end
+  return ("array(%s, %q)"):format(body, dtypes.name[dtype])
 end
 
 -- The elements' bytes in C order.  Waits.

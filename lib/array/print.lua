@@ -50,7 +50,9 @@ function methods.totable(a)
   return nest(core.copy_out_numbers(a), core.shape_of(a), core.dtype_of(a))
 end
 
--- The only element as a Lua value.  Waits.
+-- The only element as a Lua value, which Lua prints: of integers beyond 10^14 tostring shows fourteen digits,
+-- ("%d"):format(x) all; those beyond 2^53 are boxed integers, with all digits and LL or ULL at the end.  Waits.
+---@return number|boolean|ffi.cdata*
 function methods.item(a, ...)
   if select("#", ...) > 0 then return a(...) end
   core.layout_of(a, "item")
@@ -148,6 +150,7 @@ local rounding = {
   end,
   [dtypes.FLOAT16] = function(x) return dtypes.half_to_number(dtypes.number_to_half(x)) end,
 }
+rounding[dtypes.COMPLEX64] = rounding[dtypes.FLOAT32]
 
 local function complex_formatter(values)
   local function parts(v, field)
@@ -178,8 +181,9 @@ function printing.tostring(a)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   if #shape == 0 then
     local x = core.read_item(a)
-    if dtypes.category[dtype] == 2 then return text.float(x, rounding[dtype]) end
-    return (tostring(x):gsub("U?LL$", ""))
+    local category = dtypes.category[dtype]
+    local round = rounding[dtype]
+    return category == 2 and text.float(x, round) or category == 3 and text.complex(x, round) or text.plain(x)
   end
   if core.product(shape) == 0 then
     return #shape == 1 and "[]" or ("[] of shape %s"):format(core.shape_text(shape))

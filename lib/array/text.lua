@@ -116,13 +116,25 @@ function text.float(x, round)
   return whole .. "." .. (fraction == "" and "0" or fraction)
 end
 
--- Anything else, aligned at the right.
+-- A complex number by itself.
+function text.complex(z, round)
+  local function part(x) return (text.float(tonumber(x), round):gsub("%.0$", "")) end
+  local im = part(z.im)
+  return part(z.re) .. (im:find("^-") and "" or "+") .. im .. "i"
+end
+
+-- An integer with all its digits, of which tostring leaves some out from 10^14 on; or a boolean.
+function text.plain(x)
+  if type(x) == "number" then return ("%.0f"):format(x) end
+  return (tostring(x):gsub("U?LL$", ""))
+end
+
+-- Integers and booleans, aligned at the right.
 function text.plain_formatter(values)
   local width = 0
-  local function write(x) return (tostring(x):gsub("U?LL$", "")) end
-  each(values, function(x) width = math.max(width, #write(x)) end)
+  each(values, function(x) width = math.max(width, #text.plain(x)) end)
   return function(x)
-    local s = write(x)
+    local s = text.plain(x)
     return (" "):rep(width - #s) .. s
   end
 end

@@ -52,7 +52,43 @@ check.case("single numbers", function()
   prints(np.array(0.1) + np.array(0.2), "0.30000000000000004")
 end)
 
-check.case("complex", function() prints(np.array { 1 + 2i, -0.5i }, "[1.+2.i  0.-0.5i]") end)
+check.case("integers have all their digits", function()
+  local most = 2 ^ 53
+  for _, dtype in ipairs { "int64", "uint64" } do
+    prints(np.array({ 1, 355687428096000 }, dtype), "[              1 355687428096000]")
+    prints(np.array({ most - 1, most }, dtype), "[9007199254740991 9007199254740992]")
+    prints(np.array({ 1e14 }, dtype)[1], "100000000000000")
+    check.equal("of " .. np.array(most - 1, dtype), "of 9007199254740991")
+    check.equal(np.array_str(np.full({}, 1e15, dtype)), "1000000000000000")
+  end
+  prints(np.array({ -123456789012345, 0 }, "int64"), "[-123456789012345                0]")
+  check.equal(("%d"):format(np.array({ most - 1 }, "int64"):item()), "9007199254740991")
+end)
+
+check.case("what array_repr writes reads back", function()
+  local lists = {
+    int64 = { 1, -1e14, 355687428096000, 2 ^ 53 - 1, 2 ^ 53, 9007199254740993LL, -9223372036854775807LL - 1 },
+    uint64 = { 0, 355687428096000, 2 ^ 53, 9007199254740993ULL, 18446744073709551615ULL },
+    bool = { true, false }, float64 = { 1, 0.5 }, complex128 = { 1 + 2i, -0.5i },
+  }
+  for dtype, list in pairs(lists) do
+    local a = np.array(list, dtype)
+    for _, x in ipairs { a, a[-1], a:reshape(1, -1) } do
+      local text = np.array_repr(x)
+      local read = assert(loadstring("local array = ... return " .. text))(np.array)
+      check.equal(read.dtype, dtype)
+      check.equal(np.array_equal(read, x), true, text)
+    end
+  end
+  for _, x in ipairs { np.array(1 / 3 + 1e20i), np.array(0.1i, "complex64"), np.array(-1e15, "int64") } do
+    check.equal(np.array_equal(loadstring("local array = ... return " .. np.array_repr(x))(np.array), x), true)
+  end
+end)
+
+check.case("complex", function()
+  prints(np.array { 1 + 2i, -0.5i }, "[1.+2.i  0.-0.5i]")
+  prints(np.array(1 / 3 - 2i), "0.3333333333333333-2i")
+end)
 
 check.case("options", function()
   np.set_printoptions { precision = 3 }
