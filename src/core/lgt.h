@@ -221,8 +221,8 @@ int lgt_body_load(lgt_body *body, int dtype, int arg);         /* the element of
  * position in C order. */
 int lgt_body_index(lgt_body *body, int dim);
 int lgt_body_store(lgt_body *body, int arg, int value);
-/* Reduce `value` into argument `arg` over the dimensions the argument lacks (stride 0).  With
- * `fresh` the argument's former contents are dropped instead of taking part. */
+/* Reduce `value` into argument `arg` over the dimensions the argument lacks (stride 0).  The argument's
+ * contents take part, as in +=; with `fresh` they are dropped. */
 int lgt_body_reduce(lgt_body *body, int arg, int redop, int value, int fresh);
 /* argmin/argmax: argument `arg` gets the value, `arg + 1` (int64) the position `index`. */
 int lgt_body_reduce_arg(lgt_body *body, int arg, int redop, int value, int index);

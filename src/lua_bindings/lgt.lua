@@ -537,7 +537,14 @@ function lgt.reproducible() return front.reproducible ~= 0 end
 ---@return fun(): integer?, any
 function lgt.progress(first, last, step, options) return require("lgt.progress")(lgt, first, last, step, options) end
 
--- Define a task: see lgt/task.lua.
+-- Define a kind of task, and get the function that launches it: task(array, ..., number, ...).  Fields: name, for
+-- messages; args, a privilege for each array: "in", "out", "inout", or the reduction that collects a value of each
+-- element there: "sum", "prod", "min", "max", "and", "or", "xor", into what the array holds (a total begins with
+-- np.zeros), or "fresh sum" and the like, which drop that; params, how many numbers it takes; generator, a function of
+-- the body, a value for each array that is read and the numbers, which gives a value for each array that is written.
+-- lgt/task.lua says more.
+---@param definition {name: string, args: string[], params: integer?, generator: function}
+---@return fun(...: lgt_array|number)
 function lgt.task(definition) return require("lgt.task")(lgt, definition) end
 
 lgt.version = ffi.string(C.lgt_version())

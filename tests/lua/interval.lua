@@ -55,7 +55,7 @@ interval.hull = operation("hull", 2, function(alo, ahi, blo, bhi) return alo:min
 
 -- How wide each interval is; what the widest one measures, as a 0-d array.
 local measure = lgt.task {
-  name = "interval.widest", args = { "in", "in", "max" }, generator = function(_, lo, hi) return hi - lo end,
+  name = "interval.widest", args = { "in", "in", "fresh max" }, generator = function(_, lo, hi) return hi - lo end,
 }
 
 function interval.widest(a)

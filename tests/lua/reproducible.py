@@ -107,7 +107,7 @@ show("csr matrix", S:dot(A[{ { 1, 20 }, { 1, 30 } }].T))
 show("csc", S.T:dot(np.random.rand(40)))
 show("csr csr", S:dot(S.T))
 show("sparse sums", S:sum(1))
-local total2 = lgt.task { name = "collect", args = { "in", "sum", "max", "out" },
+local total2 = lgt.task { name = "collect", args = { "in", "sum", "fresh max", "out" },
                           generator = function(_, x) return x * x, x, x + 1 end }
 local s, m, y = np.ones({}), np.zeros({}), np.zeros(31)
 total2(v, s, m, y)

@@ -42,12 +42,36 @@ check.case("in place, several results, positions", function()
   check.equal(z:totable(), { { 11, 12 }, { 21, 22 } })
 end)
 
-check.case("reductions", function()
+check.case("reductions into what is there", function()
   local moments = lgt.task { name = "moments", args = { "in", "sum", "sum", "max" },
                              generator = function(_, x) return x, x * x, x:abs() end }
-  local s, q, m = np.empty(), np.empty(), np.empty()
+  local s, q, m = np.zeros(), np.zeros(), np.zeros()
   moments(np.array { 1, -5, 2 }, s, q, m)
   check.equal({ s(), q(), m() }, { -2, 30, 5 })
+  moments(np.array { 4, 0 }, s, q, m)
+  moments(np.zeros(0), s, q, m)
+  check.equal({ s(), q(), m() }, { 2, 46, 5 })
+  local many = np.ones(100000) -- in parts, where there are several workers, domains or ranks
+  for _ = 1, 3 do moments(many, s, q, m) end
+  check.equal({ s(), q(), m() }, { 300002, 300046, 5 })
+  local rows = np.array { 10, 20 } -- a value for each row
+  moments(np.arange(6):reshape(2, 3) * 1.0, np.broadcast_to(rows:reshape(2, 1), { 2, 3 }), q, m)
+  check.equal(rows:totable(), { 13, 32 })
+end)
+
+check.case("reductions that begin anew", function()
+  local moments = lgt.task { name = "moments", args = { "in", "fresh sum", "fresh prod", "fresh max" },
+                             generator = function(_, x) return x, x, x end }
+  local s, p, m = np.full({}, 7), np.full({}, 7), np.full({}, 7)
+  for _ = 1, 2 do moments(np.array { 1, -5, 2 }, s, p, m) end
+  check.equal({ s(), p(), m() }, { -2, -10, 2 })
+  moments(np.zeros(0), s, p, m)
+  check.equal({ s(), p(), m() }, { 0, 1, -math.huge })
+  for _, privilege in ipairs { "fresh", "fresh in", "freshsum", "sum fresh", "fresh  sum" } do
+    check.refuses('or "fresh sum"', function()
+      lgt.task { name = "x", args = { privilege }, generator = print }
+    end)
+  end
 end)
 
 check.case("it fuses with the array library", function()

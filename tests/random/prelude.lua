@@ -56,7 +56,7 @@ function calls.relax(x, y)
 end
 
 local extrema = lgt.task {
-  name = "extrema", args = { "in", "max", "min" },
+  name = "extrema", args = { "in", "fresh max", "fresh min" },
   generator = function(_, x) return x, x end,
 }
 function calls.spread(x)

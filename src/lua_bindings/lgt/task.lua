@@ -11,9 +11,10 @@
 -- args lists the privilege of each array: "in", "out" (all of it is overwritten), "inout", or the name of
 -- a reduction ("sum", "prod", "min", "max", "and", "or", "xor") that collects one value for each element
 -- of the iteration space into an array with fewer of them: a 0-d array, or a view with extents stretched
--- by broadcasting.  The arrays' shapes together give the iteration space, by NumPy's rules.  In reproducible mode
--- floats have no "prod", whose bits would depend on how arrays are cut; a task with a sum of floats is several
--- tasks there (src/core/reproducible.h).
+-- by broadcasting.  What the array holds takes part, so that totals of several calls add up, as with +=; after
+-- "fresh", as in "fresh sum", it is dropped, and may be that of np.empty.  The arrays' shapes together give the
+-- iteration space, by NumPy's rules.  In reproducible mode floats have no "prod", whose bits would depend on
+-- how arrays are cut; a task with a sum of floats is several tasks there (src/core/reproducible.h).
 --
 -- The generator runs once for each combination of dtypes, on values (body.lua): first the body, then one
 -- value for each array that is read, then the parameters, which are numbers when the task is called.  It
@@ -25,6 +26,14 @@ local clear = require "table.clear"
 local dtypes = require "lgt.dtype"
 
 local REDUCTIONS = { sum = true, prod = true, min = true, max = true, ["and"] = true, ["or"] = true, xor = true }
+
+-- The operator of a reduction, and whether it begins anew; nil for what is none.
+local function reduction_of(privilege)
+  if type(privilege) ~= "string" then return nil end
+  local fresh = privilege:match("^fresh (%l+)$")
+  local operator = fresh or privilege
+  if REDUCTIONS[operator] then return operator, fresh ~= nil end
+end
 
 -- The largest number of parameters that a launch carries (lgt_launch in lgt.h).
 local MAX_PARAMS = 6
@@ -39,8 +48,9 @@ local function check_args(lgt, definition)
   end
   for i = 1, table.maxn(args) do
     local privilege = args[i]
-    if privilege ~= "in" and privilege ~= "out" and privilege ~= "inout" and not REDUCTIONS[privilege or 0] then
-      lgt.raise("task %s: argument %d is %s: expected \"in\", \"out\", \"inout\" or a reduction such as \"sum\"",
+    if privilege ~= "in" and privilege ~= "out" and privilege ~= "inout" and not reduction_of(privilege) then
+      lgt.raise("task %s: argument %d is %s: expected \"in\", \"out\", \"inout\", or a reduction such as \"sum\", " ..
+        "into what is there, or \"fresh sum\"",
         definition.name, i, type(privilege) == "string" and ("%q"):format(privilege) or lgt.describe(privilege))
     end
     writes = writes or privilege ~= "in"
@@ -124,8 +134,9 @@ local function build(lgt, definition, numbers, body)
       lgt.raise("task %s: a %s cannot be written into argument %d of dtype %s: cast it", definition.name,
         dtypes.name[x.dtype], output.index, dtypes.name[output.dtype])
     end
-    if REDUCTIONS[output.privilege] then
-      body:reduce(output.dtype, output.index - 1, output.privilege, x, true)
+    local operator, fresh = reduction_of(output.privilege)
+    if operator then
+      body:reduce(output.dtype, output.index - 1, operator, x, fresh)
     else
       body:store(output.dtype, output.index - 1, x)
     end
