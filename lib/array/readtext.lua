@@ -374,6 +374,69 @@ local function results(array, unpacked)
   return unpack(columns)
 end
 
+-- The words between the commas of a text.
+local function words_of(text)
+  local words = {}
+  for word in (text .. ","):gmatch("%s*(.-)%s*,") do words[#words + 1] = word end
+  return words
+end
+
+-- ---- names of columns ----------------------------------------------------------------------------------
+
+-- Names as NumPy makes them of words: without signs, none empty, no two alike.
+local function valid_names(words)
+  local names, seen = {}, {}
+  for k, word in ipairs(words) do
+    local name = word:gsub(" ", "_"):gsub("[]~!@#$%%^&*()%-=+\\|}[{';:/?.>,<]", "")
+    if name == "" then name = "f" .. k - 1 end
+    if name == "return" or name == "file" or name == "print" then name = name .. "_" end
+    local count = seen[name] or 0
+    seen[name] = count + 1
+    names[k] = count > 0 and ("%s_%d"):format(name, count) or name
+  end
+  return names
+end
+
+-- The words of the first line that has any, perhaps behind the sign of a comment; rows begin below it.
+local function names_above(text, how)
+  local words = {}
+  each_line(text, { skip = how.skip, comments = {}, cut = how.cut }, function(fields, count, line)
+    local row = ffi.string(text.p + fields[1], fields[2 * count] - fields[1])
+    for _, comment in ipairs(how.comments) do
+      if row:sub(1, #comment) == comment then row = row:sub(#comment + 1) end
+    end
+    for _, comment in ipairs(how.comments) do row = row:sub(1, (row:find(comment, 1, true) or #row + 1) - 1) end
+    how.skip = line
+    local p = ffi.cast("const uint8_t *", row)
+    for k = 1, how.cut(p, 0, #row, fields) do
+      words[k] = ffi.string(p + fields[2 * k - 1], fields[2 * k] - fields[2 * k - 1])
+    end
+    return #words == 0 and nil
+  end)
+  return words
+end
+
+-- What the option names says.
+local function names_of(names, text, how, who)
+  if names == nil or names == false then return nil end
+  if names == true then return valid_names(names_above(text, how)) end
+  return valid_names(type(names) == "string" and words_of(names) or check_words(names, who, "names"))
+end
+
+-- The columns of a matrix by their names, in a table; where `unpacked`, one after the other.
+local function named_columns(matrix, names, used, how, unpacked)
+  local columns, by_name = {}, {}
+  local few = used and #names <= #used -- the names are those of the columns that are used
+  for k = 1, matrix.ndim == 2 and matrix.shape[2] or 0 do
+    local at = used and not few and used[k] or k
+    if at < 0 then at = #names + 1 + at end
+    columns[k] = shaped(matrix[{ {}, k }], how.ndmin)
+    by_name[names[at] or "f" .. k - 1] = columns[k]
+  end
+  if unpacked then return unpack(columns) end
+  return by_name
+end
+
 local function check_delimiter(delimiter, who)
   if delimiter == nil then return blank_separated end
   if type(delimiter) ~= "string" or #delimiter ~= 1 or delimiter == "\n" or delimiter == "\r" then
@@ -382,12 +445,38 @@ local function check_delimiter(delimiter, who)
   return separated_by(delimiter:byte())
 end
 
+local NAMES_WANTED = "%s: %s: %q: columns are numbered from 1; names are for np.genfromtxt where the option names gives " ..
+  "them, or says (true) that the first line does"
+
 local function check_columns(columns, who)
   if columns == nil then return nil end
-  local list = core.as_list(columns)
+  local list = type(columns) == "string" and words_of(columns) or core.as_list(columns)
   if not list then raise("%s: usecols is a list of columns, from 1", who) end
   core.length_of_list(type(columns) == "table" and columns or list, who)
+  for _, k in ipairs(list) do
+    if type(k) ~= "string" and not core.is_integer(k) then
+      raise("%s: usecols is a list of columns, from 1, not %s", who, (core.describe(k)))
+    end
+  end
   return list
+end
+
+-- The number of a column that may have been named.
+local function numbered(column, names, who, what)
+  if type(column) ~= "string" then return column end
+  if not names then raise(NAMES_WANTED, who, what, column) end
+  for k, name in ipairs(names) do
+    if name == column then return k end
+  end
+  raise("%s: %s: there is no column %q; there are %s", who, what, column, table.concat(names, ", "))
+end
+
+-- Values by column, some perhaps by its name, all by its number.
+local function by_number(values, names, who, what)
+  if type(values) ~= "table" or getmetatable(values) then return values end
+  local result = {}
+  for column, value in pairs(values) do result[numbered(column, names, who, what)] = value end
+  return result
 end
 
 local function check_converters(converters, who)
@@ -398,6 +487,12 @@ local function check_converters(converters, who)
     raise("%s: converters are a table of functions by column, from 1", who)
   end
   return converters
+end
+
+-- Columns that were named, by their numbers.
+local function use_names(how, names, who)
+  for i, column in ipairs(how.columns or {}) do how.columns[i] = numbered(column, names, who, "usecols") end
+  how.converters = by_number(how.converters, names, who, "converters")
 end
 
 local function check_ndmin(n, who)
@@ -433,6 +528,7 @@ local load_options = {
 function np.loadtxt(from, options)
   options = core.check_options(options, load_options, "loadtxt")
   local how = common(options, "loadtxt", "skiprows")
+  use_names(how, nil, "loadtxt")
   local text = text_of(from, "loadtxt")
   function how.uneven(line, count, wanted)
     raise("loadtxt: %s, line %d has %d columns, the lines before it have %d; usecols chooses columns", text.name, line,
@@ -444,7 +540,7 @@ end
 local generic_options = {
   dtype = true, comments = true, delimiter = true, converters = true, skip_header = true, skip_footer = true,
   missing_values = true, filling_values = true, usecols = true, unpack = true, ndmin = true, max_rows = true,
-  invalid_raise = true,
+  invalid_raise = true, names = true,
 }
 
 local DEFAULTS = { [0] = false, [1] = -1, [2] = 0 / 0, [3] = ffi.typeof("complex double")(0 / 0, 0) }
@@ -467,24 +563,34 @@ end
 
 -- As np.loadtxt, for tables with holes: what is missing, or no number, becomes NaN (-1, false), or what
 -- filling_values says (a value, or values by column).  Options besides: skip_header and skip_footer, numbers of
--- lines; invalid_raise (true), whether lines with another number of columns are refused or left out.
+-- lines; invalid_raise (true), whether lines with another number of columns are refused or left out; names, a list of
+-- names of the columns, or true: the first line has them.  With names the columns come as a table of arrays, `t.x`, and
+-- usecols, converters and filling_values may name them.
 ---@param from string|string[]|fun(): string
 ---@param options table?
----@return lgt_array ...
+---@return lgt_array|table ...
 function np.genfromtxt(from, options)
   local who = "genfromtxt"
   options = core.check_options(options, generic_options, who)
   local how = common(options, who, "skip_header")
   how.footer = check_count(options.skip_footer, who, "skip_footer")
-  how.missing, how.strict = substitute(options.filling_values, how, who), true
   check_words(options.missing_values, who, "missing_values") -- with no effect, as in NumPy where there are no masks
   local text = text_of(from, who)
+  local names = names_of(options.names, text, how, who)
+  use_names(how, names, who)
+  how.missing = substitute(by_number(options.filling_values, names, who, "filling_values"), how, who)
+  how.strict = true
   function how.uneven(line, count, wanted)
     if options.invalid_raise == false then return end
     raise("genfromtxt: %s, line %d has %d columns, the lines before it have %d; invalid_raise = false leaves it out",
       text.name, line, count, wanted)
   end
-  return results(read(text, how, who), options.unpack)
+  if not names then return results(read(text, how, who), options.unpack) end
+  local least = how.ndmin
+  how.ndmin = 2
+  local matrix = read(text, how, who)
+  how.ndmin = math.min(least, 1)
+  return named_columns(matrix, names, how.columns, how, options.unpack)
 end
 
 -- ---- lists of numbers ----------------------------------------------------------------------------------

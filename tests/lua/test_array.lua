@@ -800,6 +800,13 @@ check.case("lists of numbers are refused whole", function()
   check.refuses("offsets of diagonals are integers, not nil", function() sparse.diags({ { 1 }, { 1 } }, { nil, 0 }) end)
   check.refuses("a block size", function() sparse.identity(4):tobsr({ 2, 2, 5 }) end)
   check.refuses("has a field", function() np.loadtxt(("1 2\n"):gmatch("[^\n]+"), { usecols = { a = 1 } }) end)
+  for _, options in ipairs { { usecols = { "id" } }, { usecols = "id" }, { converters = { id = tonumber } } } do
+    check.refuses('"id": columns are numbered from 1', function() np.loadtxt({ "1 2" }, options) end)
+    check.refuses('"id": columns are numbered from 1', function() np.genfromtxt({ "1 2" }, options) end)
+  end
+  check.refuses('there is no column "ID"; there are id, x', function()
+    np.genfromtxt({ "id x", "1 2" }, { names = true, usecols = { "ID" } })
+  end)
   check.refuses("a list of chances", function() np.random.multinomial(3, np.ones(2, 2) / 2) end)
   check.refuses("a number or several", function() np.quantile(np.ones(3), np.ones(2, 2)) end)
 end)

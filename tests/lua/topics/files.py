@@ -70,6 +70,8 @@ TABLES = {
     "holes": "1,,3\n,5,x\n7,NA,9\n",
     "hex": "0x10 1",
     "large": "300 1",
+    "named": "# made today\nid, x y,z\n1,2,3\n4,,6\n",
+    "comment": "# id  x, id  (m)\n1 2 3 4\n5 6 7 8\n",
 }
 LOADS = [  # table, lgt's options, NumPy's arguments
     ("plain", "", ""), ("floats", "", ""), ("commas", "delimiter = ','", "delimiter=','"),
@@ -105,6 +107,25 @@ GENERIC = [
     ("floats", "", ""), ("words", "", ""), ("uneven", "", None), ("row", "", ""), ("one", "", ""),
     ("plain", "max_rows = 1", "max_rows=1"), ("uneven", "invalid_raise = false", "invalid_raise=False"),
     ("plain", "filling_values = 'a'", None),
+    ("named", "delimiter = ',', usecols = {'id'}", None), ("named", "delimiter = ',', usecols = 'id'", None),
+    ("named", "names = true, delimiter = ',', skip_header = 1, usecols = {'y'}", None),
+    ("named", "names = 7, delimiter = ','", None), ("plain", "usecols = {1.5}", None), ("plain", "usecols = {true}", None),
+    ("plain", "filling_values = {x = 1}", None), ("plain", "converters = {x = print}", None),
+]
+NAMED = [  # table, lgt's options, NumPy's, the names that there are
+    ("named", "delimiter = ',', skip_header = 1", "delimiter=',', skip_header=1", "id x_y z"),
+    ("named", "delimiter = ',', skip_header = 1, usecols = {'z', 'id'}", "delimiter=',', skip_header=1, usecols=('z', 'id')",
+     "z id"),
+    ("named", "delimiter = ',', skip_header = 1, usecols = 'z, x_y'", "delimiter=',', skip_header=1, usecols='z, x_y'",
+     "z x_y"),
+    ("named", "delimiter = ',', skip_header = 1, usecols = {-1}, max_rows = 1",
+     "delimiter=',', skip_header=1, usecols=(-1,), max_rows=1", "z"),
+    ("named", "delimiter = ',', skip_header = 1, filling_values = {x_y = 7}, converters = {id = function(s) return #s end}",
+     "delimiter=',', skip_header=1, filling_values={'x_y': 7}, converters={'id': lambda s: float(len(s))}", "id x_y z"),
+    ("comment", "", "", "id x id_1 m"),
+    ("comment", "usecols = {'m', 'id_1'}", "usecols=('m', 'id_1')", "m id_1"),
+    ("plain", "names = 'a, b, c', usecols = {'b'}", "names='a, b, c', usecols=('b',)", "b"),
+    ("plain", "names = {'a', 'b'}, usecols = {3, 1}", "names=['a', 'b'], usecols=(2, 0)", "a b"),
 ]
 
 
@@ -120,6 +141,15 @@ def texts(case, change, inputs):
                 case(lua + ".size + np.zeros(1)", "np.zeros(1)")
             else:
                 case(lua, f"np.asarray(np.{function}({path(name + '.txt')!r}, {numpy}))" if numpy is not None else "error")
+    for name, lua, numpy, names in NAMED:
+        lua, numpy = (t if "names" in t else "names" + with_true + t
+                      for t, with_true in ((lua, " = true, "), (numpy, "=True, ")))
+        for column in names.split():
+            case(f"np.genfromtxt('{path(name + '.txt')}', {{{lua}}}).{column}",
+                 f"np.genfromtxt({path(name + '.txt')!r}, {numpy})[{column!r}]")
+    case(f"select(2, np.genfromtxt('{path('comment.txt')}', {{names = true, unpack = true}}))",
+         f"np.genfromtxt('{path('comment.txt')}', names=True)['x']")
+    case(f"np.loadtxt('{path('plain.txt')}', {{usecols = {{'id'}}}})", "error")
     case("np.loadtxt({'1 2', '3 4'})", "np.loadtxt(['1 2', '3 4'])")
     case(f"np.loadtxt(io.lines('{path('plain.txt')}'))", f"np.loadtxt('{path('plain.txt')}')")
     case(f"select(2, np.loadtxt('{path('plain.txt')}', {{unpack = true}}))", f"np.loadtxt('{path('plain.txt')}')[:, 1]")
