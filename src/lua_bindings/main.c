@@ -74,7 +74,9 @@ static int load_input(lua_State *L, bool several) {
 static int run_script(lua_State *L, const command *c, bool several) {
   const char *name = c->argv[c->script];
   bool input = !strcmp(name, "-") && strcmp(c->argv[c->script - 1], "--");
-  int status = input ? load_input(L, several) : luaL_loadfile(L, name);
+  int status = input            ? load_input(L, several)
+               : c->interactive ? prompt_load(L, name)
+                                : luaL_loadfile(L, name);
   if (status == LUA_ERRSYNTAX && !input) explain_syntax(L, name);
   if (!status) status = call(L, push_arguments(L), 0);
   return report(L, status);

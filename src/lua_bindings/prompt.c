@@ -140,6 +140,14 @@ void prompt_expect(lua_State *L) {
   report(L, call(L, 0, 0));
 }
 
+int prompt_load(lua_State *L, const char *name) {
+  push_function(L, "load");
+  lua_pushstring(L, name);
+  if (lua_pcall(L, 1, 1, 0) == 0 && lua_isfunction(L, -1)) return 0;
+  lua_pop(L, 1);
+  return luaL_loadfile(L, name); /* with its own words where that cannot be */
+}
+
 /* Pushes what read() returns.  A Ctrl-C meanwhile is for the line: it waits until the line lets it through. */
 static int read_input(lua_State *L) {
   sigset_t blocked, before;

@@ -153,6 +153,30 @@ def expressions(start):
     assert s.close() == 0
 
 
+def statements_and_expressions(start):
+    """What an expression behind statements gives is shown."""
+    s = start()
+    s.type("x = 'abc'; x", "abc")
+    s.type('y = "d;e" ; x .. y -- ;', "abcd;e")
+    s.type("local t = {1}; t[2] = 5; #t, t[2]", "2\t5")
+    s.type("local a = 2; local b = a + 1; a * b;", prompt="> ")
+    s.type("a, b", "2\t3")
+    s.type("x = 'q'; x:upper()", "Q")
+    s.type("f = function() return 1; end; f()", "1")
+    s.type("x = 'q'; 'lone ' .. \"string\"", "lone string")
+    s.type("_", "lone string")
+    s.type("for i = 1, 2 do z = i; end; z", "2")
+    s.type("x = 1; y =", prompt=">> ")
+    s.type("2")
+    s.type("y", "2")
+    s.type("x = 1; print(x)", "1\n")
+    s.type("local one = 1 return one", "1")
+    s.type("one", "1")
+    s.type("'a'; 'b'", "unexpected symbol")
+    s.alive()
+    assert s.close() == 0
+
+
 def arrays(start):
     s = start()
     s.type("np.arange(5) * 2", "[0 2 4 6 8]")
@@ -394,6 +418,37 @@ def script_before(start):
     s.close()
 
 
+def variables_of_a_script(start):
+    """The local variables of a script are there at the prompt, whether -i or dofile ran it."""
+    s = start()  # for the folder
+    s.type("np = 3")
+    with open(os.path.join(s.home, "script.lua"), "w") as file:
+        file.write("#!/usr/bin/lgt\nlocal np = require 'array'\nlocal a, n = np.arange(3), ...\nlocal table = 7\n"
+                   "local function twice(x) return 2 * x end\nfor i = 1, 2 do local inner = i end\nlocal n = n or 'none'\n"
+                   "local last = \"it\" -- the end")
+    with open(os.path.join(s.home, "module.lua"), "w") as file:
+        file.write("local M = {n = 5}\nfunction M.f() return function() return M.n end end\nreturn M, 'two' -- return")
+    s.type("dofile('script.lua')")
+    s.type("twice(a)", "[0 2 4]")
+    s.type("n, last, inner", "none\tit\tnil")
+    s.type("table.concat({1, 2}, '+')", "1+2")
+    s.type("dofile('module.lua')", "two")
+    s.type("M.f()()", "5")
+    s.type("dofile('nowhere.lua')", "cannot open nowhere.lua")
+    assert s.close() == 0
+    for arguments in (), ("-n", "2"):
+        s = start(*arguments, "-i", "script.lua", "given")
+        s.type("twice(a)", "[0 2 4]")
+        s.type("n", "given")
+        s.type("who()", "twice")
+        s.type("dofile('module.lua').n", "5")
+        s.type("M.n", "5")
+        assert s.close() == 0
+    s = start("-i", "module.lua")
+    s.type("M.n", "5")
+    assert s.close() == 0
+
+
 def history(start):
     s = start()
     s.type("first = 111")
@@ -574,8 +629,9 @@ def main():
     lgt = os.path.abspath(args.lgt)
     editor = os.path.exists(os.path.join(os.path.dirname(lgt), "liblgt-edit.so"))
     failed = 0
-    for case in (expressions, arrays, absent, slips, many_lines, completion, helping, errors, interruption, interrupted_waits, script_before,
-                 history, without_editor, half_a_line, pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
+    for case in (expressions, statements_and_expressions, arrays, absent, slips, many_lines, completion, helping, errors,
+                 interruption, interrupted_waits, script_before, variables_of_a_script, history, without_editor, half_a_line,
+                 pressed_at_once, on_ranks, on_ranks_completion, on_ranks_interruption, on_ranks_ends,
                  on_ranks_faults, on_ranks_without_prompt):
         if args.k not in case.__name__:
             continue

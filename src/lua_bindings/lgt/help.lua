@@ -12,6 +12,7 @@ local ABOUT = [[
 ?part      lists what has this in its name: ?reshape
 who()      your variables: type, shape, dtype, bytes
 timeit(f)  how long a function takes, or an expression: timeit("np.sum(x)")
+dofile(f)  runs a script and keeps its local variables, as lgt -i f does
 _ __ ___   the last results
 TAB        completes names, of files in strings;  Ctrl-R searches in what you typed before
 

@@ -2,8 +2,10 @@
 --
 --   1 + 1                 an expression: its values are printed, and kept in _, __ and ___
 --   x = np.zeros(3)       a statement; `local x = ...` makes a global too, lest it be gone with its line
+--   x = x + 1; x          statements and an expression, whose values are printed
 --   for i = 1, 3 do       what is not complete goes on in the next line
 --   ?np.sum               what the sources say about it; also help(np.sum)
+--   dofile("x.lua")       a script; its local variables are globals then, as are those of `lgt -i x.lua`
 --   who()                 the variables: type, shape, dtype, bytes
 --   timeit("np.sum(x)")   how long it takes; also timeit(f)
 --
@@ -35,7 +37,8 @@ local loadstring, type, select, tostring, rawset, rawget = loadstring, type, sel
 local print, setmetatable, getmetatable, ipairs = print, setmetatable, getmetatable, ipairs
 
 local terminal
-local hidden = {} -- names that who() leaves out: those there were at the start
+local standard = {} -- names that there were at the start
+local hidden = {} -- these and others that who() leaves out
 
 -- ---- interpreted, so that Ctrl-C works ----------------------------------------------------------------
 
@@ -54,8 +57,15 @@ local function interpret(prototype)
   if is_users(prototype) then jit.off(prototype) end
 end
 
+local function note_names()
+  for name in next, globals do standard[name], hidden[name] = true, true end
+end
+
 -- Before the script of `lgt -i script`.
-function prompt.expect() jit.attach(note, "bc") end
+function prompt.expect()
+  note_names()
+  jit.attach(note, "bc")
+end
 
 local function interpret_users()
   jit.attach(note)
@@ -63,6 +73,59 @@ local function interpret_users()
   if #expected > 0 then jit.flush() end
   expected = {}
   jit.attach(interpret, "bc")
+end
+
+-- ---- local variables of chunks ---------------------------------------------------------------------------
+
+-- The local variables of the chunk that calls this become globals; of a script (not `typed`) only those that do not
+-- bear a name of Lua's own, which the libraries use.  The chunk's functions keep their own.
+function prompt.keep(typed)
+  local i = 1
+  while true do
+    local name, value = debug.getlocal(2, i)
+    if not name then return end
+    if name:find("^[%a_]") and (typed or not standard[name]) then rawset(globals, name, value) end
+    i = i + 1
+  end
+end
+
+-- A text as a chunk that keeps its local variables when it comes to its end, or to the `return` there.
+local function keeping(text, name, typed)
+  local call = (' require("lgt.prompt").keep(%s) '):format(tostring(typed))
+  local chunk = loadstring(text .. "\n" .. call, name)
+  if chunk then return chunk end
+  local places = {}
+  for at in slips.code_of(text):gmatch("()%f[%w_]return%f[^%w_]") do places[#places + 1] = at end
+  for i = #places, 1, -1 do
+    local before = text:sub(1, places[i] - 1)
+    if loadstring(before) then return (loadstring(before .. call .. text:sub(places[i]), name)) end
+  end
+end
+
+-- All of a regular file; what comes through a pipe can be read once only.
+local function contents(path)
+  local script = io.open(path, "rb")
+  local text = script and script:seek("end") and script:seek("set") and script:read("*a")
+  if script then script:close() end
+  return text
+end
+
+-- A script as a chunk that keeps its local variables; nil: it is to be loaded as usual.
+function prompt.load(path)
+  local text
+  if ranks then text = ranks.alone(contents, path) else text = contents(path) end
+  return text and text:byte() ~= 27 and keeping(text:gsub("^#[^\n]*", ""), "@" .. path, false) or nil
+end
+
+-- dofile where the prompt's own line calls it.
+local function install_dofile()
+  local dofile = rawget(globals, "dofile")
+  rawset(globals, "dofile", function(...)
+    local caller = debug.getinfo(2, "S")
+    local chunk = type(...) == "string" and caller.what == "main" and caller.source == "=stdin" and prompt.load((...))
+    if chunk then return chunk() end
+    return dofile(...)
+  end)
 end
 
 -- ---- timing --------------------------------------------------------------------------------------------
@@ -121,7 +184,7 @@ local lazy = { np = "array", lgt = "lgt" }
 local function ask(...) print(require("lgt.help").text(...)) end
 
 local function install_names()
-  for name in next, globals do hidden[name] = true end
+  if next(standard) == nil then note_names() end
   for _, name in ipairs { "who", "help", "timeit", "_", "__", "___", "np", "lgt" } do hidden[name] = true end
   local names = {
     who = function() print(show.who(globals, hidden)) end,
@@ -172,26 +235,38 @@ local function is_incomplete(message, text)
   return with_line == nil or with_line:sub(-7) == "'<eof>'"
 end
 
--- `local x = 1` at the beginning of an input as an assignment; nil where it is something else.
-local function as_global(text)
-  local rest = text:match("^%s*local%s+(.*)$")
-  if not rest then return nil end
-  if rest:match("^function%s") or rest:match("^[%a_][%w_]*[%s%w_,]*=[^=]") then return loadstring(rest, "=stdin") end
-  if rest:match("^[%a_][%w_]*[%s%w_,]*$") then return loadstring(rest .. " = nil", "=stdin") end
+local leading -- values before those of an expression, in what the last chunk returns
+
+local function typed_chunk(text)
+  local declares = slips.code_of(text):find("%f[%w_]local%f[^%w_]")
+  return declares and keeping(text, "=stdin", true) or loadstring(text, "=stdin")
 end
 
-local leading -- values before those of an expression, in what the last chunk returns
+-- Statements and, behind a semicolon, an expression: for Lua that is the beginning of a statement, or the call of a
+-- function whose values nobody wants.
+local function with_values(text)
+  local places = {}
+  for at in slips.code_of(text):gmatch("();") do places[#places + 1] = at end
+  for i = #places, 1, -1 do
+    local behind = text:sub(places[i] + 1)
+    if loadstring("return 0, " .. behind) then
+      local before = text:sub(1, places[i])
+      return loadstring(before) and before:find("[^%s;]") and typed_chunk(before .. " return nil, " .. behind)
+    end
+  end
+end
 
 -- The chunk, or nil, why not, and whether more lines may help.  With a value ahead of it, the call in `f(x)`
 -- is no tail call, which would lose its line.
 local function compile(text)
   leading = 1
   local chunk, why = loadstring("return nil, " .. text:gsub("^=", "", 1), "=stdin")
+  chunk = chunk or with_values(text)
   if chunk then return chunk end
   leading = 0
   local incomplete = is_incomplete(why, text)
   chunk, why = loadstring(text, "=stdin")
-  if chunk then return as_global(text) or chunk end
+  if chunk then return typed_chunk(text) end
   return nil, why, incomplete or is_incomplete(why, text)
 end
 
@@ -305,6 +380,7 @@ function prompt.start(functions)
     return require("lgt.complete").line(before, globals, terminal.columns())
   end
   install_names()
+  install_dofile()
   if ranks then -- before the completer, on rank 0 alone, might
     for name, library in next, lazy do rawset(globals, name, require(library)) end
   end
