@@ -445,8 +445,8 @@ local function check_delimiter(delimiter, who)
   return separated_by(delimiter:byte())
 end
 
-local NAMES_WANTED = "%s: %s: %q: columns are numbered from 1; names are for np.genfromtxt where the option names gives " ..
-  "them, or says (true) that the first line does"
+local NAMES_WANTED = "%s: %s: %q: columns are numbered from 1; names are for np.genfromtxt where the option names " ..
+  "gives them, or says (true) that the first line does"
 
 local function check_columns(columns, who)
   if columns == nil then return nil end
