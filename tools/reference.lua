@@ -19,6 +19,7 @@ local PAGES = { -- prefix of names, file, title, what the page says first
   { "np.plot.", "plot.md", "np.plot", "Plots, in files or on the terminal.  `np.plot(...)` is `np.plot.line(...)`." },
   { "np.", "array.md", "require \"array\"", "The array library, called `np` here." },
   { "array:", "methods.md", "Methods of arrays", "What `a:name(...)` does." },
+  { "file:", "hdf5.md", "Methods of HDF5 files", "What `f:name(...)` does, where `f = np.hdf5(path, mode)`." },
   { "lgt.", "lgt.md", "require \"lgt\"", "The runtime." },
   { "sparse.", "sparse.md", "require \"sparse\"",
     "Sparse matrices, as scipy.sparse's arrays; positions count from 1." },
@@ -90,7 +91,7 @@ end
 local function escaped(text) return (text:gsub("([*_<>|])", "\\%1")) end
 
 local function lines_of(name, entry)
-  local shown = name:gsub("^array:", "a:")
+  local shown = name:gsub("^array:", "a:"):gsub("^file:", "f:")
   local lines = { ("### `%s%s`"):format(shown, entry.parameters and "(" .. entry.parameters .. ")" or ""), "" }
   for _, line in ipairs(entry.text) do lines[#lines + 1] = escaped(line) end
   lines[#lines + 1] = entry.also

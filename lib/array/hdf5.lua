@@ -131,7 +131,8 @@ end
 -- Open an HDF5 file.  Modes: "r" (the default) reads, "r+" changes, "w" makes a new file in place of an old one,
 -- "x" makes one where there is none, "a" changes or makes one.  A file that is damaged is an error where it is used,
 -- also if the library of HDF5 crashes on it, or takes more processor time for a call than `seconds` and 1 s for a MB.
--- A file that is read may be opened again by its path when it was not used for long and many are open.
+-- A file that is read may be opened again by its path when it was not used for long and many are open.  Several ranks
+-- can read such files, not write them.  docs/reference/hdf5.md has the methods of a file.
 ---@param path string
 ---@param mode string? "r", "r+", "w", "x" or "a"
 ---@param options {seconds: number?}? 60
@@ -161,8 +162,8 @@ end
 
 function File:__tostring() return ("HDF5 file %s%s"):format(self.path, self.open and "" or " (closed)") end
 
--- What has been written is on disk afterwards.  The collector closes files, too, at some time; one that it closes has
--- 10 s to be written.
+-- Close the file.  What has been written is on disk afterwards.  The collector closes files, too, at some time; one
+-- that it closes has 10 s to be written.
 function File:close()
   if not self.open then return end
   self.open = false
@@ -438,12 +439,14 @@ function File:update(name, key, a)
 end
 
 -- Make a group, and those it lies in.
+---@param name string such as "results/of today"
 function File:group(name)
   check_mode(self, "group")
   ask_about(self, "group", name, { "group", name })
 end
 
 -- Take a data set or a group out of the file.
+---@param name string
 function File:delete(name)
   check_mode(self, "delete")
   ask_about(self, "delete", name, { "delete", name })
@@ -455,6 +458,7 @@ end
 function File:list(name) return (ask_about(self, "list", name or "/", { "list", name or "/" })) end
 
 -- Shape and dtype of a data set.
+---@param name string
 ---@return integer[] shape, string dtype
 function File:about(name)
   subject("about", self, name)

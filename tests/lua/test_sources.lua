@@ -73,4 +73,18 @@ check.case("annotations name the parameters there are, and all of them", functio
   end
 end)
 
+check.case("methods of HDF5 files are documented", function()
+  local index, count = sources.index(), 0
+  for line in io.lines(arg[0]:match("^(.*)tests/") .. "lib/array/hdf5.lua") do
+    local name = line:match("^function File:(%a[%w_]*)%(")
+    if name then
+      count = count + 1
+      local entry = index["file:" .. name]
+      check.that(entry and #entry.text > 0, name)
+      check.that(entry.parameters == "" or #entry.params > 0, name .. ": parameters")
+    end
+  end
+  check.that(count >= 8, ("only %d methods were found"):format(count))
+end)
+
 check.done()

@@ -4,7 +4,7 @@
 -- completion and `lgt --check` read them from here, so there is one place where they are written.
 --
 -- A definition is found by its public name: what a file calls np.sum, methods.sum and lgt.fence is np.sum,
--- array:sum and lgt.fence; the functions of a table t with `np.t = t` are np.t.f, and those of the table that
+-- array:sum and lgt.fence; what it calls File.read in hdf5.lua is file:read; the functions of a table t with `np.t = t` are np.t.f, and those of the table that
 -- a module returns bear the module's name.
 
 local sources = {}
@@ -150,6 +150,7 @@ end
 local function prefixes_of(file, lines)
   local of = file.name:find("^sparse/") and "matrix" or "array"
   local known = { np = "np.", lgt = "lgt.", methods = of .. ":", getters = of .. "." }
+  if file.name == "array/hdf5.lua" then known.File = "file:" end
   local module = file.name:match("^([%w_]+)%.lua$")
   for _, line in ipairs(lines) do
     local public, own = line:match("^np%.([%w_]+) = ([%a_][%w_]*)$")
