@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 class Contestant:
-    """label: the column; command: argv; memory: bytes it will hold."""
+    """label: the column; command: argv; env: variables, None for those it must not see; memory: bytes it will hold."""
 
     def __init__(self, label, command, env=None, memory=0):
         self.label, self.command, self.env, self.memory = label, command, env or {}, memory
@@ -34,9 +34,10 @@ class Contestant:
     def start(self, env):
         self.errors = tempfile.TemporaryFile()
         self.buffer = b""
+        env = {k: v for k, v in {**env, **self.env}.items() if v is not None}
         try:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=self.errors, env={**env, **self.env})
+                                            stderr=self.errors, env=env)
         except OSError as error:
             raise Failed(str(error)) from None
         words = self.read_line(START_LIMIT).split()
@@ -81,12 +82,12 @@ class Contestant:
             pass
         return float(self.read_line(limit))
 
-    def warm_up(self):
-        """Until WARM_UP has passed (compilers and planners have finished by then), then choose the sample's size."""
+    def warm_up(self, least=WARM_UP):
+        """Until so many seconds have passed (compilers and planners have finished by then), then choose the sample's size."""
         begin, turns = time.monotonic(), 1
         while True:
             seconds = self.run(turns)
-            if time.monotonic() - begin > WARM_UP and seconds > 0:
+            if time.monotonic() - begin > least and seconds > 0:
                 break
             if seconds < SAMPLE / 4:
                 turns *= 2
@@ -123,7 +124,7 @@ def attempt(contestants, action):
             contestant.stop()
 
 
-def compete(contestants, env, budget, tolerance=1e-9, most_rounds=15):
+def compete(contestants, env, budget, tolerance=1e-9, most_rounds=15, warm_up=WARM_UP):
     """Fills in each contestant's times (seconds a turn), or its error."""
     together = sum(c.memory for c in contestants) < 0.8 * available_memory()
 
@@ -132,7 +133,7 @@ def compete(contestants, env, budget, tolerance=1e-9, most_rounds=15):
 
     def visit(contestant):  # where memory does not hold all of them at once
         contestant.start(env)
-        contestant.warm_up()
+        contestant.warm_up(warm_up)
         for _ in range(3 if contestant.turns > 1 else 1):
             sample(contestant)
         contestant.stop()
@@ -141,7 +142,7 @@ def compete(contestants, env, budget, tolerance=1e-9, most_rounds=15):
     try:
         if together:
             attempt(contestants, lambda c: c.start(env))
-            attempt(contestants, Contestant.warm_up)
+            attempt(contestants, lambda c: c.warm_up(warm_up))
         for number in range(most_rounds):
             before = time.monotonic()
             attempt(contestants[::-1] if number % 2 else contestants, sample if together else visit)

@@ -20,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
 
 import npbench as programs  # noqa: E402
+import operations  # noqa: E402
 from run import PROGRAMS as SMALL, script  # noqa: E402
 
 
@@ -581,5 +582,45 @@ def lengths(bench):
             {method: counts for method, *counts in rows})
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, npbench, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices,
+def operation(bench, line):
+    """Contestants for a line of operations.py."""
+    rest = line.operands
+    return [bench.lgt("operations.lua", line.lua, line.compared, int(line.positions), *rest, env={"LGT_BACKGROUND": "0"}),
+            bench.py("numpy", "operation", line.python, line.compared, 0, *rest),
+            bench.current("numpy", "operation", line.python, line.compared, 0, *rest),
+            bench.current("jax", "operation", line.jax, line.compared, int(line.eager), *rest)]
+
+
+def prices(bench, n, polynomial):
+    """Contestants for European options; C has the polynomial with products, always."""
+    args = (n, "float64", 0.02, 0.3, CALL, PUT, polynomial)
+    of = dict(memory=20 * 8 * n)
+    return [bench.lgt("black_scholes.lua", *args, memory=80 * n), bench.py("numpy", "black_scholes", *args, **of),
+            bench.current("numpy", "black_scholes", *args, **of), bench.current("jax", "black_scholes", *args, **of),
+            bench.c("black_scholes", n, 0.02, 0.3, memory=40 * n, flags=("-ffast-math",), REAL="double", CALL=CALL, PUT=PUT)]
+
+
+def ops(bench):
+    """Single operations beside Debian's NumPy, a current one, and JAX.  --line chooses."""
+    chosen = [(line.title, operation(bench, line), line.tolerance) for line in operations.lines(bench.quick)]
+    options = 10**7 if not bench.quick else 1000
+    chosen += [(f"black_scholes {how}, {options:.0e}", prices(bench, options, polynomial), 1e-9)
+               for how, polynomial in operations.POLYNOMIAL.items()]
+    labels, rows, data = ["NumPy", "NumPy 2", "JAX", "C"], [], {}
+    for title, contestants, tolerance in chosen:
+        if bench.lines and not any(text in title for text in bench.lines):
+            continue
+        compete(contestants, bench.env, bench.budget / 3, tolerance, warm_up=min(0.5, bench.budget))
+        bench.note_failures(title, contestants)
+        lgt, *rivals = contestants
+        by = {c.label: c for c in rivals}
+        best = min((r for r in (ratio(rival, lgt) for rival in rivals) if r), default=None)
+        rows.append([title, milliseconds(lgt), *(milliseconds(by[label]) if label in by else "-" for label in labels),
+                     figure(best)])
+        print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+        data[title] = data_of(contestants)
+    return table(["milliseconds", "lgt", *labels, "best rival / lgt"], rows), data
+
+
+SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, npbench, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices, ops,
                                     lengths)}

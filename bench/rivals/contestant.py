@@ -1,8 +1,9 @@
-"""The contestants written in Python: NumPy, numexpr and Numba.
+"""The contestants written in Python: NumPy, numexpr, Numba and JAX.
 
     contestant.py WHO triad N DTYPE EXPRESSION
     contestant.py WHO sweep ROWS COLS DTYPE EXPRESSION
-    contestant.py WHO black_scholes N DTYPE RATE VOLATILITY CALL PUT
+    contestant.py WHO black_scholes N DTYPE RATE VOLATILITY CALL PUT [POLYNOMIAL]
+    contestant.py WHO operation EXPRESSION COMPARED EAGER OPERAND...     numpy or jax, as in operations.lua
     contestant.py numpy small N OPERATIONS
     contestant.py numpy krylov METHOD N ITERATIONS     with SciPy, as
     contestant.py numpy matrices WORK SIZE
@@ -114,7 +115,10 @@ def work(A, B, k):
     return work, lambda: [grids[0].mean(dtype="float64")]
 
 
-def black_scholes(who, n, dtype, rate, volatility, call, put):
+HART = "k * (a + k * (b1 + k * (b2 + k * (b3 + k * b4))))"
+
+
+def black_scholes(who, n, dtype, rate, volatility, call, put, polynomial=HART):
     n = int(n)
     S = fraction(n, 0.8191725133961645, 5, 30, dtype)
     X = fraction(n, 0.6710436067037893, 1, 100, dtype)
@@ -124,21 +128,29 @@ def black_scholes(who, n, dtype, rate, volatility, call, put):
     coefficients = [real(c) for c in
                     (0.2316419, 0.3989422804014327, 0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429)]
     out = [np.zeros(n, dtype), np.zeros(n, dtype)]
-    if who == "numpy":
+    if who in ("numpy", "jax"):
         final = compile(f"({call}), ({put})", "black_scholes", "eval")
+        series = compile(polynomial.replace("^", "**"), "polynomial", "eval")
         c, h, a, b1, b2, b3, b4 = coefficients
+        m = np if who == "numpy" else jax_numpy()
 
         def cnd(d):
-            k = 1 / (1 + c * np.abs(d))
-            tail = h * np.exp(real(-0.5) * d * d) * (k * (a + k * (b1 + k * (b2 + k * (b3 + k * b4)))))
-            return np.where(d > 0, 1 - tail, tail)
+            k = 1 / (1 + c * m.abs(d))
+            tail = h * m.exp(real(-0.5) * d * d) * eval(series, {"k": k, "a": a, "b1": b1, "b2": b2, "b3": b3, "b4": b4})
+            return m.where(d > 0, 1 - tail, tail)
+
+        def prices(S, X, T):
+            vt = v * m.sqrt(T)
+            d1 = (m.log(S / X) + (r + real(0.5) * v * v) * T) / vt
+            n1, n2 = cnd(d1), cnd(d1 - vt)
+            D = X * m.exp(-r * T)
+            return eval(final, {"S": S, "D": D, "n1": n1, "n2": n2})
+
+        if who == "jax":
+            prices, S, X, T = jitted(prices), *map(m.asarray, (S, X, T))
 
         def work():
-            vt = v * np.sqrt(T)
-            d1 = (np.log(S / X) + (r + real(0.5) * v * v) * T) / vt
-            n1, n2 = cnd(d1), cnd(d1 - vt)
-            D = X * np.exp(-r * T)
-            out[0], out[1] = eval(final, {"S": S, "D": D, "n1": n1, "n2": n2})
+            out[0], out[1] = prices(S, X, T)
     elif who == "numexpr":
         # One expression for each result; numexpr finds the common parts itself.
         evaluate = numexpr_evaluate()
@@ -207,6 +219,82 @@ def small(who, n, operations):
         state["x"] = space["body"](state["x"], y, 0.5)
 
     return work, lambda: [y.mean()]
+
+
+def jax_numpy():
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy
+
+
+def jitted(function):
+    """A compiled function that returns when its results are there."""
+    import jax
+
+    compiled = jax.jit(function)
+    return lambda *operands: jax.block_until_ready(compiled(*operands))
+
+
+IRRATIONAL = (0.6180339887498949, 0.41421356237309503, 0.7320508075688772)  # one for each operand
+
+
+def operand(text, number):
+    """(name, array): bench/operations.py says what it is, operations.lua computes the same."""
+    name, text = text.split("=")
+    dtype, shape, lo, hi, *form = text.split(":")
+    shape, lo, hi = tuple(map(int, shape.split("x"))), float(lo), float(hi)
+
+    def random(k):
+        u = fraction(np.prod(shape), k, 0, 1, "float64")
+        u = u * u * 1e6
+        return (u - np.floor(u)) * (hi - lo) + lo
+
+    x = random(IRRATIONAL[number])
+    if dtype == "complex128":
+        x = x + 1j * random(IRRATIONAL[number] / 2)
+    elif dtype == "bool":
+        x = x > 0.5
+    else:
+        x = x.astype("int64" if dtype == "position" else dtype)
+    x = x.reshape(shape)
+    return name, np.sort(x) if form == ["sorted"] else x + x.T if form == ["symmetric"] else x
+
+
+def add_at(a, i, values):
+    np.add.at(a, i, values)
+    return a
+
+
+def operation(who, expression, compared, eager, *operands):
+    """One expression; what it is made of lies in memory already."""
+    names = dict(operand(text, k) for k, text in enumerate(operands))
+    if who == "numpy":
+        space = {"np": np, "add_at": add_at}
+        if "erf(" in expression:
+            from scipy.special import erf
+
+            space["erf"] = erf
+        work, values = eval(f"lambda {', '.join(names)}: {expression}", space), list(names.values())
+    else:
+        space = {"np": jax_numpy()}
+        from jax.scipy.special import erf
+
+        space["erf"] = erf
+        work, values = eval(f"lambda {', '.join(names)}: {expression}", space), [space["np"].asarray(x) for x in names.values()]
+        work = jitted(work) if eager == "0" else lambda *x, eagerly=work: eagerly(*x).block_until_ready()
+    results = {}
+
+    def turn():
+        results["all"] = work(*values)
+
+    def check():
+        result = results["all"]
+        result = result[int(compared) - 1] if isinstance(result, (tuple, list)) else result
+        result = np.abs(np.ravel(np.asarray(result))).astype("float64")
+        return [result.mean(), result[::97].mean()]
+
+    return turn, check
 
 
 def krylov(who, method, n, iterations):
