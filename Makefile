@@ -81,4 +81,4 @@ install: build
 	@ninja --quiet -C $(BUILD) install
 
 clean:
-	rm -rf $(BUILD) build-address build-undefined build-thread bench/venv
+	rm -rf $(BUILD) build-address build-undefined build-thread bench/venv bench/venv-current
