@@ -91,6 +91,7 @@ typedef struct emitter {
   val kept[JOINED][LGT_MAX_REDUCTIONS]; /* what these are to take in, by iteration */
   val slab, rows, cols, open; /* the slab and what it says */
   val stream;      /* i1, -1 in a function without non-temporal stores */
+  val ahead;       /* i64: how many rows ahead the CPU is told; or -1 */
   val row, column; /* i64: where the row, the iteration begins */
   val count, mask; /* of a partial iteration: i64, vector of i1 */
   val scratch[2];  /* buffers of 512 bytes on the stack; -1 until asked for */

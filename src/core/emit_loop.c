@@ -66,6 +66,18 @@ static void analyse(emitter *e) {
     if (e->level[i] != LEVEL_DEAD) e->level[i] = (uint8_t)level_of(e, &loop->inst[i]);
 }
 
+/* Do all reductions have targets that stand still along the rows and move along the columns? */
+static bool is_narrow(const emitter *e) {
+  bool reduces = false;
+  for (int k = 0; k < e->loop->naccess; k++) {
+    const lgt_access *access = &e->loop->access[k];
+    if (access->mode != LGT_ACCESS_REDUCE) continue;
+    if (along_columns(access) || access->row != LGT_STRIDE_ZERO) return false;
+    reduces = true;
+  }
+  return reduces && !e->compact;
+}
+
 /* ---- instructions ------------------------------------------------------------------------------------ */
 
 static int dtype_of(const emitter *e, int inst) { return e->loop->inst[inst].dtype; }
@@ -245,7 +257,7 @@ static void iteration(emitter *e, fill how, val column, val count) {
   else write_all(e, how == PART);
 }
 
-enum { ROWS_AHEAD = 16 };
+enum { ROWS_AHEAD = 16, AHEAD_ELEMENTS = 512 };
 
 /* ---- rows ------------------------------------------------------------------------------------------------- */
 
@@ -366,6 +378,27 @@ static void columns_joined(emitter *e, int done) {
   branch(e, done, &end, 1, e->ncarry);
 }
 
+/* Rows that are added one after another lie apart, and the columns of a chunk are too few for the CPU to foresee what will be
+ * read next: it is told, some rows ahead.  Only in the same columns: what lies beyond them is another chunk's. */
+static void expect_rows(emitter *e) {
+  val strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
+  for (int k = 0; k < e->loop->naccess; k++) {
+    int64_t bytes = e->lanes * elem_size(access_elem(e, k));
+    if (!is_read(e, k) || e->loop->access[k].mode != LGT_ACCESS_LOAD ||
+        e->loop->access[k].inner != LGT_STRIDE_UNIT || (e->narrow && bytes < 128))
+      continue;
+    val ahead = int_op(e, "muli", field(e, strides, k * 8, "i64"),
+                       e->narrow ? int_constant(e, ROWS_AHEAD) : e->ahead);
+    val from = advance(e, e->access[k].base, ahead);
+    if (!e->narrow)
+      from = advance(e, from, int_op(e, "muli", e->column, int_constant(e, elem_size(access_elem(e, k)))));
+    for (int64_t byte = 0; byte < bytes; byte += 64)
+      put(e,
+          "\"llvm.intr.prefetch\"(%) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> : (!llvm.ptr) -> ()\n",
+          advance(e, from, int_constant(e, byte)));
+  }
+}
+
 /* All columns of a row, the body written twice; ends in the block `done`. */
 static void columns_twice(emitter *e, int done) {
   int loop = e->next_block++, after = e->next_block++, rest = e->next_block++;
@@ -378,6 +411,8 @@ static void columns_twice(emitter *e, int done) {
   }
   branch_if(e, int_less(e, column, end), loop, &column, 1, after, e->ncarry);
   begin_block(e, loop, &column, 1, e->ncarry);
+  e->column = column;
+  if (e->ahead >= 0) expect_rows(e);
   iteration(e, FULL, column, -1);
   val next = int_op(e, "addi", column, int_constant(e, e->lanes));
   branch_if(e, int_less(e, next, end), loop, &next, 1, after, e->ncarry);
@@ -411,6 +446,12 @@ static void columns_once(emitter *e, int done) {
 
 /* ---- functions ---------------------------------------------------------------------------------------------- */
 
+/* How many rows ahead is far enough: the fewer, the longer these are. */
+static val rows_ahead(emitter *e) {
+  val rows = int_op(e, "divsi", int_constant(e, AHEAD_ELEMENTS), e->cols);
+  return int_op(e, "maxsi", int_op(e, "minsi", rows, int_constant(e, ROWS_AHEAD)), int_constant(e, 1));
+}
+
 /* A function's text, apart from its first lines; `twice` as described at the top. */
 static void emit_function_body(emitter *e, bool twice) {
   int row = e->next_block++, row_end = e->next_block++, exit = e->next_block++, end = e->next_block++;
@@ -423,6 +464,7 @@ static void emit_function_body(emitter *e, bool twice) {
   branch_if(e, any, start, NULL, 0, end, 0);
   begin_block(e, start, NULL, 0, 0);
   emit_level(e, LEVEL_ONCE);
+  e->ahead = is_narrow(e) ? rows_ahead(e) : -1;
   begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
@@ -439,21 +481,6 @@ static void emit_function_body(emitter *e, bool twice) {
   branch(e, end, NULL, 0, 0);
   begin_block(e, end, NULL, 0, 0);
   put(e, "func.return\n}\n");
-}
-
-/* The few columns of a row are too short for the CPU to foresee what will be read next: it is told, some rows ahead. */
-static void expect_rows(emitter *e) {
-  val strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
-  for (int k = 0; k < e->loop->naccess; k++) {
-    int64_t bytes = e->lanes * elem_size(access_elem(e, k));
-    if (!is_read(e, k) || e->loop->access[k].inner != LGT_STRIDE_UNIT || bytes < 128) continue;
-    val ahead = int_op(e, "muli", field(e, strides, k * 8, "i64"), int_constant(e, ROWS_AHEAD));
-    val from = advance(e, e->access[k].base, ahead);
-    for (int64_t byte = 0; byte < bytes; byte += 64)
-      put(e,
-          "\"llvm.intr.prefetch\"(%) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> : (!llvm.ptr) -> ()\n",
-          advance(e, from, int_constant(e, byte)));
-  }
 }
 
 /* Rows of few columns whose targets all stand still: these stay in registers from the first row to the last. */
@@ -563,18 +590,6 @@ static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (lgt_math_has(in->op) || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_POW)) return COST_CALL;
   if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;
   return 1;
-}
-
-/* Do all reductions have targets that stand still along the rows and move along the columns? */
-static bool is_narrow(const emitter *e) {
-  bool reduces = false;
-  for (int k = 0; k < e->loop->naccess; k++) {
-    const lgt_access *access = &e->loop->access[k];
-    if (access->mode != LGT_ACCESS_REDUCE) continue;
-    if (along_columns(access) || access->row != LGT_STRIDE_ZERO) return false;
-    reduces = true;
-  }
-  return reduces && !e->compact;
 }
 
 /* Lanes, and whether the body is long.  Elementary functions are long chains of operations on float64, of which the CPU

@@ -31,6 +31,7 @@ enum {
   SPLIT_MIN = 64,              /* a shorter dimension is cut only if none is longer */
   PARTIAL_MAX = 4 << 20,       /* bytes of partial results */
   COLUMN_BLOCK = 256,
+  CHUNKS_OF_COLUMNS = 4, /* for each worker, where these are wide */
 };
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -185,8 +186,16 @@ int lgt_reduction_chunks(int64_t size) {
   return chunks;
 }
 
-/* The cut of a loop with reductions: from extents and kept dimensions only. */
-static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
+/* The grain along columns whose rows are added one after another.  Any has the same bits, so that it may depend on workers:
+ * wide chunks read more at a time, but everybody wants some. */
+static int64_t wide_grain(int64_t grain, int64_t extent, int workers) {
+  int64_t share = extent / (CHUNKS_OF_COLUMNS * (int64_t)workers);
+  if (share > COLUMN_BLOCK) share = COLUMN_BLOCK;
+  return grain > share ? grain : share;
+}
+
+/* The cut of a loop with reductions: from extents and kept dimensions only, where it tells in which order values are combined. */
+static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape, int workers) {
   unsigned keep = 0, all = (1u << shape->ndim) - 1;
   for (int d = 0; d < shape->ndim; d++)
     if (kept(loop, shape, d)) keep |= 1u << d;
@@ -200,6 +209,8 @@ static void cut_reduction(const lgt_loop *loop, lgt_nest_shape *shape) {
   shape->split = split < 0 ? 0 : split;
   int64_t extent = split < 0 ? 1 : shape->extent[split];
   shape->grain = (extent + chunks - 1) / chunks;
+  if (split == shape->ndim - 1 && keep & (1u << shape->split))
+    shape->grain = wide_grain(shape->grain, extent, workers);
   if (split == shape->ndim - 1) shape->grain = (shape->grain + LGT_LANES - 1) / LGT_LANES * LGT_LANES;
   if (shape->grain < 1) shape->grain = 1;
   shape->nchunk = (int)((extent + shape->grain - 1) / shape->grain);
@@ -237,7 +248,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
     shape->nchunk = 0;
     return;
   }
-  if (reduces) cut_reduction(loop, shape);
+  if (reduces) cut_reduction(loop, shape, workers);
   else cut_plain(shape, workers, costly, bytes);
   if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */
   if (shape->partial)

@@ -10,7 +10,8 @@
  * Cutting for parallel work.  A nest is cut along one dimension, `split`, in chunks of `grain`.
  * For a loop without reductions any cut gives the same bits.  For a loop with reductions the cut
  * depends on the extents and on the order of the dimensions alone (never on workers, or on what else is
- * fused into the loop), because it is part of the fixed order in which values are combined:
+ * fused into the loop), because it is part of the fixed order in which values are combined (but along columns that
+ * all have a target of their own it is not, and may be any):
  *
  *   target  begins as its former contents, or as the identity if the reduction is fresh; what follows is
  *           added to it one after another.
