@@ -11,6 +11,7 @@
 #include "elementary.h"
 
 #include <immintrin.h>
+#include <math.h>
 #include <string.h>
 
 #include "half.h"

@@ -7,6 +7,7 @@
  */
 #include "emit.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The emitter at work in this thread: the vocabulary's functions have no argument to spare for it. */
