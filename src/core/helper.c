@@ -111,7 +111,7 @@ static const lgt_math_table *const tables[LGT_NISA] = {
 };
 
 bool lgt_math_inlines(int op) { return tables[0]->math[op][0] != NULL; }
-bool lgt_math_has(int op) { return lgt_math_inlines(op) || math_find(op) != NULL; }
+bool lgt_math_has(int op) { return (lgt_math_inlines(op) && op != LGT_OP_POWER) || math_find(op) != NULL; }
 
 int lgt_math_lanes(lgt_isa isa, int dtype) { return (dtype == LGT_FLOAT64 ? 2 : 4) << (int)isa; }
 
