@@ -62,20 +62,21 @@ static pthread_once_t path_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t emitter_lock = PTHREAD_MUTEX_INITIALIZER;
 static lgt_emit_loop_fn *emitter;
 
-/* Beside the file that this code is in (the shared library, or a program that holds it), or where
- * libraries are installed. */
-static void find_emitter(void) {
+bool lgt_module_path(const char *name, char *path, size_t size) {
   Dl_info info;
   char self[PATH_MAX];
-  static const char name[] = "liblgt-emit.so";
-  bool program = !dladdr((void *)find_emitter, &info) || !info.dli_fname || !strchr(info.dli_fname, '/');
+  bool program = !dladdr((void *)lgt_module_path, &info) || !info.dli_fname || !strchr(info.dli_fname, '/');
   if (realpath(program ? "/proc/self/exe" : info.dli_fname, self)) {
     char *slash = strrchr(self, '/');
-    snprintf(emitter_path, sizeof emitter_path, "%.*s/%s", (int)(slash - self), self, name);
-    if (access(emitter_path, R_OK) == 0) return;
+    snprintf(path, size, "%.*s/%s", (int)(slash - self), self, name);
+    if (access(path, R_OK) == 0) return true;
   }
-  snprintf(emitter_path, sizeof emitter_path, "%s/%s", LGT_LIBDIR, name);
-  if (access(emitter_path, R_OK)) emitter_path[0] = 0;
+  snprintf(path, size, "%s/%s", LGT_LIBDIR, name);
+  return access(path, R_OK) == 0;
+}
+
+static void find_emitter(void) {
+  if (!lgt_module_path("liblgt-emit.so", emitter_path, sizeof emitter_path)) emitter_path[0] = 0;
 }
 
 /* NULL with a message.  The module stays loaded. */

@@ -74,6 +74,10 @@ typedef struct lgt_emit_result {
   char message[400]; /* of a failure */
 } lgt_emit_result;
 
+/* Where a module that is loaded when it is needed lies: beside the file that this code is in (the shared library, or a
+ * program that holds it), or where libraries are installed.  False: it is in neither place. */
+bool lgt_module_path(const char *name, char *path, size_t size);
+
 /* Exported by liblgt-emit.so as `lgt_emit_loop`.  Any thread. */
 typedef lgt_status lgt_emit_loop_fn(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out);
 
