@@ -31,7 +31,8 @@
  *   blas         matrix products, as tasks with a CPU variant
  *   builtin      such variants for what is no loop over elements; what they share
  *   scan         running sums; one step of combining elements
- *   keys sort merge split gather special   sorting, also in parts, and searching; reading and writing at positions that
+ *   keys sort merge split gather special   sorting (by vectors in a module of its own, the only one that knows
+ *                Highway), also in parts, and searching; reading and writing at positions that
  *                arrays hold; functions of one element that loop or look at bits
  *   count filter stack      how often values occur; convolutions; products of stacks of matrices
  *   product      products of matrices whose bits do not depend on how these are cut

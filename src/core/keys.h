@@ -1,4 +1,4 @@
-/* keys.h - elements as unsigned numbers in the same order, and sorting these.
+/* keys.h - elements as numbers in the same order, and sorting these.
  *
  * Between sort.c and merge.c.  All orders are stable and put NaN last.  Keys are sorted by their bytes from the lowest
  * up (LSD radix sort; short lines by insertion), which takes a time that depends on the size of an element and not on
@@ -144,5 +144,25 @@ static inline uint64_t *radix_sort_keys(uint64_t *p, uint64_t *other, int64_t n,
   }
   return p;
 }
+
+/* ---- by values alone (keys.c) ---------------------------------------------------------------------------- */
+
+typedef enum lgt_key_kind { LGT_KEY_SIGNED, LGT_KEY_UNSIGNED, LGT_KEY_FLOAT } lgt_key_kind;
+
+/* What the bits of elements of 32 and 64 bits are. */
+lgt_key_kind lgt_key_kind_of(int dtype);
+
+/* Elements as signed keys, of which all NaN have one, the greatest; and back.  `to` may be `from`. */
+void lgt_turn_i32(int32_t *to, const int32_t *from, int64_t n, lgt_key_kind kind);
+void lgt_turn_i64(int64_t *to, const int64_t *from, int64_t n, lgt_key_kind kind);
+void lgt_turn_back_i32(int32_t *keys, int64_t n, lgt_key_kind kind);
+void lgt_turn_back_i64(int64_t *keys, int64_t n, lgt_key_kind kind);
+
+/* Are there vectors that sort faster than networks across many short lines, but for very short ones? */
+bool lgt_can_sort_vectors(void);
+
+/* The n real elements of a line in ascending order, to another line.  There is room for 2n keys. */
+void lgt_sort_line(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n, int dtype,
+                   uint64_t *room);
 
 #endif

@@ -255,20 +255,18 @@ static lgt_status argmerge_pieces(const lgt_tile *tiles, int nargs, const lgt_sc
 static lgt_status sort_part(const lgt_tile *elements, const lgt_tile *positions, const lgt_tile *from,
                             int64_t base, int64_t first, int64_t n) {
   int dtype = from->dtype, bytes = (int)lgt_dtype_size(dtype);
-  size_t item = positions ? sizeof(pair) : sizeof(uint64_t);
   const char *at = (const char *)from->data + first * from->stride[0];
-  void *room = lgt_scratch_alloc(2 * (size_t)n * item), *sorted;
-  uint64_t *key = room;
-  pair *both = room;
-  if (!room) return LGT_NO_MEMORY;
-  for (int64_t i = 0; i < n; i++, at += from->stride[0]) {
-    if (!positions) key[i] = key_of(dtype, at);
-    else both[i] = (pair){order_key(dtype, at), (uint64_t)(base + first + i)};
+  pair *both = lgt_scratch_alloc(2 * (size_t)n * (positions ? sizeof *both : sizeof(uint64_t)));
+  if (!both) return LGT_NO_MEMORY;
+  if (positions) {
+    for (int64_t i = 0; i < n; i++, at += from->stride[0])
+      both[i] = (pair){order_key(dtype, at), (uint64_t)(base + first + i)};
+    write_items(elements, positions, true, radix_sort(both, both + n, n, bytes), first, n);
+  } else {
+    lgt_sort_line((char *)elements->data + first * elements->stride[0], elements->stride[0], at,
+                  from->stride[0], n, dtype, (uint64_t *)both);
   }
-  if (positions) sorted = radix_sort(both, both + n, n, bytes);
-  else sorted = radix_sort_keys(key, key + n, n, bytes);
-  write_items(elements, positions, positions != NULL, sorted, first, n);
-  lgt_scratch_free(room);
+  lgt_scratch_free(both);
   return LGT_OK;
 }
 

@@ -60,11 +60,10 @@ static pair *order_line(const lgt_tile *tile, const char *line, int64_t n, pair 
 /* As many short lines side by side as a vector has lanes, their elements compared all at once: by merge exchange
  * (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M), which compares the same places whatever they
  * have.  Keys are signed here, so that NaN is the greatest of all, as in keys.h. */
-enum { LANES_BYTES = 64, LONGEST_IN_LANES = 1000, FEWEST_IN_LANES = 4 };
-enum { KEY_SIGNED, KEY_UNSIGNED, KEY_FLOAT };
+enum { LANES_BYTES = 64, LONGEST_IN_LANES = 1000, LONGEST_BESIDE_VECTORS = 256, FEWEST_IN_LANES = 4 };
 #define LGT_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 
-#define IN_LANES(SUFFIX, T, U, NAN_ABOVE)                                                                    \
+#define IN_LANES(SUFFIX, T)                                                                                  \
   enum { LANES_##SUFFIX = LANES_BYTES / sizeof(T) };                                                         \
                                                                                                              \
   LGT_CLONES static void exchange_##SUFFIX(T *keys, int64_t n) {                                             \
@@ -84,82 +83,26 @@ enum { KEY_SIGNED, KEY_UNSIGNED, KEY_FLOAT };
         }                                                                                                    \
   }                                                                                                          \
                                                                                                              \
-  /* Bits to keys, of which all NaN have one, or back. */                                                    \
-  LGT_CLONES static void turn_##SUFFIX(T *keys, int64_t count, int kind, bool back) {                        \
-    const T most = (T)((U)-1 >> 1);                                                                          \
-    for (int64_t i = 0; kind == KEY_UNSIGNED && i < count; i++) keys[i] ^= -most - 1;                        \
-    for (int64_t i = 0; kind == KEY_FLOAT && i < count; i++) {                                               \
-      T key = keys[i];                                                                                       \
-      keys[i] = !back && (key & most) > NAN_ABOVE ? most : key ^ (key < 0 ? most : 0);                       \
-    }                                                                                                        \
-  }                                                                                                          \
-                                                                                                             \
   static void sort_in_lanes_##SUFFIX(char *(*at)[2], int lines, int64_t n, const int64_t stride[2],          \
-                                     int kind, T *keys) {                                                    \
+                                     lgt_key_kind kind, T *keys) {                                           \
     int64_t count = n * LANES_##SUFFIX;                                                                      \
     for (int l = 0; l < lines; l++)                                                                          \
       for (int64_t i = 0; i < n; i++) keys[i * LANES_##SUFFIX + l] = *(const T *)(at[l][1] + i * stride[1]); \
-    turn_##SUFFIX(keys, count, kind, false);                                                                 \
+    lgt_turn_##SUFFIX(keys, keys, count, kind);                                                              \
     exchange_##SUFFIX(keys, n);                                                                              \
-    turn_##SUFFIX(keys, count, kind, true);                                                                  \
+    lgt_turn_back_##SUFFIX(keys, count, kind);                                                               \
     for (int l = 0; l < lines; l++)                                                                          \
       for (int64_t i = 0; i < n; i++) *(T *)(at[l][0] + i * stride[0]) = keys[i * LANES_##SUFFIX + l];       \
   }
-IN_LANES(i32, int32_t, uint32_t, 0x7f800000)
-IN_LANES(i64, int64_t, uint64_t, 0x7ff0000000000000)
-
-static int kind_of(int dtype) {
-  if (dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64) return KEY_FLOAT;
-  return dtype == LGT_UINT32 || dtype == LGT_UINT64 ? KEY_UNSIGNED : KEY_SIGNED;
-}
-
-/* radix_sort_keys for signed keys of 32 bits: half the bytes and, for long lines, greater digits. */
-static uint32_t *radix_sort_words(uint32_t *p, uint32_t *other, int64_t n) {
-  enum { GREAT = 11, SMALL = 8, LONG_LINE = 4000 };
-  int bits = n < LONG_LINE ? SMALL : GREAT;
-  uint32_t count[1 << GREAT], many = UINT32_C(1) << bits;
-  for (int shift = 0; shift < 32; shift += bits) {
-    uint32_t sign = 0x80000000u >> shift, sum = 0; /* of what is left of a key */
-    memset(count, 0, many * sizeof *count);
-    for (int64_t i = 0; i < n; i++) count[(p[i] >> shift ^ sign) % many]++;
-    if (count[(p[0] >> shift ^ sign) % many] == n) continue;
-    for (uint32_t v = 0; v < many; v++) {
-      uint32_t here = count[v];
-      count[v] = sum;
-      sum += here;
-    }
-    for (int64_t i = 0; i < n; i++) other[count[(p[i] >> shift ^ sign) % many]++] = p[i];
-    uint32_t *swap = p;
-    p = other;
-    other = swap;
-  }
-  return p;
-}
-
-/* Real elements: by their keys alone. */
-static void sort_keys(const lgt_tile *to, const lgt_tile *from, lgt_walk *walk, int64_t n, uint64_t *room) {
-  int dtype = from->dtype, bytes = (int)lgt_dtype_size(dtype);
-  int64_t stride = from->stride[from->ndim - 1], to_stride = to->stride[to->ndim - 1];
-  if (bytes == 4 && n > SHORT_LINE && n <= INT32_MAX) {
-    uint32_t *words = (uint32_t *)room;
-    lgt_copy_line((char *)words, 4, walk->at[1], stride, n, 4);
-    turn_i32((int32_t *)words, n, kind_of(dtype), false);
-    words = radix_sort_words(words, words + n, n);
-    turn_i32((int32_t *)words, n, kind_of(dtype), true);
-    lgt_copy_line(walk->at[0], to_stride, (char *)words, 4, n, 4);
-    return;
-  }
-  for (int64_t i = 0; i < n; i++) room[i] = key_of(dtype, walk->at[1] + i * stride);
-  const uint64_t *sorted = radix_sort_keys(room, room + n, n, bytes);
-  for (int64_t i = 0; i < n; i++) put_key(walk->at[0] + i * to_stride, sorted[i], dtype, bytes);
-}
+IN_LANES(i32, int32_t)
+IN_LANES(i64, int64_t)
 
 static lgt_status sort_short_lines(const lgt_tile *tiles, lgt_walk *walk, int64_t lo, int64_t hi) {
   const lgt_tile *to = &tiles[0], *from = &tiles[1];
   int lead = to->ndim - 1, dtype = from->dtype, lines = 0;
   int64_t n = from->extent[lead], size = lgt_dtype_size(dtype),
           stride[2] = {to->stride[lead], from->stride[lead]};
-  int kind = kind_of(dtype);
+  lgt_key_kind kind = lgt_key_kind_of(dtype);
   char *at[LANES_i32][2];
   void *keys = lgt_scratch_zalloc((size_t)n * LANES_BYTES);
   if (!keys) return LGT_NO_MEMORY;
@@ -186,15 +129,16 @@ static lgt_status sort_lines(const lgt_tile *tiles, int nargs, const lgt_scalar 
   (void)nargs, (void)params;
   if (n == 0 || !lgt_walk_begin(&walk, tiles, 2, lead, lo, hi)) return LGT_OK;
   for (int d = 0; d < lead; d++) lines *= d > 0 ? from->extent[d] : hi - lo;
-  if (lines >= FEWEST_IN_LANES && n <= LONGEST_IN_LANES && size >= 4 &&
-      lgt_dtype_part(from->dtype) == from->dtype)
-    return sort_short_lines(tiles, &walk, lo, hi);
   bool real = lgt_dtype_part(from->dtype) == from->dtype;
+  int64_t longest = lgt_can_sort_vectors() ? LONGEST_BESIDE_VECTORS : LONGEST_IN_LANES;
+  if (lines >= FEWEST_IN_LANES && n <= longest && size >= 4 && real)
+    return sort_short_lines(tiles, &walk, lo, hi);
   pair *room = lgt_scratch_alloc(2 * (size_t)n * (real ? sizeof(uint64_t) : sizeof *room));
   if (!room) return LGT_NO_MEMORY;
   do {
     if (real) {
-      sort_keys(to, from, &walk, n, (uint64_t *)room);
+      lgt_sort_line(walk.at[0], to->stride[lead], walk.at[1], from->stride[lead], n, from->dtype,
+                    (uint64_t *)room);
       continue;
     }
     const pair *sorted = order_line(from, walk.at[1], n, room);

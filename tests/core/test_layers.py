@@ -6,8 +6,8 @@ checks that
 
   - every file of src/core belongs to a listed concept: x.c, x.h or x_part.c to concept x;
   - a file includes headers of its own or earlier concepts only;
-  - the headers of MLIR and LLVM are included by the concept `emit` alone, those of CUDA in src/gpu, of UCX
-    and PMIx in src/net, of Lua in src/lua_bindings;
+  - the headers of MLIR and LLVM are included by the concept `emit` alone, those of Highway by `keys`, those of
+    CUDA in src/gpu, of UCX and PMIx in src/net, of Lua in src/lua_bindings;
   - src/core includes nothing from outside src/core;
   - the core allocates through mem.h.
 
@@ -23,6 +23,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 # Foreign headers, and where they may be included: a folder, or a concept of the core.
 FOREIGN = [
     (re.compile(r"^(mlir|llvm)"), "src/core", "emit"),
+    (re.compile(r"^hwy"), "src/core", "keys"),
     (re.compile(r"^(cuda|cublas|cusparse|nv)"), "src/gpu", None),
     (re.compile(r"^(ucp|ucs|uct|ucm|pmix)"), "src/net", None),
     (re.compile(r"^(lua|lauxlib|lualib|luajit)"), "src/lua_bindings", None),

@@ -47,6 +47,58 @@ check.case("in order, in reverse, and all alike", function()
   for _, x in ipairs { up, np.flip(up), np.zeros(n), np.full(n, np.nan) } do check_order(x * 1.0) end
 end)
 
+-- Orders that sorts which divide by pivots, or take a few elements at once, might get wrong or be slow at.
+local patterns = {}
+function patterns.equal(i) return i * 0 + 5 end
+function patterns.ascending(i) return i end
+function patterns.descending(i) return -i end
+function patterns.organ_pipe(i) return np.minimum(i, #i - i) end
+function patterns.saw(i) return i % 97 end
+function patterns.two(i) return i * 7919 % 2 end
+function patterns.interleaved(i) return np.where((i % 2):eq(0), i, -i) end -- medians of few elements are bad pivots
+function patterns.mostly_greatest(i) return np.where((i % 3):eq(0), i * 7919 % 1009 - 500, 2 ^ 31 - 1) end
+function patterns.mostly_least(i) return np.where((i % 5):eq(0), i * 7919 % 1009 - 500, -2 ^ 31) end
+function patterns.bits(i) return i * 2654435761 % 4294967291 - 2147483648 end
+
+-- Numbers as integers in their order, in which -0 comes before 0, and every NaN is the last; fractions have 53 bits.
+local function keys_of(x)
+  if not np.issubdtype(x.dtype, "floating") then return x end
+  x = np.astype(x, "float64")
+  local minus_zero = np.logical_and(np.equal(x, 0), np.signbit(x))
+  local scale = np.where(np.less(np.abs(x), 1), 2 ^ 53, 1)
+  local keys = np.astype(np.where(np.isfinite(x), x, 0) * scale, "int64") * 2 - np.astype(minus_zero, "int64")
+  return np.where(np.isnan(x), 2 ^ 62, np.where(np.isneginf(x), -2 ^ 62, np.astype(keys, "float64")))
+end
+
+local function check_all(x)
+  local keys, sorted = keys_of(x), keys_of(np.sort(x))
+  assert(all(np.less_equal(sorted["1:-2"], sorted["2:-1"])), "does not ascend")
+  local function sum(k) -- wrapped, of what mixes the bits
+    k = np.astype(k, "int64")
+    return np.sum(k * k * 7 + k)
+  end
+  assert(all(np.equal(sum(keys), sum(sorted))), "other elements")
+end
+
+for _, dtype in ipairs { "float64", "float32", "int64", "int32", "uint64", "uint32" } do
+  check.case("all orders of " .. dtype, function()
+    for _, n in ipairs { 2, 7, 31, 40, 41, 64, 65, 127, 128, 129, 255, 257, 513, 1025, 4099, 140001 } do
+      for name, pattern in pairs(patterns) do
+        local x = np.astype(pattern(np.arange(n, { dtype = "int64" })), dtype)
+        local ok, message = pcall(check_all, x)
+        assert(ok, ("%s, %d elements: %s"):format(name, n, message))
+      end
+      if dtype:find("float") then
+        local x = np.astype(np.random.rand(n) - 0.5, dtype)
+        x["::2"], x["::3"], x["::5"], x["::7"], x["::11"] = 0, -0.0, np.nan, -np.nan, -np.inf
+        check_all(x)
+        check_all(x["::-2"])
+        check_all(np.broadcast_to(x, { 3, n })[2])
+      end
+    end
+  end)
+end
+
 check.case("positions of what is true", function()
   local n = 140000
   local x = np.random.rand(n)
