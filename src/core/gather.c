@@ -335,6 +335,49 @@ static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *par
   return each_run(&l, READ);
 }
 
+/* ---- sums at the elements of a vector ---------------------------------------------------------------------- */
+
+/* Values that lie side by side, or one for all, are added to their places in one pass.  False: a position is outside, and
+ * those before it have been added already. */
+#define ADD_ALL(T)                                                                        \
+  static bool add_all_##T(const lookup *l) {                                              \
+    const int64_t *at = (const int64_t *)l->at[0], extent = l->extent[0], base = l->base; \
+    const T *from = (const T *)l->list;                                                   \
+    T *to = (T *)l->place;                                                                \
+    int64_t n = l->count[0], step = l->step[0] ? 1 : 0;                                   \
+    for (int64_t i = 0; i < n; i++) {                                                     \
+      uint64_t k = (uint64_t)offset_of(at[i], extent, base);                              \
+      if (k >= (uint64_t)extent) return false;                                            \
+      to[k] += from[i * step];                                                            \
+    }                                                                                     \
+    return true;                                                                          \
+  }
+ADD_ALL(int64_t)
+ADD_ALL(double)
+ADD_ALL(float)
+
+static bool add_all(const lookup *l) {
+  if (l->add == LGT_INT64) return add_all_int64_t(l);
+  return l->add == LGT_FLOAT64 ? add_all_double(l) : add_all_float(l);
+}
+
+/* Many sums at few places: these are kept aside, so that looking at all positions first is not needed.  False: nothing was
+ * done. */
+static bool add_to_few(const lookup *l) {
+  if (l->add != LGT_INT64 && l->add != LGT_FLOAT64 && l->add != LGT_FLOAT32) return false;
+  if (l->npick != 1 || l->ni != 1 || l->before.n || l->after.n || l->many != INT64_MAX) return false;
+  if (l->at_step[0][0] != sizeof(int64_t) || l->axis_step[0] != l->size) return false;
+  if ((l->step[0] && l->step[0] != l->size) || l->extent[0] > l->count[0] / 8) return false;
+  size_t bytes = (size_t)(l->extent[0] * l->size);
+  void *before = lgt_scratch_alloc(bytes);
+  if (!before) return false;
+  memcpy(before, l->place, bytes);
+  bool done = add_all(l);
+  if (!done) memcpy(l->place, before, bytes);
+  lgt_scratch_free(before);
+  return done;
+}
+
 /* Dimension 0, of b, is cut; where there is none the target has one more in front, of extent 1: places may coincide.  Of
  * one array of positions those rows count that lead to the tile at hand; but all must be positions of the whole axis. */
 static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const lgt_tile *positions,
@@ -355,6 +398,7 @@ static lgt_status scatter_tiles(const lgt_tile *to, const lgt_tile *from, const 
         l.many = l.extent[0];
         l.extent[0] = whole;
       }
+      if (!some && what == CHECK && add_to_few(&l)) return LGT_OK;
       lgt_status status = each_run(&l, what);
       if (status) return status;
     }

@@ -245,6 +245,24 @@ def add(case, change, inputs):
     change("local a = b:copy() np.logical_xor.at(a, {{}, p}, c)", "a = b.copy(); np.logical_xor.at(a, (slice(None), p - 1), c)")
     change("local a = i:copy() np.bitwise_or.at(a, q, 8)", "a = i.copy(); np.bitwise_or.at(a, q - 1, 8)")
     change("local a = np.zeros(4) np.add.at(a, np.ones(1000, {dtype = 'int64'}), 0.5)", "a = np.zeros(4); a[0] = 500")
+    # many sums at few places, in the order of the positions, which count from either end
+    inputs["sum_at"] = rng.integers(-9, 9, size=3000)
+    inputs["sum_of"] = rng.normal(size=3000) * 10.0 ** rng.integers(-9, 9, size=3000)
+    for d in ("float64", "float32", "float16", "int64", "int32", "uint8", "complex128"):
+        inputs["sum_" + d] = (inputs["sum_of"] if d[0] in "fc" else rng.integers(0, 100, size=3000)).astype(d)
+        for n, skip in ((9, ""), (90, ""), (2900, ""), (9, "::3"), (9, "::-2")):
+            start = f"np.zeros({n}, {{dtype = '{d}'}})"
+            key, value = ("p", "v") if not skip else (f"p['{skip}']", f"v['{skip}']")
+            pykey, pyvalue = ("p", "v") if not skip else (f"p[{skip}]", f"v[{skip}]")
+            change(f"local a, p, v = {start}, np.where(sum_at:lt(0), sum_at, sum_at + 1), sum_{d} np.add.at(a, {key}, {value})",
+                   f"p, v, a = sum_at, sum_{d}, np.zeros({n}, '{d}'); np.add.at(a, {pykey}, {pyvalue})")
+            change(f"local a, p = {start}, np.where(sum_at:lt(0), sum_at, sum_at + 1) np.add.at(a, {key}, 3)",
+                   f"p, a = sum_at, np.zeros({n}, '{d}'); np.add.at(a, {pykey}, 3)")
+            change(f"local a, p, v = np.zeros({2 * n}, {{dtype = '{d}'}}), np.where(sum_at:lt(0), sum_at, sum_at + 1), sum_{d} "
+                   f"np.add.at(a['::2'], {key}, {value})",
+                   f"p, v, a = sum_at, sum_{d}, np.zeros({2 * n}, '{d}'); np.add.at(a[::2], {pykey}, {pyvalue})")
+    for position in (0, 10, -10):
+        change(f"local a, p = np.zeros(9), np.ones(3000, {{dtype = 'int64'}}) p[2900] = {position} np.add.at(a, p, 1)", "error")
     for bad in ("np.take(h, {0})", "np.take(h, {6})", "np.take(h, {-6})", "np.take(h, {5}, {base = 0})", "f[{p, np.array({9}, {dtype = 'int32'})}]",
                 "np.take_along_axis(f, p, 1)", "np.take_along_axis(f, f, 1)", "np.compress(f, f)", "np.choose(j, {})",
                 "np.choose(j, {f, g})", "np.place(f, b, {})", "np.add.at(b:copy(), p, f)"):
