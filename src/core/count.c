@@ -170,35 +170,48 @@ static lgt_status count_places(const lgt_tile *tiles, int nargs, const lgt_scala
 
 /* ---- values between edges ------------------------------------------------------------------------------- */
 
-/* In which bin from 0 a value within the edges lies, found by bisection. */
-static int64_t search(const double *edge, int64_t bins, double x) {
-  int64_t low = 0;
+/* So many values at once, as none of the steps to one waits for those to another. */
+enum { ABREAST = 8 };
+
+/* In which bins from 0 values within the edges lie, found by bisection. */
+static void search(const double *edge, int64_t bins, const double *x, int64_t *low) {
+  for (int j = 0; j < ABREAST; j++) low[j] = 0;
   for (int64_t n = bins; n > 1;) {
     int64_t half = n / 2;
-    low += edge[low + half] <= x ? half : 0;
+    for (int j = 0; j < ABREAST; j++) low[j] += edge[low[j] + half] <= x[j] ? half : 0;
     n -= half;
   }
-  return low;
+}
+
+static void count_between_edges(const lgt_tile *to, const lgt_tile *from, const lgt_tile *weights,
+                                const double *edge) {
+  int64_t n = from->extent[1], bins = to->extent[1], low[ABREAST];
+  double x[ABREAST];
+  for (int64_t i = 0; i < n; i += ABREAST) {
+    int64_t here = n - i < ABREAST ? n - i : ABREAST;
+    for (int64_t j = 0; j < ABREAST; j++) x[j] = j < here ? number_at(from, i + j) : edge[0];
+    search(edge, bins, x, low);
+    for (int64_t j = 0; j < here; j++)
+      if (x[j] >= edge[0] && x[j] <= edge[bins]) add(to, low[j], weights, i + j);
+  }
 }
 
 static void histogram_run(const lgt_tile *to, const lgt_tile *from, const lgt_tile *weights,
                           const double *edge, bool equidistant) {
   int64_t n = from->extent[1], bins = to->extent[1];
   double first = edge[0], last = edge[bins], scale = (double)bins / (last - first);
-  equidistant = equidistant && isfinite(scale) && isfinite(first);
   clear(to);
+  if (!equidistant || !isfinite(scale) || !isfinite(first)) {
+    count_between_edges(to, from, weights, edge);
+    return;
+  }
   for (int64_t i = 0; i < n; i++) {
     double x = number_at(from, i);
     if (!(x >= first && x <= last)) continue;
-    int64_t k;
-    if (equidistant) { /* a guess, which rounding may have put one too far */
-      k = (int64_t)((x - first) * scale);
-      k = k < bins ? k : bins - 1;
-      k -= x < edge[k];
-      k += k < bins - 1 && x >= edge[k + 1];
-    } else {
-      k = search(edge, bins, x);
-    }
+    int64_t k = (int64_t)((x - first) * scale); /* a guess, which rounding may have put one too far */
+    k = k < bins ? k : bins - 1;
+    k -= x < edge[k];
+    k += k < bins - 1 && x >= edge[k + 1];
     add(to, k, weights, i);
   }
 }

@@ -55,6 +55,15 @@ def many(case, inputs):
             python = weights.replace("COMPLEX_I", "1j")
             lua = weights.replace("lu + li * COMPLEX_I", "lu + li * np.array(require('ffi').new('complex', 0, 1))")
             case(f"(np.histogram({name}, 7, {{weights = {lua}}}))", f"np.histogram({name}, 7, weights={python})[0]")
+    # edges at uneven distances, some of them twice, and values on them, between them, outside, and none
+    uneven = np.random.default_rng(5)
+    for bins in (1, 2, 3, 7, 8, 100):
+        inputs[f"edges_{bins}"] = np.sort(uneven.integers(-20, 20, size=bins + 1) / 4)
+        for n in (1, 7, 8, 9, 1003):
+            inputs[f"between_{n}"] = np.where(uneven.random(n) < 0.1, np.nan, uneven.integers(-60, 60, size=n) / 8)
+            case(f"(np.histogram(between_{n}, edges_{bins}))", f"np.histogram(between_{n}, edges_{bins})[0]")
+            case(f"(np.histogram(between_{n}, edges_{bins}, {{weights = between_{n}:isfinite()}}))",
+                 f"np.histogram(between_{n}, edges_{bins}, weights=np.isfinite(between_{n}).astype(int))[0]")
     case("(np.histogram(np.arange(1001) / 1000, 10))", "np.histogram(np.arange(1001) / 1000, 10)[0]")
     case("(np.histogram(np.arange(3001) / 1000, 30))", "np.histogram(np.arange(3001) / 1000, 30)[0]")
     for expression in ("l8", "np.abs(li)", "np.abs(li) % 3"):
