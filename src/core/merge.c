@@ -28,6 +28,8 @@ enum { STRETCH = 32768 };
 /* Sorted parts, one after another in memory; where a stretch of their merged order begins and ends in each. */
 typedef struct parts {
   const lgt_tile *element, *position; /* NULL: there are none */
+  size_t item;                        /* bytes of what is merged: a pair, or a key */
+  bool is_signed;                     /* of as many bits as an element has (keys.h) */
   int count;
   int64_t *first;                    /* count + 1: of each part within the tile */
   int64_t *lo, *hi, *at, *from, *to; /* count each: bounds of the search; the stretch */
@@ -40,7 +42,11 @@ static uint64_t part_key(const parts *p, int64_t i) {
 
 static bool parts_new(parts *p, const lgt_tile *element, const lgt_tile *position, int count) {
   int64_t *memory = lgt_scratch_alloc((6 * (size_t)count + 1) * sizeof *memory);
-  *p = (parts){.element = element, .position = position, .count = count, .first = memory};
+  *p = (parts){
+      .element = element, .position = position, .item = sizeof(uint64_t), .count = count, .first = memory};
+  if (position) p->item = sizeof(pair);
+  else if (lgt_dtype_size(element->dtype) >= 4)
+    p->item = (size_t)lgt_dtype_size(element->dtype), p->is_signed = true;
   if (!memory) return false;
   p->lo = memory + count + 1, p->hi = p->lo + count, p->at = p->hi + count;
   p->from = p->at + count, p->to = p->from + count;
@@ -107,12 +113,56 @@ static void merge_pairs(pair *to, const pair *a, int64_t na, const pair *b, int6
   memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof *b);
 }
 
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The lower and the upper half of the result at once, as a step of one does not wait for the other's. */
+#define MERGE_SIGNED(SUFFIX, T)                                                                            \
+  static void merge_rest_##SUFFIX(T *to, const T *a, const T *a_end, const T *b, const T *b_end) {         \
+    while (a < a_end && b < b_end) {                                                                       \
+      T x = *a, y = *b;                                                                                    \
+      bool second = y < x;                                                                                 \
+      *to++ = second ? y : x;                                                                              \
+      a += !second, b += second;                                                                           \
+    }                                                                                                      \
+    memcpy(to, a, (size_t)(a_end - a) * sizeof(T));                                                        \
+    memcpy(to + (a_end - a), b, (size_t)(b_end - b) * sizeof(T));                                          \
+  }                                                                                                        \
+  static void merge_##SUFFIX(T *to, const T *a, int64_t na, const T *b, int64_t nb) {                      \
+    int64_t half = (na + nb) / 2, low = half > nb ? half - nb : 0, high = lesser(half, na);                \
+    while (low < high) { /* so many of a are in the lower half */                                          \
+      int64_t middle = low + (high - low) / 2;                                                             \
+      if (a[middle] <= b[half - 1 - middle]) low = middle + 1;                                             \
+      else high = middle;                                                                                  \
+    }                                                                                                      \
+    const T *c = a + low, *d = b + (half - low), *a_end = c, *b_end = d, *c_end = a + na, *d_end = b + nb; \
+    T *upper = to + half;                                                                                  \
+    for (int64_t n; (n = lesser(lesser(a_end - a, b_end - b), lesser(c_end - c, d_end - d))) > 0;)         \
+      for (; n > 0; n--) { /* none of the four can end before */                                           \
+        T x = *a, y = *b, u = *c, v = *d;                                                                  \
+        bool second = y < x, fourth = v < u;                                                               \
+        *to++ = second ? y : x;                                                                            \
+        *upper++ = fourth ? v : u;                                                                         \
+        a += !second, b += second, c += !fourth, d += fourth;                                              \
+      }                                                                                                    \
+    merge_rest_##SUFFIX(to, a, a_end, b, b_end);                                                           \
+    merge_rest_##SUFFIX(upper, c, c_end, d, d_end);                                                        \
+  }
+MERGE_SIGNED(i32, int32_t)
+MERGE_SIGNED(i64, int64_t)
+
+static void merge_two(const parts *p, void *to, const void *a, int64_t na, const void *b, int64_t nb) {
+  if (p->position) merge_pairs(to, a, na, b, nb);
+  else if (!p->is_signed) merge_keys(to, a, na, b, nb);
+  else if (p->item == 4) merge_i32(to, a, na, b, nb);
+  else merge_i64(to, a, na, b, nb);
+}
+
 /* Merge the pieces of a stretch, which lie one after another at `room`: piece r is to[r] - from[r] items.  Returns where
  * the result is: there, or behind it. */
 static void *merge_stretch(parts *p, void *room, int64_t n) {
   int64_t *length = p->at;
   int count = 0;
-  size_t item = p->position ? sizeof(pair) : sizeof(uint64_t);
+  size_t item = p->item;
   char *here = room, *there = here + (size_t)n * item;
   for (int r = 0; r < p->count; r++)
     if (p->to[r] > p->from[r]) length[count++] = p->to[r] - p->from[r];
@@ -122,8 +172,7 @@ static void *merge_stretch(parts *p, void *room, int64_t n) {
     for (int r = 0; r < count; r += 2) {
       int64_t na = length[r], nb = r + 1 < count ? length[r + 1] : 0;
       char *second = from + (size_t)na * item;
-      if (p->position) merge_pairs((pair *)to, (pair *)from, na, (pair *)second, nb);
-      else merge_keys((uint64_t *)to, (uint64_t *)from, na, (uint64_t *)second, nb);
+      merge_two(p, to, from, na, second, nb);
       from = second + (size_t)nb * item, to += (size_t)(na + nb) * item;
       length[merged++] = na + nb;
     }
@@ -132,6 +181,27 @@ static void *merge_stretch(parts *p, void *room, int64_t n) {
     here = there, there = swap;
   }
   return here;
+}
+
+static void read_signed(const parts *p, char *room) {
+  const lgt_tile *t = p->element;
+  lgt_key_kind kind = lgt_key_kind_of(t->dtype);
+  int64_t size = (int64_t)p->item;
+  for (int r = 0; r < p->count; r++) {
+    int64_t n = p->to[r] - p->from[r];
+    lgt_copy_line(room, size, (const char *)t->data + p->from[r] * t->stride[0], t->stride[0], n, size);
+    if (size == 4) lgt_turn_i32((int32_t *)room, (int32_t *)room, n, kind);
+    else lgt_turn_i64((int64_t *)room, (int64_t *)room, n, kind);
+    room += n * size;
+  }
+}
+
+static void write_signed(const lgt_tile *elements, char *keys, int64_t at, int64_t n) {
+  lgt_key_kind kind = lgt_key_kind_of(elements->dtype);
+  int64_t size = lgt_dtype_size(elements->dtype);
+  if (size == 4) lgt_turn_back_i32((int32_t *)keys, n, kind);
+  else lgt_turn_back_i64((int64_t *)keys, n, kind);
+  lgt_copy_line((char *)elements->data + at * elements->stride[0], elements->stride[0], keys, size, n, size);
 }
 
 static void read_stretch(const parts *p, void *room) {
@@ -162,10 +232,9 @@ static void write_items(const lgt_tile *elements, const lgt_tile *positions, boo
 /* Elements lo to hi of the merged order of parts; element t of it goes to element base + t of the results. */
 static lgt_status merge_range(parts *p, const lgt_tile *elements, const lgt_tile *positions, int64_t base,
                               int64_t lo, int64_t hi) {
-  size_t item = p->position ? sizeof(pair) : sizeof(uint64_t);
   int64_t most = hi - lo < STRETCH ? hi - lo : STRETCH;
   if (lo >= hi) return LGT_OK;
-  void *room = lgt_scratch_alloc(2 * (size_t)most * item);
+  void *room = lgt_scratch_alloc(2 * (size_t)most * p->item);
   if (!room) return LGT_NO_MEMORY;
   memcpy(p->from, p->first, (size_t)p->count * sizeof *p->from);
   cut(p, lo);
@@ -173,6 +242,11 @@ static lgt_status merge_range(parts *p, const lgt_tile *elements, const lgt_tile
     n = hi - lo < STRETCH ? hi - lo : STRETCH;
     memcpy(p->from, p->to, (size_t)p->count * sizeof *p->from);
     cut(p, lo + n);
+    if (p->is_signed) {
+      read_signed(p, room);
+      write_signed(elements, merge_stretch(p, room, n), base + lo, n);
+      continue;
+    }
     read_stretch(p, room);
     write_items(elements, positions, p->position != NULL, merge_stretch(p, room, n), base + lo, n);
   }
