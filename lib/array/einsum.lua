@@ -1,11 +1,11 @@
 -- array/einsum.lua - products of arrays of any number of dimensions: einsum, tensordot, kron, cross.
 --
--- einsum contracts two operands at a time.  A pair of which each has axes of its own becomes a product of
--- matrices (BLAS); any other pair is one reduction of a product, a generator that fuses with its
--- neighbours.  Which pair comes next is decided greedily: the one whose result is smallest compared with
--- what it replaces, as the "greedy" path of NumPy and opt_einsum does.
+-- einsum contracts two operands at a time, in an order that it plans by itself (contraction.lua).  A pair of which each
+-- has axes of its own becomes a product of matrices (BLAS); any other pair is one reduction of a product, a generator
+-- that fuses with its neighbours.
 
 local core = require "array.core"
+local contraction = require "array.contraction"
 local reduce = require "array.reduce"
 local ufunc = require "array.ufunc"
 
@@ -230,22 +230,27 @@ local function sum_over(array, axes)
   return core.dtype_of(result) == dtype and result or np.astype(result, dtypes.name[dtype])
 end
 
--- Sum over the axes that neither `kept` nor anything else needs; drop axes of extent 1 that others stretch.
-local function simplify(operand, needed, extents)
-  local layout, labels, axes = core.layout_of(operand.array), {}, {}
+-- Drop axes of extent 1 that others stretch.
+local function drop_stretched(array, all, extents)
+  local layout, labels = core.layout_of(array), {}
   local shape = lgt.shape(layout)
   for d = #shape, 1, -1 do
-    if shape[d] == 1 and extents[operand.labels[d]] > 1 then
+    if shape[d] == 1 and extents[all[d]] ~= 1 then
       layout = lgt.project(layout, d, 0)
     else
-      table.insert(labels, 1, operand.labels[d])
+      table.insert(labels, 1, all[d])
     end
   end
-  local array, left = lgt.alias(operand.array, layout), {}
-  for d, label in ipairs(labels) do
+  return lgt.alias(array, layout), labels
+end
+
+-- Sum over the axes that nothing else needs.
+local function sum_unneeded(operand, needed)
+  local left, axes = {}, {}
+  for d, label in ipairs(operand.labels) do
     if needed[label] then left[#left + 1] = label else axes[#axes + 1] = d end
   end
-  return { array = sum_over(array, axes), labels = left }
+  return { array = sum_over(operand.array, axes), labels = left }
 end
 
 -- A view with one axis for each of `labels`, of extent 1 where the operand lacks it.
@@ -312,8 +317,6 @@ local function contract(a, b, needed, extents)
   return { array = reduce.products(reduce.DOT, x, y, set), labels = labels }
 end
 
--- ---- einsum: the path ------------------------------------------------------------------------------------
-
 local function needed_by(list, output, skip_i, skip_j)
   local needed = {}
   for _, label in ipairs(output) do needed[label] = true end
@@ -323,39 +326,6 @@ local function needed_by(list, output, skip_i, skip_j)
     end
   end
   return needed
-end
-
-local function union(a, b, needed)
-  local result = {}
-  for _, label in ipairs(a) do
-    if needed == nil or needed[label] then result[#result + 1] = label end
-  end
-  for _, label in ipairs(b) do
-    if not find(a, label) and (needed == nil or needed[label]) then result[#result + 1] = label end
-  end
-  return result
-end
-
--- Pairs of positions in the list of operands, of which each takes the two out and puts the result last.
-local function greedy_path(terms, output, extents)
-  local list, path = { unpack(terms) }, {}
-  while #list > 1 do
-    local best, best_i, best_j, best_labels
-    for i = 1, #list do
-      for j = i + 1, #list do
-        local labels = union(list[i], list[j], needed_by(list, output, i, j))
-        local shares = #union(list[i], list[j]) < #list[i] + #list[j]
-        local cost = extent_of(labels, extents) - extent_of(list[i], extents) - extent_of(list[j], extents)
-        if not shares then cost = cost + 1e30 end -- outer products come last
-        if best == nil or cost < best then best, best_i, best_j, best_labels = cost, i, j, labels end
-      end
-    end
-    path[#path + 1] = { best_i, best_j }
-    table.remove(list, best_j)
-    table.remove(list, best_i)
-    list[#list + 1] = best_labels
-  end
-  return path
 end
 
 local einsum_options = { optimize = true, out = true, dtype = true }
@@ -382,25 +352,35 @@ local function prepare(who, subscripts, ...)
       extents[label] = known == 1 and n or known
     end
   end
+  for i = 1, count do operands[i], terms[i] = drop_stretched(operands[i], terms[i], extents) end
   return operands, terms, output, extents, options
 end
 
--- The order in which einsum would multiply, as a table of pairs of positions (each pair leaves the list and
--- its product is put last), and as text.
----@param subscripts string
----@param ... lgt_array
----@return integer[][], string
-function np.einsum_path(subscripts, ...)
-  local _, terms, output, extents = prepare("einsum_path", subscripts, ...)
-  local path, words = greedy_path(terms, output, extents), {}
-  for i, pair in ipairs(path) do words[i] = ("(%d, %d)"):format(pair[1], pair[2]) end
-  return path, table.concat(words, " ")
+local function planned(terms, output, extents, options, who)
+  local network = { terms = terms, output = output, extents = extents }
+  return contraction.path(network, options.optimize, who), network
 end
 
--- Einstein's sums: "ij,jk->ik" multiplies matrices, "ii" is a trace, "..." stands for axes that broadcast.
+-- The order in which einsum multiplies: a table of pairs of positions (each pair leaves the list and its product is
+-- put last), which einsum takes as its option `optimize`; and a text about what that costs.
 ---@param subscripts string
----@param ... lgt_array then options {optimize, out, dtype}; optimize: false (from left to right) or a path of
----  np.einsum_path; dtype: what it computes in
+---@param ... lgt_array then options {optimize}, as einsum's
+---@return integer[][], string
+function np.einsum_path(subscripts, ...)
+  local _, terms, output, extents, options = prepare("einsum_path", subscripts, ...)
+  local path, network = planned(terms, output, extents, options, "einsum_path")
+  local copy = {}
+  for i, step in ipairs(path) do copy[i] = { step[1], step[2] } end
+  return copy, contraction.report(network, path)
+end
+
+-- Einstein's sums: "ij,jk->ik" multiplies matrices, "ii" is a trace, "..." stands for axes that broadcast.  Of up to 8
+-- arrays those two are multiplied first with which all takes the fewest operations; of more, a good order is found.
+-- No product is made on the way that is larger than the largest array or the result, while another order avoids it.
+---@param subscripts string
+---@param ... lgt_array then options {optimize, out, dtype}; optimize: true, false (from left to right), "optimal",
+---  "greedy", {"optimal" or "greedy", limit: elements of a product on the way}, or a path of np.einsum_path; dtype:
+---  what it computes in
 ---@return lgt_array a view where nothing is multiplied or summed
 function np.einsum(subscripts, ...)
   local operands, terms, output, extents, options = prepare("einsum", subscripts, ...)
@@ -411,26 +391,21 @@ function np.einsum(subscripts, ...)
     ufunc.check_cast(dtype, wanted, "einsum")
     dtype = wanted
   end
-  local list, path = {}, options.optimize
-  if path == false then
-    path = {}
-    for i = 1, #operands - 1 do path[i] = i == 1 and { 1, 2 } or { 1, #operands - i + 1 } end
-  elseif type(path) ~= "table" then
-    path = greedy_path(terms, output, extents)
-  end
+  local list, path = {}, planned(terms, output, extents, options, "einsum")
   for i, a in ipairs(operands) do
     if core.dtype_of(a) ~= dtype then a = np.astype(a, dtypes.name[dtype]) end
-    list[i] = simplify({ array = a, labels = terms[i] }, needed_by(terms, output, i), extents)
+    list[i] = sum_unneeded({ array = a, labels = terms[i] }, needed_by(terms, output, i))
   end
-  for _, pair in ipairs(path) do
-    local i, j = math.min(pair[1], pair[2]), math.max(pair[1], pair[2])
-    local b, a = table.remove(list, j), table.remove(list, i)
-    if not a or not b or i == j then raise("einsum: the path does not fit %d arrays", #operands) end
-    local rest = {}
-    for k, operand in ipairs(list) do rest[k] = operand.labels end
-    list[#list + 1] = contract(a, b, needed_by(rest, output), extents)
+  for _, step in ipairs(path) do
+    local b = step[2] and table.remove(list, step[2])
+    local a = table.remove(list, step[1])
+    if b then
+      local rest = {}
+      for k, operand in ipairs(list) do rest[k] = operand.labels end
+      a = contract(a, b, needed_by(rest, output), extents)
+    end
+    list[#list + 1] = a
   end
-  if #list ~= 1 then raise("einsum: the path leaves %d arrays", #list) end
   return reduce.give(spread(list[1], output), options.out, "einsum")
 end
 
