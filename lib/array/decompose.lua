@@ -64,20 +64,70 @@ local MANY = 128
 
 local function shares(stack, count) return #stack == 0 and count >= MANY and not lgt.reproducible() end
 
+-- From so many rows on workers share the factorisation of one matrix, so many columns after others.  The columns depend
+-- on the size alone, and no domain has a part of them, so that the bits do not depend on who works.
+local SHARED = 512
+local function width_of(n) return n < 4096 and 128 or 256 end
+
+local function in_front(y) return lgt.alias(y, lgt.promote(core.layout_of(y), 1, 1)) end
+local function turned(y) return lgt.alias(y, lgt.transpose(core.layout_of(y), { 2, 1 })) end
+
+-- No dimension of arguments with so many dimensions is cut.
+local function uncut(...)
+  local words = {}
+  for a = 1, select("#", ...) do
+    for d = 0, select(a, ...) - 1 do words[#words + 1] = ("broadcast(%d.%d)"):format(a - 1, d) end
+  end
+  return table.concat(words, " ")
+end
+
+local PANEL, UPDATE, FINISH, SLOGDET = uncut(3, 2), uncut(2, 2, 1), uncut(2, 1), uncut(1, 1, 3, 2)
+
+local function factored_together(a, strict)
+  local n, offset = core.shape_of(a)[1], 0
+  local width = width_of(n)
+  local lu, pivots = np.copy(turned(a)), native.new(dtypes.INT32, { n })
+  local function part(y, first, count, from)
+    local layout = lgt.slice(core.layout_of(y), 1, first, count, 1)
+    return lgt.alias(y, from and lgt.slice(layout, 2, from, n - from, 1) or layout)
+  end
+  while offset < n do
+    local count = math.min(width, n - offset)
+    local rest = n - offset - count
+    local panel, exchanged = part(lu, offset, count, offset), part(pivots, offset, count)
+    native.launch("lu_panel", "mw", PANEL, { in_front(panel), in_front(exchanged) }, { strict and 1 or 0, offset })
+    if rest > 0 then
+      local right = part(lu, offset + count, rest, offset)
+      native.launch("lu_update", "mrr", UPDATE, { right, panel, exchanged }, { offset })
+    end
+    offset = offset + count
+  end
+  native.launch("lu_finish", "mr", FINISH, { lu, pivots }, { width })
+  return lu, pivots
+end
+
+-- The factors of one matrix (strict: that is not singular), by columns, and which rows were exchanged.
+local function factored(a, strict)
+  local n = core.shape_of(a)[1]
+  if n >= SHARED then return factored_together(a, strict) end
+  local lu, pivots = native.new(core.dtype_of(a), { n, n }), native.new(dtypes.INT32, { n })
+  native.launch("lu", "wwr", "align(0.0,1.0,2.0)", { in_front(lu), in_front(pivots), in_front(a) })
+  return lu, pivots
+end
+
 -- x with a x = b, of b's dtype, or without b the inverse of a.
-local function solve_shared(a, b)
+local function solve_factored(a, b)
   local dtype, n = core.dtype_of(a), core.shape_of(a)[1]
   local x = native.new(dtype, b and core.shape_of(b) or { n, n })
-  local lu, pivots = native.new(dtype, { n, n }), native.new(dtypes.INT32, { n })
-  local function in_front(y) return lgt.alias(y, lgt.promote(core.layout_of(y), 1, 1)) end
-  local function turned(y) return lgt.alias(y, lgt.transpose(core.layout_of(y), { 2, 1 })) end
-  native.launch("lu", "wwr", "align(0.0,1.0,2.0)", { in_front(lu), in_front(pivots), in_front(a) })
+  local lu, pivots = factored(a, true)
   local whole = "broadcast(0.1) broadcast(1.0) broadcast(1.1) broadcast(2.0) "
-  if b then
+  if not b then
+    native.launch("solve_lu", "wrr", whole .. "varies", { turned(x), lu, pivots })
+  elseif shares({}, core.shape_of(b)[2]) then
     native.launch("solve_lu", "wrrr", whole .. "align(0.0,3.0) broadcast(3.1) varies",
       { turned(x), lu, pivots, turned(b) })
   else
-    native.launch("solve_lu", "wrr", whole .. "varies", { turned(x), lu, pivots })
+    native.launch("solve_lu", "wrrr", uncut(2, 2, 1, 2), { turned(x), lu, pivots, turned(b) })
   end
   lgt.free(lu)
   lgt.free(pivots)
@@ -104,7 +154,10 @@ function linalg.solve(a, b, surplus)
   local dtype = dtypes.promote(core.dtype_of(a), core.dtype_of(b))
   a = np.broadcast_to(np.asarray(a, { dtype = dtypes.name[dtype] }), with(stack, n, n))
   b = np.broadcast_to(np.asarray(b, { dtype = dtypes.name[dtype] }), with(stack, n, k))
-  if shares(stack, k) then return solve_shared(a, b) end
+  if shares(stack, k) or #stack == 0 and n >= SHARED and k > 0 then
+    local x = solve_factored(a, b)
+    return single and np.squeeze(x, -1) or x
+  end
   local x = native.new(dtype, with(stack, n, k))
   native.lines("solve", "wrr", { x, a, b }, nil, 2)
   return single and np.squeeze(x, -1) or x
@@ -116,7 +169,7 @@ function linalg.inv(a, surplus)
   core.check_surplus(surplus, "inv")
   local stack, n
   a, stack, n = matrices(a, "inv", true)
-  if shares(stack, n) then return solve_shared(a) end
+  if shares(stack, n) then return solve_factored(a) end
   local x = native.new(core.dtype_of(a), core.shape_of(a))
   native.lines("inv", "wr", { x, a }, nil, 2)
   return x
@@ -128,9 +181,17 @@ end
 ---@return lgt_array sign, lgt_array logarithm
 function linalg.slogdet(a, surplus)
   core.check_surplus(surplus, "slogdet")
-  local stack
-  a, stack = matrices(a, "slogdet", true)
+  local stack, n
+  a, stack, n = matrices(a, "slogdet", true)
   local sign, logarithm = native.new(core.dtype_of(a), stack), native.new(real_of(a), stack)
+  if #stack == 0 and n >= SHARED then
+    local lu, pivots = factored(a, false)
+    native.launch("lu_slogdet", "wwrr", SLOGDET,
+      { in_front(sign), in_front(logarithm), in_front(lu), in_front(pivots) })
+    lgt.free(lu)
+    lgt.free(pivots)
+    return sign, logarithm
+  end
   native.lines("slogdet", "wwr", { sign, logarithm, a }, nil, 0)
   return sign, logarithm
 end

@@ -12,6 +12,15 @@
  *   lstsq     w x [n,k]  w s [min(m,n)] (real)  w rank [] (int64)  r a [m,n]  r b [m,k]    parameter 0: rcond
  *   lu        w lu [n,n], by columns  w pivots [n] (int32)  r a [n,n]
  *
+ * Workers share a large matrix's factorisation, some columns after others: those are factored (one worker), then what is
+ * right of them is brought up to date (all workers), and at last the rows left of them are exchanged, too.  The columns of
+ * the matrix are rows of the array; k of them are looked at, in their lines from the diagonal on:
+ *
+ *   lu_panel  m lu [1,k,m]  w pivots [1,k]                parameter 0: is singular an error?  1: lines above the first
+ *   lu_update m lu [c,m], right of  r lu [k,m]  r pivots [k]                                  parameter 0: lines above
+ *   lu_finish m lu [n,n]  r pivots [n]                    parameter 0: k
+ *   lu_slogdet w sign [1]  w log [1]  r lu [1,n,n]  r pivots [1,n]
+ *
  * Many right-hand sides of one matrix are shared out among workers once it is factored:
  *
  *   solve_lu  w x [k,n]  r lu [n,n]  r pivots [n]  r b [k,n]; without b: those of the inverse
@@ -34,6 +43,9 @@ typedef void (*routine)(); /* Fortran: everything by reference, lengths of strin
   X(GESV, "gesv", "gesv")    \
   X(GETRF, "getrf", "getrf") \
   X(GETRS, "getrs", "getrs") \
+  X(LASWP, "laswp", "laswp") \
+  X(TRSM, "trsm", "trsm")    \
+  X(GEMM, "gemm", "gemm")    \
   X(POTRF, "potrf", "potrf") \
   X(GEQRF, "geqrf", "geqrf") \
   X(ORGQR, "orgqr", "ungqr") \
@@ -277,12 +289,98 @@ static lgt_status solve_lu(const lgt_tile *tiles, int nargs, const lgt_scalar *p
   return LGT_OK;
 }
 
+/* ---- a factorisation that workers share ------------------------------------------------------------------------ */
+
+/* Rows of a matrix of the array, which are columns to LAPACK; NULL if these are not each in one piece. */
+static char *columns_of(const session *s, const lgt_tile *t, int64_t first, int *ld) {
+  int64_t across = t->stride[t->ndim - 2], lines = t->extent[t->ndim - 1];
+  bool alone = rows_of(t) == 1;
+  if ((lines > 1 && t->stride[t->ndim - 1] != s->size) ||
+      (!alone && (across % s->size || across / s->size < lines)))
+    return lgt_err(LGT_UNSUPPORTED, "a matrix to be factored lies in memory with gaps"), NULL;
+  *ld = (int)(alone ? most(lines, 1) : across / s->size);
+  return (char *)t->data + first * across;
+}
+
+static lgt_status lu_panel(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                           int64_t hi) {
+  const lgt_tile *lu = &tiles[0], *pivots = &tiles[1];
+  int k = (int)rows_of(lu), m = (int)cols_of(lu), ld, info = 0, most_pivots = k < m ? k : m;
+  session s;
+  (void)nargs;
+  lgt_status status = begin(&s, lu->dtype, m);
+  if (status || lo >= hi) return status;
+  char *columns = columns_of(&s, lu, 0, &ld);
+  if (!columns) return LGT_UNSUPPORTED;
+  if ((status = RESERVE(&s, k * 4))) return status;
+  int *pivot = block(&s, k * 4);
+  s.call[GETRF](&m, &k, columns, &ld, pivot, &info);
+  if (info > 0 && params[0].f != 0) status = lgt_err(LGT_BAD_ARGUMENT, "the matrix is singular");
+  for (int i = 0; i < most_pivots; i++) pivot[i] += (int)params[1].f;
+  lgt_copy_line((char *)pivots->data, pivots->stride[1], (const char *)pivot, 4, k, 4);
+  end(&s);
+  return status;
+}
+
+/* Columns [lo, hi) right of factored ones. */
+static lgt_status lu_update(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  static const double one[] = {1, 0}, minus[] = {-1, 0};
+  static const float one_single[] = {1, 0}, minus_single[] = {-1, 0};
+  const lgt_tile *right = &tiles[0], *panel = &tiles[1];
+  int m = (int)cols_of(right), k = (int)rows_of(panel), c = (int)(hi - lo), below = m - k, first = 1, ld, ldp;
+  session s;
+  (void)nargs;
+  lgt_status status = begin(&s, right->dtype, most(m, rows_of(right)));
+  if (status || c <= 0) return status;
+  char *columns = columns_of(&s, right, lo, &ld), *factors = columns_of(&s, panel, 0, &ldp);
+  if (!columns || !factors) return LGT_UNSUPPORTED;
+  if ((status = RESERVE(&s, k * 4))) return status;
+  int *pivot = block(&s, k * 4);
+  lgt_copy_line((char *)pivot, 4, tiles[2].data, tiles[2].stride[0], k, 4);
+  for (int i = 0; i < k; i++) pivot[i] -= (int)params[0].f;
+  const void *plus = s.is_double ? (const void *)one : one_single,
+             *less = s.is_double ? (const void *)minus : minus_single;
+  s.call[LASWP](&c, columns, &ld, &first, &k, pivot, &first);
+  s.call[TRSM]("L", "L", "N", "U", &k, &c, plus, factors, &ldp, columns, &ld, (size_t)1, (size_t)1, (size_t)1,
+               (size_t)1);
+  if (below > 0)
+    s.call[GEMM]("N", "N", &below, &c, &k, less, factors + k * s.size, &ldp, columns, &ld, plus,
+                 columns + k * s.size, &ld, (size_t)1, (size_t)1);
+  end(&s);
+  return LGT_OK;
+}
+
+/* Columns [lo, hi): their rows are exchanged as those of the columns right of them were. */
+static lgt_status lu_finish(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                            int64_t hi) {
+  const lgt_tile *lu = &tiles[0];
+  int64_t width = (int64_t)params[0].f;
+  int n = (int)cols_of(lu), ld, step = 1;
+  session s;
+  (void)nargs;
+  lgt_status status = begin(&s, lu->dtype, n);
+  if (status || lo >= hi || !columns_of(&s, lu, 0, &ld))
+    return status ? status : lo < hi ? LGT_UNSUPPORTED : LGT_OK;
+  if ((status = RESERVE(&s, n * 4))) return status;
+  int *pivot = block(&s, n * 4);
+  lgt_copy_line((char *)pivot, 4, tiles[1].data, tiles[1].stride[0], n, 4);
+  for (int64_t from = lo, to; from < hi; from = to) {
+    int first = (int)((from / width + 1) * width) + 1;
+    to = first - 1 < hi ? first - 1 : hi;
+    int count = (int)(to - from);
+    if (first <= n) s.call[LASWP](&count, columns_of(&s, lu, from, &ld), &ld, &first, &n, pivot, &step);
+  }
+  end(&s);
+  return LGT_OK;
+}
+
 /* Sign and logarithm of the product of the diagonal of LU, and of the permutation. */
-static void product_of_diagonal(const session *s, const char *lu, int64_t n, const int *pivot, double *sign,
-                                double *log_out) {
+static void product_of_diagonal(const session *s, const char *lu, int64_t n, int64_t ld, const int *pivot,
+                                double *sign, double *log_out) {
   double re = 1, im = 0, sum = 0;
   for (int64_t i = 0; i < n; i++) {
-    const char *p = lu + (i * n + i) * s->size;
+    const char *p = lu + (i * ld + i) * s->size;
     double x = s->is_double ? *(const double *)p : *(const float *)p, y = 0;
     if (s->is_complex) y = s->is_double ? ((const double *)p)[1] : ((const float *)p)[1];
     double length = s->is_complex ? hypot(x, y) : fabs(x);
@@ -296,6 +394,35 @@ static void product_of_diagonal(const session *s, const char *lu, int64_t n, con
   if (sum == -INFINITY) re = im = 0;
   sign[0] = re, sign[1] = im;
   *log_out = sum;
+}
+
+static void put_logarithm(const session *s, char *sign_out, char *log_out, const double *sign,
+                          double logarithm) {
+  for (int p = 0; p < (s->is_complex ? 2 : 1); p++)
+    if (s->is_double) ((double *)sign_out)[p] = sign[p];
+    else ((float *)sign_out)[p] = (float)sign[p];
+  if (s->is_double) *(double *)log_out = logarithm;
+  else *(float *)log_out = (float)logarithm;
+}
+
+static lgt_status lu_slogdet(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  const lgt_tile *lu = &tiles[2];
+  int n = (int)cols_of(lu), ld;
+  double sign[2], logarithm;
+  session s;
+  (void)nargs, (void)params;
+  lgt_status status = begin(&s, lu->dtype, n);
+  if (status || lo >= hi) return status;
+  const char *factors = columns_of(&s, lu, 0, &ld);
+  if (!factors) return LGT_UNSUPPORTED;
+  if ((status = RESERVE(&s, n * 4))) return status;
+  int *pivot = block(&s, n * 4);
+  lgt_copy_line((char *)pivot, 4, tiles[3].data, tiles[3].stride[1], n, 4);
+  product_of_diagonal(&s, factors, n, ld, pivot, sign, &logarithm);
+  put_logarithm(&s, tiles[0].data, tiles[1].data, sign, logarithm);
+  end(&s);
+  return LGT_OK;
 }
 
 static lgt_status slogdet(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
@@ -316,12 +443,8 @@ static lgt_status slogdet(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
     double sign[2], logarithm;
     pack(a, walk.at[2], n, n, pa, ld);
     if (n) s.call[GETRF](&n, &n, pa, &ld, pivot, &info);
-    product_of_diagonal(&s, pa, n, pivot, sign, &logarithm);
-    for (int p = 0; p < (s.is_complex ? 2 : 1); p++)
-      if (s.is_double) ((double *)walk.at[0])[p] = sign[p];
-      else ((float *)walk.at[0])[p] = (float)sign[p];
-    if (s.is_double) *(double *)walk.at[1] = logarithm;
-    else *(float *)walk.at[1] = (float)logarithm;
+    product_of_diagonal(&s, pa, n, n, pivot, sign, &logarithm);
+    put_logarithm(&s, walk.at[0], walk.at[1], sign, logarithm);
   } while (lgt_walk_next(&walk, lo, hi));
   end(&s);
   return LGT_OK;
@@ -611,8 +734,23 @@ static lgt_status lstsq(const lgt_tile *tiles, int nargs, const lgt_scalar *para
   return status;
 }
 
-const lgt_builtin lgt_lapack_builtins[] = {
-    {"solve", solve},     {"inv", solve},         {"lu", lu},       {"solve_lu", solve_lu},
-    {"slogdet", slogdet}, {"cholesky", cholesky}, {"qr", qr},       {"qrr", qr},
-    {"svd", svd},         {"svdvals", svd},       {"eigh", eigh},   {"eigvalsh", eigh},
-    {"eig", eig},         {"eigvals", eig},       {"lstsq", lstsq}, {0}};
+const lgt_builtin lgt_lapack_builtins[] = {{"lu_panel", lu_panel},
+                                           {"lu_update", lu_update},
+                                           {"lu_finish", lu_finish},
+                                           {"lu_slogdet", lu_slogdet},
+                                           {"solve", solve},
+                                           {"inv", solve},
+                                           {"lu", lu},
+                                           {"solve_lu", solve_lu},
+                                           {"slogdet", slogdet},
+                                           {"cholesky", cholesky},
+                                           {"qr", qr},
+                                           {"qrr", qr},
+                                           {"svd", svd},
+                                           {"svdvals", svd},
+                                           {"eigh", eigh},
+                                           {"eigvalsh", eigh},
+                                           {"eig", eig},
+                                           {"eigvals", eig},
+                                           {"lstsq", lstsq},
+                                           {0}};
