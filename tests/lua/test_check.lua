@@ -77,6 +77,27 @@ g(a, b)
 ]]
 end)
 
+check.case("truth tests of numbers", function()
+  expect [[
+local np = require "array"
+local x, flags, n = np.arange(3), np.zeros(3, "bool"), 3
+local s = x:sum()
+if s:item() then print(1) end --! write x:item() ~= 0
+if s() then print(2) end --! write x() ~= 0
+while x(1) do x = x - 1 end --! write x(i) ~= 0
+if not np.count_nonzero(x) then print(3) end --! write np.count_nonzero(...) ~= 0
+print((x[1] * 2):item() and 4 or 5) --! write x:item() ~= 0
+if np.array({ 1, 0 })[n]:item() then print(6) end --! ~= 0
+if flags[1]:item() or flags(2) or x:gt(1)[1]:item() or x:gt(0)(1) then print(7) end
+if s:item() ~= 0 and x(1) == 0 or x:any() then print(8) end
+local function f(y) return y:item() and 1 or y() and 2 end
+local either = np.array { true, false }
+if either[1]:item() or either:max():item() or np.full(3, true)(1) then print(f(x)) end
+local m = np.zeros(3, { dtype = "bool" })
+if m(1) or m:copy():item() then print(9) end
+]]
+end)
+
 check.case("tests that are none of arrays", function()
   expect [[
 local np = require "array"
@@ -88,7 +109,7 @@ while (a:dot(b)):sqrt() > 1e-3 do a = a / 2 end
 if np.allclose(a, b) or np.array_equal(a, b) then print(2) end
 if a == nil then print(3) end
 if #a > 2 and a.ndim == 1 then print(4) end
-if a:item() then print(5) end
+if a:item() ~= 0 then print(5) end
 local cache
 local function get()
   if not cache then cache = np.zeros(3) end
@@ -258,6 +279,25 @@ np.extend("view", function(a) return a end)
 print(np.ones(3).view)
 ]]
   expect "print(np.zeros(3)) --! local np = require \"array\""
+end)
+
+check.case("options", function()
+  expect [[
+local np = require "array"
+local a = np.zeros(3, { dtyp = "int32" }) --! np.zeros: unknown option dtyp: did you mean dtype?
+local b = np.zeros({2, 3}, { dtype = "int32", order = "C" })
+print(np.sum(a, { axs = 1 }), np.sum(b, { axis = 1, --! unknown option axs: did you mean axis?
+  keepdim = true })) --! np.sum: unknown option keepdim: did you mean keepdims?
+print(a:mean { axis = 1, keepdims = true }, a:mean { axis = 1, weights = 3 }) --! mean: unknown option weights: it takes
+print(np.add(a, b, { output = a }), np.add(a, b, { out = b, where = a:gt(0), dtype = "f8" })) --! option output
+print(np.linspace { start = 0, stop = 1, number = 5 }, np.linspace(0, 1, { num = 3 })) --! np.linspace: unknown option
+print(np.linalg.norm(a, { order = 2 }), np.random.normal { size = 5 }, np.loadtxt("x", { skip_rows = 1 })) --! skip_rows
+print(np.random.normal(0, 1, { sizes = 3 }), np.sort(a, { kind = "stable" })) --! unknown option sizes
+local own = { dtyp = 1 }
+np.savez("x.npz", { dtyp = a })
+np.own = function() return 1 end
+print(own, np.own({ axs = 1 }), np.einsum("i,i", a, a), np.zeros(3, own))
+]]
 end)
 
 check.case("numbers that Lua wants", function()

@@ -98,6 +98,23 @@ local function least_call(f)
   end
 end
 
+-- What lgt --check thinks that f takes must be all that f says it takes.
+local accepted = require "lgt.accepted"
+local followed = {}
+
+local function why_unknown(f, message)
+  local names = accepted(f.call)
+  local list = message:match("unknown option nosuch; it takes ([%w_, ]+)$")
+  if not names or not list then return end
+  followed[f.name] = true
+  for name in list:gmatch("[%w_]+") do
+    if not names[name] and list ~= "none here" then
+      return ("%s: lgt --check does not know the option %s"):format(f.name, name)
+    end
+  end
+  if names.nosuch then return f.name .. ": lgt --check knows any option" end
+end
+
 -- Why f does not refuse an unknown option behind n arguments.
 local function why_taken(f, list, n)
   list[n + 1] = { nosuch = 1 }
@@ -105,6 +122,7 @@ local function why_taken(f, list, n)
   list[n + 1] = nil
   if ok then return ("%s drops an option behind %d arguments"):format(f.name, n) end
   if not tostring(message):find(arg[0], 1, true) then return ("%s: %s"):format(f.name, message) end
+  return why_unknown(f, tostring(message))
 end
 
 check.case("options that are not known are refused", function()
@@ -128,6 +146,9 @@ check.case("options that are not known are refused", function()
   pcall(lgt.fence)
   check.that(#complaints == 0, table.concat(complaints, "\n"))
   check.that(count > 300, ("only %d functions were found"):format(count))
+  local n = 0
+  for _ in pairs(followed) do n = n + 1 end
+  check.that(n > 150, ("the options of only %d functions were found in their sources"):format(n))
 end)
 
 local ffi = require "ffi"

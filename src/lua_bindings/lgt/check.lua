@@ -4,12 +4,15 @@
 --   a * b:gt(c)             the method is called before the multiplication
 --   np.sum(a, {axis = 0})   axes and positions count from 1; so x[0]
 --   pritn(x)                a global that nothing defines; np.zeross; a:sumn(); a.sum()
+--   np.zeros(3, {dtyp = "int32"})   an option that the function does not have
+--   if x:item() then        0 is true in Lua
 --   ("%g"):format(a:sum())  functions of Lua want numbers: a:sum():item()
 --
 -- A finding is printed as file:line: what is wrong, what to write.  What is not certain is not reported: an array is
 -- what lgt/infer.lua can prove to be one, and scripts that define globals in ways that cannot be followed are not
 -- asked about theirs.  Syntax errors are LuaJIT's own.
 
+local accepted = require "lgt.accepted"
 local complete = require "lgt.complete"
 local elsewhere = require "lgt.elsewhere"
 local infer = require "lgt.infer"
@@ -21,6 +24,7 @@ local syntax = require "lgt.syntax"
 local np = require "array"
 local lgt = require "lgt"
 local core = require "array.core"
+local unneeded = require "array.unneeded"
 
 local NAMES = { np = np, lgt = lgt }
 
@@ -84,6 +88,10 @@ function Check:truth(node)
   elseif t == "array" then
     self:say(node.line, "an array is always true in Lua: write np.any(x) or np.all(x), or x:item() for its only " ..
       "element")
+  elseif infer.reads_number(node) then
+    local path = node.tag == "Call" and infer.path(node.callee)
+    local read = node.tag == "Method" and "x:item()" or path and path .. "(...)" or #node.args > 0 and "x(i)" or "x()"
+    self:say(node.line, "numbers are always true in Lua, 0 too: write %s ~= 0", read)
   end
 end
 
@@ -260,6 +268,48 @@ function Check:members(node)
   end
 end
 
+-- The names of a table in which nothing else is: options.
+local function names_in(node)
+  local names = {}
+  for _, item in ipairs(node and node.tag == "Table" and node.items or {}) do
+    if not item.key or item.key.tag ~= "String" then return {} end
+    names[#names + 1] = item
+  end
+  return names
+end
+
+local function takes_unneeded(who, name)
+  for _, function_name in ipairs(who) do
+    local ok, taken = pcall(unneeded, function_name, name)
+    if not ok or taken then return true end
+  end
+  return false
+end
+
+function Check:options(node)
+  local items = names_in(node.args[#node.args])
+  if #items == 0 then return end
+  local name, f = node.tag == "Call" and infer.path(node.callee), nil
+  if name then
+    f = not self.extended[name] and complete.look(NAMES, name)
+  elseif node.tag == "Method" and infer.is_array(infer.of(node.object)) and not self.extends then
+    name, f = node.name, core.methods[node.name]
+  end
+  local names, who = accepted(f)
+  if not names then return end
+  for _, item in ipairs(items) do
+    local option = item.key.value
+    if not names[option] and not takes_unneeded(who, option) then
+      local list = {}
+      for known in pairs(names) do list[#list + 1] = known end
+      table.sort(list)
+      local guess = similar(option, names)
+      self:say(item.line or node.line, "%s: unknown option %s%s", name, option,
+        guess and (": did you mean %s?"):format(guess) or #list > 0 and ": it takes " .. table.concat(list, ", ") or "")
+    end
+  end
+end
+
 -- Functions of Lua that want numbers, string.format where the text says so.
 function Check:numbers(node)
   local function want(argument)
@@ -408,7 +458,10 @@ local function examine(text)
     conditions(self, node)
     self:equality(node)
     self:precedence(node)
-    if node.args then self:axes(node) end
+    if node.args then
+      self:axes(node)
+      self:options(node)
+    end
     self:indices(node)
     self:members(node)
     self:numbers(node)

@@ -153,6 +153,78 @@ function of(node)
   return rule and rule(node) or UNKNOWN
 end
 
+-- ---- arrays of numbers --------------------------------------------------------------------------------------
+
+local function set(text)
+  local found = {}
+  for word in text:gmatch("%S+") do found[word] = true end
+  return found
+end
+
+-- Functions whose results are no booleans, whatever they get; those that make floats unless an option or a string says
+-- otherwise; methods that give the elements that there were.
+local NUMERIC = set "sum mean prod std var dot trace sqrt exp log sin cos tan argmax argmin cumsum arange linspace"
+local MAKERS = set "zeros ones empty"
+local KEEPING = set "copy reshape ravel flatten max min transpose"
+
+local function says_dtype(args)
+  for _, arg in ipairs(args) do
+    if arg.tag == "String" then return true end
+    for _, item in ipairs(arg.tag == "Table" and arg.items or {}) do
+      if item.key then return true end
+    end
+  end
+  return false
+end
+
+-- Is it certain that these elements are numbers?
+local function is_numeric(node, seen)
+  if node.tag == "Paren" then return is_numeric(node.inner, seen) end
+  if node.tag == "Number" then return true end
+  if not is_array(of(node)) or of(node) == "mask" or seen[node] then return false end
+  seen[node] = true
+  if node.tag == "Name" then
+    for _, value in ipairs(node.variable.values) do
+      if not is_numeric(value, seen) then return false end
+    end
+    return true
+  elseif node.tag == "Binary" then
+    return node.op == "-" or node.op == "/" or node.op == "%" or node.op == "^" or is_numeric(node.left, seen) or
+      is_numeric(node.right, seen)
+  elseif node.tag == "Index" then
+    return is_numeric(node.object, seen)
+  elseif node.tag == "Method" then
+    if says_dtype(node.args) then return false end
+    return NUMERIC[node.name] or KEEPING[node.name] and is_numeric(node.object, seen) or false
+  elseif node.tag == "Call" then
+    local name = (infer.path(node.callee) or ""):match("^np%.(.*)$")
+    local first = node.args[1]
+    if not name or says_dtype(node.args) then return false end
+    if name == "array" then
+      while first and first.tag == "Table" do first = first.items[1] and first.items[1].value end
+      return #node.args == 1 and first ~= nil and first.tag == "Number"
+    end
+    for i = 2, MAKERS[name] and #node.args or 0 do
+      if of(node.args[i]) ~= "number" then return false end
+    end
+    return NUMERIC[name] or MAKERS[name] or name == "random.rand" or name == "random.randn" or name == "random.normal"
+  end
+  return false
+end
+
+-- Does it read a number, which 0 is, too: x:item(), x(i), np.count_nonzero(x)?
+---@param node table
+---@return boolean
+function infer.reads_number(node)
+  if node.tag == "Method" and node.name == "item" then
+    return is_array(of(node.object)) and is_numeric(node.object, {})
+  elseif node.tag == "Call" and is_array(of(node.callee)) then
+    return is_numeric(node.callee, {})
+  end
+  local path = node.tag == "Call" and infer.path(node.callee)
+  return path and (of(node) == "number" or path == "np.count_nonzero" and #node.args == 1) or false
+end
+
 -- The type of an expression, after infer.run.
 ---@param node table
 ---@return string

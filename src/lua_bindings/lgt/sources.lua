@@ -4,8 +4,8 @@
 -- completion and `lgt --check` read them from here, so there is one place where they are written.
 --
 -- A definition is found by its public name: what a file calls np.sum, methods.sum and lgt.fence is np.sum,
--- array:sum and lgt.fence; what it calls File.read in hdf5.lua is file:read; the functions of a table t with `np.t = t` are np.t.f, and those of the table that
--- a module returns bear the module's name.
+-- array:sum and lgt.fence; what it calls File.read in hdf5.lua is file:read; the functions of a table t with
+-- `np.t = t` are np.t.f, and those of the table that a module returns bear the module's name.
 
 local sources = {}
 
