@@ -58,6 +58,7 @@ typedef struct emit_access {
  * argmin or argmax is two, the second one with `inst` and `redop` -1. */
 typedef struct carried {
   val value;
+  val late; /* i1: some position that is known may come later than those of this row; -1: that is always so */
   int inst;
   int access;
   int redop;
@@ -98,8 +99,8 @@ typedef struct emitter {
   char type[8][NELEM][20]; /* vector types by log2(lanes) */
 } emitter;
 
-/* Where a value is computed: not at all, once, once a row, in each iteration. */
-enum { LEVEL_DEAD, LEVEL_ONCE, LEVEL_ROW, LEVEL_BODY };
+/* Where a value is computed: not at all, once, once a row, in each iteration, where an argmin or argmax finds something. */
+enum { LEVEL_DEAD, LEVEL_ONCE, LEVEL_ROW, LEVEL_BODY, LEVEL_FOUND };
 
 /* ---- emit_text.c ---- */
 void put(emitter *e, const char *format, ...); /* as it is: no line end is added */
@@ -164,8 +165,11 @@ val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b);
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
 val select_lanes(emitter *e, elem el, val condition, val yes, val no);
-/* The lanes in which w may be the better of w and v, or as good: what is not comparable may be. */
-val emit_as_good(emitter *e, int redop, int dtype, val w, val v);
+/* The lanes in which w may be the better of w and v, or as good if `equal`: what is not comparable may be. */
+val emit_may_be_better(emitter *e, int redop, int dtype, bool equal, val w, val v);
+/* The lanes in which a or b is NaN; min or max where neither is. */
+val emit_unordered(emitter *e, int dtype, val a, val b);
+val emit_extreme_of_numbers(emitter *e, int op, int dtype, val a, val b);
 /* (*v, *at) = the better of itself and (w, w_at). */
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at);
 
@@ -210,15 +214,23 @@ val is_open(emitter *e, int access);
 accumulator contents(emitter *e, int redop, int dtype, val open, accumulator target);
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked);
+/* Of argmin and argmax: are all positions that are known before those of the row that begins? */
+void compare_positions(emitter *e);
 
 /* Do all that is done reductions along the columns by which, however values are joined in their order, the bits are the
  * same?  So it is with all but sums and products: of what is equal the last one stays, of NaN the first. */
 bool may_join(const emitter *e);
+/* Joined min and max of floats do not look for NaN, which they would lose: that is found out afterwards, from what is carried
+ * behind the other values, where that begins. */
+void begin_nan(emitter *e);
+val any_nan(emitter *e, int from); /* i1; -1: none can be */
 /* What the accumulators are to take in from the i-th of JOINED iterations; all of them, joined. */
 void keep_values(emitter *e, int i);
 void accumulate_kept(emitter *e);
 
 /* ---- emit_loop.c ---- */
+/* What is computed only where it is needed: the position that a REDUCE_ARG takes. */
+void emit_position(emitter *e, const lgt_inst *in);
 /* The whole module into e->decl and e->done. */
 void emit_module(emitter *e);
 

@@ -50,6 +50,32 @@ static int level_of(const emitter *e, const lgt_inst *in) {
   return level;
 }
 
+static int uses_of(const emitter *e, int i) {
+  uint16_t operand[3];
+  int uses = 0;
+  for (int j = i + 1; j < e->loop->ninst; j++) {
+    if (e->level[j] == LEVEL_DEAD) continue;
+    for (int n = operands_of(&e->loop->inst[j], operand), k = 0; k < n; k++) uses += operand[k] == i;
+  }
+  return uses;
+}
+
+/* Positions of argmin and argmax along the columns, and the index that these are made of, where nobody else wants them. */
+static void find_positions(emitter *e) {
+  const lgt_loop *loop = e->loop;
+  for (int i = 0; i < loop->ninst; i++) {
+    const lgt_inst *in = &loop->inst[i];
+    if (in->op != LGT_OP_REDUCE_ARG || !along_columns(&loop->access[in->b])) continue;
+    int at = in->c;
+    if (loop->inst[at].op == LGT_OP_ADD && e->level[at] == LEVEL_BODY && uses_of(e, at) == 1) {
+      e->level[at] = LEVEL_FOUND;
+      at = loop->inst[at].a;
+    }
+    if (loop->inst[at].op == LGT_OP_INDEX && e->level[at] == LEVEL_BODY && uses_of(e, at) == 1)
+      e->level[at] = LEVEL_FOUND;
+  }
+}
+
 static void analyse(emitter *e) {
   const lgt_loop *loop = e->loop;
   uint16_t operand[3];
@@ -64,6 +90,7 @@ static void analyse(emitter *e) {
   }
   for (int i = 0; i < loop->ninst; i++)
     if (e->level[i] != LEVEL_DEAD) e->level[i] = (uint8_t)level_of(e, &loop->inst[i]);
+  find_positions(e);
 }
 
 /* Do all reductions have targets that stand still along the rows and move along the columns? */
@@ -139,6 +166,12 @@ static void emit_inst(emitter *e, int i) {
 static void emit_level(emitter *e, int level) {
   for (int i = 0; i < e->loop->ninst; i++)
     if (e->level[i] == level && !is_effect(e->loop->inst[i].op)) emit_inst(e, i);
+}
+
+void emit_position(emitter *e, const lgt_inst *in) {
+  const lgt_inst *at = &e->loop->inst[in->c];
+  if (at->op == LGT_OP_ADD && e->level[at->a] == LEVEL_FOUND) emit_inst(e, at->a);
+  if (e->level[in->c] == LEVEL_FOUND) emit_inst(e, in->c);
 }
 
 /* ---- one iteration -------------------------------------------------------------------------------------- */
@@ -322,6 +355,7 @@ static void begin_row(emitter *e, int nlanes) {
   emit_level(e, LEVEL_ROW);
   begin_vector_form(e);
   begin_accumulators(e, nlanes, e->ncarry);
+  compare_positions(e);
 }
 
 static bool is_streamed(const emitter *e, int k) {
@@ -355,11 +389,14 @@ static val begin_streams(emitter *e) {
 }
 
 /* Several iterations at once while the columns last: what a lane takes in is joined first, so that an accumulator waits for
- * its former value once for all of them.  Ends in the block `done`, which takes the next column. */
+ * its former value once for all of them.  Ends in the block `done`, which takes the next column: where a min or max has met
+ * NaN that is the first one again. */
 static void columns_joined(emitter *e, int done) {
-  int loop = e->next_block++, none = e->next_block++, all = e->next_block++;
-  val zero = int_constant(e, 0), column;
+  int loop = e->next_block++, none = e->next_block++, all = e->next_block++, n = e->ncarry;
+  val zero = int_constant(e, 0), column, before[2 * LGT_MAX_REDUCTIONS];
   val end = int_op(e, "andi", e->cols, int_constant(e, -JOINED * e->lanes));
+  for (int k = 0; k < n; k++) before[k] = e->carry[k].value;
+  begin_nan(e);
   branch_if(e, int_less(e, zero, end), loop, &zero, 1, none, e->ncarry);
   begin_block(e, loop, &column, 1, e->ncarry);
   e->column = column;
@@ -373,9 +410,21 @@ static void columns_joined(emitter *e, int done) {
   val next = int_op(e, "addi", column, int_constant(e, JOINED * e->lanes));
   branch_if(e, int_less(e, next, end), loop, &next, 1, all, e->ncarry);
   begin_block(e, none, NULL, 0, e->ncarry);
-  branch(e, done, &zero, 1, e->ncarry);
+  branch(e, done, &zero, 1, n);
   begin_block(e, all, NULL, 0, e->ncarry);
-  branch(e, done, &end, 1, e->ncarry);
+  val nan = any_nan(e, n);
+  e->ncarry = n;
+  if (nan >= 0) {
+    int again = e->next_block++, good = e->next_block++;
+    branch_if(e, nan, again, NULL, 0, good, 0);
+    begin_block(e, good, NULL, 0, 0);
+    branch(e, done, &end, 1, n);
+    begin_block(e, again, NULL, 0, 0);
+    for (int k = 0; k < n; k++) e->carry[k].value = before[k];
+    branch(e, done, &zero, 1, n);
+  } else {
+    branch(e, done, &end, 1, n);
+  }
 }
 
 /* Rows that are added one after another lie apart, and the columns of a chunk are too few for the CPU to foresee what will be

@@ -405,13 +405,18 @@ val emit_binary(emitter *e, int op, int from, val a, val b) {
 
 /* ---- argmin, argmax ---------------------------------------------------------------------------- */
 
-val emit_as_good(emitter *e, int redop, int dtype, val w, val v) {
-  char class = lgt_dtype_class(dtype);
-  bool least = redop == LGT_REDOP_ARGMIN;
-  const char *how = class == 'f'   ? (least ? "ule" : "uge")
-                    : class == 'i' ? (least ? "sle" : "sge")
-                                   : (least ? "ule" : "uge");
-  return compare(e, how, reg_elem(dtype), w, v);
+val emit_may_be_better(emitter *e, int redop, int dtype, bool equal, val w, val v) {
+  static const char *const how[2][2] = {{"gt", "ge"}, {"lt", "le"}};
+  char text[4] = {lgt_dtype_class(dtype) == 'i' ? 's' : 'u'};
+  memcpy(text + 1, how[redop == LGT_REDOP_ARGMIN][equal], 2);
+  return compare(e, text, reg_elem(dtype), w, v);
+}
+
+val emit_unordered(emitter *e, int dtype, val a, val b) { return compare(e, "uno", reg_elem(dtype), a, b); }
+
+val emit_extreme_of_numbers(emitter *e, int op, int dtype, val a, val b) {
+  elem el = reg_elem(dtype);
+  return select_lanes(e, el, compare(e, op == LGT_OP_MAX ? "ogt" : "olt", el, a, b), a, b);
 }
 
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at) {

@@ -44,7 +44,7 @@ int collect_carried(emitter *e) {
       if (!along_columns(access) || (access->row == LGT_STRIDE_ZERO) != (form == 0)) continue;
       for (int part = 0; part < (in->op == LGT_OP_REDUCE_ARG ? 2 : 1); part++)
         e->carry[e->ncarry++] =
-            (carried){-1, part == 0 ? i : -1, in->b + part, part == 0 ? lgt_inst_redop(in) : -1};
+            (carried){-1, -1, part == 0 ? i : -1, in->b + part, part == 0 ? lgt_inst_redop(in) : -1};
     }
     if (form == 0) nlanes = e->ncarry;
   }
@@ -57,8 +57,8 @@ void collect_targets(emitter *e) {
     const lgt_inst *in = &e->loop->inst[i];
     if (in->op != LGT_OP_REDUCE && in->op != LGT_OP_REDUCE_ARG) continue;
     e->access[in->b].reduction = number++;
-    e->carry[e->ncarry++] = (carried){-1, i, in->b, lgt_inst_redop(in)};
-    if (in->op == LGT_OP_REDUCE_ARG) e->carry[e->ncarry++] = (carried){-1, -1, in->b + 1, -1};
+    e->carry[e->ncarry++] = (carried){-1, -1, i, in->b, lgt_inst_redop(in)};
+    if (in->op == LGT_OP_REDUCE_ARG) e->carry[e->ncarry++] = (carried){-1, -1, -1, in->b + 1, -1};
   }
 }
 
@@ -137,35 +137,148 @@ void end_accumulators(emitter *e, int from, int to) {
   }
 }
 
-static val any_lane(emitter *e, val lanes) {
-  return def(e, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", lanes, lanes_type(e, I1));
+/* What a comparison of elements of this type is kept in: integers of their size, for i1 would have to be packed before it
+ * can be joined.  AVX-512 has registers for lanes. */
+static elem mask_elem(const emitter *e, elem el) {
+  static const elem of_size[] = {[1] = I8, [2] = I16, [4] = I32, [8] = I64};
+  return e->isa == LGT_ISA_AVX512 || el == I1 ? I1 : of_size[elem_size(el)];
+}
+
+static val mask_of(emitter *e, elem mask, val lanes) {
+  if (mask == I1) return lanes;
+  return def(e, "arith.extsi % : $ to $", lanes, lanes_type(e, I1), lanes_type(e, mask));
+}
+
+static val or_of(emitter *e, int lanes, elem el, val a, val b) {
+  return def(e, "arith.ori %, % : $", a, b, vector_type(e, lanes, el));
+}
+
+/* Is any lane set?  Whole vectors are joined until one is left. */
+static val any_of_mask(emitter *e, elem el, val mask) {
+  int n = e->lanes, size = elem_size(el);
+  for (; el != I1 && n > 1 && n * size > 16 << (int)e->isa; n /= 2)
+    mask = or_of(e, n / 2, el, shuffle(e, el, n, n / 2, mask, mask, 0, n),
+                 shuffle(e, el, n, n / 2, mask, mask, n / 2, n));
+  if (el != I1) {
+    val zero = def(e, "arith.constant dense<0> : $", vector_type(e, n, el));
+    mask = def(e, "arith.cmpi slt, %, % : $", mask, zero, vector_type(e, n, el));
+  }
+  return def(e, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", mask, vector_type(e, n, I1));
+}
+
+static val any_lane(emitter *e, elem el, val lanes) {
+  el = mask_elem(e, el);
+  return any_of_mask(e, el, mask_of(e, el, lanes));
 }
 
 /* On to a block if a condition holds, else to another one with the carried values. */
-static void begin_block_if(emitter *e, val condition, int after) {
-  int yes = e->next_block++;
+static void continue_if(emitter *e, val condition, int yes, int after) {
   put(e, "cf.cond_br %, ^#, ^#", condition, (int64_t)yes, (int64_t)after);
   put_arguments(e, NULL, 0, e->ncarry);
   put(e, "\n");
+}
+
+static void begin_block_if(emitter *e, val condition, int after) {
+  int yes = e->next_block++;
+  continue_if(e, condition, yes, after);
   begin_block(e, yes, NULL, 0, 0);
 }
 
-/* The lanes that may be better than what is known.  That none is soon is the rule: then it goes on in block `after`. */
-static val skip_worse(emitter *e, int k, const lgt_inst *in, bool masked, int after) {
-  val good = emit_as_good(e, e->carry[k].redop, in->dtype, e->value[in->a], e->carry[k].value);
-  if (masked) good = def(e, "arith.andi %, % : $", good, e->mask, lanes_type(e, I1));
-  begin_block_if(e, any_lane(e, good), after);
-  return good;
+/* In all lanes the first position of the row that begins, if positions ascend along it: they are an index, plus something
+ * that is the same in all of them. */
+static val first_position(emitter *e, const lgt_inst *at) {
+  val more = -1;
+  if (at->op == LGT_OP_ADD && at->dtype == LGT_INT64 && e->level[at->b] < LEVEL_BODY) {
+    more = e->value[at->b];
+    at = &e->loop->inst[at->a];
+  }
+  if (at->op != LGT_OP_INDEX || e->loop->access[at->a].inner != LGT_STRIDE_UNIT) return -1;
+  val first = splat(e, I64, e->access[at->a].base);
+  return more < 0 ? first : def(e, "arith.addi %, % : $", first, more, lanes_type(e, I64));
+}
+
+void compare_positions(emitter *e) {
+  for (int k = 0; k < e->ncarry; k++) {
+    e->carry[k].late = -1;
+    if (e->carry[k].redop < LGT_REDOP_ARGMIN) continue;
+    val first = first_position(e, &e->loop->inst[e->loop->inst[e->carry[k].inst].c]);
+    if (first < 0) continue;
+    val late = def(e, "arith.cmpi sge, %, % : $", e->carry[k + 1].value, first, lanes_type(e, I64));
+    e->carry[k].late = any_lane(e, I64, late);
+  }
+}
+
+static val masked_lanes(emitter *e, val lanes, bool masked) {
+  return masked ? def(e, "arith.andi %, % : $", lanes, e->mask, lanes_type(e, I1)) : lanes;
+}
+
+static val good_lanes(emitter *e, int k, const lgt_inst *in, bool equal, bool masked) {
+  val value = e->value[in->a], best = e->carry[k].value;
+  return masked_lanes(e, emit_may_be_better(e, e->carry[k].redop, in->dtype, equal, value, best), masked);
 }
 
 /* What a lane has found all should know, lest each finds something better by itself; `old` is what they had.  (Where all
  * lanes found something, as in an ascending row, that would be of no use.) */
 static void spread_best(emitter *e, int k, const lgt_inst *in, val good, val old, int after) {
   int op = e->carry[k].redop == LGT_REDOP_ARGMIN ? LGT_OP_LT : LGT_OP_GT;
-  val better = any_lane(e, emit_binary(e, op, in->dtype, e->value[in->a], old));
+  val better = any_lane(e, I1, emit_binary(e, op, in->dtype, e->value[in->a], old));
   val bad = def(e, "arith.xori %, % : $", good, splat_int(e, I1, 1), lanes_type(e, I1));
-  begin_block_if(e, bit_and(e, better, any_lane(e, bad)), after);
+  begin_block_if(e, bit_and(e, better, any_lane(e, I1, bad)), after);
   set_accumulator(e, k, fold_lanes(e, e->carry[k].redop, in->dtype, accumulator_of(e, k)));
+}
+
+static void take(emitter *e, int k, const lgt_inst *in, val better) {
+  emit_position(e, in);
+  accumulator a = {e->value[in->a], e->value[in->c]}, old = accumulator_of(e, k);
+  a.value = select_lanes(e, reg_elem(in->dtype), better, a.value, old.value);
+  a.at = select_lanes(e, I64, better, a.at, old.at);
+  set_accumulator(e, k, a);
+}
+
+/* Where all that is known comes before this row, only what is better counts: if none of it is NaN, that is quickly told and
+ * taken.  Ends in the block `any`, for whatever else may be better. */
+static void take_better(emitter *e, int k, const lgt_inst *in, bool masked, int any, int after) {
+  elem el = reg_elem(in->dtype);
+  int late = e->next_block++, early = e->next_block++, numbers = e->next_block++;
+  accumulator old = accumulator_of(e, k);
+  branch_if(e, e->carry[k].late, late, NULL, 0, early, 0);
+  begin_block(e, late, NULL, 0, 0);
+  continue_if(e, any_lane(e, el, good_lanes(e, k, in, true, masked)), any, after);
+  begin_block(e, early, NULL, 0, 0);
+  val better = good_lanes(e, k, in, false, masked);
+  begin_block_if(e, any_lane(e, el, better), after);
+  if (lgt_dtype_class(in->dtype) == 'f') {
+    val nan = emit_unordered(e, in->dtype, e->value[in->a], old.value);
+    branch_if(e, any_lane(e, el, nan), any, NULL, 0, numbers, 0);
+    begin_block(e, numbers, NULL, 0, 0);
+  }
+  take(e, k, in, better);
+  branch(e, after, NULL, 0, e->ncarry);
+  set_accumulator(e, k, old);
+  begin_block(e, any, NULL, 0, 0);
+}
+
+/* That something is better soon is the exception. */
+static void accumulate_best(emitter *e, int k, const lgt_inst *in, bool masked) {
+  int after = e->next_block++, any = e->next_block++, redop = e->carry[k].redop;
+  if (e->narrow || e->carry[k].late < 0) {
+    continue_if(e, any_lane(e, reg_elem(in->dtype), good_lanes(e, k, in, true, masked)), any, after);
+    begin_block(e, any, NULL, 0, 0);
+  } else {
+    take_better(e, k, in, masked, any, after);
+  }
+  emit_position(e, in);
+  val good = good_lanes(e, k, in, true, masked);
+  accumulator old = accumulator_of(e, k), value = {e->value[in->a], e->value[in->c]};
+  accumulator best = combine(e, redop, in->dtype, old, value);
+  if (masked) {
+    best.value = select_lanes(e, reg_elem(in->dtype), e->mask, best.value, old.value);
+    best.at = select_lanes(e, I64, e->mask, best.at, old.at);
+  }
+  set_accumulator(e, k, best);
+  if (!e->narrow) spread_best(e, k, in, good, old.value, after);
+  branch(e, after, NULL, 0, e->ncarry);
+  begin_block(e, after, NULL, 0, e->ncarry);
 }
 
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
@@ -173,20 +286,13 @@ void accumulate(emitter *e, bool masked) {
   for (int k = 0; k < e->ncarry; k++) {
     if (e->carry[k].redop < 0) continue;
     const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
-    bool pair = in->op == LGT_OP_REDUCE_ARG;
-    int after = pair ? e->next_block++ : -1;
-    val good = pair ? skip_worse(e, k, in, masked, after) : -1;
-    accumulator old = accumulator_of(e, k), value = {e->value[in->a], pair ? e->value[in->c] : -1};
-    accumulator sum = combine(e, e->carry[k].redop, in->dtype, old, value);
-    if (masked) {
-      sum.value = select_lanes(e, reg_elem(in->dtype), e->mask, sum.value, old.value);
-      if (pair) sum.at = select_lanes(e, I64, e->mask, sum.at, old.at);
+    if (in->op == LGT_OP_REDUCE_ARG) {
+      accumulate_best(e, k, in, masked);
+      continue;
     }
-    set_accumulator(e, k, sum);
-    if (!pair) continue;
-    if (!e->narrow) spread_best(e, k, in, good, old.value, after);
-    branch(e, after, NULL, 0, e->ncarry);
-    begin_block(e, after, NULL, 0, e->ncarry);
+    val old = e->carry[k].value, value = e->value[in->a];
+    value = combine(e, e->carry[k].redop, in->dtype, (accumulator){old, -1}, (accumulator){value, -1}).value;
+    e->carry[k].value = masked ? select_lanes(e, reg_elem(in->dtype), e->mask, value, old) : value;
   }
 }
 
@@ -206,18 +312,81 @@ bool may_join(const emitter *e) {
   return any;
 }
 
+static bool is_float_extreme(const emitter *e, int k) {
+  int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype;
+  return (redop == LGT_REDOP_MIN || redop == LGT_REDOP_MAX) && lgt_dtype_class(dtype) == 'f';
+}
+
+/* Lanes as a value of the accumulator's type: bits that are all set or not. */
+static val nan_lanes(emitter *e, elem el, val a, val b) {
+  elem bits = el == F64 ? I64 : I32;
+  val lanes = def(e, "arith.cmpf uno, %, % : $", a, b, lanes_type(e, el));
+  return def(e, "arith.extsi % : $ to $", lanes, lanes_type(e, I1), lanes_type(e, bits));
+}
+
+static val as_value(emitter *e, elem el, val bits) {
+  elem from = el == F64 ? I64 : I32;
+  return def(e, "arith.bitcast % : $ to $", bits, lanes_type(e, from), lanes_type(e, el));
+}
+
+static val as_bits(emitter *e, elem el, val value) {
+  elem to = el == F64 ? I64 : I32;
+  return def(e, "arith.bitcast % : $ to $", value, lanes_type(e, el), lanes_type(e, to));
+}
+
+/* Behind the carried values another one for each min and max of floats: where there was NaN so far. */
+void begin_nan(emitter *e) {
+  for (int n = e->ncarry, k = 0; k < n; k++) {
+    if (!is_float_extreme(e, k)) continue;
+    val value = e->carry[k].value;
+    elem el = reg_elem(e->loop->inst[e->carry[k].inst].dtype);
+    val nan = as_value(e, el, nan_lanes(e, el, value, value));
+    e->carry[e->ncarry++] = (carried){nan, -1, -1, e->carry[k].access, -1};
+  }
+}
+
+val any_nan(emitter *e, int from) {
+  val any = -1;
+  for (int k = from; k < e->ncarry; k++) {
+    elem el = reg_elem(e->loop->access[e->carry[k].access].dtype), bits = el == F64 ? I64 : I32;
+    val zero = splat_int(e, bits, 0), mask = as_bits(e, el, e->carry[k].value);
+    val lanes = def(e, "arith.cmpi ne, %, % : $", mask, zero, lanes_type(e, bits));
+    val here = any_lane(e, I1, lanes);
+    any = any < 0 ? here : def(e, "arith.ori %, % : i1", any, here);
+  }
+  return any;
+}
+
 void keep_values(emitter *e, int i) {
-  for (int k = 0; k < e->ncarry; k++) e->kept[i][k] = e->value[e->loop->inst[e->carry[k].inst].a];
+  for (int k = 0; k < e->ncarry; k++)
+    if (e->carry[k].redop >= 0) e->kept[i][k] = e->value[e->loop->inst[e->carry[k].inst].a];
+}
+
+/* All that is kept of a value and its accumulator by a tree; `numbers`: none of it is NaN, or nobody asks for the result. */
+static val join(emitter *e, int k, bool numbers) {
+  int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype, op = op_of_redop(redop);
+  val kept[JOINED];
+  for (int i = 0; i < JOINED; i++) kept[i] = e->kept[i][k];
+  for (int step = 1; step < JOINED; step *= 2)
+    for (int i = 0; i < JOINED; i += 2 * step)
+      kept[i] = numbers ? emit_extreme_of_numbers(e, op, dtype, kept[i], kept[i + step])
+                        : emit_binary(e, op, dtype, kept[i], kept[i + step]);
+  return numbers ? emit_extreme_of_numbers(e, op, dtype, e->carry[k].value, kept[0])
+                 : emit_binary(e, op, dtype, e->carry[k].value, kept[0]);
 }
 
 void accumulate_kept(emitter *e) {
-  for (int k = 0; k < e->ncarry; k++) {
-    int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype;
-    for (int step = 1; step < JOINED; step *= 2)
-      for (int i = 0; i < JOINED; i += 2 * step) {
-        accumulator a = {e->kept[i][k], -1}, b = {e->kept[i + step][k], -1};
-        e->kept[i][k] = combine(e, redop, dtype, a, b).value;
-      }
-    set_accumulator(e, k, combine(e, redop, dtype, accumulator_of(e, k), (accumulator){e->kept[0][k], -1}));
+  int nan = 0;
+  while (nan < e->ncarry && e->carry[nan].redop >= 0) nan++;
+  for (int k = 0; k < e->ncarry && e->carry[k].redop >= 0; k++) {
+    bool numbers = is_float_extreme(e, k);
+    elem el = reg_elem(e->loop->inst[e->carry[k].inst].dtype);
+    e->carry[k].value = join(e, k, numbers);
+    if (!numbers) continue;
+    val bits = as_bits(e, el, e->carry[nan].value);
+    for (int i = 0; i < JOINED; i += 2) /* one comparison tells of two */
+      bits = def(e, "arith.ori %, % : $", bits, nan_lanes(e, el, e->kept[i][k], e->kept[i + 1][k]),
+                 lanes_type(e, el == F64 ? I64 : I32));
+    e->carry[nan++].value = as_value(e, el, bits);
   }
 }
