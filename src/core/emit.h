@@ -48,6 +48,7 @@ typedef struct emit_access {
   val stride; /* i64, along the columns; ANY only */
   val start;  /* INDEX that moves: vector of the row's first values */
   val nt;     /* i1: its stores are non-temporal; -1 where that is not asked for */
+  val joint;  /* i1: it and the next one are the parts of the same numbers; see may_be_joint */
   val loaded; /* vector read at the start of this iteration, as in memory */
   val result; /* vector to be written at its end, as in memory */
   val open;   /* i1: target of the vector form, and nothing has reached it in earlier rows */
@@ -132,6 +133,8 @@ val reverse(emitter *e, elem el, val a);
 val every_second(emitter *e, elem el, val a, val b);
 /* Lanes first, first, first + 1, first + 1, ...; true, false, true, .... */
 val each_twice(emitter *e, elem el, val a, int first);
+/* Lane first of a, of b, then the next one of each. */
+val one_by_one(emitter *e, elem el, val a, val b, int first);
 val even_lanes(emitter *e);
 
 /* On i64, i1, addresses. */
@@ -180,6 +183,11 @@ val emit_math(emitter *e, int op, int dtype, val a, val b);
 val emit_power(emitter *e, int power, int dtype, val a);
 
 /* ---- emit_access.c ---- */
+/* May this instruction and the next one write the parts of the same numbers?  Whether the access of the first one and the
+ * next access are so in this row; and all lanes of both. */
+bool may_be_joint(const emitter *e, int i);
+void begin_joint(emitter *e, int k);
+void write_joint(emitter *e, int k);
 static inline bool along_columns(const lgt_access *access) { return access->inner == LGT_STRIDE_ZERO; }
 elem access_elem(const emitter *e, int k);
 /* The lanes of this iteration; of `part` of it, e->count lanes by e->mask. */

@@ -189,6 +189,43 @@ static void write_second(emitter *e, int k, val vector) {
   }
 }
 
+bool may_be_joint(const emitter *e, int i) {
+  const lgt_inst *in = &e->loop->inst[i];
+  if (i + 1 >= e->loop->ninst || in[0].op != LGT_OP_STORE || in[1].op != LGT_OP_STORE ||
+      in[1].b != in[0].b + 1)
+    return false;
+  for (int k = in->b; k <= in->b + 1; k++)
+    if (e->loop->access[k].inner != LGT_STRIDE_PAIR || e->loop->access[k].mode != LGT_ACCESS_STORE)
+      return false;
+  return access_elem(e, in[0].b) == access_elem(e, in[1].b);
+}
+
+void begin_joint(emitter *e, int k) {
+  val at[2];
+  for (int i = 0; i < 2; i++) at[i] = def(e, "llvm.ptrtoint % : !llvm.ptr to i64", e->access[k + i].base);
+  val size = int_constant(e, elem_size(access_elem(e, k)));
+  e->access[k].joint = def(e, "arith.cmpi eq, %, % : i64", int_op(e, "subi", at[1], at[0]), size);
+}
+
+/* Whole vectors where both parts lie side by side, as they nearly always do: masked stores take some CPUs long. */
+void write_joint(emitter *e, int k) {
+  int whole = e->next_block++, apart = e->next_block++, done = e->next_block++;
+  elem el = access_elem(e, k);
+  int64_t size = elem_size(el);
+  branch_if(e, e->access[k].joint, whole, NULL, 0, apart, 0);
+  begin_block(e, whole, NULL, 0, 0);
+  val at = address_of(e, k);
+  for (int i = 0; i < 2; i++) {
+    val half = one_by_one(e, el, e->access[k].result, e->access[k + 1].result, i * e->lanes / 2);
+    write_vector(e, i ? advance(e, at, int_constant(e, e->lanes * size)) : at, half, el, size, "");
+  }
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, apart, NULL, 0, 0);
+  for (int i = 0; i < 2; i++) write_access(e, k + i, e->access[k + i].result, false);
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, done, NULL, 0, 0);
+}
+
 void write_access(emitter *e, int k, val vector, bool part) {
   elem el = access_elem(e, k);
   switch (e->loop->access[k].inner) {

@@ -246,6 +246,11 @@ static void write_all(emitter *e, bool part) {
     const lgt_inst *in = &e->loop->inst[i];
     if (!is_effect(in->op)) continue;
     if (in->op != LGT_OP_STORE && (e->narrow || along_columns(&e->loop->access[in->b]))) continue;
+    if (!part && i + 1 < e->loop->ninst && may_be_joint(e, i)) {
+      write_joint(e, in->b);
+      i++;
+      continue;
+    }
     write_access(e, in->b, e->access[in->b].result, part);
     if (in->op == LGT_OP_REDUCE_ARG) write_access(e, in->b + 1, e->access[in->b + 1].result, part);
   }
@@ -353,6 +358,8 @@ static void begin_row(emitter *e, int nlanes) {
   begin_accesses(e, true);
   begin_accesses(e, false);
   emit_level(e, LEVEL_ROW);
+  for (int i = 0; i < e->loop->ninst; i++)
+    if (may_be_joint(e, i)) begin_joint(e, e->loop->inst[i].b);
   begin_vector_form(e);
   begin_accumulators(e, nlanes, e->ncarry);
   compare_positions(e);

@@ -191,6 +191,12 @@ val each_twice(emitter *e, elem el, val a, int first) {
   return pick_lanes(e, el, e->lanes, e->lanes, a, a, lane);
 }
 
+val one_by_one(emitter *e, elem el, val a, val b, int first) {
+  int lane[MOST_LANES];
+  for (int k = 0; k < e->lanes; k++) lane[k] = first + k / 2 + k % 2 * e->lanes;
+  return pick_lanes(e, el, e->lanes, e->lanes, a, b, lane);
+}
+
 val even_lanes(emitter *e) {
   char text[8 * MOST_LANES];
   size_t n = 0;
