@@ -289,10 +289,12 @@ local BITS = {}
 for name, operator in pairs { bitwise_and = "and", bitwise_or = "or", bitwise_xor = "xor" } do
   BITS[name] = new(name, operator, identity, { combine = name })
 end
-local XOR = new("logical_xor", "xor", function(x) return x:ne(0) end, { combine = "logical_xor" })
-local ANY = new("any", "or", function(x) return x:ne(0) end)
-local ALL = new("all", "and", function(x) return x:ne(0) end)
-local COUNT = new("count_nonzero", "sum", function(x) return x:ne(0):cast("int64") end)
+-- Comparing booleans with a number would make integers of them.
+local function truth(x) return x.dtype == dtypes.BOOL and x or x:ne(0) end
+local XOR = new("logical_xor", "xor", truth, { combine = "logical_xor" })
+local ANY = new("any", "or", truth)
+local ALL = new("all", "and", truth)
+local COUNT = new("count_nonzero", "sum", function(x) return truth(x):cast("int64") end)
 local SUM_OF_SQUARES = new("sum_of_squares", "sum", function(x)
   local y = x:real():cast(dtypes.float_of(dtypes.part_of(x.dtype)))
   if dtypes.category[x.dtype] < 3 then return y * y end

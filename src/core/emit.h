@@ -226,7 +226,8 @@ void accumulate(emitter *e, bool masked);
 void compare_positions(emitter *e);
 
 /* Do all that is done reductions along the columns by which, however values are joined in their order, the bits are the
- * same?  So it is with all but sums and products: of what is equal the last one stays, of NaN the first. */
+ * same?  So it is with all but sums and products: of what is equal the last one stays, of NaN the first; and with
+ * counts. */
 bool may_join(const emitter *e);
 /* Joined min and max of floats do not look for NaN, which they would lose: that is found out afterwards, from what is carried
  * behind the other values, where that begins. */

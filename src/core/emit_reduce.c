@@ -6,6 +6,8 @@
  */
 #include "emit.h"
 
+#include <string.h>
+
 static int op_of_redop(int redop) {
   static const unsigned char op[] = {
       [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
@@ -298,6 +300,16 @@ void accumulate(emitter *e, bool masked) {
 
 /* ---- several iterations at once ------------------------------------------------------------------------ */
 
+/* Does a sum count booleans that come from bytes?  Then bytes count them first. */
+static bool counts(const emitter *e, const lgt_inst *in) {
+  const lgt_inst *inst = e->loop->inst, *cast = &inst[in->a], *from = &inst[cast->a];
+  if (lgt_inst_redop(in) != LGT_REDOP_SUM || cast->op != LGT_OP_CAST || from->dtype != LGT_BOOL) return false;
+  if (!strchr("iu", lgt_dtype_class(cast->dtype)) || elem_size(reg_elem(cast->dtype)) == 1) return false;
+  bool compared = from->op >= LGT_OP_EQ && from->op <= LGT_OP_GE;
+  return e->level[cast->a] == LEVEL_BODY &&
+         (from->op == LGT_OP_LOAD || (compared && lgt_dtype_size(inst[from->a].dtype) == 1));
+}
+
 bool may_join(const emitter *e) {
   bool any = false;
   for (int i = 0; i < e->loop->ninst; i++) {
@@ -305,8 +317,8 @@ bool may_join(const emitter *e) {
     if (in->op == LGT_OP_STORE || in->op == LGT_OP_REDUCE_ARG) return false;
     if (in->op != LGT_OP_REDUCE) continue;
     int redop = lgt_inst_redop(in);
-    if (redop == LGT_REDOP_SUM || redop == LGT_REDOP_PROD || !along_columns(&e->loop->access[in->b]))
-      return false;
+    bool ordered = (redop == LGT_REDOP_SUM || redop == LGT_REDOP_PROD) && !counts(e, in);
+    if (ordered || !along_columns(&e->loop->access[in->b])) return false;
     any = true;
   }
   return any;
@@ -358,8 +370,22 @@ val any_nan(emitter *e, int from) {
 }
 
 void keep_values(emitter *e, int i) {
-  for (int k = 0; k < e->ncarry; k++)
-    if (e->carry[k].redop >= 0) e->kept[i][k] = e->value[e->loop->inst[e->carry[k].inst].a];
+  for (int k = 0; k < e->ncarry; k++) {
+    if (e->carry[k].redop < 0) continue;
+    const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
+    e->kept[i][k] = e->value[counts(e, in) ? e->loop->inst[in->a].a : in->a];
+  }
+}
+
+static val join_counts(emitter *e, int k) {
+  int dtype = e->loop->inst[e->carry[k].inst].dtype;
+  val sum = -1;
+  for (int i = 0; i < JOINED; i++) {
+    val one = def(e, "arith.extui % : $ to $", e->kept[i][k], lanes_type(e, I1), lanes_type(e, I8));
+    sum = i ? def(e, "arith.addi %, % : $", sum, one, lanes_type(e, I8)) : one;
+  }
+  sum = def(e, "arith.extui % : $ to $", sum, lanes_type(e, I8), lanes_type(e, reg_elem(dtype)));
+  return emit_binary(e, LGT_OP_ADD, dtype, e->carry[k].value, sum);
 }
 
 /* All that is kept of a value and its accumulator by a tree; `numbers`: none of it is NaN, or nobody asks for the result. */
@@ -381,7 +407,7 @@ void accumulate_kept(emitter *e) {
   for (int k = 0; k < e->ncarry && e->carry[k].redop >= 0; k++) {
     bool numbers = is_float_extreme(e, k);
     elem el = reg_elem(e->loop->inst[e->carry[k].inst].dtype);
-    e->carry[k].value = join(e, k, numbers);
+    e->carry[k].value = counts(e, &e->loop->inst[e->carry[k].inst]) ? join_counts(e, k) : join(e, k, numbers);
     if (!numbers) continue;
     val bits = as_bits(e, el, e->carry[nan].value);
     for (int i = 0; i < JOINED; i += 2) /* one comparison tells of two */
