@@ -11,6 +11,7 @@
  *   i_add i_sub i_and i_or i_xor shift_left shift_right (logical) low_product i_choose
  *   less at_most equal is_nan i_less i_equal both either opposite choose
  *   rare(when, function, x, otherwise)   choose(when, function(x), otherwise), computed only if `when` holds somewhere
+ *   rare_2(when, function, x, y, otherwise)          the same for a function of two operands, one of LGT_RARE_2_LIST
  *   OF                           what a function's definition begins with;  RARE: one of LGT_RARE_LIST
  *
  * There is no branch and no table: both sides of a choice are computed, on every lane.  A function name_f64 gives float64
@@ -77,3 +78,4 @@ OF B near_midpoint(F x) {
 #include "elementary_exp.h"
 #include "elementary_log.h"
 #include "elementary_powers.h"
+#include "elementary_pow.h"

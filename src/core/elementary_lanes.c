@@ -91,6 +91,8 @@ OF B either(B a, B b) { return (B){a.mask | b.mask}; }
 OF B opposite(B a) { return (B){~a.mask}; }
 
 #define rare(when, function, x, otherwise) (any(when) ? choose(when, function(x), otherwise) : (otherwise))
+#define rare_2(when, function, x, y, otherwise) \
+  (any(when) ? choose(when, function(x, y), otherwise) : (otherwise))
 
 #ifdef __FMA__
 OF F fmadd(F a, F b, F c) { return (F)CALL(fmadd)(a, b, c); }
@@ -186,6 +188,9 @@ LGT_MATH_LIST(X)
 #define X(name) EACH(name##_all, double, name(A(double)))
 LGT_RARE_LIST(X)
 #undef X
+#define X(name) EACH(name##_all, double, name(A(double), B_(double)))
+LGT_RARE_2_LIST(X)
+#undef X
 
 EACH(power_all_f64, double, power_f64(A(double), (int)*(const double *)b))
 EACH(power_all_f32, float, nearest_float(power_f32(wide(A(float)), (int)*(const float *)b)))
@@ -202,7 +207,7 @@ const lgt_math_table LGT_MATH_TABLE = {
     .rare =
         {
 #define X(name) name##_all,
-            LGT_RARE_LIST(X)
+            LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
 #undef X
         },
 };

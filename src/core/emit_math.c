@@ -77,19 +77,21 @@ OF B opposite(B a) { return (B){op2("arith.xori", I1, a.v, splat_int(at, I1, 1))
 OF F choose(B when, F a, F b) { return (F){select_lanes(at, F64, when.v, a.v, b.v)}; }
 OF I i_choose(B when, I a, I b) { return (I){select_lanes(at, I64, when.v, a.v, b.v)}; }
 
-static F rare_lanes(B when, int function, const char *name, F x, F otherwise) {
+static F rare_lanes(B when, int function, const char *name, F x, F y, F otherwise) {
   int yes = at->next_block++, done = at->next_block++;
   val any = def(at, "\"llvm.intr.vector.reduce.or\"(%) : ($) -> i1", when.v, type_of(I1));
   put(at, "cf.cond_br %, ^#, ^#(% : $)\n", any, (int64_t)yes, (int64_t)done, otherwise.v, type_of(F64));
   begin_block(at, yes, NULL, 0, 0);
-  F slow = {call_arrays(at, name, KEY_RARE + function, LGT_FLOAT64, x.v, x.v)};
+  F slow = {call_arrays(at, name, KEY_RARE + function, LGT_FLOAT64, x.v, y.v)};
   put(at, "cf.br ^#(% : $)\n", (int64_t)done, choose(when, slow, otherwise).v, type_of(F64));
   F result = {at->next++};
   put(at, "^#(%: $):\n", (int64_t)done, result.v, type_of(F64));
   return result;
 }
 #define rare(when, function, x, otherwise) \
-  rare_lanes(when, LGT_RARE_##function, "lgt_rare_" #function, x, otherwise)
+  rare_lanes(when, LGT_RARE_##function, "lgt_rare_" #function, x, x, otherwise)
+#define rare_2(when, function, x, y, otherwise) \
+  rare_lanes(when, LGT_RARE_##function, "lgt_rare_" #function, x, y, otherwise)
 
 #include "elementary_functions.h"
 

@@ -346,7 +346,7 @@ void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
   static void rare_##name(void *out, const void *a, const void *b, int64_t n) { \
     tables[lgt_isa_current()]->rare[LGT_RARE_##name](out, a, b, n);             \
   }
-LGT_RARE_LIST(X)
+LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
 #undef X
 
 /* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
@@ -372,7 +372,7 @@ void *lgt_helper_symbol(const char *name) {
           {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
       {"lgt_helper_f32_to_f16", (plain_fn *)lgt_helper_f32_to_f16},
 #define X(name) {"lgt_rare_" #name, (plain_fn *)rare_##name},
-      LGT_RARE_LIST(X)
+      LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
 #undef X
           {"memcpy", (plain_fn *)memcpy},
       {"memset", (plain_fn *)memset},

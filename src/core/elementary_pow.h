@@ -1,0 +1,151 @@
+/* elementary_pow.h - pow; see elementary_functions.h.
+ *
+ * x^y = 2^(y log2 |x|), with a sign if y is odd.  An error of log2 |x| is multiplied by y ln 2, which makes up to 2^9.5 ulp of
+ * one ulp.  So the logarithm is twofold: with s = (m - 1)/(m + 1) of elementary_log.h, and z = s^2,
+ *
+ *   log2(m) = s (2/ln 2 + z (2/(3 ln 2) + z p(z)))
+ *
+ * where all but z p(z) is twofold; the term z (...) is less than a hundredth of the sum, and z p(z) less than a fiftieth of
+ * the term, so the relative error is 2^-65.  The product with y is twofold, too, and so are the leading terms of
+ *
+ *   2^r = 1 + r ln 2 + r^2 q(r),   |r| <= 1/2
+ *
+ * Errors before the last rounding: 0.1 ulp of 2^r, and up to 0.2 ulp of the logarithm where results are next to overflow.
+ * So what is representable is exact.
+ *
+ * All special values are in one test, of x, of the exponent (which is NaN or huge if y is) and of x < 0 with broken y.
+ * For float32 a result that is exactly the midpoint of two float32 is one more: if it is not the true value but only near
+ * to it, the side matters.  Nearness that 2^-55 cannot tell from equality is equality if it can be: for multiples y of
+ * 1/16.  (x^y with a numerator of 25 bits needs x to be a 1/y-th power.)
+ *
+ * Coefficients: tools/coefficients/pow.sollya.
+ */
+
+/* Relative error 2^-53. */
+static const double pow_log[] = {0x1.2776c50ef9bfep-1, 0x1.a61762a7ae41fp-2, 0x1.484b13d735a4p-2,
+                                 0x1.0c9a85003d152p-2, 0x1.c68f04d647156p-3, 0x1.8a0627add4fe1p-3,
+                                 0x1.593a53efe7074p-3, 0x1.604356f6bb41dp-3};
+#define POW_1_HIGH 0x1.71547652b82fep1 /* 2/ln 2 */
+#define POW_1_LOW  0x1.777d0ffda0d24p-55
+#define POW_3_HIGH 0x1.ec709dc3a03fdp-1 /* 2/(3 ln 2) */
+#define POW_3_LOW  0x1.d27f05548af0cp-55
+
+static const double pow_exp[] = {0x1.ebfbdff82c58fp-3,  0x1.c6b08d704a0c2p-5,  0x1.3b2ab6fba4cc3p-7,
+                                 0x1.5d87fe78a509fp-10, 0x1.430912f90475cp-13, 0x1.ffcbfc67be6e3p-17,
+                                 0x1.62c01f87f4a9dp-20, 0x1.b524f94363bc7p-24, 0x1.e4d9fa563813ap-28,
+                                 0x1.e9d6ab98e16bap-32, 0x1.b4c52edc3c88fp-36};
+#define LN2_REST 0x1.abc9e3b39803fp-56 /* beyond LN2 */
+
+/* log2(1 + f). */
+OF twofold pow_log2(F f) {
+  F below = add(f, number(2)), below_rest = sub(f, sub(below, number(2)));
+  F inverse = divide(number(1), below), s = mul(f, inverse);
+  F s_rest = mul(fnmadd(s, below_rest, fnmadd(s, below, f)), inverse);
+  twofold z = two_product(s, s);
+  z.low = fmadd(add(s, s), s_rest, z.low);
+  twofold third =
+      fast_two_sum(number(POW_3_HIGH), mul(z.high, polynomial_paired(z.high, pow_log, COUNT(pow_log))));
+  third.low = add(third.low, fmadd(z.low, number(pow_log[0]), number(POW_3_LOW)));
+  twofold term = two_product(z.high, third.high);
+  term.low = fmadd(z.low, third.high, fmadd(z.high, third.low, term.low));
+  twofold first = fast_two_sum(number(POW_1_HIGH), term.high);
+  first.low = add(first.low, add(term.low, number(POW_1_LOW)));
+  twofold result = two_product(s, first.high);
+  result.low = fmadd(s_rest, first.high, fmadd(s, first.low, result.low));
+  return result;
+}
+
+/* y (k + log2(1 + f)). */
+OF twofold pow_exponent(F k, F f, F y) {
+  twofold fraction = pow_log2(f), sum = fast_two_sum(k, fraction.high), result = two_product(sum.high, y);
+  result.low = fmadd(add(sum.low, fraction.low), y, result.low);
+  return result;
+}
+
+/* 2^exponent / 2^n, and n in the low bits of *n. */
+OF twofold pow_fraction(twofold exponent, I *n) {
+  F shifted = add(exponent.high, number(SHIFTER));
+  twofold r = fast_two_sum(sub(exponent.high, sub(shifted, number(SHIFTER))), exponent.low);
+  twofold term = two_product(r.high, number(LN2));
+  term.low = fmadd(r.low, number(LN2), fmadd(r.high, number(LN2_REST), term.low));
+  F small = fmadd(mul(r.high, r.high), polynomial_paired(r.high, pow_exp, COUNT(pow_exp)), term.low);
+  twofold sum = fast_two_sum(number(1), term.high);
+  *n = bits(shifted);
+  return (twofold){sum.high, add(sum.low, small)};
+}
+
+OF B is_whole(F y) { return equal(nearest(y), y); }
+
+/* The result's sign, of a whole y. */
+OF F pow_signed(F result, F x, F y) {
+  return with_sign(result, choose(is_whole(mul(y, number(0.5))), number(1), x));
+}
+
+/* Not computable in the short way: exponents from `most` on, too. */
+OF B pow_is_edge(F x, F y, F exponent, double most) {
+  B broken = both(less(x, number(0)), opposite(is_whole(y)));
+  B far = opposite(less(magnitude(exponent), number(most)));
+  return either(log_is_edge(magnitude(x)), either(far, broken));
+}
+
+/* The exponent for all x and y, but at most `most` in magnitude.  (y is bounded so that y log2 |x| is a number.) */
+OF twofold pow_edge_exponent(F x, F y, double most) {
+  F a = magnitude(x), count, f = log_edge_split(a, &count);
+  y = choose(less(magnitude(y), number(0x1p65)), y, with_sign(number(0x1p65), y));
+  twofold exponent = pow_exponent(count, f, y);
+  B far = opposite(less(magnitude(exponent.high), number(most)));
+  exponent.low = choose(far, number(0), exponent.low);
+  exponent.high = choose(far, with_sign(number(most), exponent.high), exponent.high);
+  return exponent;
+}
+
+/* What is right for all x and y, where `result` is right for x > 0 and numbers y. */
+OF F pow_edge_result(F x, F y, F result) {
+  F a = magnitude(x);
+  B zero = equal(a, number(0)), infinite = equal(a, number(INFINITY));
+  B negative = less(y, number(0)),
+    vanishes = either(both(zero, opposite(negative)), both(infinite, negative));
+  result = choose(either(zero, infinite), choose(vanishes, number(0), number(INFINITY)), result);
+  B broken = both(opposite(is_whole(y)), both(less(x, number(0)), opposite(infinite)));
+  result = choose(is_whole(y), pow_signed(result, x, y), choose(broken, number(NAN), result));
+  result = choose(either(is_nan(x), is_nan(y)), number(NAN), result);
+  return choose(either(equal(x, number(1)), equal(y, number(0))), number(1), result);
+}
+
+/* A subnormal result is rounded by adding, and taking off again, a number whose last bit has the subnormals' weight. */
+RARE F pow_edge(F x, F y) {
+  I n;
+  twofold fraction = pow_fraction(pow_edge_exponent(x, y, 1100), &n);
+  n = i_sub(n, bits(number(SHIFTER)));
+  F normal = total(fraction);
+  B subnormal = either(i_less(n, whole(-1022)), both(i_equal(n, whole(-1022)), less(normal, number(1))));
+  F great = choose(subnormal, from_bits(shift_left(i_sub(whole(1), n), 52)), number(0));
+  twofold sum = two_sum(great, fraction.high);
+  F rounded = sub(add(sum.high, add(sum.low, fraction.low)), great);
+  return pow_edge_result(x, y, scale_far(choose(subnormal, rounded, normal), n));
+}
+
+OF F pow_f64(F x, F y) {
+  I k, n;
+  F f = log_split(magnitude(x), &k);
+  twofold exponent = pow_exponent(log_count(k), f, y);
+  F fraction = total(pow_fraction(exponent, &n)), result = pow_signed(scale(fraction, n), x, y);
+  return rare_2(pow_is_edge(x, y, exponent.high, 1021), pow_edge, x, y, result);
+}
+
+RARE F pow_hard(F x, F y) {
+  I n;
+  twofold fraction = pow_fraction(pow_edge_exponent(x, y, 200), &n);
+  twofold sum = fast_two_sum(fraction.high, fraction.low);
+  B exact = both(less(magnitude(sum.low), number(0x1p-55)), is_whole(mul(y, number(16))));
+  return pow_edge_result(x, y, scale(choose(exact, sum.high, odd_total(sum)), n));
+}
+
+OF F pow_f32(F x, F y) {
+  I k, n;
+  F f = log_split(magnitude(x), &k);
+  twofold exponent = pow_exponent(log_count(k), f, y);
+  F fraction = total(pow_fraction(exponent, &n)), result = pow_signed(scale(fraction, n), x, y);
+  B middle = i_equal(i_and(bits(result), whole((1 << 29) - 1)), whole(1 << 28));
+  return rare_2(either(pow_is_edge(x, y, exponent.high, 126), middle), pow_hard, x, y, result);
+}
