@@ -112,7 +112,13 @@ OF F pow_edge_result(F x, F y, F result) {
   return choose(either(equal(x, number(1)), equal(y, number(0))), number(1), result);
 }
 
-/* A subnormal result is rounded by adding, and taking off again, a number whose last bit has the subnormals' weight. */
+/* Rounded to a multiple of the last bit of `great`, a power of two greater than a. */
+OF F total_at(F great, twofold a) {
+  twofold sum = two_sum(great, a.high);
+  return sub(add(sum.high, add(sum.low, a.low)), great);
+}
+
+/* A subnormal result is rounded before it is scaled, at the last bit of the subnormals. */
 RARE F pow_edge(F x, F y) {
   I n;
   twofold fraction = pow_fraction(pow_edge_exponent(x, y, 1100), &n);
@@ -120,9 +126,7 @@ RARE F pow_edge(F x, F y) {
   F normal = total(fraction);
   B subnormal = either(i_less(n, whole(-1022)), both(i_equal(n, whole(-1022)), less(normal, number(1))));
   F great = choose(subnormal, from_bits(shift_left(i_sub(whole(1), n), 52)), number(0));
-  twofold sum = two_sum(great, fraction.high);
-  F rounded = sub(add(sum.high, add(sum.low, fraction.low)), great);
-  return pow_edge_result(x, y, scale_far(choose(subnormal, rounded, normal), n));
+  return pow_edge_result(x, y, scale_far(choose(subnormal, total_at(great, fraction), normal), n));
 }
 
 OF F pow_f64(F x, F y) {
@@ -148,4 +152,101 @@ OF F pow_f32(F x, F y) {
   F fraction = total(pow_fraction(exponent, &n)), result = pow_signed(scale(fraction, n), x, y);
   B middle = i_equal(i_and(bits(result), whole((1 << 29) - 1)), whole(1 << 28));
   return rare_2(either(pow_is_edge(x, y, exponent.high, 126), middle), pow_hard, x, y, result);
+}
+
+/* ---- cbrt --------------------------------------------------------------------------------------- */
+
+/* A third of the exponent's bits gives y = x^(-1/3) to 3.4 %; with e = 1 - x y^3, one step of high order, y (1 - e)^(-1/3),
+ * gives 26 bits without any division.  c = x y^2 is as near to the cube root, and x - c^3 can be computed with its own first
+ * 26 bits, so the next step, c (1 - (x - c^3)/x)^(-1/3) by two terms of the series, is right to 2^-77. */
+
+/* (1 - e)^(-1/3) for |e| < 0.1021: error 2^-26. */
+static const double cbrt_step[] = {0x1.00000011210ecp0,  0x1.555556cac7353p-2, 0x1.c718d71045acap-3,
+                                   0x1.61f2c5206cda3p-3, 0x1.2a91a69ee48c5p-3, 0x1.03fd92abba91ep-3};
+
+/* a^(-1/3) for a normal number a > 0. */
+OF F cbrt_inverse(F a) {
+  I third = shift_right(low_product(shift_right(bits(a), 32), whole(0x55555556)), 32);
+  F y = from_bits(shift_left(i_sub(whole(0x553ee961), third), 32)),
+    e = fnmadd(mul(y, y), mul(a, y), number(1));
+  return mul(y, polynomial_paired(e, cbrt_step, COUNT(cbrt_step)));
+}
+
+OF F cbrt_normal(F a) {
+  F y = cbrt_inverse(a), square = mul(y, y), c = mul(a, square);
+  twofold c_square = two_product(c, c);
+  F rest = fnmadd(c_square.low, c, fnmadd(c_square.high, c, a)); /* a - c^3 */
+  F part = mul(rest, square), e = mul(part, y);                  /* c rest/a, rest/a */
+  return fmadd(part, fmadd(e, number(2.0 / 9), number(1.0 / 3)), c);
+}
+
+/* From 2^-900 on all intermediate results are normal numbers. */
+OF B cbrt_is_edge(F a) { return opposite(both(at_most(number(0x1p-900), a), less(a, number(INFINITY)))); }
+
+RARE F cbrt_edge(F x) {
+  F a = magnitude(x);
+  B usable = both(less(number(0), a), less(a, number(INFINITY))), tiny = less(a, number(0x1p-900));
+  F scaled = mul(choose(usable, a, number(1)), choose(tiny, number(0x1p300), number(1)));
+  F result = mul(cbrt_normal(scaled), choose(tiny, number(0x1p-100), number(1)));
+  return choose(usable, with_sign(result, x), x);
+}
+
+OF F cbrt_f64(F x) {
+  F a = magnitude(x);
+  return rare(cbrt_is_edge(a), cbrt_edge, x, with_sign(cbrt_normal(a), x));
+}
+
+OF F cbrt_f32(F x) {
+  F a = magnitude(x), y = cbrt_inverse(a), c = mul(a, mul(y, y)), e = fnmadd(c, y, number(1));
+  F result = fmadd(mul(c, e), fmadd(e, number(5.0 / 9), number(2.0 / 3)), c); /* c (1 - e)^(-2/3) */
+  return rare(cbrt_is_edge(a), cbrt_edge, x, with_sign(result, x));
+}
+
+/* ---- hypot -------------------------------------------------------------------------------------- */
+
+/* The sum of the squares is twofold; what a rounded square root leaves of it gives the root's error to half its digits.
+ * For float32 the squares are exact, and the sign of what is left decides between two float32. */
+
+OF twofold hypot_root(F great, F small) {
+  twofold g = two_product(great, great), s = two_product(small, small), sum = fast_two_sum(g.high, s.high);
+  F root = square_root(sum.high), rest = add(fnmadd(root, root, sum.high), add(sum.low, add(g.low, s.low)));
+  F factor = mul(root, divide(number(0.5), add(sum.high, number(0x1p-1022)))); /* 1/(2 root), or 0 */
+  return (twofold){root, mul(rest, factor)};
+}
+
+/* Far from 1 the numbers are scaled. */
+RARE F hypot_edge(F x, F y) {
+  F a = magnitude(x), b = magnitude(y);
+  B turn = less(a, b), huge;
+  F great = choose(turn, b, a), small = choose(turn, a, b);
+  B tiny = less(great, number(0x1p-400));
+  F by = choose(tiny, number(0x1p600), number(0x1p-600));
+  twofold root = hypot_root(mul(great, by), mul(small, by));
+  F result = total(root);
+  B subnormal = both(tiny, less(result, number(0x1p-422)));
+  result = choose(subnormal, total_at(number(0x1p-422), root), result);
+  result = mul(result, choose(tiny, number(0x1p-600), number(0x1p600)));
+  huge = either(equal(a, number(INFINITY)), equal(b, number(INFINITY)));
+  return choose(huge, number(INFINITY), result);
+}
+
+OF F hypot_f64(F x, F y) {
+  F a = magnitude(x), b = magnitude(y);
+  B turn = less(a, b);
+  F great = choose(turn, b, a), small = choose(turn, a, b);
+  /* Less than 2^-400 but not 0: 0 is the greatest of the signed integers then. */
+  B tiny = i_less(i_add(bits(great), whole(INT64_MAX)), i_add(bits(number(0x1p-400)), whole(INT64_MAX)));
+  B huge = opposite(at_most(great, number(0x1p500)));
+  return rare_2(either(tiny, huge), hypot_edge, x, y, total(hypot_root(great, small)));
+}
+
+OF F hypot_f32(F x, F y) {
+  F a = magnitude(x), b = magnitude(y);
+  B turn = less(a, b);
+  F great = choose(turn, b, a), small = choose(turn, a, b);
+  F square = mul(great, great), sum = fmadd(small, small, square), root = square_root(sum);
+  F rest = add(fnmadd(root, root, sum), fmadd(small, small, sub(square, sum)));
+  I odd = i_or(i_sub(bits(root), shift_right(bits(rest), 63)), whole(1));
+  F result = choose(equal(rest, number(0)), root, from_bits(odd));
+  return rare_2(opposite(less(great, number(INFINITY))), hypot_edge, x, y, result);
 }
