@@ -178,19 +178,27 @@ OF F log10_f32(F x) {
 
 /* ---- log1p -------------------------------------------------------------------------------------- */
 
-/* 1 + x = 2^k (1 + f).  If k is 0, f is x itself.  Otherwise what was lost of 1 + x is divided by 1 + x and added; for that,
- * 1 - 1.12 f + f^2 is 1/(1 + f) to within 2 %, which is enough. */
-OF twofold log1p_normal(F x) {
+/* log(1 + x + low), with low at most half a unit in the last place of x.  1 + x = 2^k (1 + f); if k is 0, f is x itself.
+ * Otherwise what was lost of 1 + x is added to low.  It is divided by 1 + x and added to the logarithm; for that,
+ * 1 - 1.12 f + f^2 is 1/(1 + f) to within 2 %, which is enough, and if f is small, the more so. */
+OF twofold log1p_normal(F x, F low) {
   I k;
-  F sum = add(x, number(1)), lost = sub(x, sub(sum, number(1)));
+  F sum = add(x, number(1)), lost = add(sub(x, sub(sum, number(1))), low);
   F f = log_split(sum, &k), count = log_count(k);
   F unit = from_bits(i_sub(whole(0x7fe0000000000000), shift_left(k, 52))); /* 2^-k */
   B near = equal(count, number(0));
-  lost = choose(near, number(0), mul(lost, unit));
+  low = choose(near, low, mul(lost, unit));
   f = choose(near, x, f);
   twofold fraction = log_fraction(f);
-  fraction.low = fmadd(lost, fmadd(f, sub(f, number(1.12)), number(1)), fraction.low);
+  fraction.low = fmadd(low, fmadd(f, sub(f, number(1.12)), number(1)), fraction.low);
   return log_sum(count, fraction);
+}
+
+OF F log1p_normal_short(F x) {
+  I k;
+  F f = log_split(add(x, number(1)), &k), count = log_count(k);
+  twofold fraction = log_fraction_short(choose(equal(count, number(0)), x, f));
+  return add(fmadd(count, number(LN2), fraction.high), fraction.low);
 }
 
 OF B log1p_is_edge(F x) { return opposite(both(less(number(-1), x), less(x, number(0x1p1000)))); }
@@ -203,14 +211,13 @@ OF F log1p_edge_result(F x, F result) {
 
 RARE F log1p_edge(F x) { return log1p_edge_result(x, total(log_normal(x))); }
 
-OF F log1p_f64(F x) { return rare(log1p_is_edge(x), log1p_edge, x, with_sign(total(log1p_normal(x)), x)); }
+OF F log1p_f64(F x) {
+  return rare(log1p_is_edge(x), log1p_edge, x, with_sign(total(log1p_normal(x, number(0))), x));
+}
 
-RARE F log1p_hard(F x) { return log1p_edge_result(x, with_sign(odd_total(log1p_normal(x)), x)); }
+RARE F log1p_hard(F x) { return log1p_edge_result(x, with_sign(odd_total(log1p_normal(x, number(0))), x)); }
 
 OF F log1p_f32(F x) {
-  I k;
-  F f = log_split(add(x, number(1)), &k), count = log_count(k);
-  twofold fraction = log_fraction_short(choose(equal(count, number(0)), x, f));
-  F result = with_sign(add(fmadd(count, number(LN2), fraction.high), fraction.low), x);
+  F result = with_sign(log1p_normal_short(x), x);
   return rare(either(log1p_is_edge(x), near_midpoint(result)), log1p_hard, x, result);
 }
