@@ -132,7 +132,8 @@ static __attribute__((noinline)) F fmadd(F a, F b, F c) {
   I towards = ((I)odd ^ (I)inexact) < 0; /* -1: the exact sum is nearer to 0 */
   I step = (towards | 1) & (I)(inexact != 0) & -(((I)odd & 1) ^ 1);
   odd = (F)((I)odd + step);
-  return choose((B){odd == 0}, sum, sum + odd); /* -0 + 0 would lose a sign */
+  /* -0 + 0 would lose a sign, twice: in the last sum, and in c + rest where the result is 0 */
+  return choose((B){odd == 0}, choose((B){sum == 0}, product + c, sum), sum + odd);
 }
 OF F fnmadd(F a, F b, F c) { return fmadd(neg(a), b, c); }
 OF F fmsub(F a, F b, F c) { return fmadd(a, b, neg(c)); }
