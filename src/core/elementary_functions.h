@@ -9,7 +9,7 @@
  *   fmadd fnmadd fmsub           a*b + c, c - a*b, a*b - c, rounded once
  *   bits from_bits               the representation
  *   i_add i_sub i_and i_or i_xor shift_left shift_right (logical) low_product i_choose
- *   less at_most equal is_nan i_less i_equal both either opposite choose
+ *   less at_most equal is_nan i_less i_equal is_odd both either opposite choose
  *   rare(when, function, x, otherwise)   choose(when, function(x), otherwise), computed only if `when` holds somewhere
  *   rare_2(when, function, x, y, otherwise)          the same for a function of two operands, one of LGT_RARE_2_LIST
  *   OF                           what a function's definition begins with;  RARE: one of LGT_RARE_LIST
@@ -34,6 +34,18 @@ OF F polynomial_paired(F x, const double *c, int n) {
   for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2) even = fmadd(even, square, number(c[i]));
   for (int i = ((n - 2) | 1) - 2; i >= 1; i -= 2) odd = fmadd(odd, square, number(c[i]));
   return fmadd(odd, x, even);
+}
+
+/* The same as a tree of pairs (Estrin), which is the shortest way to the result; some more products. */
+OF F polynomial_tree(F x, const double *c, int n) {
+  F term[16];
+  for (int i = 0; i < n; i += 2)
+    term[i / 2] = i + 1 < n ? fmadd(number(c[i + 1]), x, number(c[i])) : number(c[i]);
+  for (int left = (n + 1) / 2; left > 1; left = (left + 1) / 2) {
+    x = mul(x, x);
+    for (int i = 0; i < left; i += 2) term[i / 2] = i + 1 < left ? fmadd(term[i + 1], x, term[i]) : term[i];
+  }
+  return term[0];
 }
 
 /* Twice float64: the value is high + low, and low is at most half a unit in the last place of high. */
@@ -80,3 +92,4 @@ OF B near_midpoint(F x) {
 #include "elementary_powers.h"
 #include "elementary_area.h"
 #include "elementary_pow.h"
+#include "elementary_trig.h"

@@ -32,7 +32,7 @@ typedef int64_t I __attribute__((vector_size(8 * LANES)));
 typedef uint64_t U __attribute__((vector_size(8 * LANES)));
 typedef float S __attribute__((vector_size(4 * LANES)));
 typedef struct B {
-  I mask; /* 0 or -1 */
+  I mask; /* negative or not */
 } B;
 
 #define OF   static inline __attribute__((always_inline))
@@ -86,6 +86,7 @@ OF B equal(F a, F b) { return (B){a == b}; }
 OF B is_nan(F a) { return (B){a != a}; }
 OF B i_less(I a, I b) { return (B){a < b}; }
 OF B i_equal(I a, I b) { return (B){a == b}; }
+OF B is_odd(I a) { return (B){shift_left(a, 63)}; }
 OF B both(B a, B b) { return (B){a.mask & b.mask}; }
 OF B either(B a, B b) { return (B){a.mask | b.mask}; }
 OF B opposite(B a) { return (B){~a.mask}; }

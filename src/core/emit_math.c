@@ -71,6 +71,7 @@ OF B equal(F a, F b) { return (B){test("oeq", F64, a.v, b.v)}; }
 OF B is_nan(F a) { return (B){test("uno", F64, a.v, a.v)}; }
 OF B i_less(I a, I b) { return (B){test("slt", I64, a.v, b.v)}; }
 OF B i_equal(I a, I b) { return (B){test("eq", I64, a.v, b.v)}; }
+OF B is_odd(I a) { return (B){test("ne", I64, i_and(a, whole(1)).v, whole(0).v)}; }
 OF B both(B a, B b) { return (B){op2("arith.andi", I1, a.v, b.v)}; }
 OF B either(B a, B b) { return (B){op2("arith.ori", I1, a.v, b.v)}; }
 OF B opposite(B a) { return (B){op2("arith.xori", I1, a.v, splat_int(at, I1, 1))}; }
