@@ -34,9 +34,12 @@
 /* The functions of rare arguments, float64 in and out. */
 #define LGT_RARE_LIST(X) \
   X(exp_edge) X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard) \
-  X(exp2_edge) X(exp10_edge) X(pow_edge) X(pow_hard) X(cbrt_edge) X(hypot_edge) X(asinh_edge) X(asinh_hard) \
-  X(acosh_edge) X(acosh_hard) X(atanh_edge) X(atanh_hard) X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) \
-  X(cos_far_single)
+  X(exp2_edge) X(exp10_edge) X(cbrt_edge) X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) \
+  X(atanh_hard) X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single)
+
+/* Those of two operands. */
+#define LGT_RARE_2_LIST(X) \
+  X(pow_edge) X(pow_hard) X(hypot_edge)
 
 enum {
 #define X(name) LGT_RARE_##name,
