@@ -93,3 +93,4 @@ OF B near_midpoint(F x) {
 #include "elementary_area.h"
 #include "elementary_pow.h"
 #include "elementary_trig.h"
+#include "elementary_hyperbolic.h"
