@@ -94,3 +94,4 @@ OF B near_midpoint(F x) {
 #include "elementary_pow.h"
 #include "elementary_trig.h"
 #include "elementary_hyperbolic.h"
+#include "elementary_arc.h"
