@@ -92,8 +92,8 @@ local nan_to_numbers = define("nan_to_num", function(x, nan, high, low)
   return replaced(x:real(), nan, high, low):complex(replaced(x:imag(), nan, high, low))
 end)
 
--- Exponents that ask for products, a quotient or a root only (elementary_powers.h): they are constants of kernels.  Whole
--- powers of complex numbers are multiplied out in NumPy's order (body_complex.c).
+-- Exponents that ask for products, a quotient or a root only (elementary_powers.h): they are constants of kernels.
+-- Whole powers of complex numbers are multiplied out in NumPy's order (body_complex.c).
 local function is_simple(dtype, exponent)
   local category = dtypes.category[dtype]
   if exponent ~= math.floor(exponent) then return category == 2 and (exponent == 0.5 or exponent == -0.5) end

@@ -634,10 +634,19 @@ static void emit_choice(emitter *e) {
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
-enum { COST_CALL = 4, COST_LANES = 8, COST_MATH = 40, COST_POWER = 12, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
+enum {
+  COST_CALL = 4,
+  COST_LANES = 8,
+  COST_MATH = 40,
+  COST_POWER = 12,
+  COST_PHILOX = 60,
+  COST_COMPACT = 24,
+  COST_JOINED = 6
+};
 
-static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op) && op != LGT_OP_POWER; }
-
+static bool is_inlined(const emitter *e, int op) {
+  return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op) && op != LGT_OP_POWER;
+}
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;

@@ -346,11 +346,12 @@ void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
   static void rare_##name(void *out, const void *a, const void *b, int64_t n) { \
     tables[lgt_isa_current()]->rare[LGT_RARE_##name](out, a, b, n);             \
   }
-LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
+LGT_RARE_LIST(X)
+LGT_RARE_2_LIST(X)
 #undef X
 
-/* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
-static void *math_symbol(const char *name) {
+    /* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
+    static void *math_symbol(const char *name) {
   static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
   char own[48];
   for (int op = 0; op < LGT_NOP; op++)

@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parent.parent / "src" / "core"
-ARRAY = re.compile(r"static const double (\w+)\[\w*\]\s*=\s*\{(.*?)\};", re.S)
+ARRAY = re.compile(r"^static const double (\w+)\[\w*\]\s*=\s*\{(.*?)\};", re.S | re.M)
 
 
 def number(text):
