@@ -1,17 +1,17 @@
 /* elementary_arc.h - asin, acos, atan, atan2; see elementary_functions.h.
  *
- * asin x = x + x z s(z) with z = x^2 up to |x| = 1/2, and beyond it asin x = pi/2 - 2 asin y, y = sqrt(z), with
- * z = (1 - |x|)/2, which is exact.  What y lacks is (z - y^2) / 2y; it is so small that 1/y need not be right beyond its first
- * digits, which the bits of z give: their half, taken from a constant, as in the well-known estimate of 1/sqrt(x) (Lomont,
- * "Fast inverse square root", 2003).  acos is pi/2, 0 or pi, and asin's terms.
+ * asin x = x + x z s(z) with z = x^2 up to |x| = 1/2, and beyond it asin x = pi/2 - 2 asin y, y = sqrt(z), with z =
+ * (1 - |x|)/2, which is exact.  What y lacks is (z - y^2) / 2y; it is so small that 1/y need not be right beyond its
+ * first digits, which the bits of z give: their half, taken from a constant, as in the well-known estimate of
+ * 1/sqrt(x) (Lomont, "Fast inverse square root", 2003).  acos is pi/2, 0 or pi, and asin's terms.
  *
- * atan of a quotient n/m, 0 <= n <= m: t = n/m if that is at most 1/2, else t = (n - m)/(n + m), of which the atan is
- * less by pi/4 (and n - m is exact); so |t| <= 1/2.  atan t = t - t z p(z), z = t^2.  Quotients above 1 and the other
- * quadrants of atan2 are reflections.  One division gives 1/m, with which t and, from the exact remainder n - t m, its error
- * are products.
+ * atan of a quotient n/m, 0 <= n <= m: t = n/m if that is at most 1/2, else t = (n - m)/(n + m), of which the atan
+ * is less by pi/4 (and n - m is exact); so |t| <= 1/2.  atan t = t - t z p(z), z = t^2.  Quotients above 1 and the
+ * other quadrants of atan2 are reflections.  One division gives 1/m, with which t and, from the exact remainder n -
+ * t m, its error are products.
  *
- * Sums with a multiple of pi/4 are kept in two parts until the last addition.  Errors: of that addition 0.5 ulp; of the terms
- * which it adds, 0.1; of the polynomials 0.05.
+ * Sums with a multiple of pi/4 are kept in two parts until the last addition.  Errors: of that addition 0.5 ulp; of
+ * the terms which it adds, 0.1; of the polynomials 0.05.
  */
 
 /* error 2^-57.765625 */
@@ -145,13 +145,13 @@ OF arc arc_of_one(F a, B above_one) {
 }
 
 OF F atan_f64(F x) {
-  F a = magnitude(x),
-    bounded = choose(less(number(0x1p60), a), number(0x1p60), a); /* beyond it is pi/2 to all digits */
+  F a = magnitude(x), bounded = choose(less(number(0x1p60), a), number(0x1p60), a); /* pi/2 to all digits */
   B above_one = less(number(1), a);
   return with_sign(arc_sum(arc_of_one(bounded, above_one), SIGN_IF(above_one)), x);
 }
 
-/* The one float32 of which atan is closer to a midpoint than a float64 can be; the next float64 leads to the right side. */
+/* The one float32 of which atan is closer to a midpoint than a float64 can be; the next float64 leads to the right
+ * side. */
 #define ATAN_HARD       0x1.1ad646p-4
 #define ATAN_HARD_ABOVE 0x1.1ad6460000001p-4
 
@@ -159,4 +159,59 @@ OF F atan_f32(F x) {
   F a = magnitude(x), usual = choose(equal(a, number(ATAN_HARD)), number(ATAN_HARD_ABOVE), a);
   B above_one = less(number(1), a);
   return with_sign(arc_sum_single(arc_of_one(usual, above_one), SIGN_IF(above_one)), x);
+}
+
+/* The arc of atan2 |y|, x, and whether it is reflected; larger and smaller are those of |x| and |y|. */
+OF arc arc_of_two(F y, F x, F larger, F smaller, I *reflected) {
+  B steep = less(magnitude(x), magnitude(y)), left = i_less(bits(x), whole(0));
+  arc v = arc_of(larger, smaller);
+  v.count = choose(steep, sub(number(2), v.count), v.count);
+  v.count = choose(left, sub(number(4), v.count), v.count);
+  *reflected = i_xor(SIGN_IF(steep), i_and(bits(x), whole(INT64_MIN)));
+  return v;
+}
+
+OF F larger_of(F a, F b) { return choose(less(a, b), b, a); }  /* a, if a is NaN */
+OF F smaller_of(F a, F b) { return choose(less(a, b), a, b); } /* b, if a or b is NaN */
+
+/* Zeros, infinities and NaN; numbers so far apart or from 1 that a product could overflow or lose digits. */
+RARE F atan2_edge(F y, F x) {
+  F a = magnitude(x), b = magnitude(y), infinity = number(INFINITY);
+  F larger = larger_of(a, b), smaller = smaller_of(a, b);
+  B infinite = equal(larger, infinity), nothing = equal(larger, number(0));
+  /* As much as counts: the quotient of any two such numbers is 0 beside pi/4 if it is below 2^-60. */
+  F by = choose(less(larger, number(0x1p-500)), number(0x1p600), number(0x1p-100));
+  F scaled = choose(either(infinite, nothing), number(1), mul(larger, by));
+  F other = choose(infinite, choose(equal(smaller, infinity), number(1), number(0)), mul(smaller, by));
+  I reflected;
+  arc v = arc_of_two(y, x, scaled, other, &reflected);
+  F result = arc_sum(v, reflected);
+  B flat = both(less(b, mul(a, number(0x1p-30))), i_less(whole(-1), bits(x)));
+  F quotient = divide(b, a), cube = mul(quotient, mul(quotient, quotient));
+  result = choose(flat, fnmadd(cube, number(0x1.5555555555555p-2), quotient), result);
+  return choose(either(is_nan(x), is_nan(y)), add(x, y), with_sign(result, y));
+}
+
+OF F atan2_f64(F y, F x) {
+  F a = magnitude(x), b = magnitude(y), larger = larger_of(a, b), smaller = smaller_of(a, b);
+  B usual = both(less(larger, number(0x1p500)), less(number(0x1p-500), smaller));
+  I reflected;
+  arc v = arc_of_two(y, x, larger, smaller, &reflected);
+  return rare_2(opposite(usual), atan2_edge, y, x, with_sign(arc_sum(v, reflected), y));
+}
+
+/* The result may be half-way between two subnormal numbers, while the true value is below. */
+RARE F atan2_edge_single(F y, F x) {
+  F result = atan2_edge(y, x), a = magnitude(result);
+  B exact = both(less(number(0), a), equal(mul(a, magnitude(x)), magnitude(y)));
+  return choose(both(exact, less(a, number(0x1p-120))), from_bits(i_sub(bits(result), whole(1))), result);
+}
+
+OF F atan2_f32(F y, F x) {
+  F a = magnitude(x), b = magnitude(y), larger = larger_of(a, b), smaller = smaller_of(a, b);
+  I reflected;
+  arc v = arc_of_two(y, x, larger, smaller, &reflected);
+  F result = arc_sum_single(v, reflected);
+  B usual = both(less(larger, number(INFINITY)), less(number(0x1p-120), result));
+  return rare_2(opposite(usual), atan2_edge_single, y, x, with_sign(result, y));
 }

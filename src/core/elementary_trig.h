@@ -1,19 +1,21 @@
 /* elementary_trig.h - sin, cos, tan; see elementary_functions.h.
  *
  * x = n pi/2 + r with n = nearest(x 2/pi), |r| <= pi/4.  n PI_2_HIGH is subtracted exactly, since with a fused
- * multiply-add only the difference must be representable, and it is: a multiple of 2^-52 below 1 (Cody and Waite, "Software
- * Manual for the Elementary Functions", 1980, without the short constants of old).  n PI_2_LOW then leaves r, and the error
- * of that rounding is kept.  What pi/2 has beyond PI_2_LOW counts n 2^-109: too much if r is less than n 2^-48, which is
- * `rare`.  As r is less than 1 that holds for every large n too, so that one test tells all arguments for which this
- * reduction is not right, infinities and NaN among them; for |x| < 10^5 it is true once in 10^9 times.
+ * multiply-add only the difference must be representable, and it is: a multiple of 2^-52 below 1 (Cody and Waite,
+ * "Software Manual for the Elementary Functions", 1980, without the short constants of old).  n PI_2_LOW then leaves
+ * r, and the error of that rounding is kept.  What pi/2 has beyond PI_2_LOW counts n 2^-109: too much if r is less
+ * than n 2^-48, which is `rare`.  As r is less than 1 that holds for every large n too, so that one test tells all
+ * arguments for which this reduction is not right, infinities and NaN among them; for |x| < 10^5 it is true once in
+ * 10^9 times.
  *
- * These go to the reduction of Payne and Hanek ("Radian reduction for trigonometric functions", SIGNUM Newsletter 18,
- * 1983): x is m 2^q, and of the digits of 2/pi those before 2^(2-q) give multiples of 4, which do not matter, and those
- * 192 bits further on are too small to matter.  The product of m with those between is computed in words of 32 bits.
+ * These go to the reduction of Payne and Hanek ("Radian reduction for trigonometric functions", SIGNUM Newsletter
+ * 18, 1983): x is m 2^q, and of the digits of 2/pi those before 2^(2-q) give multiples of 4, which do not matter,
+ * and those 192 bits further on are too small to matter.  The product of m with those between is computed in words
+ * of 32 bits.
  *
- * sin r = r - (r z s(z) - low) and cos r = 1 - z/2 + z^2 c(z), where z = r^2; the sum 1 - z/2 is kept in two parts.  Both
- * are computed and the one is chosen that n asks for, so that sin x and cos x of the same x share everything in a kernel.
- * tan is their quotient, with the errors of both: the error of a quotient q of a and b is (a - q b) / b.
+ * sin r = r - (r z s(z) - low) and cos r = 1 - z/2 + z^2 c(z), where z = r^2; the sum 1 - z/2 is kept in two parts.
+ * Both are computed and the one is chosen that n asks for, so that sin x and cos x of the same x share everything in
+ * a kernel.  tan is their quotient, with the errors of both: the error of a quotient q of a and b is (a - q b) / b.
  *
  * Errors: of the last addition 0.5 ulp; of r z s(z), which is at most 1/9 of sin r, three roundings, 0.25 ulp at
  * most; of the polynomials 0.04 ulp.  The worst that was found is 0.79 for sin and cos, 0.88 for tan.
@@ -172,8 +174,8 @@ RARE F cos_far(F x) {
   return if_finite(x, cosine_of(v.r, v.low, v.n));
 }
 
-/* result, or a neighbour if |x| is `at`: there the true value is closer to a midpoint of two float32 than a float64 can be, on
- * the side of 0 (by: -1) or the other (1). */
+/* result, or a neighbour if |x| is `at`: there the true value is closer to a midpoint of two float32 than a float64
+ * can be, on the side of 0 (by: -1) or the other (1). */
 OF F aside(F result, F x, double at, int by) {
   return choose(equal(magnitude(x), number(at)), from_bits(i_add(bits(result), whole(by))), result);
 }
