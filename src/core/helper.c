@@ -350,8 +350,8 @@ LGT_RARE_LIST(X)
 LGT_RARE_2_LIST(X)
 #undef X
 
-    /* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
-    static void *math_symbol(const char *name) {
+/* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
+static void *math_symbol(const char *name) {
   static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
   char own[48];
   for (int op = 0; op < LGT_NOP; op++)
