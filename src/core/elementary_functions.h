@@ -46,6 +46,17 @@ OF F polynomial_tree(F x, const double *c, int n) {
     for (int i = 0; i < left; i += 2) term[i / 2] = i + 1 < left ? fmadd(term[i + 1], x, term[i]) : term[i];
   }
   return term[0];
+/* The same as a tree (Estrin): the shortest wait for a result, for a few products more. */
+OF F polynomial_tree(F x, const double *c, int n) {
+  F part[16];
+  for (int i = 0; i < n / 2; i++) part[i] = fmadd(x, number(c[2 * i + 1]), number(c[2 * i]));
+  if (n % 2) part[n / 2] = number(c[n - 1]);
+  for (int count = (n + 1) / 2; count > 1; count = (count + 1) / 2) {
+    x = mul(x, x);
+    for (int i = 0; i < count / 2; i++) part[i] = fmadd(x, part[2 * i + 1], part[2 * i]);
+    if (count % 2) part[count / 2] = part[count - 1];
+  }
+  return part[0];
 }
 
 /* Twice float64: the value is high + low, and low is at most half a unit in the last place of high. */

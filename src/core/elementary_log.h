@@ -49,25 +49,25 @@ OF F log_split(F x, I *k) {
 }
 OF F log_count(I k) { return sub(from_bits(k), number(0x1p52 + 1023)); }
 
-/* log(1 + f).  high is f - f^2/2, rounded. */
+/* log(1 + f).  high is f - f^2/2, rounded.  (Sums are preferred to fused products: CPUs have units of their own for them.) */
 OF twofold log_fraction(F f) {
   F s = divide(f, add(f, number(2))), z = mul(s, s);
-  twofold square = two_product(f, f);
-  F high = fnmadd(number(0.5), square.high, f), error = fnmadd(number(0.5), square.high, sub(f, high));
-  F small = fmadd(polynomial_paired(z, log_r, COUNT(log_r)), z, mul(number(0.5), square.high));
-  return (twofold){high, fmadd(s, small, fnmadd(number(0.5), square.low, error))};
+  twofold half_square = two_product(mul(f, number(0.5)), f);
+  F high = sub(f, half_square.high), error = sub(sub(sub(f, high), half_square.high), half_square.low);
+  F sum = fmadd(s, half_square.high, error);
+  return (twofold){high, fmadd(mul(s, z), polynomial_tree(z, log_r, COUNT(log_r)), sum)};
 }
 
 OF twofold log_fraction_short(F f) {
   F s = divide(f, add(f, number(2))), z = mul(s, s), half_square = mul(mul(f, number(0.5)), f);
-  F small = fmadd(polynomial_paired(z, log_r32, COUNT(log_r32)), z, half_square);
-  return (twofold){sub(f, half_square), mul(s, small)};
+  F low = fmadd(mul(s, z), polynomial_tree(z, log_r32, COUNT(log_r32)), mul(s, half_square));
+  return (twofold){sub(f, half_square), low};
 }
 
-/* Added to a multiple of k, which is 0 or greater than the logarithm of a fraction. */
-OF twofold log_plus(F multiple, F low, twofold fraction) {
-  twofold sum = fast_two_sum(multiple, fraction.high);
-  return (twofold){sum.high, add(sum.low, add(fraction.low, low))};
+/* k (high + low) + the logarithm of a fraction, to the same base.  k high is exact, and 0 or greater than the latter. */
+OF twofold log_plus(F k, double high, double low, twofold fraction) {
+  twofold sum = fast_two_sum(mul(k, number(high)), fraction.high);
+  return (twofold){sum.high, add(fmadd(k, number(low), sum.low), fraction.low)};
 }
 
 /* Not a normal number above 0.  (Turned by the least normal number, those come first in the order of signed integers.) */
@@ -92,9 +92,7 @@ OF F log_edge_result(F x, F result) {
 
 /* ---- log ---------------------------------------------------------------------------------------- */
 
-OF twofold log_sum(F k, twofold fraction) {
-  return log_plus(mul(k, number(LN2_HIGH)), mul(k, number(LN2_LOW)), fraction);
-}
+OF twofold log_sum(F k, twofold fraction) { return log_plus(k, LN2_HIGH, LN2_LOW, fraction); }
 
 OF twofold log_normal(F x) {
   I k;
@@ -151,7 +149,7 @@ OF F log2_f32(F x) {
 
 OF twofold log10_sum(F k, twofold fraction) {
   twofold scaled = log_times(fraction, LOG10E, LOG10E_LOW);
-  return log_plus(mul(k, number(LOG10_2_HIGH)), mul(k, number(LOG10_2_LOW)), scaled);
+  return log_plus(k, LOG10_2_HIGH, LOG10_2_LOW, scaled);
 }
 
 OF twofold log10_normal(F x) {

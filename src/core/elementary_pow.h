@@ -44,7 +44,7 @@ OF twofold pow_log2(F f) {
   twofold z = two_product(s, s);
   z.low = fmadd(add(s, s), s_rest, z.low);
   twofold third =
-      fast_two_sum(number(POW_3_HIGH), mul(z.high, polynomial_paired(z.high, pow_log, COUNT(pow_log))));
+      fast_two_sum(number(POW_3_HIGH), mul(z.high, polynomial_tree(z.high, pow_log, COUNT(pow_log))));
   third.low = add(third.low, fmadd(z.low, number(pow_log[0]), number(POW_3_LOW)));
   twofold term = two_product(z.high, third.high);
   term.low = fmadd(z.low, third.high, fmadd(z.high, third.low, term.low));
@@ -68,7 +68,7 @@ OF twofold pow_fraction(twofold exponent, I *n) {
   twofold r = fast_two_sum(sub(exponent.high, sub(shifted, number(SHIFTER))), exponent.low);
   twofold term = two_product(r.high, number(LN2));
   term.low = fmadd(r.low, number(LN2), fmadd(r.high, number(LN2_REST), term.low));
-  F small = fmadd(mul(r.high, r.high), polynomial_paired(r.high, pow_exp, COUNT(pow_exp)), term.low);
+  F small = fmadd(mul(r.high, r.high), polynomial_tree(r.high, pow_exp, COUNT(pow_exp)), term.low);
   twofold sum = fast_two_sum(number(1), term.high);
   *n = bits(shifted);
   return (twofold){sum.high, add(sum.low, small)};
