@@ -7,11 +7,12 @@
  *
  * atan of a quotient n/m, 0 <= n <= m: t = n/m if that is at most 1/2, else t = (n - m)/(n + m), of which the atan
  * is less by pi/4 (and n - m is exact); so |t| <= 1/2.  atan t = t - t z p(z), z = t^2.  Quotients above 1 and the
- * other quadrants of atan2 are reflections.  One division gives 1/m, with which t and, from the exact remainder n -
- * t m, its error are products.
+ * other quadrants of atan2 are reflections.  The error of the division, which is exactly (n - t m) / m, and that of
+ * n + m are added to the small terms.
  *
  * Sums with a multiple of pi/4 are kept in two parts until the last addition.  Errors: of that addition 0.5 ulp; of
- * the terms which it adds, 0.1; of the polynomials 0.05.
+ * the terms which it adds, 0.25 at most; of the polynomials 0.05.  The worst that was found is 0.66 for asin and
+ * acos, 0.79 for atan, 0.75 for atan2.
  */
 
 /* error 2^-57.765625 */
@@ -118,36 +119,47 @@ OF arc arc_of(F larger, F smaller) {
                .count = choose(middle, number(1), number(0))};
 }
 
-/* The arc is count pi/4 + atan of the quotient; what is reflected, in the sign bit, takes the latter away. */
-OF F arc_sum(arc v, I reflected) {
-  F inverse = divide(number(1), v.below), t = mul(v.above, inverse);
+/* start + atan of the quotient.  The error of t is so small that an estimate of 1 / below, to 5 %, is enough: its
+ * bits are about those of 1, twice, less those of below. */
+OF F arc_sum(arc v, twofold start) {
+  F t = divide(v.above, v.below), inverse = from_bits(i_sub(whole(0x7fde6238502484ba), bits(v.below)));
   F lack = mul(fmadd(t, v.low, fmsub(t, v.below, v.above)), inverse), z = mul(t, t);
   F rest = fmadd(mul(t, z), polynomial_tree(z, atan_t, COUNT(atan_t)), fnmadd(lack, z, lack));
-  F start = mul(v.count, number(PI_4_HIGH)), start_low = fmsub(v.count, number(PI_4_HIGH), start);
-  t = from_bits(i_xor(bits(t), reflected)), rest = from_bits(i_xor(bits(rest), reflected));
-  twofold sum = fast_two_sum(start, t);
-  return add(sum.high, sub(add(sum.low, fmadd(v.count, number(PI_4_LOW), start_low)), rest));
+  twofold sum = fast_two_sum(start.high, t);
+  return add(sum.high, sub(add(sum.low, start.low), rest));
 }
 
-OF F arc_sum_single(arc v, I reflected) {
+/* count pi/4 */
+OF twofold quarters(F count) {
+  F high = mul(count, number(PI_4_HIGH));
+  return (twofold){high, fmadd(count, number(PI_4_LOW), fmsub(count, number(PI_4_HIGH), high))};
+}
+
+OF F arc_sum_single(arc v) {
   F t = divide(v.above, v.below), z = mul(t, t);
   F arc = fnmadd(mul(t, z), polynomial_tree(z, atan_short, COUNT(atan_short)), t);
-  return fmadd(v.count, number(PI_4_HIGH), from_bits(i_xor(bits(arc), reflected)));
+  return fmadd(v.count, number(PI_4_HIGH), arc);
 }
 
+/* With the other sign, if the sign bit of `by` is set: a reflected arc is taken away from count pi/4. */
+OF F reflected(F x, I by) { return from_bits(i_xor(bits(x), by)); }
 #define SIGN_IF(when) i_choose(when, whole(INT64_MIN), whole(0))
 
 /* That of atan a, 0 <= a < infinity. */
 OF arc arc_of_one(F a, B above_one) {
   arc v = arc_of(choose(above_one, a, number(1)), choose(above_one, number(1), a));
   v.count = choose(above_one, sub(number(2), v.count), v.count);
+  v.above = reflected(v.above, SIGN_IF(above_one));
   return v;
 }
 
 OF F atan_f64(F x) {
   F a = magnitude(x), bounded = choose(less(number(0x1p60), a), number(0x1p60), a); /* pi/2 to all digits */
   B above_one = less(number(1), a);
-  return with_sign(arc_sum(arc_of_one(bounded, above_one), SIGN_IF(above_one)), x);
+  arc v = arc_of_one(bounded, above_one);
+  /* the products with 0, 1 and 2 are exact */
+  twofold start = {mul(v.count, number(PI_4_HIGH)), mul(v.count, number(PI_4_LOW))};
+  return with_sign(arc_sum(v, start), x);
 }
 
 /* The one float32 of which atan is closer to a midpoint than a float64 can be; the next float64 leads to the right
@@ -158,16 +170,16 @@ OF F atan_f64(F x) {
 OF F atan_f32(F x) {
   F a = magnitude(x), usual = choose(equal(a, number(ATAN_HARD)), number(ATAN_HARD_ABOVE), a);
   B above_one = less(number(1), a);
-  return with_sign(arc_sum_single(arc_of_one(usual, above_one), SIGN_IF(above_one)), x);
+  return with_sign(arc_sum_single(arc_of_one(usual, above_one)), x);
 }
 
-/* The arc of atan2 |y|, x, and whether it is reflected; larger and smaller are those of |x| and |y|. */
-OF arc arc_of_two(F y, F x, F larger, F smaller, I *reflected) {
+/* The arc of atan2 |y|, x; larger and smaller are those of |x| and |y|. */
+OF arc arc_of_two(F y, F x, F larger, F smaller) {
   B steep = less(magnitude(x), magnitude(y)), left = i_less(bits(x), whole(0));
   arc v = arc_of(larger, smaller);
   v.count = choose(steep, sub(number(2), v.count), v.count);
   v.count = choose(left, sub(number(4), v.count), v.count);
-  *reflected = i_xor(SIGN_IF(steep), i_and(bits(x), whole(INT64_MIN)));
+  v.above = reflected(v.above, i_xor(SIGN_IF(steep), i_and(bits(x), whole(INT64_MIN))));
   return v;
 }
 
@@ -183,9 +195,8 @@ RARE F atan2_edge(F y, F x) {
   F by = choose(less(larger, number(0x1p-500)), number(0x1p600), number(0x1p-100));
   F scaled = choose(either(infinite, nothing), number(1), mul(larger, by));
   F other = choose(infinite, choose(equal(smaller, infinity), number(1), number(0)), mul(smaller, by));
-  I reflected;
-  arc v = arc_of_two(y, x, scaled, other, &reflected);
-  F result = arc_sum(v, reflected);
+  arc v = arc_of_two(y, x, scaled, other);
+  F result = arc_sum(v, quarters(v.count));
   B flat = both(less(b, mul(a, number(0x1p-30))), i_less(whole(-1), bits(x)));
   F quotient = divide(b, a), cube = mul(quotient, mul(quotient, quotient));
   result = choose(flat, fnmadd(cube, number(0x1.5555555555555p-2), quotient), result);
@@ -195,9 +206,8 @@ RARE F atan2_edge(F y, F x) {
 OF F atan2_f64(F y, F x) {
   F a = magnitude(x), b = magnitude(y), larger = larger_of(a, b), smaller = smaller_of(a, b);
   B usual = both(less(larger, number(0x1p500)), less(number(0x1p-500), smaller));
-  I reflected;
-  arc v = arc_of_two(y, x, larger, smaller, &reflected);
-  return rare_2(opposite(usual), atan2_edge, y, x, with_sign(arc_sum(v, reflected), y));
+  arc v = arc_of_two(y, x, larger, smaller);
+  return rare_2(opposite(usual), atan2_edge, y, x, with_sign(arc_sum(v, quarters(v.count)), y));
 }
 
 /* The result may be half-way between two subnormal numbers, while the true value is below. */
@@ -209,9 +219,8 @@ RARE F atan2_edge_single(F y, F x) {
 
 OF F atan2_f32(F y, F x) {
   F a = magnitude(x), b = magnitude(y), larger = larger_of(a, b), smaller = smaller_of(a, b);
-  I reflected;
-  arc v = arc_of_two(y, x, larger, smaller, &reflected);
-  F result = arc_sum_single(v, reflected);
+  arc v = arc_of_two(y, x, larger, smaller);
+  F result = arc_sum_single(v);
   B usual = both(less(larger, number(INFINITY)), less(number(0x1p-120), result));
   return rare_2(opposite(usual), atan2_edge_single, y, x, with_sign(result, y));
 }
