@@ -36,16 +36,6 @@ OF F polynomial_paired(F x, const double *c, int n) {
   return fmadd(odd, x, even);
 }
 
-/* The same as a tree of pairs (Estrin), which is the shortest way to the result; some more products. */
-OF F polynomial_tree(F x, const double *c, int n) {
-  F term[16];
-  for (int i = 0; i < n; i += 2)
-    term[i / 2] = i + 1 < n ? fmadd(number(c[i + 1]), x, number(c[i])) : number(c[i]);
-  for (int left = (n + 1) / 2; left > 1; left = (left + 1) / 2) {
-    x = mul(x, x);
-    for (int i = 0; i < left; i += 2) term[i / 2] = i + 1 < left ? fmadd(term[i + 1], x, term[i]) : term[i];
-  }
-  return term[0];
 /* The same as a tree (Estrin): the shortest wait for a result, for a few products more. */
 OF F polynomial_tree(F x, const double *c, int n) {
   F part[16];
