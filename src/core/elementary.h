@@ -30,7 +30,8 @@
   X(EXP, exp, 1) X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1) X(EXP2, exp2, 1) \
   X(EXP10, exp10, 1) X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2) X(ASINH, asinh, 1) X(ACOSH, acosh, 1) \
   X(ATANH, atanh, 1) X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(EXPM1, expm1, 1) X(SINH, sinh, 1) \
-  X(COSH, cosh, 1) X(TANH, tanh, 1) X(ATAN, atan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN2, atan2, 2)
+  X(COSH, cosh, 1) X(TANH, tanh, 1) X(ATAN, atan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN2, atan2, 2) \
+  X(ERF, erf, 1)
 
 /* The functions of rare arguments, float64 in and out. */
 #define LGT_RARE_LIST(X) \

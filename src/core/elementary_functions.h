@@ -96,3 +96,4 @@ OF B near_midpoint(F x) {
 #include "elementary_trig.h"
 #include "elementary_hyperbolic.h"
 #include "elementary_arc.h"
+#include "elementary_erf.h"
