@@ -6,9 +6,9 @@
  *   acosh(x) = log1p((x - 1) + sqrt(x^2 - 1))
  *   atanh(a) = log1p(2 a/(1 - a)) / 2
  *
- * where t is twofold: squares, sums and the residues of roots and quotients are exact.  So they are as good as log1p of
- * elementary_log.h.  For small a, the square root is 1 with nearly nothing beside it; that this is a^2/2 to many digits is
- * what makes asinh(a) = a - a^3/6 come out right.
+ * where t is twofold: squares, sums and the residues of roots and quotients are exact.  So they are as good
+ * as log1p of elementary_log.h.  For small a, the square root is 1 with nearly nothing beside it; that this
+ * is a^2/2 to many digits is what makes asinh(a) = a - a^3/6 come out right.
  *
  * For float32, t is a float64; as with logarithms, a result next to a midpoint is computed again.
  */

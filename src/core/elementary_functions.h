@@ -71,17 +71,17 @@ OF twofold two_product(F a, F b) {
 /* Rounded to nearest. */
 OF F total(twofold a) { return add(a.high, a.low); }
 
-/* For a result that is rounded again: rounded towards zero, and then the last bit is set (rounding to odd: Boldo and
- * Melquiond, see elementary_lanes.c).  So it lies on the same side of each midpoint of two float32 as the sum does.
- * |a.high| >= |a.low|, or a.high is 0. */
+/* For a result that is rounded again: rounded towards zero, and then the last bit is set (rounding to odd:
+ * Boldo and Melquiond, see elementary_lanes.c).  So it lies on the same side of each midpoint of two float32
+ * as the sum does. |a.high| >= |a.low|, or a.high is 0. */
 OF F odd_total(twofold a) {
   twofold sum = fast_two_sum(a.high, a.low);
   I beyond = shift_right(i_xor(bits(sum.high), bits(sum.low)), 63);
   return from_bits(i_or(i_sub(bits(sum.high), beyond), whole(1)));
 }
 
-/* Is x, a normal number, within 8 units in its last place of a midpoint of two float32?  Then it takes a `rare` function to
- * decide on which side the true value is. */
+/* Is x, a normal number, within 8 units in its last place of a midpoint of two float32?  Then it takes a
+ * `rare` function to decide on which side the true value is. */
 OF B near_midpoint(F x) {
   return i_less(i_and(i_add(bits(x), whole((1 << 28) + 8)), whole((1 << 29) - 1)), whole(17));
 }

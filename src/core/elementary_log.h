@@ -1,17 +1,18 @@
 /* elementary_log.h - logarithms; see elementary_functions.h.
  *
- * x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f/(2 + f).  Then log(m) = 2 atanh(s), a series in s^2 that
- * converges fast, since |s| < 0.172.  But s is rounded, so the result is written with as much as possible of f, which is
- * exact (fdlibm's e_log.c has the idea):
+ * x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f/(2 + f).  Then log(m) = 2 atanh(s), a series in
+ * s^2 that converges fast, since |s| < 0.172.  But s is rounded, so the result is written with as much as
+ * possible of f, which is exact (fdlibm's e_log.c has the idea):
  *
  *   log(1 + f) = f - f^2/2 + s (f^2/2 + z r(z)),   z = s^2
  *
- * f - f^2/2 is kept in two parts, with all of its rounding errors.  The rest, s (...), is at most a 19th of the result.  Its
- * errors before the last rounding are, in ulp: 0.07 of s, 0.03 of r, 0.05 of rounding.  The division costs less than the
- * dozen terms more that a polynomial in f would need.
+ * f - f^2/2 is kept in two parts, with all of its rounding errors.  The rest, s (...), is at most a 19th of
+ * the result.  Its errors before the last rounding are, in ulp: 0.07 of s, 0.03 of r, 0.05 of rounding.  The
+ * division costs less than the dozen terms more that a polynomial in f would need.
  *
- * For float32 all of this is shorter, with an error of 2^-51.  Where a result is so near to the midpoint of two float32 that
- * this may be too much (once in 2^25), the long way is taken, and its result rounded to odd.  (log2 has no such argument.)
+ * For float32 all of this is shorter, with an error of 2^-51.  Where a result is so near to the midpoint of
+ * two float32 that this may be too much (once in 2^25), the long way is taken, and its result rounded to
+ * odd.  (All float32 were tried: log2 never needs it.)
  *
  * Coefficients: tools/coefficients/log.sollya.
  */
@@ -49,7 +50,8 @@ OF F log_split(F x, I *k) {
 }
 OF F log_count(I k) { return sub(from_bits(k), number(0x1p52 + 1023)); }
 
-/* log(1 + f).  high is f - f^2/2, rounded.  (Sums are preferred to fused products: CPUs have units of their own for them.) */
+/* log(1 + f).  high is f - f^2/2, rounded.  (Sums are preferred to fused products: CPUs have units of their
+ * own for them.) */
 OF twofold log_fraction(F f) {
   F s = divide(f, add(f, number(2))), z = mul(s, s);
   twofold half_square = two_product(mul(f, number(0.5)), f);
@@ -64,19 +66,22 @@ OF twofold log_fraction_short(F f) {
   return (twofold){sub(f, half_square), low};
 }
 
-/* k (high + low) + the logarithm of a fraction, to the same base.  k high is exact, and 0 or greater than the latter. */
+/* k (high + low) + the logarithm of a fraction, to the same base.  k high is exact, and 0 or greater than
+ * the latter. */
 OF twofold log_plus(F k, double high, double low, twofold fraction) {
   twofold sum = fast_two_sum(mul(k, number(high)), fraction.high);
   return (twofold){sum.high, add(fmadd(k, number(low), sum.low), fraction.low)};
 }
 
-/* Not a normal number above 0.  (Turned by the least normal number, those come first in the order of signed integers.) */
+/* Not a normal number above 0.  (Turned by the least normal number, those come first in the order of signed
+ * integers.) */
 OF B log_is_edge(F x) {
   I turned = i_add(bits(x), whole(INT64_MAX - LEAST_NORMAL + 1));
   return i_less(whole(INT64_MIN + (INFINITE - LEAST_NORMAL) - 1), turned);
 }
 
-/* There, subnormal numbers are multiplied by 2^54 first; result: what is then right for them and for normal numbers. */
+/* There, subnormal numbers are multiplied by 2^54 first; result: what is then right for them and for normal
+ * numbers. */
 OF F log_edge_split(F x, F *count) {
   B subnormal = less(x, number(0x1p-1022));
   I k;
@@ -176,9 +181,10 @@ OF F log10_f32(F x) {
 
 /* ---- log1p -------------------------------------------------------------------------------------- */
 
-/* log(1 + x + low), with low at most half a unit in the last place of x.  1 + x = 2^k (1 + f); if k is 0, f is x itself.
- * Otherwise what was lost of 1 + x is added to low.  It is divided by 1 + x and added to the logarithm; for that,
- * 1 - 1.12 f + f^2 is 1/(1 + f) to within 2 %, which is enough, and if f is small, the more so. */
+/* log(1 + x + low), with low at most half a unit in the last place of x.  1 + x = 2^k (1 + f); if k is 0, f
+ * is x itself. Otherwise what was lost of 1 + x is added to low.  It is divided by 1 + x and added to the
+ * logarithm; for that, 1 - 1.12 f + f^2 is 1/(1 + f) to within 2 %, which is enough, and if f is small, the
+ * more so. */
 OF twofold log1p_normal(F x, F low) {
   I k;
   F sum = add(x, number(1)), lost = add(sub(x, sub(sum, number(1))), low);

@@ -1,22 +1,26 @@
-/* elementary_pow.h - pow; see elementary_functions.h.
+/* elementary_pow.h - pow, cbrt, hypot; see elementary_functions.h.
  *
- * x^y = 2^(y log2 |x|), with a sign if y is odd.  An error of log2 |x| is multiplied by y ln 2, which makes up to 2^9.5 ulp of
- * one ulp.  So the logarithm is twofold: with s = (m - 1)/(m + 1) of elementary_log.h, and z = s^2,
+ * x^y = 2^(y log2 |x|), with the sign of x if y is odd.  The exponent is up to 1024, so an error of the
+ * logarithm counts a thousandfold, and the logarithm must be twofold.  With s = (m - 1)/(m + 1) of
+ * elementary_log.h, and z = s^2,
  *
  *   log2(m) = s (2/ln 2 + z (2/(3 ln 2) + z p(z)))
  *
- * where all but z p(z) is twofold; the term z (...) is less than a hundredth of the sum, and z p(z) less than a fiftieth of
- * the term, so the relative error is 2^-65.  The product with y is twofold, too, and so are the leading terms of
+ * where all but p(z) is twofold: z (...) is less than a hundredth of 2/ln 2, and z p(z) less than a fiftieth
+ * of its neighbour, so the relative error is 2^-65.  (fdlibm's e_pow.c has the idea, with numbers cut in
+ * halves.)  The product with y is twofold, too, and so are the leading terms of
  *
  *   2^r = 1 + r ln 2 + r^2 q(r),   |r| <= 1/2
  *
- * Errors before the last rounding: 0.1 ulp of 2^r, and up to 0.2 ulp of the logarithm where results are next to overflow.
- * So what is representable is exact.
+ * Errors before the last rounding, in ulp: 0.1 of 2^r, and 0.1 of the logarithm where results are next to
+ * overflow.  So what is representable is exact.
  *
- * All special values are in one test, of x, of the exponent (which is NaN or huge if y is) and of x < 0 with broken y.
- * For float32 a result that is exactly the midpoint of two float32 is one more: if it is not the true value but only near
- * to it, the side matters.  Nearness that 2^-55 cannot tell from equality is equality if it can be: for multiples y of
- * 1/16.  (x^y with a numerator of 25 bits needs x to be a 1/y-th power.)
+ * All special values are found by one test: of x, of the exponent (which is NaN or huge if y is) and of x <
+ * 0 with a y that is not whole.  For float32 there is one more: a result that is the midpoint of two
+ * float32.  Mostly the true value is only near to it, and the side decides.  Where even the twofold value
+ * cannot tell (within 2^-55), it is taken for the midpoint if y is a multiple of 1/8: x^(n/2^j) = M,
+ * with M odd and of 25 digits, means that M = c^n and x = c^(2^j) but for powers of 2; x has 24 digits and c
+ * is at least 3, so j is at most 3.
  *
  * Coefficients: tools/coefficients/pow.sollya.
  */
@@ -88,7 +92,8 @@ OF B pow_is_edge(F x, F y, F exponent, double most) {
   return either(log_is_edge(magnitude(x)), either(far, broken));
 }
 
-/* The exponent for all x and y, but at most `most` in magnitude.  (y is bounded so that y log2 |x| is a number.) */
+/* The exponent for all x and y, but at most `most` in magnitude.  (y is bounded so that y log2 |x| is a
+ * number.) */
 OF twofold pow_edge_exponent(F x, F y, double most) {
   F a = magnitude(x), count, f = log_edge_split(a, &count);
   y = choose(less(magnitude(y), number(0x1p65)), y, with_sign(number(0x1p65), y));
@@ -141,7 +146,7 @@ RARE F pow_hard(F x, F y) {
   I n;
   twofold fraction = pow_fraction(pow_edge_exponent(x, y, 200), &n);
   twofold sum = fast_two_sum(fraction.high, fraction.low);
-  B exact = both(less(magnitude(sum.low), number(0x1p-55)), is_whole(mul(y, number(16))));
+  B exact = both(less(magnitude(sum.low), number(0x1p-55)), is_whole(mul(y, number(8))));
   return pow_edge_result(x, y, scale(choose(exact, sum.high, odd_total(sum)), n));
 }
 
@@ -156,9 +161,10 @@ OF F pow_f32(F x, F y) {
 
 /* ---- cbrt --------------------------------------------------------------------------------------- */
 
-/* A third of the exponent's bits gives y = x^(-1/3) to 3.4 %; with e = 1 - x y^3, one step of high order, y (1 - e)^(-1/3),
- * gives 26 bits without any division.  c = x y^2 is as near to the cube root, and x - c^3 can be computed with its own first
- * 26 bits, so the next step, c (1 - (x - c^3)/x)^(-1/3) by two terms of the series, is right to 2^-77. */
+/* A third of the bits (Kahan's; fdlibm's s_cbrt.c has it) gives y = x^(-1/3) to 3.4 %; with e = 1 - x y^3,
+ * one step of high order, y (1 - e)^(-1/3), gives 26 bits without any division.  c = x y^2 is as near to the
+ * cube root, and x - c^3 can be computed with its own first 26 bits, so the next step, c (1 - (x -
+ * c^3)/x)^(-1/3) by two terms of the series, is right to 2^-77. */
 
 /* (1 - e)^(-1/3) for |e| < 0.1021: error 2^-26. */
 static const double cbrt_step[] = {0x1.00000011210ecp0,  0x1.555556cac7353p-2, 0x1.c718d71045acap-3,
@@ -204,8 +210,9 @@ OF F cbrt_f32(F x) {
 
 /* ---- hypot -------------------------------------------------------------------------------------- */
 
-/* The sum of the squares is twofold; what a rounded square root leaves of it gives the root's error to half its digits.
- * For float32 the squares are exact, and the sign of what is left decides between two float32. */
+/* The sum of the squares is twofold; what a rounded square root leaves of it gives the root's error to half
+ * its digits (C. Borges, "Algorithm 1014: An improved algorithm for hypot(x, y)", ACM Trans. Math. Softw.
+ * 47, 2020).  For float32 the squares are exact, and the sign of what is left decides between two float32. */
 
 OF twofold hypot_root(F great, F small) {
   twofold g = two_product(great, great), s = two_product(small, small), sum = fast_two_sum(g.high, s.high);
