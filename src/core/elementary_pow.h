@@ -17,8 +17,8 @@
  *
  * All special values are found by one test: of x, of the exponent (which is NaN or huge if y is) and of x <
  * 0 with a y that is not whole.  For float32 there is one more: a result that is the midpoint of two
- * float32.  Mostly the true value is only near to it, and the side decides.  Where even the twofold value
- * cannot tell (within 2^-55), it is taken for the midpoint if y is a multiple of 1/8: x^(n/2^j) = M,
+ * float32.  Mostly the true value is only near to it, and the side decides.  Where even a twofold value
+ * cannot tell (within 2^-58), it is taken for the midpoint if y is a multiple of 1/8: x^(n/2^j) = M,
  * with M odd and of 25 digits, means that M = c^n and x = c^(2^j) but for powers of 2; x has 24 digits and c
  * is at least 3, so j is at most 3.
  *
@@ -142,11 +142,41 @@ OF F pow_f64(F x, F y) {
   return rare_2(pow_is_edge(x, y, exponent.high, 1021), pow_edge, x, y, result);
 }
 
+/* 1/n! from 1/4! on. */
+static const double pow_tail[] = {
+    1.0 / 24,      1.0 / 120,      1.0 / 720,       1.0 / 5040,       1.0 / 40320,       1.0 / 362880,
+    1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800, 1.0 / 87178291200, 1.0 / 1307674368000,
+};
+#define SIXTH     0x1.5555555555555p-3
+#define SIXTH_LOW 0x1.5555555555555p-57
+
+/* The product of two, and a sum. */
+OF twofold pow_times(twofold a, twofold b) {
+  twofold product = two_product(a.high, b.high);
+  return (twofold){product.high, fmadd(a.high, b.low, fmadd(a.low, b.high, product.low))};
+}
+OF twofold pow_plus(double a, twofold b) {
+  twofold sum = fast_two_sum(number(a), b.high);
+  return (twofold){sum.high, add(sum.low, b.low)};
+}
+
+/* 2^exponent / 2^n to 2^-64: of the series of e^t, four terms are twofold. */
+OF twofold pow_fraction_long(twofold exponent, I *n) {
+  F shifted = add(exponent.high, number(SHIFTER));
+  twofold r = fast_two_sum(sub(exponent.high, sub(shifted, number(SHIFTER))), exponent.low);
+  twofold t = pow_times(r, (twofold){number(LN2), number(LN2_REST)});
+  F tail = mul(t.high, polynomial(t.high, pow_tail, COUNT(pow_tail)));
+  twofold sum = pow_plus(SIXTH, (twofold){tail, number(SIXTH_LOW)});
+  sum = pow_plus(1, pow_times(t, pow_plus(0.5, pow_times(t, sum))));
+  sum = pow_plus(1, pow_times(t, sum));
+  *n = bits(shifted);
+  return fast_two_sum(sum.high, sum.low);
+}
+
 RARE F pow_hard(F x, F y) {
   I n;
-  twofold fraction = pow_fraction(pow_edge_exponent(x, y, 200), &n);
-  twofold sum = fast_two_sum(fraction.high, fraction.low);
-  B exact = both(less(magnitude(sum.low), number(0x1p-55)), is_whole(mul(y, number(8))));
+  twofold sum = pow_fraction_long(pow_edge_exponent(x, y, 200), &n);
+  B exact = both(less(magnitude(sum.low), number(0x1p-58)), is_whole(mul(y, number(8))));
   return pow_edge_result(x, y, scale(choose(exact, sum.high, odd_total(sum)), n));
 }
 
