@@ -3,10 +3,10 @@
  * x = n pi/2 + r with n = nearest(x 2/pi), |r| <= pi/4.  n PI_2_HIGH is subtracted exactly, since with a fused
  * multiply-add only the difference must be representable, and it is: a multiple of 2^-52 below 1 (Cody and Waite,
  * "Software Manual for the Elementary Functions", 1980, without the short constants of old).  n PI_2_LOW then leaves
- * r, and the error of that rounding is kept.  What pi/2 has beyond PI_2_LOW counts n 2^-109: too much if r is less
- * than n 2^-48, which is `rare`.  As r is less than 1 that holds for every large n too, so that one test tells all
- * arguments for which this reduction is not right, infinities and NaN among them; for |x| < 10^5 it is true once in
- * 10^9 times.
+ * r, and the error of that rounding is kept.  What pi/2 has beyond PI_2_LOW counts n 2^-109, and the quotient may be
+ * off by n 2^-54: too much if r is less than n 2^-40, which is `rare`.  As r is less than 1 that holds for every
+ * large n too, so that one test tells all arguments for which this reduction is not right, infinities and NaN among
+ * them; for |x| < 10^5 it is true once in 10^7 times.
  *
  * These go to the reduction of Payne and Hanek ("Radian reduction for trigonometric functions", SIGNUM Newsletter
  * 18, 1983): x is m 2^q, and of the digits of 2/pi those before 2^(2-q) give multiples of 4, which do not matter,
@@ -21,7 +21,7 @@
  * polynomial; cos x is sin(x + pi/2).
  *
  * Errors: of the last addition 0.5 ulp; of r z s(z), which is at most 1/9 of sin r, three roundings, 0.25 ulp at
- * most; of the polynomials 0.04 ulp.  The worst that was found is 0.79 for sin and cos, 0.93 for tan.
+ * most; of the polynomials 0.04 ulp.  The worst that was found is 0.80 for sin and cos, 0.93 for tan.
  */
 
 /* error 2^-57.87, 2^-63.94, 2^-53.26 */
@@ -65,7 +65,7 @@ OF reduced reduce(F x) {
 }
 
 /* That it is not right. */
-OF B is_far(reduced v) { return opposite(at_most(mul(magnitude(v.count), number(0x1p-48)), magnitude(v.r))); }
+OF B is_far(reduced v) { return opposite(at_most(mul(magnitude(v.count), number(0x1p-40)), magnitude(v.r))); }
 /* That it is not right for x of float32, of which none within this bound is nearer to a multiple than 2^-32. */
 OF B is_far_single(F x) { return opposite(at_most(magnitude(x), number(0x1p30))); }
 
