@@ -20,10 +20,8 @@
  *   - MAX(a,b) = a > b || isnan(a) ? a : b, MIN likewise with <: NaN wins.  FMAX and FMIN drop NaN:
  *     FMAX(a,b) = a > b || isnan(b) ? a : b.
  *   - SIGN gives -1, 0, 1, or NaN for NaN.  RINT rounds half to even.
- *   - Transcendental functions of float64 and float32 are those of glibc's libmvec for the widest
- *     vectors of the host, in the main loop and in the remainder alike (8 doubles or 16 floats with
- *     AVX-512, 4 and 8 with AVX2): lgt_helper_math of helper.h.  SQRT is exact.  float16 goes
- *     through float32.
+ *   - Elementary functions are lgt's own (elementary.h), the same bits on every instruction set: float64 within 1 ulp
+ *     (POW and TGAMMA 2), float32 and float16 correctly rounded.  SQRT is exact.  POWER is within 1 ulp, too.
  *   - CAST from float to integer truncates; NaN and out-of-range values give the smallest value of
  *     int64 (respectively int32 for int32 and the narrower types), cut to the width.  To bool: x != 0.
  *     To uint64, values from 2^63 up to 2^64 are kept.  To a float, rounding is to nearest even, once

@@ -10,7 +10,8 @@
  *   result       layouts of what operations make of views
  *   partition    how a store is cut into tiles, one for each colour of a launch domain
  *   body         generators: scalar programs
- *   helper       what interpreter and compiled kernels share: libmvec, division, the instruction set
+ *   elementary   exp, sin, pow and their kin, written once for all that compute them
+ *   helper       what interpreter and compiled kernels share: elementary functions, division, the instruction set
  *   task constraint         kinds, launches with resolved arguments; which of their dimensions are cut
  *                alike -> a launch domain
  *   footprint coherence     which elements each domain touches; who has the newest ones

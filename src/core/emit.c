@@ -146,7 +146,7 @@ static void add_attribute(LLVMValueRef fn, LLVMContextRef context, const char *n
                           LLVMCreateEnumAttribute(context, kind, value));
 }
 
-/* No unwind tables, since nothing throws through a kernel.  An aligned stack: around calls of libmvec
+/* No unwind tables, since nothing throws through a kernel.  An aligned stack: around calls
  * all vectors are spilled, and when each spill crosses a cache line a long body runs 10% slower. */
 static void mark_functions(LLVMModuleRef module, LLVMContextRef context) {
   for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {

@@ -645,7 +645,7 @@ enum {
 };
 
 static bool is_inlined(const emitter *e, int op) {
-  return e->isa != LGT_ISA_GENERIC && lgt_math_inlines(op) && op != LGT_OP_POWER;
+  return e->isa != LGT_ISA_GENERIC && lgt_math_has(op);
 }
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {

@@ -6,9 +6,7 @@
  * values are selected explicitly; LLVM finds the instruction again where it happens to agree.
  * The unselected side of such a select may be poison, which is harmless.
  *
- * What libmvec computes is called with exactly the width it has on this instruction set: wider
- * vectors in parts, narrower ones widened by repeating their lanes.  Helpers work on arrays: operands
- * go through buffers on the stack.
+ * Helpers work on arrays: operands go through buffers on the stack.
  */
 #include "emit.h"
 
@@ -28,32 +26,6 @@ static void declare(emitter *e, const char *name, const char *arguments, const c
   e->out = &e->decl;
   put(e, "func.func private @$($) -> $\n", name, arguments, results);
   e->out = out;
-}
-
-static val call_math(emitter *e, int op, int from, val a, val b) {
-  if (lgt_math_inlines(op)) return emit_math(e, op, from, a, b);
-  int dtype = from == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32;
-  elem el = reg_elem(dtype);
-  int width = lgt_math_lanes(e->isa, dtype), lanes = e->lanes, arity = lgt_op_arity(op);
-  const char *name = lgt_math_name(e->isa, op, dtype), *type = vector_type(e, width, el);
-  char types[64];
-  snprintf(types, sizeof types, arity == 2 ? "%s, %s" : "%s", type, type);
-  if (undeclared(e, op, dtype)) declare(e, name, types, type);
-  val part[64];
-  int parts = lanes > width ? lanes / width : 1;
-  for (int k = 0; k < parts; k++) {
-    val x[2] = {a, b};
-    if (lanes != width)
-      for (int i = 0; i < arity; i++)
-        x[i] = shuffle(e, el, lanes, width, x[i], x[i], k * width, lanes < width ? lanes : width);
-    part[k] = arity == 2 ? def(e, "func.call @$(%, %) : ($) -> $", name, x[0], x[1], types, type)
-                         : def(e, "func.call @$(%) : ($) -> $", name, x[0], types, type);
-  }
-  if (lanes < width) return shuffle(e, el, width, lanes, part[0], part[0], 0, lanes);
-  for (; parts > 1; parts /= 2, width *= 2)
-    for (int k = 0; k < parts; k += 2)
-      part[k / 2] = shuffle(e, el, width, 2 * width, part[k], part[k + 1], 0, 2 * width);
-  return part[0];
 }
 
 static void spill(emitter *e, int slot, elem el, val a) {
@@ -274,7 +246,7 @@ val emit_unary(emitter *e, int op, int from, val a) {
     default:
       break;
   }
-  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a) : call_math(e, op, from, a, a);
+  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a) : emit_math(e, op, from, a, a);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;
 }
 
@@ -361,7 +333,7 @@ static val emit_arithmetic(emitter *e, int op, int dtype, val a, val b) {
     case LGT_OP_POW:
       if (!real) return emit_division(e, op, dtype, a, b); /* fall through */
     default:
-      return call_math(e, op, dtype, a, b);
+      return emit_math(e, op, dtype, a, b);
   }
 }
 

@@ -1,14 +1,11 @@
 /* helper.c - functions shared by the interpreter and compiled kernels.
  *
  * The kernel of an element-wise operation runs on vectors, its remainder on masked vectors, and the
- * interpreter on short arrays.  All of them must give an element the same bits, so whatever is not
- * one IEEE operation is computed by one function for all three: libmvec's of the widest vectors in
- * use, or one of the plain C functions below.
+ * interpreter on short arrays.  All of them must give an element the same bits, so whatever is too long
+ * to be written inline is computed by one function for all three.
  *
- * The table of libmvec's symbols is the only place that names them.  Their vectors are passed in
- * registers, so the functions that call them are compiled for the instruction set they belong to;
- * which set is in use is decided once, when a runtime opens, and read with relaxed atomics: the
- * submitting thread sets it before any worker runs.
+ * Which instruction set is in use is decided once, when a runtime opens, and read with relaxed atomics:
+ * the submitting thread sets it before any worker runs.
  */
 #include "helper.h"
 
@@ -66,43 +63,9 @@ lgt_status lgt_isa_limit(const char *name) {
   return LGT_OK;
 }
 
-/* ---- libmvec ------------------------------------------------------------------------------- */
-
-/* Declared as plain functions: only the callers below know their vectors. */
-#define X(OP, name, args)                                                                        \
-  void _ZGVbN2##args##_##name(void), _ZGVdN4##args##_##name(void), _ZGVeN8##args##_##name(void), \
-      _ZGVbN4##args##_##name##f(void), _ZGVdN8##args##_##name##f(void), _ZGVeN16##args##_##name##f(void);
-LGT_MVEC_LIST(X)
-#undef X
+/* ---- elementary functions -------------------------------------------------------------------- */
 
 typedef void plain_fn(void);
-
-typedef struct math_entry {
-  uint8_t op, arity;
-  plain_fn *fn[2][LGT_NISA]; /* float64, float32 */
-  const char *name[2][LGT_NISA];
-} math_entry;
-
-#define ARITY_v  1
-#define ARITY_vv 2
-static const math_entry math_table[] = {
-#define X(OP, name, args)                                                                \
-  {LGT_OP_##OP,                                                                          \
-   ARITY_##args,                                                                         \
-   {{_ZGVbN2##args##_##name, _ZGVdN4##args##_##name, _ZGVeN8##args##_##name},            \
-    {_ZGVbN4##args##_##name##f, _ZGVdN8##args##_##name##f, _ZGVeN16##args##_##name##f}}, \
-   {{"_ZGVbN2" #args "_" #name, "_ZGVdN4" #args "_" #name, "_ZGVeN8" #args "_" #name},   \
-    {"_ZGVbN4" #args "_" #name "f", "_ZGVdN8" #args "_" #name "f", "_ZGVeN16" #args "_" #name "f"}}},
-    LGT_MVEC_LIST(X)
-#undef X
-};
-#define NMATH ((int)(sizeof math_table / sizeof *math_table))
-
-static const math_entry *math_find(int op) {
-  for (int i = 0; i < NMATH; i++)
-    if (math_table[i].op == op) return &math_table[i];
-  return NULL;
-}
 
 static const lgt_math_table *const tables[LGT_NISA] = {
     [LGT_ISA_GENERIC] = &lgt_math_table_generic,
@@ -110,64 +73,10 @@ static const lgt_math_table *const tables[LGT_NISA] = {
     [LGT_ISA_AVX512] = &lgt_math_table_avx512,
 };
 
-bool lgt_math_inlines(int op) { return tables[0]->math[op][0] != NULL; }
-bool lgt_math_has(int op) { return (lgt_math_inlines(op) && op != LGT_OP_POWER) || math_find(op) != NULL; }
-
-int lgt_math_lanes(lgt_isa isa, int dtype) { return (dtype == LGT_FLOAT64 ? 2 : 4) << (int)isa; }
-
-const char *lgt_math_name(lgt_isa isa, int op, int dtype) {
-  const math_entry *entry = math_find(op);
-  return entry ? entry->name[dtype == LGT_FLOAT32][isa] : NULL;
-}
-
-/* Whole vectors of libmvec's width, one after another; no alignment is asked for. */
-typedef void vector_fn(plain_fn *fn, int arity, void *out, const void *a, const void *b, int64_t vectors);
-
-#define VECTOR_FN(name, isa, V, load, store, T)                                                    \
-  __attribute__((target(isa))) static void name(plain_fn *fn, int arity, void *out, const void *a, \
-                                                const void *b, int64_t vectors) {                  \
-    typedef V fn1(V);                                                                              \
-    typedef V fn2(V, V);                                                                           \
-    for (int64_t i = 0, lanes = sizeof(V) / sizeof(T); i < vectors * lanes; i += lanes) {          \
-      V x = load((const T *)a + i);                                                                \
-      V y = arity == 1 ? ((fn1 *)fn)(x) : ((fn2 *)fn)(x, load((const T *)b + i));                  \
-      store((T *)out + i, y);                                                                      \
-    }                                                                                              \
-  }
-VECTOR_FN(call_f64_sse, "sse2", __m128d, _mm_loadu_pd, _mm_storeu_pd, double)
-VECTOR_FN(call_f64_avx2, "avx2", __m256d, _mm256_loadu_pd, _mm256_storeu_pd, double)
-VECTOR_FN(call_f64_avx512, "avx512f", __m512d, _mm512_loadu_pd, _mm512_storeu_pd, double)
-VECTOR_FN(call_f32_sse, "sse2", __m128, _mm_loadu_ps, _mm_storeu_ps, float)
-VECTOR_FN(call_f32_avx2, "avx2", __m256, _mm256_loadu_ps, _mm256_storeu_ps, float)
-VECTOR_FN(call_f32_avx512, "avx512f", __m512, _mm512_loadu_ps, _mm512_storeu_ps, float)
+bool lgt_math_has(int op) { return op != LGT_OP_POWER && tables[0]->math[op][0] != NULL; }
 
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n) {
-  static vector_fn *const call[2][LGT_NISA] = {{call_f64_sse, call_f64_avx2, call_f64_avx512},
-                                               {call_f32_sse, call_f32_avx2, call_f32_avx512}};
-  lgt_isa isa = lgt_isa_current();
-  if (lgt_math_inlines(op)) {
-    tables[isa]->math[op][lgt_form_of(dtype)](out, a, b, n);
-    return;
-  }
-  if (dtype == LGT_FLOAT16) dtype = LGT_FLOAT32;
-  int single = dtype == LGT_FLOAT32, lanes = lgt_math_lanes(isa, dtype), size = single ? 4 : 8;
-  const math_entry *entry = math_find(op);
-  lgt_assert(entry && (single || dtype == LGT_FLOAT64));
-  plain_fn *fn = entry->fn[single][isa];
-  int64_t whole = n / lanes;
-  call[single][isa](fn, entry->arity, out, a, b, whole);
-  size_t done = (size_t)(whole * lanes * size), rest = (size_t)n * (size_t)size - done;
-  if (!rest) return;
-  /* Idle lanes repeat the first, lest they take a slow path of their own. */
-  char x[64], y[64], z[64];
-  for (int lane = 0; lane < lanes; lane++) {
-    memcpy(x + lane * size, (const char *)a + done, (size_t)size);
-    if (b) memcpy(y + lane * size, (const char *)b + done, (size_t)size);
-  }
-  memcpy(x, (const char *)a + done, rest);
-  if (b) memcpy(y, (const char *)b + done, rest);
-  call[single][isa](fn, entry->arity, z, x, y, 1);
-  memcpy((char *)out + done, z, rest);
+  tables[lgt_isa_current()]->math[op][lgt_form_of(dtype)](out, a, b, n);
 }
 
 /* ---- division, remainders, integer powers --------------------------------------------------- */
@@ -355,7 +264,8 @@ static void *math_symbol(const char *name) {
   static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
   char own[48];
   for (int op = 0; op < LGT_NOP; op++)
-    for (int f = 0; lgt_math_inlines(op) && f < LGT_NFORM; f++) {
+    for (int f = 0; f < LGT_NFORM; f++) {
+      if (!lgt_math_table_generic.math[op][f]) continue;
       snprintf(own, sizeof own, "lgt_math_%s_%s", lgt_op_name(op), form[f]);
       if (strcmp(name, own) == 0) return (void *)lgt_math_table_generic.math[op][f];
     }
@@ -380,9 +290,5 @@ void *lgt_helper_symbol(const char *name) {
   };
   for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
     if (strcmp(name, helpers[i].name) == 0) return (void *)helpers[i].fn;
-  for (int i = 0; i < NMATH; i++)
-    for (int single = 0; single < 2; single++)
-      for (int isa = 0; isa < LGT_NISA; isa++)
-        if (strcmp(name, math_table[i].name[single][isa]) == 0) return (void *)math_table[i].fn[single][isa];
   return math_symbol(name);
 }

@@ -1,15 +1,10 @@
 /* helper.h - what the interpreter and compiled kernels share, so that they agree bit for bit.
  *
- *   isa      which vector instructions are in use: libmvec's functions give different bits for
- *            different widths, so the width is one for the whole process, and both back ends ask here
- *   math     the functions of libmvec, by opcode
+ *   isa      which vector instructions are in use, for the whole process: both back ends ask here.  Speed depends on it,
+ *            results do not
+ *   math     the elementary functions, by opcode
  *   divide   operations too long to be worth emitting inline: remainders, integer division and power
  *   half     float16 <-> float32 where the CPU has no instruction for it
- *
- * libmvec has every function of LGT_MATH_LIST for float64 and float32 in all three widths, as
- * _ZGV<isa>N<lanes><v|vv>_<name>[f].  A lane's result depends on no other lane (checked by
- * test_helper), but it does depend on the width: 8 doubles and 16 floats with AVX-512 are not the
- * bits of 4 and 8 with AVX2.  So a narrower vector is widened, never computed by a narrower function.
  *
  * Every function here takes arrays, out first, and works on n elements; out may be a or b.
  * Kernels call them through the symbols that lgt_helper_symbol knows.  Thread-safe.
@@ -37,22 +32,10 @@ lgt_isa lgt_isa_current(void);
 /* Set the one in use for the whole process: "" is the host's; wider than the host's is an error. */
 lgt_status lgt_isa_limit(const char *name);
 
-/* The opcodes that libmvec computes; the function's name is the opcode's. */
-#define LGT_MVEC_LIST(X)                                                                           \
-  X(ACOS, acos, v) X(ACOSH, acosh, v) X(ASIN, asin, v) X(ASINH, asinh, v) X(ATAN, atan, v)         \
-  X(ATANH, atanh, v) X(CBRT, cbrt, v) X(COS, cos, v) X(COSH, cosh, v) X(ERF, erf, v)               \
-  X(ERFC, erfc, v) X(EXP, exp, v) X(EXP10, exp10, v) X(EXP2, exp2, v) X(EXPM1, expm1, v)           \
-  X(LOG, log, v) X(LOG10, log10, v) X(LOG1P, log1p, v) X(LOG2, log2, v) X(SIN, sin, v)             \
-  X(SINH, sinh, v) X(TAN, tan, v) X(TANH, tanh, v)                                                 \
-  X(ATAN2, atan2, vv) X(HYPOT, hypot, vv) X(POW, pow, vv)
-
+/* Is this opcode an elementary function (LGT_MATH_LIST of elementary.h)? */
 bool lgt_math_has(int op);
-bool lgt_math_inlines(int op); /* in LGT_MATH_LIST of elementary.h */
-/* Lanes of libmvec's vectors: float64 2, 4, 8; float32 4, 8, 16. */
-int lgt_math_lanes(lgt_isa isa, int dtype);
-/* The symbol's name; NULL unless lgt_math_has(op). */
-const char *lgt_math_name(lgt_isa isa, int op, int dtype);
-/* op of the current isa on n elements of float64 or float32; b is read if op has two operands. */
+/* Such an op, or POWER, of float64, float32 or float16 (as float32, to be rounded once more) on n elements; b is read if op has two operands.
+ * POWER's b is one element, the exponent. */
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n);
 
 /* Integer division: by zero it gives 0, and MIN / -1 gives MIN.  DIV truncates, and FMOD is its

@@ -115,7 +115,7 @@ static void load(const run *r, const lgt_inst *inst, char *out) {
   lgt_interp_load_fn *fn = r->ops->load[inst->dtype];
   for (int64_t i = 0; i < w.lines; i++)
     fn(out + i * w.length * size, from + i * w.line_stride, w.stride, w.length);
-  /* The padding is computed with: it must not send libmvec down a slow path. */
+  /* The padding is computed with: it must not send a function down a rare path. */
   spread(out, size, r->n, padded(r->n));
 }
 

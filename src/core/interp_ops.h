@@ -37,7 +37,7 @@ typedef struct lgt_interp_reduce_arg {
 
 typedef struct lgt_interp_ops {
   lgt_interp_op_fn
-      *op[LGT_NOP][LGT_INTERP_NDTYPE]; /* by dtype of the operands; NULL: libmvec, see helper.h */
+      *op[LGT_NOP][LGT_INTERP_NDTYPE]; /* by dtype of the operands; NULL: an elementary function, see helper.h */
   lgt_interp_op_fn *cast[LGT_INTERP_NDTYPE][LGT_INTERP_NDTYPE]; /* from, to */
   void (*half_round)(float *values, int64_t n);                 /* to the nearest float16 */
   lgt_interp_load_fn *load[LGT_INTERP_NDTYPE];

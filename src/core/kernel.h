@@ -12,7 +12,7 @@
  *            because linking LLVM costs more than starting lgt
  *
  * Objects are position independent and refer to nothing but themselves and a short list of
- * functions (libmvec, and helpers of this library); object.c maps and relocates them.
+ * functions (helpers of this library); object.c maps and relocates them.
  *
  * Threads: lgt_kernel_get is called by the submitting thread only; lgt_kernel_code by any.
  */

@@ -1,7 +1,7 @@
 /* object.c - maps and relocates an ELF64 x86-64 object.
  *
  * What the emitter makes is simple: code, constants, references between the two, and calls of a few
- * functions of this library and of libmvec.  Everything goes into one mapping:
+ * functions of this library.  Everything goes into one mapping:
  *
  *   sections   those with SHF_ALLOC, in the object's order, with their alignment
  *   slots      16 bytes for each symbol: an indirect jump and, in its second half, the address that
