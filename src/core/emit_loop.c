@@ -644,9 +644,7 @@ enum {
   COST_JOINED = 6
 };
 
-static bool is_inlined(const emitter *e, int op) {
-  return e->isa != LGT_ISA_GENERIC && lgt_math_has(op);
-}
+static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_has(op); }
 
 static int inst_cost(const emitter *e, const lgt_inst *in) {
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;

@@ -18,12 +18,12 @@ ARRAY = re.compile(r"^static const double (\w+)\[\w*\]\s*=\s*\{(.*?)\};", re.S |
 
 
 def number(text):
-    text = text.strip()
-    return float.fromhex(text) if "0x" in text else float(text)
+    return float.fromhex(text.strip()) if "0x" in text else float(text)
 
 
 def arrays(text):
-    return {name: [number(x) for x in values.split(",") if x.strip()] for name, values in ARRAY.findall(text)}
+    """Without those that are plain fractions, as of a Taylor series."""
+    return {name: [number(x) for x in values.split(",") if x.strip()] for name, values in ARRAY.findall(text) if "0x" in values}
 
 
 def main():
