@@ -84,6 +84,7 @@
   X(ASIN, asin, 1, "f") X(ACOS, acos, 1, "f") X(ATAN, atan, 1, "f") X(SINH, sinh, 1, "fc")         \
   X(COSH, cosh, 1, "fc") X(TANH, tanh, 1, "fc") X(ASINH, asinh, 1, "f") X(ACOSH, acosh, 1, "f")    \
   X(ATANH, atanh, 1, "f") X(ERF, erf, 1, "f") X(ERFC, erfc, 1, "f")                                \
+  X(LGAMMA, lgamma, 1, "f") X(TGAMMA, tgamma, 1, "f")                                              \
   /* a to the power aux (int8_t), made of POW by lgt_body_op */                                    \
   X(POWER, power, 1, "f")                                                                          \
   /* pairs, gone after lowering: a complex number or a range from two parts, and back */           \

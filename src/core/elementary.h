@@ -31,14 +31,15 @@
   X(EXP10, exp10, 1) X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2) X(ASINH, asinh, 1) X(ACOSH, acosh, 1) \
   X(ATANH, atanh, 1) X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(EXPM1, expm1, 1) X(SINH, sinh, 1) \
   X(COSH, cosh, 1) X(TANH, tanh, 1) X(ATAN, atan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN2, atan2, 2) \
-  X(ERF, erf, 1) X(ERFC, erfc, 1)
+  X(ERF, erf, 1) X(ERFC, erfc, 1) X(LGAMMA, lgamma, 1) X(TGAMMA, tgamma, 1)
 
 /* The functions of rare arguments, float64 in and out. */
 #define LGT_RARE_LIST(X) \
   X(exp_edge) X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard) \
   X(exp2_edge) X(exp10_edge) X(cbrt_edge) X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) \
   X(atanh_hard) X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single) X(expm1_edge) X(sinh_edge) \
-  X(cosh_edge) X(erfc_edge)
+  X(cosh_edge) X(erfc_edge) X(lgamma_edge) X(lgamma_edge_odd) X(lgamma_zero) X(lgamma_zero_odd) X(tgamma_edge) \
+  X(tgamma_edge_odd)
 
 /* Those of two operands. */
 #define LGT_RARE_2_LIST(X) \

@@ -90,6 +90,7 @@ OF B near_midpoint(F x) {
 
 #include "elementary_exp.h"
 #include "elementary_log.h"
+#include "elementary_gamma.h"
 #include "elementary_powers.h"
 #include "elementary_area.h"
 #include "elementary_pow.h"

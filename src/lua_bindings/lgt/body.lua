@@ -231,7 +231,7 @@ for _, name in ipairs { "eq", "ne", "lt", "le", "gt", "ge" } do Value[name] = co
 Value.isnan, Value.isinf, Value.isfinite = test("isnan", false), test("isinf", false), test("isfinite", true)
 for _, name in ipairs { "floor", "ceil", "trunc", "rint", "sqrt", "cbrt", "exp", "exp2", "exp10", "expm1", "log",
                         "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-                        "asinh", "acosh", "atanh", "erf", "erfc" } do
+                        "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "tgamma" } do
   Value[name] = unary(name, floating)
 end
 Value.logical_and, Value.logical_or, Value.logical_xor = logical("and"), logical("or"), logical("xor")
