@@ -60,7 +60,7 @@ local function epsilon(a) return real_of(a) == dtypes.FLOAT32 and 2 ^ -23 or 2 ^
 
 -- From so many right-hand sides of one matrix on, workers share them once it is factored; not in reproducible mode:
 -- what a BLAS rounds depends on how many there are.
-local MANY = 128
+local MANY = 192
 
 local function shares(stack, count) return #stack == 0 and count >= MANY and not lgt.reproducible() end
 

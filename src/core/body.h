@@ -21,7 +21,7 @@
  *     FMAX(a,b) = a > b || isnan(b) ? a : b.
  *   - SIGN gives -1, 0, 1, or NaN for NaN.  RINT rounds half to even.
  *   - Elementary functions are lgt's own (elementary.h), the same bits on every instruction set: float64 within 1 ulp
- *     (POW and TGAMMA 2), float32 and float16 correctly rounded.  SQRT is exact.  POWER is within 1 ulp, too.
+ *     (POW and LGAMMA 2), float32 and float16 correctly rounded.  SQRT is exact.  POWER is within 1 ulp, too.
  *   - CAST from float to integer truncates; NaN and out-of-range values give the smallest value of
  *     int64 (respectively int32 for int32 and the narrower types), cut to the width.  To bool: x != 0.
  *     To uint64, values from 2^63 up to 2^64 are kept.  To a float, rounding is to nearest even, once

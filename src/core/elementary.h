@@ -11,7 +11,7 @@
  *
  * The contract, which tests/core/elementary.c judges against MPFR:
  *
- *   float64            at most 1 ulp (pow and tgamma 2); what is representable is exact: cbrt(27) = 3, log2(8) = 3
+ *   float64            at most 1 ulp (pow and lgamma 2); what is representable is exact: cbrt(27) = 3, log2(8) = 3
  *   float32, float16   correctly rounded: computed in float64, rounded once
  *   all                monotonic where the function is; zeros, infinities and NaN as Annex F of C23 has them
  *

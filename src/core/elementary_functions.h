@@ -68,6 +68,12 @@ OF twofold two_product(F a, F b) {
   return (twofold){product, fmsub(a, b, product)};
 }
 
+/* Without the product of the low parts, which does not count. */
+OF twofold twofold_product(twofold a, twofold b) {
+  twofold product = two_product(a.high, b.high);
+  return (twofold){product.high, fmadd(a.high, b.low, fmadd(a.low, b.high, product.low))};
+}
+
 /* Rounded to nearest. */
 OF F total(twofold a) { return add(a.high, a.low); }
 

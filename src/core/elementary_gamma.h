@@ -94,11 +94,6 @@ static const double gamma_zero_rest[][12] = {
      0x1.55e3dbf01d79p25, 0x1.d14fe48eb91e9p29, 0x1.433e1c2475929p34, 0x1.c839fccd9fb6ap38,
      0x1.44e3dd60cd70cp43, 0x1.d555f5866842bp47, 0x1.624b73aaa7f5dp53, 0x1.b729c66b5dd4fp57}};
 
-OF twofold twofold_product(twofold a, twofold b) {
-  twofold product = two_product(a.high, b.high);
-  return (twofold){product.high, fmadd(a.high, b.low, fmadd(a.low, b.high, product.low))};
-}
-
 /* c[0] + x (c[1] + x (... + x rest)), where each constant is greater than what is added to it. */
 OF twofold twofold_polynomial(F x, const double (*c)[2], int n, F rest) {
   twofold sum = {rest, number(0)};

@@ -24,14 +24,11 @@ static const double log_r[] = {0x1.5555555555558p-1, 0x1.9999999995323p-2, 0x1.2
 static const double log_r32[] = {0x1.55555555553b7p-1, 0x1.9999999b87d7ep-2, 0x1.249246297a416p-2,
                                  0x1.c71fcdf806002p-3, 0x1.7382b03e63d62p-3, 0x1.546c85f2d23eap-3};
 
-/* LN2_HIGH and LN2_LOW: elementary_exp.h. */
-#define LN2          0x1.62e42fefa39efp-1
+/* LN2, LOG10_2_HIGH and the like: elementary_exp.h. */
 #define LOG2E_LOW    0x1.777d0ffda0d24p-56
 #define LOG10E       0x1.bcb7b1526e50ep-2
 #define LOG10E_LOW   0x1.95355baaafad3p-57
 #define LOG10_2      0x1.34413509f79ffp-2
-#define LOG10_2_HIGH 0x1.34413509f78p-2 /* 42 bits */
-#define LOG10_2_LOW  0x1.fef311f12b358p-46
 
 /* As bits. */
 #define SQRT_HALF    0x3fe6a09e667f3bcd

@@ -150,11 +150,7 @@ static const double pow_tail[] = {
 #define SIXTH     0x1.5555555555555p-3
 #define SIXTH_LOW 0x1.5555555555555p-57
 
-/* The product of two, and a sum. */
-OF twofold pow_times(twofold a, twofold b) {
-  twofold product = two_product(a.high, b.high);
-  return (twofold){product.high, fmadd(a.high, b.low, fmadd(a.low, b.high, product.low))};
-}
+/* a + b, where a is the greater. */
 OF twofold pow_plus(double a, twofold b) {
   twofold sum = fast_two_sum(number(a), b.high);
   return (twofold){sum.high, add(sum.low, b.low)};
@@ -164,11 +160,11 @@ OF twofold pow_plus(double a, twofold b) {
 OF twofold pow_fraction_long(twofold exponent, I *n) {
   F shifted = add(exponent.high, number(SHIFTER));
   twofold r = fast_two_sum(sub(exponent.high, sub(shifted, number(SHIFTER))), exponent.low);
-  twofold t = pow_times(r, (twofold){number(LN2), number(LN2_REST)});
+  twofold t = twofold_product(r, (twofold){number(LN2), number(LN2_REST)});
   F tail = mul(t.high, polynomial(t.high, pow_tail, COUNT(pow_tail)));
   twofold sum = pow_plus(SIXTH, (twofold){tail, number(SIXTH_LOW)});
-  sum = pow_plus(1, pow_times(t, pow_plus(0.5, pow_times(t, sum))));
-  sum = pow_plus(1, pow_times(t, sum));
+  sum = pow_plus(1, twofold_product(t, pow_plus(0.5, twofold_product(t, sum))));
+  sum = pow_plus(1, twofold_product(t, sum));
   *n = bits(shifted);
   return fast_two_sum(sum.high, sum.low);
 }

@@ -6,11 +6,6 @@
  * it does where the low part is 0, lest a zero lose its sign.
  */
 
-OF twofold times(twofold a, twofold b) {
-  F product = mul(a.high, b.high), low = fmsub(a.high, b.high, product);
-  return (twofold){product, fmadd(a.high, b.low, fmadd(a.low, b.high, low))};
-}
-
 /* x^n, |n| >= 2. */
 OF twofold whole_power(F x, int n) {
   twofold base = {x, number(0)};
@@ -23,8 +18,8 @@ OF twofold whole_power(F x, int n) {
   while (2 * bit <= size) bit *= 2;
   twofold power = base;
   for (bit /= 2; bit; bit /= 2) {
-    power = times(power, power);
-    if (size & bit) power = times(power, base);
+    power = twofold_product(power, power);
+    if (size & bit) power = twofold_product(power, base);
   }
   return power;
 }

@@ -302,8 +302,10 @@ void accumulate(emitter *e, bool masked) {
 
 /* Does a sum count booleans that come from bytes?  Then bytes count them first. */
 static bool counts(const emitter *e, const lgt_inst *in) {
-  const lgt_inst *inst = e->loop->inst, *cast = &inst[in->a], *from = &inst[cast->a];
-  if (lgt_inst_redop(in) != LGT_REDOP_SUM || cast->op != LGT_OP_CAST || from->dtype != LGT_BOOL) return false;
+  const lgt_inst *inst = e->loop->inst, *cast = &inst[in->a];
+  if (lgt_inst_redop(in) != LGT_REDOP_SUM || cast->op != LGT_OP_CAST) return false;
+  const lgt_inst *from = &inst[cast->a];
+  if (from->dtype != LGT_BOOL) return false;
   if (!strchr("iu", lgt_dtype_class(cast->dtype)) || elem_size(reg_elem(cast->dtype)) == 1) return false;
   bool compared = from->op >= LGT_OP_EQ && from->op <= LGT_OP_GE;
   return e->level[cast->a] == LEVEL_BODY &&

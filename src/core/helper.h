@@ -34,8 +34,8 @@ lgt_status lgt_isa_limit(const char *name);
 
 /* Is this opcode an elementary function (LGT_MATH_LIST of elementary.h)? */
 bool lgt_math_has(int op);
-/* Such an op, or POWER, of float64, float32 or float16 (as float32, to be rounded once more) on n elements; b is read if op has two operands.
- * POWER's b is one element, the exponent. */
+/* Such an op, or POWER, of float64, float32 or float16 (as float32, to be rounded once more) on n elements; b is read if
+ * op has two operands.  POWER's b is one element, the exponent. */
 void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b, int64_t n);
 
 /* Integer division: by zero it gives 0, and MIN / -1 gives MIN.  DIV truncates, and FMOD is its

@@ -122,7 +122,8 @@ static void random_op(trial *t) {
   if (lgt_op_arity(op) > 1) b = operand(t, dtype);
   if (lgt_op_arity(op) > 2) c = operand(t, dtype);
   lgt_inst power = {.op = LGT_OP_POWER, .dtype = (uint8_t)dtype, .aux = (uint8_t)(random_below(129) - 64)};
-  int made = op == LGT_OP_POWER ? lgt_body_copy(t->body, &power, a, -1, -1) : lgt_body_op(t->body, op, result, a, b, c);
+  int made = op == LGT_OP_POWER ? lgt_body_copy(t->body, &power, a, -1, -1)
+                                : lgt_body_op(t->body, op, result, a, b, c);
   if (made < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
 }
 

@@ -122,7 +122,8 @@ local function install_dofile()
   local dofile = rawget(globals, "dofile")
   rawset(globals, "dofile", function(...)
     local caller = debug.getinfo(2, "S")
-    local chunk = type(...) == "string" and caller.what == "main" and caller.source == "=stdin" and prompt.load((...))
+    local typed = caller and caller.what == "main" and caller.source == "=stdin"
+    local chunk = typed and type((...)) == "string" and prompt.load((...))
     if chunk then return chunk() end
     return dofile(...)
   end)
