@@ -15,7 +15,7 @@ local bit = require "bit"
 local core = require "array.core"
 
 local band, bor, lshift = bit.band, bit.bor, bit.lshift
-local lgt, raise = core.lgt, core.raise
+local raise = core.raise
 
 local contraction = {}
 
@@ -312,7 +312,7 @@ end
 -- A letter for each label; what an ellipsis stands for gets letters that are not in use.
 local function letters_of(network)
   local all, letters, used, free = {}, {}, {}, 64
-  for label in lgt.unordered(holders_of(network.terms, network.output)) do all[#all + 1] = label end
+  for label in pairs(holders_of(network.terms, network.output)) do all[#all + 1] = label end
   table.sort(all)
   for _, label in ipairs(all) do
     if label < 256 then letters[label], used[label] = string.char(label), true end
