@@ -31,11 +31,13 @@ local function set_of(labels)
   return set
 end
 
+-- How many elements an array with these labels has.
 local function volume(labels, extents)
   local n = 1
   for _, label in ipairs(labels) do n = n * extents[label] end
   return n
 end
+contraction.volume = volume
 
 -- For a list of terms: how many terms, and the output, have each label.
 local function holders_of(list, output)

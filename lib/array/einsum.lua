@@ -10,6 +10,7 @@ local reduce = require "array.reduce"
 local ufunc = require "array.ufunc"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
+local volume = contraction.volume
 local np = core.np
 
 -- ---- tensordot, kron, cross ---------------------------------------------------------------------------
@@ -266,12 +267,6 @@ local function spread(operand, labels)
   return lgt.alias(array, layout)
 end
 
-local function extent_of(labels, extents)
-  local n = 1
-  for _, label in ipairs(labels) do n = n * extents[label] end
-  return n
-end
-
 local function joined(...)
   local list = {}
   for i = 1, select("#", ...) do
@@ -284,7 +279,7 @@ end
 local function grouped(operand, extents, ...)
   local array = spread(operand, joined(...))
   local shape = {}
-  for i = 1, select("#", ...) do shape[i] = extent_of((select(i, ...)), extents) end
+  for i = 1, select("#", ...) do shape[i] = volume((select(i, ...)), extents) end
   return np.reshape(array, shape)
 end
 
@@ -301,7 +296,7 @@ local function contract(a, b, needed, extents)
     if not find(a.labels, label) then right[#right + 1] = label end
   end
   local labels = joined(batch, left, right)
-  local work = extent_of(left, extents) * extent_of(right, extents) * extent_of(inner, extents)
+  local work = volume(left, extents) * volume(right, extents) * volume(inner, extents)
   local space = joined(labels, inner)
   if #inner > 0 and (#left > 0 and #right > 0 and (#batch == 0 or work >= BLAS_PAYS) or #space > 6) then
     local x, y = grouped(a, extents, batch, left, inner), grouped(b, extents, batch, inner, right)

@@ -273,21 +273,21 @@ static bool is_power(const lgt_body *body, int op, int dtype, int y, int *power)
   return true;
 }
 
+static int append_power(lgt_body *body, int dtype, int a, int power) {
+  lgt_inst inst = leaf(LGT_OP_POWER, dtype, a);
+  inst.aux = (uint8_t)power;
+  return append(body, inst);
+}
+
 int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c) {
-  if (inst->op != LGT_OP_POWER) return lgt_body_op(body, inst->op, inst->dtype, a, b, c);
-  lgt_inst power = leaf(LGT_OP_POWER, inst->dtype, a);
-  power.aux = inst->aux;
-  return append(body, power);
+  if (inst->op == LGT_OP_POWER) return append_power(body, inst->dtype, a, lgt_inst_power(inst));
+  return lgt_body_op(body, inst->op, inst->dtype, a, b, c);
 }
 
 int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
   uint8_t op = byte_number(opcode);
   int power;
-  if (is_power(body, op, dtype, b, &power)) {
-    lgt_inst inst = leaf(LGT_OP_POWER, dtype, a);
-    inst.aux = (uint8_t)power;
-    return append(body, inst);
-  }
+  if (is_power(body, op, dtype, b, &power)) return append_power(body, dtype, a, power);
   if (op < LGT_NOP && (op < LGT_OP_CAST || op == LGT_OP_POWER))
     return lgt_err(LGT_BAD_ARGUMENT, "%s is not an operation on values; it has a function of its own",
                    ops[op].name),

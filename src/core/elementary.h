@@ -25,25 +25,34 @@
 
 #include "body.h"
 
-/* The opcodes that are elementary functions: enumerator, name, number of operands. */
-#define LGT_MATH_LIST(X) \
-  X(EXP, exp, 1) X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1) X(EXP2, exp2, 1) \
-  X(EXP10, exp10, 1) X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2) X(ASINH, asinh, 1) X(ACOSH, acosh, 1) \
-  X(ATANH, atanh, 1) X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1) X(EXPM1, expm1, 1) X(SINH, sinh, 1) \
-  X(COSH, cosh, 1) X(TANH, tanh, 1) X(ATAN, atan, 1) X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN2, atan2, 2) \
-  X(ERF, erf, 1) X(ERFC, erfc, 1) X(LGAMMA, lgamma, 1) X(TGAMMA, tgamma, 1)
+/* The opcodes that are elementary functions, a line a header: enumerator, name, number of operands. */
+#define LGT_MATH_LIST(X)                                                                           \
+  X(EXP, exp, 1) X(EXP2, exp2, 1) X(EXP10, exp10, 1)                                               \
+  X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1)                            \
+  X(LGAMMA, lgamma, 1) X(TGAMMA, tgamma, 1)                                                        \
+  X(ASINH, asinh, 1) X(ACOSH, acosh, 1) X(ATANH, atanh, 1)                                         \
+  X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2)                                               \
+  X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1)                                                     \
+  X(EXPM1, expm1, 1) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)                            \
+  X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN, atan, 1) X(ATAN2, atan2, 2)                            \
+  X(ERF, erf, 1) X(ERFC, erfc, 1)
 
 /* The functions of rare arguments, float64 in and out. */
-#define LGT_RARE_LIST(X) \
-  X(exp_edge) X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard) \
-  X(exp2_edge) X(exp10_edge) X(cbrt_edge) X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) \
-  X(atanh_hard) X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single) X(expm1_edge) X(sinh_edge) \
-  X(cosh_edge) X(erfc_edge) X(lgamma_edge) X(lgamma_edge_odd) X(lgamma_zero) X(lgamma_zero_odd) X(tgamma_edge) \
-  X(tgamma_edge_odd)
+#define LGT_RARE_LIST(X)                                                                           \
+  X(exp_edge) X(exp2_edge) X(exp10_edge)                                                           \
+  X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard)     \
+  X(lgamma_edge) X(lgamma_edge_odd) X(lgamma_zero) X(lgamma_zero_odd)                              \
+  X(tgamma_edge) X(tgamma_edge_odd)                                                                \
+  X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) X(atanh_hard)              \
+  X(cbrt_edge)                                                                                     \
+  X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single)                             \
+  X(expm1_edge) X(sinh_edge) X(cosh_edge)                                                          \
+  X(erfc_edge)
 
 /* Those of two operands. */
-#define LGT_RARE_2_LIST(X) \
-  X(pow_edge) X(pow_hard) X(hypot_edge) X(atan2_edge) X(atan2_edge_single)
+#define LGT_RARE_2_LIST(X)                                                                         \
+  X(pow_edge) X(pow_hard) X(hypot_edge)                                                            \
+  X(atan2_edge) X(atan2_edge_single)
 
 enum {
 #define X(name) LGT_RARE_##name,
@@ -65,9 +74,8 @@ typedef void lgt_math_fn(void *out, const void *a, const void *b, int64_t n);
 
 /* One for each instruction set. */
 typedef struct lgt_math_table {
-  lgt_math_fn
-      *math[LGT_NOP]
-           [LGT_NFORM]; /* NULL unless in LGT_MATH_LIST, or POWER: there b is one element, the exponent */
+  /* NULL unless the opcode is in LGT_MATH_LIST, or POWER: there b is one element, the exponent. */
+  lgt_math_fn *math[LGT_NOP][LGT_NFORM];
   lgt_math_fn *rare[LGT_NRARE];
 } lgt_math_table;
 extern const lgt_math_table lgt_math_table_generic, lgt_math_table_avx2, lgt_math_table_avx512;

@@ -12,7 +12,7 @@
  *   less at_most equal is_nan i_less i_equal is_odd both either opposite choose
  *   rare(when, function, x, otherwise)   choose(when, function(x), otherwise), computed only if `when` holds somewhere
  *   rare_2(when, function, x, y, otherwise)          the same for a function of two operands, one of LGT_RARE_2_LIST
- *   OF                           what a function's definition begins with;  RARE: one of LGT_RARE_LIST
+ *   OF                           what a function's definition begins with;  RARE: one of LGT_RARE_LIST or 2_LIST
  *
  * There is no branch and no table: both sides of a choice are computed, on every lane.  A function name_f64 gives float64
  * within the contract's bound; name_f32 takes float32 widened to float64 and gives float64 that rounds to the right float32

@@ -33,7 +33,7 @@ OF twofold inverse_root(F x) {
   return (twofold){r, mul(mul(r, number(0.5)), rest)};
 }
 
-/* The exponent in two units of which lgt_inst.aux has room: LGT_POWER_ROOT is 1/2, its negative -1/2. */
+/* n as body.h has it: whole, or LGT_POWER_ROOT for 1/2, or its negative for -1/2. */
 OF twofold constant_power(F x, int n) {
   switch (n) {
     case 0:

@@ -119,13 +119,18 @@ static val called(emitter *e, int op, int dtype, val a, val b) {
   return call_arrays(e, name, op, dtype, a, b);
 }
 
+/* Between registers of a dtype and float64: float32 is rounded to nearest, float16 to odd. */
+static F widened(emitter *e, val a) { return (F){convert(e, LGT_FLOAT32, LGT_FLOAT64, a)}; }
+static val narrowed(emitter *e, int dtype, F a) {
+  return dtype == LGT_FLOAT32 ? convert(e, LGT_FLOAT64, LGT_FLOAT32, a.v) : round_odd(e, a.v);
+}
+
 val emit_power(emitter *e, int power, int dtype, val a) {
   at = e;
   if (e->isa == LGT_ISA_GENERIC)
     return called(e, LGT_OP_POWER, dtype, a, splat_float(e, reg_elem(dtype), power));
   if (dtype == LGT_FLOAT64) return power_f64((F){a}, power).v;
-  F result = power_f32((F){convert(e, LGT_FLOAT32, LGT_FLOAT64, a)}, power);
-  return dtype == LGT_FLOAT32 ? convert(e, LGT_FLOAT64, LGT_FLOAT32, result.v) : round_odd(e, result.v);
+  return narrowed(e, dtype, power_f32(widened(e, a), power));
 }
 
 val emit_math(emitter *e, int op, int dtype, val a, val b) {
@@ -133,7 +138,6 @@ val emit_math(emitter *e, int op, int dtype, val a, val b) {
   if (e->isa == LGT_ISA_GENERIC) return called(e, op, dtype, a, b);
   at = e;
   if (dtype == LGT_FLOAT64) return inlined(op, false, (F){a}, (F){b}).v;
-  F x = {convert(e, LGT_FLOAT32, LGT_FLOAT64, a)}, y = {two ? convert(e, LGT_FLOAT32, LGT_FLOAT64, b) : -1};
-  F result = inlined(op, true, x, y);
-  return dtype == LGT_FLOAT32 ? convert(e, LGT_FLOAT64, LGT_FLOAT32, result.v) : round_odd(e, result.v);
+  F x = widened(e, a);
+  return narrowed(e, dtype, inlined(op, true, x, two ? widened(e, b) : x));
 }

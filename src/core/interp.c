@@ -255,7 +255,7 @@ static void reduce(const run *r, int i, int number) {
 /* ---- instructions ----------------------------------------------------------------------------- */
 
 /* x to a constant power, which is of x's type. */
-static void raise(const lgt_inst *inst, char *out, const char *a, int64_t n) {
+static void operate_power(const lgt_inst *inst, char *out, const char *a, int64_t n) {
   double power = lgt_inst_power(inst);
   float power_f32 = (float)power;
   lgt_helper_math(LGT_OP_POWER, inst->dtype, out, a,
@@ -270,7 +270,7 @@ static void operate(const run *r, const lgt_inst *inst, char *out) {
   lgt_interp_op_fn *fn =
       inst->op == LGT_OP_CAST ? r->ops->cast[operand][inst->dtype] : r->ops->op[inst->op][operand];
   if (fn) fn(out, a, b, c, r->n);
-  else if (inst->op == LGT_OP_POWER) raise(inst, out, a, padded(r->n));
+  else if (inst->op == LGT_OP_POWER) operate_power(inst, out, a, padded(r->n));
   else lgt_helper_math(inst->op, operand, out, a, b, padded(r->n));
   if (inst->dtype == LGT_FLOAT16 && inst->op != LGT_OP_CAST) r->ops->half_round((float *)out, r->n);
 }
