@@ -273,21 +273,32 @@ static bool is_power(const lgt_body *body, int op, int dtype, int y, int *power)
   return true;
 }
 
-static int append_power(lgt_body *body, int dtype, int a, int power) {
-  lgt_inst inst = leaf(LGT_OP_POWER, dtype, a);
+static lgt_inst power_of(int dtype, int x, int power) {
+  lgt_inst inst = leaf(LGT_OP_POWER, dtype, x);
   inst.aux = (uint8_t)power;
-  return append(body, inst);
+  return inst;
+}
+
+/* x^power, by one operation if that is all it takes. */
+static int raise_to(lgt_body *body, int dtype, int x, int power) {
+  lgt_inst inst = power_of(dtype, x, power);
+  if (power < -1 || power > 2) return append(body, inst);
+  if (check_inst(body, body->ninst, &inst)) return -1;
+  if (power == 1) return x;
+  if (power == 2) return lgt_body_op(body, LGT_OP_MUL, dtype, x, x, -1);
+  int one = lgt_body_const(body, dtype, (lgt_scalar){.f = 1});
+  return power == 0 || one < 0 ? one : lgt_body_op(body, LGT_OP_DIV, dtype, one, x, -1);
 }
 
 int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c) {
-  if (inst->op == LGT_OP_POWER) return append_power(body, inst->dtype, a, lgt_inst_power(inst));
+  if (inst->op == LGT_OP_POWER) return append(body, power_of(inst->dtype, a, lgt_inst_power(inst)));
   return lgt_body_op(body, inst->op, inst->dtype, a, b, c);
 }
 
 int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
   uint8_t op = byte_number(opcode);
   int power;
-  if (is_power(body, op, dtype, b, &power)) return append_power(body, dtype, a, power);
+  if (is_power(body, op, dtype, b, &power)) return raise_to(body, dtype, a, power);
   if (op < LGT_NOP && (op < LGT_OP_CAST || op == LGT_OP_POWER))
     return lgt_err(LGT_BAD_ARGUMENT, "%s is not an operation on values; it has a function of its own",
                    ops[op].name),

@@ -116,7 +116,8 @@ typedef enum lgt_redop_id {
 #define LGT_REDUCE_FRESH 0x80 /* in aux of REDUCE: the target's former contents take no part */
 #define LGT_NO_VALUE 0xffff
 
-/* POWER: aux is a whole exponent up to LGT_POWER_MOST either way, or this for 1/2, or its negative for -1/2. */
+/* POWER: aux is a whole exponent from 3 or from -2 to LGT_POWER_MOST either way (others take one operation), or this for
+ * 1/2, or its negative for -1/2. */
 enum { LGT_POWER_MOST = 64, LGT_POWER_ROOT = 100 };
 
 typedef struct lgt_inst {

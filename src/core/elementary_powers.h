@@ -6,7 +6,7 @@
  * it does where the low part is 0, lest a zero lose its sign.
  */
 
-/* x^n, |n| >= 2. */
+/* x^n, n > 2 or n < -1. */
 OF twofold whole_power(F x, int n) {
   twofold base = {x, number(0)};
   unsigned size = (unsigned)(n < 0 ? -n : n), bit = 1;
@@ -33,41 +33,22 @@ OF twofold inverse_root(F x) {
   return (twofold){r, mul(mul(r, number(0.5)), rest)};
 }
 
-/* n as body.h has it: whole, or LGT_POWER_ROOT for 1/2, or its negative for -1/2. */
+/* Its low part is 0 or NaN where the high part says it all. */
 OF twofold constant_power(F x, int n) {
-  switch (n) {
-    case 0:
-      return (twofold){number(1), number(0)};
-    case 1:
-      return (twofold){x, number(0)};
-    case 2:
-      return (twofold){mul(x, x), number(0)};
-    case -1:
-      return (twofold){divide(number(1), x), number(0)};
-    case LGT_POWER_ROOT: {
-      F root = add(square_root(x), number(0)); /* of -0: 0 */
-      return (twofold){choose(equal(x, number(-__builtin_inf())), magnitude(x), root), number(0)};
-    }
-    case -LGT_POWER_ROOT:
-      return inverse_root(x);
-  }
-  return whole_power(x, n);
+  if (n == -LGT_POWER_ROOT) return inverse_root(x);
+  if (n != LGT_POWER_ROOT) return whole_power(x, n);
+  F root = add(square_root(x), number(0)); /* of -0: 0 */
+  return (twofold){choose(equal(x, number(-__builtin_inf())), magnitude(x), root), number(0)};
 }
 
+/* n as body.h has it for POWER. */
 OF F power_f64(F x, int n) {
   twofold p = constant_power(x, n);
-  if (n >= -1 && n <= 2) return p.high;
-  return choose(less(number(0), magnitude(p.low)), add(p.high, p.low), p.high);
+  return choose(less(number(0), magnitude(p.low)), total(p), p.high);
 }
 
 /* Rounded to odd, so that what lies beside the middle of two float32 is not taken for it. */
 OF F power_f32(F x, int n) {
   twofold p = constant_power(x, n);
-  if (n >= -1 && n <= 2) return p.high; /* exact, or a quotient, which may be rounded twice */
-  twofold sum = fast_two_sum(p.high, p.low);
-  I near = bits(sum.high), one = whole(1);
-  I inward = shift_right(i_xor(near, bits(sum.low)), 63);
-  I odd = i_choose(i_equal(i_and(near, one), one), near, i_sub(i_add(near, one), i_add(inward, inward)));
-  F result = choose(less(number(0), magnitude(sum.low)), from_bits(odd), sum.high);
-  return choose(less(number(0), magnitude(p.low)), result, p.high);
+  return choose(less(number(0), magnitude(p.low)), odd_total(p), p.high);
 }

@@ -173,8 +173,8 @@ static inline int add_op(random_loop *r, int op, int dtype) {
   int a = op == LGT_OP_SIGNBIT ? add_leaf(r, dtype) : operand(r, dtype), b = LGT_NO_VALUE;
   if (lgt_op_arity(op) == 2) b = sign ? add_leaf(r, dtype) : operand(r, dtype);
   bool test = op >= LGT_OP_EQ && op <= LGT_OP_SIGNBIT;
-  int power = random_below(4) ? random_below(2 * LGT_POWER_MOST + 1) - LGT_POWER_MOST
-                              : (random_below(2) ? LGT_POWER_ROOT : -LGT_POWER_ROOT);
+  int power = random_below(4) ? 3 + random_below(LGT_POWER_MOST - 2) : LGT_POWER_ROOT;
+  if (random_below(2)) power = -power;
   return add_inst(r, op, test ? LGT_BOOL : dtype, op == LGT_OP_POWER ? power : 0, a, b, LGT_NO_VALUE);
 }
 

@@ -121,7 +121,7 @@ static void random_op(trial *t) {
   int a = operand(t, op == LGT_OP_SELECT ? LGT_BOOL : dtype), b = -1, c = -1;
   if (lgt_op_arity(op) > 1) b = operand(t, dtype);
   if (lgt_op_arity(op) > 2) c = operand(t, dtype);
-  lgt_inst power = {.op = LGT_OP_POWER, .dtype = (uint8_t)dtype, .aux = (uint8_t)(random_below(129) - 64)};
+  lgt_inst power = {.op = LGT_OP_POWER, .dtype = (uint8_t)dtype, .aux = (uint8_t)(3 + random_below(62))};
   int made = op == LGT_OP_POWER ? lgt_body_copy(t->body, &power, a, -1, -1)
                                 : lgt_body_op(t->body, op, result, a, b, c);
   if (made < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
