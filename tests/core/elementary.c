@@ -1,9 +1,12 @@
 /* elementary.c - are the elementary functions right, and by how much not?
  *
  *   elementary                         the test: within the bounds, special values, exact results, order,
- *                                      and the same bits on every instruction set and at every place
- *   elementary --points N              the worst of N float64 points a function, lgt's and others'
- *   elementary --all-float32           all float32 (of functions of two: sampled), those that are wrong
+ *                                      and the same bits on every instruction set, compiled and not, at every
+ *                                      place
+ *   elementary --points N              the worst of N float64 points a function, lgt's and others'; then bits
+ *   elementary --bits                  whether all ways to compute 10^7 results (or N) give the same bits
+ *   elementary --all-float32           all float32 and float16 (of functions of two: N, or 10^7, sampled), those
+ *                                      that are wrong
  *   elementary --table                 docs/elementary.md's table
  *   elementary --write-hashes          the hashes of the results, for the next machine to compare
  *
@@ -19,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "half.h"
 #include "helper.h"
@@ -28,7 +30,7 @@ static struct options {
   const char *function, *of, *hashes;
   int64_t points, part, parts;
   int threads;
-  bool all_float32, table, write_hashes;
+  bool all_float32, bits, table, write_hashes;
 } options = {.hashes = LGT_ELEMENTARY_HASHES, .part = 3, .parts = 1021, .threads = 1};
 
 /* ---- many points, in blocks, by threads -------------------------------------------------------- */
@@ -139,127 +141,6 @@ static bool say(const elementary *f, const char *dtype, const verdict *v) {
   return false;
 }
 
-/* ---- the same bits everywhere ------------------------------------------------------------------ */
-
-static const int dtypes[] = {LGT_FLOAT64, LGT_FLOAT32, LGT_FLOAT16};
-#define DTYPES 3
-
-/* n results in pieces of many lengths, some of them in the place of an operand. */
-static void compute_pieces(const elementary *f, int dtype, char *out, const char *a, const char *b,
-                           int64_t n) {
-  static const int lengths[] = {1, 3, 5, 7, 17, 2, 33, 64, 8, 100, 15, 1000, 31, 4, 257, 16, 63, 513};
-  size_t size = dtype == LGT_FLOAT64 ? 8 : 4;
-  for (int64_t i = 0, turn = 0, piece; i < n; i += piece, turn++) {
-    piece = lengths[turn % (int)(sizeof lengths / sizeof *lengths)];
-    if (piece > n - i) piece = n - i;
-    size_t at = (size_t)i * size;
-    const char *x = a + at, *y = f->arity == 2 ? b + at : NULL;
-    if (turn % 3 == 1) x = memcpy(out + at, x, (size_t)piece * size);
-    else if (turn % 3 == 2 && y) y = memcpy(out + at, y, (size_t)piece * size);
-    rival_list[0].compute(f, dtype, out + at, x, y, piece);
-  }
-}
-
-/* Of count results.  The bits of NaN are nobody's business. */
-static uint64_t hash_of(const elementary *f, int dtype, int64_t count, bool pieces) {
-  enum { block = 1 << 16 };
-  size_t size = dtype == LGT_FLOAT64 ? 8 : 4;
-  char *a = malloc(block * 8), *b = malloc(block * 8), *out = malloc(block * 8);
-  XXH64_state_t *state = XXH64_createState();
-  XXH64_reset(state, 0);
-  for (int64_t first = 0; first < count; first += block) {
-    int64_t n = count - first < block ? count - first : block;
-    points_fill(f, dtype, first, n, a, b);
-    if (pieces) compute_pieces(f, dtype, out, a, b, n);
-    else rival_list[0].compute(f, dtype, out, a, f->arity == 2 ? b : NULL, n);
-    for (int64_t i = 0; i < n; i++) {
-      if (dtype == LGT_FLOAT64 && isnan(((double *)out)[i])) ((double *)out)[i] = NAN;
-      if (dtype != LGT_FLOAT64 && isnan(((float *)out)[i])) ((float *)out)[i] = NAN;
-      if (dtype == LGT_FLOAT16) ((float *)out)[i] = lgt_half_round(((float *)out)[i]);
-    }
-    XXH64_update(state, out, (size_t)n * size);
-  }
-  uint64_t hash = XXH64_digest(state);
-  XXH64_freeState(state);
-  free(a);
-  free(b);
-  free(out);
-  return hash;
-}
-
-#define HASHED 200000
-
-/* From a line "NAME float64's float32's float16's"; false if the file or the line is not there. */
-static bool hash_expected(const char *name, uint64_t *hashes) {
-  FILE *file = fopen(options.hashes, "r");
-  char line[200], word[32];
-  bool found = false;
-  while (file && !found && fgets(line, sizeof line, file))
-    found = sscanf(line, "%31s %" SCNx64 " %" SCNx64 " %" SCNx64, word, &hashes[0], &hashes[1], &hashes[2]) ==
-                4 &&
-            !strcmp(word, name);
-  if (file) fclose(file);
-  return found;
-}
-
-static bool check_bits(const elementary *f, int64_t count) {
-  uint64_t hashes[LGT_NISA][DTYPES], expected[DTYPES];
-  int isas = 0;
-  bool same = true;
-  for (int isa = 0; isa <= (int)lgt_isa_host(); isa++, isas++) {
-    lgt_isa_limit(lgt_isa_name(isa));
-    for (int d = 0; d < DTYPES; d++) hashes[isa][d] = hash_of(f, dtypes[d], count, true);
-    same = same && !memcmp(hashes[isa], hashes[0], sizeof *hashes);
-  }
-  lgt_isa_limit("");
-  if (!same) {
-    printf("FAIL %s_bits: instruction sets differ:", f->name);
-    for (int isa = 0; isa < isas; isa++)
-      printf(" %s %016" PRIx64 " %016" PRIx64 " %016" PRIx64, lgt_isa_name(isa), hashes[isa][0],
-             hashes[isa][1], hashes[isa][2]);
-    putchar('\n');
-    return false;
-  }
-  for (int d = 0; d < DTYPES; d++)
-    if (hash_of(f, dtypes[d], count, false) != hashes[0][d]) {
-      printf("FAIL %s_bits: results of %s depend on their places or on how many there are\n", f->name,
-             lgt_dtype_name(dtypes[d]));
-      return false;
-    }
-  if (count != HASHED) {
-    printf("%s %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", f->name, hashes[0][0], hashes[0][1],
-           hashes[0][2]);
-    return true;
-  }
-  if (!hash_expected(f->name, expected)) {
-    printf("FAIL %s_bits: no hashes of it in %s\n", f->name, options.hashes);
-    return false;
-  }
-  if (memcmp(expected, hashes[0], sizeof expected)) {
-    printf("FAIL %s_bits: %016" PRIx64 " %016" PRIx64 " %016" PRIx64 ", not as in %s\n", f->name,
-           hashes[0][0], hashes[0][1], hashes[0][2], options.hashes);
-    return false;
-  }
-  printf("ok %s_bits\n", f->name);
-  return true;
-}
-
-static int write_hashes(void) {
-  FILE *file = fopen(options.hashes, "w");
-  if (!file) return perror(options.hashes), 2;
-  fprintf(file,
-          "# Written by elementary --write-hashes: results of %d inputs as float64, float32, float16.\n",
-          HASHED);
-  for (int i = 0; i < elementary_count; i++) {
-    const elementary *f = &elementary_list[i];
-    if (elementary_op(f) < 0) continue;
-    fprintf(file, "%-6s", f->name);
-    for (int d = 0; d < DTYPES; d++) fprintf(file, " %016" PRIx64, hash_of(f, dtypes[d], HASHED, true));
-    fputc('\n', file);
-  }
-  return fclose(file) != 0;
-}
-
 /* ---- modes ------------------------------------------------------------------------------------- */
 
 static bool chosen(const elementary *f) { return !options.function || !strcmp(options.function, f->name); }
@@ -281,7 +162,7 @@ static bool test_function(const elementary *f) {
   well = cases_special(f) && well;
   well = cases_exact(f) && well;
   well = cases_order(f) && well;
-  well = check_bits(f, HASHED) && well;
+  well = bits_expected(f, options.hashes) && well;
   fflush(stdout);
   return well;
 }
@@ -299,7 +180,9 @@ static int test_all(void) {
   return !well;
 }
 
-static void long_float64(const elementary *f) {
+/* Whether lgt is right. */
+static bool long_float64(const elementary *f) {
+  bool well = true;
   for (int i = 0; i < rival_count; i++) {
     const rival *by = &rival_list[i];
     if (!asked_of(by) || !by->has(f)) continue;
@@ -308,14 +191,31 @@ static void long_float64(const elementary *f) {
     printf("%-7s %-7s float64 %9" PRId64 " points: %.4f ulp, %s is %a, not %a; %" PRId64 " above %g ulp\n",
            f->name, by->name, v.points, v.worst, point_text(f, v.at), v.got, v.expected, v.wrong, f->bound);
     fflush(stdout);
+    if (i == 0 && v.wrong) well = false;
   }
+  return well;
 }
 
-static void long_float32(const elementary *f) {
+static bool long_bits(const elementary *f) {
+  int64_t count = options.points < 10000000 ? options.points : 10000000;
+  uint64_t hash[3];
+  if (elementary_op(f) < 0 || !asked_of(&rival_list[0])) return true;
+  bool same = bits_same(f, count, hash);
+  if (same)
+    printf("%-7s lgt     bits    %9" PRId64 " inputs: %016" PRIx64 " %016" PRIx64 " %016" PRIx64
+           ", the same on all instruction sets up to %s\n",
+           f->name, count, hash[0], hash[1], hash[2], lgt_isa_name(lgt_isa_host()));
+  fflush(stdout);
+  return same;
+}
+
+static bool long_float32(const elementary *f) {
+  bool well = true;
   for (int i = 0; i < rival_count; i++) {
     const rival *by = &rival_list[i];
     if (!asked_of(by) || !by->has(f)) continue;
     verdict v = run_float32(f, by, options.points ? options.points : 10000000);
+    if (i == 0 && v.wrong) well = false;
     printf("%-7s %-7s float32 %10" PRId64 " inputs: %" PRId64 " wrong\n", f->name, by->name, v.points,
            v.wrong);
     print_wrong(f, &v);
@@ -324,7 +224,9 @@ static void long_float32(const elementary *f) {
            v.wrong);
     print_wrong(f, &v);
     fflush(stdout);
+    if (i == 0 && v.wrong) well = false;
   }
+  return well;
 }
 
 static const char *error_text(double worst, char *text) {
@@ -379,6 +281,7 @@ static int parse(int count, char **words) {
   for (int i = 1; i < count; i++) {
     const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
     if (!strcmp(word, "--all-float32")) options.all_float32 = true;
+    else if (!strcmp(word, "--bits")) options.bits = true;
     else if (!strcmp(word, "--table")) options.table = true;
     else if (!strcmp(word, "--write-hashes")) options.write_hashes = true;
     else if (!value) return usage(word);
@@ -403,19 +306,17 @@ int main(int count, char **words) {
   int status = parse(count, words);
   if (status) return status;
   if (options.all_float32 && !part) options.part = 0, options.parts = 1;
-  if (options.write_hashes) return write_hashes();
+  if (options.write_hashes) return bits_write(options.hashes);
   if (options.table) return table();
+  if (options.bits && !options.points) options.points = 10000000;
   if (!options.points && !options.all_float32) return test_all();
+  bool well = true;
   for (int i = 0; i < elementary_count; i++) {
     const elementary *f = &elementary_list[i];
     if (!chosen(f)) continue;
-    if (options.all_float32) {
-      long_float32(f);
-      continue;
-    }
-    long_float64(f);
-    if (elementary_op(f) >= 0 && asked_of(&rival_list[0]))
-      check_bits(f, options.points < 10000000 ? options.points : 10000000);
+    if (options.all_float32) well = long_float32(f) && well;
+    else if (options.bits) well = long_bits(f) && well;
+    else well = long_float64(f) && long_bits(f) && well;
   }
-  return 0;
+  return !well;
 }

@@ -4,6 +4,7 @@
  *   points   inputs: deterministic, the same on every machine
  *   rivals   who computes: lgt, and those it is compared with
  *   cases    what the standard says: special values, exact results, order
+ *   bits     whether they are the same on each instruction set, in each back end, at every place
  *
  * The last word is MPFR's, but MPFR takes microseconds.  So a faster function whose error is known comes
  * first: glibc's of double for float32 and float16, where only a value within 2^-42 of a midpoint is left in
@@ -88,5 +89,15 @@ extern const int rival_count;
 bool cases_special(const elementary *f);
 bool cases_exact(const elementary *f);
 bool cases_order(const elementary *f);
+
+/* ---- bits ----------------------------------------------------------------------------------- */
+
+/* Whether all ways to compute count results give the same bits, which are hashed: float64, float32, float16.
+ * FAIL is printed if not. */
+bool bits_same(const elementary *f, int64_t count, uint64_t hashes[3]);
+/* The same of a few, and that their hashes are those in the file.  Prints ok or FAIL. */
+bool bits_expected(const elementary *f, const char *path);
+/* Writes that file.  The process's exit status. */
+int bits_write(const char *path);
 
 #endif
