@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <string.h>
 
-#include "dtype.h"
-#include "loop.h"
-#include "mem.h"
+#include "base/dtype.h"
+#include "kernel/loop.h"
+#include "base/mem.h"
 #include "net.h"
 #include "launch.h"
 #include "rivals/rival.h"

@@ -49,11 +49,11 @@
 #ifndef LGT_CORE_H
 #define LGT_CORE_H
 
-#include "config.h"
-#include "dtype.h"
-#include "err.h"
+#include "base/config.h"
+#include "base/dtype.h"
+#include "base/err.h"
 #include "lgt.h"
-#include "log.h"
-#include "mem.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 #endif

@@ -17,7 +17,7 @@
 
 #include "apart.h"
 #include "lua_lgt.h"
-#include "runtime.h"
+#include "runtime/runtime.h"
 
 enum { PATIENCE = 100, LONGEST = 1 << 30 }; /* ms between looks for Ctrl-C; bytes of a reply */
 static const int64_t LEAST_MEMORY = 1 << 30;

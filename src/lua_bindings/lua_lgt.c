@@ -25,9 +25,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "err.h"
+#include "base/err.h"
 #include "lua_ranks.h"
-#include "runtime.h"
+#include "runtime/runtime.h"
 
 enum { LINES = 1024 }; /* a power of two */
 

@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "err.h"
+#include "base/err.h"
 #include "lua_lgt.h"
-#include "mem.h"
+#include "base/mem.h"
 #include "ranks.h"
 
 enum { INLINE = 112 };

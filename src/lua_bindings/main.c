@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "base/config.h"
 #include "lua_lgt.h"
 #include "options.h"
 #include "prompt.h"

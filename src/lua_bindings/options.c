@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
+#include "base/config.h"
 #include "run.h"
 
 /* ---- what is printed ----------------------------------------------------------------------------- */

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtype.h"
-#include "loop.h"
-#include "mem.h"
+#include "base/dtype.h"
+#include "kernel/loop.h"
+#include "base/mem.h"
 
 /* A rank's part of a reduction, from which on cutting it is faster than its many messages are slow. */
 enum { SHARE_BYTES = 32 << 10 };

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "hub.h"
-#include "mem.h"
-#include "profile.h"
+#include "base/mem.h"
+#include "base/profile.h"
 #include "terminal.h"
 
 enum {

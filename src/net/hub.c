@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "stream.h"
 #include "wire.h"
 

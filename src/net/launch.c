@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "hub.h"
-#include "mem.h"
+#include "base/mem.h"
 #include "terminal.h"
 #include "wire.h"
 

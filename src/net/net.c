@@ -1,8 +1,8 @@
 /* net.c - see net.h. */
 #include "net.h"
 
-#include "loop.h"
-#include "mem.h"
+#include "kernel/loop.h"
+#include "base/mem.h"
 
 enum { LEAVE = 0x4c454156 /* the token of leaving */ };
 #define LEAVE_TAG (2 * LGT_PEERS_TAGS - 1)

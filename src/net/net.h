@@ -26,7 +26,7 @@
 
 #include "collective.h"
 #include "control.h"
-#include "peers.h"
+#include "move/peers.h"
 #include "transport.h"
 #include "wireup.h"
 

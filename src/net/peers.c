@@ -3,12 +3,12 @@
  * What the core gets as an lgt_transfer is a request or a collective, in memory that is used again.  Errors of the
  * network end the run here, since the core could do nothing about them; a message of an unexpected length is none.
  */
-#include "peers.h"
+#include "move/peers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mem.h"
+#include "base/mem.h"
 #include "net.h"
 
 #define ABREAST_TAG (2 * LGT_PEERS_TAGS - 2)

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "helper.h"
+#include "base/config.h"
+#include "kernel/helper.h"
 #include "launch.h"
-#include "log.h"
-#include "mem.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 enum { AGREED_ROOM = 1024, AGREE = 0x61677265 };
 #define SEATS_TAG  (LGT_PEERS_TAGS + LGT_PEERS_TAGS / 2)

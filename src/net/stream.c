@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
+#include "base/mem.h"
 
 enum { FINE = 512, MIDDLE = 64, MIDDLE_COUNT = 512, COARSE = 4096, LINES_MAX = 192, TEXT_ROOM = 160 };
 enum { MARKS_MAX = FINE + MIDDLE_COUNT + LGT_STREAM_MARKS / COARSE };

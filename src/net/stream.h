@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "peers.h"
+#include "move/peers.h"
 
 enum { LGT_STREAM_MARKS = 1 << 18 };
 

@@ -24,8 +24,8 @@
 
 #include <ucp/api/ucp.h>
 
-#include "log.h"
-#include "mem.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 enum {
   SPINS_LEAST = 16,

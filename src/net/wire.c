@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#include "mem.h"
+#include "base/mem.h"
 
 enum { FRAME_MAX = 1 << 20, RECEIVE = 65536 };
 

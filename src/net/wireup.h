@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "err.h"
+#include "base/err.h"
 
 /* What a user may ask for.  All zero: whatever the environment says. */
 typedef struct lgt_wireup_options {

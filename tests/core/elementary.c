@@ -23,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "half.h"
-#include "helper.h"
+#include "base/half.h"
+#include "kernel/helper.h"
 
 static struct options {
   const char *function, *of, *hashes;

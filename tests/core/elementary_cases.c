@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "half.h"
+#include "base/half.h"
 #include "lgt.h"
 
 static const int dtypes[] = {LGT_FLOAT64, LGT_FLOAT32, LGT_FLOAT16};

@@ -5,9 +5,9 @@
 #include <mpfr.h>
 #include <string.h>
 
-#include "body.h"
-#include "half.h"
-#include "helper.h"
+#include "model/body.h"
+#include "base/half.h"
+#include "kernel/helper.h"
 
 /* ---- the functions, and glibc's and MPFR's of the same names ---------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "half.h"
+#include "base/half.h"
 #include "lgt.h"
 
 uint64_t points_mix(uint64_t x) {

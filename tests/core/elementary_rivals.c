@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "helper.h"
+#include "kernel/helper.h"
 
 /* ---- lgt ------------------------------------------------------------------------------------- */
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "body.h"
+#include "model/body.h"
 #include "core.h"
 
 __attribute__((unused)) static int dtype_named(const char *name) {

@@ -3,7 +3,7 @@
 #ifndef LGT_TEST_FOOTPRINTS_H
 #define LGT_TEST_FOOTPRINTS_H
 
-#include "footprint.h"
+#include "memory/footprint.h"
 #include "loops.h"
 
 enum { MOST = 512, DOMAINS = 24 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "loop.h"
+#include "kernel/loop.h"
 
 /* A loop over the body's instructions; `access` stays the caller's. */
 __attribute__((unused)) static lgt_loop loop_of(const lgt_body *body, lgt_access *access, int naccess) {

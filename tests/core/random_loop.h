@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "half.h"
-#include "loop.h"
+#include "base/half.h"
+#include "kernel/loop.h"
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 

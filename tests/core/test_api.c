@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "engine.h"
-#include "mem.h"
+#include "base/mem.h"
 
 enum { N = 40 };
 

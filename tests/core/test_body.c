@@ -2,9 +2,9 @@
 #include <limits.h>
 #include <math.h>
 
-#include "body.h"
+#include "model/body.h"
 #include "check.h"
-#include "mem.h"
+#include "base/mem.h"
 
 TEST(names) {
   CHECK_EQ(lgt_opcode("add"), LGT_OP_ADD);

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
+#include "base/mem.h"
 
 typedef double complex z128;
 typedef float complex z64;

@@ -5,7 +5,7 @@
  * have the newest value.
  */
 #include "check.h"
-#include "coherence.h"
+#include "memory/coherence.h"
 #include "footprints.h"
 
 enum { EVERYBODY = -2, KINDS = 6 };

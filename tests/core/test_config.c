@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "config.h"
-#include "log.h"
-#include "mem.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 /* What `f` writes to stderr. */
 static const char *stderr_of(void (*f)(void)) {

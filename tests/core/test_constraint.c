@@ -1,6 +1,6 @@
 /* test_constraint.c - constraint sets, iteration spaces, and the solver, against counting. */
 #include "check.h"
-#include "constraint.h"
+#include "model/constraint.h"
 #include "loops.h"
 
 static lgt_stores stores;

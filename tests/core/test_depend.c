@@ -4,7 +4,7 @@
  * memory: every task finds there what program order says, whatever threads do.
  */
 #include "check.h"
-#include "depend.h"
+#include "exec/depend.h"
 #include "loops.h"
 
 enum { TASKS = 60, INSTANCES = 6 };

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "check.h"
-#include "dtype.h"
-#include "half.h"
+#include "base/dtype.h"
+#include "base/half.h"
 #include "loops.h"
 
 TEST(classes_and_sizes) {

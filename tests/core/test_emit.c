@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "kernel.h"
-#include "object.h"
+#include "kernel/kernel.h"
+#include "kernel/object.h"
 #include "random_loop.h"
 
 static lgt_emit_loop_fn *emit;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "err.h"
+#include "base/err.h"
 
 TEST(a_message_is_kept) {
   CHECK_EQ(lgt_err(LGT_BAD_SHAPE, "extent %d", -3), LGT_BAD_SHAPE);

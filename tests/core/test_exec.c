@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "exec.h"
+#include "exec/exec.h"
 #include "loops.h"
 
 enum { MAX_NODES = 60, MAX_STEPS = 3, MAX_CHUNKS = 12 };

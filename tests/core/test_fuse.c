@@ -7,8 +7,8 @@
 
 #include "check.h"
 #include "engine.h"
-#include "mem.h"
-#include "runtime.h"
+#include "base/mem.h"
+#include "runtime/runtime.h"
 
 enum { N = 1000 };
 

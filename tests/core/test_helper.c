@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "half.h"
-#include "helper.h"
+#include "base/half.h"
+#include "kernel/helper.h"
 #include "random_loop.h"
 
 static bool same(int dtype, const void *a, const void *b) { return same_element(dtype, a, b); }

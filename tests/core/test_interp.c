@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "check.h"
-#include "helper.h"
-#include "interp_ops.h"
+#include "kernel/helper.h"
+#include "kernel/interp_ops.h"
 #include "loops.h"
 
 /* ---- one operation over arrays ---------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "check.h"
-#include "helper.h"
+#include "kernel/helper.h"
 #include "loops.h"
 
 /* ---- memory between guard pages --------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "kernel.h"
-#include "mem.h"
+#include "kernel/kernel.h"
+#include "base/mem.h"
 #include "random_loop.h"
 
 static char base_dir[] = "/tmp/lgt-test-kernel-XXXXXX";

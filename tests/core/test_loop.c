@@ -7,7 +7,7 @@
  */
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
+#include "base/mem.h"
 
 enum { PAD = 64 };
 

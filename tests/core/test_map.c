@@ -1,8 +1,8 @@
 /* test_map.c - instances, the pool, and copies. */
 #include "check.h"
 #include "loops.h"
-#include "map.h"
-#include "mem.h"
+#include "memory/map.h"
+#include "base/mem.h"
 
 static lgt_stores stores;
 

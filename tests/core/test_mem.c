@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "mem.h"
+#include "base/mem.h"
 
 TEST(blocks_are_counted) {
   int64_t live = lgt_mem_live(), count = lgt_mem_count();

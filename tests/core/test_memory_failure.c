@@ -11,7 +11,7 @@
 
 #include "check.h"
 #include "engine.h"
-#include "mem.h"
+#include "base/mem.h"
 
 enum { MAX_IDS = 64, COLS = 6 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "kernel.h"
-#include "mem.h"
-#include "object.h"
+#include "kernel/kernel.h"
+#include "base/mem.h"
+#include "kernel/object.h"
 #include "random_loop.h"
 
 static lgt_emit_loop_fn *emit;

@@ -1,8 +1,8 @@
 /* test_partition.c - partitions against counting: who covers which point. */
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
-#include "partition.h"
+#include "base/mem.h"
+#include "model/partition.h"
 
 enum { MOST = 1000 };
 

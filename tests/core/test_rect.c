@@ -1,8 +1,8 @@
 /* test_rect.c - boxes and regions against bitmaps: every answer is counted point by point. */
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
-#include "rect.h"
+#include "base/mem.h"
+#include "base/rect.h"
 
 enum { SIDE = 5, MOST = SIDE * SIDE * SIDE };
 

@@ -1,7 +1,7 @@
 /* test_result.c - layouts of results, against shapes worked out dimension by dimension. */
 #include "check.h"
 #include "loops.h"
-#include "result.h"
+#include "model/result.h"
 
 static lgt_stores stores;
 

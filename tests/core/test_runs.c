@@ -1,8 +1,8 @@
 /* test_runs.c - sets of positions against bitmaps, position by position. */
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
-#include "runs.h"
+#include "base/mem.h"
+#include "base/runs.h"
 
 enum { FIRST = 70, MOST = 300 };
 

@@ -12,7 +12,7 @@
 #include "check.h"
 #include "engine.h"
 #include "loops.h"
-#include "mem.h"
+#include "base/mem.h"
 
 enum { NVAR = 6, MAX_OPS = 24, MAX_GARBAGE = 4000, MAX_SIZE = 24 * 24 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "helper.h"
-#include "sparse.h"
+#include "kernel/helper.h"
+#include "ops/sparse/sparse.h"
 
 enum { ROWS = 700, MOST = 31, COLUMNS = 4 * ROWS + 3 * MOST };
 

@@ -6,8 +6,8 @@
  */
 #include "check.h"
 #include "loops.h"
-#include "mem.h"
-#include "store.h"
+#include "base/mem.h"
+#include "model/store.h"
 
 enum { MOST = 4096 };
 

@@ -1,8 +1,8 @@
 /* test_task.c - registration of kinds: what a generator does to its arguments, and what is refused. */
 #include "check.h"
 #include "engine.h"
-#include "mem.h"
-#include "task.h"
+#include "base/mem.h"
+#include "model/task.h"
 
 static lgt_kinds kinds;
 

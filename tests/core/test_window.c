@@ -5,8 +5,8 @@
 #include "check.h"
 #include "engine.h"
 #include "loops.h"
-#include "mem.h"
-#include "window.h"
+#include "base/mem.h"
+#include "plan/window.h"
 
 enum { ROOM = 256, KINDS = 3, LAYOUTS = 4, STORES = 8 };
 

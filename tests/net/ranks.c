@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dtype.h"
+#include "base/dtype.h"
 #include "launch.h"
-#include "loop.h"
+#include "kernel/loop.h"
 #include "net.h"
 
 static lgt_net *net;

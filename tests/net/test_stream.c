@@ -2,7 +2,7 @@
 #include "stream.h"
 
 #include "check.h"
-#include "mem.h"
+#include "base/mem.h"
 
 /* n operations; the one at position `odd` differs. */
 static lgt_stream stream(uint64_t n, uint64_t odd) {

@@ -1,0 +1,273 @@
+/* attempt.c - see attempt.h. */
+#include "bind/attempt.h"
+
+#include "move/acquire.h"
+#include "bind/point.h"
+#include "memory/replica.h"
+#include "move/transfer.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
+  return lgt_store_at(try->binder->stores, try->root[root]);
+}
+
+bool lgt_attempt_taints(const lgt_attempt *try, uint16_t root) {
+  return try->poison && lgt_taint_of_root(&try->taint, root) != LGT_NONE;
+}
+
+static bool is_scalar(const lgt_attempt *try, int slot) {
+  return lgt_layout_at(try->binder->stores, try->group->slot[slot].layout)->ndim == 0;
+}
+
+/* With one domain: is what the group makes certain to come about, whatever else fails?  Calls of C may fail, and those who
+ * need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
+ * operands (body.h). */
+static bool is_sure(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  if (binder->map->domains > 1 || group->nnative) return false;
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].shape.partial) return false;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->slot[s].root]);
+    const lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
+    if (inst && inst->writer && !inst->writer->sure) return false;
+  }
+  return true;
+}
+
+bool lgt_attempt_disturbs(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                          int slot, const lgt_instance *inst) {
+  const lgt_plan_slot *s = &group->slot[slot];
+  lgt_rect common;
+  if (!s->written || (inst->owners < 2 && !inst->pins)) return false;
+  if (inst->owners > 1 || s->changed.ndim < 0) return true;
+  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || !is_sure(binder, group, root);
+}
+
+/* ---- instances for slots ------------------------------------------------------------------------------------ */
+
+/* Keep an instance until the group is bound: settling one store may drop what another one gets. */
+static void hold(lgt_attempt *try, int at, lgt_instance *inst) {
+  try->inst[at] = inst ? lgt_instance_retain(inst) : NULL;
+}
+
+/* What a domain's colour overwrites of a slot before anybody looks, or others do where all of it is; false: nothing for
+ * certain. */
+static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
+  const lgt_partition *launch = try->group->launch;
+  int colour = lgt_bind_next(try->binder, launch, domain, -1);
+  if (slot->rest_arg == 0xff || colour < 0) return false;
+  const lgt_plan_call *call = &try->group->plan->call[slot->rest_call];
+  const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[slot->rest_arg]);
+  if (call->kind->privilege[slot->rest_arg] == LGT_PRIV_WRITE && lgt_layout_covers(layout, false)) {
+    *out = lgt_rect_of_shape(layout->root_ndim, layout->root_shape);
+    return true;
+  }
+  if (!lgt_partition_apart(launch, try->binder->map->domains)) return false;
+  lgt_rect tile = lgt_partition_rect(launch, colour);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
+  const lgt_touch *touch =
+      try->group->count == 1 && try->group->touch ? &try->group->touch[slot->rest_arg] : NULL;
+  *out = lgt_layout_root_rect(layout, &view);
+  if (touch && touch->image)
+    *out = lgt_footprint_rect(&try->binder->map->footprints, touch->what, try->binder->map->first + domain,
+                              colour);
+  return !lgt_rect_empty(&tile);
+}
+
+/* Instances for the slots that are there already, and for all that the group's calls read. */
+static lgt_status prepare_initial(lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    if (!slot->initial) continue;
+    for (int d = 0; d < try->binder->map->local; d++) {
+      lgt_rect spare;
+      if (slot->written && overwritten(try, slot, d, &spare))
+        lgt_exchange_spare(&try->exchange, d, slot, &spare);
+      int at = d * group->nslot + s;
+      const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
+      if ((is_scalar(try, s) || try->touched.fold[s]) && d > 0) break;
+      if (read->ndim >= 0) lgt_exchange_need(&try->exchange, d, slot, read);
+      if (write->ndim >= 0) lgt_exchange_need(&try->exchange, d, slot, write);
+    }
+    lgt_exchange_margin(&try->exchange, slot);
+  }
+  return lgt_exchange_acquire(&try->exchange);
+}
+
+static void hold_initial(lgt_attempt *try, int s, int domain) {
+  const lgt_plan_slot *slot = &try->group->slot[s];
+  int at = domain * try->group->nslot + s;
+  if (try->source) /* a rescue reads what the recipe kept */
+    hold(try, at, try->source->inst[domain * (try->source->ninst / try->binder->map->local) + slot->root]);
+  else hold(try, at, lgt_exchange_instance(&try->exchange, domain, slot));
+}
+
+/* Where a renamed slot has the rest of its elements from; NULL: it has none. */
+static lgt_instance *former(const lgt_attempt *try, int s, int domain) {
+  uint16_t rest = try->group->slot[s].rest;
+  return rest == LGT_NONE ? NULL : try->inst[domain * try->group->nslot + rest];
+}
+
+static lgt_status make_new(lgt_attempt *try, int s, int domain) {
+  int at = domain * try->group->nslot + s;
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
+  lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
+  int64_t waste = 0;
+  if (try->binder->map->domains > 1) {
+    const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
+    if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
+    rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+    const lgt_instance *old = former(try, s, domain);
+    if (old) { /* with all that is valid there */
+      waste = old->waste;
+      lgt_rect_near(&old->rect, &rect, &waste);
+      rect = lgt_rect_bound(&rect, &old->rect);
+    }
+    rect = lgt_rect_grown(&rect, try->group->slot[s].below, try->group->slot[s].above, root->shape);
+  }
+  try->inst[at] = lgt_instance_new(try->binder->map, domain, root, &rect);
+  if (try->inst[at]) try->inst[at]->waste = waste;
+  return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
+}
+
+static lgt_status acquire_slots(lgt_attempt *try) {
+  int n = try->group->nslot;
+  lgt_status status = try->source ? LGT_OK : prepare_initial(try);
+  for (int d = 0; d < try->binder->map->local && !status; d++)
+    for (int s = 0; s < n && !status; s++) {
+      if (is_scalar(try, s) && d > 0) hold(try, d * n + s, try->inst[s]);
+      else if (try->touched.fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
+      else if (try->group->slot[s].initial) hold_initial(try, s, d);
+      else status = make_new(try, s, d);
+    }
+  return status;
+}
+
+/* Nobody else wants what is in an instance that the group finds there: then it may be overwritten. */
+static bool may_take(const lgt_attempt *try, int slot) {
+  const lgt_instance *inst = try->inst[slot];
+  return !try->source && inst->owners == 1 && inst->pins == 0 && !lgt_slots_have(try->kept, slot);
+}
+
+/* A root's memory with what is in it. */
+static lgt_status acquire_there(lgt_attempt *try, int s) {
+  const lgt_plan_slot *slot = &try->group->slot[s];
+  lgt_store *store = lgt_attempt_store(try, slot->root);
+  lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
+  bool keep = slot->saved != LGT_NONE && lgt_slots_have(try->kept, slot->saved);
+  if (inst && !keep && !lgt_attempt_disturbs(try->binder, try->group, try->root, s, inst)) {
+    hold(try, s, inst);
+    return LGT_OK;
+  }
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  if (keep && !inst) { /* nothing was written yet: even that stays as it is */
+    lgt_status status = lgt_acquire(try->binder, store, 0, &all, LGT_USE_READ, NULL);
+    if (status) return status;
+    inst = store->replica[0].inst;
+  }
+  if (keep) {
+    hold(try, slot->saved, inst);
+    inst->pins++; /* the group goes on in a copy */
+  }
+  lgt_status status = lgt_acquire(try->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
+                                  slot->defined ? &all : NULL);
+  if (keep) inst->pins--;
+  if (!status) hold(try, s, store->replica[0].inst);
+  return status;
+}
+
+/* With one domain all of the above comes down to this. */
+static lgt_status acquire_whole(lgt_attempt *try) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < try->group->nslot && !status; s++) {
+    const lgt_plan_slot *slot = &try->group->slot[s];
+    if (slot->former) continue; /* held with what goes on from there, if at all */
+    if (!slot->initial && slot->takes != LGT_NONE && may_take(try, slot->takes)) {
+      hold(try, s, try->inst[slot->takes]);
+    } else if (!slot->initial) {
+      status = make_new(try, s, 0);
+    } else if (try->source) {
+      hold(try, s, try->source->inst[slot->root]);
+    } else {
+      status = acquire_there(try, s);
+    }
+  }
+  return status;
+}
+
+lgt_status lgt_attempt_acquire(lgt_attempt *try) {
+  lgt_plan_group *group = try->group;
+  bool many = try->binder->map->domains > 1;
+  size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
+  try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
+  if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched))) return no_memory();
+  return many ? acquire_slots(try) : acquire_whole(try);
+}
+
+void lgt_attempt_release(lgt_attempt *try) {
+  for (int i = 0; try->inst && i < try->group->nslot * try->binder->map->local; i++)
+    lgt_instance_release(try->binder->map, try->inst[i]);
+  try->inst = NULL;
+}
+
+bool lgt_attempt_wait(lgt_attempt *try) {
+  if (!try->binder->njob) return false;
+  lgt_attempt_release(try);
+  lgt_bind_retire(try->binder, true);
+  return true;
+}
+
+/* ---- running it, and afterwards ------------------------------------------------------------------------------ */
+
+/* What a renamed slot of a domain has from the former memory of its root. */
+static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
+  const lgt_plan_slot *slot = &try->group->slot[s];
+  lgt_instance *from = former(try, s, domain), *to = try->inst[domain * try->group->nslot + s];
+  lgt_rect piece[2 * LGT_MAX_DIM], written;
+  lgt_copy copies[2 * LGT_MAX_DIM];
+  if (!from || !to) return LGT_OK;
+  int n = 1;
+  piece[0] = from->rect;
+  if (overwritten(try, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1, NULL, 0};
+  return n ? lgt_transfer_copy(try->binder, copies, n) : LGT_OK;
+}
+
+lgt_status lgt_attempt_run(lgt_attempt *try) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < try->group->nslot && !status; s++)
+    for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
+  if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
+  if (status) return status;
+  bool sure = !try->source && !try->poison && is_sure(try->binder, try->group, try->root);
+  lgt_failure **poison =
+      try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */
+  lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold,
+                     try->where, try->last, poison,     sure};
+  return lgt_bound_run(try->binder, &bound);
+}
+
+lgt_status lgt_attempt_settle(lgt_attempt *try, lgt_store *store, int s) {
+  lgt_map *map = try->binder->map;
+  int n = try->group->nslot;
+  if (!lgt_store_replicas(map, store)) return no_memory();
+  for (int d = 0; d < map->local; d++) {
+    lgt_instance *inst = is_scalar(try, s) && d > 0 ? NULL : try->inst[d * n + s];
+    lgt_replica *replica = &store->replica[d];
+    if (!inst || inst == replica->inst) continue;
+    const lgt_instance *rest = try->group->slot[s].rest == LGT_NONE ? NULL : former(try, s, d);
+    lgt_rect had = rest ? rest->rect : inst->rect;
+    /* What it takes the place of may have been put aside for another part of the root. */
+    for (int k = 0; rest && rest != replica->inst && k < replica->naside; k++)
+      if (replica->aside[k].inst == rest) lgt_replica_turn(replica, k);
+    lgt_replica_set(map, replica, lgt_instance_retain(inst));
+    /* What a recipe kept may be older than what its owner is now. */
+    if (inst->owners == 2) inst->alike = try->source ? LGT_ALIKE_NEVER : LGT_ALIKE_SOON;
+    if (replica->naside && !lgt_replica_changed(replica, rest ? &had : NULL)) return no_memory();
+  }
+  return LGT_OK;
+}

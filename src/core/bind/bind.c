@@ -1,0 +1,372 @@
+/* bind.c - binding groups to instances and building their tasks.  See bind.h.
+ *
+ * The order for one group: inputs materialised; what has to move is listed; instances acquired for each
+ * domain that works on the group (attempt.c); copies and messages (exchange.c); one job for each colour; partial
+ * results of several colours folded; stores updated; recipes left behind (rescue.c).  Poisoned inputs leave only
+ * the messages.
+ */
+#include "bind/bind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bind/attempt.h"
+#include "move/exchange.h"
+#include "bind/fold.h"
+#include "move/image.h"
+#include "bind/point.h"
+#include "move/poison.h"
+#include "memory/replica.h"
+#include "bind/shuffle.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour) {
+  const lgt_map *map = binder->map;
+  if (launch->kind == LGT_PARTITION_NONE) return domain == 0 && colour < 0 ? 0 : -1; /* every rank runs it */
+  return lgt_partition_next(launch, map->domains, map->first + domain, colour);
+}
+
+/* ---- stores ------------------------------------------------------------------------------------------ */
+
+void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
+  if (store->handles > 0 || store->refs > 0) return;
+  lgt_rescue_drop(binder, store);
+  if (store->attached && store->replica) lgt_bind_wait(binder, store->replica[0].inst, true);
+  lgt_images_drop(store);
+  for (int d = 0; store->replica && d < binder->map->local; d++)
+    lgt_replica_drop_asides(binder->map, &store->replica[d]);
+  lgt_store_forget(binder->map, store);
+  lgt_failure_release(store->failure);
+  lgt_poison_end(binder, store->id);
+  if (store->release) store->release(store->release_context);
+  lgt_store_recycle(binder->stores, store);
+}
+
+lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access) {
+  const lgt_weave_item *item = &group->items->item[access->item];
+  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
+  return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
+}
+
+/* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
+lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
+  if (group->launch->kind == LGT_PARTITION_NONE) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
+  return lgt_partition_rect(group->launch, colour);
+}
+
+/* Stores that share memory since this group are the same up to its versions, which are known now. */
+static void note_alike(const lgt_attempt *try, lgt_status status) {
+  const lgt_map *map = try->binder->map;
+  for (int i = 0; try->inst && i < try->group->nslot * map->local; i++)
+    if (try->inst[i] && try->inst[i]->alike == LGT_ALIKE_SOON)
+      try->inst[i]->alike = status ? LGT_ALIKE_NEVER : map->versions;
+}
+
+static lgt_status settle_all(lgt_attempt *try) {
+  lgt_plan_group *group = try->group, *lasting = lgt_plan_group_lasting(group);
+  lgt_status status = LGT_OK;
+  for (int f = 0; f < group->nfinal && !status; f++) {
+    lgt_store *store = lgt_attempt_store(try, group->slot_of_final[2 * f]);
+    lgt_rescue_drop(try->binder, store);
+    lgt_failure_release(store->failure); /* these are new contents */
+    store->failure = NULL;
+    status = lgt_attempt_settle(try, store, group->slot_of_final[2 * f + 1]);
+    store->written = true;
+    store->maker = lasting;
+    store->maker_slot = group->slot_of_final[2 * f + 1];
+    if (group->slot[store->maker_slot].rest == LGT_NONE && lgt_poison_of(try->binder, store))
+      lgt_poison_heal(try->binder, store); /* what domains have that take no part */
+  }
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].initial && group->slot[s].written) {
+      lgt_attempt_store(try, group->slot[s].root)->written = true;
+      lgt_attempt_store(try, group->slot[s].root)->maker = lasting;
+      lgt_attempt_store(try, group->slot[s].root)->maker_slot = LGT_NONE;
+    }
+  return status;
+}
+
+/* ---- running a group --------------------------------------------------------------------------------------------- */
+
+static void forget_poison(lgt_attempt *try) {
+  for (int s = 0; try->poison && s < try->group->nslot; s++) lgt_failure_release(try->poison[s]);
+  lgt_taint_fini(&try->taint);
+  try->poison = NULL;
+}
+
+/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on
+ * them. */
+static lgt_status find_poison(lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  size_t n = (size_t)group->nslot + 1;
+  int64_t *position = NULL;
+  forget_poison(try);
+  try->all_poisoned = false;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    lgt_failure *failure = lgt_poison_of(try->binder, lgt_attempt_store(try, group->slot[s].root));
+    if (!failure) continue;
+    if (!try->poison) {
+      try->poison = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->poison);
+      position = lgt_arena_alloc(&try->binder->arena, n * sizeof *position);
+      if (!try->poison || !position) return try->poison = NULL, no_memory();
+      memset(try->poison, 0, n * sizeof *try->poison);
+      for (size_t i = 0; i < n; i++) position[i] = LGT_TAINT_NONE;
+    }
+    try->poison[s] = lgt_failure_retain(failure);
+    position[s] = failure->position;
+  }
+  if (!try->poison) return LGT_OK;
+  if (!lgt_taint_find(&try->taint, group, position)) return no_memory();
+  try->all_poisoned = true;
+  for (int i = group->first; i < group->first + group->count; i++)
+    for (int a = 0; a < group->plan->call[i].nargs; a++)
+      if (lgt_kind_writes(group->plan->call[i].kind, a))
+        try->all_poisoned &= lgt_attempt_taints(try, group->plan->call[i].root[a]);
+  return LGT_OK;
+}
+
+/* Memory for the group's slots.  What is in flight may have to end before there is enough, and may fail, which no task that
+ * is launched now inherits.  Not what comes of a second attempt, which may be copies again. */
+static lgt_status acquire(lgt_attempt *try) {
+  lgt_status status = lgt_attempt_acquire(try);
+  if (!status || !lgt_attempt_wait(try)) return status;
+  status = find_poison(try);
+  return status ? status : lgt_attempt_acquire(try);
+}
+
+static lgt_failure *first_poison(const lgt_attempt *try) {
+  lgt_failure *first = NULL;
+  for (int s = 0; try->poison && s < try->group->nslot; s++)
+    if (try->poison[s] && (!first || try->poison[s]->position < first->position)) first = try->poison[s];
+  return first;
+}
+
+/* Stores of which the group overwrites all are poisoned no more: before it runs those whose contents it does not read,
+ * afterwards the others. */
+static void heal(const lgt_attempt *try, bool before) {
+  for (int s = 0; try->poison && s < try->group->nslot; s++) {
+    const lgt_plan_slot *slot = &try->group->slot[s];
+    if (try->poison[s] && slot->defined == before && lgt_taint_overwrites(&try->taint, slot->root))
+      lgt_poison_heal(try->binder, lgt_attempt_store(try, slot->root));
+  }
+}
+
+/* What the group writes fails: all of it; what comes from what had failed. */
+static void poison_results(lgt_attempt *try, lgt_failure *failure) {
+  const lgt_plan *plan = try->group->plan;
+  for (int i = try->group->first; i < try->group->first + try->group->count; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++)
+      if (lgt_kind_writes(plan->call[i].kind, a))
+        lgt_poison_store(lgt_attempt_store(try, plan->call[i].root[a]), failure);
+}
+
+static void poison_tainted(lgt_attempt *try) {
+  const lgt_plan *plan = try->group->plan;
+  for (int i = try->group->first; try->poison && i < try->group->first + try->group->count; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      if (!lgt_kind_writes(plan->call[i].kind, a)) continue;
+      uint16_t why = lgt_taint_of_root(&try->taint, plan->call[i].root[a]);
+      if (why != LGT_NONE) lgt_poison_store(lgt_attempt_store(try, plan->call[i].root[a]), try->poison[why]);
+    }
+}
+
+static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
+  char message[512];
+  lgt_pool *pool = try->binder->map->pool;
+  int64_t bytes = 0;
+  for (int s = 0; s < try->group->nslot; s++) {
+    const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
+    if (!try->group->slot[s].initial) bytes += l->size * lgt_dtype_size(l->dtype);
+  }
+  if (status == LGT_NO_MEMORY)
+    lgt_err(
+        status,
+        "out of memory: a task needs %lld more bytes, %lld of %lld are taken; use smaller arrays, drop some, "
+        "or raise --mem",
+        (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
+        (long long)pool->limit);
+  snprintf(message, sizeof message, "%s", lgt_message());
+  lgt_failure *failure = lgt_poison_new(try->binder, status, message, line);
+  poison_results(try, failure);
+  return failure;
+}
+
+void lgt_binder_fini(lgt_binder *binder) {
+  if (binder->peers) lgt_transfer_end(binder);
+  lgt_failure_release(binder->failure);
+  lgt_failure_release(binder->seen);
+  lgt_failure_release(binder->reserve);
+  lgt_mem_free(binder->trail);
+  lgt_arena_fini(&binder->arena);
+  lgt_moves_fini(binder);
+}
+
+/* What the group reads must be stored; with several domains also where another one may ask for it. */
+static lgt_status materialise_inputs(const lgt_attempt *try) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < try->group->nslot && !status; s++)
+    if (try->group->slot[s].initial)
+      status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
+  if (try->binder->map->domains == 1) return status;
+  if (!status) status = lgt_exchange_prepare(try->binder, try->group);
+  for (int i = 0; i < try->group->ntouch && !status; i++)
+    if (try->group->touch[i].reads)
+      status = lgt_rescue_store(try->binder,
+                                lgt_attempt_store(try, try->group->touched[try->group->touch[i].root].root));
+  return status;
+}
+
+static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
+  int n = try->group->count;
+  try->param = lgt_arena_alloc(&try->binder->arena, ((size_t)n * LGT_MAX_PARAMS + 1) * sizeof *try->param);
+  if (!try->param) return no_memory();
+  for (int i = 0; i < n; i++)
+    memcpy(try->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *try->param);
+  return LGT_OK;
+}
+
+/* The group's tasks, and what follows from them here. */
+static lgt_status run_and_settle(lgt_attempt *try) {
+  heal(try, true);
+  lgt_status status = lgt_attempt_run(try);
+  if (!status) status = settle_all(try);
+  if (!status) status = lgt_rescue_leave(try);
+  heal(try, false);
+  if (!status) poison_tainted(try);
+  return status;
+}
+
+/* With one domain nothing moves: poison and memory decide alone. */
+static lgt_status bind_alone(lgt_attempt *try, const lgt_call *calls, bool last) {
+  lgt_status status = find_poison(try);
+  if (!status && try->poison &&
+      try->binder->njob) { /* what is not done yet may have failed before that did */
+    lgt_bind_retire(try->binder, true);
+    status = find_poison(try);
+  }
+  if (!status && !try->all_poisoned) status = collect_params(try, calls);
+  if (!status && !try->all_poisoned) status = acquire(try);
+  if (try->all_poisoned) return poison_tainted(try), LGT_OK;
+  if (status == LGT_NO_MEMORY && !last) return status;
+  if (!status) status = run_and_settle(try);
+  if (status) lgt_failure_release(fail_group(try, status, calls[0].line));
+  return LGT_OK;
+}
+
+/* There is no memory even to find out what moves: the other ranks cannot be kept in step. */
+static lgt_status give_up(lgt_attempt *try, lgt_status status, const lgt_call *calls) {
+  if (try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
+  if (try->exchange.nsaved) lgt_exchange_undo(&try->exchange);
+  lgt_failure_release(fail_group(try, status, calls[0].line));
+  return LGT_OK;
+}
+
+/* Would all ranks need all of an array that is too large for that?  Then the call fails on each of them, and nothing
+ * moves. */
+static lgt_status refuse_gathering(lgt_attempt *try, const lgt_call *calls) {
+  lgt_binder *binder = try->binder;
+  int touch = binder->peers ? lgt_exchange_too_large(binder, try->group, try->root, binder->replicate) : -1;
+  if (touch < 0) return LGT_OK;
+  const lgt_touch *t = &try->group->touch[touch];
+  const lgt_call *call = &calls[t->call - try->group->first];
+  const lgt_layout *root =
+      lgt_layout_at(binder->stores, lgt_attempt_store(try, try->group->touched[t->root].root)->layout);
+  lgt_err(LGT_UNSUPPORTED,
+          "'%s' needs all of an array of %lld bytes on every rank, where at most %lld may be brought: use a "
+          "smaller array, "
+          "or raise the option replicate",
+          call->kind->name, (long long)(root->size * lgt_dtype_size(root->dtype)),
+          (long long)binder->replicate);
+  return LGT_UNSUPPORTED;
+}
+
+/* All ranks refuse the group, of one call: it fails, unless what it reads has failed before. */
+static void refuse(lgt_attempt *try, lgt_status status, const lgt_call *calls) {
+  if (try->poison) poison_results(try, first_poison(try));
+  else lgt_failure_release(fail_group(try, status, calls[0].line));
+}
+
+/* Nobody can say which elements the group needs on some rank: it fails on all. */
+static lgt_status fail_without_image(lgt_attempt *try, const lgt_call *calls) {
+  lgt_failure *poison = first_poison(try);
+  bool here = false;
+  for (int i = 0; i < try->group->ntouch; i++)
+    here |= try->group->touch[i].image && try->group->touch[i].image->bad_here;
+  if (poison) {
+    lgt_failure_retain(poison);
+  } else if (here) {
+    lgt_err(LGT_NO_MEMORY, "out of memory to find out which elements '%s' needs", calls[0].kind->name);
+    poison = lgt_poison_new(try->binder, LGT_NO_MEMORY, lgt_message(), calls[0].line);
+  } else {
+    poison = lgt_failure_new(LGT_TASK_FAILED, "a task on another rank failed", NULL);
+    if (poison) poison->position = LGT_POSITION_UNKNOWN;
+    else poison = lgt_failure_retain(try->binder->reserve);
+  }
+  poison_results(try, poison);
+  lgt_failure_release(poison);
+  return LGT_OK;
+}
+
+/* With several, what moves follows from the calls, whether the group can run here or not. */
+static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bool last) {
+  lgt_binder *binder = try->binder;
+  bool bad;
+  lgt_status status = lgt_images_prepare(binder, try->group, try->root, &bad);
+  if (status && status != LGT_BAD_ARGUMENT) return give_up(try, status, calls);
+  if (!status && !bad) status = refuse_gathering(try, calls);
+  if ((status || bad) && try->group->count > 1) return bad ? LGT_TASK_FAILED : status;
+  lgt_status poisoned = find_poison(try);
+  if (poisoned) return give_up(try, poisoned, calls);
+  if (bad) return fail_without_image(try, calls);
+  if (status) return refuse(try, status, calls), LGT_OK;
+  status = collect_params(try, calls);
+  if (!status) status = lgt_exchange_begin(&try->exchange, binder, try->group, try->root);
+  if (status) return give_up(try, status, calls);
+  status = acquire(try);
+  if (status == LGT_NO_MEMORY && !last && !try->all_poisoned) {
+    lgt_exchange_undo(&try->exchange);
+    return status;
+  }
+  if (!try->touched.fold && binder->peers) /* not even what has to be skipped is known */
+    return give_up(try, status, calls);
+  if (!status || binder->peers) {
+    lgt_status moved = lgt_exchange_move(&try->exchange);
+    if (!status) status = moved;
+  }
+  if (status && !binder->peers) lgt_exchange_undo(&try->exchange); /* nobody counts on it */
+  if (!status && !try->all_poisoned && lgt_exchange_lacks_memory(&try->exchange))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory: there was no room for elements of other ranks");
+  bool runs = !status && !try->all_poisoned;
+  lgt_failure *failure = try->all_poisoned ? lgt_failure_retain(first_poison(try)) : NULL;
+  if (runs) status = run_and_settle(try);
+  if (try->all_poisoned) poison_tainted(try);
+  else if (status) failure = fail_group(try, status, calls[0].line);
+  if (!runs && try->touched.fold) lgt_fold_skip(binder, try->group, try->touched.fold, failure);
+  if (!runs && binder->peers && lgt_shuffle_is(try->group) && lgt_shuffle_skip(binder, try->group))
+    binder->peers->abort(binder->peers, lgt_message());
+  lgt_failure_release(failure);
+  status = lgt_exchange_end(&try->exchange);
+  note_alike(try, status);
+  return status ? give_up(try, status, calls) : LGT_OK;
+}
+
+lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
+                          const uint32_t *root, bool last) {
+  lgt_attempt try = {.binder = binder, .group = group, .root = root};
+  try.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;
+  binder->where = try.where;
+  if (binder->profile) try.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
+  lgt_status status = materialise_inputs(&try);
+  lgt_arena_reset(&binder->arena);
+  if (!status && !(try.kept = lgt_rescue_kept(binder, group, root))) status = no_memory();
+  if (status) return give_up(&try, status, calls);
+  status = binder->map->domains == 1 ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
+  lgt_attempt_release(&try);
+  forget_poison(&try);
+  if (!status) lgt_poison_follow(binder, group, root);
+  binder->groups += status == LGT_OK;
+  binder->position += status == LGT_OK;
+  return status;
+}

@@ -1,0 +1,178 @@
+/* rescue.c - see rescue.h. */
+#include "bind/rescue.h"
+
+#include <string.h>
+
+#include "bind/attempt.h"
+#include "move/poison.h"
+#include "plan/recipes.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
+  lgt_recipe *recipe = store->recipe;
+  store->recipe = NULL;
+  if (!recipe || --recipe->refs > 0) return;
+  for (int i = 0; i < recipe->binding->ninst; i++) {
+    lgt_instance *inst = recipe->binding->inst[i];
+    if (!inst) continue;
+    inst->pins--;
+    lgt_instance_release(binder->map, inst);
+  }
+  binder->former -= recipe->former;
+  lgt_mem_free(recipe->binding->inst);
+  lgt_mem_free(recipe->binding->param);
+  lgt_mem_free(recipe->binding);
+  lgt_plan_release(recipe->group->plan);
+  lgt_mem_free(recipe);
+}
+
+const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  int words = lgt_plan_words(group);
+  uint64_t *kept = lgt_arena_alloc(&binder->arena, (size_t)words * sizeof *kept);
+  for (int e = 0; kept && e < group->nelided; e++) {
+    const lgt_plan_elided *elided = &group->elided[e];
+    if (elided->must_die || !lgt_store_reachable(lgt_store_at(binder->stores, root[elided->root]))) continue;
+    for (int k = 0; k < words; k++) kept[k] |= elided->reads[k];
+  }
+  return kept;
+}
+
+int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  int64_t bytes = 0;
+  lgt_arena_reset(&binder->arena);
+  const uint64_t *kept = lgt_rescue_kept(binder, group, root);
+  if (!kept) return 0;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    uint16_t former = slot->saved != LGT_NONE ? slot->saved : slot->takes;
+    if (former != LGT_NONE && lgt_slots_have(kept, former)) {
+      const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
+      bytes += l->size * lgt_dtype_size(l->dtype);
+      continue;
+    }
+    bool taken = slot->takes != LGT_NONE;
+    if (taken) slot = &group->slot[slot->takes];
+    else if (!slot->initial || !slot->written) continue;
+    const lgt_store *store = lgt_store_at(binder->stores, root[slot->root]);
+    for (int d = 0; store->replica && d < binder->map->local; d++) {
+      const lgt_instance *inst = store->replica[d].inst;
+      if (inst && inst->pins > 0 && (taken || lgt_attempt_disturbs(binder, group, root, s, inst)))
+        bytes += inst->bytes;
+    }
+  }
+  return bytes;
+}
+
+/* One for all results of the group that need it; it pins what it keeps. */
+static lgt_recipe *new_recipe(const lgt_attempt *try) {
+  lgt_plan_group *group = try->group;
+  int n = group->nslot * try->binder->map->local;
+  lgt_recipe *recipe = lgt_mem_zalloc(sizeof *recipe);
+  lgt_binding *binding = lgt_mem_zalloc(sizeof *binding);
+  lgt_instance **inst = lgt_mem_zalloc(((size_t)n + 1) * sizeof *inst);
+  lgt_scalar *param = lgt_mem_alloc(((size_t)group->count * LGT_MAX_PARAMS + 1) * sizeof *param);
+  if (!recipe || !binding || !inst || !param) {
+    lgt_mem_free(recipe);
+    lgt_mem_free(binding);
+    lgt_mem_free(inst);
+    lgt_mem_free(param);
+    return NULL;
+  }
+  *binding = (lgt_binding){inst, n, param};
+  *recipe = (lgt_recipe){.group = group, .binding = binding};
+  lgt_plan_retain(group->plan);
+  for (int i = 0; i < n; i++) {
+    if (!try->inst[i] || !lgt_slots_have(try->kept, i % group->nslot)) continue;
+    const lgt_plan_slot *slot = &group->slot[i % group->nslot];
+    bool part = try->binder->map->domains == 1 && slot->kept.ndim >= 0;
+    inst[i] = lgt_instance_retain(try->inst[i]);
+    if (slot->former) recipe->former += inst[i]->bytes;
+    lgt_instance_pin(inst[i], part ? &slot->kept : &inst[i]->rect);
+  }
+  memcpy(param, try->param, (size_t)group->count * LGT_MAX_PARAMS * sizeof *param);
+  try->binder->former += recipe->former;
+  return recipe;
+}
+
+lgt_status lgt_rescue_leave(lgt_attempt *try) {
+  lgt_plan_group *group = try->group;
+  lgt_recipe *recipe = NULL;
+  for (int e = 0; e < group->nelided; e++) {
+    const lgt_plan_elided *elided = &group->elided[e];
+    lgt_store *store = lgt_attempt_store(try, elided->root);
+    try->binder->elided++;
+    if (elided->must_die || !lgt_store_reachable(store) || lgt_attempt_taints(try, elided->root)) continue;
+    if (!recipe && !(recipe = new_recipe(try))) return no_memory();
+    lgt_rescue_drop(try->binder, store);
+    store->recipe = recipe;
+    store->maker = lgt_plan_group_lasting(group);
+    store->maker_slot = LGT_NONE;
+    store->recipe_root = (uint16_t)e;
+    store->written = true;
+    recipe->refs++;
+  }
+  return LGT_OK;
+}
+
+/* The failure of what a recipe reads, or NULL.  Other recipes of its group may read what has failed. */
+static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_elided *elided,
+                            const lgt_binding *source) {
+  int domains = binder->map->local, n = source->ninst / domains;
+  for (int s = 0; s < n; s++)
+    for (int d = 0; d < domains && lgt_slots_have(elided->reads, s); d++) {
+      const lgt_instance *inst = source->inst[d * n + s];
+      if (inst && inst->failure) return inst->failure;
+    }
+  return NULL;
+}
+
+lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
+  lgt_recipe *recipe = store->recipe;
+  if (!recipe) return LGT_OK;
+  lgt_plan_group *group = recipe->group;
+  lgt_plan_elided *elided = &group->elided[store->recipe_root];
+  lgt_status status = elided->rescue ? LGT_OK : lgt_recipes_rescue(binder->fuser, group, store->recipe_root);
+  if (status) return status;
+  lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
+  plan->root[elided->root].wanted = true; /* next time it is stored at once */
+  plan->stale = true;
+  lgt_arena_reset(&binder->arena);
+  lgt_attempt try = {
+      .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
+  if (store->line) try.where = binder->line_text(binder->line_context, store->line);
+  lgt_failure *failure = spoiled(binder, elided, recipe->binding);
+  if (!failure) {
+    /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
+    int64_t more = recipe->former ? binder->former + recipe->former : 0;
+    binder->rescued++;
+    lgt_pool_widen(binder->map->pool, more);
+    status = lgt_attempt_acquire(&try);
+    if (status && lgt_attempt_wait(&try)) {
+      failure = spoiled(binder, elided, recipe->binding); /* by what was in flight, perhaps */
+      if (!failure) status = lgt_attempt_acquire(&try);
+    }
+    lgt_pool_widen(binder->map->pool, -more);
+  }
+  if (!status && !failure) status = lgt_attempt_run(&try);
+  if (!status && !failure) status = lgt_attempt_settle(&try, store, elided->rescue->slot_of_final[1]);
+  lgt_attempt_release(&try);
+  if (status == LGT_NO_MEMORY && !failure)
+    lgt_err(status, "out of memory: to compute a result that was not stored; %lld of %lld bytes are taken",
+            (long long)(binder->map->pool->limit - lgt_pool_left(binder->map->pool)),
+            (long long)binder->map->pool->limit);
+  if (failure) failure = lgt_failure_retain(failure);
+  else if (status) failure = lgt_poison_new(binder, status, lgt_message(), store->line);
+  if (failure) lgt_poison_store(store, failure);
+  lgt_failure_release(failure);
+  lgt_rescue_drop(binder, store);
+  return LGT_OK;
+}
+
+void lgt_rescue_former(lgt_binder *binder) {
+  lgt_stores *stores = binder->stores;
+  for (uint32_t id = 1; id < stores->nstore && binder->former > 0; id++) {
+    lgt_store *store = lgt_store_at(stores, id);
+    if (store->layout && store->recipe && store->recipe->former) (void)lgt_rescue_store(binder, store);
+  }
+}

@@ -1,0 +1,151 @@
+/* survey.c - see survey.h. */
+#include "bind/survey.h"
+
+#include <string.h>
+
+#include "move/exchange.h"
+#include "plan/weave.h"
+
+/* What lgt_survey was given. */
+typedef struct survey {
+  const lgt_binder *binder;
+  const lgt_plan_group *group;
+  lgt_rect *read, *write;
+  bool *fold;
+} survey;
+
+static const lgt_space *space_of(const lgt_plan_group *group, const lgt_plan_access *access) {
+  const lgt_weave_item *item = &group->items->item[access->item];
+  return item->call == LGT_NONE ? NULL : &group->plan->call[item->call].space;
+}
+
+/* The root rect that one access touches for one tile of the launch's space. */
+static lgt_rect access_rect(const survey *s, const lgt_plan_access *access, int mode, const lgt_rect *tile) {
+  const lgt_layout *layout = lgt_layout_at(s->binder->stores, access->layout);
+  lgt_alignment align = lgt_bind_align(s->group, access);
+  lgt_rect view = lgt_space_view_rect(layout, &align, tile);
+  return mode == LGT_ACCESS_REDUCE ? lgt_layout_target_rect(layout, view)
+                                   : lgt_layout_root_rect(layout, &view);
+}
+
+static int access_count(const lgt_plan_loop *loop) { return loop->kernel ? loop->kernel->loop->naccess : 0; }
+static int access_mode(const lgt_plan_loop *loop, int a) { return loop->kernel->loop->access[a].mode; }
+
+/* Does the access stand still along a dimension that is cut? */
+static bool stands_still(const survey *s, const lgt_plan_access *access) {
+  const lgt_partition *launch = s->group->launch;
+  const lgt_space *space = space_of(s->group, access);
+  for (int d = 0; launch->kind == LGT_PARTITION_TILING && space && d < launch->ndim; d++)
+    if (launch->grid[d] > 1 && access->stride[d] == 0) return true;
+  return false;
+}
+
+static void bound_into(lgt_rect *rect, const lgt_rect *more) {
+  *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
+}
+
+/* A rect of a slot is written, or read, or both. */
+static void note(survey *s, const lgt_plan_access *access, int domain, const lgt_rect *rect, bool writes,
+                 bool reads) {
+  int at = domain * s->group->nslot + access->slot;
+  bool exact = lgt_layout_exact(lgt_layout_at(s->binder->stores, access->layout));
+  if (writes) bound_into(&s->write[at], rect);
+  if (reads || !writes || !exact) bound_into(&s->read[at], rect);
+}
+
+static void survey_native(survey *s, const lgt_plan_native *native, int domain, int colour,
+                          const lgt_rect *tile) {
+  for (int a = 0; a < native->kind->nargs; a++) {
+    const lgt_plan_access *access = &native->access[a];
+    if (access->slot == LGT_NONE) continue;
+    const lgt_touch *touch = lgt_touch_of(s->group, access);
+    lgt_rect rect = access_rect(s, access, LGT_ACCESS_LOAD, tile);
+    if (touch && touch->image)
+      rect = lgt_footprint_rect(&s->binder->map->footprints, touch->what, s->binder->map->first + domain,
+                                colour);
+    int privilege = native->kind->privilege[a];
+    note(s, access, domain, &rect, privilege & LGT_PRIV_WRITE, privilege & LGT_PRIV_READ);
+  }
+}
+
+/* What one loop touches for a colour. */
+static void survey_loop(survey *s, const lgt_plan_loop *loop, int domain, int colour) {
+  const lgt_plan_group *group = s->group;
+  lgt_rect tile = lgt_bind_tile(group, loop, colour);
+  if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) return;
+  for (int i = 0; i < loop->nnative; i++) survey_native(s, &loop->native[i], domain, colour, &tile);
+  for (int a = 0; a < access_count(loop); a++) {
+    const lgt_plan_access *access = &loop->access[a];
+    if (access->slot == LGT_NONE) continue;
+    int mode = access_mode(loop, a);
+    lgt_rect rect = access_rect(s, access, mode, &tile);
+    bool adds = mode == LGT_ACCESS_REDUCE && group->slot[access->slot].read; /* to the former contents */
+    note(s, access, domain, &rect, mode != LGT_ACCESS_LOAD, adds);
+  }
+}
+
+/* Slots into which several colours reduce: each rank has them whole, in its first domain. */
+static void survey_folds(survey *s) {
+  const lgt_plan_group *group = s->group;
+  for (int l = 0; l < group->nloop; l++) {
+    const lgt_plan_loop *loop = &group->loop[l];
+    lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
+    for (int a = 0; a < access_count(loop); a++) {
+      const lgt_plan_access *access = &loop->access[a];
+      if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE || !stands_still(s, access))
+        continue;
+      lgt_rect rect = access_rect(s, access, LGT_ACCESS_REDUCE, &whole);
+      s->fold[access->slot] = true;
+      bound_into(&s->write[access->slot], &rect);
+      if (group->slot[access->slot].read) bound_into(&s->read[access->slot], &rect);
+    }
+  }
+}
+
+/* A scalar exists once on a rank, in its first domain; so does what several colours reduce into. */
+static void share_slots(const survey *v) {
+  int n = v->group->nslot;
+  for (int s = 0; s < n; s++) {
+    if (lgt_layout_at(v->binder->stores, v->group->slot[s].layout)->ndim > 0 && !v->fold[s]) continue;
+    for (int d = 1; d < v->binder->map->local; d++) {
+      if (v->read[d * n + s].ndim >= 0) bound_into(&v->read[s], &v->read[d * n + s]);
+      if (v->write[d * n + s].ndim >= 0) bound_into(&v->write[s], &v->write[d * n + s]);
+    }
+  }
+}
+
+static void find_out(survey *s) {
+  const lgt_plan_group *group = s->group;
+  int local = s->binder->map->local;
+  for (int i = 0; i < local * group->nslot; i++) s->read[i].ndim = s->write[i].ndim = -1;
+  memset(s->fold, 0, (size_t)group->nslot);
+  if (group->launch->ncolour > 1) survey_folds(s);
+  for (int d = 0; d < local; d++)
+    for (int c = -1; (c = lgt_bind_next(s->binder, group->launch, d, c)) >= 0;)
+      for (int l = 0; l < group->nloop; l++) survey_loop(s, &group->loop[l], d, c);
+  share_slots(s);
+}
+
+/* Does data say what some call touches? */
+static bool varies(const lgt_plan_group *group) {
+  bool does = false;
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_constraint_set *set = group->plan->call[i].kind->constraints;
+    does |= set && set->nimage;
+  }
+  return does;
+}
+
+bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out) {
+  size_t n = (size_t)binder->map->local * (size_t)group->nslot;
+  size_t bytes = 2 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
+  bool lasts = !varies(group);
+  lgt_rect *read = group->survey;
+  if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
+  if (!read) return false;
+  survey s = {binder, group, read, read + n, (bool *)(read + 2 * n)};
+  if (!group->survey) find_out(&s);
+  if (lasts) group->survey = read;
+  *out = (lgt_surveyed){s.read, s.write, s.fold};
+  return true;
+}

@@ -1,0 +1,22 @@
+/* depend.h - which tasks wait for which, found through the instances they touch.
+ *
+ * Several tasks may read an instance at once; a writer waits for the readers since the last writer,
+ * and everybody waits for the last writer.  Only tasks in flight are remembered: lgt_depend_retire
+ * removes those that are done.  Belongs to the submitting thread.
+ */
+#ifndef LGT_DEPEND_H
+#define LGT_DEPEND_H
+
+#include "exec/exec.h"
+#include "memory/map.h"
+
+/* Order `task` behind what is in flight on the instance and remember it there.  Takes a reference on
+ * the instance, which lgt_depend_retire gives back.  False when out of memory. */
+bool lgt_depend_read(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
+bool lgt_depend_write(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
+/* ... which is of no interest any more: whether it came about, neither. */
+bool lgt_depend_overwrite(lgt_exec *exec, lgt_task *task, lgt_instance *inst);
+/* The task is done: forget it here. */
+void lgt_depend_retire(lgt_map *map, lgt_task *task, lgt_instance *inst);
+
+#endif

@@ -1,0 +1,485 @@
+/* exec.c - the scheduler.  See exec.h for what it does and what the lock protects.
+ *
+ * One mutex and one list of ready tasks: chunks are large (tens of microseconds), tasks that are
+ * small run where they are submitted, so the lock is taken rarely and finer schemes would only be
+ * harder to trust.  An idle worker spins for a short while before it sleeps, because waking a thread
+ * costs more than a typical gap between tasks.
+ */
+#include "exec/exec.h"
+
+#include <hwloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPINS = 2000 };
+
+struct lgt_exec {
+  pthread_mutex_t lock;
+  pthread_cond_t work;     /* a task became ready, or has more chunks */
+  pthread_cond_t finished; /* a task is done, or there is work for the thread that waits for one */
+  lgt_task *head, *tail;   /* ready tasks that have chunks to take */
+  int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
+  int started;             /* workers */
+  bool stop;
+  lgt_outside outside;     /* sealed before the first task, as the next one */
+  lgt_profile *profile;    /* borrowed; NULL: none */
+  lgt_task *ready;         /* outside tasks to begin */
+  atomic_int nready;       /* their number; read without the lock as a hint */
+  atomic_int available;    /* length of the list; read without the lock as a hint */
+  atomic_int completed;    /* tasks, ever; a hint for waiting threads */
+  atomic_bool interrupted; /* relaxed: read by the submitting thread, set by it or its signal handler */
+  pthread_t *thread;       /* owned */
+  int nthread, cpus;
+  hwloc_topology_t topology;
+  bool has_topology;
+};
+
+/* ---- with the lock held ------------------------------------------------------------------------- */
+
+/* The submitting thread may sleep for messages, which no condition ends. */
+static void wake_submitter(lgt_exec *exec) {
+  if (exec->waiting) pthread_cond_broadcast(&exec->finished);
+  if (exec->outside.wake) exec->outside.wake(exec->outside.context);
+}
+
+static void list_add(lgt_exec *exec, lgt_task *task) {
+  task->next = NULL;
+  task->listed = true;
+  if (exec->tail) exec->tail->next = task;
+  else exec->head = task;
+  exec->tail = task;
+  atomic_fetch_add_explicit(&exec->available, 1, memory_order_relaxed);
+  if (exec->sleeping) pthread_cond_broadcast(&exec->work);
+  wake_submitter(exec);
+}
+
+static void list_remove_head(lgt_exec *exec) {
+  exec->head->listed = false;
+  exec->head = exec->head->next;
+  if (!exec->head) exec->tail = NULL;
+  atomic_fetch_sub_explicit(&exec->available, 1, memory_order_relaxed);
+}
+
+static void fail(lgt_task *task, lgt_status status, const char *message) {
+  if (task->status) return;
+  task->status = status;
+  task->message = lgt_mem_strdup(message);
+}
+
+/* Chunks fail in any order: what is told is the same in every run. */
+static void fail_chunk(lgt_task *task, int chunk, lgt_status status, const char *message) {
+  if (task->status && chunk > task->failed) return;
+  lgt_mem_free(task->message);
+  task->status = LGT_OK;
+  task->failed = chunk;
+  fail(task, status, message);
+}
+
+static int number_of(const lgt_task *task, const void *thing) {
+  for (int i = 0; i < task->nthing; i++)
+    if (task->thing[i] == thing) return i;
+  return -1;
+}
+
+void lgt_task_spoil(lgt_task *task, int n, const lgt_blame *blame) {
+  lgt_blame *own = &task->blame[n];
+  if (own == blame) return;
+  lgt_mem_free(own->message);
+  *own = (lgt_blame){0};
+  if (blame && blame->status)
+    *own =
+        (lgt_blame){blame->status, blame->position, blame->message ? lgt_mem_strdup(blame->message) : NULL};
+}
+
+/* Of several failures the first in the stream counts, whichever is found first. */
+static void inherit(lgt_task *task, const void *thing, const lgt_blame *from) {
+  int n = task->spread ? number_of(task, thing) : -1;
+  if (n >= 0 && !task->blame) task->blame = lgt_mem_zalloc((size_t)task->nthing * sizeof *task->blame);
+  if (n >= 0 && task->blame) {
+    if (!task->blame[n].status || from->position < task->blame[n].position) lgt_task_spoil(task, n, from);
+    return;
+  }
+  if (task->status && (!task->inherited || task->position <= from->position)) return;
+  lgt_mem_free(task->message);
+  task->status = LGT_OK;
+  fail(task, from->status, from->message ? from->message : lgt_status_name(from->status));
+  task->inherited = true;
+  task->position = from->position;
+}
+
+/* Hand on what `task` did to a thing. */
+static void hand_on(lgt_task *next, const void *thing, const lgt_task *task) {
+  lgt_blame whole = {task->status, task->position, task->message};
+  const lgt_blame *blame = lgt_task_blame(task, thing); /* failed before the task itself did */
+  if (!blame) blame = &whole;
+  if (blame->status) inherit(next, thing, blame);
+}
+
+const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing) {
+  int n = task->blame ? number_of(task, thing) : -1;
+  return n >= 0 && task->blame[n].status ? &task->blame[n] : NULL;
+}
+
+static void start(lgt_exec *exec, lgt_task *task);
+
+static void complete(lgt_exec *exec, lgt_task *task) {
+  for (int i = 0; i < task->nsuccessor; i++) {
+    lgt_task *next = task->successor[i].to;
+    if (task->successor[i].thing) hand_on(next, task->successor[i].thing, task);
+    if (--next->pending == 0) start(exec, next);
+  }
+  task->nsuccessor = 0;
+  atomic_store_explicit(&task->done, true, memory_order_release);
+  atomic_fetch_add_explicit(&exec->completed, 1, memory_order_release);
+  wake_submitter(exec);
+}
+
+/* Begin the task's next step, or complete it.  begin() may allocate but never waits, so it is called
+ * under the lock. */
+static void advance(lgt_exec *exec, lgt_task *task) {
+  while (task->at < task->nstep && !task->status) {
+    lgt_step *step = &task->step[task->at];
+    lgt_status status = step->begin ? step->begin(step) : LGT_OK;
+    if (status) {
+      fail(task, status, lgt_message());
+      if (step->end) step->end(step);
+      break;
+    }
+    task->next_chunk = 0;
+    task->left = step->nchunk;
+    if (task->left > 0) {
+      list_add(exec, task);
+      return;
+    }
+    if (step->end) step->end(step);
+    task->at++;
+  }
+  complete(exec, task);
+}
+
+static void start(lgt_exec *exec, lgt_task *task) {
+  task->at = 0;
+  if (task->blame) task->spread(task);
+  if (!task->outside) {
+    advance(exec, task);
+    return;
+  }
+  task->next = exec->ready;
+  exec->ready = task;
+  atomic_fetch_add_explicit(&exec->nready, 1, memory_order_release);
+  wake_submitter(exec);
+}
+
+/* Without the lock. */
+static lgt_status run_chunk(const lgt_exec *exec, const lgt_task *task, lgt_step *step, int chunk) {
+  if (__builtin_expect(!exec->profile, 1)) return step->run(step, chunk);
+  char more[128] = "";
+  int64_t begin = lgt_profile_now();
+  lgt_status status = step->run(step, chunk);
+  if (step->describe) step->describe(step, chunk, more, sizeof more);
+  lgt_profile_span(exec->profile, begin, &task->label,
+                   "\"pass\":%d,\"passes\":%d,\"chunk\":%d,\"chunks\":%d%s", (int)(step - task->step) + 1,
+                   task->nstep, chunk + 1, step->nchunk, more);
+  return status;
+}
+
+/* Take a chunk of the first ready task and run it; false if there is none.  Drops and retakes the lock. */
+static bool work_once(lgt_exec *exec) {
+  lgt_task *task = exec->head;
+  if (!task) return false;
+  lgt_step *step = &task->step[task->at];
+  int chunk = task->next_chunk++;
+  if (task->next_chunk == step->nchunk) list_remove_head(exec);
+  bool skip = task->status != LGT_OK;
+  pthread_mutex_unlock(&exec->lock);
+  lgt_status status = skip ? LGT_OK : run_chunk(exec, task, step, chunk);
+  pthread_mutex_lock(&exec->lock);
+  if (status) fail_chunk(task, chunk, status, lgt_message());
+  if (--task->left > 0) return true;
+  if (step->end) step->end(step);
+  task->at++;
+  advance(exec, task);
+  return true;
+}
+
+/* ---- workers --------------------------------------------------------------------------------------- */
+
+static void *worker(void *argument) {
+  lgt_exec *exec = argument;
+  pthread_mutex_lock(&exec->lock);
+  lgt_profile_enter(++exec->started);
+  while (!exec->stop) {
+    if (work_once(exec)) continue;
+    pthread_mutex_unlock(&exec->lock);
+    for (int i = 0; i < SPINS && !atomic_load_explicit(&exec->available, memory_order_relaxed); i++) {
+      if (i % 64 == 63) sched_yield();
+      __builtin_ia32_pause();
+    }
+    pthread_mutex_lock(&exec->lock);
+    if (exec->head || exec->stop) continue;
+    exec->sleeping++;
+    pthread_cond_wait(&exec->work, &exec->lock);
+    exec->sleeping--;
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return NULL;
+}
+
+/* Worker n stays on the n-th core the process may use.  The script's own thread is left alone. */
+static void bind_worker(lgt_exec *exec, pthread_t thread, int n) {
+  if (!exec->has_topology) return;
+  int cores = hwloc_get_nbobjs_by_type(exec->topology, HWLOC_OBJ_PU);
+  if (cores < 2 || n >= cores) return;
+  hwloc_obj_t core = hwloc_get_obj_by_type(exec->topology, HWLOC_OBJ_PU, (unsigned)n);
+  if (core) hwloc_set_thread_cpubind(exec->topology, thread, core->cpuset, 0);
+}
+
+/* Signals are for the program's own threads. */
+static bool start_workers(lgt_exec *exec) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int i = 1;
+  for (; i < exec->cpus; i++) {
+    if (pthread_create(&exec->thread[exec->nthread], NULL, worker, exec)) break;
+    bind_worker(exec, exec->thread[exec->nthread++], i);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return i >= exec->cpus;
+}
+
+static int usable_cpus(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+lgt_status lgt_exec_new(int cpus, lgt_exec **out) {
+  lgt_exec *exec = lgt_mem_zalloc(sizeof *exec);
+  if (!exec) return lgt_err(LGT_NO_MEMORY, "out of memory for the scheduler");
+  exec->cpus = cpus > 0 ? cpus : usable_cpus();
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for less than a sleep takes */
+  pthread_mutex_init(&exec->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_cond_init(&exec->work, NULL);
+  pthread_cond_init(&exec->finished, NULL);
+  exec->thread = lgt_mem_zalloc((size_t)exec->cpus * sizeof *exec->thread);
+  if (!exec->thread) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for %d workers", exec->cpus);
+    lgt_exec_free(exec);
+    return LGT_NO_MEMORY;
+  }
+  if (exec->cpus > 1 && hwloc_topology_init(&exec->topology) == 0) {
+    hwloc_topology_set_flags(exec->topology, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+    exec->has_topology = hwloc_topology_load(exec->topology) == 0;
+    if (!exec->has_topology) hwloc_topology_destroy(exec->topology);
+  }
+  if (!start_workers(exec)) {
+    lgt_err(LGT_SYSTEM, "cannot start worker thread %d of %d: set `cpus` lower", exec->nthread + 1,
+            exec->cpus);
+    lgt_exec_free(exec);
+    return LGT_SYSTEM;
+  }
+  *out = exec;
+  return LGT_OK;
+}
+
+void lgt_exec_free(lgt_exec *exec) {
+  if (!exec) return;
+  pthread_mutex_lock(&exec->lock);
+  exec->stop = true;
+  pthread_cond_broadcast(&exec->work);
+  pthread_mutex_unlock(&exec->lock);
+  for (int i = 0; i < exec->nthread; i++) pthread_join(exec->thread[i], NULL);
+  if (exec->has_topology) hwloc_topology_destroy(exec->topology);
+  pthread_cond_destroy(&exec->work);
+  pthread_cond_destroy(&exec->finished);
+  pthread_mutex_destroy(&exec->lock);
+  lgt_mem_free(exec->thread);
+  lgt_mem_free(exec);
+}
+
+int lgt_exec_cpus(const lgt_exec *exec) { return exec->cpus; }
+
+/* ---- the submitting thread ---------------------------------------------------------------------------- */
+
+void lgt_task_init(lgt_task *task) {
+  task->pending = 1;
+  atomic_init(&task->done, false);
+}
+
+bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing) {
+  bool good = true;
+  pthread_mutex_lock(&exec->lock);
+  if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
+    if (thing) hand_on(after, thing, before);
+  } else {
+    good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
+                        sizeof *before->successor);
+    if (good) {
+      before->successor[before->nsuccessor++] = (lgt_edge){after, thing};
+      after->pending++;
+      after->ordered++;
+    }
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return good;
+}
+
+bool lgt_task_spreads(lgt_task *task) {
+  task->blame = lgt_mem_zalloc(((size_t)task->nthing + 1) * sizeof *task->blame);
+  return task->blame != NULL;
+}
+
+/* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */
+static void run_here(const lgt_exec *exec, lgt_task *task) {
+  if (task->blame) task->spread(task);
+  for (int s = 0; s < task->nstep && !task->status; s++) {
+    lgt_step *step = &task->step[s];
+    lgt_status status = step->begin ? step->begin(step) : LGT_OK;
+    for (int c = 0; c < step->nchunk && !status; c++) status = run_chunk(exec, task, step, c);
+    if (step->end) step->end(step);
+    if (status) fail(task, status, lgt_message());
+  }
+  atomic_store_explicit(&task->done, true, memory_order_release);
+}
+
+void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
+  bool small = task->cost < LGT_INLINE_COST && !task->outside;
+  if (small && task->ordered == 0) {
+    run_here(exec, task);
+    return;
+  }
+  pthread_mutex_lock(&exec->lock);
+  bool here = small && task->pending == 1; /* what it waited for is done by now */
+  if (!here && --task->pending == 0) start(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+  if (here) run_here(exec, task);
+}
+
+void lgt_exec_interrupt(lgt_exec *exec, bool on) {
+  atomic_store_explicit(&exec->interrupted, on, memory_order_relaxed);
+}
+
+bool lgt_exec_interrupted(lgt_exec *exec) {
+  return atomic_load_explicit(&exec->interrupted, memory_order_relaxed);
+}
+
+void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile) { exec->profile = profile; }
+
+void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) { exec->outside = *outside; }
+
+lgt_task *lgt_exec_take(lgt_exec *exec) {
+  if (!atomic_load_explicit(&exec->nready, memory_order_acquire)) return NULL;
+  pthread_mutex_lock(&exec->lock);
+  lgt_task **link = &exec->ready;
+  while (*link && (*link)->next) link = &(*link)->next; /* the oldest */
+  lgt_task *task = *link;
+  if (task) {
+    *link = NULL;
+    atomic_fetch_sub_explicit(&exec->nready, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&exec->lock);
+  return task;
+}
+
+void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
+  pthread_mutex_lock(&exec->lock);
+  if (message && !task->status) {
+    const lgt_blame elsewhere = {LGT_TASK_FAILED, LGT_POSITION_UNKNOWN, (char *)message};
+    inherit(task, NULL, &elsewhere);
+  }
+  complete(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+}
+
+/* Is there anything to do but sleep? */
+typedef struct wait_state {
+  lgt_exec *exec;
+  int seen;      /* tasks completed when there was nothing to do */
+  bool may_stop; /* when interrupted */
+} wait_state;
+
+static bool stirs(void *context) {
+  const wait_state *w = context;
+  return atomic_load_explicit(&w->exec->available, memory_order_relaxed) ||
+         atomic_load_explicit(&w->exec->nready, memory_order_relaxed) ||
+         atomic_load_explicit(&w->exec->completed, memory_order_acquire) != w->seen ||
+         (w->may_stop && atomic_load_explicit(&w->exec->interrupted, memory_order_relaxed));
+}
+
+/* Works until the task is done, or the executor is interrupted if `may_stop`: a handler cannot signal a
+ * condition, but nothing here sleeps for longer than a millisecond. */
+static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
+  wait_state w = {exec, 0, may_stop};
+  pthread_mutex_lock(&exec->lock);
+  while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
+    if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
+    bool worked = work_once(exec);
+    w.seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+    if (worked && !exec->outside.move) continue;
+    pthread_mutex_unlock(&exec->lock);
+    bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+    for (int i = 0; i < SPINS && !worked && !moved && !stirs(&w); i++) {
+      if (i % 64 == 63) sched_yield();
+      if (i % 64 == 63 && exec->outside.move)
+        break; /* messages are looked after by whoever sleeps for them */
+      __builtin_ia32_pause();
+    }
+    if (exec->outside.sleep && !worked && !moved && !stirs(&w))
+      exec->outside.sleep(exec->outside.context, stirs, &w);
+    pthread_mutex_lock(&exec->lock);
+    if (exec->outside.sleep || worked || stirs(&w)) continue;
+    exec->waiting++;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 1000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_timedwait(&exec->finished, &exec->lock, &until);
+    exec->waiting--;
+  }
+  pthread_mutex_unlock(&exec->lock);
+}
+
+static void wait_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
+  int64_t begin = exec->profile ? lgt_profile_now() : 0;
+  int before = atomic_load_explicit(&exec->completed, memory_order_relaxed);
+  work_until(exec, task, may_stop);
+  if (!exec->profile) return;
+  lgt_label label = task->label;
+  if (!label.name) label.name = label.category;
+  label.category = "wait";
+  label.verb = "wait for ";
+  lgt_profile_span(exec->profile, begin, &label, "\"completed\":%d",
+                   atomic_load_explicit(&exec->completed, memory_order_relaxed) - before);
+}
+
+bool lgt_exec_help(lgt_exec *exec) {
+  pthread_mutex_lock(&exec->lock);
+  bool worked = work_once(exec);
+  pthread_mutex_unlock(&exec->lock);
+  bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+  return worked || moved;
+}
+
+void lgt_exec_wait(lgt_exec *exec, lgt_task *task) {
+  if (!lgt_task_done(task)) wait_until(exec, task, false);
+}
+
+bool lgt_exec_look(lgt_exec *exec, lgt_task *task) {
+  if (!lgt_task_done(task)) wait_until(exec, task, true);
+  return lgt_task_done(task);
+}
+
+void lgt_exec_forget(lgt_task *task) {
+  for (int i = 0; i < task->nthing && task->blame; i++) lgt_mem_free(task->blame[i].message);
+  lgt_mem_free(task->blame);
+  task->blame = NULL;
+  lgt_mem_free(task->successor);
+  lgt_mem_free(task->message);
+  task->successor = NULL;
+  task->message = NULL;
+}

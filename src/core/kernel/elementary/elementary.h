@@ -1,0 +1,83 @@
+/* elementary.h - exp, sin, pow and their kin: lgt's own, the same bits everywhere.
+ *
+ * A function is written once, in the headers elementary_*.h, in a small vocabulary of operations on float64 and int64:
+ * sums, products, fused multiply-adds, comparisons, selections, bits.  Each of these is one IEEE or integer operation
+ * with one possible result, so whoever carries them out gets the same bits.  Two files do so, each by giving the
+ * vocabulary a meaning and then including elementary_functions.h:
+ *
+ *   elementary_lanes.c   computes, on vectors; compiled for each instruction set.  The interpreter calls it, and so do
+ *                        kernels where the CPU has no fused multiply-add
+ *   emit_math.c          writes MLIR: kernels have the functions inlined into their loops
+ *
+ * The contract, which tests/core/elementary.c judges against MPFR:
+ *
+ *   float64            at most 1 ulp (pow and lgamma 2); what is representable is exact: cbrt(27) = 3, log2(8) = 3
+ *   float32, float16   correctly rounded: computed in float64, rounded once
+ *   all                monotonic where the function is; zeros, infinities and NaN as Annex F of C23 has them
+ *
+ * What hardly any argument needs (the reduction of 1e22 modulo pi, results that overflow) is kept off the main path:
+ * `rare` tests whether any lane needs it, and only then calls a function out of line.
+ *
+ * Any thread.
+ */
+#ifndef LGT_ELEMENTARY_H
+#define LGT_ELEMENTARY_H
+
+#include "model/body.h"
+
+/* The opcodes that are elementary functions, a line a header: enumerator, name, number of operands. */
+#define LGT_MATH_LIST(X)                                                                           \
+  X(EXP, exp, 1) X(EXP2, exp2, 1) X(EXP10, exp10, 1)                                               \
+  X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1)                            \
+  X(LGAMMA, lgamma, 1) X(TGAMMA, tgamma, 1)                                                        \
+  X(ASINH, asinh, 1) X(ACOSH, acosh, 1) X(ATANH, atanh, 1)                                         \
+  X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2)                                               \
+  X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1)                                                     \
+  X(EXPM1, expm1, 1) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)                            \
+  X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN, atan, 1) X(ATAN2, atan2, 2)                            \
+  X(ERF, erf, 1) X(ERFC, erfc, 1)
+
+/* The functions of rare arguments, float64 in and out. */
+#define LGT_RARE_LIST(X)                                                                           \
+  X(exp_edge) X(exp2_edge) X(exp10_edge)                                                           \
+  X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard)     \
+  X(lgamma_edge) X(lgamma_edge_odd) X(lgamma_zero) X(lgamma_zero_odd)                              \
+  X(tgamma_edge) X(tgamma_edge_odd)                                                                \
+  X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) X(atanh_hard)              \
+  X(cbrt_edge)                                                                                     \
+  X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single)                             \
+  X(expm1_edge) X(sinh_edge) X(cosh_edge)                                                          \
+  X(erfc_edge)
+
+/* Those of two operands. */
+#define LGT_RARE_2_LIST(X)                                                                         \
+  X(pow_edge) X(pow_hard) X(hypot_edge)                                                            \
+  X(atan2_edge) X(atan2_edge_single)
+
+enum {
+#define X(name) LGT_RARE_##name,
+  LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
+#undef X
+      LGT_NRARE
+};
+
+/* What a function is computed for: float64; or float64 that is then rounded once, to float32 or to float16. */
+typedef enum lgt_form { LGT_FORM_F64, LGT_FORM_F32, LGT_FORM_F16, LGT_NFORM } lgt_form;
+
+static inline lgt_form lgt_form_of(int dtype) {
+  return dtype == LGT_FLOAT64 ? LGT_FORM_F64 : dtype == LGT_FLOAT32 ? LGT_FORM_F32 : LGT_FORM_F16;
+}
+
+/* n elements, of any alignment; b is read if the function has two operands; out may be a or b.  FORM_F16 takes float16
+ * as float32 and gives float32 rounded to odd, which one more rounding turns into the right float16. */
+typedef void lgt_math_fn(void *out, const void *a, const void *b, int64_t n);
+
+/* One for each instruction set. */
+typedef struct lgt_math_table {
+  /* NULL unless the opcode is in LGT_MATH_LIST, or POWER: there b is one element, the exponent. */
+  lgt_math_fn *math[LGT_NOP][LGT_NFORM];
+  lgt_math_fn *rare[LGT_NRARE];
+} lgt_math_table;
+extern const lgt_math_table lgt_math_table_generic, lgt_math_table_avx2, lgt_math_table_avx512;
+
+#endif

@@ -1,0 +1,402 @@
+/* kernel.c - the table of kernels, and the thread that compiles them.
+ *
+ * A kernel is made once for each loop and lives as long as the runtime: plans point to it.  Code is
+ * looked for on disk at once, by the submitting thread: that costs less than one pass of the
+ * interpreter over a small array.  What is not there goes to the back of one queue, and one thread
+ * takes from its front: a compiler on more cores would take them from the program.
+ *
+ * A loop that cannot be compiled is interpreted for ever; the first is reported on stderr, since it
+ * costs speed, the others in the log.
+ *
+ * Threads
+ *   submitting thread   the table
+ *   `lock`              the queue, `stop`, the statistics; `work` wakes the compiler, `done` who waits
+ *   a kernel's fields   written by whoever installs its code, once, before `state` becomes READY; the
+ *                       code pointers themselves are released, and acquired by those who call them
+ *   emitter             loaded by the first compilation of the process, under `emitter_lock`
+ */
+#include "kernel/kernel.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/kernel_cache.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kernel/object.h"
+
+enum { FIRST_BUCKETS = 64 };
+
+typedef struct entry {
+  lgt_kernel kernel;  /* first: the two are one for the world outside */
+  lgt_object *object; /* owned; NULL until there is code */
+  struct entry *next_in_bucket, *next_in_queue;
+} entry;
+
+struct lgt_kernels {
+  const lgt_config *config; /* borrowed: some of it may change while the runtime runs */
+  lgt_profile *profile;     /* borrowed; NULL: none */
+  lgt_isa isa;
+  lgt_kernel_cache cache;
+  entry **bucket; /* owned, nbucket: a power of two */
+  int nbucket, nentry;
+  pthread_mutex_t lock;
+  pthread_cond_t work, done;
+  entry *front, *back;
+  bool stop, has_thread;
+  atomic_bool trimmed; /* the cache; relaxed: once is enough, twice does no harm */
+  pthread_t thread;
+  lgt_kernels_stats stats;
+};
+
+/* ---- the emitter module ------------------------------------------------------------------------------ */
+
+static char emitter_path[PATH_MAX]; /* set when the first runtime opens; "" where there is none */
+static pthread_once_t path_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t emitter_lock = PTHREAD_MUTEX_INITIALIZER;
+static lgt_emit_loop_fn *emitter;
+
+bool lgt_module_path(const char *name, char *path, size_t size) {
+  Dl_info info;
+  char self[PATH_MAX];
+  bool program = !dladdr((void *)lgt_module_path, &info) || !info.dli_fname || !strchr(info.dli_fname, '/');
+  if (realpath(program ? "/proc/self/exe" : info.dli_fname, self)) {
+    char *slash = strrchr(self, '/');
+    snprintf(path, size, "%.*s/%s", (int)(slash - self), self, name);
+    if (access(path, R_OK) == 0) return true;
+  }
+  snprintf(path, size, "%s/%s", LGT_LIBDIR, name);
+  return access(path, R_OK) == 0;
+}
+
+static void find_emitter(void) {
+  if (!lgt_module_path("liblgt-emit.so", emitter_path, sizeof emitter_path)) emitter_path[0] = 0;
+}
+
+/* NULL with a message.  The module stays loaded. */
+static lgt_emit_loop_fn *load_emitter(void) {
+  pthread_mutex_lock(&emitter_lock);
+  if (!emitter && !emitter_path[0]) {
+    lgt_err(LGT_COMPILE, "liblgt-emit.so, the kernel compiler, is neither beside liblgt nor in %s",
+            LGT_LIBDIR);
+  } else if (!emitter) {
+    double start = lgt_time();
+    void *module = dlopen(emitter_path, RTLD_LAZY | RTLD_LOCAL);
+    if (module) emitter = (lgt_emit_loop_fn *)dlsym(module, "lgt_emit_loop");
+    if (!emitter) lgt_err(LGT_COMPILE, "the kernel compiler: %s", dlerror());
+    lgt_log(KERNEL, 2, "%s loaded in %.1f ms", emitter_path, 1e3 * (lgt_time() - start));
+  }
+  lgt_emit_loop_fn *result = emitter;
+  pthread_mutex_unlock(&emitter_lock);
+  return result;
+}
+
+/* ---- code ------------------------------------------------------------------------------------------------ */
+
+static lgt_status install(entry *e, const void *bytes, size_t size) {
+  lgt_object *object;
+  lgt_status status = lgt_object_load(bytes, size, &object);
+  if (status) return status;
+  lgt_kernel_fn code = (lgt_kernel_fn)lgt_object_symbol(object, "lgt_kernel");
+  if (!code) {
+    lgt_object_free(object);
+    return lgt_err(LGT_COMPILE, "the object does not define lgt_kernel");
+  }
+  e->object = object;
+  atomic_store_explicit(&e->kernel.stream, (lgt_kernel_fn)lgt_object_symbol(object, "lgt_kernel_stream"),
+                        memory_order_release);
+  atomic_store_explicit(&e->kernel.code, code, memory_order_release);
+  atomic_store_explicit(&e->kernel.state, LGT_KERNEL_READY, memory_order_release);
+  return LGT_OK;
+}
+
+static bool load_from_disk(lgt_kernels *kernels, entry *e) {
+  size_t size;
+  double start = lgt_time();
+  if (!kernels->config->cache) return false;
+  void *bytes = lgt_kernel_cache_read(&kernels->cache, e->kernel.loop, &size);
+  if (!bytes) return false;
+  lgt_status status = install(e, bytes, size);
+  lgt_mem_free(bytes);
+  if (status) {
+    lgt_log(KERNEL, 1, "a file of the cache is no kernel: %s", lgt_message());
+    return false;
+  }
+  pthread_mutex_lock(&kernels->lock);
+  kernels->stats.loaded++;
+  pthread_mutex_unlock(&kernels->lock);
+  lgt_log(KERNEL, 2, "%016llx loaded in %.0f us", (unsigned long long)e->kernel.loop->hash[0],
+          1e6 * (lgt_time() - start));
+  return true;
+}
+
+static void log_compiled(const lgt_loop *loop, const lgt_emit_result *r, double seconds) {
+  lgt_log(KERNEL, 1, "%016llx compiled: %d instructions, %d accesses, %zu bytes, %.1f ms",
+          (unsigned long long)loop->hash[0], loop->ninst, loop->naccess, r->size, 1e3 * seconds);
+  lgt_log(EMIT, 2, "write %.2f start %.2f parse %.2f lower %.2f optimise %.2f generate %.2f ms",
+          1e3 * r->seconds[LGT_EMIT_WRITE], 1e3 * r->seconds[LGT_EMIT_START],
+          1e3 * r->seconds[LGT_EMIT_PARSE], 1e3 * r->seconds[LGT_EMIT_LOWER],
+          1e3 * r->seconds[LGT_EMIT_OPTIMISE], 1e3 * r->seconds[LGT_EMIT_GENERATE]);
+  if (r->text) lgt_log(EMIT, 4, "%016llx\n%s", (unsigned long long)loop->hash[0], r->text);
+}
+
+static void keep_object(lgt_kernels *kernels, const lgt_loop *loop, const lgt_emit_result *r) {
+  lgt_kernel_cache_write(&kernels->cache, loop, r->object, r->size);
+  if (!atomic_exchange_explicit(&kernels->trimmed, true, memory_order_relaxed))
+    lgt_kernel_cache_trim(&kernels->cache);
+}
+
+static lgt_status compile(lgt_kernels *kernels, entry *e) {
+  lgt_emit_result r;
+  const lgt_loop *loop = e->kernel.loop;
+  lgt_emit_loop_fn *emit = load_emitter();
+  if (!emit) return LGT_COMPILE;
+  double start = lgt_time();
+  lgt_status status = emit(loop, kernels->isa, lgt_log_on(EMIT, 4), &r);
+  if (status) {
+    lgt_err(status, "%s", r.message);
+  } else {
+    log_compiled(loop, &r, lgt_time() - start);
+    status = install(e, r.object, r.size);
+    if (!status && kernels->config->cache) keep_object(kernels, loop, &r);
+  }
+  free(r.object);
+  free(r.text);
+  return status;
+}
+
+static void report_failure(const lgt_loop *loop) {
+  static atomic_bool reported;
+  if (!atomic_exchange_explicit(&reported, true, memory_order_relaxed))
+    lgt_log_print(LGT_LOG_KERNEL, "a loop is interpreted, since it cannot be compiled: %s", lgt_message());
+  else lgt_log(KERNEL, 1, "%016llx is interpreted: %s", (unsigned long long)loop->hash[0], lgt_message());
+}
+
+/* Compile, and tell who waits. */
+static void make_code(lgt_kernels *kernels, entry *e) {
+  double start = lgt_time();
+  int64_t begin = kernels->profile ? lgt_profile_now() : 0;
+  lgt_status status = compile(kernels, e);
+  if (kernels->profile)
+    lgt_profile_span(kernels->profile, begin, &(lgt_label){.category = "compile"},
+                     "\"kernel\":\"%016llx\",\"operations\":%d", (unsigned long long)e->kernel.loop->hash[0],
+                     e->kernel.loop->ninst);
+  if (status) report_failure(e->kernel.loop);
+  pthread_mutex_lock(&kernels->lock);
+  if (status) atomic_store_explicit(&e->kernel.state, LGT_KERNEL_FAILED, memory_order_release);
+  kernels->stats.compiled += !status;
+  kernels->stats.failed += status != LGT_OK;
+  kernels->stats.compile_seconds += lgt_time() - start;
+  pthread_cond_broadcast(&kernels->done);
+  pthread_mutex_unlock(&kernels->lock);
+}
+
+/* ---- the compiling thread --------------------------------------------------------------------------------- */
+
+static void *compiler_main(void *argument) {
+  lgt_kernels *kernels = argument;
+  lgt_profile_enter(LGT_TRACK_COMPILER);
+  pthread_mutex_lock(&kernels->lock);
+  for (;;) {
+    while (!kernels->front && !kernels->stop) pthread_cond_wait(&kernels->work, &kernels->lock);
+    if (kernels->stop) break;
+    entry *e = kernels->front;
+    kernels->front = e->next_in_queue;
+    pthread_mutex_unlock(&kernels->lock);
+    make_code(kernels, e);
+    pthread_mutex_lock(&kernels->lock);
+  }
+  pthread_mutex_unlock(&kernels->lock);
+  return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static bool start_thread(lgt_kernels *kernels) {
+  sigset_t all, before;
+  if (kernels->has_thread) return true;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  kernels->has_thread = pthread_create(&kernels->thread, NULL, compiler_main, kernels) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return kernels->has_thread;
+}
+
+static void enqueue(lgt_kernels *kernels, entry *e) {
+  pthread_mutex_lock(&kernels->lock);
+  atomic_store_explicit(&e->kernel.state, LGT_KERNEL_QUEUED, memory_order_relaxed);
+  e->next_in_queue = NULL;
+  if (kernels->front) kernels->back->next_in_queue = e;
+  else kernels->front = e;
+  kernels->back = e;
+  pthread_cond_signal(&kernels->work);
+  pthread_mutex_unlock(&kernels->lock);
+}
+
+/* ---- the table -------------------------------------------------------------------------------------------- */
+
+static void grow_table(lgt_kernels *kernels) {
+  int n = kernels->nbucket * 2;
+  entry **bucket = lgt_mem_zalloc((size_t)n * sizeof *bucket);
+  if (!bucket) return; /* longer chains will do */
+  for (int i = 0; i < kernels->nbucket; i++)
+    for (entry *e = kernels->bucket[i], *next; e; e = next) {
+      next = e->next_in_bucket;
+      entry **head = &bucket[e->kernel.loop->hash[0] & (uint64_t)(n - 1)];
+      e->next_in_bucket = *head;
+      *head = e;
+    }
+  lgt_mem_free(kernels->bucket);
+  kernels->bucket = bucket;
+  kernels->nbucket = n;
+}
+
+static entry **bucket_of(const lgt_kernels *kernels, const lgt_loop *loop) {
+  return &kernels->bucket[loop->hash[0] & (uint64_t)(kernels->nbucket - 1)];
+}
+
+static entry *find(const lgt_kernels *kernels, const lgt_loop *loop) {
+  for (entry *e = *bucket_of(kernels, loop); e; e = e->next_in_bucket)
+    if (lgt_loop_equal(e->kernel.loop, loop)) return e;
+  return NULL;
+}
+
+static entry *insert(lgt_kernels *kernels, lgt_loop *loop) {
+  entry *e = lgt_mem_zalloc(sizeof *e);
+  if (!e) return NULL;
+  if (kernels->nentry >= kernels->nbucket) grow_table(kernels);
+  entry **head = bucket_of(kernels, loop);
+  e->kernel.loop = loop;
+  e->next_in_bucket = *head;
+  *head = e;
+  kernels->nentry++;
+  return e;
+}
+
+lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop) {
+  entry *e = find(kernels, loop);
+  if (e) {
+    lgt_loop_free(loop);
+  } else if (!(e = insert(kernels, loop))) {
+    lgt_err(LGT_NO_MEMORY, "out of memory for a kernel");
+    lgt_loop_free(loop);
+    return NULL;
+  }
+  /* Also one met before, while compiling was off. */
+  if (atomic_load_explicit(&e->kernel.state, memory_order_relaxed) == LGT_KERNEL_COLD &&
+      kernels->config->compile && !load_from_disk(kernels, e)) {
+    if (kernels->config->background && start_thread(kernels)) enqueue(kernels, e);
+    else make_code(kernels, e);
+  }
+  return &e->kernel;
+}
+
+void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel) {
+  pthread_mutex_lock(&kernels->lock);
+  while (atomic_load_explicit(&kernel->state, memory_order_acquire) == LGT_KERNEL_QUEUED)
+    pthread_cond_wait(&kernels->done, &kernels->lock);
+  pthread_mutex_unlock(&kernels->lock);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------------- */
+
+/* The instruction set is one for the process (helper.h): runtimes that are alive together agree on it. */
+static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
+static int alive;
+
+static lgt_status enter_isa(const char *name) {
+  pthread_mutex_lock(&life_lock);
+  lgt_isa before = lgt_isa_current();
+  lgt_status status = lgt_isa_limit(name);
+  if (!status && alive && lgt_isa_current() != before) {
+    status = lgt_err(LGT_UNSUPPORTED, "isa = \"%s\": another runtime of this process uses %s; close it first",
+                     name, lgt_isa_name(before));
+    lgt_isa_limit(lgt_isa_name(before));
+  }
+  if (!status) alive++;
+  pthread_mutex_unlock(&life_lock);
+  return status;
+}
+
+static void leave_isa(void) {
+  pthread_mutex_lock(&life_lock);
+  alive--;
+  pthread_mutex_unlock(&life_lock);
+}
+
+lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out) {
+  lgt_status status = enter_isa(config->isa);
+  if (status) return status;
+  pthread_once(&path_once, find_emitter);
+  status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of kernels"); /* unless all goes well */
+  lgt_kernels *kernels = lgt_mem_zalloc(sizeof *kernels);
+  if (!kernels) goto fail;
+  kernels->config = config;
+  kernels->isa = lgt_isa_current();
+  kernels->cache.fd = -1;
+  kernels->nbucket = FIRST_BUCKETS;
+  kernels->bucket = lgt_mem_zalloc(FIRST_BUCKETS * sizeof *kernels->bucket);
+  if (!kernels->bucket) goto fail_kernels;
+  if (config->cache && lgt_kernel_cache_open(&kernels->cache, config->cache_dir, emitter_path, kernels->isa))
+    goto fail_bucket;
+  pthread_mutex_init(&kernels->lock, NULL);
+  pthread_cond_init(&kernels->work, NULL);
+  pthread_cond_init(&kernels->done, NULL);
+  *out = kernels;
+  return LGT_OK;
+fail_bucket:
+  lgt_mem_free(kernels->bucket);
+fail_kernels:
+  lgt_mem_free(kernels);
+fail:
+  leave_isa();
+  return status;
+}
+
+void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile) { kernels->profile = profile; }
+
+static void stop_thread(lgt_kernels *kernels) {
+  if (!kernels->has_thread) return;
+  pthread_mutex_lock(&kernels->lock);
+  kernels->stop = true;
+  pthread_cond_signal(&kernels->work);
+  pthread_mutex_unlock(&kernels->lock);
+  pthread_join(kernels->thread, NULL);
+}
+
+void lgt_kernels_free(lgt_kernels *kernels) {
+  if (!kernels) return;
+  stop_thread(kernels);
+  for (int i = 0; i < kernels->nbucket; i++)
+    for (entry *e = kernels->bucket[i], *next; e; e = next) {
+      next = e->next_in_bucket;
+      lgt_object_free(e->object);
+      lgt_loop_free(e->kernel.loop);
+      lgt_mem_free(e);
+    }
+  pthread_cond_destroy(&kernels->done);
+  pthread_cond_destroy(&kernels->work);
+  pthread_mutex_destroy(&kernels->lock);
+  lgt_kernel_cache_close(&kernels->cache);
+  lgt_mem_free(kernels->bucket);
+  lgt_mem_free(kernels);
+  leave_isa();
+}
+
+lgt_kernels_stats lgt_kernels_stat(lgt_kernels *kernels) {
+  pthread_mutex_lock(&kernels->lock);
+  lgt_kernels_stats stats = kernels->stats;
+  pthread_mutex_unlock(&kernels->lock);
+  return stats;
+}
+
+void lgt_kernels_stat_reset(lgt_kernels *kernels) {
+  pthread_mutex_lock(&kernels->lock);
+  memset(&kernels->stats, 0, sizeof kernels->stats);
+  pthread_mutex_unlock(&kernels->lock);
+}

@@ -1,0 +1,84 @@
+/* kernel.h - compiled loops: found, loaded from disk, or compiled in the background.
+ *
+ * A kernel belongs to one loop (by the loop's bytes).  lgt_kernel_get never waits for a compiler: it
+ * returns a kernel whose code may still be missing, and the caller runs the interpreter meanwhile
+ * (lgt_kernel_code returns NULL).  The order in which code is looked for:
+ *
+ *   memory   a hash table of kernels by loop
+ *   disk     an object file under cache_dir, named by a hash over the loop's bytes, the version of
+ *            lgt and of LLVM, and the host CPU's name and features; checked before it is used,
+ *            written to a temporary name and renamed, ignored unless it belongs to this user
+ *   emit     the compiler, a module of its own (liblgt-emit.so) loaded at the first cold kernel,
+ *            because linking LLVM costs more than starting lgt
+ *
+ * Objects are position independent and refer to nothing but themselves and a short list of
+ * functions (helpers of this library); object.c maps and relocates them.
+ *
+ * Threads: lgt_kernel_get is called by the submitting thread only; lgt_kernel_code by any.
+ */
+#ifndef LGT_KERNEL_H
+#define LGT_KERNEL_H
+
+#include <stdatomic.h>
+
+#include "base/config.h"
+#include "kernel/helper.h"
+#include "kernel/loop.h"
+#include "base/profile.h"
+
+typedef struct lgt_kernel {
+  lgt_loop *loop;                 /* owned */
+  /* NULL until the code is there.  Release by whoever installs it, acquire in lgt_kernel_code. */
+  _Atomic(lgt_kernel_fn) code;
+  _Atomic(lgt_kernel_fn) stream;  /* the same with non-temporal stores; NULL if that makes no sense */
+  atomic_int state;               /* lgt_kernel_state */
+} lgt_kernel;
+
+typedef enum lgt_kernel_state { LGT_KERNEL_COLD, LGT_KERNEL_QUEUED, LGT_KERNEL_READY, LGT_KERNEL_FAILED } lgt_kernel_state;
+
+typedef struct lgt_kernels lgt_kernels;
+
+lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out);
+/* Report what is compiled, from the beginning. */
+void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile);
+void lgt_kernels_free(lgt_kernels *kernels); /* ends the background thread */
+
+/* The kernel of this loop; takes over `loop`.  NULL when out of memory. */
+lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop);
+/* Wait until the kernel is ready or has failed. */
+void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel);
+
+static inline lgt_kernel_fn lgt_kernel_code(lgt_kernel *kernel) {
+  return atomic_load_explicit(&kernel->code, memory_order_acquire);
+}
+
+typedef struct lgt_kernels_stats {
+  int64_t compiled, loaded, failed;
+  double compile_seconds;
+} lgt_kernels_stats;
+lgt_kernels_stats lgt_kernels_stat(lgt_kernels *kernels);
+void lgt_kernels_stat_reset(lgt_kernels *kernels);
+
+/* ---- inside: the emitter module ------------------------------------------------------------ */
+
+typedef enum lgt_emit_step {
+  LGT_EMIT_WRITE, LGT_EMIT_START, LGT_EMIT_PARSE, LGT_EMIT_LOWER, LGT_EMIT_OPTIMISE, LGT_EMIT_GENERATE, LGT_EMIT_NSTEP
+} lgt_emit_step;
+
+typedef struct lgt_emit_result {
+  void *object; /* an ELF object with the functions `lgt_kernel` and, where it makes sense,
+                   `lgt_kernel_stream`; the caller frees it with free() */
+  size_t size;
+  char *text;   /* the MLIR module if that was asked for; free() */
+  double seconds[LGT_EMIT_NSTEP];
+  char message[400]; /* of a failure */
+} lgt_emit_result;
+
+/* Where a module that is loaded when it is needed lies: beside the file that this code is in (the shared library, or a
+ * program that holds it), or where libraries are installed.  False: it is in neither place. */
+bool lgt_module_path(const char *name, char *path, size_t size);
+
+/* Exported by liblgt-emit.so as `lgt_emit_loop`.  Any thread. */
+typedef lgt_status lgt_emit_loop_fn(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out);
+
+#endif

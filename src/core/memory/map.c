@@ -1,0 +1,258 @@
+/* map.c - instances and replicas, and copies between them.  See map.h. */
+#include "memory/map.h"
+
+#include <string.h>
+
+enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of elements */
+
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+static char *take_block(lgt_map *map, int64_t bytes, bool needed, int64_t *rounded) {
+  char *block = lgt_pool_take(map->pool, bytes, needed, rounded);
+  if (!block) return NULL;
+  map->live += *rounded;
+  map->since_collection += *rounded + RECORDS;
+  if (map->live > map->peak) map->peak = map->live;
+  return block;
+}
+
+static void give_block(lgt_map *map, char *data, int64_t rounded) {
+  lgt_pool_give(map->pool, data, rounded);
+  map->live -= rounded;
+  map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
+}
+
+lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
+  *map = (lgt_map){.stores = stores, .domains = local * ranks, .local = local, .first = local * rank};
+  map->pool = lgt_pool_new(budget);
+  if (!map->pool) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  return lgt_footprints_init(&map->footprints, stores, map->domains, local);
+}
+
+static void free_record(lgt_instance *inst) {
+  lgt_mem_free(inst->reader);
+  lgt_mem_free(inst);
+}
+
+static void free_replicas(const lgt_map *map, lgt_replica *replica) {
+  for (int d = 0; d < map->local; d++) {
+    lgt_region_fini(&replica[d].absent);
+    lgt_region_fini(&replica[d].old);
+    lgt_mem_free(replica[d].aside);
+  }
+  lgt_mem_free(replica);
+}
+
+void lgt_map_fini(lgt_map *map) {
+  lgt_pool_release(map->pool);
+  for (lgt_instance *inst; (inst = lgt_spares_take(&map->spare_instance, 0));) free_record(inst);
+  lgt_mem_free(map->spare_instance.item);
+  for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
+    free_replicas(map, replica);
+  lgt_mem_free(map->spare_replicas.item);
+  for (lgt_history *history; (history = map->spare_history);) {
+    map->spare_history = history->next;
+    lgt_mem_free(history->event);
+    lgt_mem_free(history);
+  }
+  lgt_footprints_fini(&map->footprints);
+}
+
+/* ---- instances -------------------------------------------------------------------------------------- */
+
+static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_rect *rect) {
+  lgt_instance *inst = lgt_spares_take(&map->spare_instance, sizeof *inst);
+  if (!inst && !(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
+  *inst = (lgt_instance){.refs = 1,
+                         .anew_at = -1,
+                         .domain = domain,
+                         .elem = elem,
+                         .rect = *rect,
+                         .reader = inst->reader,
+                         .reader_room = inst->reader_room};
+  int64_t s = inst->elem;
+  for (int d = rect->ndim - 1; d >= 0; d--) {
+    int64_t extent = rect->hi[d] - rect->lo[d];
+    inst->stride[d] = s;
+    s *= extent > 0 ? extent : 1;
+  }
+  return inst;
+}
+
+static void keep_spare(lgt_map *map, lgt_instance *inst) {
+  if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
+}
+
+static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect, bool needed) {
+  lgt_instance *inst = instance_of(map, domain, elem, rect);
+  if (!inst) return NULL;
+  int64_t bytes = lgt_rect_size(rect) * inst->elem;
+  inst->data = take_block(map, bytes > 0 ? bytes : 1, needed, &inst->bytes);
+  if (inst->data) return inst;
+  keep_spare(map, inst);
+  return NULL;
+}
+
+lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
+  return allocate(map, domain, lgt_dtype_size(root->dtype), rect, false);
+}
+
+lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
+  return allocate(map, 0, elem, rect, true);
+}
+
+lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed) {
+  lgt_rect rect = {.ndim = 1, .hi = {count}};
+  return allocate(map, 0, elem, &rect, needed);
+}
+
+lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_instance *inst = instance_of(map, 0, lgt_dtype_size(root->dtype), &all);
+  if (inst) inst->data = data;
+  return inst;
+}
+
+void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
+  if (!inst || --inst->refs > 0) return;
+  if (inst->bytes) give_block(map, inst->data, inst->bytes);
+  lgt_failure_release(inst->failure);
+  keep_spare(map, inst);
+}
+
+char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
+  char *p = inst->data;
+  for (int d = 0; d < inst->rect.ndim; d++) p += (coordinate[d] - inst->rect.lo[d]) * inst->stride[d];
+  return p;
+}
+
+/* ---- replicas ------------------------------------------------------------------------------------------ */
+
+lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {
+  if (store->replica) return store->replica;
+  store->replica = lgt_spares_take(&map->spare_replicas, (size_t)map->local * sizeof *store->replica);
+  if (!store->replica) store->replica = lgt_mem_zalloc((size_t)map->local * sizeof *store->replica);
+  return store->replica;
+}
+
+const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store, int domain) {
+  return &store->replica[lgt_layout_at(map->stores, store->layout)->ndim ? domain : 0];
+}
+
+void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
+  if (replica->inst) {
+    replica->inst->owners--;
+    lgt_instance_release(map, replica->inst);
+  }
+  replica->inst = inst;
+  if (inst) inst->owners++;
+}
+
+lgt_history *lgt_store_history(lgt_map *map, lgt_store *store) {
+  if (store->history) return store->history;
+  store->history = map->spare_history;
+  if (store->history) map->spare_history = store->history->next;
+  else store->history = lgt_mem_zalloc(sizeof *store->history);
+  if (store->history) store->history->count = store->history->nimage = 0;
+  return store->history;
+}
+
+void lgt_store_forget(lgt_map *map, lgt_store *store) {
+  if (store->history) {
+    store->history->next = map->spare_history;
+    map->spare_history = store->history;
+    store->history = NULL;
+  }
+  if (!store->replica) return;
+  for (int d = 0; d < map->local; d++) {
+    lgt_replica *replica = &store->replica[d];
+    lgt_replica_set(map, replica, NULL);
+    lgt_assert(!replica->naside);
+    lgt_region_clear(&replica->absent);
+  }
+  if (!lgt_spares_give(&map->spare_replicas, store->replica)) free_replicas(map, store->replica);
+  store->replica = NULL;
+}
+
+bool lgt_instance_contiguous(const lgt_instance *inst, const lgt_rect *rect) {
+  int d = 0;
+  while (d < rect->ndim && rect->hi[d] - rect->lo[d] == 1) d++;
+  for (d++; d < rect->ndim; d++)
+    if (rect->lo[d] != inst->rect.lo[d] || rect->hi[d] != inst->rect.hi[d]) return false;
+  return true;
+}
+
+/* Where the copy begins on one side, and the strides there. */
+static char *side(const lgt_instance *inst, const lgt_rect *r, int64_t at, int64_t *stride) {
+  if (at < 0) {
+    memcpy(stride, inst->stride, sizeof inst->stride);
+    return lgt_instance_at(inst, r->lo);
+  }
+  int64_t s = inst->elem;
+  for (int d = r->ndim - 1; d >= 0; d--) {
+    stride[d] = s;
+    s *= r->hi[d] - r->lo[d];
+  }
+  return inst->data + at * inst->elem;
+}
+
+int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along) {
+  int64_t n = lgt_rect_size(rect);
+  return runs && n ? n / (rect->hi[along] - rect->lo[along]) * runs->total : n;
+}
+
+static void copy_rect(const lgt_copy *copy) {
+  const lgt_rect *r = &copy->rect;
+  int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
+  int n = r->ndim;
+  if (lgt_rect_empty(r)) return;
+  const char *from = side(copy->from, r, copy->from_at, from_stride);
+  char *to = side(copy->to, r, copy->to_at, to_stride);
+  int64_t run = copy->to->elem;
+  for (; n > 0 && from_stride[n - 1] == run && to_stride[n - 1] == run; n--)
+    run *= r->hi[n - 1] - r->lo[n - 1];
+  for (;;) {
+    memcpy(to, from, (size_t)run);
+    int d = n - 1;
+    for (; d >= 0; d--) {
+      from += from_stride[d];
+      to += to_stride[d];
+      if (++index[d] < r->hi[d] - r->lo[d]) break;
+      from -= from_stride[d] * index[d];
+      to -= to_stride[d] * index[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+/* A vector: run by run, without asking more than where each begins. */
+static void copy_vector(const lgt_copy *copy) {
+  const lgt_runs *runs = copy->runs;
+  int64_t size = copy->to->elem, from = copy->from_at, to = copy->to_at;
+  for (int64_t i = 0; i < runs->count; i++) {
+    int64_t lo = runs->run[i][0], n = runs->run[i][1] - lo;
+    const char *f = copy->from->data + (copy->from_at < 0 ? lo - copy->from->rect.lo[0] : from) * size;
+    char *t = copy->to->data + (copy->to_at < 0 ? lo - copy->to->rect.lo[0] : to) * size;
+    if (n == 1 && size == 8) memcpy(t, f, 8);
+    else memcpy(t, f, (size_t)(n * size));
+    from += n;
+    to += n;
+  }
+}
+
+void lgt_copy_run(const lgt_copy *copy) {
+  const lgt_runs *runs = copy->runs;
+  if (!runs) return copy_rect(copy);
+  if (lgt_rect_empty(&copy->rect)) return;
+  if (copy->rect.ndim == 1) return copy_vector(copy);
+  lgt_copy part = *copy;
+  for (int64_t i = 0; i < runs->count; i++) {
+    part.rect.lo[copy->along] = runs->run[i][0];
+    part.rect.hi[copy->along] = runs->run[i][1];
+    copy_rect(&part);
+    int64_t n = lgt_rect_size(&part.rect);
+    if (part.from_at >= 0) part.from_at += n;
+    if (part.to_at >= 0) part.to_at += n;
+  }
+}

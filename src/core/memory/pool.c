@@ -1,0 +1,281 @@
+/* pool.c - see pool.h.
+ *
+ * Sizes are rounded up to a quarter of a power of two, four classes for each octave, so a block wastes at most a quarter
+ * and programs that allocate the same shapes again and again hit the same list.  Lists are last in, first out: the
+ * warmest block is reused first.
+ */
+#include "memory/pool.h"
+
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WAIT_US = 200 }; /* between looks whether others have given scratch memory back */
+
+/* Before a block of scratch or host memory. */
+typedef union head {
+  struct {
+    lgt_pool *pool; /* whose it is; NULL: it does not count */
+    int64_t bytes;  /* of all, the head included */
+  };
+  char aligned[64];
+} head;
+
+static _Thread_local lgt_pool *serving; /* borrowed */
+static _Thread_local int64_t held;      /* bytes of scratch memory that count */
+
+static void acquire(lgt_pool *pool) {
+  while (atomic_exchange_explicit(&pool->lock, true, memory_order_acquire)) sched_yield();
+}
+static void release(lgt_pool *pool) { atomic_store_explicit(&pool->lock, false, memory_order_release); }
+
+/* ---- blocks ------------------------------------------------------------------------------------------- */
+
+static int class_of(int64_t bytes, int64_t *rounded) {
+  if (bytes <= 64) {
+    *rounded = 64;
+    return 0;
+  }
+  int octave = 63 - __builtin_clzll((unsigned long long)(bytes - 1)); /* 2^octave < bytes <= 2^(octave + 1) */
+  int64_t step = octave >= 8 ? (int64_t)1 << (octave - 2) : 64;
+  *rounded = (bytes + step - 1) / step * step;
+  int quarter = (int)((*rounded - ((int64_t)1 << octave) - 1) / ((int64_t)1 << (octave - 2)));
+  return 1 + octave * 4 + quarter;
+}
+
+/* The size of the blocks of a class: the inverse of class_of. */
+static int64_t class_size(int c) {
+  if (c == 0) return 64;
+  int octave = (c - 1) / 4, quarter = (c - 1) % 4;
+  return ((int64_t)1 << octave) + ((int64_t)1 << (octave - 2)) * (quarter + 1);
+}
+
+/* There is room for a head, where a block may become scratch memory. */
+static size_t bytes_of(int64_t rounded) {
+  return (size_t)rounded + (rounded < LGT_SCRATCH_COUNTED ? 0 : sizeof(head));
+}
+
+static void trim(lgt_pool *pool) {
+  if (!pool->idle) return;
+  for (int c = 0; c < LGT_POOL_CLASSES && pool->idle; c++)
+    for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
+      lgt_mem_pages_free(block, bytes_of(class_size(c)));
+      pool->idle -= class_size(c);
+      pool->used -= class_size(c);
+    }
+  lgt_mem_trim();
+}
+
+/* So many bytes more count, if they may; fewer always may. */
+static bool charge(lgt_pool *pool, int64_t bytes, int64_t limit) {
+  if (bytes > limit - pool->used) trim(pool);
+  if (bytes > 0 && bytes > limit - pool->used) return false;
+  pool->used += bytes;
+  return true;
+}
+
+static char *take(lgt_pool *pool, int64_t bytes, int64_t limit, int64_t *rounded) {
+  int c = class_of(bytes, rounded);
+  void *block = lgt_spares_take(&pool->spare[c], 64);
+  if (block) {
+    pool->idle -= *rounded;
+    return block;
+  }
+  if (!charge(pool, *rounded, limit)) return NULL;
+  block = lgt_mem_pages_alloc(bytes_of(*rounded));
+  if (!block && pool->idle) {
+    trim(pool);
+    block = lgt_mem_pages_alloc(bytes_of(*rounded));
+  }
+  if (!block) pool->used -= *rounded;
+  return block;
+}
+
+static void give(lgt_pool *pool, char *block, int64_t rounded) {
+  int64_t same;
+  int c = class_of(rounded, &same);
+  lgt_assert(same == rounded);
+  if (lgt_spares_give(&pool->spare[c], block)) {
+    pool->idle += rounded;
+    return;
+  }
+  lgt_mem_pages_free(block, bytes_of(rounded));
+  pool->used -= rounded;
+}
+
+char *lgt_pool_take(lgt_pool *pool, int64_t bytes, bool needed, int64_t *rounded) {
+  acquire(pool);
+  char *block = take(pool, bytes, needed ? INT64_MAX : pool->limit, rounded);
+  if (!block) pool->asked = *rounded;
+  release(pool);
+  return block;
+}
+
+void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded) {
+  acquire(pool);
+  give(pool, block, rounded);
+  release(pool);
+}
+
+void lgt_pool_trim(lgt_pool *pool) {
+  acquire(pool);
+  trim(pool);
+  release(pool);
+}
+
+void lgt_pool_widen(lgt_pool *pool, int64_t bytes) {
+  acquire(pool);
+  pool->limit += bytes;
+  release(pool);
+}
+
+int64_t lgt_pool_idle(lgt_pool *pool) {
+  acquire(pool);
+  int64_t idle = pool->idle;
+  release(pool);
+  return idle;
+}
+
+int64_t lgt_pool_left(lgt_pool *pool) {
+  acquire(pool);
+  int64_t left = pool->limit - pool->used + pool->idle;
+  release(pool);
+  return left;
+}
+
+lgt_pool *lgt_pool_new(int64_t limit) {
+  lgt_pool *pool = lgt_mem_zalloc(sizeof *pool);
+  if (!pool) return NULL;
+  pool->limit = limit;
+  pool->refs = 1;
+  return pool;
+}
+
+/* A reference goes, with so many bytes. */
+static void leave(lgt_pool *pool, int64_t bytes) {
+  acquire(pool);
+  pool->used -= bytes;
+  bool last = --pool->refs == 0;
+  release(pool);
+  if (last) lgt_mem_free(pool);
+}
+
+void lgt_pool_release(lgt_pool *pool) {
+  if (!pool) return;
+  lgt_pool_trim(pool);
+  for (int c = 0; c < LGT_POOL_CLASSES; c++) {
+    lgt_mem_free(pool->spare[c].item);
+    pool->spare[c] = (lgt_spares){0};
+  }
+  leave(pool, 0);
+}
+
+static void *refused(const lgt_pool *pool, const char *what, int64_t bytes, int64_t used) {
+  lgt_err(
+      LGT_NO_MEMORY,
+      "out of memory: %lld more bytes are needed %s, where %lld of %lld are taken; use smaller arrays, drop "
+      "some, or raise --mem",
+      (long long)bytes, what, (long long)used, (long long)pool->limit);
+  return NULL;
+}
+
+/* ---- scratch memory ------------------------------------------------------------------------------------ */
+
+void lgt_scratch_serve(lgt_pool *pool) { serving = pool; }
+
+static void *take_scratch(lgt_pool *pool, int64_t bytes) {
+  int64_t rounded, used;
+  for (;; usleep(WAIT_US)) {
+    acquire(pool);
+    int64_t others = pool->scratch - held;
+    head *h = (head *)take(pool, bytes, held ? pool->limit + others : pool->limit, &rounded);
+    if (h) pool->scratch += rounded;
+    used = pool->used - pool->idle;
+    release(pool);
+    if (h) {
+      held += rounded;
+      h->pool = pool;
+      h->bytes = rounded;
+      return h + 1;
+    }
+    if (held || !others) return refused(pool, "to work with", bytes, used);
+  }
+}
+
+void *lgt_scratch_alloc(size_t size) {
+  if (serving && size >= LGT_SCRATCH_COUNTED) return take_scratch(serving, (int64_t)size);
+  head *h = lgt_mem_pages_alloc(sizeof *h + size);
+  if (!h) return lgt_err(LGT_NO_MEMORY, "out of memory: %zu bytes are needed to work with", size), NULL;
+  h->pool = NULL;
+  h->bytes = (int64_t)(sizeof *h + size);
+  return h + 1;
+}
+
+void *lgt_scratch_zalloc(size_t size) {
+  void *block = lgt_scratch_alloc(size);
+  return block ? memset(block, 0, size) : NULL;
+}
+
+void lgt_scratch_free(void *block) {
+  if (!block) return;
+  head *h = (head *)block - 1;
+  lgt_pool *pool = h->pool;
+  int64_t bytes = h->bytes;
+  if (!pool) {
+    lgt_mem_pages_free(h, (size_t)bytes);
+    return;
+  }
+  held -= bytes;
+  acquire(pool);
+  pool->scratch -= bytes;
+  give(pool, (char *)h, bytes);
+  release(pool);
+}
+
+/* ---- host memory --------------------------------------------------------------------------------------- */
+
+/* So many bytes more count, for as many more blocks. */
+static bool charge_host(lgt_pool *pool, int64_t bytes, int blocks, bool needed) {
+  acquire(pool);
+  bool good = charge(pool, bytes, needed ? INT64_MAX : pool->limit);
+  int64_t used = pool->used - pool->idle;
+  if (good) pool->refs += blocks;
+  release(pool);
+  if (!good) refused(pool, "beside arrays", bytes, used);
+  return good;
+}
+
+void *lgt_host_alloc(lgt_pool *pool, int64_t bytes, bool needed) {
+  bytes += (int64_t)sizeof(head);
+  if (!charge_host(pool, bytes, 1, needed)) return NULL;
+  head *h = lgt_mem_zalloc((size_t)bytes);
+  if (!h) {
+    leave(pool, bytes);
+    return refused(pool, "beside arrays", bytes, pool->limit - lgt_pool_left(pool));
+  }
+  h->pool = pool;
+  h->bytes = bytes;
+  return h + 1;
+}
+
+void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes, bool needed) {
+  if (!block) return lgt_host_alloc(pool, bytes, needed);
+  head *h = (head *)block - 1, *moved;
+  int64_t more = bytes + (int64_t)sizeof *h - h->bytes;
+  if (!charge_host(pool, more, 0, needed)) return NULL;
+  if (!(moved = lgt_mem_realloc(h, (size_t)bytes + sizeof *h))) {
+    charge_host(pool, -more, 0, true);
+    return refused(pool, "beside arrays", more, pool->limit - lgt_pool_left(pool));
+  }
+  moved->bytes += more;
+  return moved + 1;
+}
+
+void lgt_host_free(void *block) {
+  if (!block) return;
+  head *h = (head *)block - 1;
+  lgt_pool *pool = h->pool;
+  int64_t bytes = h->bytes;
+  lgt_mem_free(h);
+  leave(pool, bytes);
+}

@@ -1,0 +1,315 @@
+/* partition.c - interned partitions and the natural cut.  See partition.h. */
+#include "model/partition.h"
+
+#include <string.h>
+
+lgt_status lgt_partitions_init(lgt_partitions *partitions) {
+  *partitions = (lgt_partitions){.mask = 255};
+  partitions->table = lgt_mem_zalloc(((size_t)partitions->mask + 1) * sizeof *partitions->table);
+  return partitions->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of partitions");
+}
+
+static void partition_free(lgt_partition *partition) {
+  if (partition) lgt_mem_free(partition->rect);
+  lgt_mem_free(partition);
+}
+
+void lgt_partitions_fini(lgt_partitions *partitions) {
+  for (uint32_t i = 0; partitions->table && i <= partitions->mask; i++) partition_free(partitions->table[i]);
+  lgt_mem_free(partitions->table);
+  *partitions = (lgt_partitions){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 29);
+}
+
+static uint64_t partition_hash(const lgt_partition *p) {
+  uint64_t h = mix((uint64_t)p->kind, (uint64_t)p->ndim);
+  for (int d = 0; d < p->ndim; d++) {
+    h = mix(h, (uint64_t)p->extent[d]);
+    h = mix(h, (uint64_t)p->tile[d]);
+    h = mix(h, (uint64_t)p->offset[d]);
+  }
+  for (int j = 0; j < p->home.ndim; j++)
+    h = mix(h, (uint64_t)p->home.grid[j] << 40 ^ (uint64_t)p->home.first[j] << 8 ^ (uint8_t)p->home.dim[j]);
+  for (int c = 0; p->rect && c < p->ncolour; c++)
+    for (int d = 0; d < p->ndim; d++) h = mix(mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
+  return h;
+}
+
+static bool equal(const lgt_partition *a, const lgt_partition *b) {
+  if (a->hash != b->hash || a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour)
+    return false;
+  for (int d = 0; d < a->ndim; d++)
+    if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d])
+      return false;
+  if (a->home.ndim != b->home.ndim) return false;
+  for (int j = 0; j < a->home.ndim; j++)
+    if (a->home.grid[j] != b->home.grid[j] || a->home.first[j] != b->home.first[j] ||
+        a->home.dim[j] != b->home.dim[j])
+      return false;
+  for (int c = 0; a->rect && c < a->ncolour; c++)
+    if (!lgt_rect_equal(&a->rect[c], &b->rect[c])) return false;
+  return true;
+}
+
+/* The table with another mask; `marked`: without those that are not. */
+static bool make_table(lgt_partitions *partitions, uint32_t mask, bool marked) {
+  lgt_partition **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
+  if (!table) return false;
+  partitions->count = 0;
+  for (uint32_t i = 0; i <= partitions->mask; i++) {
+    lgt_partition *partition = partitions->table[i];
+    if (!partition) continue;
+    if (marked && !partition->marked) {
+      partition_free(partition);
+      continue;
+    }
+    uint32_t k = (uint32_t)partition->hash & mask;
+    while (table[k]) k = (k + 1) & mask;
+    table[k] = partition;
+    partition->marked = false;
+    partitions->count++;
+  }
+  lgt_mem_free(partitions->table);
+  partitions->table = table;
+  partitions->mask = mask;
+  return true;
+}
+
+void lgt_partitions_sweep(lgt_partitions *partitions) { make_table(partitions, partitions->mask, true); }
+
+/* `p->rect` is borrowed; it is copied when the partition is new. */
+static const lgt_partition *intern(lgt_partitions *partitions, lgt_partition *p) {
+  p->hash = partition_hash(p);
+  if (partitions->count * 2 > partitions->mask && !make_table(partitions, partitions->mask * 2 + 1, false))
+    goto fail;
+  uint32_t i = (uint32_t)p->hash & partitions->mask;
+  for (; partitions->table[i]; i = (i + 1) & partitions->mask)
+    if (equal(partitions->table[i], p)) return partitions->table[i];
+  lgt_partition *copy = lgt_mem_alloc(sizeof *copy);
+  if (!copy) goto fail;
+  *copy = *p;
+  if (p->rect) {
+    copy->rect = lgt_mem_alloc((size_t)p->ncolour * sizeof *copy->rect);
+    if (!copy->rect) {
+      lgt_mem_free(copy);
+      goto fail;
+    }
+    memcpy(copy->rect, p->rect, (size_t)p->ncolour * sizeof *copy->rect);
+  }
+  partitions->count++;
+  return partitions->table[i] = copy;
+fail:
+  lgt_err(LGT_NO_MEMORY, "out of memory for a partition");
+  return NULL;
+}
+
+const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, const int64_t *extent) {
+  lgt_partition p = {.kind = LGT_PARTITION_NONE, .ndim = ndim, .ncolour = 1};
+  for (int d = 0; d < ndim; d++) p.extent[d] = extent[d], p.grid[d] = 1;
+  return intern(partitions, &p);
+}
+
+const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                             const int64_t *tile, const int64_t *offset,
+                                             const lgt_home *home) {
+  lgt_partition p = {.kind = LGT_PARTITION_TILING, .ndim = ndim, .ncolour = 1};
+  int64_t skipped[LGT_MAX_DIM]; /* tiles between the one that begins at offset and the first that counts */
+  for (int d = 0; d < ndim; d++) {
+    p.extent[d] = extent[d];
+    p.tile[d] = tile[d] < 1 ? 1 : tile[d];
+    p.offset[d] = offset[d] % p.tile[d];
+    if (p.offset[d] > 0) p.offset[d] -= p.tile[d];
+    skipped[d] = (p.offset[d] - offset[d]) / p.tile[d];
+    int64_t grid = extent[d] > 0 ? (extent[d] - p.offset[d] + p.tile[d] - 1) / p.tile[d] : 1;
+    p.grid[d] = (int32_t)grid;
+    p.ncolour *= p.grid[d];
+  }
+  bool placed = false;
+  for (int j = 0; home && j < home->ndim; j++) placed |= home->grid[j] > 1;
+  if (p.ncolour == 1 && !placed) return lgt_partition_none(partitions, ndim, extent);
+  if (home) {
+    p.home = *home;
+    for (int j = 0; j < home->ndim; j++)
+      if (home->dim[j] >= 0) p.home.first[j] += (int32_t)skipped[home->dim[j]];
+  } else {
+    p.home.ndim = ndim;
+    for (int d = 0; d < ndim; d++) p.home.grid[d] = p.grid[d], p.home.dim[d] = (int8_t)d;
+  }
+  return intern(partitions, &p);
+}
+
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                          const int64_t *tile, const int64_t *offset) {
+  return lgt_partition_tiling_at(partitions, ndim, extent, tile, offset, NULL);
+}
+
+const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                         const lgt_rect *rect, int n) {
+  lgt_partition p = {.kind = LGT_PARTITION_RECTS, .ndim = ndim, .ncolour = n, .rect = (lgt_rect *)rect};
+  for (int d = 0; d < ndim; d++) p.extent[d] = extent[d];
+  return intern(partitions, &p);
+}
+
+lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
+  lgt_rect r = lgt_rect_of_shape(p->ndim, p->extent);
+  if (p->kind == LGT_PARTITION_NONE) return r;
+  if (p->kind == LGT_PARTITION_RECTS) return p->rect[colour];
+  for (int d = p->ndim - 1; d >= 0; d--) {
+    int64_t c = colour % p->grid[d], lo = p->offset[d] + c * p->tile[d], hi = lo + p->tile[d];
+    colour /= p->grid[d];
+    if (lo > r.lo[d]) r.lo[d] = lo;
+    if (hi < r.hi[d]) r.hi[d] = hi;
+  }
+  return r;
+}
+
+/* ---- owners ------------------------------------------------------------------------------------------ */
+
+/* Tiles beyond the grid of owners belong to the last one there. */
+static int64_t owner_along(const lgt_home *home, int j, int64_t tile) {
+  int64_t at = home->first[j] + tile;
+  return at < 0 ? 0 : at >= home->grid[j] ? home->grid[j] - 1 : at;
+}
+
+static int64_t owner_count(const lgt_partition *p) {
+  int64_t n = 1;
+  for (int j = 0; j < p->home.ndim; j++) n *= p->home.grid[j];
+  return p->kind == LGT_PARTITION_TILING ? n : p->ncolour;
+}
+
+int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
+  int64_t tile[LGT_MAX_DIM], owner = colour;
+  if (p->kind == LGT_PARTITION_TILING) {
+    for (int d = p->ndim - 1; d >= 0; d--) tile[d] = colour % p->grid[d], colour /= p->grid[d];
+    owner = 0;
+    for (int j = 0; j < p->home.ndim; j++)
+      owner =
+          owner * p->home.grid[j] + owner_along(&p->home, j, p->home.dim[j] < 0 ? 0 : tile[p->home.dim[j]]);
+  }
+  return (int)(owner * domains / owner_count(p));
+}
+
+bool lgt_partition_apart(const lgt_partition *p, int domains) {
+  bool owned[LGT_MAX_DIM] = {false};
+  if (p->kind != LGT_PARTITION_TILING || owner_count(p) > domains) return false;
+  for (int j = 0; j < p->home.ndim; j++) {
+    int d = p->home.dim[j];
+    if (d < 0) continue;
+    owned[d] = true;
+    if (p->home.first[j] < 0 || p->home.first[j] + p->grid[d] > p->home.grid[j]) return false;
+  }
+  for (int d = 0; d < p->ndim; d++)
+    if (p->grid[d] > 1 && !owned[d]) return false;
+  return true;
+}
+
+/* The box of tiles of one owner; false if it has none. */
+static bool tiles_of(const lgt_partition *p, int64_t owner, int64_t *lo, int64_t *hi) {
+  const lgt_home *home = &p->home;
+  for (int d = 0; d < p->ndim; d++) lo[d] = 0, hi[d] = p->grid[d];
+  for (int j = home->ndim - 1; j >= 0; j--) {
+    int64_t at = owner % home->grid[j];
+    int d = home->dim[j];
+    owner /= home->grid[j];
+    if (d < 0) {
+      if (owner_along(home, j, 0) != at) return false;
+      continue;
+    }
+    if (at > 0 && lo[d] < at - home->first[j]) lo[d] = at - home->first[j];
+    if (at < home->grid[j] - 1 && hi[d] > at - home->first[j] + 1) hi[d] = at - home->first[j] + 1;
+    if (lo[d] >= hi[d]) return false;
+  }
+  return true;
+}
+
+/* The first colour after `colour` in a box of tiles; -1: none. */
+static int next_in_box(const lgt_partition *p, const int64_t *lo, const int64_t *hi, int colour) {
+  int64_t tile[LGT_MAX_DIM], at = 0;
+  int d = 0;
+  for (int k = p->ndim - 1, c = colour + 1; k >= 0; k--) tile[k] = c % p->grid[k], c /= p->grid[k];
+  if (colour + 1 >= p->ncolour) return -1;
+  while (d < p->ndim && tile[d] >= lo[d] && tile[d] < hi[d]) d++;
+  if (d < p->ndim && tile[d] >= hi[d]) { /* carry */
+    do {
+      if (--d < 0) return -1;
+    } while (++tile[d] >= hi[d]);
+    d++;
+  }
+  for (; d < p->ndim; d++) tile[d] = lo[d];
+  for (int k = 0; k < p->ndim; k++) at = at * p->grid[k] + tile[k];
+  return (int)at;
+}
+
+int lgt_partition_next(const lgt_partition *p, int domains, int domain, int colour) {
+  int64_t owners = owner_count(p), first = (domain * owners + domains - 1) / domains,
+          end = ((domain + 1) * owners + domains - 1) / domains;
+  int best = -1;
+  if (p->kind != LGT_PARTITION_TILING)
+    return colour < first ? (int)(first < end ? first : -1) : colour + 1 < end ? colour + 1 : -1;
+  for (int64_t owner = first; owner < end; owner++) {
+    int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
+    int c = tiles_of(p, owner, lo, hi) ? next_in_box(p, lo, hi, colour) : -1;
+    if (c >= 0 && (best < 0 || c < best)) best = c;
+  }
+  return best;
+}
+
+bool lgt_partition_disjoint(const lgt_partition *p) {
+  if (p->kind != LGT_PARTITION_RECTS) return true;
+  lgt_rect common;
+  for (int a = 0; a < p->ncolour; a++)
+    for (int b = a + 1; b < p->ncolour; b++)
+      if (lgt_rect_intersect(&p->rect[a], &p->rect[b], &common)) return false;
+  return true;
+}
+
+/* Surface of all cuts of the grid: what halos of one element would move, but for a factor. */
+static double surface(int ndim, const int64_t *extent, const int *grid) {
+  double total = 0;
+  for (int d = 0; d < ndim; d++) {
+    double cuts = grid[d] - 1;
+    for (int e = 0; e < ndim; e++)
+      if (e != d) cuts *= (double)extent[e];
+    total += cuts;
+  }
+  return total;
+}
+
+/* Try every factorisation of n over the dimensions that may be cut. */
+static void search(int ndim, const int64_t *extent, unsigned whole, int d, int n, int *grid, int *best,
+                   double *least) {
+  if (d == ndim) {
+    double s = surface(ndim, extent, grid);
+    if (n == 1 && (*least < 0 || s < *least)) {
+      *least = s;
+      memcpy(best, grid, (size_t)ndim * sizeof *best);
+    }
+    return;
+  }
+  for (int f = n; f >= 1; f--) { /* outer dimensions first: they win ties */
+    if (n % f || f > extent[d] || (f > 1 && (whole & (1u << d)))) continue;
+    grid[d] = f;
+    search(ndim, extent, whole, d + 1, n / f, grid, best, least);
+  }
+}
+
+const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent,
+                                           unsigned whole, int most, int64_t min_tile) {
+  int64_t size = 1, tile[LGT_MAX_DIM], offset[LGT_MAX_DIM] = {0};
+  for (int d = 0; d < ndim; d++) size *= extent[d];
+  int64_t n = min_tile > 0 ? size / min_tile : size;
+  if (n > most) n = most;
+  for (; n > 1; n--) {
+    int grid[LGT_MAX_DIM], best[LGT_MAX_DIM];
+    double least = -1;
+    search(ndim, extent, whole, 0, (int)n, grid, best, &least);
+    if (least < 0) continue; /* no grid of so many tiles */
+    for (int d = 0; d < ndim; d++) tile[d] = (extent[d] + best[d] - 1) / best[d];
+    return lgt_partition_tiling(partitions, ndim, extent, tile, offset);
+  }
+  return lgt_partition_none(partitions, ndim, extent);
+}

@@ -1,0 +1,87 @@
+/* partition.h - how an index space is cut into tiles, one for each colour of a launch domain.
+ *
+ * Partitions are symbolic and interned: two are equal exactly when their pointers are.  What one
+ * costs does not depend on its number of colours.  Kinds:
+ *
+ *   NONE     one tile: every rank works on all of it
+ *   TILING   colour c covers [offset + c * tile, offset + (c + 1) * tile) of each dimension, cut off
+ *            at the extent; the first and last tiles of a dimension may be partial
+ *   RECTS    an explicit list, for manual launches
+ *
+ * Data-dependent partitions (images of index arrays) will be a further kind here, with the store
+ * and version of their source as fields.
+ *
+ * Colours are numbered in C order over the grid of tiles.  Belongs to the submitting thread.
+ *
+ * Which domain works on a colour is part of the partition: its *home*, a grid of owners.  A tiling that comes
+ * from another one through a view keeps that one's owners, so that every element stays with the domain that has
+ * it: the tiles of A[t:] are not those of domain 0 because they come first.  Owners are spread over the domains
+ * in C order.  A tiling that lies within one owner's tile is *placed*: its one colour runs there and nowhere else.
+ */
+#ifndef LGT_PARTITION_H
+#define LGT_PARTITION_H
+
+#include "model/store.h"
+
+typedef enum lgt_partition_kind { LGT_PARTITION_NONE, LGT_PARTITION_TILING, LGT_PARTITION_RECTS } lgt_partition_kind;
+
+typedef struct lgt_home {
+  int ndim;
+  int32_t grid[LGT_MAX_DIM];  /* of owners */
+  int32_t first[LGT_MAX_DIM]; /* the owner of tile 0 ... */
+  int8_t dim[LGT_MAX_DIM];    /* ... of this dimension of the partition; -1: all tiles have the owner `first` */
+} lgt_home;
+
+typedef struct lgt_partition {
+  lgt_partition_kind kind;
+  int ndim;
+  int64_t extent[LGT_MAX_DIM];   /* of the space that is cut */
+  int64_t tile[LGT_MAX_DIM];     /* TILING */
+  int64_t offset[LGT_MAX_DIM];   /* TILING: where tile 0 begins, <= 0 and > -tile */
+  int32_t grid[LGT_MAX_DIM];     /* TILING: tiles along each dimension */
+  int32_t ncolour;
+  lgt_home home;                 /* TILING */
+  lgt_rect *rect;                /* RECTS: owned, ncolour */
+  uint64_t hash;
+  bool marked;
+} lgt_partition;
+
+typedef struct lgt_partitions {
+  lgt_partition **table; /* owned, open addressing */
+  uint32_t count, mask;
+} lgt_partitions;
+
+lgt_status lgt_partitions_init(lgt_partitions *partitions);
+void lgt_partitions_fini(lgt_partitions *partitions);
+
+/* For sweep.h: a partition is in use (NULL is fine); those that were not marked since the last sweep are freed, unless there is
+ * no memory for that. */
+static inline void lgt_partition_mark(const lgt_partition *partition) { if (partition) ((lgt_partition *)partition)->marked = true; }
+void lgt_partitions_sweep(lgt_partitions *partitions);
+
+/* NULL when out of memory. */
+const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, const int64_t *extent);
+/* Tiles of `tile` beginning at `offset`; normalised so that tile 0 is the first that is not empty. */
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset);
+/* The same, with owners; `home->first` belongs to the tile that begins at `offset` as given. */
+const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset,
+                                             const lgt_home *home);
+const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect, int n);
+
+/* What colour c covers; may be empty. */
+lgt_rect lgt_partition_rect(const lgt_partition *partition, int colour);
+/* Which of `domains` works on a colour. */
+int lgt_partition_domain(const lgt_partition *partition, int domains, int colour);
+/* The next colour of a domain after `colour` (-1: the first), or -1: there are no more.  What a round over them costs
+ * does not depend on the number of domains. */
+int lgt_partition_next(const lgt_partition *partition, int domains, int domain, int colour);
+/* Has every domain at most one colour? */
+bool lgt_partition_apart(const lgt_partition *partition, int domains);
+/* Do no two colours share a point? */
+bool lgt_partition_disjoint(const lgt_partition *partition);
+
+/* The natural cut of a space: at most `most` tiles of at least `min_tile` elements, with as little
+ * surface as the grid allows.  Dimensions whose bit is set in `whole` are not cut. */
+const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most, int64_t min_tile);
+
+#endif

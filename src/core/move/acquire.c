@@ -1,0 +1,100 @@
+/* acquire.c - memory of a domain for some elements of a store.  See acquire.h. */
+#include "move/acquire.h"
+
+#include "memory/replica.h"
+#include "move/transfer.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+/* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
+static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
+  if (!store->maker || store->maker_slot == LGT_NONE) return;
+  lgt_plan_slot *slot = &store->maker->slot[store->maker_slot];
+  for (int d = 0; d < had->ndim; d++) {
+    int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
+            most = (had->hi[d] - had->lo[d]) / 4 + 2;
+    if (below <= most && below > slot->below[d]) slot->below[d] = (int32_t)below;
+    if (above <= most && above > slot->above[d]) slot->above[d] = (int32_t)above;
+  }
+}
+
+lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
+                               const lgt_rect *rect, const lgt_rect *spare) {
+  lgt_region want = {0}, *old = lgt_replica_old(replica, inst);
+  lgt_sources sources = {0};
+  bool good = true;
+  for (int i = 0; i < old->count && good; i++) {
+    lgt_rect common;
+    if (lgt_rect_intersect(&old->rect[i], rect, &common)) good = lgt_region_add(&want, &common);
+  }
+  if (good && spare) good = lgt_region_remove(&want, spare);
+  if (good) good = lgt_replica_find(replica, &want, &sources);
+  int n = sources.count;
+  lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
+  lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
+  for (int i = 0; i < n && !status; i++)
+    copies[i] = (lgt_copy){sources.source[i].inst, inst, sources.source[i].rect, -1, -1, NULL, 0};
+  if (!status && n) status = lgt_transfer_copy(binder, copies, n);
+  if (!status && !lgt_region_remove(old, rect)) status = no_memory();
+  lgt_mem_free(copies);
+  lgt_mem_free(sources.source);
+  lgt_region_fini(&want);
+  return status;
+}
+
+/* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
+static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
+                                   int64_t waste, const lgt_rect *spare, bool beside) {
+  lgt_replica *replica = &store->replica[domain];
+  lgt_instance *old = beside ? NULL : replica->inst;
+  lgt_rect had = old ? old->rect : *rect;
+  lgt_rect piece[2 * LGT_MAX_DIM];
+  lgt_copy copies[2 * LGT_MAX_DIM];
+  lgt_instance *inst =
+      lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
+  if (!inst) return LGT_NO_MEMORY;
+  inst->waste = waste;
+  int n = 0;
+  if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
+  else if (old) piece[n++] = old->rect;
+  for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
+  lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
+  if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
+  if (status) return lgt_instance_release(binder->map, inst), status;
+  if (!beside) lgt_replica_set(binder->map, replica, inst);
+  if (!replica->naside || lgt_replica_changed(replica, old ? &had : NULL)) return LGT_OK;
+  /* Nobody knows any more which of its elements are old. */
+  if (!inst->failure) inst->failure = lgt_failure_retain(binder->reserve);
+  return no_memory();
+}
+
+/* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
+ * began to share is what the others had then; where they have been written since, elsewhere, this memory counts as old. */
+static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use use) {
+  if (use == LGT_USE_READ) return false;
+  bool same = use == LGT_USE_RECEIVE && store->version <= inst->alike && !store->failure;
+  return inst->pins > 0 || (inst->owners > 1 && !same);
+}
+
+lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, lgt_use use,
+                       const lgt_rect *spare) {
+  if (!lgt_store_replicas(binder->map, store)) return no_memory();
+  lgt_replica *replica = &store->replica[domain];
+  bool many = binder->map->domains > 1, beside = false;
+  int64_t waste = 0;
+  if (many && replica->inst && rect->ndim) {
+    int k = lgt_replica_choose(replica, rect, &waste);
+    beside = k == LGT_REPLICA_NEW;
+    if (k >= 0) lgt_replica_turn(replica, k);
+  }
+  bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
+  if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
+  if (!covers || must_part(store, replica->inst, use)) {
+    lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
+    if (!many) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+    if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
+    lgt_status status = replace_instance(binder, store, domain, &want, waste, spare, beside);
+    if (status) return status;
+  }
+  return replica->old.count ? lgt_acquire_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
+}

@@ -1,0 +1,76 @@
+/* agree.c - see agree.h. */
+#include "move/agree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "move/poison.h"
+
+enum { RANK_BITS = 20, PLACE = 8191, REASON = 62, TEXT = 1000 };
+
+/* What is folded, each the least of all ranks'. */
+typedef struct ballot {
+  int64_t failure;       /* position and rank of one; INT64_MAX: none */
+  int64_t stream, again; /* a hash, and its complement: their sum is -1 if all have the same */
+} ballot;
+
+typedef struct reason {
+  lgt_status status;
+  char text[TEXT];
+} reason;
+
+void lgt_agree_note(lgt_binder *binder, const lgt_operation *operation) {
+  if (!binder->peers) return;
+  binder->stream = (binder->stream ^ operation->token) * 0x9e3779b97f4a7c15u;
+  binder->stream ^= binder->stream >> 29;
+  binder->peers->note(binder->peers, operation);
+}
+
+static bool never(void *context) {
+  (void)context;
+  return false;
+}
+
+static ballot vote(lgt_binder *binder, int64_t failure) {
+  int64_t stream = (int64_t)(binder->stream >> 1);
+  ballot mine = {failure, stream, ~stream};
+  binder->exchanges++;
+  lgt_transfer_least(binder, lgt_transfer_tag(binder, PLACE, LGT_TRANSFER_FOLDS), &mine.failure, 3);
+  if (mine.stream != ~mine.again) /* the hub will find out where, and end the run */
+    binder->peers->until(binder->peers, never, NULL, "for ranks that have launched something else");
+  return mine;
+}
+
+static int64_t key_of(const lgt_binder *binder, int64_t position) {
+  return (position + 1) << RANK_BITS | binder->peers->rank;
+}
+
+lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
+  if (!binder->peers) return status;
+  reason why = {.status = status};
+  if (status) snprintf(why.text, sizeof why.text, "%s", lgt_message());
+  if (status == LGT_INTERRUPTED) position = -1;
+  ballot all = vote(binder, status ? key_of(binder, position) : INT64_MAX);
+  if (all.failure == INT64_MAX) return LGT_OK;
+  if (all.failure >> RANK_BITS == LGT_POSITION_UNKNOWN + 1) {
+    /* Who looks has it from somebody who has not looked at what failed there: what did? */
+    const lgt_failure *cause = binder->failure ? binder->failure : binder->seen;
+    if (cause && cause->position != LGT_POSITION_UNKNOWN) {
+      why.status = cause->status;
+      snprintf(why.text, sizeof why.text, "%s", cause->message);
+      position = cause->position;
+    } else if (status) position = LGT_POSITION_UNKNOWN;
+    all = vote(binder, why.status ? key_of(binder, position) : INT64_MAX);
+  }
+  int rank = (int)(all.failure & ((1 << RANK_BITS) - 1));
+  lgt_transfer_tell(binder, lgt_transfer_tag(binder, PLACE, REASON), rank, &why, sizeof why);
+  /* Copies that did not come to be on some rank are fetched again when they are next wanted. */
+  for (uint32_t i = 1; i < binder->stores->nstore; i++) {
+    lgt_store *store = lgt_store_at(binder->stores, i);
+    if (store->history) lgt_history_forget_reads(store->history);
+    for (int d = 0; d < binder->map->local && store->replica; d++)
+      lgt_region_clear(&store->replica[d].absent);
+  }
+  if (binder->failure && !strcmp(binder->failure->message, why.text)) lgt_poison_seen(binder);
+  return lgt_err(why.status, "%s", why.text);
+}

@@ -1,0 +1,724 @@
+/* exchange.c - what a group touches, acquires and leaves behind.  See exchange.h. */
+#include "move/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "move/acquire.h"
+#include "move/image.h"
+#include "memory/replica.h"
+#include "plan/weave.h"
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
+
+/* ---- touches ------------------------------------------------------------------------------------------ */
+
+static bool is_fresh(const lgt_plan_group *group, uint16_t root) {
+  const lgt_plan_root *r = &group->plan->root[root];
+  return r->fresh && group == &group->plan->group[r->first_group];
+}
+
+/* Has an earlier call of the group written all elements of this view? */
+static bool made_before(const lgt_plan_group *group, int call, int arg) {
+  const lgt_plan_call *reader = &group->plan->call[call];
+  for (int i = group->first; i < call; i++) {
+    const lgt_plan_call *writer = &group->plan->call[i];
+    for (int b = 0; b < writer->nargs; b++)
+      if (writer->kind->privilege[b] & LGT_PRIV_WRITE && writer->root[b] == reader->root[arg] &&
+          writer->layout[b] == reader->layout[arg])
+        return true;
+  }
+  return false;
+}
+
+/* Does the argument stand still along a dimension that is cut? */
+static bool stands_still(const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch) {
+  lgt_signature s = lgt_signature_of(layout, align);
+  for (int d = 0; launch->kind == LGT_PARTITION_TILING && d < launch->ndim; d++)
+    if (launch->grid[d] > 1 && s.stride[d] == 0) return true;
+  return false;
+}
+
+/* The number of a part of a root among the group's; -1 for one that it does not touch. */
+static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
+  for (int i = 0; i < group->ntouched; i++)
+    if (group->touched[i].root == root && group->touched[i].part == part) return i;
+  return -1;
+}
+
+/* The rect of its root that an argument of the call touches, over all colours. */
+static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
+  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
+                                                      : lgt_layout_root_rect(layout, &view);
+}
+
+static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, int arg, lgt_touch *t) {
+  const lgt_plan_call *c = &group->plan->call[call];
+  const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
+  const lgt_alignment *align = &c->space.align[arg];
+  int privilege = c->kind->privilege[arg];
+  int root = number_of(group, c->root[arg], c->part[arg]);
+  if (root < 0) group->touched[root = group->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
+  *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
+  t->fresh = is_fresh(group, c->root[arg]);
+  t->writes = lgt_kind_writes(c->kind, arg);
+  /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
+  bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
+  t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
+  bool everywhere = group->launch->kind == LGT_PARTITION_NONE ||
+                    (layout->root_ndim == 0 && group->launch->ncolour > 1) ||
+                    (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, group->launch));
+  lgt_rect rect = whole_rect(binder, c, arg);
+  lgt_footprints *footprints = &binder->map->footprints;
+  t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
+                        : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
+                                           privilege & LGT_PRIV_REDUCE);
+  t->what = t->whole;
+  return t->what ? LGT_OK : LGT_NO_MEMORY;
+}
+
+const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
+  int call = group->items->item[access->item].call;
+  return group->touch ? &group->touch[group->plan->call[call].touch + access->arg] : NULL;
+}
+
+lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
+  const lgt_plan *plan = group->plan;
+  int n = 0;
+  lgt_status status = LGT_OK;
+  if (group->touch) return LGT_OK;
+  for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
+  if (!group->touched) group->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touched);
+  if (group->touched) group->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touch);
+  if (!group->touch) return no_memory();
+  for (int i = group->first; i < group->first + group->count && !status; i++)
+    for (int a = 0; a < plan->call[i].nargs && !status; a++) {
+      status = touch_of(binder, group, i, a, &group->touch[group->ntouch]);
+      group->ntouch += !status;
+    }
+  if (!status) return LGT_OK;
+  lgt_mem_free(group->touch); /* to be made again */
+  group->touch = NULL;
+  group->ntouch = group->ntouched = 0;
+  return status;
+}
+
+/* ---- what moves --------------------------------------------------------------------------------------- */
+
+/* The domain's instance that the exchange works on. */
+static lgt_instance *destination(const lgt_exchange *x, int n, int domain) {
+  int at = domain * x->nstore + n;
+  return x->split && x->inst[at] ? x->inst[at] : x->store[n]->replica[domain].inst;
+}
+
+/* A domain's instance if it holds the rect and its contents are sound. */
+static lgt_instance *holder(const lgt_exchange *x, int n, int domain, const lgt_rect *rect, bool has) {
+  int local = rect->ndim ? domain - x->binder->map->first : 0;
+  lgt_instance *inst =
+      has ? lgt_replica_holder(&x->store[n]->replica[local], rect) : destination(x, n, local);
+  if (!inst || !lgt_rect_contains(&inst->rect, rect)) return NULL;
+  return has && x->store[n]->failure ? NULL : inst;
+}
+
+static void add_cover(lgt_exchange *x, int domain, int n, const lgt_rect *rect) {
+  lgt_rect *cover = &x->cover[domain * x->nstore + n];
+  *cover = cover->ndim < 0 ? *rect : lgt_rect_bound(cover, rect);
+}
+
+/* Room for what this rank's domains touch. */
+static void cover_all(lgt_exchange *x, int n, const lgt_footprint *what) {
+  lgt_map *map = x->binder->map;
+  for (int d = 0; d < map->local; d++) {
+    lgt_rect rect;
+    for (int i = -1; (i = lgt_footprint_next(&map->footprints, what, map->first + d, i, &rect)) >= 0;)
+      if (!what->launch || !lgt_rect_empty(&rect)) add_cover(x, rect.ndim ? d : 0, n, &rect);
+  }
+}
+
+/* The moves from `first` on are of a store of the exchange. */
+static void note_moves(lgt_exchange *x, int n, int place, int first) {
+  lgt_binder *binder = x->binder;
+  for (int i = first; i < binder->nmove; i++) {
+    lgt_move *move = &binder->move[i];
+    int to = move->to == LGT_NOBODY ? 0 : move->to - binder->map->first;
+    move->root = (uint16_t)n;
+    move->place = place;
+    if (!move->sends) x->gets[to * x->nstore + n] = true;
+  }
+}
+
+/* List what has to move before a footprint of the store may be read; the history says then that it was. */
+static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int place) {
+  lgt_binder *binder = x->binder;
+  lgt_history *history = x->store[n]->history;
+  int first = binder->nmove;
+  if (lgt_history_has(history, what)) return true;
+  lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id,
+          what->launch ? "in tiles" : "everywhere", history->count);
+  if (!lgt_moves_list(binder, history, what)) return false;
+  note_moves(x, n, place, first);
+  return lgt_history_read(history, what);
+}
+
+/* The same for an image: the lists were made when its elements first came this way. */
+static bool list_route(lgt_exchange *x, const lgt_touch *t, int place) {
+  lgt_binder *binder = x->binder;
+  lgt_history *history = x->store[t->root]->history;
+  if (!t->route || lgt_history_shows(history, t->image->serial)) return true;
+  int first = binder->nmove;
+  if (!lgt_moves_add(binder, t->route->move, t->route->nmove, t->route->piece, t->route->npiece))
+    return false;
+  note_moves(x, t->root, place, first);
+  lgt_history_shown(history, t->image->serial);
+  return true;
+}
+
+static bool list_touch(lgt_exchange *x, const lgt_touch *t, int place) {
+  cover_all(x, t->root, t->what);
+  if (!t->reads) return true;
+  return t->image ? list_route(x, t, place) : list_moves(x, t->root, t->what, place);
+}
+
+/* Bring the elements of a store with a long history together: each domain gets a tile of its own. */
+static bool consolidate(lgt_exchange *x, int n, int place) {
+  lgt_binder *binder = x->binder;
+  lgt_store *store = x->store[n];
+  const lgt_solver *solver = &binder->fuser->solver;
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_alignment align = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
+  lgt_log(MAP, 2, "the history of array %u has %d events", store->id, store->history->count);
+  lgt_history_forget_reads(store->history);
+  if (!lgt_history_long(store->history)) return true;
+  const lgt_partition *natural =
+      lgt_partition_natural(solver->partitions, root->ndim, root->shape, 0, solver->most, solver->min_tile);
+  if (!natural) return false;
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_footprints *f = &binder->map->footprints;
+  const lgt_footprint *what = natural->ncolour == 1
+                                  ? lgt_footprint_everywhere(f, &all)
+                                  : lgt_footprint_of(f, store->layout, &align, natural, false);
+  if (!what) return false;
+  cover_all(x, n, what);
+  if (!list_moves(x, n, what, place) || !lgt_history_written(store->history, what)) return false;
+  for (int i = 0; i < binder->nmove; i++) binder->move[i].early = true;
+  return x->together[n] = true;
+}
+
+/* ---- before ------------------------------------------------------------------------------------------- */
+
+static lgt_status make_room(lgt_exchange *x) {
+  lgt_binder *binder = x->binder;
+  lgt_arena *arena = &binder->arena;
+  size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
+  x->nsaved =
+      lgt_arena_alloc(arena, n * sizeof *x->nsaved); /* for each store -1 until its history is saved */
+  if (!x->nsaved) return no_memory();
+  memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
+  binder->exchanges++; /* from here on it can be undone */
+  x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
+  x->gets = lgt_arena_alloc(arena, n);
+  x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
+  x->written = lgt_arena_alloc(arena, n);
+  x->together = lgt_arena_alloc(arena, n);
+  x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
+  x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
+  x->split = x->group && x->group->split;
+  x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
+  if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together ||
+      !x->saved || !x->shown)
+    return no_memory();
+  for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
+  memset(x->gets, 0, n);
+  memset(x->written, 0, n);
+  memset(x->together, 0, n);
+  binder->nmove = binder->pieces.count = 0;
+  for (int i = 0; i < x->nstore; i++) {
+    lgt_history *history = lgt_store_history(binder->map, x->store[i]);
+    if (!history || !lgt_store_replicas(binder->map, x->store[i])) return no_memory();
+    x->saved[i] = lgt_arena_alloc(arena, (size_t)(history->count + 1) * sizeof **x->saved);
+    if (!x->saved[i]) return no_memory();
+    memcpy(x->saved[i], history->event, (size_t)history->count * sizeof **x->saved);
+    x->shown[i] = *history;
+    x->nsaved[i] = history->count;
+  }
+  return LGT_OK;
+}
+
+/* Does every domain that takes part touch all of it? */
+static bool wanted_whole(const lgt_binder *binder, const lgt_footprint *what) {
+  lgt_rect rect;
+  if (!what->launch) return true;
+  int domain = lgt_partition_domain(what->launch, binder->map->domains, 0);
+  int i = lgt_footprint_next(&binder->map->footprints, what, domain, -1, &rect);
+  return what->launch->ncolour > 1 && i >= 0 && lgt_rect_equal(&rect, &what->whole);
+}
+
+int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                           int64_t bytes) {
+  for (int i = 0; i < group->ntouch; i++) {
+    const lgt_touch *t = &group->touch[i];
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root].root]);
+    int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
+    if (!t->reads || t->image || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
+    if (wanted_whole(binder, t->what) && !lgt_history_has(store->history, t->what)) return i;
+  }
+  return -1;
+}
+
+/* For tests that work out by themselves what has to move, and what has to be held: what each domain works on ... */
+static void log_calls(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    char text[2048] = " everywhere", arrays[16 * LGT_MAX_ARGS] = "";
+    int used = 0;
+    for (int a = 0; a < call->nargs; a++)
+      used +=
+          snprintf(arrays + used, sizeof arrays - (size_t)used, "%s%u", a ? "," : "", root[call->root[a]]);
+    used = 0;
+    for (int c = 0; group->launch->ncolour > 1 || group->launch->kind == LGT_PARTITION_TILING; c++) {
+      if (c == group->launch->ncolour || used > (int)sizeof text - 160) break;
+      lgt_rect tile = lgt_partition_rect(group->launch, c);
+      used += snprintf(text + used, sizeof text - (size_t)used, " %d",
+                       lgt_partition_domain(group->launch, binder->map->domains, c));
+      for (int d = 0; d < tile.ndim; d++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? "," : "@",
+                         (long long)tile.lo[d], (long long)tile.hi[d]);
+    }
+    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s(%s):%s", (unsigned long long)binder->exchanges,
+                  call->kind->name, arrays, text);
+  }
+}
+
+static int put_instance(char *text, size_t room, int domain, const lgt_instance *inst) {
+  int used = inst ? snprintf(text, room, " %d", domain) : 0;
+  for (int d = 0; inst && d < inst->rect.ndim; d++)
+    used += snprintf(text + used, room - (size_t)used, "%s%lld:%lld", d ? "," : "@",
+                     (long long)inst->rect.lo[d], (long long)inst->rect.hi[d]);
+  return used + (inst && inst->owners > 1 ? snprintf(text + used, room - (size_t)used, "*") : 0);
+}
+
+/* ... and the instances that this rank's domains have of an array afterwards; those with a * other arrays have, too. */
+static void log_instances(const lgt_exchange *x, const lgt_store *store) {
+  enum { LINE = 200 };
+  const lgt_map *map = x->binder->map;
+  char text[4096] = "";
+  int used = 0;
+  for (int d = 0; d < map->local; d++)
+    for (int k = -1; k < store->replica[d].naside && used < (int)sizeof text - LINE; k++)
+      used += put_instance(text + used, sizeof text - (size_t)used, map->first + d,
+                           k < 0 ? store->replica[d].inst : store->replica[d].aside[k].inst);
+  lgt_log_print(LGT_LOG_MAP, "exchange %llx holds of array %u:%s", (unsigned long long)x->binder->exchanges,
+                store->id, text);
+}
+
+lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
+                              const uint32_t *root) {
+  *x = (lgt_exchange){.binder = binder, .group = group};
+  lgt_status status = lgt_exchange_prepare(binder, group);
+  if (status) return status;
+  x->nstore = group->ntouched;
+  x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
+  if (!x->store) return no_memory();
+  for (int i = 0; i < x->nstore; i++)
+    x->store[i] = lgt_store_at(binder->stores, root[group->touched[i].root]);
+  status = make_room(x);
+  if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
+  bool good = true;
+  for (int i = 0; i < x->nstore && good && !status; i++)
+    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
+  for (int i = 0; i < group->ntouch && good && !status; i++) {
+    const lgt_touch *t = &group->touch[i];
+    if (!t->fresh) good = list_touch(x, t, i);
+  }
+  return status ? status : good ? LGT_OK : no_memory();
+}
+
+lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
+  lgt_touch t = *touch;
+  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
+  if (!x->store) return no_memory();
+  x->store[0] = store;
+  t.root = 0;
+  t.reads = true;
+  lgt_status status = make_room(x);
+  if (status) return status;
+  if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return no_memory();
+  return list_touch(x, &t, 0) ? LGT_OK : no_memory();
+}
+
+lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
+                             bool read, bool write) {
+  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  lgt_arena_reset(&binder->arena);
+  x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
+  if (!x->store) return no_memory();
+  x->store[0] = store;
+  lgt_status status = make_room(x);
+  const lgt_footprint *what = status ? NULL : lgt_footprint_everywhere(&binder->map->footprints, rect);
+  if (!what) return LGT_NO_MEMORY;
+  x->cover[0] = *rect; /* empty ones, too: there shall be an instance */
+  if (read && !list_moves(x, 0, what, 0)) return no_memory();
+  x->written[0] = write;
+  if (!read) x->spare[0] = *rect;
+  if (write && !lgt_history_written(store->history, what)) return no_memory();
+  if (write) store->version = ++binder->map->versions;
+  return LGT_OK;
+}
+
+/* Copies within this rank into `to`: pieces that its own domains have, and what is everywhere. */
+static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instance *to) {
+  lgt_binder *binder = x->binder;
+  const lgt_replica *replica = x->store[0]->replica;
+  lgt_region rest = {0};
+  lgt_sources sources = {0};
+  int n = binder->pieces.count;
+  bool good = lgt_region_add(&rest, rect);
+  for (int i = 0; i < n && good; i++) {
+    const lgt_piece *piece = &binder->pieces.piece[i];
+    good = lgt_region_remove(&rest, &piece->rect);
+    lgt_instance *from =
+        lgt_is_here(binder, piece->from) ? holder(x, 0, piece->from, &piece->rect, true) : NULL;
+    if (!from || !good) continue;
+    good = lgt_mem_grow((void **)&sources.source, &sources.room, sources.count + 1, sizeof *sources.source);
+    if (good) sources.source[sources.count++] = (lgt_source){from, piece->rect};
+  }
+  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &sources);
+  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)sources.count + 1) * sizeof *copies) : NULL;
+  for (int i = 0; copies && i < sources.count; i++)
+    copies[i] = (lgt_copy){sources.source[i].inst, to, sources.source[i].rect, -1, -1, NULL, 0};
+  lgt_status status = copies ? LGT_OK : no_memory();
+  if (!status && sources.count) status = lgt_transfer_copy(binder, copies, sources.count);
+  lgt_mem_free(copies);
+  lgt_mem_free(sources.source);
+  lgt_region_fini(&rest);
+  return status;
+}
+
+lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
+  lgt_exchange x = {.binder = binder, .nstore = 1, .store = &store};
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_arena_reset(&binder->arena);
+  binder->pieces.count = 0;
+  binder->exchanges++;
+  bool good = lgt_store_replicas(binder->map, store) != NULL;
+  const lgt_footprint what = {.whole = *rect};
+  int first;
+  if (good) good = lgt_moves_pieces(binder, store->history, &what, LGT_NOBODY, &first);
+  lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
+  lgt_status status = good ? LGT_OK : no_memory();
+  int n = binder->pieces.count;
+  if (!status && n && binder->peers) {
+    lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *part);
+    int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
+    if (!part || !owner) status = no_memory();
+    for (int i = 0; i < n && !status; i++) {
+      const lgt_piece *piece = &binder->pieces.piece[i];
+      owner[i] = lgt_rank_of(binder, piece->from);
+      bool mine = lgt_is_here(binder, piece->from);
+      part[i] = (lgt_part){mine ? holder(&x, 0, piece->from, &piece->rect, true) : to, piece->rect, NULL, 0};
+    }
+    int elem = lgt_dtype_size(root->dtype);
+    if (!status) status = lgt_transfer_share(binder, lgt_transfer_tag(binder, 0, 0), part, owner, n, elem);
+  }
+  if (!status && to) status = copy_here_to(&x, rect, to);
+  if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
+  if (status) lgt_instance_release(binder->map, to);
+  if (status) return status;
+  *out = to;
+  return to ? LGT_OK : LGT_NO_MEMORY;
+}
+
+static int number_of_slot(const lgt_exchange *x, const lgt_plan_slot *slot) {
+  return number_of(x->group, slot->root, slot->part);
+}
+
+void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
+  int n = number_of_slot(x, slot);
+  lgt_assert(n >= 0);
+  add_cover(x, domain, n, rect);
+  x->written[n] |= slot->written;
+}
+
+void lgt_exchange_margin(lgt_exchange *x, const lgt_plan_slot *slot) {
+  int n = number_of_slot(x, slot);
+  const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
+  for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
+    if (x->cover[at].ndim > 0)
+      x->cover[at] = lgt_rect_grown(&x->cover[at], slot->below, slot->above, layout->shape);
+}
+
+void lgt_exchange_spare(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
+  x->spare[domain * x->nstore + number_of_slot(x, slot)] = *rect;
+}
+
+/* Does anything come to a domain for a store, to whichever of its parts?  From there it goes to the others. */
+static bool gets(const lgt_exchange *x, int n, int domain) {
+  bool any = x->gets[domain * x->nstore + n];
+  for (int i = 0; i < x->nstore && x->split && !any; i++)
+    any = x->store[i] == x->store[n] && x->gets[domain * x->nstore + i];
+  return any;
+}
+
+/* The instance for a part of a store; it may have taken the place of that for another part, if they are near here. */
+static void note_acquired(lgt_exchange *x, int n, int domain) {
+  lgt_replica *replica = &x->store[n]->replica[domain];
+  lgt_instance **inst = x->inst + domain * x->nstore;
+  inst[n] = replica->inst;
+  for (int i = 0; i < x->nstore; i++)
+    if (x->store[i] == x->store[n] && inst[i] && !lgt_replica_old(replica, inst[i])) inst[i] = replica->inst;
+}
+
+lgt_status lgt_exchange_acquire(lgt_exchange *x) {
+  lgt_status status = LGT_OK;
+  int local = x->binder->map->local;
+  if (x->split) memset(x->inst, 0, (size_t)local * (size_t)x->nstore * sizeof *x->inst);
+  for (int i = 0; i < 2 * x->nstore && !status; i++) /* what is written comes last, into the main instance */
+    for (int d = 0; d < local && !status; d++) {
+      int n = i % x->nstore, at = d * x->nstore + n;
+      if (x->cover[at].ndim < 0 || x->written[n] != (i >= x->nstore)) continue;
+      bool comes = gets(x, n, d);
+      lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
+      const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
+      status = lgt_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
+      if (!status && x->split) note_acquired(x, n, d);
+    }
+  return status;
+}
+
+void lgt_exchange_undo(lgt_exchange *x) {
+  for (int n = 0; n < x->nstore && x->nsaved[n] >= 0; n++) { /* so far had it come */
+    lgt_history *history = x->store[n]->history;
+    memcpy(history->event, x->saved[n], (size_t)x->nsaved[n] * sizeof **x->saved);
+    history->count = x->nsaved[n];
+    history->nimage = x->shown[n].nimage;
+    memcpy(history->image, x->shown[n].image, sizeof history->image);
+  }
+  x->binder->exchanges--;
+}
+
+/* ---- meanwhile ---------------------------------------------------------------------------------------- */
+
+/* Between domains of this rank. */
+static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, int to) {
+  lgt_status status = LGT_OK;
+  lgt_copy *copies = lgt_arena_alloc(&x->binder->arena, (size_t)move->count * sizeof *copies);
+  int count = 0;
+  if (!copies) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    if (!lgt_is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
+    lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
+    lgt_instance *into = holder(x, move->root, to, &piece[i].rect, false);
+    if (from == into) continue; /* a scalar exists once on a rank */
+    if (from && into)
+      copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1, piece[i].runs, piece[i].along};
+    else if (into && !into->failure && x->store[move->root]->failure)
+      into->failure = lgt_failure_retain(x->store[move->root]->failure);
+  }
+  if (count) status = lgt_transfer_copy(x->binder, copies, count);
+  return status;
+}
+
+/* A message of pieces for all ranks. */
+static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, uint64_t tag,
+                        int elem) {
+  lgt_binder *binder = x->binder;
+  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
+  int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
+  if (!part || !owner) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    bool mine = lgt_is_here(binder, piece[i].from);
+    owner[i] = lgt_rank_of(binder, piece[i].from);
+    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
+    part[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
+  }
+  lgt_status status = lgt_transfer_share(binder, tag, part, owner, move->count, elem);
+  return status ? status : copy_here(x, move, piece, binder->map->first);
+}
+
+static bool forget_absent(lgt_region *absent, const lgt_piece *piece) {
+  lgt_rect rect = piece->rect;
+  if (!piece->runs) return lgt_region_remove(absent, &rect);
+  bool good = true;
+  for (int64_t i = 0; i < piece->runs->count && good; i++) {
+    rect.lo[piece->along] = piece->runs->run[i][0];
+    rect.hi[piece->along] = piece->runs->run[i][1];
+    good = lgt_region_remove(absent, &rect);
+  }
+  return good;
+}
+
+/* Remember what comes to a local domain, or cannot for want of memory. */
+static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece) {
+  int to = move->to == LGT_NOBODY ? x->binder->map->first : move->to;
+  int local = to - x->binder->map->first;
+  lgt_replica *replica = &x->store[move->root]->replica[local];
+  lgt_region *absent = &replica->absent;
+  bool good = true;
+  for (int i = 0; i < move->count && good; i++) {
+    if (piece[i].from == to) continue;
+    bool comes = holder(x, move->root, to, &piece[i].rect, false) != NULL;
+    if (!comes) good = lgt_region_add(absent, &piece[i].rect);
+    else if (absent->count) good = forget_absent(absent, &piece[i]);
+    /* Of runs, too: what else the domain has of the rect has already been copied there. */
+    if (comes && good) good = lgt_replica_written(replica, destination(x, move->root, local), &piece[i].rect);
+  }
+  return good;
+}
+
+bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
+  const lgt_map *map = x->binder->map;
+  for (int i = 0; i < x->group->ntouch; i++) {
+    const lgt_touch *t = &x->group->touch[i];
+    for (int d = 0; d < map->local && t->reads; d++) {
+      const lgt_region *absent = &x->store[t->root]->replica[d].absent;
+      lgt_rect rect, common;
+      if (!absent->count) continue;
+      for (int k = -1; (k = lgt_footprint_next(&map->footprints, t->what, map->first + d, k, &rect)) >= 0;)
+        for (int a = 0; a < absent->count; a++)
+          if (lgt_rect_intersect(&absent->rect[a], &rect, &common)) return true;
+    }
+  }
+  return false;
+}
+
+/* What a local domain writes it has: in its main instance, unless it is left to a recipe. */
+static bool note_written_by(const lgt_exchange *x, const lgt_touch *t, int domain) {
+  lgt_map *map = x->binder->map;
+  const lgt_store *store = x->store[t->root];
+  const lgt_layout *root = lgt_layout_at(x->binder->stores, store->layout);
+  lgt_replica *replica = &store->replica[domain];
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), rect;
+  bool good = true;
+  if (t->what->exact && lgt_rect_contains(&t->what->whole, &all)) lgt_replica_drop_asides(map, replica);
+  for (int k = -1;
+       good && (k = lgt_footprint_next(&map->footprints, t->what, map->first + domain, k, &rect)) >= 0;) {
+    good = lgt_region_remove(&replica->absent, &rect);
+    if (good) good = lgt_replica_written(replica, store->recipe ? NULL : replica->inst, &rect);
+  }
+  return good;
+}
+
+static bool note_written(const lgt_exchange *x, const lgt_touch *t) {
+  bool good = true;
+  for (int d = 0; d < x->binder->map->local && good; d++) {
+    const lgt_replica *replica = &x->store[t->root]->replica[d];
+    if (replica->absent.count || replica->naside || replica->old.count) good = note_written_by(x, t, d);
+  }
+  return good;
+}
+
+static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
+  lgt_binder *binder = x->binder;
+  const lgt_piece *piece = binder->pieces.piece + move->first;
+  const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
+  int elem = lgt_dtype_size(root->dtype);
+  uint64_t tag = lgt_transfer_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
+  if (!move->sends && !note_arrival(x, move, piece)) return no_memory();
+  if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
+  if (move->peer < 0) return copy_here(x, move, piece, move->to);
+  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
+  if (!part) return no_memory();
+  for (int i = 0; i < move->count; i++) {
+    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
+    part[i].inst = holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
+  }
+  return move->sends ? lgt_transfer_send(binder, move->peer, tag, part, move->count, elem)
+                     : lgt_transfer_recv(binder, move->peer, tag, part, move->count, elem);
+}
+
+/* What came for one part of a store, another part may have, too. */
+static lgt_status refresh_parts(lgt_exchange *x) {
+  lgt_status status = LGT_OK;
+  for (int at = 0; at < x->binder->map->local * x->nstore && !status; at++) {
+    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
+    if (x->inst[at] && lgt_replica_old(replica, x->inst[at])->count)
+      status = lgt_acquire_refresh(x->binder, replica, x->inst[at], &x->cover[at], NULL);
+  }
+  return status;
+}
+
+lgt_status lgt_exchange_move(lgt_exchange *x) {
+  lgt_status status = LGT_OK;
+  /* What is sent leaves before anything comes, on every rank: else each would wait for the other. */
+  for (int pass = 0; pass < 4; pass++)
+    for (int i = 0; i < x->binder->nmove && !status; i++) {
+      const lgt_move *move = &x->binder->move[i];
+      if (move->early == (pass < 2) && move->sends == (pass % 2 == 0)) status = carry_out(x, move);
+    }
+  if (!status && x->split) status = refresh_parts(x);
+  /* What is half done cannot be taken back, and other ranks have gone on. */
+  if (status && x->binder->peers) x->binder->peers->abort(x->binder->peers, lgt_message());
+  return status;
+}
+
+lgt_instance *lgt_exchange_instance(const lgt_exchange *x, int domain, const lgt_plan_slot *slot) {
+  int n = number_of_slot(x, slot);
+  return x->cover[domain * x->nstore + n].ndim < 0 ? NULL : destination(x, n, domain);
+}
+
+/* ---- afterwards --------------------------------------------------------------------------------------- */
+
+/* Each domain has its tile in its main instance: there need not be others. */
+static void end_consolidation(lgt_exchange *x) {
+  lgt_map *map = x->binder->map;
+  for (int at = 0; at < map->local * x->nstore; at++) {
+    lgt_replica *replica = &x->store[at % x->nstore]->replica[at / x->nstore];
+    if (x->together[at % x->nstore] && !x->split && replica->inst && x->cover[at].ndim >= 0 &&
+        lgt_rect_contains(&replica->inst->rect, &x->cover[at]))
+      lgt_replica_drop_asides(map, replica);
+  }
+}
+
+/* Is anything that a local domain has put aside still what the store has there? */
+static bool is_current(const lgt_exchange *x, const lgt_store *store, int domain, const lgt_aside *aside) {
+  const lgt_map *map = x->binder->map;
+  lgt_region rest = {0};
+  lgt_pieces lacking = {0};
+  if (store->history->nimage) return true; /* of what images brought the events do not tell */
+  bool good = lgt_region_add(&rest, &aside->inst->rect);
+  for (int i = 0; i < aside->old.count && good; i++) good = lgt_region_remove(&rest, &aside->old.rect[i]);
+  for (int i = 0; i < rest.count && good; i++)
+    good = lgt_history_lacks(store->history, &map->footprints, NULL, map->first + domain, &rest.rect[i],
+                             &lacking);
+  for (int i = 0; i < lacking.count && good; i++) good = lgt_region_remove(&rest, &lacking.piece[i].rect);
+  bool any = rest.count > 0;
+  lgt_region_fini(&rest);
+  lgt_mem_free(lacking.piece);
+  return any || !good;
+}
+
+/* Give back what is of no use any more.  Tasks in flight hold what they work on. */
+static void tidy(lgt_exchange *x) {
+  lgt_map *map = x->binder->map;
+  for (int i = 0; i < x->nstore; i++)
+    for (int d = 0; d < map->local; d++) {
+      lgt_replica *replica = &x->store[i]->replica[d];
+      for (int k = replica->naside - 1; k >= 0; k--)
+        if (!is_current(x, x->store[i], d, &replica->aside[k])) lgt_replica_drop(map, replica, k);
+      lgt_replica_tidy(map, replica);
+    }
+  for (int i = 0; i < x->nstore && lgt_log_on(MAP, 3); i++) log_instances(x, x->store[i]);
+}
+
+lgt_status lgt_exchange_end(lgt_exchange *x) {
+  end_consolidation(x);
+  for (int i = 0; i < x->group->ntouch; i++) {
+    const lgt_touch *t = &x->group->touch[i];
+    lgt_store *store = x->store[t->root];
+    if (!t->writes) continue;
+    if (!lgt_history_written(store->history, t->what) || !note_written(x, t)) return no_memory();
+    const lgt_plan_call *call = &x->group->plan->call[t->call];
+    store->key = lgt_solver_key_after(&x->binder->fuser->solver,
+                                      lgt_layout_at(x->binder->stores, call->layout[t->arg]),
+                                      &call->space.align[t->arg], x->group->launch,
+                                      call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
+    store->written = true;
+    store->version = ++x->binder->map->versions;
+  }
+  tidy(x);
+  return LGT_OK;
+}

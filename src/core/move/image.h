@@ -1,0 +1,75 @@
+/* image.h - which elements of a store a launch touches through an argument whose positions are data.
+ *
+ * An *image* belongs to a source (the arguments that hold the positions, at a version, as the launch's tiles cut them)
+ * and a target (a dimension of a view).  Analysis sees only who it is; what it holds is found out once: each rank looks
+ * at its own part of the source, and tells the others how far its domains reach.  Where a domain needs all that lies
+ * between, that is all anybody has to know, and elements move as they do for halos.  Where it does not, those who have
+ * the elements are told which ones are wanted: the lists make a *route*, which belongs to a history of the target, so
+ * that a vector that is written in the same way again and again finds its route again.
+ *
+ * To find out, a rank waits: for the source's contents, and for what the other ranks say.  That happens once for each
+ * version of the source; once for each history, if there are lists.  Then an image costs what a footprint does.
+ *
+ * What comes is put where it belongs in an instance that reaches from the first element to the last one: memory for
+ * what lies between is reserved.
+ *
+ * Elements may be written through ranges, too, if domains have all between and none has what another one has: the result
+ * then lies as its tiles want it, however many elements each of them makes.
+ *
+ * Whether an image is known already, and which route, follows from the stream of operations: it is the same on all ranks.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_IMAGE_H
+#define LGT_IMAGE_H
+
+#include "move/exchange.h"
+
+enum { LGT_IMAGE_ROUTES = 8, LGT_IMAGES = 16 }; /* kept for an image; for a source */
+
+/* How the elements of an image come to who needs them: moves as in an exchange, with their pieces. */
+struct lgt_route {
+  lgt_event *event; /* owned: the history it is for */
+  int nevent;
+  lgt_move *move;   /* owned */
+  int nmove, move_room;
+  lgt_piece *piece; /* owned, each with a ref to its runs */
+  int npiece, piece_room;
+  int64_t used; /* position (bind.h) of the group that used it last, which borrows it */
+  lgt_route *next;
+};
+
+/* What an image is of: equal bytes, equal image. */
+typedef struct lgt_image_key {
+  int64_t version[2];                     /* of the sources */
+  int64_t through;                        /* the image through which the source is read; 0: none */
+  const lgt_footprint *source[2], *whole; /* how the source is cut; how the target would be, were it no image */
+  uint32_t layout[3];                     /* of sources and target */
+  int32_t base, dim, tile_dim;            /* tile_dim: of an inverse, whose tiles are source[1]; else -1 */
+} lgt_image_key;
+
+struct lgt_image {
+  int64_t serial;      /* no other one has it */
+  lgt_image_key key;
+  lgt_footprint what;  /* how far domains reach */
+  const lgt_footprint *written; /* the same, for whoever writes the elements; NULL: nobody has yet */
+  int64_t (*reach)[2]; /* owned, by domain */
+  int along;           /* dimension of the root */
+  lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
+  lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
+  bool dense;          /* each domain needs all between */
+  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory ... */
+  bool bad_here;       /* ... this one */
+  int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
+  lgt_route *route;    /* owned */
+  lgt_image *next;     /* of the same source, the one that was used last comes first */
+};
+
+/* Look up or make the images of a group that is about to be bound, and the routes by which their elements come: what
+ * its touches say afterwards holds for this time.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
+ * ranks: what is written may not be written so. */
+lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad);
+/* The store's contents are gone. */
+void lgt_images_drop(lgt_store *store);
+
+#endif

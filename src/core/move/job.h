@@ -1,0 +1,56 @@
+/* job.h - jobs: tasks in flight with everything they own.  Between point.c, transfer.c and exec.c. */
+#ifndef LGT_JOB_H
+#define LGT_JOB_H
+
+#include "bind/bind.h"
+
+/* A job is one block of memory: the task, what its steps work on, the steps, and the instances it holds. */
+/* What of an instance a job writes. */
+typedef enum lgt_written {
+  LGT_WRITTEN_IN_PART,
+  LGT_RENEWED,    /* what becomes of all of it: a former failure lasts only if the job takes it over */
+  LGT_OVERWRITTEN /* all of it, whatever was there before */
+} lgt_written;
+
+struct lgt_job {
+  lgt_task task;
+  lgt_job *next;
+  lgt_instance **touched; /* refs (given back by lgt_depend_retire); read ones first */
+  int ntouched, nread;
+  lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
+  int nshape;
+  bool risky;             /* it has calls that may fail */
+  bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
+  uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
+  struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */
+  int64_t position;       /* of its group in the stream */
+  int64_t number;         /* of all jobs in order of submission, from 1 */
+  lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
+  struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
+  lgt_copy *copy;         /* of copies, which hold refs to runs */
+  int ncopy;
+  void *owned;            /* what it works on, freed with it; or NULL */
+  lgt_failure **poison;   /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
+  int npoison;
+  lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: what its tiles point to */
+  int nrows;
+};
+
+/* At most so many of each; bytes: for what the steps work on. */
+typedef struct lgt_job_size {
+  int steps, shapes, instances;
+  size_t bytes;
+} lgt_job_size;
+
+/* NULL, and the error is noted, when out of memory. */
+lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size size, bool here, void **memory);
+/* Of one that was not submitted. */
+void lgt_job_free(lgt_job *job);
+void lgt_job_step(lgt_job *job, int chunks, lgt_status (*run)(lgt_step *, int), void *data);
+/* List an instance, unless it is NULL; those only read come first, `nread` of them. */
+void lgt_job_touch(lgt_job *job, lgt_instance *inst);
+/* Submit a job whose touched instances are listed.  It belongs to the binder then, also after an error; a job
+ * that is to run here has run, and is gone. */
+lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
+
+#endif

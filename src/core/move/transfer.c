@@ -1,0 +1,496 @@
+/* transfer.c - see transfer.h. */
+#include "move/transfer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef enum post_kind { SEND, RECV, BROADCAST, GATHER, FOLD, MANY } post_kind;
+
+struct lgt_post {
+  post_kind kind;
+  bool spoiled; /* there is nothing to send, or nowhere to receive into */
+  int peer;     /* BROADCAST: the root */
+  uint64_t tag;
+  char *data;
+  size_t bytes;
+  int64_t *offset;  /* GATHER: owned with the job */
+  int redop, dtype; /* FOLD */
+  int64_t *at, n;
+  lgt_parcels write;     /* MANY: what it consists of */
+  int count;             /* of parcels */
+  lgt_parcel *parcel;    /* owned with the job */
+  lgt_transfer **part;   /* owned with the job; NULL: done */
+  bool intact;           /* those that are done came */
+  uint64_t number;       /* of its event in the profile */
+  lgt_transfer *message; /* once posted */
+  lgt_job *next;         /* among the posted ones */
+};
+
+static const char *const post_name[] = {"send", "receive", "broadcast", "gather", "fold", "shuffle"};
+
+enum { DIRECT = 1 << 20 };
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory for a message"); }
+
+uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
+  if (domain != LGT_TRANSFER_FOLDS) domain %= binder->map->local;
+  uint64_t place = (uint64_t)touch << 6 | (uint64_t)domain;
+  return ((uint64_t)binder->exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 39) - 1);
+}
+
+/* ---- looking after messages ------------------------------------------------------------------------- */
+
+static void post_many(lgt_binder *binder, lgt_job *job, bool good) {
+  lgt_peers *peers = binder->peers;
+  struct lgt_post *p = job->post;
+  p->write(job->owned, good, p->parcel);
+  p->intact = true;
+  for (int i = 0; i < p->count; i++) {
+    const lgt_parcel *l = &p->parcel[i];
+    p->part[i] = l->sends ? peers->send(peers, l->peer, p->tag, l->data, l->bytes)
+                          : peers->recv(peers, l->peer, p->tag, l->data, l->bytes);
+    if (!p->part[i]) peers->abort(peers, lgt_message());
+    if (!l->sends) continue;
+    p->bytes += l->bytes;
+    binder->messages++;
+  }
+  binder->sent += (int64_t)p->bytes;
+}
+
+/* Are all messages done? */
+static bool done_many(lgt_peers *peers, struct lgt_post *p, bool *intact) {
+  bool all = true;
+  for (int i = 0; i < p->count; i++) {
+    bool came = true;
+    if (p->part[i] && peers->done(peers, p->part[i], &came)) {
+      p->part[i] = NULL;
+      if (!p->parcel[i].sends) p->intact &= came;
+    }
+    all &= !p->part[i];
+  }
+  *intact = p->intact;
+  return all;
+}
+
+static void post(lgt_binder *binder, lgt_job *job) {
+  lgt_peers *peers = binder->peers;
+  struct lgt_post *p = job->post;
+  bool good = !p->spoiled && !job->task.status;
+  if (binder->profile)
+    p->number =
+        lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
+                          p->bytes, p->peer, (unsigned long long)p->tag);
+  lgt_log(MAP, 3, "%s %zu bytes, peer %d, tag %llx%s", post_name[p->kind], p->bytes, p->peer,
+          (unsigned long long)p->tag, good ? "" : ", without contents");
+  switch (p->kind) {
+    case SEND:
+      p->message = peers->send(peers, p->peer, p->tag, p->data, good ? p->bytes : 0);
+      break;
+    case RECV:
+      p->message = peers->recv(peers, p->peer, p->tag, p->data, p->bytes);
+      break;
+    case BROADCAST:
+      p->message = peers->broadcast(peers, p->tag, p->peer, p->data, p->bytes, good);
+      break;
+    case GATHER:
+      p->message = peers->allgather(peers, p->tag, p->data, p->offset, good);
+      break;
+    case FOLD:
+      p->message = peers->allreduce(peers, p->tag, p->redop, p->dtype, p->data, p->at, p->n, good);
+      break;
+    case MANY:
+      post_many(binder, job, good && !binder->dry);
+      break;
+  }
+  if (!p->message && p->kind != MANY)
+    peers->abort(peers, lgt_message()); /* the others count on this message */
+  p->next = NULL;
+  *binder->posted_end = job;
+  binder->posted_end = &p->next;
+}
+
+static bool finish(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_job **link = &binder->posted; *link;) {
+    lgt_job *job = *link;
+    bool intact = true;
+    bool done = job->post->kind == MANY ? done_many(binder->peers, job->post, &intact)
+                                        : binder->peers->done(binder->peers, job->post->message, &intact);
+    if (!done) {
+      link = &job->post->next;
+      continue;
+    }
+    *link = job->post->next;
+    if (!*link) binder->posted_end = link;
+    some = true;
+    if (binder->profile) lgt_profile_end(binder->profile, job->post->number, &job->task.label);
+    bool failed = job->post->spoiled || (!intact && job->post->kind != SEND);
+    lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
+  }
+  return some;
+}
+
+static bool begin_ready(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec)); some = true) post(binder, (lgt_job *)task);
+  return some;
+}
+
+bool lgt_transfer_move(lgt_binder *binder) {
+  bool some = begin_ready(binder);
+  some |= binder->posted && binder->peers->progress(binder->peers);
+  return finish(binder) || some;
+}
+
+typedef struct sleeper {
+  lgt_binder *binder;
+  bool (*ready)(void *);
+  void *context;
+} sleeper;
+
+static bool stirs(void *context) {
+  sleeper *s = context;
+  return s->ready(s->context) || finish(s->binder);
+}
+
+static bool move(void *context) { return lgt_transfer_move(context); }
+
+static void sleep_for_messages(void *context, bool (*ready)(void *), void *exec) {
+  lgt_binder *binder = context;
+  sleeper s = {binder, ready, exec};
+  char what[96] = "for other tasks";
+  if (binder->posted) {
+    const struct lgt_post *p = binder->posted->post;
+    if (p->kind == RECV) snprintf(what, sizeof what, "for %zu bytes from rank %d", p->bytes, p->peer);
+    else if (p->kind == SEND) snprintf(what, sizeof what, "for rank %d to take %zu bytes", p->peer, p->bytes);
+    else snprintf(what, sizeof what, "for all ranks to share %zu bytes", p->bytes);
+  }
+  binder->peers->until(binder->peers, stirs, &s, what);
+}
+
+static bool attend(void *context) { return lgt_exec_help(((lgt_binder *)context)->exec); }
+
+static void wake(void *context) {
+  lgt_peers *peers = ((lgt_binder *)context)->peers;
+  peers->wake(peers);
+}
+
+void lgt_transfer_begin(lgt_binder *binder) {
+  binder->posted_end = &binder->posted;
+  lgt_exec_look_after(binder->exec, &(lgt_outside){move, sleep_for_messages, wake, binder});
+  binder->peers->attend = attend;
+  binder->peers->attend_context = binder;
+  binder->share_limit = binder->map->pool->limit;
+  lgt_transfer_least(binder, 0, &binder->share_limit, 1);
+}
+
+void lgt_transfer_end(lgt_binder *binder) {
+  binder->peers->attend = NULL;
+  binder->peers->attend_context = NULL;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------ */
+
+static int64_t copy_bytes(const lgt_copy *copy) {
+  return lgt_elements(&copy->rect, copy->runs, copy->along) * copy->from->elem;
+}
+
+/* To or from a buffer that holds messages: not counted among the copies. */
+static bool packs(const lgt_copy *copy) { return copy->from_at >= 0 || copy->to_at >= 0; }
+
+static void copy_describe(const lgt_step *step, int chunk, char *text, size_t room) {
+  const lgt_copy *copy = step->data;
+  (void)chunk;
+  snprintf(text, room, ",\"bytes\":%lld,\"from\":%d,\"to\":%d", (long long)copy_bytes(copy),
+           copy->from->domain + 1, copy->to->domain + 1);
+}
+
+static lgt_status copy_run(lgt_step *step, int chunk) {
+  (void)chunk;
+  lgt_copy_run(step->data);
+  return LGT_OK;
+}
+
+lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int count) {
+  void *memory;
+  lgt_job_size size = {.steps = count, .instances = count + 1, .bytes = (size_t)count * sizeof *copies};
+  lgt_job *job = lgt_job_new(binder, size, false, &memory);
+  if (!job) return LGT_NO_MEMORY;
+  lgt_copy *own = job->copy = memory;
+  job->ncopy = count;
+  lgt_instance *to = copies[0].to;
+  job->task.sure = true;
+  for (int i = 0; i < count; i++) {
+    const lgt_task *writer = copies[i].from->writer;
+    job->task.sure &= !copies[i].from->failure && (!writer || writer->sure);
+    own[i] = copies[i];
+    lgt_runs_retain(own[i].runs);
+    lgt_job_step(job, 1, copy_run, &own[i]);
+    job->task.step[i].describe = copy_describe;
+    int64_t bytes = copy_bytes(&copies[i]);
+    job->task.cost += 2 * bytes;
+    if (!packs(&copies[i])) binder->map->copied += bytes;
+    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
+            copies[i].from->domain + 1, to->domain + 1);
+    /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
+    if (copies[i].from->failure && !to->failure) to->failure = lgt_failure_retain(copies[i].from->failure);
+    bool known = false;
+    for (int k = 0; k < job->nread; k++) known |= job->touched[k] == copies[i].from;
+    if (!known) job->touched[job->nread++] = copies[i].from;
+  }
+  job->ntouched = job->nread;
+  job->touched[job->ntouched++] = to;
+  const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
+  job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
+  return lgt_job_submit(binder, job);
+}
+
+/* Submit a message that reads or writes (all of) an instance; NULL: none. */
+static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_instance *inst,
+                         lgt_instance *other, bool writes) {
+  void *memory;
+  size_t offsets = p->kind == GATHER ? ((size_t)binder->peers->size + 1) * sizeof *p->offset : 0;
+  lgt_job_size size = {.instances = 2, .bytes = sizeof *p + offsets};
+  lgt_job *job = lgt_job_new(binder, size, false, &memory);
+  if (!job) return LGT_NO_MEMORY;
+  job->post = memory;
+  *job->post = *p;
+  if (offsets) job->post->offset = memcpy(job->post + 1, p->offset, offsets);
+  job->task.outside = true;
+  job->task.label = (lgt_label){.category = "message", .name = post_name[p->kind], .line = binder->where};
+  if (inst) job->touched[job->ntouched++] = inst;
+  if (other) job->touched[job->ntouched++] = other;
+  job->nread = writes ? 0 : job->ntouched;
+  if (inst && inst->failure) job->post->spoiled = true;
+  lgt_status status = lgt_job_submit(binder, job);
+  begin_ready(binder); /* the sooner the better */
+  return status;
+}
+
+lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst,
+                             int nread, bool spoiled, int count, lgt_parcels write, void *context) {
+  void *memory;
+  size_t bytes = sizeof(struct lgt_post) + (size_t)count * (sizeof(lgt_parcel) + sizeof(lgt_transfer *));
+  lgt_job *job = lgt_job_new(binder, (lgt_job_size){.instances = ninst, .bytes = bytes}, false, &memory);
+  if (!job) {
+    lgt_mem_free(context);
+    return LGT_NO_MEMORY;
+  }
+  struct lgt_post *p = job->post = memory;
+  *p = (struct lgt_post){.kind = MANY, .spoiled = spoiled, .tag = tag, .count = count, .write = write};
+  p->parcel = (lgt_parcel *)(p + 1);
+  p->part = (lgt_transfer **)(p->parcel + count);
+  job->owned = context;
+  job->task.outside = true;
+  job->task.label = (lgt_label){.category = "message", .name = post_name[MANY], .line = binder->where};
+  for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
+  for (int i = 0; i < ninst; i++) p->spoiled |= inst[i]->failure != NULL;
+  job->nread = nread;
+  lgt_status status = lgt_job_submit(binder, job);
+  begin_ready(binder);
+  return status;
+}
+
+static bool complete(const lgt_part *part, int n) {
+  bool all = true;
+  for (int i = 0; i < n; i++) all &= part[i].inst != NULL;
+  return all;
+}
+
+static int64_t part_size(const lgt_part *part) { return lgt_elements(&part->rect, part->runs, part->along); }
+
+static int64_t elements(const lgt_part *part, int n) {
+  int64_t sum = 0;
+  for (int i = 0; i < n; i++) sum += part_size(&part[i]);
+  return sum;
+}
+
+/* Copy the parts of a buffer, the first at element `at`, to it or out of it.  Those of one instance come together. */
+static lgt_status copy_parts(lgt_binder *binder, const lgt_part *part, int n, lgt_instance *buffer,
+                             int64_t at, bool into) {
+  lgt_copy *copies = lgt_mem_alloc((size_t)n * sizeof *copies);
+  lgt_status status = copies ? LGT_OK : no_memory();
+  for (int i = 0; i < n && !status; i++) {
+    const lgt_part *p = &part[i];
+    copies[i] = into ? (lgt_copy){p->inst, buffer, p->rect, -1, at, p->runs, p->along}
+                     : (lgt_copy){buffer, p->inst, p->rect, at, -1, p->runs, p->along};
+    at += part_size(p);
+  }
+  for (int i = 0; i < n && !status;) { /* copies of one task have one target */
+    int k = i + 1;
+    while (k < n && copies[k].to == copies[i].to) k++;
+    status = lgt_transfer_copy(binder, copies + i, k - i);
+    i = k;
+  }
+  lgt_mem_free(copies);
+  return status;
+}
+
+lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n,
+                             int elem) {
+  int64_t count = elements(part, n);
+  struct lgt_post p = {.kind = SEND, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
+  binder->sent += count * elem;
+  binder->messages++;
+  if (!complete(part, n)) {
+    p.spoiled = true;
+    return submit(binder, &p, NULL, NULL, false);
+  }
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
+  p.spoiled = !buffer;
+  p.data = buffer ? buffer->data : NULL;
+  lgt_status status = buffer ? copy_parts(binder, part, n, buffer, 0, true) : LGT_OK;
+  if (!status) status = submit(binder, &p, buffer, NULL, false);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_part *part, int n,
+                             int elem) {
+  int64_t count = elements(part, n);
+  struct lgt_post p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
+  bool direct = n == 1 && p.bytes >= DIRECT && part->inst && !part->runs &&
+                lgt_instance_contiguous(part->inst, &part->rect);
+  if (direct) {
+    p.data = lgt_instance_at(part->inst, part->rect.lo);
+    return submit(binder, &p, part->inst, NULL, true);
+  }
+  lgt_instance *buffer = complete(part, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
+  p.data = buffer ? buffer->data : NULL;
+  p.spoiled = !buffer;
+  if (!buffer) p.bytes = 0;
+  lgt_status status = submit(binder, &p, buffer, NULL, true);
+  if (!status && buffer) status = copy_parts(binder, part, n, buffer, 0, false);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+/* Where each rank's parts begin, in elements; the parts come in the order of the ranks. */
+static int64_t *rank_offsets(const lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
+  int64_t *offset = lgt_mem_zalloc(((size_t)binder->peers->size + 1) * sizeof *offset);
+  for (int i = 0; offset && i < n; i++) offset[owner[i] + 1] += part_size(&part[i]);
+  for (int r = 0; offset && r < binder->peers->size; r++) offset[r + 1] += offset[r];
+  return offset;
+}
+
+/* What was to come to these parts will not. */
+static void refuse(lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
+  for (int i = 0; i < n; i++)
+    if (owner[i] != binder->peers->rank && part[i].inst && !part[i].inst->failure)
+      part[i].inst->failure = lgt_failure_retain(binder->reserve);
+}
+
+lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n,
+                              int elem) {
+  int me = binder->peers->rank, first = 0, end;
+  int64_t count = elements(part, n);
+  if (count > binder->share_limit / elem) return refuse(binder, part, owner, n), LGT_OK;
+  int64_t *offset = rank_offsets(binder, part, owner, n);
+  lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
+  if (!offset || !buffer)
+    binder->peers->abort(binder->peers, "out of memory for elements that all ranks need");
+  while (first < n && owner[first] < me) first++;
+  for (end = first; end < n && owner[end] == me;) end++;
+  bool whole = complete(part + first, end - first);
+  struct lgt_post p = {.kind = owner[0] == owner[n - 1] ? BROADCAST : GATHER,
+                       .spoiled = !whole,
+                       .peer = owner[0],
+                       .tag = tag,
+                       .data = buffer->data,
+                       .bytes = (size_t)(count * elem),
+                       .offset = offset};
+  if (end > first) binder->sent += (offset[me + 1] - offset[me]) * elem, binder->messages++;
+  lgt_status status = LGT_OK;
+  if (whole && end > first) status = copy_parts(binder, part + first, end - first, buffer, offset[me], true);
+  for (int r = 0; r <= binder->peers->size; r++) offset[r] *= elem;
+  if (!status) status = submit(binder, &p, buffer, NULL, true);
+  if (!status && first > 0 && complete(part, first))
+    status = copy_parts(binder, part, first, buffer, 0, false);
+  if (!status && end < n && complete(part + end, n - end))
+    status = copy_parts(binder, part + end, n - end, buffer, offset[me + 1] / elem, false);
+  lgt_mem_free(offset);
+  lgt_instance_release(binder->map, buffer);
+  return status;
+}
+
+static void wait_for_all(lgt_binder *binder, const struct lgt_post *p) {
+  if (submit(binder, p, NULL, NULL, true)) binder->peers->abort(binder->peers, lgt_message());
+  lgt_exec_wait(binder->exec, &binder->last->task);
+}
+
+void lgt_transfer_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n) {
+  struct lgt_post p = {.kind = FOLD,
+                       .tag = tag,
+                       .data = (char *)value,
+                       .bytes = (size_t)n * sizeof *value,
+                       .redop = LGT_REDOP_MIN,
+                       .dtype = LGT_INT64,
+                       .n = n};
+  wait_for_all(binder, &p);
+}
+
+void lgt_transfer_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes) {
+  struct lgt_post p = {.kind = BROADCAST, .peer = root, .tag = tag, .data = data, .bytes = bytes};
+  wait_for_all(binder, &p);
+}
+
+void lgt_transfer_gather(lgt_binder *binder, uint64_t tag, int64_t *all, int64_t each) {
+  int n = binder->peers->size;
+  int64_t *offset = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *offset);
+  if (!offset) binder->peers->abort(binder->peers, "out of memory for what all ranks tell each other");
+  for (int r = 0; r <= n; r++) offset[r] = r * each * (int64_t)sizeof *all;
+  struct lgt_post p = {
+      .kind = GATHER, .tag = tag, .data = (char *)all, .bytes = (size_t)offset[n], .offset = offset};
+  binder->sent += offset[1];
+  binder->messages++;
+  wait_for_all(binder, &p);
+}
+
+/* Post one message of a letter: its length, or what it says. */
+static lgt_task *post_letter(lgt_binder *binder, lgt_letter *letter, bool length) {
+  struct lgt_post p = {.kind = letter->sends ? SEND : RECV,
+                       .peer = letter->peer,
+                       .tag = letter->tag,
+                       .data = length ? (char *)&letter->count : (char *)letter->word,
+                       .bytes = (length ? 1 : (size_t)letter->count) * sizeof *letter->word};
+  if (submit(binder, &p, NULL, NULL, true)) binder->peers->abort(binder->peers, lgt_message());
+  if (letter->sends) binder->sent += (int64_t)p.bytes, binder->messages++;
+  return &binder->last->task;
+}
+
+void lgt_transfer_letters(lgt_binder *binder, lgt_letter *letter, int n) {
+  lgt_task **task = lgt_arena_alloc(&binder->arena, (2 * (size_t)n + 1) * sizeof *task);
+  if (!task) binder->peers->abort(binder->peers, "out of memory for messages");
+  for (int i = 0; i < n; i++) {
+    task[2 * i] = post_letter(binder, &letter[i], true);
+    if (letter[i].sends) task[2 * i + 1] = post_letter(binder, &letter[i], false);
+  }
+  for (int i = 0; i < n; i++) {
+    if (letter[i].sends) continue;
+    lgt_exec_wait(binder->exec, task[2 * i]);
+    letter[i].word = lgt_mem_alloc(((size_t)letter[i].count + 1) * sizeof *letter[i].word);
+    if (!letter[i].word) binder->peers->abort(binder->peers, "out of memory for a message");
+    task[2 * i + 1] = post_letter(binder, &letter[i], false);
+  }
+  for (int i = 0; i < 2 * n; i++) {
+    lgt_exec_wait(binder->exec, task[i]);
+    if (task[i]->status)
+      binder->peers->abort(binder->peers, "ranks do not agree about what they tell each other");
+  }
+}
+
+lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value,
+                             lgt_instance *at, int64_t n) {
+  struct lgt_post p = {.kind = FOLD,
+                       .spoiled = !value,
+                       .tag = tag,
+                       .data = value ? value->data : NULL,
+                       .bytes = (size_t)n * (size_t)lgt_dtype_size(dtype),
+                       .redop = redop,
+                       .dtype = dtype,
+                       .at = at ? (int64_t *)at->data : NULL,
+                       .n = n};
+  binder->sent += (int64_t)p.bytes;
+  binder->messages++;
+  return submit(binder, &p, value, at, true);
+}

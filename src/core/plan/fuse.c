@@ -1,0 +1,696 @@
+/* fuse.c - making plans: groups, what is stored, what is needed; and the table that keeps them.
+ *
+ * The order of work for a new window:
+ *
+ *   describe   calls and roots in canonical form, with their launch partitions
+ *   group      the longest fusible prefix, again and again (the constraints are in fuse.h)
+ *   decide     which of the roots that the window creates are stored
+ *   weave      each group into loops (weave.c)
+ *   revise     results that may not be reachable when their group runs cost a collection each time;
+ *              where storing them is cheaper, they are stored and the groups woven again, which may leave
+ *              others of that sort
+ */
+#include "plan/fuse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/weave.h"
+
+enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
+static const double STORE_BYTES_PER_NS = 10; /* what storing a temporary costs ... */
+static const double RESULT_NS = 200;         /* ... and what it takes of its own, however small */
+static const double SAVE_BYTES_PER_NS = 20;  /* to copy what was in cache */
+
+const char *lgt_refusal_text(int refusal) {
+#define X(NAME, text) text,
+  static const char *const texts[] = {LGT_REFUSAL_LIST(X)};
+#undef X
+  return texts[refusal];
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+lgt_status lgt_fuser_init(lgt_fuser *fuser) {
+  fuser->mask = 255;
+  fuser->count = 0;
+  fuser->table = lgt_mem_zalloc(((size_t)fuser->mask + 1) * sizeof *fuser->table);
+  fuser->by_form = lgt_mem_zalloc(LGT_FORMS * sizeof *fuser->by_form);
+  fuser->seen = lgt_mem_zalloc(LGT_FORMS * sizeof *fuser->seen);
+  return fuser->table && fuser->by_form && fuser->seen
+             ? LGT_OK
+             : lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+}
+
+static void clear_groups(lgt_plan *plan) {
+  for (int g = 0; g < plan->ngroup; g++) lgt_plan_group_fini(&plan->group[g]);
+  lgt_mem_free(plan->group);
+  plan->group = NULL;
+  plan->ngroup = 0;
+}
+
+static void plan_free(lgt_plan *plan) {
+  if (!plan) return;
+  clear_groups(plan);
+  lgt_mem_free(plan->word);
+  lgt_mem_free(plan->form);
+  lgt_mem_free(plan->layout);
+  lgt_mem_free(plan->call);
+  lgt_mem_free(plan->align);
+  lgt_mem_free(plan->root);
+  lgt_mem_free(plan);
+}
+
+void lgt_fuser_fini(lgt_fuser *fuser) {
+  for (uint32_t i = 0; fuser->table && i <= fuser->mask; i++) plan_free(fuser->table[i]);
+  for (int i = 0; i < fuser->nretired; i++) plan_free(fuser->retired[i]);
+  lgt_mem_free(fuser->table);
+  lgt_mem_free(fuser->by_form);
+  lgt_mem_free(fuser->seen);
+  lgt_mem_free(fuser->retired);
+  lgt_mem_free(fuser->gone);
+  fuser->table = NULL;
+  fuser->retired = NULL;
+}
+
+/* A plan may still be running or have recipes when nobody shall find it any more.  False when out of memory. */
+static bool put_aside(lgt_fuser *fuser, lgt_plan *plan) {
+  if (!lgt_mem_grow((void **)&fuser->retired, &fuser->retired_room, fuser->nretired + 1,
+                    sizeof *fuser->retired))
+    return false;
+  lgt_plan **of_form = &fuser->by_form[plan->form_hash % LGT_FORMS];
+  if (*of_form == plan) *of_form = NULL;
+  plan->retired = true;
+  fuser->retired[fuser->nretired++] = plan;
+  return true;
+}
+
+void lgt_fuser_clear(lgt_fuser *fuser) {
+  for (uint32_t i = 0; i <= fuser->mask; i++) {
+    if (!fuser->table[i]) continue;
+    if (!put_aside(fuser, fuser->table[i])) {
+      fuser->table[i]->stale = true; /* it stays where it is and will be made again */
+      continue;
+    }
+    fuser->table[i] = NULL;
+    fuser->count--;
+  }
+}
+
+static uint32_t position_of(const lgt_fuser *fuser, uint64_t hash, const uint64_t *word, int nword) {
+  uint32_t i = (uint32_t)hash & fuser->mask;
+  for (; fuser->table[i]; i = (i + 1) & fuser->mask) {
+    const lgt_plan *p = fuser->table[i];
+    if (p->hash == hash && p->nword == nword && !memcmp(p->word, word, (size_t)nword * sizeof *word)) break;
+  }
+  return i;
+}
+
+lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
+  return fuser->table[position_of(fuser, window->hash, window->word, window->nword)];
+}
+
+lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window) {
+  if (fuser->solver.domains > 1) return NULL;
+  lgt_plan *plan = fuser->by_form[window->form_hash % LGT_FORMS];
+  bool found = plan && plan->form_hash == window->form_hash && plan->nform == window->nform &&
+               !memcmp(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
+  return found ? plan : NULL;
+}
+
+static bool grow(lgt_fuser *fuser) {
+  uint32_t old_mask = fuser->mask, mask = old_mask * 2 + 1;
+  lgt_plan **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table), **old = fuser->table;
+  if (!table) return false;
+  fuser->table = table;
+  fuser->mask = mask;
+  for (uint32_t i = 0; i <= old_mask; i++)
+    if (old[i]) table[position_of(fuser, old[i]->hash, old[i]->word, old[i]->nword)] = old[i];
+  lgt_mem_free(old);
+  return true;
+}
+
+void lgt_fuser_retire(lgt_fuser *fuser) {
+  lgt_plan **old = fuser->table, **table = lgt_mem_zalloc(((size_t)fuser->mask + 1) * sizeof *table);
+  if (!table) return;
+  fuser->table = table;
+  fuser->count = 0;
+  for (uint32_t i = 0; i <= fuser->mask; i++) {
+    lgt_plan *plan = old[i];
+    if (!plan || (plan->epoch + 1 < fuser->stores->epoch && put_aside(fuser, plan))) continue;
+    table[position_of(fuser, plan->hash, plan->word, plan->nword)] = plan;
+    fuser->count++;
+  }
+  lgt_mem_free(old);
+}
+
+void lgt_fuser_sweep(lgt_fuser *fuser) {
+  int n = 0;
+  if (!fuser->gone)
+    fuser->gone = lgt_mem_zalloc(LGT_GONE * sizeof *fuser->gone); /* without it nothing is told */
+  for (int i = 0; i < fuser->nretired; i++) {
+    lgt_plan *plan = fuser->retired[i];
+    if (plan->refs) {
+      fuser->retired[n++] = plan;
+      continue;
+    }
+    fuser->calls -= plan->ncall;
+    if (fuser->gone) fuser->gone[plan->calls_hash % LGT_GONE] = plan->calls_hash;
+    plan_free(plan);
+  }
+  fuser->nretired = n;
+}
+
+void lgt_fuser_forget_seen(lgt_fuser *fuser) { memset(fuser->seen, 0, LGT_FORMS * sizeof *fuser->seen); }
+
+static bool insert(lgt_fuser *fuser, lgt_plan *plan) {
+  if (fuser->count * 2 > fuser->mask && !grow(fuser)) return false;
+  uint64_t *gone = fuser->gone ? &fuser->gone[plan->calls_hash % LGT_GONE] : NULL;
+  uint32_t i = position_of(fuser, plan->hash, plan->word, plan->nword);
+  if (fuser->table[i] && !put_aside(fuser, fuser->table[i])) return false;
+  fuser->count += !fuser->table[i];
+  fuser->calls += plan->ncall;
+  fuser->made++;
+  if (gone && *gone == plan->calls_hash) fuser->again++, *gone = 0;
+  fuser->table[i] = plan;
+  if (plan->form) fuser->by_form[plan->form_hash % LGT_FORMS] = plan;
+  return true;
+}
+
+/* ---- describe ------------------------------------------------------------------------------------ */
+
+static void log_launch(const lgt_plan_call *call) {
+  const lgt_partition *p = call->launch;
+  char text[128] = "";
+  int used = 0;
+  for (int d = 0; p->kind == LGT_PARTITION_TILING && d < p->ndim; d++)
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld from %lld", d ? " x " : " of ",
+                     (long long)p->tile[d], (long long)p->offset[d]);
+  lgt_log_print(LGT_LOG_CONSTRAINT, "%s: %d tiles%s (%s)", call->kind->name, p->ncolour, text, call->reason);
+}
+
+/* Keys as they will be when a call runs: `state` is by root and follows the window's writes. */
+static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state,
+                                lgt_plan_call *out) {
+  lgt_solver_key_state args[LGT_MAX_ARGS];
+  out->kind = call->kind;
+  out->nargs = call->nargs;
+  for (int a = 0; a < call->nargs; a++) {
+    out->root[a] = lgt_store_at(fuser->stores, call->store[a])->number;
+    out->layout[a] = call->layout[a];
+  }
+  lgt_status status = lgt_space_of_call(fuser->stores, call, &out->space);
+  if (status) return status;
+  for (int a = 0; a < call->nargs; a++) args[a] = state[out->root[a]];
+  out->launch = lgt_solver_choose(&fuser->solver, fuser->stores, call, &out->space, args, &out->reason);
+  if (!out->launch) return LGT_NO_MEMORY;
+  if (lgt_log_on(CONSTRAINT, 3)) log_launch(out);
+  const lgt_partition **recent = fuser->solver.recent;
+  if (out->launch->ncolour > 1 && recent[0] != out->launch) {
+    memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
+    recent[0] = out->launch;
+  }
+  for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
+    if (lgt_kind_writes(call->kind, a)) {
+      const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
+      lgt_solver_key_state *s = &state[out->root[a]];
+      *s = (lgt_solver_key_state){
+          lgt_solver_key_after(&fuser->solver, layout, &out->space.align[a], out->launch,
+                               call->kind->privilege[a] & LGT_PRIV_REDUCE, s->key),
+          true};
+    }
+  return LGT_OK;
+}
+
+/* Does the first use of a root write all of it, without looking? */
+static bool defines(const lgt_fuser *fuser, const lgt_plan_call *call, uint16_t root) {
+  bool defined = false;
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != root) continue;
+    int privilege = call->kind->privilege[a];
+    if (privilege & LGT_PRIV_READ) return false;
+    if (lgt_layout_covers(lgt_layout_at(fuser->stores, call->layout[a]), privilege & LGT_PRIV_REDUCE))
+      defined = true;
+  }
+  return defined;
+}
+
+static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_store *store = lgt_store_at(fuser->stores, window->root[r]);
+    plan->root[r].layout = store->layout;
+    plan->root[r].attached = store->attached;
+    plan->root[r].fresh = !store->written && !store->attached;
+    plan->root[r].alive = lgt_store_reachable(store);
+    plan->root[r].first_group = LGT_NONE;
+  }
+  for (int i = plan->ncall - 1; i >= 0; i--) /* backwards: the first use has the last word */
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      const lgt_plan_call *call = &plan->call[i];
+      lgt_plan_root *root = &plan->root[call->root[a]];
+      if (lgt_kind_writes(call->kind, a)) root->writes++;
+      const lgt_store *store = lgt_store_at(fuser->stores, window->root[call->root[a]]);
+      root->fresh = !store->written && !store->attached && defines(fuser, call, call->root[a]);
+    }
+}
+
+/* ---- group --------------------------------------------------------------------------------------- */
+
+/* May two views meet?  A writer that leaves elements out (a step of 2, say) owns the whole box around
+ * its tile while the group runs, so boxes must be apart then. */
+static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
+  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
+  if (lgt_layout_may_overlap(a, b)) return true;
+  if (!(a_writes && !lgt_layout_exact(a)) && !(b_writes && !lgt_layout_exact(b))) return false;
+  lgt_rect ra = lgt_layout_root_rect(a, &va), rb = lgt_layout_root_rect(b, &vb);
+  return lgt_rect_intersect(&ra, &rb, &common);
+}
+
+/* What the calls of a group touch of each root, for some of its tiles: the box around it.  These are the corners of the
+ * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
+ * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
+enum { CORNERS = 3, SAMPLES = 1 << CORNERS };
+typedef struct reach {
+  int group;     /* that touched it last; -1: none yet */
+  uint16_t call; /* the first of it, ... */
+  uint8_t arg;   /* ... through this argument */
+  bool boxed;    /* there was another view since: `box` and `waste` are valid */
+  bool split;    /* it has parts */
+  lgt_rect box[SAMPLES];
+  int64_t waste[SAMPLES]; /* elements of the box that no call touches */
+} reach;
+typedef struct reaches {
+  reach *root;            /* owned; one for each root of the plan */
+  lgt_rect tile[SAMPLES]; /* of the group */
+  int colour[SAMPLES], ntile;
+} reaches;
+
+/* Where nothing is cut, each call of a group has a space of its own. */
+static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg,
+                            const lgt_rect *tile) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  lgt_rect all = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  if (call->launch->kind == LGT_PARTITION_NONE) tile = &all;
+  return lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], tile));
+}
+
+/* May an argument of a group's first call have memory of its own?  It reads what was there before, so what is written
+ * has to be elsewhere; and what is reduced lives in memory of its own anyway. */
+static bool may_split(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != call->root[arg] || !lgt_kind_writes(call->kind, a)) continue;
+    if (a == arg || call->kind->privilege[a] & LGT_PRIV_REDUCE ||
+        collide(lgt_layout_at(fuser->stores, call->layout[a]), true, layout, false))
+      return false;
+  }
+  return !call->kind->constraints || !call->kind->constraints->nimage;
+}
+
+/* The argument that stands for a root: what is written has one place, and others may be far from that. */
+static uint8_t first_arg(const lgt_plan_call *call, int arg) {
+  for (int a = arg; a < call->nargs; a++)
+    if (call->root[a] == call->root[arg] && lgt_kind_writes(call->kind, a)) return (uint8_t)a;
+  return (uint8_t)arg;
+}
+
+static uint8_t part_of(const lgt_plan_call *call, int arg) {
+  int part = 1;
+  for (int a = 0; a < arg; a++) {
+    if (call->root[a] != call->root[arg] || !call->part[a]) continue;
+    if (call->layout[a] == call->layout[arg]) return call->part[a];
+    if (call->part[a] >= part) part = call->part[a] + 1;
+  }
+  return (uint8_t)part;
+}
+
+/* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
+ * would need all between?  If not, it is one of the group.  Arguments of its first call that do are given parts. */
+static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_plan_call *call = &plan->call[next];
+  memset(call->part, 0, sizeof call->part);
+  for (int a = 0; a < call->nargs; a++) {
+    reach *r = &all->root[call->root[a]];
+    if (r->group != plan->ngroup) {
+      r->group = plan->ngroup;
+      r->call = (uint16_t)next;
+      r->arg = first_arg(call, a);
+      r->boxed = r->split = false;
+    }
+    const lgt_plan_call *first = &plan->call[r->call];
+    bool same = first->layout[r->arg] == call->layout[a], far = false;
+    lgt_rect box[SAMPLES];
+    int64_t waste[SAMPLES];
+    if (r->split && next > group->first && (!same || lgt_kind_writes(call->kind, a))) return true;
+    if (same) continue;
+    for (int i = 0; i < all->ntile && !far; i++) {
+      lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
+      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]), r->waste[i] = 0;
+      box[i] = lgt_rect_bound(&r->box[i], &rect);
+      waste[i] = r->waste[i];
+      far = !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+    }
+    if (far && next > group->first) return true;
+    if (!far) {
+      r->boxed = true;
+      memcpy(r->box, box, sizeof box);
+      memcpy(r->waste, waste, sizeof waste);
+    }
+    if (far && may_split(fuser, call, a)) {
+      call->part[a] = part_of(call, a);
+      r->split = group->split = true;
+    }
+  }
+  return false;
+}
+
+/* The same tiles again, so many colours on. */
+static void add_corners(const lgt_partition *launch, int colours, reaches *all) {
+  for (int i = 0, n = all->ntile; i < n; i++) {
+    all->colour[all->ntile] = all->colour[i] + colours;
+    all->tile[all->ntile] = lgt_partition_rect(launch, all->colour[all->ntile]);
+    all->ntile++;
+  }
+}
+
+static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
+  const lgt_partition *launch = plan->call[first].launch;
+  if (fuser->solver.domains == 1) return;
+  all->tile[0] = lgt_partition_rect(launch, 0);
+  all->colour[0] = 0;
+  all->ntile = 1;
+  if (launch->kind == LGT_PARTITION_TILING)
+    for (int d = launch->ndim - 1, colours = 1; d >= 0; colours *= launch->grid[d--])
+      if (launch->grid[d] > 1 && all->ntile < SAMPLES)
+        add_corners(launch, colours * (launch->grid[d] - 1), all);
+  far_apart(fuser, plan, all, first);
+}
+
+/* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
+ * reads of others, to itself: nobody overwrites what it has yet to read. */
+static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
+                              bool own) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < earlier->nargs; b++) {
+      if (call->root[a] != earlier->root[b]) continue;
+      bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
+      if (!wrote && !writes) continue;
+      /* Which elements of others its rows need is looked up before the group runs. */
+      if (call->kind->cpu && wrote && call->kind->constraints->nimage) return LGT_REFUSAL_TRUE_DEPENDENCE;
+      /* Even into another part of the array: a root that is reduced has private memory for each colour. */
+      if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE)
+        return LGT_REFUSAL_REDUCTION;
+      const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
+                       *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
+      if (!collide(la, writes, lb, wrote)) continue;
+      lgt_signature sa = lgt_signature_of(la, &call->space.align[a]);
+      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
+      /* Equal views under one launch partition are the same sub-stores; where the view stands still
+       * along a cut dimension, several colours share its elements. */
+      bool apart = true;
+      for (int d = 0; d < call->space.ndim; d++)
+        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
+          apart = false;
+      if (apart && lgt_signature_equal(&sa, &sb)) continue;
+      if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
+      if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
+    }
+  return LGT_REFUSAL_END;
+}
+
+static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first, int next) {
+  const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
+  if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
+  if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
+  if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
+  if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
+    return fuser->solver.domains > 1 && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
+  if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
+  for (int i = first; i < next; i++) {
+    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
+    if (refusal != LGT_REFUSAL_END) return refusal;
+  }
+  return far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
+}
+
+/* Would the calls be one group if arrays were not cut? */
+static bool is_of_tiles(lgt_refusal refusal) {
+  return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
+         refusal == LGT_REFUSAL_ANTI_DEPENDENCE || refusal == LGT_REFUSAL_REDUCTION ||
+         refusal == LGT_REFUSAL_FAR;
+}
+
+static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
+  plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
+  reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root)};
+  if (!plan->group || !all.root) {
+    lgt_mem_free(all.root);
+    return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  }
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE, all.root[r].group = -1;
+  for (int i = 0; i < plan->ncall;) {
+    lgt_plan_group *group = &plan->group[plan->ngroup];
+    *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
+    int next = i + 1;
+    begin_reaches(fuser, plan, &all, i);
+    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
+      next++;
+    group->count = next - i;
+    for (uint16_t touch = 0; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
+      plan->call[i].touch = touch;
+      for (int a = 0; a < plan->call[i].nargs; a++) {
+        lgt_plan_root *root = &plan->root[plan->call[i].root[a]];
+        if (root->first_group == LGT_NONE) root->first_group = (uint16_t)plan->ngroup;
+        root->last_group = (uint16_t)plan->ngroup;
+      }
+    }
+    plan->ngroup++;
+  }
+  lgt_mem_free(all.root);
+  plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
+  for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
+    plan->fused_whole = is_of_tiles(plan->group[g].refusal);
+  return LGT_OK;
+}
+
+/* ---- decide --------------------------------------------------------------------------------------- */
+
+static bool is_single(const lgt_fuser *fuser, const lgt_plan_root *root) {
+  return lgt_layout_at(fuser->stores, root->layout)->size == 1;
+}
+
+static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
+  for (int r = 0; r < plan->nroot; r++) {
+    lgt_plan_root *root = &plan->root[r];
+    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted &&
+                 !root->alive && root->first_group == root->last_group &&
+                 (fuser->solver.domains == 1 || !is_single(fuser, root));
+    root->stored = !elide;
+  }
+  /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether
+   * one of them holds the result must not matter.  A single element that comes from larger arrays is, too: no recipe should
+   * keep these for it. */
+  for (int i = 0; i < plan->ncall; i++) {
+    const lgt_plan_call *call = &plan->call[i];
+    bool singles = !call->kind->reduces;
+    for (int a = 0; a < call->nargs; a++) singles &= is_single(fuser, &plan->root[call->root[a]]);
+    for (int a = 0; a < call->nargs; a++)
+      if (lgt_kind_alone(call->kind) ||
+          (call->launch->ncolour > 1 && call->kind->privilege[a] & LGT_PRIV_REDUCE) ||
+          (!singles && is_single(fuser, &plan->root[call->root[a]])))
+        plan->root[call->root[a]].stored = true;
+  }
+}
+
+/* A call is needed if it writes something that lasts, or that a needed call reads. */
+static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
+  for (int i = plan->ncall - 1; i >= 0; i--) {
+    const lgt_plan_call *call = &plan->call[i];
+    needed[i] = lgt_kind_alone(call->kind);
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_plan_root *root = &plan->root[call->root[a]];
+      if (lgt_kind_writes(call->kind, a) && (!root->fresh || root->stored || read[call->root[a]]))
+        needed[i] = true;
+    }
+    for (int a = 0; a < call->nargs && needed[i]; a++)
+      if (call->kind->privilege[a] & LGT_PRIV_READ) read[call->root[a]] = true;
+  }
+}
+
+/* Shall a group of one domain leave alone what it finds in arrays that it overwrites, and work in copies, for the sake of
+ * results that otherwise must die?  `storing`: what it would take to store those, in ns.  The next windows of this form may
+ * have larger ones. */
+static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double storing) {
+  int64_t bytes = 0;
+  bool any = false;
+  if (fuser->solver.domains > 1 || !plan->saves) return false;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int r = 0; r < plan->nroot; r++) {
+      lgt_plan_root *root = &plan->root[r];
+      bool here = root->first_group <= number && number <= root->last_group;
+      if (!here || !root->writes || root->fresh || root->attached || root->saved) continue;
+      const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
+      if (pass) root->saved = any = true;
+      else bytes += l->size * lgt_dtype_size(l->dtype);
+    }
+    double saving = (double)bytes / SAVE_BYTES_PER_NS;
+    if (bytes > fuser->most_saved || saving > storing || saving > fuser->collection_ns) return false;
+  }
+  return any;
+}
+
+/* Results that must die before their group runs, but are cheaper to store than to collect; or that need not if the group
+ * saves what they were made of, which is cheaper still. */
+static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
+  bool changed = false;
+  for (int g = 0; g < plan->ngroup; g++) {
+    lgt_plan_group *group = &plan->group[g];
+    double bytes = 0;
+    int large = 0;
+    for (int e = 0; e < group->nelided; e++) {
+      lgt_plan_root *root = &plan->root[group->elided[e].root];
+      const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
+      if (!group->elided[e].must_die) continue;
+      bytes += (double)(l->size * lgt_dtype_size(l->dtype));
+      if (is_single(fuser, root)) root->wanted = changed = true;
+      else large++;
+    }
+    if (!large) continue;
+    if (save(fuser, plan, g, bytes / STORE_BYTES_PER_NS + large * RESULT_NS)) {
+      changed = true;
+      continue;
+    }
+    if (bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
+    for (int e = 0; e < group->nelided; e++)
+      if (group->elided[e].must_die) plan->root[group->elided[e].root].wanted = changed = true;
+  }
+  return changed;
+}
+
+static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {
+  bool *needed = lgt_mem_zalloc((size_t)plan->ncall + (size_t)plan->nroot + 1);
+  lgt_status status = needed ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  if (!status) decide_needed(plan, needed, needed + plan->ncall);
+  for (int g = 0; g < plan->ngroup && !status; g++)
+    status = lgt_weave(fuser, &plan->group[g], needed + plan->group[g].first);
+  lgt_mem_free(needed);
+  return status;
+}
+
+/* ---- what LGT_DEBUG=fuse shows --------------------------------------------------------------------- */
+
+static void log_summary(const lgt_plan *plan) {
+  int passes = 0, elided = 0;
+  for (int g = 0; g < plan->ngroup; g++) {
+    passes += plan->group[g].nloop;
+    elided += plan->group[g].nelided;
+  }
+  lgt_log_print(LGT_LOG_FUSE, "%d launches become %d tasks of %d loops; %d results are not stored",
+                plan->ncall, plan->ngroup, passes, elided);
+}
+
+/* Groups and loops; a root is r if it is stored, t if not, with its number and layout. */
+static void log_plan(const lgt_plan *plan) {
+  for (int g = 0; g < plan->ngroup; g++) {
+    const lgt_plan_group *group = &plan->group[g];
+    lgt_log_print(LGT_LOG_FUSE, "group %d: %d calls, %d loops, %d slots, %d elided, %d colours; ended: %s", g,
+                  group->count, group->nloop, group->nslot, group->nelided, group->launch->ncolour,
+                  lgt_refusal_text(group->refusal));
+    for (int i = group->first; i < group->first + group->count; i++) {
+      char text[256] = "";
+      int used = 0;
+      for (int a = 0; a < plan->call[i].nargs && used < 200; a++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %c%d:%u",
+                         plan->root[plan->call[i].root[a]].stored ? 'r' : 't', plan->call[i].root[a],
+                         plan->call[i].layout[a]);
+      lgt_log_print(LGT_LOG_FUSE, "  %s%s", plan->call[i].kind->name, text);
+    }
+    for (int l = 0; l < group->nloop; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      for (int k = 0; k < loop->nnative; k++)
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %s", l, loop->native[k].kind->name);
+      if (loop->kernel)
+        lgt_log_print(LGT_LOG_FUSE, "  loop %d: %d instructions, %d accesses, %d chunks, %lld bytes%s", l,
+                      loop->kernel->loop->ninst, loop->kernel->loop->naccess, loop->shape.nchunk,
+                      (long long)loop->bytes, loop->stream ? ", streaming" : "");
+    }
+  }
+}
+
+/* ---- entry ---------------------------------------------------------------------------------------- */
+
+static bool copy_form(const lgt_window *window, lgt_plan *plan) {
+  plan->form = lgt_mem_alloc(((size_t)window->nform + 1) * sizeof *plan->form);
+  plan->layout = lgt_mem_alloc(((size_t)window->nlayout + 1) * sizeof *plan->layout);
+  if (!plan->form || !plan->layout) return false;
+  plan->form_hash = window->form_hash;
+  plan->nform = window->nform;
+  plan->nlayout = window->nlayout;
+  memcpy(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
+  memcpy(plan->layout, window->layout, (size_t)plan->nlayout * sizeof *plan->layout);
+  return true;
+}
+
+static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t epoch) {
+  lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
+  if (!plan) return NULL;
+  plan->hash = window->hash;
+  for (int i = 0; i < n; i++) plan->calls_hash = (plan->calls_hash ^ window->token[i]) * 0x9e3779b97f4a7c15u;
+  plan->calls_hash ^= plan->calls_hash >> 32;
+  plan->nword = window->nword;
+  plan->ncall = n;
+  plan->nroot = window->nroot;
+  plan->saves = window->saves;
+  plan->epoch = epoch;
+  plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
+  plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
+  plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
+  size_t nargs = 1;
+  for (int i = 0; i < n; i++) nargs += window->call[i].nargs;
+  plan->align = lgt_mem_alloc(nargs * sizeof *plan->align);
+  lgt_alignment *align = plan->align;
+  for (int i = 0; i < n && plan->call && align; i++, align += window->call[i - 1].nargs)
+    plan->call[i].space.align = align;
+  if (plan->word && plan->call && plan->align && plan->root && (!form || copy_form(window, plan))) {
+    memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
+    return plan;
+  }
+  plan_free(plan);
+  return NULL;
+}
+
+lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
+  lgt_plan *old = lgt_fuser_find(fuser, window),
+           *plan = plan_new(window, n, fuser->solver.domains == 1, fuser->stores->epoch);
+  if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
+  lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
+  if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  for (int r = 0; r < window->nroot && !status; r++)
+    state[r].key = plan->root[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
+  memset(fuser->solver.recent, 0, sizeof fuser->solver.recent);
+  for (int i = 0; i < n && !status; i++)
+    status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
+  lgt_mem_free(state);
+  if (!status) describe_roots(fuser, window, plan);
+  for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
+  for (int attempt = 0; attempt < ATTEMPTS && !status; attempt++) {
+    clear_groups(plan);
+    status = group_calls(fuser, plan);
+    decide_stored(fuser, plan);
+    if (!status) status = weave_groups(fuser, plan);
+    if (status || !revise(fuser, plan)) break;
+  }
+  if (!status && !insert(fuser, plan))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
+  if (status) {
+    plan_free(plan);
+    return status;
+  }
+  if (lgt_log_on(FUSE, 1)) log_summary(plan);
+  if (lgt_log_on(FUSE, 3)) log_plan(plan);
+  *out = plan;
+  return LGT_OK;
+}

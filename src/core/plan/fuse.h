@@ -1,0 +1,292 @@
+/* fuse.h - plans: how a window becomes a few tasks.
+ *
+ * A plan is made once for each canonical window and kept.  It names stores only by their number in
+ * the window (*roots*).  It consists of groups; a group is one fused task, the longest run of calls
+ * that satisfies the constraints of diffuse 4.2:
+ *
+ *   launch domain   all calls have the same partition (a single colour: the same one tile)
+ *   true dependence what was written is then read through the same view only
+ *   anti-dependence what was read is then written through the same view only
+ *   reduction       what was reduced is not looked at
+ *
+ * A call of a CPU variant is a task of its own, unless it works by rows; among several colours, nothing that such a
+ * call reads may have been written in its group if data names the elements it needs.
+ *
+ * With a single colour every neighbour is in the same tile, so the last three cannot fail: accesses
+ * that do not agree are ordered inside the task (weave.h).
+ *
+ * Results.  A root that the window creates is *stored*, or *elided* when nothing outside its group
+ * needs it.  The program may still hold a handle on an elided result, so the group leaves a *recipe*
+ * behind (the inputs it was made from) unless the result is known to be dead.  If it is asked for
+ * after all, it is computed from the recipe and the plan remembers that it is wanted.  An elided
+ * root whose recipe would not survive its own group is `must_die`: the flush makes sure that no
+ * handle is left before it runs the group, else stores it.
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_FUSE_H
+#define LGT_FUSE_H
+
+#include "model/constraint.h"
+#include "kernel/kernel.h"
+#include "plan/window.h"
+
+#define LGT_NONE 0xffff
+#define LGT_FORMS 1024
+#define LGT_GONE 32768
+
+/* Why a group ended before the next call. */
+#define LGT_REFUSAL_LIST(X)                                                       \
+  X(END, "the window ends")                                                       \
+  X(OFF, "fusion is turned off")                                                  \
+  X(CPU_VARIANT, "a task without a generator runs alone")                         \
+  X(LAUNCH_DOMAIN, "the launch domains differ")                                   \
+  X(TRUE_DEPENDENCE, "a result is read through another view of other tiles")      \
+  X(ANTI_DEPENDENCE, "what was read through one view is written through another") \
+  X(REDUCTION, "a reduction's result is needed")                                  \
+  X(FAR, "it works on a part of an array far from the one before")                \
+  X(SIZE, "the task is large enough")
+
+typedef enum lgt_refusal {
+#define X(NAME, text) LGT_REFUSAL_##NAME,
+  LGT_REFUSAL_LIST(X)
+#undef X
+  LGT_NREFUSAL
+} lgt_refusal;
+const char *lgt_refusal_text(int refusal);
+
+/* A call in canonical form. */
+typedef struct lgt_plan_call {
+  const lgt_kind *kind;
+  uint8_t nargs;
+  uint16_t root[LGT_MAX_ARGS];
+  uint32_t layout[LGT_MAX_ARGS];
+  uint8_t part[LGT_MAX_ARGS]; /* of its root: what is only read, and lies far from part 0, has memory of its own */
+  uint16_t touch; /* the number of its first argument among those of its group's calls */
+  lgt_space space;
+  const lgt_partition *launch;
+  const char *reason; /* for the choice of the launch partition */
+} lgt_plan_call;
+
+typedef struct lgt_plan_root {
+  uint32_t layout;     /* of the root */
+  const lgt_partition *key; /* of the store, before the window */
+  bool fresh;          /* the window creates it and writes all of it first */
+  bool attached;       /* memory of the host program: stays where it is */
+  bool stored;         /* for fresh ones: decided by `wanted`, use, and reachability */
+  bool saved;          /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
+  bool wanted;         /* was asked for after it had been elided: stored from then on */
+  bool alive;          /* was reachable when the plan was made */
+  uint16_t writes;     /* calls that write it */
+  uint16_t first_group, last_group;
+} lgt_plan_root;
+
+/* Memory that a group works on: a root as it was before the group, or a new one. */
+typedef struct lgt_plan_slot {
+  uint32_t layout;     /* root layout */
+  uint16_t root;       /* initial: whose contents; else the root it becomes, or LGT_NONE */
+  uint8_t part;        /* initial: of the root, as of calls */
+  bool initial;
+  bool read;           /* initial: its former contents matter */
+  bool written;        /* initial: written in place */
+  bool defined;        /* initial: all of it is overwritten before any of it is read */
+  uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
+  uint16_t rest_call;  /* ... what this call of the plan writes ...  (initial: which it overwrites before anybody reads) */
+  uint8_t rest_arg;    /* ... through this argument; 0xff: all (initial: nothing) */
+  uint16_t saved;      /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
+  bool former;         /* initial: such a slot, for recipes only; without memory if none is kept */
+  uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
+  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* halo that tiles of what it ends as were found to need later */
+  bool pinned;         /* a recipe reads it: what it reads must stay as the group leaves it */
+  lgt_rect kept;       /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
+  lgt_rect changed;    /* initial or pinned: around all that the group writes of it */
+} lgt_plan_slot;
+
+typedef struct lgt_plan_access {
+  uint16_t slot;        /* LGT_NONE for INDEX, and for what a native call has just left in the block */
+  int32_t byte;         /* of a complex element's imaginary part; in a block: where the element is */
+  uint32_t layout;
+  uint16_t item;        /* whose access it is, for its alignment */
+  uint8_t arg;
+  int8_t index_dim;     /* INDEX: space dimension, -1: C-order position */
+  int64_t offset;       /* into the root, in elements; INDEX: 0 */
+  int64_t stride[LGT_MAX_DIM]; /* along the space's dimensions, in elements of the root */
+} lgt_plan_access;
+
+/* A call of a CPU variant. */
+typedef struct lgt_plan_native {
+  const lgt_kind *kind;       /* borrowed */
+  uint16_t call;              /* of the plan */
+  int32_t block;              /* by rows, of results without a slot: where they begin in the loop's block of memory */
+  lgt_plan_access *access;    /* owned, one for each argument */
+} lgt_plan_native;
+
+/* What a loop with such calls moves, as far as that tells how long it takes: a user's may compute for long. */
+static inline int64_t lgt_plan_native_bytes(const lgt_plan_native *native, int n, int64_t bytes) {
+  for (int i = 0; i < n; i++)
+    if (!native[i].kind->own_variant) return INT64_MAX;
+  return bytes;
+}
+
+/* Either a kernel, with native calls that compute some of its elements by rows, right before it reads them; or one
+ * native call; or some by rows that leave nothing for a kernel to do. */
+typedef struct lgt_plan_loop {
+  lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL: none */
+  lgt_plan_native *native;    /* owned */
+  int nnative;
+  int64_t block_bytes;        /* memory for the results of native calls, LGT_BLOCK elements of each */
+  int space_ndim;
+  int64_t extent[LGT_MAX_DIM]; /* of the space */
+  int ndim;
+  int8_t dim[LGT_MAX_DIM];    /* loop dimension -> space dimension */
+  int8_t inner;               /* reductions: the space dimension that is walked innermost; -1: as it comes */
+  lgt_plan_access *access;    /* owned, one for each access of the loop */
+  uint16_t *param_call;       /* owned, one for each parameter of the loop: call of the plan, ... */
+  uint8_t *param_index;       /* ... and which of its parameters */
+  /* For a single colour whose instances are whole roots: ready to run. */
+  lgt_nest_shape shape;
+  lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
+  int64_t bytes;              /* that it reads, and that it writes: each element once; one native call: 0, unknown */
+  bool stream;                /* its results are too large to stay in cache */
+} lgt_plan_loop;
+
+/* Is access `a` of a loop one of what a native call has left? */
+static inline bool lgt_access_is_block(const lgt_plan_loop *loop, int a) {
+  return loop->access[a].slot == LGT_NONE && loop->kernel->loop->access[a].mode == LGT_ACCESS_LOAD;
+}
+
+/* An elided result of a group. */
+typedef struct lgt_plan_elided {
+  uint16_t root;
+  bool must_die;
+  struct lgt_plan_group *rescue; /* owned; how to compute it later, made when first needed */
+  uint16_t *item;                /* owned: the calls of the group it depends on, in order */
+  uint16_t nitem;
+  uint64_t *reads;               /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
+} lgt_plan_elided;
+
+typedef struct lgt_touch lgt_touch; /* exchange.h */
+typedef struct lgt_touched {
+  uint16_t root;
+  uint8_t part;
+} lgt_touched;
+typedef struct lgt_guard lgt_guard; /* shift.h */
+
+typedef struct lgt_plan_group {
+  struct lgt_plan *plan;      /* borrowed */
+  int first, count;           /* calls of the plan */
+  const lgt_partition *launch;
+  lgt_refusal refusal;        /* what ended it */
+  lgt_plan_slot *slot;        /* owned */
+  int nslot;
+  lgt_plan_loop *loop;        /* owned */
+  int nloop;
+  uint16_t *slot_of_final;    /* owned, pairs root, slot: which memory each stored root ends in */
+  int nfinal;
+  lgt_plan_elided *elided;    /* owned */
+  int nelided;
+  int nmust_die;
+  struct lgt_weave_items *items; /* owned; what was woven, for rescues */
+  lgt_touch *touch;           /* owned; exchange.h: made when first needed */
+  int ntouch;
+  lgt_touched *touched;       /* owned: the roots in them, each once, or each part of one */
+  int ntouched;
+  bool split;                 /* it works on several parts of a root */
+  void *survey;               /* owned; survey.h: made when first needed */
+  lgt_guard *guard;           /* owned; shift.h: made when first needed */
+  int nguard;
+  bool guarded;
+  int nparam;                 /* parameters of all loops */
+  int naccess;                /* accesses of all loops */
+  int nnative, nnative_arg;   /* native calls of all loops, and their arguments */
+  char *name;                 /* owned; in the profile: made when first needed */
+} lgt_plan_group;
+
+typedef struct lgt_plan {
+  uint64_t hash;
+  uint64_t *word;             /* owned: the canonical form */
+  int nword;
+  lgt_plan_call *call;        /* owned */
+  lgt_alignment *align;       /* owned: of the calls' arguments, one after the other; shifted plans share them */
+  int ncall;
+  lgt_plan_root *root;        /* owned */
+  int nroot;
+  lgt_plan_group *group;      /* owned */
+  int ngroup;
+  bool stale;                 /* a root's `wanted` changed: make it again */
+  bool fused_whole;           /* one group took all, or would if arrays were not cut: the window may grow */
+  uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
+  int nform;
+  uint64_t form_hash;
+  bool saves;                 /* its groups may leave former contents to recipes (`saved`) */
+  uint32_t *layout;           /* owned: ... and its layouts by number */
+  int nlayout;
+  struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
+  int refs;                   /* whoever runs it, jobs, recipes, shifted copies */
+  uint64_t calls_hash;        /* of kinds and shapes: the same when it is made again */
+  uint32_t epoch;             /* of layouts, in which it was looked up last */
+  bool retired;               /* nobody finds it any more */
+  struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
+} lgt_plan;
+
+/* Words with a bit for each of the group's slots. */
+static inline int lgt_plan_words(const lgt_plan_group *group) { return group->nslot / 64 + 1; }
+
+static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
+/* Frees a shifted plan that nobody uses any more; others are kept until they are swept. */
+void lgt_plan_release(lgt_plan *plan);
+/* The plan or, of a shifted one, what lasts: its origin. */
+static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
+  lgt_plan *origin = group->plan->origin;
+  return origin ? &origin->group[group - group->plan->group] : group;
+}
+
+/* The recipe of the elided results of one run of a group. */
+struct lgt_recipe {
+  int refs;                   /* deferred stores */
+  lgt_plan_group *group;      /* borrowed */
+  struct lgt_binding *binding; /* owned; rescue.h: the instances and parameters it ran with */
+  int64_t former;             /* bytes of former contents among them */
+};
+
+typedef struct lgt_fuser {
+  lgt_stores *stores;         /* borrowed, like all below */
+  lgt_kernels *kernels;
+  const lgt_config *config;
+  lgt_solver solver;
+  int workers;
+  int64_t cache_bytes;        /* of the last-level cache */
+  double collection_ns;       /* what a collection costs (lgt_collected) */
+  int64_t most_saved;         /* bytes of former contents that a group may leave to recipes */
+  const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
+  lgt_plan **table;           /* owned, open addressing by hash */
+  uint32_t count, mask;
+  int64_t calls;              /* of all plans */
+  lgt_plan **by_form;         /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
+  uint64_t *seen;             /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
+  lgt_plan *shifted;          /* those there are; each belongs to its users */
+  lgt_plan **retired;         /* owned: replaced or forgotten, but perhaps still running */
+  int nretired, retired_room;
+  uint64_t *gone;             /* owned; calls_hash of plans that were swept; LGT_GONE, or NULL: none were */
+  int64_t made, again;        /* plans since the last sweep; those of them that had been swept before */
+} lgt_fuser;
+
+lgt_status lgt_fuser_init(lgt_fuser *fuser);
+void lgt_fuser_fini(lgt_fuser *fuser);
+/* Forget all plans (the options changed).  They are kept aside: recipes may need them. */
+void lgt_fuser_clear(lgt_fuser *fuser);
+/* For sweep.h: put aside what was not looked up for long; free what was put aside and nobody uses. */
+void lgt_fuser_retire(lgt_fuser *fuser);
+void lgt_fuser_sweep(lgt_fuser *fuser);
+/* Numbers of layouts, which are in the hashes of windows, mean others now. */
+void lgt_fuser_forget_seen(lgt_fuser *fuser);
+
+/* The plan of the window's canonical form, or NULL. */
+lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
+/* The newest plan of the window's form, or NULL; with several domains there is none. */
+lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window);
+/* Make the plan of the first n calls, whose canonical form (and form) the window holds; replaces a stale one.
+ * Handles that died before are known; the others count as alive. */
+lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
+
+#endif

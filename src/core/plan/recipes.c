@@ -1,0 +1,524 @@
+/* recipes.c - what can be computed later.  See recipes.h. */
+#include "plan/recipes.h"
+
+#include <string.h>
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
+
+static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
+  return lgt_layout_at(w->fuser->stores, number);
+}
+
+/* The place in the program; a copy made for a call's sake comes before it. */
+static int order_of(const lgt_weave_item *item) {
+  return item->call == LGT_NONE ? 2 * item->cause : 2 * item->call + 1;
+}
+
+/* ---- what lasts ----------------------------------------------------------------------------------------- */
+
+/* Does somebody in a later loop share the buffer's memory?  It may come earlier in the program. */
+static bool is_passed_on(const lgt_weaver *w, uint16_t buffer) {
+  const lgt_weave_items *items = w->items;
+  const lgt_weave_buffer *mine = &items->buffer[buffer];
+  for (int b = 0; b < items->nbuffer; b++) {
+    const lgt_weave_buffer *other = &items->buffer[b];
+    if (b != buffer && other->slot == mine->slot && other->first_loop > mine->last_loop) return true;
+  }
+  return false;
+}
+
+/* The memory of what an argument reads or writes (NULL: registers), and the box in it around what it touches. */
+static lgt_plan_slot *slot_of(const lgt_weaver *w, uint16_t buffer) {
+  uint16_t slot = buffer == LGT_NONE ? LGT_NONE : w->items->buffer[buffer].slot;
+  return slot == LGT_NONE ? NULL : &w->group->slot[slot];
+}
+
+static lgt_rect touched(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  lgt_rect view = lgt_rect_of_shape(l->ndim, l->shape);
+  return lgt_layout_root_rect(l, &view);
+}
+
+static void enclose(lgt_rect *box, const lgt_rect *more) {
+  *box = box->ndim < 0 ? *more : lgt_rect_bound(box, more);
+}
+
+static bool apart(const lgt_rect *changed, const lgt_rect *read) {
+  lgt_rect common;
+  return changed->ndim < 0 || !lgt_rect_intersect(changed, read, &common);
+}
+
+static void forget_boxes(lgt_plan_group *group) {
+  for (int s = 0; s < group->nslot; s++) group->slot[s].kept.ndim = group->slot[s].changed.ndim = -1;
+}
+
+/* What an item changes of memory, as those before it in the program find it. */
+static void note_changes(lgt_weaver *w, const lgt_weave_item *item, bool all) {
+  for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++) {
+    lgt_plan_slot *slot = slot_of(w, item->out[a]);
+    if (!slot || !(all || slot->initial || slot->pinned)) continue;
+    lgt_rect box = touched(w, item, a);
+    enclose(&slot->changed, &box);
+  }
+}
+
+/* Which arguments read memory that is still the same when the group has ended?  From the last item to the first: what was
+ * noted is what comes later. */
+static void find_lasting(lgt_weaver *w) {
+  forget_boxes(w->group);
+  for (int i = w->items->nitem - 1; i >= 0; i--) {
+    lgt_weave_item *item = &w->items->item[i];
+    note_changes(w, item, true);
+    for (int a = 0; a < item->nargs; a++) {
+      const lgt_plan_slot *slot = slot_of(w, item->in[a]);
+      if (!slot) continue;
+      lgt_rect box = touched(w, item, a);
+      if (apart(&slot->changed, &box) && !is_passed_on(w, item->in[a])) item->lasts |= (uint16_t)(1u << a);
+    }
+  }
+}
+
+bool lgt_recipes_keep(lgt_weaver *w) {
+  forget_boxes(w->group);
+  for (int i = w->items->nitem - 1; i >= 0; i--) {
+    const lgt_weave_item *item = &w->items->item[i];
+    note_changes(w, item, false);
+    for (int a = 0; a < item->nargs && item->pins >> a; a++) {
+      if (!(item->pins >> a & 1)) continue;
+      lgt_plan_slot *slot = slot_of(w, item->in[a]);
+      lgt_rect box = touched(w, item, a);
+      if (!apart(&slot->changed, &box)) return false;
+      enclose(&slot->kept, &box);
+    }
+  }
+  return true;
+}
+
+/* Is the slot a root's memory, before or after the group? */
+static bool is_a_roots(const lgt_weaver *w, uint16_t slot) {
+  return slot != LGT_NONE && (w->group->slot[slot].initial || w->group->slot[slot].root != LGT_NONE);
+}
+
+/* ---- versions ------------------------------------------------------------------------------------------ */
+
+static bool writes(const lgt_weave_item *item, uint16_t buffer) {
+  for (int a = 0; a < item->nargs; a++)
+    if (item->out[a] == buffer) return true;
+  return false;
+}
+
+/* ... all of it, without a look? */
+static bool overwrites(const lgt_weave_item *item, uint16_t buffer) {
+  bool all = false;
+  for (int a = 0; a < item->nargs; a++) {
+    if (item->in[a] == buffer) return false;
+    all |= item->out[a] == buffer && item->whole >> a & 1;
+  }
+  return all;
+}
+
+/* Does one of a list of items, in the order of the program, need what was in a buffer before them? */
+static bool needs_former(const lgt_weave_items *items, const lgt_plan_elided *elided, uint16_t buffer) {
+  for (int k = 0; k < elided->nitem; k++) {
+    const lgt_weave_item *item = &items->item[elided->item[k]];
+    if (overwrites(item, buffer)) return false;
+    if (writes(item, buffer)) return true;
+    for (int a = 0; a < item->nargs; a++)
+      if (item->in[a] == buffer) return true;
+  }
+  return false;
+}
+
+/* The group's own memory or registers, written once: who wrote it may run again. */
+static bool is_result(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
+  return !is_a_roots(w, buffer->slot) && buffer->writers == 1 && buffer->rest == LGT_NONE;
+}
+
+/* Do its items tell all of what is in a buffer, at each place of the program?  Of one that was there before, beside its
+ * former contents. */
+static bool has_versions(const lgt_weaver *w, uint16_t number) {
+  const lgt_weave_buffer *buffer = &w->items->buffer[number];
+  const lgt_plan_root *root = &w->plan->root[buffer->root];
+  if (w->fuser->solver.domains > 1 || root->attached || buffer->part || is_result(w, buffer)) return false;
+  if (buffer->initial && !root->saved) return false;
+  /* Nobody has carried it over older contents. */
+  for (int i = 0; i < w->items->nitem && buffer->writers > 1; i++)
+    if (w->items->item[i].loop == LGT_NONE && writes(&w->items->item[i], number)) return false;
+  return w->fuser->copy_kind[layout_of(w, root->layout)->dtype] != NULL;
+}
+
+/* Which buffers are read as they are no more when the group has ended, and what was in them before it? */
+static void find_versions(lgt_weaver *w) {
+  lgt_weave_items *items = w->items;
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs; a++) {
+      uint16_t in = items->item[i].in[a];
+      if (in != LGT_NONE && !(items->item[i].lasts >> a & 1)) items->buffer[in].versions = true;
+    }
+  for (int b = 0; b < items->nbuffer; b++) {
+    lgt_weave_buffer *buffer = &items->buffer[b];
+    if (buffer->versions) buffer->versions = has_versions(w, (uint16_t)b);
+    if (!buffer->versions || !buffer->initial || buffer->slot == LGT_NONE) continue;
+    if (w->group->slot[buffer->slot].defined) continue; /* nobody reads that */
+    lgt_plan_slot former = {.layout = w->plan->root[buffer->root].layout,
+                            .root = buffer->root,
+                            .initial = true,
+                            .former = true,
+                            .read = true,
+                            .kept = {.ndim = -1},
+                            .changed = {.ndim = -1}};
+    buffer->saved = (uint16_t)lgt_weave_add_slot(w->group, former);
+    w->group->slot[buffer->slot].saved = buffer->saved;
+  }
+}
+
+/* ---- closures ------------------------------------------------------------------------------------------ */
+
+/* How a recipe's item gets what it reads. */
+typedef enum source { FROM_NOWHERE, FROM_MEMORY, FROM_ITEM, FROM_VERSIONS } source;
+
+typedef struct closures {
+  lgt_weaver *w;
+  uint16_t *sequence; /* owned: items in the order of the program; the rest is in the same block */
+  uint16_t *place;    /* of an item in it */
+  int (*closed)[2];   /* owned; for each buffer: between which places those who write it are marked */
+  bool *again;        /* for each item: it can run again, with all that it reads from roots */
+  bool *whole;        /* for each buffer: so can those who have written it */
+  bool *marked;       /* items that the recipe in the making needs */
+} closures;
+
+static bool closures_init(closures *c, lgt_weaver *w) {
+  size_t n = (size_t)w->items->nitem + 1, m = (size_t)w->items->nbuffer + 1;
+  *c = (closures){.w = w, .closed = lgt_mem_zalloc(m * sizeof *c->closed)};
+  c->sequence = lgt_mem_zalloc(2 * n * sizeof *c->sequence + 2 * n + m);
+  if (!c->sequence || !c->closed) return false;
+  c->place = c->sequence + n;
+  c->again = (bool *)(c->place + n);
+  c->marked = c->again + n;
+  c->whole = c->marked + n;
+  memset(c->whole, true, m);
+  for (int i = 0; i < w->items->nitem; i++) {
+    int k = i, order = order_of(&w->items->item[i]);
+    for (; k > 0 && order_of(&w->items->item[c->sequence[k - 1]]) > order; k--)
+      c->sequence[k] = c->sequence[k - 1];
+    c->sequence[k] = (uint16_t)i;
+  }
+  for (int i = 0; i < w->items->nitem; i++) c->place[c->sequence[i]] = (uint16_t)i;
+  return true;
+}
+
+/* The group's own memory is left alone only if what lay there cannot be computed again from roots: else it would be kept
+ * until a collection finds that nobody wants the result. */
+static source source_of(const closures *c, const lgt_weave_item *item, int arg) {
+  const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[arg]];
+  bool lasts = item->lasts >> arg & 1;
+  if (is_result(c->w, buffer) && (!lasts || c->again[buffer->last_writer])) return FROM_ITEM;
+  if (buffer->versions) return FROM_VERSIONS;
+  return lasts && !c->w->plan->root[buffer->root].attached ? FROM_MEMORY : FROM_NOWHERE;
+}
+
+static bool runs_again(const closures *c, const lgt_weave_item *item) {
+  bool good = !item->kind->reduces && !lgt_kind_alone(item->kind);
+  for (int a = 0; a < item->nargs && good; a++) {
+    if (item->in[a] == LGT_NONE) continue;
+    const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[a]];
+    source from = source_of(c, item, a);
+    good = from == FROM_MEMORY     ? is_a_roots(c->w, buffer->slot)
+           : from == FROM_VERSIONS ? c->whole[item->in[a]]
+                                   : from == FROM_ITEM && c->again[buffer->last_writer];
+  }
+  return good;
+}
+
+static void find_again(closures *c) {
+  for (int k = 0; k < c->w->items->nitem; k++) {
+    const lgt_weave_item *item = &c->w->items->item[c->sequence[k]];
+    bool good = c->again[c->sequence[k]] = runs_again(c, item);
+    for (int a = 0; a < item->nargs && !good; a++)
+      if (item->out[a] != LGT_NONE) c->whole[item->out[a]] = false;
+  }
+}
+
+static bool close_over(closures *c, int number);
+
+/* The same of those that write a buffer before a place, from the last one on that overwrites all of it. */
+static bool close_over_writers(closures *c, uint16_t buffer, int end) {
+  const lgt_weave_item *item = c->w->items->item;
+  int begin = end, *done = c->closed[buffer];
+  while (begin > 0 && !overwrites(&item[c->sequence[begin - 1]], buffer)) begin--;
+  if (begin > 0) begin--;
+  if (begin >= done[0] && end <= done[1]) return true;
+  int k = begin == done[0] ? done[1] : begin;
+  done[0] = begin;
+  done[1] = end;
+  for (; k < end; k++)
+    if (writes(&item[c->sequence[k]], buffer) && !close_over(c, c->sequence[k])) return false;
+  return true;
+}
+
+/* Mark the items that `number` needs, itself included; false if a recipe cannot be made of them. */
+static bool close_over(closures *c, int number) {
+  const lgt_weave_item *item = &c->w->items->item[number];
+  if (c->marked[number]) return true;
+  c->marked[number] = true;
+  if (item->kind->reduces || lgt_kind_alone(item->kind)) return false;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t in = item->in[a];
+    if (in == LGT_NONE) continue;
+    source from = source_of(c, item, a);
+    if (from == FROM_NOWHERE) return false;
+    if (from == FROM_ITEM && !close_over(c, c->w->items->buffer[in].last_writer)) return false;
+    if (from == FROM_VERSIONS && !close_over_writers(c, in, c->place[number])) return false;
+  }
+  return true;
+}
+
+/* Does all that a buffer holds come from one of these items?  Then a recipe makes it again, else it reads the memory. */
+static bool made_by(const lgt_weave_buffer *buffer, const bool *marked) {
+  return !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE && marked[buffer->last_writer];
+}
+
+/* The memory that a recipe's items read. */
+static bool pin_inputs(const closures *c, lgt_plan_elided *elided) {
+  lgt_plan_group *group = c->w->group;
+  elided->reads = lgt_mem_zalloc((size_t)lgt_plan_words(group) * sizeof *elided->reads);
+  for (int i = 0; elided->reads && i < c->w->items->nitem; i++)
+    for (int a = 0; c->marked[i] && a < c->w->items->item[i].nargs; a++) {
+      lgt_weave_item *item = &c->w->items->item[i];
+      lgt_plan_slot *slot = slot_of(c->w, item->in[a]);
+      if (!slot) continue;
+      const lgt_weave_buffer *buffer = &c->w->items->buffer[item->in[a]];
+      if (buffer->versions && (buffer->saved == LGT_NONE || !needs_former(c->w->items, elided, item->in[a])))
+        continue;
+      if (buffer->versions) slot = &group->slot[buffer->saved];
+      else if (made_by(buffer, c->marked)) continue;
+      else item->pins |= (uint16_t)(1u << a);
+      int s = (int)(slot - group->slot);
+      slot->pinned = true;
+      elided->reads[s / 64] |= UINT64_C(1) << s % 64;
+    }
+  return elided->reads != NULL;
+}
+
+/* ---- the list ------------------------------------------------------------------------------------------ */
+
+/* Does the recipe read single elements only, of arrays that have no others?  For one element none is worth to be kept. */
+static bool reads_singles(const closures *c) {
+  for (int i = 0; i < c->w->items->nitem; i++)
+    for (int a = 0; c->marked[i] && a < c->w->items->item[i].nargs; a++) {
+      uint16_t in = c->w->items->item[i].in[a];
+      const lgt_plan_slot *slot = slot_of(c->w, in);
+      if (slot && layout_of(c->w, slot->layout)->size != 1 && !made_by(&c->w->items->buffer[in], c->marked))
+        return false;
+    }
+  return true;
+}
+
+static void elide(closures *c, int number, lgt_plan_elided *elided) {
+  const lgt_plan_root *root = &c->w->plan->root[elided->root];
+  int nitem = c->w->items->nitem;
+  memset(c->marked, 0, (size_t)nitem);
+  memset(c->closed, 0, (size_t)c->w->items->nbuffer * sizeof *c->closed);
+  bool single = layout_of(c->w, root->layout)->size == 1;
+  elided->must_die = root->writes != 1 || !c->w->fuser->config->temporaries || !close_over(c, number) ||
+                     (single && !reads_singles(c));
+  c->w->group->nmust_die += elided->must_die;
+}
+
+static bool write_recipe(const closures *c, lgt_plan_elided *elided) {
+  int nitem = c->w->items->nitem;
+  if (elided->must_die) return true;
+  for (int k = 0; k < nitem; k++) elided->nitem += c->marked[k];
+  elided->item = lgt_mem_alloc(elided->nitem * sizeof *elided->item);
+  if (!elided->item) return false;
+  for (int k = 0, n = 0; k < nitem; k++)
+    if (c->marked[c->sequence[k]]) elided->item[n++] = c->sequence[k];
+  return pin_inputs(c, elided);
+}
+
+/* The root that a call writes through an argument, if it is elided and not in the list yet. */
+static lgt_plan_elided *next_elided(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+  lgt_plan_group *group = w->group;
+  if (item->call == LGT_NONE || !lgt_kind_writes(item->kind, arg)) return NULL;
+  uint16_t root = w->plan->call[item->call].root[arg];
+  if (!w->plan->root[root].fresh || w->plan->root[root].stored) return NULL;
+  for (int e = 0; e < group->nelided; e++)
+    if (group->elided[e].root == root) return NULL;
+  group->elided[group->nelided] = (lgt_plan_elided){.root = root};
+  return &group->elided[group->nelided++];
+}
+
+/* What was found to last does not, after all. */
+static void give_up(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  for (int i = 0; i < w->items->nitem; i++) w->items->item[i].pins = 0;
+  for (int s = 0; s < group->nslot; s++) group->slot[s].pinned = false;
+  for (int e = 0; e < group->nelided; e++) group->elided[e].must_die = true;
+  group->nmust_die = group->nelided;
+}
+
+lgt_status lgt_recipes_list(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  size_t room = 1; /* an item may have several results */
+  closures c;
+  for (int i = 0; i < w->items->nitem; i++) room += w->items->item[i].nargs;
+  group->elided = lgt_mem_zalloc(room * sizeof *group->elided);
+  bool good = closures_init(&c, w) && group->elided;
+  if (good) {
+    find_lasting(w);
+    find_versions(w);
+    find_again(&c);
+  }
+  for (int i = 0; i < w->items->nitem && good; i++)
+    for (int a = 0; a < w->items->item[i].nargs && good; a++) {
+      lgt_plan_elided *elided = next_elided(w, &w->items->item[i], a);
+      if (!elided) continue;
+      elide(&c, i, elided);
+      good = write_recipe(&c, elided);
+    }
+  lgt_mem_free(c.sequence);
+  lgt_mem_free(c.closed);
+  if (good && !lgt_recipes_keep(w)) give_up(w);
+  return good ? LGT_OK : no_memory();
+}
+
+/* ---- rescues ------------------------------------------------------------------------------------------- */
+
+typedef struct rescue {
+  const lgt_plan_group *group;
+  const lgt_weave_items *from; /* its own */
+  const lgt_plan_elided *elided;
+  lgt_weaver w;
+} rescue;
+
+/* How the rescue finds what is in a buffer of the group. */
+typedef enum contents {
+  AS_THEY_ARE,  /* in its memory */
+  AS_THEY_WERE, /* in memory, from before the group */
+  MADE,         /* by the rescue itself */
+  MADE_ANEW     /* ... beginning with what was there before the group */
+} contents;
+
+static contents contents_of(const rescue *r, uint16_t number) {
+  const lgt_weave_buffer *buffer = &r->from->buffer[number];
+  bool read = false, written = false;
+  for (int k = 0; k < r->elided->nitem; k++) {
+    const lgt_weave_item *item = &r->from->item[r->elided->item[k]];
+    for (int a = 0; a < item->nargs; a++) read |= item->in[a] == number;
+    written |= writes(item, number);
+  }
+  if (buffer->versions && read && (written || !buffer->initial))
+    return buffer->saved == LGT_NONE || !needs_former(r->from, r->elided, number) ? MADE : MADE_ANEW;
+  if (buffer->versions && read) return AS_THEY_WERE;
+  bool whole = !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE;
+  if (buffer->slot == LGT_NONE || (written && whole)) return MADE;
+  return AS_THEY_ARE;
+}
+
+/* A buffer of the rescue with what is in a slot of the group. */
+static int find_there(rescue *r, uint16_t root, uint16_t slot) {
+  int b = lgt_weave_new_buffer(&r->w, root, true);
+  if (b >= 0)
+    r->w.items->buffer[b].slot = (uint16_t)lgt_weave_add_slot(
+        r->w.group,
+        (lgt_plan_slot){.layout = r->group->slot[slot].layout, .root = slot, .initial = true, .read = true});
+  return b;
+}
+
+/* The group's buffers, under their numbers; those that others begin with come behind them. */
+static lgt_status list_buffers(rescue *r) {
+  for (int b = 0; b < r->from->nbuffer; b++) {
+    const lgt_weave_buffer *from = &r->from->buffer[b];
+    contents c = contents_of(r, (uint16_t)b);
+    bool there = c == AS_THEY_ARE || c == AS_THEY_WERE;
+    int made = there ? find_there(r, from->root, c == AS_THEY_ARE ? from->slot : from->saved)
+                     : lgt_weave_new_buffer(&r->w, from->root, false);
+    if (made < 0) return no_memory();
+  }
+  for (int b = 0; b < r->from->nbuffer; b++) {
+    const lgt_weave_buffer *from = &r->from->buffer[b];
+    if (contents_of(r, (uint16_t)b) != MADE_ANEW) continue;
+    int former = find_there(r, from->root, from->saved);
+    lgt_weave_item *item = former < 0 ? NULL : lgt_weave_new_item(&r->w);
+    if (!item) return no_memory();
+    item->layout[0] = item->layout[1] = r->w.plan->root[from->root].layout;
+    item->kind = r->w.fuser->copy_kind[layout_of(&r->w, item->layout[0])->dtype];
+    item->nargs = 2;
+    item->out[0] = (uint16_t)b;
+    item->in[1] = (uint16_t)former;
+    lgt_status status = lgt_weave_place(&r->w, item, 0);
+    if (status) return status;
+  }
+  return LGT_OK;
+}
+
+static lgt_status run_again(rescue *r, int number) {
+  lgt_weave_item *item = lgt_weave_new_item(&r->w);
+  if (!item) return no_memory();
+  *item = r->from->item[number];
+  item->loop = LGT_NONE;
+  if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
+    int b = lgt_weave_new_buffer(&r->w, r->elided->root, false);
+    if (b < 0) return no_memory();
+    item->out[0] = (uint16_t)b;
+  }
+  for (int a = 0; a < item->nargs; a++) /* what it made besides is there */
+    if (item->out[a] != LGT_NONE && r->w.items->buffer[item->out[a]].initial) item->out[a] = LGT_NONE;
+  int from = 0;
+  for (int a = 0; a < item->nargs; a++) {
+    int l = item->in[a] == LGT_NONE ? 0 : lgt_weave_earliest(&r->w, item, a, item->in[a], false);
+    if (l > from) from = l;
+    l = item->out[a] == LGT_NONE ? 0 : lgt_weave_earliest(&r->w, item, a, item->out[a], true);
+    if (l > from) from = l;
+  }
+  return lgt_weave_place(&r->w, item, from);
+}
+
+static void choose_memory(rescue *r) {
+  for (int b = 0; b < r->w.items->nbuffer; b++) {
+    lgt_weave_buffer *buffer = &r->w.items->buffer[b];
+    lgt_plan_group *group = r->w.group;
+    bool result = buffer->root == r->elided->root && buffer->writers && !buffer->initial;
+    if (buffer->slot != LGT_NONE || !(buffer->loaded || result)) continue;
+    buffer->slot =
+        (uint16_t)lgt_weave_add_slot(group, (lgt_plan_slot){.layout = r->w.plan->root[buffer->root].layout,
+                                                            .root = result ? r->elided->root : LGT_NONE,
+                                                            .written = true});
+    if (!result) continue;
+    buffer->final = true;
+    group->slot_of_final[0] = r->elided->root;
+    group->slot_of_final[1] = buffer->slot;
+    group->nfinal = 1;
+  }
+}
+
+static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided,
+                               lgt_plan_group *out) {
+  rescue r = {group, group->items, elided, {.fuser = fuser, .group = out, .plan = group->plan}};
+  *out = (lgt_plan_group){
+      .plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch};
+  r.w.items = out->items = lgt_mem_zalloc(sizeof *r.w.items);
+  out->slot = lgt_mem_zalloc((2 * (size_t)group->items->nbuffer + 3) * sizeof *out->slot);
+  out->slot_of_final = lgt_mem_zalloc(2 * sizeof *out->slot_of_final);
+  if (!r.w.items || !out->slot || !out->slot_of_final) return no_memory();
+  lgt_status status = list_buffers(&r);
+  for (int k = 0; k < elided->nitem && !status; k++) status = run_again(&r, elided->item[k]);
+  if (!status) status = lgt_assemble_scan(&r.w);
+  if (!status) choose_memory(&r);
+  if (!status) status = lgt_assemble_build(&r.w);
+  lgt_mem_free(r.w.loop);
+  return status;
+}
+
+lgt_status lgt_recipes_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
+  lgt_plan_group *out = lgt_mem_zalloc(sizeof *out);
+  if (!out) return no_memory();
+  lgt_status status = weave_rescue(fuser, group, &group->elided[n], out);
+  if (!status) {
+    group->elided[n].rescue = out;
+    return LGT_OK;
+  }
+  lgt_plan_group_fini(out);
+  lgt_mem_free(out);
+  return status;
+}

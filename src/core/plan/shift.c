@@ -1,0 +1,405 @@
+/* shift.c - see shift.h. */
+#include "plan/shift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- guards: what planning decided about pairs of accesses ------------------------------------------- */
+
+typedef struct user {
+  uint16_t buffer, item;
+  uint8_t arg;
+  bool writes;
+} user;
+
+static int by_buffer(const void *a, const void *b) {
+  const user *x = a, *y = b;
+  return x->buffer != y->buffer ? (int)x->buffer - y->buffer : (int)x->item - y->item;
+}
+
+/* Two buffers may be one memory when the group runs. */
+static uint16_t memory_of(const lgt_weave_items *items, uint16_t buffer) {
+  uint16_t old = items->buffer[buffer].takes;
+  return old == LGT_NONE ? buffer : old;
+}
+
+/* Who accesses which buffer, sorted by buffers; NULL when out of memory. */
+static user *list_users(const lgt_weave_items *items, int *count) {
+  size_t room = 1;
+  for (int i = 0; i < items->nitem; i++) room += 2 * items->item[i].nargs;
+  user *out = lgt_mem_alloc(room * sizeof *out);
+  int n = 0;
+  for (int i = 0; out && i < items->nitem; i++) {
+    const lgt_weave_item *item = &items->item[i];
+    for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++) {
+      if (item->in[a] != LGT_NONE)
+        out[n++] = (user){memory_of(items, item->in[a]), (uint16_t)i, (uint8_t)a, false};
+      if (item->out[a] != LGT_NONE)
+        out[n++] = (user){memory_of(items, item->out[a]), (uint16_t)i, (uint8_t)a, true};
+    }
+  }
+  if (out) qsort(out, (size_t)n, sizeof *out, by_buffer);
+  *count = n;
+  return out;
+}
+
+static lgt_signature signature(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
+  lgt_alignment align = lgt_item_align(w, item, arg);
+  return lgt_signature_of(lgt_layout_at(w->fuser->stores, item->layout[arg]), &align);
+}
+
+static bool agree(const lgt_weaver *w, const lgt_guard *g) {
+  const lgt_weave_item *item = w->items->item;
+  lgt_signature a = signature(w, &item[g->item[0]], g->arg[0]),
+                b = signature(w, &item[g->item[1]], g->arg[1]);
+  return lgt_signature_equal(&a, &b);
+}
+
+static bool apart(const lgt_weaver *w, const lgt_guard *g) {
+  const lgt_weave_item *item = w->items->item;
+  return !lgt_layout_may_overlap(lgt_layout_at(w->fuser->stores, item[g->item[0]].layout[g->arg[0]]),
+                                 lgt_layout_at(w->fuser->stores, item[g->item[1]].layout[g->arg[1]]));
+}
+
+/* The place in the program; a copy made for a call's sake comes before it. */
+static int order_of(const lgt_weave_item *item) {
+  return item->call == LGT_NONE ? 2 * item->cause : 2 * item->call + 1;
+}
+
+/* Does the plan rest on how two accesses of a buffer lie?  Then the guard says how. */
+static bool needs_guard(const lgt_weaver *w, const user *a, const user *b, lgt_guard *out) {
+  const lgt_weave_item *x = &w->items->item[a->item], *y = &w->items->item[b->item];
+  bool writes = a->writes || b->writes, together = x->loop == y->loop;
+  *out = (lgt_guard){{a->item, b->item}, {a->arg, b->arg}, false};
+  if (a->item == b->item && a->arg == b->arg) return false;
+  if (!together && (!writes || (order_of(x) < order_of(y)) == (x->loop < y->loop))) return false;
+  if (x->layout[a->arg] == y->layout[b->arg] && agree(w, out)) return false; /* of any window of this form */
+  out->apart = writes && apart(w, out);
+  return out->apart || agree(w, out);
+}
+
+static bool make_guards(const lgt_weaver *w, lgt_plan_group *group) {
+  int n, room = 0;
+  user *u = list_users(w->items, &n);
+  for (int i = 0; u && i < n; i++)
+    for (int j = i + 1; j < n && u[j].buffer == u[i].buffer; j++) {
+      lgt_guard g;
+      if (!needs_guard(w, &u[i], &u[j], &g)) continue;
+      if (!lgt_mem_grow((void **)&group->guard, &room, group->nguard + 1, sizeof *group->guard)) {
+        lgt_mem_free(u);
+        return false;
+      }
+      group->guard[group->nguard++] = g;
+    }
+  lgt_mem_free(u);
+  group->guarded = u != NULL;
+  return group->guarded;
+}
+
+/* ---- the copy ---------------------------------------------------------------------------------------------- */
+
+/* All of a shifted plan is one block; first without memory, to find its size. */
+typedef struct block {
+  char *memory;
+  size_t used;
+} block;
+
+static void *take(block *b, const void *from, size_t size) {
+  void *p = b->memory ? b->memory + b->used : NULL;
+  b->used += (size + 15) / 16 * 16;
+  if (p && from) memcpy(p, from, size);
+  return p;
+}
+
+#define TAKE(b, from, n) take(b, from, (size_t)(n) * sizeof *(from))
+
+static void copy_loop(block *b, const lgt_plan_loop *from, lgt_plan_loop *to) {
+  lgt_plan_native *native = TAKE(b, from->native, from->nnative);
+  for (int i = 0; i < from->nnative; i++) {
+    lgt_plan_access *access = TAKE(b, from->native[i].access, from->native[i].kind->nargs);
+    if (to) native[i].access = access;
+  }
+  if (to) to->native = native;
+  if (!from->kernel) return;
+  int n = from->kernel->loop->naccess;
+  lgt_plan_access *access = TAKE(b, from->access, n);
+  int64_t *stride = take(b, NULL, ((size_t)n + 1) * LGT_MAX_DIM * sizeof *stride);
+  lgt_base *base = TAKE(b, from->base, n + 1);
+  if (!to) return;
+  to->access = access;
+  to->shape.stride = stride;
+  to->base = base;
+}
+
+static void copy_group(block *b, const lgt_plan_group *from, lgt_plan_group *to, lgt_plan *plan) {
+  lgt_plan_slot *slot = TAKE(b, from->slot, from->nslot + 1);
+  lgt_plan_loop *loop = TAKE(b, from->loop, from->nloop + 1);
+  lgt_plan_elided *elided = TAKE(b, from->elided, from->nelided + 1);
+  lgt_weave_items *items = TAKE(b, from->items, 1);
+  lgt_weave_item *item = TAKE(b, from->items->item, from->items->nitem);
+  lgt_weave_buffer *buffer = TAKE(b, from->items->buffer, from->items->nbuffer);
+  for (int l = 0; l < from->nloop; l++) copy_loop(b, &from->loop[l], loop ? &loop[l] : NULL);
+  if (!to) return;
+  for (int e = 0; e < from->nelided; e++) elided[e].rescue = NULL;
+  items->item = item;
+  items->buffer = buffer;
+  to->plan = plan;
+  to->slot = slot;
+  to->loop = loop;
+  to->elided = elided;
+  to->items = items;
+  to->name = NULL; /* its origin has one */
+}
+
+static lgt_plan *copy_plan(block *b, lgt_plan *from) {
+  lgt_plan *plan = TAKE(b, from, 1);
+  lgt_plan_call *call = TAKE(b, from->call, from->ncall);
+  for (int i = 0; i < from->ncall; i++) {
+    if (from->call[i].kind->body) continue;
+    lgt_alignment *align = TAKE(b, from->call[i].space.align, from->call[i].nargs);
+    if (call) call[i].space.align = align;
+  }
+  lgt_plan_root *root = TAKE(b, from->root, from->nroot);
+  lgt_plan_group *group = TAKE(b, from->group, from->ngroup);
+  for (int g = 0; g < from->ngroup; g++) copy_group(b, &from->group[g], group ? &group[g] : NULL, plan);
+  if (!plan) return NULL;
+  plan->call = call;
+  plan->root = root;
+  plan->group = group;
+  plan->origin = lgt_plan_retain(from);
+  plan->refs = 1;
+  return plan;
+}
+
+void lgt_plan_release(lgt_plan *plan) {
+  if (!plan || --plan->refs > 0 || !plan->origin) return;
+  lgt_plan_release(plan->origin);
+  for (int g = 0; g < plan->ngroup; g++)
+    for (int e = 0; e < plan->group[g].nelided; e++) {
+      lgt_plan_group *rescue = plan->group[g].elided[e].rescue;
+      if (rescue) lgt_plan_group_fini(rescue);
+      lgt_mem_free(rescue);
+    }
+  *plan->link = plan->next_shifted;
+  if (plan->next_shifted) plan->next_shifted->link = plan->link;
+  lgt_mem_free(plan);
+}
+
+static void enlist(lgt_fuser *fuser, lgt_plan *plan) {
+  plan->next_shifted = fuser->shifted;
+  plan->link = &fuser->shifted;
+  if (plan->next_shifted) plan->next_shifted->link = &plan->next_shifted;
+  fuser->shifted = plan;
+}
+
+/* ---- new numbers --------------------------------------------------------------------------------------------- */
+
+typedef struct shifter {
+  lgt_fuser *fuser;
+  const lgt_window *window;
+  uint32_t stamp;
+} shifter;
+
+/* The layouts of the origin get their numbers again. */
+static void number_layouts(const shifter *s, const lgt_plan *origin) {
+  for (int i = 0; i < origin->nlayout; i++) {
+    lgt_layout_note *note = &s->fuser->stores->note[origin->layout[i]];
+    note->stamp = s->stamp;
+    note->number = (uint32_t)i;
+  }
+}
+
+static void renumber(const shifter *s, uint32_t *layout) {
+  const lgt_layout_note *note = &s->fuser->stores->note[*layout];
+  lgt_assert(note->stamp == s->stamp);
+  *layout = s->window->layout[note->number];
+}
+
+static bool shift_calls(const shifter *s, lgt_plan *plan) {
+  for (int i = 0; i < plan->ncall; i++) {
+    lgt_plan_call *call = &plan->call[i];
+    lgt_alignment align[LGT_MAX_ARGS];
+    lgt_space space = {.align = align};
+    if (lgt_space_of_call(s->fuser->stores, &s->window->call[i], &space)) return false;
+    if (space.ndim != call->space.ndim) return false;
+    memcpy(call->space.extent, space.extent, sizeof space.extent);
+    if (!call->kind->body) /* blocks that fit change with extents */
+      memcpy(call->space.align, align, call->nargs * sizeof *align);
+    call->space.unit = space.unit;
+    memcpy(call->layout, s->window->call[i].layout, sizeof call->layout);
+  }
+  for (int r = 0; r < plan->nroot; r++) renumber(s, &plan->root[r].layout);
+  return true;
+}
+
+/* Items of the program have their call's layouts; copies made by planning, the piece of their root that is left. */
+static bool shift_items(const lgt_weaver *w) {
+  lgt_stores *stores = w->fuser->stores;
+  for (int i = 0; i < w->items->nitem; i++) {
+    lgt_weave_item *item = &w->items->item[i];
+    if (item->call != LGT_NONE) {
+      memcpy(item->layout, w->plan->call[item->call].layout, sizeof item->layout);
+      continue;
+    }
+    uint32_t root = w->plan->root[w->items->buffer[item->out[0]].root].layout;
+    const lgt_plan_call *cause = &w->plan->call[item->cause];
+    const lgt_layout *written =
+        item->cause_arg == 0xff ? NULL : lgt_layout_at(stores, cause->layout[item->cause_arg]);
+    lgt_rect piece[2 * LGT_MAX_DIM];
+    if (lgt_weave_rest(lgt_layout_at(stores, root), written, piece) != item->pieces) return false;
+    item->layout[0] = item->layout[1] = lgt_weave_piece(stores, root, &piece[item->piece]);
+    if (!item->layout[0]) return false;
+  }
+  return true;
+}
+
+static int64_t bytes_of(const lgt_weaver *w, uint32_t layout) {
+  const lgt_layout *l = lgt_layout_at(w->fuser->stores, layout);
+  return l->size * lgt_dtype_size(l->dtype);
+}
+
+static bool shift_slots(const shifter *s, const lgt_weaver *w, lgt_plan_group *group) {
+  int64_t saved = 0;
+  for (int i = 0; i < group->nslot; i++) {
+    renumber(s, &group->slot[i].layout);
+    if (group->slot[i].former) saved += bytes_of(w, group->slot[i].layout);
+  }
+  if (saved > s->fuser->most_saved) return false;
+  for (int b = 0; b < w->items->nbuffer; b++) {
+    const lgt_weave_buffer *buffer = &w->items->buffer[b];
+    if (buffer->slot != LGT_NONE &&
+        bytes_of(w, w->plan->root[buffer->root].layout) != bytes_of(w, group->slot[buffer->slot].layout))
+      return false;
+  }
+  return true;
+}
+
+/* All items of a loop have one space; a reduction walks the same dimension innermost. */
+static bool shift_space(const lgt_weaver *w, lgt_plan_loop *loop) {
+  int number = w->items->item[loop->access[0].item].loop;
+  bool first = true;
+  for (int i = 0; i < w->items->nitem; i++) {
+    const lgt_weave_item *item = &w->items->item[i];
+    int ndim;
+    int64_t extent[LGT_MAX_DIM];
+    if (item->loop != number) continue;
+    lgt_item_space(w, item, &ndim, extent);
+    if (first) {
+      for (int d = 0; d < ndim; d++)
+        if ((extent[d] == 1) != (loop->extent[d] == 1)) return false;
+      memcpy(loop->extent, extent, sizeof loop->extent);
+      first = false;
+    }
+    if (ndim != loop->space_ndim || memcmp(extent, loop->extent, (size_t)ndim * sizeof *extent)) return false;
+    if (item->kind->reduces &&
+        lgt_item_innermost(w, item, ndim, extent, lgt_item_kept(w, item, ndim)) != loop->inner)
+      return false;
+  }
+  return true;
+}
+
+/* The access's numbers, and its strides along the loop's dimensions. */
+static bool shift_access(const lgt_weaver *w, lgt_plan_loop *loop, int a) {
+  const lgt_access *code = &loop->kernel->loop->access[a];
+  lgt_plan_access *access = &loop->access[a];
+  int64_t *stride = &loop->shape.stride[a * LGT_MAX_DIM], size = 1, unit = 1;
+  if (code->mode == LGT_ACCESS_INDEX) {
+    if (access->index_dim < 0) lgt_shape_strides(loop->space_ndim, loop->extent, access->stride);
+  } else {
+    const lgt_weave_item *item = &w->items->item[access->item];
+    lgt_signature sig = signature(w, item, access->arg);
+    access->layout = item->layout[access->arg];
+    access->offset = sig.offset;
+    if (access->slot != LGT_NONE)
+      memcpy(access->stride, sig.stride, sizeof sig.stride); /* in a block it is 1 */
+    size = lgt_dtype_size(lgt_layout_at(w->fuser->stores, access->layout)->dtype);
+    unit = lgt_dtype_size(code->dtype);
+    loop->base[a].index = access->offset * size + access->byte;
+  }
+  int n = loop->ndim;
+  for (int d = 0; d < n; d++) stride[d] = access->stride[loop->dim[d]] * size;
+  if (lgt_access_class(code, n ? stride[n - 1] : 0, unit, size) != code->inner) return false;
+  bool row = code->mode == LGT_ACCESS_REDUCE && n > 1 && stride[n - 2] != 0;
+  return code->row == (row ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO);
+}
+
+static bool shift_loop(const lgt_weaver *w, lgt_plan_loop *loop) {
+  const lgt_loop *code = loop->kernel->loop;
+  int64_t size = loop->shape.size;
+  if (!shift_space(w, loop)) return false;
+  for (int a = 0; a < code->naccess; a++)
+    if (!shift_access(w, loop, a)) return false;
+  loop->shape = (lgt_nest_shape){.ndim = loop->ndim, .stride = loop->shape.stride};
+  for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
+  lgt_nest_shape_finish(code, &loop->shape, w->fuser->workers, loop->nnative > 0,
+                        lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes));
+  /* An estimate that costs nothing. */
+  if (size > 0) loop->bytes = (int64_t)((double)loop->bytes * (double)loop->shape.size / (double)size);
+  loop->stream = loop->bytes > w->fuser->cache_bytes;
+  return true;
+}
+
+/* A call of C works on whole views. */
+static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
+  for (int i = 0; i < loop->nnative; i++) {
+    lgt_plan_native *native = &loop->native[i];
+    const lgt_plan_call *call = &w->plan->call[native->call];
+    if (!loop->kernel) {
+      if (i == 0 && loop->extent[0] > 0)
+        loop->bytes =
+            (int64_t)((double)loop->bytes * (double)call->space.extent[0] / (double)loop->extent[0]);
+      memcpy(loop->extent, call->space.extent, sizeof loop->extent);
+    }
+    for (int a = 0; a < native->kind->nargs; a++) native->access[a].layout = call->layout[a];
+  }
+}
+
+static bool shift_group(const shifter *s, lgt_plan_group *group) {
+  lgt_weaver w = {.fuser = s->fuser, .group = group, .plan = group->plan, .items = group->items};
+  if (!shift_items(&w)) return false;
+  for (int i = 0; i < group->nguard; i++) {
+    const lgt_guard *g = &group->guard[i];
+    if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
+  }
+  if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;
+  for (int l = 0; l < group->nloop; l++) {
+    shift_natives(&w, &group->loop[l]);
+    if (group->loop[l].kernel && !shift_loop(&w, &group->loop[l])) return false;
+  }
+  return true;
+}
+
+/* ---- entry ----------------------------------------------------------------------------------------------------- */
+
+static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
+  for (int g = 0; g < origin->ngroup; g++) {
+    lgt_plan_group *group = &origin->group[g];
+    lgt_weaver w = {.fuser = fuser, .group = group, .plan = origin, .items = group->items};
+    if (!group->guarded && !make_guards(&w, group)) return false;
+  }
+  return true;
+}
+
+lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
+  lgt_plan *origin = lgt_fuser_find_form(fuser, window);
+  uint64_t *seen = &fuser->seen[window->hash % LGT_FORMS];
+  if (!origin || origin->stale || origin->ncall != n) return NULL;
+  if (*seen == window->hash) return NULL; /* it comes again: worth a plan of its own */
+  *seen = window->hash;
+  origin->epoch = fuser->stores->epoch;
+  if (!guard_all(fuser, origin)) return NULL;
+  block b = {0};
+  copy_plan(&b, origin);
+  if (!(b.memory = lgt_mem_alloc(b.used))) return NULL;
+  b.used = 0;
+  lgt_plan *plan = copy_plan(&b, origin);
+  enlist(fuser, plan);
+  shifter s = {fuser, window, window->stamp};
+  bool good = true;
+  number_layouts(&s, origin);
+  good = shift_calls(&s, plan);
+  for (int g = 0; g < plan->ngroup && good; g++) good = shift_group(&s, &plan->group[g]);
+  if (good) return plan;
+  lgt_plan_release(plan);
+  return NULL;
+}

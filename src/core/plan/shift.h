@@ -1,0 +1,37 @@
+/* shift.h - a plan for another window of the same form.
+ *
+ * A program whose loop works on other slices in each turn never shows the same window twice.  But when two
+ * windows have the same form (window.h), almost all that planning decided for the first holds for the
+ * second: which calls fuse, which results are stored, the loops, their code.  Only the numbers differ:
+ * extents, offsets, strides.  A *shifted* plan is a copy with these numbers changed, which is cheaper than
+ * planning anew and needs no collection of garbage.
+ *
+ * What planning decided by numbers is checked again; if one of these differs, the plan cannot be shifted:
+ *
+ *   guards       views of one buffer that were apart, or the same elements, and on which the order of
+ *                loops or a value in a register rests
+ *   spaces       calls that share a loop must still agree in their extents, and extents of one stay so
+ *   strides      each access keeps its class of stride along the innermost dimension
+ *   memory       buffers that share a slot must have equal sizes; former contents that are left to recipes, no larger
+ *                ones than planning would leave
+ *   reductions   must walk the same dimension innermost, since the order of values depends on it
+ *
+ * With one domain only: there is one tile, and nothing moves.  Belongs to the submitting thread.
+ */
+#ifndef LGT_SHIFT_H
+#define LGT_SHIFT_H
+
+#include "plan/recipes.h"
+
+/* Two accesses of one buffer, as item and argument. */
+struct lgt_guard {
+  uint16_t item[2];
+  uint8_t arg[2];
+  bool apart; /* else: they agree */
+};
+
+/* A plan of the window's first n calls made from one of the same form; NULL when there is none or it cannot be shifted.
+ * The caller has a reference. */
+lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n);
+
+#endif

@@ -1,0 +1,33 @@
+/* taint.h - which of a group's results depend on contents that failed.
+ *
+ * The calls of a group run together, but each fails for itself, as if they ran one after another: what fails is what a call
+ * has made that read something failed, or wrote a part of it, until it is overwritten as a whole.  The group's kernels
+ * run over what failed as over any other elements, for they cannot fail; its calls of C, which may believe what they
+ * read, are left out.
+ *
+ * Of several failures the first in the stream counts.  Any thread: what is looked at is sealed.
+ */
+#ifndef LGT_TAINT_H
+#define LGT_TAINT_H
+
+#include "plan/weave.h"
+
+#define LGT_TAINT_NONE INT64_MAX
+
+/* The initial slots that results depend on, by number, or LGT_NONE. */
+typedef struct lgt_taint {
+  uint16_t *buffer;    /* owned; by number of the group's buffers, as the group leaves them: not of slots used again */
+  uint16_t *item;      /* owned; what is read or written in part by each item; memory of `buffer` */
+  const lgt_plan_group *group;
+} lgt_taint;
+
+/* `position` of each slot's failure, LGT_TAINT_NONE: it has none.  False: out of memory. */
+bool lgt_taint_find(lgt_taint *taint, const lgt_plan_group *group, const int64_t *position);
+void lgt_taint_fini(lgt_taint *taint);
+/* Of what a slot, or a root, is after the group; for a root that it writes. */
+uint16_t lgt_taint_of_slot(const lgt_taint *taint, int slot);
+uint16_t lgt_taint_of_root(const lgt_taint *taint, uint16_t root);
+/* Does the group write the root so that nothing of a former failure is left? */
+bool lgt_taint_overwrites(const lgt_taint *taint, uint16_t root);
+
+#endif

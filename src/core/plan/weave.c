@@ -1,0 +1,505 @@
+/* weave.c - renaming, forwarding, and the choice of memory.  See weave.h. */
+#include "plan/weave.h"
+
+#include <string.h>
+
+#include "plan/recipes.h"
+
+enum { LARGE_ROOT = 1 << 20 };
+
+void lgt_weave_items_free(lgt_weave_items *items) {
+  if (!items) return;
+  lgt_mem_free(items->item);
+  lgt_mem_free(items->buffer);
+  lgt_mem_free(items);
+}
+
+void lgt_plan_group_fini(lgt_plan_group *group) {
+  for (int i = 0; i < group->nloop; i++) {
+    lgt_plan_loop *loop = &group->loop[i];
+    for (int k = 0; k < loop->nnative; k++) lgt_mem_free(loop->native[k].access);
+    lgt_mem_free(loop->native);
+    lgt_mem_free(loop->access);
+    lgt_mem_free(loop->param_call);
+    lgt_mem_free(loop->param_index);
+    lgt_mem_free(loop->shape.stride);
+    lgt_mem_free(loop->base);
+  }
+  for (int i = 0; i < group->nelided; i++) {
+    if (group->elided[i].rescue) lgt_plan_group_fini(group->elided[i].rescue);
+    lgt_mem_free(group->elided[i].rescue);
+    lgt_mem_free(group->elided[i].item);
+    lgt_mem_free(group->elided[i].reads);
+  }
+  lgt_mem_free(group->loop);
+  lgt_mem_free(group->name);
+  lgt_mem_free(group->slot);
+  lgt_mem_free(group->slot_of_final);
+  lgt_mem_free(group->elided);
+  lgt_mem_free(group->touch);
+  lgt_mem_free(group->touched);
+  lgt_mem_free(group->survey);
+  lgt_mem_free(group->guard);
+  lgt_weave_items_free(group->items);
+  group->loop = NULL;
+  group->slot = NULL;
+  group->slot_of_final = NULL;
+  group->elided = NULL;
+  group->items = NULL;
+  group->touch = NULL;
+  group->touched = NULL;
+  group->survey = NULL;
+  group->ntouch = group->ntouched = 0;
+  group->nloop = group->nslot = group->nfinal = group->nelided = 0;
+}
+
+static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
+
+static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
+  return lgt_layout_at(w->fuser->stores, number);
+}
+
+int lgt_weave_new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
+  lgt_weave_items *items = w->items;
+  if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer))
+    return -1;
+  items->buffer[items->nbuffer] = (lgt_weave_buffer){.root = root,
+                                                     .initial = initial,
+                                                     .slot = LGT_NONE,
+                                                     .rest = LGT_NONE,
+                                                     .takes = LGT_NONE,
+                                                     .saved = LGT_NONE,
+                                                     .last_writer = LGT_NONE,
+                                                     .first_loop = LGT_NONE};
+  return items->nbuffer++;
+}
+
+lgt_weave_item *lgt_weave_new_item(lgt_weaver *w) {
+  lgt_weave_items *items = w->items;
+  if (!lgt_mem_grow((void **)&items->item, &items->item_room, items->nitem + 1, sizeof *items->item))
+    return NULL;
+  lgt_weave_item *item = &items->item[items->nitem++];
+  memset(item, 0, sizeof *item);
+  memset(item->in, 0xff, sizeof item->in);
+  memset(item->out, 0xff, sizeof item->out);
+  item->call = item->loop = LGT_NONE;
+  return item;
+}
+
+/* ---- renaming and forwarding ------------------------------------------------------------------------- */
+
+/* current[root]: the buffer that holds its newest contents. */
+static bool is_shared(const uint16_t *current, int nroot, uint16_t root) {
+  for (int r = 0; r < nroot; r++)
+    if (r != root && current[r] == current[root]) return true;
+  return false;
+}
+
+static const lgt_kind *copy_kind(const lgt_fuser *fuser, int dtype) { return fuser->copy_kind[dtype]; }
+
+int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]) {
+  piece[0] = lgt_rect_of_shape(root->ndim, root->shape);
+  if (!written) return 1;
+  lgt_rect all = piece[0], view = lgt_rect_of_shape(written->ndim, written->shape),
+           inside = lgt_layout_root_rect(written, &view);
+  return lgt_rect_subtract(&all, &inside, piece);
+}
+
+uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece) {
+  for (int d = 0; d < piece->ndim && root; d++)
+    root = lgt_stores_slice(stores, root, d, piece->lo[d], piece->hi[d] - piece->lo[d], 1);
+  return root;
+}
+
+/* Copy the old buffer into the new one, without what the causing call will overwrite through its argument anyway
+ * (0xff: all of it): rect by rect of the root. */
+static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t cause, uint8_t cause_arg,
+                            int from) {
+  uint32_t root_layout = w->plan->root[w->items->buffer[new].root].layout;
+  const lgt_layout *root = layout_of(w, root_layout);
+  /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
+   * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
+  if (root->size * lgt_dtype_size(root->dtype) < LARGE_ROOT) from = 0;
+  lgt_rect piece[2 * LGT_MAX_DIM];
+  int n = lgt_weave_rest(
+      root, cause_arg == 0xff ? NULL : layout_of(w, w->plan->call[cause].layout[cause_arg]), piece);
+  for (int i = 0; i < n; i++) {
+    uint32_t layout = lgt_weave_piece(w->fuser->stores, root_layout, &piece[i]);
+    lgt_weave_item *item = layout ? lgt_weave_new_item(w) : NULL;
+    if (!item) return no_memory();
+    item->kind = copy_kind(w->fuser, root->dtype);
+    item->nargs = 2;
+    item->cause = cause;
+    item->cause_arg = cause_arg;
+    item->piece = (uint8_t)i;
+    item->pieces = (uint8_t)n;
+    item->layout[0] = item->layout[1] = layout;
+    item->out[0] = new;
+    item->in[1] = old;
+    int after_old = lgt_weave_earliest(w, item, 1, old, false);
+    lgt_status status = lgt_weave_place(w, item, after_old > from ? after_old : from);
+    if (status) return status;
+  }
+  return LGT_OK;
+}
+
+typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy everything first */
+
+/* Does the item read, through another view, what it writes through `arg`?  No loop could hold both. */
+static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+  for (int a = 0; a < item->nargs; a++)
+    if (item->in[a] == buffer &&
+        lgt_weave_after(w, item, arg, item, a, lgt_item_reduces(item, arg)) > item->loop)
+      return true;
+  return false;
+}
+
+/* Is the group cut, so that its memory is tiles? */
+static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT_PARTITION_NONE; }
+
+/* Does the item overwrite all of a root whose contents from before the group somebody reads?  Then memory is found when
+ * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
+static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+  if (w->fuser->solver.domains > 1 || in_tiles(w) || item->kind->cpu) return false;
+  const lgt_weave_buffer *old = &w->items->buffer[buffer];
+  if (!old->initial || old->writers || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
+    return false;
+  for (int i = 0; i < w->items->nitem; i++)
+    for (int a = 0; a < w->items->item[i].nargs; a++)
+      if (w->items->item[i].in[a] == buffer) return true;
+  return false;
+}
+
+/* Of those who read the old contents in this group, is the item no obstacle to writing over them? */
+static bool may_write_over(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
+                           const uint16_t *current) {
+  return leaves_old(w, item, arg, current[root]) && !is_shared(current, w->plan->nroot, root) &&
+         !bites_itself(w, item, arg, current[root]);
+}
+
+/* Should argument `arg`'s write go to new memory? */
+static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
+                               const uint16_t *current, int by_reads, int by_all) {
+  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  const lgt_plan_root *r = &w->plan->root[root];
+  int64_t size = layout_of(w, r->layout)->size;
+  bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
+  if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
+  if (in_tiles(
+          w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
+    if (!w->items->buffer[current[root]].initial ||
+        !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
+      return KEEP;
+  } else if (w->fuser->solver.domains > 1) {
+    return KEEP; /* then nothing is forwarded either */
+  }
+  if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
+  if (!overwrites || r->attached || !w->fuser->config->kernel_fusion || lgt_item_reduces(item, arg))
+    return KEEP;
+  if (by_all > by_reads) return lgt_layout_distinct(l) * 4 >= size * 3 ? RENAME : KEEP;
+  return leaves_old(w, item, arg, current[root]) ? RENAME : KEEP;
+}
+
+/* May copies share memory?  With tiles those who write next must be able to go elsewhere. */
+static bool may_forward(const lgt_weaver *w, uint16_t from) {
+  if (w->fuser->solver.domains == 1) return true;
+  return in_tiles(w) && lgt_partition_apart(w->group->launch, w->fuser->solver.domains) &&
+         (from == LGT_NONE || w->items->buffer[from].initial);
+}
+
+/* A copy of a whole root from a whole root needs no code now. */
+static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const uint16_t *current) {
+  if (!call->kind->is_copy || !w->fuser->config->kernel_fusion || !may_forward(w, current[call->root[1]]))
+    return false;
+  const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
+  const lgt_plan_root *dst = &w->plan->root[call->root[0]];
+  return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE &&
+         lgt_same_space(to->ndim, to->shape, from->ndim, from->shape) && dst->fresh &&
+         current[call->root[0]] == LGT_NONE && !w->plan->root[call->root[1]].attached;
+}
+
+static int buffer_for(lgt_weaver *w, uint16_t *current, uint16_t root, bool initial) {
+  if (current[root] == LGT_NONE) {
+    int b = lgt_weave_new_buffer(w, root, initial);
+    if (b < 0) return -1;
+    current[root] = (uint16_t)b;
+  }
+  return current[root];
+}
+
+/* What an argument reads: the newest contents of its root, or a part of what it had before the group, which does not
+ * write it then. */
+static int buffer_of(lgt_weaver *w, uint16_t *current, const lgt_plan_call *call, int arg) {
+  uint16_t root = call->root[arg];
+  int b = buffer_for(w, current, root, true);
+  if (b < 0 || !call->part[arg]) return b;
+  for (b = 0; b < w->items->nbuffer; b++)
+    if (w->items->buffer[b].root == root && w->items->buffer[b].part == call->part[arg]) return b;
+  b = lgt_weave_new_buffer(w, root, true);
+  if (b >= 0) w->items->buffer[b].part = call->part[arg];
+  return b;
+}
+
+static bool reads_arg(const lgt_kind *kind, int arg) {
+  return kind->privilege[arg] & LGT_PRIV_READ && !(kind->privilege[arg] & LGT_PRIV_REDUCE);
+}
+
+/* Does writing this view first define all of a root that the window creates? */
+static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
+  int privilege = call->kind->privilege[arg];
+  return !(privilege & LGT_PRIV_READ) &&
+         lgt_layout_covers(layout_of(w, call->layout[arg]), privilege & LGT_PRIV_REDUCE);
+}
+
+/* New memory for a root, with the old contents outside of the view that is about to be written.  `over`: whoever reads the
+ * old ones has done so, but for recipes. */
+static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, const lgt_weave_item *item,
+                              int arg, bool all, bool over, int from) {
+  uint16_t call = item->call;
+  uint8_t rest_arg = all ? 0xff : (uint8_t)arg;
+  uint16_t old = current[root];
+  int b = lgt_weave_new_buffer(w, root, false);
+  if (b < 0) return no_memory();
+  current[root] = (uint16_t)b;
+  if (over && !all) w->items->buffer[b].takes = old;
+  if (in_tiles(w)) {
+    w->items->buffer[b].rest = old;
+    w->items->buffer[b].rest_call = call;
+    w->items->buffer[b].rest_arg = rest_arg;
+    w->items->buffer[old].loaded = true;
+    return LGT_OK;
+  }
+  return copy_rest(w, old, (uint16_t)b, call, rest_arg, from);
+}
+
+/* Nobody needs the item's results now; it only waits, unplaced, for a recipe that may ask for them. */
+static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_t at, uint16_t *current) {
+  for (int a = 0; a < call->nargs; a++) {
+    if (!lgt_kind_writes(call->kind, a)) continue;
+    bool again = current[call->root[a]] != LGT_NONE; /* over older contents: no recipe tells of both */
+    int b = lgt_weave_new_buffer(w, call->root[a], false);
+    if (b < 0) return no_memory();
+    current[call->root[a]] = w->items->item[at].out[a] = (uint16_t)b;
+    w->items->buffer[b].writers = again ? 2 : 1;
+    w->items->buffer[b].last_writer = (uint16_t)at;
+  }
+  return LGT_OK;
+}
+
+/* A call that writes a root through several arguments renames it for all of them, before the first. */
+static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, const lgt_weave_item *item,
+                              int arg, const uint16_t *current, int by_reads, int by_writes) {
+  uint16_t root = call->root[arg];
+  rename_kind rename = want_rename(w, item, arg, root, current, by_reads, by_writes);
+  for (int a = 0; a < arg; a++)
+    if (call->root[a] == root && lgt_kind_writes(call->kind, a)) return KEEP;
+  for (int a = arg + 1; a < call->nargs; a++) {
+    if (call->root[a] != root || !lgt_kind_writes(call->kind, a)) continue;
+    int other = lgt_weave_earliest(w, item, a, current[root], true);
+    if (rename != KEEP || want_rename(w, item, a, root, current, by_reads, other) != KEEP)
+      rename = RENAME_ALL;
+  }
+  return rename;
+}
+
+static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *current) {
+  const lgt_plan_call *call = &w->plan->call[number];
+  lgt_weave_item *item = lgt_weave_new_item(w);
+  if (!item) return no_memory();
+  size_t at = (size_t)(item - w->items->item);
+  item->kind = call->kind;
+  item->call = (uint16_t)number;
+  item->nargs = call->nargs;
+  memcpy(item->layout, call->layout, sizeof item->layout);
+  for (int a = 0; a < call->nargs; a++) {
+    bool fresh = w->plan->root[call->root[a]].fresh && lgt_kind_writes(call->kind, a) && defines(w, call, a);
+    if (is_forwarded(w, call, current) && a == 0) continue;
+    if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
+    int b = buffer_of(w, current, call, a);
+    if (b < 0) return no_memory();
+    if (reads_arg(call->kind, a)) item->in[a] = (uint16_t)b;
+  }
+  if (is_forwarded(w, call, current)) {
+    current[call->root[0]] = item->in[1];
+    return LGT_OK;
+  }
+  if (!needed) return leave_unplaced(w, call, at, current);
+  int by_reads = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    if (item->in[a] == LGT_NONE) continue;
+    int l = lgt_weave_earliest(w, item, a, item->in[a], false);
+    if (l > by_reads) by_reads = l;
+  }
+  int from = by_reads;
+  for (int a = 0; a < call->nargs; a++) {
+    uint16_t root = call->root[a];
+    if (!lgt_kind_writes(call->kind, a)) continue;
+    if (current[root] == LGT_NONE) {
+      if (buffer_for(w, current, root, false) < 0) return no_memory();
+      w->items->item[at].out[a] = current[root];
+      continue;
+    }
+    item = &w->items->item[at];
+    int by_writes = lgt_weave_earliest(w, item, a, current[root], true);
+    rename_kind rename = rename_for(w, call, item, a, current, by_reads, by_writes);
+    if (rename != KEEP) {
+      bool over = by_writes <= from && may_write_over(w, item, a, root, current);
+      lgt_status status = rename_root(w, current, root, item, a, rename == RENAME_ALL, over, from);
+      if (status) return status;
+      item = &w->items->item[at];
+      by_writes = lgt_weave_earliest(w, item, a, current[root], true);
+    }
+    if (by_writes > from) from = by_writes;
+    w->items->item[at].out[a] = current[root];
+  }
+  return lgt_weave_place(w, &w->items->item[at], from);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot) {
+  slot.rest = slot.takes = slot.saved = LGT_NONE;
+  slot.rest_arg = 0xff;
+  group->slot[group->nslot] = slot;
+  return group->nslot++;
+}
+
+/* Elements of one size in one shape: variants in C find theirs by what the memory was made for. */
+static bool alike(const lgt_layout *a, const lgt_layout *b) {
+  bool same = a->ndim == b->ndim && lgt_dtype_size(a->dtype) == lgt_dtype_size(b->dtype);
+  for (int d = 0; d < a->ndim && same; d++) same = a->shape[d] == b->shape[d];
+  return same;
+}
+
+/* A slot whose last user ended before the buffer begins.  For whole-root memory only. */
+static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
+  const lgt_layout *want = layout_of(w, w->plan->root[buffer->root].layout);
+  for (int s = 0; s < w->group->nslot; s++) {
+    const lgt_plan_slot *slot = &w->group->slot[s];
+    const lgt_layout *have = layout_of(w, slot->layout);
+    if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE ||
+        busy_until[s] >= buffer->first_loop)
+      continue;
+    if (alike(have, want)) return s;
+  }
+  return -1;
+}
+
+/* Does the call overwrite all of the argument's root?  A reshaped view may, too. */
+static bool overwrites_all(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
+  const lgt_layout *l = layout_of(w, call->layout[arg]);
+  int64_t size = 1;
+  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  return defines(w, call, arg) ||
+         (call->kind->privilege[arg] == LGT_PRIV_WRITE && lgt_layout_distinct(l) == size);
+}
+
+static void note_whole(const lgt_weaver *w, lgt_weave_item *item) {
+  for (int a = 0; a < item->nargs && item->call != LGT_NONE; a++)
+    if (item->out[a] != LGT_NONE && overwrites_all(w, &w->plan->call[item->call], a))
+      item->whole |= (uint16_t)(1u << a);
+}
+
+/* What an item does to the slots it touches. */
+static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave_item *item) {
+  const lgt_weave_buffer *buffer = w->items->buffer;
+  for (int a = 0; a < item->nargs; a++) {
+    uint16_t in = item->in[a], out = item->out[a];
+    if (in != LGT_NONE && buffer[in].slot != LGT_NONE) group->slot[buffer[in].slot].read = true;
+    if (out == LGT_NONE || buffer[out].slot == LGT_NONE || item->loop == LGT_NONE) continue;
+    lgt_plan_slot *slot = &group->slot[buffer[out].slot];
+    slot->written = true;
+    if (!(item->kind->privilege[a] & LGT_PRIV_WRITE)) slot->read = true;
+  }
+  for (int a = 0; a < item->nargs && item->call != LGT_NONE && item->loop != LGT_NONE; a++) {
+    if (item->out[a] == LGT_NONE || buffer[item->out[a]].slot == LGT_NONE) continue;
+    lgt_plan_slot *slot = &group->slot[buffer[item->out[a]].slot];
+    if (slot->initial && !slot->read && slot->rest_arg == 0xff &&
+        item->kind->privilege[a] == LGT_PRIV_WRITE && lgt_layout_exact(layout_of(w, item->layout[a])))
+      slot->rest_call = item->call, slot->rest_arg = (uint8_t)a;
+    if (!slot->read && overwrites_all(w, &w->plan->call[item->call], a)) slot->defined = true;
+  }
+}
+
+static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
+  lgt_plan_group *group = w->group;
+  lgt_weave_items *items = w->items;
+  int n = items->nbuffer;
+  bool share = w->fuser->solver.domains == 1;
+  uint16_t *busy_until = lgt_mem_zalloc(((size_t)n + 1) * sizeof *busy_until);
+  group->slot = lgt_mem_zalloc((2 * (size_t)n + 1) * sizeof *group->slot); /* and former contents */
+  group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);
+  if (!busy_until || !group->slot || !group->slot_of_final) {
+    lgt_mem_free(busy_until);
+    return no_memory();
+  }
+  for (int r = 0; r < w->plan->nroot; r++)
+    if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored))
+      items->buffer[current[r]].final = true;
+  for (int b = 0; b < n; b++) { /* first those that exist or must last */
+    lgt_weave_buffer *buffer = &items->buffer[b];
+    if (!buffer->initial && !buffer->final) continue;
+    buffer->slot =
+        (uint16_t)lgt_weave_add_slot(group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout,
+                                                            .root = buffer->root,
+                                                            .part = buffer->part,
+                                                            .initial = buffer->initial});
+    busy_until[buffer->slot] = LGT_NONE;
+    if (buffer->takes != LGT_NONE) group->slot[buffer->slot].takes = items->buffer[buffer->takes].slot;
+    if (buffer->rest == LGT_NONE) continue;
+    group->slot[buffer->slot].rest = items->buffer[buffer->rest].slot;
+    group->slot[buffer->slot].rest_call = buffer->rest_call;
+    group->slot[buffer->slot].rest_arg = buffer->rest_arg;
+  }
+  for (int loop = 0; loop < w->nloop; loop++) /* then the others, in the order in which they begin */
+    for (int b = 0; b < n; b++) {
+      lgt_weave_buffer *buffer = &items->buffer[b];
+      if (buffer->slot != LGT_NONE || buffer->first_loop != loop || !buffer->loaded) continue;
+      int s = share ? reuse_slot(w, buffer, busy_until) : -1;
+      if (s < 0)
+        s = lgt_weave_add_slot(
+            group, (lgt_plan_slot){.layout = w->plan->root[buffer->root].layout, .root = LGT_NONE});
+      busy_until[s] = buffer->last_loop;
+      buffer->slot = (uint16_t)s;
+    }
+  for (int r = 0; r < w->plan->nroot; r++) {
+    if (current[r] == LGT_NONE || (w->plan->root[r].fresh && !w->plan->root[r].stored)) continue;
+    const lgt_weave_buffer *buffer = &items->buffer[current[r]];
+    if (buffer->initial && buffer->root == r) continue; /* it stays where it is */
+    group->slot_of_final[2 * group->nfinal] = (uint16_t)r;
+    group->slot_of_final[2 * group->nfinal++ + 1] = buffer->slot;
+  }
+  for (int i = 0; i < items->nitem; i++) {
+    note_whole(w, &items->item[i]);
+    note_use(w, group, &items->item[i]);
+  }
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].rest != LGT_NONE) group->slot[group->slot[s].rest].read = true;
+  for (int s = 0; s < group->nslot; s++) /* who reads may do so before */
+    if (group->slot[s].initial && group->slot[s].read) group->slot[s].rest_arg = 0xff;
+  lgt_mem_free(busy_until);
+  return LGT_OK;
+}
+
+/* ---- entry -------------------------------------------------------------------------------------------- */
+
+lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed) {
+  lgt_weaver w = {.fuser = fuser, .group = group, .plan = group->plan};
+  lgt_status status = LGT_OK;
+  uint16_t *current = lgt_mem_alloc(((size_t)group->plan->nroot + 1) * sizeof *current);
+  w.items = group->items = lgt_mem_zalloc(sizeof *w.items);
+  if (!current || !w.items) {
+    lgt_mem_free(current);
+    return no_memory();
+  }
+  memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
+  for (int i = 0; i < group->count && !status; i++)
+    status = weave_call(&w, group->first + i, needed[i], current);
+  if (!status) status = lgt_assemble_scan(&w);
+  if (!status) status = choose_memory(&w, current);
+  if (!status) status = lgt_recipes_list(&w);
+  if (!status) status = lgt_assemble_build(&w);
+  lgt_mem_free(current);
+  lgt_mem_free(w.loop);
+  return status;
+}

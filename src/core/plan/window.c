@@ -1,0 +1,263 @@
+/* window.c - taking launches from the front, cutting, and the canonical form.  See window.h. */
+#include "plan/window.h"
+
+#include <string.h>
+
+lgt_status lgt_window_init(lgt_window *window, int room) {
+  *window = (lgt_window){.room = room};
+  window->call = lgt_mem_alloc((size_t)room * sizeof *window->call);
+  window->token = lgt_mem_alloc((size_t)room * sizeof *window->token);
+  window->form_token = lgt_mem_alloc((size_t)room * sizeof *window->form_token);
+  return window->call && window->token && window->form_token
+             ? LGT_OK
+             : lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+}
+
+void lgt_window_fini(lgt_window *window) {
+  lgt_mem_free(window->call);
+  lgt_mem_free(window->token);
+  lgt_mem_free(window->form_token);
+  lgt_mem_free(window->form);
+  lgt_mem_free(window->layout);
+  lgt_mem_free(window->word);
+  lgt_mem_free(window->root);
+  *window = (lgt_window){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0x9e3779b97f4a7c15u;
+  return h ^ (h >> 32);
+}
+
+/* The store of a handle; a handle that only has a layout gets its store now. */
+static lgt_status find_store(lgt_stores *stores, lgt_front *front, lgt_id id, uint32_t line,
+                             lgt_store **out) {
+  lgt_handle *handle = &front->handles[id <= front->max_id ? id : 0];
+  if (!handle->layout)
+    return handle->store ? lgt_err(LGT_RELEASED, "it was detached")
+                         : lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", id);
+  if (!handle->store) {
+    lgt_store *store = lgt_store_new(stores, handle->layout);
+    if (!store) return LGT_NO_MEMORY;
+    store->handles = 1;
+    store->line = line;
+    handle->store = store->id;
+  }
+  *out = lgt_store_at(stores, handle->store);
+  return LGT_OK;
+}
+
+static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
+                          const lgt_launch *launch, lgt_call *call) {
+  if (launch->kind >= kinds->count)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  const lgt_kind *kind = kinds->kind[launch->kind];
+  if (launch->nargs != kind->nargs)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
+                   lgt_plural(kind->nargs), launch->nargs);
+  call->kind = kind;
+  call->kind_number = launch->kind;
+  call->nargs = launch->nargs;
+  call->nparams = launch->nparams;
+  call->line = launch->line;
+  for (int a = 0; a < launch->nargs; a++) {
+    lgt_store *store = NULL;
+    lgt_status status = find_store(stores, front, launch->arg[a], launch->line, &store);
+    if (status) return lgt_err_within(status, "task '%s', argument %d", kind->name, a + 1);
+    call->store[a] = store->id;
+    call->layout[a] = front->handles[launch->arg[a]].layout;
+  }
+  for (int a = 0; a < launch->nargs; a++) stores->store[call->store[a]].refs++;
+  memcpy(call->param, launch->param, launch->nparams * sizeof *call->param);
+  return LGT_OK;
+}
+
+/* By contents and not by numbers, which differ between ranks: all must cut at the same places. */
+static uint64_t token_of(const lgt_stores *stores, const lgt_call *call) {
+  uint64_t h = call->kind->hash;
+  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_at(stores, call->layout[a])->hash);
+  return h;
+}
+
+static uint64_t form_token_of(lgt_stores *stores, const lgt_call *call) {
+  uint64_t h = call->kind->hash;
+  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_form(stores, call->layout[a]));
+  return h;
+}
+
+lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
+                           uint32_t *line) {
+  lgt_status status = LGT_OK;
+  lgt_assert(window->count + (int)front->count <= window->room);
+  uint32_t taken = 0;
+  while (taken < front->count && !status) {
+    lgt_call *call = &window->call[window->count];
+    *line = front->launches[taken].line;
+    status = resolve(stores, kinds, front, &front->launches[taken++], call);
+    if (status) break;
+    window->form_token[window->count] = form_token_of(stores, call);
+    window->token[window->count++] = token_of(stores, call);
+  }
+  if (taken < front->count)
+    memmove(front->launches, front->launches + taken, (front->count - taken) * sizeof *front->launches);
+  front->count -= taken;
+  return status;
+}
+
+bool lgt_window_reserve(lgt_window *window, int n) {
+  int need = window->count + n, room[3] = {window->room, window->room, window->room};
+  if (!lgt_mem_grow((void **)&window->call, &room[0], need, sizeof *window->call) ||
+      !lgt_mem_grow((void **)&window->token, &room[1], need, sizeof *window->token) ||
+      !lgt_mem_grow((void **)&window->form_token, &room[2], need, sizeof *window->form_token))
+    return false;
+  window->room = room[0];
+  return true;
+}
+
+void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call) {
+  lgt_assert(window->count < window->room);
+  window->call[window->count] = *call;
+  window->form_token[window->count] = form_token_of(stores, call);
+  window->token[window->count++] = token_of(stores, call);
+}
+
+/* The shortest period p such that the last two periods agree; 0: none. */
+static int period_of(const uint64_t *token, int n) {
+  for (int p = 1; p <= n / 2; p++) {
+    int i = 0;
+    while (i < p && token[n - 1 - i] == token[n - 1 - i - p]) i++;
+    if (i == p) return p;
+  }
+  return 0;
+}
+
+/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0. */
+static int end_of_loop(const uint64_t *token, int n) {
+  int p = period_of(token, n);
+  int start = p ? n - 2 * p : n; /* where the repetition begins */
+  while (p && start > 0 && token[start - 1] == token[start - 1 + p]) start--;
+  return !p || n - start < n / 2 ? 0 : start + (n - start) / p * p;
+}
+
+/* A hash of the tokens around place i. */
+static uint64_t surroundings(const uint64_t *token, int i) {
+  return mix(mix(mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]), token[i + 1]);
+}
+
+/* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half
+ * where a hash of the neighbouring forms is least, and among those, of the neighbouring tokens.  It depends on
+ * the program's text only, so successive turns of the loop soon are cut at the same places (content-defined
+ * chunking; Muthitacharoen et al., SOSP'01). */
+static int landmark(const uint64_t *form, const uint64_t *token, int n) {
+  int best = n;
+  uint64_t least = UINT64_MAX, least_token = UINT64_MAX;
+  for (int i = n / 2 + 1; i + 1 < n; i++) {
+    uint64_t h = surroundings(form, i), t = surroundings(token, i);
+    if (h > least || (h == least && t >= least_token)) continue;
+    least = h;
+    least_token = t;
+    best = i;
+  }
+  return best;
+}
+
+int lgt_window_cut(const lgt_window *window, bool forced) {
+  int n = window->count;
+  if (forced || n == 0) return n;
+  int end = end_of_loop(window->token, n);
+  if (!end) end = end_of_loop(window->form_token, n); /* of which each turn has slices of its own */
+  return end ? end : landmark(window->form_token, window->token, n);
+}
+
+static bool number_root(lgt_window *window, lgt_store *store) {
+  if (!lgt_mem_grow((void **)&window->root, &window->root_room, window->nroot + 1, sizeof *window->root))
+    return false;
+  store->stamp = window->stamp;
+  store->uses = 0;
+  store->number = (uint16_t)window->nroot;
+  window->root[window->nroot++] = store->id;
+  return true;
+}
+
+bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
+  int k = 0;
+  uint64_t h = (uint64_t)n;
+  window->nroot = 0;
+  window->stamp++;
+  if (!lgt_mem_grow((void **)&window->word, &window->word_room, n * (1 + 3 * LGT_MAX_ARGS),
+                    sizeof *window->word))
+    return false;
+  uint64_t *word = window->word;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    word[k] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+    h = mix(h, word[k++]);
+    for (int a = 0; a < call->nargs; a++) {
+      lgt_store *store = lgt_store_at(stores, call->store[a]);
+      bool first = store->stamp != window->stamp;
+      if (first && !number_root(window, store)) return false;
+      store->uses++;
+      word[k] = (uint64_t)call->layout[a] << 32 | (uint64_t)first << 16 | store->number;
+      h = mix(h, word[k++]);
+      if (!first) continue;
+      /* What planning asks of a store: did it exist, does it stay in place, how is it cut. */
+      word[k] = (uint64_t)store->written | (uint64_t)store->attached << 1;
+      h = mix(h, word[k++]);
+      word[k] = (uint64_t)(uintptr_t)store->key;
+      h = mix(h, word[k++]);
+    }
+  }
+  window->nword = k;
+  window->hash = h;
+  return true;
+}
+
+/* The number of a layout in the window; pushes its form when it is new.  -1 when out of memory. */
+static int number_layout(lgt_window *window, lgt_stores *stores, uint32_t layout, int *k) {
+  lgt_layout_note *note = &stores->note[layout];
+  if (note->stamp == window->stamp) return (int)note->number;
+  if (!lgt_mem_grow((void **)&window->layout, &window->layout_room, window->nlayout + 1,
+                    sizeof *window->layout))
+    return -1;
+  window->form[(*k)++] = lgt_layout_form(stores, layout);
+  note->stamp = window->stamp;
+  note->number = (uint32_t)window->nlayout;
+  window->layout[window->nlayout] = layout;
+  return window->nlayout++;
+}
+
+bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
+  int k = 0, root = 0;
+  if (window->form_stamp == window->stamp) return true;
+  window->nlayout = 0;
+  if (!lgt_mem_grow((void **)&window->form, &window->form_room, n * (1 + 5 * LGT_MAX_ARGS),
+                    sizeof *window->form))
+    return false;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    window->form[k++] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_store *store = lgt_store_at(stores, call->store[a]);
+      int layout = number_layout(window, stores, call->layout[a], &k), whole = 0;
+      bool first = store->number == root; /* roots were numbered in this order */
+      if (first) root++, whole = number_layout(window, stores, store->layout, &k);
+      if (layout < 0 || whole < 0) return false;
+      window->form[k++] = (uint64_t)layout << 32 | (uint64_t)first << 16 | store->number;
+      if (first)
+        window->form[k++] = (uint64_t)whole << 2 | (uint64_t)store->written | (uint64_t)store->attached << 1;
+    }
+  }
+  window->nform = k;
+  window->form_stamp = window->stamp;
+  window->form_hash = (uint64_t)n;
+  for (int i = 0; i < k; i++) window->form_hash = mix(window->form_hash, window->form[i]);
+  return true;
+}
+
+void lgt_window_drop(lgt_window *window, int n) {
+  memmove(window->call, window->call + n, (size_t)(window->count - n) * sizeof *window->call);
+  memmove(window->token, window->token + n, (size_t)(window->count - n) * sizeof *window->token);
+  memmove(window->form_token, window->form_token + n,
+          (size_t)(window->count - n) * sizeof *window->form_token);
+  window->count -= n;
+}

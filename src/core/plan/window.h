@@ -1,0 +1,71 @@
+/* window.h - recorded launches in program order, and their canonical form.
+ *
+ * The window takes launches from the front (the ring that Lua fills), resolves their handles to
+ * stores, and keeps them until the flush has dealt with them.  Each resolved call holds a reference
+ * on its stores, so that a handle may die as soon as its launch is in the window.
+ *
+ * The *canonical form* of the first n calls is a string of words that tells everything planning
+ * depends on and nothing else: kinds, layouts, key partitions, and the stores only by the order of
+ * their first use.  Windows of equal form get the same plan; by-value parameters are not in it.
+ *
+ * When the window is full rather than forced, it is cut where a repetition of the program's inner
+ * loop ends, so that the next window begins at the same place of the loop and has the same form.
+ *
+ * Its *form* (lgt_window_form) says the same without the numbers in the layouts, which are numbered by their
+ * first use as the stores are: windows of equal form may share a plan but for the numbers in it (shift.h).
+ *
+ * Belongs to the submitting thread.
+ */
+#ifndef LGT_WINDOW_H
+#define LGT_WINDOW_H
+
+#include "model/task.h"
+
+typedef struct lgt_window {
+  lgt_call *call;          /* owned */
+  uint64_t *token;         /* owned, one for each call: a hash of kind and layouts */
+  uint64_t *form_token;    /* owned: the same of kind and forms */
+  int count, room;         /* of all three; there always is room for what lgt_window_take takes */
+
+  bool saves;              /* part of the canonical form: plans may leave former contents to recipes */
+  uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
+  int nword, word_room;
+  uint64_t hash;
+  uint32_t *root;          /* owned: store by number, in order of first use */
+  int nroot, root_room;
+  uint32_t stamp;
+
+  uint64_t *form;          /* owned: of the last lgt_window_form */
+  int nform, form_room;
+  uint64_t form_hash;
+  uint32_t form_stamp;     /* of the canonical form it belongs to */
+  uint32_t *layout;        /* owned: layouts by number, in order of first use */
+  int nlayout, layout_room;
+} lgt_window;
+
+/* `room`: the greatest number of calls. */
+lgt_status lgt_window_init(lgt_window *window, int room);
+void lgt_window_fini(lgt_window *window);
+
+/* Move the front's launches into the window.  Stops at the first bad launch: its status is returned,
+ * it and nothing else is dropped.  *line is then the source line it came from. */
+lgt_status lgt_window_take(lgt_window *window, lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front, uint32_t *line);
+
+/* Make room for n more calls; false when out of memory. */
+bool lgt_window_reserve(lgt_window *window, int n);
+/* Append a call for which there is room, and which holds its references already. */
+void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call);
+
+/* How many calls to plan now: all when `forced`, else up to the end of a repetition. */
+int lgt_window_cut(const lgt_window *window, bool forced);
+
+/* Build the canonical form of the first n calls; numbers the stores.  False when out of memory. */
+bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n);
+
+/* Build the form of the first n calls, whose canonical form was built last.  False when out of memory. */
+bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n);
+
+/* Forget the first n calls (their store references have been released). */
+void lgt_window_drop(lgt_window *window, int n);
+
+#endif

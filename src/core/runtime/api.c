@@ -1,0 +1,730 @@
+/* api.c - the public interface (lgt.h) over the runtime's parts: arrays, kinds, launches, reading
+ * elements, counters.  Arguments are checked here; what lies below trusts them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "move/acquire.h"
+#include "move/exchange.h"
+#include "bind/point.h"
+#include "move/poison.h"
+#include "memory/replica.h"
+#include "model/result.h"
+#include "bind/rescue.h"
+#include "runtime/runtime.h"
+
+/* ---- layouts ----------------------------------------------------------------------------------------- */
+
+static bool layout_ok(lgt_runtime *rt, uint32_t layout) {
+  if (layout && layout < rt->stores.nlayout && rt->stores.note[layout].epoch != LGT_NOWHERE) return true;
+  lgt_err(LGT_BAD_ARGUMENT, "layout %u does not exist", layout);
+  return false;
+}
+
+static uint32_t publish(lgt_runtime *rt, uint32_t layout) {
+  rt->front.nlayouts = rt->stores.nlayout;
+  return layout;
+}
+
+uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape) {
+  return publish(rt, lgt_stores_dense(&rt->stores, dtype, ndim, shape));
+}
+uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count,
+                          int64_t step) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_slice(&rt->stores, layout, dim, first, count, step))
+                               : 0;
+}
+uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_project(&rt->stores, layout, dim, index)) : 0;
+}
+uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t extent) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_result_promote(&rt->stores, layout, dim, extent)) : 0;
+}
+uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_transpose(&rt->stores, layout, axes)) : 0;
+}
+uint32_t lgt_layout_diagonal(lgt_runtime *rt, uint32_t layout, int row, int column, int64_t above) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_diagonal(&rt->stores, layout, row, column, above))
+                               : 0;
+}
+uint32_t lgt_layout_windows(lgt_runtime *rt, uint32_t layout, int dim, int64_t width) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_windows(&rt->stores, layout, dim, width)) : 0;
+}
+uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_broadcast(&rt->stores, layout, ndim, shape)) : 0;
+}
+uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape) {
+  return layout_ok(rt, layout) ? publish(rt, lgt_stores_reshape(&rt->stores, layout, ndim, shape)) : 0;
+}
+uint32_t lgt_layout_join(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b) {
+  return layout_ok(rt, a) && layout_ok(rt, b) ? publish(rt, lgt_result_join(&rt->stores, dtype, a, b)) : 0;
+}
+int lgt_layout_fills(lgt_runtime *rt, uint32_t target, uint32_t from) {
+  return layout_ok(rt, target) && layout_ok(rt, from) && lgt_result_fills(&rt->stores, target, from);
+}
+uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims,
+                            uint32_t *view) {
+  if (!layout_ok(rt, a) || !layout_ok(rt, b)) return 0;
+  return publish(rt, lgt_result_reduced(&rt->stores, dtype, a, b, axes & 63, keepdims != 0, view));
+}
+
+/* ---- handles ------------------------------------------------------------------------------------------- */
+
+lgt_front *lgt_front_of(lgt_runtime *rt) { return &rt->front; }
+
+static lgt_status array_ok(lgt_runtime *rt, lgt_id array) {
+  lgt_handle handle = {0, 0};
+  if (array && array <= rt->stores.max_handle) handle = rt->stores.handle[array];
+  if (handle.layout) return LGT_OK;
+  return handle.store
+             ? lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more")
+             : lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", array);
+}
+
+lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
+  lgt_handle *handle = &rt->stores.handle[array];
+  if (!handle->store) {
+    lgt_store *store = lgt_store_new(&rt->stores, handle->layout);
+    if (!store) return LGT_NO_MEMORY;
+    store->handles = 1;
+    handle->store = store->id;
+  }
+  *out = lgt_store_at(&rt->stores, handle->store);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_reserve(lgt_runtime *rt, int count) {
+  while (rt->front.nfree < (uint32_t)count)
+    if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
+  rt->front.max_id = rt->stores.max_handle;
+  return LGT_OK;
+}
+
+void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond) {
+  if (bytes < 0 || bytes > PTRDIFF_MAX - 4096)
+    return lgt_err(LGT_NO_MEMORY, "out of memory: %lld bytes are needed", (long long)bytes), NULL;
+  void *result = lgt_host_resize(rt->map.pool, memory, bytes, beyond);
+  if (result || !rt->binder.njob) return result;
+  lgt_bind_retire(&rt->binder, true); /* what is in flight has memory, too */
+  return lgt_host_resize(rt->map.pool, memory, bytes, beyond);
+}
+
+void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond) {
+  return lgt_memory_resize(rt, NULL, bytes, beyond);
+}
+void lgt_memory_free(void *memory) { lgt_host_free(memory); }
+
+static lgt_id take_id(lgt_runtime *rt) {
+  return lgt_array_reserve(rt, 1) ? 0 : rt->front.free_ids[--rt->front.nfree];
+}
+
+lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
+  if (!layout_ok(rt, layout)) return 0;
+  if (!(rt->stores.layout[layout].flags & LGT_LAYOUT_WHOLE)) {
+    lgt_err(LGT_BAD_ARGUMENT, "a new array needs a dense layout, %u is a view", layout);
+    return 0;
+  }
+  lgt_id id = take_id(rt);
+  if (id) rt->stores.handle[id] = (lgt_handle){0, layout};
+  return id;
+}
+
+lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
+  lgt_store *store;
+  if (!layout_ok(rt, layout) || lgt_runtime_store(rt, array, &store)) return 0;
+  const lgt_layout *l = lgt_layout_at(&rt->stores, layout), *root = lgt_layout_at(&rt->stores, store->layout);
+  bool same = l->dtype == root->dtype && l->root_ndim == root->ndim;
+  for (int d = 0; same && d < root->ndim; d++) same = l->root_shape[d] == root->shape[d];
+  if (!same) {
+    lgt_err(LGT_BAD_ARGUMENT, "layout %u is not a view of this array", layout);
+    return 0;
+  }
+  lgt_id id = take_id(rt);
+  if (!id) return 0;
+  rt->stores.handle[id] = (lgt_handle){store->id, layout};
+  store->handles++;
+  return id;
+}
+
+void lgt_array_free(lgt_runtime *rt, lgt_id array) {
+  if (!array || array > rt->stores.max_handle) return;
+  lgt_handle handle = rt->stores.handle[array];
+  if (!handle.layout && !handle.store) return;
+  if (rt->front.count) { /* a recorded launch may name the handle: resolve it first */
+    lgt_runtime_take(rt);
+    handle = rt->stores.handle[array];
+  }
+  rt->stores.handle[array] = (lgt_handle){0, 0};
+  rt->front.free_ids[rt->front.nfree++] = array;
+  if (!handle.store) return;
+  lgt_store *store = lgt_store_at(&rt->stores, handle.store);
+  if (--store->handles == 0 && store->refs == 0) lgt_bind_drop_store(&rt->binder, store);
+}
+
+/* What freeing an array will look at, in the order in which one thing leads to the next. */
+static void foresee(const lgt_runtime *rt, lgt_id array, int step) {
+  if (!array || array > rt->stores.max_handle || !rt->stores.handle[array].store) return;
+  const lgt_store *store = &rt->stores.store[rt->stores.handle[array].store];
+  if (step == 0) lgt_mem_expect(store, sizeof *store);
+  if (step == 1) lgt_mem_expect(store->replica, sizeof *store->replica);
+  if (step == 2 && store->replica) lgt_mem_expect(store->replica->inst, sizeof *store->replica->inst);
+}
+
+void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
+  enum { STEPS = 3, AHEAD = 8 };
+  for (int64_t i = 0; i < count; i++) {
+    for (int step = 0; step < STEPS; step++) {
+      int64_t next = i + (STEPS - step) * AHEAD;
+      if (next < count) foresee(rt, arrays[next], step);
+    }
+    lgt_array_free(rt, arrays[i]);
+  }
+}
+
+/* ---- memory of the host program ---------------------------------------------------------------------------- */
+
+/* Every rank has attached memory with the same contents. */
+static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect) {
+  if (rt->map.domains == 1) return true;
+  lgt_history *history = lgt_store_history(&rt->map, store);
+  const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
+  return history && what && lgt_history_written(history, what);
+}
+
+lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),
+                        void *context) {
+  lgt_id id = lgt_array_new(rt, layout);
+  lgt_store *store;
+  if (!id) return 0;
+  if (lgt_runtime_store(rt, id, &store)) {
+    lgt_array_free(rt, id);
+    return 0;
+  }
+  const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_replica *replica = lgt_store_replicas(&rt->map, store);
+  lgt_instance *inst = replica ? lgt_instance_attach(&rt->map, root, data) : NULL;
+  if (!inst || !written_everywhere(rt, store, &all)) {
+    lgt_instance_release(&rt->map, inst);
+    lgt_array_free(rt, id);
+    lgt_err(LGT_NO_MEMORY, "out of memory while attaching an array");
+    return 0;
+  }
+  lgt_replica_set(&rt->map, &replica[0], inst);
+  lgt_runtime_note_given(rt, store, root->dtype, data,
+                         (size_t)(lgt_rect_size(&all) * lgt_dtype_size(root->dtype)));
+  store->attached = store->written = true;
+  store->release = release;
+  store->release_context = context;
+  return id;
+}
+
+/* A rect of a store in one instance of this rank's first domain: with several domains its elements come from
+ * wherever they are. */
+static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
+                              bool last) {
+  lgt_exchange x;
+  lgt_peers *peers = rt->binder.peers;
+  if (rt->map.domains == 1)
+    return lgt_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
+  lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
+  if (status && peers) peers->abort(peers, lgt_message());
+  if (status) return status;
+  status = lgt_exchange_acquire(&x);
+  if (status && !last) lgt_exchange_undo(&x);
+  if (status && !last) return status;
+  lgt_status moved = lgt_exchange_move(&x);
+  if (moved && !peers) lgt_exchange_undo(&x);
+  if (!status && !moved && write) {
+    lgt_replica *replica = &store->replica[0];
+    if (lgt_replica_written(replica, replica->inst, rect)) lgt_replica_tidy(&rt->map, replica);
+    else moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
+    if (moved && peers) peers->abort(peers, lgt_message()); /* it has moved: nobody does it again */
+  }
+  return status ? status : moved;
+}
+
+/* The same for a look that ends when its elements have been read. */
+static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
+  if (rt->map.domains > 1 && store->history) {
+    const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
+    if (what && !lgt_history_has(store->history, what))
+      return lgt_exchange_peek(&rt->binder, store, rect, out);
+  }
+  lgt_status status = gather_rect(rt, store, rect, true, false, rt->binder.peers != NULL);
+  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
+  return status;
+}
+
+/* In the profile: the script looks at something.  0: there is none. */
+static int64_t wait_begins(lgt_runtime *rt) { return rt->profile ? lgt_profile_now() : 0; }
+
+static const char *looking_line(const lgt_runtime *rt) {
+  return rt->binder.line_text(rt->binder.line_context, rt->front.line);
+}
+
+static void wait_ended(lgt_runtime *rt, int64_t begin, const char *what, const char *unit, int64_t n) {
+  lgt_label label = {.category = "wait", .name = what, .line = looking_line(rt)};
+  lgt_profile_span(rt->profile, begin, &label, "\"%s\":%lld", unit, (long long)n);
+}
+
+/* What is done with elements: read at once; or left where they are, to be read or written through a pointer. */
+typedef enum access { PEEK, READ, WRITE, READ_WRITE } access;
+
+static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
+                             lgt_instance **out) {
+  if (access == PEEK) return peek_rect(rt, store, rect, out);
+  bool read = access != WRITE, write = access != READ;
+  lgt_status status = gather_rect(rt, store, rect, read, write, false);
+  if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
+    lgt_rescue_former(&rt->binder);
+    lgt_bind_retire(&rt->binder, true);
+    status = gather_rect(rt, store, rect, read, write, false);
+  }
+  if (status == LGT_NO_MEMORY && rt->binder.peers) gather_rect(rt, store, rect, read, write, true);
+  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
+  return status;
+}
+
+/* The newest elements of a rect in one instance, with nothing in flight on it. */
+static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
+                              lgt_instance **out, int64_t *position) {
+  lgt_status status = lgt_runtime_settle(rt);
+  *position = rt->binder.position;
+  if (status) return status;
+  rt->binder.where = looking_line(rt);
+  status = lgt_rescue_store(&rt->binder, store);
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  if (access == WRITE && lgt_rect_equal(rect, &all)) {
+    lgt_poison_heal(&rt->binder, store);
+    lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight spoil it */
+  }
+  /* What is poisoned here only is what others may want to read. */
+  if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
+  if (!status) status = fetch_rect(rt, store, rect, access, out);
+  if (status && store->failure) { /* that came first */
+    *position = store->failure->position;
+    return lgt_poison_report(&rt->binder, store->failure);
+  }
+  if (status == LGT_NO_MEMORY) {
+    lgt_err(status, "out of memory: reading an array needs %lld bytes, %lld of %lld are taken",
+            (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)),
+            (long long)(rt->map.pool->limit - lgt_pool_left(rt->map.pool)), (long long)rt->map.pool->limit);
+  }
+  if (status) return status;
+  if (access >= WRITE) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
+  else status = lgt_bind_look(&rt->binder, *out);
+  if (!status) status = lgt_bind_look_risky(&rt->binder);
+  lgt_bind_retire(&rt->binder, false);
+  if (status) return status;
+  const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
+  if (failure) *position = failure->position;
+  return lgt_poison_report(&rt->binder, failure);
+}
+
+/* *out: a ref. */
+static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
+                              lgt_instance **out) {
+  int64_t position;
+  static const char *const what[] = {"read values", "read in place", "write in place", "write in place"};
+  int64_t begin = wait_begins(rt);
+  *out = NULL;
+  lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK, store, rect);
+  lgt_status status = settle_here(rt, store, rect, access, out, &position);
+  status = lgt_agree(&rt->binder, status, position);
+  if (begin) wait_ended(rt, begin, what[access], "elements", lgt_rect_size(rect));
+  if (status) lgt_instance_release(&rt->map, *out);
+  return status;
+}
+
+/* The part of a view that lies between `lo` and `hi`, in the view's coordinates; NULL: all of it. */
+static lgt_status settle_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, access access,
+                              const lgt_layout **layout, lgt_instance **inst) {
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
+  *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  bool write = access >= WRITE;
+  if (write && (*layout)->flags & LGT_LAYOUT_STRETCHED)
+    return lgt_err(
+        LGT_BAD_SHAPE,
+        "the view is stretched: several of its positions are one element, so it cannot be written; "
+        "write a copy");
+  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
+           rect = lgt_layout_root_rect(*layout, part ? part : &view);
+  if (write && !lgt_layout_exact(*layout)) access = READ_WRITE;
+  store->refs++; /* settling may drop what only launches kept alive */
+  status = settle_rect(rt, store, &rect, access, inst);
+  store->refs--;
+  if (!status && write) store->written = true;
+  return status;
+}
+
+static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, const lgt_layout **layout,
+                              lgt_instance **inst) {
+  return settle_part(rt, array, NULL, access, layout, inst);
+}
+
+lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
+  if (!store->attached)
+    return lgt_err(LGT_BAD_ARGUMENT,
+                   "the array does not use memory of the host program: only attached arrays can be detached");
+  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  lgt_instance *inst;
+  status = settle_rect(rt, store, &all, READ, &inst);
+  if (status) return status;
+  lgt_bind_wait(&rt->binder, inst, true);
+  lgt_instance_release(&rt->map, inst);
+  lgt_bind_retire(&rt->binder, false);
+  for (int d = 0; d < rt->map.local; d++) lgt_replica_drop_asides(&rt->map, &store->replica[d]);
+  lgt_store_forget(&rt->map, store);
+  for (uint32_t id = 1; id <= rt->stores.max_handle; id++) /* nothing in flight names them any more */
+    if (rt->stores.handle[id].store == store->id) rt->stores.handle[id].layout = 0;
+  store->attached = false;
+  if (store->release) store->release(store->release_context);
+  store->release = NULL;
+  return LGT_OK;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------------ */
+
+void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
+  lgt_alignment align;
+  lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
+  memset(&align, 0, sizeof align);
+  for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
+  lgt_point_tile(layout, &align, &view, inst, tile, NULL);
+}
+
+lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
+  const lgt_layout *layout;
+  lgt_status status = array_ok(rt, array);
+  if (!status) status = settle_view(rt, array, PEEK, &layout, inst);
+  if (!status) lgt_runtime_locate(layout, *inst, tile);
+  return status;
+}
+
+/* An element, for whoever is going to look at it as a number. */
+static lgt_scalar load_number(int dtype, const void *element) {
+  lgt_scalar x = lgt_dtype_load(dtype, element);
+  if (lgt_dtype_is_float(dtype)) x.f = lgt_plain_nan(x.f);
+  if (lgt_dtype_is_complex(dtype)) x.c[0] = lgt_plain_nan(x.c[0]), x.c[1] = lgt_plain_nan(x.c[1]);
+  return x;
+}
+
+lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
+  layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  if (layout->size != 1)
+    return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
+                   (long long)layout->size);
+  status = lgt_runtime_peek(rt, array, &tile, &inst);
+  if (status) return status;
+  *out = load_number(layout->dtype, tile.data);
+  lgt_instance_release(&rt->map, inst);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index, lgt_scalar *out) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_status status = array_ok(rt, array);
+  if (status) return status;
+  layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  lgt_rect place = {.ndim = layout->ndim};
+  int64_t at = layout->offset, root[LGT_MAX_DIM], stride[LGT_MAX_DIM];
+  for (int d = 0; d < layout->ndim; d++) {
+    if (index[d] < 0 || index[d] >= layout->shape[d])
+      return lgt_err(LGT_OUT_OF_BOUNDS, "index %lld of dimension %d, which has %lld element%s",
+                     (long long)index[d] + 1, d + 1, (long long)layout->shape[d],
+                     lgt_plural(layout->shape[d]));
+    place.lo[d] = index[d];
+    place.hi[d] = index[d] + 1;
+    at += index[d] * layout->stride[d];
+  }
+  status = settle_part(rt, array, &place, PEEK, &layout, &inst);
+  if (status) return status;
+  lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
+  for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
+  *out = load_number(layout->dtype, lgt_instance_at(inst, root));
+  lgt_instance_release(&rt->map, inst);
+  return LGT_OK;
+}
+
+/* Between the view and a C-order buffer. */
+static void transfer(const lgt_tile *tile, char *buffer, bool out) {
+  int64_t index[LGT_MAX_DIM] = {0};
+  size_t size = (size_t)lgt_dtype_size(tile->dtype);
+  int n = tile->ndim;
+  for (int d = 0; d < n; d++)
+    if (tile->extent[d] == 0) return;
+  bool contiguous = n > 0 && tile->stride[n - 1] == (int64_t)size;
+  int64_t inner = n ? tile->extent[n - 1] : 1;
+  char *row = tile->data;
+  for (;;) {
+    if (contiguous) {
+      if (out) memcpy(buffer, row, size * (size_t)inner);
+      else memcpy(row, buffer, size * (size_t)inner);
+      buffer += size * (size_t)inner;
+    } else {
+      for (int64_t i = 0; i < inner; i++, buffer += size) {
+        char *element = row + (n ? i * tile->stride[n - 1] : 0);
+        if (out) memcpy(buffer, element, size);
+        else memcpy(element, buffer, size);
+      }
+    }
+    int d = n - 2;
+    for (; d >= 0; d--) {
+      row += tile->stride[d];
+      if (++index[d] < tile->extent[d]) break;
+      row -= tile->stride[d] * tile->extent[d];
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
+  lgt_instance *inst;
+  lgt_tile tile;
+  lgt_status status = lgt_runtime_peek(rt, array, &tile, &inst);
+  if (status) return status;
+  transfer(&tile, out, true);
+  lgt_instance_release(&rt->map, inst);
+  return LGT_OK;
+}
+
+lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data) {
+  lgt_store *store;
+  lgt_status status = lgt_runtime_store(rt, array, &store);
+  if (status) return status;
+  const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  lgt_runtime_note_given(rt, store, layout->dtype, data,
+                         (size_t)(layout->size * lgt_dtype_size(layout->dtype)));
+  return LGT_OK;
+}
+
+lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  lgt_status status = settle_view(rt, array, WRITE, &layout, &inst);
+  if (status) return status;
+  lgt_runtime_locate(layout, inst, &tile);
+  transfer(&tile, (char *)data, false);
+  lgt_instance_release(&rt->map, inst);
+  return lgt_array_given(rt, array, data);
+}
+
+lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride) {
+  const lgt_layout *layout;
+  lgt_instance *inst;
+  lgt_tile tile;
+  bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
+  if ((!read && !write) || mode[strspn(mode, "rw")])
+    return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
+  lgt_status status = settle_view(rt, array, !write ? READ : read ? READ_WRITE : WRITE, &layout, &inst);
+  if (status) return status;
+  lgt_runtime_locate(layout, inst, &tile);
+  lgt_instance_release(&rt->map, inst); /* the store keeps it */
+  *data = tile.data;
+  for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
+  return LGT_OK;
+}
+
+/* ---- kinds and launches ---------------------------------------------------------------------------------------- */
+
+int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) {
+  return lgt_kinds_add_generator(&rt->kinds, name, body);
+}
+int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints,
+                 lgt_cpu_variant variant) {
+  return lgt_kinds_add_cpu(&rt->kinds, name, privileges, constraints, variant);
+}
+
+int lgt_kind_own(lgt_runtime *rt, int kind) {
+  if (kind >= 0) rt->kinds.kind[kind]->own_variant = true;
+  return kind;
+}
+
+uint32_t lgt_line(lgt_runtime *rt, const char *text) {
+  for (int i = 1; i < rt->nline; i++) /* a program has few lines that launch large tasks */
+    if (!strcmp(rt->line[i], text)) return (uint32_t)i;
+  if (!lgt_mem_grow((void **)&rt->line, &rt->line_room, rt->nline + 1, sizeof *rt->line)) return 0;
+  rt->line[rt->nline] = lgt_mem_strdup(text);
+  return rt->line[rt->nline] ? (uint32_t)rt->nline++ : 0;
+}
+
+/* A written argument has all of the launch's dimensions, and no two writes meet: else which would win?
+ * A task in C moreover sees its arguments while it writes, so that these must not meet either. */
+static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const lgt_call *call,
+                               const lgt_space *space) {
+  const lgt_kind *kind = call->kind;
+  for (int a = 0; a < call->nargs; a++) {
+    if (!lgt_kind_writes(kind, a)) continue;
+    const lgt_layout *l = lgt_layout_at(&rt->stores, call->layout[a]);
+    bool target = kind->privilege[a] & LGT_PRIV_REDUCE, whole = l->ndim == space->ndim;
+    for (int d = 0; d < l->ndim && whole; d++) whole = l->shape[d] == space->extent[d];
+    if (!target && l->flags & LGT_LAYOUT_STRETCHED)
+      return lgt_err(
+          LGT_BAD_SHAPE,
+          "task '%s' writes argument %d, a stretched view: several of its positions are one element; "
+          "give it a copy",
+          kind->name, a + 1);
+    if (!target && kind->body && !whole)
+      return lgt_err(LGT_BAD_SHAPE, "task '%s' writes argument %d, which is smaller than the launch",
+                     kind->name, a + 1);
+    uint32_t store = rt->stores.handle[launch->arg[a]].store;
+    for (int b = 0; b < call->nargs && store; b++) {
+      bool harmless = kind->body
+                          ? kind->privilege[b] == LGT_PRIV_READ
+                          : call->layout[a] == call->layout[b] && kind->privilege[b] == LGT_PRIV_READ &&
+                                !memcmp(&space->align[a], &space->align[b], sizeof space->align[a]);
+      if (b == a || harmless || rt->stores.handle[launch->arg[b]].store != store) continue;
+      const lgt_layout *other = lgt_layout_at(&rt->stores, call->layout[b]);
+      /* Of boxes we are certain; of interleaved views the program is trusted. */
+      if (lgt_layout_exact(l) && lgt_layout_exact(other) && lgt_layout_may_overlap(l, other))
+        return lgt_err(LGT_BAD_ARGUMENT, "task '%s' writes argument %d, which overlaps argument %d",
+                       kind->name, a + 1, b + 1);
+    }
+  }
+  return LGT_OK;
+}
+
+lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
+  if (launch->kind >= rt->kinds.count)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
+  const lgt_kind *kind = rt->kinds.kind[launch->kind];
+  lgt_call call = {.kind = kind, .nargs = launch->nargs};
+  lgt_alignment align[LGT_MAX_ARGS];
+  lgt_space space = {.align = align};
+  if (launch->nargs != kind->nargs)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
+                   lgt_plural(kind->nargs), launch->nargs);
+  if (launch->nparams > LGT_MAX_PARAMS)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' was given %d parameters, %d are possible", kind->name,
+                   launch->nparams, LGT_MAX_PARAMS);
+  if (kind->body && launch->nparams < kind->nparams)
+    return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameter%s, %d were given", kind->name,
+                   kind->nparams, lgt_plural(kind->nparams), launch->nparams);
+  for (int a = 0; a < launch->nargs; a++) {
+    lgt_status status = array_ok(rt, launch->arg[a]);
+    if (status) return lgt_err_within(status, "task '%s', argument %d", kind->name, a + 1);
+    call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
+    const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
+    if (kind->dtype[a] != LGT_NDTYPE && kind->dtype[a] != l->dtype)
+      return lgt_err(LGT_BAD_DTYPE, "task '%s' wants argument %d to be %s, it is %s", kind->name, a + 1,
+                     lgt_dtype_name(kind->dtype[a]), lgt_dtype_name(l->dtype));
+  }
+  if (rt->config->reproducible) {
+    lgt_status status = lgt_reproducible_check(kind);
+    if (status) return status;
+  }
+  lgt_status status = lgt_space_of_call(&rt->stores, &call, &space);
+  return status ? status : check_writes(rt, launch, &call, &space);
+}
+
+lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
+  lgt_status status = lgt_check(rt, launch);
+  if (status) return status;
+  rt->front.launches[rt->front.count++] = *launch;
+  while (rt->front.count >= rt->front.limit && !status) {
+    int result = lgt_flush(rt);
+    if (result < 0) status = result;
+    if (result == 0) break;
+  }
+  return status;
+}
+
+static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
+  lgt_status status = lgt_runtime_settle(rt);
+  *position = rt->binder.position;
+  if (status) lgt_bind_retire(&rt->binder, true);
+  else status = lgt_bind_look_all(&rt->binder);
+  if (status || !rt->binder.failure) return status;
+  const lgt_failure *failure = rt->binder.failure;
+  *position = failure->position;
+  status = lgt_err(failure->status, "%s", failure->message);
+  lgt_poison_seen(&rt->binder);
+  return status;
+}
+
+lgt_status lgt_fence(lgt_runtime *rt) {
+  int64_t position, begin = wait_begins(rt);
+  lgt_runtime_note(rt, LGT_NOTE_FENCE, NULL, NULL);
+  lgt_status status = fence_here(rt, &position);
+  status = lgt_agree(&rt->binder, status, position);
+  if (begin) wait_ended(rt, begin, "fence", "launches", rt->launches);
+  return status;
+}
+
+void lgt_interrupt(lgt_runtime *rt, int on) { lgt_exec_interrupt(rt->exec, on != 0); }
+
+/* ---- seeing inside ------------------------------------------------------------------------------------------------ */
+
+int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
+  lgt_kernels_stats kernels = lgt_kernels_stat(rt->kernels);
+  const struct {
+    const char *name;
+    int64_t value;
+  } stat[] = {
+      {"launches", rt->launches},
+      {"tasks", rt->binder.tasks},
+      {"passes", rt->binder.passes},
+      {"fused_groups", rt->binder.groups},
+      {"temporaries_elided", rt->binder.elided},
+      {"recipes_computed", rt->binder.rescued},
+      {"windows", rt->windows},
+      {"waits", rt->waits}, /* how often the script looked at what tasks compute: values, fences, files */
+      {"plans_made", rt->plans},
+      {"plans_shifted", rt->shifts},
+      {"kernels_compiled", kernels.compiled},
+      {"kernels_loaded", kernels.loaded},
+      {"kernels_failed", kernels.failed},
+      {"bytes_moved", rt->binder.moved},
+      {"bytes_copied", rt->map.copied},
+      {"bytes_read", rt->file_read},
+      {"bytes_written", rt->file_written},
+      {"bytes_sent", rt->binder.sent},
+      {"messages_sent", rt->binder.messages},
+      {"bytes_live", rt->map.live},
+      {"bytes_peak", rt->map.peak},
+      {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
+      {"collections", rt->collections},
+      {"live_stores", rt->stores.live_stores},
+      {"layouts", rt->stores.nlayout - 1 - rt->stores.nfree_layout},
+      {"footprints", rt->map.footprints.count},
+      {"partitions", rt->partitions.count},
+      {"plans", (int64_t)rt->fuser.count + rt->fuser.nretired},
+  };
+  bool known = n >= 0 && n < (int)(sizeof stat / sizeof *stat);
+  *name = known ? stat[n].name : NULL;
+  return known ? stat[n].value : 0;
+}
+
+void lgt_stats_reset(lgt_runtime *rt) {
+  rt->launches = rt->windows = rt->waits = rt->plans = rt->shifts = rt->collections = 0;
+  rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
+  rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
+  rt->file_read = rt->file_written = 0;
+  rt->map.peak = rt->map.live;
+  rt->issuing = 0;
+  lgt_kernels_stat_reset(rt->kernels);
+}
+
+int lgt_rank(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->rank : 0; }
+int lgt_size(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->size : 1; }
+int lgt_domains(lgt_runtime *rt) { return rt->map.domains; }
+int lgt_workers(lgt_runtime *rt) { return lgt_exec_cpus(rt->exec); }
+int64_t lgt_min_tile(lgt_runtime *rt) { return rt->config->min_tile; }
+int64_t lgt_replicate(lgt_runtime *rt) { return rt->config->replicate; }

@@ -1,0 +1,137 @@
+/* explain.c - lgt_explain: how an array is stored, how it was made, what stopped fusion.
+ *
+ * The text speaks the user's language: shapes, domains, bytes, names of operations. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "move/image.h"
+#include "move/poison.h"
+#include "runtime/runtime.h"
+
+typedef struct writer {
+  char *text;
+  size_t room, used;
+} writer;
+
+static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(writer *w, const char *format, ...) {
+  va_list args;
+  if (w->used >= w->room) return;
+  va_start(args, format);
+  int n = vsnprintf(w->text + w->used, w->room - w->used, format, args);
+  va_end(args);
+  if (n > 0) w->used += (size_t)n;
+}
+
+static void put_rect(writer *w, const lgt_rect *r) {
+  put(w, "[");
+  for (int d = 0; d < r->ndim; d++)
+    put(w, "%s%lld:%lld", d ? ", " : "", (long long)r->lo[d] + 1, (long long)r->hi[d]);
+  put(w, "]");
+}
+
+static void put_layout(writer *w, const lgt_layout *l) {
+  put(w, "%s array (", lgt_dtype_name(l->dtype));
+  for (int d = 0; d < l->ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)l->shape[d]);
+  put(w, ")");
+  if (l->flags & LGT_LAYOUT_WHOLE) return;
+  put(w, ", a view of (");
+  for (int d = 0; d < l->root_ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)l->root_shape[d]);
+  put(w, ")%s", l->flags & LGT_LAYOUT_RESHAPED ? ", reshaped" : "");
+}
+
+static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) {
+  const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
+  if (failure) put(w, "poisoned: %s\n", failure->message);
+  if (store->recipe) {
+    put(w,
+        "not stored: it was only needed inside a fused task of %d operations, and would be computed again if "
+        "read\n",
+        store->recipe->group->count);
+    return;
+  }
+  if (!store->replica) {
+    put(w, "no memory yet: nothing was written to it\n");
+    return;
+  }
+  for (int d = 0; d < rt->map.local; d++) {
+    const lgt_replica *replica = &store->replica[d];
+    if (!replica->inst) continue;
+    put(w, "domain %d: an instance of ", rt->map.first + d + 1);
+    put_rect(w, &replica->inst->rect);
+    put(w, " (%lld bytes)%s", (long long)replica->inst->bytes,
+        store->attached && d == 0 ? ", memory of the host program" : "");
+    lgt_pieces old = {0};
+    if (store->history)
+      lgt_history_lacks(store->history, &rt->map.footprints, NULL, rt->map.first + d, &replica->inst->rect,
+                        &old);
+    for (int i = 0; i < old.count; i++) {
+      put(w, i ? " " : ", older than others in ");
+      put_rect(w, &old.piece[i].rect);
+    }
+    lgt_mem_free(old.piece);
+    put(w, "\n");
+  }
+}
+
+/* Which elements of others it names. */
+static void put_images(writer *w, const lgt_runtime *rt, const lgt_store *store) {
+  for (const lgt_image *image = store->images; image; image = image->next) {
+    if (image->bad || image->key.version[0] != store->version) continue;
+    put(w, image->rows ? "its positions were sorted by whom they lead to:"
+                       : "it names elements of another array:");
+    for (int d = 0; d < rt->map.local; d++) {
+      const lgt_runs *runs = image->runs[d];
+      put(w, "%s domain %d %s %lld", d ? "," : "", rt->map.first + d + 1, image->rows ? "has" : "needs",
+          (long long)runs->total);
+      if (runs->count)
+        put(w, " from %lld to %lld", (long long)runs->run[0][0] + 1,
+            (long long)runs->run[runs->count - 1][1]);
+    }
+    put(w, "\n");
+  }
+}
+
+static void put_partition(writer *w, const lgt_partition *p) {
+  if (!p || p->kind == LGT_PARTITION_NONE) {
+    put(w, "one tile");
+    return;
+  }
+  put(w, "%d tiles of (", p->ncolour);
+  for (int d = 0; d < p->ndim; d++) put(w, "%s%lld", d ? ", " : "", (long long)p->tile[d]);
+  put(w, ")");
+}
+
+/* The group of the plan that last wrote the store. */
+static void put_history(writer *w, const lgt_store *store) {
+  const lgt_plan_group *group = store->maker;
+  if (!group) return;
+  put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s",
+      group->nloop, group->nloop == 1 ? "" : "s");
+  for (int i = 0; i < group->count && i < 40; i++)
+    put(w, " %s", group->plan->call[group->first + i].kind->name);
+  put(w, "%s\n", group->count > 40 ? " ..." : "");
+  put(w, "launched over ");
+  put_partition(w, group->launch);
+  put(w, " (%s)\n", group->plan->call[group->first].reason);
+  put(w, "the task ended there because: %s\n", lgt_refusal_text(group->refusal));
+}
+
+const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
+  enum { ROOM = 8192 };
+  lgt_runtime_settle(rt);
+  lgt_store *store;
+  if (lgt_runtime_store(rt, array, &store)) return lgt_message();
+  if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
+  if (!rt->text) return "out of memory for an explanation";
+  writer w = {rt->text, ROOM, 0};
+  put_layout(&w, lgt_layout_at(&rt->stores, rt->stores.handle[array].layout));
+  put(&w, "\n");
+  put(&w, "key partition: ");
+  put_partition(&w, store->key);
+  put(&w, "\n");
+  put_place(&w, rt, store);
+  put_images(&w, rt, store);
+  put_history(&w, store);
+  return rt->text;
+}

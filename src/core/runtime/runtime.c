@@ -1,0 +1,750 @@
+/* runtime.c - opening and closing a runtime, and the flush.
+ *
+ * The flush is a list of passes over the window:
+ *
+ *   retire   jobs that are done give back their memory
+ *   take     launches of the front become calls with resolved stores
+ *   cut      up to the end of a repetition of the program's loop
+ *   form     the canonical form of these calls
+ *   plan     found by that form, or made: grouping, fusing, weaving
+ *   bind     group by group: instances, copies, tasks
+ *   drop     the calls leave the window, and stores that only they kept alive go
+ *
+ * It may stop before a plan is made or a group is bound and ask the caller to collect garbage: a new
+ * plan wants to know which results are unreachable, a group may overwrite what recipes read.  And it may stop behind
+ * a group, for memory that dead handles hold has to come back in time.  C never collects by itself.
+ */
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "move/poison.h"
+#include "bind/rescue.h"
+#include "plan/shift.h"
+#include "runtime/sweep.h"
+
+enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
+enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
+enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
+static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
+static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
+static const int64_t FORMER_MOST = 32 << 20;    /* bytes of former contents that recipes may keep, ... */
+enum { FORMER_SHARE = 16, FORMER_GROUPS = 8 };  /* ... a part of the budget at most, for several groups */
+static const double COLLECTION_NS = 30000;      /* until the caller's heap is known */
+static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
+
+/* ---- opening and closing ---------------------------------------------------------------------------- */
+
+static const char *line_text(void *context, uint32_t line) {
+  lgt_runtime *rt = context;
+  return line && (int)line < rt->nline ? rt->line[line] : NULL;
+}
+
+/* What arrays may take: --mem, or most of what there is. */
+static int64_t memory_budget(const lgt_config *config) {
+  if (config->mem > 0) return config->mem;
+  return lgt_mem_available("") / 10 * 9;
+}
+
+static int64_t most_saved(int64_t budget) {
+  return (budget / FORMER_SHARE < FORMER_MOST ? budget / FORMER_SHARE : FORMER_MOST) / FORMER_GROUPS;
+}
+
+static int64_t cache_bytes(void) {
+  long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (bytes <= 0) bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 8 << 20;
+}
+
+/* Copies of every element type: fusing makes some of its own. */
+static lgt_status add_copy_kinds(lgt_runtime *rt) {
+  for (int dtype = 0; dtype < LGT_NDTYPE; dtype++) {
+    if (dtype == LGT_RANGE) continue;
+    char name[32];
+    snprintf(name, sizeof name, "copy.%s", lgt_dtype_name(dtype));
+    lgt_body *body = lgt_body_new();
+    if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory for task kinds");
+    int value = lgt_body_load(body, dtype, 1);
+    if (value < 0 || lgt_body_store(body, 0, value) < 0) {
+      lgt_body_free(body);
+      return LGT_NO_MEMORY;
+    }
+    int kind = lgt_kinds_add_generator(&rt->kinds, name, body);
+    if (kind < 0) return LGT_NO_MEMORY;
+    rt->fuser.copy_kind[dtype] = rt->kinds.kind[kind];
+  }
+  return LGT_OK;
+}
+
+/* Numbers with which a machine would come to a standstill rather than a runtime to life. */
+static lgt_status check_config(const lgt_config *config) {
+  if (config->cpus > MAX_CPUS)
+    return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
+  int most = config->peers ? LGT_TRANSFER_FOLDS : MAX_DOMAINS;
+  if (config->domains > most)
+    return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible%s", config->domains, most,
+                   config->peers ? " on each rank" : "");
+  return LGT_OK;
+}
+
+static void apply_config(lgt_runtime *rt) {
+  rt->fuser.solver.min_tile = rt->config->min_tile;
+  rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
+  rt->binder.check = rt->config->check;
+  rt->front.reproducible = rt->config->reproducible;
+  rt->binder.replicate = rt->config->replicate;
+  int window = rt->config->window;
+  if (window > RING) window = RING;
+  if (rt->target > window || rt->target == 0) rt->target = window < FIRST_WINDOW ? window : FIRST_WINDOW;
+  rt->front.limit = (uint32_t)rt->target;
+}
+
+/* --pretend-ranks */
+static lgt_status pretend(lgt_runtime *rt) {
+  const lgt_config *config = rt->config;
+  if (config->peers || config->pretend_ranks < 1) return LGT_OK;
+  if (config->as_rank >= config->pretend_ranks)
+    return lgt_err(LGT_BAD_ARGUMENT, "as-rank = %d: the %d ranks are numbered from 0", config->as_rank,
+                   config->pretend_ranks);
+  rt->pretended = lgt_peers_pretend(config->as_rank, config->pretend_ranks);
+  return rt->pretended ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+}
+
+/* Opening a runtime is an operation of the stream, too, the first of its own: a host may do so on one rank only. */
+static void begin_stream(lgt_runtime *rt) {
+  static const char *const names[LGT_NOTES] = {[LGT_NOTE_OPEN] = "lgt_open",
+                                               [LGT_NOTE_LOOK] = "a look at values",
+                                               [LGT_NOTE_WRITE] = "writing in place",
+                                               [LGT_NOTE_FENCE] = "fence",
+                                               [LGT_NOTE_FLUSH] = "flush",
+                                               [LGT_NOTE_FILE] = "an array in a file",
+                                               [LGT_NOTE_GIVEN] = "elements from Lua or C"};
+  lgt_peers *peers = rt->binder.peers;
+  for (int n = 0; n < LGT_NOTES && peers; n++) rt->note_name[n] = peers->name(peers, names[n]);
+  lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});
+}
+
+static lgt_status init_parts(lgt_runtime *rt) {
+  lgt_status status = lgt_stores_init(&rt->stores);
+  if (!status) status = lgt_partitions_init(&rt->partitions);
+  if (!status)
+    status = lgt_window_init(&rt->window, 2 * RING); /* a full window, and a full front behind it */
+  if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);
+  if (!status) status = lgt_exec_new(rt->config->cpus, &rt->exec);
+  if (status) return status;
+  lgt_peers *peers = rt->config->peers ? rt->config->peers : rt->pretended;
+  if (peers && peers->size == 1) peers = NULL; /* alone, it has nobody to talk to */
+  if (*rt->config->profile)
+    status = lgt_profile_open(rt->config->profile, peers ? peers->rank : 0, peers ? peers->size : 1,
+                              lgt_exec_cpus(rt->exec), &rt->profile);
+  if (status) return status;
+  lgt_kernels_watch(rt->kernels, rt->profile);
+  lgt_exec_watch(rt->exec, rt->profile);
+  status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
+                        peers ? peers->size : 1, memory_budget(rt->config));
+  if (status) return status;
+  rt->fuser = (lgt_fuser){.stores = &rt->stores,
+                          .kernels = rt->kernels,
+                          .config = rt->config,
+                          .workers = lgt_exec_cpus(rt->exec),
+                          .cache_bytes = cache_bytes(),
+                          .collection_ns = COLLECTION_NS,
+                          .most_saved = most_saved(rt->map.pool->limit),
+                          .solver = {.partitions = &rt->partitions, .domains = rt->map.domains}};
+  status = lgt_fuser_init(&rt->fuser);
+  if (!status) status = add_copy_kinds(rt);
+  rt->binder = (lgt_binder){.stores = &rt->stores,
+                            .map = &rt->map,
+                            .exec = rt->exec,
+                            .fuser = &rt->fuser,
+                            .peers = peers,
+                            .profile = rt->profile,
+                            .dry = rt->pretended != NULL,
+                            .line_text = line_text,
+                            .line_context = rt,
+                            .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
+  begin_stream(rt);
+  if (peers) lgt_transfer_begin(&rt->binder);
+  if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  if (status) return status;
+  rt->front = (lgt_front){
+      .handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
+  rt->front.launches = lgt_mem_alloc(RING * sizeof *rt->front.launches);
+  if (!rt->front.launches) return lgt_err(LGT_NO_MEMORY, "out of memory for the ring of launches");
+  if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
+  rt->front.max_id = rt->stores.max_handle;
+  rt->front.epoch = rt->stores.epoch;
+  rt->front.all_lines = rt->config->peers || rt->profile;
+  apply_config(rt);
+  return LGT_OK;
+}
+
+lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
+  lgt_runtime *rt = lgt_mem_zalloc(sizeof *rt);
+  if (!rt) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  lgt_status status = config ? LGT_OK : lgt_config_make(&rt->config);
+  if (config && !(rt->config = lgt_config_copy(config)))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  if (!status) status = check_config(rt->config);
+  if (!status) status = lgt_log_set(rt->config->debug);
+  if (!status) status = pretend(rt);
+  if (!status) status = init_parts(rt);
+  if (!status) {
+    rt->jitter = (uint64_t)rt->config->jitter;
+    if (rt->jitter && rt->binder.peers) /* each rank has its own */
+      rt->jitter += ((uint64_t)rt->binder.peers->rank << 32) + (uint64_t)rt->binder.peers->rank;
+    rt->nline = 1;
+    *out = rt;
+    return LGT_OK;
+  }
+  lgt_close(rt);
+  return status;
+}
+
+/* The summaries of LGT_DEBUG. */
+static void log_totals(const lgt_runtime *rt) {
+  lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld of them shifted, %lld collections",
+          (long long)rt->launches, (long long)rt->windows, (long long)(rt->plans + rt->shifts),
+          (long long)rt->shifts, (long long)rt->collections);
+  lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes moved", (long long)rt->binder.tasks,
+          (long long)rt->binder.passes, (long long)rt->binder.moved);
+  lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between domains", (long long)rt->map.peak,
+          (long long)rt->map.copied);
+}
+
+/* What --pretend-ranks is for. */
+static void report_issuing(const lgt_runtime *rt) {
+  const lgt_binder *b = &rt->binder;
+  fprintf(stderr,
+          "rank %d of %d: %lld launches in %lld tasks, issued in %.0f ns each; %lld messages of %lld bytes "
+          "in all\n",
+          rt->pretended->rank, rt->pretended->size, (long long)rt->launches, (long long)b->tasks,
+          rt->launches ? rt->issuing / (double)rt->launches * 1e9 : 0.0, (long long)b->messages,
+          (long long)b->sent);
+}
+
+void lgt_close(lgt_runtime *rt) {
+  if (!rt) return;
+  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  if (rt->exec) log_totals(rt);
+  if (rt->exec && rt->pretended) report_issuing(rt);
+  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_array_free(rt, id);
+  for (int i = 0; i < rt->window.count; i++)
+    for (int a = 0; a < rt->window.call[i].nargs; a++) {
+      lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);
+      store->refs--;
+      lgt_bind_drop_store(&rt->binder, store);
+    }
+  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  lgt_exec_free(rt->exec);
+  lgt_binder_fini(&rt->binder);
+  lgt_fuser_fini(&rt->fuser);
+  lgt_window_fini(&rt->window);
+  lgt_map_fini(&rt->map);
+  lgt_kernels_free(rt->kernels);
+  lgt_profile_close(rt->profile);
+  lgt_kinds_fini(&rt->kinds);
+  lgt_partitions_fini(&rt->partitions);
+  lgt_stores_fini(&rt->stores);
+  for (int i = 1; i < rt->nline; i++) lgt_mem_free(rt->line[i]);
+  lgt_mem_free(rt->line);
+  lgt_mem_free(rt->front.launches);
+  lgt_mem_free(rt->text);
+  lgt_mem_free(rt->pretended);
+  lgt_config_free(rt->config);
+  lgt_mem_free(rt);
+}
+
+/* With other ranks an option is an operation of the stream: plans, and so messages, depend on options. */
+static void note_option(lgt_runtime *rt, const char *name, const char *value) {
+  if (!rt->binder.peers) return;
+  uint64_t hash = XXH3_64bits(value, strlen(value));
+  char text[80];
+  snprintf(text, sizeof text, "option %s", name);
+  lgt_agree_note(&rt->binder, &(lgt_operation){.token = XXH3_64bits(name, strlen(name)) * 3 + hash,
+                                               .line = rt->front.line,
+                                               .what = rt->binder.peers->name(rt->binder.peers, text),
+                                               .parts = lgt_operation_part(LGT_PART_NUMBERS, hash)});
+}
+
+lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value) {
+  lgt_status status = lgt_fence(rt); /* what was launched ran under the old options */
+  note_option(rt, name, value);
+  if (!status) status = lgt_config_set_live(rt->config, name, value);
+  if (status) return status;
+  apply_config(rt);
+  lgt_fuser_clear(&rt->fuser); /* plans depend on options */
+  return LGT_OK;
+}
+
+/* ---- asking for a collection ----------------------------------------------------------------------------- */
+
+static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
+  if (!rt->jitter) return false;
+  rt->jitter ^= rt->jitter << 13;
+  rt->jitter ^= rt->jitter >> 7;
+  rt->jitter ^= rt->jitter << 17;
+  return rt->jitter % 4 == 0;
+}
+
+static int ask(lgt_runtime *rt, int what) {
+  rt->asked = what;
+  if (rt->profile)
+    lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
+                     "\"allocated\":%lld", (long long)rt->map.since_collection);
+  return what;
+}
+
+/* Of results that should be dead: mostly the collector rests, and a cycle finds all that a whole collection does. */
+static int ask_for_results(lgt_runtime *rt) {
+  return ask(rt, rt->flush.relieved ? ALL_GARBAGE : OLD_GARBAGE);
+}
+
+int lgt_runtime_relieve(lgt_runtime *rt) { return lgt_runtime_pressed(rt) ? ask(rt, OLD_GARBAGE) : 0; }
+
+/* The caller is back. */
+static void answered(lgt_runtime *rt) {
+  rt->flush.relieved = true;
+  if (rt->asked == ALL_GARBAGE) rt->flush.collected = true;
+  rt->asked = 0;
+  rt->map.since_collection = 0;
+  rt->collections++;
+}
+
+void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE; }
+
+bool lgt_runtime_pressed(lgt_runtime *rt) {
+  int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
+  if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
+  return rt->map.since_collection > limit || coin(rt);
+}
+
+/* Has the plan results that must be unreachable, but are not known to be? */
+static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
+  bool found = false;
+  for (int g = 0; g < plan->ngroup; g++)
+    for (int e = 0; plan->group[g].nmust_die && e < plan->group[g].nelided; e++) {
+      const lgt_plan_elided *elided = &plan->group[g].elided[e];
+      if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root])))
+        continue;
+      found = true;
+      if (give_up) plan->root[elided->root].wanted = true;
+    }
+  return found;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------ */
+
+static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
+  int most = rt->config->window > RING ? RING : rt->config->window;
+  if (plan->fused_whole && !rt->flush.forced && rt->target < most)
+    rt->target = rt->target * 2 < most ? rt->target * 2 : most;
+}
+
+static void release_call(lgt_runtime *rt, const lgt_call *call) {
+  for (int a = 0; a < call->nargs; a++) {
+    lgt_store *store = lgt_store_at(&rt->stores, call->store[a]);
+    if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
+  }
+}
+
+/* The calls leave the window. */
+static void drop_calls(lgt_runtime *rt) {
+  int n = rt->flush.ncall;
+  for (int i = 0; i < n; i++) release_call(rt, &rt->window.call[i]);
+  lgt_window_drop(&rt->window, n);
+  rt->flush.ncall = 0;
+  lgt_plan_release(rt->flush.plan);
+  rt->flush.plan = NULL;
+}
+
+/* A launch that cannot run: what it should have written is poisoned. */
+static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status, const char *message) {
+  if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do run it */
+    rt->binder.peers->abort(rt->binder.peers, message);
+  lgt_failure *failure = lgt_poison_new(&rt->binder, status, message, call->line);
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a)) lgt_poison_store(lgt_store_at(&rt->stores, call->store[a]), failure);
+  lgt_failure_release(failure);
+}
+
+/* Planning failed: nothing of these calls can run. */
+static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", lgt_message());
+  for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
+  drop_calls(rt);
+  lgt_poison_seen(&rt->binder);
+  return lgt_err(status, "%s", message);
+}
+
+static const char *line_of(lgt_runtime *rt, const lgt_call *call) { return line_text(rt, call->line); }
+
+static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
+  lgt_label label = {.category = "plan", .line = line_of(rt, rt->window.call)};
+  lgt_profile_span(rt->profile, begin, &label, "\"launches\":%d,\"tasks\":%d", rt->flush.ncall,
+                   plan ? plan->ngroup : 0);
+}
+
+/* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
+static lgt_plan *find_plan(lgt_runtime *rt) {
+  lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
+  if (plan && plan->stale) return NULL;
+  if (plan) {
+    plan->epoch = rt->stores.epoch;
+    return lgt_plan_retain(plan);
+  }
+  plan = lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
+  rt->shifts += plan != NULL;
+  return plan;
+}
+
+/* Find or make the plan of the next calls.  Positive: collect first. */
+static int plan_calls(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_status status = LGT_OK;
+  /* What is held for long must not take much more memory than if it were stored. */
+  rt->window.saves = rt->binder.former < FORMER_GROUPS * rt->fuser.most_saved;
+  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
+      (rt->map.domains == 1 && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
+    return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+  for (;;) {
+    lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
+    flush->shifted = NULL;
+    if (!plan) {
+      if (may_ask && !flush->collected) return ask(rt, ALL_GARBAGE);
+      int64_t begin = rt->profile ? lgt_profile_now() : 0;
+      status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
+      if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
+      if (status) return poison_calls(rt, status);
+      lgt_plan_retain(plan);
+      rt->plans++;
+    }
+    if (undead(rt, plan, false)) {
+      if (may_ask && !flush->collected) {
+        if (plan->origin) flush->shifted = plan;
+        else lgt_plan_release(plan);
+        return ask_for_results(rt);
+      }
+      lgt_plan *lasting = plan->origin ? plan->origin : plan;
+      undead(rt, plan, true);
+      for (int r = 0; r < plan->nroot; r++) lasting->root[r].wanted |= plan->root[r].wanted;
+      lasting->stale = true;
+      lgt_plan_release(plan);
+      continue;
+    }
+    flush->plan = plan;
+    flush->group = 0;
+    grow_window(rt, plan);
+    return 0;
+  }
+}
+
+/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls
+ * before it, which have run, and run those of the group one by one, so that only those fail that must. */
+static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
+  int calls = group->count;
+  rt->flush.ncall = group->first;
+  rt->flush.apart = calls;
+  drop_calls(rt);
+}
+
+/* Calls of C take scratch memory, nobody knows how much: is less left than several times their arguments? */
+static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group) {
+  int64_t bytes = 0;
+  for (int l = 0; l < group->nloop && group->nnative; l++)
+    for (int n = 0; n < group->loop[l].nnative; n++) {
+      const lgt_plan_native *native = &group->loop[l].native[n];
+      for (int a = 0; a < native->kind->nargs; a++) {
+        const lgt_layout *layout = lgt_layout_at(&rt->stores, native->access[a].layout);
+        bytes += lgt_layout_distinct(layout) * lgt_dtype_size(layout->dtype);
+      }
+    }
+  bytes = bytes / rt->map.domains * rt->map.local;
+  return bytes > LGT_SCRATCH_COUNTED && SCRATCH * bytes > lgt_pool_left(rt->map.pool);
+}
+
+/* Run the groups of the plan.  Positive: collect first.  What presses is asked for behind a group, not before one: the
+ * workers are busy with it meanwhile. */
+static int bind_groups(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_plan *plan = flush->plan;
+  bool let_go = false;
+  while (flush->group < plan->ngroup) {
+    lgt_plan_group *group = &plan->group[flush->group];
+    if (may_ask && !flush->collected) {
+      double copy_ns = (double)lgt_rescue_bytes(&rt->binder, group, rt->window.root) / 5;
+      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
+    }
+    bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
+    /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
+    bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
+    bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
+    if (tight) lgt_bind_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
+    if (tight && ask_again) return ask(rt, ALL_GARBAGE);
+    if (tight && spare) {
+      lgt_rescue_former(&rt->binder);
+      let_go = true;
+      continue;
+    }
+    if (tight && !whole) {
+      take_apart(rt, group);
+      return 0;
+    }
+    lgt_status status =
+        lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
+    if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
+    if (status == LGT_NO_MEMORY && spare) {
+      lgt_rescue_former(&rt->binder);
+      let_go = true;
+      continue;
+    }
+    if (status) {
+      take_apart(rt, group);
+      return 0;
+    }
+    flush->group++;
+    let_go = false;
+    lgt_bind_retire(&rt->binder, tight);
+    lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
+    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
+  }
+  return 0;
+}
+
+/* The front is full when the window would be; a window that is full already, because launches were taken
+ * early (a handle was freed), leaves no room for a single one. */
+static void set_limit(lgt_runtime *rt) {
+  int lacks = rt->target - rt->window.count;
+  rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
+/* Numbers of stores, layouts and kinds are each rank's own: the collector decides which of them are used again. */
+static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
+  if (!store->noted) store->noted = ++rt->noted;
+  return (uint64_t)store->noted;
+}
+
+static void note_operation(lgt_runtime *rt, lgt_note note, lgt_store *store, uint64_t shape,
+                           uint64_t numbers) {
+  lgt_runtime_take(rt); /* what was launched before comes before */
+  uint64_t array = store ? number_in_stream(rt, store) : 0;
+  lgt_agree_note(&rt->binder,
+                 &(lgt_operation){.token = mix(mix(mix((uint64_t)note + 1, array), shape), numbers),
+                                  .line = rt->front.line,
+                                  .what = rt->note_name[note],
+                                  .parts = lgt_operation_part(LGT_PART_SHAPES, shape) |
+                                           lgt_operation_part(LGT_PART_ARRAYS, array) |
+                                           lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+}
+
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
+  uint64_t shape = 0;
+  if (!rt->binder.peers) return;
+  for (int d = 0; rect && d < rect->ndim; d++)
+    shape = mix(mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
+  note_operation(rt, note, store, shape, 0);
+}
+
+/* A hash of elements, of doubles in single precision: ranks compile Lua at different moments, and what is compiled may
+ * round otherwise (x^2 becomes x*x). */
+static uint64_t hash_of_elements(const void *data, size_t bytes, bool doubles) {
+  uint64_t block[512], hash = 0;
+  if (!doubles) return XXH3_64bits(data, bytes);
+  for (size_t at = 0; at < bytes; at += sizeof block) {
+    size_t n = bytes - at < sizeof block ? bytes - at : sizeof block;
+    memcpy(block, (const char *)data + at, n);
+    for (size_t i = 0; i < n / sizeof *block; i++) {
+      uint64_t rounded = (block[i] + (1u << 28)) >> 29;
+      block[i] = rounded << 30 ? rounded : 0; /* no sign of zero */
+    }
+    hash = mix(hash, XXH3_64bits(block, n));
+  }
+  return hash;
+}
+
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
+                            size_t bytes) {
+  if (!rt->binder.peers) return;
+  bool doubles = dtype == LGT_FLOAT64 || dtype == LGT_COMPLEX128;
+  note_operation(rt, LGT_NOTE_GIVEN, store, bytes, hash_of_elements(data, bytes, doubles));
+}
+
+static uint32_t name_of_kind(lgt_runtime *rt, uint16_t number) {
+  lgt_kind *kind = rt->kinds.kind[number];
+  if (kind->noted) return kind->noted;
+  char name[80]; /* behind a colon it tells types apart */
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(kind->name, ":"), kind->name);
+  return kind->noted = rt->binder.peers->name(rt->binder.peers, name);
+}
+
+/* What was taken into the window since it had `count` calls. */
+static void note_calls(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    uint64_t shapes = 0, arrays = 0, numbers = 0;
+    for (int a = 0; a < call->nargs; a++) {
+      shapes = mix(shapes, lgt_layout_at(&rt->stores, call->layout[a])->hash);
+      arrays = mix(arrays, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
+    }
+    for (int p = 0; p < call->nparams && !call->kind->own_params; p++)
+      numbers = mix(numbers, (uint64_t)call->param[p].i);
+    lgt_agree_note(&rt->binder,
+                   &(lgt_operation){.token = mix(mix(mix(call->kind->hash, shapes), arrays), numbers),
+                                    .line = call->line,
+                                    .what = name_of_kind(rt, call->kind_number),
+                                    .parts = lgt_operation_part(LGT_PART_SHAPES, shapes) |
+                                             lgt_operation_part(LGT_PART_ARRAYS, arrays) |
+                                             lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+  }
+}
+
+/* Launches are in the profile when they leave the ring, which is when the runtime first sees them. */
+static void report_launches(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    lgt_label label = {.category = "launch", .name = call->kind->name, .line = line_of(rt, call)};
+    lgt_profile_mark(rt->profile, &label, "\"arguments\":%d", call->nargs);
+  }
+}
+
+/* Reproducible mode: other calls instead of one that the window has taken. */
+static void add_reproducible(lgt_runtime *rt, const lgt_call *call) {
+  lgt_call instead[LGT_REPRODUCIBLE_CALLS];
+  int n = 0;
+  lgt_status status = LGT_OK;
+  if (!lgt_window_reserve(&rt->window, RING + LGT_REPRODUCIBLE_CALLS))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  if (!status) status = lgt_reproducible_calls(&rt->stores, &rt->kinds, call, instead, &n);
+  if (!status && !n) {
+    lgt_window_add(&rt->window, &rt->stores, call);
+    return;
+  }
+  if (status) {
+    char message[512];
+    snprintf(message, sizeof message, "%s", lgt_message());
+    refuse_call(rt, call, status, message);
+  }
+  for (int i = 0; i < n; i++) lgt_window_add(&rt->window, &rt->stores, &instead[i]);
+  release_call(rt, call);
+}
+
+/* The same for all that the window has taken since it had `count` calls. */
+static void make_reproducible(lgt_runtime *rt, int count) {
+  int n = rt->window.count - count;
+  if (!n) return;
+  lgt_call *taken = lgt_mem_alloc((size_t)n * sizeof *taken);
+  if (taken) memcpy(taken, &rt->window.call[count], (size_t)n * sizeof *taken);
+  rt->window.count = count;
+  for (int i = 0; i < n; i++) {
+    if (taken) {
+      add_reproducible(rt, &taken[i]);
+    } else {
+      refuse_call(rt, &rt->window.call[count + i], LGT_NO_MEMORY, "out of memory for launches");
+      release_call(rt, &rt->window.call[count + i]);
+    }
+  }
+  lgt_mem_free(taken);
+  rt->front.nlayouts = rt->stores.nlayout;
+}
+
+void lgt_runtime_take(lgt_runtime *rt) {
+  int count = rt->window.count;
+  rt->launches += rt->front.count;
+  while (rt->front.count) {
+    uint32_t line;
+    lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
+    if (status) lgt_failure_release(lgt_poison_new(&rt->binder, status, lgt_message(), line));
+  }
+  if (rt->config->reproducible) make_reproducible(rt, count);
+  rt->front.max_id = rt->stores.max_handle;
+  set_limit(rt);
+  if (rt->binder.peers) note_calls(rt, count);
+  if (rt->profile) report_launches(rt, count);
+}
+
+static int flush_now(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  if (rt->asked) answered(rt);
+  if (!flush->active) {
+    flush->forced = rt->front.count < rt->front.limit || !may_ask;
+    flush->active = true;
+    flush->collected = flush->relieved = false;
+  }
+  lgt_bind_retire(&rt->binder, false);
+  lgt_runtime_take(rt);
+  for (;;) {
+    if (flush->ncall == 0) {
+      int n = rt->window.count;
+      if (n == 0 || (!flush->forced && !flush->apart && n < rt->target)) break;
+      flush->ncall = flush->apart ? 1 : lgt_window_cut(&rt->window, flush->forced);
+      flush->apart -= flush->apart > 0;
+      rt->windows++;
+      lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);
+    }
+    int result = flush->plan ? 0 : plan_calls(rt, may_ask);
+    if (result == 0) result = bind_groups(rt, may_ask);
+    if (result > 0) return result;
+    if (result < 0) {
+      flush->active = flush->ncall > 0;
+      return result;
+    }
+    drop_calls(rt);
+  }
+  flush->active = false;
+  set_limit(rt);
+  lgt_sweep(rt);
+  rt->front.epoch = rt->stores.epoch;
+  return 0;
+}
+
+/* Of the processor, so that others on the machine do not count. */
+static double thread_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int flush_watched(lgt_runtime *rt, bool may_ask) {
+  bool report = __builtin_expect(rt->profile != NULL, 0) && (rt->front.count || rt->window.count);
+  if (!report) return flush_now(rt, may_ask);
+  int64_t begin = lgt_profile_now(), tasks = rt->binder.tasks, passes = rt->binder.passes;
+  int result = flush_now(rt, may_ask);
+  lgt_profile_span(rt->profile, begin, &(lgt_label){.category = "flush"}, "\"tasks\":%lld,\"passes\":%lld",
+                   (long long)(rt->binder.tasks - tasks), (long long)(rt->binder.passes - passes));
+  return result;
+}
+
+static int flush_step(lgt_runtime *rt, bool may_ask) {
+  if (!rt->pretended) return flush_watched(rt, may_ask);
+  double begin = thread_time();
+  int result = flush_watched(rt, may_ask);
+  rt->issuing += thread_time() - begin;
+  return result;
+}
+
+int lgt_flush(lgt_runtime *rt) {
+  bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
+  if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window */
+  return flush_step(rt, true);
+}
+
+lgt_status lgt_runtime_settle(lgt_runtime *rt) {
+  rt->waits++;
+  /* A flush that was interrupted by a request to collect goes on first. */
+  lgt_status status = flush_step(rt, false);
+  while (!status && (rt->window.count || rt->front.count)) {
+    rt->flush.active = false;
+    status = flush_step(rt, false);
+  }
+  return status;
+}

@@ -1,0 +1,90 @@
+/* runtime.h - the runtime: all parts together, and the flush that drives them. */
+#ifndef LGT_RUNTIME_H
+#define LGT_RUNTIME_H
+
+#include "move/agree.h"
+#include "bind/bind.h"
+#include "plan/fuse.h"
+#include "plan/reproducible.h"
+#include "move/transfer.h"
+#include "plan/window.h"
+
+/* A flush that stopped in the middle, for the caller to collect its garbage. */
+typedef struct lgt_flush_state {
+  bool active;
+  bool forced;           /* plan everything, not only whole repetitions */
+  int ncall;             /* of the window, being run; 0: none */
+  lgt_plan *plan;        /* ref */
+  lgt_plan *shifted;     /* ref; waits for the collection that was asked for, or NULL */
+  int group;             /* next to run */
+  int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
+  bool collected;        /* the caller has collected since the flush began: once more would find nothing */
+  bool relieved;         /* ... or has at least ended what its collector had begun, which may miss what is dead */
+} lgt_flush_state;
+
+/* What the stream of operations has besides launches. */
+typedef enum lgt_note {
+  LGT_NOTE_OPEN,
+  LGT_NOTE_LOOK,
+  LGT_NOTE_WRITE,
+  LGT_NOTE_FENCE,
+  LGT_NOTE_FLUSH,
+  LGT_NOTE_FILE,
+  LGT_NOTE_GIVEN,
+  LGT_NOTES
+} lgt_note;
+
+struct lgt_runtime {
+  lgt_config *config;    /* owned */
+  lgt_peers *pretended;  /* owned: other ranks that are not there; NULL: none */
+  lgt_profile *profile;  /* owned; NULL: none */
+  double issuing;        /* seconds in flushes; counted with pretended ranks only */
+  lgt_stores stores;
+  lgt_partitions partitions;
+  lgt_kinds kinds;
+  lgt_kernels *kernels;  /* owned */
+  lgt_window window;
+  lgt_fuser fuser;
+  lgt_map map;
+  lgt_exec *exec;        /* owned */
+  lgt_binder binder;
+  lgt_front front;
+  lgt_flush_state flush;
+  int target;            /* calls that make the window full; grows while everything fuses */
+
+  char **line;           /* owned texts by number; 0 is unused */
+  int nline, line_room;
+  int asked;             /* what the caller was asked to collect; 0: nothing */
+  uint64_t jitter;       /* state of the random local decisions; 0: none */
+  char *text;            /* owned: what explain returned last */
+
+  int64_t swept;         /* bytes that the last sweep left (sweep.h) ... */
+  int64_t room;          /* ... and how many new ones there may be until the next one */
+  int64_t noted;         /* with other ranks: stores that have a number in the stream */
+  uint32_t note_name[LGT_NOTES]; /* what operations other than launches are called there */
+  int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */
+
+  int64_t launches, windows, waits, plans, shifts, collections, file_read, file_written;
+};
+
+/* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect);
+/* The same for elements that the host program gives: every rank must have been given the same. */
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
+                            size_t bytes);
+/* Everything recorded is planned and started, without asking for collections. */
+lgt_status lgt_runtime_settle(lgt_runtime *rt);
+/* Move the front's launches into the window.  A bad one is remembered as a failure. */
+void lgt_runtime_take(lgt_runtime *rt);
+/* What is in a view now: its newest elements in memory, of which *inst is a ref.  Flushes and waits. */
+lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
+/* Where a view's elements are within an instance that has all of them. */
+void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile);
+/* Is it time that the caller collects its garbage?  A flush that binds a group asks for it. */
+bool lgt_runtime_pressed(lgt_runtime *rt);
+/* If so, ask for it outside of a flush: to be returned, as lgt_flush does.  Else 0. */
+int lgt_runtime_relieve(lgt_runtime *rt);
+/* The store behind a handle, made if it has none yet. */
+lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out);
+
+#endif
