@@ -1,6 +1,6 @@
 -- array/decompose.lua - np.linalg: systems of equations, decompositions, and what is made of them.
 --
--- LAPACK does the work, as tasks (src/core/lapack.c): the last two axes are matrices, those before a stack of
+-- LAPACK does the work, as tasks (ops/lapack.c): the last two axes are matrices, those before a stack of
 -- which each matrix is one call.  A matrix is never cut, so that one of more than LIMIT elements is
 -- refused; stacks are spread over domains and workers.  A matrix that is singular, or not positive definite, is an
 -- error where the result is looked at, naming the line that asked.

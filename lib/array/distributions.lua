@@ -2,7 +2,7 @@
 --
 -- Parameters are numbers or arrays, which broadcast against each other and against the shape.  Most
 -- distributions are a formula on uniform, exponential or normal numbers, and fuse; those that reject have a variant in
--- C (src/core/random.c).
+-- C (ops/random.c).
 
 local core = require "array.core"
 local native = require "array.native"

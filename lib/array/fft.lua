@@ -1,6 +1,6 @@
 -- array/fft.lua - np.fft: discrete Fourier transforms.
 --
--- A transform along one axis is one task on lines (src/core/fft.c), by FFTW, in double precision as NumPy's.  Lines
+-- A transform along one axis is one task on lines (ops/fft.c), by FFTW, in double precision as NumPy's.  Lines
 -- are never cut: with several domains the other axes are.  Transforms over several axes take one axis after the
 -- other.
 

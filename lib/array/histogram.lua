@@ -123,7 +123,7 @@ end
 
 -- How often each of `size` things occurs among the values, or the sum of the weights it occurs with.  Weights of other
 -- dtypes than int64 and float64 are summed up as float64, and complex ones part by part.
---   variant    of src/core/count.c, with a parameter and what it takes besides values and weights
+--   variant    of ops/histogram.c, with a parameter and what it takes besides values and weights
 --   number_of  the function of the values that gives their numbers from 1 to size; others do not count
 local function counted(size, values, weights, variant, number_of)
   local dtype = weights and core.dtype_of(weights) or dtypes.INT64

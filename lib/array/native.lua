@@ -1,6 +1,6 @@
 -- array/native.lua - launching what is no loop over elements: sorts, scans, gathers, LAPACK, FFTs.
 --
--- Such a task has a variant in C that comes with lgt (src/core/builtin.h).  A kind is a variant with
+-- Such a task has a variant in C that comes with lgt (ops/builtin.h).  A kind is a variant with
 -- privileges and constraints, which depend on the number of dimensions; kinds are made when first needed.
 -- Launches are asynchronous like all others: what a task finds wrong is raised where its result is looked
 -- at, with the line that launched it.

@@ -1,6 +1,6 @@
 -- array/pick.lua - choosing elements: along an axis, by conditions, by lists of positions.
 --
--- take_along_axis and put_along_axis are tasks on lines (src/core/gather.c).  What selects by conditions waits
+-- take_along_axis and put_along_axis are tasks on lines (ops/gather.c).  What selects by conditions waits
 -- for them, because how many elements come out depends on data.
 
 local core = require "array.core"

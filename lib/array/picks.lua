@@ -1,6 +1,6 @@
 -- array/picks.lua - what arrays in a key pick: reading it, writing it.
 --
--- Both are tasks (src/core/gather.c), so that positions are checked when these run: a wrong one
+-- Both are tasks (ops/gather.c), so that positions are checked when these run: a wrong one
 -- is raised where the result is looked at, naming the line that picked; an array that a scatter failed on stays
 -- unusable until all of it is overwritten.  The last of several values for one place wins.
 --

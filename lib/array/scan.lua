@@ -1,6 +1,6 @@
 -- array/scan.lua - running sums, differences, and what is made of them.
 --
--- A scan is one task on lines, or three on blocks of them (src/core/scan.c) that come to the same bits; differences
+-- A scan is one task on lines, or three on blocks of them (ops/scan.c) that come to the same bits; differences
 -- are generators on views and fuse.
 
 local core = require "array.core"

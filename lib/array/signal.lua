@@ -37,7 +37,7 @@ local function good_length(n)
   return best
 end
 
--- By a task (src/core/filter.c) in float64, or in integers that wrap around.
+-- By a task (ops/convolve.c) in float64, or in integers that wrap around.
 local function direct(a, b, dtype)
   local wide = dtypes.name[dtypes.category[dtype] == 1 and dtypes.INT64 or dtypes.FLOAT64]
   local n, m = core.size_of(a), core.size_of(b)

@@ -1,8 +1,8 @@
 -- array/sort.lua - sorting, and searching in what is sorted.
 --
--- A sort is one task (src/core/sort.c) on lines: the other axes are cut among the domains and the workers, a
--- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (src/core/merge.c),
--- on several domains after each has sent the others what belongs to them (src/core/split.c, shuffle.h).
+-- A sort is one task (ops/sort.c) on lines: the other axes are cut among the domains and the workers, a
+-- line is sorted by one of them.  A long line by itself is sorted in parts, which are then merged (ops/merge.c),
+-- on several domains after each has sent the others what belongs to them (ops/sort_parts.c, shuffle.h).
 -- All sorts are stable and put NaN last; complex numbers with a NaN in either part come after those without, and are
 -- ordered by their real parts, then by their imaginary parts.  Positions count from 1.
 

@@ -1,6 +1,6 @@
 -- array/special.lua - ufuncs that no generator can say (they loop, or look at bits), and rounding to decimals.
 --
--- gcd, lcm, nextafter, spacing, ldexp and frexp are tasks with variants in C (src/core/special.c): they take
+-- gcd, lcm, nextafter, spacing, ldexp and frexp are tasks with variants in C (ops/special.c): they take
 -- out= and where=, reduce and accumulate like other ufuncs, but do not fuse.
 
 local core = require "array.core"

@@ -6,7 +6,7 @@
 -- The path of a launch.  A ufunc keeps *rules*: for the types of its operands, which kind to launch and of what
 -- dtype the result is.  A type is a dtype, and whether the array has no dimensions (`type` of a layout): so there are
 -- few rules, however many shapes a program meets.  A hit costs some table look-ups and stores, and a call of C that
--- knows the layout of the result (src/core/result.h); a miss promotes, perhaps registers a kind, and remembers.
+-- knows the layout of the result (model/result.h); a miss promotes, perhaps registers a kind, and remembers.
 --     array, array     u.pairs[type][type]
 --     array            u.single[type]
 --     array, number    u.before[type]

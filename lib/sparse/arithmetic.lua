@@ -1,6 +1,6 @@
 -- sparse/arithmetic.lua - sums, products and functions of sparse matrices, entry by entry; sparse times sparse.
 --
--- What keeps zeros is an array operation on the values.  Two matrices are joined row by row (src/core/sparse_join.c),
+-- What keeps zeros is an array operation on the values.  Two matrices are joined row by row (ops/sparse/sparse_join.c),
 -- by rows or both by columns.  Results have the format of the first operand; triplets and diagonals give rows.
 
 local sparse = require "sparse.core"
@@ -402,8 +402,8 @@ local function product_of_rows_apart(a, b, va, vb, rows, dtype, work)
   return sparse.csr(a.m, b.n, pos, crd, vals, { sorted = false, unique = true })
 end
 
--- Where most rows follow the one before (csr_runs of src/core/sparse.h), as inner rows of grids do, so do those of the
--- product, and are quickly counted.  Nil: not so.
+-- Where most rows follow the one before (csr_runs of ops/sparse/sparse.h), as inner rows of grids do, so do those of
+-- the product, and are quickly counted.  Nil: not so.
 local function product_of_runs(a, b, va, vb, rows, dtype, work)
   if a.nnz < SOME or not (sparse.mostly_follow(a) and sparse.mostly_follow(b)) then return nil end
   local run = vector(dtypes.UINT16, a.m)

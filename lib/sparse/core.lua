@@ -3,7 +3,7 @@
 -- A matrix is a Lua table.  What it holds depends on its format:
 --
 --   csr   pos (n + 1 positions), lo and hi (two views of it), crd (columns), vals; a row's entries are those
---         from lo to hi (src/core/sparse.h)
+--         from lo to hi (ops/sparse/sparse.h)
 --   csc   t, the transposed matrix, which is csr
 --   coo   rows, cols, vals
 --   dia   offsets (a Lua table), diagonals [d, n]; element j of a diagonal belongs to column j, as in SciPy

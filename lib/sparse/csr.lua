@@ -114,7 +114,7 @@ function sparse.take_dense(a, x)
 end
 
 -- Of each row, how many of those behind it have its columns, moved on by one step from row to row (csr_runs of
--- src/core/sparse.c): found out once, for products, which need not read these.
+-- ops/sparse/sparse.c): found out once, for products, which need not read these.
 local function runs_of(a)
   if not a.runs then
     local runs = vector(dtypes.UINT16, a.m)
@@ -126,7 +126,7 @@ end
 
 sparse.runs_of = runs_of
 
-local STEPS = 2 ^ 14 -- other runs than those by one column, from here on (src/core/sparse.h)
+local STEPS = 2 ^ 14 -- other runs than those by one column, from here on (ops/sparse/sparse.h)
 
 -- Do most rows follow the one before them, by one column?  Waits, once.
 function sparse.mostly_follow(a)

@@ -1,8 +1,8 @@
 -- sparse/triplets.lua - triplets in order by rows: how matrices are made, and how they are transposed.
 --
--- By counting (src/core/sparse_shape.c), if they are not by rows already.  One domain counts rows.  Several cut the
+-- By counting (ops/sparse/sparse_shape.c), if they are not by rows already.  One domain counts rows.  Several cut the
 -- triplets in runs, one for each, and each orders its own by whose rows they belong to.  Then all know who has how many
--- for whom, send each other these (src/core/shuffle.h), and each counts its rows.  No domain has more than its run and
+-- for whom, send each other these (bind/shuffle.h), and each counts its rows.  No domain has more than its run and
 -- its rows.
 
 local sparse = require "sparse.core"

@@ -1,17 +1,19 @@
 #!/usr/bin/python3
-"""The layers: who may include whom, and who may allocate.
+"""Are the rooms of src/core kept: who may include whom, and who may allocate?
 
-core.h lists the concepts of src/core in the order in which data flows.  This test reads the list and
-checks that
+core.h lists the rooms of src/core in the order in which data flows, and the concepts (files) of each.  This test
+reads the list and checks that
 
-  - every file of src/core belongs to a listed concept: x.c, x.h or x_part.c to concept x;
-  - a file includes headers of its own or earlier concepts only;
+  - every file of src/core lies in a room and belongs to a concept that is listed there: x.c, x.h or x_part.c to concept x;
+  - includes name the room ("plan/weave.h"), never a later one;
+  - a header includes headers of earlier concepts of its own room only, so that there are no circles;
   - the headers of MLIR and LLVM are included by the concept `emit` alone, those of Highway by `keys`, those of
     CUDA in src/gpu, of UCX and PMIx in src/net, of Lua in src/lua_bindings;
   - src/core includes nothing from outside src/core;
   - the core allocates through mem.h.
 
-It then plants one mistake of each kind in a copy and checks that it is found.
+It then plants one mistake of each kind in a copy and checks that it is found, and says how many rooms deep the
+includes are.
 """
 import os
 import re
@@ -38,23 +40,29 @@ def read(path):
         return file.read()
 
 
-def concepts(root):
-    """{concept: level}.  An entry is one or more concepts of one level, two spaces, and what they are."""
-    levels = {}
-    for line in read(os.path.join(root, "src/core/core.h")).split("*/")[0].splitlines():
-        if not re.match(r" \*   \w", line):
-            continue
-        level = len(levels)
-        levels.update((word, level) for word in line[5:].split("  ")[0].split())
-    return levels
+class Rooms:
+    """What core.h lists: the level of each room, and in each room that of each concept."""
 
+    def __init__(self, root):
+        self.room, self.concepts = {}, {}
+        for line in read(os.path.join(root, "src/core/core.h")).split("*/")[0].splitlines():
+            room = re.match(r" \*   (\w+)   ", line)
+            if room:
+                self.room[room[1]] = len(self.room)
+                self.concepts[room[1]] = {}
+            elif re.match(r" \*     \w", line):
+                listed = self.concepts[list(self.room)[-1]]
+                level = len(listed)
+                for word in line[6:].split("   ")[0].split():
+                    listed.setdefault(word.rstrip("*").rstrip("_"), level)
+                    level += 1
 
-def concept_of(name, levels):
-    """The concept a file belongs to: the longest listed prefix of its name that ends at a '_'."""
-    stem = name.rsplit(".", 1)[0]
-    while stem and stem not in levels:
-        stem = stem.rpartition("_")[0]
-    return stem
+    def concept_of(self, room, name):
+        """The concept a file belongs to: the longest listed prefix of its name that ends at a '_'."""
+        stem = name.rsplit(".", 1)[0]
+        while stem and stem not in self.concepts[room]:
+            stem = stem.rpartition("_")[0]
+        return stem
 
 
 def without_comments(text):
@@ -63,32 +71,76 @@ def without_comments(text):
     return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
 
 
-def check_core_file(folder, name, levels):
+def core_files(root):
+    """(room, path below src/core) of each source; the room of what lies in none is None."""
+    folder = os.path.join(root, "src/core")
+    for path, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.endswith((".c", ".h", ".cpp")):
+                inside = os.path.relpath(os.path.join(path, name), folder)
+                yield inside.split(os.sep)[0] if os.sep in inside else None, inside
+
+
+def included(root, inside):
+    return [h for kind, h in INCLUDE.findall(read(os.path.join(root, "src/core", inside))) if kind == '"']
+
+
+def check_include(root, rooms, room, inside, header):
+    """Why a file may not include a header; None: it may."""
+    if not os.path.exists(os.path.join(root, "src/core", header)):
+        beside = os.path.join(os.path.dirname(inside), header)
+        if os.path.exists(os.path.join(root, "src/core", beside)):
+            return "does not name the room"
+        return "is not in src/core"
+    if "/" not in header:
+        return None  # lgt.h, core.h
+    other = header.split("/")[0]
+    if rooms.room[other] > rooms.room[room]:
+        return f"{other} comes after {room} in core.h"
+    name = os.path.basename(inside)
+    concept, theirs = rooms.concept_of(room, name), rooms.concept_of(other, os.path.basename(header))
+    listed = rooms.concepts[room]
+    if other == room and name.endswith(".h") and listed.get(theirs, 0) > listed.get(concept, 0):
+        return f"{theirs} comes after {concept} in core.h"
+    return None
+
+
+def check_core_file(root, rooms, room, inside):
+    if room is None:
+        return [] if inside in ("core.h", "lgt.h") else [f"{inside}: lies in no room"]
+    if room not in rooms.room:
+        return [f"{inside}: {room} is no room that core.h lists"]
+    concept = rooms.concept_of(room, os.path.basename(inside))
+    if not concept:
+        return [f"{inside}: belongs to no concept that core.h lists in {room}"]
     mistakes = []
-    concept = concept_of(name, levels)
-    if name != "core.h" and not concept:
-        return [f"{name}: belongs to no concept that core.h lists"]
-    text = read(os.path.join(folder, name))
-    for kind, header in INCLUDE.findall(text):
-        if kind == "<":
-            continue
-        base = header.rsplit("/", 1)[-1]
-        if "/" in header or not os.path.exists(os.path.join(folder, base)):
-            mistakes.append(f"{name}: includes {header}, which is not in src/core")
-            continue
-        if base == "core.h" or name == "core.h":
-            continue
-        other = concept_of(base, levels)
-        if other and levels[other] > levels[concept]:
-            mistakes.append(f"{name}: includes {header}, but {other} comes after {concept} in core.h")
+    for header in included(root, inside):
+        why = check_include(root, rooms, room, inside, header)
+        if why:
+            mistakes.append(f"{inside}: includes {header}, which {why}" if why.startswith(("is", "does"))
+                            else f"{inside}: includes {header}, but {why}")
     allowed = OWN_ALLOCATION.get(concept, set())
-    for call in ALLOCATOR.findall(without_comments(text)):
+    for call in ALLOCATOR.findall(without_comments(read(os.path.join(root, "src/core", inside)))):
         if call not in allowed and "*" not in allowed:
-            mistakes.append(f"{name}: calls {call}(); the core allocates through mem.h")
+            mistakes.append(f"{inside}: calls {call}(); the core allocates through mem.h")
     return mistakes
 
 
-def check_foreign(root, levels):
+def room_depth(root, rooms):
+    """The longest chain of rooms that include one another."""
+    below = {room: set() for room in rooms.room}
+    for room, inside in core_files(root):
+        for header in included(root, inside) if room else []:
+            other = header.split("/")[0]
+            if other in below and other != room:
+                below[room].add(other)
+    depth = {}
+    for room in rooms.room:
+        depth[room] = 1 + max((depth[other] for other in below[room]), default=0)
+    return max(depth.values())
+
+
+def check_foreign(root, rooms):
     mistakes = []
     for path, _, names in os.walk(os.path.join(root, "src")):
         place = os.path.relpath(path, root)
@@ -100,30 +152,33 @@ def check_foreign(root, levels):
                     if kind != "<" or not pattern.match(header):
                         continue
                     inside = place == folder or place.startswith(folder + "/")
-                    if not inside or (concept and concept_of(name, levels) != concept):
+                    room = place.split("/")[2] if place.startswith("src/core/") else None
+                    if not inside or (concept and rooms.concept_of(room, name) != concept):
                         where = f"{folder}/{concept}*" if concept else folder
                         mistakes.append(f"{place}/{name}: includes <{header}>, which belongs in {where}")
     return mistakes
 
 
 def check(root):
-    levels = concepts(root)
-    folder = os.path.join(root, "src/core")
-    mistakes = check_foreign(root, levels)
-    for name in sorted(os.listdir(folder)):
-        if name.endswith((".c", ".h")):
-            mistakes += check_core_file(folder, name, levels)
+    rooms = Rooms(root)
+    mistakes = check_foreign(root, rooms)
+    for room, inside in core_files(root):
+        mistakes += check_core_file(root, rooms, room, inside)
     return mistakes
 
 
 PLANTED = {
-    "a later header": ("src/core/body.c", '#include "runtime.h"\n', "comes after"),
-    "an unknown concept": ("src/core/zebra.c", "\n", "no concept"),
-    "a foreign folder": ("src/core/exec.c", '#include "../net/net.h"\n', "not in src/core"),
-    "MLIR outside emit": ("src/core/fuse.c", "#include <mlir-c/IR.h>\n", "belongs in src/core/emit"),
-    "CUDA in the core": ("src/core/map.c", "#include <cuda.h>\n", "belongs in src/gpu"),
-    "Lua in the core": ("src/core/task.c", "#include <lua.h>\n", "belongs in src/lua_bindings"),
-    "malloc in the core": ("src/core/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
+    "a later room": ("plan/window.c", '#include "bind/bind.h"\n', "comes after"),
+    "a later header of the room": ("model/store.h", '#include "model/task.h"\n', "comes after"),
+    "an include without its room": ("plan/fuse.c", '#include "weave.h"\n', "does not name the room"),
+    "an unknown concept": ("plan/zebra.c", "\n", "no concept"),
+    "an unknown room": ("zoo/zebra.c", "\n", "is no room"),
+    "a file outside of the rooms": ("zebra.c", "\n", "lies in no room"),
+    "a foreign folder": ("exec/exec.c", '#include "../net/net.h"\n', "not in src/core"),
+    "MLIR outside emit": ("plan/fuse.c", "#include <mlir-c/IR.h>\n", "belongs in src/core/emit"),
+    "CUDA in the core": ("memory/map.c", "#include <cuda.h>\n", "belongs in src/gpu"),
+    "Lua in the core": ("model/task.c", "#include <lua.h>\n", "belongs in src/lua_bindings"),
+    "malloc in the core": ("plan/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
 }
 
 
@@ -131,12 +186,13 @@ def planted(what):
     """None if this mistake is found, else why not."""
     path, text, expected = PLANTED[what]
     with tempfile.TemporaryDirectory() as root:
-        os.makedirs(os.path.join(root, "src/core"))
-        for name, content in (("core.h", read(os.path.join(ROOT, "src/core/core.h"))), ("runtime.h", "")):
+        os.makedirs(os.path.dirname(os.path.join(root, "src/core", path)), exist_ok=True)
+        for name in ("core.h", "plan/weave.h", "model/task.h", "bind/bind.h"):
+            os.makedirs(os.path.dirname(os.path.join(root, "src/core", name)), exist_ok=True)
             with open(os.path.join(root, "src/core", name), "w", encoding="utf-8") as file:
-                file.write(content)
+                file.write(read(os.path.join(ROOT, "src/core/core.h")).split("#ifndef")[0] if name == "core.h" else "")
         clean = check(root)
-        with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+        with open(os.path.join(root, "src/core", path), "w", encoding="utf-8") as file:
             file.write(text)
         found = [m for m in check(root) if m not in clean]
     return None if len(found) == 1 and expected in found[0] else f"found {found}"
@@ -150,10 +206,13 @@ def main():
         print(f"FAIL {name}: {why}" if why else f"ok {name}")
         failed += bool(why)
 
-    listed = concepts(ROOT)
-    missing = [c for c in ("lgt", "err", "dtype", "store", "fuse", "emit", "runtime") if c not in listed]
+    rooms = Rooms(ROOT)
+    listed = {concept for room in rooms.concepts.values() for concept in room}
+    missing = [c for c in ("err", "dtype", "store", "fuse", "emit", "runtime") if c not in listed]
     case("core.h lists the concepts", f"did not find {missing}" if missing else None)
-    case("src keeps its layers", "\n  ".join(check(ROOT)))
+    case("src keeps its rooms", "\n  ".join(check(ROOT)))
+    depth = room_depth(ROOT, rooms)
+    case(f"rooms include one another {depth} deep", "at most 10 were expected" if depth > 10 else None)
     for what in PLANTED:
         case(f"finds {what}", planted(what))
     return 1 if failed else 0

@@ -5,7 +5,7 @@ local lgt = require "lgt"
 
 local BLOCK = 1024
 
--- The running sums of a table of numbers, as src/core/scan.c has them.
+-- The running sums of a table of numbers, as src/core/ops/scan.c has them.
 local function expected(x)
   local y, carry = {}, nil
   for first = 1, #x, BLOCK do

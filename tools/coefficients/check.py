@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Are the arrays in src/core/elementary_*.h those that the scripts here print?
+"""Are the arrays in src/core/kernel/elementary/elementary_*.h those that the scripts here print?
 
     tools/coefficients/check.py
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = HERE.parent.parent / "src" / "core"
+SOURCES = HERE.parent.parent / "src" / "core" / "kernel" / "elementary"
 ARRAY = re.compile(r"^static const double (\w+)\[\w*\]\s*=\s*\{(.*?)\};", re.S | re.M)
 
 

@@ -56,7 +56,7 @@ static void hold(lgt_attempt *try, int at, lgt_instance *inst) {
  * certain. */
 static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
   const lgt_partition *launch = try->group->launch;
-  int colour = lgt_bind_next(try->binder, launch, domain, -1);
+  int colour = lgt_binder_next(try->binder, launch, domain, -1);
   if (slot->rest_arg == 0xff || colour < 0) return false;
   const lgt_plan_call *call = &try->group->plan->call[slot->rest_call];
   const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[slot->rest_arg]);
@@ -217,7 +217,7 @@ void lgt_attempt_release(lgt_attempt *try) {
 bool lgt_attempt_wait(lgt_attempt *try) {
   if (!try->binder->njob) return false;
   lgt_attempt_release(try);
-  lgt_bind_retire(try->binder, true);
+  lgt_job_retire(try->binder, true);
   return true;
 }
 

@@ -21,18 +21,12 @@
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
-int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour) {
-  const lgt_map *map = binder->map;
-  if (launch->kind == LGT_PARTITION_NONE) return domain == 0 && colour < 0 ? 0 : -1; /* every rank runs it */
-  return lgt_partition_next(launch, map->domains, map->first + domain, colour);
-}
-
 /* ---- stores ------------------------------------------------------------------------------------------ */
 
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   if (store->handles > 0 || store->refs > 0) return;
   lgt_rescue_drop(binder, store);
-  if (store->attached && store->replica) lgt_bind_wait(binder, store->replica[0].inst, true);
+  if (store->attached && store->replica) lgt_job_wait(binder, store->replica[0].inst, true);
   lgt_images_drop(store);
   for (int d = 0; store->replica && d < binder->map->local; d++)
     lgt_replica_drop_asides(binder->map, &store->replica[d]);
@@ -41,18 +35,6 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_poison_end(binder, store->id);
   if (store->release) store->release(store->release_context);
   lgt_store_recycle(binder->stores, store);
-}
-
-lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access) {
-  const lgt_weave_item *item = &group->items->item[access->item];
-  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
-  return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
-}
-
-/* The tile of a loop's space for a colour; copies made by renaming have spaces of their own. */
-lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
-  if (group->launch->kind == LGT_PARTITION_NONE) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
-  return lgt_partition_rect(group->launch, colour);
 }
 
 /* Stores that share memory since this group are the same up to its versions, which are known now. */
@@ -243,7 +225,7 @@ static lgt_status bind_alone(lgt_attempt *try, const lgt_call *calls, bool last)
   lgt_status status = find_poison(try);
   if (!status && try->poison &&
       try->binder->njob) { /* what is not done yet may have failed before that did */
-    lgt_bind_retire(try->binder, true);
+    lgt_job_retire(try->binder, true);
     status = find_poison(try);
   }
   if (!status && !try->all_poisoned) status = collect_params(try, calls);

@@ -82,7 +82,7 @@ lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const b
 static lgt_rect target_rect(lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
                             const lgt_rect *tile) {
   const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
-  lgt_alignment align = lgt_bind_align(group, access);
+  lgt_alignment align = lgt_group_align(group, access);
   lgt_rect view = lgt_space_view_rect(layout, &align, tile);
   return lgt_layout_target_rect(layout, view);
 }
@@ -97,7 +97,7 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
   for (int l = 0; l < group->nloop; l++) {
     const lgt_plan_loop *loop = &group->loop[l];
     const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
-    lgt_rect tile = lgt_bind_tile(group, loop, point->colour);
+    lgt_rect tile = lgt_group_tile(group, loop, point->colour);
     for (int i = 0; code && i < code->ninst; i++) {
       if (code->inst[i].op != LGT_OP_REDUCE && code->inst[i].op != LGT_OP_REDUCE_ARG) continue;
       for (int k = 0; k <= (code->inst[i].op == LGT_OP_REDUCE_ARG); k++) {
@@ -131,11 +131,11 @@ static void add_fold(lgt_binder *binder, const lgt_plan_group *group, const lgt_
   for (int k = 0; k <= w->pair; k++) {
     const lgt_plan_access *access = &f->loop->access[f->in->b + k];
     const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
-    lgt_alignment align = lgt_bind_align(group, access);
+    lgt_alignment align = lgt_group_align(group, access);
     if (lgt_dtype_is_pair(layout->dtype)) w->parts = 2;
-    lgt_point_tile(layout, &align, tile, to[k], &w->tile[2 * k + TO], NULL);
+    lgt_instance_tile(layout, &align, tile, to[k], &w->tile[2 * k + TO], NULL);
     if (!from) continue;
-    lgt_point_tile(layout, &align, tile, from[k], &w->tile[2 * k + FROM], NULL);
+    lgt_instance_tile(layout, &align, tile, from[k], &w->tile[2 * k + FROM], NULL);
     job->task.cost += from[k]->bytes;
   }
   lgt_job_step(job, 1, fold_run, w);
@@ -178,7 +178,7 @@ static lgt_status fold_points(lgt_binder *binder, const lgt_bound *bound, const 
     add_fold(binder, group, f, &whole, to, NULL, job, works);
   for (int c = 0; c < npoint; c++) {
     lgt_instance **p = private + c * nslot, *from[2] = {p[f->slot], f->at_slot < 0 ? NULL : p[f->at_slot]};
-    lgt_rect tile = lgt_bind_tile(group, f->loop, point[c].colour);
+    lgt_rect tile = lgt_group_tile(group, f->loop, point[c].colour);
     if (from[0]) add_fold(binder, group, f, &tile, to, from, job, works);
   }
   lgt_point_label(binder, job, bound, "fold");

@@ -239,7 +239,7 @@ void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bo
 static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop, int colour,
                             lgt_instance **inst, lgt_nest_shape *shape, lgt_base *base) {
   const lgt_loop *code = loop->kernel->loop;
-  lgt_rect tile = lgt_bind_tile(bound->group, loop, colour);
+  lgt_rect tile = lgt_group_tile(bound->group, loop, colour);
   *shape = (lgt_nest_shape){.ndim = loop->ndim};
   shape->stride = lgt_mem_zalloc(((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape->stride);
   if (!shape->stride) return no_memory();
@@ -259,9 +259,9 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
       continue;
     }
     lgt_tile t;
-    lgt_alignment align = lgt_bind_align(bound->group, access);
-    lgt_point_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
-                   space_stride);
+    lgt_alignment align = lgt_group_align(bound->group, access);
+    lgt_instance_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
+                      space_stride);
     base[a].address = (char *)t.data + access->byte;
     for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
   }
@@ -269,44 +269,6 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
       code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0,
       lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / bound->group->launch->ncolour));
   return LGT_OK;
-}
-
-void lgt_point_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile,
-                    const lgt_instance *inst, lgt_tile *out, int64_t *space_stride) {
-  lgt_rect view = lgt_space_view_rect(layout, align, tile);
-  *out = (lgt_tile){.ndim = layout->ndim, .dtype = layout->dtype};
-  for (int d = 0; d < layout->ndim; d++) {
-    out->extent[d] = view.hi[d] - view.lo[d];
-    out->origin[d] = view.lo[d];
-  }
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
-  if (layout->flags & LGT_LAYOUT_RESHAPED && lgt_layout_steps(layout, begin, step)) {
-    for (int d = 0; d < layout->ndim; d++)
-      for (int k = 0; k < layout->root_ndim; k++) {
-        out->stride[d] += step[d][k] * inst->stride[k];
-        begin[k] += step[d][k] * view.lo[d];
-      }
-    out->data = lgt_instance_at(inst, begin);
-  } else if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
-    int64_t at = layout->offset, row;
-    int first = lgt_layout_row(layout, &row);
-    if (layout->root_ndim) at -= inst->rect.lo[first] * row;
-    for (int d = 0; d < layout->ndim; d++) {
-      out->stride[d] = layout->stride[d] * inst->elem;
-      at += layout->stride[d] * view.lo[d];
-    }
-    out->data = inst->data + at * inst->elem;
-  } else {
-    lgt_layout_walk(layout, begin, step[0]);
-    for (int d = 0; d < layout->ndim; d++) {
-      if (!step[0][d]) continue;
-      out->stride[d] = step[0][d] * inst->stride[layout->dim[d]];
-      begin[layout->dim[d]] += step[0][d] * view.lo[d];
-    }
-    out->data = lgt_instance_at(inst, begin);
-  }
-  for (int d = 0; d < layout->ndim && space_stride; d++)
-    if (align->to[d] >= 0 && layout->shape[d] != 1) space_stride[align->to[d]] = out->stride[d];
 }
 
 /* Does every address of the nest lie within its slot?  Bad bookkeeping is a bug of lgt. */
@@ -385,7 +347,7 @@ static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, con
 /* The call of a variant; what it leaves in a block has no instance. */
 static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop,
                      const lgt_plan_native *native, int colour, lgt_instance **inst, job_memory *m) {
-  lgt_rect space = lgt_bind_tile(bound->group, loop, colour);
+  lgt_rect space = lgt_group_tile(bound->group, loop, colour);
   call_work *call = m->call++;
   const char *where = m->job->here ? NULL : bound->where; /* the group fails at once, and says it */
   *call = (call_work){native->kind,           m->tile, m->param, where, 0, 0, binder->map->pool,
@@ -405,8 +367,8 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
       tile->stride[0] = lgt_dtype_size(layout->dtype);
       continue;
     }
-    lgt_alignment align = lgt_bind_align(bound->group, access);
-    lgt_point_tile(layout, &align, &space, inst[access->slot], tile, NULL);
+    lgt_alignment align = lgt_group_align(bound->group, access);
+    lgt_instance_tile(layout, &align, &space, inst[access->slot], tile, NULL);
     show_rows(binder, bound->group, access, colour, m->job, tile);
   }
 }
@@ -569,11 +531,11 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
 static lgt_point *list_points(lgt_binder *binder, const lgt_partition *launch, int *count) {
   int n = 0;
   for (int d = 0; d < binder->map->local; d++)
-    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) n++;
+    for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) n++;
   lgt_point *out = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *out);
   *count = 0;
   for (int d = 0; out && d < binder->map->local; d++)
-    for (int c = -1; (c = lgt_bind_next(binder, launch, d, c)) >= 0;) {
+    for (int c = -1; (c = lgt_binder_next(binder, launch, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(launch, c);
       if (!lgt_rect_empty(&tile)) out[(*count)++] = (lgt_point){c, d};
     }

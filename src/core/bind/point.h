@@ -25,17 +25,7 @@ typedef struct lgt_point {
 /* Build and submit the group's tasks, and those that fold what several colours reduced, here and on other ranks. */
 lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound);
 
-/* The part of a view that one tile of the space needs, within an instance; space_stride (may be NULL)
- * gets the strides along the space's dimensions, in bytes. */
-void lgt_point_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile, const lgt_instance *inst,
-                    lgt_tile *out, int64_t *space_stride);
 /* What the profile says of a task of the group. */
 void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bound, const char *category);
-
-/* Of bind.c. */
-/* The next colour of the group after `colour` (-1: the first) that a local domain works on; -1: none. */
-int lgt_bind_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour);
-lgt_alignment lgt_bind_align(const lgt_plan_group *group, const lgt_plan_access *access);
-lgt_rect lgt_bind_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour);
 
 #endif

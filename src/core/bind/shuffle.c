@@ -90,10 +90,11 @@ static shuffle *new_shuffle(lgt_binder *binder, const lgt_plan_group *group, con
       for (int a = 0; bound && a < NARG; a++) {
         lgt_rect one = {1, {r}, {r + 1}};
         lgt_tile t;
-        lgt_alignment align = lgt_bind_align(group, &call->access[a]);
+        lgt_alignment align = lgt_group_align(group, &call->access[a]);
         lgt_instance *inst = bound->inst[(domain - binder->map->first) * group->nslot + call->access[a].slot];
         if (a == MARKS) continue;
-        lgt_point_tile(lgt_layout_at(binder->stores, call->access[a].layout), &align, &one, inst, &t, NULL);
+        lgt_instance_tile(lgt_layout_at(binder->stores, call->access[a].layout), &align, &one, inst, &t,
+                          NULL);
         if (a == OUT) own->out = t.data, s->elem = inst->elem;
         if (a == IN) own->in = t.data;
         if (a == CUTS) s->cuts = t;

@@ -22,7 +22,7 @@ static const lgt_space *space_of(const lgt_plan_group *group, const lgt_plan_acc
 /* The root rect that one access touches for one tile of the launch's space. */
 static lgt_rect access_rect(const survey *s, const lgt_plan_access *access, int mode, const lgt_rect *tile) {
   const lgt_layout *layout = lgt_layout_at(s->binder->stores, access->layout);
-  lgt_alignment align = lgt_bind_align(s->group, access);
+  lgt_alignment align = lgt_group_align(s->group, access);
   lgt_rect view = lgt_space_view_rect(layout, &align, tile);
   return mode == LGT_ACCESS_REDUCE ? lgt_layout_target_rect(layout, view)
                                    : lgt_layout_root_rect(layout, &view);
@@ -71,7 +71,7 @@ static void survey_native(survey *s, const lgt_plan_native *native, int domain, 
 /* What one loop touches for a colour. */
 static void survey_loop(survey *s, const lgt_plan_loop *loop, int domain, int colour) {
   const lgt_plan_group *group = s->group;
-  lgt_rect tile = lgt_bind_tile(group, loop, colour);
+  lgt_rect tile = lgt_group_tile(group, loop, colour);
   if (lgt_rect_empty(&tile) && group->launch->ncolour > 1) return;
   for (int i = 0; i < loop->nnative; i++) survey_native(s, &loop->native[i], domain, colour, &tile);
   for (int a = 0; a < access_count(loop); a++) {
@@ -121,7 +121,7 @@ static void find_out(survey *s) {
   memset(s->fold, 0, (size_t)group->nslot);
   if (group->launch->ncolour > 1) survey_folds(s);
   for (int d = 0; d < local; d++)
-    for (int c = -1; (c = lgt_bind_next(s->binder, group->launch, d, c)) >= 0;)
+    for (int c = -1; (c = lgt_binder_next(s->binder, group->launch, d, c)) >= 0;)
       for (int l = 0; l < group->nloop; l++) survey_loop(s, &group->loop[l], d, c);
   share_slots(s);
 }

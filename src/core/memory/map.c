@@ -126,6 +126,44 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
   return p;
 }
 
+void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile,
+                       const lgt_instance *inst, lgt_tile *out, int64_t *space_stride) {
+  lgt_rect view = lgt_space_view_rect(layout, align, tile);
+  *out = (lgt_tile){.ndim = layout->ndim, .dtype = layout->dtype};
+  for (int d = 0; d < layout->ndim; d++) {
+    out->extent[d] = view.hi[d] - view.lo[d];
+    out->origin[d] = view.lo[d];
+  }
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
+  if (layout->flags & LGT_LAYOUT_RESHAPED && lgt_layout_steps(layout, begin, step)) {
+    for (int d = 0; d < layout->ndim; d++)
+      for (int k = 0; k < layout->root_ndim; k++) {
+        out->stride[d] += step[d][k] * inst->stride[k];
+        begin[k] += step[d][k] * view.lo[d];
+      }
+    out->data = lgt_instance_at(inst, begin);
+  } else if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
+    int64_t at = layout->offset, row;
+    int first = lgt_layout_row(layout, &row);
+    if (layout->root_ndim) at -= inst->rect.lo[first] * row;
+    for (int d = 0; d < layout->ndim; d++) {
+      out->stride[d] = layout->stride[d] * inst->elem;
+      at += layout->stride[d] * view.lo[d];
+    }
+    out->data = inst->data + at * inst->elem;
+  } else {
+    lgt_layout_walk(layout, begin, step[0]);
+    for (int d = 0; d < layout->ndim; d++) {
+      if (!step[0][d]) continue;
+      out->stride[d] = step[0][d] * inst->stride[layout->dim[d]];
+      begin[layout->dim[d]] += step[0][d] * view.lo[d];
+    }
+    out->data = lgt_instance_at(inst, begin);
+  }
+  for (int d = 0; d < layout->ndim && space_stride; d++)
+    if (align->to[d] >= 0 && layout->shape[d] != 1) space_stride[align->to[d]] = out->stride[d];
+}
+
 /* ---- replicas ------------------------------------------------------------------------------------------ */
 
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store) {

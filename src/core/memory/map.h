@@ -21,11 +21,12 @@
 #define LGT_MAP_H
 
 #include "memory/coherence.h"
-#include "exec/exec.h"
 #include "memory/pool.h"
 #include "base/runs.h"
 #include "model/store.h"
 #include "model/task.h"
+
+typedef struct lgt_task lgt_task; /* exec.h */
 
 typedef struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
@@ -105,6 +106,11 @@ static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {
 
 /* The address of a root coordinate within an instance. */
 char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate);
+
+/* The part of a view that one tile of the space needs, within an instance; space_stride (may be NULL)
+ * gets the strides along the space's dimensions, in bytes. */
+void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile, const lgt_instance *inst,
+                    lgt_tile *out, int64_t *space_stride);
 
 /* The store's replicas, one for each local domain, made when first asked for; NULL when out of memory. */
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);

@@ -8,7 +8,7 @@
 #ifndef LGT_ACQUIRE_H
 #define LGT_ACQUIRE_H
 
-#include "bind/bind.h"
+#include "move/binder.h"
 
 /* What happens to the elements of an instance that is acquired. */
 typedef enum lgt_use {

@@ -5,7 +5,6 @@
 
 #include "move/image_inverse.h"
 #include "move/image_route.h"
-#include "bind/point.h"
 #include "memory/replica.h"
 
 /* ---- looking at positions ------------------------------------------------------------------------------- */
@@ -123,7 +122,7 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
   const lgt_replica *replica = lgt_store_replica(map, m->store[which], domain);
   const lgt_instance *inst =
       lgt_replica_holder(replica, &root); /* the other source may be another part of it */
-  lgt_point_tile(layout_of(m, t), align, &tile, inst ? inst : replica->inst, &out, NULL);
+  lgt_instance_tile(layout_of(m, t), align, &tile, inst ? inst : replica->inst, &out, NULL);
   return out;
 }
 
@@ -157,7 +156,7 @@ static void meet_all(const making *m, int domain, spots *s) {
     meet_image(m, domain, s);
     return;
   }
-  for (int c = -1; (c = lgt_bind_next(m->binder, m->group->launch, domain, c)) >= 0;) {
+  for (int c = -1; (c = lgt_binder_next(m->binder, m->group->launch, domain, c)) >= 0;) {
     lgt_rect tile = lgt_partition_rect(m->group->launch, c);
     if (lgt_rect_empty(&tile)) continue;
     lgt_tile from = tile_of(m, 0, domain, c), to;
@@ -211,8 +210,8 @@ bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_touch *touc
   }
   if (lgt_exchange_move(&x)) return false;
   for (int d = 0; d < binder->map->local && !binder->dry; d++)
-    lgt_bind_wait(binder, store->replica[d].inst, false);
-  lgt_bind_retire(binder, false);
+    lgt_job_wait(binder, store->replica[d].inst, false);
+  lgt_job_retire(binder, false);
   for (int d = 0; d < binder->map->local; d++) {
     const lgt_replica *replica = &store->replica[d];
     if (store->failure || (replica->inst && replica->inst->failure) || replica->absent.count) good = false;

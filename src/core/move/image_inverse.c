@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "bind/point.h"
-
 /* The rows that lead between two positions. */
 typedef struct bucket {
   int64_t lo, hi;
@@ -128,12 +126,12 @@ static bool sort_rows(sorting *s, bool *everywhere) {
   if (!touch.what) return give_up(binder);
   if (!lgt_image_fetch(binder, s->inverse->store, &touch)) return false;
   for (int d = 0; d < binder->map->local; d++)
-    for (int c = -1; (c = lgt_bind_next(binder, share, d, c)) >= 0;) {
+    for (int c = -1; (c = lgt_binder_next(binder, share, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(share, c);
       lgt_tile t;
       if (lgt_rect_empty(&tile)) continue;
-      lgt_point_tile(layout, &align, &tile, lgt_store_replica(binder->map, s->inverse->store, d)->inst, &t,
-                     NULL);
+      lgt_instance_tile(layout, &align, &tile, lgt_store_replica(binder->map, s->inverse->store, d)->inst, &t,
+                        NULL);
       sort_tile(s, &t);
     }
   return s->good;

@@ -94,7 +94,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
 
 /* ---- waiting and retiring -------------------------------------------------------------------------------------- */
 
-void lgt_bind_wait(lgt_binder *binder, lgt_instance *inst, bool for_write) {
+void lgt_job_wait(lgt_binder *binder, lgt_instance *inst, bool for_write) {
   if (!inst) return;
   if (inst->writer) lgt_exec_wait(binder->exec, inst->writer);
   for (int i = 0; for_write && i < inst->nreader; i++) lgt_exec_wait(binder->exec, inst->reader[i]);
@@ -105,14 +105,14 @@ static lgt_status look(lgt_binder *binder, lgt_task *task) {
   return lgt_err(LGT_INTERRUPTED, "interrupted while waiting for results, which are still being computed");
 }
 
-lgt_status lgt_bind_look(lgt_binder *binder, lgt_instance *inst) {
+lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst) {
   return inst && inst->writer ? look(binder, inst->writer) : LGT_OK;
 }
 
-void lgt_bind_keep_up(lgt_binder *binder, int groups) {
+void lgt_job_keep_up(lgt_binder *binder, int groups) {
   while (binder->first && binder->first->position < binder->position - groups) {
     if (!lgt_exec_look(binder->exec, &binder->first->task)) return; /* interrupted: the next look says so */
-    lgt_bind_retire(binder, false);
+    lgt_job_retire(binder, false);
   }
 }
 
@@ -156,21 +156,21 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   lgt_job_free(job);
 }
 
-lgt_status lgt_bind_look_all(lgt_binder *binder) {
+lgt_status lgt_job_look_all(lgt_binder *binder) {
   lgt_status status = LGT_OK;
   for (lgt_job *job = binder->first; job && !status; job = job->next) status = look(binder, &job->task);
-  lgt_bind_retire(binder, false);
+  lgt_job_retire(binder, false);
   return status;
 }
 
-lgt_status lgt_bind_look_risky(lgt_binder *binder) {
+lgt_status lgt_job_look_risky(lgt_binder *binder) {
   lgt_status status = LGT_OK;
   for (lgt_job *job = binder->map->domains > 1 ? binder->first : NULL; job && !status; job = job->next)
     if (job->risky) status = look(binder, &job->task);
   return status;
 }
 
-void lgt_bind_retire(lgt_binder *binder, bool all) {
+void lgt_job_retire(lgt_binder *binder, bool all) {
   lgt_job **link = &binder->first;
   if (binder->peers && *link) lgt_transfer_move(binder);
   binder->last = NULL;

@@ -1,8 +1,8 @@
-/* job.h - jobs: tasks in flight with everything they own.  Between point.c, transfer.c and exec.c. */
+/* job.h - jobs: tasks in flight with everything they own, and waiting for them.  Between point.c, transfer.c and exec.c. */
 #ifndef LGT_JOB_H
 #define LGT_JOB_H
 
-#include "bind/bind.h"
+#include "move/binder.h"
 
 /* A job is one block of memory: the task, what its steps work on, the steps, and the instances it holds. */
 /* What of an instance a job writes. */
@@ -52,5 +52,18 @@ void lgt_job_touch(lgt_job *job, lgt_instance *inst);
 /* Submit a job whose touched instances are listed.  It belongs to the binder then, also after an error; a job
  * that is to run here has run, and is gone. */
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
+
+/* Wait until tasks in flight no longer write (for_write: or read) the instance. */
+void lgt_job_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
+/* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
+lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst);
+/* With several domains: until all is done that may fail, for elsewhere results may depend on it. */
+lgt_status lgt_job_look_risky(lgt_binder *binder);
+lgt_status lgt_job_look_all(lgt_binder *binder);
+
+/* Work until at most so many groups are in flight behind the one that was bound last, or the user interrupts. */
+void lgt_job_keep_up(lgt_binder *binder, int groups);
+/* Forget jobs that are done; `all`: wait for them first. */
+void lgt_job_retire(lgt_binder *binder, bool all);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef LGT_MOVES_H
 #define LGT_MOVES_H
 
-#include "bind/bind.h"
+#include "move/binder.h"
 
 /* Elements that move for a store: from one domain to another of this rank, or in a message. */
 struct lgt_move {

@@ -1,6 +1,8 @@
 /* poison.c - failures as contents of stores.  See poison.h. */
 #include "move/poison.h"
 
+#include "move/job.h"
+
 #include <string.h>
 
 #include "memory/replica.h"
@@ -92,7 +94,7 @@ static bool follow(lgt_binder *binder, lgt_trail trail) {
     binder->trail[binder->ntrail++] = trail;
     return true;
   }
-  lgt_bind_retire(binder, true);
+  lgt_job_retire(binder, true);
   return false;
 }
 
@@ -101,7 +103,7 @@ void lgt_poison_follow(lgt_binder *binder, lgt_plan_group *group, const uint32_t
   if (binder->map->domains == 1 || !binder->njob) return;
   uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);
   if (!store) {
-    lgt_bind_retire(binder, true);
+    lgt_job_retire(binder, true);
     return;
   }
   for (int r = 0; r < n; r++)

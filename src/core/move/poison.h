@@ -13,7 +13,7 @@
 #ifndef LGT_POISON_H
 #define LGT_POISON_H
 
-#include "bind/bind.h"
+#include "move/binder.h"
 
 void lgt_poison_store(lgt_store *store, lgt_failure *failure);
 /* All of the store is about to be overwritten: earlier failures are over. */

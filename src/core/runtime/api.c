@@ -106,7 +106,7 @@ void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond
     return lgt_err(LGT_NO_MEMORY, "out of memory: %lld bytes are needed", (long long)bytes), NULL;
   void *result = lgt_host_resize(rt->map.pool, memory, bytes, beyond);
   if (result || !rt->binder.njob) return result;
-  lgt_bind_retire(&rt->binder, true); /* what is in flight has memory, too */
+  lgt_job_retire(&rt->binder, true); /* what is in flight has memory, too */
   return lgt_host_resize(rt->map.pool, memory, bytes, beyond);
 }
 
@@ -279,7 +279,7 @@ static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
   if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
     lgt_rescue_former(&rt->binder);
-    lgt_bind_retire(&rt->binder, true);
+    lgt_job_retire(&rt->binder, true);
     status = gather_rect(rt, store, rect, read, write, false);
   }
   if (status == LGT_NO_MEMORY && rt->binder.peers) gather_rect(rt, store, rect, read, write, true);
@@ -314,10 +314,10 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
             (long long)(rt->map.pool->limit - lgt_pool_left(rt->map.pool)), (long long)rt->map.pool->limit);
   }
   if (status) return status;
-  if (access >= WRITE) lgt_bind_wait(&rt->binder, *out, true); /* it counts as written already */
-  else status = lgt_bind_look(&rt->binder, *out);
-  if (!status) status = lgt_bind_look_risky(&rt->binder);
-  lgt_bind_retire(&rt->binder, false);
+  if (access >= WRITE) lgt_job_wait(&rt->binder, *out, true); /* it counts as written already */
+  else status = lgt_job_look(&rt->binder, *out);
+  if (!status) status = lgt_job_look_risky(&rt->binder);
+  lgt_job_retire(&rt->binder, false);
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
   if (failure) *position = failure->position;
@@ -379,9 +379,9 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   lgt_instance *inst;
   status = settle_rect(rt, store, &all, READ, &inst);
   if (status) return status;
-  lgt_bind_wait(&rt->binder, inst, true);
+  lgt_job_wait(&rt->binder, inst, true);
   lgt_instance_release(&rt->map, inst);
-  lgt_bind_retire(&rt->binder, false);
+  lgt_job_retire(&rt->binder, false);
   for (int d = 0; d < rt->map.local; d++) lgt_replica_drop_asides(&rt->map, &store->replica[d]);
   lgt_store_forget(&rt->map, store);
   for (uint32_t id = 1; id <= rt->stores.max_handle; id++) /* nothing in flight names them any more */
@@ -399,7 +399,7 @@ void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_
   lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
   memset(&align, 0, sizeof align);
   for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
-  lgt_point_tile(layout, &align, &view, inst, tile, NULL);
+  lgt_instance_tile(layout, &align, &view, inst, tile, NULL);
 }
 
 lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
@@ -649,8 +649,8 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
 static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
   *position = rt->binder.position;
-  if (status) lgt_bind_retire(&rt->binder, true);
-  else status = lgt_bind_look_all(&rt->binder);
+  if (status) lgt_job_retire(&rt->binder, true);
+  else status = lgt_job_look_all(&rt->binder);
   if (status || !rt->binder.failure) return status;
   const lgt_failure *failure = rt->binder.failure;
   *position = failure->position;

@@ -184,7 +184,7 @@ static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position
   lgt_status status = lgt_runtime_settle(rt);
   *position = rt->binder.position;
   if (!status) status = lgt_rescue_store(&rt->binder, store);
-  if (!status) status = lgt_bind_look_all(&rt->binder);
+  if (!status) status = lgt_job_look_all(&rt->binder);
   const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
   if (status || !failure) return status;
   *position = failure->position;
@@ -206,7 +206,7 @@ static lgt_status carry_out_here(lgt_runtime *rt, const lgt_launch *launch, int6
   binder->failure = NULL;
   lgt_status status = lgt_submit(rt, launch);
   if (!status) status = lgt_runtime_settle(rt);
-  lgt_bind_retire(binder, true);
+  lgt_job_retire(binder, true);
   *position = binder->position;
   if (binder->failure) {
     *position = binder->failure->position;

@@ -229,7 +229,7 @@ static void report_issuing(const lgt_runtime *rt) {
 
 void lgt_close(lgt_runtime *rt) {
   if (!rt) return;
-  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  if (rt->exec) lgt_job_retire(&rt->binder, true);
   if (rt->exec) log_totals(rt);
   if (rt->exec && rt->pretended) report_issuing(rt);
   for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_array_free(rt, id);
@@ -239,7 +239,7 @@ void lgt_close(lgt_runtime *rt) {
       store->refs--;
       lgt_bind_drop_store(&rt->binder, store);
     }
-  if (rt->exec) lgt_bind_retire(&rt->binder, true);
+  if (rt->exec) lgt_job_retire(&rt->binder, true);
   lgt_exec_free(rt->exec);
   lgt_binder_fini(&rt->binder);
   lgt_fuser_fini(&rt->fuser);
@@ -484,7 +484,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
     bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
-    if (tight) lgt_bind_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
+    if (tight) lgt_job_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
     if (tight && ask_again) return ask(rt, ALL_GARBAGE);
     if (tight && spare) {
       lgt_rescue_former(&rt->binder);
@@ -509,8 +509,8 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     }
     flush->group++;
     let_go = false;
-    lgt_bind_retire(&rt->binder, tight);
-    lgt_bind_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
+    lgt_job_retire(&rt->binder, tight);
+    lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
     if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
   }
   return 0;
@@ -680,7 +680,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
     flush->active = true;
     flush->collected = flush->relieved = false;
   }
-  lgt_bind_retire(&rt->binder, false);
+  lgt_job_retire(&rt->binder, false);
   lgt_runtime_take(rt);
   for (;;) {
     if (flush->ncall == 0) {

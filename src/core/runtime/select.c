@@ -363,9 +363,9 @@ static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *ou
     inst = store->replica[0].inst;
   }
   if (inst->writer || (write && inst->nreader)) {
-    status = lgt_bind_look(binder, inst);
-    if (!status) lgt_bind_wait(binder, inst, write);
-    lgt_bind_retire(binder, false);
+    status = lgt_job_look(binder, inst);
+    if (!status) lgt_job_wait(binder, inst, write);
+    lgt_job_retire(binder, false);
   }
   *good = !status && !inst->failure;
   lgt_runtime_locate(layout_of(rt, array), inst, out);

@@ -14,7 +14,7 @@
 -- by broadcasting.  What the array holds takes part, so that totals of several calls add up, as with +=; after
 -- "fresh", as in "fresh sum", it is dropped, and may be that of np.empty.  The arrays' shapes together give the
 -- iteration space, by NumPy's rules.  In reproducible mode floats have no "prod", whose bits would depend on
--- how arrays are cut; a task with a sum of floats is several tasks there (src/core/reproducible.h).
+-- how arrays are cut; a task with a sum of floats is several tasks there (src/core/plan/reproducible.h).
 --
 -- The generator runs once for each combination of dtypes, on values (body.lua): first the body, then one
 -- value for each array that is read, then the parameters, which are numbers when the task is called.  It
