@@ -16,10 +16,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "half.h"
-#include "helper.h"
-#include "kernel.h"
-#include "object.h"
+#include "base/half.h"
+#include "kernel/helper.h"
+#include "kernel/kernel.h"
+#include "kernel/object.h"
 
 enum { DTYPES = 3, BLOCK = 1 << 16, WAYS = 5 * LGT_NISA };
 static const int dtypes[DTYPES] = {LGT_FLOAT64, LGT_FLOAT32, LGT_FLOAT16};
