@@ -160,7 +160,7 @@ local table_of_ufuncs = {
   rad2deg = function(x) return floating("rad2deg", x) * (180 / pi) end,
   sinc = function(x) local y = x * pi; return x:eq(0):select(1, y:sin() / y) end,
   -- special functions
-  erf = V.erf, erfc = V.erfc, gamma = V.tgamma, gammaln = V.lgamma,
+  exp10 = V.exp10, erf = V.erf, erfc = V.erfc, gamma = V.tgamma, gammaln = V.lgamma,
   -- rounding
   floor = on_numbers(V.floor, math.floor), ceil = on_numbers(V.ceil, math.ceil), trunc = V.trunc,
   rint = extended("rint", V.rint),

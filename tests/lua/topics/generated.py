@@ -136,6 +136,7 @@ def elementwise(t):
     t.one("np.angle(@)", kinds="dfelibBLZF")
     t.one("np.erf(@)", "scipy.special.erf(@)", kinds="df")
     t.one("np.erfc(@)", "scipy.special.erfc(@)", kinds="df")
+    t.one("np.exp10(@)", "scipy.special.exp10(@)", kinds="df")
     t.one("np.gamma(np.abs(@) + 0.25)", "scipy.special.gamma(np.abs(@) + 0.25)", kinds="df")
     t.one("np.gammaln(np.abs(@) + 0.25)", "scipy.special.gammaln(np.abs(@) + 0.25)", kinds="df")
     for name in ("modf", "frexp"):
