@@ -4,7 +4,7 @@
  * sends is small, so a rank whose socket is full has not read for very long and counts as dead.
  *
  * Time.  If the hub itself was stopped for a while (a suspended laptop, Ctrl-Z on the whole job), silence proves
- * nothing: whenever its own pulse has missed some beats all ranks begin anew.
+ * nothing: whenever its own pulse has missed some beats all ranks begin again.
  */
 #include "hub.h"
 

@@ -504,7 +504,7 @@ TEST(a_failure_sticks_to_what_depends_on_it) {
     }
 }
 
-TEST(overwriting_all_of_an_array_heals_it) {
+TEST(overwriting_all_of_an_array_ends_its_failure) {
   enum { TOO_MANY = 1 << 20 };
   for (int domains = 1; domains < 3; domains++)
     for (int late = 0; late < 2; late++) { /* a task that fails when it runs, one that is never run */
@@ -745,7 +745,7 @@ int main(void) {
   RUN(names_are_looked_up);
   RUN(a_wrong_launch_in_the_front_is_told_at_the_fence);
   RUN(a_failure_sticks_to_what_depends_on_it);
-  RUN(overwriting_all_of_an_array_heals_it);
+  RUN(overwriting_all_of_an_array_ends_its_failure);
   RUN(an_interrupted_flush_waits_for_nobody);
   RUN(options_change_while_it_runs);
   RUN(counters_have_names);

@@ -78,7 +78,7 @@ TEST(isomorphic_windows_and_no_others_have_equal_words) {
       mine[1][i]->attached = mine[0][i]->attached;
       mine[1][i]->key = mine[0][i]->key;
     }
-    int n = 1 + random_below(12), spoiled = random_below(2) ? random_below(n) : -1;
+    int n = 1 + random_below(12), altered = random_below(2) ? random_below(n) : -1;
     if (random_below(6) == 0) mine[1][random_below(STORES)]->written ^= true;
     for (int i = 0; i < n; i++) {
       int kind[2], what = random_below(4);
@@ -89,9 +89,9 @@ TEST(isomorphic_windows_and_no_others_have_equal_words) {
         store[0][a] = mine[0][s]->id, store[1][a] = mine[1][s]->id;
         layout[0][a] = layout[1][a] = layouts[random_below(LAYOUTS)];
       }
-      if (i == spoiled && what == 0) kind[1] = random_below(KINDS);
-      if (i == spoiled && what == 1) layout[1][random_below(3)] = layouts[random_below(LAYOUTS)];
-      if (i == spoiled && what > 1) store[1][random_below(3)] = mine[1][random_below(STORES)]->id;
+      if (i == altered && what == 0) kind[1] = random_below(KINDS);
+      if (i == altered && what == 1) layout[1][random_below(3)] = layouts[random_below(LAYOUTS)];
+      if (i == altered && what > 1) store[1][random_below(3)] = mine[1][random_below(STORES)]->id;
       for (int k = 0; k < 2; k++) push(&w[k], kind[k], store[k], layout[k]);
     }
     if (random_below(10) == 0) w[1].count--;

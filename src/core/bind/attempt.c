@@ -20,20 +20,20 @@ static bool is_scalar(const lgt_attempt *try, int slot) {
   return lgt_layout_at(try->binder->stores, try->group->slot[slot].layout)->ndim == 0;
 }
 
-/* With one domain: is what the group makes certain to come about, whatever else fails?  Calls of C may fail, and those who
- * need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
+/* With one domain: may what the group makes fail to come about, by itself or because of what it reads?  Calls of C may fail,
+ * and loops that need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
  * operands (body.h). */
-static bool is_sure(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
-  if (binder->map->domains > 1 || group->nnative) return false;
+static bool may_fail(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
+  if (binder->map->domains > 1 || group->nnative) return true;
   for (int l = 0; l < group->nloop; l++)
-    if (group->loop[l].shape.partial) return false;
+    if (group->loop[l].shape.partial) return true;
   for (int s = 0; s < group->nslot; s++) {
     if (!group->slot[s].initial) continue;
     const lgt_store *store = lgt_store_at(binder->stores, root[group->slot[s].root]);
     const lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
-    if (inst && inst->writer && !inst->writer->sure) return false;
+    if (inst && inst->writer && inst->writer->fallible) return true;
   }
-  return true;
+  return false;
 }
 
 bool lgt_attempt_disturbs(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
@@ -42,7 +42,7 @@ bool lgt_attempt_disturbs(const lgt_binder *binder, const lgt_plan_group *group,
   lgt_rect common;
   if (!s->written || (inst->owners < 2 && !inst->pins)) return false;
   if (inst->owners > 1 || s->changed.ndim < 0) return true;
-  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || !is_sure(binder, group, root);
+  return lgt_rect_intersect(&inst->pinned, &s->changed, &common) || may_fail(binder, group, root);
 }
 
 /* ---- instances for slots ------------------------------------------------------------------------------------ */
@@ -243,11 +243,11 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
     for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
-  bool sure = !try->source && !try->poison && is_sure(try->binder, try->group, try->root);
+  bool fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
   lgt_failure **poison =
       try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */
   lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold,
-                     try->where, try->last, poison,     sure};
+                     try->where, try->last, poison,     fallible};
   return lgt_bound_run(try->binder, &bound);
 }
 

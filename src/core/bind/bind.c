@@ -58,7 +58,7 @@ static lgt_status settle_all(lgt_attempt *try) {
     store->maker = lasting;
     store->maker_slot = group->slot_of_final[2 * f + 1];
     if (group->slot[store->maker_slot].rest == LGT_NONE && lgt_poison_of(try->binder, store))
-      lgt_poison_heal(try->binder, store); /* what domains have that take no part */
+      lgt_poison_overwrite(try->binder, store); /* what domains have that take no part */
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
@@ -127,11 +127,11 @@ static lgt_failure *first_poison(const lgt_attempt *try) {
 
 /* Stores of which the group overwrites all are poisoned no more: before it runs those whose contents it does not read,
  * afterwards the others. */
-static void heal(const lgt_attempt *try, bool before) {
+static void overwrite(const lgt_attempt *try, bool before) {
   for (int s = 0; try->poison && s < try->group->nslot; s++) {
     const lgt_plan_slot *slot = &try->group->slot[s];
     if (try->poison[s] && slot->defined == before && lgt_taint_overwrites(&try->taint, slot->root))
-      lgt_poison_heal(try->binder, lgt_attempt_store(try, slot->root));
+      lgt_poison_overwrite(try->binder, lgt_attempt_store(try, slot->root));
   }
 }
 
@@ -177,10 +177,10 @@ static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t lin
 
 void lgt_binder_fini(lgt_binder *binder) {
   if (binder->peers) lgt_transfer_end(binder);
-  lgt_failure_release(binder->failure);
-  lgt_failure_release(binder->seen);
-  lgt_failure_release(binder->reserve);
-  lgt_mem_free(binder->trail);
+  lgt_failure_release(binder->unreported);
+  lgt_failure_release(binder->reported);
+  lgt_failure_release(binder->no_memory);
+  lgt_mem_free(binder->recent);
   lgt_arena_fini(&binder->arena);
   lgt_moves_fini(binder);
 }
@@ -211,11 +211,11 @@ static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
 
 /* The group's tasks, and what follows from them here. */
 static lgt_status run_and_settle(lgt_attempt *try) {
-  heal(try, true);
+  overwrite(try, true);
   lgt_status status = lgt_attempt_run(try);
   if (!status) status = settle_all(try);
   if (!status) status = lgt_rescue_leave(try);
-  heal(try, false);
+  overwrite(try, false);
   if (!status) poison_tainted(try);
   return status;
 }
@@ -284,7 +284,7 @@ static lgt_status fail_without_image(lgt_attempt *try, const lgt_call *calls) {
   } else {
     poison = lgt_failure_new(LGT_TASK_FAILED, "a task on another rank failed", NULL);
     if (poison) poison->position = LGT_POSITION_UNKNOWN;
-    else poison = lgt_failure_retain(try->binder->reserve);
+    else poison = lgt_failure_retain(try->binder->no_memory);
   }
   poison_results(try, poison);
   lgt_failure_release(poison);
@@ -347,7 +347,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   status = binder->map->domains == 1 ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
   lgt_attempt_release(&try);
   forget_poison(&try);
-  if (!status) lgt_poison_follow(binder, group, root);
+  if (!status) lgt_poison_bound(binder, group, root);
   binder->groups += status == LGT_OK;
   binder->position += status == LGT_OK;
   return status;

@@ -48,8 +48,8 @@ typedef struct job_memory {
   lgt_tile *tile;
 } job_memory;
 
-/* What a job of several calls needs if some of them fail. */
-struct lgt_partly {
+/* What finding the taint of a job of several calls takes. */
+struct lgt_job_taint {
   const lgt_plan_group *group;
   lgt_instance **inst; /* borrowed; by slot */
   call_work *call;     /* all calls of C */
@@ -141,8 +141,8 @@ static void call_describe(const lgt_step *step, int chunk, char *text, size_t ro
 
 /* ---- what has failed before ------------------------------------------------------------------------- */
 
-/* What the group does to the n-th of the job's instances, which it writes: the slot from which that is spoiled. */
-static uint16_t cause_of(const struct lgt_partly *p, const lgt_taint *taint, const void *inst) {
+/* What the group does to the n-th of the job's instances, which it writes: the slot from which that is poisoned. */
+static uint16_t cause_of(const struct lgt_job_taint *p, const lgt_taint *taint, const void *inst) {
   uint16_t why = LGT_NONE;
   for (int pass = 0; pass < 2; pass++) /* a new slot may have the memory of a former one */
     for (int s = 0; s < p->group->nslot; s++)
@@ -152,52 +152,52 @@ static uint16_t cause_of(const struct lgt_partly *p, const lgt_taint *taint, con
 
 /* Why what is in a slot before the job has failed: the store's contents were known to, or those of its memory, which others
  * may share, have since.  Nothing: it has not. */
-static lgt_blame blame_of_slot(const lgt_job *job, int slot) {
+static lgt_poison poison_of_slot(const lgt_job *job, int slot) {
   const lgt_failure *known = job->npoison ? job->poison[slot] : NULL;
-  const lgt_instance *inst = job->partly->inst[slot];
-  const lgt_blame *found = inst ? lgt_task_blame(&job->task, inst) : NULL;
-  if (!job->partly->group->slot[slot].initial) return (lgt_blame){0};
+  const lgt_instance *inst = job->taint->inst[slot];
+  const lgt_poison *found = inst ? lgt_task_poison(&job->task, inst) : NULL;
+  if (!job->taint->group->slot[slot].initial) return (lgt_poison){0};
   if (known && (!found || known->position <= found->position))
-    return (lgt_blame){known->status, known->position, known->message};
-  return found ? *found : (lgt_blame){0};
+    return (lgt_poison){known->status, known->position, known->message};
+  return found ? *found : (lgt_poison){0};
 }
 
 /* Nobody knows: all of it. */
-static void spread_anywhere(lgt_task *task, const struct lgt_partly *p) {
-  lgt_blame first = {0};
+static void poison_all(lgt_task *task, const struct lgt_job_taint *p) {
+  lgt_poison first = {0};
   for (int s = 0; s < p->group->nslot; s++) {
-    lgt_blame blame = blame_of_slot((lgt_job *)task, s);
-    if (blame.status && (!first.status || blame.position < first.position)) first = blame;
+    lgt_poison poison = poison_of_slot((lgt_job *)task, s);
+    if (poison.status && (!first.status || poison.position < first.position)) first = poison;
   }
   if (first.message) first.message = lgt_mem_strdup(first.message); /* it may be that of one of these */
-  for (int i = 0; i < task->nthing; i++) lgt_task_spoil(task, i, &first);
+  for (int i = 0; i < task->nthing; i++) lgt_task_set_poison(task, i, &first);
   lgt_mem_free(first.message);
   for (int i = 0; i < p->ncall; i++) p->call[i].skip = true;
 }
 
-static void spread(lgt_task *task) {
+static void poison_results(lgt_task *task) {
   const lgt_job *job = (lgt_job *)task;
-  const struct lgt_partly *p = job->partly;
+  const struct lgt_job_taint *p = job->taint;
   lgt_taint taint = {0};
   int64_t *position = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *position);
-  lgt_blame *before = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *before);
+  lgt_poison *before = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *before);
   uint16_t *cause = lgt_mem_alloc(((size_t)task->nthing + 1) * sizeof *cause);
   for (int s = 0; position && before && s < p->group->nslot; s++) {
-    before[s] = blame_of_slot(job, s);
+    before[s] = poison_of_slot(job, s);
     position[s] = before[s].status ? before[s].position : LGT_TAINT_NONE;
   }
   bool good = position && before && cause && lgt_taint_find(&taint, p->group, position);
   for (int i = 0; good && i < p->ncall; i++) p->call[i].skip = taint.item[p->call[i].item] != LGT_NONE;
   for (int i = job->nread; good && i < task->nthing; i++) cause[i] = cause_of(p, &taint, task->thing[i]);
-  /* What is written loses its own former blame at last: others may have it from there. */
-  lgt_blame *former = good ? lgt_mem_alloc((size_t)task->nthing * sizeof *former) : NULL;
-  if (former) memcpy(former, task->blame, (size_t)task->nthing * sizeof *former);
+  /* What is written loses its own former poison at last: others may have it from there. */
+  lgt_poison *former = good ? lgt_mem_alloc((size_t)task->nthing * sizeof *former) : NULL;
+  if (former) memcpy(former, task->poison, (size_t)task->nthing * sizeof *former);
   for (int i = job->nread; former && i < task->nthing; i++) {
-    task->blame[i] = (lgt_blame){0};
-    if (cause[i] != LGT_NONE) lgt_task_spoil(task, i, &before[cause[i]]);
+    task->poison[i] = (lgt_poison){0};
+    if (cause[i] != LGT_NONE) lgt_task_set_poison(task, i, &before[cause[i]]);
   }
   for (int i = job->nread; former && i < task->nthing; i++) lgt_mem_free(former[i].message);
-  if (!former) spread_anywhere(task, p);
+  if (!former) poison_all(task, p);
   lgt_mem_free(former);
   lgt_mem_free(cause);
   lgt_mem_free(before);
@@ -297,11 +297,11 @@ static void collect_params(const lgt_bound *bound, const lgt_plan_loop *loop, lg
 
 /* The job of one colour, with room for all its steps. */
 static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here, job_memory *out) {
-  bool partly = !here && group->count > 1;
+  bool apart = !here && group->count > 1;
   size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess, calls = (size_t)group->nnative,
          tiles = (size_t)group->nnative_arg, params = (size_t)group->nparam + calls * LGT_MAX_PARAMS,
          slots = (size_t)group->nslot;
-  size_t extra = partly ? sizeof *out->job->partly + slots * sizeof(lgt_instance *) : 0;
+  size_t extra = apart ? sizeof *out->job->taint + slots * sizeof(lgt_instance *) : 0;
   if (!here) extra += slots;
   void *memory;
   out->job = lgt_job_new(binder,
@@ -320,11 +320,11 @@ static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here,
   out->tile = (lgt_tile *)(out->base + accesses);
   if (here) return true;
   char *rest = (char *)(out->tile + tiles);
-  if (partly) {
-    out->job->partly = (struct lgt_partly *)rest;
-    *out->job->partly =
-        (struct lgt_partly){group, (lgt_instance **)(out->job->partly + 1), out->call, group->nnative};
-    out->job->task.spread = spread;
+  if (apart) {
+    out->job->taint = (struct lgt_job_taint *)rest;
+    *out->job->taint =
+        (struct lgt_job_taint){group, (lgt_instance **)(out->job->taint + 1), out->call, group->nnative};
+    out->job->task.poison_results = poison_results;
     rest += extra - slots;
   }
   out->job->extent = (uint8_t *)rest;
@@ -461,7 +461,7 @@ static bool is_written(const lgt_plan_group *group, int slot) {
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
   uint32_t written = ++binder->stamp, listed = ++binder->stamp;
   bool together = binder->map->domains == 1 &&
-                  !group->split; /* with what it does not write: it spreads former failures */
+                  !group->split; /* with what it does not write: it passes former failures on */
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
   for (int pass = 0; pass < 2; pass++) {
@@ -494,7 +494,7 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
   int n = bound->group->nslot;
   job->task.nthing = job->ntouched;
   job->poison = lgt_mem_alloc(((size_t)n + 1) * sizeof *job->poison);
-  if (!job->poison || !lgt_task_spreads(&job->task)) return no_memory();
+  if (!job->poison || !lgt_task_expect_poison(&job->task)) return no_memory();
   for (; job->npoison < n; job->npoison++) {
     lgt_failure *failure = bound->poison[job->npoison];
     job->poison[job->npoison] = failure ? lgt_failure_retain(failure) : NULL;
@@ -508,8 +508,8 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   job_memory m;
   if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
   m.job->plan = lgt_plan_retain(group->plan);
-  m.job->task.sure = bound->sure;
-  m.job->risky = group->nnative > 0;
+  m.job->task.fallible = bound->fallible;
+  m.job->native = group->nnative > 0;
   lgt_status status = LGT_OK;
   for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
   if (!status && !here) list_touched(binder, group, inst, m.job);
@@ -518,7 +518,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
     lgt_job_free(m.job);
     return status;
   }
-  if (m.job->partly) memcpy(m.job->partly->inst, inst, (size_t)group->nslot * sizeof *inst);
+  if (m.job->taint) memcpy(m.job->taint->inst, inst, (size_t)group->nslot * sizeof *inst);
   binder->tasks++;
   binder->passes += group->nloop;
   lgt_point_label(binder, m.job, bound, "kernel");

@@ -14,7 +14,7 @@ typedef struct lgt_bound {
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
   const char *last;        /* ... of the last one */
   lgt_failure *const *poison; /* by slot: why what it finds there has failed; NULL, altogether or of a slot: it has not */
-  bool sure;               /* as of its tasks */
+  bool fallible;              /* as of its tasks */
 } lgt_bound;
 
 /* A colour of this rank, and the domain that works on it. */

@@ -116,8 +116,8 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
 }
 
 /* The failure of what a recipe reads, or NULL.  Other recipes of its group may read what has failed. */
-static lgt_failure *spoiled(const lgt_binder *binder, const lgt_plan_elided *elided,
-                            const lgt_binding *source) {
+static lgt_failure *failure_of_inputs(const lgt_binder *binder, const lgt_plan_elided *elided,
+                                      const lgt_binding *source) {
   int domains = binder->map->local, n = source->ninst / domains;
   for (int s = 0; s < n; s++)
     for (int d = 0; d < domains && lgt_slots_have(elided->reads, s); d++) {
@@ -141,7 +141,7 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
   lgt_attempt try = {
       .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
   if (store->line) try.where = binder->line_text(binder->line_context, store->line);
-  lgt_failure *failure = spoiled(binder, elided, recipe->binding);
+  lgt_failure *failure = failure_of_inputs(binder, elided, recipe->binding);
   if (!failure) {
     /* Had results been stored, there would be no former contents, nor copies of these now: they need not fit. */
     int64_t more = recipe->former ? binder->former + recipe->former : 0;
@@ -149,7 +149,7 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
     lgt_pool_widen(binder->map->pool, more);
     status = lgt_attempt_acquire(&try);
     if (status && lgt_attempt_wait(&try)) {
-      failure = spoiled(binder, elided, recipe->binding); /* by what was in flight, perhaps */
+      failure = failure_of_inputs(binder, elided, recipe->binding); /* by what was in flight, perhaps */
       if (!failure) status = lgt_attempt_acquire(&try);
     }
     lgt_pool_widen(binder->map->pool, -more);

@@ -83,43 +83,44 @@ static int number_of(const lgt_task *task, const void *thing) {
   return -1;
 }
 
-void lgt_task_spoil(lgt_task *task, int n, const lgt_blame *blame) {
-  lgt_blame *own = &task->blame[n];
-  if (own == blame) return;
+void lgt_task_set_poison(lgt_task *task, int n, const lgt_poison *poison) {
+  lgt_poison *own = &task->poison[n];
+  if (own == poison) return;
   lgt_mem_free(own->message);
-  *own = (lgt_blame){0};
-  if (blame && blame->status)
-    *own =
-        (lgt_blame){blame->status, blame->position, blame->message ? lgt_mem_strdup(blame->message) : NULL};
+  *own = (lgt_poison){0};
+  if (poison && poison->status)
+    *own = (lgt_poison){poison->status, poison->position,
+                        poison->message ? lgt_mem_strdup(poison->message) : NULL};
 }
 
 /* Of several failures the first in the stream counts, whichever is found first. */
-static void inherit(lgt_task *task, const void *thing, const lgt_blame *from) {
-  int n = task->spread ? number_of(task, thing) : -1;
-  if (n >= 0 && !task->blame) task->blame = lgt_mem_zalloc((size_t)task->nthing * sizeof *task->blame);
-  if (n >= 0 && task->blame) {
-    if (!task->blame[n].status || from->position < task->blame[n].position) lgt_task_spoil(task, n, from);
+static void take_poison(lgt_task *task, const void *thing, const lgt_poison *from) {
+  int n = task->poison_results ? number_of(task, thing) : -1;
+  if (n >= 0 && !task->poison) task->poison = lgt_mem_zalloc((size_t)task->nthing * sizeof *task->poison);
+  if (n >= 0 && task->poison) {
+    if (!task->poison[n].status || from->position < task->poison[n].position)
+      lgt_task_set_poison(task, n, from);
     return;
   }
-  if (task->status && (!task->inherited || task->position <= from->position)) return;
+  if (task->status && (!task->poisoned || task->position <= from->position)) return;
   lgt_mem_free(task->message);
   task->status = LGT_OK;
   fail(task, from->status, from->message ? from->message : lgt_status_name(from->status));
-  task->inherited = true;
+  task->poisoned = true;
   task->position = from->position;
 }
 
-/* Hand on what `task` did to a thing. */
-static void hand_on(lgt_task *next, const void *thing, const lgt_task *task) {
-  lgt_blame whole = {task->status, task->position, task->message};
-  const lgt_blame *blame = lgt_task_blame(task, thing); /* failed before the task itself did */
-  if (!blame) blame = &whole;
-  if (blame->status) inherit(next, thing, blame);
+/* `next` gets the poison of a thing that `task` has made, if any. */
+static void pass_poison(lgt_task *next, const void *thing, const lgt_task *task) {
+  lgt_poison whole = {task->status, task->position, task->message};
+  const lgt_poison *poison = lgt_task_poison(task, thing); /* failed before the task itself did */
+  if (!poison) poison = &whole;
+  if (poison->status) take_poison(next, thing, poison);
 }
 
-const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing) {
-  int n = task->blame ? number_of(task, thing) : -1;
-  return n >= 0 && task->blame[n].status ? &task->blame[n] : NULL;
+const lgt_poison *lgt_task_poison(const lgt_task *task, const void *thing) {
+  int n = task->poison ? number_of(task, thing) : -1;
+  return n >= 0 && task->poison[n].status ? &task->poison[n] : NULL;
 }
 
 static void start(lgt_exec *exec, lgt_task *task);
@@ -127,7 +128,7 @@ static void start(lgt_exec *exec, lgt_task *task);
 static void complete(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
     lgt_task *next = task->successor[i].to;
-    if (task->successor[i].thing) hand_on(next, task->successor[i].thing, task);
+    if (task->successor[i].thing) pass_poison(next, task->successor[i].thing, task);
     if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
@@ -161,7 +162,7 @@ static void advance(lgt_exec *exec, lgt_task *task) {
 
 static void start(lgt_exec *exec, lgt_task *task) {
   task->at = 0;
-  if (task->blame) task->spread(task);
+  if (task->poison) task->poison_results(task);
   if (!task->outside) {
     advance(exec, task);
     return;
@@ -308,6 +309,7 @@ int lgt_exec_cpus(const lgt_exec *exec) { return exec->cpus; }
 
 void lgt_task_init(lgt_task *task) {
   task->pending = 1;
+  task->fallible = true;
   atomic_init(&task->done, false);
 }
 
@@ -315,7 +317,7 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const voi
   bool good = true;
   pthread_mutex_lock(&exec->lock);
   if (atomic_load_explicit(&before->done, memory_order_relaxed)) {
-    if (thing) hand_on(after, thing, before);
+    if (thing) pass_poison(after, thing, before);
   } else {
     good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
                         sizeof *before->successor);
@@ -329,14 +331,14 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const voi
   return good;
 }
 
-bool lgt_task_spreads(lgt_task *task) {
-  task->blame = lgt_mem_zalloc(((size_t)task->nthing + 1) * sizeof *task->blame);
-  return task->blame != NULL;
+bool lgt_task_expect_poison(lgt_task *task) {
+  task->poison = lgt_mem_zalloc(((size_t)task->nthing + 1) * sizeof *task->poison);
+  return task->poison != NULL;
 }
 
 /* Nobody waits for it yet and it waits for nobody: run it here, without the lock. */
 static void run_here(const lgt_exec *exec, lgt_task *task) {
-  if (task->blame) task->spread(task);
+  if (task->poison) task->poison_results(task);
   for (int s = 0; s < task->nstep && !task->status; s++) {
     lgt_step *step = &task->step[s];
     lgt_status status = step->begin ? step->begin(step) : LGT_OK;
@@ -389,8 +391,8 @@ lgt_task *lgt_exec_take(lgt_exec *exec) {
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
   pthread_mutex_lock(&exec->lock);
   if (message && !task->status) {
-    const lgt_blame elsewhere = {LGT_TASK_FAILED, LGT_POSITION_UNKNOWN, (char *)message};
-    inherit(task, NULL, &elsewhere);
+    const lgt_poison elsewhere = {LGT_TASK_FAILED, LGT_POSITION_UNKNOWN, (char *)message};
+    take_poison(task, NULL, &elsewhere);
   }
   complete(exec, task);
   pthread_mutex_unlock(&exec->lock);
@@ -475,9 +477,9 @@ bool lgt_exec_look(lgt_exec *exec, lgt_task *task) {
 }
 
 void lgt_exec_forget(lgt_task *task) {
-  for (int i = 0; i < task->nthing && task->blame; i++) lgt_mem_free(task->blame[i].message);
-  lgt_mem_free(task->blame);
-  task->blame = NULL;
+  for (int i = 0; i < task->nthing && task->poison; i++) lgt_mem_free(task->poison[i].message);
+  lgt_mem_free(task->poison);
+  task->poison = NULL;
   lgt_mem_free(task->successor);
   lgt_mem_free(task->message);
   task->successor = NULL;

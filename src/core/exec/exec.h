@@ -5,9 +5,10 @@
  * thread is a worker too while it waits, or when enough is in flight: with one CPU there are no
  * other workers and everything runs there.
  *
- * A task that fails hands its failure to the successors that use what it should have made: they do not
- * run.  Those that only had to wait until it had read something do.  One that runs *partly* makes several things: then
- * it runs all the same, and spoils only those that come from what has failed; each of its things has a *blame*.
+ * A task that fails hands its failure to the successors that use what it should have made: these do not
+ * run.  Successors that only had to wait until the task had read something do run.  A task that makes several things
+ * may say which of them depend on which (`poison_results`): it runs all the same, and poisons only results that depend
+ * on what has failed; each of its things has a *poison* of its own.
  *
  * The work of some tasks is done elsewhere: messages to and from other ranks.  Such an *outside* task, once
  * ready, waits in a list for the submitting thread, which begins it (even after a failure of what it waited for:
@@ -47,21 +48,22 @@ typedef struct lgt_edge {
   const void *thing; /* its predecessor's result that it needs; NULL: none, it only waits */
 } lgt_edge;
 
-/* Why a thing is spoiled. */
-typedef struct lgt_blame {
+/* What a thing has instead of contents: why it failed. */
+typedef struct lgt_poison {
   lgt_status status; /* LGT_OK: it is not */
   int64_t position;  /* in the stream of what failed: of several, the first counts */
   char *message;     /* owned */
-} lgt_blame;
+} lgt_poison;
 
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
   bool outside;               /* no steps: done elsewhere */
-  bool sure;                  /* nothing that it does or waits for can fail; the submitting thread's */
-  const void *const *thing;   /* what it works on, as edges name it; these three are needed if it runs partly */
+  bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */
+  const void *const *thing;   /* what it works on, as edges name it; these three are needed for poison_results */
   int nthing;
-  void (*spread)(struct lgt_task *task); /* from what it reads to what it writes; NULL: it does not run partly */
+  /* From the poison of what it reads to that of what it writes; NULL: the task fails as a whole. */
+  void (*poison_results)(struct lgt_task *task);
   int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
   lgt_label label;            /* for the profile, if there is one */
 
@@ -72,12 +74,12 @@ typedef struct lgt_task {
   int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
   struct lgt_edge *successor; /* L, owned */
   int nsuccessor, successor_room;
-  lgt_blame *blame;           /* L, owned: of each thing, those read and then those written; NULL: nothing is spoiled */
+  lgt_poison *poison;         /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
   lgt_status status;          /* L: the failure of the first chunk that failed */
   int failed;                 /* L: ... which that is */
   char *message;              /* L, owned */
-  bool inherited;             /* L: the failure is a predecessor's, or another rank's */
-  int64_t position;           /* L: in the stream: the task's, or of what it inherited */
+  bool poisoned;              /* L: the failure is a predecessor's, or another rank's */
+  int64_t position;           /* L: in the stream: the task's, or that of what poisoned it */
   atomic_bool done;
 } lgt_task;
 
@@ -106,13 +108,13 @@ void lgt_task_init(lgt_task *task);
 /* `after` has to wait for `before`, and fails with it if it needs its results: `thing` is one, NULL: none; before
  * submission of `after`.  False when out of memory. */
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing);
-/* A task that runs partly is to spread whatever happens: what it reads is known to be spoiled, other than by tasks.  Before
- * the task is ordered; false when out of memory. */
-bool lgt_task_spreads(lgt_task *task);
-/* Why a thing of a task that is done is spoiled; NULL: it is not. */
-const lgt_blame *lgt_task_blame(const lgt_task *task, const void *thing);
-/* For `spread`: the n-th thing becomes as spoiled as `blame` says (NULL: not at all). */
-void lgt_task_spoil(lgt_task *task, int n, const lgt_blame *blame);
+/* Call poison_results whatever happens: what the task reads is known to be poisoned, other than by tasks.  Before the
+ * task is ordered; false when out of memory. */
+bool lgt_task_expect_poison(lgt_task *task);
+/* Why a thing of a task that is done is poisoned; NULL: it is not. */
+const lgt_poison *lgt_task_poison(const lgt_task *task, const void *thing);
+/* For poison_results: the n-th thing becomes as poisoned as `poison` says (NULL: not at all). */
+void lgt_task_set_poison(lgt_task *task, int n, const lgt_poison *poison);
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
 /* From now on there are outside tasks; before the first task is submitted. */
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);

@@ -64,7 +64,7 @@ static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_r
   lgt_instance *inst = lgt_spares_take(&map->spare_instance, sizeof *inst);
   if (!inst && !(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
   *inst = (lgt_instance){.refs = 1,
-                         .anew_at = -1,
+                         .overwritten_at = -1,
                          .domain = domain,
                          .elem = elem,
                          .rect = *rect,

@@ -45,8 +45,8 @@ typedef struct lgt_instance {
   lgt_task **reader;   /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
   lgt_failure *failure; /* ref; the task that should have written it failed */
-  int64_t anew;        /* what jobs before this one failed to do does not count any more: it wrote all, or told why not ... */
-  int64_t anew_at;     /* ... by a group at this position of the stream */
+  int64_t overwritten_by; /* number of the last job that wrote all of it, or said why not: earlier failures do not count */
+  int64_t overwritten_at; /* position in the stream of that job's group */
   uint32_t stamp;      /* of the job that listed it last */
 } lgt_instance;
 

@@ -7,7 +7,7 @@
  * address computation; `dim` says which root dimension each view dimension walks along and serves
  * partitioning.  A reshape that splits or merges dimensions, a diagonal, which walks along two at once, and windows, two
  * dimensions that walk along one, leave only the first (RESHAPED).  Where such a view still is affine in the root's
- * coordinates, these are found anew (slanted).
+ * coordinates, these are found again (slanted).
  */
 #include "model/store.h"
 

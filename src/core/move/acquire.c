@@ -64,7 +64,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   if (!beside) lgt_replica_set(binder->map, replica, inst);
   if (!replica->naside || lgt_replica_changed(replica, old ? &had : NULL)) return LGT_OK;
   /* Nobody knows any more which of its elements are old. */
-  if (!inst->failure) inst->failure = lgt_failure_retain(binder->reserve);
+  if (!inst->failure) inst->failure = lgt_failure_retain(binder->no_memory);
   return no_memory();
 }
 

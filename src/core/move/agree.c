@@ -54,7 +54,7 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   if (all.failure == INT64_MAX) return LGT_OK;
   if (all.failure >> RANK_BITS == LGT_POSITION_UNKNOWN + 1) {
     /* Who looks has it from somebody who has not looked at what failed there: what did? */
-    const lgt_failure *cause = binder->failure ? binder->failure : binder->seen;
+    const lgt_failure *cause = binder->unreported ? binder->unreported : binder->reported;
     if (cause && cause->position != LGT_POSITION_UNKNOWN) {
       why.status = cause->status;
       snprintf(why.text, sizeof why.text, "%s", cause->message);
@@ -71,6 +71,6 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     for (int d = 0; d < binder->map->local && store->replica; d++)
       lgt_region_clear(&store->replica[d].absent);
   }
-  if (binder->failure && !strcmp(binder->failure->message, why.text)) lgt_poison_seen(binder);
+  if (binder->unreported && !strcmp(binder->unreported->message, why.text)) lgt_poison_reported(binder);
   return lgt_err(why.status, "%s", why.text);
 }

@@ -18,12 +18,12 @@ typedef struct lgt_answer lgt_answer; /* moves.c */
 
 /* A group that was bound while something was in flight, or the end of a store (poison.h).  It keeps no store alive: on all
  * ranks their numbers are free again at the same place of the stream, whatever is still in flight there. */
-typedef struct lgt_trail {
+typedef struct lgt_recent {
   int64_t position;
   lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
   uint32_t *store;       /* owned; by root of the plan: numbers of those that the group touches, else 0 */
   uint32_t gone;         /* the number that no store has any more; a later one may have it */
-} lgt_trail;
+} lgt_recent;
 
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
@@ -40,11 +40,11 @@ typedef struct lgt_binder {
   int64_t position;     /* in the stream: groups bound so far, the same on all ranks */
   int64_t former;       /* bytes of former contents that recipes keep (recipes.h) */
   uint32_t stamp;       /* of the newest job */
-  lgt_failure *failure; /* ref: the first failure nobody has seen yet */
-  lgt_failure *seen;    /* ref: the last one that somebody has */
-  lgt_failure *reserve; /* ref: stands for failures that there is no memory to describe */
-  lgt_trail *trail;     /* owned; with several domains: the newest groups, in order */
-  int ntrail, trail_room;
+  lgt_failure *unreported; /* ref: the first failure that the script has not been told of */
+  lgt_failure *reported;   /* ref: the last one that it has */
+  lgt_failure *no_memory;  /* ref: stands for failures that there is no memory to describe */
+  lgt_recent *recent;      /* owned; with several domains: the newest groups, in order */
+  int nrecent, recent_room;
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */

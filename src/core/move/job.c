@@ -56,8 +56,9 @@ static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
   lgt_written extent = job->extent ? job->extent[i] : LGT_WRITTEN_IN_PART;
   if (extent == LGT_WRITTEN_IN_PART) return lgt_depend_write(binder->exec, &job->task, inst);
-  if (inst->anew_at != job->position) inst->anew = job->number; /* several colours overwrite it together */
-  inst->anew_at = job->position;
+  if (inst->overwritten_at != job->position)
+    inst->overwritten_by = job->number; /* several colours overwrite it together */
+  inst->overwritten_at = job->position;
   return extent == LGT_RENEWED ? lgt_depend_write(binder->exec, &job->task, inst)
                                : lgt_depend_overwrite(binder->exec, &job->task, inst);
 }
@@ -116,23 +117,24 @@ void lgt_job_keep_up(lgt_binder *binder, int groups) {
   }
 }
 
-/* What the job has made of one of its instances is spoiled by what failed before the job ran: why; NULL: it is not. */
-static lgt_failure *blamed(const lgt_binder *binder, const lgt_job *job, const lgt_instance *inst) {
-  const lgt_blame *blame = lgt_task_blame(&job->task, inst);
-  if (!blame) return NULL;
-  lgt_failure *failure =
-      lgt_failure_new(blame->status, blame->message ? blame->message : lgt_status_name(blame->status), NULL);
-  if (!failure) return lgt_failure_retain(binder->reserve);
-  failure->position = blame->position;
+/* What the job has made of one of its instances is poisoned by what failed before the job ran: why; NULL: it is not. */
+static lgt_failure *failure_of(const lgt_binder *binder, const lgt_job *job, const lgt_instance *inst) {
+  const lgt_poison *poison = lgt_task_poison(&job->task, inst);
+  if (!poison) return NULL;
+  lgt_failure *failure = lgt_failure_new(
+      poison->status, poison->message ? poison->message : lgt_status_name(poison->status), NULL);
+  if (!failure) return lgt_failure_retain(binder->no_memory);
+  failure->position = poison->position;
   return failure;
 }
 
-/* What is overwritten by somebody later is not spoiled by somebody earlier. */
-static void spoil(const lgt_binder *binder, const lgt_job *job, lgt_instance *inst, lgt_failure *failure) {
-  lgt_failure *why = blamed(binder, job, inst);
+/* An instance that a later job overwrites does not get the failure of an earlier one. */
+static void poison_instance(const lgt_binder *binder, const lgt_job *job, lgt_instance *inst,
+                            lgt_failure *failure) {
+  lgt_failure *why = failure_of(binder, job, inst);
   if (!why && failure) why = lgt_failure_retain(failure);
   bool first = why && (!inst->failure || why->position < inst->failure->position);
-  if (!first || job->number < inst->anew) return lgt_failure_release(why);
+  if (!first || job->number < inst->overwritten_by) return lgt_failure_release(why);
   lgt_failure_release(inst->failure);
   inst->failure = why;
 }
@@ -141,15 +143,15 @@ static void retire(lgt_binder *binder, lgt_job *job) {
   lgt_failure *failure = NULL;
   if (job->task.status) {
     const char *message = job->task.message ? job->task.message : lgt_status_name(job->task.status);
-    failure = job->task.inherited ? lgt_failure_new(job->task.status, message, NULL)
-                                  : lgt_poison_new(binder, job->task.status, message, 0);
+    failure = job->task.poisoned ? lgt_failure_new(job->task.status, message, NULL)
+                                 : lgt_poison_new(binder, job->task.status, message, 0);
     if (failure) failure->position = job->task.position, lgt_poison_note(binder);
-    else failure = lgt_failure_retain(binder->reserve);
-    if (!job->task.inherited) lgt_poison_spread(binder, job->position, failure);
+    else failure = lgt_failure_retain(binder->no_memory);
+    if (!job->task.poisoned) lgt_poison_group(binder, job->position, failure);
   }
   for (int i = 0; i < job->ntouched; i++) {
     lgt_instance *inst = job->touched[i];
-    if ((failure || job->task.blame) && i >= job->nread) spoil(binder, job, inst, failure);
+    if ((failure || job->task.poison) && i >= job->nread) poison_instance(binder, job, inst, failure);
     lgt_depend_retire(binder->map, &job->task, inst);
   }
   lgt_failure_release(failure);
@@ -163,10 +165,10 @@ lgt_status lgt_job_look_all(lgt_binder *binder) {
   return status;
 }
 
-lgt_status lgt_job_look_risky(lgt_binder *binder) {
+lgt_status lgt_job_look_native(lgt_binder *binder) {
   lgt_status status = LGT_OK;
   for (lgt_job *job = binder->map->domains > 1 ? binder->first : NULL; job && !status; job = job->next)
-    if (job->risky) status = look(binder, &job->task);
+    if (job->native) status = look(binder, &job->task);
   return status;
 }
 
@@ -186,5 +188,5 @@ void lgt_job_retire(lgt_binder *binder, bool all) {
     binder->njob--;
     retire(binder, job);
   }
-  if (binder->ntrail) lgt_poison_forget(binder, binder->first ? binder->first->position : INT64_MAX);
+  if (binder->nrecent) lgt_poison_forget(binder, binder->first ? binder->first->position : INT64_MAX);
 }

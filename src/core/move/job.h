@@ -19,10 +19,10 @@ struct lgt_job {
   int ntouched, nread;
   lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
   int nshape;
-  bool risky;             /* it has calls that may fail */
+  bool native;            /* it has calls of C, which may fail */
   bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
   uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
-  struct lgt_partly *partly; /* how it spreads what has failed (point.c), or NULL */
+  struct lgt_job_taint *taint; /* which of its results depend on what (point.c); NULL: all on all */
   int64_t position;       /* of its group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
@@ -57,8 +57,8 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
 void lgt_job_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
 /* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
 lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst);
-/* With several domains: until all is done that may fail, for elsewhere results may depend on it. */
-lgt_status lgt_job_look_risky(lgt_binder *binder);
+/* With several domains: until all calls of C are done, for they may fail and results elsewhere may depend on them. */
+lgt_status lgt_job_look_native(lgt_binder *binder);
 lgt_status lgt_job_look_all(lgt_binder *binder);
 
 /* Work until at most so many groups are in flight behind the one that was bound last, or the user interrupts. */

@@ -8,8 +8,8 @@ typedef enum post_kind { SEND, RECV, BROADCAST, GATHER, FOLD, MANY } post_kind;
 
 struct lgt_post {
   post_kind kind;
-  bool spoiled; /* there is nothing to send, or nowhere to receive into */
-  int peer;     /* BROADCAST: the root */
+  bool poisoned; /* there is nothing to send, or nowhere to receive into */
+  int peer;      /* BROADCAST: the root */
   uint64_t tag;
   char *data;
   size_t bytes;
@@ -75,7 +75,7 @@ static bool done_many(lgt_peers *peers, struct lgt_post *p, bool *intact) {
 static void post(lgt_binder *binder, lgt_job *job) {
   lgt_peers *peers = binder->peers;
   struct lgt_post *p = job->post;
-  bool good = !p->spoiled && !job->task.status;
+  bool good = !p->poisoned && !job->task.status;
   if (binder->profile)
     p->number =
         lgt_profile_begin(binder->profile, &job->task.label, "\"bytes\":%zu,\"peer\":%d,\"tag\":\"%llx\"",
@@ -124,7 +124,7 @@ static bool finish(lgt_binder *binder) {
     if (!*link) binder->posted_end = link;
     some = true;
     if (binder->profile) lgt_profile_end(binder->profile, job->post->number, &job->task.label);
-    bool failed = job->post->spoiled || (!intact && job->post->kind != SEND);
+    bool failed = job->post->poisoned || (!intact && job->post->kind != SEND);
     lgt_exec_finish(binder->exec, &job->task, failed ? "a task on another rank failed" : NULL);
   }
   return some;
@@ -219,10 +219,10 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
   lgt_copy *own = job->copy = memory;
   job->ncopy = count;
   lgt_instance *to = copies[0].to;
-  job->task.sure = true;
+  job->task.fallible = false;
   for (int i = 0; i < count; i++) {
     const lgt_task *writer = copies[i].from->writer;
-    job->task.sure &= !copies[i].from->failure && (!writer || writer->sure);
+    job->task.fallible |= copies[i].from->failure || (writer && writer->fallible);
     own[i] = copies[i];
     lgt_runs_retain(own[i].runs);
     lgt_job_step(job, 1, copy_run, &own[i]);
@@ -232,7 +232,7 @@ lgt_status lgt_transfer_copy(lgt_binder *binder, const lgt_copy *copies, int cou
     if (!packs(&copies[i])) binder->map->copied += bytes;
     lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
             copies[i].from->domain + 1, to->domain + 1);
-    /* What is known to be spoiled spoils the copy; what is still in flight does when it fails. */
+    /* A source that is known to be poisoned poisons the copy now; one still in flight does when it fails. */
     if (copies[i].from->failure && !to->failure) to->failure = lgt_failure_retain(copies[i].from->failure);
     bool known = false;
     for (int k = 0; k < job->nread; k++) known |= job->touched[k] == copies[i].from;
@@ -261,14 +261,14 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_post *p, lgt_insta
   if (inst) job->touched[job->ntouched++] = inst;
   if (other) job->touched[job->ntouched++] = other;
   job->nread = writes ? 0 : job->ntouched;
-  if (inst && inst->failure) job->post->spoiled = true;
+  if (inst && inst->failure) job->post->poisoned = true;
   lgt_status status = lgt_job_submit(binder, job);
   begin_ready(binder); /* the sooner the better */
   return status;
 }
 
 lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst,
-                             int nread, bool spoiled, int count, lgt_parcels write, void *context) {
+                             int nread, bool poisoned, int count, lgt_parcels write, void *context) {
   void *memory;
   size_t bytes = sizeof(struct lgt_post) + (size_t)count * (sizeof(lgt_parcel) + sizeof(lgt_transfer *));
   lgt_job *job = lgt_job_new(binder, (lgt_job_size){.instances = ninst, .bytes = bytes}, false, &memory);
@@ -277,14 +277,14 @@ lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *con
     return LGT_NO_MEMORY;
   }
   struct lgt_post *p = job->post = memory;
-  *p = (struct lgt_post){.kind = MANY, .spoiled = spoiled, .tag = tag, .count = count, .write = write};
+  *p = (struct lgt_post){.kind = MANY, .poisoned = poisoned, .tag = tag, .count = count, .write = write};
   p->parcel = (lgt_parcel *)(p + 1);
   p->part = (lgt_transfer **)(p->parcel + count);
   job->owned = context;
   job->task.outside = true;
   job->task.label = (lgt_label){.category = "message", .name = post_name[MANY], .line = binder->where};
   for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
-  for (int i = 0; i < ninst; i++) p->spoiled |= inst[i]->failure != NULL;
+  for (int i = 0; i < ninst; i++) p->poisoned |= inst[i]->failure != NULL;
   job->nread = nread;
   lgt_status status = lgt_job_submit(binder, job);
   begin_ready(binder);
@@ -333,11 +333,11 @@ lgt_status lgt_transfer_send(lgt_binder *binder, int peer, uint64_t tag, const l
   binder->sent += count * elem;
   binder->messages++;
   if (!complete(part, n)) {
-    p.spoiled = true;
+    p.poisoned = true;
     return submit(binder, &p, NULL, NULL, false);
   }
   lgt_instance *buffer = lgt_instance_buffer(binder->map, elem, count, true);
-  p.spoiled = !buffer;
+  p.poisoned = !buffer;
   p.data = buffer ? buffer->data : NULL;
   lgt_status status = buffer ? copy_parts(binder, part, n, buffer, 0, true) : LGT_OK;
   if (!status) status = submit(binder, &p, buffer, NULL, false);
@@ -357,7 +357,7 @@ lgt_status lgt_transfer_recv(lgt_binder *binder, int peer, uint64_t tag, const l
   }
   lgt_instance *buffer = complete(part, n) ? lgt_instance_buffer(binder->map, elem, count, true) : NULL;
   p.data = buffer ? buffer->data : NULL;
-  p.spoiled = !buffer;
+  p.poisoned = !buffer;
   if (!buffer) p.bytes = 0;
   lgt_status status = submit(binder, &p, buffer, NULL, true);
   if (!status && buffer) status = copy_parts(binder, part, n, buffer, 0, false);
@@ -377,7 +377,7 @@ static int64_t *rank_offsets(const lgt_binder *binder, const lgt_part *part, con
 static void refuse(lgt_binder *binder, const lgt_part *part, const int *owner, int n) {
   for (int i = 0; i < n; i++)
     if (owner[i] != binder->peers->rank && part[i].inst && !part[i].inst->failure)
-      part[i].inst->failure = lgt_failure_retain(binder->reserve);
+      part[i].inst->failure = lgt_failure_retain(binder->no_memory);
 }
 
 lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *part, const int *owner, int n,
@@ -393,7 +393,7 @@ lgt_status lgt_transfer_share(lgt_binder *binder, uint64_t tag, const lgt_part *
   for (end = first; end < n && owner[end] == me;) end++;
   bool whole = complete(part + first, end - first);
   struct lgt_post p = {.kind = owner[0] == owner[n - 1] ? BROADCAST : GATHER,
-                       .spoiled = !whole,
+                       .poisoned = !whole,
                        .peer = owner[0],
                        .tag = tag,
                        .data = buffer->data,
@@ -482,7 +482,7 @@ void lgt_transfer_letters(lgt_binder *binder, lgt_letter *letter, int n) {
 lgt_status lgt_transfer_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value,
                              lgt_instance *at, int64_t n) {
   struct lgt_post p = {.kind = FOLD,
-                       .spoiled = !value,
+                       .poisoned = !value,
                        .tag = tag,
                        .data = value ? value->data : NULL,
                        .bytes = (size_t)n * (size_t)lgt_dtype_size(dtype),

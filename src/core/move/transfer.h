@@ -61,7 +61,7 @@ typedef struct lgt_parcel {
   size_t bytes;
 } lgt_parcel;
 typedef void (*lgt_parcels)(void *context, bool good, lgt_parcel *parcel);
-lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool spoiled, int count,
+lgt_status lgt_transfer_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool poisoned, int count,
                              lgt_parcels write, void *context);
 
 /* At once, and wait: the least of all ranks' values, for each of n; what rank `root` has. */

@@ -393,10 +393,10 @@ typedef struct rescue {
 
 /* How the rescue finds what is in a buffer of the group. */
 typedef enum contents {
-  AS_THEY_ARE,  /* in its memory */
-  AS_THEY_WERE, /* in memory, from before the group */
-  MADE,         /* by the rescue itself */
-  MADE_ANEW     /* ... beginning with what was there before the group */
+  AS_THEY_ARE,   /* in its memory */
+  AS_THEY_WERE,  /* in memory, from before the group */
+  MADE,          /* by the rescue itself */
+  MADE_ON_FORMER /* ... beginning with what was there before the group */
 } contents;
 
 static contents contents_of(const rescue *r, uint16_t number) {
@@ -408,7 +408,7 @@ static contents contents_of(const rescue *r, uint16_t number) {
     written |= writes(item, number);
   }
   if (buffer->versions && read && (written || !buffer->initial))
-    return buffer->saved == LGT_NONE || !needs_former(r->from, r->elided, number) ? MADE : MADE_ANEW;
+    return buffer->saved == LGT_NONE || !needs_former(r->from, r->elided, number) ? MADE : MADE_ON_FORMER;
   if (buffer->versions && read) return AS_THEY_WERE;
   bool whole = !buffer->initial && buffer->writers == 1 && buffer->rest == LGT_NONE;
   if (buffer->slot == LGT_NONE || (written && whole)) return MADE;
@@ -437,7 +437,7 @@ static lgt_status list_buffers(rescue *r) {
   }
   for (int b = 0; b < r->from->nbuffer; b++) {
     const lgt_weave_buffer *from = &r->from->buffer[b];
-    if (contents_of(r, (uint16_t)b) != MADE_ANEW) continue;
+    if (contents_of(r, (uint16_t)b) != MADE_ON_FORMER) continue;
     int former = find_there(r, from->root, from->saved);
     lgt_weave_item *item = former < 0 ? NULL : lgt_weave_new_item(&r->w);
     if (!item) return no_memory();

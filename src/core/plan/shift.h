@@ -4,7 +4,7 @@
  * windows have the same form (window.h), almost all that planning decided for the first holds for the
  * second: which calls fuse, which results are stored, the loops, their code.  Only the numbers differ:
  * extents, offsets, strides.  A *shifted* plan is a copy with these numbers changed, which is cheaper than
- * planning anew and needs no collection of garbage.
+ * planning again and needs no collection of garbage.
  *
  * What planning decided by numbers is checked again; if one of these differs, the plan cannot be shifted:
  *

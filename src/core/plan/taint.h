@@ -1,7 +1,7 @@
 /* taint.h - which of a group's results depend on contents that failed.
  *
- * The calls of a group run together, but each fails for itself, as if they ran one after another: what fails is what a call
- * has made that read something failed, or wrote a part of it, until it is overwritten as a whole.  The group's kernels
+ * The calls of a group run together, but each fails for itself, as if they ran one after another: a result is tainted if
+ * its call read a failed argument, or wrote a part of one, until the result is overwritten as a whole.  The group's kernels
  * run over what failed as over any other elements, for they cannot fail; its calls of C, which may believe what they
  * read, are left out.
  *

@@ -60,7 +60,7 @@ typedef struct lgt_weave_buffer {
   uint16_t writers;    /* items that write it */
   uint16_t last_writer;
   uint16_t slot;       /* LGT_NONE: registers only */
-  bool versions;       /* recipes compute it anew, up to where they read it ... */
+  bool versions;       /* recipes compute it again, up to where they read it ... */
   uint16_t saved;      /* ... from what was in it before the group: a slot; LGT_NONE: nobody reads that */
   uint16_t first_loop, last_loop;
 } lgt_weave_buffer;

@@ -298,8 +298,8 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   if (access == WRITE && lgt_rect_equal(rect, &all)) {
-    lgt_poison_heal(&rt->binder, store);
-    lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight spoil it */
+    lgt_poison_overwrite(&rt->binder, store);
+    lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight poison it */
   }
   /* What is poisoned here only is what others may want to read. */
   if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
@@ -316,7 +316,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   if (status) return status;
   if (access >= WRITE) lgt_job_wait(&rt->binder, *out, true); /* it counts as written already */
   else status = lgt_job_look(&rt->binder, *out);
-  if (!status) status = lgt_job_look_risky(&rt->binder);
+  if (!status) status = lgt_job_look_native(&rt->binder);
   lgt_job_retire(&rt->binder, false);
   if (status) return status;
   const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
@@ -651,11 +651,11 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   *position = rt->binder.position;
   if (status) lgt_job_retire(&rt->binder, true);
   else status = lgt_job_look_all(&rt->binder);
-  if (status || !rt->binder.failure) return status;
-  const lgt_failure *failure = rt->binder.failure;
+  if (status || !rt->binder.unreported) return status;
+  const lgt_failure *failure = rt->binder.unreported;
   *position = failure->position;
   status = lgt_err(failure->status, "%s", failure->message);
-  lgt_poison_seen(&rt->binder);
+  lgt_poison_reported(&rt->binder);
   return status;
 }
 

@@ -202,18 +202,18 @@ static lgt_status wait_for(lgt_runtime *rt, lgt_store *store, const lgt_layout *
 /* What went wrong in the tasks of this launch, and only of it. */
 static lgt_status carry_out_here(lgt_runtime *rt, const lgt_launch *launch, int64_t *position) {
   lgt_binder *binder = &rt->binder;
-  lgt_failure *before = binder->failure;
-  binder->failure = NULL;
+  lgt_failure *before = binder->unreported;
+  binder->unreported = NULL;
   lgt_status status = lgt_submit(rt, launch);
   if (!status) status = lgt_runtime_settle(rt);
   lgt_job_retire(binder, true);
   *position = binder->position;
-  if (binder->failure) {
-    *position = binder->failure->position;
-    if (!status) status = lgt_err(binder->failure->status, "%s", binder->failure->message);
-    lgt_poison_seen(binder);
+  if (binder->unreported) {
+    *position = binder->unreported->position;
+    if (!status) status = lgt_err(binder->unreported->status, "%s", binder->unreported->message);
+    lgt_poison_reported(binder);
   }
-  binder->failure = before;
+  binder->unreported = before;
   return status;
 }
 

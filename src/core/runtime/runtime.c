@@ -166,10 +166,10 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .dry = rt->pretended != NULL,
                             .line_text = line_text,
                             .line_context = rt,
-                            .reserve = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
+                            .no_memory = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
   begin_stream(rt);
   if (peers) lgt_transfer_begin(&rt->binder);
-  if (!rt->binder.reserve) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  if (!rt->binder.no_memory) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
   rt->front = (lgt_front){
       .handles = rt->stores.handle, .free_ids = rt->stores.free_handle, .layouts = rt->stores.layout};
@@ -378,7 +378,7 @@ static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
   snprintf(message, sizeof message, "%s", lgt_message());
   for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
   drop_calls(rt);
-  lgt_poison_seen(&rt->binder);
+  lgt_poison_reported(&rt->binder);
   return lgt_err(status, "%s", message);
 }
 
