@@ -3,7 +3,7 @@
  *   base       beneath everything
  *     hash err mem log config half dtype profile rect runs
  *   model      what a program is made of: stores and views, bodies of operations, kinds, launches, constraints
- *     store result partition body body_complex task constraint
+ *     layout store failure result partition body body_complex kind call constraint
  *   kernel     how a loop over elements is run: by an interpreter, or compiled
  *     elementary elementary_*   exp, sin, pow and their kin, written once for all that compute them
  *     helper helper_* loop interp_ops interp object kernel_cache kernel
@@ -22,7 +22,7 @@
  *     blas builtin scan keys sort merge sort_parts gather special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*
  *   runtime    the flush, a list of passes; the public functions
- *     runtime api explain file select sweep
+ *     runtime handles look api explain file select sweep
  *
  * A file includes headers of earlier rooms and of earlier files of its room only, and names the room ("plan/weave.h");
  * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h, the public

@@ -169,7 +169,7 @@ def check(root):
 
 PLANTED = {
     "a later room": ("plan/window.c", '#include "bind/bind.h"\n', "comes after"),
-    "a later header of the room": ("model/store.h", '#include "model/task.h"\n', "comes after"),
+    "a later header of the room": ("model/store.h", '#include "model/kind.h"\n', "comes after"),
     "an include without its room": ("plan/fuse.c", '#include "weave.h"\n', "does not name the room"),
     "an unknown concept": ("plan/zebra.c", "\n", "no concept"),
     "an unknown room": ("zoo/zebra.c", "\n", "is no room"),
@@ -177,7 +177,7 @@ PLANTED = {
     "a foreign folder": ("exec/exec.c", '#include "../net/net.h"\n', "not in src/core"),
     "MLIR outside emit": ("plan/fuse.c", "#include <mlir-c/IR.h>\n", "belongs in src/core/emit"),
     "CUDA in the core": ("memory/map.c", "#include <cuda.h>\n", "belongs in src/gpu"),
-    "Lua in the core": ("model/task.c", "#include <lua.h>\n", "belongs in src/lua_bindings"),
+    "Lua in the core": ("model/kind.c", "#include <lua.h>\n", "belongs in src/lua_bindings"),
     "malloc in the core": ("plan/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
 }
 
@@ -187,7 +187,7 @@ def planted(what):
     path, text, expected = PLANTED[what]
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.dirname(os.path.join(root, "src/core", path)), exist_ok=True)
-        for name in ("core.h", "plan/weave.h", "model/task.h", "bind/bind.h"):
+        for name in ("core.h", "plan/weave.h", "model/kind.h", "bind/bind.h"):
             os.makedirs(os.path.dirname(os.path.join(root, "src/core", name)), exist_ok=True)
             with open(os.path.join(root, "src/core", name), "w", encoding="utf-8") as file:
                 file.write(read(os.path.join(ROOT, "src/core/core.h")).split("#ifndef")[0] if name == "core.h" else "")

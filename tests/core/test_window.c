@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "loops.h"
 #include "base/mem.h"
+#include "model/partition.h"
 #include "plan/window.h"
 
 enum { ROOM = 256, KINDS = 3, LAYOUTS = 4, STORES = 8 };

@@ -27,7 +27,8 @@
 
 #include "core.h"
 #include "base/profile.h"
-#include "model/task.h"
+#include "model/call.h"
+#include "model/failure.h"
 
 /* Bytes; a task of less runs at once, where it is submitted: waking a worker costs as much. */
 enum { LGT_INLINE_COST = 96 * 1024 };

@@ -24,7 +24,8 @@
 #include "memory/pool.h"
 #include "base/runs.h"
 #include "model/store.h"
-#include "model/task.h"
+#include "model/failure.h"
+#include "model/kind.h"
 
 typedef struct lgt_task lgt_task; /* exec.h */
 

@@ -23,8 +23,8 @@
 #ifndef LGT_CONSTRAINT_H
 #define LGT_CONSTRAINT_H
 
+#include "model/call.h"
 #include "model/partition.h"
-#include "model/task.h"
 
 /* How one argument lies in the space: its dimension d follows space dimension to[d] (-1: none, it is
  * whole), with a halo. */

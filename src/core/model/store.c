@@ -2,12 +2,6 @@
  *
  * All tables are reserved address space, so pointers into them never move and the Lua side may keep them.
  * Which layouts are in use is for sweep.c to say.
- *
- * A view keeps two descriptions of one map.  `stride` and `offset` walk the root's C order and serve
- * address computation; `dim` says which root dimension each view dimension walks along and serves
- * partitioning.  A reshape that splits or merges dimensions, a diagonal, which walks along two at once, and windows, two
- * dimensions that walk along one, leave only the first (RESHAPED).  Where such a view still is affine in the root's
- * coordinates, these are found again (slanted).
  */
 #include "model/store.h"
 
@@ -21,14 +15,6 @@ enum {
   HANDLE_BATCH = 4096,
   LARGE_BYTES = 256 * 1024,
 };
-
-void lgt_shape_strides(int ndim, const int64_t *shape, int64_t *stride) {
-  int64_t s = 1;
-  for (int d = ndim - 1; d >= 0; d--) {
-    stride[d] = s;
-    s *= shape[d] > 0 ? shape[d] : 1;
-  }
-}
 
 lgt_status lgt_stores_init(lgt_stores *stores) {
   *stores = (lgt_stores){.nlayout = 1, .nstore = 1, .layout_mask = 1023, .epoch = 1};
@@ -478,155 +464,7 @@ uint32_t lgt_stores_root(lgt_stores *stores, uint32_t layout) {
   return lgt_stores_dense(stores, l->dtype, l->root_ndim, l->root_shape);
 }
 
-/* The root's coordinates of a position in its C order. */
-static void locate(const lgt_layout *l, int64_t position, int64_t at[LGT_MAX_DIM]) {
-  int64_t stride[LGT_MAX_DIM];
-  lgt_shape_strides(l->root_ndim, l->root_shape, stride);
-  for (int k = 0; k < l->root_ndim; k++) {
-    at[k] = position / stride[k];
-    position -= at[k] * stride[k];
-  }
-}
-
-void lgt_layout_walk(const lgt_layout *l, int64_t begin[LGT_MAX_DIM], int64_t step[LGT_MAX_DIM]) {
-  int64_t root_stride[LGT_MAX_DIM];
-  lgt_shape_strides(l->root_ndim, l->root_shape, root_stride);
-  locate(l, l->offset, begin);
-  for (int d = 0; d < l->ndim; d++)
-    step[d] = l->dim[d] < 0 || l->shape[d] == 1 ? 0 : l->stride[d] / root_stride[l->dim[d]];
-}
-
-/* If there are steps along the root's dimensions, the second element of each of the view's tells them; they are, if the last
- * ones lie within the root. */
-bool lgt_layout_steps(const lgt_layout *l, int64_t begin[LGT_MAX_DIM],
-                      int64_t step[LGT_MAX_DIM][LGT_MAX_DIM]) {
-  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
-  locate(l, l->offset, begin);
-  memcpy(lo, begin, sizeof lo);
-  memcpy(hi, begin, sizeof hi);
-  for (int d = 0; d < l->ndim; d++) {
-    locate(l, l->shape[d] > 1 ? l->offset + l->stride[d] : l->offset, step[d]);
-    for (int k = 0; k < l->root_ndim; k++) {
-      int64_t s = step[d][k] -= begin[k];
-      if (s < 0) lo[k] += s * (l->shape[d] - 1);
-      if (s > 0) hi[k] += s * (l->shape[d] - 1);
-    }
-  }
-  for (int k = 0; k < l->root_ndim; k++)
-    if (lo[k] < 0 || hi[k] >= l->root_shape[k]) return false;
-  return true;
-}
-
-static lgt_rect slanted_rect(const lgt_layout *l, const int64_t begin[LGT_MAX_DIM],
-                             const int64_t step[LGT_MAX_DIM][LGT_MAX_DIM], const lgt_rect *view) {
-  lgt_rect r = {.ndim = l->root_ndim};
-  for (int k = 0; k < l->root_ndim; k++) {
-    r.lo[k] = begin[k], r.hi[k] = begin[k] + 1;
-    for (int d = 0; d < l->ndim; d++) {
-      int64_t a = step[d][k] * view->lo[d], b = step[d][k] * (view->hi[d] - 1);
-      r.lo[k] += a < b ? a : b;
-      r.hi[k] += a < b ? b : a;
-    }
-  }
-  return r;
-}
-
-int lgt_layout_row(const lgt_layout *l, int64_t *size) {
-  int d = 0;
-  while (d < l->root_ndim - 1 && l->root_shape[d] == 1) d++;
-  *size = 1;
-  for (int k = d + 1; k < l->root_ndim; k++) *size *= l->root_shape[k];
-  return d;
-}
-
-void lgt_layout_reach(const lgt_layout *l, const lgt_rect *view, int64_t *least, int64_t *most) {
-  *least = *most = l->offset;
-  for (int d = 0; d < l->ndim; d++) {
-    int64_t a = l->stride[d] * view->lo[d], b = l->stride[d] * (view->hi[d] - 1);
-    *least += a < b ? a : b;
-    *most += a < b ? b : a;
-  }
-}
-
-/* Unless it is slanted, whole rows, so that a tile of the root holds them as the root does. */
-static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
-  lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
-  int64_t row, least, most, begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
-  if (l->root_ndim == 0) return r;
-  if (lgt_layout_steps(l, begin, step))
-    return slanted_rect(l, begin, (const int64_t(*)[LGT_MAX_DIM])step, view);
-  int d = lgt_layout_row(l, &row);
-  lgt_layout_reach(l, view, &least, &most);
-  if (row > 0) r.lo[d] = least / row, r.hi[d] = most / row + 1;
-  return r;
-}
-
-lgt_rect lgt_layout_root_rect(const lgt_layout *l, const lgt_rect *view) {
-  lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  bool empty = view->ndim > 0 && lgt_rect_empty(view);
-  if (empty) {
-    for (int d = 0; d < r.ndim; d++) r.hi[d] = r.lo[d];
-    return r;
-  }
-  if (l->flags & LGT_LAYOUT_WHOLE) return *view;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return reshaped_rect(l, view);
-  lgt_layout_walk(l, begin, step);
-  for (int d = 0; d < l->root_ndim; d++) r.lo[d] = begin[d], r.hi[d] = begin[d] + 1;
-  for (int d = 0; d < l->ndim; d++) {
-    int k = l->dim[d];
-    if (step[d] == 0) continue;
-    int64_t a = begin[k] + step[d] * view->lo[d], b = begin[k] + step[d] * (view->hi[d] - 1);
-    r.lo[k] = a < b ? a : b;
-    r.hi[k] = (a < b ? b : a) + 1;
-  }
-  return r;
-}
-
-lgt_rect lgt_layout_target_rect(const lgt_layout *l, lgt_rect view) {
-  for (int d = 0; d < l->ndim; d++)
-    if (l->flags & LGT_LAYOUT_RESHAPED ? l->stride[d] == 0 : l->dim[d] < 0) view.lo[d] = 0, view.hi[d] = 1;
-  return lgt_layout_root_rect(l, &view);
-}
-
-bool lgt_layout_exact(const lgt_layout *l) {
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  if (l->flags & LGT_LAYOUT_WHOLE) return true;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return false;
-  lgt_layout_walk(l, begin, step);
-  for (int d = 0; d < l->ndim; d++)
-    if (step[d] > 1 || step[d] < -1) return false;
-  return true;
-}
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t t = a % b;
-    a = b;
-    b = t;
-  }
-  return a < 0 ? -a : a;
-}
-
-int64_t lgt_layout_distinct(const lgt_layout *l) {
-  int64_t n = 1, step = 0, reach = 0;
-  for (int d = 0; d < l->ndim; d++)
-    if (l->stride[d] != 0 || l->shape[d] == 0) n *= l->shape[d];
-  if (!(l->flags & LGT_LAYOUT_RESHAPED) || !(l->flags & LGT_LAYOUT_STRETCHED)) return n;
-  for (int d = 0; d < l->ndim; d++) { /* windows meet */
-    step = gcd(step, l->stride[d]);
-    reach += (l->shape[d] - 1) * llabs(l->stride[d]);
-  }
-  return step && reach / step + 1 < n ? reach / step + 1 : n;
-}
-
-bool lgt_layout_covers(const lgt_layout *l, bool target) {
-  int64_t size = 1, n = 1;
-  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
-  for (int d = 0; d < l->ndim; d++)
-    if (!target || l->dim[d] >= 0) n *= l->stride[d] != 0 || l->shape[d] == 0 ? l->shape[d] : 1;
-  return n == size && lgt_layout_exact(l);
-}
+/* ---- forms --------------------------------------------------------------------------------------- */
 
 static uint64_t class_of(int64_t n) { return n == 0 || n == 1 ? (uint64_t)n : 2; }
 
@@ -644,46 +482,6 @@ uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
   for (int d = 0; d < l->ndim; d++)
     h = mix(h, class_of(l->shape[d]) | (uint64_t)(l->stride[d] == 0) << 2 | (uint64_t)(l->dim[d] + 1) << 3);
   return note->form = h | 1;
-}
-
-/* First and last element that a view touches, in the root's C order. */
-static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
-  *lo = *hi = l->offset;
-  for (int d = 0; d < l->ndim; d++) {
-    if (l->shape[d] == 0) continue;
-    int64_t reach = (l->shape[d] - 1) * l->stride[d];
-    if (reach < 0) *lo += reach;
-    else *hi += reach;
-  }
-}
-
-/* A reduction over no elements still sets its target, so a promoted dimension does not empty it. */
-static lgt_rect target_rect(const lgt_layout *l) {
-  return lgt_layout_target_rect(l, lgt_rect_of_shape(l->ndim, l->shape));
-}
-
-bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
-  int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
-      bstep[LGT_MAX_DIM];
-  linear_bounds(a, &alo, &ahi);
-  linear_bounds(b, &blo, &bhi);
-  if (ahi < blo || bhi < alo) return false;
-  lgt_rect ra = target_rect(a), rb = target_rect(b);
-  if (lgt_rect_empty(&ra) || lgt_rect_empty(&rb)) return false;
-  if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
-  lgt_rect common;
-  if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
-  lgt_layout_walk(a, abegin, astep);
-  lgt_layout_walk(b, bbegin, bstep);
-  for (int r = 0; r < a->root_ndim; r++) { /* interleaved views: every second element, say */
-    int64_t g = 0;
-    for (int d = 0; d < a->ndim; d++)
-      if (a->dim[d] == r) g = gcd(g, astep[d]);
-    for (int d = 0; d < b->ndim; d++)
-      if (b->dim[d] == r) g = gcd(g, bstep[d]);
-    if (g > 1 && (abegin[r] - bbegin[r]) % g) return false;
-  }
-  return true;
 }
 
 /* ---- stores and handles ------------------------------------------------------------------------ */

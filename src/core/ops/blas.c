@@ -19,7 +19,7 @@
 
 #include "ops/blas.h"
 #include "memory/pool.h"
-#include "model/task.h"
+#include "model/kind.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121 };
 

@@ -1,7 +1,7 @@
 /* builtin.c - the table of variants that come with lgt.  See builtin.h. */
 #include "ops/builtin.h"
 
-#include "model/task.h"
+#include "model/kind.h"
 
 int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints) {
   static const lgt_builtin *const tables[] = {

@@ -19,7 +19,7 @@
 #ifndef LGT_WINDOW_H
 #define LGT_WINDOW_H
 
-#include "model/task.h"
+#include "model/call.h"
 
 typedef struct lgt_window {
   lgt_call *call;          /* owned */

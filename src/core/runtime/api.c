@@ -10,7 +10,8 @@
 #include "memory/replica.h"
 #include "model/result.h"
 #include "bind/rescue.h"
-#include "runtime/runtime.h"
+#include "runtime/handles.h"
+#include "runtime/look.h"
 
 /* ---- layouts ----------------------------------------------------------------------------------------- */
 
@@ -70,36 +71,7 @@ uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, 
 /* ---- handles ------------------------------------------------------------------------------------------- */
 
 lgt_front *lgt_front_of(lgt_runtime *rt) { return &rt->front; }
-
-static lgt_status array_ok(lgt_runtime *rt, lgt_id array) {
-  lgt_handle handle = {0, 0};
-  if (array && array <= rt->stores.max_handle) handle = rt->stores.handle[array];
-  if (handle.layout) return LGT_OK;
-  return handle.store
-             ? lgt_err(LGT_RELEASED, "the array was detached from its memory and cannot be used any more")
-             : lgt_err(LGT_BAD_ARGUMENT, "array handle %u is not in use", array);
-}
-
-lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out) {
-  lgt_status status = array_ok(rt, array);
-  if (status) return status;
-  lgt_handle *handle = &rt->stores.handle[array];
-  if (!handle->store) {
-    lgt_store *store = lgt_store_new(&rt->stores, handle->layout);
-    if (!store) return LGT_NO_MEMORY;
-    store->handles = 1;
-    handle->store = store->id;
-  }
-  *out = lgt_store_at(&rt->stores, handle->store);
-  return LGT_OK;
-}
-
-lgt_status lgt_array_reserve(lgt_runtime *rt, int count) {
-  while (rt->front.nfree < (uint32_t)count)
-    if (!lgt_handles_refill(&rt->stores, &rt->front.nfree)) return LGT_NO_MEMORY;
-  rt->front.max_id = rt->stores.max_handle;
-  return LGT_OK;
-}
+lgt_status lgt_array_reserve(lgt_runtime *rt, int count) { return lgt_handle_reserve(rt, count); }
 
 void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond) {
   if (bytes < 0 || bytes > PTRDIFF_MAX - 4096)
@@ -115,24 +87,20 @@ void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond) {
 }
 void lgt_memory_free(void *memory) { lgt_host_free(memory); }
 
-static lgt_id take_id(lgt_runtime *rt) {
-  return lgt_array_reserve(rt, 1) ? 0 : rt->front.free_ids[--rt->front.nfree];
-}
-
 lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
   if (!layout_ok(rt, layout)) return 0;
   if (!(rt->stores.layout[layout].flags & LGT_LAYOUT_WHOLE)) {
     lgt_err(LGT_BAD_ARGUMENT, "a new array needs a dense layout, %u is a view", layout);
     return 0;
   }
-  lgt_id id = take_id(rt);
+  lgt_id id = lgt_handle_take(rt);
   if (id) rt->stores.handle[id] = (lgt_handle){0, layout};
   return id;
 }
 
 lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
   lgt_store *store;
-  if (!layout_ok(rt, layout) || lgt_runtime_store(rt, array, &store)) return 0;
+  if (!layout_ok(rt, layout) || lgt_handle_store(rt, array, &store)) return 0;
   const lgt_layout *l = lgt_layout_at(&rt->stores, layout), *root = lgt_layout_at(&rt->stores, store->layout);
   bool same = l->dtype == root->dtype && l->root_ndim == root->ndim;
   for (int d = 0; same && d < root->ndim; d++) same = l->root_shape[d] == root->shape[d];
@@ -140,27 +108,14 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
     lgt_err(LGT_BAD_ARGUMENT, "layout %u is not a view of this array", layout);
     return 0;
   }
-  lgt_id id = take_id(rt);
+  lgt_id id = lgt_handle_take(rt);
   if (!id) return 0;
   rt->stores.handle[id] = (lgt_handle){store->id, layout};
   store->handles++;
   return id;
 }
 
-void lgt_array_free(lgt_runtime *rt, lgt_id array) {
-  if (!array || array > rt->stores.max_handle) return;
-  lgt_handle handle = rt->stores.handle[array];
-  if (!handle.layout && !handle.store) return;
-  if (rt->front.count) { /* a recorded launch may name the handle: resolve it first */
-    lgt_runtime_take(rt);
-    handle = rt->stores.handle[array];
-  }
-  rt->stores.handle[array] = (lgt_handle){0, 0};
-  rt->front.free_ids[rt->front.nfree++] = array;
-  if (!handle.store) return;
-  lgt_store *store = lgt_store_at(&rt->stores, handle.store);
-  if (--store->handles == 0 && store->refs == 0) lgt_bind_drop_store(&rt->binder, store);
-}
+void lgt_array_free(lgt_runtime *rt, lgt_id array) { lgt_handle_drop(rt, array); }
 
 /* What freeing an array will look at, in the order in which one thing leads to the next. */
 static void foresee(const lgt_runtime *rt, lgt_id array, int step) {
@@ -197,7 +152,7 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   lgt_id id = lgt_array_new(rt, layout);
   lgt_store *store;
   if (!id) return 0;
-  if (lgt_runtime_store(rt, id, &store)) {
+  if (lgt_handle_store(rt, id, &store)) {
     lgt_array_free(rt, id);
     return 0;
   }
@@ -220,156 +175,9 @@ lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*rel
   return id;
 }
 
-/* A rect of a store in one instance of this rank's first domain: with several domains its elements come from
- * wherever they are. */
-static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, bool read, bool write,
-                              bool last) {
-  lgt_exchange x;
-  lgt_peers *peers = rt->binder.peers;
-  if (rt->map.domains == 1)
-    return lgt_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
-  lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
-  if (status && peers) peers->abort(peers, lgt_message());
-  if (status) return status;
-  status = lgt_exchange_acquire(&x);
-  if (status && !last) lgt_exchange_undo(&x);
-  if (status && !last) return status;
-  lgt_status moved = lgt_exchange_move(&x);
-  if (moved && !peers) lgt_exchange_undo(&x);
-  if (!status && !moved && write) {
-    lgt_replica *replica = &store->replica[0];
-    if (lgt_replica_written(replica, replica->inst, rect)) lgt_replica_tidy(&rt->map, replica);
-    else moved = lgt_err(LGT_NO_MEMORY, "out of memory while writing an array");
-    if (moved && peers) peers->abort(peers, lgt_message()); /* it has moved: nobody does it again */
-  }
-  return status ? status : moved;
-}
-
-/* The same for a look that ends when its elements have been read. */
-static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
-  if (rt->map.domains > 1 && store->history) {
-    const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
-    if (what && !lgt_history_has(store->history, what))
-      return lgt_exchange_peek(&rt->binder, store, rect, out);
-  }
-  lgt_status status = gather_rect(rt, store, rect, true, false, rt->binder.peers != NULL);
-  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
-  return status;
-}
-
-/* In the profile: the script looks at something.  0: there is none. */
-static int64_t wait_begins(lgt_runtime *rt) { return rt->profile ? lgt_profile_now() : 0; }
-
-static const char *looking_line(const lgt_runtime *rt) {
-  return rt->binder.line_text(rt->binder.line_context, rt->front.line);
-}
-
-static void wait_ended(lgt_runtime *rt, int64_t begin, const char *what, const char *unit, int64_t n) {
-  lgt_label label = {.category = "wait", .name = what, .line = looking_line(rt)};
-  lgt_profile_span(rt->profile, begin, &label, "\"%s\":%lld", unit, (long long)n);
-}
-
-/* What is done with elements: read at once; or left where they are, to be read or written through a pointer. */
-typedef enum access { PEEK, READ, WRITE, READ_WRITE } access;
-
-static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
-                             lgt_instance **out) {
-  if (access == PEEK) return peek_rect(rt, store, rect, out);
-  bool read = access != WRITE, write = access != READ;
-  lgt_status status = gather_rect(rt, store, rect, read, write, false);
-  if (status == LGT_NO_MEMORY && (rt->binder.njob || rt->binder.former)) {
-    lgt_rescue_former(&rt->binder);
-    lgt_job_retire(&rt->binder, true);
-    status = gather_rect(rt, store, rect, read, write, false);
-  }
-  if (status == LGT_NO_MEMORY && rt->binder.peers) gather_rect(rt, store, rect, read, write, true);
-  if (!status) *out = lgt_instance_retain(store->replica[0].inst);
-  return status;
-}
-
-/* The newest elements of a rect in one instance, with nothing in flight on it. */
-static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
-                              lgt_instance **out, int64_t *position) {
-  lgt_status status = lgt_runtime_settle(rt);
-  *position = rt->binder.position;
-  if (status) return status;
-  rt->binder.where = looking_line(rt);
-  status = lgt_rescue_store(&rt->binder, store);
-  const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
-  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (access == WRITE && lgt_rect_equal(rect, &all)) {
-    lgt_poison_overwrite(&rt->binder, store);
-    lgt_poison_end(&rt->binder, store->id); /* nor does what is still in flight poison it */
-  }
-  /* What is poisoned here only is what others may want to read. */
-  if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
-  if (!status) status = fetch_rect(rt, store, rect, access, out);
-  if (status && store->failure) { /* that came first */
-    *position = store->failure->position;
-    return lgt_poison_report(&rt->binder, store->failure);
-  }
-  if (status == LGT_NO_MEMORY) {
-    lgt_err(status, "out of memory: reading an array needs %lld bytes, %lld of %lld are taken",
-            (long long)(lgt_rect_size(rect) * lgt_dtype_size(root->dtype)),
-            (long long)(rt->map.pool->limit - lgt_pool_left(rt->map.pool)), (long long)rt->map.pool->limit);
-  }
-  if (status) return status;
-  if (access >= WRITE) lgt_job_wait(&rt->binder, *out, true); /* it counts as written already */
-  else status = lgt_job_look(&rt->binder, *out);
-  if (!status) status = lgt_job_look_native(&rt->binder);
-  lgt_job_retire(&rt->binder, false);
-  if (status) return status;
-  const lgt_failure *failure = store->failure ? store->failure : (*out)->failure;
-  if (failure) *position = failure->position;
-  return lgt_poison_report(&rt->binder, failure);
-}
-
-/* *out: a ref. */
-static lgt_status settle_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, access access,
-                              lgt_instance **out) {
-  int64_t position;
-  static const char *const what[] = {"read values", "read in place", "write in place", "write in place"};
-  int64_t begin = wait_begins(rt);
-  *out = NULL;
-  lgt_runtime_note(rt, access >= WRITE ? LGT_NOTE_WRITE : LGT_NOTE_LOOK, store, rect);
-  lgt_status status = settle_here(rt, store, rect, access, out, &position);
-  status = lgt_agree(&rt->binder, status, position);
-  if (begin) wait_ended(rt, begin, what[access], "elements", lgt_rect_size(rect));
-  if (status) lgt_instance_release(&rt->map, *out);
-  return status;
-}
-
-/* The part of a view that lies between `lo` and `hi`, in the view's coordinates; NULL: all of it. */
-static lgt_status settle_part(lgt_runtime *rt, lgt_id array, const lgt_rect *part, access access,
-                              const lgt_layout **layout, lgt_instance **inst) {
-  lgt_store *store;
-  lgt_status status = lgt_runtime_store(rt, array, &store);
-  if (status) return status;
-  *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  bool write = access >= WRITE;
-  if (write && (*layout)->flags & LGT_LAYOUT_STRETCHED)
-    return lgt_err(
-        LGT_BAD_SHAPE,
-        "the view is stretched: several of its positions are one element, so it cannot be written; "
-        "write a copy");
-  lgt_rect view = lgt_rect_of_shape((*layout)->ndim, (*layout)->shape),
-           rect = lgt_layout_root_rect(*layout, part ? part : &view);
-  if (write && !lgt_layout_exact(*layout)) access = READ_WRITE;
-  store->refs++; /* settling may drop what only launches kept alive */
-  status = settle_rect(rt, store, &rect, access, inst);
-  store->refs--;
-  if (!status && write) store->written = true;
-  return status;
-}
-
-static lgt_status settle_view(lgt_runtime *rt, lgt_id array, access access, const lgt_layout **layout,
-                              lgt_instance **inst) {
-  return settle_part(rt, array, NULL, access, layout, inst);
-}
-
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   lgt_store *store;
-  lgt_status status = lgt_runtime_store(rt, array, &store);
+  lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
   if (!store->attached)
     return lgt_err(LGT_BAD_ARGUMENT,
@@ -377,7 +185,7 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
   const lgt_layout *root = lgt_layout_at(&rt->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst;
-  status = settle_rect(rt, store, &all, READ, &inst);
+  status = lgt_look_rect(rt, store, &all, LGT_LOOK_READ, &inst);
   if (status) return status;
   lgt_job_wait(&rt->binder, inst, true);
   lgt_instance_release(&rt->map, inst);
@@ -394,22 +202,6 @@ lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array) {
 
 /* ---- elements ------------------------------------------------------------------------------------------------ */
 
-void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile) {
-  lgt_alignment align;
-  lgt_rect view = lgt_rect_of_shape(layout->ndim, layout->shape);
-  memset(&align, 0, sizeof align);
-  for (int d = 0; d < LGT_MAX_DIM; d++) align.to[d] = (int8_t)d;
-  lgt_instance_tile(layout, &align, &view, inst, tile, NULL);
-}
-
-lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst) {
-  const lgt_layout *layout;
-  lgt_status status = array_ok(rt, array);
-  if (!status) status = settle_view(rt, array, PEEK, &layout, inst);
-  if (!status) lgt_runtime_locate(layout, *inst, tile);
-  return status;
-}
-
 /* An element, for whoever is going to look at it as a number. */
 static lgt_scalar load_number(int dtype, const void *element) {
   lgt_scalar x = lgt_dtype_load(dtype, element);
@@ -422,13 +214,13 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = array_ok(rt, array);
+  lgt_status status = lgt_handle_check(rt, array);
   if (status) return status;
   layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   if (layout->size != 1)
     return lgt_err(LGT_BAD_SHAPE, "the array has %lld elements, only one can be read as a number",
                    (long long)layout->size);
-  status = lgt_runtime_peek(rt, array, &tile, &inst);
+  status = lgt_look_peek(rt, array, &tile, &inst);
   if (status) return status;
   *out = load_number(layout->dtype, tile.data);
   lgt_instance_release(&rt->map, inst);
@@ -438,7 +230,7 @@ lgt_status lgt_array_item(lgt_runtime *rt, lgt_id array, lgt_scalar *out) {
 lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index, lgt_scalar *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
-  lgt_status status = array_ok(rt, array);
+  lgt_status status = lgt_handle_check(rt, array);
   if (status) return status;
   layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   lgt_rect place = {.ndim = layout->ndim};
@@ -452,7 +244,7 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
     place.hi[d] = index[d] + 1;
     at += index[d] * layout->stride[d];
   }
-  status = settle_part(rt, array, &place, PEEK, &layout, &inst);
+  status = lgt_look_part(rt, array, &place, LGT_LOOK_PEEK, &layout, &inst);
   if (status) return status;
   lgt_shape_strides(layout->root_ndim, layout->root_shape, stride);
   for (int d = 0; d < layout->root_ndim; d++) root[d] = at / stride[d], at %= stride[d];
@@ -497,7 +289,7 @@ static void transfer(const lgt_tile *tile, char *buffer, bool out) {
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = lgt_runtime_peek(rt, array, &tile, &inst);
+  lgt_status status = lgt_look_peek(rt, array, &tile, &inst);
   if (status) return status;
   transfer(&tile, out, true);
   lgt_instance_release(&rt->map, inst);
@@ -506,7 +298,7 @@ lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
 
 lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data) {
   lgt_store *store;
-  lgt_status status = lgt_runtime_store(rt, array, &store);
+  lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
   const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
   lgt_runtime_note_given(rt, store, layout->dtype, data,
@@ -518,9 +310,9 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   const lgt_layout *layout;
   lgt_instance *inst;
   lgt_tile tile;
-  lgt_status status = settle_view(rt, array, WRITE, &layout, &inst);
+  lgt_status status = lgt_look_part(rt, array, NULL, LGT_LOOK_WRITE, &layout, &inst);
   if (status) return status;
-  lgt_runtime_locate(layout, inst, &tile);
+  lgt_look_locate(layout, inst, &tile);
   transfer(&tile, (char *)data, false);
   lgt_instance_release(&rt->map, inst);
   return lgt_array_given(rt, array, data);
@@ -533,9 +325,13 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
   bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
   if ((!read && !write) || mode[strspn(mode, "rw")])
     return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
-  lgt_status status = settle_view(rt, array, !write ? READ : read ? READ_WRITE : WRITE, &layout, &inst);
+  lgt_status status = lgt_look_part(rt, array, NULL,
+                                    !write ? LGT_LOOK_READ
+                                    : read ? LGT_LOOK_READ_WRITE
+                                           : LGT_LOOK_WRITE,
+                                    &layout, &inst);
   if (status) return status;
-  lgt_runtime_locate(layout, inst, &tile);
+  lgt_look_locate(layout, inst, &tile);
   lgt_instance_release(&rt->map, inst); /* the store keeps it */
   *data = tile.data;
   for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
@@ -618,7 +414,7 @@ lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d parameter%s, %d were given", kind->name,
                    kind->nparams, lgt_plural(kind->nparams), launch->nparams);
   for (int a = 0; a < launch->nargs; a++) {
-    lgt_status status = array_ok(rt, launch->arg[a]);
+    lgt_status status = lgt_handle_check(rt, launch->arg[a]);
     if (status) return lgt_err_within(status, "task '%s', argument %d", kind->name, a + 1);
     call.layout[a] = rt->stores.handle[launch->arg[a]].layout;
     const lgt_layout *l = lgt_layout_at(&rt->stores, call.layout[a]);
@@ -660,11 +456,11 @@ static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
 }
 
 lgt_status lgt_fence(lgt_runtime *rt) {
-  int64_t position, begin = wait_begins(rt);
+  int64_t position, begin = lgt_look_begins(rt);
   lgt_runtime_note(rt, LGT_NOTE_FENCE, NULL, NULL);
   lgt_status status = fence_here(rt, &position);
   status = lgt_agree(&rt->binder, status, position);
-  if (begin) wait_ended(rt, begin, "fence", "launches", rt->launches);
+  if (begin) lgt_look_ended(rt, begin, "fence", "launches", rt->launches);
   return status;
 }
 

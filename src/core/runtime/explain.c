@@ -6,7 +6,7 @@
 
 #include "move/image.h"
 #include "move/poison.h"
-#include "runtime/runtime.h"
+#include "runtime/handles.h"
 
 typedef struct writer {
   char *text;
@@ -121,7 +121,7 @@ const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
   enum { ROOM = 8192 };
   lgt_runtime_settle(rt);
   lgt_store *store;
-  if (lgt_runtime_store(rt, array, &store)) return lgt_message();
+  if (lgt_handle_store(rt, array, &store)) return lgt_message();
   if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
   if (!rt->text) return "out of memory for an explanation";
   writer w = {rt->text, ROOM, 0};

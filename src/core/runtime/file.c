@@ -16,7 +16,7 @@
 #include "ops/builtin.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
-#include "runtime/runtime.h"
+#include "runtime/handles.h"
 
 enum { BUFFER = 1 << 18, DIRECT = 1 << 16 };
 
@@ -250,7 +250,7 @@ static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, t
 
 static lgt_status carry(lgt_runtime *rt, lgt_id array, transfer *t, bool write) {
   lgt_store *store;
-  lgt_status status = lgt_runtime_store(rt, array, &store);
+  lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
   uint32_t number = rt->stores.handle[array].layout;
   const lgt_layout *layout = lgt_layout_at(&rt->stores, number);

@@ -25,6 +25,7 @@
 #include "move/poison.h"
 #include "bind/rescue.h"
 #include "plan/shift.h"
+#include "runtime/handles.h"
 #include "runtime/sweep.h"
 
 enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
@@ -232,7 +233,7 @@ void lgt_close(lgt_runtime *rt) {
   if (rt->exec) lgt_job_retire(&rt->binder, true);
   if (rt->exec) log_totals(rt);
   if (rt->exec && rt->pretended) report_issuing(rt);
-  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_array_free(rt, id);
+  for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_handle_drop(rt, id);
   for (int i = 0; i < rt->window.count; i++)
     for (int a = 0; a < rt->window.call[i].nargs; a++) {
       lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);

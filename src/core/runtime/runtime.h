@@ -76,15 +76,9 @@ void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, 
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */
 void lgt_runtime_take(lgt_runtime *rt);
-/* What is in a view now: its newest elements in memory, of which *inst is a ref.  Flushes and waits. */
-lgt_status lgt_runtime_peek(lgt_runtime *rt, lgt_id array, lgt_tile *tile, lgt_instance **inst);
-/* Where a view's elements are within an instance that has all of them. */
-void lgt_runtime_locate(const lgt_layout *layout, const lgt_instance *inst, lgt_tile *tile);
 /* Is it time that the caller collects its garbage?  A flush that binds a group asks for it. */
 bool lgt_runtime_pressed(lgt_runtime *rt);
 /* If so, ask for it outside of a flush: to be returned, as lgt_flush does.  Else 0. */
 int lgt_runtime_relieve(lgt_runtime *rt);
-/* The store behind a handle, made if it has none yet. */
-lgt_status lgt_runtime_store(lgt_runtime *rt, lgt_id array, lgt_store **out);
 
 #endif

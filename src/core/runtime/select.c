@@ -16,7 +16,8 @@
 #include "kernel/helper.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
-#include "runtime/runtime.h"
+#include "runtime/handles.h"
+#include "runtime/look.h"
 
 /* The mask beside what it picks from: lines of `count` blocks, dimensions that lie one behind the other being one. */
 typedef struct pairing {
@@ -353,7 +354,7 @@ static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *ou
   lgt_store *store;
   lgt_binder *binder = &rt->binder;
   *good = false;
-  lgt_status status = lgt_runtime_store(rt, array, &store);
+  lgt_status status = lgt_handle_store(rt, array, &store);
   if (!status) status = lgt_rescue_store(binder, store);
   lgt_instance *inst = !status && store->replica ? store->replica[0].inst : NULL;
   if (!inst || store->failure) return status;
@@ -368,7 +369,7 @@ static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *ou
     lgt_job_retire(binder, false);
   }
   *good = !status && !inst->failure;
-  lgt_runtime_locate(layout_of(rt, array), inst, out);
+  lgt_look_locate(layout_of(rt, array), inst, out);
   return status;
 }
 
@@ -377,7 +378,7 @@ static lgt_status look_at_both(lgt_runtime *rt, lgt_id array, lgt_id mask, bool 
                                bool *good) {
   lgt_tile of_mask, of_array;
   lgt_instance *held;
-  lgt_status status = lgt_runtime_peek(rt, mask, &of_mask, &held);
+  lgt_status status = lgt_look_peek(rt, mask, &of_mask, &held);
   if (status) return status;
   status = locate(rt, array, write, &of_array, good);
   *good = *good && pair(&of_mask, &of_array, out);
@@ -389,7 +390,7 @@ static lgt_status look_at_both(lgt_runtime *rt, lgt_id array, lgt_id mask, bool 
 static lgt_id new_array(lgt_runtime *rt, uint32_t layout, char **data) {
   lgt_store *store;
   lgt_id id = layout ? lgt_array_new(rt, layout) : 0;
-  if (!id || lgt_runtime_store(rt, id, &store)) return lgt_array_free(rt, id), 0;
+  if (!id || lgt_handle_store(rt, id, &store)) return lgt_array_free(rt, id), 0;
   const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst = lgt_store_replicas(&rt->map, store) ? lgt_instance_new(&rt->map, 0, root, &all) : NULL;
@@ -428,7 +429,7 @@ int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
   if (rt->map.domains > 1 || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0) return LGT_OK;
   int garbage = lgt_runtime_relieve(rt);
   if (garbage) return garbage;
-  lgt_status status = lgt_runtime_peek(rt, mask, &tile, &held);
+  lgt_status status = lgt_look_peek(rt, mask, &tile, &held);
   if (status) return status;
   w.p = (pairing){.ndim = tile.ndim, .mask = tile.data, .data = tile.data, .block = 1};
   for (int d = 0; d < tile.ndim; d++) {

@@ -1,18 +1,13 @@
-/* task.h - task kinds, and launches whose arguments are resolved.
+/* kind.h - task kinds.
  *
  * A kind says what a task does: by a generator (a body, for any back end) or a CPU variant.  The
  * privileges of a generator's arguments follow from its body.  Complex element types are lowered
  * here, once for each kind: an argument of complex type has two slots, its real and imaginary part.
- *
- * A failure is what a poisoned store carries: the first error of the task that should have written
- * it, with the source line that launched the task.
  */
-#ifndef LGT_TASK_H
-#define LGT_TASK_H
+#ifndef LGT_KIND_H
+#define LGT_KIND_H
 
 #include "model/body.h"
-#include "model/partition.h"
-#include "model/store.h"
 
 enum { LGT_MAX_ARGS = 12, LGT_MAX_PARAMS = 6 };
 
@@ -61,32 +56,5 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
 
 /* Of api.c: marks a kind (or -1, an error) whose variant is one of lgt's own. */
 int lgt_kind_own(lgt_runtime *rt, int kind);
-
-/* A recorded launch with its arguments resolved to stores. */
-typedef struct lgt_call {
-  const lgt_kind *kind;
-  uint16_t kind_number;
-  uint8_t nargs, nparams;
-  uint32_t line;
-  uint32_t store[LGT_MAX_ARGS];   /* each holds a ref */
-  uint32_t layout[LGT_MAX_ARGS];
-  lgt_scalar param[LGT_MAX_PARAMS];
-} lgt_call;
-
-#define LGT_POSITION_UNKNOWN (INT64_MAX >> 21) /* on another rank */
-
-struct lgt_failure {
-  int refs;
-  lgt_status status;
-  int64_t position; /* in the stream of what failed */
-  char *message;   /* owned */
-};
-/* NULL when out of memory. */
-lgt_failure *lgt_failure_new(lgt_status status, const char *message, const char *line);
-void lgt_failure_release(lgt_failure *failure);
-static inline lgt_failure *lgt_failure_retain(lgt_failure *failure) { failure->refs++; return failure; }
-
-/* The iteration space of a call: the common shape of its arguments after broadcasting. */
-lgt_status lgt_call_space(const lgt_stores *stores, const lgt_call *call, int *ndim, int64_t *shape);
 
 #endif

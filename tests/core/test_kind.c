@@ -1,8 +1,9 @@
-/* test_task.c - registration of kinds: what a generator does to its arguments, and what is refused. */
+/* test_kind.c - registration of kinds: what a generator does to its arguments, and what is refused. */
 #include "check.h"
 #include "engine.h"
 #include "base/mem.h"
-#include "model/task.h"
+#include "model/call.h"
+#include "model/failure.h"
 
 static lgt_kinds kinds;
 

@@ -1,7 +1,6 @@
-/* task.c - registration of task kinds, failures, and the iteration space of a launch.  See task.h. */
-#include "model/task.h"
+/* kind.c - registration of task kinds.  See kind.h. */
+#include "model/kind.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -175,49 +174,4 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
 fail:
   kind_free(kind);
   return -1;
-}
-
-lgt_failure *lgt_failure_new(lgt_status status, const char *message, const char *line) {
-  lgt_failure *failure = lgt_mem_zalloc(sizeof *failure);
-  char text[1200];
-  if (!failure) return NULL;
-  snprintf(text, sizeof text, "%s%s%s%s", message, line ? " (in a task launched at " : "", line ? line : "",
-           line ? ")" : "");
-  *failure = (lgt_failure){.refs = 1, .status = status, .message = lgt_mem_strdup(text)};
-  if (!failure->message) {
-    lgt_mem_free(failure);
-    return NULL;
-  }
-  return failure;
-}
-
-void lgt_failure_release(lgt_failure *failure) {
-  if (!failure || --failure->refs > 0) return;
-  lgt_mem_free(failure->message);
-  lgt_mem_free(failure);
-}
-
-lgt_status lgt_call_space(const lgt_stores *stores, const lgt_call *call, int *ndim, int64_t *shape) {
-  int n = 0;
-  int64_t s[LGT_MAX_DIM];
-  for (int a = 0; a < call->nargs; a++) {
-    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    if (l->ndim > n) n = l->ndim;
-  }
-  for (int d = 0; d < n; d++) s[d] = 1;
-  for (int a = 0; a < call->nargs; a++) {
-    const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    for (int d = 0; d < l->ndim; d++) {
-      int k = n - l->ndim + d;
-      if (l->shape[d] == 1 || l->shape[d] == s[k]) continue;
-      if (s[k] != 1)
-        return lgt_err(LGT_BAD_SHAPE,
-                       "the arguments of '%s' do not fit: extent %lld against %lld in dimension %d",
-                       call->kind->name, (long long)l->shape[d], (long long)s[k], k + 1);
-      s[k] = l->shape[d];
-    }
-  }
-  *ndim = n;
-  memcpy(shape, s, (size_t)n * sizeof *s);
-  return LGT_OK;
 }
