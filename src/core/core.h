@@ -9,7 +9,7 @@
  *     helper helper_* loop interp_ops interp object kernel_cache kernel
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
  *   plan       launches in program order -> groups of launches, each a task of a few loops
- *     reproducible window fuse weave taint recipes place assemble shift
+ *     reproducible window fuse weave barrier taint recipes place assemble shift
  *   memory     where elements are: who touches which, who has the newest, instances and copies
  *     pool footprint coherence map replica
  *   exec       worker threads; which tasks wait for which

@@ -154,38 +154,39 @@ TEST(a_window_ends_where_a_repetition_ends) {
       {"pqababababab", 12}, {"abcdabcdabcd", 12}, {"xabababab", 9},
   };
   lgt_window w;
+  int period;
   CHECK(!lgt_window_init(&w, ROOM));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tokens(&w, cases[i].text);
-    int cut = lgt_window_cut(&w, false);
+    int cut = lgt_window_cut(&w, false, &period);
     if (cut != cases[i].cut) FAIL("%s is cut at %d", cases[i].text, cut);
-    CHECK_EQ(lgt_window_cut(&w, true), (int)strlen(cases[i].text));
+    CHECK_EQ(lgt_window_cut(&w, true, &period), (int)strlen(cases[i].text));
   }
   w.count = 0;
-  CHECK_EQ(lgt_window_cut(&w, false), 0);
-  CHECK_EQ(lgt_window_cut(&w, true), 0);
+  CHECK_EQ(lgt_window_cut(&w, false, &period), 0);
+  CHECK_EQ(lgt_window_cut(&w, true, &period), 0);
   for (int n = 1; n < 4; n++) {
     tokens(&w, "abc");
     w.count = n;
-    CHECK(lgt_window_cut(&w, false) >= 1 && lgt_window_cut(&w, false) <= n);
+    CHECK(lgt_window_cut(&w, false, &period) >= 1 && lgt_window_cut(&w, false, &period) <= n);
   }
   lgt_window_fini(&w);
 }
 
-/* A loop of `period` launches runs for ever; how many different windows are there in the end? */
-static int different_windows(int period, int size) {
+/* A loop of `turns` launches runs for ever; how many different windows are there in the end? */
+static int different_windows(int turns, int size) {
   lgt_window w;
   int64_t at = 0, seen[400];
-  int nseen = 0;
+  int nseen = 0, period;
   if (lgt_window_init(&w, ROOM)) return -1;
   for (int turn = 0; turn < 400; turn++) {
     while (w.count < size) {
-      uint64_t position = (uint64_t)((at + w.count) % period);
+      uint64_t position = (uint64_t)((at + w.count) % turns);
       w.token[w.count++] = (position + 1) * 0x9e3779b97f4a7c15u ^ position << 7;
     }
-    int n = lgt_window_cut(&w, false);
+    int n = lgt_window_cut(&w, false, &period);
     if (n < 1 || n > size) return -1;
-    int64_t name = at % period * 1000 + n;
+    int64_t name = at % turns * 1000 + n;
     bool known = turn < 100; /* settling in */
     for (int i = 0; i < nseen; i++) known |= seen[i] == name;
     if (!known) seen[nseen++] = name;

@@ -110,11 +110,15 @@ lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst) {
   return inst && inst->writer ? look(binder, inst->writer) : LGT_OK;
 }
 
+bool lgt_job_await_first(lgt_binder *binder) {
+  if (!lgt_exec_look(binder->exec, &binder->first->task)) return false;
+  lgt_job_retire(binder, false);
+  return true;
+}
+
 void lgt_job_keep_up(lgt_binder *binder, int groups) {
-  while (binder->first && binder->first->position < binder->position - groups) {
-    if (!lgt_exec_look(binder->exec, &binder->first->task)) return; /* interrupted: the next look says so */
-    lgt_job_retire(binder, false);
-  }
+  while (binder->first && binder->first->position < binder->position - groups)
+    if (!lgt_job_await_first(binder)) return; /* interrupted: the next look says so */
 }
 
 /* What the job has made of one of its instances is poisoned by what failed before the job ran: why; NULL: it is not. */

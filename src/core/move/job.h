@@ -61,6 +61,8 @@ lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst);
 lgt_status lgt_job_look_native(lgt_binder *binder);
 lgt_status lgt_job_look_all(lgt_binder *binder);
 
+/* Work until the first job in flight is done, and forget it; false: the user interrupts. */
+bool lgt_job_await_first(lgt_binder *binder);
 /* Work until at most so many groups are in flight behind the one that was bound last, or the user interrupts. */
 void lgt_job_keep_up(lgt_binder *binder, int groups);
 /* Forget jobs that are done; `all`: wait for them first. */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/barrier.h"
 #include "plan/weave.h"
 
 enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
@@ -256,16 +257,6 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
 
 /* ---- group --------------------------------------------------------------------------------------- */
 
-/* May two views meet?  A writer that leaves elements out (a step of 2, say) owns the whole box around
- * its tile while the group runs, so boxes must be apart then. */
-static bool collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
-  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
-  if (lgt_layout_may_overlap(a, b)) return true;
-  if (!(a_writes && !lgt_layout_exact(a)) && !(b_writes && !lgt_layout_exact(b))) return false;
-  lgt_rect ra = lgt_layout_root_rect(a, &va), rb = lgt_layout_root_rect(b, &vb);
-  return lgt_rect_intersect(&ra, &rb, &common);
-}
-
 /* What the calls of a group touch of each root, for some of its tiles: the box around it.  These are the corners of the
  * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
  * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
@@ -301,7 +292,7 @@ static bool may_split(const lgt_fuser *fuser, const lgt_plan_call *call, int arg
   for (int a = 0; a < call->nargs; a++) {
     if (call->root[a] != call->root[arg] || !lgt_kind_writes(call->kind, a)) continue;
     if (a == arg || call->kind->privilege[a] & LGT_PRIV_REDUCE ||
-        collide(lgt_layout_at(fuser->stores, call->layout[a]), true, layout, false))
+        lgt_views_collide(lgt_layout_at(fuser->stores, call->layout[a]), true, layout, false))
       return false;
   }
   return !call->kind->constraints || !call->kind->constraints->nimage;
@@ -403,7 +394,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
         return LGT_REFUSAL_REDUCTION;
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
-      if (!collide(la, writes, lb, wrote)) continue;
+      if (!lgt_views_collide(la, writes, lb, wrote)) continue;
       lgt_signature sa = lgt_signature_of(la, &call->space.align[a]);
       lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
       /* Equal views under one launch partition are the same sub-stores; where the view stands still
@@ -457,6 +448,11 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     begin_reaches(fuser, plan, &all, i);
     while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
       next++;
+    if (group->launch->kind == LGT_PARTITION_NONE && next - i > 1) {
+      int end = lgt_barrier_end(fuser, plan, i, next);
+      if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
+      next = end;
+    }
     group->count = next - i;
     for (uint16_t touch = 0; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
       plan->call[i].touch = touch;

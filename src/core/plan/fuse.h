@@ -45,6 +45,7 @@
   X(ANTI_DEPENDENCE, "what was read through one view is written through another") \
   X(REDUCTION, "a reduction's result is needed")                                  \
   X(FAR, "it works on a part of an array far from the one before")                \
+  X(MEMORY, "what its loops leave for one another takes too much memory")         \
   X(SIZE, "the task is large enough")
 
 typedef enum lgt_refusal {

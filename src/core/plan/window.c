@@ -131,9 +131,9 @@ static int period_of(const uint64_t *token, int n) {
   return 0;
 }
 
-/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0. */
-static int end_of_loop(const uint64_t *token, int n) {
-  int p = period_of(token, n);
+/* Where the last repetition of a loop ends, if loops fill at least half of the window; else 0.  *period: its length. */
+static int end_of_loop(const uint64_t *token, int n, int *period) {
+  int p = *period = period_of(token, n);
   int start = p ? n - 2 * p : n; /* where the repetition begins */
   while (p && start > 0 && token[start - 1] == token[start - 1 + p]) start--;
   return !p || n - start < n / 2 ? 0 : start + (n - start) / p * p;
@@ -161,12 +161,15 @@ static int landmark(const uint64_t *form, const uint64_t *token, int n) {
   return best;
 }
 
-int lgt_window_cut(const lgt_window *window, bool forced) {
+int lgt_window_cut(const lgt_window *window, bool forced, int *period) {
   int n = window->count;
+  *period = 0;
   if (forced || n == 0) return n;
-  int end = end_of_loop(window->token, n);
-  if (!end) end = end_of_loop(window->form_token, n); /* of which each turn has slices of its own */
-  return end ? end : landmark(window->form_token, window->token, n);
+  int end = end_of_loop(window->token, n, period);
+  if (!end) end = end_of_loop(window->form_token, n, period); /* of which each turn has slices of its own */
+  if (end) return end;
+  *period = 0;
+  return landmark(window->form_token, window->token, n);
 }
 
 static bool number_root(lgt_window *window, lgt_store *store) {
@@ -177,6 +180,51 @@ static bool number_root(lgt_window *window, lgt_store *store) {
   store->number = (uint16_t)window->nroot;
   window->root[window->nroot++] = store->id;
   return true;
+}
+
+/* Bytes of a store that the program makes in the window; 0: it was there before. */
+static int64_t bytes_made(const lgt_stores *stores, const lgt_store *store) {
+  const lgt_layout *layout = lgt_layout_at(stores, store->layout);
+  return store->written || store->attached ? 0 : layout->size * lgt_dtype_size(layout->dtype);
+}
+
+/* Number the stores of some calls; by number: the last call that uses it, then 0.  NULL when out of memory. */
+static int *last_uses(lgt_window *window, lgt_stores *stores, int from, int to) {
+  window->nroot = 0;
+  window->stamp++;
+  for (int i = from; i < to; i++)
+    for (int a = 0; a < window->call[i].nargs; a++) {
+      lgt_store *store = lgt_store_at(stores, window->call[i].store[a]);
+      if (store->stamp != window->stamp && !number_root(window, store)) return NULL;
+    }
+  int *last = lgt_mem_zalloc((2 * (size_t)window->nroot + 1) * sizeof *last);
+  for (int i = from; i < to && last; i++)
+    for (int a = 0; a < window->call[i].nargs; a++)
+      last[lgt_store_at(stores, window->call[i].store[a])->number] = i;
+  return last;
+}
+
+int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) {
+  int from = cut - 2 * period > 0 ? cut - 2 * period : 0, best = cut;
+  int to = cut + period < window->count ? cut + period : window->count;
+  int *last = period > 1 ? last_uses(window, stores, from, to) : NULL;
+  int *crosses = last ? last + window->nroot : NULL;
+  int64_t crossing = 0, least = INT64_MAX;
+  for (int i = from; i < cut && last; i++) { /* is behind call i a better place? */
+    const lgt_call *call = &window->call[i];
+    for (int a = 0; a < call->nargs; a++) {
+      const lgt_store *store = lgt_store_at(stores, call->store[a]);
+      int until = last[store->number], *across = &crosses[store->number];
+      if (*across == (until > i) || (until > i && !lgt_kind_writes(call->kind, a))) continue;
+      *across = until > i;
+      crossing += *across ? bytes_made(stores, store) : -bytes_made(stores, store);
+    }
+    if (i < cut - period || crossing > least) continue;
+    least = crossing;
+    best = i + 1;
+  }
+  lgt_mem_free(last);
+  return best;
 }
 
 bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {

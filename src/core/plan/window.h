@@ -56,8 +56,11 @@ bool lgt_window_reserve(lgt_window *window, int n);
 /* Append a call for which there is room, and which holds its references already. */
 void lgt_window_add(lgt_window *window, lgt_stores *stores, const lgt_call *call);
 
-/* How many calls to plan now: all when `forced`, else up to the end of a repetition. */
-int lgt_window_cut(const lgt_window *window, bool forced);
+/* How many calls to plan now: all when `forced`, else up to the end of a repetition, of *period calls (0: none). */
+int lgt_window_cut(const lgt_window *window, bool forced, int *period);
+/* A repetition may end anywhere; where results of fewest bytes are needed beyond it?  At `cut` or less than a period
+ * before.  What crosses has to be stored.  Follows from the stream alone, as every cut. */
+int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period);
 
 /* Build the canonical form of the first n calls; numbers the stores.  False when out of memory. */
 bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n);

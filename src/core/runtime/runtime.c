@@ -31,6 +31,7 @@
 enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
 enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
+static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
 static const int64_t FORMER_MOST = 32 << 20;    /* bytes of former contents that recipes may keep, ... */
@@ -234,7 +235,7 @@ void lgt_close(lgt_runtime *rt) {
   if (rt->exec) log_totals(rt);
   if (rt->exec && rt->pretended) report_issuing(rt);
   for (uint32_t id = 1; rt->stores.handle && id <= rt->stores.max_handle; id++) lgt_handle_drop(rt, id);
-  for (int i = 0; i < rt->window.count; i++)
+  for (int i = rt->flush.released; i < rt->window.count; i++)
     for (int a = 0; a < rt->window.call[i].nargs; a++) {
       lgt_store *store = lgt_store_at(&rt->stores, rt->window.call[i].store[a]);
       store->refs--;
@@ -353,12 +354,20 @@ static void release_call(lgt_runtime *rt, const lgt_call *call) {
   }
 }
 
+/* The window's calls before `end` have run: what only they kept alive goes at once, for its memory serves the next. */
+static void release_calls(lgt_runtime *rt, int end) {
+  for (; rt->flush.released < end; rt->flush.released++) {
+    const lgt_call *call = &rt->window.call[rt->flush.released];
+    for (int a = 0; a < call->nargs; a++) lgt_store_at(&rt->stores, call->store[a])->uses--;
+    release_call(rt, call);
+  }
+}
+
 /* The calls leave the window. */
 static void drop_calls(lgt_runtime *rt) {
-  int n = rt->flush.ncall;
-  for (int i = 0; i < n; i++) release_call(rt, &rt->window.call[i]);
-  lgt_window_drop(&rt->window, n);
-  rt->flush.ncall = 0;
+  release_calls(rt, rt->flush.ncall);
+  lgt_window_drop(&rt->window, rt->flush.ncall);
+  rt->flush.ncall = rt->flush.released = 0;
   lgt_plan_release(rt->flush.plan);
   rt->flush.plan = NULL;
 }
@@ -469,6 +478,19 @@ static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group)
   return bytes > LGT_SCRATCH_COUNTED && SCRATCH * bytes > lgt_pool_left(rt->map.pool);
 }
 
+/* A group that makes large arrays gets the memory of what is in flight rather than fresh pages: touching these costs as
+ * much as to compute, and at the end they would all be there at once. */
+static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
+  int64_t bytes = 0;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_layout *layout = lgt_layout_at(&rt->stores, group->slot[s].layout);
+    if (!group->slot[s].initial) bytes += layout->size * lgt_dtype_size(layout->dtype);
+  }
+  bytes = bytes / rt->map.domains * rt->map.local;
+  while (bytes > LARGE && rt->binder.first && lgt_pool_idle(rt->map.pool) < bytes)
+    if (!lgt_job_await_first(&rt->binder)) return;
+}
+
 /* Run the groups of the plan.  Positive: collect first.  What presses is asked for behind a group, not before one: the
  * workers are busy with it meanwhile. */
 static int bind_groups(lgt_runtime *rt, bool may_ask) {
@@ -496,6 +518,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       take_apart(rt, group);
       return 0;
     }
+    await_memory(rt, group);
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
     if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
@@ -508,6 +531,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
       take_apart(rt, group);
       return 0;
     }
+    release_calls(rt, group->first + group->count);
     flush->group++;
     let_go = false;
     lgt_job_retire(&rt->binder, tight);
@@ -673,6 +697,12 @@ void lgt_runtime_take(lgt_runtime *rt) {
   if (rt->profile) report_launches(rt, count);
 }
 
+/* How many calls are planned together. */
+static int cut_window(lgt_runtime *rt) {
+  int period, cut = lgt_window_cut(&rt->window, rt->flush.forced, &period);
+  return period ? lgt_window_fit(&rt->window, &rt->stores, cut, period) : cut;
+}
+
 static int flush_now(lgt_runtime *rt, bool may_ask) {
   lgt_flush_state *flush = &rt->flush;
   if (rt->asked) answered(rt);
@@ -687,7 +717,7 @@ static int flush_now(lgt_runtime *rt, bool may_ask) {
     if (flush->ncall == 0) {
       int n = rt->window.count;
       if (n == 0 || (!flush->forced && !flush->apart && n < rt->target)) break;
-      flush->ncall = flush->apart ? 1 : lgt_window_cut(&rt->window, flush->forced);
+      flush->ncall = flush->apart ? 1 : cut_window(rt);
       flush->apart -= flush->apart > 0;
       rt->windows++;
       lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);

@@ -1,0 +1,136 @@
+/* barrier.c - see barrier.h. */
+#include "plan/barrier.h"
+
+#include <string.h>
+
+bool lgt_views_collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
+  lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
+  if (lgt_layout_may_overlap(a, b)) return true;
+  if (!(a_writes && !lgt_layout_exact(a)) && !(b_writes && !lgt_layout_exact(b))) return false;
+  lgt_rect ra = lgt_layout_root_rect(a, &va), rb = lgt_layout_root_rect(b, &vb);
+  return lgt_rect_intersect(&ra, &rb, &common);
+}
+
+/* The argument through which a call writes a root; the calls that write one form a list. */
+typedef struct writer {
+  int call, arg;
+  int before; /* the one before, or -1 */
+} writer;
+
+typedef struct barriers {
+  const lgt_fuser *fuser;
+  const lgt_plan *plan;
+  int first;
+  int *newest;     /* by root: its newest writer in the group, or -1 */
+  bool *counted;   /* by root: its newest contents lie between levels */
+  uint16_t *level; /* by call of the group */
+  writer *writer;
+  int nwriter;
+  int64_t between;
+} barriers;
+
+static const lgt_layout *layout_of(const barriers *b, uint32_t number) {
+  return lgt_layout_at(b->fuser->stores, number);
+}
+
+static int64_t bytes_of(const lgt_fuser *fuser, const lgt_plan_root *root) {
+  const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
+  return l->size * lgt_dtype_size(l->dtype);
+}
+
+/* Is what the call reads through an argument what a writer made of the same element of the space? */
+static bool same_element(const barriers *b, const lgt_plan_call *call, int arg, const writer *w) {
+  const lgt_plan_call *from = &b->plan->call[w->call];
+  if (from->kind->privilege[w->arg] & LGT_PRIV_REDUCE) return false;
+  if (!lgt_same_space(call->space.ndim, call->space.extent, from->space.ndim, from->space.extent))
+    return false;
+  lgt_signature mine = lgt_signature_of(layout_of(b, call->layout[arg]), &call->space.align[arg]);
+  lgt_signature theirs = lgt_signature_of(layout_of(b, from->layout[w->arg]), &from->space.align[w->arg]);
+  return lgt_signature_equal(&mine, &theirs);
+}
+
+/* The level of a call; what it reads across a barrier lies between from now on. */
+static int level_of(barriers *b, int number) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  int level = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int a = 0; a < call->nargs; a++) {
+      int privilege = call->kind->privilege[a];
+      if (!(privilege & LGT_PRIV_READ) || privilege & LGT_PRIV_REDUCE) continue;
+      for (int w = b->newest[call->root[a]]; w >= 0; w = b->writer[w].before) {
+        const writer *from = &b->writer[w];
+        int after = b->level[from->call - b->first];
+        if (!lgt_views_collide(layout_of(b, call->layout[a]), false,
+                               layout_of(b, b->plan->call[from->call].layout[from->arg]), true))
+          continue;
+        if (pass == 0 && !same_element(b, call, a, from)) after++;
+        if (pass == 0 && after > level) level = after;
+        if (pass == 1 && level > after && !b->counted[call->root[a]]) {
+          b->counted[call->root[a]] = true;
+          b->between += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
+        }
+      }
+    }
+  return level;
+}
+
+static void note_writes(barriers *b, int number) {
+  const lgt_plan_call *call = &b->plan->call[number];
+  for (int a = 0; a < call->nargs; a++) {
+    if (!lgt_kind_writes(call->kind, a)) continue;
+    int *newest = &b->newest[call->root[a]];
+    bool all =
+        call->kind->privilege[a] == LGT_PRIV_WRITE && lgt_layout_covers(layout_of(b, call->layout[a]), false);
+    b->writer[b->nwriter] = (writer){number, a, all ? -1 : *newest};
+    *newest = b->nwriter++;
+    b->counted[call->root[a]] = false; /* another version */
+  }
+}
+
+/* Where between `first` and `end` to cut: at the latest call before which the fewest bytes of results were made that are
+ * needed from it on, and nowhere else. */
+static int best_cut(const lgt_fuser *fuser, const lgt_plan *plan, int first, int end, int *last_use,
+                    int *made) {
+  int64_t crossing = 0, least = INT64_MAX;
+  int best = end;
+  for (int r = 0; r < plan->nroot; r++) last_use[r] = made[r] = -1;
+  for (int i = first; i < plan->ncall; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) last_use[plan->call[i].root[a]] = i;
+  for (int i = first; i < end; i++) { /* cut after call i */
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      int r = plan->call[i].root[a];
+      if (!plan->root[r].fresh || plan->root[r].alive) continue;
+      if (made[r] < 0 && last_use[r] > i) crossing += bytes_of(fuser, &plan->root[r]), made[r] = i;
+      if (made[r] >= 0 && last_use[r] == i) crossing -= bytes_of(fuser, &plan->root[r]), made[r] = -1;
+    }
+    if (crossing > least) continue;
+    least = crossing;
+    best = i + 1;
+  }
+  return best;
+}
+
+int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+  size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
+  for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
+  barriers b = {.fuser = fuser, .plan = plan, .first = first};
+  int *newest = lgt_mem_alloc((2 * nroot + 1) * sizeof *newest);
+  b.counted = lgt_mem_zalloc(nroot + 1);
+  b.level = lgt_mem_alloc((ncall + 1) * sizeof *b.level);
+  b.writer = lgt_mem_alloc((nargs + 1) * sizeof *b.writer);
+  int end = next;
+  if (newest && b.counted && b.level && b.writer) {
+    b.newest = newest;
+    memset(newest, 0xff, nroot * sizeof *newest);
+    for (int i = first; i < next && end == next; i++) {
+      b.level[i - first] = (uint16_t)level_of(&b, i);
+      if (b.between > LGT_BETWEEN && i > first) end = best_cut(fuser, plan, first, i, newest, newest + nroot);
+      else note_writes(&b, i);
+    }
+  }
+  lgt_mem_free(newest);
+  lgt_mem_free(b.counted);
+  lgt_mem_free(b.level);
+  lgt_mem_free(b.writer);
+  return end;
+}
