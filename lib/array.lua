@@ -1,31 +1,33 @@
 -- array.lua - `require "array"`: NumPy for Lua, on the lgt runtime.
 --
--- Names and semantics are NumPy's; positions (indices, axes) are Lua's: from 1, ends included.  The parts,
--- in the order in which they build on each other:
+-- Names and semantics are NumPy's; positions (indices, axes) are Lua's: from 1, ends included.  The parts:
 --
---   core       handles, shapes, arguments, host memory
---   ufunc      elementwise functions: rules, and the path of a launch
---   functions  the table of ufuncs, operators, casts, assignment
---   slice      what an index means
---   index      a[key], a[key] = value
---   reduce     sums, extrema, statistics, norms
---   create     zeros, arange, eye, array of tables, ...
---   shape      reshape, transpose, concatenate, ...
---   linalg     dot, matmul
---   text print arrays as text
---   random npy fuse   loaded when first used
+--   core.lua  what every part uses: handles, shapes, arguments, host memory
+--   core/     the path of a launch (ufunc, native, fuse), elementwise functions (functions, complex, special, members),
+--             reductions (reduce), questions about arrays and dtypes (about, extras), np.testing; unneeded
+--   make/     new arrays (create, grid), other shapes (shape, join, windows)
+--   index/    a[key] and a[key] = value (keys): what a key means (slice), what arrays in it pick (picks, planned);
+--             elements by position and condition (choose); vectors in runs (runs)
+--   math/     products (linalg, einsum, contraction), LAPACK (decompose), fft, signal, ndimage, sort, sets, scan,
+--             statistics, histogram, random, distributions
+--   io/       files: npy, zip, hdf5 (hdf5_apart, apart, words), what they are made of (bytes, output); plot, png;
+--             memory that others share (buffer)
+--   text/     numbers as text (format, print, write), and text as numbers (read)
+--   meta/     declarations for editors and help of functions that loops make; nothing loads them
+--
+-- The parts required below, and what these require, are loaded at once; any other when a name of it is first used.
 --
 -- An array is an FFI struct whose only field is its id (lgt.lua); what it can do hangs on the metatype
 -- that is installed here.
 local ffi = require "ffi"
 local core = require "array.core"
-local ufunc = require "array.ufunc"
-require "array.functions"
-local index = require "array.index"
-require "array.reduce"
-require "array.create"
-require "array.shape"
-require "array.linalg"
+local ufunc = require "array.core.ufunc"
+require "array.core.functions"
+local index = require "array.index.keys"
+require "array.core.reduce"
+require "array.make.create"
+require "array.make.shape"
+require "array.math.linalg"
 
 local np, methods, raise = core.np, core.methods, core.raise
 local istype = ffi.istype
@@ -86,13 +88,13 @@ local meta = {
   __len = length, __concat = concat, __eq = equal,
   __lt = function(a, b) return by_value(a, "<", "lt") < by_value(b, "<", "lt") end,
   __le = function(a, b) return by_value(a, "<=", "le") <= by_value(b, "<=", "le") end,
-  __tostring = function(a) return require("array.print").tostring(a) end,
+  __tostring = function(a) return require("array.text.print").tostring(a) end,
 }
 for name, f in pairs(ufunc.operators) do meta[name] = f end
 ffi.metatype(Array, meta)
 for _, name in ipairs { "reduce", "accumulate", "outer", "reduceat" } do
   ufunc.members[name] = function(...)
-    require "array.members" -- replaces this member
+    require "array.core.members" -- replaces this member
     return ufunc.members[name](...)
   end
 end
@@ -126,49 +128,49 @@ local function methods_at_home(file, names)
   end
 end
 
-at_home("random", "random")
-at_home("testing", "testing")
-at_home("fft", "fft")
-at_home("npy", "save savez savez_compressed load")
-at_home("readtext", "loadtxt genfromtxt fromstring fromfile")
-at_home("extras", [[packbits unpackbits finfo iinfo issubdtype common_type min_scalar_type base_repr binary_repr
+at_home("math.random", "random")
+at_home("core.testing", "testing")
+at_home("math.fft", "fft")
+at_home("io.npy", "save savez savez_compressed load")
+at_home("text.read", "loadtxt genfromtxt fromstring fromfile")
+at_home("core.extras", [[packbits unpackbits finfo iinfo issubdtype common_type min_scalar_type base_repr binary_repr
   get_printoptions printoptions array2string array_str array_repr ndindex ndenumerate polydiv apply_over_axes
   mask_indices real_if_close asfarray asarray_chkfinite asanyarray alltrue sometrue iterable]])
-methods_at_home("extras", "tobytes")
-at_home("hdf5", "hdf5")
-at_home("plot", "plot")
-at_home("ndimage", "ndimage")
-at_home("buffer", "frombuffer from_dlpack")
-methods_at_home("buffer", "detach dlpack")
-at_home("writetext", "savetxt")
-methods_at_home("writetext", "tofile")
-at_home("fuse", "fuse")
-at_home("print", "set_printoptions")
-methods_at_home("print", "totable item host")
-at_home("join", [[array_split split vsplit hsplit dsplit rot90 rollaxis atleast_1d atleast_2d atleast_3d
+methods_at_home("core.extras", "tobytes")
+at_home("io.hdf5", "hdf5")
+at_home("io.plot", "plot")
+at_home("math.ndimage", "ndimage")
+at_home("io.buffer", "frombuffer from_dlpack")
+methods_at_home("io.buffer", "detach dlpack")
+at_home("text.write", "savetxt")
+methods_at_home("text.write", "tofile")
+at_home("core.fuse", "fuse")
+at_home("text.print", "set_printoptions")
+methods_at_home("text.print", "totable item host")
+at_home("make.join", [[array_split split vsplit hsplit dsplit rot90 rollaxis atleast_1d atleast_2d atleast_3d
   broadcast_arrays broadcast_shapes dstack row_stack block append resize delete insert trim_zeros pad fill_diagonal]])
-methods_at_home("join", "fill_diagonal")
-at_home("grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
+methods_at_home("make.join", "fill_diagonal")
+at_home("make.grid", [[logspace geomspace vander tri fromfunction fromiter diagflat tril_indices triu_indices
   tril_indices_from triu_indices_from diag_indices ix_ ravel_multi_index unravel_index copyto ascontiguousarray]])
-at_home("windows", "sliding_window_view lib")
-at_home("einsum", "tensordot kron cross einsum einsum_path")
-at_home("sort", "sort argsort msort sort_complex partition argpartition topk lexsort searchsorted digitize")
-methods_at_home("sort", "sort argsort partition argpartition searchsorted topk")
-at_home("pick", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
-methods_at_home("pick", "choose put compress")
-at_home("special", [[gcd lcm nextafter spacing ldexp frexp round around round_ unwrap iscomplexobj isrealobj
+at_home("make.windows", "sliding_window_view lib")
+at_home("math.einsum", "tensordot kron cross einsum einsum_path")
+at_home("math.sort", "sort argsort msort sort_complex partition argpartition topk lexsort searchsorted digitize")
+methods_at_home("math.sort", "sort argsort partition argpartition searchsorted topk")
+at_home("index.choose", "take_along_axis put_along_axis compress extract choose argwhere put place putmask")
+methods_at_home("index.choose", "choose put compress")
+at_home("core.special", [[gcd lcm nextafter spacing ldexp frexp round around round_ unwrap iscomplexobj isrealobj
   isscalar]])
-methods_at_home("special", "round")
-at_home("statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
+methods_at_home("core.special", "round")
+at_home("math.statistics", [[average median quantile percentile nansum nanprod nanmax nanmin nanargmax nanargmin
   nanmean nanvar nanstd nanquantile nanpercentile nanmedian cov corrcoef]])
-at_home("histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
-at_home("signal", [[convolve correlate interp piecewise polyval polyadd polysub polymul polyder polyint poly roots
+at_home("math.histogram", "histogram histogram_bin_edges histogramdd histogram2d bincount")
+at_home("math.signal", [[convolve correlate interp piecewise polyval polyadd polysub polymul polyder polyint poly roots
   polyfit bartlett hanning hamming blackman kaiser i0 apply_along_axis]])
-at_home("about", [[shape ndim size can_cast promote_types result_type array_equiv may_share_memory
+at_home("core.about", [[shape ndim size can_cast promote_types result_type array_equiv may_share_memory
   diag_indices_from]])
-at_home("sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
-at_home("scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
-methods_at_home("scan", "cumsum cumprod")
+at_home("math.sets", "unique union1d intersect1d setdiff1d setxor1d in1d isin")
+at_home("math.scan", "cumsum cumprod cumproduct nancumsum nancumprod diff ediff1d gradient trapz")
+methods_at_home("math.scan", "cumsum cumprod")
 
 -- np.extend(name, f): a:name(...) calls f(a, ...) from now on.
 ---@param name string
@@ -192,7 +194,7 @@ np.ufuncs = ufunc.all
 
 setmetatable(np.linalg, {
   __index = function(linalg, name)
-    require "array.decompose"
+    require "array.math.decompose"
     return rawget(linalg, name)
   end,
 })

@@ -297,7 +297,7 @@ function core.check_options(options, known, who)
   if type(options) ~= "table" then refuse_options(options, known, who) end
   local converted
   for key, value in pairs(options) do
-    if not known[key] and not require("array.unneeded")(who, key, value) then
+    if not known[key] and not require("array.core.unneeded")(who, key, value) then
       local names = sorted_names(known)
       raise("%s: unknown option %s; it takes %s", who, type(key) == "string" and key or describe(key),
         #names > 0 and table.concat(names, ", ") or "none here")

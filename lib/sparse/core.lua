@@ -18,8 +18,8 @@
 local ffi = require "ffi"
 local np = require "array"
 local core = require "array.core"
-local native = require "array.native"
-local slice = require "array.slice"
+local native = require "array.core.native"
+local slice = require "array.index.slice"
 
 local lgt, dtypes, raise = core.lgt, core.dtypes, core.raise
 

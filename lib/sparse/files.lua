@@ -1,12 +1,12 @@
 -- sparse/files.lua - matrices in files: SciPy's .npz, and Matrix Market.
 
-local bytes = require "array.bytes"
+local bytes = require "array.io.bytes"
 local ffi = require "ffi"
 local sparse = require "sparse.core"
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
 local lgt, ranks = core.lgt, core.lgt.ranks
-local npy = require "array.npy"
-local output = require "array.output"
+local npy = require "array.io.npy"
+local output = require "array.io.output"
 local sp = sparse.sp
 local C = ffi.C
 
@@ -46,13 +46,13 @@ function sp.save_npz(path, a, compressed)
       members[#members + 1] = npy.member(name, arrays[name])
     end
   end
-  require("array.zip").write(path, members, compressed ~= false, "save_npz")
+  require("array.io.zip").write(path, members, compressed ~= false, "save_npz")
 end
 
 -- The text in a member: what follows its header.
 local function text_in(image, member, path)
   if member.size > 4096 then raise("load_npz: %s: its format has %.0f bytes", path, member.size) end
-  local source = require("array.zip").source(image, member, "load_npz", path)
+  local source = require("array.io.zip").source(image, member, "load_npz", path)
   local all = bytes.take(source, member.size) or ""
   return all:match("\n([%l]+)%z*$") or ""
 end
@@ -65,7 +65,7 @@ local READABLE = { csr = true, csc = true, coo = true, dia = true, bsr = true }
 function sp.load_npz(path)
   local image = bytes.of_file(path, "load_npz")
   local format, arrays = nil, {}
-  for _, member in ipairs(require("array.zip").members(image, "load_npz", path)) do
+  for _, member in ipairs(require("array.io.zip").members(image, "load_npz", path)) do
     local name = member.name:match("^(.*)%.npy$")
     if name == "format" then format = text_in(image, member, path)
     elseif name then arrays[name] = npy.decode_member(image, member, "load_npz", path) end
@@ -327,7 +327,7 @@ local HEAD = 2 ^ 16
 ---@param path string
 ---@return table|lgt_array
 function sp.mmread(path)
-  numeric = numeric or require("array.readtext") and C.newlocale(2, "C", nil)
+  numeric = numeric or require("array.text.read") and C.newlocale(2, "C", nil)
   local function refuse(why) raise("mmread: %s %s", path, why) end
   local image, close = spooled(bytes.of_file(path, "mmread"))
   local p, size, memory, format, field, symmetry, at

@@ -1,7 +1,7 @@
 -- sparse/select.lua - rows, columns, elements, triangles and diagonals of sparse matrices; sums and extrema.
 
 local sparse = require "sparse.core"
-local slice = require "array.slice"
+local slice = require "array.index.slice"
 
 local np, core, dtypes, raise = sparse.np, sparse.array, sparse.dtypes, sparse.raise
 local sp, any, csr = sparse.sp, sparse.methods.any, sparse.methods.csr
@@ -209,7 +209,7 @@ local function axes_of(x) return core.is_array(x) and core.ndim_of(x) > 0 and 1 
 
 local ALL = { kind = "range", step = 1 }
 
--- A key as two entries (array/slice.lua).
+-- A key as two entries (array/index/slice.lua).
 local function two_entries(key)
   local entries
   key = core.plain(key)

@@ -6,7 +6,7 @@
 -- its rows.
 
 local sparse = require "sparse.core"
-local runs = require "array.runs"
+local runs = require "array.index.runs"
 
 local np, core, dtypes, lgt = sparse.np, sparse.array, sparse.dtypes, sparse.lgt
 local vector = sparse.vector

@@ -1,4 +1,4 @@
-/* lua_apart.c - work apart, for lib/array/apart.lua.  See lua_lgt.h and apart.h. */
+/* lua_apart.c - work apart, for lib/array/io/apart.lua.  See lua_lgt.h and apart.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

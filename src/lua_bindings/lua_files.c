@@ -1,4 +1,4 @@
-/* lua_files.c - files that come into being whole, for lib/array/output.lua.  See lua_lgt.h. */
+/* lua_files.c - files that come into being whole, for lib/array/io/output.lua.  See lua_lgt.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

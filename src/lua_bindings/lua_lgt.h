@@ -64,14 +64,14 @@ lgt_status lgt_lua_push(lua_State *L, lgt_id array);
 /* The array at a place of the stack, still Lua's; 0 if there is none. */
 lgt_id lgt_lua_array(lua_State *L, int place);
 
-/* ---- memory that arrays share (lib/array/buffer.lua) --------------------------------------------- */
+/* ---- memory that arrays share (lib/array/io/buffer.lua) -------------------------------------------- */
 
 /* Release callbacks for lgt_array_attach that never enter Lua.  A count (from calloc) of those who use some memory:
  * the last one frees it.  A DLManagedTensor: its deleter is called. */
 void lgt_lua_unshare(void *count);
 void lgt_lua_delete_dlpack(void *managed);
 
-/* ---- files that come into being whole (lib/array/output.lua) ---------------------------------------- */
+/* ---- files that come into being whole (lib/array/io/output.lua) ------------------------------------ */
 
 /* A fresh file, beside the one that `path` means, which it is to replace: its descriptor, to read and write, its name, and
  * that of the other one; both have room for PATH_MAX bytes.  -1: errno says why not; -2: `path` is no ordinary file. */
@@ -79,7 +79,7 @@ int lgt_lua_file_begin(const char *path, char *fresh, char *target);
 /* The descriptor that another rank has of it; -1: errno. */
 int lgt_lua_file_join(const char *fresh);
 
-/* ---- work apart (lib/array/apart.lua) ----------------------------------------------------------------- */
+/* ---- work apart (lib/array/io/apart.lua) ----------------------------------------------------------- */
 
 /* Libraries that read what others have written may crash on it, corrupt their heap, or go in circles.  They are called in
  * processes apart: children of a helper program, which loads a Lua script once.  On the thread that uses the runtime. */

@@ -9,8 +9,8 @@
 package.path = arg[0]:gsub("[^/]*$", "?.lua;") .. package.path
 
 local np = require "array"
-local bytes = require "array.bytes"
-local npy = require "array.npy"
+local bytes = require "array.io.bytes"
+local npy = require "array.io.npy"
 local sp = require "sparse"
 
 local turns, seed = tonumber(arg[1]) or 20000, tonumber(arg[2]) or os.time()

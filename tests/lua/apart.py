@@ -368,7 +368,7 @@ def lost():
     lines = Session(f"""
 local file = np.hdf5("{path}", "w")
 file:write("x", np.arange(4))
-require("array.apart").close(file.child)
+require("array.io.apart").close(file.child)
 file.child = nil
 print(np.sum(file:read("x")):item())
 """).end()

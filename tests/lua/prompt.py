@@ -308,7 +308,7 @@ def completion(start):
 
 def helping(start):
     s = start()
-    s.type("?np.full", "array/create.lua")
+    s.type("?np.full", "array/make/create.lua")
     s.type("help(np.reshape)", "np.reshape")
     s.type("help", "?name")
     s.type("?np.exp", "elementwise")
@@ -318,7 +318,7 @@ def helping(start):
     s.type("?lgt.stats", "counters")
     s.type("?ravel", "ravel")
     s.type("?no_such_name", "there is no no_such_name")
-    s.type("np.full?", "array/create.lua")
+    s.type("np.full?", "array/make/create.lua")
     s.type("?np.zeross", "did you mean np.zeros?")
     s.type("?np.linalg", "cholesky cond det")
     s.type("?array", "NumPy for Lua")
@@ -520,7 +520,7 @@ def on_ranks(start):
     s.type("x = = 1", "unexpected symbol")
     s.type("setmetatable({}, {__tostring = function() error('no text') end})", "no text")
     s.type(f"if {ODD} then error('odd') end", "rank 2: stdin:1: odd")
-    s.type("?np.full", "array/create.lua")
+    s.type("?np.full", "array/make/create.lua")
     s.type("who()", "array")
     s.type("timeit('1 + 1')", " a call")
     s.type("for i in lgt.progress(3) do os.time() end", "100% 3/3")

@@ -361,7 +361,7 @@ local function files(...)
 end
 
 check.case("the examples and the libraries are clean", function()
-  local names = files("examples/*.lua", "tools/*.lua", "lib/*.lua", "lib/*/*.lua")
+  local names = files("examples/*.lua", "tools/*.lua", "lib/*.lua", "lib/*/*.lua", "lib/*/*/*.lua")
   check.that(#names > 20, "they were not found")
   for _, path in ipairs(names) do
     local pipe = io.popen(("'%s' --check '%s' 2>&1"):format(arg[-1], path))
@@ -419,7 +419,7 @@ local function same_globals(text, name)
 end
 
 check.case("the parser finds the globals that LuaJIT finds, in every file here", function()
-  local names = files("examples/*.lua", "lib/*.lua", "lib/*/*.lua", "src/lua_bindings/*.lua",
+  local names = files("examples/*.lua", "lib/*.lua", "lib/*/*.lua", "lib/*/*/*.lua", "src/lua_bindings/*.lua",
     "src/lua_bindings/*/*.lua", "tests/*/*.lua", "tools/*.lua", "/usr/share/luajit-*/jit/*.lua 2>/dev/null")
   for _, path in ipairs(names) do
     local file = io.open(path) or io.open(path:sub(#root + 1))

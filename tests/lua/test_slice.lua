@@ -1,6 +1,6 @@
 -- What an index means: parsing and resolving, without arrays.
 local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
-local slice = require "array.slice"
+local slice = require "array.index.slice"
 slice.bind(require("lgt").raise)
 
 -- Steps as text: "axis:first+count*step", "axis@offset", "axis*" for a new one.

@@ -75,7 +75,7 @@ end)
 
 check.case("methods of HDF5 files are documented", function()
   local index, count = sources.index(), 0
-  for line in io.lines(arg[0]:match("^(.*)tests/") .. "lib/array/hdf5.lua") do
+  for line in io.lines(arg[0]:match("^(.*)tests/") .. "lib/array/io/hdf5.lua") do
     local name = line:match("^function File:(%a[%w_]*)%(")
     if name then
       count = count + 1

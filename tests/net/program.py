@@ -186,7 +186,7 @@ case("ranks have cores of their own", cores)
 def libraries():
     """LuaJIT's own order of keys, other than pairs and next, is used only where any order will do."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    allowed = {f"lib/array/{name}.lua" for name in ("index", "buffer", "create", "planned", "reduce")}
+    allowed = {f"lib/array/{name}.lua" for name in ("core/reduce", "index/keys", "index/planned", "io/buffer", "make/create")}
     found = set()
     for top in ("lib", "src/lua_bindings/lgt"):
         for path, _, names in os.walk(os.path.join(root, top)):

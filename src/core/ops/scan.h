@@ -17,7 +17,7 @@ enum {
       LGT_SCAN_NOP
 };
 
-/* How many elements of a line are scanned in one piece (scan.c); lib/array/scan.lua has the same number. */
+/* How many elements of a line are scanned in one piece (scan.c); lib/array/math/scan.lua has the same number. */
 enum { LGT_SCAN_BLOCK = 1024 };
 
 /* *to = *to op *from. */

@@ -4,7 +4,7 @@
  * elements, copying them here and now costs a part of what tasks would, which go by lists of positions: these are longer
  * than most of what is picked.  All workers take part, each with a part of one of the mask's dimensions, in two rounds:
  * the elements picked are counted, then moved, each part's behind those of the parts before.  Whatever else there is to see
- * to, wrong arguments as well, is left to tasks (lib/array/picks.lua): that nothing was done is no error.
+ * to, wrong arguments as well, is left to tasks (lib/array/index/picks.lua): that nothing was done is no error.
  *
  * Elements of what is picked from are blocks here: the mask's dimensions are walked, those behind it must lie side by
  * side.

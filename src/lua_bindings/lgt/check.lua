@@ -24,7 +24,7 @@ local syntax = require "lgt.syntax"
 local np = require "array"
 local lgt = require "lgt"
 local core = require "array.core"
-local unneeded = require "array.unneeded"
+local unneeded = require "array.core.unneeded"
 
 local NAMES = { np = np, lgt = lgt }
 

@@ -35,7 +35,7 @@ local function files()
   local found = {}
   for _, root in ipairs(roots) do
     local quoted = "'" .. root:gsub("'", "'\\''") .. "'"
-    local list = io.popen("cd " .. quoted .. " && ls -d *.lua */*.lua 2>/dev/null")
+    local list = io.popen("cd " .. quoted .. " && ls -d *.lua */*.lua */*/*.lua 2>/dev/null")
     for name in list:lines() do found[#found + 1] = { path = root .. name, name = name } end
     list:close()
   end
@@ -150,7 +150,7 @@ end
 local function prefixes_of(file, lines)
   local of = file.name:find("^sparse/") and "matrix" or "array"
   local known = { np = "np.", lgt = "lgt.", methods = of .. ":", getters = of .. "." }
-  if file.name == "array/hdf5.lua" then known.File = "file:" end
+  if file.name == "array/io/hdf5.lua" then known.File = "file:" end
   local module = file.name:match("^([%w_]+)%.lua$")
   for _, line in ipairs(lines) do
     local public, own = line:match("^np%.([%w_]+) = ([%a_][%w_]*)$")

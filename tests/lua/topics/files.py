@@ -1,4 +1,4 @@
-"""Cases of npy.lua, readtext.lua, writetext.lua: files that NumPy has written are read, and NumPy reads what lgt has written."""
+"""Cases of npy.lua, text/read.lua and text/write.lua: files that NumPy has written are read, and NumPy reads what lgt has written."""
 import atexit
 import gzip
 import os

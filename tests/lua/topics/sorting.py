@@ -1,4 +1,4 @@
-"""Cases of sort.lua, pick.lua, scan.lua and index.lua: orders, scans, elements at positions."""
+"""Cases of sort.lua, choose.lua, scan.lua and keys.lua: orders, scans, elements at positions."""
 import numpy as np
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
