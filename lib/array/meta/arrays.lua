@@ -49,19 +49,6 @@ function np.zeros_like(a, options) end
 ---@return lgt_array
 function np.ones_like(a, options) end
 
--- A value in a's shape and dtype.
----@param a lgt_array
----@param value number|boolean|lgt_array
----@param options {dtype: string?}?
----@return lgt_array
-function np.full_like(a, value, options) end
-
--- The n x n matrix with ones on its diagonal.
----@param n integer
----@param options {dtype: string?}?
----@return lgt_array
-function np.identity(n, options) end
-
 -- The elements on and below diagonal k (0) of a matrix or of a stack of them, else 0.
 ---@param a lgt_array
 ---@param k integer?
@@ -73,13 +60,6 @@ function np.tril(a, k) end
 ---@param k integer?
 ---@return lgt_array
 function np.triu(a, k) end
-
--- Positions of the lower triangle of an n x m matrix, for use as an index.
----@param n integer
----@param k integer?
----@param m integer?
----@return lgt_array[]
-function np.tril_indices(n, k, m) end
 
 -- Positions of the upper triangle of an n x m matrix, for use as an index.
 ---@param n integer

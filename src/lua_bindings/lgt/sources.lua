@@ -31,15 +31,20 @@ function sources.is_library(source)
   return false
 end
 
+-- Declarations come first: of two comments on one name the first one counts.
 local function files()
-  local found = {}
+  local declared, found = {}, {}
   for _, root in ipairs(roots) do
     local quoted = "'" .. root:gsub("'", "'\\''") .. "'"
     local list = io.popen("cd " .. quoted .. " && ls -d *.lua */*.lua */*/*.lua 2>/dev/null")
-    for name in list:lines() do found[#found + 1] = { path = root .. name, name = name } end
+    for name in list:lines() do
+      local target = name:find("/meta/", 1, true) and declared or found
+      target[#target + 1] = { path = root .. name, name = name }
+    end
     list:close()
   end
-  return found
+  for _, file in ipairs(found) do declared[#declared + 1] = file end
+  return declared
 end
 
 -- ---- definitions --------------------------------------------------------------------------------------------
