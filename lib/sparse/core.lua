@@ -153,7 +153,7 @@ sparse.part = part
 local launch, leading = native.launch, native.leading
 
 -- Several domains share rows: what one of them makes lies where its rows' entries begin and end.
-function sparse.has_domains() return lgt.C.lgt_domains(lgt.rt) > 1 end
+function sparse.has_domains() return not native.whole end
 
 sparse.launch = launch
 

@@ -18,7 +18,7 @@ local SMALL, MOST_PARTS = 1e5, 16
 -- How many parts entries are ordered in, side by side.  The result is the same for any number; but ranks must agree on
 -- launches, and their hosts may have unequal numbers of processors.
 local function parts_of(nnz, n)
-  if lgt.C.lgt_domains(lgt.rt) > 1 or nnz < math.max(SMALL, 2 * n) then return 1 end
+  if sparse.has_domains() or nnz < math.max(SMALL, 2 * n) then return 1 end
   return math.min(MOST_PARTS, lgt.C.lgt_workers(lgt.rt))
 end
 
@@ -137,9 +137,10 @@ end
 -- columns there may be `pos`, where entries of each begin.  `may_ascend`: it is looked at whether rows ascend already.
 return function(m, n, rows, cols, pos, vals, state, may_ascend)
   local domains = lgt.C.lgt_domains(lgt.rt)
-  local one = domains == 1 or core.size_of(vals) < domains * domains
+  local whole = not sparse.has_domains()
+  local one = whole or core.size_of(vals) < domains * domains
   rows, cols, vals = sparse.dense(rows), cols and sparse.dense(cols), sparse.dense(vals)
-  local result = may_ascend and domains == 1 and as_they_are(m, n, rows, cols, vals, state)
+  local result = may_ascend and whole and as_they_are(m, n, rows, cols, vals, state)
   if result then return result end
   if one and is_scattered(rows, m) then return in_buckets(m, n, rows, cols, pos, vals, state) end
   cols = cols or sparse.rows_at(pos, core.size_of(vals))

@@ -10,7 +10,8 @@ reads the list and checks that
   - the headers of MLIR and LLVM are included by the concept `emit` alone, those of Highway by `keys`, those of
     CUDA in src/gpu, of UCX and PMIx in src/net, of Lua in src/lua_bindings;
   - src/core includes nothing from outside src/core;
-  - the core allocates through mem.h.
+  - the core allocates through mem.h;
+  - nobody tells one domain from many but through the predicates that are named after what follows from it.
 
 It then plants one mistake of each kind in a copy and checks that it is found, and says how many rooms deep the
 includes are.
@@ -33,6 +34,10 @@ FOREIGN = [
 ALLOCATOR = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|strdup|strndup|free|aligned_alloc|posix_memalign)\s*\(")
 # Blocks that cross into or out of a foreign library's allocator: file -> what it may call.
 OWN_ALLOCATION = {"mem": {"*"}, "emit": {"*"}, "kernel": {"free"}}
+# One domain or many?  Where that is asked, and which words ask it.
+ONE_DOMAIN = {"src/core/model/partition.h", "lib/array/native.lua"}
+TELLS_ONE = re.compile(r"\b(?:domains|local)(?:\([^()]*\))?\s*(?:(?:==|!=|~=|>|<|<=|>=)\s*1|(?:>=|<)\s*2)\b"
+                       r"|\b(?:1\s*(?:==|!=|~=|<|>=)|2\s*(?:<=|>))\s*[\w.>-]*\b(?:domains|local)\b")
 
 
 def read(path):
@@ -159,9 +164,23 @@ def check_foreign(root, rooms):
     return mistakes
 
 
+def check_domains(root):
+    """Where else than in the predicates one domain is told from many."""
+    mistakes = []
+    for folder, comments in (("src/core", r"//[^\n]*|/\*.*?\*/"), ("lib", r"--[^\n]*")):
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            for name in sorted(names):
+                place = os.path.relpath(os.path.join(path, name), root)
+                if place in ONE_DOMAIN or not name.endswith((".c", ".h", ".lua")):
+                    continue
+                for _ in TELLS_ONE.findall(re.sub(comments, " ", read(os.path.join(path, name)), flags=re.S)):
+                    mistakes.append(f"{place}: asks whether there is one domain")
+    return mistakes
+
+
 def check(root):
     rooms = Rooms(root)
-    mistakes = check_foreign(root, rooms)
+    mistakes = check_foreign(root, rooms) + check_domains(root)
     for room, inside in core_files(root):
         mistakes += check_core_file(root, rooms, room, inside)
     return mistakes
@@ -178,6 +197,9 @@ PLANTED = {
     "MLIR outside emit": ("plan/fuse.c", "#include <mlir-c/IR.h>\n", "belongs in src/core/emit"),
     "CUDA in the core": ("memory/map.c", "#include <cuda.h>\n", "belongs in src/gpu"),
     "Lua in the core": ("model/kind.c", "#include <lua.h>\n", "belongs in src/lua_bindings"),
+    "one domain in C": ("plan/window.c", "bool f(map *m) { return m->domains > 1; }\n", "one domain"),
+    "one domain of a rank": ("plan/window.c", "bool f(map *m) { return m->local<2; }\n", "one domain"),
+    "one domain in Lua": ("../../lib/x.lua", "local alone = 1 == domains\n", "one domain"),
     "malloc in the core": ("plan/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
 }
 

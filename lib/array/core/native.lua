@@ -14,6 +14,9 @@ local C, rt = lgt.C, lgt.rt
 
 local native = {}
 
+-- Is each array in one piece?  Otherwise several domains have parts of it.
+native.whole = C.lgt_domains(rt) == 1
+
 local kinds = {}
 
 -- The kind that is a variant with these privileges and constraints.
@@ -102,7 +105,7 @@ end
 ---@return boolean
 function native.divided(size)
   local domains = C.lgt_domains(rt)
-  return domains > 1 and size >= math.max(2 * tonumber(C.lgt_min_tile(rt)), domains * domains)
+  return not native.whole and size >= math.max(2 * tonumber(C.lgt_min_tile(rt)), domains * domains)
 end
 
 -- Is this a reshaped view?  Several domains read such a one in whole rows of what it shows: a copy is cut freely.

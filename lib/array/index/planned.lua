@@ -17,7 +17,7 @@ local clear = require "table.clear"
 
 local planned = {}
 
-local ALONE = C.lgt_domains(rt) == 1
+local WHOLE = native.whole
 
 local take_entry -- keys.lua's: the layout, and the next axis, after an entry that is a position or a range
 function planned.bind(f) take_entry = f end
@@ -132,7 +132,7 @@ end
 -- The plan for a[key], and its one or two arrays of positions; nil for what needs more thought.
 function planned.find(a, key)
   local layout = handles[a.id].layout
-  if not ALONE or layout == 0 then return nil end
+  if not WHOLE or layout == 0 then return nil end
   local code, first, second = 101
   if istype(Array, key) then
     local own = handles[key.id].layout

@@ -49,7 +49,7 @@ end
 local function worth_blocks(a, axis, operation)
   local shape, size = core.shape_of(a), core.size_of(a)
   if shape[axis] <= BLOCK or size == 0 or ordered[operation] then return false end
-  if lgt.C.lgt_domains(lgt.rt) > 1 then return true end
+  if not native.whole then return true end
   return lgt.C.lgt_workers(lgt.rt) > 1 and size >= WORTH and size / shape[axis] < 128
 end
 

@@ -34,7 +34,7 @@ local LEAST_PART, PARTS = 32768, 8 -- parts where several domains must agree on 
 local function cutting(n)
   local domains = lgt.C.lgt_domains(lgt.rt)
   local run = math.ceil(n / domains)
-  local most = domains > 1 and PARTS or lgt.C.lgt_workers(lgt.rt)
+  local most = not native.whole and PARTS or lgt.C.lgt_workers(lgt.rt)
   return { n = n, domains = domains, run = run, parts = math.max(1, math.min(most, math.floor(run / LEAST_PART))),
            marks = np.zeros(domains, { dtype = "int8" }) }
 end
@@ -46,7 +46,7 @@ local function is_complex(a) return dtypes.category[core.dtype_of(a)] == 3 end
 local function worth_parts(a, axis)
   local n, size, domains = core.shape_of(a)[axis], core.size_of(a), lgt.C.lgt_domains(lgt.rt)
   if size == 0 then return false end
-  if domains > 1 then
+  if not native.whole then
     return native.divided(n) and n >= LEAST_OF_PAIRS * domains * domains and size < n * domains
   end
   return n >= WORTH and size < n * lgt.C.lgt_workers(lgt.rt) and not is_complex(a)
@@ -54,7 +54,7 @@ end
 
 -- The same, and several domains have it: then it is better sorted than brought to each of them.
 ---@return boolean
-function core.is_long_line(a, axis) return lgt.C.lgt_domains(lgt.rt) > 1 and worth_parts(a, axis) end
+function core.is_long_line(a, axis) return not native.whole and worth_parts(a, axis) end
 
 -- A function of vectors for each line along an axis.
 local function for_each_line(a, axis, f)
@@ -102,7 +102,7 @@ local function sort_in_parts(a)
     sorted = new()
     runs.launch("merge_parts", "wrr", cut.marks, { sorted, parts }, numbers)
   end
-  if cut.domains == 1 then return sorted end
+  if native.whole then return sorted end
   local cuts, result = find_cuts(sorted, cut, false), new()
   local pieces = runs.shuffle(sorted, cut.marks, cuts, cut.n)
   runs.launch("merge_pieces", "wrrr", cut.marks, { result, pieces }, numbers, cuts)
@@ -117,7 +117,7 @@ local function argsort_in_parts(a)
   local parts, of_parts = new()
   runs.launch("argsort_parts", "wrwr", cut.marks, { of_parts, a, parts }, numbers)
   local sorted, of_sorted = parts, of_parts
-  if cut.domains == 1 then
+  if native.whole then
     local result = native.new(dtypes.INT64, { cut.n })
     runs.launch("argmerge_parts", "wrrr", cut.marks, { result, parts, of_parts }, numbers)
     return result

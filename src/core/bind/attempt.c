@@ -24,7 +24,7 @@ static bool is_scalar(const lgt_attempt *try, int slot) {
  * and loops that need memory to reduce.  Kernels cannot: they have no status (lgt_kernel_fn), and every opcode is defined for all
  * operands (body.h). */
 static bool may_fail(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
-  if (binder->map->domains > 1 || group->nnative) return true;
+  if (!lgt_map_still(binder->map) || group->nnative) return true;
   for (int l = 0; l < group->nloop; l++)
     if (group->loop[l].shape.partial) return true;
   for (int s = 0; s < group->nslot; s++) {
@@ -116,7 +116,7 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
   lgt_rect rect = lgt_rect_of_shape(root->ndim, root->shape);
   int64_t waste = 0;
-  if (try->binder->map->domains > 1) {
+  if (!lgt_map_whole(try->binder->map)) {
     const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
     if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
     rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
@@ -201,7 +201,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
 
 lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   lgt_plan_group *group = try->group;
-  bool many = try->binder->map->domains > 1;
+  bool many = !lgt_map_whole(try->binder->map);
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
   if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched))) return no_memory();

@@ -191,7 +191,7 @@ static lgt_status materialise_inputs(const lgt_attempt *try) {
   for (int s = 0; s < try->group->nslot && !status; s++)
     if (try->group->slot[s].initial)
       status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
-  if (try->binder->map->domains == 1) return status;
+  if (lgt_map_whole(try->binder->map)) return status;
   if (!status) status = lgt_exchange_prepare(try->binder, try->group);
   for (int i = 0; i < try->group->ntouch && !status; i++)
     if (try->group->touch[i].reads)
@@ -344,7 +344,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   lgt_arena_reset(&binder->arena);
   if (!status && !(try.kept = lgt_rescue_kept(binder, group, root))) status = no_memory();
   if (status) return give_up(&try, status, calls);
-  status = binder->map->domains == 1 ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
+  status = lgt_map_whole(binder->map) ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
   lgt_attempt_release(&try);
   forget_poison(&try);
   if (!status) lgt_poison_bound(binder, group, root);

@@ -306,7 +306,7 @@ static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here,
   void *memory;
   out->job = lgt_job_new(binder,
                          (lgt_job_size){.steps = group->nloop,
-                                        .shapes = binder->map->domains > 1 ? group->nloop : 0,
+                                        .shapes = lgt_map_whole(binder->map) ? 0 : group->nloop,
                                         .instances = group->nslot,
                                         .bytes = extra + params * sizeof *out->param + n * sizeof *out->loop +
                                                  calls * sizeof *out->call + accesses * sizeof *out->base +
@@ -417,7 +417,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
                            job_memory *m) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
   call_work *call = m->call;
-  int64_t bytes = binder->map->domains > 1 ? loop->bytes / bound->group->launch->ncolour : loop->bytes;
+  int64_t bytes = lgt_map_whole(binder->map) ? loop->bytes : loop->bytes / bound->group->launch->ncolour;
   for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
   if (!loop->kernel) {
     m->job->task.cost += bytes ? bytes : cost_of(binder, loop);
@@ -427,7 +427,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
   const lgt_loop *code = loop->kernel->loop;
   const lgt_nest_shape *shape = &loop->shape;
   lgt_base *base = m->base;
-  if (binder->map->domains > 1) {
+  if (!lgt_map_whole(binder->map)) {
     lgt_status status = tile_nest(binder, bound, loop, colour, inst, &m->job->shape[m->job->nshape], base);
     if (status) return status;
     shape = &m->job->shape[m->job->nshape++];
@@ -460,7 +460,7 @@ static bool is_written(const lgt_plan_group *group, int slot) {
  * parts of a root. */
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
   uint32_t written = ++binder->stamp, listed = ++binder->stamp;
-  bool together = binder->map->domains == 1 &&
+  bool together = lgt_map_whole(binder->map) &&
                   !group->split; /* with what it does not write: it passes former failures on */
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
@@ -481,11 +481,11 @@ static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer &
 /* May this job run at once, on this thread? */
 static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst) {
   int64_t cost = 0;
-  if (binder->map->domains > 1 || group->nloop == 0) return false;
+  if (!lgt_map_still(binder->map) || group->nloop == 0) return false;
   for (int l = 0; l < group->nloop; l++) cost += cost_of(binder, &group->loop[l]);
-  if (cost >= LGT_INLINE_COST) return false;
+  if (!lgt_exec_here(cost)) return false;
   for (int s = 0; s < group->nslot; s++)
-    if (inst[s] && !quiet(inst[s], is_written(group, s))) return false;
+    if (inst[s] && (!lgt_instance_on_host(inst[s]) || !quiet(inst[s], is_written(group, s)))) return false;
   return true;
 }
 

@@ -85,7 +85,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
   for (int i = 0; i < n; i++) {
     if (!try->inst[i] || !lgt_slots_have(try->kept, i % group->nslot)) continue;
     const lgt_plan_slot *slot = &group->slot[i % group->nslot];
-    bool part = try->binder->map->domains == 1 && slot->kept.ndim >= 0;
+    bool part = lgt_map_whole(try->binder->map) && slot->kept.ndim >= 0;
     inst[i] = lgt_instance_retain(try->inst[i]);
     if (slot->former) recipe->former += inst[i]->bytes;
     lgt_instance_pin(inst[i], part ? &slot->kept : &inst[i]->rect);

@@ -350,7 +350,7 @@ static void run_here(const lgt_exec *exec, lgt_task *task) {
 }
 
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task) {
-  bool small = task->cost < LGT_INLINE_COST && !task->outside;
+  bool small = lgt_exec_here(task->cost) && !task->outside;
   if (small && task->ordered == 0) {
     run_here(exec, task);
     return;

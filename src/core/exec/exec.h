@@ -32,6 +32,8 @@
 
 /* Bytes; a task of less runs at once, where it is submitted: waking a worker costs as much. */
 enum { LGT_INLINE_COST = 96 * 1024 };
+/* May work of so much run at once, on the thread that submits it? */
+static inline bool lgt_exec_here(int64_t cost) { return cost < LGT_INLINE_COST; }
 
 typedef struct lgt_step lgt_step;
 struct lgt_step {

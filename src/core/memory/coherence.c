@@ -99,7 +99,7 @@ bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *f, cons
   lgt_region rest = {0};
   int first = pieces->count;
   bool good = lgt_region_add(&rest, place) && account(&rest, history, f, domain, false, pieces);
-  if (good && f->local > 1 && domain != LGT_NOBODY && pieces->count > first)
+  if (good && !lgt_domain_alone(f->local) && domain != LGT_NOBODY && pieces->count > first)
     good = prefer_siblings(history, f, reading, domain, first, pieces);
   lgt_region_fini(&rest);
   if (!good) pieces->count = first;

@@ -84,6 +84,12 @@ typedef struct lgt_map {
   lgt_history *spare_history; /* owned */
 } lgt_map;
 
+/* What used to follow from there being one domain; nobody asks for their number.
+ *   whole    each instance is all of its root: neither tiles nor histories
+ *   still    ... and nothing ever has to move, because all of it lies in the host's memory */
+static inline bool lgt_map_whole(const lgt_map *map) { return lgt_domain_alone(map->domains); }
+static inline bool lgt_map_still(const lgt_map *map) { return lgt_map_whole(map); }
+
 /* `local` domains on each of `ranks` ranks, of which this one is `rank`. */
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget);
 void lgt_map_fini(lgt_map *map);
@@ -99,6 +105,9 @@ lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool ne
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect);
 static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs++; return inst; }
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
+
+/* May its elements be read and written here, by any thread of the host? */
+static inline bool lgt_instance_on_host(const lgt_instance *inst) { return (void)inst, true; }
 
 /* A recipe reads this much of it. */
 static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {

@@ -535,7 +535,7 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
                                        const lgt_solver_key_state *state, const char **reason) {
   const lgt_partition *none = lgt_partition_none(solver->partitions, space->ndim, space->extent);
   *reason = "one domain";
-  if (solver->domains == 1) return none;
+  if (lgt_solver_whole(solver)) return none;
   *reason = "it writes a reshaped view";
   for (int a = 0; a < call->nargs; a++)
     if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED &&

@@ -94,6 +94,9 @@ typedef struct lgt_solver {
   const lgt_partition *recent[8]; /* launches before this one, the newest first; NULL: no more */
 } lgt_solver;
 
+/* Before there are instances, what lgt_map_whole says of them: will each be all of its root? */
+static inline bool lgt_solver_whole(const lgt_solver *solver) { return lgt_domain_alone(solver->domains); }
+
 /* What the solver knows of an argument's root. */
 typedef struct lgt_solver_key_state {
   const lgt_partition *key; /* NULL: none */

@@ -68,6 +68,10 @@ const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndi
                                              const lgt_home *home);
 const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect, int n);
 
+/* Is one domain all that there is?  The only place that tells one from many: whoever wants to know something that follows
+ * from it asks for that (lgt_solver_whole; lgt_map_whole, lgt_map_still). */
+static inline bool lgt_domain_alone(int domains) { return domains == 1; }
+
 /* What colour c covers; may be empty. */
 lgt_rect lgt_partition_rect(const lgt_partition *partition, int colour);
 /* Which of `domains` works on a colour. */

@@ -80,7 +80,7 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, const l
                        const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
-  bool many = binder->map->domains > 1, beside = false;
+  bool many = !lgt_map_whole(binder->map), beside = false;
   int64_t waste = 0;
   if (many && replica->inst && rect->ndim) {
     int k = lgt_replica_choose(replica, rect, &waste);

@@ -171,7 +171,7 @@ lgt_status lgt_job_look_all(lgt_binder *binder) {
 
 lgt_status lgt_job_look_native(lgt_binder *binder) {
   lgt_status status = LGT_OK;
-  for (lgt_job *job = binder->map->domains > 1 ? binder->first : NULL; job && !status; job = job->next)
+  for (lgt_job *job = lgt_map_whole(binder->map) ? NULL : binder->first; job && !status; job = job->next)
     if (job->native) status = look(binder, &job->task);
   return status;
 }

@@ -102,7 +102,7 @@ static bool remember(lgt_binder *binder, lgt_recent recent) {
 
 void lgt_poison_bound(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root) {
   int n = group->plan->nroot;
-  if (binder->map->domains == 1 || !binder->njob) return;
+  if (lgt_map_whole(binder->map) || !binder->njob) return;
   uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);
   if (!store) {
     lgt_job_retire(binder, true);

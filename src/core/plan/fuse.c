@@ -112,7 +112,7 @@ lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
 }
 
 lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window) {
-  if (fuser->solver.domains > 1) return NULL;
+  if (!lgt_solver_whole(&fuser->solver)) return NULL;
   lgt_plan *plan = fuser->by_form[window->form_hash % LGT_FORMS];
   bool found = plan && plan->form_hash == window->form_hash && plan->nform == window->nform &&
                !memcmp(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
@@ -211,7 +211,7 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
     memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
     recent[0] = out->launch;
   }
-  for (int a = 0; a < call->nargs && fuser->solver.domains > 1; a++)
+  for (int a = 0; a < call->nargs && !lgt_solver_whole(&fuser->solver); a++)
     if (lgt_kind_writes(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
       lgt_solver_key_state *s = &state[out->root[a]];
@@ -367,7 +367,7 @@ static void add_corners(const lgt_partition *launch, int colours, reaches *all) 
 
 static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
   const lgt_partition *launch = plan->call[first].launch;
-  if (fuser->solver.domains == 1) return;
+  if (lgt_solver_whole(&fuser->solver)) return;
   all->tile[0] = lgt_partition_rect(launch, 0);
   all->colour[0] = 0;
   all->ntile = 1;
@@ -416,7 +416,7 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
   if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
   if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
-    return fuser->solver.domains > 1 && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
+    return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
   if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
   bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
   for (int i = first; i < next; i++) {
@@ -482,7 +482,7 @@ static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
     lgt_plan_root *root = &plan->root[r];
     bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted &&
                  !root->alive && root->first_group == root->last_group &&
-                 (fuser->solver.domains == 1 || !is_single(fuser, root));
+                 (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
   }
   /* What a CPU variant writes is stored; so is what several colours reduce: all ranks take part in it, so whether
@@ -521,7 +521,7 @@ static void decide_needed(lgt_plan *plan, bool *needed, bool *read) {
 static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double storing) {
   int64_t bytes = 0;
   bool any = false;
-  if (fuser->solver.domains > 1 || !plan->saves) return false;
+  if (!lgt_solver_whole(&fuser->solver) || !plan->saves) return false;
   for (int pass = 0; pass < 2; pass++) {
     for (int r = 0; r < plan->nroot; r++) {
       lgt_plan_root *root = &plan->root[r];
@@ -659,7 +659,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
 
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
   lgt_plan *old = lgt_fuser_find(fuser, window),
-           *plan = plan_new(window, n, fuser->solver.domains == 1, fuser->stores->epoch);
+           *plan = plan_new(window, n, lgt_solver_whole(&fuser->solver), fuser->stores->epoch);
   if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);

@@ -160,7 +160,7 @@ static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT
 /* Does the item overwrite all of a root whose contents from before the group somebody reads?  Then memory is found when
  * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
 static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
-  if (w->fuser->solver.domains > 1 || in_tiles(w) || item->kind->cpu) return false;
+  if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w) || item->kind->cpu) return false;
   const lgt_weave_buffer *old = &w->items->buffer[buffer];
   if (!old->initial || old->writers || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
     return false;
@@ -190,7 +190,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
     if (!w->items->buffer[current[root]].initial ||
         !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
       return KEEP;
-  } else if (w->fuser->solver.domains > 1) {
+  } else if (!lgt_solver_whole(&w->fuser->solver)) {
     return KEEP; /* then nothing is forwarded either */
   }
   if (is_shared(current, w->plan->nroot, root)) return overwrites ? RENAME : RENAME_ALL;
@@ -202,7 +202,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
 
 /* May copies share memory?  With tiles those who write next must be able to go elsewhere. */
 static bool may_forward(const lgt_weaver *w, uint16_t from) {
-  if (w->fuser->solver.domains == 1) return true;
+  if (lgt_solver_whole(&w->fuser->solver)) return true;
   return in_tiles(w) && lgt_partition_apart(w->group->launch, w->fuser->solver.domains) &&
          (from == LGT_NONE || w->items->buffer[from].initial);
 }
@@ -425,7 +425,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   lgt_plan_group *group = w->group;
   lgt_weave_items *items = w->items;
   int n = items->nbuffer;
-  bool share = w->fuser->solver.domains == 1;
+  bool share = lgt_solver_whole(&w->fuser->solver);
   uint16_t *busy_until = lgt_mem_zalloc(((size_t)n + 1) * sizeof *busy_until);
   group->slot = lgt_mem_zalloc((2 * (size_t)n + 1) * sizeof *group->slot); /* and former contents */
   group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);

@@ -141,7 +141,7 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
 
 /* Every rank has attached memory with the same contents. */
 static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect) {
-  if (rt->map.domains == 1) return true;
+  if (lgt_map_whole(&rt->map)) return true;
   lgt_history *history = lgt_store_history(&rt->map, store);
   const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
   return history && what && lgt_history_written(history, what);

@@ -17,7 +17,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
                               bool last) {
   lgt_exchange x;
   lgt_peers *peers = rt->binder.peers;
-  if (rt->map.domains == 1)
+  if (lgt_map_whole(&rt->map))
     return lgt_acquire(&rt->binder, store, 0, rect, write ? LGT_USE_WRITE : LGT_USE_READ, NULL);
   lgt_status status = lgt_exchange_look(&x, &rt->binder, store, rect, read, write);
   if (status && peers) peers->abort(peers, lgt_message());
@@ -38,7 +38,7 @@ static lgt_status gather_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect 
 
 /* The same for a look that ends when its elements have been read. */
 static lgt_status peek_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_instance **out) {
-  if (rt->map.domains > 1 && store->history) {
+  if (!lgt_map_whole(&rt->map) && store->history) {
     const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
     if (what && !lgt_history_has(store->history, what))
       return lgt_exchange_peek(&rt->binder, store, rect, out);

@@ -420,7 +420,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   /* What is held for long must not take much more memory than if it were stored. */
   rt->window.saves = rt->binder.former < FORMER_GROUPS * rt->fuser.most_saved;
   if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
-      (rt->map.domains == 1 && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
+      (lgt_map_whole(&rt->map) && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
     return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
   for (;;) {
     lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);

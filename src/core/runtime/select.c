@@ -342,7 +342,7 @@ static const lgt_layout *layout_of(const lgt_runtime *rt, lgt_id array) {
 
 /* Does the mask pick from the array as it should? */
 static bool suits(const lgt_runtime *rt, const lgt_layout *array, const lgt_layout *mask) {
-  if (rt->map.domains > 1 || !array || !mask || mask->dtype != LGT_BOOL) return false;
+  if (!lgt_map_still(&rt->map) || !array || !mask || mask->dtype != LGT_BOOL) return false;
   if (mask->ndim == 0 || mask->ndim > array->ndim || array->size == 0) return false;
   for (int d = 0; d < mask->ndim; d++)
     if (mask->shape[d] != array->shape[d]) return false;
@@ -426,7 +426,7 @@ int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
   lgt_instance *held;
   work w;
   out[0] = 0;
-  if (rt->map.domains > 1 || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0) return LGT_OK;
+  if (!lgt_map_still(&rt->map) || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0) return LGT_OK;
   int garbage = lgt_runtime_relieve(rt);
   if (garbage) return garbage;
   lgt_status status = lgt_look_peek(rt, mask, &tile, &held);
