@@ -42,7 +42,7 @@ static void note_alike(const lgt_attempt *try, lgt_status status) {
   const lgt_map *map = try->binder->map;
   for (int i = 0; try->inst && i < try->group->nslot * map->local; i++)
     if (try->inst[i] && try->inst[i]->alike == LGT_ALIKE_SOON)
-      try->inst[i]->alike = status ? LGT_ALIKE_NEVER : map->versions;
+      try->inst[i]->alike = status ? LGT_ALIKE_NEVER : try->binder->agreed.versions;
 }
 
 static lgt_status settle_all(lgt_attempt *try) {
@@ -349,6 +349,6 @@ lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_c
   forget_poison(&try);
   if (!status) lgt_poison_bound(binder, group, root);
   binder->groups += status == LGT_OK;
-  binder->position += status == LGT_OK;
+  binder->agreed.position += status == LGT_OK;
   return status;
 }

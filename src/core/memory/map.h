@@ -77,8 +77,6 @@ typedef struct lgt_map {
   int64_t live, peak;  /* bytes of instances */
   int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
   int64_t copied;      /* bytes between domains of this rank */
-  int64_t versions;    /* the newest version of any store */
-  int64_t images;      /* the newest image's number (image.h) */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
   lgt_history *spare_history; /* owned */

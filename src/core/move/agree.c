@@ -21,8 +21,8 @@ typedef struct reason {
 
 void lgt_agree_note(lgt_binder *binder, const lgt_operation *operation) {
   if (!binder->peers) return;
-  binder->stream = (binder->stream ^ operation->token) * 0x9e3779b97f4a7c15u;
-  binder->stream ^= binder->stream >> 29;
+  binder->agreed.stream = (binder->agreed.stream ^ operation->token) * 0x9e3779b97f4a7c15u;
+  binder->agreed.stream ^= binder->agreed.stream >> 29;
   binder->peers->note(binder->peers, operation);
 }
 
@@ -32,9 +32,9 @@ static bool never(void *context) {
 }
 
 static ballot vote(lgt_binder *binder, int64_t failure) {
-  int64_t stream = (int64_t)(binder->stream >> 1);
+  int64_t stream = (int64_t)(binder->agreed.stream >> 1);
   ballot mine = {failure, stream, ~stream};
-  binder->exchanges++;
+  binder->agreed.exchanges++;
   lgt_transfer_least(binder, lgt_transfer_tag(binder, PLACE, LGT_TRANSFER_FOLDS), &mine.failure, 3);
   if (mine.stream != ~mine.again) /* the hub will find out where, and end the run */
     binder->peers->until(binder->peers, never, NULL, "for ranks that have launched something else");

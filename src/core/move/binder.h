@@ -1,7 +1,7 @@
 /* binder.h - what a rank is (its memory, executor, peers) and what its bound groups have come to so far.
  *
  * Everything that turns plans into tasks works on one binder: jobs, transfers, exchanges, images (this room), and
- * groups (the next one).  The counters that all ranks advance alike are `position`, `exchanges` and `stream`.
+ * groups (the next one).
  *
  * Belongs to the submitting thread.
  */
@@ -25,6 +25,18 @@ typedef struct lgt_recent {
   uint32_t gone;         /* the number that no store has any more; a later one may have it */
 } lgt_recent;
 
+/* The counters that all ranks advance alike.  They follow from the stream of operations alone, never from what a rank
+ * decides by itself, so whatever is named after one of them has the same name on every rank: a message, a failure's place,
+ * the contents of an array.  A part of the stream that is carried out in another way than by binding its groups must leave
+ * the counters as binding would have. */
+typedef struct lgt_agreed {
+  int64_t position;  /* in the stream: groups bound so far */
+  int64_t exchanges; /* of elements, of reach, of verdicts: whatever has tags of its own (lgt_transfer_tag) */
+  int64_t versions;  /* the newest version of any store */
+  int64_t images;    /* the newest image's number (image.h) */
+  uint64_t stream;   /* a hash of what was launched so far; with other ranks only */
+} lgt_agreed;
+
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
@@ -36,8 +48,8 @@ typedef struct lgt_binder {
       *where; /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
-  int64_t jobs;         /* submitted so far */
-  int64_t position;     /* in the stream: groups bound so far, the same on all ranks */
+  lgt_agreed agreed;
+  int64_t jobs;         /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
   int64_t former;       /* bytes of former contents that recipes keep (recipes.h) */
   uint32_t stamp;       /* of the newest job */
   lgt_failure *unreported; /* ref: the first failure that the script has not been told of */
@@ -49,8 +61,6 @@ typedef struct lgt_binder {
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */
   /* With several domains (exchange.h, transfer.h): */
-  int64_t exchanges; /* their number so far, the same on all ranks */
-  uint64_t stream;   /* a hash of what was launched so far */
   lgt_move *move;    /* owned: what the current exchange moves */
   int nmove, move_room;
   lgt_pieces pieces; /* owned: in pieces of these */

@@ -217,7 +217,7 @@ static lgt_status make_room(lgt_exchange *x) {
       lgt_arena_alloc(arena, n * sizeof *x->nsaved); /* for each store -1 until its history is saved */
   if (!x->nsaved) return no_memory();
   memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
-  binder->exchanges++; /* from here on it can be undone */
+  binder->agreed.exchanges++; /* from here on it can be undone */
   x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, n);
   x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
@@ -287,7 +287,7 @@ static void log_calls(const lgt_binder *binder, const lgt_plan_group *group, con
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? "," : "@",
                          (long long)tile.lo[d], (long long)tile.hi[d]);
     }
-    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s(%s):%s", (unsigned long long)binder->exchanges,
+    lgt_log_print(LGT_LOG_MAP, "exchange %llx, %s(%s):%s", (unsigned long long)binder->agreed.exchanges,
                   call->kind->name, arrays, text);
   }
 }
@@ -310,8 +310,8 @@ static void log_instances(const lgt_exchange *x, const lgt_store *store) {
     for (int k = -1; k < store->replica[d].naside && used < (int)sizeof text - LINE; k++)
       used += put_instance(text + used, sizeof text - (size_t)used, map->first + d,
                            k < 0 ? store->replica[d].inst : store->replica[d].aside[k].inst);
-  lgt_log_print(LGT_LOG_MAP, "exchange %llx holds of array %u:%s", (unsigned long long)x->binder->exchanges,
-                store->id, text);
+  lgt_log_print(LGT_LOG_MAP, "exchange %llx holds of array %u:%s",
+                (unsigned long long)x->binder->agreed.exchanges, store->id, text);
 }
 
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
@@ -365,7 +365,7 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   x->written[0] = write;
   if (!read) x->spare[0] = *rect;
   if (write && !lgt_history_written(store->history, what)) return no_memory();
-  if (write) store->version = ++binder->map->versions;
+  if (write) store->version = ++binder->agreed.versions;
   return LGT_OK;
 }
 
@@ -403,7 +403,7 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_arena_reset(&binder->arena);
   binder->pieces.count = 0;
-  binder->exchanges++;
+  binder->agreed.exchanges++;
   bool good = lgt_store_replicas(binder->map, store) != NULL;
   const lgt_footprint what = {.whole = *rect};
   int first;
@@ -497,7 +497,7 @@ void lgt_exchange_undo(lgt_exchange *x) {
     history->nimage = x->shown[n].nimage;
     memcpy(history->image, x->shown[n].image, sizeof history->image);
   }
-  x->binder->exchanges--;
+  x->binder->agreed.exchanges--;
 }
 
 /* ---- meanwhile ---------------------------------------------------------------------------------------- */
@@ -717,7 +717,7 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
                                       &call->space.align[t->arg], x->group->launch,
                                       call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
     store->written = true;
-    store->version = ++x->binder->map->versions;
+    store->version = ++x->binder->agreed.versions;
   }
   tidy(x);
   return LGT_OK;

@@ -240,7 +240,7 @@ static lgt_status share_reach(making *m, bool known) {
     own[STATE] = runs->count > 1 ? SPARSE : DENSE;
   }
   if (binder->peers) {
-    binder->exchanges++;
+    binder->agreed.exchanges++;
     lgt_transfer_gather(binder, lgt_transfer_tag(binder, 0, 0), all[0], (int64_t)map->local * TOLD);
   }
   image->dense = true;
@@ -346,7 +346,7 @@ static lgt_status make(making *m, const lgt_image_key *key) {
   if (image) image->reach = lgt_mem_zalloc((size_t)map->domains * sizeof *image->reach);
   if (!image || !image->runs || !image->reach) goto no_memory;
   image->key = *key;
-  image->serial = ++map->images;
+  image->serial = ++m->binder->agreed.images;
   image->along = root_dimension(layout_of(m, m->target), m->constraint->dim, &begin, &step);
   const lgt_image *same = m->constraint->tile[0] < 0 ? alike(m, key) : NULL;
   if (same) {
@@ -500,10 +500,10 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
   if (target->writes && !possible(&m))
     return not_so(&m, "it must be no reshaped view, and where ranges begin and end be integers made before");
   describe(&m, &key);
-  m.image = find(m.store[0], &key, binder->position);
+  m.image = find(m.store[0], &key, binder->agreed.position);
   if (!m.image) status = make(&m, &key);
   if (status) return status;
-  m.image->used = binder->position;
+  m.image->used = binder->agreed.position;
   target->image = m.image;
   target->what = &m.image->what;
   if (m.image->bad) return LGT_OK;

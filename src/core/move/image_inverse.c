@@ -183,7 +183,7 @@ static bool exchange_rows(sorting *s, bool known, bool everywhere, bucket *rows)
   if (known) told[me][LO] = s->lo, told[me][HI] = s->hi;
   if (told) told[me][UNKNOWN] = !known;
   if (binder->peers) {
-    binder->exchanges++;
+    binder->agreed.exchanges++;
     lgt_transfer_gather(binder, lgt_transfer_tag(binder, 0, 0), told[0], TOLD);
     for (int r = 0; r < ranks; r++) known &= !told[r][UNKNOWN];
   }

@@ -177,7 +177,7 @@ static bool read_letter(plotting *p, const lgt_letter *letter, const struct want
 static bool plot(plotting *p) {
   lgt_binder *binder = p->binder;
   binder->pieces.count = 0;
-  binder->exchanges++;
+  binder->agreed.exchanges++;
   if (!plot_needed(p) || !plot_asked(p)) return false;
   if (p->nletter) lgt_transfer_letters(binder, p->letter, p->nletter);
   for (int i = 0; i < p->nletter; i++)
@@ -228,14 +228,14 @@ static lgt_route *find(lgt_image *image, const lgt_history *history, int64_t pos
 lgt_status lgt_route_prepare(lgt_binder *binder, lgt_store *store, lgt_touch *touch) {
   lgt_image *image = touch->image;
   if (!touch->reads || lgt_history_shows(store->history, image->serial)) return LGT_OK;
-  lgt_route *route = find(image, store->history, binder->position);
+  lgt_route *route = find(image, store->history, binder->agreed.position);
   if (!route) {
     route = make(binder, image, store->history);
     if (!route) return lgt_err(LGT_NO_MEMORY, "out of memory for which elements other ranks need");
     route->next = image->route;
     image->route = route;
   }
-  route->used = binder->position;
+  route->used = binder->agreed.position;
   touch->route = route;
   return LGT_OK;
 }

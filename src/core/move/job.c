@@ -76,7 +76,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   }
   bool good = true;
   int i = 0;
-  job->position = job->task.position = binder->position;
+  job->position = job->task.position = binder->agreed.position;
   job->number = ++binder->jobs;
   job->task.thing = (const void *const *)job->touched;
   job->task.nthing = job->ntouched;
@@ -117,7 +117,7 @@ bool lgt_job_await_first(lgt_binder *binder) {
 }
 
 void lgt_job_keep_up(lgt_binder *binder, int groups) {
-  while (binder->first && binder->first->position < binder->position - groups)
+  while (binder->first && binder->first->position < binder->agreed.position - groups)
     if (!lgt_job_await_first(binder)) return; /* interrupted: the next look says so */
 }
 

@@ -11,7 +11,7 @@
 lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *message, uint32_t line) {
   lgt_failure *failure =
       lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
-  if (failure) failure->position = binder->position;
+  if (failure) failure->position = binder->agreed.position;
   else failure = lgt_failure_retain(binder->no_memory);
   if (!binder->unreported) binder->unreported = lgt_failure_retain(failure);
   return failure;
@@ -110,12 +110,12 @@ void lgt_poison_bound(lgt_binder *binder, lgt_plan_group *group, const uint32_t 
   }
   for (int r = 0; r < n; r++)
     if (touches(group, r, false)) store[r] = root[r];
-  if (remember(binder, (lgt_recent){binder->position, group, store, 0})) lgt_plan_retain(group->plan);
+  if (remember(binder, (lgt_recent){binder->agreed.position, group, store, 0})) lgt_plan_retain(group->plan);
   else lgt_mem_free(store);
 }
 
 void lgt_poison_end(lgt_binder *binder, uint32_t store) {
-  if (binder->nrecent) remember(binder, (lgt_recent){binder->position, NULL, NULL, store});
+  if (binder->nrecent) remember(binder, (lgt_recent){binder->agreed.position, NULL, NULL, store});
 }
 
 void lgt_poison_forget(lgt_binder *binder, int64_t position) {

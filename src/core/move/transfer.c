@@ -35,7 +35,7 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 uint64_t lgt_transfer_tag(const lgt_binder *binder, int touch, int domain) {
   if (domain != LGT_TRANSFER_FOLDS) domain %= binder->map->local;
   uint64_t place = (uint64_t)touch << 6 | (uint64_t)domain;
-  return ((uint64_t)binder->exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 39) - 1);
+  return ((uint64_t)binder->agreed.exchanges << 19 | (place & ((1 << 19) - 1))) & ((1ull << 39) - 1);
 }
 
 /* ---- looking after messages ------------------------------------------------------------------------- */

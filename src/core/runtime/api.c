@@ -444,7 +444,7 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
 
 static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
-  *position = rt->binder.position;
+  *position = rt->binder.agreed.position;
   if (status) lgt_job_retire(&rt->binder, true);
   else status = lgt_job_look_all(&rt->binder);
   if (status || !rt->binder.unreported) return status;

@@ -182,7 +182,7 @@ static int kind_for(lgt_runtime *rt, int ndim, bool write) {
 /* Everything launched so far is done, and the array has not failed. */
 static lgt_status wait_here(lgt_runtime *rt, lgt_store *store, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
-  *position = rt->binder.position;
+  *position = rt->binder.agreed.position;
   if (!status) status = lgt_rescue_store(&rt->binder, store);
   if (!status) status = lgt_job_look_all(&rt->binder);
   const lgt_failure *failure = lgt_poison_of(&rt->binder, store);
@@ -207,7 +207,7 @@ static lgt_status carry_out_here(lgt_runtime *rt, const lgt_launch *launch, int6
   lgt_status status = lgt_submit(rt, launch);
   if (!status) status = lgt_runtime_settle(rt);
   lgt_job_retire(binder, true);
-  *position = binder->position;
+  *position = binder->agreed.position;
   if (binder->unreported) {
     *position = binder->unreported->position;
     if (!status) status = lgt_err(binder->unreported->status, "%s", binder->unreported->message);

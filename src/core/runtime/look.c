@@ -78,7 +78,7 @@ static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *
 static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
                               lgt_instance **out, int64_t *position) {
   lgt_status status = lgt_runtime_settle(rt);
-  *position = rt->binder.position;
+  *position = rt->binder.agreed.position;
   if (status) return status;
   rt->binder.where = looking_line(rt);
   status = lgt_rescue_store(&rt->binder, store);
