@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "move/peers.h"
 #include "lua_lgt.h"
 #include "options.h"
 #include "prompt.h"
@@ -177,6 +178,7 @@ static bool enter_ranks(work *w, int *status) {
   if (failed) return complain(lgt_message()), *status = EXIT_FAILURE, false;
   if (launcher) return false;
   if (lgt_ranks_size(ranks) == 1) return lgt_ranks_close(ranks) == LGT_OK;
+  config->own_process = lgt_ranks_peers(ranks)->rank == 0; /* it compiles for all */
   lgt_ranks_silence(ranks, config->all_output);
   w->terminal = lgt_ranks_decide(ranks, w->terminal);
   w->ranks = ranks;
@@ -205,6 +207,7 @@ int main(int argc, char **argv) {
   work w = {.command = {.argc = argc, .argv = argv}, .terminal = isatty(0), .status = EXIT_FAILURE};
   w.command.config = lgt_config_new();
   if (!w.command.config) return complain(lgt_message()), EXIT_FAILURE;
+  w.command.config->own_process = true;
   reading got = options_read(&w.command);
   if (got == READ_STOP) w.status = EXIT_SUCCESS;
   else if (got == READ_DONE && enter_ranks(&w, &w.status)) run_all(&w);

@@ -9,6 +9,7 @@ import argparse
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -208,8 +209,6 @@ def prompt_case(name, steps):
     say(name, why)
 
 
-
-
 def shell(name, command, check):
     """A command line, with $LGT as the program."""
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=900, cwd=folder, env={**os.environ, "LGT": LGT})
@@ -223,6 +222,43 @@ shell("closed input and output", """$LGT -n 2 -e 'io.stderr:write(tostring(io.wr
       lambda out, err: err == "true 9")
 shell("who reads what ranks write has enough", "$LGT -n 3 -e 'for i = 1, 1e6 do print(i) end' | head -1; echo ${PIPESTATUS[0]}",
       lambda out, err: (out, err) == ("1\n141\n", ""))
+
+# What a program has no time to compile is there for the next run.
+many = script("many.lua", """
+local np = require "array"
+local x, sum = np.arange(9) / 9, 0
+for k = 1, 12 do
+  local y = x
+  for _ = 1, k do y = np.sin(y) * k + x end
+  sum = sum + y:item(k % 9 + 1)
+end
+""")
+
+
+def compiled(cache, *options):
+    """How many kernels a run compiles before it ends."""
+    output = run(LGT, [*options, f"--cache-dir={cache}", "--debug=kernel:1", many])[1]
+    return sum("compiled:" in line for line in output.splitlines())
+
+
+def files(folder):
+    return sum(len(names) for _, _, names in os.walk(folder))
+
+
+def leftovers():
+    whole, cache = os.path.join(folder, "whole"), os.path.join(folder, "left")
+    compiled(whole, "--background=0")
+    if compiled(cache, "--finish=0") >= files(whole):
+        return "the first run compiled everything: this test sees nothing"
+    shutil.rmtree(cache)
+    compiled(cache)
+    end = time.time() + PATIENCE
+    while files(cache) < files(whole) and time.time() < end:
+        time.sleep(0.1)
+    return None if files(cache) >= files(whole) else f"{files(cache)} of {files(whole)} kernels are there"
+
+
+say("what a program has no time to compile is there for the next run", leftovers())
 
 prompt_case("prompt: values and statements", [
     ("40 + 2", "42"), ("x = 'abc'", "> "), ("x .. x, #x", "abcabc\t3"), ("= x", "abc"), ("nil, 1", "nil\t1")])

@@ -37,6 +37,7 @@
   X(TEXT, cache_dir, "", 0, 0, "where; default $XDG_CACHE_HOME/lgt or ~/.cache/lgt")                \
   X(BOOL, compile, "1", 1, 0, "compile kernels; 0: interpret them")                                 \
   X(BOOL, background, "1", 1, 0, "compile while the interpreter runs; 0: wait for the compiler")    \
+  X(BOOL, finish, "1", 0, 0, "a program that ends leaves its last kernels to a process that compiles them for the next run") \
   X(TEXT, isa, "", 0, 0, "limit kernels to avx2 or generic vector instructions")                    \
   X(BOOL, reproducible, "0", 1, 1, "the same bits for any number of ranks, domains and tiles")           \
   X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together")                    \
@@ -60,6 +61,7 @@ struct lgt_config {
   LGT_CONFIG_LIST(X)
 #undef X
   struct lgt_peers *peers; /* borrowed (peers.h): the other ranks; NULL: there are none */
+  bool own_process;        /* the process is lgt's own: it may leave a child behind */
 };
 
 /* As lgt_config_new, for callers that need the status. */

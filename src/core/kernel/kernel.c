@@ -18,12 +18,14 @@
 #include "kernel/kernel.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernel/kernel_cache.h"
@@ -31,7 +33,7 @@
 #include "base/mem.h"
 #include "kernel/object.h"
 
-enum { FIRST_BUCKETS = 64 };
+enum { FIRST_BUCKETS = 64, NICEST = 19, FINISH_SECONDS = 60 };
 
 typedef struct entry {
   lgt_kernel kernel;  /* first: the two are one for the world outside */
@@ -369,9 +371,39 @@ static void stop_thread(lgt_kernels *kernels) {
   pthread_join(kernels->thread, NULL);
 }
 
+/* The child has one thread and nothing of its parent's but the directory of the cache. */
+static void compile_rest(lgt_kernels *kernels) {
+  int null = open("/dev/null", O_RDWR);
+  int keep = dup2(kernels->cache.fd, 3);
+  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd);
+  close_range(4, ~0u, 0);
+  if (null < 0 || keep < 0 || setsid() < 0 || nice(NICEST) < 0) return;
+  kernels->cache.fd = keep;
+  kernels->profile = NULL;
+  alarm(FINISH_SECONDS);
+  for (entry *e = kernels->front; e; e = e->next_in_queue) compile(kernels, e);
+}
+
+/* A short program ends before its kernels are compiled, and would again and again.  What is left is compiled by a
+ * process that nobody waits for.  Other threads of lgt's have ended by now, and the compiler's has let go of its locks. */
+static void leave_rest(lgt_kernels *kernels) {
+  const lgt_config *config = kernels->config;
+  if (!kernels->front || !config->own_process || !config->finish || !config->cache || kernels->cache.fd < 0)
+    return;
+  fflush(NULL);
+  pid_t child = fork();
+  if (child) {
+    if (child > 0) waitpid(child, NULL, 0);
+    return;
+  }
+  if (!fork()) compile_rest(kernels); /* of no parent: nobody has to take notice of its end */
+  _exit(0);
+}
+
 void lgt_kernels_free(lgt_kernels *kernels) {
   if (!kernels) return;
   stop_thread(kernels);
+  leave_rest(kernels);
   for (int i = 0; i < kernels->nbucket; i++)
     for (entry *e = kernels->bucket[i], *next; e; e = next) {
       next = e->next_in_bucket;
