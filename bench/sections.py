@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
 
 import npbench as programs  # noqa: E402
 import operations  # noqa: E402
+import whole  # noqa: E402
 from run import PROGRAMS as SMALL, script  # noqa: E402
 
 
@@ -622,5 +623,15 @@ def ops(bench):
     return table(["milliseconds", "lgt", *labels, "best rival / lgt"], rows), data
 
 
-SECTIONS = {f.__name__: f for f in (machine, speed, mutants, examples, npbench, small, warmup, fusion, traffic, scale, ranks, scaling, krylov, matrices, ops,
-                                    lengths)}
+def memory(bench):
+    """Peak memory and time of whole processes beside NumPy: the first run, and later ones."""
+    return whole.memory(bench, SMALL, table)
+
+
+def ranks_whole(bench):
+    """Two ranks, and two domains, beside two threads: whole processes."""
+    return whole.ranks_whole(bench, SMALL, table)
+
+
+SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, warmup, fusion,
+                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, lengths)}

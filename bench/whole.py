@@ -1,0 +1,167 @@
+"""Whole processes, as a user feels them: how long from start to end, and the most memory that they had.
+
+A run's memory is the greatest resident set of its process (of ranks: the sum over them), as the kernel counts it.  The
+sizes are such that arrays take 30 MB or more, unless a program's own limits forbid that.
+"""
+import math
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PYTHON = "/usr/bin/python3"
+PATIENCE = 300  # seconds
+
+# name: arguments at which arrays take 30 MB or more (NPBench's programs: M or L, or between).
+LARGE = {
+    "gray_scott": [2000, 60], "wave": [2000, 60], "burgers": [4000000, 3], "stencil": [3000, 40],
+    "heat_3d": [200, 20], "shallow_water": [1500, 5], "cavity_flow": [2000, 2, 10], "black_scholes": [4000000, 2],
+    "jacobi": [2500, 30], "cg": [2500, 1e-8], "logreg": [200000, 20, 20], "kmeans": [500000, 8, 5],
+    "jacobi_2d": [2500, 10], "fdtd_2d": [2200, 2200, 10], "hdiff": [256, 256, 160], "vadv": [160, 160, 160],
+    "deriche": [3000, 2000], "lattice_boltzmann": [700, 20], "schroedinger": [1 << 22, 3],
+    "gemver": [4000], "atax": [5000, 6000], "bicg": [6000, 5000], "mvt": [6000], "gesummv": [4000],
+    "go_fast": [5000], "compute": [4000, 4000], "arc_distance": [10000000], "azimint_hist": [8000000, 1000],
+    "floyd_warshall": [2000], "covariance": [2500, 2800], "correlation": [2500, 2800], "doitgen": [150, 160, 256],
+    "gemm": [2500, 2750, 3000], "k2mm": [2000, 2250, 2500, 2750], "k3mm": [2000, 2200, 2400, 2600, 2800],
+    "softmax": [32, 8, 256], "mandelbrot2": [2000, 2000, 20], "stockham_fft": [2, 21], "sort": [5000000, 100],
+    "quantiles": [5000000, 100], "scan": [5000000, 100],
+}
+# Of stencils, edges, graphs and time steps, where ranks matter.
+RANKED = ["gray_scott", "wave", "burgers", "stencil", "heat_3d", "shallow_water", "cavity_flow", "black_scholes",
+          "jacobi", "cg", "logreg", "kmeans", "jacobi_2d", "fdtd_2d", "hdiff", "vadv", "deriche", "lattice_boltzmann",
+          "gemver", "atax", "mvt", "gesummv", "go_fast", "arc_distance", "azimint_hist", "floyd_warshall",
+          "mandelbrot2"]
+STARTING = 0.06  # seconds that ranks need to find each other
+
+
+def memory_of(pid):
+    """The greatest resident set of a process so far, and of those it has started."""
+    total = 0
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            total += next((int(line.split()[1]) for line in file if line.startswith("VmHWM")), 0)
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+            total += sum(memory_of(int(child)) for child in file.read().split())
+    except (OSError, ValueError):
+        pass
+    return total
+
+
+def run(command, env, many=False):
+    """(seconds, MB) of a process; `many`: with those it starts, looked at while they run.  None: it failed."""
+    with tempfile.TemporaryFile() as output:
+        start, most = time.monotonic(), 0
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=env, cwd=ROOT)
+        while True:
+            done, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if done:
+                break
+            if many:
+                most = max(most, memory_of(process.pid))
+            if time.monotonic() - start > PATIENCE:
+                process.kill()
+            time.sleep(0.002)
+        process.returncode = status
+        if status:
+            return None
+        return time.monotonic() - start, (most if many else usage.ru_maxrss) / 1024
+
+
+def text_of(name):
+    path = f"examples/{name}.lua"
+    return path if os.path.exists(os.path.join(ROOT, path)) else f"tests/programs/{name}.lua"
+
+
+def best(runs):
+    runs = [r for r in runs if r]
+    return (min(r[0] for r in runs), statistics.median(r[1] for r in runs)) if runs else None
+
+
+class Programs:
+    """Runs of lgt and of NumPy's twins, with a cache of kernels that only the first run finds empty."""
+
+    def __init__(self, bench, small):
+        self.bench, self.small = bench, small
+        self.cache = tempfile.TemporaryDirectory()
+        self.env = {**bench.env, "XDG_CACHE_HOME": self.cache.name}
+
+    def arguments(self, name):
+        return [str(a) for a in (self.small[name][0] if self.bench.quick else LARGE[name])]
+
+    def lgt(self, name, *options, turns=1, many=False):
+        command = [self.bench.lgt_path, *options, text_of(name), *self.arguments(name)]
+        return best([run(command, self.env, many) for _ in range(turns)])
+
+    def numpy(self, name):
+        return run([PYTHON, f"tests/programs/{name}.py", *self.arguments(name)], self.env)
+
+
+def mean(values):
+    return math.exp(statistics.fmean(map(math.log, values))) if values else math.nan
+
+
+def chosen(bench, names):
+    return [name for name in names if name in (bench.programs or names)]
+
+
+def memory(bench, small, table):
+    """Peak memory and time of whole processes beside NumPy: the first run, and later ones."""
+    programs, rows, data = Programs(bench, small), [], {}
+    for name in chosen(bench, LARGE):
+        cold = programs.lgt(name)
+        programs.lgt(name)
+        time.sleep(0.5)  # what it has left to compile
+        warm, numpy = programs.lgt(name, turns=3), programs.numpy(name)
+        data[name] = {"cold": cold, "warm": warm, "numpy": numpy}
+        if not (cold and warm and numpy):
+            bench.failures.append(f"{name}: lgt {cold} {warm}, NumPy {numpy}")
+            continue
+        rows.append([f"{name} {' '.join(programs.arguments(name))}", f"{numpy[1]:.0f}", f"{warm[1]:.0f}",
+                     f"{warm[1] / numpy[1]:.2f}", f"{numpy[0]:.2f}", f"{cold[0]:.2f} ({numpy[0] / cold[0]:.2f})",
+                     f"{warm[0]:.2f} ({numpy[0] / warm[0]:.2f})"])
+    good = [d for d in data.values() if all(d.values())]
+    rows.append(["geometric mean", "", "", f"{mean([d['warm'][1] / d['numpy'][1] for d in good]):.2f}", "",
+                 f"({mean([d['numpy'][0] / d['cold'][0] for d in good]):.2f})",
+                 f"({mean([d['numpy'][0] / d['warm'][0] for d in good]):.2f})"])
+    columns = ["program", "NumPy, MB", "lgt, MB", "lgt / NumPy", "NumPy, s", "lgt, s, first run (NumPy / lgt)",
+               "lgt, s (NumPy / lgt)"]
+    return table(columns, rows), data
+
+
+def groups(programs, name, *options):
+    """Fused groups of a run, as its log counts them."""
+    command = [programs.bench.lgt_path, "--debug=exec:1", *options, text_of(name), *programs.arguments(name)]
+    done = subprocess.run(command, env=programs.env, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    words = [line.split() for line in done.stderr.splitlines() if "tasks," in line]
+    return int(words[-1][2]) if words else 0
+
+
+def ranks_whole(bench, small, table):
+    """Two ranks, and two domains, beside two threads: whole processes, less what it takes to start ranks."""
+    ways = {"threads": ["--cpus=2"], "ranks": ["-n", "2", "--cpus=1"], "domains": ["--domains=2", "--cpus=2"]}
+    programs, rows, data = Programs(bench, small), [], {}
+    for name in chosen(bench, RANKED):
+        for options in ways.values():
+            programs.lgt(name, *options)
+        time.sleep(0.5)
+        taken = {way: [] for way in ways}
+        for _ in range(3):
+            for way, options in ways.items():
+                got = programs.lgt(name, *options)
+                taken[way] += [got[0] - (STARTING if way == "ranks" else 0)] if got else []
+        if not all(taken.values()):
+            bench.failures.append(f"{name}: {taken}")
+            continue
+        seconds = {way: statistics.median(t) for way, t in taken.items()}
+        tasks = {way: groups(programs, name, *options) for way, options in ways.items() if way != "ranks"}
+        data[name] = {"seconds": seconds, "tasks": tasks}
+        rows.append([f"{name} {' '.join(programs.arguments(name))}", f"{seconds['threads']:.2f}",
+                     *(f"{seconds[w]:.2f} ({seconds['threads'] / seconds[w]:.2f})" for w in ("ranks", "domains")),
+                     str(tasks["threads"]), str(tasks["domains"])])
+    rows.append(["geometric mean", "", *(f"({mean([d['seconds']['threads'] / d['seconds'][w] for d in data.values()]):.2f})"
+                                         for w in ("ranks", "domains")), "", ""])
+    columns = ["program", "2 threads, s", "2 ranks (threads / ranks)", "2 domains (threads / domains)", "tasks, 1 domain",
+               "tasks, 2 domains"]
+    return table(columns, rows), data
