@@ -69,7 +69,8 @@ static void run_pieces(const memory *a, const memory *b, const random_loop *r, l
 
 /* One loop on memory of one shape; false with a reason when the two disagree. */
 static bool agree(const random_loop *r, lgt_kernel_fn code, bool pieces, char *why, size_t room) {
-  int64_t rows = 1 + random_below(4), cols = 1 + random_below(70);
+  bool wide = random_below(6) == 0; /* several blocks of a body with functions (emit_phase.c) */
+  int64_t rows = 1 + random_below(4), cols = 1 + random_below(wide ? 700 : 70);
   if (r->zero_only) rows = cols = 1;
   memory a, b;
   size_t where = 0;

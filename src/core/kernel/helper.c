@@ -251,23 +251,15 @@ void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
 
 /* ---- what kernels may call ------------------------------------------------------------------ */
 
-#define X(name)                                                                 \
-  static void rare_##name(void *out, const void *a, const void *b, int64_t n) { \
-    tables[lgt_isa_current()]->rare[LGT_RARE_##name](out, a, b, n);             \
-  }
-LGT_RARE_LIST(X)
-LGT_RARE_2_LIST(X)
-#undef X
-
-/* lgt_math_<name>_<form>, as kernels of the generic instruction set call it. */
+/* lgt_math_<name>_<form>, of the instruction set in use. */
 static void *math_symbol(const char *name) {
   static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
   char own[48];
   for (int op = 0; op < LGT_NOP; op++)
     for (int f = 0; f < LGT_NFORM; f++) {
-      if (!lgt_math_table_generic.math[op][f]) continue;
+      if (!tables[lgt_isa_current()]->math[op][f]) continue;
       snprintf(own, sizeof own, "lgt_math_%s_%s", lgt_op_name(op), form[f]);
-      if (strcmp(name, own) == 0) return (void *)lgt_math_table_generic.math[op][f];
+      if (strcmp(name, own) == 0) return (void *)tables[lgt_isa_current()]->math[op][f];
     }
   return NULL;
 }
@@ -282,10 +274,7 @@ void *lgt_helper_symbol(const char *name) {
 #undef X
           {"lgt_helper_f16_to_f32", (plain_fn *)lgt_helper_f16_to_f32},
       {"lgt_helper_f32_to_f16", (plain_fn *)lgt_helper_f32_to_f16},
-#define X(name) {"lgt_rare_" #name, (plain_fn *)rare_##name},
-      LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
-#undef X
-          {"memcpy", (plain_fn *)memcpy},
+      {"memcpy", (plain_fn *)memcpy},
       {"memset", (plain_fn *)memset},
   };
   for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)

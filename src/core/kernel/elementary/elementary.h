@@ -3,11 +3,11 @@
  * A function is written once, in the headers elementary_*.h, in a small vocabulary of operations on float64 and int64:
  * sums, products, fused multiply-adds, comparisons, selections, bits.  Each of these is one IEEE or integer operation
  * with one possible result, so whoever carries them out gets the same bits.  Two files do so, each by giving the
- * vocabulary a meaning and then including elementary_functions.h:
+ * vocabulary a meaning and then including the functions:
  *
  *   elementary_lanes.c   computes, on vectors; compiled for each instruction set.  The interpreter calls it, and so do
- *                        kernels where the CPU has no fused multiply-add
- *   emit_math.c          writes MLIR: kernels have the functions inlined into their loops
+ *                        kernels
+ *   emit_math.c          writes MLIR, of constant powers alone: kernels have these inlined into their loops
  *
  * The contract, which tests/core/elementary.c judges against MPFR:
  *
@@ -37,30 +37,6 @@
   X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN, atan, 1) X(ATAN2, atan2, 2)                            \
   X(ERF, erf, 1) X(ERFC, erfc, 1)
 
-/* The functions of rare arguments, float64 in and out. */
-#define LGT_RARE_LIST(X)                                                                           \
-  X(exp_edge) X(exp2_edge) X(exp10_edge)                                                           \
-  X(log_edge) X(log_hard) X(log2_edge) X(log10_edge) X(log10_hard) X(log1p_edge) X(log1p_hard)     \
-  X(lgamma_edge) X(lgamma_edge_odd) X(lgamma_zero) X(lgamma_zero_odd)                              \
-  X(tgamma_edge) X(tgamma_edge_odd)                                                                \
-  X(asinh_edge) X(asinh_hard) X(acosh_edge) X(acosh_hard) X(atanh_edge) X(atanh_hard)              \
-  X(cbrt_edge)                                                                                     \
-  X(sin_far) X(cos_far) X(tan_far) X(sin_far_single) X(cos_far_single)                             \
-  X(expm1_edge) X(sinh_edge) X(cosh_edge)                                                          \
-  X(erfc_edge)
-
-/* Those of two operands. */
-#define LGT_RARE_2_LIST(X)                                                                         \
-  X(pow_edge) X(pow_hard) X(hypot_edge)                                                            \
-  X(atan2_edge) X(atan2_edge_single)
-
-enum {
-#define X(name) LGT_RARE_##name,
-  LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
-#undef X
-      LGT_NRARE
-};
-
 /* What a function is computed for: float64; or float64 that is then rounded once, to float32 or to float16. */
 typedef enum lgt_form { LGT_FORM_F64, LGT_FORM_F32, LGT_FORM_F16, LGT_NFORM } lgt_form;
 
@@ -76,7 +52,6 @@ typedef void lgt_math_fn(void *out, const void *a, const void *b, int64_t n);
 typedef struct lgt_math_table {
   /* NULL unless the opcode is in LGT_MATH_LIST, or POWER: there b is one element, the exponent. */
   lgt_math_fn *math[LGT_NOP][LGT_NFORM];
-  lgt_math_fn *rare[LGT_NRARE];
 } lgt_math_table;
 extern const lgt_math_table lgt_math_table_generic, lgt_math_table_avx2, lgt_math_table_avx512;
 

@@ -151,7 +151,7 @@ OF I whole(int64_t n) { return (I){n + (W){0}, n + (W){0}}; }
 
 TWO(F, add, F, x + y)
 TWO(F, sub, F, x - y)
-TWO(F, mul, F, x * y)
+TWO(F, mul, F, x *y)
 TWO(F, divide, F, x / y)
 ONE(I, bits, F, (W)x)
 ONE(F, from_bits, I, (D)x)
@@ -263,13 +263,6 @@ FILLED(float)
   EACH(name##_all_f16, float, odd, arity, name##_f32(ARGUMENTS_##arity(float)))
 LGT_MATH_LIST(X)
 #undef X
-#define X(name) EACH(name##_all, double, double, 1, name(load_double(x)))
-LGT_RARE_LIST(X)
-#undef X
-#define X(name) EACH(name##_all, double, double, 2, name(load_double(x), load_double(y)))
-LGT_RARE_2_LIST(X)
-#undef X
-
 EACH(power_all_f64, double, double, 1, power_f64(load_double(x), (int)*(const double *)b))
 EACH(power_all_f32, float, float, 1, power_f32(load_float(x), (int)*(const float *)b))
 EACH(power_all_f16, float, odd, 1, power_f32(load_float(x), (int)*(const float *)b))
@@ -281,11 +274,5 @@ const lgt_math_table LGT_MATH_TABLE = {
             LGT_MATH_LIST(X)
 #undef X
                 [LGT_OP_POWER] = {power_all_f64, power_all_f32, power_all_f16},
-        },
-    .rare =
-        {
-#define X(name) name##_all,
-            LGT_RARE_LIST(X) LGT_RARE_2_LIST(X)
-#undef X
         },
 };

@@ -2,10 +2,11 @@
  *
  *   emit.c          the entry, MLIR's and LLVM's machinery
  *   emit_loop.c     control flow: the function around a body
+ *   emit_phase.c    bodies that call functions on arrays
  *   emit_access.c   reading and writing elements
  *   emit_reduce.c   accumulators
  *   emit_op.c       what each opcode becomes on a vector
- *   emit_math.c     the elementary functions
+ *   emit_math.c     constant powers
  *   emit_text.c     text, types, constants, blocks
  *
  * MLIR is written as text, one line an operation, and parsed.  That costs a third of a millisecond
@@ -44,6 +45,7 @@ typedef struct text {
 /* An access within the function that is being written. */
 typedef struct emit_access {
   bool used;
+  bool here;  /* read in the phase that is being written */
   val base;   /* address (INDEX: i64) where this row begins */
   val stride; /* i64, along the columns; ANY only */
   val start;  /* INDEX that moves: vector of the row's first values */
@@ -69,7 +71,24 @@ typedef struct carried {
 enum { JOINED = 4 };
 
 /* Called functions that are no opcode's. */
-enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_RARE, NKEY = KEY_RARE + LGT_NRARE };
+enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, NKEY };
+
+/* An instruction in the phases of its body (emit_phase.c).  Rooms are numbers of buffers; -1: none. */
+typedef struct staged {
+  int phase;
+  bool called;  /* by a function on arrays, after its phase's columns */
+  bool needed;  /* in the phase that is being written */
+  int result;   /* room of what the function gives */
+  int value;    /* room of the value, for later phases and functions */
+  int last;     /* the last phase that looks into either room */
+  int operand[2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
+} staged;
+
+/* A function on arrays that computes an opcode: out, a, b, n. */
+typedef struct called_function {
+  char name[48];
+  int dtype; /* of its arrays; FLOAT16 is the registers' form of it, float32 */
+} called_function;
 
 typedef struct emitter {
   const lgt_loop *loop;
@@ -87,6 +106,12 @@ typedef struct emitter {
   emit_access *access;            /* owned, naccess */
   val *value;                     /* owned, ninst: the value of an instruction, once emitted */
   uint8_t *level;                 /* owned, ninst: LEVEL_* */
+  staged *stage;                  /* owned, ninst */
+  int nphase, now;                /* phases of the body; the one that is being written */
+  int nroom, block;               /* buffers on the stack; their elements */
+  int direct;                     /* instruction whose function may write into the loop's only target; or -1 */
+  val room;                       /* address of the first one; -1 until asked for */
+  val first, extent;              /* i64: column where the block begins, its columns */
   carried *carry;                 /* owned */
   int ncarry;
   bool joins;                          /* see may_join */
@@ -162,8 +187,14 @@ val convert(emitter *e, int from, int to, val a);
 val round_odd(emitter *e, val a);
 /* float32 to the nearest float16. */
 val round_half(emitter *e, val a);
-/* name(out, a, b, lanes) through buffers on the stack; `key` and dtype tell functions apart. */
-val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b);
+/* Is the opcode on operands of dtype `from` computed by a function on arrays? */
+bool find_function(int op, int from, called_function *out);
+void declare_function(emitter *e, int op, const called_function *function);
+/* Between registers of dtype `from` and the function's. */
+val to_function(emitter *e, const called_function *function, int from, val a);
+val from_function(emitter *e, const called_function *function, int from, val a);
+/* name(out, a, b, lanes) through buffers on the stack. */
+val call_lanes(emitter *e, int op, const called_function *function, val a, val b);
 /* The opcode on operands of dtype `from`. */
 val emit_unary(emitter *e, int op, int from, val a);
 val emit_binary(emitter *e, int op, int from, val a, val b);
@@ -177,10 +208,22 @@ val emit_extreme_of_numbers(emitter *e, int op, int dtype, val a, val b);
 void emit_better(emitter *e, int redop, int dtype, val *v, val *at, val w, val w_at);
 
 /* ---- emit_math.c ---- */
-/* An elementary function of floats; that of float16 still has to be rounded. */
-val emit_math(emitter *e, int op, int dtype, val a, val b);
-/* POWER, likewise. */
+/* POWER; that of float16 still has to be rounded. */
 val emit_power(emitter *e, int power, int dtype, val a);
+
+/* ---- emit_phase.c ---- */
+void find_phases(emitter *e);
+/* What the phase needs, before its columns are written.  False: it has nothing to compute. */
+bool begin_phase(emitter *e, int phase);
+/* The iteration's values of this phase. */
+void emit_phase(emitter *e);
+/* Where results of e->direct go: to the target's elements of the block, unless these are written by streams (i1; -1: they are
+ * not). */
+val direct_stream(emitter *e);
+/* The functions that follow its columns. */
+void call_functions(emitter *e);
+/* Operands of functions that are the same in all columns, of this level. */
+void fill_rooms(emitter *e, int level);
 
 /* ---- emit_access.c ---- */
 /* May this instruction and the next one write the parts of the same numbers?  Whether the access of the first one and the
@@ -238,6 +281,10 @@ void keep_values(emitter *e, int i);
 void accumulate_kept(emitter *e);
 
 /* ---- emit_loop.c ---- */
+bool is_effect(int op);
+/* The operands that are values; their number is returned. */
+int operands_of(const lgt_inst *in, uint16_t operand[3]);
+void emit_inst(emitter *e, int i);
 /* What is computed only where it is needed: the position that a REDUCE_ARG takes. */
 void emit_position(emitter *e, const lgt_inst *in);
 /* The whole module into e->decl and e->done. */

@@ -13,6 +13,9 @@
  * The streaming kernel always has the second form: there an iteration may be partial at the beginning
  * too, so that the stores that follow are aligned.
  *
+ * A body that calls functions on arrays is written in phases (emit_phase.c), each for a block of columns, and once for
+ * both kinds of stores.
+ *
  * Where all targets of reductions stand still along the rows and the columns are few enough for one vector,
  * another function keeps these targets in registers from the first row to the last.
  *
@@ -23,14 +26,13 @@
 
 /* ---- analysis --------------------------------------------------------------------------------- */
 
-static bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
+bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
 
 static bool is_leaf(int op) {
   return op == LGT_OP_LOAD || op == LGT_OP_CONST || op == LGT_OP_PARAM || op == LGT_OP_INDEX;
 }
 
-/* The operands that are values; their number is returned. */
-static int operands_of(const lgt_inst *in, uint16_t operand[3]) {
+int operands_of(const lgt_inst *in, uint16_t operand[3]) {
   if (is_leaf(in->op)) return 0;
   operand[0] = in->a;
   if (in->op == LGT_OP_STORE || in->op == LGT_OP_REDUCE) return 1;
@@ -102,7 +104,7 @@ static bool is_narrow(const emitter *e) {
     if (along_columns(access) || access->row != LGT_STRIDE_ZERO) return false;
     reduces = true;
   }
-  return reduces && !e->compact;
+  return reduces && !e->compact && e->nphase == 1;
 }
 
 /* ---- instructions ------------------------------------------------------------------------------------ */
@@ -131,7 +133,7 @@ static val emit_index(emitter *e, const lgt_inst *in) {
   return def(e, "arith.addi %, % : $", access->start, splat(e, I64, moved), lanes_type(e, I64));
 }
 
-static void emit_inst(emitter *e, int i) {
+void emit_inst(emitter *e, int i) {
   const lgt_inst *in = &e->loop->inst[i];
   val *v = e->value;
   switch (in->op) {
@@ -178,7 +180,7 @@ void emit_position(emitter *e, const lgt_inst *in) {
 
 static bool is_read(const emitter *e, int k) {
   const lgt_access *access = &e->loop->access[k];
-  if (!e->access[k].used || access->inner == LGT_STRIDE_ZERO) return false;
+  if (!e->access[k].used || !e->access[k].here || access->inner == LGT_STRIDE_ZERO) return false;
   if (e->narrow && access->mode == LGT_ACCESS_REDUCE) return false;
   return access->mode == LGT_ACCESS_LOAD || access->mode == LGT_ACCESS_REDUCE;
 }
@@ -288,7 +290,8 @@ static void iteration(emitter *e, fill how, val column, val count) {
   } else {
     read_all(e, how == PART);
   }
-  emit_level(e, LEVEL_BODY);
+  emit_phase(e);
+  if (e->now < e->nphase - 1) return;
   accumulate(e, how != FULL);
   prepare_writes(e);
   if (how == EITHER) write_either(e, full);
@@ -358,6 +361,7 @@ static void begin_row(emitter *e, int nlanes) {
   begin_accesses(e, true);
   begin_accesses(e, false);
   emit_level(e, LEVEL_ROW);
+  fill_rooms(e, LEVEL_ROW);
   for (int i = 0; i < e->loop->ninst; i++)
     if (may_be_joint(e, i)) begin_joint(e, e->loop->inst[i].b);
   begin_vector_form(e);
@@ -410,7 +414,7 @@ static void columns_joined(emitter *e, int done) {
   for (int i = 0; i < JOINED; i++) {
     if (i) e->column = int_op(e, "addi", column, int_constant(e, i * e->lanes));
     read_all(e, false);
-    emit_level(e, LEVEL_BODY);
+    emit_phase(e);
     keep_values(e, i);
   }
   accumulate_kept(e);
@@ -500,6 +504,74 @@ static void columns_once(emitter *e, int done) {
   branch_if(e, int_less(e, next[0], e->cols), loop, next, 2, done, e->ncarry);
 }
 
+/* ---- blocks of columns ---------------------------------------------------------------------------------- */
+
+/* The columns of a block in one phase; ends in the block `done`. */
+static void block_columns(emitter *e, int done) {
+  int loop = e->next_block++;
+  val column, lanes = int_constant(e, e->lanes), end = int_op(e, "addi", e->first, e->extent);
+  if (e->compact) {
+    branch(e, loop, &e->first, 1, e->ncarry);
+    begin_block(e, loop, &column, 1, e->ncarry);
+    iteration(e, EITHER, column, int_op(e, "minsi", int_op(e, "subi", end, column), lanes));
+    val next = int_op(e, "addi", column, lanes);
+    branch_if(e, int_less(e, next, end), loop, &next, 1, done, e->ncarry);
+    return;
+  }
+  int after = e->next_block++, rest = e->next_block++;
+  val zero = int_constant(e, 0), left = int_op(e, "andi", e->extent, int_constant(e, e->lanes - 1));
+  val full = int_op(e, "subi", end, left);
+  branch_if(e, int_less(e, e->first, full), loop, &e->first, 1, after, e->ncarry);
+  begin_block(e, loop, &column, 1, e->ncarry);
+  iteration(e, FULL, column, -1);
+  val next = int_op(e, "addi", column, lanes);
+  branch_if(e, int_less(e, next, full), loop, &next, 1, after, e->ncarry);
+  begin_block(e, after, NULL, 0, e->ncarry);
+  put(e, "cf.cond_br %, ^#, ^#", int_less(e, zero, left), (int64_t)rest, (int64_t)done);
+  put_arguments(e, NULL, 0, e->ncarry);
+  put(e, "\n");
+  begin_block(e, rest, NULL, 0, 0);
+  iteration(e, PART, full, left);
+  branch(e, done, NULL, 0, e->ncarry);
+}
+
+/* Columns of the block that begins: fewer before streams are aligned. */
+static val block_extent(emitter *e, val peel) {
+  val most = int_constant(e, e->block);
+  if (peel >= 0) most = def(e, "arith.select %, %, % : i64", int_less(e, e->first, peel), peel, most);
+  return int_op(e, "minsi", int_op(e, "subi", e->cols, e->first), most);
+}
+
+/* Where the function has written into the target there is no last phase. */
+static void skip_direct(emitter *e, int after) {
+  int stored = e->next_block++;
+  if (e->direct < 0 || direct_stream(e) < 0) return;
+  branch_if(e, direct_stream(e), stored, NULL, 0, after, 0);
+  begin_block(e, stored, NULL, 0, 0);
+}
+
+/* All columns of a row, block after block, and in each one phase after another. */
+static void columns_in_blocks(emitter *e, int done) {
+  int block = e->next_block++, ncarry = e->ncarry;
+  val zero = int_constant(e, 0), peel = e->stream >= 0 ? begin_streams(e) : -1;
+  branch(e, block, &zero, 1, ncarry);
+  begin_block(e, block, &e->first, 1, ncarry);
+  e->extent = block_extent(e, peel);
+  for (int phase = 0; phase < e->nphase; phase++) {
+    int after = e->next_block++;
+    bool last = phase == e->nphase - 1;
+    bool written = last && e->direct >= 0 && direct_stream(e) < 0;
+    e->ncarry = last ? ncarry : 0;
+    if (last) skip_direct(e, after);
+    if (!written && begin_phase(e, phase)) block_columns(e, after);
+    else branch(e, after, NULL, 0, 0);
+    begin_block(e, after, NULL, 0, e->ncarry);
+    if (!last) call_functions(e);
+  }
+  val next = int_op(e, "addi", e->first, e->extent);
+  branch_if(e, int_less(e, next, e->cols), block, &next, 1, done, ncarry);
+}
+
 /* ---- functions ---------------------------------------------------------------------------------------------- */
 
 /* How many rows ahead is far enough: the fewer, the longer these are. */
@@ -520,12 +592,14 @@ static void emit_function_body(emitter *e, bool twice) {
   branch_if(e, any, start, NULL, 0, end, 0);
   begin_block(e, start, NULL, 0, 0);
   emit_level(e, LEVEL_ONCE);
+  fill_rooms(e, LEVEL_ONCE);
   e->ahead = is_narrow(e) ? rows_ahead(e) : -1;
   begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
   begin_row(e, nlanes);
-  if (twice) columns_twice(e, row_end);
+  if (e->nphase > 1) columns_in_blocks(e, row_end);
+  else if (twice) columns_twice(e, row_end);
   else columns_once(e, row_end);
   begin_block(e, row_end, NULL, 0, e->ncarry);
   end_accumulators(e, nlanes, e->ncarry);
@@ -571,7 +645,7 @@ static void emit_narrow_body(emitter *e) {
   expect_rows(e);
   emit_level(e, LEVEL_ROW);
   read_all(e, true);
-  emit_level(e, LEVEL_BODY);
+  emit_phase(e);
   accumulate(e, false);
   prepare_writes(e);
   write_all(e, true);
@@ -593,7 +667,8 @@ static void emit_function(emitter *e, const char *name, bool twice, const char *
   e->out = &e->entry;
   e->next = 0;
   e->next_block = 0;
-  e->scratch[0] = e->scratch[1] = -1;
+  e->scratch[0] = e->scratch[1] = e->room = -1;
+  begin_phase(e, 0);
   e->slab = e->next++;
   e->stream = -1;
   put(e, "func.func @$(%: !llvm.ptr", name, e->slab);
@@ -634,39 +709,30 @@ static void emit_choice(emitter *e) {
 /* ---- the shape of the kernel --------------------------------------------------------------------------------- */
 
 /* What a body costs to compile, in units of a simple instruction. */
-enum {
-  COST_CALL = 4,
-  COST_LANES = 8,
-  COST_MATH = 40,
-  COST_POWER = 12,
-  COST_PHILOX = 60,
-  COST_COMPACT = 24,
-  COST_JOINED = 6
-};
+enum { COST_CALL = 4, COST_LANES = 8, COST_POWER = 12, COST_PHILOX = 60, COST_COMPACT = 24, COST_JOINED = 6 };
 
-static bool is_inlined(const emitter *e, int op) { return e->isa != LGT_ISA_GENERIC && lgt_math_has(op); }
-
-static int inst_cost(const emitter *e, const lgt_inst *in) {
+static int inst_cost(const emitter *e, int i) {
+  const lgt_inst *in = &e->loop->inst[i];
   if (in->op == LGT_OP_PHILOX) return COST_PHILOX;
   if (in->op == LGT_OP_POWER) return COST_POWER;
-  if (is_inlined(e, in->op)) return COST_MATH;
-  if (lgt_math_has(in->op) || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_POW)) return COST_CALL;
+  if (e->stage[i].called) return COST_CALL;
   if (in->op == LGT_OP_LOAD && e->loop->access[in->a].inner == LGT_STRIDE_ANY) return COST_LANES;
   return 1;
 }
 
-/* Lanes, and whether the body is long.  Elementary functions are long chains of operations on float64, of which the CPU
- * must be given two at a time: it does not look far enough ahead to find the next iteration's. */
+/* Lanes, and whether the body is long. */
 static void choose_shape(emitter *e) {
-  int cost = 0, widest = 1, calls = 0, functions = 0;
+  int cost = 0, widest = 1, calls = 0;
   bool reduces = false, strided = false;
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
     if (e->level[i] != LEVEL_BODY) continue;
-    int own = inst_cost(e, in), size = elem_size(reg_elem(in->dtype));
+    called_function function;
+    int own = inst_cost(e, i), size = elem_size(reg_elem(in->dtype));
     cost += own;
     calls += own > 1;
-    functions += is_inlined(e, in->op);
+    if (e->stage[i].called && find_function(in->op, e->loop->inst[in->a].dtype, &function))
+      size = elem_size(reg_elem(function.dtype));
     if (size > widest) widest = size;
   }
   for (int k = 0; k < e->loop->naccess; k++) {
@@ -677,10 +743,9 @@ static void choose_shape(emitter *e) {
       strided = true;
   }
   e->compact = cost > COST_COMPACT;
-  e->joins = cost <= COST_JOINED && may_join(e);
+  e->joins = e->nphase == 1 && cost <= COST_JOINED && may_join(e);
   int native = (16 << (int)e->isa) / widest;
   e->lanes = reduces || is_narrow(e)                          ? LGT_LANES
-             : functions                                      ? 2 * (16 << (int)e->isa) / 8
              : e->compact || calls || strided || native == 64 ? native
                                                               : 2 * native;
 }
@@ -688,6 +753,7 @@ static void choose_shape(emitter *e) {
 void emit_module(emitter *e) {
   bool streams = false, reduces = false;
   analyse(e);
+  find_phases(e);
   choose_shape(e);
   for (int k = 0; k < e->loop->naccess; k++) {
     if (is_streamed(e, k)) streams = true;
@@ -699,7 +765,7 @@ void emit_module(emitter *e) {
     e->narrow = true;
     emit_function(e, "lgt_narrow", false, NULL);
     emit_choice(e);
-  } else if (!e->compact) {
+  } else if (!e->compact && e->nphase == 1) {
     emit_function(e, "lgt_kernel", true, NULL);
     if (streams) emit_function(e, "lgt_kernel_stream", false, "true");
   } else if (!streams) {

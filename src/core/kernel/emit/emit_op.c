@@ -36,24 +36,58 @@ static val reload(emitter *e, int slot, elem el) {
   return def(e, "llvm.load % {alignment = 64 : i64} : !llvm.ptr -> $", scratch(e, slot), lanes_type(e, el));
 }
 
-val call_arrays(emitter *e, const char *name, int key, int dtype, val a, val b) {
-  elem el = reg_elem(dtype);
-  if (undeclared(e, key, dtype)) declare(e, name, "!llvm.ptr, !llvm.ptr, !llvm.ptr, i64", "()");
+bool find_function(int op, int from, called_function *out) {
+  static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
+  bool real = lgt_dtype_is_float(from), divides = op >= LGT_OP_FLOORDIV && op <= LGT_OP_FMOD;
+  if (real && lgt_math_has(op)) {
+    out->dtype = from;
+    snprintf(out->name, sizeof out->name, "lgt_math_%s_%s", lgt_op_name(op), form[lgt_form_of(from)]);
+    return true;
+  }
+  if (!divides && (real || (op != LGT_OP_DIV && op != LGT_OP_POW))) return false;
+  const char *suffix = "f64";
+  if (real) {
+    out->dtype = from == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32;
+    if (from != LGT_FLOAT64) suffix = "f32";
+  } else {
+    out->dtype = lgt_dtype_class(from) == 'i' ? LGT_INT64 : LGT_UINT64;
+    suffix = out->dtype == LGT_INT64 ? "i64" : "u64";
+  }
+  snprintf(out->name, sizeof out->name, "lgt_helper_%s_%s", lgt_op_name(op), suffix);
+  return true;
+}
+
+void declare_function(emitter *e, int op, const called_function *function) {
+  if (undeclared(e, op, function->dtype))
+    declare(e, function->name, "!llvm.ptr, !llvm.ptr, !llvm.ptr, i64", "()");
+}
+
+val to_function(emitter *e, const called_function *function, int from, val a) {
+  return lgt_dtype_is_float(from) ? a : convert(e, from, function->dtype, a);
+}
+
+val from_function(emitter *e, const called_function *function, int from, val a) {
+  if (from == LGT_FLOAT16) return round_half(e, a);
+  return lgt_dtype_is_float(from) ? a : convert(e, function->dtype, from, a);
+}
+
+val call_lanes(emitter *e, int op, const called_function *function, val a, val b) {
+  elem el = reg_elem(function->dtype);
+  declare_function(e, op, function);
   spill(e, 0, el, a);
   if (b != a) spill(e, 1, el, b);
   val n = def(e, "arith.constant # : i64", (int64_t)e->lanes);
-  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", name, scratch(e, 0),
-      scratch(e, 0), scratch(e, b != a), n);
+  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", function->name,
+      scratch(e, 0), scratch(e, 0), scratch(e, b != a), n);
   return reload(e, 0, el);
 }
 
-/* lgt_helper_<name>_<type> for two operands. */
-static val call_helper2(emitter *e, int op, int dtype, val a, val b) {
-  static const char *const suffix[LGT_NDTYPE] = {
-      [LGT_INT64] = "i64", [LGT_UINT64] = "u64", [LGT_FLOAT32] = "f32", [LGT_FLOAT64] = "f64"};
-  char name[48];
-  snprintf(name, sizeof name, "lgt_helper_%s_%s", lgt_op_name(op), suffix[dtype]);
-  return call_arrays(e, name, op, dtype, a, b);
+/* The opcode by its function, a vector at a time: where that is seldom. */
+static val emit_called(emitter *e, int op, int from, val a, val b) {
+  called_function function;
+  if (!find_function(op, from, &function)) return a;
+  val x = to_function(e, &function, from, a), y = b == a ? x : to_function(e, &function, from, b);
+  return from_function(e, &function, from, call_lanes(e, op, &function, x, y));
 }
 
 static val call_helper1(emitter *e, const char *name, int key, elem from, elem to, val a) {
@@ -246,7 +280,8 @@ val emit_unary(emitter *e, int op, int from, val a) {
     default:
       break;
   }
-  val result = op == LGT_OP_SQRT ? unary(e, "math.sqrt", el, a) : emit_math(e, op, from, a, a);
+  if (op != LGT_OP_SQRT) return emit_called(e, op, from, a, a);
+  val result = unary(e, "math.sqrt", el, a);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;
 }
 
@@ -305,15 +340,7 @@ static val emit_philox(emitter *e, val a, val b) {
                 binary(e, "arith.shli", I64, c[1], half));
 }
 
-/* Division, remainders, integer powers: helpers of 64-bit integers or floats. */
-static val emit_division(emitter *e, int op, int dtype, val a, val b) {
-  if (lgt_dtype_is_float(dtype))
-    return call_helper2(e, op, dtype == LGT_FLOAT64 ? LGT_FLOAT64 : LGT_FLOAT32, a, b);
-  int wide = lgt_dtype_class(dtype) == 'i' ? LGT_INT64 : LGT_UINT64;
-  val result = call_helper2(e, op, wide, convert(e, dtype, wide, a), convert(e, dtype, wide, b));
-  return convert(e, wide, dtype, result);
-}
-
+/* -1: by a function. */
 static val emit_arithmetic(emitter *e, int op, int dtype, val a, val b) {
   elem el = reg_elem(dtype);
   bool real = el >= F16;
@@ -325,15 +352,9 @@ static val emit_arithmetic(emitter *e, int op, int dtype, val a, val b) {
     case LGT_OP_MUL:
       return binary(e, real ? "arith.mulf" : "arith.muli", el, a, b);
     case LGT_OP_DIV:
-      return real ? binary(e, "arith.divf", el, a, b) : emit_division(e, op, dtype, a, b);
-    case LGT_OP_FLOORDIV:
-    case LGT_OP_MOD:
-    case LGT_OP_FMOD:
-      return emit_division(e, op, dtype, a, b);
-    case LGT_OP_POW:
-      if (!real) return emit_division(e, op, dtype, a, b); /* fall through */
+      if (real) return binary(e, "arith.divf", el, a, b); /* fall through */
     default:
-      return emit_math(e, op, dtype, a, b);
+      return -1;
   }
 }
 
@@ -372,6 +393,7 @@ val emit_binary(emitter *e, int op, int from, val a, val b) {
       break;
   }
   val result = emit_arithmetic(e, op, from, a, b);
+  if (result < 0) return emit_called(e, op, from, a, b);
   return from == LGT_FLOAT16 ? round_half(e, result) : result;
 }
 
