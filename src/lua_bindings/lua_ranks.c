@@ -128,7 +128,7 @@ static const char *push_value(lua_State *L, const char *at) {
 
 typedef struct awaited {
   lgt_peers *peers;
-  lgt_transfer *transfer;
+  lgt_pending *pending;
   bool intact;
 } awaited;
 
@@ -136,14 +136,14 @@ static bool is_over(void *context) {
   awaited *a = context;
   lgt_peers *peers = a->peers;
   do {
-    if (peers->done(peers, a->transfer, &a->intact)) return true;
+    if (peers->done(peers, a->pending, &a->intact)) return true;
   } while (peers->attend && peers->attend(peers->attend_context));
   return false;
 }
 
-static void finish(lgt_peers *peers, lgt_transfer *transfer, const char *what) {
-  awaited a = {peers, transfer, false};
-  if (!transfer) peers->abort(peers, lgt_message());
+static void finish(lgt_peers *peers, lgt_pending *pending, const char *what) {
+  awaited a = {peers, pending, false};
+  if (!pending) peers->abort(peers, lgt_message());
   peers->until(peers, is_over, &a, what);
   if (!a.intact) peers->abort(peers, "a message between ranks of the same program has another length");
 }

@@ -1,7 +1,7 @@
 /* collective.c - see collective.h.
  *
- * A collective is a sequence of rounds.  A round posts at most two sends and two receives; when they are done it is
- * folded in, and the next begins.  What a round posts follows from its number, so nothing is built beforehand.
+ * A collective is a sequence of rounds.  A round begins at most two sends and two receives; when they are done it is
+ * folded in, and the next begins.  What a round begins follows from its number, so nothing is built beforehand.
  */
 #include "collective.h"
 
@@ -17,8 +17,8 @@ enum { SHARE_BYTES = 32 << 10 };
 
 typedef struct collective_kind {
   const char *name;
-  /* Post the messages of this round; false if there is no such round. */
-  bool (*post)(lgt_collective *c, int round);
+  /* Begin the messages of this round; false if there is no such round. */
+  bool (*begin)(lgt_collective *c, int round);
   /* They have arrived. */
   void (*fold)(lgt_collective *c, int round);
 } collective_kind;
@@ -43,7 +43,7 @@ static void recv_part(lgt_collective *c, int peer, void *data, size_t bytes) {
 }
 
 static void finish(lgt_collective *c) {
-  lgt_mover_remove(&c->mover);
+  lgt_stepper_remove(&c->stepper);
   c->done = true;
   bool copy = c->mine && c->good && !c->status;
   if (copy && c->mine != c->data) memcpy(c->data, c->mine, (size_t)c->n * (size_t)lgt_dtype_size(c->dtype));
@@ -68,24 +68,24 @@ static void cancel_receives(lgt_collective *c) {
     if (!c->request[i].sending && !c->request[i].done) lgt_transport_cancel(c->transport, &c->request[i]);
 }
 
-static bool move(lgt_mover *mover) {
-  lgt_collective *c = (lgt_collective *)((char *)mover - offsetof(lgt_collective, mover));
+static bool advance(lgt_stepper *stepper) {
+  lgt_collective *c = (lgt_collective *)((char *)stepper - offsetof(lgt_collective, stepper));
   bool any = false;
   while (arrived(c)) {
     any = true;
     if (c->round >= 0 && c->kind->fold && c->good && !c->status) c->kind->fold(c, c->round);
     c->nrequest = 0;
-    if (c->status || !c->kind->post(c, ++c->round)) return finish(c), true;
-    if (c->status) cancel_receives(c); /* posting failed half-way; what was sent leaves first */
+    if (c->status || !c->kind->begin(c, ++c->round)) return finish(c), true;
+    if (c->status) cancel_receives(c); /* it failed half-way; what was sent leaves first */
   }
   return any;
 }
 
 static lgt_status begin(lgt_collective *c) {
   c->round = -1;
-  c->mover.move = move;
-  lgt_transport_add(c->transport, &c->mover);
-  move(&c->mover);
+  c->stepper.advance = advance;
+  lgt_transport_add(c->transport, &c->stepper);
+  advance(&c->stepper);
   return c->done ? c->status : LGT_OK;
 }
 
@@ -120,7 +120,7 @@ static int size_of(const lgt_collective *c) { return lgt_transport_size(c->trans
 
 /* ---- barrier ------------------------------------------------------------------------------------------- */
 
-static bool barrier_post(lgt_collective *c, int round) {
+static bool barrier_begin(lgt_collective *c, int round) {
   int n = size_of(c), distance = 1 << round;
   if (distance >= n) return false;
   recv_part(c, (rank_of(c) - distance + n) % n, NULL, 0);
@@ -129,7 +129,7 @@ static bool barrier_post(lgt_collective *c, int round) {
 }
 
 lgt_status lgt_barrier_begin(lgt_transport *t, uint64_t tag, lgt_collective *out) {
-  static const collective_kind barrier = {"a barrier", barrier_post, NULL};
+  static const collective_kind barrier = {"a barrier", barrier_begin, NULL};
   *out = (lgt_collective){.transport = t, .kind = &barrier, .tag = tag, .good = true};
   return begin(out);
 }
@@ -143,7 +143,7 @@ lgt_status lgt_barrier(lgt_transport *t, uint64_t tag) {
 
 /* With ranks counted from the root, v receives from v without its lowest bit, and sends to v + 2^k for all 2^k
  * below that bit, farthest first. */
-static bool broadcast_post(lgt_collective *c, int round) {
+static bool broadcast_begin(lgt_collective *c, int round) {
   int n = size_of(c), v = (rank_of(c) - c->root + n) % n, span = 1;
   while (span < n && !(v & span)) span <<= 1;
   if (v == 0) round++; /* the root does not receive */
@@ -156,7 +156,7 @@ static bool broadcast_post(lgt_collective *c, int round) {
 
 lgt_status lgt_broadcast_begin(lgt_transport *t, uint64_t tag, int root, void *data, size_t bytes, bool good,
                                lgt_collective *out) {
-  static const collective_kind broadcast = {"a broadcast", broadcast_post, NULL};
+  static const collective_kind broadcast = {"a broadcast", broadcast_begin, NULL};
   if (root < 0 || root >= lgt_transport_size(t))
     return lgt_err(LGT_BAD_ARGUMENT, "broadcast from rank %d of %d", root, lgt_transport_size(t));
   *out = (lgt_collective){
@@ -184,11 +184,11 @@ static size_t part_bytes(const lgt_collective *c, int first, int count) {
 }
 
 /* Send or receive the parts of ranks first ... first + count - 1, counted modulo n: one stretch of memory or two. */
-static void parts(lgt_collective *c, void (*post)(lgt_collective *, int, void *, size_t), int peer, int first,
-                  int count) {
+static void parts(lgt_collective *c, void (*begin)(lgt_collective *, int, void *, size_t), int peer,
+                  int first, int count) {
   int n = size_of(c), head = first + count <= n ? count : n - first;
-  post(c, peer, c->data + part_at(c, first), part_bytes(c, first, head));
-  if (head < count) post(c, peer, c->data, part_bytes(c, 0, count - head));
+  begin(c, peer, c->data + part_at(c, first), part_bytes(c, first, head));
+  if (head < count) begin(c, peer, c->data, part_bytes(c, 0, count - head));
 }
 
 static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) {
@@ -196,7 +196,7 @@ static void send_stretch(lgt_collective *c, int peer, void *data, size_t bytes) 
 }
 
 /* Before round k each rank has its own part and those of the next 2^k - 1 ranks. */
-static bool allgather_post(lgt_collective *c, int round) {
+static bool allgather_begin(lgt_collective *c, int round) {
   int n = size_of(c), r = rank_of(c), have = 1 << round;
   if (have >= n) return false;
   int count = have < n - have ? have : n - have;
@@ -207,7 +207,7 @@ static bool allgather_post(lgt_collective *c, int round) {
 
 lgt_status lgt_allgather_begin(lgt_transport *t, uint64_t tag, void *data, const int64_t *offset, bool good,
                                lgt_collective *out) {
-  static const collective_kind allgather = {"an allgather", allgather_post, NULL};
+  static const collective_kind allgather = {"an allgather", allgather_begin, NULL};
   *out = (lgt_collective){
       .transport = t, .kind = &allgather, .tag = tag, .data = data, .offset = offset, .good = good};
   return begin(out);
@@ -252,7 +252,7 @@ static bool step_of(const lgt_collective *c, int round, step *out) {
   return true;
 }
 
-static bool allreduce_post(lgt_collective *c, int round) {
+static bool allreduce_begin(lgt_collective *c, int round) {
   step s;
   if (!step_of(c, round, &s)) return false;
   if (s.recv) recv_part(c, s.peer, c->other, c->bytes);
@@ -287,9 +287,9 @@ static void allreduce_fold(lgt_collective *c, int round) {
 /* ---- allreduce of many elements ------------------------------------------------------------------------------ */
 
 /* In round k each rank sends rank + k's part there, and gets its own part of rank - k's data. */
-static bool share_post(lgt_collective *c, int round) {
+static bool share_begin(lgt_collective *c, int round) {
   int n = size_of(c), r = rank_of(c), distance = round + 1;
-  if (round >= n - 1) return allgather_post(c, round - (n - 1));
+  if (round >= n - 1) return allgather_begin(c, round - (n - 1));
   int to = (r + distance) % n, from = (r - distance + n) % n;
   recv_part(c, from, c->other + (int64_t)round * (int64_t)part_bytes(c, r, 1), part_bytes(c, r, 1));
   send_part(c, to, c->data + part_at(c, to), part_bytes(c, to, 1));
@@ -345,8 +345,8 @@ static lgt_status reduction_memory(lgt_collective *c) {
 
 lgt_status lgt_allreduce_begin(lgt_transport *t, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
                                int64_t n, bool good, lgt_collective *out) {
-  static const collective_kind few = {"an allreduce", allreduce_post, allreduce_fold};
-  static const collective_kind many = {"an allreduce", share_post, share_fold};
+  static const collective_kind few = {"an allreduce", allreduce_begin, allreduce_fold};
+  static const collective_kind many = {"an allreduce", share_begin, share_fold};
   /* Complex sums are sums of their parts. */
   if (lgt_dtype_is_complex(dtype) && redop == LGT_REDOP_SUM) dtype = lgt_dtype_part(dtype), n *= 2;
   bool positions = redop == LGT_REDOP_ARGMIN || redop == LGT_REDOP_ARGMAX;

@@ -40,7 +40,7 @@ struct lgt_collective {
   uint64_t tag;
   int round, nrequest;
   lgt_request request[4];
-  lgt_mover mover;
+  lgt_stepper stepper;
   char *data;            /* borrowed: where the result goes */
   size_t bytes;
   const int64_t *offset; /* borrowed: of allgather; NULL in a reduction, whose parts are of equal size */

@@ -1,6 +1,6 @@
 /* peers.c - see net.h: lgt_net_peers.
  *
- * What the core gets as an lgt_transfer is a request or a collective, in memory that is used again.  Errors of the
+ * What the core gets as an lgt_pending is a request or a collective, in memory that is used again.  Errors of the
  * network end the run here, since the core could do nothing about them; a message of an unexpected length is none.
  */
 #include "move/peers.h"
@@ -13,12 +13,12 @@
 
 #define ABREAST_TAG (2 * LGT_PEERS_TAGS - 2)
 
-struct lgt_transfer {
+struct lgt_pending {
   bool alone; /* a message, not a collective */
   union {
     lgt_request request;
     lgt_collective collective;
-    lgt_transfer *next; /* of those that are free */
+    lgt_pending *next; /* of those that are free */
   };
 };
 
@@ -27,21 +27,21 @@ static lgt_net *net_of(lgt_peers *peers) { return (lgt_net *)((char *)peers - of
 static uint64_t outer_tag(uint64_t tag) { return tag & (((uint64_t)1 << LGT_TAG_BITS) - 1); }
 
 /* Of one peer (alone), or of all ranks. */
-static lgt_transfer *take(lgt_net *net, bool alone) {
-  lgt_transfer *t = net->spare;
+static lgt_pending *take(lgt_net *net, bool alone) {
+  lgt_pending *t = net->spare;
   if (t) net->spare = t->next;
   else if (!(t = lgt_mem_alloc(sizeof *t))) lgt_err(LGT_NO_MEMORY, "out of memory for a message");
   if (t) t->request.done = false, t->alone = alone;
   return t;
 }
 
-static void give(lgt_net *net, lgt_transfer *t) {
+static void give(lgt_net *net, lgt_pending *t) {
   t->next = net->spare;
   net->spare = t;
 }
 
-/* A posted transfer; NULL when out of memory. */
-static lgt_transfer *posted(lgt_net *net, lgt_transfer *t, lgt_status status) {
+/* A message or collective that has begun; NULL when out of memory. */
+static lgt_pending *begun(lgt_net *net, lgt_pending *t, lgt_status status) {
   if (!status) return t;
   if (status != LGT_NO_MEMORY) lgt_net_abort(net, lgt_message());
   give(net, t);
@@ -50,50 +50,50 @@ static lgt_transfer *posted(lgt_net *net, lgt_transfer *t, lgt_status status) {
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
-static lgt_transfer *peers_send(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes) {
+static lgt_pending *peers_send(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net, true);
+  lgt_pending *t = take(net, true);
   if (!t) return NULL;
-  return posted(net, t, lgt_transport_send(net->transport, peer, outer_tag(tag), data, bytes, &t->request));
+  return begun(net, t, lgt_transport_send(net->transport, peer, outer_tag(tag), data, bytes, &t->request));
 }
 
-static lgt_transfer *peers_recv(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes) {
+static lgt_pending *peers_recv(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net, true);
+  lgt_pending *t = take(net, true);
   if (!t) return NULL;
   lgt_status status = lgt_transport_recv(net->transport, peer, outer_tag(tag), data, bytes, &t->request);
-  return posted(net, t, t->request.done ? LGT_OK : status); /* `done` judges what has come already */
+  return begun(net, t, t->request.done ? LGT_OK : status); /* `done` judges what has come already */
 }
 
-static lgt_transfer *peers_broadcast(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes,
-                                     bool good) {
+static lgt_pending *peers_broadcast(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes,
+                                    bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net, false);
+  lgt_pending *t = take(net, false);
   if (!t) return NULL;
-  return posted(net, t,
-                lgt_broadcast_begin(net->transport, outer_tag(tag), root, data, bytes, good, &t->collective));
+  return begun(net, t,
+               lgt_broadcast_begin(net->transport, outer_tag(tag), root, data, bytes, good, &t->collective));
 }
 
-static lgt_transfer *peers_allreduce(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data,
-                                     int64_t *at, int64_t n, bool good) {
+static lgt_pending *peers_allreduce(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data,
+                                    int64_t *at, int64_t n, bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net, false);
+  lgt_pending *t = take(net, false);
   if (!t) return NULL;
-  return posted(
+  return begun(
       net, t,
       lgt_allreduce_begin(net->transport, outer_tag(tag), redop, dtype, data, at, n, good, &t->collective));
 }
 
-static lgt_transfer *peers_allgather(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset,
-                                     bool good) {
+static lgt_pending *peers_allgather(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset,
+                                    bool good) {
   lgt_net *net = net_of(peers);
-  lgt_transfer *t = take(net, false);
+  lgt_pending *t = take(net, false);
   if (!t) return NULL;
-  return posted(net, t,
-                lgt_allgather_begin(net->transport, outer_tag(tag), data, offset, good, &t->collective));
+  return begun(net, t,
+               lgt_allgather_begin(net->transport, outer_tag(tag), data, offset, good, &t->collective));
 }
 
-static bool peers_done(lgt_peers *peers, lgt_transfer *t, bool *intact) {
+static bool peers_done(lgt_peers *peers, lgt_pending *t, bool *intact) {
   lgt_net *net = net_of(peers);
   if (!(t->alone ? t->request.done : t->collective.done)) return false;
   *intact = t->alone ? !lgt_request_odd_length(&t->request) : t->collective.good;
@@ -200,7 +200,7 @@ uint32_t lgt_net_line(lgt_net *net, const char *text) {
 }
 
 void lgt_net_drop_peers(lgt_net *net) {
-  for (lgt_transfer *t = net->spare, *next; t; t = next) {
+  for (lgt_pending *t = net->spare, *next; t; t = next) {
     next = t->next;
     lgt_mem_free(t);
   }

@@ -63,7 +63,7 @@ struct lgt_transport {
   int event;    /* UCX's, borrowed: readable when messages came after arming */
   ucp_ep_h *ep; /* owned array, size: connections to those this rank has sent to */
   lgt_place place;
-  lgt_mover *movers;
+  lgt_stepper *steppers;
   ucs_status_t broken; /* of a connection; UCS_OK: none */
   int broken_peer;
   bool leaving; /* peers may end before this rank hears that all have left: connections may break */
@@ -291,8 +291,8 @@ static uint64_t full_tag(int space, int sender, uint64_t tag) {
   return (uint64_t)space << SPACE_SHIFT | (uint64_t)sender << SENDER_SHIFT | tag;
 }
 
-static lgt_status post_send(lgt_transport *t, int space, int peer, uint64_t tag, const void *data,
-                            size_t bytes, lgt_request *r) {
+static lgt_status begin_send(lgt_transport *t, int space, int peer, uint64_t tag, const void *data,
+                             size_t bytes, lgt_request *r) {
   lgt_status status = check(t, "send to", peer, tag);
   if (!status && !t->ep[peer]) status = connect_to(t, peer);
   if (status) return status;
@@ -308,8 +308,8 @@ static lgt_status post_send(lgt_transport *t, int space, int peer, uint64_t tag,
   return r->done ? lgt_request_status(r) : LGT_OK;
 }
 
-static lgt_status post_recv(lgt_transport *t, int space, int peer, uint64_t tag, void *data, size_t bytes,
-                            lgt_request *r) {
+static lgt_status begin_recv(lgt_transport *t, int space, int peer, uint64_t tag, void *data, size_t bytes,
+                             lgt_request *r) {
   lgt_status status = check(t, "receive from", peer, tag);
   if (status) return status;
   *r = (lgt_request){.peer = peer, .tag = tag, .bytes = bytes, .transport = t};
@@ -326,22 +326,22 @@ static lgt_status post_recv(lgt_transport *t, int space, int peer, uint64_t tag,
 
 lgt_status lgt_transport_send(lgt_transport *t, int peer, uint64_t tag, const void *data, size_t bytes,
                               lgt_request *r) {
-  return post_send(t, OUTER, peer, tag, data, bytes, r);
+  return begin_send(t, OUTER, peer, tag, data, bytes, r);
 }
 
 lgt_status lgt_transport_recv(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes,
                               lgt_request *r) {
-  return post_recv(t, OUTER, peer, tag, data, bytes, r);
+  return begin_recv(t, OUTER, peer, tag, data, bytes, r);
 }
 
 lgt_status lgt_transport_send_inner(lgt_transport *t, int peer, uint64_t tag, const void *data, size_t bytes,
                                     lgt_request *r) {
-  return post_send(t, INNER, peer, tag, data, bytes, r);
+  return begin_send(t, INNER, peer, tag, data, bytes, r);
 }
 
 lgt_status lgt_transport_recv_inner(lgt_transport *t, int peer, uint64_t tag, void *data, size_t bytes,
                                     lgt_request *r) {
-  return post_recv(t, INNER, peer, tag, data, bytes, r);
+  return begin_recv(t, INNER, peer, tag, data, bytes, r);
 }
 
 void lgt_transport_cancel(lgt_transport *t, lgt_request *r) {
@@ -352,25 +352,25 @@ void lgt_transport_cancel(lgt_transport *t, lgt_request *r) {
 
 /* ---- progress ----------------------------------------------------------------------------------------- */
 
-void lgt_transport_add(lgt_transport *t, lgt_mover *mover) {
-  mover->next = t->movers;
-  mover->link = &t->movers;
-  if (t->movers) t->movers->link = &mover->next;
-  t->movers = mover;
+void lgt_transport_add(lgt_transport *t, lgt_stepper *stepper) {
+  stepper->next = t->steppers;
+  stepper->link = &t->steppers;
+  if (t->steppers) t->steppers->link = &stepper->next;
+  t->steppers = stepper;
 }
 
-void lgt_mover_remove(lgt_mover *mover) {
-  if (!mover->link) return;
-  *mover->link = mover->next;
-  if (mover->next) mover->next->link = mover->link;
-  mover->link = NULL;
+void lgt_stepper_remove(lgt_stepper *stepper) {
+  if (!stepper->link) return;
+  *stepper->link = stepper->next;
+  if (stepper->next) stepper->next->link = stepper->link;
+  stepper->link = NULL;
 }
 
 bool lgt_transport_progress(lgt_transport *t) {
   bool any = ucx.ucp_worker_progress(t->worker) != 0;
-  for (lgt_mover *m = t->movers, *next; m; m = next) {
+  for (lgt_stepper *m = t->steppers, *next; m; m = next) {
     next = m->next;
-    any |= m->move(m);
+    any |= m->advance(m);
   }
   return any;
 }

@@ -2,7 +2,7 @@
  *
  * A message goes from one rank to another under a *tag*.  Both sides know its size and tag beforehand, so there
  * is no header and no negotiation.  Messages with equal sender, receiver and tag match in the order in which they
- * were posted; sends and receives may be posted in any order otherwise, and any number may be in flight.
+ * began; sends and receives may begin in any order otherwise, and any number may be in flight.
  *
  * UCX is loaded by lgt_transport_open; a process that runs alone never loads it.  Between ranks that share memory
  * it uses that, else the network; `tcp` restricts it to TCP.  Connections are made at the first message to a peer.
@@ -37,7 +37,7 @@ typedef struct lgt_request {
   int error;      /* UCX's status, once done; 0: none */
   int peer;
   uint64_t tag;
-  size_t bytes;   /* as posted */
+  size_t bytes;   /* as it began */
   size_t arrived; /* of a receive that is done */
   void *handle;   /* UCX's, while it is pending */
   lgt_transport *transport;
@@ -57,8 +57,8 @@ int lgt_transport_rank(const lgt_transport *transport);
 int lgt_transport_size(const lgt_transport *transport);
 lgt_transport_counters lgt_transport_count(const lgt_transport *transport);
 
-/* Post a message of `bytes` contiguous bytes (0 is legal; a rank may send to itself).  On an error nothing is
- * posted. */
+/* Begin a message of `bytes` contiguous bytes (0 is legal; a rank may send to itself).  On an error nothing
+ * has begun. */
 lgt_status lgt_transport_send(lgt_transport *transport, int peer, uint64_t tag, const void *data, size_t bytes,
                               lgt_request *request);
 lgt_status lgt_transport_recv(lgt_transport *transport, int peer, uint64_t tag, void *data, size_t bytes,
@@ -83,13 +83,13 @@ void lgt_transport_wake(lgt_transport *transport); /* any thread; cheap while no
 
 /* ---- for collective.c ------------------------------------------------------------------------------ */
 
-/* Something that lgt_transport_progress moves on, besides messages. */
-typedef struct lgt_mover {
-  bool (*move)(struct lgt_mover *mover); /* true if something happened; may remove itself */
-  struct lgt_mover *next, **link;        /* in the transport's list */
-} lgt_mover;
-void lgt_transport_add(lgt_transport *transport, lgt_mover *mover);
-void lgt_mover_remove(lgt_mover *mover);
+/* Something that lgt_transport_progress advances, besides messages. */
+typedef struct lgt_stepper {
+  bool (*advance)(struct lgt_stepper *stepper); /* true if something happened; may remove itself */
+  struct lgt_stepper *next, **link;        /* in the transport's list */
+} lgt_stepper;
+void lgt_transport_add(lgt_transport *transport, lgt_stepper *stepper);
+void lgt_stepper_remove(lgt_stepper *stepper);
 /* As lgt_transport_until, with the text made when it is needed. */
 lgt_status lgt_transport_until_made(lgt_transport *transport, bool (*ready)(void *context),
                                     void (*describe)(void *context, char *text, size_t room), void *context);

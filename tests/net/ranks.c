@@ -60,7 +60,7 @@ static bool is_pattern(const unsigned char *data, size_t bytes, unsigned seed) {
 
 enum { FLIGHT = 16 };
 
-/* All pairs at once, own rank included, several messages each; receives posted before or after the sends. */
+/* All pairs at once, own rank included, several messages each; receives before or after the sends. */
 static void all_pairs(size_t bytes, bool receive_first) {
   int n = size * FLIGHT;
   lgt_request *in = calloc((size_t)n, sizeof *in), *out = calloc((size_t)n, sizeof *out);
@@ -114,8 +114,8 @@ static void mismatches(void) {
   char buffer[8];
   for (int k = 0; k < 2; k++) { /* shorter, longer than expected */
     good(lgt_transport_send(T, me, 5, "123456789", k ? 10 : 4, &r[0]), "send");
-    lgt_status posted = lgt_transport_recv(T, me, 5, buffer, sizeof buffer, &r[1]);
-    need(posted || lgt_transport_wait(T, r, 2), "a message of another size is an error");
+    lgt_status early = lgt_transport_recv(T, me, 5, buffer, sizeof buffer, &r[1]);
+    need(early || lgt_transport_wait(T, r, 2), "a message of another size is an error");
     need(strstr(lgt_message(), k ? "a longer message came" : "a shorter message came") &&
              strstr(lgt_message(), "tag 0x5"),
          "the error says so: %s", lgt_message());
@@ -290,21 +290,21 @@ static void collectives(void) {
 
 static lgt_peers *peers;
 typedef struct awaited {
-  lgt_transfer *transfer;
+  lgt_pending *pending;
   bool intact;
 } awaited;
 static bool is_over(void *context) {
   awaited *a = context;
-  return peers->done(peers, a->transfer, &a->intact);
+  return peers->done(peers, a->pending, &a->intact);
 }
-static bool intact(lgt_transfer *transfer) {
-  awaited a = {transfer, false};
-  need(transfer != NULL, "posted");
-  peers->until(peers, is_over, &a, "for a transfer");
+static bool intact(lgt_pending *pending) {
+  awaited a = {pending, false};
+  need(pending != NULL, "begun");
+  peers->until(peers, is_over, &a, "for a message");
   return a.intact;
 }
 
-/* Lengths that differ from what is expected, posted before and after the message comes, small and large. */
+/* Lengths that differ from what is expected, begun before and after the message comes, small and large. */
 static void odd_lengths(void) {
   static const size_t lengths[][2] = {{0, 0},           {8, 8},        {0, 8},      {8, 0},
                                       {7, 8},           {9, 8},        {0, 200000}, {200000, 200000},
@@ -315,7 +315,7 @@ static void odd_lengths(void) {
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
     for (int late = 0; late < 2; late++) {
       size_t sent = lengths[i][0], expected = lengths[i][1];
-      lgt_transfer *in = NULL, *out;
+      lgt_pending *in = NULL, *out;
       if (!late) in = peers->recv(peers, last, UINT64_MAX, into, expected);
       out = peers->send(peers, next, UINT64_MAX, data, sent);
       if (late) {
@@ -390,7 +390,7 @@ static void table(void) {
   /* Many in flight, and the transport works on afterwards. */
   enum { N = 200 };
   static double value[N];
-  lgt_transfer *all[N];
+  lgt_pending *all[N];
   for (int i = 0; i < N; i++) {
     value[i] = i;
     all[i] =

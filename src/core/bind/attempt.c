@@ -4,7 +4,7 @@
 #include "move/acquire.h"
 #include "bind/point.h"
 #include "memory/replica.h"
-#include "move/transfer.h"
+#include "move/message.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
@@ -234,7 +234,7 @@ static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
   piece[0] = from->rect;
   if (overwritten(try, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);
   for (int i = 0; i < n; i++) copies[i] = (lgt_copy){from, to, piece[i], -1, -1, NULL, 0};
-  return n ? lgt_transfer_copy(try->binder, copies, n) : LGT_OK;
+  return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }
 
 lgt_status lgt_attempt_run(lgt_attempt *try) {

@@ -176,7 +176,7 @@ static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t lin
 }
 
 void lgt_binder_fini(lgt_binder *binder) {
-  if (binder->peers) lgt_transfer_end(binder);
+  if (binder->peers) lgt_message_end(binder);
   lgt_failure_release(binder->unreported);
   lgt_failure_release(binder->reported);
   lgt_failure_release(binder->no_memory);

@@ -244,9 +244,8 @@ static lgt_status fold_among_ranks(lgt_binder *binder, const lgt_plan_group *gro
                                    int nfold) {
   lgt_status status = LGT_OK;
   for (int k = 0; k < nfold && !status; k++)
-    status =
-        lgt_transfer_fold(binder, lgt_transfer_tag(binder, place_of(group, &fold[k]), LGT_TRANSFER_FOLDS),
-                          fold[k].redop, fold[k].dtype, fold[k].value, fold[k].at, fold[k].n);
+    status = lgt_message_fold(binder, lgt_message_tag(binder, place_of(group, &fold[k]), LGT_MESSAGE_FOLDS),
+                              fold[k].redop, fold[k].dtype, fold[k].value, fold[k].at, fold[k].n);
   return status;
 }
 

@@ -1,13 +1,13 @@
 /* shuffle.c - see shuffle.h.
  *
  * Two tasks on each rank: one copies between its own runs, then one sends and receives at once.  Messages between two
- * ranks are posted in the order of the runs they come from, then of those they go to, on both sides.
+ * ranks begin in the order of the runs they come from, then of those they go to, on both sides.
  */
 #include "bind/shuffle.h"
 
 #include <string.h>
 
-#include "move/transfer.h"
+#include "move/message.h"
 
 enum { OUT, IN, MARKS, CUTS, NARG };
 enum { PLACE = 8190 }; /* in an exchange, for the tag: no argument has it */
@@ -152,34 +152,34 @@ static lgt_status submit_copies(lgt_binder *binder, const lgt_bound *bound, shuf
 /* ---- between ranks ----------------------------------------------------------------------------------- */
 
 /* What goes from run `from` to run `to`: how many elements, and whether from here.  False: no message. */
-static void write_parcels(void *context, bool good, lgt_parcel *parcel) {
+static void write_messages(void *context, bool good, lgt_peer_message *message) {
   const shuffle *s = context;
   for (int i = 0; i < s->nrun; i++)
     for (int64_t j = 0; j < s->count; j++) {
       const run *own = &s->run[i];
       if (s->peer[j] < 0) continue;
-      *parcel = (lgt_parcel){.peer = s->peer[j], .sends = true};
+      *message = (lgt_peer_message){.peer = s->peer[j], .sends = true};
       if (good) {
         int64_t first = cut_at(&s->cuts, j, own->number), past = cut_at(&s->cuts, j + 1, own->number);
-        parcel->data = own->in + first * s->elem;
-        parcel->bytes = (size_t)((past - first) * s->elem);
+        message->data = own->in + first * s->elem;
+        message->bytes = (size_t)((past - first) * s->elem);
       }
-      parcel++;
+      message++;
     }
   for (int64_t r = 0; r < s->count; r++)
     for (int i = 0; i < s->nrun && s->peer[r] >= 0; i++) {
       const run *own = &s->run[i];
-      *parcel = (lgt_parcel){.peer = s->peer[r]};
+      *message = (lgt_peer_message){.peer = s->peer[r]};
       if (good) {
         int64_t n = cut_at(&s->cuts, own->number + 1, r) - cut_at(&s->cuts, own->number, r);
-        parcel->data = own->out + place(&s->cuts, own->number, r) * s->elem;
-        parcel->bytes = (size_t)(n * s->elem);
+        message->data = own->out + place(&s->cuts, own->number, r) * s->elem;
+        message->bytes = (size_t)(n * s->elem);
       }
-      parcel++;
+      message++;
     }
 }
 
-static int parcel_count(const shuffle *s) { return (int)(2 * s->nrun * (s->count - s->nrun)); }
+static int message_count(const shuffle *s) { return (int)(2 * s->nrun * (s->count - s->nrun)); }
 
 static lgt_status begin(lgt_binder *binder, const lgt_bound *bound) {
   lgt_instance **inst =
@@ -192,13 +192,13 @@ static lgt_status begin(lgt_binder *binder, const lgt_bound *bound) {
     lgt_mem_free(other);
     return no_memory();
   }
-  int nread = list_instances(binder, bound, inst, &ninst), count = other ? parcel_count(other) : 0;
+  int nread = list_instances(binder, bound, inst, &ninst), count = other ? message_count(other) : 0;
   lgt_status status = LGT_OK;
   if (own->nrun) status = submit_copies(binder, bound, own, inst, ninst, nread);
   else lgt_mem_free(own);
   if (!status && count)
-    return lgt_transfer_many(binder, lgt_transfer_tag(binder, PLACE, 0), inst, ninst, nread, false, count,
-                             write_parcels, other);
+    return lgt_message_many(binder, lgt_message_tag(binder, PLACE, 0), inst, ninst, nread, false, count,
+                            write_messages, other);
   lgt_mem_free(other);
   return status;
 }
@@ -213,9 +213,9 @@ lgt_status lgt_shuffle_begin(lgt_binder *binder, const lgt_bound *bound) {
 lgt_status lgt_shuffle_skip(lgt_binder *binder, const lgt_plan_group *group) {
   shuffle *s = new_shuffle(binder, group, NULL);
   if (!s) return no_memory();
-  if (parcel_count(s))
-    return lgt_transfer_many(binder, lgt_transfer_tag(binder, PLACE, 0), NULL, 0, 0, true, parcel_count(s),
-                             write_parcels, s);
+  if (message_count(s))
+    return lgt_message_many(binder, lgt_message_tag(binder, PLACE, 0), NULL, 0, 0, true, message_count(s),
+                            write_messages, s);
   lgt_mem_free(s);
   return LGT_OK;
 }

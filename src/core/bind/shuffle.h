@@ -1,5 +1,5 @@
 /* shuffle.h - a task whose points send each other parts of what they have, as many as data says.  Between point.c and
- * transfer.c.
+ * message.c.
  *
  * "shuffle": a vector in runs of parameter 0 elements, one for each element of argument 2 (marks, whose contents nobody
  * looks at), has of each run of another one, argument 1, whose runs have parameter 1 elements, those from cuts[j, r] to cuts[j + 1, r] - 1 of that run r,

@@ -422,12 +422,12 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
     if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
     bool worked = work_once(exec);
     w.seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
-    if (worked && !exec->outside.move) continue;
+    if (worked && !exec->outside.progress) continue;
     pthread_mutex_unlock(&exec->lock);
-    bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+    bool moved = exec->outside.progress && exec->outside.progress(exec->outside.context);
     for (int i = 0; i < SPINS && !worked && !moved && !stirs(&w); i++) {
       if (i % 64 == 63) sched_yield();
-      if (i % 64 == 63 && exec->outside.move)
+      if (i % 64 == 63 && exec->outside.progress)
         break; /* messages are looked after by whoever sleeps for them */
       __builtin_ia32_pause();
     }
@@ -463,7 +463,7 @@ bool lgt_exec_help(lgt_exec *exec) {
   pthread_mutex_lock(&exec->lock);
   bool worked = work_once(exec);
   pthread_mutex_unlock(&exec->lock);
-  bool moved = exec->outside.move && exec->outside.move(exec->outside.context);
+  bool moved = exec->outside.progress && exec->outside.progress(exec->outside.context);
   return worked || moved;
 }
 

@@ -91,7 +91,7 @@ typedef struct lgt_exec lgt_exec;
 /* Who looks after outside tasks. */
 typedef struct lgt_outside {
   /* Begin those that are ready, finish those that are done; true if something happened. */
-  bool (*move)(void *context);
+  bool (*progress)(void *context);
   /* Sleep until ready(), or something outside happens, or wake is called. */
   void (*sleep)(void *context, bool (*ready)(void *exec), void *exec);
   void (*wake)(void *context); /* any thread */

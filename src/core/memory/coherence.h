@@ -35,12 +35,15 @@ struct lgt_history {
   struct lgt_history *next; /* among the spare ones */
 };
 
-/* Elements that a domain lacks, and a domain that has them. */
+typedef struct lgt_instance lgt_instance; /* map.h */
+
+/* Elements of a store that move, or are copied, as one: who has them, or where. */
 typedef struct lgt_piece {
   lgt_rect rect;
-  int from;
-  lgt_runs *runs; /* borrowed; NULL: all of the rect, else what lies there along dimension `along` */
+  lgt_runs *runs;     /* borrowed; NULL: all of the rect, else what lies there along dimension `along` */
   int along;
+  int from;           /* a domain that has them, where another one lacks them */
+  lgt_instance *inst; /* borrowed: where they lie here, or are to lie; NULL: nowhere (no memory, or the contents failed) */
 } lgt_piece;
 
 typedef struct lgt_pieces {

@@ -29,7 +29,7 @@
 
 typedef struct lgt_task lgt_task; /* exec.h */
 
-typedef struct lgt_instance {
+struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
   int owners;          /* stores among them */
   int64_t alike;       /* until this version those that own it were the same; LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
@@ -49,7 +49,7 @@ typedef struct lgt_instance {
   int64_t overwritten_by; /* number of the last job that wrote all of it, or said why not: earlier failures do not count */
   int64_t overwritten_at; /* position in the stream of that job's group */
   uint32_t stamp;      /* of the job that listed it last */
-} lgt_instance;
+};
 
 /* Instead of a version: nobody knows; from the end of the group that is being bound. */
 enum { LGT_ALIKE_NEVER = -1, LGT_ALIKE_SOON = -2 };

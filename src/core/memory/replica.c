@@ -78,7 +78,7 @@ lgt_instance *lgt_replica_holder(const lgt_replica *replica, const lgt_rect *rec
   return NULL;
 }
 
-bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources *sources) {
+bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_pieces *found) {
   bool good = true;
   for (int k = LGT_REPLICA_MAIN; k < replica->naside && want->count && good; k++) {
     lgt_instance *inst = k < 0 ? replica->inst : replica->aside[k].inst;
@@ -88,9 +88,8 @@ bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources 
       good = add_common(&here, &want->rect[i], &inst->rect);
     for (int i = 0; i < old->count && good; i++) good = lgt_region_remove(&here, &old->rect[i]);
     for (int i = 0; i < here.count && good; i++) {
-      good = lgt_mem_grow((void **)&sources->source, &sources->room, sources->count + 1,
-                          sizeof *sources->source);
-      if (good) sources->source[sources->count++] = (lgt_source){inst, here.rect[i]};
+      good = lgt_mem_grow((void **)&found->piece, &found->room, found->count + 1, sizeof *found->piece);
+      if (good) found->piece[found->count++] = (lgt_piece){.rect = here.rect[i], .inst = inst};
       if (good) good = lgt_region_remove(want, &here.rect[i]);
     }
     lgt_region_fini(&here);

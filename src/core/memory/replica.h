@@ -30,17 +30,8 @@ bool lgt_replica_changed(lgt_replica *replica, const lgt_rect *had);
 
 /* An instance with all of a rect, none of it old; NULL: there is none. */
 lgt_instance *lgt_replica_holder(const lgt_replica *replica, const lgt_rect *rect);
-/* Where elements are. */
-typedef struct lgt_source {
-  lgt_instance *inst;
-  lgt_rect rect;
-} lgt_source;
-typedef struct lgt_sources {
-  lgt_source *source; /* owned */
-  int count, room;
-} lgt_sources;
-/* Append where the newest elements of a region are, and take those out of it.  False when out of memory. */
-bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_sources *sources);
+/* Append where the newest elements of a region are, as pieces in instances, and take those out of it.  False when out of memory. */
+bool lgt_replica_find(const lgt_replica *replica, lgt_region *want, lgt_pieces *found);
 
 /* What of an instance another one has newer; NULL: it is none of the replica's. */
 lgt_region *lgt_replica_old(lgt_replica *replica, const lgt_instance *inst);

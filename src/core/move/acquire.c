@@ -2,7 +2,7 @@
 #include "move/acquire.h"
 
 #include "memory/replica.h"
-#include "move/transfer.h"
+#include "move/message.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
@@ -21,23 +21,23 @@ static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_re
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
                                const lgt_rect *rect, const lgt_rect *spare) {
   lgt_region want = {0}, *old = lgt_replica_old(replica, inst);
-  lgt_sources sources = {0};
+  lgt_pieces found = {0};
   bool good = true;
   for (int i = 0; i < old->count && good; i++) {
     lgt_rect common;
     if (lgt_rect_intersect(&old->rect[i], rect, &common)) good = lgt_region_add(&want, &common);
   }
   if (good && spare) good = lgt_region_remove(&want, spare);
-  if (good) good = lgt_replica_find(replica, &want, &sources);
-  int n = sources.count;
+  if (good) good = lgt_replica_find(replica, &want, &found);
+  int n = found.count;
   lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
   lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
   for (int i = 0; i < n && !status; i++)
-    copies[i] = (lgt_copy){sources.source[i].inst, inst, sources.source[i].rect, -1, -1, NULL, 0};
-  if (!status && n) status = lgt_transfer_copy(binder, copies, n);
+    copies[i] = (lgt_copy){found.piece[i].inst, inst, found.piece[i].rect, -1, -1, NULL, 0};
+  if (!status && n) status = lgt_copy_submit(binder, copies, n);
   if (!status && !lgt_region_remove(old, rect)) status = no_memory();
   lgt_mem_free(copies);
-  lgt_mem_free(sources.source);
+  lgt_mem_free(found.piece);
   lgt_region_fini(&want);
   return status;
 }
@@ -58,7 +58,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   if (old && spare && old->rect.ndim) n = lgt_rect_subtract(&old->rect, spare, piece);
   else if (old) piece[n++] = old->rect;
   for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
-  lgt_status status = n ? lgt_transfer_copy(binder, copies, n) : LGT_OK;
+  lgt_status status = n ? lgt_copy_submit(binder, copies, n) : LGT_OK;
   if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
   if (status) return lgt_instance_release(binder->map, inst), status;
   if (!beside) lgt_replica_set(binder->map, replica, inst);

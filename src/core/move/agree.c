@@ -35,7 +35,7 @@ static ballot vote(lgt_binder *binder, int64_t failure) {
   int64_t stream = (int64_t)(binder->agreed.stream >> 1);
   ballot mine = {failure, stream, ~stream};
   binder->agreed.exchanges++;
-  lgt_transfer_least(binder, lgt_transfer_tag(binder, PLACE, LGT_TRANSFER_FOLDS), &mine.failure, 3);
+  lgt_message_least(binder, lgt_message_tag(binder, PLACE, LGT_MESSAGE_FOLDS), &mine.failure, 3);
   if (mine.stream != ~mine.again) /* the hub will find out where, and end the run */
     binder->peers->until(binder->peers, never, NULL, "for ranks that have launched something else");
   return mine;
@@ -63,7 +63,7 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     all = vote(binder, why.status ? key_of(binder, position) : INT64_MAX);
   }
   int rank = (int)(all.failure & ((1 << RANK_BITS) - 1));
-  lgt_transfer_tell(binder, lgt_transfer_tag(binder, PLACE, REASON), rank, &why, sizeof why);
+  lgt_message_tell(binder, lgt_message_tag(binder, PLACE, REASON), rank, &why, sizeof why);
   /* Copies that did not come to be on some rank are fetched again when they are next wanted. */
   for (uint32_t i = 1; i < binder->stores->nstore; i++) {
     lgt_store *store = lgt_store_at(binder->stores, i);

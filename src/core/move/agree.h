@@ -12,7 +12,7 @@
 #ifndef LGT_AGREE_H
 #define LGT_AGREE_H
 
-#include "move/transfer.h"
+#include "move/message.h"
 
 /* This rank has `status`; if that is an error its text is lgt_message() and it happened at `position` of the stream.
  * Returns what all ranks have.  Without other ranks that is `status`. */

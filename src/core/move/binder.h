@@ -1,6 +1,6 @@
 /* binder.h - what a rank is (its memory, executor, peers) and what its bound groups have come to so far.
  *
- * Everything that turns plans into tasks works on one binder: jobs, transfers, exchanges, images (this room), and
+ * Everything that turns plans into tasks works on one binder: jobs, messages, exchanges, images (this room), and
  * groups (the next one).
  *
  * Belongs to the submitting thread.
@@ -31,7 +31,7 @@ typedef struct lgt_recent {
  * the counters as binding would have. */
 typedef struct lgt_agreed {
   int64_t position;  /* in the stream: groups bound so far */
-  int64_t exchanges; /* of elements, of reach, of verdicts: whatever has tags of its own (lgt_transfer_tag) */
+  int64_t exchanges; /* of elements, of reach, of verdicts: whatever has tags of its own (lgt_message_tag) */
   int64_t versions;  /* the newest version of any store */
   int64_t images;    /* the newest image's number (image.h) */
   uint64_t stream;   /* a hash of what was launched so far; with other ranks only */
@@ -60,14 +60,14 @@ typedef struct lgt_binder {
   const char *(*line_text)(void *context, uint32_t line);
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */
-  /* With several domains (exchange.h, transfer.h): */
+  /* With several domains (exchange.h, message.h): */
   lgt_move *move;    /* owned: what the current exchange moves */
   int nmove, move_room;
   lgt_pieces pieces; /* owned: in pieces of these */
   int *near;         /* owned: domains that may want some */
   int nnear, near_room;
   lgt_answer **answer; /* owned: what had to move before, by question */
-  lgt_job *posted, **posted_end; /* messages on their way */
+  lgt_job *underway, **underway_end; /* messages that have begun and are not done */
   int64_t share_limit;           /* bytes that no rank has room for: what is larger is not gathered */
   int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */
   int64_t replicate;             /* bytes of an array that a task may have brought to every rank whole */

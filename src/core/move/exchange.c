@@ -164,12 +164,12 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
 }
 
 /* The same for an image: the lists were made when its elements first came this way. */
-static bool list_route(lgt_exchange *x, const lgt_touch *t, int place) {
+static bool list_image_moves(lgt_exchange *x, const lgt_touch *t, int place) {
   lgt_binder *binder = x->binder;
   lgt_history *history = x->store[t->root]->history;
-  if (!t->route || lgt_history_shows(history, t->image->serial)) return true;
+  if (!t->moves || lgt_history_shows(history, t->image->serial)) return true;
   int first = binder->nmove;
-  if (!lgt_moves_add(binder, t->route->move, t->route->nmove, t->route->piece, t->route->npiece))
+  if (!lgt_moves_add(binder, t->moves->move, t->moves->nmove, t->moves->piece, t->moves->npiece))
     return false;
   note_moves(x, t->root, place, first);
   lgt_history_shown(history, t->image->serial);
@@ -179,7 +179,7 @@ static bool list_route(lgt_exchange *x, const lgt_touch *t, int place) {
 static bool list_touch(lgt_exchange *x, const lgt_touch *t, int place) {
   cover_all(x, t->root, t->what);
   if (!t->reads) return true;
-  return t->image ? list_route(x, t, place) : list_moves(x, t->root, t->what, place);
+  return t->image ? list_image_moves(x, t, place) : list_moves(x, t->root, t->what, place);
 }
 
 /* Bring the elements of a store with a long history together: each domain gets a tile of its own. */
@@ -374,7 +374,7 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   lgt_binder *binder = x->binder;
   const lgt_replica *replica = x->store[0]->replica;
   lgt_region rest = {0};
-  lgt_sources sources = {0};
+  lgt_pieces found = {0};
   int n = binder->pieces.count;
   bool good = lgt_region_add(&rest, rect);
   for (int i = 0; i < n && good; i++) {
@@ -383,17 +383,17 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
     lgt_instance *from =
         lgt_is_here(binder, piece->from) ? holder(x, 0, piece->from, &piece->rect, true) : NULL;
     if (!from || !good) continue;
-    good = lgt_mem_grow((void **)&sources.source, &sources.room, sources.count + 1, sizeof *sources.source);
-    if (good) sources.source[sources.count++] = (lgt_source){from, piece->rect};
+    good = lgt_mem_grow((void **)&found.piece, &found.room, found.count + 1, sizeof *found.piece);
+    if (good) found.piece[found.count++] = (lgt_piece){.rect = piece->rect, .inst = from};
   }
-  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &sources);
-  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)sources.count + 1) * sizeof *copies) : NULL;
-  for (int i = 0; copies && i < sources.count; i++)
-    copies[i] = (lgt_copy){sources.source[i].inst, to, sources.source[i].rect, -1, -1, NULL, 0};
+  if (good && !x->store[0]->failure) good = lgt_replica_find(replica, &rest, &found);
+  lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
+  for (int i = 0; copies && i < found.count; i++)
+    copies[i] = (lgt_copy){found.piece[i].inst, to, found.piece[i].rect, -1, -1, NULL, 0};
   lgt_status status = copies ? LGT_OK : no_memory();
-  if (!status && sources.count) status = lgt_transfer_copy(binder, copies, sources.count);
+  if (!status && found.count) status = lgt_copy_submit(binder, copies, found.count);
   lgt_mem_free(copies);
-  lgt_mem_free(sources.source);
+  lgt_mem_free(found.piece);
   lgt_region_fini(&rest);
   return status;
 }
@@ -412,17 +412,18 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   lgt_status status = good ? LGT_OK : no_memory();
   int n = binder->pieces.count;
   if (!status && n && binder->peers) {
-    lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *part);
+    lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *placed);
     int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
-    if (!part || !owner) status = no_memory();
+    if (!placed || !owner) status = no_memory();
     for (int i = 0; i < n && !status; i++) {
       const lgt_piece *piece = &binder->pieces.piece[i];
       owner[i] = lgt_rank_of(binder, piece->from);
       bool mine = lgt_is_here(binder, piece->from);
-      part[i] = (lgt_part){mine ? holder(&x, 0, piece->from, &piece->rect, true) : to, piece->rect, NULL, 0};
+      placed[i] = *piece;
+      placed[i].inst = mine ? holder(&x, 0, piece->from, &piece->rect, true) : to;
     }
     int elem = lgt_dtype_size(root->dtype);
-    if (!status) status = lgt_transfer_share(binder, lgt_transfer_tag(binder, 0, 0), part, owner, n, elem);
+    if (!status) status = lgt_message_share(binder, lgt_message_tag(binder, 0, 0), placed, owner, n, elem);
   }
   if (!status && to) status = copy_here_to(&x, rect, to);
   if (status && binder->peers) binder->peers->abort(binder->peers, lgt_message());
@@ -518,7 +519,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
     else if (into && !into->failure && x->store[move->root]->failure)
       into->failure = lgt_failure_retain(x->store[move->root]->failure);
   }
-  if (count) status = lgt_transfer_copy(x->binder, copies, count);
+  if (count) status = lgt_copy_submit(x->binder, copies, count);
   return status;
 }
 
@@ -526,16 +527,16 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
 static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, uint64_t tag,
                         int elem) {
   lgt_binder *binder = x->binder;
-  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
+  lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
   int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
-  if (!part || !owner) return no_memory();
+  if (!placed || !owner) return no_memory();
   for (int i = 0; i < move->count; i++) {
     bool mine = lgt_is_here(binder, piece[i].from);
     owner[i] = lgt_rank_of(binder, piece[i].from);
-    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
-    part[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
+    placed[i] = piece[i];
+    placed[i].inst = holder(x, move->root, mine ? piece[i].from : binder->map->first, &piece[i].rect, mine);
   }
-  lgt_status status = lgt_transfer_share(binder, tag, part, owner, move->count, elem);
+  lgt_status status = lgt_message_share(binder, tag, placed, owner, move->count, elem);
   return status ? status : copy_here(x, move, piece, binder->map->first);
 }
 
@@ -616,18 +617,19 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   const lgt_piece *piece = binder->pieces.piece + move->first;
   const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
   int elem = lgt_dtype_size(root->dtype);
-  uint64_t tag = lgt_transfer_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
+  uint64_t tag = lgt_message_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
   if (!move->sends && !note_arrival(x, move, piece)) return no_memory();
   if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
   if (move->peer < 0) return copy_here(x, move, piece, move->to);
-  lgt_part *part = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *part);
-  if (!part) return no_memory();
+  lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
+  if (!placed) return no_memory();
   for (int i = 0; i < move->count; i++) {
-    part[i] = (lgt_part){NULL, piece[i].rect, piece[i].runs, piece[i].along};
-    part[i].inst = holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
+    placed[i] = piece[i];
+    placed[i].inst =
+        holder(x, move->root, move->sends ? piece[i].from : move->to, &piece[i].rect, move->sends);
   }
-  return move->sends ? lgt_transfer_send(binder, move->peer, tag, part, move->count, elem)
-                     : lgt_transfer_recv(binder, move->peer, tag, part, move->count, elem);
+  return move->sends ? lgt_message_send(binder, move->peer, tag, placed, move->count, elem)
+                     : lgt_message_recv(binder, move->peer, tag, placed, move->count, elem);
 }
 
 /* What came for one part of a store, another part may have, too. */

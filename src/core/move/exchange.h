@@ -12,9 +12,9 @@
 #define LGT_EXCHANGE_H
 
 #include "move/moves.h"
-#include "move/transfer.h"
+#include "move/message.h"
 
-typedef struct lgt_route lgt_route; /* image.h */
+typedef struct lgt_image_moves lgt_image_moves; /* image.h */
 
 /* How one argument of a call takes part in the group. */
 struct lgt_touch {
@@ -28,7 +28,7 @@ struct lgt_touch {
   /* Of this run of the group: */
   const lgt_footprint *what;  /* what is touched: `whole`, unless data says otherwise: */
   lgt_image *image;     /* borrowed; NULL: none (image.h) */
-  const lgt_route *route;     /* borrowed; how its elements come; NULL: they are there */
+  const lgt_image_moves *moves;     /* borrowed; how the image's elements come; NULL: they are there */
 };
 
 /* The touch of a native call's access; NULL: none were made. */

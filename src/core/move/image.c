@@ -1,10 +1,10 @@
-/* image.c - making images.  See image.h; image_route.c has the routes. */
+/* image.c - making images.  See image.h; image_moves.c finds out what has to move. */
 #include "move/image.h"
 
 #include <string.h>
 
 #include "move/image_inverse.h"
-#include "move/image_route.h"
+#include "move/image_moves.h"
 #include "memory/replica.h"
 
 /* ---- looking at positions ------------------------------------------------------------------------------- */
@@ -241,7 +241,7 @@ static lgt_status share_reach(making *m, bool known) {
   }
   if (binder->peers) {
     binder->agreed.exchanges++;
-    lgt_transfer_gather(binder, lgt_transfer_tag(binder, 0, 0), all[0], (int64_t)map->local * TOLD);
+    lgt_message_gather(binder, lgt_message_tag(binder, 0, 0), all[0], (int64_t)map->local * TOLD);
   }
   image->dense = true;
   for (int d = 0; d < map->domains; d++) {
@@ -284,7 +284,7 @@ static void image_free(lgt_image *image) {
   for (int d = 0; image->rows && image->rows[d]; d++) lgt_runs_release(image->rows[d]);
   lgt_mem_free(image->rows);
   for (int d = 0; image->runs && image->runs[d]; d++) lgt_runs_release(image->runs[d]);
-  lgt_routes_free(image->route);
+  lgt_image_moves_free(image->moves);
   lgt_mem_free(image->runs);
   lgt_mem_free(image->reach);
   lgt_mem_free(image);
@@ -512,7 +512,7 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
     if (status) return status;
     target->what = m.image->written;
   }
-  return lgt_route_prepare(binder, store, target);
+  return lgt_image_moves_prepare(binder, store, target);
 }
 
 /* Of one call, whose touches begin with `touch`. */
@@ -523,7 +523,7 @@ static lgt_status prepare_call(lgt_binder *binder, lgt_plan_group *group, const 
   for (int a = 0; a < call->nargs; a++) {
     touch[a].what = touch[a].whole;
     touch[a].image = NULL;
-    touch[a].route = NULL;
+    touch[a].moves = NULL;
   }
   for (int i = 0; i < set->nimage && !status && !*bad; i++) {
     status = prepare_one(binder, group, root, touch, &set->image[i]);

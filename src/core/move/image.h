@@ -4,8 +4,8 @@
  * and a target (a dimension of a view).  Analysis sees only who it is; what it holds is found out once: each rank looks
  * at its own part of the source, and tells the others how far its domains reach.  Where a domain needs all that lies
  * between, that is all anybody has to know, and elements move as they do for halos.  Where it does not, those who have
- * the elements are told which ones are wanted: the lists make a *route*, which belongs to a history of the target, so
- * that a vector that is written in the same way again and again finds its route again.
+ * the elements are told which ones are wanted: the moves that follow are kept for the history of the target, so that a
+ * vector that is written in the same way again and again finds them again.
  *
  * To find out, a rank waits: for the source's contents, and for what the other ranks say.  That happens once for each
  * version of the source; once for each history, if there are lists.  Then an image costs what a footprint does.
@@ -16,7 +16,7 @@
  * Elements may be written through ranges, too, if domains have all between and none has what another one has: the result
  * then lies as its tiles want it, however many elements each of them makes.
  *
- * Whether an image is known already, and which route, follows from the stream of operations: it is the same on all ranks.
+ * Whether an image and its moves are known already follows from the stream of operations: it is the same on all ranks.
  *
  * Belongs to the submitting thread.
  */
@@ -25,10 +25,10 @@
 
 #include "move/exchange.h"
 
-enum { LGT_IMAGE_ROUTES = 8, LGT_IMAGES = 16 }; /* kept for an image; for a source */
+enum { LGT_IMAGE_HISTORIES = 8, LGT_IMAGES = 16 }; /* for so many an image keeps moves; images of a source */
 
-/* How the elements of an image come to who needs them: moves as in an exchange, with their pieces. */
-struct lgt_route {
+/* How the elements of an image come to the domains that need them, for one history: moves as in an exchange. */
+struct lgt_image_moves {
   lgt_event *event; /* owned: the history it is for */
   int nevent;
   lgt_move *move;   /* owned */
@@ -36,7 +36,7 @@ struct lgt_route {
   lgt_piece *piece; /* owned, each with a ref to its runs */
   int npiece, piece_room;
   int64_t used; /* position (bind.h) of the group that used it last, which borrows it */
-  lgt_route *next;
+  lgt_image_moves *next;
 };
 
 /* What an image is of: equal bytes, equal image. */
@@ -61,11 +61,11 @@ struct lgt_image {
   bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory ... */
   bool bad_here;       /* ... this one */
   int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
-  lgt_route *route;    /* owned */
+  lgt_image_moves *moves;    /* owned */
   lgt_image *next;     /* of the same source, the one that was used last comes first */
 };
 
-/* Look up or make the images of a group that is about to be bound, and the routes by which their elements come: what
+/* Look up or make the images of a group that is about to be bound, and the moves by which their elements come: what
  * its touches say afterwards holds for this time.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
  * ranks: what is written may not be written so. */
 lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad);

@@ -147,13 +147,13 @@ static bool meet(const sorting *s, const int64_t *told, int rank) {
   return false;
 }
 
-static void write_letter(const sorting *s, lgt_letter *letter, int rank) {
+static void write_numbers(const sorting *s, lgt_numbers *numbers, int rank) {
   int local = s->binder->map->local;
   const bucket *b = &s->bucket[rank * local];
-  for (int d = 0; d < local; d++) letter->count += 1 + 2 * (int64_t)b[d].count;
-  letter->word = lgt_mem_alloc((size_t)letter->count * sizeof *letter->word);
-  if (!letter->word) s->binder->peers->abort(s->binder->peers, "out of memory for a message");
-  int64_t *w = letter->word;
+  for (int d = 0; d < local; d++) numbers->count += 1 + 2 * (int64_t)b[d].count;
+  numbers->word = lgt_mem_alloc((size_t)numbers->count * sizeof *numbers->word);
+  if (!numbers->word) s->binder->peers->abort(s->binder->peers, "out of memory for a message");
+  int64_t *w = numbers->word;
   for (int d = 0; d < local; d++) {
     *w++ = b[d].count;
     if (b[d].count) memcpy(w, b[d].run, (size_t)b[d].count * sizeof *b[d].run);
@@ -161,9 +161,9 @@ static void write_letter(const sorting *s, lgt_letter *letter, int rank) {
   }
 }
 
-/* Append the rows that a letter names to those of the local domains. */
-static void read_letter(const sorting *s, const lgt_letter *letter, bucket *rows, bool *good) {
-  const int64_t *w = letter->word, *end = w + letter->count;
+/* Append the rows that numbers from another rank name to those of the local domains. */
+static void read_numbers(const sorting *s, const lgt_numbers *numbers, bucket *rows, bool *good) {
+  const int64_t *w = numbers->word, *end = w + numbers->count;
   for (int d = 0; d < s->binder->map->local && w < end; d++) {
     int64_t n = *w++;
     lgt_assert(n >= 0 && end - w >= 2 * n);
@@ -177,34 +177,34 @@ static bool exchange_rows(sorting *s, bool known, bool everywhere, bucket *rows)
   int ranks = binder->map->domains / binder->map->local, me = lgt_rank_of(binder, binder->map->first), n = 0;
   bool good = true;
   int64_t(*told)[TOLD] = lgt_mem_zalloc((size_t)ranks * sizeof *told);
-  lgt_letter *letter = lgt_mem_zalloc((2 * (size_t)ranks) * sizeof *letter);
-  if ((!told || !letter) && binder->peers) binder->peers->abort(binder->peers, "out of memory for an image");
-  if (!told || !letter) known = false;
+  lgt_numbers *numbers = lgt_mem_zalloc((2 * (size_t)ranks) * sizeof *numbers);
+  if ((!told || !numbers) && binder->peers) binder->peers->abort(binder->peers, "out of memory for an image");
+  if (!told || !numbers) known = false;
   if (known) told[me][LO] = s->lo, told[me][HI] = s->hi;
   if (told) told[me][UNKNOWN] = !known;
   if (binder->peers) {
     binder->agreed.exchanges++;
-    lgt_transfer_gather(binder, lgt_transfer_tag(binder, 0, 0), told[0], TOLD);
+    lgt_message_gather(binder, lgt_message_tag(binder, 0, 0), told[0], TOLD);
     for (int r = 0; r < ranks; r++) known &= !told[r][UNKNOWN];
   }
   for (int r = 0; r < ranks && known && !everywhere; r++) {
-    uint64_t tag = lgt_transfer_tag(binder, 0, 0);
-    if (r != me && meet(s, told[r], me)) letter[n++] = (lgt_letter){.peer = r, .tag = tag};
+    uint64_t tag = lgt_message_tag(binder, 0, 0);
+    if (r != me && meet(s, told[r], me)) numbers[n++] = (lgt_numbers){.peer = r, .tag = tag};
     if (r == me || !meet(s, told[me], r)) continue;
-    letter[n] = (lgt_letter){.peer = r, .sends = true, .tag = tag};
-    write_letter(s, &letter[n++], r);
+    numbers[n] = (lgt_numbers){.peer = r, .sends = true, .tag = tag};
+    write_numbers(s, &numbers[n++], r);
   }
-  if (n) lgt_transfer_letters(binder, letter, n);
+  if (n) lgt_message_numbers(binder, numbers, n);
   for (int r = 0, i = 0; r < ranks && known; r++) {
     for (int d = 0; d < binder->map->local && r == me; d++) {
       const bucket *own = &s->bucket[binder->map->first + d];
       for (int k = 0; k < own->count; k++) add_run(&rows[d], own->run[k][0], own->run[k][1], &good);
     }
-    for (; i < n && letter[i].peer == r; i++)
-      if (!letter[i].sends) read_letter(s, &letter[i], rows, &good);
+    for (; i < n && numbers[i].peer == r; i++)
+      if (!numbers[i].sends) read_numbers(s, &numbers[i], rows, &good);
   }
-  for (int i = 0; i < n; i++) lgt_mem_free(letter[i].word);
-  lgt_mem_free(letter);
+  for (int i = 0; i < n; i++) lgt_mem_free(numbers[i].word);
+  lgt_mem_free(numbers);
   lgt_mem_free(told);
   if (!good && binder->peers) binder->peers->abort(binder->peers, "out of memory for an image");
   return known && good;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "move/poison.h"
-#include "move/transfer.h"
+#include "move/message.h"
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ lgt_status lgt_job_look_native(lgt_binder *binder) {
 
 void lgt_job_retire(lgt_binder *binder, bool all) {
   lgt_job **link = &binder->first;
-  if (binder->peers && *link) lgt_transfer_move(binder);
+  if (binder->peers && *link) lgt_message_progress(binder);
   binder->last = NULL;
   while (*link) {
     lgt_job *job = *link;

@@ -1,4 +1,4 @@
-/* job.h - jobs: tasks in flight with everything they own, and waiting for them.  Between point.c, transfer.c and exec.c. */
+/* job.h - jobs: tasks in flight with everything they own, and waiting for them.  Between point.c, message.c and exec.c. */
 #ifndef LGT_JOB_H
 #define LGT_JOB_H
 
@@ -26,7 +26,7 @@ struct lgt_job {
   int64_t position;       /* of its group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
-  struct lgt_post *post;  /* of an outside task: its message (transfer.c) */
+  struct lgt_job_message *message; /* of an outside task (message.c) */
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
   void *owned;            /* what it works on, freed with it; or NULL */

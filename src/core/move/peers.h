@@ -4,9 +4,9 @@
  * fills one that pretends, for measuring what a rank of a large run does without the others.  A runtime that
  * has no peers is the only rank there is.
  *
- * Every rank issues the same stream of operations, and so posts the same collectives in the same order, and
- * for each message that one rank sends the peer posts a receive of the same size under the same tag.  Messages
- * of equal tag between the same two ranks match in the order in which they were posted.
+ * Every rank issues the same stream of operations, and so begins the same collectives in the same order, and
+ * for each message that one rank sends the peer begins a receive of the same size under the same tag.  Messages
+ * of equal tag between the same two ranks match in the order in which they began.
  *
  * A message that is shorter than its receive means that the sender has no data because what should have made
  * them failed: `intact` is false then, and the receiver's results fail, too.  What cannot be shared (a dead
@@ -20,7 +20,7 @@
 #include "core.h"
 
 /* A message or a collective in flight. */
-typedef struct lgt_transfer lgt_transfer;
+typedef struct lgt_pending lgt_pending;
 
 /* An operation of the stream, which all ranks issue: what must be alike, and what to call it where it is not. */
 typedef struct lgt_operation {
@@ -41,19 +41,19 @@ struct lgt_peers {
   int rank, size;
   const char *how; /* they were started, for messages: "lgt -n", "PMIx" */
 
-  /* Post; the memory stays where it is until it is done.  NULL with an error when out of memory. */
-  lgt_transfer *(*send)(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes);
-  lgt_transfer *(*recv)(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes);
+  /* Begin; the memory stays where it is until it is done.  NULL with an error when out of memory. */
+  lgt_pending *(*send)(lgt_peers *peers, int peer, uint64_t tag, const void *data, size_t bytes);
+  lgt_pending *(*recv)(lgt_peers *peers, int peer, uint64_t tag, void *data, size_t bytes);
   /* Collectives: every rank gets the same bits.  `data` is replaced by the result, which is intact if it was
    * `good` on all ranks that contribute. */
-  lgt_transfer *(*broadcast)(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes, bool good);
-  lgt_transfer *(*allreduce)(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n, bool good);
+  lgt_pending *(*broadcast)(lgt_peers *peers, uint64_t tag, int root, void *data, size_t bytes, bool good);
+  lgt_pending *(*allreduce)(lgt_peers *peers, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n, bool good);
   /* data holds offset[size] bytes, those from offset[r] to offset[r + 1] are rank r's; offset stays, too. */
-  lgt_transfer *(*allgather)(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset, bool good);
+  lgt_pending *(*allgather)(lgt_peers *peers, uint64_t tag, void *data, const int64_t *offset, bool good);
   /* Is it done?  Then it is freed, and *intact says whether all of it came.  Makes no progress. */
-  bool (*done)(lgt_peers *peers, lgt_transfer *message, bool *intact);
+  bool (*done)(lgt_peers *peers, lgt_pending *message, bool *intact);
 
-  /* Let messages move; true if something happened. */
+  /* Let messages go on; true if something happened. */
   bool (*progress)(lgt_peers *peers);
   /* Until ready() says so, progress goes on; the thread sleeps while nothing happens, and looks again when somebody
    * calls wake.  `what` completes "waits ..." in messages. */
@@ -79,7 +79,7 @@ struct lgt_peers {
   void (*abort)(lgt_peers *peers, const char *reason);
 };
 
-/* Ranks that only pretend: what is posted is done at once and moves nothing.  For measuring what one rank of a large
+/* Ranks that only pretend: a message is done when it begins and moves nothing.  For measuring what one rank of a large
  * run does before anything is computed.  NULL when out of memory; freed with lgt_mem_free. */
 lgt_peers *lgt_peers_pretend(int rank, int size);
 

@@ -254,7 +254,7 @@ lgt_status lgt_array_element(lgt_runtime *rt, lgt_id array, const int64_t *index
 }
 
 /* Between the view and a C-order buffer. */
-static void transfer(const lgt_tile *tile, char *buffer, bool out) {
+static void copy_tile(const lgt_tile *tile, char *buffer, bool out) {
   int64_t index[LGT_MAX_DIM] = {0};
   size_t size = (size_t)lgt_dtype_size(tile->dtype);
   int n = tile->ndim;
@@ -291,7 +291,7 @@ lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {
   lgt_tile tile;
   lgt_status status = lgt_look_peek(rt, array, &tile, &inst);
   if (status) return status;
-  transfer(&tile, out, true);
+  copy_tile(&tile, out, true);
   lgt_instance_release(&rt->map, inst);
   return LGT_OK;
 }
@@ -313,7 +313,7 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   lgt_status status = lgt_look_part(rt, array, NULL, LGT_LOOK_WRITE, &layout, &inst);
   if (status) return status;
   lgt_look_locate(layout, inst, &tile);
-  transfer(&tile, (char *)data, false);
+  copy_tile(&tile, (char *)data, false);
   lgt_instance_release(&rt->map, inst);
   return lgt_array_given(rt, array, data);
 }

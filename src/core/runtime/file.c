@@ -20,15 +20,15 @@
 
 enum { BUFFER = 1 << 18, DIRECT = 1 << 16 };
 
-typedef struct transfer {
+typedef struct open_file {
   int fd, ndim, size, word; /* word: bytes whose order is reversed; 0: none */
   int64_t offset, shape[LGT_MAX_DIM];
   _Atomic int64_t bytes;
-} transfer;
+} open_file;
 
 /* A chunk of a tile on its way. */
 typedef struct passage {
-  transfer *t;
+  open_file *t;
   lgt_walk walk;
   int64_t line, stride; /* elements of a line; bytes between them in memory */
   int64_t run, left;    /* lines of a run; of the current one, with the current line */
@@ -36,7 +36,7 @@ typedef struct passage {
   int64_t begin, end;
 } passage;
 
-static lgt_status move(transfer *t, char *data, int64_t at, int64_t bytes, bool write) {
+static lgt_status read_or_write(open_file *t, char *data, int64_t at, int64_t bytes, bool write) {
   atomic_fetch_add_explicit(&t->bytes, bytes, memory_order_relaxed);
   while (bytes > 0) {
     ssize_t n = write ? pwrite(t->fd, data, (size_t)bytes, at) : pread(t->fd, data, (size_t)bytes, at);
@@ -50,7 +50,7 @@ static lgt_status move(transfer *t, char *data, int64_t at, int64_t bytes, bool 
 /* Rows [lo, hi) of the tile; false: there are none. */
 static bool begin(passage *p, const lgt_tile *tile, const lgt_scalar *params, int64_t lo, int64_t hi) {
   int last = tile->ndim - 1;
-  *p = (passage){.t = (transfer *)(intptr_t)params[0].i, .run = 1, .stride = tile->stride[last]};
+  *p = (passage){.t = (open_file *)(intptr_t)params[0].i, .run = 1, .stride = tile->stride[last]};
   p->line = last ? tile->extent[last] : hi - lo;
   for (int d = last; d > 0 && tile->extent[d] == p->t->shape[d]; d--)
     p->run *= d > 1 ? tile->extent[d - 1] : hi - lo;
@@ -78,7 +78,8 @@ static lgt_status need_buffer(passage *p) {
 }
 
 static lgt_status empty_buffer(passage *p) {
-  lgt_status status = p->end > p->begin ? move(p->t, p->buffer, p->begin, p->end - p->begin, true) : LGT_OK;
+  lgt_status status =
+      p->end > p->begin ? read_or_write(p->t, p->buffer, p->begin, p->end - p->begin, true) : LGT_OK;
   p->begin = p->end;
   return status;
 }
@@ -88,7 +89,7 @@ static lgt_status write_line(passage *p) {
   lgt_status status = at == p->end ? LGT_OK : empty_buffer(p);
   if (is_direct(p)) {
     if (!status) status = empty_buffer(p);
-    return status ? status : move(p->t, p->walk.at[0], at, p->line * size, true);
+    return status ? status : read_or_write(p->t, p->walk.at[0], at, p->line * size, true);
   }
   if (at != p->end) p->begin = p->end = at;
   if (!status) status = need_buffer(p);
@@ -107,7 +108,7 @@ static lgt_status write_line(passage *p) {
 static lgt_status fill_buffer(passage *p, int64_t at, int64_t wanted) {
   lgt_status status = need_buffer(p);
   int64_t bytes = wanted < BUFFER ? wanted : BUFFER;
-  if (!status) status = move(p->t, p->buffer, at, bytes, false);
+  if (!status) status = read_or_write(p->t, p->buffer, at, bytes, false);
   p->begin = p->end = at;
   if (!status) p->end += bytes;
   return status;
@@ -127,7 +128,7 @@ static void reverse_line(const passage *p) {
 static lgt_status read_line(passage *p) {
   int64_t size = p->t->size, bytes = p->line * size, at = place(p);
   lgt_status status = LGT_OK;
-  if (is_direct(p)) status = move(p->t, p->walk.at[0], at, bytes, false);
+  if (is_direct(p)) status = read_or_write(p->t, p->walk.at[0], at, bytes, false);
   for (int64_t done = 0, n; done < bytes && !is_direct(p) && !status; done += n) {
     if (at + done < p->begin || at + done >= p->end)
       status = fill_buffer(p, at + done, p->left * bytes - done);
@@ -238,7 +239,7 @@ lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch) {
   return lgt_agree(&rt->binder, status, position);
 }
 
-static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, transfer *t, bool write) {
+static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, open_file *t, bool write) {
   int kind = kind_for(rt, layout->ndim, write);
   if (kind < 0) return LGT_NO_MEMORY;
   lgt_launch launch = {.kind = (uint16_t)kind, .nargs = 1, .nparams = 1, .arg = {array}};
@@ -248,7 +249,7 @@ static lgt_status run(lgt_runtime *rt, lgt_id array, const lgt_layout *layout, t
   return lgt_carry_out(rt, &launch);
 }
 
-static lgt_status carry(lgt_runtime *rt, lgt_id array, transfer *t, bool write) {
+static lgt_status carry(lgt_runtime *rt, lgt_id array, open_file *t, bool write) {
   lgt_store *store;
   lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
@@ -268,14 +269,14 @@ static lgt_status carry(lgt_runtime *rt, lgt_id array, transfer *t, bool write) 
 }
 
 lgt_status lgt_array_write(lgt_runtime *rt, lgt_id array, int fd, int64_t offset) {
-  transfer t = {.fd = fd, .offset = offset};
+  open_file t = {.fd = fd, .offset = offset};
   lgt_status status = carry(rt, array, &t, true);
   rt->file_written += t.bytes;
   return status;
 }
 
 lgt_status lgt_array_read(lgt_runtime *rt, lgt_id array, int fd, int64_t offset, int reversed) {
-  transfer t = {.fd = fd, .offset = offset, .word = reversed != 0};
+  open_file t = {.fd = fd, .offset = offset, .word = reversed != 0};
   lgt_status status = carry(rt, array, &t, false);
   rt->file_read += t.bytes;
   return status;

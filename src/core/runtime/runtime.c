@@ -86,7 +86,7 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
 static lgt_status check_config(const lgt_config *config) {
   if (config->cpus > MAX_CPUS)
     return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
-  int most = config->peers ? LGT_TRANSFER_FOLDS : MAX_DOMAINS;
+  int most = config->peers ? LGT_MESSAGE_FOLDS : MAX_DOMAINS;
   if (config->domains > most)
     return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible%s", config->domains, most,
                    config->peers ? " on each rank" : "");
@@ -170,7 +170,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .line_context = rt,
                             .no_memory = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
   begin_stream(rt);
-  if (peers) lgt_transfer_begin(&rt->binder);
+  if (peers) lgt_message_begin(&rt->binder);
   if (!rt->binder.no_memory) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
   rt->front = (lgt_front){

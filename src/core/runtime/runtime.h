@@ -6,7 +6,7 @@
 #include "bind/bind.h"
 #include "plan/fuse.h"
 #include "plan/reproducible.h"
-#include "move/transfer.h"
+#include "move/message.h"
 #include "plan/window.h"
 
 /* A flush that stopped in the middle, for the caller to collect its garbage. */

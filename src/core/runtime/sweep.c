@@ -74,8 +74,8 @@ static void mark_image(lgt_stores *stores, const lgt_image *image) {
   mark_footprint(stores, &image->what);
   mark_footprint(stores, image->written);
   for (int i = 0; i < 3; i++) lgt_layout_mark(stores, image->key.layout[i]);
-  for (const lgt_route *route = image->route; route; route = route->next)
-    mark_events(stores, route->event, route->nevent);
+  for (const lgt_image_moves *moves = image->moves; moves; moves = moves->next)
+    mark_events(stores, moves->event, moves->nevent);
 }
 
 static void mark_store(lgt_stores *stores, const lgt_store *store) {

@@ -15,7 +15,7 @@
  * together before the one after it, up to a share of what arrays may take.
  *
  * With several ranks each sweeps when it likes: no number or address of these reaches other ranks, and whatever tells what
- * moves (histories, images with their routes, stores' key partitions) keeps what it names.
+ * moves (histories, images with their moves, stores' key partitions) keeps what it names.
  *
  * Belongs to the submitting thread.
  */
