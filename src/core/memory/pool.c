@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 enum { WAIT_US = 200 }; /* between looks whether others have given scratch memory back */
+enum { IDLE_SHARE = 2, IDLE_LEAST = 16 << 20 }; /* where fresh memory is needed: of what is in use; bytes */
+enum { KEPT = 1 }; /* looks are so many times the bytes in use apart, by what the pool has served */
 
 /* Before a block of scratch or host memory. */
 typedef union head {
@@ -62,8 +64,37 @@ static void trim(lgt_pool *pool) {
       lgt_mem_pages_free(block, bytes_of(class_size(c)));
       pool->idle -= class_size(c);
       pool->used -= class_size(c);
+      pool->unused[c] = 0;
     }
   lgt_mem_trim();
+}
+
+/* Give back the n blocks of a class that nobody has taken for longest. */
+static int64_t give_oldest(lgt_pool *pool, int c, int n) {
+  lgt_spares *spare = &pool->spare[c];
+  int64_t bytes = n * class_size(c);
+  for (int i = 0; i < n; i++) lgt_mem_pages_free(spare->item[i], bytes_of(class_size(c)));
+  memmove(spare->item, spare->item + n, (size_t)(spare->count - n) * sizeof *spare->item);
+  spare->count -= n;
+  pool->unused[c] = pool->unused[c] > n ? pool->unused[c] - n : 0;
+  pool->idle -= bytes;
+  pool->used -= bytes;
+  return bytes;
+}
+
+/* Give back blocks, until there are so many bytes of them: `unused`: only what nobody has taken since the last look. */
+static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
+  for (int c = 0; c < LGT_POOL_CLASSES && pool->idle && bytes > 0; c++) {
+    int n = unused ? pool->unused[c] : pool->spare[c].count;
+    int64_t size = class_size(c), most = bytes / size + 1;
+    if (n && size >= LGT_SCRATCH_COUNTED) bytes -= give_oldest(pool, c, n < most ? n : (int)most);
+  }
+}
+
+static void look(lgt_pool *pool) {
+  shrink(pool, INT64_MAX, true);
+  for (int c = 0; c < LGT_POOL_CLASSES; c++) pool->unused[c] = pool->spare[c].count;
+  pool->look = pool->served + KEPT * (pool->used - pool->idle);
 }
 
 /* So many bytes more count, if they may; fewer always may. */
@@ -76,11 +107,16 @@ static bool charge(lgt_pool *pool, int64_t bytes, int64_t limit) {
 
 static char *take(lgt_pool *pool, int64_t bytes, int64_t limit, int64_t *rounded) {
   int c = class_of(bytes, rounded);
+  pool->served += *rounded;
+  if (pool->served > pool->look) look(pool);
   void *block = lgt_spares_take(&pool->spare[c], 64);
   if (block) {
+    if (pool->spare[c].count < pool->unused[c]) pool->unused[c] = pool->spare[c].count;
     pool->idle -= *rounded;
     return block;
   }
+  shrink(pool, *rounded, true);
+  shrink(pool, pool->idle - (pool->used - pool->idle) / IDLE_SHARE - IDLE_LEAST, false);
   if (!charge(pool, *rounded, limit)) return NULL;
   block = lgt_mem_pages_alloc(bytes_of(*rounded));
   if (!block && pool->idle) {

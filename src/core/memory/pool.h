@@ -4,8 +4,10 @@
  * which holds elements on their way between arrays and the host program.  All of it together stays below `limit`.  What
  * is less than LGT_SCRATCH_COUNTED bytes of scratch memory is bookkeeping and does not count.
  *
- * Blocks that are given back are kept, because their pages are warm, and count until they are trimmed; who finds no room
- * trims them first.
+ * Blocks that are given back are kept, because their pages are warm, and count until they are trimmed; a caller that
+ * finds no room trims them first.  Blocks that nobody has taken while the pool served twice what is in use are given back
+ * to the system, and before new ones are had from there: programs whose arrays have other sizes in each turn would keep
+ * all of these.
  *
  * Scratch memory.  Who runs a task's variant says whose pool serves it (lgt_scratch_serve).  A thread that finds no room
  * for the first block it asks for waits while other threads have some, which they give back before their chunks end.  One
@@ -30,7 +32,9 @@ typedef struct lgt_pool {
   int64_t idle;    /* bytes of free blocks */
   int64_t scratch; /* bytes of scratch memory */
   int64_t asked;   /* bytes of the last block that there was no room for */
-  lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size */
+  lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size ... */
+  int unused[LGT_POOL_CLASSES];       /* ... and how many of them nobody has taken since the last look */
+  int64_t served, look;               /* bytes of blocks taken so far; when to look again */
 } lgt_pool;
 
 /* With one reference; NULL when out of memory. */

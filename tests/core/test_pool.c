@@ -1,0 +1,76 @@
+/* test_pool.c - blocks that are used again, given back, and refused. */
+#include "check.h"
+#include "memory/pool.h"
+
+enum { MB = 1 << 20 };
+
+TEST(a_block_is_used_again) {
+  lgt_pool *pool = lgt_pool_new(1 << 30);
+  int64_t size, again;
+  char *block = lgt_pool_take(pool, 3 * MB, false, &size);
+  CHECK(block && size >= 3 * MB && size <= 4 * MB);
+  lgt_pool_give(pool, block, size);
+  CHECK_EQ(lgt_pool_idle(pool), size);
+  CHECK(lgt_pool_take(pool, 3 * MB - 5000, false, &again) == block && again == size);
+  CHECK_EQ(lgt_pool_idle(pool), 0);
+  lgt_pool_give(pool, block, size);
+  lgt_pool_release(pool);
+}
+
+/* In each turn a loop needs two blocks at a time of sizes that it never needs again. */
+TEST(sizes_that_change_do_not_pile_up) {
+  lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
+  int64_t most = 0;
+  for (int turn = 0; turn < 60; turn++) {
+    char *block[2];
+    int64_t size[2];
+    for (int i = 0; i < 2; i++) {
+      block[i] = lgt_pool_take(pool, (int64_t)(2 << 20) << turn / 4 % 5, false, &size[i]);
+      CHECK(block[i]);
+    }
+    if (pool->used > most) most = pool->used;
+    for (int i = 0; i < 2; i++) lgt_pool_give(pool, block[i], size[i]);
+  }
+  CHECK(most <= 2 * 32 * MB + 2 * 32 * MB / 2 + 16 * MB);
+  lgt_pool_release(pool);
+}
+
+/* Beside blocks that come and go, one that is used in each turn stays warm. */
+TEST(what_is_used_in_each_turn_is_kept) {
+  lgt_pool *pool = lgt_pool_new((int64_t)1 << 40);
+  int64_t size, other;
+  char *kept = lgt_pool_take(pool, 64 * MB, false, &size), *first = kept;
+  for (int turn = 0; turn < 50; turn++) {
+    char *small = lgt_pool_take(pool, 5 * MB, false, &other);
+    lgt_pool_give(pool, kept, size);
+    lgt_pool_give(pool, small, other);
+    kept = lgt_pool_take(pool, 64 * MB, false, &size);
+    CHECK(kept == first);
+  }
+  lgt_pool_give(pool, kept, size);
+  lgt_pool_release(pool);
+}
+
+TEST(the_limit_holds_with_what_is_idle) {
+  lgt_pool *pool = lgt_pool_new(10 * MB);
+  int64_t size, other;
+  char *block = lgt_pool_take(pool, 6 * MB, false, &size);
+  CHECK(block && !lgt_pool_take(pool, 6 * MB, false, &other));
+  CHECK(pool->asked >= 6 * MB);
+  lgt_pool_give(pool, block, size);
+  block = lgt_pool_take(pool, 9 * MB, false, &size); /* instead of the one that is idle */
+  CHECK(block && lgt_pool_left(pool) >= 0 && lgt_pool_idle(pool) == 0);
+  lgt_pool_give(pool, block, size);
+  block = lgt_pool_take(pool, 20 * MB, true, &size);
+  CHECK(block);
+  lgt_pool_give(pool, block, size);
+  lgt_pool_release(pool);
+}
+
+int main(void) {
+  RUN(a_block_is_used_again);
+  RUN(sizes_that_change_do_not_pile_up);
+  RUN(what_is_used_in_each_turn_is_kept);
+  RUN(the_limit_holds_with_what_is_idle);
+  return check_done();
+}
