@@ -23,8 +23,11 @@ struct lgt_exec {
   int sleeping, waiting;   /* workers in `work`; the submitting thread in `finished`, which works too */
   int started;             /* workers */
   bool stop;
-  lgt_outside outside;     /* sealed before the first task, as the next one */
+  const lgt_outside *outside[LGT_MOST_OUTSIDE]; /* borrowed; sealed before the first task, as the next ones */
+  int noutside;
+  const lgt_outside *sleeper; /* the one that sleeps in its own way; NULL: none */
   lgt_profile *profile;    /* borrowed; NULL: none */
+  atomic_int stirred;      /* times that something outside happened */
   lgt_task *ready;         /* outside tasks to begin */
   atomic_int nready;       /* their number; read without the lock as a hint */
   atomic_int available;    /* length of the list; read without the lock as a hint */
@@ -41,7 +44,7 @@ struct lgt_exec {
 /* The submitting thread may sleep for messages, which no condition ends. */
 static void wake_submitter(lgt_exec *exec) {
   if (exec->waiting) pthread_cond_broadcast(&exec->finished);
-  if (exec->outside.wake) exec->outside.wake(exec->outside.context);
+  if (exec->sleeper) exec->sleeper->wake(exec->sleeper->context);
 }
 
 static void list_add(lgt_exec *exec, lgt_task *task) {
@@ -372,16 +375,21 @@ bool lgt_exec_interrupted(lgt_exec *exec) {
 
 void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile) { exec->profile = profile; }
 
-void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) { exec->outside = *outside; }
+void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside) {
+  lgt_assert(exec->noutside < LGT_MOST_OUTSIDE && !(exec->sleeper && outside->sleep));
+  exec->outside[exec->noutside++] = outside;
+  if (outside->sleep) exec->sleeper = outside;
+}
 
-lgt_task *lgt_exec_take(lgt_exec *exec) {
+lgt_task *lgt_exec_take(lgt_exec *exec, const lgt_outside *outside) {
   if (!atomic_load_explicit(&exec->nready, memory_order_acquire)) return NULL;
   pthread_mutex_lock(&exec->lock);
-  lgt_task **link = &exec->ready;
-  while (*link && (*link)->next) link = &(*link)->next; /* the oldest */
-  lgt_task *task = *link;
+  lgt_task **found = NULL; /* the oldest comes last */
+  for (lgt_task **link = &exec->ready; *link; link = &(*link)->next)
+    if ((*link)->outside == outside) found = link;
+  lgt_task *task = found ? *found : NULL;
   if (task) {
-    *link = NULL;
+    *found = task->next;
     atomic_fetch_sub_explicit(&exec->nready, 1, memory_order_relaxed);
   }
   pthread_mutex_unlock(&exec->lock);
@@ -398,10 +406,32 @@ void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
   pthread_mutex_unlock(&exec->lock);
 }
 
+void lgt_exec_end(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message) {
+  pthread_mutex_lock(&exec->lock);
+  if (status) fail(task, status, message);
+  complete(exec, task);
+  pthread_mutex_unlock(&exec->lock);
+}
+
+void lgt_exec_stir(lgt_exec *exec) {
+  atomic_fetch_add_explicit(&exec->stirred, 1, memory_order_release);
+  pthread_mutex_lock(&exec->lock);
+  wake_submitter(exec);
+  pthread_mutex_unlock(&exec->lock);
+}
+
+/* Let what is outside go on. */
+static bool progress_outside(const lgt_exec *exec) {
+  bool moved = false;
+  for (int i = 0; i < exec->noutside; i++) moved |= exec->outside[i]->progress(exec->outside[i]->context);
+  return moved;
+}
+
 /* Is there anything to do but sleep? */
 typedef struct wait_state {
   lgt_exec *exec;
-  int seen;      /* tasks completed when there was nothing to do */
+  int seen;      /* tasks completed when there was nothing to do ... */
+  int stirred;   /* ... and what had happened outside */
   bool may_stop; /* when interrupted */
 } wait_state;
 
@@ -410,31 +440,33 @@ static bool stirs(void *context) {
   return atomic_load_explicit(&w->exec->available, memory_order_relaxed) ||
          atomic_load_explicit(&w->exec->nready, memory_order_relaxed) ||
          atomic_load_explicit(&w->exec->completed, memory_order_acquire) != w->seen ||
+         atomic_load_explicit(&w->exec->stirred, memory_order_acquire) != w->stirred ||
          (w->may_stop && atomic_load_explicit(&w->exec->interrupted, memory_order_relaxed));
 }
 
 /* Works until the task is done, or the executor is interrupted if `may_stop`: a handler cannot signal a
  * condition, but nothing here sleeps for longer than a millisecond. */
 static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
-  wait_state w = {exec, 0, may_stop};
+  wait_state w = {exec, 0, 0, may_stop};
   pthread_mutex_lock(&exec->lock);
   while (!atomic_load_explicit(&task->done, memory_order_relaxed)) {
     if (may_stop && atomic_load_explicit(&exec->interrupted, memory_order_relaxed)) break;
     bool worked = work_once(exec);
     w.seen = atomic_load_explicit(&exec->completed, memory_order_relaxed);
-    if (worked && !exec->outside.progress) continue;
+    w.stirred = atomic_load_explicit(&exec->stirred, memory_order_acquire);
+    if (worked && !exec->noutside) continue;
     pthread_mutex_unlock(&exec->lock);
-    bool moved = exec->outside.progress && exec->outside.progress(exec->outside.context);
+    bool moved = progress_outside(exec);
     for (int i = 0; i < SPINS && !worked && !moved && !stirs(&w); i++) {
       if (i % 64 == 63) sched_yield();
-      if (i % 64 == 63 && exec->outside.progress)
+      if (i % 64 == 63 && exec->noutside)
         break; /* messages are looked after by whoever sleeps for them */
       __builtin_ia32_pause();
     }
-    if (exec->outside.sleep && !worked && !moved && !stirs(&w))
-      exec->outside.sleep(exec->outside.context, stirs, &w);
+    const lgt_outside *sleeper = exec->sleeper;
+    if (sleeper && !worked && !moved && !stirs(&w)) sleeper->sleep(sleeper->context, stirs, &w);
     pthread_mutex_lock(&exec->lock);
-    if (exec->outside.sleep || worked || stirs(&w)) continue;
+    if (sleeper || worked || stirs(&w)) continue;
     exec->waiting++;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -463,7 +495,7 @@ bool lgt_exec_help(lgt_exec *exec) {
   pthread_mutex_lock(&exec->lock);
   bool worked = work_once(exec);
   pthread_mutex_unlock(&exec->lock);
-  bool moved = exec->outside.progress && exec->outside.progress(exec->outside.context);
+  bool moved = progress_outside(exec);
   return worked || moved;
 }
 

@@ -10,7 +10,7 @@
  * may say which of them depend on which (`poison_results`): it runs all the same, and poisons only results that depend
  * on what has failed; each of its things has a *poison* of its own.
  *
- * The work of some tasks is done elsewhere: messages to and from other ranks.  Such an *outside* task, once
+ * The work of some tasks is done elsewhere: messages to and from other ranks, queues of devices.  Such an *outside* task, once
  * ready, waits in a list for the submitting thread, which begins it (even after a failure of what it waited for:
  * the other side must hear of that) and says when it is done.  While that thread waits it looks after them
  * through lgt_outside.
@@ -58,10 +58,11 @@ typedef struct lgt_poison {
   char *message;     /* owned */
 } lgt_poison;
 
+typedef struct lgt_outside lgt_outside;
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
-  bool outside;               /* no steps: done elsewhere */
+  const lgt_outside *outside; /* who does it elsewhere; NULL: its steps are run here */
   bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */
   const void *const *thing;   /* what it works on, as edges name it; these three are needed for poison_results */
   int nthing;
@@ -88,15 +89,16 @@ typedef struct lgt_task {
 
 typedef struct lgt_exec lgt_exec;
 
-/* Who looks after outside tasks. */
-typedef struct lgt_outside {
+/* Who looks after outside tasks of one kind: messages, or queues of devices. */
+struct lgt_outside {
   /* Begin those that are ready, finish those that are done; true if something happened. */
   bool (*progress)(void *context);
   /* Sleep until ready(), or something outside happens, or wake is called. */
-  void (*sleep)(void *context, bool (*ready)(void *exec), void *exec);
-  void (*wake)(void *context); /* any thread */
+  void (*sleep)(void *context, bool (*ready)(void *exec), void *exec); /* NULL: lgt_exec_stir ends a sleep of the executor */
+  void (*wake)(void *context); /* any thread; NULL with `sleep` */
   void *context;
-} lgt_outside;
+};
+enum { LGT_MOST_OUTSIDE = 4 };
 
 /* `cpus`: threads that work, the submitting one included. */
 lgt_status lgt_exec_new(int cpus, lgt_exec **out);
@@ -119,12 +121,17 @@ const lgt_poison *lgt_task_poison(const lgt_task *task, const void *thing);
 /* For poison_results: the n-th thing becomes as poisoned as `poison` says (NULL: not at all). */
 void lgt_task_set_poison(lgt_task *task, int n, const lgt_poison *poison);
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
-/* From now on there are outside tasks; before the first task is submitted. */
+/* From now on there are outside tasks of this kind, too; before the first one is submitted.  `outside` is borrowed, and at
+ * most one of all kinds sleeps. */
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
-/* An outside task that is ready, or NULL.  Its status says whether what it waited for went well. */
-lgt_task *lgt_exec_take(lgt_exec *exec);
+/* An outside task of this kind that is ready, or NULL.  Its status says whether what it waited for went well. */
+lgt_task *lgt_exec_take(lgt_exec *exec, const lgt_outside *outside);
 /* It is done; with a message if it failed because of another rank. */
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message);
+/* It is done, or has failed by itself. */
+void lgt_exec_end(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message);
+/* Something outside happened: who sleeps is to look.  Any thread. */
+void lgt_exec_stir(lgt_exec *exec);
 /* Work on a chunk, if one is there, and look after outside tasks: for waits that are not the executor's.  True if
  * something happened. */
 bool lgt_exec_help(lgt_exec *exec);

@@ -133,7 +133,7 @@ static bool finish(lgt_binder *binder) {
 
 static bool begin_ready(lgt_binder *binder) {
   bool some = false;
-  for (lgt_task *task; (task = lgt_exec_take(binder->exec)); some = true) begin(binder, (lgt_job *)task);
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->mail)); some = true) begin(binder, (lgt_job *)task);
   return some;
 }
 
@@ -178,7 +178,8 @@ static void wake(void *context) {
 
 void lgt_message_begin(lgt_binder *binder) {
   binder->underway_end = &binder->underway;
-  lgt_exec_look_after(binder->exec, &(lgt_outside){progress, sleep_for_messages, wake, binder});
+  binder->mail = (lgt_outside){progress, sleep_for_messages, wake, binder};
+  lgt_exec_look_after(binder->exec, &binder->mail);
   binder->peers->attend = attend;
   binder->peers->attend_context = binder;
   binder->share_limit = binder->map->pool->limit;
@@ -257,7 +258,7 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_job_message *p, lg
   job->message = memory;
   *job->message = *p;
   if (offsets) job->message->offset = memcpy(job->message + 1, p->offset, offsets);
-  job->task.outside = true;
+  job->task.outside = &binder->mail;
   job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
   if (inst) job->touched[job->ntouched++] = inst;
   if (other) job->touched[job->ntouched++] = other;
@@ -284,7 +285,7 @@ lgt_status lgt_message_many(lgt_binder *binder, uint64_t tag, lgt_instance *cons
   p->many = (lgt_peer_message *)(p + 1);
   p->unfinished = (lgt_pending **)(p->many + count);
   job->owned = context;
-  job->task.outside = true;
+  job->task.outside = &binder->mail;
   job->task.label = (lgt_label){.category = "message", .name = message_name[MANY], .line = binder->where};
   for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
   for (int i = 0; i < ninst; i++) p->poisoned |= inst[i]->failure != NULL;
