@@ -1,0 +1,95 @@
+/* device.h - devices: memory, and what works on it behind the host's back.
+ *
+ * A table of operations, as peers.h has one for other ranks, so that the core knows no CUDA.  host.c fills it with what
+ * the host does at once; emulated.c with memory that the host cannot touch and with queues that take their time, so that
+ * every rule below can be broken and seen to be broken on any machine.
+ *
+ * Queues.  What is put into a queue is done in order, some time later; nothing orders two queues, or a queue and the host,
+ * but events: one that was recorded in a queue is over when all that was put there before is done.  What an operation
+ * names (a nest, its addresses) stays where it is until then.
+ *
+ * Addresses of a device are the device's: the host may compute with them, but only an `on_host` device's may be followed.
+ * A copy may have its ends in the host's memory, in the device's own, or in that of another device of the same class.
+ *
+ * Failures.  An operation that returns a status was not put into the queue.  One that fails there fails what is behind it
+ * up to the next event, which has the status.
+ *
+ * Threads: one thread puts operations into a queue; any may query an event; `notify` is called by any.
+ */
+#ifndef LGT_DEVICE_H
+#define LGT_DEVICE_H
+
+#include "core.h"
+#include "kernel/loop.h"
+
+typedef struct lgt_device lgt_device;
+typedef struct lgt_queue lgt_queue;
+typedef struct lgt_event lgt_event;
+
+typedef enum lgt_device_class { LGT_CLASS_HOST, LGT_CLASS_EMULATED, LGT_CLASSES } lgt_device_class;
+
+/* What whoever plans for a device asks. */
+typedef struct lgt_traits {
+  int lanes;           /* elements of 8 bytes that one step of a worker computes */
+  int workers;         /* that share the chunks of a nest */
+  int64_t cache_bytes; /* that they share */
+  int64_t limit;       /* bytes of memory; 0: unknown */
+} lgt_traits;
+
+/* Bytes in up to three dimensions: count[0] times count[1] runs of `bytes`. */
+typedef struct lgt_box {
+  char *to;
+  const char *from;
+  int64_t bytes, count[2], to_stride[2], from_stride[2];
+} lgt_box;
+
+/* Machine code, or what takes its place: code that a device of this class can run.  Of host and emulated devices it is a
+ * lgt_kernel_fn; NULL: the interpreter. */
+typedef struct lgt_code {
+  lgt_device_class class;
+  void *handle;
+} lgt_code;
+
+struct lgt_device {
+  lgt_device_class class;
+  bool on_host; /* the host may follow its addresses */
+  lgt_traits traits;
+
+  /* Aligned to 64 bytes, not zeroed; NULL when there is no more.  Freeing does not wait for queues. */
+  void *(*alloc)(lgt_device *device, size_t bytes);
+  void (*free)(lgt_device *device, void *block, size_t bytes);
+
+  lgt_queue *(*queue_new)(lgt_device *device); /* NULL with an error */
+  void (*queue_free)(lgt_queue *queue);        /* waits for what is in it */
+  lgt_status (*copy)(lgt_queue *queue, const lgt_box *box);
+  /* `count` elements of `size` bytes, one after the other. */
+  lgt_status (*fill)(lgt_queue *queue, void *to, const void *element, int size, int64_t count);
+  /* All chunks of a nest, with begin and end. */
+  lgt_status (*launch)(lgt_queue *queue, lgt_code code, lgt_nest *nest);
+
+  lgt_event *(*event_new)(lgt_device *device); /* NULL with an error */
+  void (*event_free)(lgt_event *event);        /* of one that is over, or was not recorded */
+  lgt_status (*record)(lgt_queue *queue, lgt_event *event);
+  lgt_status (*wait)(lgt_queue *queue, lgt_event *event); /* what comes behind waits, in the queue, for the event */
+  /* Is it over?  Then *status is that of what it stands for, and the event may be recorded again. */
+  bool (*query)(lgt_event *event, lgt_status *status);
+
+  void (*close)(lgt_device *device); /* its queues and events are gone */
+
+  /* Set by whoever waits for events: one is over. */
+  void (*notify)(void *context);
+  void *notify_context;
+};
+
+/* The bytes of a box, by the thread that asks. */
+void lgt_box_copy(const lgt_box *box);
+
+/* The host's memory.  Never fails, nothing to close. */
+lgt_device *lgt_device_host(void);
+
+/* An emulated device of so many bytes; its delays follow from the seed.  NULL with an error. */
+lgt_device *lgt_device_emulate(int64_t bytes, uint64_t seed);
+/* For tests: the n-th operation that its queues carry out from now on fails (1: the next); 0 turns it off. */
+void lgt_device_fail_at(lgt_device *device, int64_t n);
+
+#endif
