@@ -648,3 +648,21 @@ bool cases_order(const elementary *f) {
   EACH(slopes, i) order_on(&t, &slopes[i]);
   return done(&t);
 }
+
+/* ---- where an earlier version was too far off ----------------------------------------------------- */
+
+static const struct hard {
+  const char *name;
+  double x;
+} hard[] = {{"tan", 0x1.9099b39e076dfp-1}, {"tan", -0x1.9099b39e076dfp-1}};
+
+bool cases_hard(const elementary *f) {
+  tally t = {.f = f, .what = "hard"};
+  EACH(hard, i) {
+    double got = compute(f, LGT_FLOAT64, hard[i].x, 0), error = judge_error(f, hard[i].x, 0, got);
+    t.checks++;
+    if (error > f->bound && !t.failures++)
+      snprintf(t.first, sizeof t.first, "%s(%a) is %a, off by %.4f ulp", f->name, hard[i].x, got, error);
+  }
+  return done(&t);
+}

@@ -70,6 +70,8 @@ void judge_done(void);
 uint64_t points_mix(uint64_t x);
 /* Inputs number first to first + n - 1, as elements of dtype (float16: as float32). */
 void points_fill(const elementary *f, int dtype, int64_t first, int64_t n, void *a, void *b);
+/* The same, uniform between two numbers. */
+void points_between(double low, double high, int64_t first, int64_t n, double *a);
 
 /* ---- rivals --------------------------------------------------------------------------------- */
 
@@ -89,6 +91,7 @@ extern const int rival_count;
 bool cases_special(const elementary *f);
 bool cases_exact(const elementary *f);
 bool cases_order(const elementary *f);
+bool cases_hard(const elementary *f);
 
 /* ---- bits ----------------------------------------------------------------------------------- */
 

@@ -200,6 +200,13 @@ static double special_value(rng *r, int dtype) {
   return signed_by(r, values[next(r) % 16]);
 }
 
+void points_between(double low, double high, int64_t first, int64_t n, double *a) {
+  for (int64_t i = 0; i < n; i++) {
+    rng r = points_mix((uint64_t)(first + i));
+    a[i] = uniform(&r, low, high);
+  }
+}
+
 void points_fill(const elementary *f, int dtype, int64_t first, int64_t n, void *a, void *b) {
   for (int64_t i = 0; i < n; i++) {
     rng r = points_mix((uint64_t)(first + i));
