@@ -217,7 +217,7 @@ TEST(a_tile_needs_its_part_of_a_view) {
   for (int round = 0; round < 3000; round++) {
     int ndim = 1 + random_below(3);
     int64_t extent[3], shape[3];
-    lgt_alignment align = {{0}, {0}, {0}, {0}};
+    lgt_alignment align = {0};
     lgt_rect tile = {.ndim = ndim};
     memset(align.to, -1, sizeof align.to);
     for (int d = 0; d < ndim; d++) {

@@ -118,7 +118,7 @@ TEST(near_are_the_colours_that_meet_a_place) {
 TEST(neighbours_are_found_at_once) {
   int64_t extent[] = {1 << 30}, tile[] = {1 << 10}, offset[] = {0};
   scene s = {.root = lgt_stores_dense(&stores, LGT_FLOAT64, 1, extent),
-             .align = {{0, -1, -1, -1, -1, -1}, {1}, {1}}};
+             .align = {.to = {0, -1, -1, -1, -1, -1}, .below = {1}, .above = {1}}};
   s.layout = s.root;
   s.launch = lgt_partition_tiling(&partitions, 1, extent, tile, offset);
   footprints.domains = 1 << 20, footprints.local = 1;
@@ -143,7 +143,7 @@ TEST(parts_that_ascend_are_found_by_place) {
   for (int round = 0; round < 4000; round++) {
     int64_t extent[] = {60, 3}, rows[] = {24}, tile[] = {1}, offset[] = {0}, reach[24][2];
     scene s = {.root = lgt_stores_dense(&stores, LGT_FLOAT64, 1 + round % 2, extent),
-               .align = {{-1, -1, -1, -1, -1, -1}}};
+               .align = {.to = {-1, -1, -1, -1, -1, -1}}};
     random_domains();
     int n = footprints.domains, at = random_below(3);
     s.layout = s.root;

@@ -30,6 +30,7 @@
  * whole), with a halo. */
 typedef struct lgt_alignment {
   int8_t to[LGT_MAX_DIM];
+  int8_t padding[2]; /* zero: alignments are compared as bytes */
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
   int64_t block[LGT_MAX_DIM]; /* elements for each index of the space; 0: one */
 } lgt_alignment;

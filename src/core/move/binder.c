@@ -11,7 +11,7 @@ int lgt_binder_next(const lgt_binder *binder, const lgt_partition *launch, int d
 
 lgt_alignment lgt_group_align(const lgt_plan_group *group, const lgt_plan_access *access) {
   const lgt_weave_item *item = &group->items->item[access->item];
-  static const lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
+  static const lgt_alignment one = {.to = {0, 1, 2, 3, 4, 5}};
   return item->call == LGT_NONE ? one : group->plan->call[item->call].space.align[access->arg];
 }
 

@@ -188,7 +188,7 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
   lgt_store *store = x->store[n];
   const lgt_solver *solver = &binder->fuser->solver;
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
-  lgt_alignment align = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
+  lgt_alignment align = {.to = {0, 1, 2, 3, 4, 5}};
   lgt_log(MAP, 2, "the history of array %u has %d events", store->id, store->history->count);
   lgt_history_forget_reads(store->history);
   if (!lgt_history_long(store->history)) return true;

@@ -76,7 +76,7 @@ static int emit(assembler *as, lgt_inst in) {
 
 static int add_constant(assembler *as, lgt_scalar value) {
   for (int i = 0; i < as->nconst; i++)
-    if (!memcmp(&as->constant[i], &value, sizeof value)) return i;
+    if (!memcmp(&as->constant[i], &value, sizeof value)) return i; /* NOLINT: as bits */
   if (!lgt_mem_grow((void **)&as->constant, &as->const_room, as->nconst + 1, sizeof value)) return -1;
   as->constant[as->nconst] = value;
   return as->nconst++;

@@ -32,7 +32,7 @@ lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *al
 
 lgt_alignment lgt_item_align(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
   if (item->call != LGT_NONE) return w->plan->call[item->call].space.align[arg];
-  lgt_alignment one = {{0, 1, 2, 3, 4, 5}, {0}, {0}, {0}};
+  lgt_alignment one = {.to = {0, 1, 2, 3, 4, 5}};
   return one;
 }
 

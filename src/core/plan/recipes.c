@@ -139,7 +139,8 @@ static bool is_result(const lgt_weaver *w, const lgt_weave_buffer *buffer) {
 static bool has_versions(const lgt_weaver *w, uint16_t number) {
   const lgt_weave_buffer *buffer = &w->items->buffer[number];
   const lgt_plan_root *root = &w->plan->root[buffer->root];
-  if (!lgt_solver_whole(&w->fuser->solver) || root->attached || buffer->part || is_result(w, buffer)) return false;
+  if (!lgt_solver_whole(&w->fuser->solver) || root->attached || buffer->part || is_result(w, buffer))
+    return false;
   if (buffer->initial && !root->saved) return false;
   /* Nobody has carried it over older contents. */
   for (int i = 0; i < w->items->nitem && buffer->writers > 1; i++)

@@ -426,7 +426,8 @@ int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
   lgt_instance *held;
   work w;
   out[0] = 0;
-  if (!lgt_map_still(&rt->map) || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0) return LGT_OK;
+  if (!lgt_map_still(&rt->map) || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0)
+    return LGT_OK;
   int garbage = lgt_runtime_relieve(rt);
   if (garbage) return garbage;
   lgt_status status = lgt_look_peek(rt, mask, &tile, &held);
