@@ -161,6 +161,32 @@ static void every_opcode(lgt_isa isa) {
     }
 }
 
+/* Sine and cosine of the same operand are one function's: cos a, sin a, cos a once more, and sin b, cos b. */
+static void sine_and_cosine(lgt_isa isa) {
+  static const int dtypes[] = {LGT_FLOAT16, LGT_FLOAT32, LGT_FLOAT64};
+  if (!begin_isa(isa)) return;
+  for (int d = 0; d < 3; d++) {
+    random_loop r;
+    char why[500] = "";
+    int in[2];
+    random_state = (uint64_t)(d + 1) * 0x9e3779b97f4a7c15ULL;
+    random_loop_init(&r);
+    for (int k = 0; k < 2; k++) in[k] = add_load(&r, dtypes[d], LGT_STRIDE_UNIT);
+    for (int k = 0; k < 4; k++)
+      add_store(&r, add_inst(&r, k % 2 ? LGT_OP_SIN : LGT_OP_COS, dtypes[d], 0, in[k == 3], in[0], in[0]),
+                LGT_STRIDE_UNIT);
+    add_store(&r, add_inst(&r, LGT_OP_COS, dtypes[d], 0, in[1], in[0], in[0]), LGT_STRIDE_UNIT);
+    if (!try_loop(&r, isa, 12, why, sizeof why)) {
+      print_loop(&r);
+      FAIL("%s on %s: %s", lgt_dtype_name(dtypes[d]), lgt_isa_name(isa), why);
+    }
+  }
+}
+
+TEST(sincos_avx512) { sine_and_cosine(LGT_ISA_AVX512); }
+TEST(sincos_avx2) { sine_and_cosine(LGT_ISA_AVX2); }
+TEST(sincos_generic) { sine_and_cosine(LGT_ISA_GENERIC); }
+
 TEST(opcodes_avx512) { every_opcode(LGT_ISA_AVX512); }
 TEST(opcodes_avx2) { every_opcode(LGT_ISA_AVX2); }
 TEST(opcodes_generic) { every_opcode(LGT_ISA_GENERIC); }
@@ -185,6 +211,9 @@ int main(int argc, char **argv) {
   if (!emit) return fprintf(stderr, "%s\n", dlerror()), 2;
   if (argc > 2) count = atoi(argv[2]);
   if (argc > 3) first_seed = strtoull(argv[3], NULL, 0);
+  RUN(sincos_avx512);
+  RUN(sincos_avx2);
+  RUN(sincos_generic);
   RUN(opcodes_avx512);
   RUN(opcodes_avx2);
   RUN(opcodes_generic);

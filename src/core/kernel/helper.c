@@ -251,10 +251,14 @@ void lgt_helper_f32_to_f16(uint16_t *out, const float *a, int64_t n) {
 
 /* ---- what kernels may call ------------------------------------------------------------------ */
 
-/* lgt_math_<name>_<form>, of the instruction set in use. */
+/* lgt_math_<name>_<form> and lgt_math_sincos_<form>, of the instruction set in use. */
 static void *math_symbol(const char *name) {
   static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
   char own[48];
+  for (int f = 0; f < LGT_NFORM; f++) {
+    snprintf(own, sizeof own, "lgt_math_sincos_%s", form[f]);
+    if (strcmp(name, own) == 0) return (void *)tables[lgt_isa_current()]->sincos[f];
+  }
   for (int op = 0; op < LGT_NOP; op++)
     for (int f = 0; f < LGT_NFORM; f++) {
       if (!tables[lgt_isa_current()]->math[op][f]) continue;

@@ -48,10 +48,14 @@ static inline lgt_form lgt_form_of(int dtype) {
  * as float32 and gives float32 rounded to odd, which one more rounding turns into the right float16. */
 typedef void lgt_math_fn(void *out, const void *a, const void *b, int64_t n);
 
+/* The sine and the cosine of each, which share most of the work; neither result may be a. */
+typedef void lgt_math_pair_fn(void *sine, const void *a, void *cosine, int64_t n);
+
 /* One for each instruction set. */
 typedef struct lgt_math_table {
   /* NULL unless the opcode is in LGT_MATH_LIST, or POWER: there b is one element, the exponent. */
   lgt_math_fn *math[LGT_NOP][LGT_NFORM];
+  lgt_math_pair_fn *sincos[LGT_NFORM];
 } lgt_math_table;
 extern const lgt_math_table lgt_math_table_generic, lgt_math_table_avx2, lgt_math_table_avx512;
 

@@ -267,6 +267,26 @@ EACH(power_all_f64, double, double, 1, power_f64(load_double(x), (int)*(const do
 EACH(power_all_f32, float, float, 1, power_f32(load_float(x), (int)*(const float *)b))
 EACH(power_all_f16, float, odd, 1, power_f32(load_float(x), (int)*(const float *)b))
 
+#define EACH_PAIR(name, T, form, first, second)                                           \
+  static void name(void *out, const void *a, void *more, int64_t n) {                     \
+    T lanes[3][LANES];                                                                    \
+    for (int64_t i = 0; i < n; i += LANES) {                                              \
+      int64_t left = n - i;                                                               \
+      bool part = left < LANES;                                                           \
+      T *to = part ? lanes[1] : (T *)out + i, *to_more = part ? lanes[2] : (T *)more + i; \
+      const T *x = (const T *)a + i;                                                      \
+      F v = load_##T(part ? filled_##T(lanes[0], x, left) : x);                           \
+      store_##form(to, first(v));                                                         \
+      store_##form(to_more, second(v));                                                   \
+      if (!part) continue;                                                                \
+      memcpy((T *)out + i, to, (size_t)left * sizeof *to);                                \
+      memcpy((T *)more + i, to_more, (size_t)left * sizeof *to);                          \
+    }                                                                                     \
+  }
+EACH_PAIR(sincos_all_f64, double, double, sin_f64, cos_f64)
+EACH_PAIR(sincos_all_f32, float, float, sin_f32, cos_f32)
+EACH_PAIR(sincos_all_f16, float, odd, sin_f32, cos_f32)
+
 const lgt_math_table LGT_MATH_TABLE = {
     .math =
         {
@@ -275,4 +295,5 @@ const lgt_math_table LGT_MATH_TABLE = {
 #undef X
                 [LGT_OP_POWER] = {power_all_f64, power_all_f32, power_all_f16},
         },
+    .sincos = {sincos_all_f64, sincos_all_f32, sincos_all_f16},
 };

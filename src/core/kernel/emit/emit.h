@@ -71,7 +71,7 @@ typedef struct carried {
 enum { JOINED = 4 };
 
 /* Called functions that are no opcode's. */
-enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, NKEY };
+enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_SINCOS, NKEY };
 
 /* An instruction in the phases of its body (emit_phase.c).  Rooms are numbers of buffers; -1: none. */
 typedef struct staged {

@@ -317,6 +317,30 @@ static val result_address(emitter *e, int i) {
   return stream < 0 ? target : def(e, "arith.select %, %, % : !llvm.ptr", stream, room, target);
 }
 
+/* Of a sine the cosine of the same operand, and the other way round; -1: nobody wants it. */
+static int other_of(const emitter *e, int i) {
+  const lgt_inst *in = &e->loop->inst[i];
+  int op = in->op == LGT_OP_SIN ? LGT_OP_COS : in->op == LGT_OP_COS ? LGT_OP_SIN : -1;
+  for (int k = 0; op >= 0 && k < e->loop->ninst; k++)
+    if (e->stage[k].called && e->loop->inst[k].op == op && e->loop->inst[k].a == in->a) return k;
+  return -1;
+}
+
+/* Both by one function, when the turn of the later one comes; true where that is so. */
+static bool call_pair(emitter *e, int i, called_function *function) {
+  static const char *const form[LGT_NFORM] = {"f64", "f32", "f16"};
+  int other = other_of(e, i);
+  if (other < 0 || other_of(e, other) != i) return false;
+  if (other > i) return true;
+  int sine = e->loop->inst[i].op == LGT_OP_SIN ? i : other, cosine = sine == i ? other : i;
+  snprintf(function->name, sizeof function->name, "lgt_math_sincos_%s", form[lgt_form_of(function->dtype)]);
+  declare_function(e, KEY_SINCOS, function);
+  put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", function->name,
+      room_begin(e, e->stage[sine].result), operand_address(e, i, 0, e->loop->inst[i].a),
+      room_begin(e, e->stage[cosine].result), e->extent);
+  return true;
+}
+
 void call_functions(emitter *e) {
   uint16_t operand[3];
   called_function function;
@@ -325,6 +349,7 @@ void call_functions(emitter *e) {
     if (!s->called || s->phase != e->now || s->result < 0) continue;
     const lgt_inst *in = &e->loop->inst[i];
     function_of(e, i, &function);
+    if (call_pair(e, i, &function)) continue;
     declare_function(e, in->op, &function);
     int n = operands_of(in, operand);
     val a = operand_address(e, i, 0, operand[0]), b = n > 1 ? operand_address(e, i, 1, operand[1]) : a;
