@@ -11,6 +11,7 @@
 enum { EVERYBODY = -2, KINDS = 6 };
 
 static lgt_footprints footprints;
+static lgt_histories histories;
 
 static struct {
   const lgt_layout *root;
@@ -170,7 +171,7 @@ TEST(histories_tell_who_lacks_what) {
   static event kinds[KINDS];
   int asked = 0;
   for (int story = 0; story < 700; story++) {
-    lgt_history history = {0};
+    const lgt_history *history = &histories.none;
     uint32_t root = random_story();
     bool written[KINDS];
     for (int k = 0; k < KINDS; k++) CHECK(random_event(&kinds[k], root, written[k] = k < KINDS / 2));
@@ -178,26 +179,25 @@ TEST(histories_tell_who_lacks_what) {
       const event *ev = &kinds[random_below(KINDS)];
       bool write = written[ev - kinds] && random_below(2);
       if (random_below(12) == 0) {
-        lgt_history_forget_reads(&history);
+        CHECK(lgt_history_forget_reads(&histories, &history));
         model_forget();
       }
       if (write) {
-        CHECK(lgt_history_written(&history, ev->fp));
+        CHECK(lgt_history_written(&histories, &history, ev->fp));
         model_written(ev);
         continue;
       }
-      const char *wrong = wrong_for_reading(&history, ev);
+      const char *wrong = wrong_for_reading(history, ev);
       if (wrong)
         FAIL("story %d, step %d, %d domains of which %d on each rank: %s", story, step, footprints.domains,
              footprints.local, wrong);
-      CHECK(lgt_history_read(&history, ev->fp));
+      CHECK(lgt_history_read(&histories, &history, ev->fp));
       model_read(ev);
-      CHECK(lgt_history_has(&history, ev->fp));
+      CHECK(lgt_history_has(history, ev->fp));
       asked++;
     }
-    CHECK(history.count <=
+    CHECK(history->count <=
           KINDS + KINDS / 2); /* a read and a write of what is written, a read of what is not */
-    lgt_mem_free(history.event);
   }
   CHECK(asked > 4000);
 }
@@ -206,20 +206,20 @@ TEST(histories_tell_who_lacks_what) {
 TEST(any_place_may_be_asked_about) {
   static event ev;
   for (int story = 0; story < 300; story++) {
-    lgt_history history = {0};
+    const lgt_history *history = &histories.none;
     uint32_t root = random_story();
     for (int step = 0; step < 8; step++) {
       bool write = random_below(2);
       CHECK(random_event(&ev, root, write));
-      CHECK(write ? lgt_history_written(&history, ev.fp) : lgt_history_read(&history, ev.fp));
+      CHECK(write ? lgt_history_written(&histories, &history, ev.fp)
+                  : lgt_history_read(&histories, &history, ev.fp));
       if (write) model_written(&ev);
       else model_read(&ev);
       lgt_rect place = lgt_rect_of_shape(model.root->ndim, model.root->shape);
       for (int d = 0; d < place.ndim; d++) place.lo[d] = random_below((int)place.hi[d]);
-      const char *wrong = wrong_answer(&history, NULL, random_below(footprints.domains), &place);
+      const char *wrong = wrong_answer(history, NULL, random_below(footprints.domains), &place);
       if (wrong) FAIL("story %d, step %d: %s", story, step, wrong);
     }
-    lgt_mem_free(history.event);
   }
 }
 
@@ -230,46 +230,46 @@ TEST(a_stencil_lacks_its_halos) {
   lgt_alignment align = {.to = {0, 1, -1, -1, -1, -1}},
                 halo = {.to = {0, 1, -1, -1, -1, -1}, .below = {1}, .above = {1}};
   const lgt_partition *rows = lgt_partition_tiling(&partitions, 2, shape, tile, offset);
-  lgt_history history = {0};
+  const lgt_history *history = &histories.none;
   footprints.domains = 4, footprints.local = 1;
   const lgt_footprint *own = lgt_footprint_of(&footprints, root, &align, rows, false),
                       *wide = lgt_footprint_of(&footprints, root, &halo, rows, false);
   for (int turn = 0; turn < 100; turn++) {
-    CHECK(lgt_history_written(&history, own));
-    CHECK(!lgt_history_has(&history, wide));
+    CHECK(lgt_history_written(&histories, &history, own));
+    CHECK(!lgt_history_has(history, wide));
     for (int d = 0; d < 4; d++) {
       lgt_pieces pieces = {0};
       lgt_rect rect;
       int64_t elements = 0;
       CHECK_EQ(lgt_footprint_next(&footprints, wide, d, -1, &rect), d);
-      CHECK(lgt_history_lacks(&history, &footprints, wide, d, &rect, &pieces));
+      CHECK(lgt_history_lacks(history, &footprints, wide, d, &rect, &pieces));
       for (int i = 0; i < pieces.count; i++) elements += lgt_rect_size(&pieces.piece[i].rect);
       CHECK_EQ(elements, d == 0 || d == 3 ? 5 : 10);
       lgt_mem_free(pieces.piece);
     }
-    CHECK(lgt_history_read(&history, wide));
-    CHECK(lgt_history_has(&history, wide) && lgt_history_has(&history, own));
-    CHECK_EQ(history.count, 2);
+    CHECK(lgt_history_read(&histories, &history, wide));
+    CHECK(lgt_history_has(history, wide) && lgt_history_has(history, own));
+    CHECK_EQ(history->count, 2);
   }
-  lgt_mem_free(history.event);
 }
 
 /* Whatever fails for want of memory leaves the history as it was, and the next attempt gives the same. */
 TEST(memory_may_run_out) {
   static event ev[8];
   for (int story = 0; story < 60; story++) {
-    lgt_history history = {0};
+    const lgt_history *history = &histories.none;
     uint32_t root = random_story();
     for (int step = 0; step < 8; step++) {
       bool write = step == 0 || random_below(2), done = false;
       CHECK(random_event(&ev[step], root, write));
       for (int64_t n = 1; !done; n++) {
-        lgt_history before = history;
+        const lgt_history *before = history;
         lgt_mem_fail_at(n);
-        done = write ? lgt_history_written(&history, ev[step].fp) : lgt_history_read(&history, ev[step].fp);
+        done = write ? lgt_history_written(&histories, &history, ev[step].fp)
+                     : lgt_history_read(&histories, &history, ev[step].fp);
         lgt_mem_fail_at(0);
-        CHECK(n == 1 || done);
-        CHECK(done || (history.count == before.count && history.event == before.event));
+        CHECK(n <= 3 || done); /* the history, its place, and where it is remembered what follows */
+        CHECK(done || history == before);
       }
       if (write) model_written(&ev[step]);
       else model_read(&ev[step]);
@@ -281,27 +281,140 @@ TEST(memory_may_run_out) {
       for (int64_t n = 1; !done && n < 200; n++) {
         lgt_pieces pieces = {0};
         lgt_mem_fail_at(n);
-        done = lgt_history_lacks(&history, &footprints, NULL, d, &all, &pieces);
+        done = lgt_history_lacks(history, &footprints, NULL, d, &all, &pieces);
         lgt_mem_fail_at(0);
         CHECK(done || pieces.count == 0);
         lgt_mem_free(pieces.piece);
         CHECK_EQ(lgt_mem_live(), live);
       }
       CHECK(done);
-      const char *wrong = wrong_answer(&history, NULL, d, &all);
+      const char *wrong = wrong_answer(history, NULL, d, &all);
       if (wrong) FAIL("%s", wrong);
     }
-    lgt_mem_free(history.event);
   }
+}
+
+/* ---- one history for each story ------------------------------------------------------------------------ */
+
+/* A few footprints of one store, which overlap in part. */
+typedef struct cast {
+  const lgt_footprint *own, *wide, *head, *all;
+} cast;
+
+static cast some_footprints(void) {
+  int64_t shape[] = {16, 5}, tile[] = {4, 5}, offset[] = {0, 0};
+  uint32_t root = lgt_stores_dense(&stores, LGT_FLOAT64, 2, shape);
+  lgt_alignment align = {{0, 1, -1, -1, -1, -1}, {0}, {0}, {0}},
+                halo = {{0, 1, -1, -1, -1, -1}, {1}, {1}, {0}};
+  const lgt_partition *rows = lgt_partition_tiling(&partitions, 2, shape, tile, offset);
+  lgt_rect head = {.ndim = 2, .hi = {3, 5}}, all = lgt_rect_of_shape(2, shape);
+  footprints.domains = 4, footprints.local = 1;
+  return (cast){lgt_footprint_of(&footprints, root, &align, rows, false),
+                lgt_footprint_of(&footprints, root, &halo, rows, false),
+                lgt_footprint_everywhere(&footprints, &head), lgt_footprint_everywhere(&footprints, &all)};
+}
+
+/* What a later event supersedes leaves no trace: other ways to the same events end at the same history. */
+TEST(equal_histories_are_one) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none, *b = &histories.none, *short_one;
+  CHECK(lgt_history_written(&histories, &a, c.own) && lgt_history_read(&histories, &a, c.wide));
+  CHECK(lgt_history_written(&histories, &b, c.head) && lgt_history_read(&histories, &b, c.wide));
+  CHECK(a != b);
+  CHECK(lgt_history_written(&histories, &b,
+                            c.own)); /* it covers what was written, and what was read is its own halo */
+  CHECK(lgt_history_read(&histories, &b, c.wide) && lgt_history_read(&histories, &b, c.wide));
+  CHECK(a == b);
+  short_one = a;
+  CHECK(lgt_history_read(&histories, &a, c.head));
+  CHECK(a != short_one && a->count == 3);
+  CHECK(lgt_history_written(&histories, &a, c.all) && lgt_history_written(&histories, &b, c.all));
+  CHECK(a == b && a->count == 1);
+  CHECK(lgt_history_read(&histories, &a, c.wide) && lgt_history_forget_reads(&histories, &a));
+  CHECK(a == b);
+}
+
+TEST(nothing_is_one_history_too) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none;
+  CHECK(lgt_history_read(&histories, &a, c.own) && a != &histories.none);
+  CHECK(lgt_history_forget_reads(&histories, &a));
+  CHECK(a == &histories.none);
+}
+
+/* Images are part of a history, but not of the events that tell who has what. */
+TEST(images_make_another_history_of_the_same_events) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none, *b;
+  CHECK(lgt_history_written(&histories, &a, c.own));
+  b = a;
+  CHECK(lgt_history_shown(&histories, &b, 7) && lgt_history_shows(b, 7) && !lgt_history_shows(a, 7));
+  CHECK(a != b && b->plain == a && b->event == a->event);
+  CHECK(lgt_history_read(&histories, &b, c.wide) && lgt_history_read(&histories, &a, c.wide));
+  CHECK(b->plain == a && lgt_history_shows(b, 7));
+  for (int64_t image = 8; image < 8 + LGT_HISTORY_IMAGES; image++) /* the oldest goes */
+    CHECK(lgt_history_shown(&histories, &b, image));
+  CHECK(!lgt_history_shows(b, 7) && lgt_history_shows(b, 8) && b->nimage == LGT_HISTORY_IMAGES);
+  CHECK(lgt_history_written(&histories, &b, c.own) && lgt_history_read(&histories, &b, c.wide));
+  CHECK(a == b);
+}
+
+/* A loop goes through the same histories again and again, and makes none. */
+TEST(a_loop_makes_no_new_histories) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none, *first = NULL;
+  uint32_t count = 0;
+  int64_t live = 0;
+  for (int turn = 0; turn < 1000; turn++) {
+    CHECK(lgt_history_written(&histories, &a, c.own) && lgt_history_read(&histories, &a, c.wide));
+    CHECK(lgt_history_read(&histories, &a, c.head));
+    if (!first) first = a, count = histories.table.count, live = lgt_mem_live();
+  }
+  CHECK(a == first);
+  CHECK_EQ(histories.table.count, count);
+  CHECK_EQ(lgt_mem_live(), live);
+}
+
+/* Rows written one by one, through ever other footprints: what nobody has any more is given back. */
+TEST(histories_are_bounded) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none, *kept = &histories.none;
+  uint32_t most = 0;
+  CHECK(lgt_history_written(&histories, &kept, c.own) && lgt_history_shown(&histories, &kept, 5));
+  for (int turn = 0; turn < 60000; turn++) {
+    lgt_rect row = {.ndim = 2, .lo = {turn % 16, 0}, .hi = {turn % 16 + 1, 1 + turn / 16 % 5}};
+    const lgt_footprint *what = lgt_footprint_everywhere(&footprints, &row);
+    CHECK(what && (random_below(2) ? lgt_history_written(&histories, &a, what)
+                                   : lgt_history_read(&histories, &a, what)));
+    if (lgt_history_long(a)) a = &histories.none;
+    if (lgt_histories_many(&histories)) {
+      lgt_history_mark(a);
+      lgt_history_mark(kept);
+      lgt_histories_sweep(&histories);
+      CHECK(histories.table.count <= 3);
+    }
+    if (histories.table.count > most) most = histories.table.count;
+  }
+  CHECK(most <= 6 * LGT_HISTORY_STEPS);
+  const lgt_history *again = &histories.none;
+  CHECK(lgt_history_written(&histories, &again, c.own) && lgt_history_shown(&histories, &again, 5));
+  CHECK(again == kept);
 }
 
 int main(void) {
   if (lgt_stores_init(&stores) || lgt_partitions_init(&partitions)) return 1;
   if (lgt_footprints_init(&footprints, &stores, 1, 1)) return 1;
+  lgt_histories_init(&histories);
   RUN(histories_tell_who_lacks_what);
   RUN(any_place_may_be_asked_about);
   RUN(a_stencil_lacks_its_halos);
   RUN(memory_may_run_out);
+  RUN(equal_histories_are_one);
+  RUN(nothing_is_one_history_too);
+  RUN(images_make_another_history_of_the_same_events);
+  RUN(a_loop_makes_no_new_histories);
+  RUN(histories_are_bounded);
+  lgt_histories_fini(&histories);
   lgt_footprints_fini(&footprints);
   lgt_partitions_fini(&partitions);
   lgt_stores_fini(&stores);

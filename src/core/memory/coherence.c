@@ -1,4 +1,4 @@
-/* coherence.c - lists of events.  See coherence.h.
+/* coherence.c - lists of events, each kept once.  See coherence.h.
  *
  * A question is answered from the newest event to the oldest, with the region that is not accounted for yet: what
  * the domain itself touched is there; what another one wrote since is lacking, and is to be had from the writer;
@@ -118,40 +118,143 @@ bool lgt_history_has(const lgt_history *history, const lgt_footprint *footprint)
   return true; /* nothing was written there */
 }
 
+/* ---- interning ------------------------------------------------------------------------------------------ */
+
+void lgt_histories_init(lgt_histories *histories) {
+  *histories = (lgt_histories){0};
+  histories->none.plain = &histories->none;
+}
+
+static void discard(void *history) { lgt_mem_free(history); }
+
+void lgt_histories_fini(lgt_histories *histories) {
+  lgt_intern_fini(&histories->table, discard);
+  lgt_mem_free(histories->step);
+  *histories = (lgt_histories){0};
+}
+
+void lgt_history_mark(const lgt_history *history) {
+  ((lgt_history *)history)->marked = ((lgt_history *)history->plain)->marked = true;
+}
+
+static bool keep(void *thing) {
+  lgt_history *history = thing;
+  bool marked = history->marked;
+  history->marked = false;
+  if (!marked) lgt_mem_free(history);
+  return marked;
+}
+
+void lgt_histories_sweep(lgt_histories *histories) {
+  lgt_intern_sweep(&histories->table, keep);
+  histories->left = histories->table.count;
+  lgt_mem_free(histories->step); /* footprints that the steps name may go, too */
+  histories->step = NULL;
+}
+
+static bool equal(const lgt_history *a, const lgt_history *b) {
+  if (a->nimage != b->nimage || a->count != b->count) return false;
+  if (a->nimage) return a->plain == b->plain && !memcmp(a->image, b->image, sizeof a->image);
+  for (int i = 0; i < a->count; i++)
+    if (a->event[i].what != b->event[i].what || a->event[i].wrote != b->event[i].wrote) return false;
+  return true;
+}
+
+static uint64_t hash_of(const lgt_history *history) {
+  uint64_t h = (uint64_t)history->nimage;
+  for (int i = 0; i < history->nimage; i++) h = lgt_hash_mix(h, (uint64_t)history->image[i]);
+  if (history->nimage) return lgt_hash_mix(h, (uintptr_t)history->plain);
+  for (int i = 0; i < history->count; i++)
+    h = lgt_hash_mix(h, (uintptr_t)history->event[i].what ^ history->event[i].wrote);
+  return h;
+}
+
+/* The one history that equals the draft, which is used up; NULL: there is none, for want of memory. */
+static const lgt_history *intern(lgt_histories *histories, lgt_history *draft) {
+  if (!draft) return NULL;
+  const lgt_history *known = draft->count || draft->nimage ? NULL : &histories->none;
+  uint64_t hash = hash_of(draft);
+  uint32_t at = 0;
+  while (!known && (known = lgt_intern_next(&histories->table, hash, &at)))
+    if (!equal(known, draft)) known = NULL;
+    else break;
+  if (!known && lgt_intern_add(&histories->table, hash, draft)) return draft;
+  lgt_mem_free(draft);
+  return known;
+}
+
 /* ---- what happened -------------------------------------------------------------------------------------- */
 
-static void remove_event(lgt_history *history, int at) {
-  for (int i = at + 1; i < history->count; i++) history->event[i - 1] = history->event[i];
-  history->count--;
+typedef enum what_next { READ, WRITTEN, SHOWN, READS_FORGOTTEN } what_next;
+
+/* Does an event leave the list when something happens?  A footprint that is written covers what lies within it. */
+static bool is_superseded(const lgt_event *old, what_next how, const lgt_footprint *footprint) {
+  if (how == READS_FORGOTTEN) return !old->wrote;
+  if (how == READ) return !old->wrote && old->what == footprint;
+  return old->what == footprint ||
+         (footprint->exact && lgt_rect_contains(&footprint->whole, &old->what->whole));
 }
 
-bool lgt_history_read(lgt_history *history, const lgt_footprint *footprint) {
-  if (!lgt_mem_grow((void **)&history->event, &history->room, history->count + 1, sizeof *history->event))
-    return false;
-  for (int i = history->count - 1; i >= 0; i--)
-    if (!history->event[i].wrote && history->event[i].what == footprint) remove_event(history, i);
-  history->event[history->count++] = (lgt_event){footprint, false};
-  return true;
+static const lgt_history *next_plain(lgt_histories *histories, const lgt_history *from, what_next how,
+                                     const lgt_footprint *footprint) {
+  lgt_history *draft = lgt_mem_alloc(sizeof *draft + ((size_t)from->count + 1) * sizeof(lgt_event));
+  if (!draft) return NULL;
+  *draft = (lgt_history){.plain = draft, .event = (const lgt_event *)(draft + 1)};
+  lgt_event *event = (lgt_event *)(draft + 1);
+  for (int i = 0; i < from->count; i++)
+    if (!is_superseded(&from->event[i], how, footprint)) event[draft->count++] = from->event[i];
+  if (footprint) event[draft->count++] = (lgt_event){footprint, how == WRITTEN};
+  return intern(histories, draft);
 }
 
-bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint) {
-  if (!lgt_mem_grow((void **)&history->event, &history->room, history->count + 1, sizeof *history->event))
-    return false;
-  for (int i = history->count - 1; i >= 0; i--) {
-    const lgt_footprint *old = history->event[i].what;
-    if (old == footprint || (footprint->exact && lgt_rect_contains(&footprint->whole, &old->whole)))
-      remove_event(history, i);
+/* The same events with images: those of `from`, of which the oldest makes room, and perhaps one more. */
+static const lgt_history *with_images(lgt_histories *histories, const lgt_history *plain,
+                                      const lgt_history *from, int64_t more) {
+  lgt_history *draft = lgt_mem_alloc(sizeof *draft);
+  if (!draft) return NULL;
+  *draft = (lgt_history){.plain = plain, .event = plain->event, .count = plain->count};
+  for (int i = more && from->nimage == LGT_HISTORY_IMAGES; i < from->nimage; i++)
+    draft->image[draft->nimage++] = from->image[i];
+  if (more) draft->image[draft->nimage++] = more;
+  return intern(histories, draft);
+}
+
+static const lgt_history *find_next(lgt_histories *histories, const lgt_history *from, what_next how,
+                                    const lgt_footprint *footprint, int64_t image) {
+  if (how == SHOWN) return with_images(histories, from->plain, from, image);
+  const lgt_history *plain = next_plain(histories, from, how, footprint);
+  return plain && how == READ && from->nimage ? with_images(histories, plain, from, 0) : plain;
+}
+
+/* Where it is remembered what follows; NULL: nowhere, for want of memory. */
+static lgt_history_step *place_of(lgt_histories *histories, const lgt_history_step *step) {
+  uint64_t h = lgt_hash_mix(lgt_hash_mix((uint64_t)step->how, (uintptr_t)step->from), step->what);
+  if (!histories->step) histories->step = lgt_mem_zalloc(LGT_HISTORY_STEPS * sizeof *histories->step);
+  return histories->step ? &histories->step[(h >> 32) % LGT_HISTORY_STEPS] : NULL;
+}
+
+static bool go_on(lgt_histories *histories, const lgt_history **history, what_next how,
+                  const lgt_footprint *footprint, int64_t image) {
+  lgt_history_step step = {*history, NULL, footprint ? (uintptr_t)footprint : (uint64_t)image, how};
+  lgt_history_step *known = place_of(histories, &step);
+  if (known && known->from == step.from && known->what == step.what && known->how == step.how) {
+    *history = known->to;
+    return true;
   }
-  history->event[history->count++] = (lgt_event){footprint, true};
-  history->nimage = 0;
+  step.to = find_next(histories, *history, how, footprint, image);
+  if (!step.to) return false;
+  if (known) *known = step;
+  *history = step.to;
   return true;
 }
 
-bool lgt_history_is(const lgt_history *history, const lgt_event *event, int count) {
-  if (history->count != count) return false;
-  for (int i = 0; i < count; i++)
-    if (event[i].what != history->event[i].what || event[i].wrote != history->event[i].wrote) return false;
-  return true;
+bool lgt_history_read(lgt_histories *histories, const lgt_history **history, const lgt_footprint *footprint) {
+  return go_on(histories, history, READ, footprint, 0);
+}
+
+bool lgt_history_written(lgt_histories *histories, const lgt_history **history,
+                         const lgt_footprint *footprint) {
+  return go_on(histories, history, WRITTEN, footprint, 0);
 }
 
 bool lgt_history_shows(const lgt_history *history, int64_t image) {
@@ -160,16 +263,10 @@ bool lgt_history_shows(const lgt_history *history, int64_t image) {
   return false;
 }
 
-void lgt_history_shown(lgt_history *history, int64_t image) {
-  if (history->nimage == LGT_HISTORY_IMAGES)
-    memmove(history->image, history->image + 1, (size_t)--history->nimage * sizeof *history->image);
-  history->image[history->nimage++] = image;
+bool lgt_history_shown(lgt_histories *histories, const lgt_history **history, int64_t image) {
+  return go_on(histories, history, SHOWN, NULL, image);
 }
 
-void lgt_history_forget_reads(lgt_history *history) {
-  int n = 0;
-  for (int i = 0; i < history->count; i++)
-    if (history->event[i].wrote) history->event[n++] = history->event[i];
-  history->count = n;
-  history->nimage = 0;
+bool lgt_history_forget_reads(lgt_histories *histories, const lgt_history **history) {
+  return go_on(histories, history, READS_FORGOTTEN, NULL, 0);
 }

@@ -10,12 +10,22 @@
  * list does not grow; when it does (rows written one by one through shifting views), somebody has to bring the
  * elements together (lgt_history_long).
  *
+ * Histories are immutable and interned, as footprints are: what happened to a store is the same as what happened to
+ * another one, or to itself some time ago, exactly when the pointers are equal.  What happens next gives the next
+ * history, and that is remembered, so that a program that does the same again and again walks through the same few
+ * histories at the price of a look-up each:
+ *
+ *   (none) --written A--> [A!] --read B--> [A! B] --written A--> [A!] --read B--> [A! B] ...
+ *
+ * A history that no store and no image's moves (image.h) name any more is freed at the next sweep (sweep.h).
+ *
  * Belongs to the submitting thread.
  */
 #ifndef LGT_COHERENCE_H
 #define LGT_COHERENCE_H
 
 #include "memory/footprint.h"
+#include "base/hash.h"
 #include "base/runs.h"
 
 typedef struct lgt_event {
@@ -23,17 +33,42 @@ typedef struct lgt_event {
   bool wrote;
 } lgt_event;
 
-enum { LGT_HISTORY_IMAGES = 4 };
+enum { LGT_HISTORY_IMAGES = 4, LGT_HISTORY_STEPS = 1024 };
 
 struct lgt_history {
-  lgt_event *event; /* owned, the newest last */
-  int count, room;
+  const lgt_history *plain; /* borrowed: the same without images; itself, if it has none */
+  const lgt_event *event;   /* the newest last; they lie behind the plain one */
+  int count;
   /* Images (image.h) whose elements are where they are needed since the newest write; who has which of these is not
    * known to everybody, so that nobody gets an element because an image brought it. */
-  int64_t image[LGT_HISTORY_IMAGES];
   int nimage;
-  struct lgt_history *next; /* among the spare ones */
+  int64_t image[LGT_HISTORY_IMAGES];
+  bool marked;
 };
+
+/* What follows a history after something happened. */
+typedef struct lgt_history_step {
+  const lgt_history *from, *to;
+  uint64_t what; /* a footprint's address, or an image's number */
+  int how;
+} lgt_history_step;
+
+typedef struct lgt_histories {
+  lgt_intern table; /* owns its things */
+  lgt_history none; /* of a store to which nothing has happened yet */
+  lgt_history_step *step; /* owned, by hash; NULL: none yet */
+  uint32_t left;    /* histories at the last sweep */
+} lgt_histories;
+
+void lgt_histories_init(lgt_histories *histories);
+void lgt_histories_fini(lgt_histories *histories);
+/* For sweep.h: a history is in use; those that were not marked since the last sweep are freed. */
+void lgt_history_mark(const lgt_history *history);
+void lgt_histories_sweep(lgt_histories *histories);
+/* Are there so many new ones that it is worth going through all stores for what is in use? */
+static inline bool lgt_histories_many(const lgt_histories *histories) {
+  return histories->table.count > 2 * histories->left + 4 * LGT_HISTORY_STEPS;
+}
 
 typedef struct lgt_instance lgt_instance; /* map.h */
 
@@ -62,16 +97,14 @@ bool lgt_history_has(const lgt_history *history, const lgt_footprint *footprint)
 bool lgt_history_lacks(const lgt_history *history, const lgt_footprints *footprints, const lgt_footprint *reading, int domain,
                        const lgt_rect *place, lgt_pieces *pieces);
 
-/* What happened.  False when out of memory; then nothing has changed. */
-bool lgt_history_read(lgt_history *history, const lgt_footprint *footprint);
-bool lgt_history_written(lgt_history *history, const lgt_footprint *footprint);
-/* Is this all that happened? */
-bool lgt_history_is(const lgt_history *history, const lgt_event *event, int count);
+/* What happens next: *history is what follows.  False when out of memory; then it has not changed. */
+bool lgt_history_read(lgt_histories *histories, const lgt_history **history, const lgt_footprint *footprint);
+bool lgt_history_written(lgt_histories *histories, const lgt_history **history, const lgt_footprint *footprint);
 /* Have those who need the elements of this image got them?  They have now. */
 bool lgt_history_shows(const lgt_history *history, int64_t image);
-void lgt_history_shown(lgt_history *history, int64_t image);
+bool lgt_history_shown(lgt_histories *histories, const lgt_history **history, int64_t image);
 /* Forget all copies. */
-void lgt_history_forget_reads(lgt_history *history);
+bool lgt_history_forget_reads(lgt_histories *histories, const lgt_history **history);
 /* So long that it costs more than to move elements? */
 static inline bool lgt_history_long(const lgt_history *history) { return history->count > 40; }
 

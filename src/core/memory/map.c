@@ -26,6 +26,7 @@ lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, i
   *map = (lgt_map){.stores = stores, .domains = local * ranks, .local = local, .first = local * rank};
   map->pool = lgt_pool_new(budget);
   if (!map->pool) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
+  lgt_histories_init(&map->histories);
   return lgt_footprints_init(&map->footprints, stores, map->domains, local);
 }
 
@@ -50,11 +51,7 @@ void lgt_map_fini(lgt_map *map) {
   for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
     free_replicas(map, replica);
   lgt_mem_free(map->spare_replicas.item);
-  for (lgt_history *history; (history = map->spare_history);) {
-    map->spare_history = history->next;
-    lgt_mem_free(history->event);
-    lgt_mem_free(history);
-  }
+  lgt_histories_fini(&map->histories);
   lgt_footprints_fini(&map->footprints);
 }
 
@@ -186,21 +183,8 @@ void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst) {
   if (inst) inst->owners++;
 }
 
-lgt_history *lgt_store_history(lgt_map *map, lgt_store *store) {
-  if (store->history) return store->history;
-  store->history = map->spare_history;
-  if (store->history) map->spare_history = store->history->next;
-  else store->history = lgt_mem_zalloc(sizeof *store->history);
-  if (store->history) store->history->count = store->history->nimage = 0;
-  return store->history;
-}
-
 void lgt_store_forget(lgt_map *map, lgt_store *store) {
-  if (store->history) {
-    store->history->next = map->spare_history;
-    map->spare_history = store->history;
-    store->history = NULL;
-  }
+  store->history = NULL;
   if (!store->replica) return;
   for (int d = 0; d < map->local; d++) {
     lgt_replica *replica = &store->replica[d];

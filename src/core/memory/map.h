@@ -73,13 +73,13 @@ typedef struct lgt_map {
   int domains;         /* of all ranks */
   int local, first;    /* domains of this rank, and the number of their first one */
   lgt_footprints footprints;
+  lgt_histories histories;
   lgt_pool *pool;      /* ref */
   int64_t live, peak;  /* bytes of instances */
   int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
   int64_t copied;      /* bytes between domains of this rank */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
-  lgt_history *spare_history; /* owned */
 } lgt_map;
 
 /* What used to follow from there being one domain; nobody asks for their number.
@@ -124,8 +124,10 @@ void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, con
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);
 /* Where a local domain finds what it has of a store that has replicas: a scalar exists once on a rank. */
 const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store, int domain);
-/* The same for its history. */
-lgt_history *lgt_store_history(lgt_map *map, lgt_store *store);
+/* The store has a history from now on, if only an empty one. */
+static inline void lgt_store_begin_history(const lgt_map *map, lgt_store *store) {
+  if (!store->history) store->history = &map->histories.none;
+}
 /* Domain's instance of the store is `inst` from now on (takes over a reference; NULL: none). */
 void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst);
 /* The store has no contents any more; nothing of it is put aside. */

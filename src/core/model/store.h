@@ -40,7 +40,7 @@ typedef struct lgt_store {
   int32_t uses;           /* references by the calls of that window */
 
   lgt_replica *replica;   /* owned, one for each domain of this rank; NULL until it has an instance */
-  lgt_history *history;   /* owned; with several domains: who has which elements */
+  const lgt_history *history; /* borrowed from the map, NULL: none yet; with several domains: who has which elements */
   lgt_image *images;      /* owned; with several domains: of which it is the source */
   const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */

@@ -67,7 +67,8 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   /* Copies that did not come to be on some rank are fetched again when they are next wanted. */
   for (uint32_t i = 1; i < binder->stores->nstore; i++) {
     lgt_store *store = lgt_store_at(binder->stores, i);
-    if (store->history) lgt_history_forget_reads(store->history);
+    if (store->history && !lgt_history_forget_reads(&binder->map->histories, &store->history))
+      binder->peers->abort(binder->peers, "out of memory for what becomes of an array");
     for (int d = 0; d < binder->map->local && store->replica; d++)
       lgt_region_clear(&store->replica[d].absent);
   }

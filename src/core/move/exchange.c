@@ -153,27 +153,26 @@ static void note_moves(lgt_exchange *x, int n, int place, int first) {
 /* List what has to move before a footprint of the store may be read; the history says then that it was. */
 static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int place) {
   lgt_binder *binder = x->binder;
-  lgt_history *history = x->store[n]->history;
+  const lgt_history *history = x->store[n]->history;
   int first = binder->nmove;
   if (lgt_history_has(history, what)) return true;
   lgt_log(MAP, 3, "array %u is read %s, after %d events", x->store[n]->id,
           what->launch ? "in tiles" : "everywhere", history->count);
   if (!lgt_moves_list(binder, history, what)) return false;
   note_moves(x, n, place, first);
-  return lgt_history_read(history, what);
+  return lgt_history_read(&binder->map->histories, &x->store[n]->history, what);
 }
 
 /* The same for an image: the lists were made when its elements first came this way. */
 static bool list_image_moves(lgt_exchange *x, const lgt_touch *t, int place) {
   lgt_binder *binder = x->binder;
-  lgt_history *history = x->store[t->root]->history;
-  if (!t->moves || lgt_history_shows(history, t->image->serial)) return true;
+  const lgt_history **history = &x->store[t->root]->history;
+  if (!t->moves || lgt_history_shows(*history, t->image->serial)) return true;
   int first = binder->nmove;
   if (!lgt_moves_add(binder, t->moves->move, t->moves->nmove, t->moves->piece, t->moves->npiece))
     return false;
   note_moves(x, t->root, place, first);
-  lgt_history_shown(history, t->image->serial);
-  return true;
+  return lgt_history_shown(&binder->map->histories, history, t->image->serial);
 }
 
 static bool list_touch(lgt_exchange *x, const lgt_touch *t, int place) {
@@ -190,7 +189,8 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_alignment align = {.to = {0, 1, 2, 3, 4, 5}};
   lgt_log(MAP, 2, "the history of array %u has %d events", store->id, store->history->count);
-  lgt_history_forget_reads(store->history);
+  lgt_histories *histories = &binder->map->histories;
+  if (!lgt_history_forget_reads(histories, &store->history)) return false;
   if (!lgt_history_long(store->history)) return true;
   const lgt_partition *natural =
       lgt_partition_natural(solver->partitions, root->ndim, root->shape, 0, solver->most, solver->min_tile);
@@ -202,7 +202,7 @@ static bool consolidate(lgt_exchange *x, int n, int place) {
                                   : lgt_footprint_of(f, store->layout, &align, natural, false);
   if (!what) return false;
   cover_all(x, n, what);
-  if (!list_moves(x, n, what, place) || !lgt_history_written(store->history, what)) return false;
+  if (!list_moves(x, n, what, place) || !lgt_history_written(histories, &store->history, what)) return false;
   for (int i = 0; i < binder->nmove; i++) binder->move[i].early = true;
   return x->together[n] = true;
 }
@@ -213,22 +213,18 @@ static lgt_status make_room(lgt_exchange *x) {
   lgt_binder *binder = x->binder;
   lgt_arena *arena = &binder->arena;
   size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
-  x->nsaved =
-      lgt_arena_alloc(arena, n * sizeof *x->nsaved); /* for each store -1 until its history is saved */
-  if (!x->nsaved) return no_memory();
-  memset(x->nsaved, 0xff, n * sizeof *x->nsaved);
+  x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
+  if (!x->saved) return no_memory();
+  memset(x->saved, 0, n * sizeof *x->saved);
   binder->agreed.exchanges++; /* from here on it can be undone */
   x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
   x->gets = lgt_arena_alloc(arena, n);
   x->spare = lgt_arena_alloc(arena, n * sizeof *x->spare);
   x->written = lgt_arena_alloc(arena, n);
   x->together = lgt_arena_alloc(arena, n);
-  x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
-  x->shown = lgt_arena_alloc(arena, n * sizeof *x->shown);
   x->split = x->group && x->group->split;
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
-  if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together ||
-      !x->saved || !x->shown)
+  if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together)
     return no_memory();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
@@ -236,13 +232,9 @@ static lgt_status make_room(lgt_exchange *x) {
   memset(x->together, 0, n);
   binder->nmove = binder->pieces.count = 0;
   for (int i = 0; i < x->nstore; i++) {
-    lgt_history *history = lgt_store_history(binder->map, x->store[i]);
-    if (!history || !lgt_store_replicas(binder->map, x->store[i])) return no_memory();
-    x->saved[i] = lgt_arena_alloc(arena, (size_t)(history->count + 1) * sizeof **x->saved);
-    if (!x->saved[i]) return no_memory();
-    memcpy(x->saved[i], history->event, (size_t)history->count * sizeof **x->saved);
-    x->shown[i] = *history;
-    x->nsaved[i] = history->count;
+    if (!lgt_store_replicas(binder->map, x->store[i])) return no_memory();
+    lgt_store_begin_history(binder->map, x->store[i]);
+    x->saved[i] = x->store[i]->history;
   }
   return LGT_OK;
 }
@@ -364,7 +356,7 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   if (read && !list_moves(x, 0, what, 0)) return no_memory();
   x->written[0] = write;
   if (!read) x->spare[0] = *rect;
-  if (write && !lgt_history_written(store->history, what)) return no_memory();
+  if (write && !lgt_history_written(&binder->map->histories, &store->history, what)) return no_memory();
   if (write) store->version = ++binder->agreed.versions;
   return LGT_OK;
 }
@@ -491,13 +483,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
 }
 
 void lgt_exchange_undo(lgt_exchange *x) {
-  for (int n = 0; n < x->nstore && x->nsaved[n] >= 0; n++) { /* so far had it come */
-    lgt_history *history = x->store[n]->history;
-    memcpy(history->event, x->saved[n], (size_t)x->nsaved[n] * sizeof **x->saved);
-    history->count = x->nsaved[n];
-    history->nimage = x->shown[n].nimage;
-    memcpy(history->image, x->shown[n].image, sizeof history->image);
-  }
+  for (int n = 0; n < x->nstore && x->saved[n]; n++) /* so far had it come */
+    x->store[n]->history = x->saved[n];
   x->binder->agreed.exchanges--;
 }
 
@@ -712,7 +699,8 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     const lgt_touch *t = &x->group->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
-    if (!lgt_history_written(store->history, t->what) || !note_written(x, t)) return no_memory();
+    if (!lgt_history_written(&x->binder->map->histories, &store->history, t->what) || !note_written(x, t))
+      return no_memory();
     const lgt_plan_call *call = &x->group->plan->call[t->call];
     store->key = lgt_solver_key_after(&x->binder->fuser->solver,
                                       lgt_layout_at(x->binder->stores, call->layout[t->arg]),

@@ -50,9 +50,7 @@ typedef struct lgt_exchange {
   lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
   bool *written;         /* [store]: it will be written in place */
   bool *together;        /* [store]: its elements are brought together, into tiles */
-  lgt_event **saved;     /* [store]: its history as it was */
-  int *nsaved;
-  lgt_history *shown;    /* [store]: and its images */
+  const lgt_history **saved; /* [store]: its history as it was; NULL: it is not saved yet */
 } lgt_exchange;
 
 /* An argument of the group through which every rank would get all of an array that is larger than that; -1: none.

@@ -491,9 +491,9 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
   for (int i = 0; i < 2 && constraint->source[i] >= 0; i++) {
     m.source[i] = &touch[constraint->source[i]];
     m.store[i] = lgt_store_at(binder->stores, root[group->touched[m.source[i]->root].root]);
-    if (!lgt_store_history(binder->map, m.store[i])) return LGT_NO_MEMORY;
+    lgt_store_begin_history(binder->map, m.store[i]);
   }
-  if (!lgt_store_history(binder->map, store)) return LGT_NO_MEMORY;
+  lgt_store_begin_history(binder->map, store);
   if (!needed(&m, root)) return LGT_OK;
   if (target->writes && !m.source[1]) return not_so(&m, "only image_ranges may be written");
   if (target->writes && is_cut(&m)) return not_so(&m, "no other dimension of it may be cut");

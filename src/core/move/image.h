@@ -29,8 +29,7 @@ enum { LGT_IMAGE_HISTORIES = 8, LGT_IMAGES = 16 }; /* for so many an image keeps
 
 /* How the elements of an image come to the domains that need them, for one history: moves as in an exchange. */
 struct lgt_image_moves {
-  lgt_event *event; /* owned: the history it is for */
-  int nevent;
+  const lgt_history *history; /* it is for, without images; borrowed */
   lgt_move *move;   /* owned */
   int nmove, move_room;
   lgt_piece *piece; /* owned, each with a ref to its runs */

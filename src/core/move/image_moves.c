@@ -12,7 +12,6 @@
 
 static void free_one(lgt_image_moves *moves) {
   for (int i = 0; i < moves->npiece; i++) lgt_runs_release(moves->piece[i].runs);
-  lgt_mem_free(moves->event);
   lgt_mem_free(moves->move);
   lgt_mem_free(moves->piece);
   lgt_mem_free(moves);
@@ -190,14 +189,12 @@ static bool plot(plotting *p) {
 static lgt_image_moves *make(lgt_binder *binder, const lgt_image *image, const lgt_history *history) {
   lgt_image_moves *moves = lgt_mem_zalloc(sizeof *moves);
   plotting p = {.binder = binder, .image = image, .history = history, .moves = moves};
-  if (moves) moves->event = lgt_mem_alloc(((size_t)history->count + 1) * sizeof *moves->event);
-  bool good = moves && moves->event && plot(&p);
+  bool good = moves && plot(&p);
   for (int i = 0; i < p.nnumbers; i++) lgt_mem_free(p.numbers[i].word);
   lgt_mem_free(p.numbers);
   lgt_mem_free(p.wanted);
   if (good) {
-    memcpy(moves->event, history->event, (size_t)history->count * sizeof *moves->event);
-    moves->nevent = history->count;
+    moves->history = history->plain;
     lgt_log(MAP, 2, "image %lld: %d moves of %d pieces, %d lists of numbers", (long long)image->serial,
             moves->nmove, moves->npiece, p.nnumbers);
     return moves;
@@ -213,7 +210,7 @@ static lgt_image_moves *find(lgt_image *image, const lgt_history *history, int64
   int count = 0;
   for (lgt_image_moves **link = &image->moves; *link;) {
     lgt_image_moves *moves = *link;
-    bool is = !found && lgt_history_is(history, moves->event, moves->nevent);
+    bool is = !found && moves->history == history->plain;
     if (!is && (moves->used == position || ++count < LGT_IMAGE_HISTORIES)) {
       link = &moves->next;
       continue;

@@ -122,19 +122,16 @@ static bool find_out(lgt_binder *binder, const lgt_history *history, const lgt_f
 enum { ANSWER_BITS = 10, ANSWERS = 1 << ANSWER_BITS, MOST_PIECES = 64 };
 
 struct lgt_answer {
-  const lgt_footprint *what; /* the question ... */
-  lgt_event *event;
-  int nevent;
-  int nmove, npiece; /* ... and the answer */
+  const lgt_footprint *what;  /* the question ... */
+  const lgt_history *history; /* (without images, which nobody gets an element from) */
+  int nmove, npiece;          /* ... and the answer */
   lgt_move *move;
   lgt_piece *piece;
 };
 
 /* Where the answer is, if it was kept. */
 static lgt_answer **place_of(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what) {
-  uint64_t h = (uint64_t)(uintptr_t)what;
-  for (int i = 0; i < history->count; i++)
-    h = (h ^ (uint64_t)(uintptr_t)history->event[i].what ^ history->event[i].wrote) * 0x9e3779b97f4a7c15u;
+  uint64_t h = lgt_hash_mix((uintptr_t)what, (uintptr_t)history->plain) * 0x9e3779b97f4a7c15u;
   if (!binder->answer) binder->answer = lgt_mem_zalloc(ANSWERS * sizeof *binder->answer);
   return binder->answer ? &binder->answer[h >> (64 - ANSWER_BITS)] : NULL;
 }
@@ -144,16 +141,13 @@ static lgt_answer **place_of(lgt_binder *binder, const lgt_history *history, con
 static void keep(const lgt_binder *binder, lgt_answer **place, const lgt_history *history,
                  const lgt_footprint *what, int move, int piece) {
   int nmove = binder->nmove - move, npiece = binder->pieces.count - piece;
-  size_t moves = (size_t)nmove * sizeof(lgt_move), pieces = (size_t)npiece * sizeof(lgt_piece),
-         events = (size_t)history->count * sizeof(lgt_event);
-  lgt_answer *a = npiece > MOST_PIECES ? NULL : lgt_mem_alloc(sizeof *a + pieces + events + moves);
+  size_t moves = (size_t)nmove * sizeof(lgt_move), pieces = (size_t)npiece * sizeof(lgt_piece);
+  lgt_answer *a = npiece > MOST_PIECES ? NULL : lgt_mem_alloc(sizeof *a + pieces + moves);
   if (!a) return;
-  *a = (lgt_answer){.what = what, .nevent = history->count, .nmove = nmove, .npiece = npiece};
+  *a = (lgt_answer){.what = what, .history = history->plain, .nmove = nmove, .npiece = npiece};
   a->piece = (lgt_piece *)(a + 1);
-  a->event = (lgt_event *)(a->piece + npiece);
-  a->move = (lgt_move *)(a->event + history->count);
+  a->move = (lgt_move *)(a->piece + npiece);
   if (npiece) memcpy(a->piece, binder->pieces.piece + piece, pieces);
-  if (events) memcpy(a->event, history->event, events);
   if (nmove) memcpy(a->move, binder->move + move, moves);
   for (int i = 0; i < nmove; i++) a->move[i].first -= piece;
   lgt_mem_free(*place);
@@ -178,7 +172,7 @@ bool lgt_moves_add(lgt_binder *binder, const lgt_move *move, int nmove, const lg
 bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what) {
   int move = binder->nmove, piece = binder->pieces.count;
   lgt_answer **place = place_of(binder, history, what), *a = place ? *place : NULL;
-  if (a && a->what == what && lgt_history_is(history, a->event, a->nevent))
+  if (a && a->what == what && a->history == history->plain)
     return lgt_moves_add(binder, a->move, a->nmove, a->piece, a->npiece);
   if (!find_out(binder, history, what)) return false;
   if (place) keep(binder, place, history, what, move, piece);

@@ -3,8 +3,9 @@
  * A rank lists what its own domains lack, and what it has to send: to the domains whose colours touch what its own
  * ones wrote.  Both sides of a message ask the same question of the same history, so they agree without talking.
  *
- * The answer follows from the history and the footprint alone.  A program that does the same again and again asks the
- * same question again and again: short answers are kept, in a table of fixed size.
+ * The answer follows from the history and the footprint alone, of which there is one each: a question is two pointers.  A
+ * program that does the same again and again asks the same question again and again: short answers are kept, in a table
+ * of fixed size.
  *
  * Belongs to the submitting thread.
  */
@@ -29,7 +30,7 @@ struct lgt_move {
 bool lgt_moves_list(lgt_binder *binder, const lgt_history *history, const lgt_footprint *what);
 /* The same with a list that was made before; its moves count its own pieces from 0. */
 bool lgt_moves_add(lgt_binder *binder, const lgt_move *move, int nmove, const lgt_piece *piece, int npiece);
-/* Forget the answers that were kept: footprints that they name may go. */
+/* Forget the answers that were kept: footprints and histories that they name may go. */
 void lgt_moves_forget(lgt_binder *binder);
 void lgt_moves_fini(lgt_binder *binder);
 

@@ -142,9 +142,9 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
 /* Every rank has attached memory with the same contents. */
 static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect) {
   if (lgt_map_whole(&rt->map)) return true;
-  lgt_history *history = lgt_store_history(&rt->map, store);
+  lgt_store_begin_history(&rt->map, store);
   const lgt_footprint *what = lgt_footprint_everywhere(&rt->map.footprints, rect);
-  return history && what && lgt_history_written(history, what);
+  return what && lgt_history_written(&rt->map.histories, &store->history, what);
 }
 
 lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),

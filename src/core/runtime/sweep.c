@@ -63,8 +63,9 @@ static void mark_plans(lgt_stores *stores, const lgt_fuser *fuser) {
   for (const lgt_plan *p = fuser->shifted; p; p = p->next_shifted) mark_plan(stores, p);
 }
 
-static void mark_events(lgt_stores *stores, const lgt_event *event, int count) {
-  for (int i = 0; i < count; i++) mark_footprint(stores, event[i].what);
+/* A history, and what it speaks of. */
+static void mark_history(lgt_stores *stores, const lgt_history *history) {
+  for (int i = 0; i < history->count; i++) mark_footprint(stores, history->event[i].what);
 }
 
 static void mark_image(lgt_stores *stores, const lgt_image *image) {
@@ -75,14 +76,28 @@ static void mark_image(lgt_stores *stores, const lgt_image *image) {
   mark_footprint(stores, image->written);
   for (int i = 0; i < 3; i++) lgt_layout_mark(stores, image->key.layout[i]);
   for (const lgt_image_moves *moves = image->moves; moves; moves = moves->next)
-    mark_events(stores, moves->event, moves->nevent);
+    mark_history(stores, moves->history);
 }
 
 static void mark_store(lgt_stores *stores, const lgt_store *store) {
   lgt_layout_mark(stores, store->layout);
   lgt_partition_mark(store->key);
-  if (store->history) mark_events(stores, store->history->event, store->history->count);
+  if (store->history) mark_history(stores, store->history);
   for (const lgt_image *image = store->images; image; image = image->next) mark_image(stores, image);
+}
+
+/* Histories are many where arrays are written through shifting views, and are swept by themselves then. */
+static void sweep_histories(lgt_runtime *rt) {
+  lgt_stores *stores = &rt->stores;
+  for (uint32_t id = 1; id < stores->nstore; id++) {
+    const lgt_store *store = &stores->store[id];
+    if (store->history) lgt_history_mark(store->history);
+    for (const lgt_image *image = store->images; image; image = image->next)
+      for (const lgt_image_moves *moves = image->moves; moves; moves = moves->next)
+        lgt_history_mark(moves->history);
+  }
+  lgt_moves_forget(&rt->binder);
+  lgt_histories_sweep(&rt->map.histories);
 }
 
 /* ---- sweeping ------------------------------------------------------------------------------------------ */
@@ -113,7 +128,9 @@ static void make_room(lgt_runtime *rt) {
 
 void lgt_sweep(lgt_runtime *rt) {
   lgt_stores *stores = &rt->stores;
-  if (!is_time(rt)) return;
+  bool time = is_time(rt);
+  if (time || lgt_histories_many(&rt->map.histories)) sweep_histories(rt);
+  if (!time) return;
   make_room(rt);
   lgt_fuser_retire(&rt->fuser);
   for (uint32_t id = 1; id <= stores->max_handle; id++) lgt_layout_mark(stores, stores->handle[id].layout);
@@ -127,7 +144,6 @@ void lgt_sweep(lgt_runtime *rt) {
   for (int i = 0; i < rt->window.count; i++)
     for (int a = 0; a < rt->window.call[i].nargs; a++) lgt_layout_mark(stores, rt->window.call[i].layout[a]);
   mark_plans(stores, &rt->fuser);
-  lgt_moves_forget(&rt->binder);
   if (lgt_footprints_sweep(&rt->map.footprints)) { /* else they keep the others */
     lgt_partitions_sweep(&rt->partitions);
     uint32_t unused = stores->nfree_layout;

@@ -1,10 +1,12 @@
-/* sweep.h - what planning keeps, and nobody has any more, is given back: plans, footprints, partitions, layouts.
+/* sweep.h - what planning keeps, and nobody has any more, is given back: plans, histories, footprints,
+ * partitions, layouts.
  *
  * A program whose loop works on other slices in each turn meets new layouts for ever, and with several domains other
  * partitions, footprints and plans.  When much is new, all that is in use is marked, and the rest is swept:
  *
  *   plans        that were not looked up since the sweep before the last one, and those that others have replaced, are
  *                retired: nobody finds them any more.  They go when no job runs them and no recipe needs them.
+ *   histories    that no store and no image's moves name; also when they alone have become many
  *   footprints   that neither the plans that are left nor histories nor images name
  *   partitions   that none of these was cut by, nor any store
  *   layouts      that none of these, no handle and no launch has, and that were not asked for since the sweep before the last
