@@ -19,6 +19,8 @@
 #define LGT_CONFIG_LIST(X)                                                                          \
   X(INT, cpus, "0", 0, 0, "worker threads including the script's own; 0: one for each core")        \
   X(COUNT, domains, "1", 0, 1, "memory domains this process behaves as, each with its own copies of data") \
+  X(INT, emulate, "0", 0, 1, "for tests: devices that this process emulates, each for a domain of its own") \
+  X(SIZE, emulate_mem, "256M", 0, 0, "bytes of memory of each of them") \
   X(SIZE, mem, "0", 0, 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
   X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N starts them; 0: as mpirun has") \
   X(TEXT, rendezvous, "", 0, 0, "HOST:PORT where the ranks meet, if each is started by itself")     \

@@ -111,6 +111,10 @@ static lgt_instance *former(const lgt_attempt *try, int s, int domain) {
   return rest == LGT_NONE ? NULL : try->inst[domain * try->group->nslot + rest];
 }
 
+static lgt_memory *memory_of(const lgt_attempt *try, int domain) {
+  return try->host ? try->binder->map->memory : lgt_map_home(try->binder->map, domain);
+}
+
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int at = domain * try->group->nslot + s;
   const lgt_layout *root = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
@@ -128,7 +132,7 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
     }
     rect = lgt_rect_grown(&rect, try->group->slot[s].below, try->group->slot[s].above, root->shape);
   }
-  try->inst[at] = lgt_instance_new(try->binder->map, domain, root, &rect);
+  try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, domain), domain, root, &rect);
   if (try->inst[at]) try->inst[at]->waste = waste;
   return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
@@ -158,14 +162,16 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   lgt_store *store = lgt_attempt_store(try, slot->root);
   lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
   bool keep = slot->saved != LGT_NONE && lgt_slots_have(try->kept, slot->saved);
-  if (inst && !keep && !lgt_attempt_disturbs(try->binder, try->group, try->root, s, inst)) {
+  lgt_memory *memory = memory_of(try, 0);
+  bool there = inst && inst->memory == memory && !store->replica[0].naside;
+  if (there && !keep && !lgt_attempt_disturbs(try->binder, try->group, try->root, s, inst)) {
     hold(try, s, inst);
     return LGT_OK;
   }
   const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
-  if (keep && !inst) { /* nothing was written yet: even that stays as it is */
-    lgt_status status = lgt_acquire(try->binder, store, 0, &all, LGT_USE_READ, NULL);
+  if (keep && !there) { /* nothing was written yet, or elsewhere: even that stays as it is */
+    lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all, LGT_USE_READ, NULL);
     if (status) return status;
     inst = store->replica[0].inst;
   }
@@ -173,7 +179,7 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
     hold(try, slot->saved, inst);
     inst->pins++; /* the group goes on in a copy */
   }
-  lgt_status status = lgt_acquire(try->binder, store, 0, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
+  lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
                                   slot->defined ? &all : NULL);
   if (keep) inst->pins--;
   if (!status) hold(try, s, store->replica[0].inst);
@@ -199,12 +205,28 @@ static lgt_status acquire_whole(lgt_attempt *try) {
   return status;
 }
 
+/* Must the group run on the host, whose memory attached arrays have, whose functions calls of C are, and who folds what
+ * several colours reduce?  A rescue runs where its recipe's instances are. */
+static bool on_host(const lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  lgt_map *map = try->binder->map;
+  if (map->nmemory == 1 || group->nnative) return true;
+  for (int i = 0; try->source && i < try->source->ninst; i++)
+    if (try->source->inst[i]) return lgt_instance_on_host(try->source->inst[i]);
+  for (int s = 0; s < group->nslot; s++) {
+    if (try->touched.fold && try->touched.fold[s]) return true;
+    if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached) return true;
+  }
+  return false;
+}
+
 lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   lgt_plan_group *group = try->group;
   bool many = !lgt_map_whole(try->binder->map);
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
   if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched))) return no_memory();
+  try->host = try->exchange.host = on_host(try);
   return many ? acquire_slots(try) : acquire_whole(try);
 }
 
@@ -237,8 +259,34 @@ static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
   return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }
 
-lgt_status lgt_attempt_run(lgt_attempt *try) {
+/* A scalar that a group reads exists once on a rank, but other devices need it in their own memory. */
+static lgt_status spread_scalars(lgt_attempt *try) {
+  lgt_map *map = try->binder->map;
+  lgt_rect point = {0};
   lgt_status status = LGT_OK;
+  for (int at = try->group->nslot; at < map->local * try->group->nslot && !status; at++) {
+    int s = at % try->group->nslot, d = at / try->group->nslot;
+    lgt_instance *inst = try->inst[at];
+    if (!inst || !is_scalar(try, s) || inst->memory == memory_of(try, d)) continue;
+    if (!try->group->slot[s].initial || try->source) {
+      lgt_instance *own = lgt_instance_in(map, memory_of(try, d), d, lgt_layout_at(try->binder->stores, try->group->slot[s].layout), &point);
+      if (!own) return LGT_NO_MEMORY;
+      status = lgt_copy_submit(try->binder, &(lgt_copy){inst, own, point, -1, -1, NULL, 0}, 1);
+      try->inst[at] = own;
+      lgt_instance_release(map, inst);
+      continue;
+    }
+    lgt_store *store = lgt_attempt_store(try, try->group->slot[s].root);
+    status = lgt_acquire(try->binder, store, 0, memory_of(try, d), &point, LGT_USE_READ, NULL);
+    if (status) return status;
+    lgt_instance_release(map, inst);
+    hold(try, at, store->replica[0].inst);
+  }
+  return status;
+}
+
+lgt_status lgt_attempt_run(lgt_attempt *try) {
+  lgt_status status = try->host || try->binder->map->nmemory == 1 ? LGT_OK : spread_scalars(try);
   for (int s = 0; s < try->group->nslot && !status; s++)
     for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
@@ -258,6 +306,7 @@ lgt_status lgt_attempt_settle(lgt_attempt *try, lgt_store *store, int s) {
   for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(try, s) && d > 0 ? NULL : try->inst[d * n + s];
     lgt_replica *replica = &store->replica[d];
+    if (inst && replica->naside && lgt_map_whole(map)) lgt_replica_drop_asides(map, replica); /* of former contents */
     if (!inst || inst == replica->inst) continue;
     const lgt_instance *rest = try->group->slot[s].rest == LGT_NONE ? NULL : former(try, s, d);
     lgt_rect had = rest ? rest->rect : inst->rect;

@@ -24,6 +24,7 @@ struct lgt_attempt {
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
   lgt_surveyed touched;      /* with several domains: which of their elements the domain's colours touch */
   lgt_scalar *param;
+  bool host;                /* all of it happens in the host's memory, not in the domains' homes */
   lgt_exchange exchange;    /* with several domains, not for a rescue */
   const char *where, *last; /* source lines of the first call and of the last one */
   lgt_failure **poison;     /* refs; by slot: of what it reads, or writes in part; NULL: nothing has failed */

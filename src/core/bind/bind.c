@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bind/attempt.h"
+#include "move/acquire.h"
 #include "move/exchange.h"
 #include "bind/fold.h"
 #include "move/image.h"
@@ -113,8 +114,13 @@ static lgt_status find_poison(lgt_attempt *try) {
  * is launched now inherits.  Not what comes of a second attempt, which may be copies again. */
 static lgt_status acquire(lgt_attempt *try) {
   lgt_status status = lgt_attempt_acquire(try);
-  if (!status || !lgt_attempt_wait(try)) return status;
+  if (!status || (!lgt_attempt_wait(try) && try->binder->map->nmemory == 1)) return status;
   status = find_poison(try);
+  if (!status) status = lgt_attempt_acquire(try);
+  if (status != LGT_NO_MEMORY || try->binder->map->nmemory == 1) return status;
+  lgt_attempt_release(try); /* a device's memory may be full of what nobody needs there now */
+  status = lgt_acquire_evict(try->binder);
+  if (!status) status = find_poison(try);
   return status ? status : lgt_attempt_acquire(try);
 }
 

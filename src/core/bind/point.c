@@ -11,6 +11,7 @@
 #include "bind/fold.h"
 #include "move/image.h"
 #include "bind/shuffle.h"
+#include "move/offload.h"
 #include "plan/taint.h"
 
 enum { CPU_ROWS = 64, CPU_MANY_CHUNKS = 16, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
@@ -481,7 +482,7 @@ static bool quiet(const lgt_instance *inst, bool write) { return !inst->writer &
 /* May this job run at once, on this thread? */
 static bool runs_here(const lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst) {
   int64_t cost = 0;
-  if (!lgt_map_still(binder->map) || group->nloop == 0) return false;
+  if (!lgt_map_whole(binder->map) || group->nloop == 0) return false;
   for (int l = 0; l < group->nloop; l++) cost += cost_of(binder, &group->loop[l]);
   if (!lgt_exec_here(cost)) return false;
   for (int s = 0; s < group->nslot; s++)
@@ -502,6 +503,23 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
   return LGT_OK;
 }
 
+/* The loops of a task, one behind the other in a queue. */
+static lgt_status post_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+  lgt_status status = LGT_OK;
+  for (int s = 0; s < job->task.nstep && !status; s++) {
+    loop_work *w = job->task.step[s].data;
+    status = device->launch(queue, (lgt_code){LGT_CLASS_HOST, (void *)lgt_kernel_code(w->kernel)}, &w->nest);
+  }
+  return status;
+}
+
+/* The memory in which a task's instances are, if that is a device's; else NULL. */
+static lgt_memory *place_of(const lgt_plan_group *group, lgt_instance *const *inst) {
+  for (int s = 0; s < group->nslot; s++)
+    if (inst[s] && !lgt_instance_on_host(inst[s])) return inst[s]->memory;
+  return NULL;
+}
+
 static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
   const lgt_plan_group *group = bound->group;
   bool here = !bound->poison && runs_here(binder, group, inst);
@@ -514,6 +532,8 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
   if (!status && !here) list_touched(binder, group, inst, m.job);
   if (!status && bound->poison) status = note_poison(bound, m.job);
+  lgt_memory *place = binder->map->nmemory > 1 ? place_of(group, inst) : NULL;
+  if (place) lgt_offload_job(binder, m.job, place, post_loops), m.job->task.fallible = true;
   if (status) {
     lgt_job_free(m.job);
     return status;

@@ -7,8 +7,8 @@ enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-static char *take_block(lgt_map *map, int64_t bytes, bool needed, int64_t *rounded) {
-  char *block = lgt_pool_take(map->pool, bytes, needed, rounded);
+static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, bool needed, int64_t *rounded) {
+  char *block = lgt_pool_take(memory->pool, bytes, needed, rounded);
   if (!block) return NULL;
   map->live += *rounded;
   map->since_collection += *rounded + RECORDS;
@@ -16,8 +16,8 @@ static char *take_block(lgt_map *map, int64_t bytes, bool needed, int64_t *round
   return block;
 }
 
-static void give_block(lgt_map *map, char *data, int64_t rounded) {
-  lgt_pool_give(map->pool, data, rounded);
+static void give_block(lgt_map *map, const lgt_memory *memory, char *data, int64_t rounded) {
+  lgt_pool_give(memory->pool, data, rounded);
   map->live -= rounded;
   map->since_collection -= rounded < map->since_collection ? rounded : map->since_collection;
 }
@@ -25,9 +25,34 @@ static void give_block(lgt_map *map, char *data, int64_t rounded) {
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget) {
   *map = (lgt_map){.stores = stores, .domains = local * ranks, .local = local, .first = local * rank};
   map->pool = lgt_pool_new(budget);
+  map->memory[0] = (lgt_memory){.pool = map->pool, .device = lgt_device_host(), .on_host = true};
+  map->nmemory = 1;
   if (!map->pool) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   lgt_histories_init(&map->histories);
   return lgt_footprints_init(&map->footprints, stores, map->domains, local);
+}
+
+lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) {
+  lgt_memory *m = &map->memory[map->nmemory];
+  lgt_assert(map->nmemory <= LGT_MOST_DEVICES);
+  *m = (lgt_memory){.pool = lgt_pool_on(device, budget), .device = device};
+  if (!m->pool) {
+    device->close(device);
+    return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
+  }
+  map->nmemory++;
+  for (int q = 0; q < 2; q++)
+    if (!(m->queue[q] = device->queue_new(device))) return LGT_NO_MEMORY;
+  return LGT_OK;
+}
+
+/* Everything that its queues did is done, and there are no instances. */
+static void free_memory(lgt_memory *m) {
+  for (int q = 0; q < 2; q++)
+    if (m->queue[q]) m->device->queue_free(m->queue[q]);
+  if (!m->pool) return;
+  lgt_pool_release(m->pool);
+  m->device->close(m->device);
 }
 
 static void free_record(lgt_instance *inst) {
@@ -45,7 +70,7 @@ static void free_replicas(const lgt_map *map, lgt_replica *replica) {
 }
 
 void lgt_map_fini(lgt_map *map) {
-  lgt_pool_release(map->pool);
+  for (int m = 0; m < map->nmemory; m++) free_memory(&map->memory[m]);
   for (lgt_instance *inst; (inst = lgt_spares_take(&map->spare_instance, 0));) free_record(inst);
   lgt_mem_free(map->spare_instance.item);
   for (lgt_replica *replica; (replica = lgt_spares_take(&map->spare_replicas, 0));)
@@ -80,39 +105,44 @@ static void keep_spare(lgt_map *map, lgt_instance *inst) {
   if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
 }
 
-static lgt_instance *allocate(lgt_map *map, int domain, int elem, const lgt_rect *rect, bool needed) {
+static lgt_instance *allocate(lgt_map *map, lgt_memory *memory, int domain, int elem, const lgt_rect *rect, bool needed) {
   lgt_instance *inst = instance_of(map, domain, elem, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
-  inst->data = take_block(map, bytes > 0 ? bytes : 1, needed, &inst->bytes);
+  inst->memory = memory;
+  inst->data = take_block(map, memory, bytes > 0 ? bytes : 1, needed, &inst->bytes);
   if (inst->data) return inst;
   keep_spare(map, inst);
   return NULL;
 }
 
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect) {
-  return allocate(map, domain, lgt_dtype_size(root->dtype), rect, false);
+  return allocate(map, map->memory, domain, lgt_dtype_size(root->dtype), rect, false);
+}
+
+lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect) {
+  return allocate(map, memory, domain, lgt_dtype_size(root->dtype), rect, false);
 }
 
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect) {
-  return allocate(map, 0, elem, rect, true);
+  return allocate(map, map->memory, 0, elem, rect, true);
 }
 
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed) {
   lgt_rect rect = {.ndim = 1, .hi = {count}};
-  return allocate(map, 0, elem, &rect, needed);
+  return allocate(map, map->memory, 0, elem, &rect, needed);
 }
 
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data) {
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
   lgt_instance *inst = instance_of(map, 0, lgt_dtype_size(root->dtype), &all);
-  if (inst) inst->data = data;
+  if (inst) inst->data = data, inst->memory = map->memory;
   return inst;
 }
 
 void lgt_instance_release(lgt_map *map, lgt_instance *inst) {
   if (!inst || --inst->refs > 0) return;
-  if (inst->bytes) give_block(map, inst->data, inst->bytes);
+  if (inst->bytes) give_block(map, inst->memory, inst->data, inst->bytes);
   lgt_failure_release(inst->failure);
   keep_spare(map, inst);
 }
@@ -277,4 +307,53 @@ void lgt_copy_run(const lgt_copy *copy) {
     if (part.from_at >= 0) part.from_at += n;
     if (part.to_at >= 0) part.to_at += n;
   }
+}
+
+/* A rect: boxes of its inner dimensions, one for each index of the others. */
+static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
+  const lgt_rect *r = &copy->rect;
+  int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
+  int n = r->ndim;
+  if (lgt_rect_empty(r)) return LGT_OK;
+  lgt_box box = {.from = side(copy->from, r, copy->from_at, from_stride),
+                 .to = side(copy->to, r, copy->to_at, to_stride),
+                 .bytes = copy->to->elem,
+                 .count = {1, 1}};
+  for (; n > 0 && from_stride[n - 1] == box.bytes && to_stride[n - 1] == box.bytes; n--)
+    box.bytes *= r->hi[n - 1] - r->lo[n - 1];
+  for (int k = 1; k >= 0 && n > 0; k--, n--) {
+    box.count[k] = r->hi[n - 1] - r->lo[n - 1];
+    box.from_stride[k] = from_stride[n - 1];
+    box.to_stride[k] = to_stride[n - 1];
+  }
+  for (;;) {
+    lgt_status status = device->copy(queue, &box);
+    int d = n - 1;
+    for (; d >= 0 && !status; d--) {
+      box.from += from_stride[d];
+      box.to += to_stride[d];
+      if (++index[d] < r->hi[d] - r->lo[d]) break;
+      box.from -= from_stride[d] * index[d];
+      box.to -= to_stride[d] * index[d];
+      index[d] = 0;
+    }
+    if (status || d < 0) return status;
+  }
+}
+
+lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
+  const lgt_runs *runs = copy->runs;
+  if (!runs) return post_rect(copy, device, queue);
+  lgt_copy part = *copy;
+  lgt_status status = LGT_OK;
+  if (lgt_rect_empty(&copy->rect)) return LGT_OK;
+  for (int64_t i = 0; i < runs->count && !status; i++) {
+    part.rect.lo[copy->along] = runs->run[i][0];
+    part.rect.hi[copy->along] = runs->run[i][1];
+    status = post_rect(&part, device, queue);
+    int64_t n = lgt_rect_size(&part.rect);
+    if (part.from_at >= 0) part.from_at += n;
+    if (part.to_at >= 0) part.to_at += n;
+  }
+  return status;
 }

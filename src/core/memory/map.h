@@ -29,6 +29,18 @@
 
 typedef struct lgt_task lgt_task; /* exec.h */
 
+/* A memory of this rank, where instances lie: the host's, or that of a device.  A domain says who computes, and all ranks
+ * agree about it; a memory is a rank's own affair.  A domain has a *home*, but may have instances in the host's memory, too:
+ * the copies between them are those inside a replica (replica.h), and no history knows of them. */
+typedef struct lgt_memory {
+  lgt_pool *pool;      /* ref */
+  lgt_device *device;  /* owned, unless it is the host */
+  bool on_host;        /* as of the device */
+  lgt_queue *queue[2]; /* owned, of a device */
+  unsigned turn;       /* which of them is next */
+} lgt_memory;
+enum { LGT_MOST_DEVICES = 16 };
+
 struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
   int owners;          /* stores among them */
@@ -36,6 +48,7 @@ struct lgt_instance {
   int pins;            /* recipes among them ... */
   lgt_rect pinned;     /* ... and around all that they read, if there are some */
   int domain;          /* local */
+  lgt_memory *memory;  /* borrowed */
   int elem;            /* bytes of an element */
   lgt_rect rect;       /* of the root */
   int64_t waste;       /* elements of it that nobody has asked for, at most */
@@ -74,10 +87,13 @@ typedef struct lgt_map {
   int local, first;    /* domains of this rank, and the number of their first one */
   lgt_footprints footprints;
   lgt_histories histories;
-  lgt_pool *pool;      /* ref */
+  lgt_memory memory[1 + LGT_MOST_DEVICES]; /* the host's first, then those of devices: the homes of the first domains */
+  int nmemory;
+  lgt_pool *pool;      /* borrowed: of the host's memory */
   int64_t live, peak;  /* bytes of instances */
   int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
   int64_t copied;      /* bytes between domains of this rank */
+  int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
 } lgt_map;
@@ -86,15 +102,23 @@ typedef struct lgt_map {
  *   whole    each instance is all of its root: neither tiles nor histories
  *   still    ... and nothing ever has to move, because all of it lies in the host's memory */
 static inline bool lgt_map_whole(const lgt_map *map) { return lgt_domain_alone(map->domains); }
-static inline bool lgt_map_still(const lgt_map *map) { return lgt_map_whole(map); }
+static inline bool lgt_map_still(const lgt_map *map) { return lgt_map_whole(map) && map->nmemory == 1; }
+/* Where a local domain works. */
+static inline lgt_memory *lgt_map_home(lgt_map *map, int domain) {
+  return &map->memory[domain + 1 < map->nmemory ? domain + 1 : 0];
+}
 
 /* `local` domains on each of `ranks` ranks, of which this one is `rank`. */
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget);
+/* One more domain has a device's memory as its home; takes the device over. */
+lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget);
 void lgt_map_fini(lgt_map *map);
 
-/* A new instance with one reference; NULL when the budget or the memory is used up (no message: the
+/* A new instance in the host's memory, with one reference; NULL when the budget or the memory is used up (no message: the
  * caller knows what it was for). */
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect);
+/* The same in any memory. */
+lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect);
 /* One that uses memory of the host program, whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
 /* Room for `count` elements of `elem` bytes on their way; `needed`: beyond the budget, if it must be. */
@@ -105,7 +129,7 @@ static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 
 /* May its elements be read and written here, by any thread of the host? */
-static inline bool lgt_instance_on_host(const lgt_instance *inst) { return (void)inst, true; }
+static inline bool lgt_instance_on_host(const lgt_instance *inst) { return inst->memory->on_host; }
 
 /* A recipe reads this much of it. */
 static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {
@@ -144,6 +168,8 @@ typedef struct lgt_copy {
   int along;
 } lgt_copy;
 void lgt_copy_run(const lgt_copy *copy);
+/* The same by a queue of a device. */
+lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue);
 /* How many elements; of runs, or (NULL) all of the rect. */
 int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along);
 /* Are the elements of a rect one after the other in the instance? */

@@ -57,11 +57,19 @@ static size_t bytes_of(int64_t rounded) {
   return (size_t)rounded + (rounded < LGT_SCRATCH_COUNTED ? 0 : sizeof(head));
 }
 
+static void *pages_alloc(const lgt_pool *pool, int64_t rounded) {
+  return pool->device ? pool->device->alloc(pool->device, (size_t)rounded) : lgt_mem_pages_alloc(bytes_of(rounded));
+}
+static void pages_free(const lgt_pool *pool, void *block, int64_t rounded) {
+  if (pool->device) pool->device->free(pool->device, block, (size_t)rounded);
+  else lgt_mem_pages_free(block, bytes_of(rounded));
+}
+
 static void trim(lgt_pool *pool) {
   if (!pool->idle) return;
   for (int c = 0; c < LGT_POOL_CLASSES && pool->idle; c++)
     for (void *block; (block = lgt_spares_take(&pool->spare[c], 0));) {
-      lgt_mem_pages_free(block, bytes_of(class_size(c)));
+      pages_free(pool, block, class_size(c));
       pool->idle -= class_size(c);
       pool->used -= class_size(c);
       pool->unused[c] = 0;
@@ -73,7 +81,7 @@ static void trim(lgt_pool *pool) {
 static int64_t give_oldest(lgt_pool *pool, int c, int n) {
   lgt_spares *spare = &pool->spare[c];
   int64_t bytes = n * class_size(c);
-  for (int i = 0; i < n; i++) lgt_mem_pages_free(spare->item[i], bytes_of(class_size(c)));
+  for (int i = 0; i < n; i++) pages_free(pool, spare->item[i], class_size(c));
   memmove(spare->item, spare->item + n, (size_t)(spare->count - n) * sizeof *spare->item);
   spare->count -= n;
   pool->unused[c] = pool->unused[c] > n ? pool->unused[c] - n : 0;
@@ -118,10 +126,10 @@ static char *take(lgt_pool *pool, int64_t bytes, int64_t limit, int64_t *rounded
   shrink(pool, *rounded, true);
   shrink(pool, pool->idle - (pool->used - pool->idle) / IDLE_SHARE - IDLE_LEAST, false);
   if (!charge(pool, *rounded, limit)) return NULL;
-  block = lgt_mem_pages_alloc(bytes_of(*rounded));
+  block = pages_alloc(pool, *rounded);
   if (!block && pool->idle) {
     trim(pool);
-    block = lgt_mem_pages_alloc(bytes_of(*rounded));
+    block = pages_alloc(pool, *rounded);
   }
   if (!block) pool->used -= *rounded;
   return block;
@@ -135,7 +143,7 @@ static void give(lgt_pool *pool, char *block, int64_t rounded) {
     pool->idle += rounded;
     return;
   }
-  lgt_mem_pages_free(block, bytes_of(rounded));
+  pages_free(pool, block, rounded);
   pool->used -= rounded;
 }
 
@@ -184,6 +192,12 @@ lgt_pool *lgt_pool_new(int64_t limit) {
   if (!pool) return NULL;
   pool->limit = limit;
   pool->refs = 1;
+  return pool;
+}
+
+lgt_pool *lgt_pool_on(lgt_device *device, int64_t limit) {
+  lgt_pool *pool = lgt_pool_new(limit);
+  if (pool) pool->device = device;
   return pool;
 }
 

@@ -21,10 +21,12 @@
 #include <stdatomic.h>
 
 #include "core.h"
+#include "device/device.h"
 
 enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10 };
 
 typedef struct lgt_pool {
+  lgt_device *device; /* borrowed: whose memory it is; NULL: the host's */
   int64_t limit;    /* bytes; written by the submitting thread, with the lock */
   atomic_bool lock; /* held for moments; protects all that follows */
   int refs;
@@ -39,6 +41,8 @@ typedef struct lgt_pool {
 
 /* With one reference; NULL when out of memory. */
 lgt_pool *lgt_pool_new(int64_t limit);
+/* The same of a device's memory, which is for blocks only. */
+lgt_pool *lgt_pool_on(lgt_device *device, int64_t limit);
 /* Free blocks are given back to the system. */
 void lgt_pool_release(lgt_pool *pool);
 

@@ -17,9 +17,9 @@
 
 enum { LGT_REPLICA_MAIN = -1, LGT_REPLICA_NEW = -2 };
 
-/* What to work with for a rect: the main instance, number n of those put aside, or a new one.  It may have to grow, and
+/* What to work with for a rect in a memory: the main instance, number n of those put aside, or a new one.  It may have to grow, and
  * then *waste of its elements are what nobody has asked for. */
-int lgt_replica_choose(const lgt_replica *replica, const lgt_rect *rect, int64_t *waste);
+int lgt_replica_choose(const lgt_replica *replica, const lgt_memory *memory, const lgt_rect *rect, int64_t *waste);
 /* Number k becomes the main one. */
 void lgt_replica_turn(lgt_replica *replica, int k);
 /* `inst` becomes the main one (takes over a reference), beside what there is.  False when out of memory. */

@@ -2,6 +2,7 @@
 #include "move/acquire.h"
 
 #include "memory/replica.h"
+#include "move/job.h"
 #include "move/message.h"
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
@@ -43,7 +44,7 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
 }
 
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
-static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect,
+static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect,
                                    int64_t waste, const lgt_rect *spare, bool beside) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = beside ? NULL : replica->inst;
@@ -51,7 +52,7 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   lgt_rect piece[2 * LGT_MAX_DIM];
   lgt_copy copies[2 * LGT_MAX_DIM];
   lgt_instance *inst =
-      lgt_instance_new(binder->map, domain, lgt_layout_at(binder->stores, store->layout), rect);
+      lgt_instance_in(binder->map, memory, domain, lgt_layout_at(binder->stores, store->layout), rect);
   if (!inst) return LGT_NO_MEMORY;
   inst->waste = waste;
   int n = 0;
@@ -76,25 +77,60 @@ static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use 
   return inst->pins > 0 || (inst->owners > 1 && !same);
 }
 
-lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, lgt_use use,
+lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
                        const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
-  bool many = !lgt_map_whole(binder->map), beside = false;
+  bool many = !lgt_map_whole(binder->map), still = lgt_map_still(binder->map), beside = false, writes = use == LGT_USE_WRITE;
   int64_t waste = 0;
-  if (many && replica->inst && rect->ndim) {
-    int k = lgt_replica_choose(replica, rect, &waste);
+  const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
+  lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
+  if (!many && !still) rect = &all; /* what is whole is brought whole to another memory */
+  if (!still && replica->inst && (rect->ndim || binder->map->nmemory > 1)) {
+    int k = lgt_replica_choose(replica, memory, rect, &waste);
     beside = k == LGT_REPLICA_NEW;
     if (k >= 0) lgt_replica_turn(replica, k);
   }
-  bool covers = replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
+  bool covers = !beside && replica->inst && lgt_rect_contains(&replica->inst->rect, rect);
   if (use == LGT_USE_READ && lgt_region_meets(&replica->old, rect)) use = LGT_USE_RECEIVE;
   if (!covers || must_part(store, replica->inst, use)) {
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
-    if (!many) want = lgt_rect_of_shape(rect->ndim, lgt_layout_at(binder->stores, store->layout)->shape);
+    if (!many) want = all;
     if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
-    lgt_status status = replace_instance(binder, store, domain, &want, waste, spare, beside);
+    lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside);
     if (status) return status;
   }
-  return replica->old.count ? lgt_acquire_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
+  lgt_status status =
+      replica->old.count ? lgt_acquire_refresh(binder, replica, replica->inst, rect, spare) : LGT_OK;
+  if (!status && writes && !many && replica->naside) lgt_replica_drop_asides(binder->map, replica);
+  return status;
+}
+
+lgt_status lgt_acquire_evict(lgt_binder *binder) {
+  lgt_map *map = binder->map;
+  lgt_status status = LGT_OK;
+  for (uint32_t id = 1; id < binder->stores->nstore && !status; id++) {
+    lgt_store *store = lgt_store_at(binder->stores, id);
+    for (int d = 0; store->layout && store->replica && d < map->local && !status; d++) {
+      lgt_instance *inst = store->replica[d].inst;
+      if (!inst || lgt_instance_on_host(inst) || inst->owners > 1 || inst->pins) continue;
+      lgt_rect rect = inst->rect;
+      status = lgt_acquire(binder, store, d, map->memory, &rect, LGT_USE_READ, NULL);
+    }
+  }
+  lgt_job_retire(binder, true);
+  for (uint32_t id = 1; id < binder->stores->nstore; id++) {
+    const lgt_store *store = lgt_store_at(binder->stores, id);
+    for (int d = 0; store->layout && store->replica && d < map->local; d++) {
+      lgt_replica *replica = &store->replica[d];
+      const lgt_instance *main = replica->inst;
+      for (int k = replica->naside - 1; k >= 0 && main && lgt_instance_on_host(main); k--) {
+        const lgt_instance *aside = replica->aside[k].inst;
+        if (!lgt_instance_on_host(aside) && lgt_rect_contains(&main->rect, &aside->rect) &&
+            !lgt_region_meets(&replica->old, &aside->rect))
+          lgt_replica_drop(map, replica, k);
+      }
+    }
+  }
+  return status;
 }

@@ -19,9 +19,12 @@ typedef enum lgt_use {
 /* Copy what another instance of the domain has newer of a rect, but for what is to spare (NULL: nothing). */
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
                                const lgt_rect *rect, const lgt_rect *spare);
-/* The local domain's instance covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
+/* The local domain's main instance is in `memory` and covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
  * for they are about to be overwritten; NULL: none. */
-lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, const lgt_rect *rect, lgt_use use,
+lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
                        const lgt_rect *spare);
+
+/* What devices hold goes to the host's memory, as far as nobody works on it.  Waits. */
+lgt_status lgt_acquire_evict(lgt_binder *binder);
 
 #endif

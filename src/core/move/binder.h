@@ -71,6 +71,9 @@ typedef struct lgt_binder {
   int64_t share_limit;           /* bytes that no rank has room for: what is larger is not gathered */
   int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */
   int64_t replicate;             /* bytes of an array that a task may have brought to every rank whole */
+  lgt_outside offload;           /* how the executor looks after queues of devices (offload.h) */
+  lgt_job *offloaded;            /* what these do now */
+  int64_t device_tasks;          /* counter */
   lgt_outside mail;              /* how the executor looks after messages */
   bool dry;                      /* tasks do nothing: only what comes before is of interest */
   bool check;                    /* verify each kernel's accesses against its slots */

@@ -330,7 +330,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
 
 lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
   lgt_touch t = *touch;
-  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return no_memory();
   x->store[0] = store;
@@ -344,7 +344,7 @@ lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *st
 
 lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
                              bool read, bool write) {
-  *x = (lgt_exchange){.binder = binder, .nstore = 1};
+  *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   lgt_arena_reset(&binder->arena);
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return no_memory();
@@ -476,7 +476,8 @@ lgt_status lgt_exchange_acquire(lgt_exchange *x) {
       bool comes = gets(x, n, d);
       lgt_use use = x->written[n] ? LGT_USE_WRITE : comes ? LGT_USE_RECEIVE : LGT_USE_READ;
       const lgt_rect *spare = x->spare[at].ndim < 0 || comes ? NULL : &x->spare[at];
-      status = lgt_acquire(x->binder, x->store[n], d, &x->cover[at], use, spare);
+      lgt_memory *memory = x->host ? x->binder->map->memory : lgt_map_home(x->binder->map, d);
+      status = lgt_acquire(x->binder, x->store[n], d, memory, &x->cover[at], use, spare);
       if (!status && x->split) note_acquired(x, n, d);
     }
   return status;

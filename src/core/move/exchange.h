@@ -46,6 +46,7 @@ typedef struct lgt_exchange {
   /* [local domain * nstore + store]: */
   lgt_rect *cover;       /* what an instance must have room for; ndim -1: nothing */
   lgt_instance **inst;   /* borrowed; if split: what was acquired; NULL: nothing yet */
+  bool host;             /* in the host's memory, not in the domains' homes */
   bool *gets;            /* something will be copied into it */
   lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
   bool *written;         /* [store]: it will be written in place */

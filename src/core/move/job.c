@@ -5,6 +5,7 @@
 
 #include "move/poison.h"
 #include "move/message.h"
+#include "move/offload.h"
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
@@ -38,6 +39,7 @@ void lgt_job_free(lgt_job *job) {
   for (int i = 0; i < job->npoison; i++) lgt_failure_release(job->poison[i]);
   lgt_mem_free(job->poison);
   lgt_exec_forget(&job->task);
+  if (job->event) job->place->device->event_free(job->event);
   lgt_mem_free(job->owned);
   lgt_plan_release(job->plan);
   if (!job->here) lgt_mem_free(job);
@@ -179,6 +181,7 @@ lgt_status lgt_job_look_native(lgt_binder *binder) {
 void lgt_job_retire(lgt_binder *binder, bool all) {
   lgt_job **link = &binder->first;
   if (binder->peers && *link) lgt_message_progress(binder);
+  if (*link) lgt_offload_progress(binder);
   binder->last = NULL;
   while (*link) {
     lgt_job *job = *link;

@@ -27,6 +27,10 @@ struct lgt_job {
   int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
+  lgt_memory *place;      /* borrowed: whose device does it; NULL: none */
+  lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* ... by putting this into a queue */
+  lgt_event *event;       /* owned: recorded behind that */
+  lgt_job *behind;        /* among those that devices do */
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
   void *owned;            /* what it works on, freed with it; or NULL */

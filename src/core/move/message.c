@@ -1,6 +1,8 @@
 /* message.c - see message.h. */
 #include "move/message.h"
 
+#include "move/offload.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -213,6 +215,29 @@ static lgt_status copy_run(lgt_step *step, int chunk) {
   return LGT_OK;
 }
 
+/* Whose device copies: that of the target, or of a source; NULL: none is needed. */
+static lgt_memory *copier(const lgt_copy *copies, int count) {
+  if (!lgt_instance_on_host(copies->to)) return copies->to->memory;
+  for (int i = 0; i < count; i++)
+    if (!lgt_instance_on_host(copies[i].from)) return copies[i].from->memory;
+  return NULL;
+}
+
+static lgt_status post_copies(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < job->ncopy && !status; i++) status = lgt_copy_post(&job->copy[i], device, queue);
+  return status;
+}
+
+static void count_crossing(lgt_map *map, const lgt_copy *copy, int64_t bytes) {
+  bool up = lgt_instance_on_host(copy->from) && !lgt_instance_on_host(copy->to),
+       down = !lgt_instance_on_host(copy->from) && lgt_instance_on_host(copy->to);
+  map->uploads += up;
+  map->downloads += down;
+  map->up_bytes += up ? bytes : 0;
+  map->down_bytes += down ? bytes : 0;
+}
+
 lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count) {
   void *memory;
   lgt_job_size size = {.steps = count, .instances = count + 1, .bytes = (size_t)count * sizeof *copies};
@@ -232,6 +257,7 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
     int64_t bytes = copy_bytes(&copies[i]);
     job->task.cost += 2 * bytes;
     if (!packs(&copies[i])) binder->map->copied += bytes;
+    if (binder->map->nmemory > 1) count_crossing(binder->map, &copies[i], bytes);
     lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
             copies[i].from->domain + 1, to->domain + 1);
     /* A source that is known to be poisoned poisons the copy now; one still in flight does when it fails. */
@@ -244,6 +270,8 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
   job->touched[job->ntouched++] = to;
   const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
   job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
+  lgt_memory *place = binder->map->nmemory > 1 ? copier(copies, count) : NULL;
+  if (place) lgt_offload_job(binder, job, place, post_copies), job->task.fallible = true;
   return lgt_job_submit(binder, job);
 }
 
@@ -355,7 +383,7 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
                             int elem) {
   int64_t count = elements(piece, n);
   struct lgt_job_message p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && p.bytes >= DIRECT && piece->inst && !piece->runs &&
+  bool direct = n == 1 && p.bytes >= DIRECT && piece->inst && lgt_instance_on_host(piece->inst) && !piece->runs &&
                 lgt_instance_contiguous(piece->inst, &piece->rect);
   if (direct) {
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);

@@ -489,6 +489,11 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_failed", kernels.failed},
       {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
+      {"device_tasks", rt->binder.device_tasks}, /* what devices did: kernels, and the copies to and from their memory */
+      {"copies_to_devices", rt->map.uploads},
+      {"copies_from_devices", rt->map.downloads},
+      {"bytes_to_devices", rt->map.up_bytes},
+      {"bytes_from_devices", rt->map.down_bytes},
       {"bytes_read", rt->file_read},
       {"bytes_written", rt->file_written},
       {"bytes_sent", rt->binder.sent},
@@ -512,6 +517,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->launches = rt->windows = rt->waits = rt->plans = rt->shifts = rt->collections = 0;
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
+  rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
   rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;
   rt->issuing = 0;

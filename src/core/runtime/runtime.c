@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "move/offload.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
 #include "plan/shift.h"
@@ -86,6 +87,8 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
 static lgt_status check_config(const lgt_config *config) {
   if (config->cpus > MAX_CPUS)
     return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
+  if (config->emulate > LGT_MOST_DEVICES)
+    return lgt_err(LGT_BAD_ARGUMENT, "emulate = %d: at most %d devices are possible", config->emulate, LGT_MOST_DEVICES);
   int most = config->peers ? LGT_MESSAGE_FOLDS : MAX_DOMAINS;
   if (config->domains > most)
     return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible%s", config->domains, most,
@@ -149,6 +152,11 @@ static lgt_status init_parts(lgt_runtime *rt) {
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));
   if (status) return status;
+  for (int i = 0; i < rt->config->emulate && !status; i++) {
+    lgt_device *device = lgt_device_emulate(rt->config->emulate_mem, (uint64_t)rt->config->jitter + (uint64_t)i + 1);
+    status = device ? lgt_map_add_device(&rt->map, device, rt->config->emulate_mem) : LGT_SYSTEM;
+  }
+  if (status) return status;
   rt->fuser = (lgt_fuser){.stores = &rt->stores,
                           .kernels = rt->kernels,
                           .config = rt->config,
@@ -170,6 +178,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
                             .line_context = rt,
                             .no_memory = lgt_failure_new(LGT_NO_MEMORY, "out of memory", NULL)};
   begin_stream(rt);
+  lgt_offload_begin(&rt->binder);
   if (peers) lgt_message_begin(&rt->binder);
   if (!rt->binder.no_memory) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   if (status) return status;
@@ -191,6 +200,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   lgt_status status = config ? LGT_OK : lgt_config_make(&rt->config);
   if (config && !(rt->config = lgt_config_copy(config)))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
+  if (!status && rt->config->domains < rt->config->emulate) rt->config->domains = rt->config->emulate;
   if (!status) status = check_config(rt->config);
   if (!status) status = lgt_log_set(rt->config->debug);
   if (!status) status = pretend(rt);

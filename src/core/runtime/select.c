@@ -360,7 +360,7 @@ static lgt_status locate(lgt_runtime *rt, lgt_id array, bool write, lgt_tile *ou
   if (!inst || store->failure) return status;
   if (write && (inst->pins || inst->owners > 1)) { /* somebody else wants what is there */
     lgt_rect all = inst->rect;
-    if (lgt_acquire(binder, store, 0, &all, LGT_USE_WRITE, NULL)) return LGT_OK;
+    if (lgt_acquire(binder, store, 0, rt->map.memory, &all, LGT_USE_WRITE, NULL)) return LGT_OK;
     inst = store->replica[0].inst;
   }
   if (inst->writer || (write && inst->nreader)) {

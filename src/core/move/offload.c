@@ -1,0 +1,72 @@
+/* offload.c - see offload.h. */
+#include "move/offload.h"
+
+#include <sched.h>
+
+/* Put it into the next queue; it fails at once if that cannot be. */
+static void begin(lgt_binder *binder, lgt_job *job) {
+  lgt_memory *place = job->place;
+  lgt_device *device = place->device;
+  lgt_queue *queue = place->queue[place->turn++ % 2];
+  if (job->task.status || binder->dry) { /* what it waited for has failed */
+    lgt_exec_end(binder->exec, &job->task, LGT_OK, NULL);
+    return;
+  }
+  if (!job->event) job->event = device->event_new(device);
+  lgt_status status = job->event ? job->post(job, device, queue) : LGT_NO_MEMORY;
+  lgt_status recorded = job->event ? device->record(queue, job->event) : LGT_OK;
+  /* Part of it may be there, and works on what the job owns. */
+  for (lgt_status late; status && !recorded && !device->query(job->event, &late);) sched_yield();
+  if (status || recorded) {
+    lgt_exec_end(binder->exec, &job->task, status ? status : recorded, lgt_message());
+    return;
+  }
+  binder->device_tasks++;
+  job->behind = binder->offloaded;
+  binder->offloaded = job;
+}
+
+static bool finish(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_job **link = &binder->offloaded; *link;) {
+    lgt_job *job = *link;
+    lgt_status status;
+    if (!job->place->device->query(job->event, &status)) {
+      link = &job->behind;
+      continue;
+    }
+    *link = job->behind;
+    some = true;
+    lgt_exec_end(binder->exec, &job->task, status, "a device has failed");
+  }
+  return some;
+}
+
+bool lgt_offload_progress(lgt_binder *binder) {
+  if (binder->map->nmemory == 1) return false;
+  bool some = false;
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->offload)); some = true)
+    begin(binder, (lgt_job *)task);
+  return finish(binder) || some;
+}
+
+static bool progress(void *context) { return lgt_offload_progress(context); }
+static void stir(void *context) { lgt_exec_stir(((lgt_binder *)context)->exec); }
+
+void lgt_offload_begin(lgt_binder *binder) {
+  lgt_map *map = binder->map;
+  if (map->nmemory == 1) return;
+  binder->offload = (lgt_outside){progress, NULL, NULL, binder};
+  lgt_exec_look_after(binder->exec, &binder->offload);
+  for (int m = 1; m < map->nmemory; m++) {
+    map->memory[m].device->notify_context = binder;
+    map->memory[m].device->notify = stir;
+  }
+}
+
+void lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
+                     lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
+  job->task.outside = &binder->offload;
+  job->place = place;
+  job->post = post;
+}
