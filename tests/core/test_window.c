@@ -142,7 +142,8 @@ TEST(references_from_outside_are_told_from_the_windows_own) {
 
 static void tokens(lgt_window *w, const char *text) {
   w->count = (int)strlen(text);
-  for (int i = 0; i < w->count; i++) w->token[i] = (uint64_t)(unsigned char)text[i] * 1234567891234567u;
+  for (int i = 0; i < w->count; i++)
+    w->form_token[i] = w->token[i] = (uint64_t)(unsigned char)text[i] * 1234567891234567u;
 }
 
 TEST(a_window_ends_where_a_repetition_ends) {
@@ -182,7 +183,8 @@ static int different_windows(int turns, int size) {
   for (int turn = 0; turn < 400; turn++) {
     while (w.count < size) {
       uint64_t position = (uint64_t)((at + w.count) % turns);
-      w.token[w.count++] = (position + 1) * 0x9e3779b97f4a7c15u ^ position << 7;
+      w.form_token[w.count] = w.token[w.count] = (position + 1) * 0x9e3779b97f4a7c15u ^ position << 7;
+      w.count++;
     }
     int n = lgt_window_cut(&w, false, &period);
     if (n < 1 || n > size) return -1;
