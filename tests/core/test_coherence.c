@@ -304,8 +304,8 @@ typedef struct cast {
 static cast some_footprints(void) {
   int64_t shape[] = {16, 5}, tile[] = {4, 5}, offset[] = {0, 0};
   uint32_t root = lgt_stores_dense(&stores, LGT_FLOAT64, 2, shape);
-  lgt_alignment align = {{0, 1, -1, -1, -1, -1}, {0}, {0}, {0}},
-                halo = {{0, 1, -1, -1, -1, -1}, {1}, {1}, {0}};
+  lgt_alignment align = {.to = {0, 1, -1, -1, -1, -1}},
+                halo = {.to = {0, 1, -1, -1, -1, -1}, .below = {1}, .above = {1}};
   const lgt_partition *rows = lgt_partition_tiling(&partitions, 2, shape, tile, offset);
   lgt_rect head = {.ndim = 2, .hi = {3, 5}}, all = lgt_rect_of_shape(2, shape);
   footprints.domains = 4, footprints.local = 1;
