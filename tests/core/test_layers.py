@@ -11,7 +11,8 @@ reads the list and checks that
     CUDA in src/gpu, of UCX and PMIx in src/net, of Lua in src/lua_bindings;
   - src/core includes nothing from outside src/core;
   - the core allocates through mem.h;
-  - nobody tells one domain from many but through the predicates that are named after what follows from it.
+  - nobody tells one domain from many but through the predicates that are named after what follows from it;
+  - words that the glossary of HACKING.md has replaced name nothing in src/core and src/net.
 
 It then plants one mistake of each kind in a copy and checks that it is found, and says how many rooms deep the
 includes are.
@@ -38,6 +39,20 @@ OWN_ALLOCATION = {"mem": {"*"}, "emit": {"*"}, "kernel": {"free"}}
 ONE_DOMAIN = {"src/core/model/partition.h", "lib/array/native.lua"}
 TELLS_ONE = re.compile(r"\b(?:domains|local)(?:\([^()]*\))?\s*(?:(?:==|!=|~=|>|<|<=|>=)\s*1|(?:>=|<)\s*2)\b"
                        r"|\b(?:1\s*(?:==|!=|~=|<|>=)|2\s*(?:<=|>))\s*[\w.>-]*\b(?:domains|local)\b")
+# Words that the glossary of HACKING.md has replaced.  A letter of a text is none of them, nor is what a device's job posts
+# into a queue.
+DROPPED = re.compile(r"(?:blame|spoil|trail|anew|heal|risky|partly|letter|parcel|post)s?")
+STILL_NAMED = {
+    "src/core/model/body.c": {"letters"},
+    "src/core/model/kind.c": {"letter"},
+    "src/core/memory/map.c": {"lgt_copy_post", "post_rect"},
+    "src/core/memory/map.h": {"lgt_copy_post"},
+    "src/core/move/job.h": {"post"},
+    "src/core/move/message.c": {"lgt_copy_post", "post_copies"},
+    "src/core/move/offload.c": {"post"},
+    "src/core/move/offload.h": {"post"},
+    "src/core/bind/point.c": {"post_loops"},
+}
 
 
 def read(path):
@@ -178,9 +193,26 @@ def check_domains(root):
     return mistakes
 
 
+def check_words(root):
+    """Which names in src/core and src/net are made of words that were dropped."""
+    mistakes = []
+    for folder in ("src/core", "src/net"):
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            for name in sorted(names):
+                place = os.path.relpath(os.path.join(path, name), root)
+                if not name.endswith((".c", ".h", ".cpp")):
+                    continue
+                identifiers = set(re.findall(r"[A-Za-z_]\w*", without_comments(read(os.path.join(path, name)))))
+                for identifier in sorted(identifiers - STILL_NAMED.get(place, set())):
+                    dropped = [part for part in identifier.lower().split("_") if DROPPED.fullmatch(part)]
+                    if dropped:
+                        mistakes.append(f"{place}: {identifier}: the glossary has another word for {dropped[0]}")
+    return mistakes
+
+
 def check(root):
     rooms = Rooms(root)
-    mistakes = check_foreign(root, rooms) + check_domains(root)
+    mistakes = check_foreign(root, rooms) + check_domains(root) + check_words(root)
     for room, inside in core_files(root):
         mistakes += check_core_file(root, rooms, room, inside)
     return mistakes
@@ -200,6 +232,8 @@ PLANTED = {
     "one domain in C": ("plan/window.c", "bool f(map *m) { return m->domains > 1; }\n", "one domain"),
     "one domain of a rank": ("plan/window.c", "bool f(map *m) { return m->local<2; }\n", "one domain"),
     "one domain in Lua": ("../../lib/x.lua", "local alone = 1 == domains\n", "one domain"),
+    "a dropped word": ("move/message.c", "static int letter_room; /* a letter */\n", "another word for letter"),
+    "a dropped word with an s": ("../net/net.h", "typedef struct lgt_parcels lgt_parcels;\n", "another word for parcels"),
     "malloc in the core": ("plan/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
 }
 
