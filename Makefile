@@ -6,6 +6,7 @@ PREFIX ?= /usr/local
 MESON_OPTIONS ?=
 # Options for tests/run and bench/run, e.g. ARGS="--suite core" or ARGS="--case triad".
 ARGS ?=
+# `make SETUP=no ...` installs no packages: tools/setup sees the variable.
 
 .PHONY: all setup build demo test stress fuzz reference test-asan test-ubsan test-tsan test-valgrind bench coverage format install clean help
 
@@ -13,6 +14,7 @@ all: build
 
 help:
 	@echo 'make build      leaves $(BUILD)/lgt, after installing missing packages (make setup)'
+	@echo '                SETUP=no, with any target: install no packages'
 	@echo 'make demo       a column of water collapses: computed, counted and drawn'
 	@echo 'make test       everything that must hold, in minutes;  ARGS="--suite core" for a part'
 	@echo 'make stress     the same with many more random programs, in all configurations'
