@@ -3,17 +3,18 @@
  * An *instance* is an allocation in one memory domain that holds a rect of a store's root, in C order
  * of that rect.  A *replica* is what a domain has of a store: mostly one instance.  Which elements of it are the
  * newest follows from the store's history (coherence.h).  When a task needs a larger rect the instance is replaced
- * by one that covers both, so that tile and halo lie in one piece of memory (coalescing); what lies far away has an
- * instance of its own (replica.h).  What a domain has fetched stays valid until somebody writes it, so that a stencil
- * moves halo elements only.
+ * by one that covers both, so that tile and halo lie in one piece of memory (coalescing); elements that lie far away have an
+ * instance of their own (replica.h).  Elements that a domain has fetched stay valid until a domain writes them, so that
+ * a stencil moves halo elements only.
  *
- * The domains of all ranks are numbered together, rank by rank; a rank has instances in its own ones, the *local*
- * domains, only.
+ * The domains of all ranks are numbered together, rank by rank; a rank has instances only in its own, the *local*
+ * domains.
  *
- * An instance is immutable while a recipe or a second store refers to it, but for elements that no recipe reads, and those
- * that come from elsewhere and are the same for all its owners (`alike`): who wants to write in place then gets a copy.
- * A failure is the whole instance's, so whoever may fail counts as writing all of it.  Memory of dead instances is kept in
- * a pool and reused while its pages are warm.
+ * While a recipe or a second store refers to an instance, the instance is immutable, and a store that is to be written in
+ * place gets a copy.  Two kinds of elements are exempt: those that no recipe reads, and those that come from another
+ * domain and are the same for all owners of the instance (`alike`).  A failure poisons a whole instance, so a task that
+ * may fail counts as writing all of it.  Memory of dead instances is kept in a pool and reused while its pages are
+ * warm.
  *
  * Belongs to the submitting thread.  `writer` and `reader` order tasks (depend.h).
  */
@@ -30,28 +31,29 @@
 typedef struct lgt_task lgt_task; /* exec.h */
 
 /* A memory of this rank, where instances lie: the host's, or that of a device.  A domain says who computes, and all ranks
- * agree about it; a memory is a rank's own affair.  A domain has a *home*, but may have instances in the host's memory, too:
- * the copies between them are those inside a replica (replica.h), and no history knows of them. */
+ * agree about it; a memory is a rank's own affair.  A domain has a *home* memory, but may have instances in the host's
+ * memory, too: elements are copied between these as between any instances of a replica (replica.h), and no history records
+ * such a copy. */
 typedef struct lgt_memory {
   lgt_pool *pool;      /* ref */
   lgt_device *device;  /* owned, unless it is the host */
   bool on_host;        /* as of the device */
   lgt_queue *queue[2]; /* owned, of a device */
-  unsigned turn;       /* which of them is next */
+  unsigned turn;       /* which queue is used next */
 } lgt_memory;
 enum { LGT_MOST_DEVICES = 16 };
 
 struct lgt_instance {
   int refs;            /* stores, bindings, tasks in flight */
-  int owners;          /* stores among them */
-  int64_t alike;       /* until this version those that own it were the same; LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
-  int pins;            /* recipes among them ... */
-  lgt_rect pinned;     /* ... and around all that they read, if there are some */
+  int owners;          /* stores among the refs */
+  int64_t alike;       /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
+  int pins;            /* recipes among the refs */
+  lgt_rect pinned;     /* pins > 0: a bound of all elements that these recipes read */
   int domain;          /* local */
   lgt_memory *memory;  /* borrowed */
   int elem;            /* bytes of an element */
   lgt_rect rect;       /* of the root */
-  int64_t waste;       /* elements of it that nobody has asked for, at most */
+  int64_t waste;       /* at most so many of its elements were never asked for */
   int64_t stride[LGT_MAX_DIM]; /* in bytes */
   char *data;
   int64_t bytes;       /* allocated; 0: attached memory */
@@ -59,15 +61,17 @@ struct lgt_instance {
   lgt_task **reader;   /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
   lgt_failure *failure; /* ref; the task that should have written it failed */
-  int64_t overwritten_by; /* number of the last job that wrote all of it, or said why not: earlier failures do not count */
+  int64_t overwritten_by; /* number of the last job that overwrote all of it or poisoned it: earlier failures are over */
   int64_t overwritten_at; /* position in the stream of that job's group */
-  uint32_t stamp;      /* of the job that listed it last */
+  uint32_t stamp;      /* of the job that listed the instance last */
 };
 
-/* Instead of a version: nobody knows; from the end of the group that is being bound. */
+/* In place of a version.  NEVER: it is not known that owners were ever alike.  SOON: they are alike from the end of the
+ * group that is being bound. */
 enum { LGT_ALIKE_NEVER = -1, LGT_ALIKE_SOON = -2 };
 
-/* One of a replica's instances that is put aside, and what of it another one has newer (replica.h). */
+/* An instance of a replica that is put aside, and the elements of it for which another instance has newer ones
+ * (replica.h). */
 typedef struct lgt_aside {
   lgt_instance *inst; /* ref */
   lgt_region old;
@@ -75,10 +79,10 @@ typedef struct lgt_aside {
 
 struct lgt_replica {
   lgt_instance *inst;       /* ref, or NULL: the main one */
-  lgt_region old;           /* what of it another one has newer */
-  lgt_aside *aside;         /* owned: the others */
+  lgt_region old;           /* elements of it for which an aside has newer ones */
+  lgt_aside *aside;         /* owned: the other instances */
   int naside, aside_room;
-  lgt_region absent;        /* with several ranks: what the history says was copied here, but there was no memory */
+  lgt_region absent;        /* with several ranks: what the history says was copied here, though there was no memory */
 };
 
 typedef struct lgt_map {
@@ -87,51 +91,52 @@ typedef struct lgt_map {
   int local, first;    /* domains of this rank, and the number of their first one */
   lgt_footprints footprints;
   lgt_histories histories;
-  lgt_memory memory[1 + LGT_MOST_DEVICES]; /* the host's first, then those of devices: the homes of the first domains */
+  lgt_memory memory[1 + LGT_MOST_DEVICES]; /* [0]: the host's; then devices': [1 + d] is the home of local domain d */
   int nmemory;
   lgt_pool *pool;      /* borrowed: of the host's memory */
   int64_t live, peak;  /* bytes of instances */
-  int64_t since_collection; /* bytes that dead handles may hold since then: allocated and not given back, and records */
+  int64_t since_collection; /* bytes allocated since the last collection and not given back, and of records: what dead
+                             * handles may hold */
   int64_t copied;      /* bytes between domains of this rank */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
 } lgt_map;
 
-/* What used to follow from there being one domain; nobody asks for their number.
+/* What follows from the number of domains and memories; no caller asks for the number of domains itself.
  *   whole    each instance is all of its root: neither tiles nor histories
- *   still    ... and nothing ever has to move, because all of it lies in the host's memory */
+ *   still    `whole` holds, and no element ever moves, because all instances lie in the host's memory */
 static inline bool lgt_map_whole(const lgt_map *map) { return lgt_domain_alone(map->domains); }
 static inline bool lgt_map_still(const lgt_map *map) { return lgt_map_whole(map) && map->nmemory == 1; }
-/* Where a local domain works. */
+/* The memory in which a local domain works. */
 static inline lgt_memory *lgt_map_home(lgt_map *map, int domain) {
   return &map->memory[domain + 1 < map->nmemory ? domain + 1 : 0];
 }
 
 /* `local` domains on each of `ranks` ranks, of which this one is `rank`. */
 lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, int ranks, int64_t budget);
-/* One more domain has a device's memory as its home; takes the device over. */
+/* The next local domain without a device gets this one's memory as its home.  Takes over the device. */
 lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget);
 void lgt_map_fini(lgt_map *map);
 
 /* A new instance in the host's memory, with one reference; NULL when the budget or the memory is used up (no message: the
  * caller knows what it was for). */
 lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root, const lgt_rect *rect);
-/* The same in any memory. */
+/* As lgt_instance_new, in any memory. */
 lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect);
-/* One that uses memory of the host program, whole root in C order. */
+/* An instance over memory of the host program: the whole root in C order. */
 lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *data);
-/* Room for `count` elements of `elem` bytes on their way; `needed`: beyond the budget, if it must be. */
+/* A buffer for `count` elements of `elem` bytes that are on their way.  `needed`: may exceed the budget. */
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed);
-/* Room for what all ranks count on, beyond the budget, too. */
+/* An instance that all ranks count on: may exceed the budget. */
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect);
 static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs++; return inst; }
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 
-/* May its elements be read and written here, by any thread of the host? */
+/* May any thread of the host read and write the instance's elements? */
 static inline bool lgt_instance_on_host(const lgt_instance *inst) { return inst->memory->on_host; }
 
-/* A recipe reads this much of it. */
+/* One more recipe refers to the instance, and reads `rect` of it. */
 static inline void lgt_instance_pin(lgt_instance *inst, const lgt_rect *rect) {
   inst->pinned = inst->pins++ ? lgt_rect_bound(&inst->pinned, rect) : *rect;
 }
@@ -146,31 +151,31 @@ void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, con
 
 /* The store's replicas, one for each local domain, made when first asked for; NULL when out of memory. */
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);
-/* Where a local domain finds what it has of a store that has replicas: a scalar exists once on a rank. */
+/* The replica of a store (which has replicas) that a local domain uses.  A scalar has one on each rank, for all domains. */
 const lgt_replica *lgt_store_replica(const lgt_map *map, const lgt_store *store, int domain);
 /* The store has a history from now on, if only an empty one. */
 static inline void lgt_store_begin_history(const lgt_map *map, lgt_store *store) {
   if (!store->history) store->history = &map->histories.none;
 }
-/* Domain's instance of the store is `inst` from now on (takes over a reference; NULL: none). */
+/* The replica's main instance is `inst` from now on (takes over a reference; NULL: none). */
 void lgt_replica_set(lgt_map *map, lgt_replica *replica, lgt_instance *inst);
-/* The store has no contents any more; nothing of it is put aside. */
+/* The store loses its contents: all its instances, asides too. */
 void lgt_store_forget(lgt_map *map, lgt_store *store);
 
-/* One copy that has to happen: root coordinates `rect`, between instances, or between one and a place in another
- * that holds messages: elements one after the other from element `from_at` or `to_at` on; -1: it is laid out as an
- * instance. */
+/* One copy: the elements of `rect` (root coordinates) from one instance to another.  Either of these may be a buffer for
+ * messages instead: then `from_at` or `to_at` is the element of the buffer from which on the copied elements lie one
+ * after the other.  -1: no buffer, the elements lie as an instance's do. */
 typedef struct lgt_copy {
   lgt_instance *from, *to; /* borrowed */
   lgt_rect rect;
   int64_t from_at, to_at;
-  lgt_runs *runs; /* ref once it is a task's; NULL: all of the rect, else what lies there along dimension `along` */
+  lgt_runs *runs; /* a ref once a task holds the copy; NULL: all of the rect, else its runs along dimension `along` */
   int along;
 } lgt_copy;
 void lgt_copy_run(const lgt_copy *copy);
-/* The same by a queue of a device. */
+/* As lgt_copy_run, by a queue of a device. */
 lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue);
-/* How many elements; of runs, or (NULL) all of the rect. */
+/* How many elements: those of the runs, or (NULL) of the rect. */
 int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along);
 /* Are the elements of a rect one after the other in the instance? */
 bool lgt_instance_contiguous(const lgt_instance *inst, const lgt_rect *rect);
