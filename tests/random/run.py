@@ -67,6 +67,7 @@ def draw(rng, cache):
         config["min_tile"] = rng.choice([1, 1, 1, 7])
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
+    maybe("between", 0.3, [0, 100, 1000])
     if rng.random() < 0.6:
         config["compile"] = 0
     else:
@@ -97,7 +98,7 @@ def matrix(cache):
     found = []
     base = {"cpus": 2, "background": 0, "cache_dir": cache}
     for change in ({}, {"fusion": 0}, {"kernel_fusion": 0}, {"temporaries": 0}, {"cpus": 1}, {"cpus": 4}, {"window": 1},
-                   {"window": 2}, {"window": 7}, {"turns": 3}, {"hotloop": 2}, {"check": 1}, {"background": 1},
+                   {"window": 2}, {"window": 7}, {"between": 0}, {"between": 500, "turns": 2}, {"turns": 3}, {"hotloop": 2}, {"check": 1}, {"background": 1},
                    {"compile": 0}, {"cache": 0}, {"jitter": 1}, {"jitter": 2, "hotloop": 2, "turns": 2}):
         found.append({**base, **change})
     for ranks in (1, 2, 3, 4, 7):

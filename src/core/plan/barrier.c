@@ -88,7 +88,8 @@ static void note_writes(barriers *b, int number) {
 }
 
 /* Where between `first` and `end` to cut: at the latest call before which the fewest bytes of results were made that are
- * needed from it on, and nowhere else. */
+ * needed from it on, and nowhere else.  Of several domains all must cut alike: what the program still holds does not
+ * count then, for collectors run at different times. */
 static int best_cut(const lgt_fuser *fuser, const lgt_plan *plan, int first, int end, int *last_use,
                     int *made) {
   int64_t crossing = 0, least = INT64_MAX;
@@ -99,7 +100,7 @@ static int best_cut(const lgt_fuser *fuser, const lgt_plan *plan, int first, int
   for (int i = first; i < end; i++) { /* cut after call i */
     for (int a = 0; a < plan->call[i].nargs; a++) {
       int r = plan->call[i].root[a];
-      if (!plan->root[r].fresh || plan->root[r].alive) continue;
+      if (!plan->root[r].fresh || (plan->root[r].alive && lgt_solver_whole(&fuser->solver))) continue;
       if (made[r] < 0 && last_use[r] > i) crossing += bytes_of(fuser, &plan->root[r]), made[r] = i;
       if (made[r] >= 0 && last_use[r] == i) crossing -= bytes_of(fuser, &plan->root[r]), made[r] = -1;
     }
@@ -124,7 +125,8 @@ int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int
     memset(newest, 0xff, nroot * sizeof *newest);
     for (int i = first; i < next && end == next; i++) {
       b.level[i - first] = (uint16_t)level_of(&b, i);
-      if (b.between > LGT_BETWEEN && i > first) end = best_cut(fuser, plan, first, i, newest, newest + nroot);
+      if (b.between > fuser->config->between && i > first)
+        end = best_cut(fuser, plan, first, i, newest, newest + nroot);
       else note_writes(&b, i);
     }
   }

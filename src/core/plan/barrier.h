@@ -4,9 +4,9 @@
  * barrier after each, and all that one loop leaves for another is in memory at once.  That saves launches, which matters
  * while arrays are small.  Of large arrays a group should have as few *levels* as possible: a call's level is the number
  * of barriers that must come before it (a value that is read through another view than it was written, a reduction that
- * is read).  What is written on one level and read on a later one lies *between*; once that is more than LGT_BETWEEN
- * bytes, the group is cut.  It is cut before the call from which on the fewest results of the group are still needed, so
- * that no chain of operations is torn: a value that crosses the cut has to be stored.
+ * is read).  What is written on one level and read on a later one lies *between*.  Once that is more than the option
+ * `between` allows, the group is cut, before the call from which on the fewest results of the group are still needed: a
+ * value that crosses the cut has to be stored, so no chain of operations should be torn.
  *
  * Example, two grids u and v, updated in place from their neighbours:
  *
@@ -21,8 +21,6 @@
 #define LGT_BARRIER_H
 
 #include "plan/weave.h"
-
-enum { LGT_BETWEEN = 8 << 20 };
 
 /* May two views meet?  A writer that leaves elements out (a step of 2, say) owns the whole box around its tile while
  * the group runs, so boxes must be apart then. */
