@@ -1,14 +1,14 @@
 /* message.h - copies between instances and messages between ranks, as tasks.
  *
- * What is sent is put together in a buffer first, and nothing but that waits until it is on its way: so every wait is
- * for something earlier in the stream, on whatever rank, and there are no circles.  What comes goes to a buffer, too, so
- * that it can come while the instance is still in use; only what is large and contiguous goes to its place at once.
- * A message's tag is made of the *exchange* it belongs to, a position in the stream, and its place there, so both sides
- * know it.
+ * The elements to be sent are packed into a buffer first, and only this buffer waits until the message is on its way: so
+ * every task waits for tasks that are earlier in the stream, on whatever rank, and there are no circles.  Received
+ * elements go to a buffer, too, so that they can arrive while the instance is still in use; only a large contiguous
+ * piece goes to its place at once.  The tag of a message is made of the *exchange* to which it belongs (a position in the
+ * stream) and its place there, so both sides know the tag.
  *
- * A message begins whatever happened: if what should be sent failed, or there is no memory to send from or to
- * receive into, the peer is told by a message without contents, and what arrives for nobody is dropped.  So the
- * messages of a run do not depend on failures.
+ * A message is sent whatever happened.  If its elements failed, or there is no memory to send from, the message goes
+ * without contents; a message for which the receiver has no memory is received and dropped.  So which messages there
+ * are does not depend on failures.
  *
  * Belongs to the submitting thread.
  */
@@ -17,7 +17,7 @@
 
 #include "move/job.h"
 
-/* Numbers for a rank, or from one. */
+/* Numbers to be sent to a rank, or received from one. */
 typedef struct lgt_numbers {
   int peer;
   bool sends;
@@ -26,26 +26,27 @@ typedef struct lgt_numbers {
   int64_t *word; /* owned */
 } lgt_numbers;
 
-enum { LGT_MESSAGE_FOLDS = 63 }; /* in place of a domain, in tags of what all ranks fold */
+enum { LGT_MESSAGE_FOLDS = 63 }; /* in place of a domain, in tags of messages by which all ranks fold */
 
-/* The place of a message within the binder's current exchange; tags from 2^39 on are others'. */
+/* The tag of a message: its place within the binder's current exchange.  Tags from 2^39 on are not made here. */
 uint64_t lgt_message_tag(const lgt_binder *binder, int touch, int domain);
 
-/* Copies of one store to one instance. */
+/* Submit copies of elements of one store to one instance, as a task. */
 lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count);
-/* One message of n pieces, which lie in instances. */
+/* Submit one message of n pieces, which lie (recv: will lie) in instances. */
 lgt_status lgt_message_send(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
 lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lgt_piece *piece, int n, int elem);
-/* Pieces of all ranks, in the order of the ranks, to all of them: `owner` says whose each is; its owner says where it
- * lies, the others where it goes.  What some rank has no room for fails on all of them. */
+/* Share n pieces, listed in the order of the ranks that own them (`owner`), with all ranks.  The instance of a piece is
+ * on its owner where the piece lies, on any other rank where the piece goes.  A piece for which some rank has no room
+ * fails on all ranks. */
 lgt_status lgt_message_share(lgt_binder *binder, uint64_t tag, const lgt_piece *piece, const int *owner, int n, int elem);
-/* Fold the n elements (of operator's type `dtype`) at the beginning of every rank's instance, and of that of positions
- * (or NULL), in the order of the ranks. */
+/* Fold, in the order of the ranks, the first n elements (of the operator's type `dtype`) of every rank's instance `value`,
+ * and of the instance `at` of positions, or NULL.  Each rank then has the result there. */
 lgt_status lgt_message_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at, int64_t n);
 
-/* Several messages under one tag, whose sizes are known when what the task reads is there: then `write` lists them, for
- * instances that are good; if they are not, it lists as many without contents, to the same ranks in the same order.
- * `context`, which is taken over, is from mem.h. */
+/* Submit a task that sends and receives `count` messages under one tag, whose sizes are known only when the task begins.
+ * Then `write` lists the messages.  If an instance that the task reads is poisoned (!good), `write` must list as many
+ * messages without contents, for the same ranks in the same order.  `context`, allocated by mem.h, is taken over. */
 typedef struct lgt_peer_message {
   int peer;
   bool sends;
@@ -56,16 +57,20 @@ typedef void (*lgt_write_messages)(void *context, bool good, lgt_peer_message *m
 lgt_status lgt_message_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool poisoned, int count,
                              lgt_write_messages write, void *context);
 
-/* At once, and wait: the least of all ranks' values, for each of n; what rank `root` has. */
+/* The next four exchange numbers at once and wait for the other ranks.
+ * Each of the n values becomes the least of all ranks' values. */
 void lgt_message_least(lgt_binder *binder, uint64_t tag, int64_t *value, int64_t n);
+/* Every rank gets the bytes that rank `root` has. */
 void lgt_message_tell(lgt_binder *binder, uint64_t tag, int root, void *data, size_t bytes);
-/* ... `each` numbers of every rank, where its own are in `all`; numbers whose receivers do not know how many they are. */
+/* `all` gets `each` numbers of every rank, in the order of the ranks; this rank's own are there before. */
 void lgt_message_gather(lgt_binder *binder, uint64_t tag, int64_t *all, int64_t each);
+/* Numbers between ranks, where a receiver does not know how many there will be. */
 void lgt_message_numbers(lgt_binder *binder, lgt_numbers *numbers, int n);
 
-/* Begin the messages that are ready and finish those that are done; true if something happened. */
+/* Begin the messages that are ready and finish those that are done.  True if there were any. */
 bool lgt_message_progress(lgt_binder *binder);
-/* The executor shall look after messages, and until the end who waits for other ranks after the executor. */
+/* From now on the executor calls lgt_message_progress while it waits, and a wait for other ranks lets the executor work;
+ * until lgt_message_end. */
 void lgt_message_begin(lgt_binder *binder);
 void lgt_message_end(lgt_binder *binder);
 

@@ -1,4 +1,4 @@
-/* poison.h - failures as contents of stores.
+/* poison.h - failures in place of contents of stores.
  *
  * A store that a failed task should have written is *poisoned*: it has a failure instead of contents, and so has each
  * store that is computed from it, until it is overwritten.  The script goes on; a script that looks at a poisoned array
@@ -18,26 +18,26 @@
 #include "move/binder.h"
 
 void lgt_poison_store(lgt_store *store, lgt_failure *failure);
-/* All of the store is about to be overwritten: earlier failures are over. */
+/* All of the store is about to be overwritten: its earlier failure ends. */
 void lgt_poison_overwrite(lgt_binder *binder, lgt_store *store);
-/* A failure with the source line of a call; it is to be reported, unless an earlier one is. */
+/* A failure with the source line of a call.  It becomes the one to be reported, unless an earlier one is. */
 lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
-/* Why elements of a store are not to be had here; NULL: nothing has failed. */
+/* The failure because of which elements of a store are missing on this rank; NULL: there is none. */
 lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store);
 /* If the failure that is to be reported belongs to the same group as the last reported one, it counts as reported. */
 void lgt_poison_note(lgt_binder *binder);
-/* A group has been bound, and may depend on what is in flight: it is kept among the recent ones.  `root`: its stores. */
+/* A group has been bound while tasks are in flight: keep it among the recent groups.  `root`: its stores. */
 void lgt_poison_bound(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
-/* A store ends, or its contents do: an overwrite by no group. */
+/* A store ends, or loses its contents otherwise than by a group: counts as an overwrite. */
 void lgt_poison_end(lgt_binder *binder, uint32_t store);
-/* Poison what the group at a position has made, and all stores that depend on it. */
+/* Poison the stores that the group at a position has written, and all stores that depend on these. */
 void lgt_poison_group(lgt_binder *binder, int64_t position, lgt_failure *failure);
 /* Forget recent groups before a position. */
 void lgt_poison_forget(lgt_binder *binder, int64_t position);
-/* The failure that is to be reported has been. */
+/* The failure that was to be reported has been reported. */
 void lgt_poison_reported(lgt_binder *binder);
-/* A failure, if any, as an error; it counts as reported, and so does one that says the same: a copy between domains that
- * failed with its source has a failure of its own. */
+/* Raise a failure (NULL: none, LGT_OK) as an error.  The failure counts as reported, and so does the one to be reported if
+ * it says the same: a copy between domains that failed with its source has a failure of its own. */
 lgt_status lgt_poison_report(lgt_binder *binder, const lgt_failure *failure);
 
 #endif
