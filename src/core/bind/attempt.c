@@ -215,6 +215,7 @@ static bool on_host(const lgt_attempt *try) {
     if (try->source->inst[i]) return lgt_instance_on_host(try->source->inst[i]);
   for (int s = 0; s < group->nslot; s++) {
     if (try->touched.fold && try->touched.fold[s]) return true;
+    if (!lgt_domain_alone(map->local) && is_scalar(try, s)) return true; /* it exists once on a rank */
     if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached) return true;
   }
   return false;
@@ -259,34 +260,8 @@ static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
   return n ? lgt_copy_submit(try->binder, copies, n) : LGT_OK;
 }
 
-/* A scalar that a group reads exists once on a rank, but other devices need it in their own memory. */
-static lgt_status spread_scalars(lgt_attempt *try) {
-  lgt_map *map = try->binder->map;
-  lgt_rect point = {0};
-  lgt_status status = LGT_OK;
-  for (int at = try->group->nslot; at < map->local * try->group->nslot && !status; at++) {
-    int s = at % try->group->nslot, d = at / try->group->nslot;
-    lgt_instance *inst = try->inst[at];
-    if (!inst || !is_scalar(try, s) || inst->memory == memory_of(try, d)) continue;
-    if (!try->group->slot[s].initial || try->source) {
-      lgt_instance *own = lgt_instance_in(map, memory_of(try, d), d, lgt_layout_at(try->binder->stores, try->group->slot[s].layout), &point);
-      if (!own) return LGT_NO_MEMORY;
-      status = lgt_copy_submit(try->binder, &(lgt_copy){inst, own, point, -1, -1, NULL, 0}, 1);
-      try->inst[at] = own;
-      lgt_instance_release(map, inst);
-      continue;
-    }
-    lgt_store *store = lgt_attempt_store(try, try->group->slot[s].root);
-    status = lgt_acquire(try->binder, store, 0, memory_of(try, d), &point, LGT_USE_READ, NULL);
-    if (status) return status;
-    lgt_instance_release(map, inst);
-    hold(try, at, store->replica[0].inst);
-  }
-  return status;
-}
-
 lgt_status lgt_attempt_run(lgt_attempt *try) {
-  lgt_status status = try->host || try->binder->map->nmemory == 1 ? LGT_OK : spread_scalars(try);
+  lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++)
     for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
