@@ -250,12 +250,20 @@ TEST(a_tile_needs_its_part_of_a_view) {
 
 /* ---- the solver ----------------------------------------------------------------------------------------------- */
 
+/* The tile that has all of a rect; or the first that does of those of one owner beyond the grid of owners, which a view may
+ * have as one tile. */
 static int tile_holding(const lgt_partition *p, const lgt_rect *r) {
+  int first = -1;
+  bool one = true;
   for (int c = 0; c < p->ncolour; c++) {
-    lgt_rect tile = lgt_partition_rect(p, c);
+    lgt_rect tile = lgt_partition_rect(p, c), common;
     if (lgt_rect_contains(&tile, r)) return c;
+    if (!lgt_rect_intersect(&tile, r, &common)) continue;
+    if (first < 0) first = c;
+    for (int domains = 1; domains < 40; domains++)
+      one &= lgt_partition_domain(p, domains, c) == lgt_partition_domain(p, domains, first);
   }
-  return -1;
+  return one ? first : -1;
 }
 
 static const lgt_partition *random_tiling(int ndim, const int64_t *extent) {

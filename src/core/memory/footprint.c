@@ -207,8 +207,8 @@ static bool narrow(lgt_near *near, const lgt_layout *l, int d, int64_t begin, in
   last = last < 0 ? -1 : last / block;
   if (last >= p->extent[k]) last = p->extent[k] - 1;
   if (first > last) return false;
-  first = (first - p->offset[k]) / p->tile[k];
-  last = (last - p->offset[k]) / p->tile[k];
+  first = lgt_partition_tile_at(p, k, first);
+  last = lgt_partition_tile_at(p, k, last);
   if (near->lo[k] < first) near->lo[k] = first;
   if (near->hi[k] > last + 1) near->hi[k] = last + 1;
   return near->lo[k] < near->hi[k];
@@ -236,8 +236,8 @@ static bool narrow_reshaped(lgt_near *near, const lgt_layout *l) {
   if (lo < 0) lo = 0;
   if (hi >= p->extent[k]) hi = p->extent[k] - 1;
   if (lo > hi) return false;
-  near->lo[k] = (lo - p->offset[k]) / p->tile[k];
-  near->hi[k] = (hi - p->offset[k]) / p->tile[k] + 1;
+  near->lo[k] = lgt_partition_tile_at(p, k, lo);
+  near->hi[k] = lgt_partition_tile_at(p, k, hi) + 1;
   return true;
 }
 

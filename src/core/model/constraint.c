@@ -314,7 +314,7 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
   for (int j = 0; j < home->ndim; j++) { /* a row of tiles, unless the view walks along it */
     int r = key->home.dim[j];
     home->dim[j] = -1;
-    if (r >= 0) home->first[j] += (int32_t)((begin[r] - key->offset[r]) / key->tile[r]);
+    if (r >= 0) home->first[j] += (int32_t)lgt_partition_tile_at(key, r, begin[r]);
   }
   for (int k = 0; k < space->ndim; k++) tile[k] = space->extent[k] < 1 ? 1 : space->extent[k], offset[k] = 0;
   unsigned cut = 0;

@@ -113,6 +113,30 @@ const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, co
   return intern(partitions, &p);
 }
 
+/* What lies a little outside of the owners' grid goes with the outermost tiles, instead of having tiles of its own that would
+ * belong to the same owners. */
+static void absorb(lgt_partition *p, int j) {
+  enum { LITTLE = 4 };
+  int d = p->home.dim[j];
+  for (int i = 0; i < p->home.ndim && d >= 0; i++)
+    if (i != j && p->home.dim[i] == d) return; /* a diagonal */
+  if (d >= 0 && p->home.first[j] < 0 && p->grid[d] > 1) {
+    int64_t begin = p->offset[d] - p->home.first[j] * p->tile[d]; /* of the first owner's tile */
+    if (begin < p->extent[d] && begin * LITTLE <= p->tile[d]) {
+      p->offset[d] = begin;
+      p->grid[d] += p->home.first[j];
+      p->home.first[j] = 0;
+    }
+  }
+  int32_t most = p->home.grid[j] - p->home.first[j]; /* tiles, up to the last owner's */
+  if (d >= 0 && most > 0 && p->grid[d] > most &&
+      (p->extent[d] - p->offset[d] - most * p->tile[d]) * LITTLE <= p->tile[d])
+    p->grid[d] = most;
+  if (d >= 0 && p->grid[d] > 1) return;
+  if (p->home.first[j] < 0) p->home.first[j] = 0;
+  if (p->home.first[j] >= p->home.grid[j]) p->home.first[j] = p->home.grid[j] - 1;
+}
+
 const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent,
                                              const int64_t *tile, const int64_t *offset,
                                              const lgt_home *home) {
@@ -126,20 +150,23 @@ const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndi
     skipped[d] = (p.offset[d] - offset[d]) / p.tile[d];
     int64_t grid = extent[d] > 0 ? (extent[d] - p.offset[d] + p.tile[d] - 1) / p.tile[d] : 1;
     p.grid[d] = (int32_t)grid;
+  }
+  for (int j = 0; home && j < home->ndim; j++) {
+    if (home->grid[j] == 1) continue; /* a row of one says nothing */
+    int i = p.home.ndim++, d = home->dim[j];
+    p.home.grid[i] = home->grid[j];
+    p.home.dim[i] = home->dim[j];
+    p.home.first[i] = home->first[j] + (d < 0 ? 0 : (int32_t)skipped[d]);
+  }
+  for (int j = 0; j < p.home.ndim; j++) absorb(&p, j);
+  for (int d = 0; d < ndim; d++) {
     p.ncolour *= p.grid[d];
+    if (home || p.grid[d] == 1) continue;
+    p.home.grid[p.home.ndim] = p.grid[d];
+    p.home.dim[p.home.ndim++] = (int8_t)d;
   }
-  bool placed = false;
-  for (int j = 0; home && j < home->ndim; j++) placed |= home->grid[j] > 1;
-  if (p.ncolour == 1 && !placed) return lgt_partition_none(partitions, ndim, extent);
-  if (home) {
-    p.home = *home;
-    for (int j = 0; j < home->ndim; j++)
-      if (home->dim[j] >= 0) p.home.first[j] += (int32_t)skipped[home->dim[j]];
-  } else {
-    p.home.ndim = ndim;
-    for (int d = 0; d < ndim; d++) p.home.grid[d] = p.grid[d], p.home.dim[d] = (int8_t)d;
-  }
-  return intern(partitions, &p);
+  return p.ncolour == 1 && !p.home.ndim ? lgt_partition_none(partitions, ndim, extent)
+                                        : intern(partitions, &p);
 }
 
 const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent,
@@ -159,10 +186,10 @@ lgt_rect lgt_partition_rect(const lgt_partition *p, int colour) {
   if (p->kind == LGT_PARTITION_NONE) return r;
   if (p->kind == LGT_PARTITION_RECTS) return p->rect[colour];
   for (int d = p->ndim - 1; d >= 0; d--) {
-    int64_t c = colour % p->grid[d], lo = p->offset[d] + c * p->tile[d], hi = lo + p->tile[d];
+    int64_t c = colour % p->grid[d], lo = p->offset[d] + c * p->tile[d];
+    if (c > 0) r.lo[d] = lo;
+    if (c < p->grid[d] - 1) r.hi[d] = lo + p->tile[d];
     colour /= p->grid[d];
-    if (lo > r.lo[d]) r.lo[d] = lo;
-    if (hi < r.hi[d]) r.hi[d] = hi;
   }
   return r;
 }
@@ -181,6 +208,11 @@ static int64_t owner_count(const lgt_partition *p) {
   return p->kind == LGT_PARTITION_TILING ? n : p->ncolour;
 }
 
+int64_t lgt_partition_tile_at(const lgt_partition *p, int dim, int64_t at) {
+  int64_t tile = at < p->offset[dim] ? 0 : (at - p->offset[dim]) / p->tile[dim];
+  return tile < p->grid[dim] ? tile : p->grid[dim] - 1;
+}
+
 int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
   int64_t tile[LGT_MAX_DIM], owner = colour;
   if (p->kind == LGT_PARTITION_TILING) {
@@ -193,6 +225,17 @@ int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
   return (int)(owner * domains / owner_count(p));
 }
 
+const lgt_partition *lgt_partition_owners(lgt_partitions *partitions, const lgt_partition *p) {
+  int64_t extent[LGT_MAX_DIM], tile[LGT_MAX_DIM], offset[LGT_MAX_DIM] = {0};
+  for (int j = 0; j < p->home.ndim; j++) extent[j] = p->home.grid[j], tile[j] = 1;
+  return lgt_partition_tiling(partitions, p->home.ndim, extent, tile, offset);
+}
+
+bool lgt_partition_same_owners(const lgt_partition *a, const lgt_partition *b) {
+  return a->kind == LGT_PARTITION_TILING && b->kind == LGT_PARTITION_TILING && a->home.ndim == b->home.ndim &&
+         !memcmp(a->home.grid, b->home.grid, (size_t)a->home.ndim * sizeof *a->home.grid);
+}
+
 bool lgt_partition_apart(const lgt_partition *p, int domains) {
   bool owned[LGT_MAX_DIM] = {false};
   if (p->kind != LGT_PARTITION_TILING || owner_count(p) > domains) return false;
@@ -200,7 +243,7 @@ bool lgt_partition_apart(const lgt_partition *p, int domains) {
     int d = p->home.dim[j];
     if (d < 0) continue;
     owned[d] = true;
-    if (p->home.first[j] < 0 || p->home.first[j] + p->grid[d] > p->home.grid[j]) return false;
+    if (owner_along(&p->home, j, p->grid[d] - 1) - owner_along(&p->home, j, 0) != p->grid[d] - 1) return false;
   }
   for (int d = 0; d < p->ndim; d++)
     if (p->grid[d] > 1 && !owned[d]) return false;
@@ -224,6 +267,13 @@ static bool tiles_of(const lgt_partition *p, int64_t owner, int64_t *lo, int64_t
     if (lo[d] >= hi[d]) return false;
   }
   return true;
+}
+
+int lgt_partition_colour_of(const lgt_partition *p, int owner) {
+  int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM], colour = 0;
+  if (!tiles_of(p, owner, lo, hi)) return -1;
+  for (int d = 0; d < p->ndim; d++) colour = colour * p->grid[d] + lo[d];
+  return (int)colour;
 }
 
 /* The first colour after `colour` in a box of tiles; -1: none. */

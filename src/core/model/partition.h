@@ -5,7 +5,8 @@
  *
  *   NONE     one tile: every rank works on all of it
  *   TILING   colour c covers [offset + c * tile, offset + (c + 1) * tile) of each dimension, cut off
- *            at the extent; the first and last tiles of a dimension may be partial
+ *            at the extent; the first and last tiles of a dimension may be partial, or larger: they reach to
+ *            the edges of the space
  *   RECTS    an explicit list, for manual launches
  *
  * Data-dependent partitions (images of index arrays) will be a further kind here, with the store
@@ -37,7 +38,7 @@ typedef struct lgt_partition {
   int ndim;
   int64_t extent[LGT_MAX_DIM];   /* of the space that is cut */
   int64_t tile[LGT_MAX_DIM];     /* TILING */
-  int64_t offset[LGT_MAX_DIM];   /* TILING: where tile 0 begins, <= 0 and > -tile */
+  int64_t offset[LGT_MAX_DIM];   /* TILING: where tile 1 begins, less a tile */
   int32_t grid[LGT_MAX_DIM];     /* TILING: tiles along each dimension */
   int32_t ncolour;
   lgt_home home;                 /* TILING */
@@ -74,6 +75,8 @@ static inline bool lgt_domain_alone(int domains) { return domains == 1; }
 
 /* What colour c covers; may be empty. */
 lgt_rect lgt_partition_rect(const lgt_partition *partition, int colour);
+/* The number of the tile, along a dimension, that has a place of the space. */
+int64_t lgt_partition_tile_at(const lgt_partition *partition, int dim, int64_t at);
 /* Which of `domains` works on a colour. */
 int lgt_partition_domain(const lgt_partition *partition, int domains, int colour);
 /* The next colour of a domain after `colour` (-1: the first), or -1: there are no more.  What a round over them costs
@@ -81,6 +84,11 @@ int lgt_partition_domain(const lgt_partition *partition, int domains, int colour
 int lgt_partition_next(const lgt_partition *partition, int domains, int domain, int colour);
 /* Has every domain at most one colour? */
 bool lgt_partition_apart(const lgt_partition *partition, int domains);
+/* One colour for each owner: those of the groups whose launches are cut apart, each in its own way, between the same owners. */
+const lgt_partition *lgt_partition_owners(lgt_partitions *partitions, const lgt_partition *partition);
+bool lgt_partition_same_owners(const lgt_partition *a, const lgt_partition *b);
+/* The (first) colour of an owner; -1: there is none. */
+int lgt_partition_colour_of(const lgt_partition *partition, int owner);
 /* Do no two colours share a point? */
 bool lgt_partition_disjoint(const lgt_partition *partition);
 
