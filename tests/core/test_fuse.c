@@ -796,8 +796,39 @@ TEST(equal_tiles_fuse) {
   lgt_close(rt);
 }
 
+/* Vectors of two lengths are independent of each other, and both are cut between the same two owners: one task each. */
+TEST(other_launch_domains_fuse_between_the_same_owners) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
+  lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_END);
+  const lgt_plan_group *group = &plan_of(2)->group[0];
+  CHECK(group->count == 2 && group->mixed && group->launch->ncolour == 2);
+  CHECK(value_at(a, 9) == 10 && value_at(b, 9) == 10 && value_at(a, N - 1) == N);
+  lgt_close(rt);
+}
+
+/* What was written is read where its tiles lie; through a view that is shifted against them it is not. */
+TEST(a_part_is_read_by_who_wrote_it) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = vector(N), edge = slice_of(rt, y, 0, 0, 3, 1), z = filled(3, 5, 0);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, edge, z); /* the first owner's */
+  lgt_id sum = apply("a1 c1 add =0", y, 0), low = slice_of(rt, y, 0, 0, N - 1, 1), next = apply("a1 =0", low, 0),
+         high = slice_of(rt, y, 0, 1, N - 1, 1), last = apply("a1 =0", high, 0);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(5);
+  CHECK(plan && plan->ngroup == 2);
+  CHECK_EQ(plan->group[0].count, 4);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_TRUE_DEPENDENCE);
+  CHECK(value_at(sum, 2) == 21 && value_at(sum, 3) == 5 && value_at(next, 500) == 501 && value_at(last, 1) == 20);
+  for (int i = N / 2 - 3; i < N / 2 + 3; i++) CHECK(value_at(last, i) == i + 2);
+  lgt_close(rt);
+}
+
 TEST(other_launch_domains_do_not_fuse) {
   open_domains();
+  CHECK(!lgt_option(rt, "max_tiles", "4")); /* a domain has several tiles */
   lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
   lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
   CHECK_EQ(first_refusal(2), LGT_REFUSAL_LAUNCH_DOMAIN);
@@ -915,6 +946,8 @@ int main(void) {
   RUN(what_was_copied_is_not_written_over);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_do_not_fuse);
+  RUN(other_launch_domains_fuse_between_the_same_owners);
+  RUN(a_part_is_read_by_who_wrote_it);
   RUN(a_neighbour_is_not_read_where_it_was_written);
   RUN(a_true_dependence_through_another_view_is_refused);
   RUN(an_anti_dependence_through_another_view_is_refused);

@@ -58,7 +58,7 @@ class Program:
                              self.sums, self.scaled, self.spread, self.alone, self.far])()
 
     def text(self):
-        return f"do -- {self.number}\n" + "\n".join(self.lines) + "\nend\n"
+        return f"do -- {self.number}\n" + "\n".join(self.lines) + "\nend\nlgt.flush()\n"
 
     def shape(self):
         shape = self.rng.choice([lambda r: (r(3, 40),), lambda r: (r(2, 12), r(2, 12)), lambda r: (r(2, 12), r(2, 12)),

@@ -55,10 +55,11 @@ static void hold(lgt_attempt *try, int at, lgt_instance *inst) {
 /* What a domain's colour overwrites of a slot before anybody looks, or others do where all of it is; false: nothing for
  * certain. */
 static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int domain, lgt_rect *out) {
-  const lgt_partition *launch = try->group->launch;
-  int colour = lgt_binder_next(try->binder, launch, domain, -1);
-  if (slot->rest_arg == 0xff || colour < 0) return false;
+  if (slot->rest_arg == 0xff) return false;
   const lgt_plan_call *call = &try->group->plan->call[slot->rest_call];
+  const lgt_partition *launch = call->launch;
+  int colour = lgt_binder_next(try->binder, launch, domain, -1);
+  if (colour < 0) return false;
   const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[slot->rest_arg]);
   if (call->kind->privilege[slot->rest_arg] == LGT_PRIV_WRITE && lgt_layout_covers(layout, false)) {
     *out = lgt_rect_of_shape(layout->root_ndim, layout->root_shape);
@@ -122,7 +123,10 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   int64_t waste = 0;
   if (!lgt_map_whole(try->binder->map)) {
     const lgt_rect *read = &try->touched.read[at], *write = &try->touched.write[at];
-    if (read->ndim < 0 && write->ndim < 0) return LGT_OK;
+    if (read->ndim < 0 && write->ndim < 0) { /* others write: what was there is what will be */
+      hold(try, at, former(try, s, domain));
+      return LGT_OK;
+    }
     rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
     const lgt_instance *old = former(try, s, domain);
     if (old) { /* with all that is valid there */
@@ -252,7 +256,7 @@ static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
   lgt_instance *from = former(try, s, domain), *to = try->inst[domain * try->group->nslot + s];
   lgt_rect piece[2 * LGT_MAX_DIM], written;
   lgt_copy copies[2 * LGT_MAX_DIM];
-  if (!from || !to) return LGT_OK;
+  if (!from || !to || from == to) return LGT_OK;
   int n = 1;
   piece[0] = from->rect;
   if (overwritten(try, slot, domain, &written)) n = lgt_rect_subtract(&from->rect, &written, piece);

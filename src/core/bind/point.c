@@ -268,7 +268,7 @@ static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lg
   }
   lgt_nest_shape_finish(
       code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0,
-      lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / bound->group->launch->ncolour));
+      lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / loop->launch->ncolour));
   return LGT_OK;
 }
 
@@ -418,7 +418,11 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
                            job_memory *m) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
   call_work *call = m->call;
-  int64_t bytes = lgt_map_whole(binder->map) ? loop->bytes : loop->bytes / bound->group->launch->ncolour;
+  int64_t bytes = lgt_map_whole(binder->map) ? loop->bytes : loop->bytes / loop->launch->ncolour;
+  if (bound->group->mixed) {
+    lgt_rect tile = lgt_group_tile(bound->group, loop, colour);
+    if (lgt_rect_empty(&tile)) return LGT_OK; /* others have its work */
+  }
   for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
   if (!loop->kernel) {
     m->job->task.cost += bytes ? bytes : cost_of(binder, loop);

@@ -32,8 +32,8 @@ static int access_count(const lgt_plan_loop *loop) { return loop->kernel ? loop-
 static int access_mode(const lgt_plan_loop *loop, int a) { return loop->kernel->loop->access[a].mode; }
 
 /* Does the access stand still along a dimension that is cut? */
-static bool stands_still(const survey *s, const lgt_plan_access *access) {
-  const lgt_partition *launch = s->group->launch;
+static bool stands_still(const survey *s, const lgt_plan_loop *loop, const lgt_plan_access *access) {
+  const lgt_partition *launch = loop->launch;
   const lgt_space *space = space_of(s->group, access);
   for (int d = 0; launch->kind == LGT_PARTITION_TILING && space && d < launch->ndim; d++)
     if (launch->grid[d] > 1 && access->stride[d] == 0) return true;
@@ -92,7 +92,8 @@ static void survey_folds(survey *s) {
     lgt_rect whole = lgt_rect_of_shape(loop->space_ndim, loop->extent);
     for (int a = 0; a < access_count(loop); a++) {
       const lgt_plan_access *access = &loop->access[a];
-      if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE || !stands_still(s, access))
+      if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE ||
+          !stands_still(s, loop, access))
         continue;
       lgt_rect rect = access_rect(s, access, LGT_ACCESS_REDUCE, &whole);
       s->fold[access->slot] = true;

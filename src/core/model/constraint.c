@@ -423,14 +423,30 @@ static int64_t origin(const lgt_partition *p, int d) {
   return p->offset[d] - (j < 0 ? 0 : p->home.first[j] * p->tile[d]);
 }
 
-/* Views to both sides of a point pull the tiles to both sides, and halos move wherever these lie between.  So that
- * neighbouring launches fuse, they are those of an earlier launch if one lies there, else half way.  But what is
- * written stays with its owners. */
-static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_stores *stores,
-                                           const lgt_call *call, const lgt_space *space,
-                                           const lgt_solver_key_state *state, const lgt_partition *p) {
+/* How far the tiles of a launch may lie from the elements of its views: what moves then is a thin halo. */
+static int64_t thin(const lgt_partition *p, int d) {
+  enum { FINE = 4, THIN = 32 };
+  return p->tile[d] >= THIN ? p->tile[d] / THIN : p->tile[d] >= FINE ? 1 : 0;
+}
+
+/* Is it another way to cut p's space, and does it lie between lo and hi, or a little beyond? */
+static bool lies_near(const lgt_partition *p, const lgt_partition *other, const int64_t *lo,
+                      const int64_t *hi) {
+  bool near = same_but_shifted(p, other);
+  for (int d = 0; d < p->ndim && near; d++)
+    near = origin(other, d) >= lo[d] - thin(p, d) && origin(other, d) <= hi[d] + thin(p, d);
+  return near;
+}
+
+/* Views that are shifted against each other pull the tiles to several sides, and whichever tiles are taken, halos move.  So
+ * that launches fuse, all over one extent have the same ones, if not much more moves then: those of a launch that writes where
+ * something is already; those of an earlier one; those that begin where the first owner's elements do, which do not depend
+ * on what came before; else half way.  But what is written stays with its owners. */
+static const lgt_partition *settle(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                                   const lgt_space *space, const lgt_solver_key_state *state,
+                                   const lgt_partition *p) {
+  enum { NRECENT = sizeof solver->recent / sizeof *solver->recent };
   int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
-  bool pulled = false;
   for (int d = 0; d < p->ndim; d++) lo[d] = hi[d] = origin(p, d);
   for (int a = 0; a < call->nargs; a++) {
     const lgt_partition *q = state[a].key ? derived(solver, stores, call, space, state[a].key, a) : NULL;
@@ -438,22 +454,21 @@ static const lgt_partition *settle_between(const lgt_solver *solver, const lgt_s
     if (call->kind->privilege[a] != LGT_PRIV_READ) return q;
     for (int d = 0; d < p->ndim; d++) {
       int64_t at = origin(q, d);
-      pulled |= at != lo[d];
       if (at < lo[d]) lo[d] = at;
       if (at > hi[d]) hi[d] = at;
     }
   }
-  if (!pulled) return p;
-  for (size_t i = 0; i < sizeof solver->recent / sizeof *solver->recent && solver->recent[i]; i++) {
-    bool between = same_but_shifted(p, solver->recent[i]);
-    for (int d = 0; d < p->ndim && between; d++)
-      between = origin(solver->recent[i], d) >= lo[d] && origin(solver->recent[i], d) <= hi[d];
-    if (between) return solver->recent[i];
-  }
+  for (int i = 0; i < LGT_ANCHORS && solver->anchor[i]; i++)
+    if (lies_near(p, solver->anchor[i], lo, hi)) return solver->anchor[i];
+  for (int i = 0; i < NRECENT && solver->recent[i]; i++)
+    if (lies_near(p, solver->recent[i], lo, hi)) return solver->recent[i];
   lgt_home home = p->home;
   for (int j = 0; j < home.ndim; j++)
     if (home.dim[j] >= 0) home.first[j] = 0;
-  for (int d = 0; d < p->ndim; d++) lo[d] += (hi[d] - lo[d]) / 2;
+  for (int d = 0; d < p->ndim; d++) {
+    bool begins = lo[d] <= thin(p, d) && hi[d] >= -thin(p, d);
+    lo[d] = begins ? 0 : lo[d] + (hi[d] - lo[d]) / 2;
+  }
   return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, p->tile, lo, &home);
 }
 
@@ -505,6 +520,13 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
   return lgt_partition_none(solver->partitions, space->ndim, space->extent);
 }
 
+/* Is an argument a small part of what one domain has of its root?  It is worked on there. */
+static bool is_strip(const lgt_stores *stores, const lgt_call *call, const lgt_partition *key, int arg) {
+  enum { SMALL = 8 };
+  const lgt_layout *l = lgt_layout_at(stores, call->layout[arg]);
+  return l->size * SMALL * key->ncolour <= root_size(l);
+}
+
 static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
                                    const lgt_space *space, const lgt_solver_key_state *state,
                                    const char **reason) {
@@ -520,9 +542,12 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
     /* What is stretched over the space is cheap to move, and knows nothing of most of its dimensions. */
     if (lgt_layout_distinct(lgt_layout_at(stores, call->layout[a])) < size / 8) continue;
     const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
-    if (!p || p->ncolour == 1) continue; /* too large for one domain */
-    *reason = state[a].recent ? "partition of a result it uses" : "key partition of the largest argument";
-    return settle_between(solver, stores, call, space, state, p);
+    if (!p || (p->ncolour == 1 && !is_strip(stores, call, state[a].key, a))) continue; /* too large for one domain */
+    const lgt_partition *q = settle(solver, stores, call, space, state, p);
+    *reason = q != p            ? "near the tiles of what it uses"
+              : state[a].recent ? "partition of a result it uses"
+                                : "key partition of the largest argument";
+    return q;
   }
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent,

@@ -16,8 +16,9 @@
  * NumPy broadcasts, so class d is dimension d of the space.
  *
  * The solver turns a space into a partition: derived from the key partition (the one it was last
- * written with) of the argument that would be costliest to move, or between those of views that are
- * shifted against each other, so that their launches fuse; else natural.  What is too small for two
+ * written with) of the argument that would be costliest to move, or near those of views that are
+ * shifted against each other, so that their launches fuse: with tiles of one size, launches over one extent have the same
+ * ones, wherever their views begin, as long as only thin halos move for that; else natural.  What is too small for two
  * tiles runs where the part of a cut array lies that it touches, else everywhere.
  */
 #ifndef LGT_CONSTRAINT_H
@@ -87,12 +88,15 @@ lgt_status lgt_space_of_call(const lgt_stores *stores, const lgt_call *call, lgt
  * cut off at its extents). */
 lgt_rect lgt_space_view_rect(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile);
 
+enum { LGT_ANCHORS = 8 };
+
 typedef struct lgt_solver {
   lgt_partitions *partitions;
   int domains;
   int most;         /* tiles */
   int64_t min_tile; /* elements */
   const lgt_partition *recent[8]; /* launches before this one, the newest first; NULL: no more */
+  const lgt_partition *anchor[LGT_ANCHORS]; /* launches of the window that write where something is already; NULL: no more */
 } lgt_solver;
 
 /* Before there are instances, what lgt_map_whole says of them: will each be all of its root? */

@@ -213,7 +213,7 @@ int64_t lgt_partition_tile_at(const lgt_partition *p, int dim, int64_t at) {
   return tile < p->grid[dim] ? tile : p->grid[dim] - 1;
 }
 
-int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
+int lgt_partition_owner(const lgt_partition *p, int colour) {
   int64_t tile[LGT_MAX_DIM], owner = colour;
   if (p->kind == LGT_PARTITION_TILING) {
     for (int d = p->ndim - 1; d >= 0; d--) tile[d] = colour % p->grid[d], colour /= p->grid[d];
@@ -222,7 +222,11 @@ int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
       owner =
           owner * p->home.grid[j] + owner_along(&p->home, j, p->home.dim[j] < 0 ? 0 : tile[p->home.dim[j]]);
   }
-  return (int)(owner * domains / owner_count(p));
+  return (int)owner;
+}
+
+int lgt_partition_domain(const lgt_partition *p, int domains, int colour) {
+  return (int)((int64_t)lgt_partition_owner(p, colour) * domains / owner_count(p));
 }
 
 const lgt_partition *lgt_partition_owners(lgt_partitions *partitions, const lgt_partition *p) {

@@ -77,7 +77,8 @@ static inline bool lgt_domain_alone(int domains) { return domains == 1; }
 lgt_rect lgt_partition_rect(const lgt_partition *partition, int colour);
 /* The number of the tile, along a dimension, that has a place of the space. */
 int64_t lgt_partition_tile_at(const lgt_partition *partition, int dim, int64_t at);
-/* Which of `domains` works on a colour. */
+/* The number of a colour's owner, and which of `domains` that is. */
+int lgt_partition_owner(const lgt_partition *partition, int colour);
 int lgt_partition_domain(const lgt_partition *partition, int domains, int colour);
 /* The next colour of a domain after `colour` (-1: the first), or -1: there are no more.  What a round over them costs
  * does not depend on the number of domains. */

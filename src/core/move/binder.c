@@ -1,6 +1,7 @@
 /* binder.c - which colours a domain works on, and where.  See binder.h. */
 #include "move/binder.h"
 
+#include "plan/cells.h"
 #include "plan/weave.h"
 
 int lgt_binder_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour) {
@@ -17,5 +18,5 @@ lgt_alignment lgt_group_align(const lgt_plan_group *group, const lgt_plan_access
 
 lgt_rect lgt_group_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour) {
   if (group->launch->kind == LGT_PARTITION_NONE) return lgt_rect_of_shape(loop->space_ndim, loop->extent);
-  return lgt_partition_rect(group->launch, colour);
+  return lgt_cells_tile(group, loop->launch, colour);
 }

@@ -18,15 +18,29 @@ static bool is_fresh(const lgt_plan_group *group, uint16_t root) {
   return r->fresh && group == &group->plan->group[r->first_group];
 }
 
-/* Has an earlier call of the group written all elements of this view? */
-static bool made_before(const lgt_plan_group *group, int call, int arg) {
+/* The rect of its root that an argument of the call touches, over all colours. */
+static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
+  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
+                                                      : lgt_layout_root_rect(layout, &view);
+}
+
+/* Has an earlier call of the group written all elements of this view?  Then whoever reads one has written it (cells.h). */
+static bool made_before(const lgt_binder *binder, const lgt_plan_group *group, int call, int arg) {
   const lgt_plan_call *reader = &group->plan->call[call];
+  lgt_rect read = whole_rect(binder, reader, arg);
   for (int i = group->first; i < call; i++) {
     const lgt_plan_call *writer = &group->plan->call[i];
-    for (int b = 0; b < writer->nargs; b++)
-      if (writer->kind->privilege[b] & LGT_PRIV_WRITE && writer->root[b] == reader->root[arg] &&
-          writer->layout[b] == reader->layout[arg])
+    for (int b = 0; b < writer->nargs; b++) {
+      if (!(writer->kind->privilege[b] & LGT_PRIV_WRITE) || writer->root[b] != reader->root[arg]) continue;
+      if (writer->layout[b] == reader->layout[arg]) return true;
+      lgt_rect written = whole_rect(binder, writer, b);
+      if (lgt_layout_exact(lgt_layout_at(binder->stores, writer->layout[b])) &&
+          lgt_rect_contains(&written, &read))
         return true;
+    }
   }
   return false;
 }
@@ -46,15 +60,6 @@ static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
   return -1;
 }
 
-/* The rect of its root that an argument of the call touches, over all colours. */
-static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
-  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
-  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
-  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
-  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
-                                                      : lgt_layout_root_rect(layout, &view);
-}
-
 static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, int arg, lgt_touch *t) {
   const lgt_plan_call *c = &group->plan->call[call];
   const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
@@ -67,14 +72,14 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   t->writes = lgt_kind_writes(c->kind, arg);
   /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
   bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
-  t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(group, call, arg));
-  bool everywhere = group->launch->kind == LGT_PARTITION_NONE ||
-                    (layout->root_ndim == 0 && group->launch->ncolour > 1) ||
-                    (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, group->launch));
+  t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(binder, group, call, arg));
+  bool everywhere = c->launch->kind == LGT_PARTITION_NONE ||
+                    (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
+                    (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, c->launch));
   lgt_rect rect = whole_rect(binder, c, arg);
   lgt_footprints *footprints = &binder->map->footprints;
   t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
-                        : lgt_footprint_of(footprints, c->layout[arg], align, group->launch,
+                        : lgt_footprint_of(footprints, c->layout[arg], align, c->launch,
                                            privilege & LGT_PRIV_REDUCE);
   t->what = t->whole;
   return t->what ? LGT_OK : LGT_NO_MEMORY;
@@ -270,11 +275,11 @@ static void log_calls(const lgt_binder *binder, const lgt_plan_group *group, con
       used +=
           snprintf(arrays + used, sizeof arrays - (size_t)used, "%s%u", a ? "," : "", root[call->root[a]]);
     used = 0;
-    for (int c = 0; group->launch->ncolour > 1 || group->launch->kind == LGT_PARTITION_TILING; c++) {
-      if (c == group->launch->ncolour || used > (int)sizeof text - 160) break;
-      lgt_rect tile = lgt_partition_rect(group->launch, c);
+    for (int c = 0; call->launch->ncolour > 1 || call->launch->kind == LGT_PARTITION_TILING; c++) {
+      if (c == call->launch->ncolour || used > (int)sizeof text - 160) break;
+      lgt_rect tile = lgt_partition_rect(call->launch, c);
       used += snprintf(text + used, sizeof text - (size_t)used, " %d",
-                       lgt_partition_domain(group->launch, binder->map->domains, c));
+                       lgt_partition_domain(call->launch, binder->map->domains, c));
       for (int d = 0; d < tile.ndim; d++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? "," : "@",
                          (long long)tile.lo[d], (long long)tile.hi[d]);
@@ -705,7 +710,7 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     const lgt_plan_call *call = &x->group->plan->call[t->call];
     store->key = lgt_solver_key_after(&x->binder->fuser->solver,
                                       lgt_layout_at(x->binder->stores, call->layout[t->arg]),
-                                      &call->space.align[t->arg], x->group->launch,
+                                      &call->space.align[t->arg], call->launch,
                                       call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
     store->written = true;
     store->version = ++x->binder->agreed.versions;

@@ -687,6 +687,7 @@ lgt_status lgt_assemble_build(lgt_weaver *w) {
   group->loop = lgt_mem_zalloc(((size_t)w->nloop + 1) * sizeof *group->loop);
   if (!group->loop) return no_memory();
   for (int i = 0; i < w->nloop && !status; i++) {
+    group->loop[group->nloop].launch = w->loop[i].launch;
     status = walk_loop(w, i, &group->loop[group->nloop++]);
     const lgt_plan_loop *loop = &group->loop[group->nloop - 1];
     if (!status && !loop->nnative && !loop->kernel) group->nloop--;

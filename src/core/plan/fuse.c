@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "plan/barrier.h"
+#include "plan/cells.h"
 #include "plan/weave.h"
 
 enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
@@ -191,7 +192,7 @@ static void log_launch(const lgt_plan_call *call) {
 }
 
 /* Keys as they will be when a call runs: `state` is by root and follows the window's writes. */
-static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solver_key_state *state,
+static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, const lgt_solver_key_state *state,
                                 lgt_plan_call *out) {
   lgt_solver_key_state args[LGT_MAX_ARGS];
   out->kind = call->kind;
@@ -211,16 +212,53 @@ static lgt_status describe_call(lgt_fuser *fuser, const lgt_call *call, lgt_solv
     memmove(recent + 1, recent, sizeof fuser->solver.recent - sizeof *recent);
     recent[0] = out->launch;
   }
+  return LGT_OK;
+}
+
+/* The keys of what a call has written. */
+static void follow_keys(const lgt_fuser *fuser, const lgt_plan_call *call, lgt_solver_key_state *state) {
   for (int a = 0; a < call->nargs && !lgt_solver_whole(&fuser->solver); a++)
     if (lgt_kind_writes(call->kind, a)) {
       const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[a]);
-      lgt_solver_key_state *s = &state[out->root[a]];
+      lgt_solver_key_state *s = &state[call->root[a]];
       *s = (lgt_solver_key_state){
-          lgt_solver_key_after(&fuser->solver, layout, &out->space.align[a], out->launch,
+          lgt_solver_key_after(&fuser->solver, layout, &call->space.align[a], call->launch,
                                call->kind->privilege[a] & LGT_PRIV_REDUCE, s->key),
           true};
     }
-  return LGT_OK;
+}
+
+/* A launch that writes where something is already, which its tiles follow: others over the same extent shall do so, too. */
+static void note_anchor(const lgt_plan_call *call, const lgt_solver_key_state *state,
+                        const lgt_partition **anchor) {
+  int n = 0;
+  bool writes = false;
+  for (int a = 0; a < call->nargs; a++) writes |= lgt_kind_writes(call->kind, a) && state[call->root[a]].key;
+  while (n < LGT_ANCHORS && anchor[n] && anchor[n] != call->launch) n++;
+  if (writes && call->launch->ncolour > 1 && n < LGT_ANCHORS) anchor[n] = call->launch;
+}
+
+/* All calls, and again once it is known where they write. */
+static lgt_status describe_calls(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan *plan) {
+  lgt_solver *solver = &fuser->solver;
+  lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
+  lgt_status status = state ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  const lgt_partition *anchor[LGT_ANCHORS] = {NULL};
+  memset(solver->anchor, 0, sizeof solver->anchor);
+  for (int round = 0; round < 2 && !status && (round == 0 || anchor[0]); round++) {
+    for (int r = 0; r < window->nroot; r++)
+      state[r] = (lgt_solver_key_state){plan->root[r].key = lgt_store_at(fuser->stores, window->root[r])->key,
+                                        false};
+    memset(solver->recent, 0, sizeof solver->recent);
+    memcpy(solver->anchor, anchor, sizeof anchor);
+    for (int i = 0; i < n && !status; i++) {
+      status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
+      if (round == 0 && !status) note_anchor(&plan->call[i], state, anchor);
+      if (!status) follow_keys(fuser, &plan->call[i], state);
+    }
+  }
+  lgt_mem_free(state);
+  return status;
 }
 
 /* Does the first use of a root write all of it, without looking? */
@@ -260,7 +298,7 @@ static void describe_roots(lgt_fuser *fuser, const lgt_window *window, lgt_plan 
 /* What the calls of a group touch of each root, for some of its tiles: the box around it.  These are the corners of the
  * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
  * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
-enum { CORNERS = 3, SAMPLES = 1 << CORNERS };
+enum { CORNERS = 3, SAMPLES = 2 << CORNERS };
 typedef struct reach {
   int group;     /* that touched it last; -1: none yet */
   uint16_t call; /* the first of it, ... */
@@ -271,18 +309,24 @@ typedef struct reach {
   int64_t waste[SAMPLES]; /* elements of the box that no call touches */
 } reach;
 typedef struct reaches {
-  reach *root;            /* owned; one for each root of the plan */
-  lgt_rect tile[SAMPLES]; /* of the group */
+  reach *root; /* owned; one for each root of the plan */
   int colour[SAMPLES], ntile;
+  bool owners; /* these are owners, not colours of the launch */
 } reaches;
 
 /* Where nothing is cut, each call of a group has a space of its own. */
-static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg,
-                            const lgt_rect *tile) {
+static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, const reaches *all,
+                            int sample) {
   const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
-  lgt_rect all = lgt_rect_of_shape(call->space.ndim, call->space.extent);
-  if (call->launch->kind == LGT_PARTITION_NONE) tile = &all;
-  return lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], tile));
+  lgt_rect tile = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  int colour = 0;
+  if (call->launch->kind != LGT_PARTITION_NONE) {
+    colour = all->owners ? lgt_partition_colour_of(call->launch, all->colour[sample]) : all->colour[sample];
+    if (colour >= 0) tile = lgt_partition_rect(call->launch, colour);
+  }
+  lgt_rect rect = lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], &tile));
+  if (colour < 0) rect.ndim = -1;
+  return rect;
 }
 
 /* May an argument of a group's first call have memory of its own?  It reads what was there before, so what is written
@@ -336,11 +380,12 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     if (r->split && next > group->first && (!same || lgt_kind_writes(call->kind, a))) return true;
     if (same) continue;
     for (int i = 0; i < all->ntile && !far; i++) {
-      lgt_rect rect = sample_rect(fuser, call, a, &all->tile[i]);
-      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, &all->tile[i]), r->waste[i] = 0;
-      box[i] = lgt_rect_bound(&r->box[i], &rect);
+      lgt_rect rect = sample_rect(fuser, call, a, all, i);
+      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, all, i), r->waste[i] = 0;
+      bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
+      box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
       waste[i] = r->waste[i];
-      far = !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+      far = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
     }
     if (far && next > group->first) return true;
     if (!far) {
@@ -356,26 +401,40 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
   return false;
 }
 
-/* The same tiles again, so many colours on. */
-static void add_corners(const lgt_partition *launch, int colours, reaches *all) {
-  for (int i = 0, n = all->ntile; i < n; i++) {
-    all->colour[all->ntile] = all->colour[i] + colours;
-    all->tile[all->ntile] = lgt_partition_rect(launch, all->colour[all->ntile]);
-    all->ntile++;
+/* The corners of a grid of tiles. */
+static void list_corners(int ndim, const int32_t *grid, reaches *all) {
+  int first = all->ntile, cut = 0;
+  all->colour[all->ntile++] = 0;
+  for (int d = ndim - 1, colours = 1; d >= 0; colours *= grid[d--]) {
+    int n = all->ntile;
+    if (grid[d] == 1 || cut++ == CORNERS) continue;
+    for (int i = first; i < n; i++) all->colour[all->ntile++] = all->colour[i] + colours * (grid[d] - 1);
   }
 }
 
 static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
   const lgt_partition *launch = plan->call[first].launch;
   if (lgt_solver_whole(&fuser->solver)) return;
-  all->tile[0] = lgt_partition_rect(launch, 0);
-  all->colour[0] = 0;
-  all->ntile = 1;
-  if (launch->kind == LGT_PARTITION_TILING)
-    for (int d = launch->ndim - 1, colours = 1; d >= 0; colours *= launch->grid[d--])
-      if (launch->grid[d] > 1 && all->ntile < SAMPLES)
-        add_corners(launch, colours * (launch->grid[d] - 1), all);
+  all->owners = lgt_partition_apart(launch, fuser->solver.domains);
+  all->ntile = 0;
+  list_corners(launch->kind == LGT_PARTITION_TILING ? launch->ndim : 0, launch->grid, all);
+  for (int i = 0; i < all->ntile && all->owners; i++)
+    all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
+  if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
   far_apart(fuser, plan, all, first);
+}
+
+/* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
+ * the group. */
+static bool bites_itself(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < call->nargs; b++)
+      if (call->root[a] == call->root[arg] && call->root[b] == call->root[arg] &&
+          lgt_kind_writes(call->kind, a) && call->layout[a] != call->layout[b] &&
+          lgt_layout_may_overlap(lgt_layout_at(fuser->stores, call->layout[a]),
+                                 lgt_layout_at(fuser->stores, call->layout[b])))
+        return true;
+  return false;
 }
 
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
@@ -403,11 +462,23 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       for (int d = 0; d < call->space.ndim; d++)
         if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
           apart = false;
-      if (apart && lgt_signature_equal(&sa, &sb)) continue;
+      if (call->launch == earlier->launch && apart && lgt_signature_equal(&sa, &sb)) continue;
+      if (own && !(wrote && bites_itself(fuser, call, a)) && lgt_cells_agree(fuser, call, a, earlier, b)) continue;
       if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
       if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
     }
   return LGT_REFUSAL_END;
+}
+
+/* Are all calls from `first` to `last` over one partition, or over partitions between the same owners? */
+static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int first, int last) {
+  const lgt_plan_call *head = &plan->call[first], *call = &plan->call[last];
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  if (head->launch == call->launch && !group->mixed) return true;
+  if (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(head->launch, call->launch)) return false;
+  for (int i = first; i < last && !group->mixed; i++)
+    if (!lgt_cells_may_mix(fuser, &plan->call[i])) return false;
+  return true;
 }
 
 static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first, int next) {
@@ -418,7 +489,8 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
   if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
     return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR
                                                                                   : LGT_REFUSAL_END;
-  if (head->launch != call->launch || !lgt_partition_disjoint(call->launch)) return LGT_REFUSAL_LAUNCH_DOMAIN;
+  if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, first, next))
+    return LGT_REFUSAL_LAUNCH_DOMAIN;
   bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
   for (int i = first; i < next; i++) {
     lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
@@ -448,13 +520,18 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     int next = i + 1;
     begin_reaches(fuser, plan, &all, i);
     while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
-      next++;
+      if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
+        group->mixed = true;
     if (group->launch->kind == LGT_PARTITION_NONE && next - i > 1) {
       int end = lgt_barrier_end(fuser, plan, i, next);
       if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
       next = end;
     }
     group->count = next - i;
+    if (group->mixed && !(group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch))) {
+      lgt_mem_free(all.root);
+      return LGT_NO_MEMORY;
+    }
     for (uint16_t touch = 0; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
       plan->call[i].touch = touch;
       for (int a = 0; a < plan->call[i].nargs; a++) {
@@ -663,14 +740,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
            *plan = plan_new(window, n, lgt_solver_whole(&fuser->solver), fuser->stores->epoch);
   if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
-  if (!status && !state) status = lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
-  for (int r = 0; r < window->nroot && !status; r++)
-    state[r].key = plan->root[r].key = lgt_store_at(fuser->stores, window->root[r])->key;
-  memset(fuser->solver.recent, 0, sizeof fuser->solver.recent);
-  for (int i = 0; i < n && !status; i++)
-    status = describe_call(fuser, &window->call[i], state, &plan->call[i]);
-  lgt_mem_free(state);
+  if (!status) status = describe_calls(fuser, window, n, plan);
   if (!status) describe_roots(fuser, window, plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
   for (int attempt = 0; attempt < ATTEMPTS && !status; attempt++) {

@@ -4,8 +4,9 @@
  * the window (*roots*).  It consists of groups; a group is one fused task, the longest run of calls
  * that satisfies the constraints of diffuse 4.2:
  *
- *   launch domain   all calls have the same partition (a single colour: the same one tile)
- *   true dependence what was written is then read through the same view only
+ *   launch domain   all calls have the same partition (a single colour: the same one tile), or partitions between
+ *                   the same owners (cells.h)
+ *   true dependence what was written is then read through the same view only, or by who wrote it
  *   anti-dependence what was read is then written through the same view only
  *   reduction       what was reduced is not looked at
  *
@@ -136,6 +137,7 @@ typedef struct lgt_plan_loop {
   lgt_plan_native *native;    /* owned */
   int nnative;
   int64_t block_bytes;        /* memory for the results of native calls, LGT_BLOCK elements of each */
+  const lgt_partition *launch; /* of its calls */
   int space_ndim;
   int64_t extent[LGT_MAX_DIM]; /* of the space */
   int ndim;
@@ -176,7 +178,8 @@ typedef struct lgt_guard lgt_guard; /* shift.h */
 typedef struct lgt_plan_group {
   struct lgt_plan *plan;      /* borrowed */
   int first, count;           /* calls of the plan */
-  const lgt_partition *launch;
+  const lgt_partition *launch; /* of all its calls; mixed: its owners, each of which has a tile of each call, or none (cells.h) */
+  bool mixed;
   lgt_refusal refusal;        /* what ended it */
   lgt_plan_slot *slot;        /* owned */
   int nslot;

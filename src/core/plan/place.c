@@ -48,6 +48,10 @@ void lgt_item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, 
   }
 }
 
+const lgt_partition *lgt_item_launch(const lgt_weaver *w, const lgt_weave_item *item) {
+  return w->group->mixed && item->call != LGT_NONE ? w->plan->call[item->call].launch : w->group->launch;
+}
+
 bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b) {
   if (andim != bndim) return false;
   for (int d = 0; d < andim; d++)
@@ -105,7 +109,7 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
   if (!lgt_layout_may_overlap(a, b)) return 0;
   lgt_item_space(w, item, &andim, aextent);
   lgt_item_space(w, earlier, &bndim, bextent);
-  if (!ordered && lgt_same_space(andim, aextent, bndim, bextent)) {
+  if (!ordered && lgt_same_space(andim, aextent, bndim, bextent) && lgt_item_launch(w, item) == lgt_item_launch(w, earlier)) {
     lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
     lgt_signature as = lgt_signature_of(a, &aalign), bs = lgt_signature_of(b, &balign);
     if (lgt_signature_equal(&as, &bs)) return earlier->loop;
@@ -213,7 +217,7 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
                      const int64_t *extent, unsigned kept, int inner) {
   const lgt_weave_loop *loop = &w->loop[number];
   if (loop->alone || lgt_kind_alone(item->kind) || !w->fuser->config->kernel_fusion) return false;
-  if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent)) return false;
+  if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent) || loop->launch != lgt_item_launch(w, item)) return false;
   bool by_rows = loop->by_rows || item->kind->cpu, reduces = loop->reduces || item->kind->reduces;
   if (by_rows && reduces && !enough_chunks(w, extent[0])) return false;
   if (item->kind->reduces && loop->reduces &&
@@ -237,7 +241,7 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
     if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop))
       return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
     lgt_weave_loop *loop = &w->loop[w->nloop++];
-    *loop = (lgt_weave_loop){.ndim = ndim, .inner = -1, .alone = lgt_kind_alone(item->kind)};
+    *loop = (lgt_weave_loop){.ndim = ndim, .launch = lgt_item_launch(w, item), .inner = -1, .alone = lgt_kind_alone(item->kind)};
     memcpy(loop->extent, extent, sizeof extent);
   }
   lgt_weave_loop *loop = &w->loop[number];

@@ -84,6 +84,7 @@ void lgt_plan_group_fini(lgt_plan_group *group);
 typedef struct lgt_weave_loop {
   int ndim;
   int64_t extent[LGT_MAX_DIM];
+  const lgt_partition *launch;
   bool reduces;
   unsigned kept;       /* reductions: space dimensions along which the targets move */
   int inner;           /* reductions: the dimension that is walked innermost; -1: as it comes */
@@ -120,6 +121,8 @@ unsigned lgt_item_kept(const lgt_weaver *weaver, const lgt_weave_item *item, int
 int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent,
                        unsigned kept);
 static inline bool lgt_item_reduces(const lgt_weave_item *item, int arg) { return item->kind->privilege[arg] & LGT_PRIV_REDUCE; }
+/* The launch partition of an item; that of the group for synthetic copies. */
+const lgt_partition *lgt_item_launch(const lgt_weaver *weaver, const lgt_weave_item *item);
 bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b);
 
 /* place.c.  The earliest loop for `item`, argument `arg`, given what an earlier item does to the same buffer

@@ -1,0 +1,31 @@
+/* cells.h - may launches that are cut in different ways be one group?
+ *
+ * A group of several colours is one task for each of them.  Its calls need not have the same launch partition: it is
+ * enough that each domain has at most one tile of each, and that tiles are dealt out to the same grid of *owners*.  Then
+ * an owner's task runs its tile of every call (or nothing, where the owner has none: an edge of a grid is the work of
+ * whoever has it), and the group's colours are the owners.
+ *
+ * Through an access, owner o touches the elements between two cuts of the root, a *cell*; or, of a view that lies within
+ * one owner's cell, all elements are that owner's.  Two accesses to common elements depend on each other pointwise
+ * exactly if their cells are the same:
+ *
+ *   P[4:n+3] = f      f has n elements, cut at n/2: P is cut at n/2 + 3
+ *   P[1:3] = 0        the first owner's: it has all of P below n/2 + 3
+ *   Q = P + 1         n + 6 elements, cut at n/2 + 3: one group with the others
+ *
+ * What this costs does not depend on the number of owners.  Belongs to the submitting thread.
+ */
+#ifndef LGT_CELLS_H
+#define LGT_CELLS_H
+
+#include "plan/fuse.h"
+
+/* May the call be in a group with calls of other launch partitions? */
+bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call);
+/* Do two calls of such a group touch the same elements, through these arguments, in one domain only? */
+bool lgt_cells_agree(const lgt_fuser *fuser, const lgt_plan_call *a, int arg, const lgt_plan_call *b, int other);
+
+/* The tile of a launch partition that a colour of the group has: empty where it has none. */
+lgt_rect lgt_cells_tile(const lgt_plan_group *group, const lgt_partition *launch, int colour);
+
+#endif
