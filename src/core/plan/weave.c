@@ -157,6 +157,11 @@ static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int ar
 /* Is the group cut, so that its memory is tiles? */
 static bool in_tiles(const lgt_weaver *w) { return w->group->launch->kind != LGT_PARTITION_NONE; }
 
+/* Is this what the group finds?  (Owners may write there through one view and then through another.) */
+static bool untouched(const lgt_weaver *w, uint16_t buffer) {
+  return w->items->buffer[buffer].initial && !w->items->buffer[buffer].writers;
+}
+
 /* Does the item overwrite all of a root whose contents from before the group somebody reads?  Then memory is found when
  * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
 static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
@@ -187,7 +192,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (in_tiles(
           w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
-    if (!w->items->buffer[current[root]].initial ||
+    if (!untouched(w, current[root]) ||
         !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
       return KEEP;
   } else if (!lgt_solver_whole(&w->fuser->solver)) {
@@ -204,7 +209,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
 static bool may_forward(const lgt_weaver *w, uint16_t from) {
   if (lgt_solver_whole(&w->fuser->solver)) return true;
   return in_tiles(w) && lgt_partition_apart(w->group->launch, w->fuser->solver.domains) &&
-         (from == LGT_NONE || w->items->buffer[from].initial);
+         (from == LGT_NONE || untouched(w, from));
 }
 
 /* A copy of a whole root from a whole root needs no code now. */
