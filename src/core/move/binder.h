@@ -1,4 +1,4 @@
-/* binder.h - what a rank is (its memory, executor, peers) and what its bound groups have come to so far.
+/* binder.h - what a rank is (its memory, executor, peers), and the state that its bound groups have led to so far.
  *
  * Everything that turns plans into tasks works on one binder: jobs, messages, exchanges, images (this room), and
  * groups (the next one).
@@ -16,13 +16,13 @@ typedef struct lgt_job lgt_job;
 typedef struct lgt_move lgt_move; /* moves.h */
 typedef struct lgt_answer lgt_answer; /* moves.c */
 
-/* A group that was bound while something was in flight, or the end of a store (poison.h).  It keeps no store alive: on all
- * ranks their numbers are free again at the same place of the stream, whatever is still in flight there. */
+/* A group that was bound while tasks were in flight, or the end of a store (poison.h).  A recent group keeps no store
+ * alive: the number of a store is free again at the same place of the stream on all ranks, whatever is still in flight. */
 typedef struct lgt_recent {
   int64_t position;
   lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
-  uint32_t *store;       /* owned; by root of the plan: numbers of those that the group touches, else 0 */
-  uint32_t gone;         /* the number that no store has any more; a later one may have it */
+  uint32_t *store;       /* owned; by root of the plan: the number of the store, if the group touches it, else 0 */
+  uint32_t gone;         /* of a store's end: the store's number, which a later store may have again */
 } lgt_recent;
 
 /* The counters that all ranks advance alike.  They follow from the stream of operations alone, never from what a rank
@@ -45,16 +45,16 @@ typedef struct lgt_binder {
   lgt_peers *peers;     /* borrowed: the other ranks; NULL: there are none */
   lgt_profile *profile; /* borrowed; NULL: none */
   const char
-      *where; /* borrowed from the runtime: line of the group that is bound, or of who looks; NULL: unknown */
+      *where; /* borrowed from the runtime: line of the group that is bound, or of the look; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
   lgt_agreed agreed;
   int64_t jobs;         /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
   int64_t former;       /* bytes of former contents that recipes keep (recipes.h) */
   uint32_t stamp;       /* of the newest job */
-  lgt_failure *unreported; /* ref: the first failure that the script has not been told of */
-  lgt_failure *reported;   /* ref: the last one that it has */
-  lgt_failure *no_memory;  /* ref: stands for failures that there is no memory to describe */
+  lgt_failure *unreported; /* ref: the first failure that no look or fence has reported */
+  lgt_failure *reported;   /* ref: the failure that was reported last */
+  lgt_failure *no_memory;  /* ref: stands for a failure for whose description there is no memory */
   lgt_recent *recent;      /* owned; with several domains: the newest groups, in order */
   int nrecent, recent_room;
   const char *(*line_text)(void *context, uint32_t line);
@@ -63,27 +63,27 @@ typedef struct lgt_binder {
   /* With several domains (exchange.h, message.h): */
   lgt_move *move;    /* owned: what the current exchange moves */
   int nmove, move_room;
-  lgt_pieces pieces; /* owned: in pieces of these */
-  int *near;         /* owned: domains that may want some */
+  lgt_pieces pieces; /* owned: the pieces of these moves */
+  int *near;         /* owned: domains that may lack elements that this rank has (lgt_moves_near) */
   int nnear, near_room;
-  lgt_answer **answer; /* owned: what had to move before, by question */
+  lgt_answer **answer; /* owned: answers of lgt_moves_list that are kept, by question */
   lgt_job *underway, **underway_end; /* messages that have begun and are not done */
-  int64_t share_limit;           /* bytes that no rank has room for: what is larger is not gathered */
+  int64_t share_limit;           /* bytes: a larger array is not gathered, for a rank would lack room */
   int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */
-  int64_t replicate;             /* bytes of an array that a task may have brought to every rank whole */
+  int64_t replicate;             /* bytes: a task may bring no larger array whole to every rank */
   lgt_outside offload;           /* how the executor looks after queues of devices (offload.h) */
-  lgt_job *offloaded;            /* what these do now */
+  lgt_job *offloaded;            /* jobs that these queues do now */
   int64_t device_tasks;          /* counter */
   lgt_outside mail;              /* how the executor looks after messages */
-  bool dry;                      /* tasks do nothing: only what comes before is of interest */
+  bool dry;                      /* tasks do nothing: for measuring what comes before them */
   bool check;                    /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
   int64_t moved;                                  /* bytes that passes have read and written */
 } lgt_binder;
 
-/* The next colour of a group after `colour` (-1: the first) that a local domain works on; -1: none. */
+/* The next colour of a group after `colour` (-1: the first) on which a local domain works; -1: none. */
 int lgt_binder_next(const lgt_binder *binder, const lgt_partition *launch, int domain, int colour);
-/* How an access of a group lies in the space of its loop; copies made by renaming have spaces of their own. */
+/* The alignment of an access with the space of its loop; copies made by renaming have spaces of their own. */
 lgt_alignment lgt_group_align(const lgt_plan_group *group, const lgt_plan_access *access);
 /* The tile of a loop's space for a colour. */
 lgt_rect lgt_group_tile(const lgt_plan_group *group, const lgt_plan_loop *loop, int colour);

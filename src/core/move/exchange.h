@@ -1,10 +1,10 @@
-/* exchange.h - what a group needs from other memory domains and ranks, and what it makes newest in its own.
+/* exchange.h - which elements a group needs from other domains and ranks, and which it makes newest in its own.
  *
- * Both follow from the group's calls and its launch partition alone: never from what was elided, renamed
- * or kept in registers, nor from where instances happen to be, nor from whether something failed.  A result that
- * is only a recipe counts as written by the domain whose colours would have written it, and the inputs of a call
- * that is not run now are fetched all the same, so that its recipe can.  Whoever sees the same calls comes to the
- * same copies and messages (moves.h), in the same order, and to the same histories.
+ * Both follow from the group's calls and its launch partition alone: not from which results are elided, renamed or kept
+ * in registers, nor from where instances happen to be, nor from whether something failed.  A result that is only a
+ * recipe counts as written by the domain whose colours would have written it, and the inputs of a call that is not run
+ * now are fetched nevertheless, so that a rescue can run it.  All ranks see the same calls, and so each comes to the same
+ * copies and messages (moves.h), in the same order, and to the same histories.
  *
  * Belongs to the submitting thread.
  */
@@ -21,19 +21,19 @@ struct lgt_touch {
   uint16_t call;   /* of the plan */
   uint16_t root;   /* among the group's `touched`, which are parts of roots */
   uint8_t arg;
-  bool fresh;      /* the group makes the root: there is nothing from before */
-  bool reads;      /* contents from before the group */
+  bool fresh;      /* the group makes the root: it has no contents from before */
+  bool reads;      /* it reads contents from before the group */
   bool writes;
-  const lgt_footprint *whole; /* several colours reduce into the same elements: these are everywhere */
+  const lgt_footprint *whole; /* *everywhere*, if several colours reduce into the same elements */
   /* Of this run of the group: */
-  const lgt_footprint *what;  /* what is touched: `whole`, unless data says otherwise: */
+  const lgt_footprint *what;  /* the elements touched: `whole`, or a part of it that the image names */
   lgt_image *image;     /* borrowed; NULL: none (image.h) */
-  const lgt_image_moves *moves;     /* borrowed; how the image's elements come; NULL: they are there */
+  const lgt_image_moves *moves;     /* borrowed: the moves of the image's elements; NULL: no element has to move */
 };
 
-/* The touch of a native call's access; NULL: none were made. */
+/* The touch of a native call's access; NULL: the group has no touches yet. */
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
-/* Make the group's touches, unless it has them. */
+/* Make the group's touches, unless it has them already. */
 lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
 
 /* One run of a group, or the fetching of one store. */
@@ -42,47 +42,48 @@ typedef struct lgt_exchange {
   lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;     /* by number among the touched roots; from the arena, like the rest */
   int nstore;
-  bool split;            /* a store may be there several times, in parts */
-  /* [local domain * nstore + store]: */
-  lgt_rect *cover;       /* what an instance must have room for; ndim -1: nothing */
-  lgt_instance **inst;   /* borrowed; if split: what was acquired; NULL: nothing yet */
-  bool host;             /* in the host's memory, not in the domains' homes */
-  bool *gets;            /* something will be copied into it */
-  lgt_rect *spare;       /* what of it is about to be overwritten; ndim -1: nothing */
-  bool *written;         /* [store]: it will be written in place */
-  bool *together;        /* [store]: its elements are brought together, into tiles */
-  const lgt_history **saved; /* [store]: its history as it was; NULL: it is not saved yet */
+  bool split;            /* a store may occur several times in `store`, once for each part */
+  /* By local domain * nstore + store: */
+  lgt_rect *cover;       /* the elements for which an instance must have room; ndim -1: none */
+  lgt_instance **inst;   /* borrowed; if split: the instance that was acquired; NULL: none yet */
+  bool host;             /* instances are in the host's memory, not in the domains' homes */
+  bool *gets;            /* elements will be copied into the instance */
+  lgt_rect *spare;       /* elements of the instance that are about to be overwritten; ndim -1: none */
+  /* By store: */
+  bool *written;         /* it will be written in place */
+  bool *together;        /* its elements are brought together, into tiles */
+  const lgt_history **saved; /* its history as it was; NULL: not saved yet */
 } lgt_exchange;
 
-/* An argument of the group through which every rank would get all of an array that is larger than that; -1: none.
- * Which are not everywhere yet, that is. */
+/* A touch of the group by which every rank would get all of an array of more than `bytes` bytes that is not everywhere
+ * yet; -1: there is none. */
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
-/* Survey the group: what has to move is listed, and histories say that it did.  `root`: stores by number in the plan. */
+/* Survey the group: list what has to move, and record in the histories that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
-/* Or survey one store, of which every domain wants to read what it touches. */
+/* Survey one store instead, of which every domain is to have the elements that it touches. */
 lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_touch *touch);
-/* Or survey one store, of which the first domain of every rank wants to read a rect. */
+/* Survey one store instead, of which the first domain of every rank is to have a rect. */
 lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
-/* A copy of a rect on every rank, for the script to look at, when not all of it is everywhere; it is not kept, so that
- * no rank holds more than its share.  *out: a ref; NULL with LGT_NO_MEMORY when there is no room for it here. */
+/* A copy on every rank of a rect that is not everywhere, for the script to look at.  The copy is no instance of the store,
+ * so that no rank holds more than its share for long.  *out: a ref; NULL with LGT_NO_MEMORY when this rank has no room. */
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);
-/* The local domain's instance of an initial slot must have room for this too. */
+/* The local domain's instance of an initial slot must have room for `rect`, too. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
-/* All local domains that have to do with it shall have room for a halo, too. */
+/* Each local domain that needs an instance of the slot shall have room for the slot's halo, too. */
 void lgt_exchange_margin(lgt_exchange *exchange, const lgt_plan_slot *slot);
-/* What of it the group overwrites, so that it need not be kept. */
+/* The group overwrites `rect` of the slot, so its elements need not be kept. */
 void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
-/* Instances for all roots that are there already. */
+/* Acquire instances for all roots that have contents from before the group. */
 lgt_status lgt_exchange_acquire(lgt_exchange *exchange);
-/* It will not happen, for want of memory: as before. */
+/* For want of memory the group does not run: all histories are as before the survey. */
 void lgt_exchange_undo(lgt_exchange *exchange);
-/* Copies and messages.  Those for which there is no instance go without contents. */
+/* Submit the copies and messages.  One for which there is no instance goes without contents. */
 lgt_status lgt_exchange_move(lgt_exchange *exchange);
-/* Does a local domain lack memory for what the group reads there? */
+/* Does a local domain lack memory for elements that the group reads there? */
 bool lgt_exchange_lacks_memory(const lgt_exchange *exchange);
-/* The local domain's instance of an initial slot; NULL if the group has nothing to do with it there. */
+/* The local domain's instance of an initial slot; NULL: the domain does not touch the slot. */
 lgt_instance *lgt_exchange_instance(const lgt_exchange *exchange, int domain, const lgt_plan_slot *slot);
-/* Tell the stores who has their newest elements, and by which partition they were written. */
+/* Record in the stores which domains have their newest elements, and by which partition they were written. */
 lgt_status lgt_exchange_end(lgt_exchange *exchange);
 
 #endif

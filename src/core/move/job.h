@@ -4,72 +4,73 @@
 
 #include "move/binder.h"
 
-/* A job is one block of memory: the task, what its steps work on, the steps, and the instances it holds. */
-/* What of an instance a job writes. */
+/* How much of an instance a job writes. */
 typedef enum lgt_written {
   LGT_WRITTEN_IN_PART,
-  LGT_RENEWED,    /* what becomes of all of it: a former failure lasts only if the job takes it over */
-  LGT_OVERWRITTEN /* all of it, whatever was there before */
+  LGT_RENEWED,    /* the job decides about all of it: a former failure lasts only if the job's results depend on it */
+  LGT_OVERWRITTEN /* all of it: a former failure ends */
 } lgt_written;
 
+/* A job is one block of memory: the task, the data of its steps, the steps, and the instances that it holds. */
 struct lgt_job {
   lgt_task task;
   lgt_job *next;
-  lgt_instance **touched; /* refs (given back by lgt_depend_retire); read ones first */
+  lgt_instance **touched; /* refs (given back by lgt_depend_retire); those only read come first */
   int ntouched, nread;
   lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
   int nshape;
-  bool native;            /* it has calls of C, which may fail */
-  bool here;              /* runs at once, on this thread: waits for nothing and lives in the arena */
+  bool native;            /* the task has calls of C, which may fail */
+  bool here;              /* the task runs at once, on this thread: it waits for nothing, and the job lives in the arena */
   uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
-  struct lgt_job_taint *taint; /* which of its results depend on what (point.c); NULL: all on all */
-  int64_t position;       /* of its group in the stream */
+  struct lgt_job_taint *taint; /* which results depend on which instances (point.c); NULL: all on all */
+  int64_t position;       /* of the job's group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */
-  lgt_plan *plan;         /* ref; whose shapes its nests have, or NULL */
+  lgt_plan *plan;         /* ref: the plan whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
-  lgt_memory *place;      /* borrowed: whose device does it; NULL: none */
-  lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* ... by putting this into a queue */
-  lgt_event *event;       /* owned: recorded behind that */
-  lgt_job *behind;        /* among those that devices do */
+  lgt_memory *place;      /* borrowed: the memory whose device does the task; NULL: none */
+  lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */
+  lgt_event *event;       /* owned: recorded behind that work */
+  lgt_job *behind;        /* next of the jobs that devices do */
   lgt_copy *copy;         /* of copies, which hold refs to runs */
   int ncopy;
-  void *owned;            /* what it works on, freed with it; or NULL */
+  void *owned;            /* memory of mem.h, freed with the job; or NULL */
   lgt_failure **poison;   /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
   int npoison;
-  lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: what its tiles point to */
+  lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: rows that the job's tiles point to */
   int nrows;
 };
 
-/* At most so many of each; bytes: for what the steps work on. */
+/* Upper bounds; `bytes` are for the data of the steps. */
 typedef struct lgt_job_size {
   int steps, shapes, instances;
   size_t bytes;
 } lgt_job_size;
 
-/* NULL, and the error is noted, when out of memory. */
+/* A new job; *memory: its `bytes`.  When out of memory: NULL, and the error is noted. */
 lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size size, bool here, void **memory);
-/* Of one that was not submitted. */
+/* Free a job that was not submitted. */
 void lgt_job_free(lgt_job *job);
 void lgt_job_step(lgt_job *job, int chunks, lgt_status (*run)(lgt_step *, int), void *data);
-/* List an instance, unless it is NULL; those only read come first, `nread` of them. */
+/* List an instance (NULL: do nothing).  The caller must list those only read first, and set `nread` to their number. */
 void lgt_job_touch(lgt_job *job, lgt_instance *inst);
-/* Submit a job whose touched instances are listed.  It belongs to the binder then, also after an error; a job
- * that is to run here has run, and is gone. */
+/* Submit a job whose touched instances are listed.  The binder owns the job from then on, also after an error; a job with
+ * `here` has run and is freed. */
 lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job);
 
 /* Wait until tasks in flight no longer write (for_write: or read) the instance. */
 void lgt_job_wait(lgt_binder *binder, lgt_instance *inst, bool for_write);
-/* Waits, which the user may interrupt: until the instance may be read; until all jobs are done, and retires them. */
+/* Wait until the instance may be read.  An error when the user interrupts. */
 lgt_status lgt_job_look(lgt_binder *binder, lgt_instance *inst);
-/* With several domains: until all calls of C are done, for they may fail and results elsewhere may depend on them. */
+/* The same, with several domains: until all calls of C are done, for these may fail, and results elsewhere depend on them. */
 lgt_status lgt_job_look_native(lgt_binder *binder);
+/* The same: until all jobs are done, which are then retired. */
 lgt_status lgt_job_look_all(lgt_binder *binder);
 
-/* Work until the first job in flight is done, and forget it; false: the user interrupts. */
+/* Work until the first job in flight is done, and retire it.  False: the user interrupts. */
 bool lgt_job_await_first(lgt_binder *binder);
-/* Work until at most so many groups are in flight behind the one that was bound last, or the user interrupts. */
+/* Work until at most `groups` groups are in flight besides the one that was bound last, or the user interrupts. */
 void lgt_job_keep_up(lgt_binder *binder, int groups);
-/* Forget jobs that are done; `all`: wait for them first. */
+/* Retire the jobs that are done; `all`: wait until each is. */
 void lgt_job_retire(lgt_binder *binder, bool all);
 
 #endif
