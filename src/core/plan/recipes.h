@@ -1,30 +1,33 @@
-/* recipes.h - results that are not stored, and how they are computed if somebody asks for them after all.
+/* recipes.h - results that are not stored, and how they are computed if the program looks at them after all.
  *
  * Python drops a temporary at once; Lua's collector does so some time later, and until then nobody knows whether
- * the program still holds it.  A group does not store such a result: it leaves a *recipe*, which is the group
- * itself with the memory that it found and its parameters.  Who asks for the result has those calls of the group
- * run again that it comes from (a *rescue*).  Mostly nobody does, and the recipe goes with the handle.
+ * the program still holds it.  A group does not store such a result: the result is *elided*, and the group leaves a
+ * *recipe*, which is the group itself with the instances that it found and its parameters.  If the program looks at the
+ * result, a *rescue* runs those calls of the group again on which the result depends.  Mostly the program does not look,
+ * and the recipe ends with the last handle on the result.
  *
- * So all that these calls read must still be there.  What an item (weave.h) reads comes from
+ * So all that these calls read must still be there.  The contents that an item (weave.h) reads come from one of
  *
- *   memory     What lies there when the group ends is what the item has read (`lasts`).  The recipe *pins* it: an
- *              instance is not overwritten where recipes read it (`kept`: around all that; `changed`: around all
- *              that the group itself writes, which must lie apart).
- *   an item    It is all that another item has written, into memory of the group's own or into registers: that one
- *              runs again, too.  Preferred where it can (`again`), for else the group's own memory would be kept.
- *   versions   It is one of several versions of an array that the group changes bit by bit.  All items that wrote
- *              the array before run again, on memory of the rescue's own; of an array that was there before the
- *              group, on a copy of what was in it then.  For that the group leaves the former memory alone and goes
- *              on in a copy, if somebody may want the recipe; else it works in place.  This is one copy for a group
- *              instead of all the results of its temporaries, and done where that is cheaper (`saved`, fuse.c).
- *              A small result that is held for long keeps a whole array so.  Hence there is a limit to what all
- *              recipes keep (lgt_binder.former): beyond it windows are planned without (lgt_window.saves); and where
- *              memory lacks, results are computed to let go of it (lgt_rescue_former).
- *   nowhere    Then the result *must die*: the flush sees to it that no handle is left before the group runs, or
- *              has it stored.
+ *   memory     When the group ends, the memory still has the contents that the item has read (`lasts`).  The recipe
+ *              *pins* this memory: an instance is not overwritten where recipes read it (`kept` is a bound of all
+ *              that they read; `changed`, a bound of all that the group itself writes, must not meet it).
+ *   an item    Another item wrote all of the contents, into memory of the group's own or into registers: that item
+ *              runs again, too.  Preferred where it is possible (`again`), for otherwise the group's own memory would
+ *              have to be kept.
+ *   versions   The contents are one of several versions of an array that the group changes piece by piece.  All items
+ *              that wrote the array before run again, on memory of the rescue's own; if the array existed before the
+ *              group, on a copy of its former contents.  Therefore a group whose recipe may be wanted leaves the former
+ *              memory alone and goes on in a copy; any other group works in place.  This costs one copy for a group
+ *              instead of all results of its temporaries, and is done where that is cheaper (`saved`, fuse.c).
+ *              In this way a small result that is held for long keeps a whole array.  Hence there is a limit to the
+ *              former contents that all recipes keep (lgt_binder.former): beyond the limit windows are planned to keep
+ *              none (lgt_window.saves), and when memory is short, rescues compute the results so that the former
+ *              contents can be freed (lgt_rescue_former).
+ *   nowhere    Then the result *must die*: before the group runs, the flush makes sure that no handle on the result is
+ *              left, else the result is stored.
  *
- * Reductions and calls of C do not run again: what they make is stored.  A single element is kept as a recipe only
- * if that reads nothing but single elements: no array should stay for its sake.
+ * Reductions and calls of C do not run again: their results are stored.  A result of a single element is elided only
+ * if its recipe reads nothing but single elements: no array should be kept for its sake.
  *
  * Belongs to the submitting thread.
  */
@@ -33,10 +36,10 @@
 
 #include "plan/weave.h"
 
-/* List the group's elided results, once memory is chosen; adds slots for former contents. */
+/* List the group's elided results, after slots were chosen; adds slots for former contents. */
 lgt_status lgt_recipes_list(lgt_weaver *weaver);
-/* Find, from the items' layouts, what recipes keep of each slot, and what the group changes.  False if it changes
- * what a recipe reads. */
+/* Find, from the items' layouts, the `kept` and `changed` of each slot.  False if the group changes elements that a recipe
+ * reads. */
 bool lgt_recipes_keep(lgt_weaver *weaver);
 /* Make group->elided[n].rescue: a group that computes that result alone.  Its initial slots are
  * the slots of `group` by number (slot.root), its only final is the result. */

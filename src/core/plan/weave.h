@@ -8,20 +8,22 @@
  * Two transformations keep data dependences from costing passes over memory:
  *
  *   renaming    A write that would have to wait for readers of the old contents goes to new memory
- *               instead, as registers are renamed in a processor, when it covers most of its root;
- *               the rest is copied (in a group of several colours by whoever binds it, for each colour's memory
- *               has a rest of its own).  An in-place stencil becomes one pass.
- *               What overwrites all of a root that the group has read is renamed, too: results that are not stored
- *               may have to be computed from the old contents.  When the group runs, and nobody needs these any
- *               more, both are the same memory.
+ *               instead, as registers are renamed in a processor, when the write covers most of its root.
+ *               The *rest*, the elements that are not written, is copied: by an item of the group, but with several
+ *               colours when the group is bound, for each colour's memory has a rest of its own.  An in-place
+ *               stencil becomes one pass.
+ *               A write of all of a root that the group has read is renamed, too, because elided results may have to
+ *               be computed from the old contents.  If no recipe needs the old contents when the group runs, the new
+ *               memory is the old memory.
  *   forwarding  A copy of a whole array is not made: readers of the copy read the original's memory, and
- *               who writes the original next is renamed.
+ *               the next write of the original is renamed.
  *
  * A call of a CPU variant *by rows* (lgt.h), such as a sparse matrix times a vector, joins loops over its rows: for
- * each block of rows it writes its results, into the array if somebody needs them there, else into a piece of memory
- * that stays in the cache, and the loop's kernel loads them from there.  What follows sees values as those of any other
- * call.  All of a loop's calls come before its kernel, for any rows: so what they read is written in earlier loops,
- * and what they read anywhere (x, in A x) is overwritten in later ones.
+ * each block of rows the call writes its results into the array, if they are needed there, else into a block of memory
+ * that stays in the cache, and the loop's kernel loads them from there.  Later calls use the results as they use those of
+ * any other call.  In a loop all such calls run before the kernel, on any rows.  Therefore an array that such a call reads
+ * must be written in an earlier loop, and one that it reads at any place (x, in A x) may be overwritten only in a later
+ * loop.
  *
  * A *buffer* is one version of a root's contents; most live in registers only.  A *slot*
  * (fuse.h) is memory; buffers whose lives do not meet share one.
@@ -35,16 +37,16 @@ typedef struct lgt_weave_item {
   const lgt_kind *kind;
   uint16_t call;                      /* of the plan; LGT_NONE for copies that renaming makes */
   uint8_t nargs;
-  uint16_t in[LGT_MAX_ARGS];          /* buffer that is read, LGT_NONE: none */
-  uint16_t out[LGT_MAX_ARGS];         /* buffer that is written or reduced into, LGT_NONE: none */
+  uint16_t in[LGT_MAX_ARGS];          /* the buffer that the argument reads; LGT_NONE: none */
+  uint16_t out[LGT_MAX_ARGS];         /* the buffer that it writes or reduces into; LGT_NONE: none */
   uint32_t layout[LGT_MAX_ARGS];
-  uint16_t loop;                      /* where it was placed; LGT_NONE: nowhere (a forwarded copy) */
-  uint16_t cause;                     /* of such a copy: the call for whose write it is made ... */
-  uint8_t cause_arg;                  /* ... through this argument (0xff: all is copied) ... */
-  uint8_t piece, pieces;              /* ... and which of the pieces of what is left it copies */
-  uint16_t lasts;                     /* arguments, as bits: what is read stays in memory as it is until the group ends */
-  uint16_t pins;                      /* those among them that recipes read there */
-  uint16_t whole;                     /* arguments, as bits, through which all of a root is overwritten */
+  uint16_t loop;                      /* the loop it was placed in; LGT_NONE: none (a forwarded copy) */
+  uint16_t cause;                     /* a copy that renaming makes: the call whose write was renamed */
+  uint8_t cause_arg;                  /* and the argument of that write; 0xff: all of the root is copied */
+  uint8_t piece, pieces;              /* of how many pieces of the rest the copy copies which one */
+  uint16_t lasts;                     /* bits of arguments whose contents stay in memory until the group ends */
+  uint16_t pins;                      /* bits of those among them whose contents recipes read there */
+  uint16_t whole;                     /* bits of arguments through which all of a root is overwritten */
 } lgt_weave_item;
 
 typedef struct lgt_weave_buffer {
@@ -52,16 +54,16 @@ typedef struct lgt_weave_buffer {
   uint8_t part;        /* of the root, as of calls */
   bool initial;        /* the root's contents as the group begins */
   bool loaded;         /* some loop loads it from memory */
-  bool final;          /* what a stored or former root ends as */
-  uint16_t rest;       /* the buffer from which it has what is not written; LGT_NONE: none */
-  uint16_t rest_call;  /* what does not come from there: what this call writes ... */
-  uint8_t rest_arg;    /* ... through this argument; 0xff: nothing */
+  bool final;          /* the last version of a root that is stored, or that existed before the group */
+  uint16_t rest;       /* the buffer that has this one's rest, the elements that are not written; LGT_NONE: none */
+  uint16_t rest_call;  /* the call whose write is not part of the rest */
+  uint8_t rest_arg;    /* and the argument of that write; 0xff: the rest is everything */
   uint16_t takes;      /* the initial buffer that it may be written over; LGT_NONE: none */
   uint16_t writers;    /* items that write it */
   uint16_t last_writer;
   uint16_t slot;       /* LGT_NONE: registers only */
-  bool versions;       /* recipes compute it again, up to where they read it ... */
-  uint16_t saved;      /* ... from what was in it before the group: a slot; LGT_NONE: nobody reads that */
+  bool versions;       /* rescues compute its versions again, up to the one that they read */
+  uint16_t saved;      /* the slot of the former contents from which they do so; LGT_NONE: none are needed */
   uint16_t first_loop, last_loop;
 } lgt_weave_buffer;
 
@@ -73,8 +75,8 @@ typedef struct lgt_weave_items {
 } lgt_weave_items;
 void lgt_weave_items_free(lgt_weave_items *items);
 
-/* Fill in the group's slots, loops, finals and elided results.  `needed` says for each of its calls
- * whether it has to run at all. */
+/* Fill in the group's slots, loops, finals and elided results.  `needed` says for each call of the group
+ * whether the call has to run at all. */
 lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed);
 void lgt_plan_group_fini(lgt_plan_group *group);
 
@@ -87,10 +89,10 @@ typedef struct lgt_weave_loop {
   const lgt_partition *launch;
   bool reduces;
   unsigned kept;       /* reductions: space dimensions along which the targets move */
-  int inner;           /* reductions: the dimension that is walked innermost; -1: as it comes */
+  int inner;           /* reductions: the dimension that is walked innermost; -1: any */
   int ninst, naccess;  /* upper bounds */
   int nstream;         /* large arrays */
-  bool alone;          /* a CPU variant that no other call may join */
+  bool alone;          /* it has a call of a CPU variant that no other call may join */
   bool by_rows;        /* it has calls of CPU variants by rows */
 } lgt_weave_loop;
 
@@ -103,7 +105,7 @@ typedef struct lgt_weaver {
   int nloop, loop_room;
 } lgt_weaver;
 
-/* Strides of an argument along the dimensions of a space it is aligned with. */
+/* Strides of an argument along the dimensions of the space that the argument is aligned with. */
 typedef struct lgt_signature {
   int64_t offset, stride[LGT_MAX_DIM];
 } lgt_signature;
@@ -116,7 +118,8 @@ lgt_alignment lgt_item_align(const lgt_weaver *weaver, const lgt_weave_item *ite
 
 /* The space that an item is placed over. */
 void lgt_item_space(const lgt_weaver *weaver, const lgt_weave_item *item, int *ndim, int64_t *extent);
-/* The dimensions along which a reduction's targets move, and the one that it walks innermost (-1: as it comes). */
+/* Of a reduction: bits of the dimensions along which its targets move (kept), and the dimension that it walks innermost
+ * (-1: any). */
 unsigned lgt_item_kept(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim);
 int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent,
                        unsigned kept);
@@ -130,23 +133,23 @@ bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b);
  * not even agreeing accesses may share its loop. */
 int lgt_weave_after(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier,
                     int other, bool ordered);
-/* ... that the dependences through one argument on all items allow. */
+/* The earliest loop for `item` that the dependences of its argument `arg` on all earlier items allow. */
 int lgt_weave_earliest(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes);
-/* Put the item into the first loop from `from` on that takes it. */
+/* Put the item into the first loop with a number of at least `from` that takes it. */
 lgt_status lgt_weave_place(lgt_weaver *weaver, lgt_weave_item *item, int from);
 
-/* What is left of a root without what the view `written` (NULL: nothing) overwrites: the number of pieces. */
+/* The rest of a root: the elements that the view `written` (NULL: none) does not overwrite.  Returns the number of pieces. */
 int lgt_weave_rest(const lgt_layout *root, const lgt_layout *written, lgt_rect piece[2 * LGT_MAX_DIM]);
 /* The layout of one piece of a root; 0 when out of memory. */
 uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piece);
 
-/* A new version of a root's contents, by number; one more item; one more slot, by number.  -1 or NULL when out of memory. */
+/* Add a buffer, an item, a slot.  Buffers and slots are returned by number; -1 or NULL when out of memory. */
 int lgt_weave_new_buffer(lgt_weaver *weaver, uint16_t root, bool initial);
 lgt_weave_item *lgt_weave_new_item(lgt_weaver *weaver);
 int lgt_weave_add_slot(lgt_plan_group *group, lgt_plan_slot slot);
 
-/* Build all loops of the group.  First reading: which buffers are loaded from memory (memory is then
- * chosen); second: code.  */
+/* Build all loops of the group, twice.  `scan` finds which buffers are loaded from memory; then slots are chosen; `build`
+ * makes the code. */
 lgt_status lgt_assemble_scan(lgt_weaver *weaver);
 lgt_status lgt_assemble_build(lgt_weaver *weaver);
 
