@@ -12,22 +12,23 @@ typedef struct lgt_fold {
   const lgt_plan_loop *loop;
   const lgt_inst *in;
   int slot, at_slot;        /* at_slot: of the positions, or -1 */
-  lgt_instance *value, *at; /* ref: this rank's result, on its way to all ranks */
+  lgt_instance *value, *at; /* refs: this rank's results, on their way to all ranks */
   int64_t n;                /* elements of the operator's type */
   int redop, dtype;
 } lgt_fold;
 
-/* The group's, in the binder's arena; NULL when out of memory.  `folds`: which slots. */
+/* The group's folds, in the binder's arena; NULL when out of memory.  `folds`: by slot, whether several colours reduce
+ * into it. */
 lgt_fold *lgt_fold_list(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, int *count);
-/* Before the point tasks.  Without memory for the results, the other ranks cannot go on: it ends the job. */
+/* Before the point tasks: make room for the results.  Without it the other ranks cannot go on, and all ranks end. */
 void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, lgt_fold *fold, int nfold);
 /* A private instance for each folded slot of a colour, filled with the identity. */
 lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, lgt_instance **inst);
-/* After the point tasks, of which `private` has nslot instances for each point, and `status` is what became of
- * launching them: what the other ranks hear of if it is bad. */
+/* After the point tasks: submit the folds.  `private` has nslot instances for each point; `status` says whether the point
+ * tasks were launched, and the other ranks are told if they were not. */
 lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold,
                         const lgt_point *point, int npoint, lgt_instance **private, lgt_status status);
-/* The group cannot run here: the other ranks hear of it where they want results. */
+/* The group cannot run on this rank: tell the other ranks, which wait for its part of the results. */
 lgt_status lgt_fold_skip(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, lgt_failure *failure);
 
 #endif

@@ -12,12 +12,12 @@ typedef struct lgt_bound {
   const lgt_scalar *param; /* LGT_MAX_PARAMS for each of the group's calls */
   const bool *fold;        /* by slot: several colours reduce into it */
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
-  const char *last;        /* ... of the last one */
-  lgt_failure *const *poison; /* by slot: why what it finds there has failed; NULL, altogether or of a slot: it has not */
-  bool fallible;              /* as of its tasks */
+  const char *last;        /* source line of the last launch; the same */
+  lgt_failure *const *poison; /* by slot: the failure of its contents, or NULL; NULL altogether: nothing has failed */
+  bool fallible;              /* its tasks are fallible (exec.h) */
 } lgt_bound;
 
-/* A colour of this rank, and the domain that works on it. */
+/* A colour of this rank, and the local domain that works on the colour. */
 typedef struct lgt_point {
   int colour, domain;
 } lgt_point;

@@ -1,4 +1,4 @@
-/* rescue.h - the recipes of a program's results (recipes.h): left behind by groups that ran, followed if somebody asks. */
+/* rescue.h - the recipes of a program's results (recipes.h): left by groups that ran, and run if the program looks. */
 #ifndef LGT_RESCUE_H
 #define LGT_RESCUE_H
 
@@ -6,26 +6,26 @@
 
 typedef struct lgt_attempt lgt_attempt;
 
-/* What a group ran with; kept by its recipes. */
+/* The instances and parameters with which a group ran; kept by its recipes. */
 typedef struct lgt_binding {
   lgt_instance **inst; /* owned array of nslot for each local domain; the pinned ones hold a ref */
   int ninst;
   lgt_scalar *param; /* owned, LGT_MAX_PARAMS for each call of the group */
 } lgt_binding;
 
-/* The slots, as bits, that are read by recipes of results that the program may still hold; NULL when out of memory. */
+/* The slots, as bits, that recipes of results read that the program may still hold; NULL when out of memory. */
 const uint64_t *lgt_rescue_kept(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 /* How many bytes the group would have to write elsewhere, or copy, only because of recipes. */
 int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 
 /* Leave a recipe for the elided results that the program may still hold. */
 lgt_status lgt_rescue_leave(lgt_attempt *attempt);
-/* The store has none any more. */
+/* The store loses its recipe. */
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store);
 
-/* The store's contents exist in memory afterwards, unless it is poisoned. */
+/* Run the store's recipe, if it has one: afterwards its contents are in memory, unless the store is poisoned. */
 lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store);
-/* The same for all results that recipes keep former contents for: these are let go of. */
+/* Run all recipes that keep former contents, so that these can be freed. */
 void lgt_rescue_former(lgt_binder *binder);
 
 #endif

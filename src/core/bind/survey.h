@@ -8,13 +8,13 @@
 #include "bind/point.h"
 
 typedef struct lgt_surveyed {
-  const lgt_rect *read, *write; /* nslot for each local domain: a bound of what its colours touch (ndim -1: nothing) */
-  const bool *fold; /* by slot: do several colours reduce into the same elements?  These, and scalars, are in the first
-                     * domain only */
+  const lgt_rect *read, *write; /* nslot for each local domain: a bound of the elements that its colours touch; ndim -1: none */
+  const bool *fold; /* by slot: do several colours reduce into the same elements?  Such slots, and scalars, have instances
+                     * in the rank's first domain only */
 } lgt_surveyed;
 
-/* Valid until the binder's arena is reset; found once for a group, unless data says what it touches.  False when out of
- * memory. */
+/* *out is valid until the binder's arena is reset.  A group is surveyed once, unless data says what it touches.  False when
+ * out of memory. */
 bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out);
 
 #endif

@@ -53,7 +53,7 @@ char *lgt_pool_take(lgt_pool *pool, int64_t bytes, bool needed, int64_t *rounded
 void lgt_pool_give(lgt_pool *pool, char *block, int64_t rounded);
 /* Give free blocks back to the system. */
 void lgt_pool_trim(lgt_pool *pool);
-/* Raise the limit by so many bytes. */
+/* Raise the limit by so many bytes; negative: lower it. */
 void lgt_pool_widen(lgt_pool *pool, int64_t bytes);
 /* Bytes of free blocks. */
 int64_t lgt_pool_idle(lgt_pool *pool);

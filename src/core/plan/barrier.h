@@ -2,11 +2,11 @@
  *
  * With a single colour any launches may be one group: ten turns of a loop over a grid are one group of ten loops with a
  * barrier after each, and all results that one loop leaves for another are in memory at once.  That saves launches, which
- * matters while arrays are small.  Of large arrays a group should have as few *levels* as possible: a call's level is the number
- * of barriers that must come before it (a value that is read through another view than it was written, a reduction that
- * is read).  Results that are written on one level and read on a later one lie *between*.  Once they have more bytes than
- * the option `between` allows, the group is cut, before the call from which on the fewest results of the group are still needed: a
- * value that crosses the cut has to be stored, so no chain of operations should be torn.
+ * matters while arrays are small.  Of large arrays a group should have as few *levels* as possible: a call's level is
+ * the number of barriers that must come before it (a value that is read through another view than it was written, a
+ * reduction that is read).  Results that are written on one level and read on a later one lie *between*.  Once they have
+ * more bytes than the option `between` allows, the group is cut, before the call from which on the fewest results of the
+ * group are still needed: a value that crosses the cut has to be stored, so no chain of operations should be torn.
  *
  * Example, two grids u and v, updated in place from their neighbours:
  *
