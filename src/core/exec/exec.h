@@ -1,19 +1,19 @@
 /* exec.h - tasks that are ready to run, and the worker threads that run them.
  *
  * A task is a list of steps with a barrier after each; a step is a number of chunks that may run on
- * any threads at once.  A task becomes ready when all tasks it waits for are done.  The submitting
- * thread is a worker too while it waits, or when enough is in flight: with one CPU there are no
- * other workers and everything runs there.
+ * any threads at once.  A task becomes ready when all tasks that it waits for are done.  The submitting
+ * thread is a worker, too, while it waits or when enough tasks are in flight: with one CPU there are no
+ * other workers, and the submitting thread runs all tasks.
  *
  * A task that fails hands its failure to the successors that use what it should have made: these do not
  * run.  Successors that only had to wait until the task had read something do run.  A task that makes several things
- * may say which of them depend on which (`poison_results`): it runs all the same, and poisons only results that depend
- * on what has failed; each of its things has a *poison* of its own.
+ * may say which of its results depend on which of the things that it reads (`poison_results`).  Such a task runs after
+ * a failure, too, and poisons only the results that depend on what has failed; each thing has a *poison* of its own.
  *
- * The work of some tasks is done elsewhere: messages to and from other ranks, queues of devices.  Such an *outside* task, once
- * ready, waits in a list for the submitting thread, which begins it (even after a failure of what it waited for:
- * the other side must hear of that) and says when it is done.  While that thread waits it looks after them
- * through lgt_outside.
+ * The work of some tasks is done elsewhere: by messages to and from other ranks, by queues of devices.  Such an *outside*
+ * task, once ready, waits in a list for the submitting thread, which begins the task (even after a failure of a task that
+ * it waited for: the other side must hear of that) and says when the task is done.  While the submitting thread waits, it
+ * looks after outside tasks through lgt_outside.
  *
  * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
  * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
@@ -48,13 +48,13 @@ struct lgt_step {
 
 typedef struct lgt_edge {
   struct lgt_task *to;
-  const void *thing; /* its predecessor's result that it needs; NULL: none, it only waits */
+  const void *thing; /* the predecessor's result that `to` needs; NULL: none, `to` only waits */
 } lgt_edge;
 
-/* What a thing has instead of contents: why it failed. */
+/* What a thing has instead of contents: a failure. */
 typedef struct lgt_poison {
-  lgt_status status; /* LGT_OK: it is not */
-  int64_t position;  /* in the stream of what failed: of several, the first counts */
+  lgt_status status; /* LGT_OK: the thing is not poisoned */
+  int64_t position;  /* of the failed task in the stream: of several failures, the first counts */
   char *message;     /* owned */
 } lgt_poison;
 
@@ -62,11 +62,11 @@ typedef struct lgt_outside lgt_outside;
 typedef struct lgt_task {
   lgt_step *step;             /* owned by whoever made the task, like all it points to */
   int nstep;
-  const lgt_outside *outside; /* who does it elsewhere; NULL: its steps are run here */
+  const lgt_outside *outside; /* what does its work elsewhere; NULL: its steps are run here */
   bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */
-  const void *const *thing;   /* what it works on, as edges name it; these three are needed for poison_results */
+  const void *const *thing;   /* the things it works on, as edges name them; needed for poison_results, like nthing */
   int nthing;
-  /* From the poison of what it reads to that of what it writes; NULL: the task fails as a whole. */
+  /* Sets the poison of the things it writes from that of the things it reads; NULL: the task fails as a whole. */
   void (*poison_results)(struct lgt_task *task);
   int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
   lgt_label label;            /* for the profile, if there is one */
@@ -80,20 +80,20 @@ typedef struct lgt_task {
   int nsuccessor, successor_room;
   lgt_poison *poison;         /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
   lgt_status status;          /* L: the failure of the first chunk that failed */
-  int failed;                 /* L: ... which that is */
+  int failed;                 /* L: the number of that chunk */
   char *message;              /* L, owned */
   bool poisoned;              /* L: the failure is a predecessor's, or another rank's */
-  int64_t position;           /* L: in the stream: the task's, or that of what poisoned it */
+  int64_t position;           /* L: in the stream: of the task, or of the failed task that poisoned it */
   atomic_bool done;
 } lgt_task;
 
 typedef struct lgt_exec lgt_exec;
 
-/* Who looks after outside tasks of one kind: messages, or queues of devices. */
+/* How outside tasks of one kind are looked after: messages, or queues of devices. */
 struct lgt_outside {
-  /* Begin those that are ready, finish those that are done; true if something happened. */
+  /* Begin the tasks that are ready, finish those that are done.  True if there were any. */
   bool (*progress)(void *context);
-  /* Sleep until ready(), or something outside happens, or wake is called. */
+  /* Sleep until ready() is true, or something outside happens, or wake is called. */
   void (*sleep)(void *context, bool (*ready)(void *exec), void *exec); /* NULL: lgt_exec_stir ends a sleep of the executor */
   void (*wake)(void *context); /* any thread; NULL with `sleep` */
   void *context;
@@ -105,39 +105,39 @@ lgt_status lgt_exec_new(int cpus, lgt_exec **out);
 void lgt_exec_free(lgt_exec *exec); /* everything submitted must be done */
 int lgt_exec_cpus(const lgt_exec *exec);
 
-/* Report what runs, and waits; before the first task is submitted. */
+/* Report chunks and waits to the profile.  Must be called before the first task is submitted. */
 void lgt_exec_watch(lgt_exec *exec, lgt_profile *profile);
 
-/* A zeroed task becomes one that may be ordered and submitted. */
+/* Makes a zeroed task ready to be ordered and submitted. */
 void lgt_task_init(lgt_task *task);
-/* `after` has to wait for `before`, and fails with it if it needs its results: `thing` is one, NULL: none; before
- * submission of `after`.  False when out of memory. */
+/* `after` has to wait for `before`.  `thing`: a result of `before` that `after` needs, so that it fails if that result
+ * fails; NULL: none.  Must be called before `after` is submitted.  False when out of memory. */
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing);
-/* Call poison_results whatever happens: what the task reads is known to be poisoned, other than by tasks.  Before the
- * task is ordered; false when out of memory. */
+/* Let poison_results be called whatever happens, for the caller knows that a thing the task reads is poisoned by no task in
+ * flight.  Must be called before the task is ordered.  False when out of memory. */
 bool lgt_task_expect_poison(lgt_task *task);
-/* Why a thing of a task that is done is poisoned; NULL: it is not. */
+/* The poison of a thing of a task that is done; NULL: the thing is not poisoned. */
 const lgt_poison *lgt_task_poison(const lgt_task *task, const void *thing);
-/* For poison_results: the n-th thing becomes as poisoned as `poison` says (NULL: not at all). */
+/* For poison_results: the n-th thing gets a copy of `poison` (NULL: it is not poisoned). */
 void lgt_task_set_poison(lgt_task *task, int n, const lgt_poison *poison);
 void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
-/* From now on there are outside tasks of this kind, too; before the first one is submitted.  `outside` is borrowed, and at
- * most one of all kinds sleeps. */
+/* From now on the executor looks after outside tasks of this kind, too.  Must be called before the first one is submitted.
+ * `outside` is borrowed.  At most one kind may have a `sleep`. */
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
-/* An outside task of this kind that is ready, or NULL.  Its status says whether what it waited for went well. */
+/* An outside task of this kind that is ready, or NULL.  Its status says whether the tasks that it waited for failed. */
 lgt_task *lgt_exec_take(lgt_exec *exec, const lgt_outside *outside);
-/* It is done; with a message if it failed because of another rank. */
+/* An outside task is done; with a message if it failed because of another rank. */
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message);
-/* It is done, or has failed by itself. */
+/* An outside task is done, or has failed by itself. */
 void lgt_exec_end(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message);
-/* Something outside happened: who sleeps is to look.  Any thread. */
+/* Something outside happened: the submitting thread, if it sleeps, is to look.  Any thread. */
 void lgt_exec_stir(lgt_exec *exec);
-/* Work on a chunk, if one is there, and look after outside tasks: for waits that are not the executor's.  True if
- * something happened. */
+/* Work on a chunk, if there is one, and look after outside tasks.  For loops that wait for something other than tasks.
+ * True if there was work. */
 bool lgt_exec_help(lgt_exec *exec);
 /* Work until the task is done. */
 void lgt_exec_wait(lgt_exec *exec, lgt_task *task);
-/* The same for a wait that the user may end: false if the executor was interrupted before. */
+/* Work until the task is done, or the executor is interrupted: false. */
 bool lgt_exec_look(lgt_exec *exec, lgt_task *task);
 /* From now on, or no longer, lgt_exec_look returns at once.  May be called by a signal handler. */
 void lgt_exec_interrupt(lgt_exec *exec, bool on);

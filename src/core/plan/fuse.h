@@ -1,6 +1,6 @@
 /* fuse.h - plans: how a window becomes a few tasks.
  *
- * A plan is made once for each canonical window and kept.  It names stores only by their number in
+ * A plan is made once for each canonical form of a window, and kept.  It names stores only by their number in
  * the window (*roots*).  It consists of groups; a group is one fused task, the longest run of calls
  * that satisfies the constraints of diffuse 4.2:
  *
@@ -18,10 +18,10 @@
  *
  * Results.  A root that the window creates is *stored*, or *elided* when nothing outside its group
  * needs it.  The program may still hold a handle on an elided result, so the group leaves a *recipe*
- * behind (the inputs it was made from) unless the result is known to be dead.  If it is asked for
- * after all, it is computed from the recipe and the plan remembers that it is wanted.  An elided
- * root whose recipe would not survive its own group is `must_die`: the flush makes sure that no
- * handle is left before it runs the group, else stores it.
+ * behind (the inputs that the result was made from) unless the result is known to be dead.  If the program
+ * looks at the result after all, it is computed from the recipe, and the plan notes that it is wanted.  An
+ * elided root whose recipe would not survive its own group is `must_die`: before the group runs, the flush
+ * makes sure that no handle is left, else the root is stored.
  *
  * Belongs to the submitting thread.
  */
@@ -153,7 +153,7 @@ typedef struct lgt_plan_loop {
   bool stream;                /* its results are too large to stay in cache */
 } lgt_plan_loop;
 
-/* Is access `a` of a loop one of what a native call has left? */
+/* Does access `a` of a loop load what a native call has left in the block? */
 static inline bool lgt_access_is_block(const lgt_plan_loop *loop, int a) {
   return loop->access[a].slot == LGT_NONE && loop->kernel->loop->access[a].mode == LGT_ACCESS_LOAD;
 }
@@ -237,9 +237,9 @@ typedef struct lgt_plan {
 static inline int lgt_plan_words(const lgt_plan_group *group) { return group->nslot / 64 + 1; }
 
 static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
-/* Frees a shifted plan that nobody uses any more; others are kept until they are swept. */
+/* Frees a shifted plan with its last reference; other plans are kept until they are swept. */
 void lgt_plan_release(lgt_plan *plan);
-/* The plan or, of a shifted one, what lasts: its origin. */
+/* The group that lasts: of a shifted plan, the same group of its origin. */
 static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
   lgt_plan *origin = group->plan->origin;
   return origin ? &origin->group[group - group->plan->group] : group;
@@ -277,12 +277,12 @@ typedef struct lgt_fuser {
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);
 void lgt_fuser_fini(lgt_fuser *fuser);
-/* Forget all plans (the options changed).  They are kept aside: recipes may need them. */
+/* Forget all plans (the options changed).  They are kept in `retired`, for recipes may need them. */
 void lgt_fuser_clear(lgt_fuser *fuser);
-/* For sweep.h: put aside what was not looked up for long; free what was put aside and nobody uses. */
+/* For sweep.h.  Retire: forget plans that were not looked up for long.  Sweep: free retired plans that are not in use. */
 void lgt_fuser_retire(lgt_fuser *fuser);
 void lgt_fuser_sweep(lgt_fuser *fuser);
-/* Numbers of layouts, which are in the hashes of windows, mean others now. */
+/* Numbers of layouts, which are in the hashes of windows, stand for other layouts from now on: forget `seen`. */
 void lgt_fuser_forget_seen(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
@@ -290,7 +290,7 @@ lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
 /* The newest plan of the window's form, or NULL; with several domains there is none. */
 lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window);
 /* Make the plan of the first n calls, whose canonical form (and form) the window holds; replaces a stale one.
- * Handles that died before are known; the others count as alive. */
+ * Handles that died before the call count as dead, all others as alive. */
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
 
 #endif
