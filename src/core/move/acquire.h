@@ -1,7 +1,8 @@
-/* acquire.h - memory of a local domain that covers some elements of a store, and may be used as asked.
+/* acquire.h - gets a local domain an instance that covers some elements of a store and may be used as the caller asks.
  *
- * A domain's instance of a store grows when more of it is wanted, or has one beside it when what is wanted is far away
- * (replica.h).  Memory that other stores share, or that a recipe refers to, is not written: the store parts from it.
+ * A domain's instance of a store grows when more elements are needed, or gets another one beside it when these are far away
+ * (replica.h).  An instance that other stores share, or to which a recipe refers, is not written: the store gets one of
+ * its own.
  *
  * Belongs to the submitting thread.
  */
@@ -13,18 +14,20 @@
 /* What happens to the elements of an instance that is acquired. */
 typedef enum lgt_use {
   LGT_USE_READ,
-  LGT_USE_RECEIVE, /* they come from elsewhere, where this store may have been written */
+  LGT_USE_RECEIVE, /* they come from another domain, where this store may have been written */
   LGT_USE_WRITE
 } lgt_use;
-/* Copy what another instance of the domain has newer of a rect, but for what is to spare (NULL: nothing). */
+/* Copy the elements of `rect` for which another instance of the domain has newer ones, except those of `spare` (NULL:
+ * none). */
 lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
                                const lgt_rect *rect, const lgt_rect *spare);
-/* The local domain's main instance is in `memory` and covers `rect` afterwards, and may be used so.  `spare`: elements that need not be kept,
- * for they are about to be overwritten; NULL: none. */
+/* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
+ * elements that need not be kept, for they are about to be overwritten; NULL: none. */
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
                        const lgt_rect *spare);
 
-/* What devices hold goes to the host's memory, as far as nobody works on it.  Waits. */
+/* Move the elements that devices hold to the host's memory, but not of instances that several stores own or
+ * recipes read.  Waits. */
 lgt_status lgt_acquire_evict(lgt_binder *binder);
 
 #endif

@@ -1,20 +1,20 @@
 /* image.h - which elements of a store a launch touches through an argument whose positions are data.
  *
  * An *image* belongs to a source (the arguments that hold the positions, at a version, as the launch's tiles cut them)
- * and a target (a dimension of a view).  Analysis sees only who it is; what it holds is found out once: each rank looks
- * at its own part of the source, and tells the others how far its domains reach.  Where a domain needs all that lies
- * between, that is all anybody has to know, and elements move as they do for halos.  Where it does not, those who have
- * the elements are told which ones are wanted: the moves that follow are kept for the history of the target, so that a
- * vector that is written in the same way again and again finds them again.
+ * and a target (a dimension of a view).  Planning uses only the identity of an image.  Its positions are looked at
+ * once: each rank looks at its own part of the source, and tells the others how far its domains reach.  If every domain
+ * needs all elements within its reach, no rank has to know more, and elements move as they do for halos.  Otherwise the
+ * ranks that have the elements are told which ones are needed.  The moves that result are kept for the history of the
+ * target, so that a vector that is written in the same way again and again finds them again.
  *
- * To find out, a rank waits: for the source's contents, and for what the other ranks say.  That happens once for each
- * version of the source; once for each history, if there are lists.  Then an image costs what a footprint does.
+ * While it looks, a rank waits for the source's contents and for the other ranks.  That happens once for each version of
+ * the source; if single elements are listed, once for each history, too.  After that an image costs what a footprint does.
  *
- * What comes is put where it belongs in an instance that reaches from the first element to the last one: memory for
- * what lies between is reserved.
+ * Elements that come are put into an instance that reaches from the first element to the last: memory for the elements
+ * between is reserved.
  *
- * Elements may be written through ranges, too, if domains have all between and none has what another one has: the result
- * then lies as its tiles want it, however many elements each of them makes.
+ * Elements may be written through ranges, too, if each domain needs all elements within its reach and no two reaches
+ * meet: each tile of the result then has its elements, however many it makes.
  *
  * Whether an image and its moves are known already follows from the stream of operations: it is the same on all ranks.
  *
@@ -25,11 +25,12 @@
 
 #include "move/exchange.h"
 
-enum { LGT_IMAGE_HISTORIES = 8, LGT_IMAGES = 16 }; /* for so many an image keeps moves; images of a source */
+/* The most histories for which an image keeps moves; the most images of a source. */
+enum { LGT_IMAGE_HISTORIES = 8, LGT_IMAGES = 16 };
 
 /* How the elements of an image come to the domains that need them, for one history: moves as in an exchange. */
 struct lgt_image_moves {
-  const lgt_history *history; /* it is for, without images; borrowed */
+  const lgt_history *history; /* borrowed: the history that these moves are for, without images */
   lgt_move *move;   /* owned */
   int nmove, move_room;
   lgt_piece *piece; /* owned, each with a ref to its runs */
@@ -51,14 +52,14 @@ struct lgt_image {
   int64_t serial;      /* no other one has it */
   lgt_image_key key;
   lgt_footprint what;  /* how far domains reach */
-  const lgt_footprint *written; /* the same, for whoever writes the elements; NULL: nobody has yet */
+  const lgt_footprint *written; /* the same, for writing the elements; NULL: they were never written through it */
   int64_t (*reach)[2]; /* owned, by domain */
   int along;           /* dimension of the root */
   lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
   lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
-  bool dense;          /* each domain needs all between */
-  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory ... */
-  bool bad_here;       /* ... this one */
+  bool dense;          /* each domain needs all elements within its reach */
+  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory */
+  bool bad_here;       /* this rank does not know */
   int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
   lgt_image_moves *moves;    /* owned */
   lgt_image *next;     /* of the same source, the one that was used last comes first */

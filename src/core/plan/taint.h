@@ -21,13 +21,13 @@ typedef struct lgt_taint {
   const lgt_plan_group *group;
 } lgt_taint;
 
-/* `position` of each slot's failure, LGT_TAINT_NONE: it has none.  False: out of memory. */
+/* `position`: by slot, that of its failure in the stream; LGT_TAINT_NONE: it has not failed.  False: out of memory. */
 bool lgt_taint_find(lgt_taint *taint, const lgt_plan_group *group, const int64_t *position);
 void lgt_taint_fini(lgt_taint *taint);
-/* Of what a slot, or a root, is after the group; for a root that it writes. */
+/* The initial slot that taints the contents of a slot, or of a root that the group writes, after the group. */
 uint16_t lgt_taint_of_slot(const lgt_taint *taint, int slot);
 uint16_t lgt_taint_of_root(const lgt_taint *taint, uint16_t root);
-/* Does the group write the root so that nothing of a former failure is left? */
+/* Does the group overwrite the root, so that its former failure ends? */
 bool lgt_taint_overwrites(const lgt_taint *taint, uint16_t root);
 
 #endif
