@@ -29,8 +29,9 @@ typedef enum lgt_partition_kind { LGT_PARTITION_NONE, LGT_PARTITION_TILING, LGT_
 typedef struct lgt_home {
   int ndim;
   int32_t grid[LGT_MAX_DIM];  /* of owners */
-  int32_t first[LGT_MAX_DIM]; /* the owner of tile 0 ... */
-  int8_t dim[LGT_MAX_DIM];    /* ... of this dimension of the partition; -1: all tiles have the owner `first` */
+  int32_t first[LGT_MAX_DIM]; /* the owner of tile 0 */
+  int8_t dim[LGT_MAX_DIM];    /* the dimension of the partition that this one of the grid follows; -1: all tiles have the
+                               * owner `first` */
 } lgt_home;
 
 typedef struct lgt_partition {

@@ -92,9 +92,9 @@ typedef struct lgt_plan_slot {
   bool read;           /* initial: its former contents matter */
   bool written;        /* initial: written in place */
   bool defined;        /* initial: all of it is overwritten before any of it is read */
-  uint16_t rest;       /* new: the initial slot from which it has all but ... ; LGT_NONE: none */
-  uint16_t rest_call;  /* ... what this call of the plan writes ...  (initial: which it overwrites before anybody reads) */
-  uint8_t rest_arg;    /* ... through this argument; 0xff: all (initial: nothing) */
+  uint16_t rest;       /* new: the initial slot from which its rest is copied (weave.h); LGT_NONE: none */
+  uint16_t rest_call;  /* new: the call whose write is not part of the rest; initial: one that overwrites before any call reads */
+  uint8_t rest_arg;    /* the argument of that write; 0xff: new: the rest is everything; initial: there is no such write */
   uint16_t saved;      /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
   bool former;         /* initial: such a slot, for recipes only; without memory if none is kept */
   uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
@@ -144,8 +144,8 @@ typedef struct lgt_plan_loop {
   int8_t dim[LGT_MAX_DIM];    /* loop dimension -> space dimension */
   int8_t inner;               /* reductions: the space dimension that is walked innermost; -1: as it comes */
   lgt_plan_access *access;    /* owned, one for each access of the loop */
-  uint16_t *param_call;       /* owned, one for each parameter of the loop: call of the plan, ... */
-  uint8_t *param_index;       /* ... and which of its parameters */
+  uint16_t *param_call;       /* owned, by parameter of the loop: the call of the plan that has it */
+  uint8_t *param_index;       /* and its number among that call's parameters */
   /* For a single colour whose instances are whole roots: ready to run. */
   lgt_nest_shape shape;
   lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
