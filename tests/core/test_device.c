@@ -83,7 +83,8 @@ static void run_boxes(lgt_device *device) {
   lgt_event *e = device->event_new(device);
   char *p = device->alloc(device, sizeof from);
   CHECK(!device->fill(q, p, &seven, 4, 120));
-  CHECK(!device->copy(q, &(lgt_box){p + 4 * (30 + 6 + 1), (char *)&from[37], 12, {2, 3}, {120, 24}, {120, 24}}));
+  CHECK(!device->copy(q,
+                      &(lgt_box){p + 4 * (30 + 6 + 1), (char *)&from[37], 12, {2, 3}, {120, 24}, {120, 24}}));
   copy_line(device, q, to, p, sizeof to);
   CHECK(!device->record(q, e) && !over(device, e));
   for (int i = 0; i < 4; i++)

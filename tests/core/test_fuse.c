@@ -814,14 +814,16 @@ TEST(a_part_is_read_by_who_wrote_it) {
   lgt_id x = filled(N, 1, 0), y = vector(N), edge = slice_of(rt, y, 0, 0, 3, 1), z = filled(3, 5, 0);
   launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
   launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, edge, z); /* the first owner's */
-  lgt_id sum = apply("a1 c1 add =0", y, 0), low = slice_of(rt, y, 0, 0, N - 1, 1), next = apply("a1 =0", low, 0),
-         high = slice_of(rt, y, 0, 1, N - 1, 1), last = apply("a1 =0", high, 0);
+  lgt_id sum = apply("a1 c1 add =0", y, 0), low = slice_of(rt, y, 0, 0, N - 1, 1),
+         next = apply("a1 =0", low, 0), high = slice_of(rt, y, 0, 1, N - 1, 1),
+         last = apply("a1 =0", high, 0);
   CHECK(!lgt_fence(rt));
   const lgt_plan *plan = plan_of(5);
   CHECK(plan && plan->ngroup == 2);
   CHECK_EQ(plan->group[0].count, 4);
   CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_TRUE_DEPENDENCE);
-  CHECK(value_at(sum, 2) == 21 && value_at(sum, 3) == 5 && value_at(next, 500) == 501 && value_at(last, 1) == 20);
+  CHECK(value_at(sum, 2) == 21 && value_at(sum, 3) == 5 && value_at(next, 500) == 501 &&
+        value_at(last, 1) == 20);
   for (int i = N / 2 - 3; i < N / 2 + 3; i++) CHECK(value_at(last, i) == i + 2);
   lgt_close(rt);
 }

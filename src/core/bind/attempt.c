@@ -183,8 +183,8 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
     hold(try, slot->saved, inst);
     inst->pins++; /* the group goes on in a copy */
   }
-  lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all, slot->written ? LGT_USE_WRITE : LGT_USE_READ,
-                                  slot->defined ? &all : NULL);
+  lgt_status status = lgt_acquire(try->binder, store, 0, memory, &all,
+                                  slot->written ? LGT_USE_WRITE : LGT_USE_READ, slot->defined ? &all : NULL);
   if (keep) inst->pins--;
   if (!status) hold(try, s, store->replica[0].inst);
   return status;
@@ -220,7 +220,8 @@ static bool on_host(const lgt_attempt *try) {
   for (int s = 0; s < group->nslot; s++) {
     if (try->touched.fold && try->touched.fold[s]) return true;
     if (!lgt_domain_alone(map->local) && is_scalar(try, s)) return true; /* it exists once on a rank */
-    if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached) return true;
+    if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached)
+      return true;
   }
   return false;
 }
@@ -285,7 +286,8 @@ lgt_status lgt_attempt_settle(lgt_attempt *try, lgt_store *store, int s) {
   for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(try, s) && d > 0 ? NULL : try->inst[d * n + s];
     lgt_replica *replica = &store->replica[d];
-    if (inst && replica->naside && lgt_map_whole(map)) lgt_replica_drop_asides(map, replica); /* of former contents */
+    if (inst && replica->naside && lgt_map_whole(map))
+      lgt_replica_drop_asides(map, replica); /* of former contents */
     if (!inst || inst == replica->inst) continue;
     const lgt_instance *rest = try->group->slot[s].rest == LGT_NONE ? NULL : former(try, s, d);
     lgt_rect had = rest ? rest->rect : inst->rect;

@@ -305,7 +305,8 @@ static bool map_twice(emulated *e, int64_t limit) {
   int file = memfd_create("lgt-emulated", MFD_CLOEXEC);
   if (file < 0) return false;
   bool good = ftruncate(file, bytes) == 0;
-  void *guarded = good ? mmap(NULL, (size_t)bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0) : MAP_FAILED;
+  void *guarded =
+      good ? mmap(NULL, (size_t)bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0) : MAP_FAILED;
   void *open = guarded != MAP_FAILED
                    ? mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0)
                    : MAP_FAILED;

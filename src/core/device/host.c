@@ -39,8 +39,7 @@ static lgt_status copy(lgt_queue *queue, const lgt_box *box) {
 }
 
 static lgt_status fill(lgt_queue *queue, void *to, const void *element, int size, int64_t count) {
-  for (int64_t i = 0; i < count && !queue->status; i++)
-    memcpy((char *)to + i * size, element, (size_t)size);
+  for (int64_t i = 0; i < count && !queue->status; i++) memcpy((char *)to + i * size, element, (size_t)size);
   return LGT_OK;
 }
 

@@ -26,14 +26,14 @@ struct lgt_exec {
   const lgt_outside *outside[LGT_MOST_OUTSIDE]; /* borrowed; sealed before the first task, as the next ones */
   int noutside;
   const lgt_outside *sleeper; /* the one that sleeps in its own way; NULL: none */
-  lgt_profile *profile;    /* borrowed; NULL: none */
-  atomic_int stirred;      /* times that something outside happened */
-  lgt_task *ready;         /* outside tasks to begin */
-  atomic_int nready;       /* their number; read without the lock as a hint */
-  atomic_int available;    /* length of the list; read without the lock as a hint */
-  atomic_int completed;    /* tasks, ever; a hint for waiting threads */
-  atomic_bool interrupted; /* relaxed: read by the submitting thread, set by it or its signal handler */
-  pthread_t *thread;       /* owned */
+  lgt_profile *profile;       /* borrowed; NULL: none */
+  atomic_int stirred;         /* times that something outside happened */
+  lgt_task *ready;            /* outside tasks to begin */
+  atomic_int nready;          /* their number; read without the lock as a hint */
+  atomic_int available;       /* length of the list; read without the lock as a hint */
+  atomic_int completed;       /* tasks, ever; a hint for waiting threads */
+  atomic_bool interrupted;    /* relaxed: read by the submitting thread, set by it or its signal handler */
+  pthread_t *thread;          /* owned */
   int nthread, cpus;
   hwloc_topology_t topology;
   bool has_topology;
@@ -459,8 +459,7 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
     bool moved = progress_outside(exec);
     for (int i = 0; i < SPINS && !worked && !moved && !stirs(&w); i++) {
       if (i % 64 == 63) sched_yield();
-      if (i % 64 == 63 && exec->noutside)
-        break; /* messages are looked after by whoever sleeps for them */
+      if (i % 64 == 63 && exec->noutside) break; /* messages are looked after by whoever sleeps for them */
       __builtin_ia32_pause();
     }
     const lgt_outside *sleeper = exec->sleeper;

@@ -7,7 +7,8 @@ enum { RECORDS = 1024 }; /* bytes of bookkeeping, about, that go with a block of
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, bool needed, int64_t *rounded) {
+static char *take_block(lgt_map *map, const lgt_memory *memory, int64_t bytes, bool needed,
+                        int64_t *rounded) {
   char *block = lgt_pool_take(memory->pool, bytes, needed, rounded);
   if (!block) return NULL;
   map->live += *rounded;
@@ -105,7 +106,8 @@ static void keep_spare(lgt_map *map, lgt_instance *inst) {
   if (!lgt_spares_give(&map->spare_instance, inst)) free_record(inst);
 }
 
-static lgt_instance *allocate(lgt_map *map, lgt_memory *memory, int domain, int elem, const lgt_rect *rect, bool needed) {
+static lgt_instance *allocate(lgt_map *map, lgt_memory *memory, int domain, int elem, const lgt_rect *rect,
+                              bool needed) {
   lgt_instance *inst = instance_of(map, domain, elem, rect);
   if (!inst) return NULL;
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
@@ -120,7 +122,8 @@ lgt_instance *lgt_instance_new(lgt_map *map, int domain, const lgt_layout *root,
   return allocate(map, map->memory, domain, lgt_dtype_size(root->dtype), rect, false);
 }
 
-lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root, const lgt_rect *rect) {
+lgt_instance *lgt_instance_in(lgt_map *map, lgt_memory *memory, int domain, const lgt_layout *root,
+                              const lgt_rect *rect) {
   return allocate(map, memory, domain, lgt_dtype_size(root->dtype), rect, false);
 }
 

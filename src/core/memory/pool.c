@@ -58,7 +58,8 @@ static size_t bytes_of(int64_t rounded) {
 }
 
 static void *pages_alloc(const lgt_pool *pool, int64_t rounded) {
-  return pool->device ? pool->device->alloc(pool->device, (size_t)rounded) : lgt_mem_pages_alloc(bytes_of(rounded));
+  return pool->device ? pool->device->alloc(pool->device, (size_t)rounded)
+                      : lgt_mem_pages_alloc(bytes_of(rounded));
 }
 static void pages_free(const lgt_pool *pool, void *block, int64_t rounded) {
   if (pool->device) pool->device->free(pool->device, block, (size_t)rounded);

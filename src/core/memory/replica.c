@@ -5,12 +5,14 @@
 
 enum { MOST = 16 }; /* instances of a replica: beyond that they grow together */
 
-int lgt_replica_choose(const lgt_replica *replica, const lgt_memory *memory, const lgt_rect *rect, int64_t *waste) {
+int lgt_replica_choose(const lgt_replica *replica, const lgt_memory *memory, const lgt_rect *rect,
+                       int64_t *waste) {
   int best = LGT_REPLICA_NEW;
   int64_t best_growth = INT64_MAX;
   bool full = replica->naside + 1 >= MOST;
   *waste = 0;
-  if (replica->inst && replica->inst->memory == memory && (lgt_rect_empty(rect) || lgt_rect_contains(&replica->inst->rect, rect)))
+  if (replica->inst && replica->inst->memory == memory &&
+      (lgt_rect_empty(rect) || lgt_rect_contains(&replica->inst->rect, rect)))
     return *waste = replica->inst->waste, LGT_REPLICA_MAIN;
   for (int k = LGT_REPLICA_MAIN; k < replica->naside; k++) {
     const lgt_instance *inst = k < 0 ? replica->inst : replica->aside[k].inst;
@@ -115,7 +117,8 @@ void lgt_replica_tidy(lgt_map *map, lgt_replica *replica) {
   for (int k = replica->naside - 1; k >= 0; k--) {
     const lgt_rect *rect = &replica->aside[k].inst->rect;
     if (lgt_region_contains(&replica->aside[k].old, rect) ||
-        (main && main->memory == replica->aside[k].inst->memory && lgt_rect_contains(&main->rect, rect) && !lgt_region_meets(&replica->old, rect)))
+        (main && main->memory == replica->aside[k].inst->memory && lgt_rect_contains(&main->rect, rect) &&
+         !lgt_region_meets(&replica->old, rect)))
       lgt_replica_drop(map, replica, k);
   }
 }

@@ -542,7 +542,8 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
     /* What is stretched over the space is cheap to move, and knows nothing of most of its dimensions. */
     if (lgt_layout_distinct(lgt_layout_at(stores, call->layout[a])) < size / 8) continue;
     const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
-    if (!p || (p->ncolour == 1 && !is_strip(stores, call, state[a].key, a))) continue; /* too large for one domain */
+    if (!p || (p->ncolour == 1 && !is_strip(stores, call, state[a].key, a)))
+      continue; /* too large for one domain */
     const lgt_partition *q = settle(solver, stores, call, space, state, p);
     *reason = q != p            ? "near the tiles of what it uses"
               : state[a].recent ? "partition of a result it uses"

@@ -247,7 +247,8 @@ bool lgt_partition_apart(const lgt_partition *p, int domains) {
     int d = p->home.dim[j];
     if (d < 0) continue;
     owned[d] = true;
-    if (owner_along(&p->home, j, p->grid[d] - 1) - owner_along(&p->home, j, 0) != p->grid[d] - 1) return false;
+    if (owner_along(&p->home, j, p->grid[d] - 1) - owner_along(&p->home, j, 0) != p->grid[d] - 1)
+      return false;
   }
   for (int d = 0; d < p->ndim; d++)
     if (p->grid[d] > 1 && !owned[d]) return false;

@@ -44,8 +44,8 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
 }
 
 /* A larger or private instance for a domain, with the old one's elements; `beside`: one more, and the old one stays. */
-static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect,
-                                   int64_t waste, const lgt_rect *spare, bool beside) {
+static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
+                                   const lgt_rect *rect, int64_t waste, const lgt_rect *spare, bool beside) {
   lgt_replica *replica = &store->replica[domain];
   lgt_instance *old = beside ? NULL : replica->inst;
   lgt_rect had = old ? old->rect : *rect;
@@ -77,11 +77,12 @@ static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use 
   return inst->pins > 0 || (inst->owners > 1 && !same);
 }
 
-lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
-                       const lgt_rect *spare) {
+lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
+                       const lgt_rect *rect, lgt_use use, const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
   lgt_replica *replica = &store->replica[domain];
-  bool many = !lgt_map_whole(binder->map), still = lgt_map_still(binder->map), beside = false, writes = use == LGT_USE_WRITE;
+  bool many = !lgt_map_whole(binder->map), still = lgt_map_still(binder->map), beside = false,
+       writes = use == LGT_USE_WRITE;
   int64_t waste = 0;
   const lgt_layout *root = lgt_layout_at(binder->stores, store->layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);

@@ -135,7 +135,8 @@ static bool finish(lgt_binder *binder) {
 
 static bool begin_ready(lgt_binder *binder) {
   bool some = false;
-  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->mail)); some = true) begin(binder, (lgt_job *)task);
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->mail)); some = true)
+    begin(binder, (lgt_job *)task);
   return some;
 }
 
@@ -383,8 +384,8 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
                             int elem) {
   int64_t count = elements(piece, n);
   struct lgt_job_message p = {.kind = RECV, .peer = peer, .tag = tag, .bytes = (size_t)(count * elem)};
-  bool direct = n == 1 && p.bytes >= DIRECT && piece->inst && lgt_instance_on_host(piece->inst) && !piece->runs &&
-                lgt_instance_contiguous(piece->inst, &piece->rect);
+  bool direct = n == 1 && p.bytes >= DIRECT && piece->inst && lgt_instance_on_host(piece->inst) &&
+                !piece->runs && lgt_instance_contiguous(piece->inst, &piece->rect);
   if (direct) {
     p.data = lgt_instance_at(piece->inst, piece->rect.lo);
     return submit(binder, &p, piece->inst, NULL, true);

@@ -6,7 +6,7 @@ bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call) {
   if (call->kind->cpu || !lgt_partition_apart(call->launch, fuser->solver.domains)) return false;
   for (int j = 0; j < call->launch->home.ndim; j++) owners *= call->launch->home.grid[j];
   if (call->kind->reduces) return call->launch->ncolour == owners; /* all take part in its result */
-  for (int a = 0; a < call->nargs; a++)                             /* a rank has those once, for all its domains */
+  for (int a = 0; a < call->nargs; a++) /* a rank has those once, for all its domains */
     if (lgt_kind_writes(call->kind, a) && lgt_layout_at(fuser->stores, call->layout[a])->root_ndim == 0)
       return false;
   return true;
@@ -52,15 +52,16 @@ static bool lies_in(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, 
          (owner == owners - 1 || rect.hi[c->dim] <= begin + c->tile);
 }
 
-bool lgt_cells_agree(const lgt_fuser *fuser, const lgt_plan_call *a, int arg, const lgt_plan_call *b, int other) {
+bool lgt_cells_agree(const lgt_fuser *fuser, const lgt_plan_call *a, int arg, const lgt_plan_call *b,
+                     int other) {
   const lgt_home *home = &a->launch->home;
   for (int j = 0; j < home->ndim; j++) {
     cell x, y;
     if (!cell_of(fuser, a, arg, j, &x) || !cell_of(fuser, b, other, j, &y)) return false;
     bool same = x.dim < 0 && y.dim < 0 ? x.first == y.first
-                : x.dim < 0 ? lies_in(fuser, a, arg, x.first, &y, home->grid[j])
-                : y.dim < 0 ? lies_in(fuser, b, other, y.first, &x, home->grid[j])
-                            : x.dim == y.dim && x.tile == y.tile && x.origin == y.origin;
+                : x.dim < 0            ? lies_in(fuser, a, arg, x.first, &y, home->grid[j])
+                : y.dim < 0            ? lies_in(fuser, b, other, y.first, &x, home->grid[j])
+                                       : x.dim == y.dim && x.tile == y.tile && x.origin == y.origin;
     if (!same) return false;
   }
   return true;

@@ -463,7 +463,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
         if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
           apart = false;
       if (call->launch == earlier->launch && apart && lgt_signature_equal(&sa, &sb)) continue;
-      if (own && !(wrote && bites_itself(fuser, call, a)) && lgt_cells_agree(fuser, call, a, earlier, b)) continue;
+      if (own && !(wrote && bites_itself(fuser, call, a)) && lgt_cells_agree(fuser, call, a, earlier, b))
+        continue;
       if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
       if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
     }

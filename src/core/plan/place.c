@@ -109,7 +109,8 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
   if (!lgt_layout_may_overlap(a, b)) return 0;
   lgt_item_space(w, item, &andim, aextent);
   lgt_item_space(w, earlier, &bndim, bextent);
-  if (!ordered && lgt_same_space(andim, aextent, bndim, bextent) && lgt_item_launch(w, item) == lgt_item_launch(w, earlier)) {
+  if (!ordered && lgt_same_space(andim, aextent, bndim, bextent) &&
+      lgt_item_launch(w, item) == lgt_item_launch(w, earlier)) {
     lgt_alignment aalign = lgt_item_align(w, item, arg), balign = lgt_item_align(w, earlier, other);
     lgt_signature as = lgt_signature_of(a, &aalign), bs = lgt_signature_of(b, &balign);
     if (lgt_signature_equal(&as, &bs)) return earlier->loop;
@@ -217,7 +218,8 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
                      const int64_t *extent, unsigned kept, int inner) {
   const lgt_weave_loop *loop = &w->loop[number];
   if (loop->alone || lgt_kind_alone(item->kind) || !w->fuser->config->kernel_fusion) return false;
-  if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent) || loop->launch != lgt_item_launch(w, item)) return false;
+  if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent) || loop->launch != lgt_item_launch(w, item))
+    return false;
   bool by_rows = loop->by_rows || item->kind->cpu, reduces = loop->reduces || item->kind->reduces;
   if (by_rows && reduces && !enough_chunks(w, extent[0])) return false;
   if (item->kind->reduces && loop->reduces &&
@@ -241,7 +243,8 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
     if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop))
       return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
     lgt_weave_loop *loop = &w->loop[w->nloop++];
-    *loop = (lgt_weave_loop){.ndim = ndim, .launch = lgt_item_launch(w, item), .inner = -1, .alone = lgt_kind_alone(item->kind)};
+    *loop = (lgt_weave_loop){
+        .ndim = ndim, .launch = lgt_item_launch(w, item), .inner = -1, .alone = lgt_kind_alone(item->kind)};
     memcpy(loop->extent, extent, sizeof extent);
   }
   lgt_weave_loop *loop = &w->loop[number];

@@ -496,8 +496,11 @@ static void choose_memory(rescue *r) {
 static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, const lgt_plan_elided *elided,
                                lgt_plan_group *out) {
   rescue r = {group, group->items, elided, {.fuser = fuser, .group = out, .plan = group->plan}};
-  *out = (lgt_plan_group){
-      .plan = group->plan, .first = group->first, .count = group->count, .launch = group->launch, .mixed = group->mixed};
+  *out = (lgt_plan_group){.plan = group->plan,
+                          .first = group->first,
+                          .count = group->count,
+                          .launch = group->launch,
+                          .mixed = group->mixed};
   r.w.items = out->items = lgt_mem_zalloc(sizeof *r.w.items);
   out->slot = lgt_mem_zalloc((2 * (size_t)group->items->nbuffer + 3) * sizeof *out->slot);
   out->slot_of_final = lgt_mem_zalloc(2 * sizeof *out->slot_of_final);

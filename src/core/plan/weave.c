@@ -192,8 +192,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (in_tiles(
           w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
-    if (!untouched(w, current[root]) ||
-        !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
+    if (!untouched(w, current[root]) || !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))
       return KEEP;
   } else if (!lgt_solver_whole(&w->fuser->solver)) {
     return KEEP; /* then nothing is forwarded either */

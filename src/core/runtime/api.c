@@ -489,7 +489,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"kernels_failed", kernels.failed},
       {"bytes_moved", rt->binder.moved},
       {"bytes_copied", rt->map.copied},
-      {"device_tasks", rt->binder.device_tasks}, /* what devices did: kernels, and the copies to and from their memory */
+      {"device_tasks",
+       rt->binder.device_tasks}, /* what devices did: kernels, and the copies to and from their memory */
       {"copies_to_devices", rt->map.uploads},
       {"copies_from_devices", rt->map.downloads},
       {"bytes_to_devices", rt->map.up_bytes},

@@ -88,7 +88,8 @@ static lgt_status check_config(const lgt_config *config) {
   if (config->cpus > MAX_CPUS)
     return lgt_err(LGT_BAD_ARGUMENT, "cpus = %d: at most %d are possible", config->cpus, MAX_CPUS);
   if (config->emulate > LGT_MOST_DEVICES)
-    return lgt_err(LGT_BAD_ARGUMENT, "emulate = %d: at most %d devices are possible", config->emulate, LGT_MOST_DEVICES);
+    return lgt_err(LGT_BAD_ARGUMENT, "emulate = %d: at most %d devices are possible", config->emulate,
+                   LGT_MOST_DEVICES);
   int most = config->peers ? LGT_MESSAGE_FOLDS : MAX_DOMAINS;
   if (config->domains > most)
     return lgt_err(LGT_BAD_ARGUMENT, "domains = %d: at most %d are possible%s", config->domains, most,
@@ -153,7 +154,8 @@ static lgt_status init_parts(lgt_runtime *rt) {
                         peers ? peers->size : 1, memory_budget(rt->config));
   if (status) return status;
   for (int i = 0; i < rt->config->emulate && !status; i++) {
-    lgt_device *device = lgt_device_emulate(rt->config->emulate_mem, (uint64_t)rt->config->jitter + (uint64_t)i + 1);
+    lgt_device *device =
+        lgt_device_emulate(rt->config->emulate_mem, (uint64_t)rt->config->jitter + (uint64_t)i + 1);
     status = device ? lgt_map_add_device(&rt->map, device, rt->config->emulate_mem) : LGT_SYSTEM;
   }
   if (status) return status;
