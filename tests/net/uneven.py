@@ -117,7 +117,7 @@ print(ok, message)
 y = nil
 works()
 """
-for least in (1000, 2000, 3000, 4000, 5500):
+for least in (1000, 1500, 2000, 2500, 3000, 3300, 3600):
     case(f"no memory to sort with {least} KB", alike(SORTING, [[], [f"--mem={least}K"], []], expect=(
         r"false\t[^\n]*script\.lua:9: out of memory[^\n]*launched at [^\n]*script\.lua:11\)\nworks")))
 
