@@ -476,7 +476,9 @@ static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int first, 
   const lgt_plan_call *head = &plan->call[first], *call = &plan->call[last];
   lgt_plan_group *group = &plan->group[plan->ngroup];
   if (head->launch == call->launch && !group->mixed) return true;
-  if (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(head->launch, call->launch)) return false;
+  if (!fuser->config->mix || !lgt_cells_may_mix(fuser, call) ||
+      !lgt_partition_same_owners(head->launch, call->launch))
+    return false;
   for (int i = first; i < last && !group->mixed; i++)
     if (!lgt_cells_may_mix(fuser, &plan->call[i])) return false;
   return true;
