@@ -778,6 +778,27 @@ TEST(what_was_copied_is_not_written_over) {
   lgt_close(rt);
 }
 
+/* Each turn reads the neighbours of what the one before has written: with nothing allowed to lie between loops, a turn
+ * is a group, and what is only of the turn does not cross the cut. */
+TEST(a_group_ends_where_least_is_needed) {
+  open_plain();
+  CHECK(!lgt_option(rt, "between", "0"));
+  lgt_id x = filled(N, 1, 0);
+  for (int turn = 0; turn < 2; turn++) {
+    lgt_id low = slice_of(rt, x, 0, 0, N - 2, 1), high = slice_of(rt, x, 0, 2, N - 2, 1),
+           mid = slice_of(rt, x, 0, 1, N - 2, 1);
+    lgt_id half = apply_drop("a1 c0.5 mul =0", low, 0);
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, mid, half, high);
+    lgt_array_free(rt, half);
+  }
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(4);
+  CHECK(plan && plan->ngroup == 2 && plan->group[0].count == 2 && plan->group[1].count == 2);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_MEMORY);
+  CHECK(value_at(x, 0) == 0 && value_at(x, 1) == 3.5 && value_at(x, 2) == 6);
+  lgt_close(rt);
+}
+
 /* ---- two domains: when groups end ------------------------------------------------------------------------- */
 
 static lgt_refusal first_refusal(int ncall) {
@@ -948,6 +969,7 @@ int main(void) {
   RUN(recipes_keep_nothing_that_can_be_computed_again);
   RUN(what_is_read_elsewhere_is_not_written_over);
   RUN(what_was_copied_is_not_written_over);
+  RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_do_not_fuse);
   RUN(other_launch_domains_fuse_between_the_same_owners);

@@ -77,6 +77,31 @@ works()
 OWN = [["--compile=0", "--jitter=1"], ["--background=0", "--cache=0", "--jitter=2", "--cpus=2"], ["--jitter=3", "--check=1"]]
 case("options of each rank's own", alike(VARIED, OWN, expect=r"(?:\d+\t\S+\n){3}works"))
 
+# Which results the program still holds is each rank's own, and must not decide where a group ends.
+HELD = WORK + """
+local n, held = 3000, {}
+local function laplacian(u)
+  local r = -2 * u
+  r["2:"]:iadd(u[":-2"])
+  r[":-2"]:iadd(u["2:"])
+  return r
+end
+local u, v = np.arange(n) / n, np.ones(n)
+for turn = 1, 60 do
+  local a = laplacian(u)
+  local b = laplacian(a) * 0.1
+  local c = laplacian(b) + v
+  u = u + 0.01 * a
+  v = v + 0.01 * c - 0.001 * b
+  if (turn * 7 + lgt.rank() * 3) % 5 == 0 then held[#held + 1] = {a, b, c} end
+  if #held > 6 then table.remove(held, 1) end
+end
+print(("%.12g %.12g"):format(u:sum():item(), v:sum():item()))
+works()
+"""
+WHOLE = ["--min-tile=64K", "--between=100K"]
+case("results that only some ranks hold", alike(HELD, [WHOLE] * RANKS, expect=r"\S+ \S+\nworks"))
+
 # What lies together in memory differs from rank to rank.
 HOST = WORK + """
 local x = np.zeros(12, 5)

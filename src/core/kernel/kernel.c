@@ -373,13 +373,16 @@ static void stop_thread(lgt_kernels *kernels) {
 
 /* The child has one thread and nothing of its parent's but the directory of the cache. */
 static void compile_rest(lgt_kernels *kernels) {
-  int null = open("/dev/null", O_RDWR);
-  int keep = dup2(kernels->cache.fd, 3);
-  for (int fd = 0; fd < 3 && null >= 0; fd++) dup2(null, fd);
-  close_range(4, ~0u, 0);
-  if (null < 0 || keep < 0 || setsid() < 0 || nice(NICEST) < 0) return;
-  kernels->cache.fd = keep;
+  int cache = fcntl(kernels->cache.fd, F_DUPFD, 4), null = open("/dev/null", O_RDWR);
+  if (cache < 0 || null < 0) return;
+  for (int fd = 0; fd < 3; fd++) dup2(null, fd);
+  if (dup2(cache, 3) < 0 || close_range(4, ~0u, 0) || setsid() < 0 || nice(NICEST) < 0) return;
+  kernels->cache.fd = 3;
   kernels->profile = NULL;
+  sigset_t none;
+  sigemptyset(&none);
+  signal(SIGALRM, SIG_DFL); /* the script may have caught or blocked it */
+  sigprocmask(SIG_SETMASK, &none, NULL);
   alarm(FINISH_SECONDS);
   for (entry *e = kernels->front; e; e = e->next_in_queue) compile(kernels, e);
 }

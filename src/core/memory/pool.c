@@ -12,7 +12,6 @@
 
 enum { WAIT_US = 200 }; /* between looks whether others have given scratch memory back */
 enum { IDLE_SHARE = 2, IDLE_LEAST = 16 << 20 }; /* where fresh memory is needed: of what is in use; bytes */
-enum { KEPT = 1 }; /* looks are so many times the bytes in use apart, by what the pool has served */
 
 /* Before a block of scratch or host memory. */
 typedef union head {
@@ -103,7 +102,7 @@ static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
 static void look(lgt_pool *pool) {
   shrink(pool, INT64_MAX, true);
   for (int c = 0; c < LGT_POOL_CLASSES; c++) pool->unused[c] = pool->spare[c].count;
-  pool->look = pool->served + KEPT * (pool->used - pool->idle);
+  pool->look = pool->served + pool->used - pool->idle;
 }
 
 /* So many bytes more count, if they may; fewer always may. */

@@ -5,9 +5,10 @@
  * `limit`.  A block of scratch memory of less than LGT_SCRATCH_COUNTED bytes is bookkeeping and does not count.
  *
  * The pool keeps blocks that are given back, because their pages are warm.  Such a block counts until it is trimmed; a
- * caller that finds no room trims first.  A free block that was not taken while the pool served twice the bytes in use
- * is given back to the system before a new block is allocated: otherwise a program whose arrays have other sizes in each
- * turn would keep blocks of all sizes.
+ * caller that finds no room trims first.  The pool looks at its free blocks each time it has served as many bytes as are
+ * in use: those that nobody has taken since the last look go back to the system, and before a new block is allocated so
+ * do free ones beyond half of what is in use.  Otherwise a program whose arrays have other sizes in each turn would keep
+ * blocks of all sizes.
  *
  * Scratch memory.  The thread that runs a variant says which pool serves it (lgt_scratch_serve).  A thread that has no
  * scratch memory and finds no room waits while other threads have some, which they give back before their chunks end.

@@ -111,7 +111,18 @@ static int best_cut(const lgt_fuser *fuser, const lgt_plan *plan, int first, int
   return best;
 }
 
+/* What the calls may leave for one another at most. */
+static int64_t bytes_written(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+  int64_t bytes = 0;
+  for (int i = first; i < next; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++)
+      if (lgt_kind_writes(plan->call[i].kind, a))
+        bytes += bytes_of(fuser, &plan->root[plan->call[i].root[a]]);
+  return bytes;
+}
+
 int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int next) {
+  if (bytes_written(fuser, plan, first, next) <= fuser->config->between) return next;
   size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
   for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
   barriers b = {.fuser = fuser, .plan = plan, .first = first};

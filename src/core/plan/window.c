@@ -204,6 +204,8 @@ static int *last_uses(lgt_window *window, lgt_stores *stores, int from, int to) 
   return last;
 }
 
+/* Results are followed from two periods before the cut, so that those which cross the first candidate are known when it
+ * is reached, to one period behind it, where the last use of what crosses the cut itself lies. */
 int lgt_window_fit(lgt_window *window, lgt_stores *stores, int cut, int period) {
   int from = cut - 2 * period > 0 ? cut - 2 * period : 0, best = cut;
   int to = cut + period < window->count ? cut + period : window->count;
