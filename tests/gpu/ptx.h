@@ -76,6 +76,7 @@ typedef struct {
   uint64_t base, bytes; /* the allocation */
   char *host;           /* where the emulator may read and write its bytes */
   uint8_t *written;     /* a byte for each: not 0 if it was ever written, or NULL if nobody knows; the emulator sets them */
+  uint8_t *touched;     /* a byte for each, or NULL: the launch sets bit 0 where it reads, bit 1 where it writes (atomics: both) */
 } ptx_memory;
 
 typedef struct { /* counted if asked for */
