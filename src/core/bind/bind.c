@@ -38,10 +38,17 @@ void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   lgt_store_recycle(binder->stores, store);
 }
 
-/* Stores that share memory since this group are the same up to its versions, which are known now. */
+/* Stores that share memory since this group are the same up to its versions, which are known now.  Not those of a renamed
+ * slot and of its rest, which share the memory of a domain where the group does not write the slot: others do write it. */
 static void note_alike(const lgt_attempt *try, lgt_status status) {
   const lgt_map *map = try->binder->map;
-  for (int i = 0; try->inst && i < try->group->nslot * map->local; i++)
+  int n = try->group->nslot;
+  for (int i = 0; try->inst && i < n * map->local; i++) {
+    uint16_t rest = try->group->slot[i % n].rest;
+    if (try->inst[i] && rest != LGT_NONE && try->inst[i] == try->inst[i / n * n + rest])
+      try->inst[i]->alike = LGT_ALIKE_NEVER;
+  }
+  for (int i = 0; try->inst && i < n * map->local; i++)
     if (try->inst[i] && try->inst[i]->alike == LGT_ALIKE_SOON)
       try->inst[i]->alike = status ? LGT_ALIKE_NEVER : try->binder->agreed.versions;
 }
