@@ -17,4 +17,19 @@ check.case("a copy of an array of which others then write a part", function()
   check.equal(x:totable(), { 5, 6, 1 })
 end)
 
+check.case("what fails for want of memory fails alone", function()
+  local x, y, huge = np.arange(7) * 1.0, np.ones(5), np.empty(2 ^ 43)
+  lgt.fence()
+  local before = x + 1
+  huge:fill(1)
+  local after, sum = y * 2, np.sum(x)
+  local bad = huge[7] + 1
+  check.equal(before:totable(), { 1, 2, 3, 4, 5, 6, 7 })
+  check.equal(after:totable(), { 2, 2, 2, 2, 2 })
+  check.equal(sum(), 21)
+  check.refuses("out of memory", function() bad:totable() end)
+  bad["..."] = 3
+  check.equal(bad(), 3)
+end)
+
 check.done()

@@ -141,15 +141,27 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
 
+/* No domain has memory for a slot if one lacks it. */
+static lgt_status go_without(lgt_attempt *try, int s) {
+  for (int at = s; at < try->group->nslot * try->binder->map->local; at += try->group->nslot) {
+    lgt_instance_release(try->binder->map, try->inst[at]);
+    try->inst[at] = NULL;
+  }
+  try->lacks[s] = true;
+  return LGT_OK;
+}
+
 static lgt_status acquire_slots(lgt_attempt *try) {
   int n = try->group->nslot;
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       if (is_scalar(try, s) && d > 0) hold(try, d * n + s, try->inst[s]);
+      else if (try->lacks && try->lacks[s]) continue;
       else if (try->touched.fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
       else if (try->group->slot[s].initial) hold_initial(try, s, d);
       else status = make_new(try, s, d);
+      if (status == LGT_NO_MEMORY && try->lacks && !try->group->slot[s].initial) status = go_without(try, s);
     }
   return status;
 }
@@ -236,6 +248,11 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   return many ? acquire_slots(try) : acquire_whole(try);
 }
 
+lgt_status lgt_attempt_acquire_part(lgt_attempt *try) {
+  try->lacks = lgt_arena_alloc(&try->binder->arena, (size_t)try->group->nslot + 1);
+  return try->lacks ? lgt_attempt_acquire(try) : no_memory();
+}
+
 void lgt_attempt_release(lgt_attempt *try) {
   for (int i = 0; try->inst && i < try->group->nslot * try->binder->map->local; i++)
     lgt_instance_release(try->binder->map, try->inst[i]);
@@ -274,8 +291,8 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
   bool fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
   lgt_failure **poison =
       try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */
-  lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold,
-                     try->where, try->last, poison,     fallible};
+  lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold, try->where,
+                     try->last,  poison,    try->lacks, fallible};
   return lgt_bound_run(try->binder, &bound);
 }
 

@@ -23,6 +23,7 @@ struct lgt_attempt {
   const uint64_t *kept;      /* slots that recipes will read; NULL for a rescue */
   lgt_instance **inst;       /* nslot for each local domain, a ref each */
   lgt_surveyed touched;      /* with several domains: the elements of slots that the domains' colours touch */
+  bool *lacks;               /* by new slot: there is no memory for it; NULL: then the attempt fails as a whole */
   lgt_scalar *param;
   bool host;                /* it works in the host's memory, not in the domains' homes */
   lgt_exchange exchange;    /* with several domains, not for a rescue */
@@ -45,6 +46,9 @@ bool lgt_attempt_disturbs(const lgt_binder *binder, const lgt_plan_group *group,
 
 /* Acquire instances for all slots.  LGT_NO_MEMORY: tasks in flight may have to end before there is enough. */
 lgt_status lgt_attempt_acquire(lgt_attempt *attempt);
+/* The same with several domains, when all else has been tried: a new slot for which there is no memory goes without (`lacks`),
+ * and the loops that touch it do not run. */
+lgt_status lgt_attempt_acquire_part(lgt_attempt *attempt);
 /* Release what the attempt has acquired, and wait for all tasks in flight, which then give memory back.  The caller must
  * look for failures that these tasks brought.  False: nothing is in flight. */
 bool lgt_attempt_wait(lgt_attempt *attempt);

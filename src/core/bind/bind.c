@@ -85,36 +85,41 @@ static void forget_poison(lgt_attempt *try) {
   try->poison = NULL;
 }
 
-/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on
- * them. */
-static lgt_status find_poison(lgt_attempt *try) {
+static bool poison_slot(lgt_attempt *try, int slot, lgt_failure *failure) {
+  size_t n = (size_t)try->group->nslot + 1;
+  if (!try->poison) try->poison = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->poison);
+  if (try->poison) try->poison[slot] = lgt_failure_retain(failure);
+  return try->poison;
+}
+
+/* Which results depend on poisoned slots? */
+static lgt_status find_taint(lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  size_t n = (size_t)group->nslot + 1;
-  int64_t *position = NULL;
-  forget_poison(try);
-  try->all_poisoned = false;
-  for (int s = 0; s < group->nslot; s++) {
-    if (!group->slot[s].initial) continue;
-    lgt_failure *failure = lgt_poison_of(try->binder, lgt_attempt_store(try, group->slot[s].root));
-    if (!failure) continue;
-    if (!try->poison) {
-      try->poison = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->poison);
-      position = lgt_arena_alloc(&try->binder->arena, n * sizeof *position);
-      if (!try->poison || !position) return try->poison = NULL, no_memory();
-      memset(try->poison, 0, n * sizeof *try->poison);
-      for (size_t i = 0; i < n; i++) position[i] = LGT_TAINT_NONE;
-    }
-    try->poison[s] = lgt_failure_retain(failure);
-    position[s] = failure->position;
-  }
-  if (!try->poison) return LGT_OK;
-  if (!lgt_taint_find(&try->taint, group, position)) return no_memory();
+  int64_t *position = lgt_arena_alloc(&try->binder->arena, ((size_t)group->nslot + 1) * sizeof *position);
+  for (int s = 0; position && s < group->nslot; s++)
+    position[s] = try->poison[s] ? try->poison[s]->position : LGT_TAINT_NONE;
+  lgt_taint_fini(&try->taint);
+  if (!position || !lgt_taint_find(&try->taint, group, position)) return no_memory();
   try->all_poisoned = true;
   for (int i = group->first; i < group->first + group->count; i++)
     for (int a = 0; a < group->plan->call[i].nargs; a++)
       if (lgt_kind_writes(group->plan->call[i].kind, a))
         try->all_poisoned &= lgt_attempt_taints(try, group->plan->call[i].root[a]);
   return LGT_OK;
+}
+
+/* Does the group read poisoned stores, or write a part of one?  Then why, slot by slot, and which results depend on
+ * them. */
+static lgt_status find_poison(lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  forget_poison(try);
+  try->all_poisoned = false;
+  for (int s = 0; s < group->nslot; s++) {
+    if (!group->slot[s].initial) continue;
+    lgt_failure *failure = lgt_poison_of(try->binder, lgt_attempt_store(try, group->slot[s].root));
+    if (failure && !poison_slot(try, s, failure)) return no_memory();
+  }
+  return try->poison ? find_taint(try) : LGT_OK;
 }
 
 /* Memory for the group's slots.  What is in flight may have to end before there is enough, and may fail, which no task that
@@ -167,21 +172,54 @@ static void poison_tainted(lgt_attempt *try) {
     }
 }
 
-static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
-  char message[512];
+/* Of new slots: of all, or of those that have no memory. */
+static lgt_status say_what_lacks(const lgt_attempt *try) {
   lgt_pool *pool = try->binder->map->pool;
   int64_t bytes = 0;
   for (int s = 0; s < try->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
-    if (!try->group->slot[s].initial) bytes += l->size * lgt_dtype_size(l->dtype);
+    if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s]))
+      bytes += l->size * lgt_dtype_size(l->dtype);
   }
-  if (status == LGT_NO_MEMORY)
-    lgt_err(
-        status,
-        "out of memory: a task needs %lld more bytes, %lld of %lld are taken; use smaller arrays, drop some, "
-        "or raise --mem",
-        (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
-        (long long)pool->limit);
+  return lgt_err(
+      LGT_NO_MEMORY,
+      "out of memory: a task needs %lld more bytes, %lld of %lld are taken; use smaller arrays, drop some, "
+      "or raise --mem",
+      (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
+      (long long)pool->limit);
+}
+
+/* The source line of the first call that works in a slot. */
+static uint32_t line_of_slot(const lgt_attempt *try, int slot, const lgt_call *calls) {
+  const lgt_weave_items *items = try->group->items;
+  for (int i = 0; i < items->nitem; i++)
+    for (int a = 0; a < items->item[i].nargs && items->item[i].call != LGT_NONE; a++) {
+      uint16_t out = items->item[i].out[a];
+      if (out != LGT_NONE && items->buffer[out].slot == slot)
+        return calls[items->item[i].call - try->group->first].line;
+    }
+  return calls[0].line;
+}
+
+/* Memory for a part of the slots: whatever depends on the others fails, and nothing else does. */
+static lgt_status acquire_part(lgt_attempt *try, const lgt_call *calls) {
+  lgt_attempt_release(try);
+  lgt_status status = lgt_attempt_acquire_part(try);
+  for (int s = 0; s < try->group->nslot && !status; s++) {
+    if (!try->lacks[s]) continue;
+    char message[512];
+    say_what_lacks(try);
+    snprintf(message, sizeof message, "%s", lgt_message());
+    lgt_failure *failure = lgt_poison_new(try->binder, LGT_NO_MEMORY, message, line_of_slot(try, s, calls));
+    if (!poison_slot(try, s, failure)) status = no_memory();
+    lgt_failure_release(failure);
+  }
+  return status ? status : try->poison ? find_taint(try) : LGT_OK;
+}
+
+static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
+  char message[512];
+  if (status == LGT_NO_MEMORY) say_what_lacks(try);
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_poison_new(try->binder, status, message, line);
   poison_results(try, failure);
@@ -324,6 +362,8 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
     lgt_exchange_undo(&try->exchange);
     return status;
   }
+  if (status == LGT_NO_MEMORY && try->group->count > 1 && !try->all_poisoned)
+    status = acquire_part(try, calls);
   if (!try->touched.fold && binder->peers) /* not even what has to be skipped is known */
     return give_up(try, status, calls);
   if (!status || binder->peers) {

@@ -98,6 +98,7 @@ lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lg
     const lgt_plan_loop *loop = &group->loop[l];
     const lgt_loop *code = loop->kernel ? loop->kernel->loop : NULL;
     lgt_rect tile = lgt_group_tile(group, loop, point->colour);
+    if (lgt_bound_lacks(bound, loop) >= 0) continue;
     for (int i = 0; code && i < code->ninst; i++) {
       if (code->inst[i].op != LGT_OP_REDUCE && code->inst[i].op != LGT_OP_REDUCE_ARG) continue;
       for (int k = 0; k <= (code->inst[i].op == LGT_OP_REDUCE_ARG); k++) {
@@ -250,22 +251,29 @@ static lgt_status fold_among_ranks(lgt_binder *binder, const lgt_plan_group *gro
 }
 
 static void fail(lgt_fold *fold, int nfold, lgt_failure *failure) {
-  for (int k = 0; k < nfold; k++) fold[k].value->failure = lgt_failure_retain(failure);
+  for (int k = 0; k < nfold; k++) {
+    lgt_failure_release(fold[k].value->failure);
+    fold[k].value->failure = lgt_failure_retain(failure);
+  }
 }
 
 lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold,
                         const lgt_point *point, int npoint, lgt_instance **private, lgt_status status) {
   bool ranks = binder->peers != NULL;
   if (!nfold) return status;
-  for (int k = 0; k < nfold && !status; k++)
-    status = fold_points(binder, bound, &fold[k], point, npoint, private, ranks);
+  for (int k = 0; k < nfold && !status; k++) {
+    int lacks = lgt_bound_lacks(bound, fold[k].loop);
+    if (lacks >= 0) fail(&fold[k], 1, bound->poison[lacks]);
+    else status = fold_points(binder, bound, &fold[k], point, npoint, private, ranks);
+  }
   if (!ranks) return status;
   lgt_failure *failure = status ? lgt_failure_new(status, lgt_message(), NULL) : NULL;
   if (failure) fail(fold, nfold, failure);
   lgt_failure_release(failure);
   lgt_status shared = fold_among_ranks(binder, bound->group, fold, nfold);
   if (!status) status = shared;
-  for (int k = 0; k < nfold && !status; k++) status = fold_buffer(binder, bound, &fold[k]);
+  for (int k = 0; k < nfold && !status; k++)
+    if (lgt_bound_lacks(bound, fold[k].loop) < 0) status = fold_buffer(binder, bound, &fold[k]);
   drop_buffers(binder, fold, nfold);
   return status;
 }

@@ -152,12 +152,12 @@ static uint16_t cause_of(const struct lgt_job_taint *p, const lgt_taint *taint, 
 }
 
 /* Why what is in a slot before the job has failed: the store's contents were known to, or those of its memory, which others
- * may share, have since.  Nothing: it has not. */
+ * may share, have since; or a new one has no memory.  Nothing: it has not. */
 static lgt_poison poison_of_slot(const lgt_job *job, int slot) {
   const lgt_failure *known = job->npoison ? job->poison[slot] : NULL;
   const lgt_instance *inst = job->taint->inst[slot];
   const lgt_poison *found = inst ? lgt_task_poison(&job->task, inst) : NULL;
-  if (!job->taint->group->slot[slot].initial) return (lgt_poison){0};
+  if (!job->taint->group->slot[slot].initial && !known) return (lgt_poison){0};
   if (known && (!found || known->position <= found->position))
     return (lgt_poison){known->status, known->position, known->message};
   return found ? *found : (lgt_poison){0};
@@ -414,6 +414,18 @@ static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t by
   m->job->task.step[m->job->task.nstep - 1].describe = call_describe;
 }
 
+int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop) {
+  if (!bound->lacks) return -1;
+  for (int a = 0; loop->kernel && a < loop->kernel->loop->naccess; a++)
+    if (loop->access[a].slot != LGT_NONE && bound->lacks[loop->access[a].slot]) return loop->access[a].slot;
+  for (int i = 0; i < loop->nnative; i++)
+    for (int a = 0; a < loop->native[i].kind->nargs; a++) {
+      uint16_t slot = loop->native[i].access[a].slot;
+      if (slot != LGT_NONE && bound->lacks[slot]) return slot;
+    }
+  return -1;
+}
+
 static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
                            job_memory *m) {
   const lgt_plan_loop *loop = &bound->group->loop[l];
@@ -423,6 +435,7 @@ static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, in
     lgt_rect tile = lgt_group_tile(bound->group, loop, colour);
     if (lgt_rect_empty(&tile)) return LGT_OK; /* others have its work */
   }
+  if (lgt_bound_lacks(bound, loop) >= 0) return LGT_OK;
   for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
   if (!loop->kernel) {
     m->job->task.cost += bytes ? bytes : cost_of(binder, loop);

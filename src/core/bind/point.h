@@ -14,8 +14,12 @@ typedef struct lgt_bound {
   const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
   const char *last;        /* source line of the last launch; the same */
   lgt_failure *const *poison; /* by slot: the failure of its contents, or NULL; NULL altogether: nothing has failed */
+  const bool *lacks;          /* by slot: there is no memory for it, as its `poison` says; NULL: there is for all */
   bool fallible;              /* its tasks are fallible (exec.h) */
 } lgt_bound;
+
+/* A slot without memory that the loop touches, so that the loop cannot run; -1: there is none. */
+int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop);
 
 /* A colour of this rank, and the local domain that works on the colour. */
 typedef struct lgt_point {

@@ -40,6 +40,7 @@ static void pass(lgt_taint *t, int number, const int64_t *position) {
   const lgt_weave_item *item = &t->group->items->item[number];
   if (item->call == LGT_NONE && is_vain(t->group->items, number)) return;
   uint16_t why = item->call == LGT_NONE ? LGT_NONE : begin_rest(t, number, position);
+  if (item->loop != LGT_NONE) why = earlier(position, why, t->loop[item->loop]);
   for (int a = 0; a < item->nargs; a++) {
     if (item->in[a] != LGT_NONE) why = earlier(position, why, t->buffer[item->in[a]]);
     if (item->out[a] != LGT_NONE && !(item->whole >> a & 1))
@@ -50,18 +51,42 @@ static void pass(lgt_taint *t, int number, const int64_t *position) {
     if (item->out[a] != LGT_NONE) t->buffer[item->out[a]] = why;
 }
 
+static size_t count_loops(const lgt_weave_items *items) {
+  size_t n = 0;
+  for (int i = 0; i < items->nitem; i++)
+    if (items->item[i].loop != LGT_NONE && items->item[i].loop >= n) n = (size_t)items->item[i].loop + 1;
+  return n;
+}
+
+/* Loops that touch new slots without memory do not run. */
+static void stop_loops(lgt_taint *t, const int64_t *position) {
+  const lgt_weave_items *items = t->group->items;
+  for (int i = 0; i < items->nitem; i++) {
+    const lgt_weave_item *item = &items->item[i];
+    for (int a = 0; a < item->nargs && item->loop != LGT_NONE; a++)
+      for (int k = 0; k < 2; k++) {
+        uint16_t b = k ? item->out[a] : item->in[a], slot = b == LGT_NONE ? LGT_NONE : items->buffer[b].slot;
+        if (slot != LGT_NONE && !t->group->slot[slot].initial && position[slot] != LGT_TAINT_NONE)
+          t->loop[item->loop] = slot;
+      }
+  }
+}
+
 bool lgt_taint_find(lgt_taint *t, const lgt_plan_group *group, const int64_t *position) {
   const lgt_weave_items *items = group->items;
-  size_t room = ((size_t)items->nbuffer + (size_t)items->nitem + 1) * sizeof *t->buffer;
+  size_t nloop = count_loops(items),
+         room = ((size_t)items->nbuffer + (size_t)items->nitem + nloop + 1) * sizeof *t->buffer;
   *t = (lgt_taint){.group = group, .buffer = lgt_mem_alloc(room)};
   if (!t->buffer) return false;
   memset(t->buffer, 0xff, room);
   t->item = t->buffer + items->nbuffer;
+  t->loop = t->item + items->nitem;
   for (int b = 0; b < items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &items->buffer[b];
     if (buffer->initial && buffer->slot != LGT_NONE && position[buffer->slot] != LGT_TAINT_NONE)
       t->buffer[b] = buffer->slot;
   }
+  stop_loops(t, position);
   for (int i = 0; i < items->nitem; i++) pass(t, i, position);
   return true;
 }
