@@ -60,6 +60,7 @@ static bool cut_cores(const cpu_set_t *set, int part, int count, cpu_set_t *out)
 static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
   const lgt_control *control = ranks->net->control;
   int size = control->size, local = control->local_size, competing = 0, before = 0;
+  config->local_rank = control->local_rank;
   if (config->mem == 0 && local > 1) config->mem = lgt_mem_available("") / 10 * 9 / local;
   cpu_set_t set, own;
   lgt_place here;

@@ -27,7 +27,7 @@
 
 const char *lgt_version(void) { return LGT_VERSION; }
 
-typedef enum type { INT, COUNT, BOOL, SIZE, EXTENT, TIME, TEXT } type;
+typedef enum type { INT, COUNT, BOOL, SIZE, EXTENT, TIME, TEXT, DEVICES } type;
 
 typedef struct variable {
   const char *name;
@@ -57,6 +57,7 @@ static const char *const expectation[] = {
     [SIZE] = "a number, perhaps followed by K, M, G or T: 0, or 1 and more, below 4194304T",
     [EXTENT] = "a number, perhaps followed by K, M, G or T: 1 or more, below 4194304T",
     [TIME] = "a number of seconds, more than 0: from 0.001 to 1000000",
+    [DEVICES] = "a whole number, 0 or more, at most 2147483647, or none, or all",
 };
 
 static bool parse_int(const char *text, int least, int *out) {
@@ -89,6 +90,12 @@ static bool parse_size(const char *text, int64_t *out) {
   if (value >= 0x1p62 || (value > 0 && value < 1)) return false;
   *out = (int64_t)value;
   return true;
+}
+
+static bool parse_devices(const char *text, int *out) {
+  if (!strcasecmp(text, "none")) return *out = 0, true;
+  if (!strcasecmp(text, "all")) return *out = LGT_ALL_DEVICES, true;
+  return parse_int(text, 0, out);
 }
 
 static bool parse_time(const char *text, double *out) {
@@ -124,6 +131,9 @@ static lgt_status assign(lgt_config *config, const variable *v, const char *text
     }
     case TIME:
       good = parse_time(text, field);
+      break;
+    case DEVICES:
+      good = parse_devices(text, field);
       break;
     case TEXT: {
       char *copy = lgt_mem_strdup(text);
@@ -330,8 +340,8 @@ static const char *heading_of(const char *name) {
 
 static void write_help(void) {
   static const char *const placeholder[] = {
-      [INT] = "N",       [COUNT] = "N",      [BOOL] = "0|1", [SIZE] = "SIZE",
-      [EXTENT] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT"};
+      [INT] = "N",       [COUNT] = "N",      [BOOL] = "0|1",  [SIZE] = "SIZE",
+      [EXTENT] = "SIZE", [TIME] = "SECONDS", [TEXT] = "TEXT", [DEVICES] = "N|all"};
   size_t used = 0;
   for (int i = 0; i < NVARIABLE; i++) {
     const variable *v = &variables[i];

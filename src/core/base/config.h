@@ -14,13 +14,16 @@
 
 /* type, field, default, may change at run time, must be the same on all ranks, help.
  * Types: INT (0 or more), COUNT (1 or more), BOOL (0 or 1, also no/yes, off/on, false/true), SIZE (bytes or
- * elements; text may end in K, M, G or T: powers of 1024), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
+ * elements; text may end in K, M, G or T: powers of 1024), DEVICES (a number, "none": 0, or "all": LGT_ALL_DEVICES), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
  * string). */
 #define LGT_CONFIG_LIST(X)                                                                          \
   X(INT, cpus, "0", 0, 0, "worker threads including the script's own; 0: one for each core")        \
   X(COUNT, domains, "1", 0, 1, "memory domains this process behaves as, each with its own copies of data") \
   X(INT, emulate, "0", 0, 1, "for tests: devices that this process emulates, each for a domain of its own") \
   X(SIZE, emulate_mem, "256M", 0, 0, "bytes of memory of each of them") \
+  X(DEVICES, gpus, "none", 0, 1, "GPUs for each process to compute on: a number, all or none") \
+  X(SIZE, gpu_mem, "0", 0, 0, "bytes of memory of each of them that arrays may take; 0: most of what is free") \
+  X(BOOL, gpu_strict, "0", 0, 1, "refuse what has no variant for GPUs, instead of running it on the host") \
   X(SIZE, mem, "0", 0, 0, "bytes that arrays may take; 0: what the machine or its cgroup has to give") \
   X(INT, ranks, "0", 0, 0, "processes that run the script together; -n N starts them; 0: as mpirun has") \
   X(TEXT, rendezvous, "", 0, 0, "HOST:PORT where the ranks meet, if each is started by itself")     \
@@ -53,8 +56,11 @@
   X(TEXT, debug, "", 0, 0, "what to log: a list such as fuse:3,exec of topics and levels 1 to 4")   \
   X(BOOL, check, "0", 0, 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
 
+enum { LGT_ALL_DEVICES = -1 };
+
 struct lgt_config {
 #define LGT_CONFIG_INT(field) int field;
+#define LGT_CONFIG_DEVICES(field) int field;
 #define LGT_CONFIG_COUNT(field) int field;
 #define LGT_CONFIG_BOOL(field) bool field;
 #define LGT_CONFIG_SIZE(field) int64_t field;
@@ -65,6 +71,7 @@ struct lgt_config {
   LGT_CONFIG_LIST(X)
 #undef X
   struct lgt_peers *peers; /* borrowed (peers.h): the other ranks; NULL: there are none */
+  int local_rank;          /* number of this rank among those of its machine */
   bool own_process;        /* the process is lgt's own: it may leave a child behind */
 };
 

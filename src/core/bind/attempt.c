@@ -221,21 +221,55 @@ static lgt_status acquire_whole(lgt_attempt *try) {
   return status;
 }
 
-/* Must the group run on the host, whose memory attached arrays have, whose functions calls of C are, and who folds what
- * several colours reduce?  A rescue runs where its recipe's instances are. */
-static bool on_host(const lgt_attempt *try) {
+/* ---- on the host, or on devices ----------------------------------------------------------------------------- */
+
+/* Is there code for the devices?  Why not: the message. */
+static bool has_code(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  lgt_map *map = try->binder->map;
-  if (map->nmemory == 1 || group->nnative) return true;
-  for (int i = 0; try->source && i < try->source->ninst; i++)
-    if (try->source->inst[i]) return lgt_instance_on_host(try->source->inst[i]);
+  lgt_kernels *kernels = try->binder->fuser->kernels;
+  if (!try->binder->map->memory[1].device->target) return true; /* they run the host's */
+  for (int l = 0; l < group->nloop; l++) lgt_kernel_prepare(kernels, group->loop[l].kernel);
+  for (int l = 0; l < group->nloop; l++)
+    if (!lgt_kernel_loaded(kernels, group->loop[l].kernel)) return false;
+  return true;
+}
+
+/* Why the group must run on the host, whose memory attached arrays have, whose functions calls of C are, and who folds what
+ * several colours reduce.  NULL: it need not. */
+static const char *why_on_host(const lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  const lgt_map *map = try->binder->map;
+  if (group->nnative) return "it has no variant for devices";
   for (int s = 0; s < group->nslot; s++) {
-    if (try->touched.fold && try->touched.fold[s]) return true;
-    if (!lgt_domain_alone(map->local) && is_scalar(try, s)) return true; /* it exists once on a rank */
+    if (try->touched.fold && try->touched.fold[s]) return "several domains reduce together";
+    if (!lgt_domain_alone(map->local) && is_scalar(try, s))
+      return "a number is for several devices"; /* it exists once on a rank */
     if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached)
-      return true;
+      return "an array is memory of the host program";
   }
-  return false;
+  return has_code(try) ? NULL : lgt_message();
+}
+
+/* The call for whose sake the group runs on the host: the first one that has no variant for devices. */
+static const lgt_kind *host_kind(const lgt_plan_group *group) {
+  for (int i = group->first; i < group->first + group->count; i++)
+    if (group->plan->call[i].kind->cpu) return group->plan->call[i].kind;
+  return group->plan->call[group->first].kind;
+}
+
+/* A rescue runs where its recipe's instances are. */
+static lgt_status choose_side(lgt_attempt *try) {
+  lgt_binder *binder = try->binder;
+  try->host = try->exchange.host = true;
+  if (binder->map->nmemory == 1) return LGT_OK;
+  for (int i = 0; try->source && i < try->source->ninst; i++)
+    if (try->source->inst[i] && lgt_instance_on_host(try->source->inst[i])) return LGT_OK;
+  const char *why = why_on_host(try);
+  try->host = try->exchange.host = why != NULL;
+  if (why && binder->strict)
+    return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
+                   host_kind(try->group)->name, why);
+  return LGT_OK;
 }
 
 lgt_status lgt_attempt_acquire(lgt_attempt *try) {
@@ -244,7 +278,8 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
   if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched))) return no_memory();
-  try->host = try->exchange.host = on_host(try);
+  lgt_status status = choose_side(try);
+  if (status) return status;
   return many ? acquire_slots(try) : acquire_whole(try);
 }
 
@@ -288,6 +323,7 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
     for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
+  if (try->host && try->binder->map->nmemory > 1) try->binder->host_groups++;
   bool fallible = try->source || try->poison || may_fail(try->binder, try->group, try->root);
   lgt_failure **poison =
       try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */

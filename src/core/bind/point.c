@@ -520,12 +520,18 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
   return LGT_OK;
 }
 
+/* What a device runs for a loop. */
+static lgt_code code_on(const lgt_device *device, const loop_work *w) {
+  if (!device->target) return (lgt_code){LGT_CLASS_HOST, (void *)lgt_kernel_code(w->kernel)};
+  return (lgt_code){device->class, lgt_kernel_code_on(w->kernel, device->target)};
+}
+
 /* The loops of a task, one behind the other in a queue. */
 static lgt_status post_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < job->task.nstep && !status; s++) {
     loop_work *w = job->task.step[s].data;
-    status = device->launch(queue, (lgt_code){LGT_CLASS_HOST, (void *)lgt_kernel_code(w->kernel)}, &w->nest);
+    status = device->launch(queue, code_on(device, w), &w->nest);
   }
   return status;
 }

@@ -2,7 +2,8 @@
  *
  * A table of operations, as peers.h has one for other ranks, so that the core knows no CUDA.  host.c fills it with what
  * the host does at once; emulated.c with memory that the host cannot touch and with queues that take their time, so that
- * every rule below can be broken and seen to be broken on any machine.
+ * every rule below can be broken and seen to be broken on any machine; src/gpu with CUDA's driver, which it offers to the
+ * core as a *source* of devices.
  *
  * Queues.  What is put into a queue is done in order, some time later; nothing orders two queues, or a queue and the host,
  * but events: one that was recorded in a queue is over when all that was put there before is done.  What an operation
@@ -20,13 +21,13 @@
 #define LGT_DEVICE_H
 
 #include "core.h"
-#include "kernel/loop.h"
+#include "kernel/kernel.h"
 
 typedef struct lgt_device lgt_device;
 typedef struct lgt_queue lgt_queue;
 typedef struct lgt_event lgt_event;
 
-typedef enum lgt_device_class { LGT_CLASS_HOST, LGT_CLASS_EMULATED, LGT_CLASSES } lgt_device_class;
+typedef enum lgt_device_class { LGT_CLASS_HOST, LGT_CLASS_EMULATED, LGT_CLASS_CUDA, LGT_CLASSES } lgt_device_class;
 
 /* What whoever plans for a device asks. */
 typedef struct lgt_traits {
@@ -44,7 +45,7 @@ typedef struct lgt_box {
 } lgt_box;
 
 /* Machine code, or what takes its place: code that a device of this class can run.  Of host and emulated devices it is a
- * lgt_kernel_fn; NULL: the interpreter. */
+ * lgt_kernel_fn (NULL: the interpreter), of others what their `target` has loaded. */
 typedef struct lgt_code {
   lgt_device_class class;
   void *handle;
@@ -54,6 +55,8 @@ struct lgt_device {
   lgt_device_class class;
   bool on_host; /* the host may follow its addresses */
   lgt_traits traits;
+  char name[64];      /* for people */
+  lgt_target *target; /* owned: what makes code for it (kernel.h); NULL: it runs the host's */
 
   /* Aligned to 64 bytes, not zeroed; NULL when there is no more.  Freeing does not wait for queues. */
   void *(*alloc)(lgt_device *device, size_t bytes);
@@ -71,7 +74,8 @@ struct lgt_device {
   void (*event_free)(lgt_event *event);        /* of one that is over, or was not recorded */
   lgt_status (*record)(lgt_queue *queue, lgt_event *event);
   lgt_status (*wait)(lgt_queue *queue, lgt_event *event); /* what comes behind waits, in the queue, for the event */
-  /* Is it over?  Then *status is that of what it stands for, and the event may be recorded again. */
+  /* Is it over?  Then *status is that of what it stands for, with a message if that has failed, and the event may be
+   * recorded again. */
   bool (*query)(lgt_event *event, lgt_status *status);
 
   void (*close)(lgt_device *device); /* its queues and events are gone */
@@ -83,6 +87,19 @@ struct lgt_device {
 
 /* The bytes of a box, by the thread that asks. */
 void lgt_box_copy(const lgt_box *box);
+
+/* Devices that are not the core's own.  What is asked loads what is needed for the answer, and nothing earlier does.  A
+ * process that is forked afterwards cannot use these devices. */
+typedef struct lgt_device_source {
+  lgt_status (*count)(int *count); /* how many there are; none is an error that says why */
+  /* A device, by its number from 0.  `bytes`: of its memory, for its limit; 0: a share of what is free. */
+  lgt_status (*open)(int number, int64_t bytes, lgt_device **out);
+  /* A line for people: what was found, or why nothing. */
+  void (*describe)(char *text, size_t room);
+} lgt_device_source;
+/* Offered when the library is loaded; NULL: this program has none. */
+void lgt_device_offer(const lgt_device_source *source);
+const lgt_device_source *lgt_device_offered(void);
 
 /* The host's memory.  Never fails, nothing to close. */
 lgt_device *lgt_device_host(void);

@@ -242,6 +242,7 @@ static lgt_status wait(lgt_queue *queue, lgt_event *event) {
 static bool query(lgt_event *event, lgt_status *status) {
   if (atomic_load_explicit(&event->state, memory_order_acquire) == EVENT_PENDING) return false;
   *status = event->status;
+  if (*status) lgt_err(*status, "a device has failed");
   return true;
 }
 
@@ -326,6 +327,7 @@ lgt_device *lgt_device_emulate(int64_t bytes, uint64_t seed) {
   if (!e) return lgt_err(LGT_NO_MEMORY, "out of memory for an emulated device"), NULL;
   e->device = (lgt_device){.class = LGT_CLASS_EMULATED,
                            .traits = {.lanes = 4, .workers = 1, .limit = bytes},
+                           .name = "an emulated device",
                            .alloc = alloc,
                            .free = release,
                            .queue_new = queue_new,

@@ -10,6 +10,11 @@ struct lgt_event {
   lgt_status status;
 };
 
+static const lgt_device_source *offered;
+
+void lgt_device_offer(const lgt_device_source *source) { offered = source; }
+const lgt_device_source *lgt_device_offered(void) { return offered; }
+
 void lgt_box_copy(const lgt_box *box) {
   for (int64_t i = 0; i < box->count[0]; i++) {
     char *to = box->to + i * box->to_stride[0];
@@ -73,6 +78,7 @@ lgt_device *lgt_device_host(void) {
   static lgt_device host = {.class = LGT_CLASS_HOST,
                             .on_host = true,
                             .traits = {.lanes = 4, .workers = 1},
+                            .name = "the host",
                             .alloc = alloc,
                             .free = release,
                             .queue_new = queue_new,

@@ -35,10 +35,20 @@
 
 enum { FIRST_BUCKETS = 64, NICEST = 19, FINISH_SECONDS = 60 };
 
+/* In the queue: code for the host, or for the targets. */
+typedef struct request {
+  struct entry *entry;
+  struct request *next;
+} request;
+
 typedef struct entry {
   lgt_kernel kernel;  /* first: the two are one for the world outside */
   lgt_object *object; /* owned; NULL until there is code */
-  struct entry *next_in_bucket, *next_in_queue;
+  struct entry *next_in_bucket;
+  request host, targets;
+  atomic_int on_targets;        /* lgt_kernel_state of the next two */
+  void *code[LGT_MOST_TARGETS]; /* by target */
+  char *why;                    /* owned: why there is none */
 } entry;
 
 struct lgt_kernels {
@@ -50,8 +60,10 @@ struct lgt_kernels {
   int nbucket, nentry;
   pthread_mutex_t lock;
   pthread_cond_t work, done;
-  entry *front, *back;
+  request *front, *back;
   bool stop, has_thread;
+  lgt_target *target[LGT_MOST_TARGETS]; /* borrowed */
+  int ntarget;
   atomic_bool trimmed; /* the cache; relaxed: once is enough, twice does no harm */
   pthread_t thread;
   lgt_kernels_stats stats;
@@ -62,7 +74,10 @@ struct lgt_kernels {
 static char emitter_path[PATH_MAX]; /* set when the first runtime opens; "" where there is none */
 static pthread_once_t path_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t emitter_lock = PTHREAD_MUTEX_INITIALIZER;
-static lgt_emit_loop_fn *emitter;
+static struct {
+  lgt_emit_loop_fn *loop;
+  lgt_emit_device_fn *device; /* NULL: the module has none */
+} emitter;
 
 bool lgt_module_path(const char *name, char *path, size_t size) {
   Dl_info info;
@@ -81,22 +96,23 @@ static void find_emitter(void) {
   if (!lgt_module_path("liblgt-emit.so", emitter_path, sizeof emitter_path)) emitter_path[0] = 0;
 }
 
-/* NULL with a message.  The module stays loaded. */
-static lgt_emit_loop_fn *load_emitter(void) {
+/* False with a message.  The module stays loaded. */
+static bool load_emitter(void) {
   pthread_mutex_lock(&emitter_lock);
-  if (!emitter && !emitter_path[0]) {
+  if (!emitter.loop && !emitter_path[0]) {
     lgt_err(LGT_COMPILE, "liblgt-emit.so, the kernel compiler, is neither beside liblgt nor in %s",
             LGT_LIBDIR);
-  } else if (!emitter) {
+  } else if (!emitter.loop) {
     double start = lgt_time();
     void *module = dlopen(emitter_path, RTLD_LAZY | RTLD_LOCAL);
-    if (module) emitter = (lgt_emit_loop_fn *)dlsym(module, "lgt_emit_loop");
-    if (!emitter) lgt_err(LGT_COMPILE, "the kernel compiler: %s", dlerror());
+    if (module) emitter.device = (lgt_emit_device_fn *)dlsym(module, "lgt_emit_device");
+    if (module) emitter.loop = (lgt_emit_loop_fn *)dlsym(module, "lgt_emit_loop");
+    if (!emitter.loop) lgt_err(LGT_COMPILE, "the kernel compiler: %s", dlerror());
     lgt_log(KERNEL, 2, "%s loaded in %.1f ms", emitter_path, 1e3 * (lgt_time() - start));
   }
-  lgt_emit_loop_fn *result = emitter;
+  bool loaded = emitter.loop != NULL;
   pthread_mutex_unlock(&emitter_lock);
-  return result;
+  return loaded;
 }
 
 /* ---- code ------------------------------------------------------------------------------------------------ */
@@ -122,7 +138,7 @@ static bool load_from_disk(lgt_kernels *kernels, entry *e) {
   size_t size;
   double start = lgt_time();
   if (!kernels->config->cache) return false;
-  void *bytes = lgt_kernel_cache_read(&kernels->cache, e->kernel.loop, &size);
+  void *bytes = lgt_kernel_cache_read(&kernels->cache, NULL, e->kernel.loop, &size);
   if (!bytes) return false;
   lgt_status status = install(e, bytes, size);
   lgt_mem_free(bytes);
@@ -149,7 +165,7 @@ static void log_compiled(const lgt_loop *loop, const lgt_emit_result *r, double 
 }
 
 static void keep_object(lgt_kernels *kernels, const lgt_loop *loop, const lgt_emit_result *r) {
-  lgt_kernel_cache_write(&kernels->cache, loop, r->object, r->size);
+  lgt_kernel_cache_write(&kernels->cache, NULL, loop, r->object, r->size);
   if (!atomic_exchange_explicit(&kernels->trimmed, true, memory_order_relaxed))
     lgt_kernel_cache_trim(&kernels->cache);
 }
@@ -157,10 +173,9 @@ static void keep_object(lgt_kernels *kernels, const lgt_loop *loop, const lgt_em
 static lgt_status compile(lgt_kernels *kernels, entry *e) {
   lgt_emit_result r;
   const lgt_loop *loop = e->kernel.loop;
-  lgt_emit_loop_fn *emit = load_emitter();
-  if (!emit) return LGT_COMPILE;
+  if (!load_emitter()) return LGT_COMPILE;
   double start = lgt_time();
-  lgt_status status = emit(loop, kernels->isa, lgt_log_on(EMIT, 4), &r);
+  lgt_status status = emitter.loop(loop, kernels->isa, lgt_log_on(EMIT, 4), &r);
   if (status) {
     lgt_err(status, "%s", r.message);
   } else {
@@ -199,6 +214,43 @@ static void make_code(lgt_kernels *kernels, entry *e) {
   pthread_mutex_unlock(&kernels->lock);
 }
 
+/* ---- targets ------------------------------------------------------------------------------------------------- */
+
+static lgt_status emit_text(void *context, const lgt_loop *loop, char **text, size_t *size) {
+  lgt_emit_result r = {0};
+  (void)context;
+  if (!load_emitter()) return LGT_COMPILE;
+  if (!emitter.device) return lgt_err(LGT_COMPILE, "the kernel compiler knows no devices");
+  double start = lgt_time();
+  lgt_status status = emitter.device(loop, false, &r);
+  if (status) lgt_err(status, "%s", r.message);
+  else if ((*text = lgt_mem_alloc(r.size + 1))) memcpy(*text, r.object, r.size), (*text)[ *size = r.size] = 0;
+  else status = lgt_err(LGT_NO_MEMORY, "out of memory for a kernel");
+  if (!status)
+    lgt_log(KERNEL, 1, "%016llx written for devices: %d instructions, %zu bytes, %.1f ms",
+            (unsigned long long)loop->hash[0], loop->ninst, r.size, 1e3 * (lgt_time() - start));
+  free(r.object);
+  free(r.text);
+  return status;
+}
+
+static void make_for_targets(lgt_kernels *kernels, entry *e) {
+  double start = lgt_time();
+  const lgt_kernel_cache *cache = kernels->config->cache ? &kernels->cache : NULL;
+  lgt_status status =
+      lgt_target_load_all(cache, kernels->target, kernels->ntarget, e->kernel.loop, emit_text, NULL, e->code);
+  if (status)
+    lgt_log(KERNEL, 1, "%016llx has no code for devices: %s", (unsigned long long)e->kernel.loop->hash[0],
+            lgt_message());
+  pthread_mutex_lock(&kernels->lock);
+  if (status) e->why = lgt_mem_strdup(lgt_message());
+  atomic_store_explicit(&e->on_targets, status ? LGT_KERNEL_FAILED : LGT_KERNEL_READY, memory_order_release);
+  kernels->stats.for_devices += !status;
+  kernels->stats.compile_seconds += lgt_time() - start;
+  pthread_cond_broadcast(&kernels->done);
+  pthread_mutex_unlock(&kernels->lock);
+}
+
 /* ---- the compiling thread --------------------------------------------------------------------------------- */
 
 static void *compiler_main(void *argument) {
@@ -208,10 +260,11 @@ static void *compiler_main(void *argument) {
   for (;;) {
     while (!kernels->front && !kernels->stop) pthread_cond_wait(&kernels->work, &kernels->lock);
     if (kernels->stop) break;
-    entry *e = kernels->front;
-    kernels->front = e->next_in_queue;
+    request *r = kernels->front;
+    kernels->front = r->next;
     pthread_mutex_unlock(&kernels->lock);
-    make_code(kernels, e);
+    if (r == &r->entry->host) make_code(kernels, r->entry);
+    else make_for_targets(kernels, r->entry);
     pthread_mutex_lock(&kernels->lock);
   }
   pthread_mutex_unlock(&kernels->lock);
@@ -229,13 +282,13 @@ static bool start_thread(lgt_kernels *kernels) {
   return kernels->has_thread;
 }
 
-static void enqueue(lgt_kernels *kernels, entry *e) {
+static void enqueue(lgt_kernels *kernels, request *r, atomic_int *state) {
   pthread_mutex_lock(&kernels->lock);
-  atomic_store_explicit(&e->kernel.state, LGT_KERNEL_QUEUED, memory_order_relaxed);
-  e->next_in_queue = NULL;
-  if (kernels->front) kernels->back->next_in_queue = e;
-  else kernels->front = e;
-  kernels->back = e;
+  atomic_store_explicit(state, LGT_KERNEL_QUEUED, memory_order_relaxed);
+  r->next = NULL;
+  if (kernels->front) kernels->back->next = r;
+  else kernels->front = r;
+  kernels->back = r;
   pthread_cond_signal(&kernels->work);
   pthread_mutex_unlock(&kernels->lock);
 }
@@ -274,6 +327,7 @@ static entry *insert(lgt_kernels *kernels, lgt_loop *loop) {
   if (kernels->nentry >= kernels->nbucket) grow_table(kernels);
   entry **head = bucket_of(kernels, loop);
   e->kernel.loop = loop;
+  e->host.entry = e->targets.entry = e;
   e->next_in_bucket = *head;
   *head = e;
   kernels->nentry++;
@@ -292,7 +346,7 @@ lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop) {
   /* Also one met before, while compiling was off. */
   if (atomic_load_explicit(&e->kernel.state, memory_order_relaxed) == LGT_KERNEL_COLD &&
       kernels->config->compile && !load_from_disk(kernels, e)) {
-    if (kernels->config->background && start_thread(kernels)) enqueue(kernels, e);
+    if (kernels->config->background && start_thread(kernels)) enqueue(kernels, &e->host, &e->kernel.state);
     else make_code(kernels, e);
   }
   return &e->kernel;
@@ -303,6 +357,46 @@ void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel) {
   while (atomic_load_explicit(&kernel->state, memory_order_acquire) == LGT_KERNEL_QUEUED)
     pthread_cond_wait(&kernels->done, &kernels->lock);
   pthread_mutex_unlock(&kernels->lock);
+}
+
+/* Somebody waits for it: before all that is for the host. */
+static void enqueue_first(lgt_kernels *kernels, entry *e) {
+  pthread_mutex_lock(&kernels->lock);
+  request **link = &kernels->front;
+  while (*link && *link != &(*link)->entry->host) link = &(*link)->next;
+  e->targets.next = *link;
+  *link = &e->targets;
+  if (!e->targets.next) kernels->back = &e->targets;
+  atomic_store_explicit(&e->on_targets, LGT_KERNEL_QUEUED, memory_order_relaxed);
+  pthread_cond_signal(&kernels->work);
+  pthread_mutex_unlock(&kernels->lock);
+}
+
+void lgt_kernel_prepare(lgt_kernels *kernels, lgt_kernel *kernel) {
+  entry *e = (entry *)kernel;
+  if (!kernels->config->compile || atomic_load_explicit(&e->on_targets, memory_order_relaxed)) return;
+  if (kernels->config->background && start_thread(kernels)) enqueue_first(kernels, e);
+  else make_for_targets(kernels, e);
+}
+
+bool lgt_kernel_loaded(lgt_kernels *kernels, lgt_kernel *kernel) {
+  entry *e = (entry *)kernel;
+  int state = atomic_load_explicit(&e->on_targets, memory_order_acquire);
+  if (state == LGT_KERNEL_QUEUED) {
+    pthread_mutex_lock(&kernels->lock);
+    while (atomic_load_explicit(&e->on_targets, memory_order_acquire) == LGT_KERNEL_QUEUED)
+      pthread_cond_wait(&kernels->done, &kernels->lock);
+    pthread_mutex_unlock(&kernels->lock);
+    state = atomic_load_explicit(&e->on_targets, memory_order_acquire);
+  }
+  if (state == LGT_KERNEL_READY) return true;
+  if (state == LGT_KERNEL_COLD) lgt_err(LGT_COMPILE, "nothing is compiled (compile = 0)");
+  else lgt_err(LGT_COMPILE, "%s", e->why ? e->why : "out of memory");
+  return false;
+}
+
+void *lgt_kernel_code_on(const lgt_kernel *kernel, const lgt_target *target) {
+  return ((const entry *)kernel)->code[target->number];
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */
@@ -362,6 +456,12 @@ fail:
 
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile) { kernels->profile = profile; }
 
+void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target) {
+  lgt_assert(kernels->ntarget < LGT_MOST_TARGETS);
+  target->number = kernels->ntarget;
+  kernels->target[kernels->ntarget++] = target;
+}
+
 static void stop_thread(lgt_kernels *kernels) {
   if (!kernels->has_thread) return;
   pthread_mutex_lock(&kernels->lock);
@@ -369,6 +469,20 @@ static void stop_thread(lgt_kernels *kernels) {
   pthread_cond_signal(&kernels->work);
   pthread_mutex_unlock(&kernels->lock);
   pthread_join(kernels->thread, NULL);
+  kernels->has_thread = false;
+}
+
+void lgt_kernels_stop(lgt_kernels *kernels) {
+  if (!kernels) return;
+  stop_thread(kernels);
+  for (int i = 0; i < kernels->nbucket && kernels->ntarget; i++)
+    for (entry *e = kernels->bucket[i]; e; e = e->next_in_bucket) {
+      bool ready = atomic_load_explicit(&e->on_targets, memory_order_acquire) == LGT_KERNEL_READY;
+      for (int t = 0; ready && t < kernels->ntarget; t++)
+        kernels->target[t]->unload(kernels->target[t], e->code[t]);
+      atomic_store_explicit(&e->on_targets, LGT_KERNEL_FAILED, memory_order_relaxed);
+    }
+  kernels->ntarget = 0;
 }
 
 /* The child has one thread and nothing of its parent's but the directory of the cache. */
@@ -384,7 +498,8 @@ static void compile_rest(lgt_kernels *kernels) {
   signal(SIGALRM, SIG_DFL); /* the script may have caught or blocked it */
   sigprocmask(SIG_SETMASK, &none, NULL);
   alarm(FINISH_SECONDS);
-  for (entry *e = kernels->front; e; e = e->next_in_queue) compile(kernels, e);
+  for (request *r = kernels->front; r; r = r->next)
+    if (r == &r->entry->host) compile(kernels, r->entry);
 }
 
 /* A short program ends before its kernels are compiled, and would again and again.  What is left is compiled by a
@@ -405,13 +520,14 @@ static void leave_rest(lgt_kernels *kernels) {
 
 void lgt_kernels_free(lgt_kernels *kernels) {
   if (!kernels) return;
-  stop_thread(kernels);
+  lgt_kernels_stop(kernels);
   leave_rest(kernels);
   for (int i = 0; i < kernels->nbucket; i++)
     for (entry *e = kernels->bucket[i], *next; e; e = next) {
       next = e->next_in_bucket;
       lgt_object_free(e->object);
       lgt_loop_free(e->kernel.loop);
+      lgt_mem_free(e->why);
       lgt_mem_free(e);
     }
   pthread_cond_destroy(&kernels->done);

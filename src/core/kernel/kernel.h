@@ -14,7 +14,10 @@
  * Objects are position independent and refer to nothing but themselves and a short list of
  * functions (helpers of this library); object.c maps and relocates them.
  *
- * Threads: lgt_kernel_get is called by the submitting thread only; lgt_kernel_code by any.
+ * Targets are devices with code of their own (kernel_target.h).  It is made for the loops that a device is to run; whoever
+ * wants to run them there waits for it (lgt_kernel_prepare, lgt_kernel_loaded).
+ *
+ * Threads: the submitting thread alone calls lgt_kernel_get, and what is for targets; lgt_kernel_code is called by any.
  */
 #ifndef LGT_KERNEL_H
 #define LGT_KERNEL_H
@@ -23,6 +26,7 @@
 
 #include "base/config.h"
 #include "kernel/helper.h"
+#include "kernel/kernel_target.h"
 #include "kernel/loop.h"
 #include "base/profile.h"
 
@@ -41,12 +45,23 @@ typedef struct lgt_kernels lgt_kernels;
 lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out);
 /* Report what is compiled, from the beginning. */
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile);
-void lgt_kernels_free(lgt_kernels *kernels); /* ends the background thread */
+/* One more target, which is borrowed; before the first kernel.  All are of one class. */
+void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target);
+/* End the background thread, and unload what targets have loaded. */
+void lgt_kernels_stop(lgt_kernels *kernels);
+void lgt_kernels_free(lgt_kernels *kernels); /* stops them, too */
 
 /* The kernel of this loop; takes over `loop`.  NULL when out of memory. */
 lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop);
 /* Wait until the kernel is ready or has failed. */
 void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel);
+
+/* Code for all targets is wanted. */
+void lgt_kernel_prepare(lgt_kernels *kernels, lgt_kernel *kernel);
+/* Wait until the targets have code for a loop that is prepared; false, with a message: it cannot be made. */
+bool lgt_kernel_loaded(lgt_kernels *kernels, lgt_kernel *kernel);
+/* The code that a target has loaded. */
+void *lgt_kernel_code_on(const lgt_kernel *kernel, const lgt_target *target);
 
 static inline lgt_kernel_fn lgt_kernel_code(lgt_kernel *kernel) {
   return atomic_load_explicit(&kernel->code, memory_order_acquire);
@@ -54,6 +69,7 @@ static inline lgt_kernel_fn lgt_kernel_code(lgt_kernel *kernel) {
 
 typedef struct lgt_kernels_stats {
   int64_t compiled, loaded, failed;
+  int64_t for_devices; /* loops for which targets have code */
   double compile_seconds;
 } lgt_kernels_stats;
 lgt_kernels_stats lgt_kernels_stat(lgt_kernels *kernels);
@@ -80,5 +96,7 @@ bool lgt_module_path(const char *name, char *path, size_t size);
 
 /* Exported by liblgt-emit.so as `lgt_emit_loop`.  Any thread. */
 typedef lgt_status lgt_emit_loop_fn(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out);
+/* ... and as `lgt_emit_device`: `object` is a text for targets, and ends in a NUL, which `size` does not count. */
+typedef lgt_status lgt_emit_device_fn(const lgt_loop *loop, bool want_text, lgt_emit_result *out);
 
 #endif

@@ -91,9 +91,10 @@ static void hash_host(uint64_t out[2], const char *emitter, lgt_isa isa) {
   hash_bytes(out, &h, sizeof h);
 }
 
-static void key_of(const lgt_kernel_cache *cache, const lgt_loop *loop, uint64_t key[2]) {
-  uint64_t both[4] = {cache->host[0], cache->host[1], loop->hash[0], loop->hash[1]};
-  hash_bytes(key, both, sizeof both);
+static void key_of(const lgt_kernel_cache *cache, const char *kind, const lgt_loop *loop, uint64_t key[2]) {
+  uint64_t all[6] = {cache->host[0], cache->host[1], loop->hash[0], loop->hash[1]};
+  if (kind) hash_bytes(all + 4, kind, strlen(kind));
+  hash_bytes(key, all, kind ? sizeof all : 4 * sizeof *all);
 }
 
 static void name_of(const uint64_t key[2], char name[40]) {
@@ -213,11 +214,12 @@ static void *read_file(int fd, const uint64_t key[2], size_t *size) {
   return NULL;
 }
 
-void *lgt_kernel_cache_read(const lgt_kernel_cache *cache, const lgt_loop *loop, size_t *size) {
+void *lgt_kernel_cache_read(const lgt_kernel_cache *cache, const char *kind, const lgt_loop *loop,
+                            size_t *size) {
   uint64_t key[2];
   char name[40];
   if (cache->fd < 0) return NULL;
-  key_of(cache, loop, key);
+  key_of(cache, kind, loop, key);
   name_of(key, name);
   int fd = openat(cache->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return NULL;
@@ -240,13 +242,13 @@ static bool write_file(int fd, const uint64_t key[2], const void *object, size_t
   return write_exactly(fd, &head, sizeof head) && write_exactly(fd, object, size);
 }
 
-void lgt_kernel_cache_write(const lgt_kernel_cache *cache, const lgt_loop *loop, const void *object,
-                            size_t size) {
+void lgt_kernel_cache_write(const lgt_kernel_cache *cache, const char *kind, const lgt_loop *loop,
+                            const void *object, size_t size) {
   static atomic_uint counter;
   uint64_t key[2];
   char name[40], temporary[80];
   if (cache->fd < 0 || size > FILE_MAX) return;
-  key_of(cache, loop, key);
+  key_of(cache, kind, loop, key);
   name_of(key, name);
   snprintf(temporary, sizeof temporary, "%s.%ld.%u", name, (long)getpid(),
            atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));

@@ -74,6 +74,8 @@ typedef struct lgt_binder {
   lgt_outside offload;           /* how the executor looks after queues of devices (offload.h) */
   lgt_job *offloaded;            /* jobs that these queues do now */
   int64_t device_tasks;          /* counter */
+  int64_t host_groups;           /* counter: groups that ran on the host although there are devices */
+  bool strict;                   /* such a group is refused */
   lgt_outside mail;              /* how the executor looks after messages */
   bool dry;                      /* tasks do nothing: for measuring what comes before them */
   bool check;                    /* verify each kernel's accesses against its slots */

@@ -2,6 +2,13 @@
 #include "move/offload.h"
 
 #include <sched.h>
+#include <string.h>
+
+static void fail(lgt_binder *binder, lgt_job *job, lgt_status status) {
+  if (job->where && !strstr(lgt_message(), job->where))
+    lgt_err(status, "%s (in a task launched at %s)", lgt_message(), job->where);
+  lgt_exec_end(binder->exec, &job->task, status, lgt_message());
+}
 
 /* Put it into the next queue; it fails at once if that cannot be. */
 static void begin(lgt_binder *binder, lgt_job *job) {
@@ -18,7 +25,7 @@ static void begin(lgt_binder *binder, lgt_job *job) {
   /* Part of it may be there, and works on what the job owns. */
   for (lgt_status late; status && !recorded && !device->query(job->event, &late);) sched_yield();
   if (status || recorded) {
-    lgt_exec_end(binder->exec, &job->task, status ? status : recorded, lgt_message());
+    fail(binder, job, status ? status : recorded);
     return;
   }
   binder->device_tasks++;
@@ -37,7 +44,8 @@ static bool finish(lgt_binder *binder) {
     }
     *link = job->behind;
     some = true;
-    lgt_exec_end(binder->exec, &job->task, status, "a device has failed");
+    if (status) fail(binder, job, status);
+    else lgt_exec_end(binder->exec, &job->task, LGT_OK, NULL);
   }
   return some;
 }
@@ -67,6 +75,7 @@ void lgt_offload_begin(lgt_binder *binder) {
 void lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
                      lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
   job->task.outside = &binder->offload;
+  job->where = binder->where;
   job->place = place;
   job->post = post;
 }

@@ -47,6 +47,7 @@ struct lgt_runtime {
   lgt_window window;
   lgt_fuser fuser;
   lgt_map map;
+  int gpus;              /* devices of the source that is offered */
   lgt_exec *exec;        /* owned */
   lgt_binder binder;
   lgt_front front;
