@@ -16,14 +16,17 @@ static void check(lgt_status status) {
   exit(1);
 }
 
+static void check_made(uint32_t id) {
+  if (!id) check(LGT_TASK_FAILED); /* the message is there */
+}
+
 static void released(void *context) { printf("  lgt no longer uses the %s\n", (const char *)context); }
 
 /* Memory of this program as an array, which a script knows as `data`.  Returns a handle of our own. */
 static lgt_id share(lgt_runtime *rt, lua_State *L, double *data, int64_t count) {
-  uint32_t layout = lgt_layout_dense(rt, LGT_FLOAT64, 1, &count);
-  lgt_id array = lgt_array_attach(rt, layout, data, released, "readings");
-  lgt_id alias = lgt_array_alias(rt, array, layout);
-  if (!alias) check(-1);
+  lgt_id array = lgt_array_attach(rt, LGT_FLOAT64, 1, &count, LGT_MEMORY_HOST, data, released, "readings");
+  lgt_id alias = lgt_array_alias(rt, array);
+  check_made(alias);
   check(lgt_lua_push(L, alias));
   lua_setglobal(L, "data");
   return array;
@@ -31,12 +34,13 @@ static lgt_id share(lgt_runtime *rt, lua_State *L, double *data, int64_t count) 
 
 /* A task of our own, launched without Lua: y = x * x. */
 static void square(lgt_runtime *rt, lgt_id x, lgt_id y) {
-  lgt_body *body = lgt_body_new();
-  int value = lgt_body_load(body, LGT_FLOAT64, 0);
-  lgt_body_store(body, 1, lgt_body_op(body, lgt_opcode("mul"), LGT_FLOAT64, value, value, -1));
-  int kind = lgt_kind_generator(rt, "square", body);
-  if (kind < 0) check(kind);
-  lgt_launch launch = {.kind = (uint16_t)kind, .nargs = 2, .arg = {x, y}};
+  lgt_body *body;
+  check(lgt_body_new(&body));
+  lgt_value value = lgt_body_load(body, LGT_FLOAT64, 0);
+  lgt_body_store(body, 1, lgt_body_op(body, "mul", LGT_FLOAT64, value, value, 0));
+  lgt_kind_id kind = lgt_kind_generator(rt, "square", body); /* reports what failed above, too */
+  check_made(kind);
+  lgt_launch launch = {.kind = kind, .nargs = 2, .arg = {x, y}};
   check(lgt_submit(rt, &launch));
 }
 
@@ -57,7 +61,7 @@ static void work(lgt_runtime *rt, lua_State *L) {
   printf("  mean of ten times the readings: %g\n", mean.f);
   lua_pop(L, 1);
 
-  lgt_id result = lgt_array_new(rt, lgt_layout_dense(rt, LGT_FLOAT64, 1, &count));
+  lgt_id result = lgt_array_new(rt, LGT_FLOAT64, 1, &count);
   square(rt, array, result);
   check(lgt_array_copy_out(rt, result, squares));
   printf("  their squares: %g %g %g %g\n", squares[0], squares[1], squares[2], squares[3]);
@@ -70,15 +74,15 @@ static void work(lgt_runtime *rt, lua_State *L) {
 }
 
 int main(void) {
-  lgt_config *config = lgt_config_new();
-  if (!config) check(-1);
+  lgt_config *config;
+  check(lgt_config_new(&config));
   check(lgt_config_set(config, "cpus", "2"));
 
   puts("a lua_State made by lgt");
   lgt_runtime *rt;
   check(lgt_open(config, &rt));
-  lua_State *L = lgt_lua_new(rt);
-  if (!L) check(-1);
+  lua_State *L;
+  check(lgt_lua_new(rt, &L));
   work(rt, L);
   lua_close(L);
   lgt_close(rt);

@@ -35,13 +35,13 @@ static int sum(lgt_runtime *rt) {
   int64_t count = 1000;
   static double data[1000];
   lgt_scalar out;
-  uint32_t layout = lgt_layout_dense(rt, LGT_FLOAT64, 1, &count), single = lgt_layout_dense(rt, LGT_FLOAT64, 0, NULL);
   for (int i = 0; i < 1000; i++) data[i] = i;
-  lgt_id x = lgt_array_attach(rt, layout, data, NULL, NULL), total = lgt_array_new(rt, single);
-  lgt_id wide = lgt_array_alias(rt, total, lgt_layout_broadcast(rt, single, 1, &count));
-  lgt_body *body = lgt_body_new();
-  lgt_body_reduce(body, 1, lgt_redop("sum"), lgt_body_load(body, LGT_FLOAT64, 0), 1);
-  lgt_launch launch = {.kind = (uint16_t)lgt_kind_generator(rt, "sum", body), .nargs = 2, .arg = {x, wide}};
+  lgt_id x = lgt_array_attach(rt, LGT_FLOAT64, 1, &count, LGT_MEMORY_HOST, data, NULL, NULL);
+  lgt_id total = lgt_array_new(rt, LGT_FLOAT64, 0, NULL), wide = lgt_array_broadcast(rt, total, 1, &count);
+  lgt_body *body;
+  if (lgt_body_new(&body)) return 1;
+  lgt_body_reduce(body, 1, "sum", lgt_body_load(body, LGT_FLOAT64, 0), 1);
+  lgt_launch launch = {.kind = lgt_kind_generator(rt, "sum", body), .nargs = 2, .arg = {x, wide}};
   if (lgt_submit(rt, &launch) || lgt_array_item(rt, total, &out)) return puts(lgt_message()), 1;
   return out.f != 499500;
 }
@@ -66,17 +66,18 @@ RANKS = r"""
 #include <stdio.h>
 #include <stdlib.h>
 int main(int argc, char **argv) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config;
   lgt_ranks *ranks;
   lgt_runtime *rt;
+  if (lgt_config_new(&config)) return puts(lgt_message()), 1;
   for (int i = 1; i + 1 < argc; i += 2)
     if (lgt_config_set(config, argv[i], argv[i + 1])) return puts(lgt_message()), 1;
   if (lgt_ranks_open(config, &ranks)) return puts(lgt_message()), 1;
   int rank = lgt_ranks_rank(ranks), size = lgt_ranks_size(ranks);
   if (rank && getenv("ALONE")) return lgt_ranks_close(ranks) != 0;
   if (lgt_open(config, &rt)) lgt_ranks_fail(ranks, lgt_message());
-  lua_State *L = lgt_lua_new(rt);
-  if (!L) lgt_ranks_fail(ranks, lgt_message());
+  lua_State *L;
+  if (lgt_lua_new(rt, &L)) lgt_ranks_fail(ranks, lgt_message());
   if (lgt_lua_run_text(L, "local np = require 'array' local t = os.time() print('sum', np.sum(np.arange(10)):item(), t > 0) "
                           "if os.getenv('FAIL') then error('on all') end", "script"))
     lgt_ranks_fail(ranks, lgt_message());

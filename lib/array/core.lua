@@ -591,23 +591,22 @@ function core.copy_out_numbers(x)
   return memory, count
 end
 
-local pointer = ffi.new("void *[1]")
-local stride = ffi.new("int64_t[6]")
+local tile = ffi.new("lgt_tile")
 local index = ffi.new("int64_t[6]")
 
 -- Where the elements lie: a typed pointer to the first, strides in elements, and whether these are of C order.  Waits.
 -- Valid until the next call that touches the runtime.
 function core.host(x, mode)
   lgt.flush()
-  if C.lgt_array_host(rt, x.id, mode, pointer, stride) < 0 then lgt.fail() end
+  if C.lgt_array_host(rt, x.id, mode, tile) < 0 then lgt.fail() end
   local l = layouts[handles[x.id].layout]
-  local strides, contiguous, dense = {}, true, 1
+  local strides, contiguous, dense, size = {}, true, 1, dtypes.size[l.dtype]
   for d = l.ndim, 1, -1 do
-    strides[d] = tonumber(stride[d - 1])
+    strides[d] = tonumber(tile.stride[d - 1]) / size
     if l.shape[d - 1] ~= 1 and strides[d] ~= dense then contiguous = false end
     dense = dense * tonumber(l.shape[d - 1])
   end
-  return ffi.cast(dtypes.pointer[l.dtype], pointer[0]), strides, contiguous
+  return ffi.cast(dtypes.pointer[l.dtype], tile.data), strides, contiguous
 end
 
 -- The element at offsets (from 0) along each axis, without making a view of it.  Waits.

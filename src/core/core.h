@@ -27,8 +27,8 @@
  *     runtime handles look api explain file select sweep
  *
  * A file includes headers of earlier rooms and of earlier files of its room only, and names the room ("plan/weave.h");
- * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h, the public
- * interface, comes before all rooms; this header is what nearly everybody needs.
+ * tests/core/test_layers.py checks it.  A source file may include any header of its own room.  lgt.h and
+ * lgt_binding.h, the public interface, come before all rooms; this header is what nearly everybody needs.
  */
 #ifndef LGT_CORE_H
 #define LGT_CORE_H
@@ -38,6 +38,6 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "lgt.h"
+#include "lgt_binding.h"
 
 #endif

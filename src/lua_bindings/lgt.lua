@@ -7,7 +7,7 @@
 -- handle dies: every handle is entered in the weak table `alive` under its id, and a *sweep* finds the
 -- ids whose handle the collector has cleared and reports them to the runtime.  Free ids hold `false`
 -- there, so nil means: handed out, and dead.  Sweeps happen before a flush, when a sentinel has told
--- that a collection has ended, when the runtime asks for one (lgt_flush returns 1 or 2), and where free ids are few.
+-- that a collection has ended, when the runtime asks for one (front.collect), and where free ids are few.
 --
 -- Launches.  `slot()` gives the next free record and may flush; from then until `commit()` nothing
 -- else may launch, and handles are turned into ids only after slot(): a flush may collect, and what
@@ -19,7 +19,7 @@
 --
 -- C never calls Lua and never runs the collector.
 
-local binding = ... -- from luaopen_lgt: {runtime, library, header, roots, line}
+local binding = ... -- from luaopen_lgt: {runtime, library, headers, roots, line}
 local band = require("bit").band
 local ffi = require "ffi"
 local dtypes = require "lgt.dtype"
@@ -39,10 +39,14 @@ function lgt.unordered(t) return lgt.next, t, nil end
 -- ---- the library ------------------------------------------------------------------------------
 
 do
-  local file = assert(io.open(binding.header))
-  local text = file:read("*a")
-  file:close()
-  ffi.cdef((text:gsub("#ifdef __cplusplus.-#endif", ""):gsub("\n#[^\n]*", "")))
+  local BEGIN, END = "#pragma GCC visibility push(default)", "#pragma GCC visibility pop"
+  for _, header in ipairs(binding.headers) do
+    local file = assert(io.open(header))
+    local text = file:read("*a")
+    file:close()
+    local _, before = text:find(BEGIN, 1, true)
+    ffi.cdef(text:sub(before + 1, text:find(END, before, true) - 1))
+  end
   ffi.cdef [[
     typedef struct lgt_array { const uint32_t id; } lgt_array;
     void *calloc(size_t, size_t);
@@ -233,14 +237,14 @@ local WHOLE = 2 ^ 21 -- kB: a step of the collector that goes on to the end of i
 
 -- The runtime asked for a collection, or something is wrong.  To end a cycle costs half as much as to collect all: that
 -- sweeps the heap before it marks, too.
-local function go_on(result)
-  while result > 0 do
-    if result == 1 then collectgarbage() else collectgarbage("step", WHOLE) end
+local function go_on(status)
+  while status == 0 and front.collect ~= 0 do
+    if front.collect == 1 then collectgarbage() else collectgarbage("step", WHOLE) end
     sweep()
     C.lgt_collected(rt, collectgarbage("count") * 1024)
-    result = C.lgt_flush(rt)
+    status = C.lgt_flush_some(rt)
   end
-  if result < 0 then fail() end
+  if status < 0 then fail() end
 end
 jit.off(go_on)
 lgt.go_on = go_on
@@ -249,8 +253,8 @@ lgt.go_on = go_on
 local function flush()
   if collected then sweep() end
   if ranks and ranks.checkpoint() then raise("interrupted!") end
-  local result = C.lgt_flush(rt)
-  if result ~= 0 then go_on(result) end
+  local status = C.lgt_flush_some(rt)
+  if status ~= 0 or front.collect ~= 0 then go_on(status) end
 end
 
 -- Say explicitly that an array is no longer used.  Using it afterwards raises an error.
@@ -275,7 +279,7 @@ local why_gone = lgt.why_gone
 local function fresh(layout)
   local n = front.nfree
   if n == 0 then
-    local id = C.lgt_array_new(rt, layout)
+    local id = C.lgt_layout_array(rt, layout)
     if id == 0 then fail() end
     return id
   end
@@ -301,12 +305,13 @@ lgt.commit = commit
 
 -- ---- layouts ----------------------------------------------------------------------------------
 
-local extents = ffi.new("int64_t[6]")
-local axes = ffi.new("int[6]")
+local MAX_DIM, MAX_ARGS, MAX_PARAMS = C.LGT_MAX_DIM, C.LGT_MAX_ARGS, C.LGT_MAX_PARAMS
+local extents = ffi.new("int64_t[?]", MAX_DIM)
+local axes = ffi.new("int[?]", MAX_DIM)
 
 local function fill_extents(shape)
   local ndim = #shape
-  if ndim > 6 then raise("a shape of %d dimensions: arrays have at most 6", ndim) end
+  if ndim > MAX_DIM then raise("a shape of %d dimensions: arrays have at most %d", ndim, MAX_DIM) end
   for d = 1, ndim do
     local extent = shape[d]
     if extent >= 2 ^ 61 then raise("an extent of %.4g: an array has less than 2^61 bytes", extent) end
@@ -391,9 +396,10 @@ function lgt.new(layout) return wrap(fresh(layout)) end
 function lgt.id_of(x) return ffi.istype(Array, x) and x.id or 0 end
 
 -- A second handle on the same elements through another layout of the same root.
-function lgt.alias(array, layout) return wrap(C.lgt_array_alias(rt, array.id, layout)) end
+function lgt.alias(array, layout) return wrap(C.lgt_layout_view(rt, array.id, layout)) end
 
 local AGREED = 2 ^ 20 -- bytes
+local place = ffi.new("void *[1]")
 
 -- Zeroed memory that counts as what arrays take; C.lgt_memory_free gives it back.  `former`, from here, becomes it.  On
 -- several ranks all ask alike for AGREED bytes or more, so that they fail together, unless some do so `alone`.  What is
@@ -406,11 +412,13 @@ function lgt.memory(bytes, former, alone)
   local agreed = ranks and not former and not alone and bytes >= AGREED
   bytes = math.min(bytes, 2 ^ 62)
   for attempt = 1, 2 do
-    local memory = C.lgt_memory_resize(rt, former, bytes, ranks and not agreed and 1 or 0)
-    local why = memory == nil and ffi.string(C.lgt_message()) or nil
+    place[0] = former
+    local failed = C.lgt_memory_resize(rt, bytes, ranks and not agreed and 1 or 0, place) < 0
+    local memory = place[0]
+    local why = failed and ffi.string(C.lgt_message()) or nil
     if agreed then
       why = ranks.complaint("memory", why)
-      if why and memory ~= nil then C.lgt_memory_free(memory) end
+      if why and not failed then C.lgt_memory_free(memory) end
     end
     if not why then return memory end
     if attempt == 2 then raise("%s", why) end
@@ -427,7 +435,8 @@ function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free
 -- The number of an array over any memory, which release(context) gives back; 0 if it cannot be had.
 function lgt.attach(layout, data, release, context)
   if all_lines then front.line = lgt.line() end
-  return C.lgt_array_attach(rt, layout, data, release, context)
+  local l = layouts[layout]
+  return C.lgt_array_attach(rt, l.dtype, l.ndim, l.shape, C.LGT_MEMORY_HOST, data, release, context)
 end
 
 function lgt.layout(array) return handles[array.id].layout end
@@ -439,7 +448,9 @@ function lgt.layout(array) return handles[array.id].layout end
 ---@param numbers number[]?
 function lgt.launch(kind, arrays, numbers)
   local n, m = #arrays, numbers and #numbers or 0
-  if n > 12 or m > 6 then raise("a launch has at most 12 arrays and 6 parameters, not %d and %d", n, m) end
+  if n > MAX_ARGS or m > MAX_PARAMS then
+    raise("a launch has at most %d arrays and %d parameters, not %d and %d", MAX_ARGS, MAX_PARAMS, n, m)
+  end
   local line = lgt.line()
   local l = slot()
   l.kind, l.nargs, l.nparams, l.line = kind, n, m, line
@@ -505,9 +516,9 @@ function lgt.explain(array)
   local why = why_gone(array)
   if why then raise("explain: the array %s", why) end
   lgt.flush()
-  local text = C.lgt_explain(rt, array.id)
-  if text == nil then fail() end
-  return ffi.string(text)
+  local text = ffi.new("const char *[1]")
+  if C.lgt_explain(rt, array.id, text) < 0 then fail() end
+  return ffi.string(text[0])
 end
 
 -- Change options of the running runtime, as in lgt.options{fusion = false}; `lgt --help` lists them.

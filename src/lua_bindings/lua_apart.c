@@ -1,4 +1,4 @@
-/* lua_apart.c - work apart, for lib/array/io/apart.lua.  See lua_lgt.h and apart.h. */
+/* lua_apart.c - work apart, for lib/array/io/apart.lua.  See lua_support.h and apart.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "apart.h"
-#include "lua_lgt.h"
+#include "lua_support.h"
 #include "runtime/runtime.h"
 
 enum { PATIENCE = 100, LONGEST = 1 << 30 }; /* ms between looks for Ctrl-C; bytes of a reply */

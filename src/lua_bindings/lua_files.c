@@ -1,4 +1,4 @@
-/* lua_files.c - files that come into being whole, for lib/array/io/output.lua.  See lua_lgt.h. */
+/* lua_files.c - files that come into being whole, for lib/array/io/output.lua.  See lua_support.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lua_lgt.h"
+#include "lua_support.h"
 
 enum { NAME = 200 }; /* of a file, in that of the fresh one beside it */
 

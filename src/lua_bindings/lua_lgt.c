@@ -27,6 +27,7 @@
 
 #include "base/err.h"
 #include "lua_ranks.h"
+#include "lua_support.h"
 #include "runtime/runtime.h"
 
 enum { LINES = 1024 }; /* a power of two */
@@ -42,7 +43,7 @@ typedef struct places {
     uint32_t number; /* of lgt_line; 0: the slot is free */
   } line[LINES];
   char library[PATH_MAX];     /* liblgt */
-  char header[PATH_MAX];      /* lgt.h, which the FFI reads */
+  char header[2][PATH_MAX];   /* lgt.h and lgt_binding.h, which the FFI reads */
   char runtime_lua[PATH_MAX]; /* the directory of lgt.lua */
   char library_lua[PATH_MAX]; /* the directory of array.lua */
 } places;
@@ -78,12 +79,14 @@ static bool find_paths(places *at) {
   snprintf(directory, sizeof directory, "%s", at->library);
   *strrchr(directory, '/') = 0;
   if (!strcmp(directory, LGT_BUILD_DIR))
-    return join(at->header, LGT_SOURCE_DIR, "src/core/lgt.h") &&
+    return join(at->header[0], LGT_SOURCE_DIR, "src/core/lgt.h") &&
+           join(at->header[1], LGT_SOURCE_DIR, "src/core/lgt_binding.h") &&
            join(at->runtime_lua, LGT_SOURCE_DIR, "src/lua_bindings") &&
            join(at->library_lua, LGT_SOURCE_DIR, "lib");
   return join(probe, directory, LGT_DATA_FROM_LIB) && realpath(probe, at->runtime_lua) &&
-         realpath(probe, at->library_lua) && join(at->header, at->runtime_lua, "lgt.h") &&
-         readable(at->header);
+         realpath(probe, at->library_lua) && join(at->header[0], at->runtime_lua, "lgt.h") &&
+         readable(at->header[0]) && join(at->header[1], at->runtime_lua, "lgt_binding.h") &&
+         readable(at->header[1]);
 }
 
 /* Put the libraries before everything else on package.path. */
@@ -203,8 +206,12 @@ int luaopen_lgt(lua_State *L) {
   lua_setfield(L, -2, "runtime");
   lua_pushstring(L, b->at->library);
   lua_setfield(L, -2, "library");
-  lua_pushstring(L, b->at->header);
-  lua_setfield(L, -2, "header");
+  lua_createtable(L, 2, 0);
+  for (int i = 0; i < 2; i++) {
+    lua_pushstring(L, b->at->header[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "headers");
   lua_createtable(L, 2, 0);
   lua_pushfstring(L, "@%s/", b->at->runtime_lua);
   lua_rawseti(L, -2, 1);
@@ -272,16 +279,16 @@ static int open_state(lua_State *L) {
   return 0;
 }
 
-lua_State *lgt_lua_new(lgt_runtime *rt) {
+lgt_status lgt_lua_new(lgt_runtime *rt, lua_State **out) {
   lua_State *L = luaL_newstate();
-  if (!L) {
-    lgt_err(LGT_NO_MEMORY, "out of memory for a lua_State");
-    return NULL;
+  if (!L) return lgt_err(LGT_NO_MEMORY, "out of memory for a lua_State");
+  if (!lua_cpcall(L, open_state, rt)) {
+    *out = L;
+    return LGT_OK;
   }
-  if (!lua_cpcall(L, open_state, rt)) return L;
-  lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
+  lgt_status status = lgt_err(LGT_SCRIPT, "%s", lua_tostring(L, -1));
   lua_close(L);
-  return NULL;
+  return status;
 }
 
 lgt_runtime *const *lgt_lua_runtime(lua_State *L) {

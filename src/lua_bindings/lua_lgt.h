@@ -6,24 +6,24 @@
  *
  *   lgt_runtime *rt;
  *   lgt_open(NULL, &rt);
- *   lua_State *L = lgt_lua_new(rt);
+ *   lua_State *L;
+ *   lgt_lua_new(rt, &L);
  *   if (lgt_lua_run_file(L, "script.lua")) fprintf(stderr, "%s\n", lgt_message());
  *   lua_close(L);
  *   lgt_close(rt);
  *
  * Nothing here ends the process or handles signals.  A state belongs to the thread that uses its runtime.
- * What can fail returns a negative status or NULL, and lgt_message() tells what went wrong.
+ * What can fail returns a status; lgt_message() tells what went wrong.
  */
 #ifndef LGT_LUA_H
 #define LGT_LUA_H
-
-#include <lua.h>
 
 #include "lgt.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include <lua.h>
 #pragma GCC visibility push(default)
 
 /* ---- states ----------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ lgt_status lgt_lua_open(lua_State *L, const lgt_config *config);
  * lgt_lua_open, or instead of it.  A runtime serves one lua_State at a time. */
 lgt_status lgt_lua_attach(lua_State *L, lgt_runtime *rt);
 /* A new state with Lua's libraries, whose scripts use `rt`.  Close it with lua_close, before the runtime. */
-lua_State *lgt_lua_new(lgt_runtime *rt);
+lgt_status lgt_lua_new(lgt_runtime *rt, lua_State **L);
 /* The opener of `require "lgt"` for hosts that fill package.preload themselves. */
 int luaopen_lgt(lua_State *L);
 
@@ -63,46 +63,6 @@ lgt_status lgt_lua_run_text(lua_State *L, const char *text, const char *name);
 lgt_status lgt_lua_push(lua_State *L, lgt_id array);
 /* The array at a place of the stack, still Lua's; 0 if there is none. */
 lgt_id lgt_lua_array(lua_State *L, int place);
-
-/* ---- memory that arrays share (lib/array/io/buffer.lua) -------------------------------------------- */
-
-/* Release callbacks for lgt_array_attach that never enter Lua.  A count (from calloc) of those who use some memory:
- * the last one frees it.  A DLManagedTensor: its deleter is called. */
-void lgt_lua_unshare(void *count);
-void lgt_lua_delete_dlpack(void *managed);
-
-/* ---- files that come into being whole (lib/array/io/output.lua) ------------------------------------ */
-
-/* A fresh file, beside the one that `path` means, which it is to replace: its descriptor, to read and write, its name, and
- * that of the other one; both have room for PATH_MAX bytes.  -1: errno says why not; -2: `path` is no ordinary file. */
-int lgt_lua_file_begin(const char *path, char *fresh, char *target);
-/* The descriptor that another rank has of it; -1: errno. */
-int lgt_lua_file_join(const char *fresh);
-
-/* ---- work apart (lib/array/io/apart.lua) ----------------------------------------------------------- */
-
-/* Libraries that read what others have written may crash on it, corrupt their heap, or go in circles.  They are called in
- * processes apart: children of a helper program, which loads a Lua script once.  On the thread that uses the runtime. */
-typedef struct lgt_apart lgt_apart;
-typedef struct lgt_apart_child lgt_apart_child;
-enum { LGT_APART_GONE = 1, LGT_APART_INTERRUPTED };
-
-/* Begin the helper; NULL: errno. */
-lgt_apart *lgt_lua_apart_begin(const char *script);
-/* It ends after its last child. */
-void lgt_lua_apart_end(lgt_apart *apart);
-/* A new child, which may allocate as much memory as the runtime's arrays; NULL: errno. */
-lgt_apart_child *lgt_lua_apart_fork(lgt_runtime *rt, lgt_apart *apart);
-/* Have a child answer a request, in that much processor time at most.  The reply is freed by the caller.  Not 0: there is
- * none, because the child is gone, or the wait was interrupted (lgt_interrupt); then all that is left is to close it. */
-int lgt_lua_apart_call(lgt_runtime *rt, lgt_apart_child *child, const char *request, size_t length, int seconds,
-                       char **reply, size_t *reply_length);
-/* What the last request of the child came to: Ctrl-C may raise an error before the caller has seen it. */
-int lgt_lua_apart_failed(const lgt_apart_child *child);
-/* Memory that the child shares, with room for so many bytes, until the next call; NULL: errno. */
-void *lgt_lua_apart_window(lgt_apart_child *child, size_t bytes);
-/* Free it.  The process is killed, unless `gently`: it may close its files first.  How it has ended, as waitpid says. */
-int lgt_lua_apart_close(lgt_apart_child *child, int gently);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

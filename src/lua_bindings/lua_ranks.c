@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "lua_lgt.h"
+#include "model/body.h"
 #include "base/mem.h"
 #include "ranks.h"
 

@@ -205,8 +205,7 @@ int main(int argc, char **argv) {
   keep_standard_files();
   if (argv[0] && argv[0][0]) program_name = argv[0];
   work w = {.command = {.argc = argc, .argv = argv}, .terminal = isatty(0), .status = EXIT_FAILURE};
-  w.command.config = lgt_config_new();
-  if (!w.command.config) return complain(lgt_message()), EXIT_FAILURE;
+  if (lgt_config_new(&w.command.config)) return complain(lgt_message()), EXIT_FAILURE;
   w.command.config->own_process = true;
   reading got = options_read(&w.command);
   if (got == READ_STOP) w.status = EXIT_SUCCESS;

@@ -21,6 +21,7 @@
 
 #include "model/body.h"
 #include "core.h"
+#include "made.h"
 
 __attribute__((unused)) static int dtype_named(const char *name) {
   for (int d = 0; d < LGT_NDTYPE; d++)
@@ -40,31 +41,31 @@ __attribute__((unused)) static int body_word(lgt_body *body, int dtype, const ch
     int target = atoi(arrow + 1);
     snprintf(name, sizeof name, "%.*s", (int)(arrow - word - keep), word);
     if (!strncmp(name, "arg", 3))
-      return lgt_body_reduce_arg(body, target, lgt_redop(name), stack[depth - 2], stack[depth - 1]) < 0
+      return lgt_build_reduce_arg(body, target, lgt_redop(name), stack[depth - 2], stack[depth - 1]) < 0
                  ? -1
                  : depth - 2;
-    return lgt_body_reduce(body, target, lgt_redop(name), stack[depth - 1], !keep) < 0 ? -1 : depth - 1;
+    return lgt_build_reduce(body, target, lgt_redop(name), stack[depth - 1], !keep) < 0 ? -1 : depth - 1;
   }
-  if (*word == '=') return lgt_body_store(body, n, stack[depth - 1]) < 0 ? -1 : depth - 1;
+  if (*word == '=') return lgt_build_store(body, n, stack[depth - 1]) < 0 ? -1 : depth - 1;
   if (*word == 'c' && strchr("0123456789.-", word[1])) {
     double number = atof(word + 1);
     lgt_scalar constant = {.range = {0, 0}};
     if (lgt_dtype_is_float(type) || lgt_dtype_is_complex(type)) constant.f = number;
     else constant.i = (int64_t)number;
-    value = lgt_body_const(body, type, constant);
+    value = lgt_build_const(body, type, constant);
   } else if (*word == 'a' && strchr("0123456789", word[1])) {
-    value = lgt_body_load(body, type, n);
+    value = lgt_build_load(body, type, n);
   } else if (*word == 'p' && strchr("0123456789", word[1])) {
-    value = lgt_body_param(body, type, n);
+    value = lgt_build_param(body, type, n);
   } else if (*word == 'i' && strchr("-0123456789", word[1])) {
-    value = lgt_body_index(body, n);
+    value = lgt_build_index(body, n);
   } else {
     int op = lgt_opcode(name);
     if (op < 0) return lgt_err(LGT_BAD_ARGUMENT, "no opcode %s", name), -1;
     int arity = lgt_op_arity(op), operand[3] = {-1, -1, -1};
     depth -= arity;
     for (int i = 0; i < arity; i++) operand[i] = stack[depth + i];
-    value = lgt_body_op(body, op, type, operand[0], operand[1], operand[2]);
+    value = lgt_build_op(body, op, type, operand[0], operand[1], operand[2]);
   }
   if (value < 0) return -1;
   stack[depth] = value;
@@ -74,7 +75,7 @@ __attribute__((unused)) static int body_word(lgt_body *body, int dtype, const ch
 __attribute__((unused)) static lgt_body *body_of(int dtype, const char *text) {
   char copy[400], *rest = copy;
   int stack[64], depth = 0;
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   snprintf(copy, sizeof copy, "%s", text);
   for (char *word; body && (word = strtok_r(rest, " ", &rest));)
     if ((depth = body_word(body, dtype, word, stack, depth)) < 0) {
@@ -84,15 +85,15 @@ __attribute__((unused)) static lgt_body *body_of(int dtype, const char *text) {
   return body;
 }
 
-/* -1 with a message. */
+/* 0 with a message. */
 __attribute__((unused)) static int kind_of(lgt_runtime *rt, int dtype, const char *text) {
   lgt_body *body = body_of(dtype, text);
-  return body ? lgt_kind_generator(rt, text, body) : -1;
+  return body ? lgt_kind_generator(rt, text, body) : 0;
 }
 
 /* A runtime of pairs name, value that ends with NULL; interpreted unless told otherwise. */
 __attribute__((unused)) static lgt_status open_with(lgt_runtime **rt, ...) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   lgt_status status = config ? lgt_config_set(config, "compile", "0") : LGT_NO_MEMORY;
   va_list args;
   va_start(args, rt);
@@ -106,7 +107,7 @@ __attribute__((unused)) static lgt_status open_with(lgt_runtime **rt, ...) {
 
 __attribute__((unused)) static lgt_id array_of(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape) {
   uint32_t layout = lgt_layout_dense(rt, dtype, ndim, shape);
-  return layout ? lgt_array_new(rt, layout) : 0;
+  return layout ? lgt_layout_array(rt, layout) : 0;
 }
 
 /* Handles on `array` through a further slice of its layout. */
@@ -114,7 +115,7 @@ __attribute__((unused)) static lgt_id slice_of(lgt_runtime *rt, lgt_id array, in
                                                int64_t count, int64_t step) {
   uint32_t layout =
       array ? lgt_layout_slice(rt, lgt_front_of(rt)->handles[array].layout, dim, first, count, step) : 0;
-  return layout ? lgt_array_alias(rt, array, layout) : 0;
+  return layout ? lgt_layout_view(rt, array, layout) : 0;
 }
 
 #define LAYOUT(rt, array) (lgt_front_of(rt)->handles[array].layout)

@@ -48,9 +48,9 @@ static void run_lowered(const lgt_body *body, void *const *arrays, const lgt_sca
 
 /* out = op(a, b), of complex128. */
 static void apply(int op, int dtype, int result, void *out, const void *a, const void *b, int64_t n) {
-  lgt_body *body = lgt_body_new();
-  int x = lgt_body_load(body, dtype, 0), y = lgt_op_arity(op) > 1 ? lgt_body_load(body, dtype, 1) : -1;
-  lgt_body_store(body, lgt_op_arity(op), lgt_body_op(body, op, result, x, y, -1));
+  lgt_body *body = lgt_build_new();
+  int x = lgt_build_load(body, dtype, 0), y = lgt_op_arity(op) > 1 ? lgt_build_load(body, dtype, 1) : -1;
+  lgt_build_store(body, lgt_op_arity(op), lgt_build_op(body, op, result, x, y, -1));
   void *arrays[3] = {(void *)a, lgt_op_arity(op) > 1 ? (void *)b : out, out};
   run_lowered(body, arrays, NULL, n);
   lgt_body_free(body);
@@ -195,10 +195,10 @@ TEST(special_values) {
 /* A whole constant as exponent is multiplied out: exact where the products are. */
 TEST(whole_powers) {
   for (int n = -6; n <= 13; n++) {
-    lgt_body *body = lgt_body_new();
-    int x = lgt_body_load(body, LGT_COMPLEX128, 0),
-        e = lgt_body_const(body, LGT_COMPLEX128, (lgt_scalar){.c = {n, 0}});
-    lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_POW, LGT_COMPLEX128, x, e, -1));
+    lgt_body *body = lgt_build_new();
+    int x = lgt_build_load(body, LGT_COMPLEX128, 0),
+        e = lgt_build_const(body, LGT_COMPLEX128, (lgt_scalar){.c = {n, 0}});
+    lgt_build_store(body, 1, lgt_build_op(body, LGT_OP_POW, LGT_COMPLEX128, x, e, -1));
     z128 in = z(1, 2), out, want = 1;
     void *arrays[2] = {&in, &out};
     run_lowered(body, arrays, NULL, 1);
@@ -213,10 +213,10 @@ TEST(whole_powers) {
 TEST(other_constant_powers) {
   static const double exponents[][2] = {{2, 1}, {0.5, 0}, {1000, 0}, {-2, -1}};
   for (int i = 0; i < 4; i++) {
-    lgt_body *body = lgt_body_new();
+    lgt_body *body = lgt_build_new();
     lgt_scalar c = {.c = {exponents[i][0], exponents[i][1]}};
-    int x = lgt_body_load(body, LGT_COMPLEX128, 0), e = lgt_body_const(body, LGT_COMPLEX128, c);
-    lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_POW, LGT_COMPLEX128, x, e, -1));
+    int x = lgt_build_load(body, LGT_COMPLEX128, 0), e = lgt_build_const(body, LGT_COMPLEX128, c);
+    lgt_build_store(body, 1, lgt_build_op(body, LGT_OP_POW, LGT_COMPLEX128, x, e, -1));
     z128 in = z(0.6, 0.8), out, want = cpow(in, z(c.c[0], c.c[1]));
     void *arrays[2] = {&in, &out};
     run_lowered(body, arrays, NULL, 1);
@@ -275,19 +275,19 @@ TEST(casts) {
 
 /* Everything that takes slots, parameters and constants, with pairs between other arguments. */
 TEST(a_mixed_body) {
-  lgt_body *body = lgt_body_new();
-  int n = lgt_body_load(body, LGT_INT64, 0), x = lgt_body_load(body, LGT_COMPLEX128, 1),
-      m = lgt_body_load(body, LGT_BOOL, 2);
-  int p = lgt_body_param(body, LGT_COMPLEX128, 0), q = lgt_body_param(body, LGT_FLOAT64, 1);
-  int c = lgt_body_const(body, LGT_COMPLEX128, (lgt_scalar){.c = {0, 1}});
-  int nf = lgt_body_op(body, LGT_OP_CAST, LGT_FLOAT64, n, -1, -1);
-  int y = lgt_body_op(body, LGT_OP_COMPLEX, LGT_COMPLEX128, nf, q, -1); /* n + q i */
-  int s = lgt_body_op(body, LGT_OP_SELECT, LGT_COMPLEX128, m, x, y);
-  int t = lgt_body_op(body, LGT_OP_MUL, LGT_COMPLEX128, s, c, -1); /* times i */
-  t = lgt_body_op(body, LGT_OP_ADD, LGT_COMPLEX128, t, p, -1);
-  lgt_body_store(body, 3, t);
-  lgt_body_reduce(body, 4, LGT_REDOP_SUM, t, 0);
-  lgt_body_store(body, 5, lgt_body_op(body, LGT_OP_IMAG, LGT_FLOAT64, t, -1, -1));
+  lgt_body *body = lgt_build_new();
+  int n = lgt_build_load(body, LGT_INT64, 0), x = lgt_build_load(body, LGT_COMPLEX128, 1),
+      m = lgt_build_load(body, LGT_BOOL, 2);
+  int p = lgt_build_param(body, LGT_COMPLEX128, 0), q = lgt_build_param(body, LGT_FLOAT64, 1);
+  int c = lgt_build_const(body, LGT_COMPLEX128, (lgt_scalar){.c = {0, 1}});
+  int nf = lgt_build_op(body, LGT_OP_CAST, LGT_FLOAT64, n, -1, -1);
+  int y = lgt_build_op(body, LGT_OP_COMPLEX, LGT_COMPLEX128, nf, q, -1); /* n + q i */
+  int s = lgt_build_op(body, LGT_OP_SELECT, LGT_COMPLEX128, m, x, y);
+  int t = lgt_build_op(body, LGT_OP_MUL, LGT_COMPLEX128, s, c, -1); /* times i */
+  t = lgt_build_op(body, LGT_OP_ADD, LGT_COMPLEX128, t, p, -1);
+  lgt_build_store(body, 3, t);
+  lgt_build_reduce(body, 4, LGT_REDOP_SUM, t, 0);
+  lgt_build_store(body, 5, lgt_build_op(body, LGT_OP_IMAG, LGT_FLOAT64, t, -1, -1));
   int64_t number[3] = {7, 8, 9};
   z128 in[3] = {z(1, 2), z(3, 4), z(5, 6)}, out[3], sum = z(100, 200), want_sum = sum;
   unsigned char mask[3] = {1, 0, 1};
@@ -305,14 +305,14 @@ TEST(a_mixed_body) {
 }
 
 TEST(ranges) {
-  lgt_body *body = lgt_body_new();
-  int r = lgt_body_load(body, LGT_RANGE, 0),
-      c = lgt_body_const(body, LGT_RANGE, (lgt_scalar){.range = {2, 5}});
-  int first = lgt_body_op(body, LGT_OP_REAL, LGT_INT64, r, -1, -1),
-      end = lgt_body_op(body, LGT_OP_IMAG, LGT_INT64, r, -1, -1);
-  int same = lgt_body_op(body, LGT_OP_EQ, LGT_BOOL, r, c, -1);
-  int turned = lgt_body_op(body, LGT_OP_COMPLEX, LGT_RANGE, end, first, -1);
-  lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_SELECT, LGT_RANGE, same, r, turned));
+  lgt_body *body = lgt_build_new();
+  int r = lgt_build_load(body, LGT_RANGE, 0),
+      c = lgt_build_const(body, LGT_RANGE, (lgt_scalar){.range = {2, 5}});
+  int first = lgt_build_op(body, LGT_OP_REAL, LGT_INT64, r, -1, -1),
+      end = lgt_build_op(body, LGT_OP_IMAG, LGT_INT64, r, -1, -1);
+  int same = lgt_build_op(body, LGT_OP_EQ, LGT_BOOL, r, c, -1);
+  int turned = lgt_build_op(body, LGT_OP_COMPLEX, LGT_RANGE, end, first, -1);
+  lgt_build_store(body, 1, lgt_build_op(body, LGT_OP_SELECT, LGT_RANGE, same, r, turned));
   int64_t in[6] = {2, 5, 2, 6, -1, 1}, out[6];
   void *arrays[2] = {in, out};
   run_lowered(body, arrays, NULL, 3);
@@ -321,13 +321,13 @@ TEST(ranges) {
 }
 
 TEST(real_bodies_stay_as_they_are) {
-  lgt_body *body = lgt_body_new(), *real;
+  lgt_body *body = lgt_build_new(), *real;
   int *part;
-  int x = lgt_body_load(body, LGT_FLOAT32, 0), p = lgt_body_param(body, LGT_INT8, 3),
-      i = lgt_body_index(body, -1);
-  lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_SQRT, LGT_FLOAT32, x, -1, -1));
-  lgt_body_store(body, 2, p);
-  lgt_body_reduce_arg(body, 3, LGT_REDOP_ARGMAX, x, i);
+  int x = lgt_build_load(body, LGT_FLOAT32, 0), p = lgt_build_param(body, LGT_INT8, 3),
+      i = lgt_build_index(body, -1);
+  lgt_build_store(body, 1, lgt_build_op(body, LGT_OP_SQRT, LGT_FLOAT32, x, -1, -1));
+  lgt_build_store(body, 2, p);
+  lgt_build_reduce_arg(body, 3, LGT_REDOP_ARGMAX, x, i);
   CHECK_EQ(lgt_body_lower_complex(body, &real, &part), LGT_OK);
   CHECK_EQ(real->ninst, body->ninst);
   CHECK(!memcmp(real->inst, body->inst, (size_t)body->ninst * sizeof *body->inst));
@@ -340,10 +340,10 @@ TEST(real_bodies_stay_as_they_are) {
 }
 
 TEST(out_of_memory_is_an_error) {
-  lgt_body *body = lgt_body_new(), *real = NULL;
+  lgt_body *body = lgt_build_new(), *real = NULL;
   int *part = NULL, n = 0;
-  int x = lgt_body_load(body, LGT_COMPLEX128, 0);
-  lgt_body_store(body, 1, lgt_body_op(body, LGT_OP_LOG, LGT_COMPLEX128, x, -1, -1));
+  int x = lgt_build_load(body, LGT_COMPLEX128, 0);
+  lgt_build_store(body, 1, lgt_build_op(body, LGT_OP_LOG, LGT_COMPLEX128, x, -1, -1));
   int64_t live = lgt_mem_live();
   for (;;) {
     lgt_mem_fail_at(++n);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "made.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -24,7 +25,7 @@ static const char *stderr_of(void (*f)(void)) {
   return text;
 }
 
-static void open_and_close(void) { lgt_config_free(lgt_config_new()); }
+static void open_and_close(void) { lgt_config_free(config_new()); }
 
 /* Must come first: the warning is given once. */
 TEST(unknown_variables_draw_a_warning) {
@@ -44,7 +45,7 @@ TEST(unknown_variables_draw_a_warning) {
 }
 
 TEST(defaults) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   CHECK(config);
   CHECK_EQ(config->cpus, 0);
   CHECK_EQ(config->domains, 1);
@@ -59,7 +60,7 @@ TEST(the_environment_wins_over_defaults) {
   setenv("LGT_CACHE_DIR", "/tmp/x", 1);
   setenv("LGT_MEM", "1.5G", 1);
   setenv("LGT_FUSION", "off", 1);
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   CHECK(config);
   CHECK_EQ(config->cpus, 2);
   CHECK_EQ(config->mem, (int64_t)3 << 29);
@@ -67,7 +68,7 @@ TEST(the_environment_wins_over_defaults) {
   CHECK_TEXT(config->cache_dir, "/tmp/x");
   lgt_config_free(config);
   setenv("LGT_CPUS", "two", 1);
-  CHECK(!lgt_config_new());
+  CHECK(!config_new());
   CHECK_HAS(lgt_message(), "LGT_CPUS: cpus = \"two\"");
   CHECK_HAS(lgt_message(), "expected a whole number, 0 or more");
   unsetenv("LGT_CPUS");
@@ -77,7 +78,7 @@ TEST(the_environment_wins_over_defaults) {
 }
 
 TEST(setting) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   CHECK_EQ(lgt_config_set(config, "cache-dir", "/a"), 0);
   CHECK_EQ(lgt_config_set(config, "cache_dir", "/b"), 0);
   CHECK_TEXT(config->cache_dir, "/b");
@@ -99,7 +100,7 @@ TEST(setting) {
 }
 
 TEST(bad_values_are_refused_with_a_reason) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   static const char *const bad[][2] = {
       {"cpus", ""},         {"cpus", "-1"},       {"cpus", "1x"},      {"cpus", "99999999999"},
       {"cpus", " 1"},       {"domains", "0"},     {"mem", "K"},        {"mem", "1KB"},
@@ -124,7 +125,7 @@ TEST(bad_values_are_refused_with_a_reason) {
 }
 
 TEST(some_variables_cannot_change_later) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   CHECK_EQ(lgt_config_set_live(config, "fusion", "0"), 0);
   CHECK(!config->fusion);
   CHECK_EQ(lgt_config_set_live(config, "cpus", "1"), LGT_BAD_ARGUMENT);
@@ -135,7 +136,7 @@ TEST(some_variables_cannot_change_later) {
 }
 
 TEST(what_ranks_must_agree_on) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   char text[1024];
   CHECK_EQ(lgt_config_set(config, "heartbeat", "0.25"), 0);
   CHECK(config->heartbeat == 0.25);
@@ -149,7 +150,7 @@ TEST(what_ranks_must_agree_on) {
 }
 
 TEST(copies_are_independent) {
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   lgt_config_set(config, "cache_dir", "/a");
   lgt_config *copy = lgt_config_copy(config);
   CHECK(copy);
@@ -165,7 +166,7 @@ TEST(out_of_memory_is_an_error) {
   int n = 0;
   while (!config) {
     lgt_mem_fail_at(++n);
-    config = lgt_config_new();
+    config = config_new();
   }
   CHECK(n > 3);
   lgt_config *copy = NULL;

@@ -57,7 +57,7 @@ TEST(statuses_have_names) {
   CHECK_TEXT(lgt_status_name(LGT_OK), "success");
   CHECK_TEXT(lgt_status_name(LGT_NO_MEMORY), "out of memory");
   CHECK_TEXT(lgt_status_name(-1000), "unknown status");
-#define X(NAME, value, text) CHECK(value <= 0 && strcmp(lgt_status_name(value), "unknown status"));
+#define X(NAME, text) CHECK(LGT_##NAME <= 0 && strcmp(lgt_status_name(LGT_##NAME), "unknown status"));
   LGT_STATUS_LIST(X)
 #undef X
 }

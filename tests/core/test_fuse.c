@@ -482,16 +482,16 @@ TEST(what_no_recipe_can_make_must_be_dead_or_is_stored) {
 
   /* A dead handle that the runtime has not heard of: it asks for the end of the collector's cycle. */
   lgt_id t = overwrite(x, 2 * N, add, mul);
-  CHECK_EQ(lgt_flush(rt), 2);
+  CHECK_EQ(flush_step(rt), 2);
   lgt_array_free(rt, t);
-  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK_EQ(flush_step(rt), 0);
   CHECK_EQ(stat_of(rt, "plans_made"), 1);
 
   /* One that is alive: it asks, then for all garbage, and stores. */
   t = overwrite(x, 2 * N, add, mul);
-  CHECK_EQ(lgt_flush(rt), 2);
-  CHECK_EQ(lgt_flush(rt), 1);
-  while (lgt_flush(rt)) {}
+  CHECK_EQ(flush_step(rt), 2);
+  CHECK_EQ(flush_step(rt), 1);
+  while (flush_step(rt)) {}
   CHECK_EQ(stat_of(rt, "plans_made"), 2);
   CHECK(value_at(x, 0) == 14 && value_at(t, 0) == 7);
   lgt_close(rt);
@@ -507,7 +507,7 @@ TEST(storing_may_be_cheaper_than_collecting) {
   CHECK(!lgt_fence(rt));
   CHECK_EQ(plan_of(2)->group[0].nelided, 0);
   lgt_id t = overwrite(x, N / 16, add, mul);
-  CHECK_EQ(lgt_flush(rt), 0);
+  CHECK_EQ(flush_step(rt), 0);
   CHECK(value_at(t, 0) == 3 && value_at(x, 0) == 6);
   lgt_close(rt);
 }
@@ -707,12 +707,12 @@ TEST(what_fails_later_is_no_failure_of_a_recipe) {
   rt->fuser.collection_ns = 1e9;
   lgt_id x = filled(4 * N, 1, 0), bad = vector(N), part[3];
   int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"),
-      failing = lgt_kind_cpu(rt, "failing", "w", "", fail);
+      failing = native_kind(rt, "failing", "w", "", fail);
   for (int k = 0; k < 3; k++) part[k] = slice_of(rt, x, 0, k * N, N, 1);
   lgt_array_free(rt, recur(part[0], part[1], add, mul));
   CHECK(!lgt_fence(rt));
   lgt_id t = recur(part[0], part[1], add, mul);
-  CHECK(!lgt_flush(rt));
+  CHECK(!flush_step(rt));
   launch(rt, failing, 1, bad);
   launch(rt, mul, 2, part[2], bad);
   CHECK(lgt_fence(rt) == LGT_TASK_FAILED);
@@ -922,7 +922,7 @@ static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
 TEST(a_task_in_c_runs_alone) {
   open_plain();
   lgt_id x = filled(N, 1, 0), y = apply("a1 c1 add =0", x, 0), z = vector(N);
-  launch(rt, lgt_kind_cpu(rt, "five", "w", "", nothing), 1, z);
+  launch(rt, native_kind(rt, "five", "w", "", nothing), 1, z);
   lgt_id w = apply("a1 a2 add =0", y, z);
   CHECK(!lgt_fence(rt));
   const lgt_plan *plan = plan_of(3);

@@ -15,7 +15,7 @@
 /* out = op(a, b, c) over n elements, all contiguous; b and c may be NULL. */
 static void apply(int op, int dtype, int operand, void *out, const void *a, const void *b, const void *c,
                   int64_t n) {
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   const void *arrays[3] = {a, b, c};
   int types[3] = {op == LGT_OP_SELECT ? LGT_BOOL : operand, operand, operand}, value[3] = {-1, -1, -1},
       arity = lgt_op_arity(op);
@@ -23,13 +23,13 @@ static void apply(int op, int dtype, int operand, void *out, const void *a, cons
   slab s;
   slab_init(&s, 1, n);
   for (int i = 0; i < arity; i++) {
-    value[i] = lgt_body_load(body, types[i], i);
+    value[i] = lgt_build_load(body, types[i], i);
     access[i] = (lgt_access){LGT_ACCESS_LOAD, (uint8_t)types[i], LGT_STRIDE_UNIT, 0};
     slab_bind(&s, i, (void *)arrays[i], 0, lgt_dtype_size(types[i]));
   }
-  int result = lgt_body_op(body, op, dtype, value[0], value[1], value[2]);
+  int result = lgt_build_op(body, op, dtype, value[0], value[1], value[2]);
   if (result < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
-  lgt_body_store(body, arity, result);
+  lgt_build_store(body, arity, result);
   access[arity] = (lgt_access){LGT_ACCESS_STORE, (uint8_t)dtype, LGT_STRIDE_UNIT, 0};
   slab_bind(&s, arity, out, 0, lgt_dtype_size(dtype));
   lgt_loop loop = loop_of(body, access, arity + 1);

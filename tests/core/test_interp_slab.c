@@ -104,7 +104,7 @@ static int operand(trial *t, int dtype) {
   int n = t->nvalue ? t->nvalue : t->body->ninst, v = random_below(n);
   for (int i = 0; i < n; i++, v = (v + 1) % n)
     if (t->body->inst[v].dtype == dtype) return v;
-  return lgt_body_op(t->body, LGT_OP_CAST, dtype, random_below(n), -1, -1);
+  return lgt_build_op(t->body, LGT_OP_CAST, dtype, random_below(n), -1, -1);
 }
 
 static void random_op(trial *t) {
@@ -123,7 +123,7 @@ static void random_op(trial *t) {
   if (lgt_op_arity(op) > 2) c = operand(t, dtype);
   lgt_inst power = {.op = LGT_OP_POWER, .dtype = (uint8_t)dtype, .aux = (uint8_t)(3 + random_below(62))};
   int made = op == LGT_OP_POWER ? lgt_body_copy(t->body, &power, a, -1, -1)
-                                : lgt_body_op(t->body, op, result, a, b, c);
+                                : lgt_build_op(t->body, op, result, a, b, c);
   if (made < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
 }
 
@@ -132,15 +132,15 @@ static void trial_leaves(trial *t) {
     int dtype = random_below(LGT_COMPLEX64), inner = random_class();
     int a = add_access(t, LGT_ACCESS_LOAD, dtype, inner);
     place(t, a, dtype, inner);
-    lgt_body_load(t->body, dtype, a);
+    lgt_build_load(t->body, dtype, a);
   }
   lgt_scalar values[64];
   int dtype = random_below(LGT_COMPLEX64);
-  lgt_body_const(t->body, dtype, values[random_below(interesting(dtype, values))]);
+  lgt_build_const(t->body, dtype, values[random_below(interesting(dtype, values))]);
   dtype = random_below(LGT_COMPLEX64);
   t->run.param[0] = t->reference.param[0] = values[random_below(interesting(dtype, values))];
-  lgt_body_param(t->body, dtype, 0);
-  int a = add_access(t, LGT_ACCESS_INDEX, LGT_INT64, LGT_STRIDE_ANY), index = lgt_body_index(t->body, 0);
+  lgt_build_param(t->body, dtype, 0);
+  int a = add_access(t, LGT_ACCESS_INDEX, LGT_INT64, LGT_STRIDE_ANY), index = lgt_build_index(t->body, 0);
   t->body->inst[index].a = (uint16_t)a;
   t->run.base[a].index = t->reference.base[a].index = 1000;
   t->run.row_stride[a] = t->reference.row_stride[a] = 17;
@@ -166,12 +166,12 @@ static void trial_store(trial *t) {
   }
   if (t->same_as[a] < 0) place(t, a, dtype, inner);
   int value = operand(t, dtype);
-  lgt_body_store(t->body, a, value);
+  lgt_build_store(t->body, a, value);
 }
 
 static void trial_init(trial *t, int nops) {
   memset(t, 0, sizeof *t);
-  t->body = lgt_body_new();
+  t->body = lgt_build_new();
   int shape = random_below(sizeof shapes / sizeof *shapes);
   t->rows = shapes[shape][0];
   t->cols = shapes[shape][1];
@@ -240,15 +240,15 @@ TEST(long_bodies_share_scratch_memory) { check_trials(6, 900); }
 
 /* More values alive at once than the usual scratch memory has blocks for. */
 TEST(many_live_values) {
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   double x[100], out[100];
   lgt_access access[2] = {{LGT_ACCESS_LOAD, LGT_FLOAT64, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_STORE, LGT_FLOAT64, LGT_STRIDE_UNIT, 0}};
-  int first = lgt_body_load(body, LGT_FLOAT64, 0), n = 1500;
-  for (int i = 0; i < n; i++) lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, first + i, first, -1);
+  int first = lgt_build_load(body, LGT_FLOAT64, 0), n = 1500;
+  for (int i = 0; i < n; i++) lgt_build_op(body, LGT_OP_ADD, LGT_FLOAT64, first + i, first, -1);
   int sum = first;
-  for (int i = 0; i < n; i++) sum = lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, sum, first + 1 + i, -1);
-  lgt_body_store(body, 1, sum);
+  for (int i = 0; i < n; i++) sum = lgt_build_op(body, LGT_OP_ADD, LGT_FLOAT64, sum, first + 1 + i, -1);
+  lgt_build_store(body, 1, sum);
   slab s;
   slab_init(&s, 1, 100);
   for (int i = 0; i < 100; i++) x[i] = i;
@@ -272,11 +272,11 @@ static const int redop_ops[] = {LGT_OP_ADD, LGT_OP_MUL, LGT_OP_MIN, LGT_OP_MAX,
 
 /* One operation, through the interpreter. */
 static lgt_scalar operate(int op, int dtype, lgt_scalar a, lgt_scalar b) {
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   lgt_access access[1] = {{LGT_ACCESS_STORE, (uint8_t)dtype, LGT_STRIDE_UNIT, 0}};
   char out[8];
-  int x = lgt_body_param(body, dtype, 0), y = lgt_body_param(body, dtype, 1);
-  lgt_body_store(body, 0, lgt_body_op(body, op, dtype, x, y, -1));
+  int x = lgt_build_param(body, dtype, 0), y = lgt_build_param(body, dtype, 1);
+  lgt_build_store(body, 0, lgt_build_op(body, op, dtype, x, y, -1));
   slab s;
   slab_init(&s, 1, 1);
   slab_bind(&s, 0, out, 0, 0);
@@ -341,7 +341,7 @@ static void run_reduction(const reduction *r, char *values, char *target, int64_
                           int64_t stride) {
   bool with_position = r->redop >= LGT_REDOP_ARGMIN;
   int size = lgt_dtype_size(r->dtype);
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   lgt_access access[4] = {{LGT_ACCESS_LOAD, (uint8_t)r->dtype, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_REDUCE, (uint8_t)r->dtype, 0, 0},
                           {LGT_ACCESS_REDUCE, LGT_INT64, 0, 0},
@@ -358,13 +358,13 @@ static void run_reduction(const reduction *r, char *values, char *target, int64_
     access[a].inner = r->form == VECTOR ? (stride == 1 ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY) : LGT_STRIDE_ZERO;
     access[a].row = r->form == ROWS ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO;
   }
-  int value = lgt_body_load(body, r->dtype, 0);
+  int value = lgt_build_load(body, r->dtype, 0);
   if (with_position) {
-    int index = lgt_body_index(body, 0);
+    int index = lgt_build_index(body, 0);
     body->inst[index].a = 3;
-    lgt_body_reduce_arg(body, 1, r->redop, value, index);
+    lgt_build_reduce_arg(body, 1, r->redop, value, index);
   } else {
-    lgt_body_reduce(body, 1, r->redop, value, 0);
+    lgt_build_reduce(body, 1, r->redop, value, 0);
   }
   lgt_loop loop = loop_of(body, access, 4);
   s.slab.open = r->open;
@@ -464,7 +464,7 @@ static void check_row_reductions(int junk) {
   lgt_access access[8] = {{LGT_ACCESS_LOAD, LGT_FLOAT64, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_INDEX, LGT_INT64, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_STORE, LGT_FLOAT64, LGT_STRIDE_UNIT, 0}};
-  lgt_body *body = lgt_body_new();
+  lgt_body *body = lgt_build_new();
   slab s;
   slab_init(&s, ROWS_, COLS);
   slab_bind(&s, 0, x, COLS * 8, 8);
@@ -479,21 +479,21 @@ static void check_row_reductions(int junk) {
   for (int i = 0; i < ROWS_ * COLS; i++) x[i] = (double)(int64_t)(random_bits() >> 30);
   for (int i = 0; i < ROWS_; i++)
     low[i] = INFINITY, high[i] = -INFINITY, sum[i] = 0, low_at[i] = high_at[i] = INT64_MAX;
-  int value = lgt_body_load(body, LGT_FLOAT64, 0), index = lgt_body_index(body, 0), last = value;
+  int value = lgt_build_load(body, LGT_FLOAT64, 0), index = lgt_build_index(body, 0), last = value;
   body->inst[index].a = 1;
   /* Multiples of the value, all alive until they are taken apart again behind the reductions. */
-  for (int i = 0; i < junk; i++) last = lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, last, value, -1);
+  for (int i = 0; i < junk; i++) last = lgt_build_op(body, LGT_OP_ADD, LGT_FLOAT64, last, value, -1);
   int first = last - junk;
-  lgt_body_reduce_arg(body, 3, LGT_REDOP_ARGMIN, value, index);
-  lgt_body_reduce_arg(body, 5, LGT_REDOP_ARGMAX, value, index);
-  lgt_body_reduce(body, 7, LGT_REDOP_SUM, value, 0);
+  lgt_build_reduce_arg(body, 3, LGT_REDOP_ARGMIN, value, index);
+  lgt_build_reduce_arg(body, 5, LGT_REDOP_ARGMAX, value, index);
+  lgt_build_reduce(body, 7, LGT_REDOP_SUM, value, 0);
   last = value;
   for (int i = 0; i < junk; i++) {
     int multiple = i ? first + i : value;
-    int difference = lgt_body_op(body, LGT_OP_SUB, LGT_FLOAT64, first + i + 1, multiple, -1);
-    last = lgt_body_op(body, LGT_OP_ADD, LGT_FLOAT64, last, difference, -1);
+    int difference = lgt_build_op(body, LGT_OP_SUB, LGT_FLOAT64, first + i + 1, multiple, -1);
+    last = lgt_build_op(body, LGT_OP_ADD, LGT_FLOAT64, last, difference, -1);
   }
-  lgt_body_store(body, 2, last);
+  lgt_build_store(body, 2, last);
   lgt_loop loop = loop_of(body, access, 8);
   lgt_interp_run(&loop, &s.slab);
   lgt_body_free(body);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "made.h"
 #include "kernel/kernel.h"
 #include "base/mem.h"
 #include "random_loop.h"
@@ -84,7 +85,7 @@ typedef struct table {
 } table;
 
 static bool begin(table *s, const char *dir, const char *background) {
-  s->config = lgt_config_new();
+  s->config = config_new();
   s->kernels = NULL;
   lgt_config_set(s->config, "cache_dir", dir);
   lgt_config_set(s->config, "background", background);
@@ -359,7 +360,7 @@ TEST(options) {
   CHECK(kernel == lgt_kernel_get(s.kernels, make_loop(1)));
   CHECK(lgt_kernel_code(kernel));
   end(&s);
-  s.config = lgt_config_new();
+  s.config = config_new();
   lgt_config_set(s.config, "cache", "0");
   lgt_config_set(s.config, "background", "0");
   lgt_config_set(s.config, "cache_dir", dir);
@@ -378,7 +379,7 @@ TEST(isa) {
   table s, t = {NULL, NULL};
   char *dir = new_dir("isa");
   CHECK_EQ(get_once(dir, 5), 'c');
-  s.config = lgt_config_new();
+  s.config = config_new();
   lgt_config_set(s.config, "isa", "generic");
   lgt_config_set(s.config, "background", "0");
   lgt_config_set(s.config, "cache_dir", dir);
@@ -393,7 +394,7 @@ TEST(isa) {
     lgt_config_free(t.config);
   }
   end(&s);
-  s.config = lgt_config_new();
+  s.config = config_new();
   lgt_config_set(s.config, "isa", "quantum");
   CHECK_EQ(lgt_kernels_new(s.config, &s.kernels), LGT_BAD_ARGUMENT);
   CHECK_HAS(lgt_message(), "quantum");
@@ -410,7 +411,7 @@ TEST(no_memory) {
   bool clean = false;
   for (int n = 1; !clean; n++) {
     table s;
-    s.config = lgt_config_new();
+    s.config = config_new();
     lgt_config_set(s.config, "cache_dir", dir);
     lgt_config_set(s.config, "background", "0");
     lgt_loop *loop = make_loop(n % 2);

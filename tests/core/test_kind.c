@@ -95,22 +95,39 @@ static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *pa
   (void)tiles, (void)nargs, (void)params, (void)lo, (void)hi;
   return LGT_OK;
 }
+static lgt_status nothing_of(void *context, const lgt_work *work) {
+  (void)context, (void)work;
+  return LGT_OK;
+}
 
 TEST(tasks_in_c_state_their_privileges) {
-  int number = lgt_kinds_add_cpu(&kinds, "task", "wrm", "align(0.0,1.0)", nothing);
-  CHECK(number >= 0);
-  const lgt_kind *k = kinds.kind[number];
-  CHECK(k->cpu == nothing && !k->body && k->constraints);
+  int number = lgt_kinds_add(&kinds, "task", "wrm", "align(0.0,1.0)"), context;
+  CHECK(number > 0);
+  lgt_kind *k = lgt_kinds_find(&kinds, (uint32_t)number);
+  CHECK(lgt_kind_native(k) && k->constraints);
   CHECK_EQ(k->nargs, 3);
   CHECK_EQ(k->privilege[0], LGT_PRIV_WRITE);
   CHECK_EQ(k->privilege[1], LGT_PRIV_READ);
   CHECK_EQ(k->privilege[2], LGT_PRIV_READ | LGT_PRIV_WRITE);
   for (int a = 0; a < 3; a++) CHECK_EQ(k->dtype[a], LGT_NDTYPE);
-  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "", "", nothing), "'bad'");
-  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "wrrrrrrrrrrrr", "", nothing), "1 to 12");
-  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "wx", "", nothing), "'x' is none of r, w, m");
-  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "w", "align(1.0)", nothing), "align(1.0)");
-  REFUSED(lgt_kinds_add_cpu(&kinds, "bad", "w", "", NULL), "'bad'");
+  CHECK(lgt_kind_ready(k));
+  CHECK_HAS(lgt_message(), "'task' has no function for the CPU");
+  CHECK(lgt_kind_set_variant(k, LGT_NCLASS, nothing_of, NULL) &&
+        lgt_kind_set_variant(k, 0, nothing_of, NULL));
+  CHECK(lgt_kind_set_variant(k, LGT_VARIANT_CPU, NULL, NULL));
+  CHECK(!lgt_kind_set_variant(k, LGT_VARIANT_CPU, nothing_of, &context) && !lgt_kind_ready(k));
+  CHECK(k->variant[LGT_VARIANT_CPU] == nothing_of && k->context[LGT_VARIANT_CPU] == &context && !k->own);
+  CHECK(lgt_kind_set_variant(k, LGT_VARIANT_CPU, nothing_of, NULL));
+  CHECK_HAS(lgt_message(), "already");
+  number = lgt_kinds_add_own(&kinds, "own", "w", "", nothing);
+  k = lgt_kinds_find(&kinds, (uint32_t)number);
+  CHECK(k && k->own == nothing && !lgt_kind_ready(k) &&
+        lgt_kind_set_variant(k, LGT_VARIANT_CPU, nothing_of, NULL));
+  CHECK(!lgt_kinds_find(&kinds, 0) && !lgt_kinds_find(&kinds, (uint32_t)kinds.count));
+  REFUSED(lgt_kinds_add(&kinds, "bad", "", ""), "'bad'");
+  REFUSED(lgt_kinds_add(&kinds, "bad", "wrrrrrrrrrrrr", ""), "1 to 12");
+  REFUSED(lgt_kinds_add(&kinds, "bad", "wx", ""), "'x' is none of r, w, m");
+  REFUSED(lgt_kinds_add(&kinds, "bad", "w", "align(1.0)"), "align(1.0)");
 }
 
 TEST(failures_carry_their_line) {

@@ -165,7 +165,7 @@ static void run(bench *b, int workers) {
 TEST(a_nest_is_a_plain_loop) {
   for (int round = 0; round < 600; round++) {
     int64_t extent[LGT_MAX_DIM], x[LGT_MAX_DIM] = {0};
-    bench b = {.body = lgt_body_new(), .extent = extent};
+    bench b = {.body = lgt_build_new(), .extent = extent};
     random_extents(&b.ndim, extent, round % 20 ? 3000 : 200000);
     unsigned still = (unsigned)random_below(1 << b.ndim) & (unsigned)random_below(1 << b.ndim);
     operand p = operand_of(b.ndim, extent, 8, still), q = operand_of(b.ndim, extent, 8, 0),
@@ -174,11 +174,11 @@ TEST(a_nest_is_a_plain_loop) {
     operand expected = copy_of(&out), expected_at = copy_of(&at);
     /* out = p * factor + q, at = position; q may be out itself. */
     bool in_place = random_below(3) == 0;
-    int v = lgt_body_op(b.body, LGT_OP_MUL, LGT_FLOAT64, lgt_body_load(b.body, LGT_FLOAT64, 0),
-                        lgt_body_param(b.body, LGT_FLOAT64, 0), -1);
-    v = lgt_body_op(b.body, LGT_OP_ADD, LGT_FLOAT64, v, lgt_body_load(b.body, LGT_FLOAT64, 1), -1);
-    int position = lgt_body_index(b.body, 4);
-    CHECK(lgt_body_store(b.body, 2, v) >= 0 && lgt_body_store(b.body, 3, position) >= 0);
+    int v = lgt_build_op(b.body, LGT_OP_MUL, LGT_FLOAT64, lgt_build_load(b.body, LGT_FLOAT64, 0),
+                         lgt_build_param(b.body, LGT_FLOAT64, 0), -1);
+    v = lgt_build_op(b.body, LGT_OP_ADD, LGT_FLOAT64, v, lgt_build_load(b.body, LGT_FLOAT64, 1), -1);
+    int position = lgt_build_index(b.body, 4);
+    CHECK(lgt_build_store(b.body, 2, v) >= 0 && lgt_build_store(b.body, 3, position) >= 0);
     b.param[0].f = 1.5;
     bind(&b, LGT_ACCESS_LOAD, LGT_FLOAT64, &p);
     bind(&b, LGT_ACCESS_LOAD, LGT_FLOAT64, in_place ? &out : &q);
@@ -210,11 +210,11 @@ TEST(a_nest_is_a_plain_loop) {
 /* Contiguous arrays are one dimension, large ones give every worker something to do. */
 TEST(a_nest_is_cut_for_its_workers) {
   int64_t extent[] = {300, 400};
-  bench b = {.body = lgt_body_new(), .extent = extent, .ndim = 2};
+  bench b = {.body = lgt_build_new(), .extent = extent, .ndim = 2};
   operand p = {.elem = 8, .stride = {3200, 8}};
   p.bytes = 300 * 400 * 8;
   p.memory = p.first = calloc(1, p.bytes);
-  lgt_body_store(b.body, 1, lgt_body_load(b.body, LGT_FLOAT64, 0));
+  lgt_build_store(b.body, 1, lgt_build_load(b.body, LGT_FLOAT64, 0));
   bind(&b, LGT_ACCESS_LOAD, LGT_FLOAT64, &p);
   bind(&b, LGT_ACCESS_STORE, LGT_FLOAT64, &p);
   run(&b, 4);
@@ -253,7 +253,7 @@ TEST(integers_reduce_as_in_a_plain_loop) {
   static const int64_t identity[] = {0, 1, INT64_MAX, INT64_MIN, -1, 0, 0};
   for (int round = 0; round < 600; round++) {
     int64_t extent[LGT_MAX_DIM], x[LGT_MAX_DIM] = {0};
-    bench b = {.body = lgt_body_new(), .extent = extent};
+    bench b = {.body = lgt_build_new(), .extent = extent};
     random_extents(&b.ndim, extent, round % 20 ? 3000 : 300000);
     unsigned kept = (unsigned)random_below(1 << b.ndim) & (unsigned)random_below(1 << b.ndim);
     unsigned still = ~kept & ((1u << b.ndim) - 1);
@@ -262,7 +262,7 @@ TEST(integers_reduce_as_in_a_plain_loop) {
     operand p = operand_of(b.ndim, extent, 8, 0), to = operand_of(b.ndim, extent, 8, still);
     randomise(&p), randomise(&to);
     operand expected = copy_of(&to);
-    lgt_body_reduce(b.body, 1, redop, lgt_body_load(b.body, LGT_INT64, 0), fresh);
+    lgt_build_reduce(b.body, 1, redop, lgt_build_load(b.body, LGT_INT64, 0), fresh);
     bind(&b, LGT_ACCESS_LOAD, LGT_INT64, &p);
     bind(&b, LGT_ACCESS_REDUCE, LGT_INT64, &to);
     int64_t targets = 1;
@@ -299,14 +299,15 @@ TEST(the_first_of_equal_places_wins) {
     unsigned still = ~kept & ((1u << b.ndim) - 1);
     bool most = random_below(2);
     if (!size_of(b.ndim, extent)) continue;
-    b.body = lgt_body_new();
+    b.body = lgt_build_new();
     operand p = operand_of(b.ndim, extent, 4, 0), to = operand_of(b.ndim, extent, 4, still),
             at = operand_of(b.ndim, extent, 8, still);
     for (size_t i = 0; i + 4 <= p.bytes; i += 4) memcpy(p.memory + i, &(int32_t){random_below(7)}, 4);
     memset(to.memory, 0, to.bytes), memset(at.memory, 0, at.bytes);
     operand best = copy_of(&to), place = copy_of(&at), seen = copy_of(&to);
-    int v = lgt_body_load(b.body, LGT_INT32, 0);
-    lgt_body_reduce_arg(b.body, 1, most ? LGT_REDOP_ARGMAX : LGT_REDOP_ARGMIN, v, lgt_body_index(b.body, 3));
+    int v = lgt_build_load(b.body, LGT_INT32, 0);
+    lgt_build_reduce_arg(b.body, 1, most ? LGT_REDOP_ARGMAX : LGT_REDOP_ARGMIN, v,
+                         lgt_build_index(b.body, 3));
     bind(&b, LGT_ACCESS_LOAD, LGT_INT32, &p);
     bind(&b, LGT_ACCESS_REDUCE, LGT_INT32, &to);
     bind(&b, LGT_ACCESS_REDUCE, LGT_INT64, &at);
@@ -355,10 +356,10 @@ TEST(a_prelude_makes_what_a_block_reads) {
   for (int k = 0; k < 12; k++) {
     int64_t n = sizes[k / 2], *out = calloc((size_t)n, 8), sum = 100;
     bool one = n == 1, reduces = k % 2;
-    lgt_body *body = lgt_body_new();
-    int v = lgt_body_load(body, LGT_INT64, 0);
-    lgt_body_store(body, 1, v);
-    if (reduces) lgt_body_reduce(body, 2, LGT_REDOP_SUM, v, false);
+    lgt_body *body = lgt_build_new();
+    int v = lgt_build_load(body, LGT_INT64, 0);
+    lgt_build_store(body, 1, v);
+    if (reduces) lgt_build_reduce(body, 2, LGT_REDOP_SUM, v, false);
     lgt_access access[] = {{LGT_ACCESS_LOAD, LGT_INT64, one ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT, 0},
                            {LGT_ACCESS_STORE, LGT_INT64, one ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT, 0},
                            {LGT_ACCESS_REDUCE, LGT_INT64, LGT_STRIDE_ZERO, 0}};
@@ -465,11 +466,11 @@ TEST(floats_are_added_in_the_order_that_is_promised) {
     unsigned still = ~kept & ((1u << b.ndim) - 1);
     bool fresh = random_below(2);
     if (!size_of(b.ndim, extent)) continue;
-    b.body = lgt_body_new();
+    b.body = lgt_build_new();
     operand p = operand_of(b.ndim, extent, 8, 0), to = operand_of(b.ndim, extent, 8, still);
     randomise(&p), randomise(&to);
     operand former = copy_of(&to), other = copy_of(&p);
-    lgt_body_reduce(b.body, 1, LGT_REDOP_SUM, lgt_body_load(b.body, LGT_FLOAT64, 0), fresh);
+    lgt_build_reduce(b.body, 1, LGT_REDOP_SUM, lgt_build_load(b.body, LGT_FLOAT64, 0), fresh);
     bind(&b, LGT_ACCESS_LOAD, LGT_FLOAT64, &p);
     bind(&b, LGT_ACCESS_REDUCE, LGT_FLOAT64, &to);
     run(&b, 1);
@@ -488,7 +489,7 @@ TEST(floats_are_added_in_the_order_that_is_promised) {
     } while (next(b.ndim, one, x));
     /* Neither workers nor the order of the chunks nor what else the loop does changes a bit. */
     operand again = copy_of(&former);
-    lgt_body_store(b.body, 2, 0);
+    lgt_build_store(b.body, 2, 0);
     b.base[1].address = again.first;
     bind(&b, LGT_ACCESS_STORE, LGT_FLOAT64, &other);
     run(&b, 1 + random_below(16));
@@ -503,10 +504,10 @@ TEST(floats_are_added_in_the_order_that_is_promised) {
 
 TEST(a_reduction_may_run_out_of_memory) {
   int64_t extent[] = {100000};
-  bench b = {.body = lgt_body_new(), .extent = extent, .ndim = 1};
+  bench b = {.body = lgt_build_new(), .extent = extent, .ndim = 1};
   operand p = operand_of(1, extent, 8, 0), to = operand_of(1, extent, 8, 1);
   randomise(&p), randomise(&to);
-  lgt_body_reduce(b.body, 1, LGT_REDOP_SUM, lgt_body_load(b.body, LGT_FLOAT64, 0), true);
+  lgt_build_reduce(b.body, 1, LGT_REDOP_SUM, lgt_build_load(b.body, LGT_FLOAT64, 0), true);
   bind(&b, LGT_ACCESS_LOAD, LGT_FLOAT64, &p);
   bind(&b, LGT_ACCESS_REDUCE, LGT_FLOAT64, &to);
   run(&b, 1);

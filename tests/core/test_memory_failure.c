@@ -74,9 +74,9 @@ static int kind(session *s, const char *text) {
   if (s->status) return -1;
   for (int i = 0; i < nknown; i++)
     if (!strcmp(known[i].text, text)) return known[i].kind;
-  int k = *text == 'w' ? lgt_kind_cpu(s->rt, text, "wr", "align(0.0,1.0) bloat(1.0,1,1)", window_sum)
+  int k = *text == 'w' ? native_kind(s->rt, text, "wr", "align(0.0,1.0) bloat(1.0,1,1)", window_sum)
                        : kind_of(s->rt, LGT_FLOAT64, text);
-  if (k < 0) failed(s, LGT_NO_MEMORY);
+  if (!k) failed(s, LGT_NO_MEMORY);
   else known[nknown].text = text, known[nknown++].kind = k;
   return k;
 }
@@ -190,7 +190,7 @@ static void host_memory(session *s, int64_t rows, const double *data) {
   uint32_t layout = s->status ? 0 : lgt_layout_dense(s->rt, LGT_FLOAT64, 1, (int64_t[]){rows * COLS});
   memcpy(memory, data, (size_t)(rows * COLS) * sizeof *memory);
   int before = released;
-  lgt_id x = layout ? keep(s, lgt_array_attach(s->rt, layout, memory, count_release, NULL)) : keep(s, 0);
+  lgt_id x = layout ? keep(s, attach_as(s->rt, layout, memory, count_release, NULL)) : keep(s, 0);
   bool attached = x != 0;
   lgt_id y = array(s, rows * COLS, 0), z = array(s, COLS, rows);
   int cpu = kind(s, "window_sum"), add = kind(s, "a1 c5 add =0");
@@ -198,7 +198,7 @@ static void host_memory(session *s, int64_t rows, const double *data) {
   expect(s, "a task in C", y, rows * COLS, summed3);
   uint32_t square = s->status ? 0 : lgt_layout_reshape(s->rt, layout, 2, (int64_t[]){rows, COLS});
   uint32_t turned = square ? lgt_layout_transpose(s->rt, square, (int[]){1, 0}) : 0;
-  lgt_id view = keep(s, turned ? lgt_array_alias(s->rt, x, turned) : 0);
+  lgt_id view = keep(s, turned ? lgt_layout_view(s->rt, x, turned) : 0);
   DO(launch(s->rt, add, 2, view, view));
   DO(launch(s->rt, add, 2, z, view));
   DO(lgt_array_detach(s->rt, x));
@@ -221,7 +221,7 @@ static lgt_status run_program(lgt_runtime *rt, int64_t rows, char *wrong) {
     if (part < 3) chain(&s, rows, data, part == 2); /* planned with a dead result, run with a live one */
     if (part == 3) stencil(&s, rows, data), reductions(&s, rows, data);
     if (part == 4) host_memory(&s, rows, data);
-    if (!s.status && !lgt_explain(rt, s.nid ? s.id[0] : 0)) failed(&s, LGT_NO_MEMORY);
+    if (!s.status && !explain(rt, s.nid ? s.id[0] : 0)) failed(&s, LGT_NO_MEMORY);
     while (s.nid) drop(&s, s.id[0]);
     lgt_status status = lgt_fence(rt);
     if (status) failed(&s, status);

@@ -77,7 +77,7 @@ static void tell(const char *what, const view *v) {
 }
 
 static lgt_id alias(int var, uint32_t layout) {
-  lgt_id id = layout ? lgt_array_alias(pr.rt, pr.var[var].id, layout) : 0;
+  lgt_id id = layout ? lgt_layout_view(pr.rt, pr.var[var].id, layout) : 0;
   if (!id) check_fail(__FILE__, __LINE__, "no view: %s", lgt_message());
   return id;
 }
@@ -293,7 +293,7 @@ static void argmax(void) {
   int64_t best = 0;
   for (int64_t e = 1; e < pr.rows * pr.cols; e++)
     if (x->value[e] > x->value[best]) best = e;
-  lgt_id from = lgt_array_alias(pr.rt, x->id, LAYOUT(pr.rt, x->id));
+  lgt_id from = lgt_layout_view(pr.rt, x->id, LAYOUT(pr.rt, x->id));
   if (pr.talk) printf("  argmax\n");
   int64_t value = x->value[best];
   rebind(4);
@@ -378,8 +378,8 @@ static void look(void) {
 
 static void flush(void) {
   if (pr.talk) printf("  flush\n");
-  int result = chance(4) ? lgt_flush(pr.rt) : lgt_fence(pr.rt);
-  for (; result > 0; result = lgt_flush(pr.rt))
+  int result = chance(4) ? flush_step(pr.rt) : lgt_fence(pr.rt);
+  for (; result > 0; result = flush_step(pr.rt))
     if (chance(2)) collect();
   if (result < 0) check_fail(__FILE__, __LINE__, "%s", lgt_message());
 }
@@ -437,14 +437,14 @@ static void run_program(uint64_t seed, bool talk) {
   run_state = seed * 77;
   memset(&pr, 0, sizeof pr);
   pr.talk = talk;
-  lgt_config *config = lgt_config_new();
+  lgt_config *config = config_new();
   configure(config);
   if (lgt_open(config, &pr.rt)) check_fail(__FILE__, __LINE__, "%s", lgt_message());
   lgt_config_free(config);
   if (check_failed) return;
   for (int k = 0; k < HALO; k++) pr.kind[k] = kind_of(pr.rt, LGT_INT64, generators[k]);
-  pr.kind[HALO] = lgt_kind_cpu(pr.rt, "add_neighbours", "wr", "align(0.0,1.0) align(0.1,1.1) bloat(1.0,1,1)",
-                               add_neighbours);
+  pr.kind[HALO] = native_kind(pr.rt, "add_neighbours", "wr", "align(0.0,1.0) align(0.1,1.1) bloat(1.0,1,1)",
+                              add_neighbours);
   begin();
   int turns = 1 + chance(5), nops = 1 + chance(MAX_OPS);
   for (int turn = 0; turn < turns && !check_failed; turn++) {

@@ -29,8 +29,9 @@ static void setup(void) {
 /* A window made by hand; the stores are the caller's. */
 static void push(lgt_window *w, int kind, const uint32_t *store, const uint32_t *layout) {
   lgt_call *call = &w->call[w->count];
-  *call = (lgt_call){
-      .kind = kinds.kind[kind], .kind_number = (uint16_t)kind, .nargs = (uint8_t)kinds.kind[kind]->nargs};
+  *call = (lgt_call){.kind = kinds.kind[kind + 1],
+                     .kind_number = (uint16_t)(kind + 1),
+                     .nargs = (uint8_t)kinds.kind[kind + 1]->nargs};
   for (int a = 0; a < call->nargs; a++) call->store[a] = store[a], call->layout[a] = layout[a];
   w->token[w->count++] = (uint64_t)kind;
 }
@@ -221,7 +222,7 @@ static lgt_id handle(uint32_t layout) {
 static uint32_t line; /* of a bad launch */
 
 static void record(int kind, int nargs, const lgt_id *ids) {
-  lgt_launch l = {.kind = (uint16_t)kind,
+  lgt_launch l = {.kind = (uint16_t)(kind + 1),
                   .nargs = (uint8_t)nargs,
                   .nparams = 1,
                   .line = 5 + front.count,
@@ -262,7 +263,7 @@ TEST(launches_become_calls) {
   lgt_window_drop(&w, 1);
 
   /* A bad one is dropped, and nothing else. */
-  static const char *const words[] = {"kind 99 is not registered",
+  static const char *const words[] = {"kind 100 is not registered",
                                       "takes 2 arguments, 3 were given",
                                       "handle 0",
                                       "handle 4000000",

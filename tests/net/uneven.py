@@ -149,21 +149,21 @@ for least in (1000, 1500, 2000, 2500, 3000, 3300, 3600):
 VARIANT = r"""
 #include <stdlib.h>
 #include "lgt.h"
-enum { FAILED = -8 };
-lgt_status twice(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi) {
-  (void)nargs, (void)params;
-  if (getenv("FAILS")) return lgt_fail(FAILED, "twice: this rank cannot");
-  for (int64_t i = lo; i < hi; i++)
+lgt_status twice(void *context, const lgt_work *work) {
+  const lgt_tile *tiles = work->tiles;
+  (void)context;
+  if (getenv("FAILS")) return lgt_fail(LGT_TASK_FAILED, "twice: this rank cannot");
+  for (int64_t i = work->lo; i < work->hi; i++)
     *(double *)((char *)tiles[0].data + i * tiles[0].stride[0]) =
         2 * *(double *)((char *)tiles[1].data + i * tiles[1].stride[0]);
-  return 0;
+  return LGT_OK;
 }
 """
 
 TWICE = WORK + """local variant = require("ffi").load(os.getenv("VARIANT"))
-require("ffi").cdef "int twice(const void *, int, const void *, int64_t, int64_t);"
-local kind = lgt.C.lgt_kind_cpu(lgt.rt, "twice", "wr", "align(0.0,1.0)",
-  require("ffi").cast("lgt_cpu_variant", variant.twice))
+require("ffi").cdef "lgt_status twice(void *, const lgt_work *);"
+local kind = lgt.C.lgt_kind_new(lgt.rt, "twice", "wr", "align(0.0,1.0)")
+assert(lgt.C.lgt_kind_variant(lgt.rt, kind, "LGT_VARIANT_CPU", variant.twice, nil) == 0)
 local x, y = np.arange(90) * 0.5, np.empty(90)
 lgt.launch(kind, { y, x }, {})
 local z = y["::-1"] + 1

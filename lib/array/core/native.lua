@@ -29,7 +29,7 @@ function native.kind(variant, privileges, constraints)
   local kind = kinds[key]
   if not kind then
     kind = C.lgt_kind_builtin(rt, variant, privileges, constraints)
-    if kind < 0 then lgt.fail() end
+    if kind == 0 then lgt.fail() end
     kinds[key] = kind
   end
   return kind

@@ -82,7 +82,7 @@ jit.off(learn_pair)
 
 -- A second view of an array for the time of a launch, which keeps what it needs.
 local function view_of(id, layout)
-  local view = C.lgt_array_alias(rt, id, layout)
+  local view = C.lgt_layout_view(rt, id, layout)
   if view == 0 then lgt.fail() end
   return view
 end

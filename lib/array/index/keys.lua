@@ -379,7 +379,7 @@ end
 local WHOLE = native.whole
 
 local function alias(a, layout)
-  local view = wrap(C.lgt_array_alias(rt, a.id, layout))
+  local view = wrap(C.lgt_layout_view(rt, a.id, layout))
   mark_view(a, view)
   return view
 end

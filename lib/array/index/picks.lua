@@ -15,7 +15,7 @@ local native = require "array.core.native"
 local runs = require "array.index.runs"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
-local handles = lgt.handles
+local handles, front = lgt.handles, lgt.front
 local C, rt = lgt.C, lgt.rt
 
 local picks = {}
@@ -31,9 +31,9 @@ local found_along = ffi.new("lgt_id[6]") -- no array has more dimensions
 function picks.nonzero(mask)
   local shape, lists, views = core.shape_of(mask), {}, {}
   lgt.flush()
-  local result = C.lgt_array_nonzero(rt, mask.id, found_along)
-  if result ~= 0 then
-    lgt.go_on(result)
+  local status = C.lgt_array_nonzero(rt, mask.id, found_along)
+  if status ~= 0 or front.collect ~= 0 then
+    lgt.go_on(status)
     lgt.go_on(C.lgt_array_nonzero(rt, mask.id, found_along))
   end
   if found_along[0] ~= 0 then
@@ -222,9 +222,9 @@ local selected = ffi.new("lgt_id[1]")
 ---@return lgt_array?
 function picks.selected(a, mask)
   lgt.flush()
-  local result = C.lgt_array_select(rt, a.id, mask.id, selected)
-  if result ~= 0 then
-    lgt.go_on(result)
+  local status = C.lgt_array_select(rt, a.id, mask.id, selected)
+  if status ~= 0 or front.collect ~= 0 then
+    lgt.go_on(status)
     lgt.go_on(C.lgt_array_select(rt, a.id, mask.id, selected))
   end
   if selected[0] ~= 0 then return (lgt.wrap(selected[0])) end

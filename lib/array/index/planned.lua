@@ -153,7 +153,7 @@ end
 -- The number of an array that shows what `a` does through another layout; `release` it after the launch.
 local function through(a, layout)
   if handles[a.id].layout == layout then return a.id end
-  local view = C.lgt_array_alias(rt, a.id, layout)
+  local view = C.lgt_layout_view(rt, a.id, layout)
   if view == 0 then lgt.fail() end
   return view
 end

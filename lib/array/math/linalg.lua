@@ -24,7 +24,7 @@ local function blas_kind(dtype)
   local kind = blas_kinds[dtype]
   if not kind then
     kind = C.lgt_kind_gemm(rt, dtype)
-    if kind < 0 then lgt.fail() end
+    if kind == 0 then lgt.fail() end
     blas_kinds[dtype] = kind
   end
   return kind
@@ -38,7 +38,7 @@ local function product_kind(dtype)
   if not steady_kind then
     steady_kind = C.lgt_kind_builtin(rt, "product", "wrr",
       "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1)")
-    if steady_kind < 0 then lgt.fail() end
+    if steady_kind == 0 then lgt.fail() end
   end
   return steady_kind
 end

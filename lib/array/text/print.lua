@@ -102,9 +102,9 @@ function methods.host(a, mode, f)
   if contiguous and (mode == "r" or not ranks) then return f(p, unpack(shape)) end
   -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
   if not contiguous then
-    local memory = lgt.C.lgt_memory_alloc(lgt.rt, math.max(size, 1) * dtypes.size[dtype], ranks and 1 or 0)
-    if memory == nil then lgt.fail() end
-    given = ffi.gc(ffi.cast(dtypes.pointer[dtype], memory), lgt.C.lgt_memory_free)
+    local memory = ffi.new("void *[1]")
+    if lgt.C.lgt_memory_alloc(lgt.rt, math.max(size, 1) * dtypes.size[dtype], ranks and 1 or 0, memory) < 0 then lgt.fail() end
+    given = ffi.gc(ffi.cast(dtypes.pointer[dtype], memory[0]), lgt.C.lgt_memory_free)
     if mode ~= "w" then pack(p, 0, given, 0, shape, strides, 1, true) end
   end
   local results = counted(pcall(f, given, unpack(shape)))

@@ -26,6 +26,7 @@
 #endif
 
 const char *lgt_version(void) { return LGT_VERSION; }
+int lgt_version_number(void) { return LGT_VERSION_NUMBER; }
 
 typedef enum type { INT, COUNT, BOOL, SIZE, EXTENT, TIME, TEXT, DEVICES } type;
 
@@ -241,7 +242,7 @@ static lgt_status read_environment(lgt_config *config) {
 
 /* ---- public ----------------------------------------------------------------------------------- */
 
-lgt_status lgt_config_make(lgt_config **out) {
+lgt_status lgt_config_new(lgt_config **out) {
   lgt_config *config = lgt_mem_zalloc(sizeof *config);
   if (!config) return lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
   lgt_status status = LGT_OK;
@@ -250,11 +251,6 @@ lgt_status lgt_config_make(lgt_config **out) {
   if (status) lgt_config_free(config);
   else *out = config;
   return status;
-}
-
-lgt_config *lgt_config_new(void) {
-  lgt_config *config = NULL;
-  return lgt_config_make(&config) ? NULL : config;
 }
 
 void lgt_config_free(lgt_config *config) {

@@ -75,8 +75,6 @@ struct lgt_config {
   bool own_process;        /* the process is lgt's own: it may leave a child behind */
 };
 
-/* As lgt_config_new, for callers that need the status. */
-lgt_status lgt_config_make(lgt_config **out);
 /* A copy that the caller frees with lgt_config_free; NULL when out of memory. */
 lgt_config *lgt_config_copy(const lgt_config *config);
 /* Like lgt_config_set, but refuses variables that cannot change once a runtime runs. */

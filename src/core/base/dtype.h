@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "lgt.h"
+#include "lgt_binding.h"
 
 /* enumerator, name, bytes, class: b bool, i signed, u unsigned, f float, c complex, r range */
 #define LGT_DTYPE_LIST(X)                                                                          \

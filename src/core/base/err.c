@@ -17,6 +17,7 @@
 #define MESSAGE_ROOM 2048
 
 static _Thread_local char message[MESSAGE_ROOM];
+static _Thread_local lgt_status last;
 
 lgt_status lgt_err(lgt_status status, const char *format, ...) {
   /* Written aside first: an argument may be the former message. */
@@ -26,7 +27,7 @@ lgt_status lgt_err(lgt_status status, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   memcpy(message, text, sizeof text);
-  return status;
+  return last = status;
 }
 
 lgt_status lgt_err_within(lgt_status status, const char *format, ...) {
@@ -38,17 +39,19 @@ lgt_status lgt_err_within(lgt_status status, const char *format, ...) {
   size_t length = strlen(text), room = sizeof text - length;
   if (room > 3) snprintf(text + length, room, ": %.*s", (int)room - 3, message);
   memcpy(message, text, sizeof text);
-  return status;
+  return last = status;
 }
 
 lgt_status lgt_fail(lgt_status status, const char *text) { return lgt_err(status, "%s", text); }
 
 const char *lgt_message(void) { return message; }
 
+lgt_status lgt_last_status(void) { return last; }
+
 const char *lgt_status_name(lgt_status status) {
   switch (status) {
-#define X(NAME, value, text) \
-  case value:                \
+#define X(NAME, text) \
+  case LGT_##NAME:    \
     return text;
     LGT_STATUS_LIST(X)
 #undef X

@@ -7,34 +7,30 @@
 #ifndef LGT_ERR_H
 #define LGT_ERR_H
 
-#include "lgt.h"
+#include "lgt_binding.h"
 
-/* enumerator, value, name */
-#define LGT_STATUS_LIST(X)                                     \
-  X(OK, 0, "success")                                          \
-  X(NO_MEMORY, -1, "out of memory")                            \
-  X(BAD_ARGUMENT, -2, "bad argument")                          \
-  X(BAD_SHAPE, -3, "bad shape")                                \
-  X(BAD_DTYPE, -4, "bad element type")                         \
-  X(OUT_OF_BOUNDS, -5, "index out of bounds")                  \
-  X(UNSUPPORTED, -6, "unsupported")                            \
-  X(IO, -7, "input or output failed")                          \
-  X(TASK_FAILED, -8, "task failed")                            \
-  X(COMPILE, -9, "compilation failed")                         \
-  X(RELEASED, -10, "array was released")                       \
-  X(SYSTEM, -11, "system call failed")                         \
-  X(INTERRUPTED, -12, "interrupted")                           \
-  X(SCRIPT, -13, "script failed")
-
-enum {
-#define X(NAME, value, text) LGT_##NAME = value,
-  LGT_STATUS_LIST(X)
-#undef X
-};
+/* The names of the statuses of lgt.h. */
+#define LGT_STATUS_LIST(X)                 \
+  X(OK, "success")                         \
+  X(NO_MEMORY, "out of memory")            \
+  X(BAD_ARGUMENT, "bad argument")          \
+  X(BAD_SHAPE, "bad shape")                \
+  X(BAD_DTYPE, "bad element type")         \
+  X(OUT_OF_BOUNDS, "index out of bounds")  \
+  X(UNSUPPORTED, "unsupported")            \
+  X(IO, "input or output failed")          \
+  X(TASK_FAILED, "task failed")            \
+  X(COMPILE, "compilation failed")         \
+  X(RELEASED, "array was released")        \
+  X(SYSTEM, "system call failed")          \
+  X(INTERRUPTED, "interrupted")            \
+  X(SCRIPT, "script failed")
 
 lgt_status lgt_err(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prefix the message with where it happened: "what: message". Returns the status. */
 lgt_status lgt_err_within(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The status of this thread's last message. */
+lgt_status lgt_last_status(void);
 /* The end of a noun behind a number. */
 static inline const char *lgt_plural(long long n) { return n == 1 ? "" : "s"; }
 

@@ -8,8 +8,6 @@
 
 #include "core.h"
 
-#define LGT_MAX_DIM 6
-
 typedef struct lgt_rect {
   int ndim;
   int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];

@@ -71,10 +71,18 @@ typedef struct block_prelude {
   char *memory; /* for their results */
 } block_prelude;
 
+static lgt_status run_variant(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
+  const lgt_kind *kind = call->kind;
+  if (kind->own) return kind->own(tile, kind->nargs, call->param, lo, hi);
+  lgt_work work = {
+      .size = sizeof work, .tiles = tile, .params = call->param, .nargs = kind->nargs, .lo = lo, .hi = hi};
+  return kind->variant[LGT_VARIANT_CPU](kind->context[LGT_VARIANT_CPU], &work);
+}
+
 static lgt_status run_call(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
   if (call->skip) return LGT_OK;
   lgt_scratch_serve(call->pool);
-  lgt_status status = call->kind->cpu(tile, call->kind->nargs, call->param, lo, hi);
+  lgt_status status = run_variant(call, tile, lo, hi);
   if (!status) return LGT_OK;
   if (status != LGT_NO_MEMORY) lgt_err_within(status, "task '%s'", call->kind->name);
   return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
@@ -380,7 +388,7 @@ static int64_t cost_of(const lgt_binder *binder, const lgt_plan_loop *loop) {
   if (loop->bytes || loop->kernel) return loop->bytes;
   int64_t bytes = 0;
   for (int i = 0; i < loop->nnative; i++) {
-    if (!loop->native[i].kind->own_variant) return UNKNOWN_COST;
+    if (!loop->native[i].kind->own) return UNKNOWN_COST;
     for (int a = 0; a < loop->native[i].kind->nargs; a++) {
       const lgt_layout *l = lgt_layout_at(binder->stores, loop->native[i].access[a].layout);
       bytes += lgt_layout_distinct(l) * lgt_dtype_size(l->dtype);

@@ -64,7 +64,7 @@ lgt_status lgt_shuffle(const lgt_tile *tiles, int nargs, const lgt_scalar *param
 
 bool lgt_shuffle_is(const lgt_plan_group *group) {
   return group->launch->kind == LGT_PARTITION_TILING && group->count == 1 &&
-         group->plan->call[group->first].kind->cpu == lgt_shuffle;
+         group->plan->call[group->first].kind->own == lgt_shuffle;
 }
 
 /* Its runs, and whose they are; instances are those of `bound`, if there are any.  NULL when out of memory; freed with

@@ -225,7 +225,7 @@ static lgt_status check_inst(const lgt_body *body, int ninst, const lgt_inst *in
 
 /* ---- building --------------------------------------------------------------------------------- */
 
-lgt_body *lgt_body_new(void) {
+lgt_body *lgt_build_new(void) {
   lgt_body *body = lgt_mem_zalloc(sizeof *body);
   if (!body) lgt_err(LGT_NO_MEMORY, "out of memory for a generator");
   return body;
@@ -235,6 +235,7 @@ void lgt_body_free(lgt_body *body) {
   if (!body) return;
   lgt_mem_free(body->inst);
   lgt_mem_free(body->constant);
+  lgt_mem_free(body->why);
   lgt_mem_free(body);
 }
 
@@ -285,17 +286,17 @@ static int raise_to(lgt_body *body, int dtype, int x, int power) {
   if (power < -1 || power > 2) return append(body, inst);
   if (check_inst(body, body->ninst, &inst)) return -1;
   if (power == 1) return x;
-  if (power == 2) return lgt_body_op(body, LGT_OP_MUL, dtype, x, x, -1);
-  int one = lgt_body_const(body, dtype, (lgt_scalar){.f = 1});
-  return power == 0 || one < 0 ? one : lgt_body_op(body, LGT_OP_DIV, dtype, one, x, -1);
+  if (power == 2) return lgt_build_op(body, LGT_OP_MUL, dtype, x, x, -1);
+  int one = lgt_build_const(body, dtype, (lgt_scalar){.f = 1});
+  return power == 0 || one < 0 ? one : lgt_build_op(body, LGT_OP_DIV, dtype, one, x, -1);
 }
 
 int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c) {
   if (inst->op == LGT_OP_POWER) return append(body, power_of(inst->dtype, a, lgt_inst_power(inst)));
-  return lgt_body_op(body, inst->op, inst->dtype, a, b, c);
+  return lgt_build_op(body, inst->op, inst->dtype, a, b, c);
 }
 
-int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
+int lgt_build_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
   uint8_t op = byte_number(opcode);
   int power;
   if (is_power(body, op, dtype, b, &power)) return raise_to(body, dtype, a, power);
@@ -311,7 +312,7 @@ int lgt_body_op(lgt_body *body, int opcode, int dtype, int a, int b, int c) {
                                  .c = arity > 2 ? value_number(c) : LGT_NO_VALUE});
 }
 
-int lgt_body_const(lgt_body *body, int dtype, lgt_scalar value) {
+int lgt_build_const(lgt_body *body, int dtype, lgt_scalar value) {
   if (!lgt_mem_grow((void **)&body->constant, &body->const_room, body->nconst + 1, sizeof value))
     return lgt_err(LGT_NO_MEMORY, "out of memory for a generator"), -1;
   /* Constants are compared as bytes: what the dtype does not use is 0. */
@@ -322,7 +323,7 @@ int lgt_body_const(lgt_body *body, int dtype, lgt_scalar value) {
   return number;
 }
 
-int lgt_body_param(lgt_body *body, int dtype, int index) {
+int lgt_build_param(lgt_body *body, int dtype, int index) {
   if (index < 0 || index > 0xff)
     return lgt_err(LGT_BAD_ARGUMENT, "param %d: 0 to 255 was expected", index), -1;
   int former = body->nparam;
@@ -343,11 +344,11 @@ static int append_slot(lgt_body *body, lgt_inst inst, int slot) {
   return number;
 }
 
-int lgt_body_load(lgt_body *body, int dtype, int arg) {
+int lgt_build_load(lgt_body *body, int dtype, int arg) {
   return append_slot(body, leaf(LGT_OP_LOAD, dtype, arg), arg);
 }
 
-int lgt_body_index(lgt_body *body, int dim) {
+int lgt_build_index(lgt_body *body, int dim) {
   if (dim < -1 || dim > 5)
     return lgt_err(LGT_BAD_ARGUMENT, "index along dimension %d: 1 to 6 was expected, or 0 for the position",
                    dim + 1),
@@ -360,13 +361,13 @@ static uint8_t dtype_of(const lgt_body *body, int value) {
   return value >= 0 && value < body->ninst ? body->inst[value].dtype : 0;
 }
 
-int lgt_body_store(lgt_body *body, int arg, int value) {
+int lgt_build_store(lgt_body *body, int arg, int value) {
   lgt_inst inst = leaf(LGT_OP_STORE, dtype_of(body, value), value);
   inst.b = value_number(arg);
   return append_slot(body, inst, arg);
 }
 
-int lgt_body_reduce(lgt_body *body, int arg, int redop, int value, int fresh) {
+int lgt_build_reduce(lgt_body *body, int arg, int redop, int value, int fresh) {
   lgt_inst inst = leaf(LGT_OP_REDUCE, dtype_of(body, value), value);
   inst.b = value_number(arg);
   inst.aux =
@@ -374,7 +375,7 @@ int lgt_body_reduce(lgt_body *body, int arg, int redop, int value, int fresh) {
   return append_slot(body, inst, arg);
 }
 
-int lgt_body_reduce_arg(lgt_body *body, int arg, int redop, int value, int index) {
+int lgt_build_reduce_arg(lgt_body *body, int arg, int redop, int value, int index) {
   lgt_inst inst = leaf(LGT_OP_REDUCE_ARG, dtype_of(body, value), value);
   inst.b = value_number(arg);
   inst.c = value_number(index);

@@ -41,7 +41,7 @@
 
 #include "base/dtype.h"
 #include "base/err.h"
-#include "lgt.h"
+#include "lgt_binding.h"
 
 /* enumerator, name, number of operands, classes that an operand may have: b bool, i signed, u unsigned,
  * f float, c complex, r range.  Values are the operands that count: a condition, a slot, a position or
@@ -85,7 +85,7 @@
   X(COSH, cosh, 1, "fc") X(TANH, tanh, 1, "fc") X(ASINH, asinh, 1, "f") X(ACOSH, acosh, 1, "f")    \
   X(ATANH, atanh, 1, "f") X(ERF, erf, 1, "f") X(ERFC, erfc, 1, "f")                                \
   X(LGAMMA, lgamma, 1, "f") X(TGAMMA, tgamma, 1, "f")                                              \
-  /* a to the power aux (int8_t), made of POW by lgt_body_op */                                    \
+  /* a to the power aux (int8_t), made of POW by lgt_build_op */                                    \
   X(POWER, power, 1, "f")                                                                          \
   /* pairs, gone after lowering: a complex number or a range from two parts, and back */           \
   X(COMPLEX, complex, 2, "if") X(REAL, real, 1, "cr") X(IMAG, imag, 1, "cr")                       \
@@ -140,6 +140,8 @@ struct lgt_body {
   lgt_scalar *constant; /* owned */
   int nslot;            /* 1 + greatest slot */
   int nparam;           /* 1 + greatest parameter */
+  lgt_status failed;    /* of the first append through lgt.h that failed, ... */
+  char *why;            /* owned; ... and its message, NULL when out of memory */
 };
 
 const char *lgt_op_name(int op);
@@ -151,6 +153,22 @@ static inline int lgt_inst_redop(const lgt_inst *inst) { return inst->aux & ~LGT
 /* The value that leaves others unchanged: 0 for sum, +inf or the greatest integer for min, ....  The
  * position that belongs to argmin's and argmax's is INT64_MAX. */
 lgt_scalar lgt_redop_identity(int redop, int dtype);
+
+/* The numbers of an opcode and of a reduction operator by name; -1: unknown. */
+int lgt_opcode(const char *name);
+int lgt_redop(const char *name);
+
+/* As the functions lgt_body_... of lgt.h, which stand upon these; but values are the numbers of instructions, from 0, and -1 is
+ * no value: then there is a message.  So are effects. */
+lgt_body *lgt_build_new(void); /* NULL when out of memory */
+int lgt_build_op(lgt_body *body, int opcode, int dtype, int a, int b, int c);
+int lgt_build_const(lgt_body *body, int dtype, lgt_scalar value);
+int lgt_build_param(lgt_body *body, int dtype, int index);
+int lgt_build_load(lgt_body *body, int dtype, int arg);
+int lgt_build_index(lgt_body *body, int dim);
+int lgt_build_store(lgt_body *body, int arg, int value);
+int lgt_build_reduce(lgt_body *body, int arg, int redop, int value, int fresh);
+int lgt_build_reduce_arg(lgt_body *body, int arg, int redop, int value, int index);
 
 /* A copy of an instruction on values of another body; a, b, c are its operands in this one. */
 int lgt_body_copy(lgt_body *body, const lgt_inst *inst, int a, int b, int c);

@@ -37,7 +37,7 @@ static int keep(lowering *L, int number) {
 }
 
 static int put(lowering *L, int op, int dtype, int a, int b, int c) {
-  return L->status ? 0 : keep(L, lgt_body_op(L->out, op, dtype, a, b, c));
+  return L->status ? 0 : keep(L, lgt_build_op(L->out, op, dtype, a, b, c));
 }
 
 static int op1(lowering *L, int op, int a) { return put(L, op, L->t, a, -1, -1); }
@@ -56,7 +56,7 @@ static int neg(lowering *L, int a) { return op1(L, LGT_OP_NEG, a); }
 static int magnitude(lowering *L, int a) { return op1(L, LGT_OP_ABS, a); }
 
 static int number(lowering *L, double x) {
-  return L->status ? 0 : keep(L, lgt_body_const(L->out, L->t, (lgt_scalar){.f = x}));
+  return L->status ? 0 : keep(L, lgt_build_const(L->out, L->t, (lgt_scalar){.f = x}));
 }
 
 static int is_zero(lowering *L, pair z) {
@@ -207,15 +207,15 @@ static pair lower_leaf(lowering *L, const lgt_inst *inst) {
   pair z = {0, 0};
   for (int k = 0; k < 2 && !L->status; k++) {
     int n = -1;
-    if (inst->op == LGT_OP_LOAD) n = lgt_body_load(L->out, L->t, L->part[inst->a] + k);
+    if (inst->op == LGT_OP_LOAD) n = lgt_build_load(L->out, L->t, L->part[inst->a] + k);
     if (inst->op == LGT_OP_PARAM) {
-      n = lgt_body_param(L->out, L->t, inst->a);
+      n = lgt_build_param(L->out, L->t, inst->a);
       if (n >= 0) L->out->inst[n].aux = (uint8_t)k;
     }
     if (inst->op == LGT_OP_CONST) {
       lgt_scalar whole = L->body->constant[inst->a];
       lgt_scalar half = {.i = whole.range[k]}; /* both members hold their halves in the same places */
-      n = lgt_body_const(L->out, L->t, half);
+      n = lgt_build_const(L->out, L->t, half);
     }
     *(k ? &z.im : &z.re) = keep(L, n);
   }
@@ -226,10 +226,10 @@ static void lower_effect(lowering *L, const lgt_inst *inst) {
   pair z = L->value[inst->a];
   for (int k = 0; k < (z.im < 0 ? 1 : 2) && !L->status; k++) {
     int value = k ? z.im : z.re, slot = L->part[inst->b] + k, redop = lgt_inst_redop(inst);
-    if (inst->op == LGT_OP_STORE) keep(L, lgt_body_store(L->out, slot, value));
+    if (inst->op == LGT_OP_STORE) keep(L, lgt_build_store(L->out, slot, value));
     else if (inst->op == LGT_OP_REDUCE)
-      keep(L, lgt_body_reduce(L->out, slot, redop, value, inst->aux & LGT_REDUCE_FRESH));
-    else keep(L, lgt_body_reduce_arg(L->out, slot, redop, value, L->value[inst->c].re));
+      keep(L, lgt_build_reduce(L->out, slot, redop, value, inst->aux & LGT_REDUCE_FRESH));
+    else keep(L, lgt_build_reduce_arg(L->out, slot, redop, value, L->value[inst->c].re));
   }
 }
 
@@ -320,16 +320,16 @@ static pair copy_inst(lowering *L, const lgt_inst *inst) {
   int n = -1;
   switch (inst->op) {
     case LGT_OP_LOAD:
-      n = lgt_body_load(L->out, inst->dtype, L->part[inst->a]);
+      n = lgt_build_load(L->out, inst->dtype, L->part[inst->a]);
       break;
     case LGT_OP_CONST:
-      n = lgt_body_const(L->out, inst->dtype, L->body->constant[inst->a]);
+      n = lgt_build_const(L->out, inst->dtype, L->body->constant[inst->a]);
       break;
     case LGT_OP_PARAM:
-      n = lgt_body_param(L->out, inst->dtype, inst->a);
+      n = lgt_build_param(L->out, inst->dtype, inst->a);
       break;
     case LGT_OP_INDEX:
-      n = lgt_body_index(L->out, inst->a == LGT_NO_VALUE ? -1 : inst->a);
+      n = lgt_build_index(L->out, inst->a == LGT_NO_VALUE ? -1 : inst->a);
       break;
     default: {
       int arity = lgt_op_arity(inst->op);
@@ -372,7 +372,7 @@ static void number_slots(const lgt_body *body, int *part) {
 }
 
 lgt_status lgt_body_lower_complex(const lgt_body *body, lgt_body **out, int **part) {
-  lowering L = {.body = body, .out = lgt_body_new()};
+  lowering L = {.body = body, .out = lgt_build_new()};
   L.value = lgt_mem_zalloc((size_t)body->ninst * sizeof *L.value);
   L.part = lgt_mem_zalloc((size_t)body->nslot * sizeof *L.part);
   if (!L.out || !L.value || !L.part) {

@@ -386,7 +386,7 @@ static bite bites_itself(const lgt_stores *stores, const lgt_call *call) {
                        *lb = lgt_layout_at(stores, call->layout[b]);
       /* A writer that leaves elements out owns the whole box around its tile. */
       if (la == lb || (!lgt_layout_may_overlap(la, lb) && lgt_layout_exact(la))) continue;
-      if (call->kind->privilege[b] != LGT_PRIV_READ || call->kind->cpu) return BITES;
+      if (call->kind->privilege[b] != LGT_PRIV_READ || lgt_kind_native(call->kind)) return BITES;
       worst = BITES_ITS_COPY;
     }
   return worst;

@@ -65,8 +65,8 @@ struct lgt_constraint_set {
 };
 
 /* A call of C that must be alone in its task: one that is not `by_rows`. */
-static inline bool lgt_kind_alone(const lgt_kind *kind) { return kind->cpu && !kind->constraints->by_rows; }
-static inline bool lgt_kind_by_rows(const lgt_kind *kind) { return kind->cpu && kind->constraints->by_rows; }
+static inline bool lgt_kind_alone(const lgt_kind *kind) { return lgt_kind_native(kind) && !kind->constraints->by_rows; }
+static inline bool lgt_kind_by_rows(const lgt_kind *kind) { return lgt_kind_native(kind) && kind->constraints->by_rows; }
 
 /* Parse "align(0.0,1.0) broadcast(1.1) bloat(0.0,1,1) scale(0.0,64) scale(1.0) image_ranges(1,2:3.0) image_points(3:5.0)
  * varies by_rows"; NULL with a message on error. */

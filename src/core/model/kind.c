@@ -18,14 +18,14 @@ static void kind_free(lgt_kind *kind) {
 }
 
 void lgt_kinds_fini(lgt_kinds *kinds) {
-  for (int i = 0; i < kinds->count; i++) kind_free(kinds->kind[i]);
+  for (int i = 1; i < kinds->count; i++) kind_free(kinds->kind[i]);
   lgt_mem_free(kinds->kind);
   *kinds = (lgt_kinds){0};
 }
 
 /* Not of its name, which says nothing about what a generator does. */
 static uint64_t hash_of(const lgt_kind *kind) {
-  if (kind->cpu) return XXH3_64bits(kind->name, strlen(kind->name));
+  if (!kind->body) return XXH3_64bits(kind->name, strlen(kind->name));
   uint64_t hash = XXH3_64bits(kind->body->inst, (size_t)kind->body->ninst * sizeof *kind->body->inst);
   for (int i = 0; i < kind->body->nconst; i++)
     hash = hash * 0x9e3779b97f4a7c15u + kind->body->constant[i].u; /* real ones: the rest is undefined */
@@ -33,14 +33,17 @@ static uint64_t hash_of(const lgt_kind *kind) {
 }
 
 static int add(lgt_kinds *kinds, lgt_kind *kind) {
-  if (kinds->count >= UINT16_MAX) {
+  int number = kinds->count > 0 ? kinds->count : 1;
+  if (number > UINT16_MAX) {
     lgt_err(LGT_NO_MEMORY, "more than %d task kinds", UINT16_MAX);
-  } else if (!lgt_mem_grow((void **)&kinds->kind, &kinds->room, kinds->count + 1, sizeof *kinds->kind)) {
+  } else if (!lgt_mem_grow((void **)&kinds->kind, &kinds->room, number + 1, sizeof *kinds->kind)) {
     lgt_err(LGT_NO_MEMORY, "out of memory for task kind '%s'", kind->name);
   } else {
     kind->hash = hash_of(kind);
-    kinds->kind[kinds->count] = kind;
-    return kinds->count++;
+    kinds->kind[0] = NULL;
+    kinds->kind[number] = kind;
+    kinds->count = number + 1;
+    return number;
   }
   kind_free(kind);
   return -1;
@@ -104,6 +107,11 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) 
   kind->name = lgt_mem_strdup(name);
   if (!kind->name) goto no_memory;
   memset(kind->dtype, LGT_NDTYPE, sizeof kind->dtype);
+  if (body->failed) {
+    lgt_err(body->failed, "task kind '%s': %s", name,
+            body->why ? body->why : "an append to its generator failed");
+    goto fail;
+  }
   if (lgt_body_verify(body) || read_privileges(kind, body)) goto fail;
   kind->nparams = body->nparam;
   if (kind->nparams > LGT_MAX_PARAMS) {
@@ -132,10 +140,8 @@ fail:
   return -1;
 }
 
-int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints,
-                      lgt_cpu_variant variant) {
+int lgt_kinds_add(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints) {
   int nargs = (int)strlen(privileges);
-  if (!variant) return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' was given no function", name), -1;
   if (nargs < 1 || nargs > LGT_MAX_ARGS) {
     lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': privileges \"%s\" must be 1 to %d letters of r, w, m", name,
             privileges, LGT_MAX_ARGS);
@@ -149,7 +155,6 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
   }
   kind->nargs = nargs;
   kind->nparams = LGT_MAX_PARAMS;
-  kind->cpu = variant;
   memset(kind->dtype, LGT_NDTYPE, sizeof kind->dtype);
   for (int a = 0; a < nargs; a++) {
     const char *letter = strchr("rwm", privileges[a]);
@@ -174,4 +179,37 @@ int lgt_kinds_add_cpu(lgt_kinds *kinds, const char *name, const char *privileges
 fail:
   kind_free(kind);
   return -1;
+}
+
+int lgt_kinds_add_own(lgt_kinds *kinds, const char *name, const char *privileges, const char *constraints,
+                      lgt_own_variant own) {
+  int number = lgt_kinds_add(kinds, name, privileges, constraints);
+  if (number > 0) kinds->kind[number]->own = own;
+  return number;
+}
+
+lgt_kind *lgt_kinds_find(const lgt_kinds *kinds, uint32_t number) {
+  if (number > 0 && number < (uint32_t)kinds->count) return kinds->kind[number];
+  return lgt_err(LGT_BAD_ARGUMENT, "task kind %u is not registered", number), NULL;
+}
+
+lgt_status lgt_kind_set_variant(lgt_kind *kind, int device, lgt_variant function, void *context) {
+  if (kind->body || kind->own)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has a %s: it takes no other functions", kind->name,
+                   kind->body ? "generator" : "variant of lgt's own");
+  if (device < LGT_VARIANT_CPU || device >= LGT_NCLASS)
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s': %d is no class of devices", kind->name, device);
+  if (!function) return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' was given no function", kind->name);
+  if (kind->variant[device])
+    return lgt_err(LGT_BAD_ARGUMENT, "task kind '%s' has a function for this class of devices already",
+                   kind->name);
+  kind->variant[device] = function;
+  kind->context[device] = context;
+  return LGT_OK;
+}
+
+lgt_status lgt_kind_ready(const lgt_kind *kind) {
+  if (kind->body || kind->own || kind->variant[LGT_VARIANT_CPU]) return LGT_OK;
+  return lgt_err(LGT_BAD_ARGUMENT,
+                 "task kind '%s' has no function for the CPU: lgt_kind_variant gives it one", kind->name);
 }

@@ -19,7 +19,6 @@
 
 #include "ops/blas.h"
 #include "memory/pool.h"
-#include "model/kind.h"
 
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112, UPPER = 121 };
 
@@ -240,15 +239,14 @@ static lgt_status gemm_rows(const lgt_tile *tiles, int nargs, const lgt_scalar *
   return lgt_blas_product(tiles, lo, hi);
 }
 
-int lgt_kind_gemm(lgt_runtime *rt, int dtype) {
+int lgt_blas_kind(lgt_kinds *kinds, int dtype) {
   if (dtype != LGT_FLOAT32 && dtype != LGT_FLOAT64 && dtype != LGT_COMPLEX64 && dtype != LGT_COMPLEX128)
     return lgt_err(LGT_BAD_DTYPE, "gemm: %s was given; BLAS knows float32, float64, complex64, complex128",
                    lgt_dtype_valid(dtype) ? lgt_dtype_name(dtype) : "no element type"),
            -1;
   char name[32];
   snprintf(name, sizeof name, "gemm.%s", lgt_dtype_name(dtype));
-  return lgt_kind_own(
-      rt, lgt_kind_cpu(rt, name, "wrr",
-                       "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
-                       gemm_rows));
+  return lgt_kinds_add_own(
+      kinds, name, "wrr", "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies",
+      gemm_rows);
 }

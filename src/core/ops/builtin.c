@@ -1,9 +1,7 @@
 /* builtin.c - the table of variants that come with lgt.  See builtin.h. */
 #include "ops/builtin.h"
 
-#include "model/kind.h"
-
-int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints) {
+lgt_own_variant lgt_builtin_find(const char *name) {
   static const lgt_builtin *const tables[] = {
       lgt_sort_builtins,         lgt_merge_builtins,         lgt_split_builtins,
       lgt_scan_builtins,         lgt_gather_builtins,        lgt_special_builtins,
@@ -14,7 +12,6 @@ int lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, 
       lgt_product_builtins};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
     for (const lgt_builtin *b = tables[t]; b->name; b++)
-      if (!strcmp(b->name, name))
-        return lgt_kind_own(rt, lgt_kind_cpu(rt, name, privileges, constraints, b->variant));
-  return lgt_err(LGT_BAD_ARGUMENT, "lgt has no task called '%s'", name), -1;
+      if (!strcmp(b->name, name)) return b->variant;
+  return lgt_err(LGT_BAD_ARGUMENT, "lgt has no task called '%s'", name), NULL;
 }

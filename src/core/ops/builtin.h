@@ -1,6 +1,6 @@
 /* builtin.h - CPU variants that come with lgt, for what is no loop over elements.
  *
- * A concept (sort.c, scan.c, ...) lists its variants in a table; lgt_kind_builtin registers one of them
+ * A concept (sort.c, scan.c, ...) lists its variants in a table; lgt_kind_builtin (api.c) registers one of them
  * under the privileges and constraints of the caller, who knows how many dimensions there are.
  *
  * Most of them work on *lines*, the elements along the last dimension, or on *matrices*, the last two:
@@ -15,14 +15,15 @@
 
 #include "core.h"
 #include "memory/pool.h"
+#include "model/kind.h"
 
 #include <string.h>
 
-enum { LGT_WALK_ARGS = 12 };
+enum { LGT_WALK_ARGS = LGT_MAX_ARGS };
 
 typedef struct lgt_builtin {
   const char *name; /* NULL ends a table */
-  lgt_cpu_variant variant;
+  lgt_own_variant variant;
 } lgt_builtin;
 
 extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_split_builtins[], lgt_scan_builtins[],
@@ -31,12 +32,15 @@ extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_split_bu
     lgt_sparse_solve_builtins[], lgt_sparse_blocks_builtins[], lgt_count_builtins[], lgt_filter_builtins[], lgt_market_builtins[],
     lgt_stack_builtins[], lgt_product_builtins[];
 
+/* The variant of this name; NULL with a message: there is none. */
+lgt_own_variant lgt_builtin_find(const char *name);
+
 /* ---- walking over the leading dimensions of several tiles -------------------------------------------- */
 
 typedef struct lgt_walk {
   const lgt_tile *tile;
   int nargs, lead;
-  int64_t index[6];
+  int64_t index[LGT_MAX_DIM];
   char *at[LGT_WALK_ARGS]; /* where each tile's current line or matrix begins */
 } lgt_walk;
 

@@ -662,7 +662,7 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
       assembler_fini(&as);
       return status;
     }
-    if (!(item->kind->cpu ? append_native(&as, i) : append_item(&as, i))) status = no_memory();
+    if (!(lgt_kind_native(item->kind) ? append_native(&as, i) : append_item(&as, i))) status = no_memory();
   }
   for (int i = 0; i < w->items->nitem; i++) { /* reductions work on memory too */
     const lgt_weave_item *item = &w->items->item[i];

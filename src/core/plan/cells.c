@@ -3,7 +3,7 @@
 
 bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call) {
   int64_t owners = 1;
-  if (call->kind->cpu || !lgt_partition_apart(call->launch, fuser->solver.domains)) return false;
+  if (lgt_kind_native(call->kind) || !lgt_partition_apart(call->launch, fuser->solver.domains)) return false;
   for (int j = 0; j < call->launch->home.ndim; j++) owners *= call->launch->home.grid[j];
   if (call->kind->reduces) return call->launch->ncolour == owners; /* all take part in its result */
   for (int a = 0; a < call->nargs; a++) /* a rank has those once, for all its domains */

@@ -447,7 +447,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
       if (!wrote && !writes) continue;
       /* Which elements of others its rows need is looked up before the group runs. */
-      if (call->kind->cpu && wrote && call->kind->constraints->nimage) return LGT_REFUSAL_TRUE_DEPENDENCE;
+      if (lgt_kind_native(call->kind) && wrote && call->kind->constraints->nimage)
+        return LGT_REFUSAL_TRUE_DEPENDENCE;
       /* Even into another part of the array: a root that is reduced has private memory for each colour. */
       if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE)
         return LGT_REFUSAL_REDUCTION;

@@ -126,7 +126,7 @@ typedef struct lgt_plan_native {
 /* What a loop with such calls moves, as far as that tells how long it takes: a user's may compute for long. */
 static inline int64_t lgt_plan_native_bytes(const lgt_plan_native *native, int n, int64_t bytes) {
   for (int i = 0; i < n; i++)
-    if (!native[i].kind->own_variant) return INT64_MAX;
+    if (!native[i].kind->own) return INT64_MAX;
   return bytes;
 }
 

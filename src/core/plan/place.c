@@ -220,7 +220,7 @@ static bool may_join(const lgt_weaver *w, const lgt_weave_item *item, int number
   if (loop->alone || lgt_kind_alone(item->kind) || !w->fuser->config->kernel_fusion) return false;
   if (!lgt_same_space(loop->ndim, loop->extent, ndim, extent) || loop->launch != lgt_item_launch(w, item))
     return false;
-  bool by_rows = loop->by_rows || item->kind->cpu, reduces = loop->reduces || item->kind->reduces;
+  bool by_rows = loop->by_rows || lgt_kind_native(item->kind), reduces = loop->reduces || item->kind->reduces;
   if (by_rows && reduces && !enough_chunks(w, extent[0])) return false;
   if (item->kind->reduces && loop->reduces &&
       (loop->kept != kept || loop->inner != inner ||
@@ -249,7 +249,7 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
   }
   lgt_weave_loop *loop = &w->loop[number];
   if (item->kind->reduces) loop->reduces = true, loop->kept = kept, loop->inner = inner;
-  if (item->kind->cpu) loop->by_rows = true;
+  if (lgt_kind_native(item->kind)) loop->by_rows = true;
   loop->ninst += item->kind->body ? item->kind->body->ninst : 2;
   loop->naccess += new_accesses(w, item, number);
   loop->nstream += new_streams(w, item, number);

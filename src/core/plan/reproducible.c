@@ -75,7 +75,7 @@ static void end_copy(copier *c) {
 }
 
 static bool begin_copy(copier *c, const lgt_body *from) {
-  *c = (copier){.from = from, .to = lgt_body_new()};
+  *c = (copier){.from = from, .to = lgt_build_new()};
   c->value = lgt_mem_alloc((size_t)from->ninst * sizeof *c->value);
   c->need = lgt_mem_zalloc((size_t)from->ninst * sizeof *c->need);
   for (int a = 0; a < LGT_MAX_ARGS; a++) c->slot[a] = -1;
@@ -111,19 +111,19 @@ static int close_needs(copier *c, int first, uint8_t args[LGT_MAX_ARGS]) {
 }
 
 static int constant(lgt_body *body, int dtype, double x) {
-  return lgt_body_const(body, dtype, (lgt_scalar){.c = {x, 0}});
+  return lgt_build_const(body, dtype, (lgt_scalar){.c = {x, 0}});
 }
 static int add(lgt_body *body, int dtype, int a, int b) {
-  return lgt_body_op(body, LGT_OP_ADD, dtype, a, b, -1);
+  return lgt_build_op(body, LGT_OP_ADD, dtype, a, b, -1);
 }
 static int sub(lgt_body *body, int dtype, int a, int b) {
-  return lgt_body_op(body, LGT_OP_SUB, dtype, a, b, -1);
+  return lgt_build_op(body, LGT_OP_SUB, dtype, a, b, -1);
 }
 static int mul(lgt_body *body, int dtype, int a, int b) {
-  return lgt_body_op(body, LGT_OP_MUL, dtype, a, b, -1);
+  return lgt_build_op(body, LGT_OP_MUL, dtype, a, b, -1);
 }
 static int choose(lgt_body *body, int dtype, int condition, int yes, int no) {
-  return lgt_body_op(body, LGT_OP_SELECT, dtype, condition, yes, no);
+  return lgt_build_op(body, LGT_OP_SELECT, dtype, condition, yes, no);
 }
 
 /* The least and the greatest number must not depend on the order of zeros: x + 0 is never -0. */
@@ -131,26 +131,27 @@ static int copy_reduction(const copier *c, const lgt_inst *in) {
   int value = c->value[in->a], redop = lgt_inst_redop(in);
   if (is_inexact(in, LGT_REDOP_MIN) || is_inexact(in, LGT_REDOP_MAX))
     value = add(c->to, in->dtype, value, constant(c->to, in->dtype, 0));
-  return lgt_body_reduce(c->to, c->slot[in->b], redop, value, in->aux & LGT_REDUCE_FRESH);
+  return lgt_build_reduce(c->to, c->slot[in->b], redop, value, in->aux & LGT_REDUCE_FRESH);
 }
 
 static int copy_inst(const copier *c, const lgt_inst *in) {
   int arity = lgt_op_arity(in->op);
   switch (in->op) {
     case LGT_OP_LOAD:
-      return lgt_body_load(c->to, in->dtype, c->slot[in->a]);
+      return lgt_build_load(c->to, in->dtype, c->slot[in->a]);
     case LGT_OP_CONST:
-      return lgt_body_const(c->to, in->dtype, c->from->constant[in->a]);
+      return lgt_build_const(c->to, in->dtype, c->from->constant[in->a]);
     case LGT_OP_PARAM:
-      return lgt_body_param(c->to, in->dtype, in->a);
+      return lgt_build_param(c->to, in->dtype, in->a);
     case LGT_OP_INDEX:
-      return lgt_body_index(c->to, in->a == LGT_NO_VALUE ? -1 : in->a);
+      return lgt_build_index(c->to, in->a == LGT_NO_VALUE ? -1 : in->a);
     case LGT_OP_STORE:
-      return lgt_body_store(c->to, c->slot[in->b], c->value[in->a]);
+      return lgt_build_store(c->to, c->slot[in->b], c->value[in->a]);
     case LGT_OP_REDUCE:
       return copy_reduction(c, in);
     case LGT_OP_REDUCE_ARG:
-      return lgt_body_reduce_arg(c->to, c->slot[in->b], lgt_inst_redop(in), c->value[in->a], c->value[in->c]);
+      return lgt_build_reduce_arg(c->to, c->slot[in->b], lgt_inst_redop(in), c->value[in->a],
+                                  c->value[in->c]);
     default:
       return lgt_body_copy(c->to, in, c->value[in->a], arity > 1 ? c->value[in->b] : -1,
                            arity > 2 ? c->value[in->c] : -1);
@@ -188,16 +189,16 @@ static int begin_value(copier *c, const lgt_kind *kind, sum *s, int part, int fi
            -1;
   if (!copy_needed(c)) return -1;
   int value = c->value[in->a], dtype = lgt_dtype_part(in->dtype);
-  if (s->parts == 2) value = lgt_body_op(c->to, part ? LGT_OP_IMAG : LGT_OP_REAL, dtype, value, -1, -1);
-  if (dtype != LGT_FLOAT64) value = lgt_body_op(c->to, LGT_OP_CAST, LGT_FLOAT64, value, -1, -1);
+  if (s->parts == 2) value = lgt_build_op(c->to, part ? LGT_OP_IMAG : LGT_OP_REAL, dtype, value, -1, -1);
+  if (dtype != LGT_FLOAT64) value = lgt_build_op(c->to, LGT_OP_CAST, LGT_FLOAT64, value, -1, -1);
   return value;
 }
 
 static int bound_kind(lgt_kinds *kinds, const lgt_kind *kind, sum *s, int part) {
   copier c = {0};
   int value = begin_value(&c, kind, s, part, 1), last = -1;
-  if (value >= 0) value = lgt_body_op(c.to, LGT_OP_ABS, LGT_FLOAT64, value, -1, -1);
-  if (value >= 0) last = lgt_body_reduce(c.to, 0, LGT_REDOP_MAX, value, true);
+  if (value >= 0) value = lgt_build_op(c.to, LGT_OP_ABS, LGT_FLOAT64, value, -1, -1);
+  if (value >= 0) last = lgt_build_reduce(c.to, 0, LGT_REDOP_MAX, value, true);
   end_copy(&c);
   return add_kind(kinds, "bound of", kind, c.to, last);
 }
@@ -209,20 +210,20 @@ static int cut_kind(lgt_kinds *kinds, const lgt_kind *kind, sum *s, int part, in
   int x = begin_value(&c, kind, s, part, s->pieces + 1), last = -1;
   lgt_body *b = c.to;
   if (x < 0) goto done;
-  int bound = lgt_body_load(b, F, s->pieces), zero = constant(b, F, 0), y = x, unit = bound;
+  int bound = lgt_build_load(b, F, s->pieces), zero = constant(b, F, 0), y = x, unit = bound;
   if (s->pieces == PIECES) {
-    int huge = lgt_body_op(b, LGT_OP_GT, LGT_BOOL, bound, constant(b, F, HUGE_BOUND), -1);
+    int huge = lgt_build_op(b, LGT_OP_GT, LGT_BOOL, bound, constant(b, F, HUGE_BOUND), -1);
     int scale = choose(b, F, huge, constant(b, F, SCALE_DOWN), constant(b, F, 1));
     y = mul(b, F, x, scale);
     unit = mul(b, F, bound, scale);
   }
-  int finite = lgt_body_op(b, LGT_OP_ISFINITE, LGT_BOOL, bound, -1, -1);
-  int special = choose(b, F, lgt_body_op(b, LGT_OP_ISFINITE, LGT_BOOL, x, -1, -1), zero, x);
+  int finite = lgt_build_op(b, LGT_OP_ISFINITE, LGT_BOOL, bound, -1, -1);
+  int special = choose(b, F, lgt_build_op(b, LGT_OP_ISFINITE, LGT_BOOL, x, -1, -1), zero, x);
   double factor = (double)((int64_t)1 << (bits + 2));
   for (int k = 0; k < s->pieces; k++, factor = (double)((int64_t)1 << (bits + 2)) * 0x1p-52) {
     unit = mul(b, F, unit, constant(b, F, factor));
     int piece = sub(b, F, add(b, F, y, unit), unit);
-    last = lgt_body_reduce(b, k, LGT_REDOP_SUM, choose(b, F, finite, piece, k ? zero : special), true);
+    last = lgt_build_reduce(b, k, LGT_REDOP_SUM, choose(b, F, finite, piece, k ? zero : special), true);
     y = sub(b, F, y, piece);
   }
 done:
@@ -241,27 +242,27 @@ static int error_of(lgt_body *b, int x, int y, int sum) {
 static int total_kind(lgt_kinds *kinds, const lgt_kind *kind, const sum *s) {
   enum { F = LGT_FLOAT64 };
   const lgt_inst *in = &kind->source->inst[s->inst];
-  lgt_body *b = lgt_body_new();
+  lgt_body *b = lgt_build_new();
   int part[PARTS] = {-1, -1}, arg = 1, dtype = lgt_dtype_part(in->dtype);
   if (!b) return -1;
   for (int p = 0; p < s->parts; p++) {
     int piece[PIECES] = {-1, -1, -1};
-    for (int k = 0; k < s->pieces; k++) piece[k] = lgt_body_load(b, F, arg++);
+    for (int k = 0; k < s->pieces; k++) piece[k] = lgt_build_load(b, F, arg++);
     part[p] = add(b, F, piece[0], piece[1]);
     if (s->pieces == PIECES) {
       int small = add(b, F, error_of(b, piece[0], piece[1], part[p]), piece[2]);
-      int finite = lgt_body_op(b, LGT_OP_ISFINITE, LGT_BOOL, part[p], -1, -1);
+      int finite = lgt_build_op(b, LGT_OP_ISFINITE, LGT_BOOL, part[p], -1, -1);
       part[p] = choose(b, F, finite, add(b, F, part[p], small), part[p]);
       int huge =
-          lgt_body_op(b, LGT_OP_GT, LGT_BOOL, lgt_body_load(b, F, arg++), constant(b, F, HUGE_BOUND), -1);
+          lgt_build_op(b, LGT_OP_GT, LGT_BOOL, lgt_build_load(b, F, arg++), constant(b, F, HUGE_BOUND), -1);
       part[p] = mul(b, F, part[p], choose(b, F, huge, constant(b, F, SCALE_UP), constant(b, F, 1)));
     }
-    if (dtype != F) part[p] = lgt_body_op(b, LGT_OP_CAST, dtype, part[p], -1, -1);
+    if (dtype != F) part[p] = lgt_build_op(b, LGT_OP_CAST, dtype, part[p], -1, -1);
   }
   int total = part[0];
-  if (s->parts == 2) total = lgt_body_op(b, LGT_OP_COMPLEX, in->dtype, part[0], part[1], -1);
-  if (!(in->aux & LGT_REDUCE_FRESH)) total = add(b, in->dtype, lgt_body_load(b, in->dtype, 0), total);
-  return add_kind(kinds, "total of", kind, b, lgt_body_store(b, 0, total));
+  if (s->parts == 2) total = lgt_build_op(b, LGT_OP_COMPLEX, in->dtype, part[0], part[1], -1);
+  if (!(in->aux & LGT_REDUCE_FRESH)) total = add(b, in->dtype, lgt_build_load(b, in->dtype, 0), total);
+  return add_kind(kinds, "total of", kind, b, lgt_build_store(b, 0, total));
 }
 
 /* All that is no sum of floats. */

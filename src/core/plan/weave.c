@@ -165,7 +165,7 @@ static bool untouched(const lgt_weaver *w, uint16_t buffer) {
 /* Does the item overwrite all of a root whose contents from before the group somebody reads?  Then memory is found when
  * the group runs.  (With several domains a root's memory may be tiles, and calls of C have one piece for an argument.) */
 static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
-  if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w) || item->kind->cpu) return false;
+  if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w) || lgt_kind_native(item->kind)) return false;
   const lgt_weave_buffer *old = &w->items->buffer[buffer];
   if (!old->initial || old->writers || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
     return false;

@@ -49,9 +49,8 @@ static lgt_status find_store(lgt_stores *stores, lgt_front *front, lgt_id id, ui
 
 static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front *front,
                           const lgt_launch *launch, lgt_call *call) {
-  if (launch->kind >= kinds->count)
-    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
-  const lgt_kind *kind = kinds->kind[launch->kind];
+  const lgt_kind *kind = lgt_kinds_find(kinds, launch->kind);
+  if (!kind) return LGT_BAD_ARGUMENT;
   if (launch->nargs != kind->nargs)
     return lgt_err(LGT_BAD_ARGUMENT, "task '%s' takes %d argument%s, %d were given", kind->name, kind->nargs,
                    lgt_plural(kind->nargs), launch->nargs);

@@ -1,4 +1,4 @@
-/* api.c - the public interface (lgt.h) over the runtime's parts: arrays, kinds, launches, reading
+/* api.c - the public interface (lgt.h, lgt_binding.h) over the runtime's parts: arrays, kinds, launches, reading
  * elements, counters.  Arguments are checked here; what lies below trusts them. */
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "move/poison.h"
 #include "memory/replica.h"
 #include "model/result.h"
+#include "ops/blas.h"
+#include "ops/builtin.h"
 #include "bind/rescue.h"
 #include "runtime/handles.h"
 #include "runtime/look.h"
@@ -73,21 +75,28 @@ uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, 
 lgt_front *lgt_front_of(lgt_runtime *rt) { return &rt->front; }
 lgt_status lgt_array_reserve(lgt_runtime *rt, int count) { return lgt_handle_reserve(rt, count); }
 
-void *lgt_memory_resize(lgt_runtime *rt, void *memory, int64_t bytes, int beyond) {
+lgt_status lgt_memory_resize(lgt_runtime *rt, int64_t bytes, int beyond, void **memory) {
   if (bytes < 0 || bytes > PTRDIFF_MAX - 4096)
-    return lgt_err(LGT_NO_MEMORY, "out of memory: %lld bytes are needed", (long long)bytes), NULL;
-  void *result = lgt_host_resize(rt->map.pool, memory, bytes, beyond);
-  if (result || !rt->binder.njob) return result;
-  lgt_job_retire(&rt->binder, true); /* what is in flight has memory, too */
-  return lgt_host_resize(rt->map.pool, memory, bytes, beyond);
+    return lgt_err(LGT_NO_MEMORY, "out of memory: %lld bytes are needed", (long long)bytes);
+  void *result = lgt_host_resize(rt->map.pool, *memory, bytes, beyond);
+  if (!result && rt->binder.njob) {
+    lgt_job_retire(&rt->binder, true); /* what is in flight has memory, too */
+    result = lgt_host_resize(rt->map.pool, *memory, bytes, beyond);
+  }
+  if (!result) return LGT_NO_MEMORY;
+  *memory = result;
+  return LGT_OK;
 }
 
-void *lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond) {
-  return lgt_memory_resize(rt, NULL, bytes, beyond);
+lgt_status lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond, void **memory) {
+  void *fresh = NULL;
+  lgt_status status = lgt_memory_resize(rt, bytes, beyond, &fresh);
+  if (!status) *memory = fresh;
+  return status;
 }
 void lgt_memory_free(void *memory) { lgt_host_free(memory); }
 
-lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
+lgt_id lgt_layout_array(lgt_runtime *rt, uint32_t layout) {
   if (!layout_ok(rt, layout)) return 0;
   if (!(rt->stores.layout[layout].flags & LGT_LAYOUT_WHOLE)) {
     lgt_err(LGT_BAD_ARGUMENT, "a new array needs a dense layout, %u is a view", layout);
@@ -98,7 +107,7 @@ lgt_id lgt_array_new(lgt_runtime *rt, uint32_t layout) {
   return id;
 }
 
-lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array, uint32_t layout) {
+lgt_id lgt_layout_view(lgt_runtime *rt, lgt_id array, uint32_t layout) {
   lgt_store *store;
   if (!layout_ok(rt, layout) || lgt_handle_store(rt, array, &store)) return 0;
   const lgt_layout *l = lgt_layout_at(&rt->stores, layout), *root = lgt_layout_at(&rt->stores, store->layout);
@@ -137,6 +146,74 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count) {
   }
 }
 
+/* ---- arrays by shape, and views of arrays ---------------------------------------------------------------- */
+
+lgt_id lgt_array_new(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape) {
+  uint32_t layout = lgt_layout_dense(rt, (int)dtype, ndim, shape);
+  return layout ? lgt_layout_array(rt, layout) : 0;
+}
+
+/* The layout of an array; 0 with a message if there is none. */
+static uint32_t layout_of(lgt_runtime *rt, lgt_id array) {
+  return lgt_handle_check(rt, array) ? 0 : rt->stores.handle[array].layout;
+}
+
+/* A view through a layout, or 0. */
+static lgt_id view_of(lgt_runtime *rt, lgt_id array, uint32_t layout) {
+  return layout ? lgt_layout_view(rt, array, layout) : 0;
+}
+
+lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array) { return view_of(rt, array, layout_of(rt, array)); }
+
+lgt_status lgt_array_describe(lgt_runtime *rt, lgt_id array, lgt_description *out) {
+  lgt_status status = lgt_handle_check(rt, array);
+  if (status) return status;
+  if (out->size < sizeof *out)
+    return lgt_err(LGT_BAD_ARGUMENT, "an lgt_description of %zu bytes: `size` must be set to its sizeof, %zu",
+                   out->size, sizeof *out);
+  const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
+  out->dtype = layout->dtype;
+  out->ndim = layout->ndim;
+  out->count = layout->size;
+  memcpy(out->shape, layout->shape, sizeof out->shape);
+  return LGT_OK;
+}
+
+lgt_id lgt_array_slice(lgt_runtime *rt, lgt_id array, int dim, int64_t first, int64_t count, int64_t step) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_slice(rt, layout, dim, first, count, step)) : 0;
+}
+lgt_id lgt_array_project(lgt_runtime *rt, lgt_id array, int dim, int64_t index) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_project(rt, layout, dim, index)) : 0;
+}
+lgt_id lgt_array_promote(lgt_runtime *rt, lgt_id array, int dim, int64_t extent) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_promote(rt, layout, dim, extent)) : 0;
+}
+lgt_id lgt_array_transpose(lgt_runtime *rt, lgt_id array, const int *axes) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_transpose(rt, layout, axes)) : 0;
+}
+lgt_id lgt_array_diagonal(lgt_runtime *rt, lgt_id array, int row, int column, int64_t above) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_diagonal(rt, layout, row, column, above)) : 0;
+}
+lgt_id lgt_array_windows(lgt_runtime *rt, lgt_id array, int dim, int64_t width) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_windows(rt, layout, dim, width)) : 0;
+}
+lgt_id lgt_array_broadcast(lgt_runtime *rt, lgt_id array, int ndim, const int64_t *shape) {
+  uint32_t layout = layout_of(rt, array);
+  return layout ? view_of(rt, array, lgt_layout_broadcast(rt, layout, ndim, shape)) : 0;
+}
+lgt_id lgt_array_reshape(lgt_runtime *rt, lgt_id array, int ndim, const int64_t *shape) {
+  uint32_t layout = layout_of(rt, array), reshaped = layout ? lgt_layout_reshape(rt, layout, ndim, shape) : 0;
+  if (layout && !reshaped && !*lgt_message())
+    lgt_err(LGT_BAD_SHAPE, "the strides of the array allow no view of this shape: copy it first");
+  return view_of(rt, array, reshaped);
+}
+
 /* ---- memory of the host program ---------------------------------------------------------------------------- */
 
 /* Every rank has attached memory with the same contents. */
@@ -147,9 +224,11 @@ static bool written_everywhere(lgt_runtime *rt, lgt_store *store, const lgt_rect
   return what && lgt_history_written(&rt->map.histories, &store->history, what);
 }
 
-lgt_id lgt_array_attach(lgt_runtime *rt, uint32_t layout, void *data, void (*release)(void *),
-                        void *context) {
-  lgt_id id = lgt_array_new(rt, layout);
+lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_t *shape,
+                        lgt_memory_kind kind, void *data, void (*release)(void *), void *context) {
+  if (kind != LGT_MEMORY_HOST) return lgt_err(LGT_BAD_ARGUMENT, "%d is no kind of memory", (int)kind), 0;
+  uint32_t layout = lgt_layout_dense(rt, (int)dtype, ndim, shape);
+  lgt_id id = layout ? lgt_layout_array(rt, layout) : 0;
   lgt_store *store;
   if (!id) return 0;
   if (lgt_handle_store(rt, id, &store)) {
@@ -318,10 +397,9 @@ lgt_status lgt_array_copy_in(lgt_runtime *rt, lgt_id array, const void *data) {
   return lgt_array_given(rt, array, data);
 }
 
-lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride) {
+lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, lgt_tile *out) {
   const lgt_layout *layout;
   lgt_instance *inst;
-  lgt_tile tile;
   bool read = strchr(mode, 'r') != NULL, write = strchr(mode, 'w') != NULL;
   if ((!read && !write) || mode[strspn(mode, "rw")])
     return lgt_err(LGT_BAD_ARGUMENT, "mode \"%s\" is none of \"r\", \"w\", \"rw\"", mode);
@@ -331,26 +409,34 @@ lgt_status lgt_array_host(lgt_runtime *rt, lgt_id array, const char *mode, void 
                                            : LGT_LOOK_WRITE,
                                     &layout, &inst);
   if (status) return status;
-  lgt_look_locate(layout, inst, &tile);
+  lgt_look_locate(layout, inst, out);
   lgt_instance_release(&rt->map, inst); /* the store keeps it */
-  *data = tile.data;
-  for (int d = 0; d < layout->ndim; d++) stride[d] = tile.stride[d] / lgt_dtype_size(layout->dtype);
   return LGT_OK;
 }
 
 /* ---- kinds and launches ---------------------------------------------------------------------------------------- */
 
-int lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) {
-  return lgt_kinds_add_generator(&rt->kinds, name, body);
-}
-int lgt_kind_cpu(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints,
-                 lgt_cpu_variant variant) {
-  return lgt_kinds_add_cpu(&rt->kinds, name, privileges, constraints, variant);
-}
+/* A number of a kind, or -1. */
+static lgt_kind_id kind_id(int number) { return number > 0 ? (lgt_kind_id)number : 0; }
 
-int lgt_kind_own(lgt_runtime *rt, int kind) {
-  if (kind >= 0) rt->kinds.kind[kind]->own_variant = true;
-  return kind;
+lgt_kind_id lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body) {
+  return kind_id(lgt_kinds_add_generator(&rt->kinds, name, body));
+}
+lgt_kind_id lgt_kind_new(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints) {
+  return kind_id(lgt_kinds_add(&rt->kinds, name, privileges, constraints));
+}
+lgt_status lgt_kind_variant(lgt_runtime *rt, lgt_kind_id number, lgt_variant_class device,
+                            lgt_variant function, void *context) {
+  lgt_kind *kind = lgt_kinds_find(&rt->kinds, number);
+  return kind ? lgt_kind_set_variant(kind, (int)device, function, context) : LGT_BAD_ARGUMENT;
+}
+lgt_kind_id lgt_kind_gemm(lgt_runtime *rt, lgt_dtype dtype) {
+  return kind_id(lgt_blas_kind(&rt->kinds, (int)dtype));
+}
+lgt_kind_id lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges,
+                             const char *constraints) {
+  lgt_own_variant own = lgt_builtin_find(name);
+  return own ? kind_id(lgt_kinds_add_own(&rt->kinds, name, privileges, constraints, own)) : 0;
 }
 
 uint32_t lgt_line(lgt_runtime *rt, const char *text) {
@@ -398,9 +484,8 @@ static lgt_status check_writes(lgt_runtime *rt, const lgt_launch *launch, const 
 }
 
 lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch) {
-  if (launch->kind >= rt->kinds.count)
-    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
-  const lgt_kind *kind = rt->kinds.kind[launch->kind];
+  const lgt_kind *kind = lgt_kinds_find(&rt->kinds, launch->kind);
+  if (!kind || lgt_kind_ready(kind)) return LGT_BAD_ARGUMENT;
   lgt_call call = {.kind = kind, .nargs = launch->nargs};
   lgt_alignment align[LGT_MAX_ARGS];
   lgt_space space = {.align = align};
@@ -434,12 +519,7 @@ lgt_status lgt_submit(lgt_runtime *rt, const lgt_launch *launch) {
   lgt_status status = lgt_check(rt, launch);
   if (status) return status;
   rt->front.launches[rt->front.count++] = *launch;
-  while (rt->front.count >= rt->front.limit && !status) {
-    int result = lgt_flush(rt);
-    if (result < 0) status = result;
-    if (result == 0) break;
-  }
-  return status;
+  return rt->front.count >= rt->front.limit ? lgt_flush(rt) : LGT_OK;
 }
 
 static lgt_status fence_here(lgt_runtime *rt, int64_t *position) {

@@ -117,13 +117,14 @@ static void put_history(writer *w, const lgt_store *store) {
   put(w, "the task ended there because: %s\n", lgt_refusal_text(group->refusal));
 }
 
-const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
+lgt_status lgt_explain(lgt_runtime *rt, lgt_id array, const char **text) {
   enum { ROOM = 8192 };
   lgt_runtime_settle(rt);
   lgt_store *store;
-  if (lgt_handle_store(rt, array, &store)) return lgt_message();
+  lgt_status status = lgt_handle_store(rt, array, &store);
+  if (status) return status;
   if (!rt->text) rt->text = lgt_mem_alloc(ROOM);
-  if (!rt->text) return "out of memory for an explanation";
+  if (!rt->text) return lgt_err(LGT_NO_MEMORY, "out of memory for an explanation");
   writer w = {rt->text, ROOM, 0};
   put_layout(&w, lgt_layout_at(&rt->stores, rt->stores.handle[array].layout));
   put(&w, "\n");
@@ -133,5 +134,6 @@ const char *lgt_explain(lgt_runtime *rt, lgt_id array) {
   put_place(&w, rt, store);
   put_images(&w, rt, store);
   put_history(&w, store);
-  return rt->text;
+  *text = rt->text;
+  return LGT_OK;
 }

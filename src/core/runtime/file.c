@@ -174,7 +174,7 @@ static int kind_for(lgt_runtime *rt, int ndim, bool write) {
   if (*known) return *known;
   for (int d = 0; d < ndim; d++)
     snprintf(constraints + strlen(constraints), sizeof constraints - strlen(constraints), "align(0.%d) ", d);
-  int kind = lgt_kinds_add_cpu(&rt->kinds, write ? "write to a file" : "read from a file", write ? "r" : "w",
+  int kind = lgt_kinds_add_own(&rt->kinds, write ? "write to a file" : "read from a file", write ? "r" : "w",
                                constraints, write ? write_rows : read_rows);
   if (kind < 0) return -1;
   return *known = kind;
@@ -229,9 +229,8 @@ static void say_who(const lgt_runtime *rt, lgt_status status, const lgt_kind *ki
 }
 
 lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch) {
-  if (launch->kind >= rt->kinds.count)
-    return lgt_err(LGT_BAD_ARGUMENT, "task kind %d is not registered", launch->kind);
-  lgt_kind *kind = rt->kinds.kind[launch->kind];
+  lgt_kind *kind = lgt_kinds_find(&rt->kinds, launch->kind);
+  if (!kind) return LGT_BAD_ARGUMENT;
   int64_t position;
   kind->own_params = true;
   lgt_status status = carry_out_here(rt, launch, &position);
@@ -261,7 +260,7 @@ static lgt_status carry(lgt_runtime *rt, lgt_id array, open_file *t, bool write)
   if (t->word) t->word = lgt_dtype_is_pair(layout->dtype) ? t->size / 2 : t->size;
   if (layout->ndim) return run(rt, array, layout, t, write);
   uint32_t line = lgt_layout_promote(rt, number, 0, 1); /* tasks have a dimension to be cut along */
-  lgt_id alias = line ? lgt_array_alias(rt, array, line) : 0;
+  lgt_id alias = line ? lgt_layout_view(rt, array, line) : 0;
   if (!alias) return LGT_NO_MEMORY;
   status = run(rt, alias, lgt_layout_at(&rt->stores, line), t, write);
   lgt_array_free(rt, alias);

@@ -29,7 +29,6 @@
 #include "runtime/handles.h"
 #include "runtime/sweep.h"
 
-enum { ALL_GARBAGE = 1, OLD_GARBAGE = 2 }; /* what lgt_flush asks for */
 enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
 enum { FIRST_WINDOW = 64, RING = 1024, MAX_IN_FLIGHT = 3, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
@@ -69,10 +68,10 @@ static lgt_status add_copy_kinds(lgt_runtime *rt) {
     if (dtype == LGT_RANGE) continue;
     char name[32];
     snprintf(name, sizeof name, "copy.%s", lgt_dtype_name(dtype));
-    lgt_body *body = lgt_body_new();
+    lgt_body *body = lgt_build_new();
     if (!body) return lgt_err(LGT_NO_MEMORY, "out of memory for task kinds");
-    int value = lgt_body_load(body, dtype, 1);
-    if (value < 0 || lgt_body_store(body, 0, value) < 0) {
+    int value = lgt_build_load(body, dtype, 1);
+    if (value < 0 || lgt_build_store(body, 0, value) < 0) {
       lgt_body_free(body);
       return LGT_NO_MEMORY;
     }
@@ -240,7 +239,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
 lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   lgt_runtime *rt = lgt_mem_zalloc(sizeof *rt);
   if (!rt) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
-  lgt_status status = config ? LGT_OK : lgt_config_make(&rt->config);
+  lgt_status status = config ? LGT_OK : lgt_config_new(&rt->config);
   if (config && !(rt->config = lgt_config_copy(config)))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
   if (!status && rt->config->domains < rt->config->emulate) rt->config->domains = rt->config->emulate;
@@ -351,6 +350,7 @@ static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be d
 
 static int ask(lgt_runtime *rt, int what) {
   rt->asked = what;
+  rt->front.collect = (uint32_t)what;
   if (rt->profile)
     lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
                      "\"allocated\":%lld", (long long)rt->map.since_collection);
@@ -359,15 +359,19 @@ static int ask(lgt_runtime *rt, int what) {
 
 /* Of results that should be dead: mostly the collector rests, and a cycle finds all that a whole collection does. */
 static int ask_for_results(lgt_runtime *rt) {
-  return ask(rt, rt->flush.relieved ? ALL_GARBAGE : OLD_GARBAGE);
+  return ask(rt, rt->flush.relieved ? LGT_COLLECT_ALL : LGT_COLLECT_OLD);
 }
 
-int lgt_runtime_relieve(lgt_runtime *rt) { return lgt_runtime_pressed(rt) ? ask(rt, OLD_GARBAGE) : 0; }
+bool lgt_runtime_relieve(lgt_runtime *rt) {
+  rt->front.collect = LGT_COLLECT_NOTHING;
+  if (lgt_runtime_pressed(rt)) ask(rt, LGT_COLLECT_OLD);
+  return rt->front.collect != LGT_COLLECT_NOTHING;
+}
 
 /* The caller is back. */
 static void answered(lgt_runtime *rt) {
   rt->flush.relieved = true;
-  if (rt->asked == ALL_GARBAGE) rt->flush.collected = true;
+  if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
   rt->asked = 0;
   rt->map.since_collection = 0;
   rt->collections++;
@@ -482,7 +486,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
     lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
     flush->shifted = NULL;
     if (!plan) {
-      if (may_ask && !flush->collected) return ask(rt, ALL_GARBAGE);
+      if (may_ask && !flush->collected) return ask(rt, LGT_COLLECT_ALL);
       int64_t begin = rt->profile ? lgt_profile_now() : 0;
       status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
       if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
@@ -564,7 +568,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
     bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
     if (tight) lgt_job_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
-    if (tight && ask_again) return ask(rt, ALL_GARBAGE);
+    if (tight && ask_again) return ask(rt, LGT_COLLECT_ALL);
     if (tight && spare) {
       lgt_rescue_former(&rt->binder);
       let_go = true;
@@ -577,7 +581,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     await_memory(rt, group);
     lgt_status status =
         lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
-    if (status == LGT_NO_MEMORY && ask_again) return ask(rt, ALL_GARBAGE);
+    if (status == LGT_NO_MEMORY && ask_again) return ask(rt, LGT_COLLECT_ALL);
     if (status == LGT_NO_MEMORY && spare) {
       lgt_rescue_former(&rt->binder);
       let_go = true;
@@ -592,7 +596,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     let_go = false;
     lgt_job_retire(&rt->binder, tight);
     lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
-    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, OLD_GARBAGE);
+    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, LGT_COLLECT_OLD);
   }
   return 0;
 }
@@ -819,10 +823,19 @@ static int flush_step(lgt_runtime *rt, bool may_ask) {
   return result;
 }
 
-int lgt_flush(lgt_runtime *rt) {
+/* One step of a flush that asks for collections. */
+lgt_status lgt_flush_some(lgt_runtime *rt) {
   bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
   if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window */
-  return flush_step(rt, true);
+  rt->front.collect = LGT_COLLECT_NOTHING;
+  int result = flush_step(rt, true);
+  return result < 0 ? result : LGT_OK;
+}
+
+lgt_status lgt_flush(lgt_runtime *rt) {
+  lgt_status status = lgt_flush_some(rt);
+  while (!status && rt->front.collect) status = lgt_flush_some(rt);
+  return status;
 }
 
 lgt_status lgt_runtime_settle(lgt_runtime *rt) {

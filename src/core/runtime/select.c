@@ -389,7 +389,7 @@ static lgt_status look_at_both(lgt_runtime *rt, lgt_id array, lgt_id mask, bool 
 /* A new array in memory whose contents are what is going to be written there; 0: there is no memory. */
 static lgt_id new_array(lgt_runtime *rt, uint32_t layout, char **data) {
   lgt_store *store;
-  lgt_id id = layout ? lgt_array_new(rt, layout) : 0;
+  lgt_id id = layout ? lgt_layout_array(rt, layout) : 0;
   if (!id || lgt_handle_store(rt, id, &store)) return lgt_array_free(rt, id), 0;
   const lgt_layout *root = lgt_layout_at(&rt->stores, layout);
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape);
@@ -401,15 +401,14 @@ static lgt_id new_array(lgt_runtime *rt, uint32_t layout, char **data) {
   return id;
 }
 
-int lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
+lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
   const lgt_layout *from = layout_of(rt, array), *by = layout_of(rt, mask);
   work w;
   bool good;
   char *data;
   *out = 0;
   if (!suits(rt, from, by)) return LGT_OK;
-  int garbage = lgt_runtime_relieve(rt);
-  if (garbage) return garbage;
+  if (lgt_runtime_relieve(rt)) return LGT_OK;
   lgt_status status = look_at_both(rt, array, mask, false, &w.p, &good);
   if (status || !good) return status;
   int64_t n = begin(rt, &w), shape[LGT_MAX_DIM] = {n};
@@ -420,7 +419,7 @@ int lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out) {
   return LGT_OK;
 }
 
-int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
+lgt_status lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
   const lgt_layout *by = layout_of(rt, mask);
   lgt_tile tile;
   lgt_instance *held;
@@ -428,8 +427,7 @@ int lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out) {
   out[0] = 0;
   if (!lgt_map_still(&rt->map) || !by || by->dtype != LGT_BOOL || by->ndim == 0 || by->size == 0)
     return LGT_OK;
-  int garbage = lgt_runtime_relieve(rt);
-  if (garbage) return garbage;
+  if (lgt_runtime_relieve(rt)) return LGT_OK;
   lgt_status status = lgt_look_peek(rt, mask, &tile, &held);
   if (status) return status;
   w.p = (pairing){.ndim = tile.ndim, .mask = tile.data, .data = tile.data, .block = 1};

@@ -40,21 +40,9 @@ end
 
 -- ---- appending ------------------------------------------------------------------------------
 
-local opcodes, redops = {}, {}
-
-local function opcode(name)
-  local code = opcodes[name]
-  if not code then
-    code = C.lgt_opcode(name)
-    if code < 0 then raise("lgt has no operation called %q", name) end
-    opcodes[name] = code
-  end
-  return code
-end
-
 local function append(body, name, dtype, a, b, c)
-  local id = C.lgt_body_op(body.body, opcode(name), dtype, a, b or 0, c or 0)
-  if id < 0 then fail() end
+  local id = C.lgt_body_op(body.body, name, dtype, a, b or 0, c or 0)
+  if id == 0 then fail() end
   return id
 end
 
@@ -90,7 +78,7 @@ local function constant(body, dtype, x)
   local id = body.constants[key]
   if not id then
     id = C.lgt_body_const(body.body, dtype, to_scalar(dtype, x))
-    if id < 0 then fail() end
+    if id == 0 then fail() end
     body.constants[key] = id
   end
   return id
@@ -102,7 +90,7 @@ local function parameter(body, dtype, index)
   if not id then
     if category[dtype] >= FLOAT and category[dtype] < COMPLEX then
       id = C.lgt_body_param(body.body, dtype, index)
-      if id < 0 then fail() end
+      if id == 0 then fail() end
     else
       id = append(body, "cast", dtype, parameter(body, FLOAT64, index))
     end
@@ -324,8 +312,9 @@ meta.__tostring = function(x) return ("value of dtype %s"):format(NAME[x.dtype])
 
 -- Run build(body) on a new body; it is freed if that fails.
 local function record(build)
-  local body = C.lgt_body_new()
-  if body == nil then fail() end
+  local made = ffi.new("lgt_body *[1]")
+  if C.lgt_body_new(made) < 0 then fail() end
+  local body = made[0]
   local ok, result = pcall(build, setmetatable({ body = body, constants = {}, parameters = {} }, Body))
   if not ok then
     C.lgt_body_free(body)
@@ -338,7 +327,7 @@ end
 ---@return integer kind
 function M.kind(rt, name, build)
   local kind = C.lgt_kind_generator(rt, name, (record(build))) -- takes over the body
-  if kind < 0 then fail() end
+  if kind == 0 then fail() end
   return kind
 end
 
@@ -352,7 +341,7 @@ end
 -- The element of argument `arg` (from 0); weak is 1 for an array of no dimensions.
 function Body:load(dtype, arg, weak)
   local id = C.lgt_body_load(self.body, dtype, arg)
-  if id < 0 then fail() end
+  if id == 0 then fail() end
   return value(self, id, dtype, weak or 0)
 end
 
@@ -364,7 +353,7 @@ end
 -- A by-value parameter of a stated dtype, read from the launch's scalar as it is.
 function Body:param(dtype, index)
   local id = C.lgt_body_param(self.body, dtype, index)
-  if id < 0 then fail() end
+  if id == 0 then fail() end
   return value(self, id, dtype, 0)
 end
 
@@ -378,7 +367,7 @@ function Body:coordinate(dim)
     raise("a coordinate along dimension %s: 1 to 6 was expected, or none for the position in C order", tostring(dim))
   end
   local id = C.lgt_body_index(self.body, dim and dim - 1 or -1)
-  if id < 0 then fail() end
+  if id == 0 then fail() end
   return value(self, id, INT64, 0)
 end
 
@@ -389,24 +378,14 @@ function Body:store(dtype, arg, x)
   if C.lgt_body_store(self.body, arg, at(lift(self, x), dtype)) < 0 then fail() end
 end
 
-local function redop(name)
-  local code = redops[name]
-  if not code then
-    code = C.lgt_redop(name)
-    if code < 0 then raise("lgt has no reduction called %q: expected sum, prod, min, max, and, or, xor", name) end
-    redops[name] = code
-  end
-  return code
-end
-
 -- Reduce into argument `arg` over the dimensions it lacks.
 function Body:reduce(dtype, arg, operator, x, fresh)
-  if C.lgt_body_reduce(self.body, arg, redop(operator), at(lift(self, x), dtype), fresh and 1 or 0) < 0 then fail() end
+  if C.lgt_body_reduce(self.body, arg, operator, at(lift(self, x), dtype), fresh and 1 or 0) < 0 then fail() end
 end
 
 -- argmin or argmax: arguments `arg` and `arg + 1` get the value and the position.
 function Body:reduce_arg(arg, operator, x, position)
-  if C.lgt_body_reduce_arg(self.body, arg, redop(operator), at(x, x.dtype), at(position, INT64)) < 0 then fail() end
+  if C.lgt_body_reduce_arg(self.body, arg, operator, at(x, x.dtype), at(position, INT64)) < 0 then fail() end
 end
 
 -- The library, and what to do about an error: fail() raises lgt_message(), raise(...) its own text.

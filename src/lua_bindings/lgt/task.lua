@@ -35,16 +35,13 @@ local function reduction_of(privilege)
   if REDUCTIONS[operator] then return operator, fresh ~= nil end
 end
 
--- The largest number of parameters that a launch carries (lgt_launch in lgt.h).
-local MAX_PARAMS = 6
-
 -- A task that meets new shapes all the time would fill memory: so many are remembered, then all are forgotten.
 local MOST = 2048
 
 local function check_args(lgt, definition)
   local args, writes = definition.args, false
-  if type(args) ~= "table" or table.maxn(args) < 1 or table.maxn(args) > 12 then
-    lgt.raise("task %s: args must list the privileges of 1 to 12 arrays", definition.name)
+  if type(args) ~= "table" or table.maxn(args) < 1 or table.maxn(args) > lgt.C.LGT_MAX_ARGS then
+    lgt.raise("task %s: args must list the privileges of 1 to %d arrays", definition.name, lgt.C.LGT_MAX_ARGS)
   end
   for i = 1, table.maxn(args) do
     local privilege = args[i]
@@ -75,9 +72,9 @@ local function check(lgt, definition)
     lgt.raise("task %s: generator must be a function", definition.name)
   end
   local params = definition.params or 0
-  if type(params) ~= "number" or params ~= math.floor(params) or params < 0 or params > MAX_PARAMS then
+  if type(params) ~= "number" or params ~= math.floor(params) or params < 0 or params > lgt.C.LGT_MAX_PARAMS then
     lgt.raise("task %s: params, how many numbers it takes, must be an integer from 0 to %d, not %s", definition.name,
-      MAX_PARAMS, type(params) == "number" and params or lgt.describe(params))
+      lgt.C.LGT_MAX_PARAMS, type(params) == "number" and params or lgt.describe(params))
   end
   check_args(lgt, definition)
 end

@@ -1,0 +1,180 @@
+/* lgt_binding.h - what bindings to other languages need beside lgt.h: layouts, launches without a call, collections.
+ *
+ * Programs do without.  Nothing here is promised to stay: a binding is built with, and runs with, one version of lgt.
+ * The conventions are those of lgt.h, and so is where the declarations stand.
+ */
+#ifndef LGT_BINDING_H
+#define LGT_BINDING_H
+#include "lgt.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- layouts: shapes and views ---------------------------------------------------------------- */
+
+/* A layout is a number: the interned description of shape, element type and place of a view within its root.  It is valid
+ * as long as an array has it, and for thousands of others that are made in the meantime.  A caller that remembers layouts
+ * for longer must forget them whenever lgt_front's `epoch` changes.  Strides of a layout are in elements of the root. */
+typedef struct lgt_layout {
+  uint8_t dtype;             /* lgt_dtype of the elements */
+  uint8_t ndim;              /* of the view */
+  uint8_t root_ndim;
+  uint8_t flags;             /* lgt_layout_flag */
+  uint8_t type;              /* 2 dtype + 1, and 1 more if it has no dimensions: what decides about types of results */
+  int8_t dim[LGT_MAX_DIM];   /* root dimension that this view dimension walks along; -1: none */
+  int64_t shape[LGT_MAX_DIM];   /* extents of the view */
+  int64_t stride[LGT_MAX_DIM];  /* in elements of the root's C order; 0 where dim is -1 */
+  int64_t offset;            /* of the view's first element, likewise */
+  int64_t root_shape[LGT_MAX_DIM];
+  int64_t size;              /* number of elements of the view */
+  uint64_t hash;
+} lgt_layout;
+
+typedef enum lgt_layout_flag {
+  LGT_LAYOUT_WHOLE = 1,      /* the view is its root, in C order */
+  LGT_LAYOUT_RESHAPED = 2,   /* dim[] is meaningless: the strides walk across root dimensions */
+  LGT_LAYOUT_LARGE = 4,      /* big enough that remembering the source line of a launch costs nothing */
+  LGT_LAYOUT_STRETCHED = 8   /* several positions are one element: not to be written, but reduced into */
+} lgt_layout_flag;
+
+/* The layout of a new array in C order. */
+uint32_t lgt_layout_dense(lgt_runtime *rt, int dtype, int ndim, const int64_t *shape);
+/* The views of lgt.h, as layouts. */
+uint32_t lgt_layout_slice(lgt_runtime *rt, uint32_t layout, int dim, int64_t first, int64_t count, int64_t step);
+uint32_t lgt_layout_project(lgt_runtime *rt, uint32_t layout, int dim, int64_t index);
+uint32_t lgt_layout_promote(lgt_runtime *rt, uint32_t layout, int dim, int64_t extent);
+uint32_t lgt_layout_transpose(lgt_runtime *rt, uint32_t layout, const int *axes);
+uint32_t lgt_layout_diagonal(lgt_runtime *rt, uint32_t layout, int row, int column, int64_t above);
+uint32_t lgt_layout_windows(lgt_runtime *rt, uint32_t layout, int dim, int64_t width);
+uint32_t lgt_layout_broadcast(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
+/* Where the strides do not allow a view the message is empty. */
+uint32_t lgt_layout_reshape(lgt_runtime *rt, uint32_t layout, int ndim, const int64_t *shape);
+/* The layout of a new array of the shape that two views have in common by broadcasting. */
+uint32_t lgt_layout_join(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b);
+/* 1: a view of the shape of `from` can be written into `target`, by broadcasting. */
+int lgt_layout_fills(lgt_runtime *rt, uint32_t target, uint32_t from);
+/* The layout of a new array for what a reduction of the common shape of two views along `axes` (bit d: dimension d)
+ * leaves; and the view of it through which it takes part, which has the common shape. */
+uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims,
+                            uint32_t *view);
+
+/* A new array of a dense layout. */
+lgt_id lgt_layout_array(lgt_runtime *rt, uint32_t layout);
+/* The elements of an array through another layout of the same root. */
+lgt_id lgt_layout_view(lgt_runtime *rt, lgt_id array, uint32_t layout);
+
+/* ---- launches without a call ------------------------------------------------------------------ */
+
+/* State that the issuing side and the runtime share, so that a launch is a few stores and no call:
+ * fill launches[count], add 1 to count, and when it reaches `limit` call lgt_flush_some.  A new result is
+ * an id taken from free_ids[--nfree] (never below 0: when it is 0 call lgt_layout_array) whose entry
+ * has `layout` set, a dense layout, and `store` 0: the runtime makes the store when it meets it. */
+typedef struct lgt_handle {
+  uint32_t store;
+  uint32_t layout;
+} lgt_handle;
+
+typedef struct lgt_front {
+  lgt_launch *launches;
+  uint32_t count;
+  uint32_t limit;
+  lgt_handle *handles;       /* by id; the address never changes */
+  uint32_t *free_ids;
+  uint32_t nfree;
+  uint32_t max_id;           /* no id in use is greater; kept by the runtime */
+  const lgt_layout *layouts; /* by number; the address never changes */
+  uint32_t nlayouts;
+  uint32_t epoch;            /* changes when numbers of layouts that no array has were given back; kept by the runtime */
+  uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
+  uint32_t all_lines;        /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
+  uint32_t reproducible;     /* 1: results must not depend on how arrays are cut; kept by the runtime */
+  uint32_t collect;          /* lgt_collect: what the last call that may ask for a collection asks for */
+} lgt_front;
+
+lgt_front *lgt_front_of(lgt_runtime *rt);
+/* What lgt_submit checks, without recording: for those who fill the front themselves. */
+lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch);
+/* Launch what reads or writes files, and wait for it: its parameters are this rank's own (pointers, say), so ranks do not
+ * compare them.  What fails on one rank is an error on all; the message is that of the task.  Flushes and waits. */
+lgt_status lgt_carry_out(lgt_runtime *rt, const lgt_launch *launch);
+
+/* So many new arrays and views can be had.  LGT_NO_MEMORY: too many are alive, or dead but not given back. */
+lgt_status lgt_array_reserve(lgt_runtime *rt, int count);
+/* Handles that a collection found dead. */
+void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
+
+/* ---- collections ------------------------------------------------------------------------------ */
+
+typedef enum lgt_collect {
+  LGT_COLLECT_NOTHING,       /* the call is done */
+  LGT_COLLECT_ALL,           /* collect garbage, report dead handles with lgt_array_free_many, and call again */
+  LGT_COLLECT_OLD            /* likewise, but where a collector has begun already it need only end what it does, for it does
+                                not matter if some dead handles are missed; LGT_COLLECT_ALL may follow if it does */
+} lgt_collect;
+
+/* As lgt_flush, but asks for collections: unless the front's `collect` is 0 then, there is more to do.  A caller without a
+ * collector calls lgt_flush. */
+lgt_status lgt_flush_some(lgt_runtime *rt);
+/* The heap that the caller's collector has just gone through, in bytes: how much a collection costs. */
+void lgt_collected(lgt_runtime *rt, double heap);
+
+/* ---- boolean arrays --------------------------------------------------------------------------- */
+
+/* What a boolean array picks from an array whose first dimensions have its shape, in C order.  Flushes and waits.  With
+ * several domains, say, nothing is done, which is no error, and tasks must.  select: *out is a new array, 0 if nothing was
+ * done.  place: as many elements as are picked are written there; *done is 0 if nothing was.  nonzero: out[] are vectors of
+ * the positions, from 1, along each dimension of the boolean array; out[0] is 0 if nothing was done.  Those that make
+ * arrays may ask for a collection instead of setting their output, as lgt_flush_some does. */
+lgt_status lgt_array_select(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id *out);
+lgt_status lgt_array_place(lgt_runtime *rt, lgt_id array, lgt_id mask, lgt_id values, int *done);
+lgt_status lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out);
+
+/* ---- memory and numbers ----------------------------------------------------------------------- */
+
+/* Memory for elements on their way into arrays or out of them: zeroed, of malloc's alignment, and counted as what arrays
+ * take.  Fails where there is none, or not below the limit; may wait for what is being computed, but launches nothing.
+ * `beyond`: more than the limit, if it must be, for ranks that must not fail alone.  `resize` gives *memory, which may be
+ * NULL, another size: it keeps what fits and zeroes nothing but new memory; if it fails *memory stays.  `free` may be called
+ * by any thread, also when the runtime is closed. */
+lgt_status lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond, void **memory);
+lgt_status lgt_memory_resize(lgt_runtime *rt, int64_t bytes, int beyond, void **memory);
+void lgt_memory_free(void *memory);
+
+/* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of
+ * other types.  (What lgt_array_item and lgt_array_element give has no others; float16, which LuaJIT does not know, is
+ * left as it is.) */
+void lgt_plain_nans(int dtype, void *data, int64_t n);
+/* On several ranks, after the view's elements were written through lgt_array_host: these are they, in C order.  Ranks that
+ * were given others are found out, as with attach and copy_in.  On one rank nothing. */
+lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data);
+
+/* ---- what comes with lgt ---------------------------------------------------------------------- */
+
+/* As lgt_kind_new, with a CPU variant that comes with lgt: "sort", "scan", "gather", ....  What their arguments and parameters
+ * are is between them and the Lua libraries of lgt. */
+lgt_kind_id lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints);
+
+/* A Matrix Market file of format coordinate whose entries, one on each line, are to be read. */
+typedef struct lgt_market {
+  int64_t begin, end;        /* where in the file they are, in bytes */
+  int64_t slice, nslice;     /* bytes of a part of it, and how many parts there are */
+  const int64_t *first;      /* number of the first entry that begins in each slice, from 0, and of all */
+  int64_t rows, cols;        /* of the matrix */
+  int32_t fd, pattern;       /* the open file; 1: its entries have no values */
+} lgt_market;
+/* How many entries begin in each of the slices [first, past).  Waits for nothing but the file. */
+lgt_status lgt_market_count(const lgt_market *market, int64_t first, int64_t past, int64_t *counts);
+
+/* The option min_tile: the smallest tile worth a domain of its own, in elements. */
+int64_t lgt_min_tile(lgt_runtime *rt);
+/* The option replicate: bytes of an array that an operation may bring to every rank. */
+int64_t lgt_replicate(lgt_runtime *rt);
+/* Seconds since some fixed point, from a clock that never goes back. */
+double lgt_time(void);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
