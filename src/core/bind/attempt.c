@@ -71,8 +71,9 @@ static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int d
   const lgt_touch *touch =
       try->group->count == 1 && try->group->touch ? &try->group->touch[slot->rest_arg] : NULL;
   *out = lgt_layout_root_rect(layout, &view);
-  if (touch && touch->image)
-    *out = lgt_footprint_rect(&try->binder->map->footprints, touch->what, try->binder->map->first + domain,
+  lgt_selected selected = touch ? lgt_touch_selected(try->binder, try->group, touch) : (lgt_selected){0};
+  if (selected.image)
+    *out = lgt_footprint_rect(&try->binder->map->footprints, selected.what, try->binder->map->first + domain,
                               colour);
   return !lgt_rect_empty(&tile);
 }

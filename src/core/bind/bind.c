@@ -232,6 +232,7 @@ void lgt_binder_fini(lgt_binder *binder) {
   lgt_failure_release(binder->reported);
   lgt_failure_release(binder->no_memory);
   lgt_mem_free(binder->recent);
+  lgt_mem_free(binder->selected);
   lgt_arena_fini(&binder->arena);
   lgt_moves_fini(binder);
 }
@@ -325,8 +326,10 @@ static void refuse(lgt_attempt *try, lgt_status status, const lgt_call *calls) {
 static lgt_status fail_without_image(lgt_attempt *try, const lgt_call *calls) {
   lgt_failure *poison = first_poison(try);
   bool here = false;
-  for (int i = 0; i < try->group->ntouch; i++)
-    here |= try->group->touch[i].image && try->group->touch[i].image->bad_here;
+  for (int i = 0; i < try->group->ntouch; i++) {
+    const lgt_image *image = lgt_touch_selected(try->binder, try->group, &try->group->touch[i]).image;
+    here |= image && image->bad_here;
+  }
   if (poison) {
     lgt_failure_retain(poison);
   } else if (here) {

@@ -344,7 +344,7 @@ static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here,
 static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
                       int colour, lgt_job *job, lgt_tile *tile) {
   const lgt_touch *touch = lgt_touch_of(group, access);
-  const lgt_image *image = touch ? touch->image : NULL;
+  const lgt_image *image = touch ? lgt_touch_selected(binder, group, touch).image : NULL;
   if (!image || !image->rows) return;
   lgt_runs *rows =
       image->rows[lgt_partition_domain(group->launch, binder->map->domains, colour) - binder->map->first];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "move/exchange.h"
+#include "move/image.h"
 #include "plan/weave.h"
 
 /* What lgt_survey was given. */
@@ -59,9 +60,10 @@ static void survey_native(survey *s, const lgt_plan_native *native, int domain, 
     const lgt_plan_access *access = &native->access[a];
     if (access->slot == LGT_NONE) continue;
     const lgt_touch *touch = lgt_touch_of(s->group, access);
+    lgt_selected selected = touch ? lgt_touch_selected(s->binder, s->group, touch) : (lgt_selected){0};
     lgt_rect rect = access_rect(s, access, LGT_ACCESS_LOAD, tile);
-    if (touch && touch->image)
-      rect = lgt_footprint_rect(&s->binder->map->footprints, touch->what, s->binder->map->first + domain,
+    if (selected.image)
+      rect = lgt_footprint_rect(&s->binder->map->footprints, selected.what, s->binder->map->first + domain,
                                 colour);
     int privilege = native->kind->privilege[a];
     note(s, access, domain, &rect, privilege & LGT_PRIV_WRITE, privilege & LGT_PRIV_READ);
@@ -127,20 +129,10 @@ static void find_out(survey *s) {
   share_slots(s);
 }
 
-/* Does data say what some call touches? */
-static bool varies(const lgt_plan_group *group) {
-  bool does = false;
-  for (int i = group->first; i < group->first + group->count; i++) {
-    const lgt_constraint_set *set = group->plan->call[i].kind->constraints;
-    does |= set && set->nimage;
-  }
-  return does;
-}
-
 bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out) {
   size_t n = (size_t)binder->map->local * (size_t)group->nslot;
   size_t bytes = 2 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
-  bool lasts = !varies(group);
+  bool lasts = !lgt_images_select(group);
   lgt_rect *read = group->survey;
   if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
   if (!read) return false;

@@ -15,6 +15,7 @@
 typedef struct lgt_job lgt_job;
 typedef struct lgt_move lgt_move; /* moves.h */
 typedef struct lgt_answer lgt_answer; /* moves.c */
+typedef struct lgt_selected lgt_selected; /* exchange.h */
 
 /* A group that was bound while tasks were in flight, or the end of a store (poison.h).  A recent group keeps no store
  * alive: the number of a store is free again at the same place of the stream on all ranks, whatever is still in flight. */
@@ -67,6 +68,9 @@ typedef struct lgt_binder {
   int *near;         /* owned: domains that may lack elements that this rank has (lgt_moves_near) */
   int nnear, near_room;
   lgt_answer **answer; /* owned: answers of lgt_moves_list that are kept, by question */
+  const lgt_plan_group *selecting; /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
+  lgt_selected *selected; /* owned: by touch of that group */
+  int selected_room;
   lgt_job *underway, **underway_end; /* messages that have begun and are not done */
   int64_t share_limit;           /* bytes: a larger array is not gathered, for a rank would lack room */
   int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */

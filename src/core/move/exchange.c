@@ -81,8 +81,13 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
   t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
                         : lgt_footprint_of(footprints, c->layout[arg], align, c->launch,
                                            privilege & LGT_PRIV_REDUCE);
-  t->what = t->whole;
-  return t->what ? LGT_OK : LGT_NO_MEMORY;
+  return t->whole ? LGT_OK : LGT_NO_MEMORY;
+}
+
+lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *group,
+                                const lgt_touch *touch) {
+  if (binder->selecting == group) return binder->selected[touch - group->touch];
+  return (lgt_selected){.what = touch->whole};
 }
 
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
@@ -169,21 +174,21 @@ static bool list_moves(lgt_exchange *x, int n, const lgt_footprint *what, int pl
 }
 
 /* The same for an image: the lists were made when its elements first came this way. */
-static bool list_image_moves(lgt_exchange *x, const lgt_touch *t, int place) {
+static bool list_image_moves(lgt_exchange *x, int n, const lgt_selected *s, int place) {
   lgt_binder *binder = x->binder;
-  const lgt_history **history = &x->store[t->root]->history;
-  if (!t->moves || lgt_history_shows(*history, t->image->serial)) return true;
+  const lgt_history **history = &x->store[n]->history;
+  if (!s->moves || lgt_history_shows(*history, s->image->serial)) return true;
   int first = binder->nmove;
-  if (!lgt_moves_add(binder, t->moves->move, t->moves->nmove, t->moves->piece, t->moves->npiece))
+  if (!lgt_moves_add(binder, s->moves->move, s->moves->nmove, s->moves->piece, s->moves->npiece))
     return false;
-  note_moves(x, t->root, place, first);
-  return lgt_history_shown(&binder->map->histories, history, t->image->serial);
+  note_moves(x, n, place, first);
+  return lgt_history_shown(&binder->map->histories, history, s->image->serial);
 }
 
-static bool list_touch(lgt_exchange *x, const lgt_touch *t, int place) {
-  cover_all(x, t->root, t->what);
-  if (!t->reads) return true;
-  return t->image ? list_image_moves(x, t, place) : list_moves(x, t->root, t->what, place);
+static bool list_selected(lgt_exchange *x, int n, const lgt_selected *s, bool reads, int place) {
+  cover_all(x, n, s->what);
+  if (!reads) return true;
+  return s->image ? list_image_moves(x, n, s, place) : list_moves(x, n, s->what, place);
 }
 
 /* Bring the elements of a store with a long history together: each domain gets a tile of its own. */
@@ -257,10 +262,11 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
                            int64_t bytes) {
   for (int i = 0; i < group->ntouch; i++) {
     const lgt_touch *t = &group->touch[i];
+    lgt_selected s = lgt_touch_selected(binder, group, t);
     const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root].root]);
     int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
-    if (!t->reads || t->image || lgt_rect_size(&t->what->whole) <= bytes / elem || !store->history) continue;
-    if (wanted_whole(binder, t->what) && !lgt_history_has(store->history, t->what)) return i;
+    if (!t->reads || s.image || lgt_rect_size(&s.what->whole) <= bytes / elem || !store->history) continue;
+    if (wanted_whole(binder, s.what) && !lgt_history_has(store->history, s.what)) return i;
   }
   return -1;
 }
@@ -328,23 +334,22 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_grou
     if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
   for (int i = 0; i < group->ntouch && good && !status; i++) {
     const lgt_touch *t = &group->touch[i];
-    if (!t->fresh) good = list_touch(x, t, i);
+    lgt_selected s = lgt_touch_selected(binder, group, t);
+    if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
   }
   return status ? status : good ? LGT_OK : no_memory();
 }
 
-lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
-  lgt_touch t = *touch;
+lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
+                              const lgt_selected *selected) {
   *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return no_memory();
   x->store[0] = store;
-  t.root = 0;
-  t.reads = true;
   lgt_status status = make_room(x);
   if (status) return status;
   if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return no_memory();
-  return list_touch(x, &t, 0) ? LGT_OK : no_memory();
+  return list_selected(x, 0, selected, true, 0) ? LGT_OK : no_memory();
 }
 
 lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
@@ -567,11 +572,12 @@ bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   const lgt_map *map = x->binder->map;
   for (int i = 0; i < x->group->ntouch; i++) {
     const lgt_touch *t = &x->group->touch[i];
+    const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
     for (int d = 0; d < map->local && t->reads; d++) {
       const lgt_region *absent = &x->store[t->root]->replica[d].absent;
       lgt_rect rect, common;
       if (!absent->count) continue;
-      for (int k = -1; (k = lgt_footprint_next(&map->footprints, t->what, map->first + d, k, &rect)) >= 0;)
+      for (int k = -1; (k = lgt_footprint_next(&map->footprints, what, map->first + d, k, &rect)) >= 0;)
         for (int a = 0; a < absent->count; a++)
           if (lgt_rect_intersect(&absent->rect[a], &rect, &common)) return true;
     }
@@ -580,27 +586,27 @@ bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
 }
 
 /* What a local domain writes it has: in its main instance, unless it is left to a recipe. */
-static bool note_written_by(const lgt_exchange *x, const lgt_touch *t, int domain) {
+static bool note_written_by(const lgt_exchange *x, int n, const lgt_footprint *what, int domain) {
   lgt_map *map = x->binder->map;
-  const lgt_store *store = x->store[t->root];
+  const lgt_store *store = x->store[n];
   const lgt_layout *root = lgt_layout_at(x->binder->stores, store->layout);
   lgt_replica *replica = &store->replica[domain];
   lgt_rect all = lgt_rect_of_shape(root->ndim, root->shape), rect;
   bool good = true;
-  if (t->what->exact && lgt_rect_contains(&t->what->whole, &all)) lgt_replica_drop_asides(map, replica);
+  if (what->exact && lgt_rect_contains(&what->whole, &all)) lgt_replica_drop_asides(map, replica);
   for (int k = -1;
-       good && (k = lgt_footprint_next(&map->footprints, t->what, map->first + domain, k, &rect)) >= 0;) {
+       good && (k = lgt_footprint_next(&map->footprints, what, map->first + domain, k, &rect)) >= 0;) {
     good = lgt_region_remove(&replica->absent, &rect);
     if (good) good = lgt_replica_written(replica, store->recipe ? NULL : replica->inst, &rect);
   }
   return good;
 }
 
-static bool note_written(const lgt_exchange *x, const lgt_touch *t) {
+static bool note_written(const lgt_exchange *x, int n, const lgt_footprint *what) {
   bool good = true;
   for (int d = 0; d < x->binder->map->local && good; d++) {
-    const lgt_replica *replica = &x->store[t->root]->replica[d];
-    if (replica->absent.count || replica->naside || replica->old.count) good = note_written_by(x, t, d);
+    const lgt_replica *replica = &x->store[n]->replica[d];
+    if (replica->absent.count || replica->naside || replica->old.count) good = note_written_by(x, n, what, d);
   }
   return good;
 }
@@ -705,7 +711,9 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     const lgt_touch *t = &x->group->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
-    if (!lgt_history_written(&x->binder->map->histories, &store->history, t->what) || !note_written(x, t))
+    const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
+    if (!lgt_history_written(&x->binder->map->histories, &store->history, what) ||
+        !note_written(x, t->root, what))
       return no_memory();
     const lgt_plan_call *call = &x->group->plan->call[t->call];
     store->key = lgt_solver_key_after(&x->binder->fuser->solver,

@@ -25,11 +25,17 @@ struct lgt_touch {
   bool reads;      /* it reads contents from before the group */
   bool writes;
   const lgt_footprint *whole; /* *everywhere*, if several colours reduce into the same elements */
-  /* Of this run of the group: */
-  const lgt_footprint *what;  /* the elements touched: `whole`, or a part of it that the image names */
-  lgt_image *image;     /* borrowed; NULL: none (image.h) */
-  const lgt_image_moves *moves;     /* borrowed: the moves of the image's elements; NULL: no element has to move */
 };
+
+/* What of a touch counts this time: all of it, or what data selects. */
+struct lgt_selected {
+  const lgt_footprint *what;    /* `whole`, or a part of it that the image names */
+  lgt_image *image;             /* borrowed; NULL: none (image.h) */
+  const lgt_image_moves *moves; /* borrowed: the moves of the image's elements; NULL: no element has to move */
+};
+
+/* Of a touch of the group that is being bound, or of any other. */
+lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *group, const lgt_touch *touch);
 
 /* The touch of a native call's access; NULL: the group has no touches yet. */
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
@@ -60,8 +66,8 @@ typedef struct lgt_exchange {
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
 /* Survey the group: list what has to move, and record in the histories that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
-/* Survey one store instead, of which every domain is to have the elements that it touches. */
-lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_touch *touch);
+/* Survey one store instead, of which every domain is to have the elements that are selected. */
+lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 /* Survey one store instead, of which the first domain of every rank is to have a rect. */
 lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
 /* A copy on every rank of a rect that is not everywhere, for the script to look at.  The copy is no instance of the store,

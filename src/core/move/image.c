@@ -89,9 +89,10 @@ static void meet_tile(spots *s, const lgt_tile *from, const lgt_tile *to) {
 /* What an image is made from. */
 typedef struct making {
   lgt_binder *binder;
-  lgt_plan_group *group;
+  const lgt_plan_group *group;
   const lgt_image_constraint *constraint;
-  lgt_touch *touch;                    /* of the call's first argument */
+  const lgt_touch *touch;              /* of the call's first argument */
+  lgt_selected *selected;              /* the same */
   const lgt_touch *target, *source[2]; /* source[1]: NULL for points */
   lgt_store *store[2];
   lgt_image *image;
@@ -112,13 +113,18 @@ static int root_dimension(const lgt_layout *layout, int dim, int64_t *begin, int
   return *step ? layout->dim[dim] : -1;
 }
 
+/* The image through which a source is read; NULL: it is read as it lies. */
+static const lgt_image *through(const making *m, int which) {
+  return m->selected[m->source[which]->arg].image;
+}
+
 static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
   const lgt_touch *t = m->source[which];
   const lgt_alignment *align = &m->group->plan->call[t->call].space.align[t->arg];
   lgt_rect tile = lgt_partition_rect(m->group->launch, colour);
   lgt_tile out;
   lgt_map *map = m->binder->map;
-  lgt_rect root = lgt_footprint_rect(&map->footprints, t->what, map->first + domain, colour);
+  lgt_rect root = lgt_footprint_rect(&map->footprints, m->selected[t->arg].what, map->first + domain, colour);
   const lgt_replica *replica = lgt_store_replica(map, m->store[which], domain);
   const lgt_instance *inst =
       lgt_replica_holder(replica, &root); /* the other source may be another part of it */
@@ -128,7 +134,7 @@ static lgt_tile tile_of(const making *m, int which, int domain, int colour) {
 
 /* Run i of what a domain needs of a source that is read through another image. */
 static lgt_tile run_of(const making *m, int which, int domain, int64_t i) {
-  const int64_t *run = m->source[which]->image->runs[domain]->run[i];
+  const int64_t *run = through(m, which)->runs[domain]->run[i];
   const lgt_replica *replica = &m->store[which]->replica[domain];
   lgt_rect root = {.ndim = 1, .lo = {run[0]}, .hi = {run[1]}};
   const lgt_instance *inst =
@@ -142,7 +148,7 @@ static lgt_tile run_of(const making *m, int which, int domain, int64_t i) {
 
 /* The positions that a domain reads through another image, or ranges: one image names where they begin and end. */
 static void meet_image(const making *m, int domain, spots *s) {
-  for (int64_t i = 0; i < m->source[0]->image->runs[domain]->count; i++) {
+  for (int64_t i = 0; i < through(m, 0)->runs[domain]->count; i++) {
     lgt_tile from = run_of(m, 0, domain, i), to;
     if (m->source[1]) to = run_of(m, 1, domain, i);
     meet_tile(s, &from, m->source[1] ? &to : NULL);
@@ -152,7 +158,7 @@ static void meet_image(const making *m, int domain, spots *s) {
 static void meet_all(const making *m, int domain, spots *s) {
   for (int i = 0; i < 2 && m->source[i]; i++)
     if (!lgt_store_replica(m->binder->map, m->store[i], domain)->inst) return; /* the domain reads nothing */
-  if (m->source[0]->image) {
+  if (through(m, 0)) {
     meet_image(m, domain, s);
     return;
   }
@@ -197,10 +203,10 @@ static lgt_runs *find_runs(const making *m, int domain) {
   return runs;
 }
 
-bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_touch *touch) {
+bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_selected *selected) {
   lgt_exchange x;
   bool good = true;
-  if (lgt_exchange_fetch(&x, binder, store, touch)) {
+  if (lgt_exchange_fetch(&x, binder, store, selected)) {
     if (binder->peers) binder->peers->abort(binder->peers, lgt_message());
     return false;
   }
@@ -299,9 +305,9 @@ void lgt_images_drop(lgt_store *store) {
 
 /* What positions or ranges name. */
 static bool find_named(const making *m) {
-  bool known = lgt_image_fetch(m->binder, m->store[0], m->source[0]);
+  bool known = lgt_image_fetch(m->binder, m->store[0], &m->selected[m->source[0]->arg]);
   /* Whatever came of the first: other ranks fetch both. */
-  if (m->source[1]) known &= lgt_image_fetch(m->binder, m->store[1], m->source[1]);
+  if (m->source[1]) known &= lgt_image_fetch(m->binder, m->store[1], &m->selected[m->source[1]->arg]);
   for (int d = 0; d < m->binder->map->local && known; d++)
     known = (m->image->runs[d] = find_runs(m, d)) != NULL;
   return known;
@@ -312,7 +318,7 @@ static bool find_named(const making *m) {
 static bool find_inverse(const making *m, bool *here) {
   const lgt_plan_call *call = &m->group->plan->call[m->target->call];
   const lgt_image_constraint *c = m->constraint;
-  const lgt_image *known = m->source[0]->image;
+  const lgt_image *known = through(m, 0);
   int local = m->binder->map->local;
   int64_t begin, step;
   lgt_runs **rows = m->image->rows = lgt_mem_zalloc(((size_t)local + 1) * sizeof *rows);
@@ -386,7 +392,7 @@ static void describe(const making *m, lgt_image_key *key) {
     key->source[1] = tile->whole;
     key->layout[1] = m->group->plan->call[tile->call].layout[tile->arg];
     key->tile_dim = m->constraint->tile[1];
-  } else if (m->source[0]->image) key->through = m->source[0]->image->serial;
+  } else if (through(m, 0)) key->through = through(m, 0)->serial;
   key->whole = m->target->whole;
   key->layout[2] = m->group->plan->call[m->target->call].layout[m->target->arg];
   key->base = m->constraint->base;
@@ -427,8 +433,8 @@ static bool possible(const making *m) {
   if (m->constraint->tile[0] >= 0) /* rows are cut: by tiles, of what is a view */
     return m->group->launch->kind == LGT_PARTITION_TILING && layout_of(m, m->source[0])->ndim > 0 &&
            !(layout_of(m, m->source[0])->flags & LGT_LAYOUT_RESHAPED);
-  if (m->source[1] && !m->source[0]->image != !m->source[1]->image) return false;
-  return !m->source[0]->image || layout_of(m, m->source[0])->ndim == 1;
+  if (m->source[1] && !through(m, 0) != !through(m, 1)) return false;
+  return !through(m, 0) || layout_of(m, m->source[0])->ndim == 1;
 }
 
 /* Would something have to move for this argument?  Few elements are not worth asking which ones. */
@@ -481,10 +487,16 @@ static lgt_status note_written(const making *m) {
   return image->written ? LGT_OK : LGT_NO_MEMORY;
 }
 
-static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root,
-                              lgt_touch *touch, const lgt_image_constraint *constraint) {
-  lgt_touch *target = &touch[constraint->arg];
-  making m = {.binder = binder, .group = group, .constraint = constraint, .touch = touch, .target = target};
+static lgt_status prepare_one(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                              int first, const lgt_image_constraint *constraint) {
+  const lgt_touch *touch = &group->touch[first], *target = &touch[constraint->arg];
+  lgt_selected *selected = &binder->selected[first], *of_target = &selected[constraint->arg];
+  making m = {.binder = binder,
+              .group = group,
+              .constraint = constraint,
+              .touch = touch,
+              .selected = selected,
+              .target = target};
   lgt_store *store = lgt_store_at(binder->stores, root[group->touched[target->root].root]);
   lgt_image_key key;
   lgt_status status = LGT_OK;
@@ -504,44 +516,54 @@ static lgt_status prepare_one(lgt_binder *binder, lgt_plan_group *group, const u
   if (!m.image) status = make(&m, &key);
   if (status) return status;
   m.image->used = binder->agreed.position;
-  target->image = m.image;
-  target->what = &m.image->what;
+  of_target->image = m.image;
+  of_target->what = &m.image->what;
   if (m.image->bad) return LGT_OK;
   if (target->writes) {
     status = note_written(&m);
     if (status) return status;
-    target->what = m.image->written;
+    of_target->what = m.image->written;
   }
-  return lgt_image_moves_prepare(binder, store, target);
+  return target->reads ? lgt_image_moves_prepare(binder, store, of_target) : LGT_OK;
 }
 
-/* Of one call, whose touches begin with `touch`. */
-static lgt_status prepare_call(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root,
-                               const lgt_plan_call *call, lgt_touch *touch, bool *bad) {
-  const lgt_constraint_set *set = call->kind->constraints;
+/* Of one call, whose touches begin with number `first`. */
+static lgt_status prepare_call(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                               const lgt_constraint_set *set, int first, bool *bad) {
   lgt_status status = LGT_OK;
-  for (int a = 0; a < call->nargs; a++) {
-    touch[a].what = touch[a].whole;
-    touch[a].image = NULL;
-    touch[a].moves = NULL;
-  }
   for (int i = 0; i < set->nimage && !status && !*bad; i++) {
-    status = prepare_one(binder, group, root, touch, &set->image[i]);
-    const lgt_image *image = touch[set->image[i].arg].image;
+    status = prepare_one(binder, group, root, first, &set->image[i]);
+    const lgt_image *image = binder->selected[first + set->image[i].arg].image;
     *bad = image && image->bad;
   }
   return status;
 }
 
-lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad) {
+bool lgt_images_select(const lgt_plan_group *group) {
+  bool any = false;
+  for (int i = group->first; i < group->first + group->count && !any; i++) {
+    const lgt_constraint_set *set = group->plan->call[i].kind->constraints;
+    any = set && set->nimage;
+  }
+  return any;
+}
+
+lgt_status lgt_images_prepare(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
+                              bool *bad) {
   lgt_status status = LGT_OK;
-  lgt_touch *touch = group->touch;
   *bad = false;
-  for (int i = group->first; i < group->first + group->count && !status && !*bad; i++) {
+  binder->selecting = NULL;
+  if (!lgt_images_select(group)) return LGT_OK;
+  if (!lgt_mem_grow((void **)&binder->selected, &binder->selected_room, group->ntouch,
+                    sizeof *binder->selected))
+    return lgt_err(LGT_NO_MEMORY, "out of memory for an image");
+  for (int i = 0; i < group->ntouch; i++) binder->selected[i] = (lgt_selected){.what = group->touch[i].whole};
+  binder->selecting = group;
+  for (int i = group->first, first = 0; i < group->first + group->count && !status && !*bad; i++) {
     const lgt_plan_call *call = &group->plan->call[i];
     if (call->kind->constraints && call->kind->constraints->nimage)
-      status = prepare_call(binder, group, root, call, touch, bad);
-    touch += call->nargs;
+      status = prepare_call(binder, group, root, call->kind->constraints, first, bad);
+    first += call->nargs;
   }
   return status;
 }

@@ -65,10 +65,12 @@ struct lgt_image {
   lgt_image *next;     /* of the same source, the one that was used last comes first */
 };
 
-/* Look up or make the images of a group that is about to be bound, and the moves by which their elements come: what
- * its touches say afterwards holds for this time.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
+/* Does data select what some call of the group touches? */
+bool lgt_images_select(const lgt_plan_group *group);
+/* Look up or make the images of a group that is about to be bound, whose touches are there, and the moves by which their
+ * elements come: what is selected from now on until the next group.  *bad: one of them cannot be known, on all ranks.  LGT_BAD_ARGUMENT, on all
  * ranks: what is written may not be written so. */
-lgt_status lgt_images_prepare(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root, bool *bad);
+lgt_status lgt_images_prepare(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, bool *bad);
 /* The store's contents are gone. */
 void lgt_images_drop(lgt_store *store);
 

@@ -120,11 +120,11 @@ static bool sort_rows(sorting *s, bool *everywhere) {
   lgt_footprint here = {.whole = root};
   *everywhere = share->kind == LGT_PARTITION_NONE || lgt_history_has(s->inverse->store->history, &here);
   if (*everywhere) share = lgt_partition_none(solver->partitions, layout->ndim, layout->shape);
-  lgt_touch touch = {.reads = true};
-  touch.what = *everywhere ? lgt_footprint_everywhere(footprints, &root)
-                           : lgt_footprint_of(footprints, s->inverse->layout, &align, share, false);
-  if (!touch.what) return give_up(binder);
-  if (!lgt_image_fetch(binder, s->inverse->store, &touch)) return false;
+  lgt_selected selected = {
+      .what = *everywhere ? lgt_footprint_everywhere(footprints, &root)
+                          : lgt_footprint_of(footprints, s->inverse->layout, &align, share, false)};
+  if (!selected.what) return give_up(binder);
+  if (!lgt_image_fetch(binder, s->inverse->store, &selected)) return false;
   for (int d = 0; d < binder->map->local; d++)
     for (int c = -1; (c = lgt_binder_next(binder, share, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(share, c);

@@ -224,9 +224,9 @@ static lgt_image_moves *find(lgt_image *image, const lgt_history *history, int64
   return image->moves = found;
 }
 
-lgt_status lgt_image_moves_prepare(lgt_binder *binder, lgt_store *store, lgt_touch *touch) {
-  lgt_image *image = touch->image;
-  if (!touch->reads || lgt_history_shows(store->history, image->serial)) return LGT_OK;
+lgt_status lgt_image_moves_prepare(lgt_binder *binder, lgt_store *store, lgt_selected *selected) {
+  lgt_image *image = selected->image;
+  if (lgt_history_shows(store->history, image->serial)) return LGT_OK;
   lgt_image_moves *moves = find(image, store->history, binder->agreed.position);
   if (!moves) {
     moves = make(binder, image, store->history);
@@ -235,6 +235,6 @@ lgt_status lgt_image_moves_prepare(lgt_binder *binder, lgt_store *store, lgt_tou
     image->moves = moves;
   }
   moves->used = binder->agreed.position;
-  touch->moves = moves;
+  selected->moves = moves;
   return LGT_OK;
 }
