@@ -69,7 +69,7 @@ static bool overwritten(const lgt_attempt *try, const lgt_plan_slot *slot, int d
   lgt_rect tile = lgt_partition_rect(launch, colour);
   lgt_rect view = lgt_space_view_rect(layout, &call->space.align[slot->rest_arg], &tile);
   const lgt_touch *touch =
-      try->group->count == 1 && try->group->touch ? &try->group->touch[slot->rest_arg] : NULL;
+      try->group->count == 1 && try->group->notes->touch ? &try->group->notes->touch[slot->rest_arg] : NULL;
   *out = lgt_layout_root_rect(layout, &view);
   lgt_selected selected = touch ? lgt_touch_selected(try->binder, try->group, touch) : (lgt_selected){0};
   if (selected.image)
@@ -94,7 +94,7 @@ static lgt_status prepare_initial(lgt_attempt *try) {
       if (read->ndim >= 0) lgt_exchange_need(&try->exchange, d, slot, read);
       if (write->ndim >= 0) lgt_exchange_need(&try->exchange, d, slot, write);
     }
-    lgt_exchange_margin(&try->exchange, slot);
+    lgt_exchange_margin(&try->exchange, s);
   }
   return lgt_exchange_acquire(&try->exchange);
 }
@@ -135,7 +135,8 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       lgt_rect_near(&old->rect, &rect, &waste);
       rect = lgt_rect_bound(&rect, &old->rect);
     }
-    rect = lgt_rect_grown(&rect, try->group->slot[s].below, try->group->slot[s].above, root->shape);
+    const lgt_halo *halo = try->group->notes->halo;
+    if (halo) rect = lgt_rect_grown(&rect, halo[s].below, halo[s].above, root->shape);
   }
   try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, domain), domain, root, &rect);
   if (try->inst[at]) try->inst[at]->waste = waste;
@@ -274,7 +275,7 @@ static lgt_status choose_side(lgt_attempt *try) {
 }
 
 lgt_status lgt_attempt_acquire(lgt_attempt *try) {
-  lgt_plan_group *group = try->group;
+  const lgt_plan_group *group = try->group;
   bool many = !lgt_map_whole(try->binder->map);
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);

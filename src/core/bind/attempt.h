@@ -17,7 +17,7 @@
 
 struct lgt_attempt {
   lgt_binder *binder;
-  lgt_plan_group *group;
+  const lgt_plan_group *group;
   const uint32_t *root;      /* store of each root; NULL for a rescue */
   const lgt_binding *source; /* for a rescue: the instances and parameters with which the original group ran */
   const uint64_t *kept;      /* slots that recipes will read; NULL for a rescue */

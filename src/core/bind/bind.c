@@ -54,7 +54,7 @@ static void note_alike(const lgt_attempt *try, lgt_status status) {
 }
 
 static lgt_status settle_all(lgt_attempt *try) {
-  lgt_plan_group *group = try->group, *lasting = lgt_plan_group_lasting(group);
+  const lgt_plan_group *group = try->group, *lasting = lgt_plan_group_lasting(group);
   lgt_status status = LGT_OK;
   for (int f = 0; f < group->nfinal && !status; f++) {
     lgt_store *store = lgt_attempt_store(try, group->slot_of_final[2 * f]);
@@ -245,10 +245,11 @@ static lgt_status materialise_inputs(const lgt_attempt *try) {
       status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
   if (lgt_map_whole(try->binder->map)) return status;
   if (!status) status = lgt_exchange_prepare(try->binder, try->group);
-  for (int i = 0; i < try->group->ntouch && !status; i++)
-    if (try->group->touch[i].reads)
-      status = lgt_rescue_store(try->binder,
-                                lgt_attempt_store(try, try->group->touched[try->group->touch[i].root].root));
+  for (int i = 0; i < try->group->notes->ntouch && !status; i++)
+    if (try->group->notes->touch[i].reads)
+      status = lgt_rescue_store(
+          try->binder,
+          lgt_attempt_store(try, try->group->notes->touched[try->group->notes->touch[i].root].root));
   return status;
 }
 
@@ -303,10 +304,10 @@ static lgt_status refuse_gathering(lgt_attempt *try, const lgt_call *calls) {
   lgt_binder *binder = try->binder;
   int touch = binder->peers ? lgt_exchange_too_large(binder, try->group, try->root, binder->replicate) : -1;
   if (touch < 0) return LGT_OK;
-  const lgt_touch *t = &try->group->touch[touch];
+  const lgt_touch *t = &try->group->notes->touch[touch];
   const lgt_call *call = &calls[t->call - try->group->first];
   const lgt_layout *root =
-      lgt_layout_at(binder->stores, lgt_attempt_store(try, try->group->touched[t->root].root)->layout);
+      lgt_layout_at(binder->stores, lgt_attempt_store(try, try->group->notes->touched[t->root].root)->layout);
   lgt_err(LGT_UNSUPPORTED,
           "'%s' needs all of an array of %lld bytes on every rank, where at most %lld may be brought: use a "
           "smaller array, "
@@ -326,8 +327,8 @@ static void refuse(lgt_attempt *try, lgt_status status, const lgt_call *calls) {
 static lgt_status fail_without_image(lgt_attempt *try, const lgt_call *calls) {
   lgt_failure *poison = first_poison(try);
   bool here = false;
-  for (int i = 0; i < try->group->ntouch; i++) {
-    const lgt_image *image = lgt_touch_selected(try->binder, try->group, &try->group->touch[i]).image;
+  for (int i = 0; i < try->group->notes->ntouch; i++) {
+    const lgt_image *image = lgt_touch_selected(try->binder, try->group, &try->group->notes->touch[i]).image;
     here |= image && image->bad_here;
   }
   if (poison) {
@@ -390,7 +391,7 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   return status ? give_up(try, status, calls) : LGT_OK;
 }
 
-lgt_status lgt_bind_group(lgt_binder *binder, lgt_plan_group *group, const lgt_call *calls,
+lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const lgt_call *calls,
                           const uint32_t *root, bool last) {
   lgt_attempt try = {.binder = binder, .group = group, .root = root};
   try.where = calls[0].line ? binder->line_text(binder->line_context, calls[0].line) : NULL;

@@ -218,18 +218,18 @@ static void poison_results(lgt_task *task) {
 
 /* What the profile calls a group: its first operations, without their element types.  Made once, since many
  * of its chunks will want it. */
-static const char *group_name(lgt_plan_group *group) {
+static const char *group_name(const lgt_plan_group *group) {
   enum { SHOWN = 5, ROOM = 200 };
-  if (group->name || !(group->name = lgt_mem_zalloc(ROOM))) return group->name;
+  char *text = group->notes->name;
+  if (text || !(text = group->notes->name = lgt_mem_zalloc(ROOM))) return text;
   int at = 0;
   for (int i = 0; i < group->count && i < SHOWN && at < ROOM - 1; i++) {
     const char *name = group->plan->call[group->first + i].kind->name;
-    at += snprintf(group->name + at, (size_t)(ROOM - at), "%s%.*s", i ? ", " : "", (int)strcspn(name, ":>"),
-                   name);
+    at += snprintf(text + at, (size_t)(ROOM - at), "%s%.*s", i ? ", " : "", (int)strcspn(name, ":>"), name);
   }
   if (group->count > SHOWN && at < ROOM - 1)
-    snprintf(group->name + at, (size_t)(ROOM - at), " ... (%d)", group->count);
-  return group->name;
+    snprintf(text + at, (size_t)(ROOM - at), " ... (%d)", group->count);
+  return text;
 }
 
 void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bound, const char *category) {

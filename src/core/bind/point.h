@@ -7,7 +7,7 @@
 
 /* A group with instances for its slots: nslot for each local domain. */
 typedef struct lgt_bound {
-  lgt_plan_group *group;
+  const lgt_plan_group *group;
   lgt_instance **inst;
   const lgt_scalar *param; /* LGT_MAX_PARAMS for each of the group's calls */
   const bool *fold;        /* by slot: several colours reduce into it */

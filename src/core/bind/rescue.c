@@ -66,7 +66,7 @@ int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const 
 
 /* One for all results of the group that need it; it pins what it keeps. */
 static lgt_recipe *new_recipe(const lgt_attempt *try) {
-  lgt_plan_group *group = try->group;
+  const lgt_plan_group *group = try->group;
   int n = group->nslot * try->binder->map->local;
   lgt_recipe *recipe = lgt_mem_zalloc(sizeof *recipe);
   lgt_binding *binding = lgt_mem_zalloc(sizeof *binding);
@@ -96,7 +96,7 @@ static lgt_recipe *new_recipe(const lgt_attempt *try) {
 }
 
 lgt_status lgt_rescue_leave(lgt_attempt *try) {
-  lgt_plan_group *group = try->group;
+  const lgt_plan_group *group = try->group;
   lgt_recipe *recipe = NULL;
   for (int e = 0; e < group->nelided; e++) {
     const lgt_plan_elided *elided = &group->elided[e];
@@ -130,16 +130,14 @@ static lgt_failure *failure_of_inputs(const lgt_binder *binder, const lgt_plan_e
 lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   if (!recipe) return LGT_OK;
-  lgt_plan_group *group = recipe->group;
-  lgt_plan_elided *elided = &group->elided[store->recipe_root];
-  lgt_status status = elided->rescue ? LGT_OK : lgt_recipes_rescue(binder->fuser, group, store->recipe_root);
-  if (status) return status;
-  lgt_plan *plan = lgt_plan_group_lasting(group)->plan;
-  plan->root[elided->root].wanted = true; /* next time it is stored at once */
-  plan->stale = true;
+  const lgt_plan_elided *elided = &recipe->group->elided[store->recipe_root];
+  const lgt_plan_group *rescue = lgt_recipes_rescue(binder->fuser, recipe->group, store->recipe_root);
+  if (!rescue) return LGT_NO_MEMORY;
+  lgt_status status = LGT_OK;
+  lgt_plan_want(recipe->group->plan, elided->root); /* next time it is stored at once */
   lgt_arena_reset(&binder->arena);
   lgt_attempt try = {
-      .binder = binder, .group = elided->rescue, .source = recipe->binding, .param = recipe->binding->param};
+      .binder = binder, .group = rescue, .source = recipe->binding, .param = recipe->binding->param};
   if (store->line) try.where = binder->line_text(binder->line_context, store->line);
   lgt_failure *failure = failure_of_inputs(binder, elided, recipe->binding);
   if (!failure) {
@@ -155,7 +153,7 @@ lgt_status lgt_rescue_store(lgt_binder *binder, lgt_store *store) {
     lgt_pool_widen(binder->map->pool, -more);
   }
   if (!status && !failure) status = lgt_attempt_run(&try);
-  if (!status && !failure) status = lgt_attempt_settle(&try, store, elided->rescue->slot_of_final[1]);
+  if (!status && !failure) status = lgt_attempt_settle(&try, store, rescue->slot_of_final[1]);
   lgt_attempt_release(&try);
   if (status == LGT_NO_MEMORY && !failure)
     lgt_err(status, "out of memory: to compute a result that was not stored; %lld of %lld bytes are taken",

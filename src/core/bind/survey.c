@@ -129,16 +129,16 @@ static void find_out(survey *s) {
   share_slots(s);
 }
 
-bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out) {
+bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *out) {
   size_t n = (size_t)binder->map->local * (size_t)group->nslot;
   size_t bytes = 2 * n * sizeof(lgt_rect) + (size_t)group->nslot + 1;
   bool lasts = !lgt_images_select(group);
-  lgt_rect *read = group->survey;
+  lgt_rect *read = group->notes->survey;
   if (!read) read = lasts ? lgt_mem_alloc(bytes) : lgt_arena_alloc(&binder->arena, bytes);
   if (!read) return false;
   survey s = {binder, group, read, read + n, (bool *)(read + 2 * n)};
-  if (!group->survey) find_out(&s);
-  if (lasts) group->survey = read;
+  if (!group->notes->survey) find_out(&s);
+  if (lasts) group->notes->survey = read;
   *out = (lgt_surveyed){s.read, s.write, s.fold};
   return true;
 }

@@ -15,6 +15,6 @@ typedef struct lgt_surveyed {
 
 /* *out is valid until the binder's arena is reset.  A group is surveyed once, unless data says what it touches.  False when
  * out of memory. */
-bool lgt_survey(lgt_binder *binder, lgt_plan_group *group, lgt_surveyed *out);
+bool lgt_survey(lgt_binder *binder, const lgt_plan_group *group, lgt_surveyed *out);
 
 #endif

@@ -45,7 +45,7 @@ typedef struct lgt_store {
   const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;   /* which of the recipe's results it is */
-  struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
+  const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
   uint16_t maker_slot;    /* the memory that it made for it; 0xffff: it wrote in place */
   lgt_failure *failure;   /* ref; not NULL: poisoned */
   void (*release)(void *); /* of attached memory */

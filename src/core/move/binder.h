@@ -21,7 +21,7 @@ typedef struct lgt_selected lgt_selected; /* exchange.h */
  * alive: the number of a store is free again at the same place of the stream on all ranks, whatever is still in flight. */
 typedef struct lgt_recent {
   int64_t position;
-  lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
+  const lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
   uint32_t *store;       /* owned; by root of the plan: the number of the store, if the group touches it, else 0 */
   uint32_t gone;         /* of a store's end: the store's number, which a later store may have again */
 } lgt_recent;

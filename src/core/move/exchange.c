@@ -55,18 +55,19 @@ static bool stands_still(const lgt_layout *layout, const lgt_alignment *align, c
 
 /* The number of a part of a root among the group's; -1 for one that it does not touch. */
 static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
-  for (int i = 0; i < group->ntouched; i++)
-    if (group->touched[i].root == root && group->touched[i].part == part) return i;
+  for (int i = 0; i < group->notes->ntouched; i++)
+    if (group->notes->touched[i].root == root && group->notes->touched[i].part == part) return i;
   return -1;
 }
 
-static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, int arg, lgt_touch *t) {
+static lgt_status touch_of(lgt_binder *binder, const lgt_plan_group *group, int call, int arg, lgt_touch *t) {
   const lgt_plan_call *c = &group->plan->call[call];
   const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
   const lgt_alignment *align = &c->space.align[arg];
   int privilege = c->kind->privilege[arg];
   int root = number_of(group, c->root[arg], c->part[arg]);
-  if (root < 0) group->touched[root = group->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
+  if (root < 0)
+    group->notes->touched[root = group->notes->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
   *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
   t->fresh = is_fresh(group, c->root[arg]);
   t->writes = lgt_kind_writes(c->kind, arg);
@@ -86,33 +87,35 @@ static lgt_status touch_of(lgt_binder *binder, lgt_plan_group *group, int call, 
 
 lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *group,
                                 const lgt_touch *touch) {
-  if (binder->selecting == group) return binder->selected[touch - group->touch];
+  if (binder->selecting == group) return binder->selected[touch - group->notes->touch];
   return (lgt_selected){.what = touch->whole};
 }
 
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
   int call = group->items->item[access->item].call;
-  return group->touch ? &group->touch[group->plan->call[call].touch + access->arg] : NULL;
+  return group->notes->touch ? &group->notes->touch[group->plan->call[call].touch + access->arg] : NULL;
 }
 
-lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group) {
+lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group) {
   const lgt_plan *plan = group->plan;
   int n = 0;
   lgt_status status = LGT_OK;
-  if (group->touch) return LGT_OK;
+  if (group->notes->touch) return LGT_OK;
   for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
-  if (!group->touched) group->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touched);
-  if (group->touched) group->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->touch);
-  if (!group->touch) return no_memory();
+  if (!group->notes->touched)
+    group->notes->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touched);
+  if (group->notes->touched)
+    group->notes->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touch);
+  if (!group->notes->touch) return no_memory();
   for (int i = group->first; i < group->first + group->count && !status; i++)
     for (int a = 0; a < plan->call[i].nargs && !status; a++) {
-      status = touch_of(binder, group, i, a, &group->touch[group->ntouch]);
-      group->ntouch += !status;
+      status = touch_of(binder, group, i, a, &group->notes->touch[group->notes->ntouch]);
+      group->notes->ntouch += !status;
     }
   if (!status) return LGT_OK;
-  lgt_mem_free(group->touch); /* to be made again */
-  group->touch = NULL;
-  group->ntouch = group->ntouched = 0;
+  lgt_mem_free(group->notes->touch); /* to be made again */
+  group->notes->touch = NULL;
+  group->notes->ntouch = group->notes->ntouched = 0;
   return status;
 }
 
@@ -260,10 +263,10 @@ static bool wanted_whole(const lgt_binder *binder, const lgt_footprint *what) {
 
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
                            int64_t bytes) {
-  for (int i = 0; i < group->ntouch; i++) {
-    const lgt_touch *t = &group->touch[i];
+  for (int i = 0; i < group->notes->ntouch; i++) {
+    const lgt_touch *t = &group->notes->touch[i];
     lgt_selected s = lgt_touch_selected(binder, group, t);
-    const lgt_store *store = lgt_store_at(binder->stores, root[group->touched[t->root].root]);
+    const lgt_store *store = lgt_store_at(binder->stores, root[group->notes->touched[t->root].root]);
     int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
     if (!t->reads || s.image || lgt_rect_size(&s.what->whole) <= bytes / elem || !store->history) continue;
     if (wanted_whole(binder, s.what) && !lgt_history_has(store->history, s.what)) return i;
@@ -317,23 +320,23 @@ static void log_instances(const lgt_exchange *x, const lgt_store *store) {
                 (unsigned long long)x->binder->agreed.exchanges, store->id, text);
 }
 
-lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, lgt_plan_group *group,
+lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};
   lgt_status status = lgt_exchange_prepare(binder, group);
   if (status) return status;
-  x->nstore = group->ntouched;
+  x->nstore = group->notes->ntouched;
   x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
   if (!x->store) return no_memory();
   for (int i = 0; i < x->nstore; i++)
-    x->store[i] = lgt_store_at(binder->stores, root[group->touched[i].root]);
+    x->store[i] = lgt_store_at(binder->stores, root[group->notes->touched[i].root]);
   status = make_room(x);
   if (lgt_log_on(MAP, 3)) log_calls(binder, group, root);
   bool good = true;
   for (int i = 0; i < x->nstore && good && !status; i++)
-    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->ntouch + i);
-  for (int i = 0; i < group->ntouch && good && !status; i++) {
-    const lgt_touch *t = &group->touch[i];
+    if (lgt_history_long(x->store[i]->history)) good = consolidate(x, i, group->notes->ntouch + i);
+  for (int i = 0; i < group->notes->ntouch && good && !status; i++) {
+    const lgt_touch *t = &group->notes->touch[i];
     lgt_selected s = lgt_touch_selected(binder, group, t);
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
   }
@@ -446,12 +449,14 @@ void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, c
   x->written[n] |= slot->written;
 }
 
-void lgt_exchange_margin(lgt_exchange *x, const lgt_plan_slot *slot) {
-  int n = number_of_slot(x, slot);
+void lgt_exchange_margin(lgt_exchange *x, int slot) {
+  const lgt_halo *halo = x->group->notes->halo;
+  if (!halo) return;
+  int n = number_of_slot(x, &x->group->slot[slot]);
   const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
   for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
     if (x->cover[at].ndim > 0)
-      x->cover[at] = lgt_rect_grown(&x->cover[at], slot->below, slot->above, layout->shape);
+      x->cover[at] = lgt_rect_grown(&x->cover[at], halo[slot].below, halo[slot].above, layout->shape);
 }
 
 void lgt_exchange_spare(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
@@ -570,8 +575,8 @@ static bool note_arrival(lgt_exchange *x, const lgt_move *move, const lgt_piece 
 
 bool lgt_exchange_lacks_memory(const lgt_exchange *x) {
   const lgt_map *map = x->binder->map;
-  for (int i = 0; i < x->group->ntouch; i++) {
-    const lgt_touch *t = &x->group->touch[i];
+  for (int i = 0; i < x->group->notes->ntouch; i++) {
+    const lgt_touch *t = &x->group->notes->touch[i];
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
     for (int d = 0; d < map->local && t->reads; d++) {
       const lgt_region *absent = &x->store[t->root]->replica[d].absent;
@@ -707,8 +712,8 @@ static void tidy(lgt_exchange *x) {
 
 lgt_status lgt_exchange_end(lgt_exchange *x) {
   end_consolidation(x);
-  for (int i = 0; i < x->group->ntouch; i++) {
-    const lgt_touch *t = &x->group->touch[i];
+  for (int i = 0; i < x->group->notes->ntouch; i++) {
+    const lgt_touch *t = &x->group->notes->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;

@@ -40,12 +40,12 @@ lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *
 /* The touch of a native call's access; NULL: the group has no touches yet. */
 const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
 /* Make the group's touches, unless it has them already. */
-lgt_status lgt_exchange_prepare(lgt_binder *binder, lgt_plan_group *group);
+lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group);
 
 /* One run of a group, or the fetching of one store. */
 typedef struct lgt_exchange {
   lgt_binder *binder;
-  lgt_plan_group *group; /* NULL: one store that is looked at */
+  const lgt_plan_group *group; /* NULL: one store that is looked at */
   lgt_store **store;     /* by number among the touched roots; from the arena, like the rest */
   int nstore;
   bool split;            /* a store may occur several times in `store`, once for each part */
@@ -65,7 +65,7 @@ typedef struct lgt_exchange {
  * yet; -1: there is none. */
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root, int64_t bytes);
 /* Survey the group: list what has to move, and record in the histories that it did.  `root`: stores by number in the plan. */
-lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
+lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 /* Survey one store instead, of which every domain is to have the elements that are selected. */
 lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 /* Survey one store instead, of which the first domain of every rank is to have a rect. */
@@ -75,8 +75,8 @@ lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_sto
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);
 /* The local domain's instance of an initial slot must have room for `rect`, too. */
 void lgt_exchange_need(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
-/* Each local domain that needs an instance of the slot shall have room for the slot's halo, too. */
-void lgt_exchange_margin(lgt_exchange *exchange, const lgt_plan_slot *slot);
+/* Each local domain that needs an instance of an initial slot shall have room for the slot's halo, too. */
+void lgt_exchange_margin(lgt_exchange *exchange, int slot);
 /* The group overwrites `rect` of the slot, so its elements need not be kept. */
 void lgt_exchange_spare(lgt_exchange *exchange, int domain, const lgt_plan_slot *slot, const lgt_rect *rect);
 /* Acquire instances for all roots that have contents from before the group. */

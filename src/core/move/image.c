@@ -441,7 +441,7 @@ static bool possible(const making *m) {
 static bool lacking(const making *m, const uint32_t *root, int arg) {
   lgt_binder *binder = m->binder;
   const lgt_touch *t = &m->touch[arg];
-  const lgt_store *store = lgt_store_at(binder->stores, root[m->group->touched[t->root].root]);
+  const lgt_store *store = lgt_store_at(binder->stores, root[m->group->notes->touched[t->root].root]);
   lgt_footprint everywhere = {.whole = t->whole->whole};
   return lgt_rect_size(&everywhere.whole) >= binder->fuser->solver.min_tile && store->history &&
          !lgt_history_has(store->history, &everywhere);
@@ -489,7 +489,7 @@ static lgt_status note_written(const making *m) {
 
 static lgt_status prepare_one(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
                               int first, const lgt_image_constraint *constraint) {
-  const lgt_touch *touch = &group->touch[first], *target = &touch[constraint->arg];
+  const lgt_touch *touch = &group->notes->touch[first], *target = &touch[constraint->arg];
   lgt_selected *selected = &binder->selected[first], *of_target = &selected[constraint->arg];
   making m = {.binder = binder,
               .group = group,
@@ -497,12 +497,12 @@ static lgt_status prepare_one(lgt_binder *binder, const lgt_plan_group *group, c
               .touch = touch,
               .selected = selected,
               .target = target};
-  lgt_store *store = lgt_store_at(binder->stores, root[group->touched[target->root].root]);
+  lgt_store *store = lgt_store_at(binder->stores, root[group->notes->touched[target->root].root]);
   lgt_image_key key;
   lgt_status status = LGT_OK;
   for (int i = 0; i < 2 && constraint->source[i] >= 0; i++) {
     m.source[i] = &touch[constraint->source[i]];
-    m.store[i] = lgt_store_at(binder->stores, root[group->touched[m.source[i]->root].root]);
+    m.store[i] = lgt_store_at(binder->stores, root[group->notes->touched[m.source[i]->root].root]);
     lgt_store_begin_history(binder->map, m.store[i]);
   }
   lgt_store_begin_history(binder->map, store);
@@ -554,10 +554,11 @@ lgt_status lgt_images_prepare(lgt_binder *binder, const lgt_plan_group *group, c
   *bad = false;
   binder->selecting = NULL;
   if (!lgt_images_select(group)) return LGT_OK;
-  if (!lgt_mem_grow((void **)&binder->selected, &binder->selected_room, group->ntouch,
+  if (!lgt_mem_grow((void **)&binder->selected, &binder->selected_room, group->notes->ntouch,
                     sizeof *binder->selected))
     return lgt_err(LGT_NO_MEMORY, "out of memory for an image");
-  for (int i = 0; i < group->ntouch; i++) binder->selected[i] = (lgt_selected){.what = group->touch[i].whole};
+  for (int i = 0; i < group->notes->ntouch; i++)
+    binder->selected[i] = (lgt_selected){.what = group->notes->touch[i].whole};
   binder->selecting = group;
   for (int i = group->first, first = 0; i < group->first + group->count && !status && !*bad; i++) {
     const lgt_plan_call *call = &group->plan->call[i];

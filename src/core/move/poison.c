@@ -100,7 +100,7 @@ static bool remember(lgt_binder *binder, lgt_recent recent) {
   return false;
 }
 
-void lgt_poison_bound(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root) {
+void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root) {
   int n = group->plan->nroot;
   if (lgt_map_whole(binder->map) || !binder->njob) return;
   uint32_t *store = lgt_mem_zalloc(((size_t)n + 1) * sizeof *store);

@@ -27,7 +27,7 @@ lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store);
 /* If the failure that is to be reported belongs to the same group as the last reported one, it counts as reported. */
 void lgt_poison_note(lgt_binder *binder);
 /* A group has been bound while tasks are in flight: keep it among the recent groups.  `root`: its stores. */
-void lgt_poison_bound(lgt_binder *binder, lgt_plan_group *group, const uint32_t *root);
+void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 /* A store ends, or loses its contents otherwise than by a group: counts as an overwrite. */
 void lgt_poison_end(lgt_binder *binder, uint32_t store);
 /* Poison the stores that the group at a position has written, and all stores that depend on these. */

@@ -60,6 +60,7 @@ static void plan_free(lgt_plan *plan) {
   lgt_mem_free(plan->call);
   lgt_mem_free(plan->align);
   lgt_mem_free(plan->root);
+  lgt_mem_free(plan->lessons);
   lgt_mem_free(plan);
 }
 
@@ -91,7 +92,7 @@ void lgt_fuser_clear(lgt_fuser *fuser) {
   for (uint32_t i = 0; i <= fuser->mask; i++) {
     if (!fuser->table[i]) continue;
     if (!put_aside(fuser, fuser->table[i])) {
-      fuser->table[i]->stale = true; /* it stays where it is and will be made again */
+      fuser->table[i]->lessons->stale = true; /* it stays where it is and will be made again */
       continue;
     }
     fuser->table[i] = NULL;
@@ -106,6 +107,11 @@ static uint32_t position_of(const lgt_fuser *fuser, uint64_t hash, const uint64_
     if (p->hash == hash && p->nword == nword && !memcmp(p->word, word, (size_t)nword * sizeof *word)) break;
   }
   return i;
+}
+
+void lgt_plan_want(const lgt_plan *plan, uint16_t root) {
+  plan->lessons->wanted[root] = true;
+  plan->lessons->stale = true;
 }
 
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
@@ -521,6 +527,7 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   for (int i = 0; i < plan->ncall;) {
     lgt_plan_group *group = &plan->group[plan->ngroup];
     *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
+    group->notes = lgt_mem_zalloc(sizeof *group->notes);
     int next = i + 1;
     begin_reaches(fuser, plan, &all, i);
     while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
@@ -532,9 +539,11 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
       next = end;
     }
     group->count = next - i;
-    if (group->mixed && !(group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch))) {
+    if (group->mixed) group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch);
+    if (!group->notes || !group->launch) {
+      plan->ngroup++; /* to be freed with the others */
       lgt_mem_free(all.root);
-      return LGT_NO_MEMORY;
+      return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
     }
     for (uint16_t touch = 0; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
       plan->call[i].touch = touch;
@@ -562,8 +571,8 @@ static bool is_single(const lgt_fuser *fuser, const lgt_plan_root *root) {
 static void decide_stored(const lgt_fuser *fuser, lgt_plan *plan) {
   for (int r = 0; r < plan->nroot; r++) {
     lgt_plan_root *root = &plan->root[r];
-    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries && !root->wanted &&
-                 !root->alive && root->first_group == root->last_group &&
+    bool elide = root->fresh && fuser->config->fusion && fuser->config->temporaries &&
+                 !plan->lessons->wanted[r] && !root->alive && root->first_group == root->last_group &&
                  (lgt_solver_whole(&fuser->solver) || !is_single(fuser, root));
     root->stored = !elide;
   }
@@ -632,7 +641,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
       const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
       if (!group->elided[e].must_die) continue;
       bytes += (double)(l->size * lgt_dtype_size(l->dtype));
-      if (is_single(fuser, root)) root->wanted = changed = true;
+      if (is_single(fuser, root)) plan->lessons->wanted[group->elided[e].root] = changed = true;
       else large++;
     }
     if (!large) continue;
@@ -642,7 +651,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
     }
     if (bytes / STORE_BYTES_PER_NS > fuser->collection_ns) continue;
     for (int e = 0; e < group->nelided; e++)
-      if (group->elided[e].must_die) plan->root[group->elided[e].root].wanted = changed = true;
+      if (group->elided[e].must_die) plan->lessons->wanted[group->elided[e].root] = changed = true;
   }
   return changed;
 }
@@ -725,13 +734,16 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   plan->word = lgt_mem_alloc(((size_t)plan->nword + 1) * sizeof *plan->word);
   plan->call = lgt_mem_zalloc(((size_t)n + 1) * sizeof *plan->call);
   plan->root = lgt_mem_zalloc(((size_t)plan->nroot + 1) * sizeof *plan->root);
+  plan->lessons = lgt_mem_zalloc(sizeof *plan->lessons + (size_t)plan->nroot * sizeof *plan->lessons->wanted);
+  if (plan->lessons) plan->lessons->wanted = (bool *)(plan->lessons + 1);
   size_t nargs = 1;
   for (int i = 0; i < n; i++) nargs += window->call[i].nargs;
   plan->align = lgt_mem_alloc(nargs * sizeof *plan->align);
   lgt_alignment *align = plan->align;
   for (int i = 0; i < n && plan->call && align; i++, align += window->call[i - 1].nargs)
     plan->call[i].space.align = align;
-  if (plan->word && plan->call && plan->align && plan->root && (!form || copy_form(window, plan))) {
+  if (plan->word && plan->call && plan->align && plan->root && plan->lessons &&
+      (!form || copy_form(window, plan))) {
     memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
     return plan;
   }
@@ -746,7 +758,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   if (!status) status = describe_calls(fuser, window, n, plan);
   if (!status) describe_roots(fuser, window, plan);
-  for (int r = 0; old && !status && r < plan->nroot; r++) plan->root[r].wanted = old->root[r].wanted;
+  for (int r = 0; old && !status && r < plan->nroot; r++) plan->lessons->wanted[r] = old->lessons->wanted[r];
   for (int attempt = 0; attempt < ATTEMPTS && !status; attempt++) {
     clear_groups(plan);
     status = group_calls(fuser, plan);

@@ -19,9 +19,12 @@
  * Results.  A root that the window creates is *stored*, or *elided* when nothing outside its group
  * needs it.  The program may still hold a handle on an elided result, so the group leaves a *recipe*
  * behind (the inputs that the result was made from) unless the result is known to be dead.  If the program
- * looks at the result after all, it is computed from the recipe, and the plan notes that it is wanted.  An
+ * looks at the result after all, it is computed from the recipe, and the plan's lessons say that it is wanted.  An
  * elided root whose recipe would not survive its own group is `must_die`: before the group runs, the flush
  * makes sure that no handle is left, else the root is stored.
+ *
+ * A plan does not change once it is made.  What its runs teach for the next plan of the window are its *lessons*; what is
+ * worked out from a group when it is first needed, and what its runs find out about it, are the group's *notes*.
  *
  * Belongs to the submitting thread.
  */
@@ -75,9 +78,8 @@ typedef struct lgt_plan_root {
   const lgt_partition *key; /* of the store, before the window */
   bool fresh;          /* the window creates it and writes all of it first */
   bool attached;       /* memory of the host program: stays where it is */
-  bool stored;         /* for fresh ones: decided by `wanted`, use, and reachability */
+  bool stored;         /* for fresh ones: decided by lessons, use, and reachability */
   bool saved;          /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
-  bool wanted;         /* was asked for after it had been elided: stored from then on */
   bool alive;          /* was reachable when the plan was made */
   uint16_t writes;     /* calls that write it */
   uint16_t first_group, last_group;
@@ -98,7 +100,6 @@ typedef struct lgt_plan_slot {
   uint16_t saved;      /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
   bool former;         /* initial: such a slot, for recipes only; without memory if none is kept */
   uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
-  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM]; /* halo that tiles of what it ends as were found to need later */
   bool pinned;         /* a recipe reads it: what it reads must stay as the group leaves it */
   lgt_rect kept;       /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
   lgt_rect changed;    /* initial or pinned: around all that the group writes of it */
@@ -162,7 +163,6 @@ static inline bool lgt_access_is_block(const lgt_plan_loop *loop, int a) {
 typedef struct lgt_plan_elided {
   uint16_t root;
   bool must_die;
-  struct lgt_plan_group *rescue; /* owned; how to compute it later, made when first needed */
   uint16_t *item;                /* owned: the calls of the group it depends on, in order */
   uint16_t nitem;
   uint64_t *reads;               /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
@@ -174,6 +174,26 @@ typedef struct lgt_touched {
   uint8_t part;
 } lgt_touched;
 typedef struct lgt_guard lgt_guard; /* shift.h */
+
+/* Elements around a tile. */
+typedef struct lgt_halo {
+  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
+} lgt_halo;
+
+/* All is made when first needed. */
+typedef struct lgt_plan_notes {
+  lgt_touch *touch;           /* owned; exchange.h */
+  int ntouch;
+  lgt_touched *touched;       /* owned: the roots in them, each once, or each part of one */
+  int ntouched;
+  void *survey;               /* owned; survey.h */
+  lgt_guard *guard;           /* owned; shift.h */
+  int nguard;
+  bool guarded;
+  struct lgt_plan_group **rescue; /* owned, by elided result: how to compute it later */
+  lgt_halo *halo;             /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
+  char *name;                 /* owned; in the profile */
+} lgt_plan_notes;
 
 typedef struct lgt_plan_group {
   struct lgt_plan *plan;      /* borrowed */
@@ -191,20 +211,17 @@ typedef struct lgt_plan_group {
   int nelided;
   int nmust_die;
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
-  lgt_touch *touch;           /* owned; exchange.h: made when first needed */
-  int ntouch;
-  lgt_touched *touched;       /* owned: the roots in them, each once, or each part of one */
-  int ntouched;
   bool split;                 /* it works on several parts of a root */
-  void *survey;               /* owned; survey.h: made when first needed */
-  lgt_guard *guard;           /* owned; shift.h: made when first needed */
-  int nguard;
-  bool guarded;
   int nparam;                 /* parameters of all loops */
   int naccess;                /* accesses of all loops */
   int nnative, nnative_arg;   /* native calls of all loops, and their arguments */
-  char *name;                 /* owned; in the profile: made when first needed */
+  lgt_plan_notes *notes;      /* owned, and no part of the plan */
 } lgt_plan_group;
+
+typedef struct lgt_lessons {
+  bool stale;                 /* they have changed: the plan shall be made again */
+  bool *wanted;               /* in the same block, by root: was asked for after it had been elided; is to be stored from then on */
+} lgt_lessons;
 
 typedef struct lgt_plan {
   uint64_t hash;
@@ -217,7 +234,6 @@ typedef struct lgt_plan {
   int nroot;
   lgt_plan_group *group;      /* owned */
   int ngroup;
-  bool stale;                 /* a root's `wanted` changed: make it again */
   bool fused_whole;           /* one group took all, or would if arrays were not cut: the window may grow */
   uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
   int nform;
@@ -226,6 +242,8 @@ typedef struct lgt_plan {
   uint32_t *layout;           /* owned: ... and its layouts by number */
   int nlayout;
   struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
+  lgt_lessons *lessons;       /* owned; a shifted copy's: its origin's */
+  /* Who holds it: */
   int refs;                   /* whoever runs it, jobs, recipes, shifted copies */
   uint64_t calls_hash;        /* of kinds and shapes: the same when it is made again */
   uint32_t epoch;             /* of layouts, in which it was looked up last */
@@ -237,10 +255,12 @@ typedef struct lgt_plan {
 static inline int lgt_plan_words(const lgt_plan_group *group) { return group->nslot / 64 + 1; }
 
 static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
+/* The program has asked for an elided result: the next plan of the window stores it. */
+void lgt_plan_want(const lgt_plan *plan, uint16_t root);
 /* Frees a shifted plan with its last reference; other plans are kept until they are swept. */
 void lgt_plan_release(lgt_plan *plan);
 /* The group that lasts: of a shifted plan, the same group of its origin. */
-static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
+static inline const lgt_plan_group *lgt_plan_group_lasting(const lgt_plan_group *group) {
   lgt_plan *origin = group->plan->origin;
   return origin ? &origin->group[group - group->plan->group] : group;
 }
@@ -248,7 +268,7 @@ static inline lgt_plan_group *lgt_plan_group_lasting(lgt_plan_group *group) {
 /* The recipe of the elided results of one run of a group. */
 struct lgt_recipe {
   int refs;                   /* deferred stores */
-  lgt_plan_group *group;      /* borrowed */
+  const lgt_plan_group *group; /* borrowed */
   struct lgt_binding *binding; /* owned; rescue.h: the instances and parameters it ran with */
   int64_t former;             /* bytes of former contents among them */
 };

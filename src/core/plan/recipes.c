@@ -500,11 +500,12 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
                           .first = group->first,
                           .count = group->count,
                           .launch = group->launch,
-                          .mixed = group->mixed};
+                          .mixed = group->mixed,
+                          .notes = lgt_mem_zalloc(sizeof *out->notes)};
   r.w.items = out->items = lgt_mem_zalloc(sizeof *r.w.items);
   out->slot = lgt_mem_zalloc((2 * (size_t)group->items->nbuffer + 3) * sizeof *out->slot);
   out->slot_of_final = lgt_mem_zalloc(2 * sizeof *out->slot_of_final);
-  if (!r.w.items || !out->slot || !out->slot_of_final) return no_memory();
+  if (!out->notes || !r.w.items || !out->slot || !out->slot_of_final) return no_memory();
   lgt_status status = list_buffers(&r);
   for (int k = 0; k < elided->nitem && !status; k++) status = run_again(&r, elided->item[k]);
   if (!status) status = lgt_assemble_scan(&r.w);
@@ -514,15 +515,15 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
   return status;
 }
 
-lgt_status lgt_recipes_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n) {
+const lgt_plan_group *lgt_recipes_rescue(lgt_fuser *fuser, const lgt_plan_group *group, int n) {
+  lgt_plan_group ***known = &group->notes->rescue;
+  if (!*known) *known = lgt_mem_zalloc((size_t)group->nelided * sizeof **known);
+  if (!*known) return no_memory(), NULL;
+  if ((*known)[n]) return (*known)[n];
   lgt_plan_group *out = lgt_mem_zalloc(sizeof *out);
-  if (!out) return no_memory();
-  lgt_status status = weave_rescue(fuser, group, &group->elided[n], out);
-  if (!status) {
-    group->elided[n].rescue = out;
-    return LGT_OK;
-  }
+  if (!out) return no_memory(), NULL;
+  if (!weave_rescue(fuser, group, &group->elided[n], out)) return (*known)[n] = out;
   lgt_plan_group_fini(out);
   lgt_mem_free(out);
-  return status;
+  return NULL;
 }

@@ -43,6 +43,6 @@ lgt_status lgt_recipes_list(lgt_weaver *weaver);
 bool lgt_recipes_keep(lgt_weaver *weaver);
 /* Make group->elided[n].rescue: a group that computes that result alone.  Its initial slots are
  * the slots of `group` by number (slot.root), its only final is the result. */
-lgt_status lgt_recipes_rescue(lgt_fuser *fuser, lgt_plan_group *group, int n);
+const lgt_plan_group *lgt_recipes_rescue(lgt_fuser *fuser, const lgt_plan_group *group, int n);
 
 #endif

@@ -85,15 +85,16 @@ static bool make_guards(const lgt_weaver *w, lgt_plan_group *group) {
     for (int j = i + 1; j < n && u[j].buffer == u[i].buffer; j++) {
       lgt_guard g;
       if (!needs_guard(w, &u[i], &u[j], &g)) continue;
-      if (!lgt_mem_grow((void **)&group->guard, &room, group->nguard + 1, sizeof *group->guard)) {
+      if (!lgt_mem_grow((void **)&group->notes->guard, &room, group->notes->nguard + 1,
+                        sizeof *group->notes->guard)) {
         lgt_mem_free(u);
         return false;
       }
-      group->guard[group->nguard++] = g;
+      group->notes->guard[group->notes->nguard++] = g;
     }
   lgt_mem_free(u);
-  group->guarded = u != NULL;
-  return group->guarded;
+  group->notes->guarded = u != NULL;
+  return group->notes->guarded;
 }
 
 /* ---- the copy ---------------------------------------------------------------------------------------------- */
@@ -138,9 +139,9 @@ static void copy_group(block *b, const lgt_plan_group *from, lgt_plan_group *to,
   lgt_weave_items *items = TAKE(b, from->items, 1);
   lgt_weave_item *item = TAKE(b, from->items->item, from->items->nitem);
   lgt_weave_buffer *buffer = TAKE(b, from->items->buffer, from->items->nbuffer);
+  lgt_plan_notes *notes = TAKE(b, from->notes, 1);
   for (int l = 0; l < from->nloop; l++) copy_loop(b, &from->loop[l], loop ? &loop[l] : NULL);
   if (!to) return;
-  for (int e = 0; e < from->nelided; e++) elided[e].rescue = NULL;
   items->item = item;
   items->buffer = buffer;
   to->plan = plan;
@@ -148,7 +149,8 @@ static void copy_group(block *b, const lgt_plan_group *from, lgt_plan_group *to,
   to->loop = loop;
   to->elided = elided;
   to->items = items;
-  to->name = NULL; /* its origin has one */
+  *notes = (lgt_plan_notes){0}; /* its origin has guards and a name */
+  to->notes = notes;
 }
 
 static lgt_plan *copy_plan(block *b, lgt_plan *from) {
@@ -174,12 +176,7 @@ static lgt_plan *copy_plan(block *b, lgt_plan *from) {
 void lgt_plan_release(lgt_plan *plan) {
   if (!plan || --plan->refs > 0 || !plan->origin) return;
   lgt_plan_release(plan->origin);
-  for (int g = 0; g < plan->ngroup; g++)
-    for (int e = 0; e < plan->group[g].nelided; e++) {
-      lgt_plan_group *rescue = plan->group[g].elided[e].rescue;
-      if (rescue) lgt_plan_group_fini(rescue);
-      lgt_mem_free(rescue);
-    }
+  for (int g = 0; g < plan->ngroup; g++) lgt_plan_notes_fini(plan->group[g].notes, plan->group[g].nelided);
   *plan->link = plan->next_shifted;
   if (plan->next_shifted) plan->next_shifted->link = plan->link;
   lgt_mem_free(plan);
@@ -357,8 +354,9 @@ static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
 static bool shift_group(const shifter *s, lgt_plan_group *group) {
   lgt_weaver w = {.fuser = s->fuser, .group = group, .plan = group->plan, .items = group->items};
   if (!shift_items(&w)) return false;
-  for (int i = 0; i < group->nguard; i++) {
-    const lgt_guard *g = &group->guard[i];
+  const lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
+  for (int i = 0; i < notes->nguard; i++) {
+    const lgt_guard *g = &notes->guard[i];
     if (!(g->apart ? apart(&w, g) : agree(&w, g))) return false;
   }
   if (!shift_slots(s, &w, group) || !lgt_recipes_keep(&w)) return false;
@@ -375,7 +373,7 @@ static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
   for (int g = 0; g < origin->ngroup; g++) {
     lgt_plan_group *group = &origin->group[g];
     lgt_weaver w = {.fuser = fuser, .group = group, .plan = origin, .items = group->items};
-    if (!group->guarded && !make_guards(&w, group)) return false;
+    if (!group->notes->guarded && !make_guards(&w, group)) return false;
   }
   return true;
 }
@@ -383,7 +381,7 @@ static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
 lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   lgt_plan *origin = lgt_fuser_find_form(fuser, window);
   uint64_t *seen = &fuser->seen[window->hash % LGT_FORMS];
-  if (!origin || origin->stale || origin->ncall != n) return NULL;
+  if (!origin || origin->lessons->stale || origin->ncall != n) return NULL;
   if (*seen == window->hash) return NULL; /* it comes again: worth a plan of its own */
   *seen = window->hash;
   origin->epoch = fuser->stores->epoch;

@@ -14,6 +14,20 @@ void lgt_weave_items_free(lgt_weave_items *items) {
   lgt_mem_free(items);
 }
 
+void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
+  for (int i = 0; i < nelided && notes->rescue; i++) {
+    if (notes->rescue[i]) lgt_plan_group_fini(notes->rescue[i]);
+    lgt_mem_free(notes->rescue[i]);
+  }
+  lgt_mem_free(notes->rescue);
+  lgt_mem_free(notes->touch);
+  lgt_mem_free(notes->touched);
+  lgt_mem_free(notes->survey);
+  lgt_mem_free(notes->guard);
+  lgt_mem_free(notes->halo);
+  lgt_mem_free(notes->name);
+}
+
 void lgt_plan_group_fini(lgt_plan_group *group) {
   for (int i = 0; i < group->nloop; i++) {
     lgt_plan_loop *loop = &group->loop[i];
@@ -25,31 +39,23 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
     lgt_mem_free(loop->shape.stride);
     lgt_mem_free(loop->base);
   }
+  if (group->notes) lgt_plan_notes_fini(group->notes, group->nelided);
+  lgt_mem_free(group->notes);
   for (int i = 0; i < group->nelided; i++) {
-    if (group->elided[i].rescue) lgt_plan_group_fini(group->elided[i].rescue);
-    lgt_mem_free(group->elided[i].rescue);
     lgt_mem_free(group->elided[i].item);
     lgt_mem_free(group->elided[i].reads);
   }
   lgt_mem_free(group->loop);
-  lgt_mem_free(group->name);
   lgt_mem_free(group->slot);
   lgt_mem_free(group->slot_of_final);
   lgt_mem_free(group->elided);
-  lgt_mem_free(group->touch);
-  lgt_mem_free(group->touched);
-  lgt_mem_free(group->survey);
-  lgt_mem_free(group->guard);
   lgt_weave_items_free(group->items);
   group->loop = NULL;
   group->slot = NULL;
   group->slot_of_final = NULL;
   group->elided = NULL;
   group->items = NULL;
-  group->touch = NULL;
-  group->touched = NULL;
-  group->survey = NULL;
-  group->ntouch = group->ntouched = 0;
+  group->notes = NULL;
   group->nloop = group->nslot = group->nfinal = group->nelided = 0;
 }
 

@@ -79,6 +79,8 @@ void lgt_weave_items_free(lgt_weave_items *items);
  * whether the call has to run at all. */
 lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed);
 void lgt_plan_group_fini(lgt_plan_group *group);
+/* Of a group with so many elided results; the notes themselves are the caller's. */
+void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided);
 
 /* ---- between weave.c, place.c, assemble.c, recipes.c and shift.c -------------------------------------------- */
 

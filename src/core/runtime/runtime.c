@@ -394,7 +394,7 @@ static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
       if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root])))
         continue;
       found = true;
-      if (give_up) plan->root[elided->root].wanted = true;
+      if (give_up) lgt_plan_want(plan, elided->root);
     }
   return found;
 }
@@ -463,7 +463,7 @@ static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
 /* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
 static lgt_plan *find_plan(lgt_runtime *rt) {
   lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
-  if (plan && plan->stale) return NULL;
+  if (plan && plan->lessons->stale) return NULL;
   if (plan) {
     plan->epoch = rt->stores.epoch;
     return lgt_plan_retain(plan);
@@ -500,10 +500,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
         else lgt_plan_release(plan);
         return ask_for_results(rt);
       }
-      lgt_plan *lasting = plan->origin ? plan->origin : plan;
       undead(rt, plan, true);
-      for (int r = 0; r < plan->nroot; r++) lasting->root[r].wanted |= plan->root[r].wanted;
-      lasting->stale = true;
       lgt_plan_release(plan);
       continue;
     }
@@ -558,7 +555,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
   lgt_plan *plan = flush->plan;
   bool let_go = false;
   while (flush->group < plan->ngroup) {
-    lgt_plan_group *group = &plan->group[flush->group];
+    const lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
       double copy_ns = (double)lgt_rescue_bytes(&rt->binder, group, rt->window.root) / 5;
       if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);

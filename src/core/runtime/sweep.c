@@ -38,9 +38,9 @@ static void mark_group(lgt_stores *stores, const lgt_plan_group *group) {
     for (int k = 0; k < loop->nnative; k++)
       mark_accesses(stores, loop->native[k].access, loop->native[k].kind->nargs);
   }
-  for (int t = 0; t < group->ntouch; t++) mark_footprint(stores, group->touch[t].whole);
-  for (int e = 0; e < group->nelided; e++)
-    if (group->elided[e].rescue) mark_group(stores, group->elided[e].rescue);
+  for (int t = 0; t < group->notes->ntouch; t++) mark_footprint(stores, group->notes->touch[t].whole);
+  for (int e = 0; e < group->nelided && group->notes->rescue; e++)
+    if (group->notes->rescue[e]) mark_group(stores, group->notes->rescue[e]);
 }
 
 static void mark_plan(lgt_stores *stores, const lgt_plan *plan) {
