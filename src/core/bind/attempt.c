@@ -255,7 +255,7 @@ static const char *why_on_host(const lgt_attempt *try) {
 /* The call for whose sake the group runs on the host: the first one that has no variant for devices. */
 static const lgt_kind *host_kind(const lgt_plan_group *group) {
   for (int i = group->first; i < group->first + group->count; i++)
-    if (group->plan->call[i].kind->cpu) return group->plan->call[i].kind;
+    if (lgt_kind_native(group->plan->call[i].kind)) return group->plan->call[i].kind;
   return group->plan->call[group->first].kind;
 }
 
