@@ -820,7 +820,6 @@ TEST(equal_tiles_fuse) {
 /* Vectors of two lengths are independent of each other, and both are cut between the same two owners: one task each. */
 TEST(other_launch_domains_fuse_between_the_same_owners) {
   open_domains();
-  CHECK(!lgt_option(rt, "mix", "1"));
   lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
   lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
   CHECK_EQ(first_refusal(2), LGT_REFUSAL_END);
@@ -833,7 +832,6 @@ TEST(other_launch_domains_fuse_between_the_same_owners) {
 /* What was written is read where its tiles lie; through a view that is shifted against them it is not. */
 TEST(a_part_is_read_by_who_wrote_it) {
   open_domains();
-  CHECK(!lgt_option(rt, "mix", "1"));
   lgt_id x = filled(N, 1, 0), y = vector(N), edge = slice_of(rt, y, 0, 0, 3, 1), z = filled(3, 5, 0);
   launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
   launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, edge, z); /* the first owner's */

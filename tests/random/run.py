@@ -65,6 +65,7 @@ def draw(rng, cache):
     maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:
         config["min_tile"] = rng.choice([1, 1, 1, 7])
+        maybe("mix", 0.2, [0])
     maybe("jitter", 0.7, range(1, 10**6))
     maybe("window", 0.4, [1, 2, 3, 5, 9, 30])
     maybe("between", 0.3, [0, 100, 1000])
@@ -108,7 +109,7 @@ def matrix(cache):
     for domains in (2, 3, 4, 7):
         for change in ({}, {"min_tile": 1}, {"min_tile": 1, "reproducible": 1}, {"min_tile": 1, "jitter": domains}, {"min_tile": 1, "fusion": 0},
                        {"min_tile": 1, "temporaries": 0, "cpus": 4}, {"min_tile": 1, "window": 3, "turns": 2},
-                       {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains}):
+                       {"min_tile": 1, "kernel_fusion": 0}, {"min_tile": 1, "mix": 0}, {"min_tile": 1, "compile": 0, "jitter": 10 + domains}):
             found.append({**base, "domains": domains, **change})
     return found
 
