@@ -215,7 +215,7 @@ typedef struct lgt_tile {
 typedef struct lgt_config lgt_config;
 
 /* Defaults, then LGT_* of the environment; fails if one of these has a bad value.  An unknown LGT_* variable draws a warning
- * on stderr (LGT_TEST_* are left to test programs). */
+ * on stderr (LGT_TEST_* and LGT_FAKE_* are left to tests). */
 lgt_status lgt_config_new(lgt_config **config);
 void lgt_config_free(lgt_config *config);
 /* Set one option from text, e.g. ("cpus", "2"). */

@@ -211,7 +211,8 @@ static void warn_unknown(void) {
   for (char **entry = environ; entry && *entry; entry++) {
     const char *equals = strchr(*entry, '=');
     char name[LONGEST_NAME + 1];
-    if (strncmp(*entry, "LGT_", 4) || !strncmp(*entry, "LGT_TEST_", 9) || !equals) continue;
+    bool of_tests = !strncmp(*entry, "LGT_TEST_", 9) || !strncmp(*entry, "LGT_FAKE_", 9);
+    if (strncmp(*entry, "LGT_", 4) || of_tests || !equals) continue;
     bool fits = name_of(*entry + 4, equals, name);
     if (fits && find(name)) continue;
     const variable *meant = fits ? suggest(name) : NULL;
