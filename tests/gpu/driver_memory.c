@@ -191,11 +191,6 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, si
   LEAVE(CUDA_SUCCESS);
 }
 
-static void run_alloc(fake_op *op) {
-  fake_block *block = op->data;
-  if (!block->dead) fake_touch(op, block, &(fake_run){0, block->bytes, WRITES}, 1);
-}
-
 static void run_free(fake_op *op) {
   fake_block *block = op->data;
   if (block->dead) return;
@@ -233,9 +228,8 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
   if (!block) count_out(pool, bytes);
   LEAVE_IF(!block, CUDA_ERROR_OUT_OF_MEMORY);
   block->pool = pool;
-  block->refs++;
-  fake_put(stream, &(fake_op){.run = run_alloc, .end = release_block, .data = block});
-  /* Its mark is there before another stream can come to it. */
+  fake_put(stream, &(fake_op){.always = true});
+  /* The mark of its begin is there before anything can come to it. */
   fake_op birth = {.name = fake_self.name, .call = fake.calls, .stream = stream, .clock = stream->clock};
   fake_touch(&birth, block, &(fake_run){0, bytes, WRITES}, 1);
   *address = block->base;

@@ -239,6 +239,34 @@ static void late_read_body(void) {
 }
 TEST(pinned_is_read_late) { GOOD(late_read_body, NULL); }
 
+/* A copy from the device into memory that is not pinned is over when the call returns; one to the device may not be. */
+static void plain_out_body(void) {
+  test_open(0);
+  CUstream one = test_stream(), two = test_stream();
+  CUdeviceptr a = test_alloc(N);
+  char out[N];
+  OK(cuMemsetD8Async(a, 1, N, one));
+  OK(cuMemcpyDtoHAsync_v2(out, a, N, one));
+  OK(cuMemsetD8Async(a, 2, N, two));
+  OK(cuMemFree_v2(a));
+  OK(cuStreamDestroy_v2(one));
+  OK(cuStreamDestroy_v2(two));
+  test_close(0);
+}
+static void plain_in_body(void) {
+  test_open(0);
+  CUstream one = test_stream(), two = test_stream();
+  CUdeviceptr a = test_alloc(N);
+  char in[N] = {0};
+  OK(cuMemcpyHtoDAsync_v2(a, in, N, one));
+  OK(cuMemsetD8Async(a, 2, N, two));
+  cuStreamSynchronize(two);
+}
+TEST(plain_memory) {
+  GOOD(plain_out_body, NULL);
+  BAD(plain_in_body, "that cuMemcpyHtoDAsync_v2 of call", NULL);
+}
+
 /* ---- order ------------------------------------------------------------------------------------------ */
 
 typedef enum edge { NO_EDGE, EVENT_EDGE, HOST_EDGE, EARLY_EVENT } edge;
@@ -519,7 +547,7 @@ static void pool_body(void) {
 }
 TEST(pools) { GOOD(pool_body, "LGT_FAKE_CUDA_MEMORY=4M"); }
 
-typedef enum pool_mistake { USED_TOO_EARLY, FREED_TOO_EARLY, USED_AFTER, FREED_BY_HOST } pool_mistake;
+typedef enum pool_mistake { USED_TOO_EARLY, USED_AFTER, FREED_BY_HOST } pool_mistake;
 static void pool_mistaken(pool_mistake what) {
   test_open(0);
   CUstream one = test_stream(), two = test_stream();
@@ -533,16 +561,34 @@ static void pool_mistaken(pool_mistake what) {
   if (what == USED_AFTER) cuMemsetD8Async(a, 1, N, one);
   cuCtxSynchronize();
 }
+/* Whichever of the two comes first. */
+static void freed_beside(bool free_first) {
+  test_open(0);
+  CUstream one = test_stream(), two = test_stream();
+  CUmemoryPool pool = new_pool();
+  CUdeviceptr a;
+  int go = 0;
+  OK(cuMemAllocFromPoolAsync(&a, N, pool, one));
+  OK(cuStreamSynchronize(one));
+  OK(cuLaunchHostFunc(free_first ? two : one, hold, &go));
+  OK(cuMemsetD8Async(a, 1, N, two));
+  OK(cuMemFreeAsync(a, one));
+  OK(cuStreamSynchronize(free_first ? one : two));
+  go = 1;
+  IS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+static void free_first(void) { freed_beside(true); }
+static void use_first(void) { freed_beside(false); }
 static void used_too_early(void) { pool_mistaken(USED_TOO_EARLY); }
-static void freed_too_early(void) { pool_mistaken(FREED_TOO_EARLY); }
 static void used_after(void) { pool_mistaken(USED_AFTER); }
 static void freed_by_host(void) { pool_mistaken(FREED_BY_HOST); }
 TEST(pool_mistakes) {
+  BAD(free_first, "cuMemsetD8Async of call 10 uses byte 0 of what call 11 freed", NULL);
+  BAD(use_first, "cuMemFreeAsync of call 11", NULL);
   for (int seed = 1; seed <= 10; seed++) {
     char setting[64];
     snprintf(setting, sizeof setting, "LGT_FAKE_CUDA_SEED=%d", seed);
-    BAD(used_too_early, "libcuda emulation: ", setting);
-    BAD(freed_too_early, "libcuda emulation: ", setting);
+    BAD(used_too_early, "that cuMemAllocFromPoolAsync of call", setting);
     BAD(used_after, "were freed", setting);
     BAD(freed_by_host, "has not seen the end of cuMemsetD8Async", setting);
   }
@@ -607,13 +653,19 @@ static void fail_named_body(void) {
   IS(cuMemFree_v2(b), CUDA_ERROR_LAUNCH_FAILED); /* and it was freed */
   test_close(0);
 }
+static void set_flag(void *context) { *(int *)context = 1; }
 static void fail_run_body(void) {
   test_open(0);
   CUstream stream = test_stream();
   CUdeviceptr a = test_alloc(N);
   OK(cuMemsetD8Async(a, 1, N, stream));
-  cuMemsetD8Async(a, 1, N, stream);
+  int go = 0, called = 0;
+  OK(cuLaunchHostFunc(stream, hold, &go));
+  OK(cuMemsetD8Async(a, 1, N, stream));
+  OK(cuLaunchHostFunc(stream, set_flag, &called));
+  go = 1;
   IS(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+  NEED(!called); /* nothing is carried out any more */
   IS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
   IS(cuMemAlloc_v2(&a, N), CUDA_ERROR_ILLEGAL_ADDRESS);
   IS(cuStreamDestroy_v2(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -625,7 +677,7 @@ static void fail_run_body(void) {
 TEST(failures_asked_for) {
   GOOD(fail_any_body, "LGT_FAKE_CUDA_FAIL=:3");
   GOOD(fail_named_body, "LGT_FAKE_CUDA_FAIL=cuMemFree_v2:2:719");
-  GOOD(fail_run_body, "LGT_FAKE_CUDA_FAIL_RUN=2:700");
+  GOOD(fail_run_body, "LGT_FAKE_CUDA_FAIL_RUN=3:700");
 }
 
 static void log_body(void) { round_trip_body(); }
@@ -658,6 +710,7 @@ int main(void) {
   RUN(left_at_exit);
   RUN(registered);
   RUN(pinned_is_read_late);
+  RUN(plain_memory);
   RUN(order_of_streams);
   RUN(bytes_apart);
   RUN(columns_of_streams);
