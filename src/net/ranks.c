@@ -61,6 +61,7 @@ static lgt_status take_share(lgt_ranks *ranks, lgt_config *config) {
   const lgt_control *control = ranks->net->control;
   int size = control->size, local = control->local_size, competing = 0, before = 0;
   config->local_rank = control->local_rank;
+  config->local_size = control->local_size;
   if (config->mem == 0 && local > 1) config->mem = lgt_mem_available("") / 10 * 9 / local;
   cpu_set_t set, own;
   lgt_place here;

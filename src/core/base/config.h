@@ -71,7 +71,7 @@ struct lgt_config {
   LGT_CONFIG_LIST(X)
 #undef X
   struct lgt_peers *peers; /* borrowed (peers.h): the other ranks; NULL: there are none */
-  int local_rank;          /* number of this rank among those of its machine */
+  int local_rank, local_size; /* number of this rank among those of its machine; 0: there are no others */
   bool own_process;        /* the process is lgt's own: it may leave a child behind */
 };
 

@@ -42,6 +42,7 @@ typedef struct lgt_box {
   char *to;
   const char *from;
   int64_t bytes, count[2], to_stride[2], from_stride[2];
+  const struct lgt_device *to_device, *from_device; /* whose addresses these are; NULL: the host's */
 } lgt_box;
 
 /* Machine code, or what takes its place: code that a device of this class can run.  Of host and emulated devices it is a
@@ -92,8 +93,9 @@ void lgt_box_copy(const lgt_box *box);
  * process that is forked afterwards cannot use these devices. */
 typedef struct lgt_device_source {
   lgt_status (*count)(int *count); /* how many there are; none is an error that says why */
-  /* A device, by its number from 0.  `bytes`: of its memory, for its limit; 0: a share of what is free. */
-  lgt_status (*open)(int number, int64_t bytes, lgt_device **out);
+  /* A device, by its number from 0.  `bytes`: of its memory, for its limit; 0: most of what is free, divided by the
+   * processes that share it. */
+  lgt_status (*open)(int number, int64_t bytes, int sharers, lgt_device **out);
   /* A line for people: what was found, or why nothing. */
   void (*describe)(char *text, size_t room);
 } lgt_device_source;

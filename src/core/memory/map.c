@@ -312,6 +312,10 @@ void lgt_copy_run(const lgt_copy *copy) {
   }
 }
 
+static const lgt_device *device_of(const lgt_instance *inst) {
+  return lgt_instance_on_host(inst) ? NULL : inst->memory->device;
+}
+
 /* A rect: boxes of its inner dimensions, one for each index of the others. */
 static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
   const lgt_rect *r = &copy->rect;
@@ -321,7 +325,9 @@ static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_
   lgt_box box = {.from = side(copy->from, r, copy->from_at, from_stride),
                  .to = side(copy->to, r, copy->to_at, to_stride),
                  .bytes = copy->to->elem,
-                 .count = {1, 1}};
+                 .count = {1, 1},
+                 .to_device = device_of(copy->to),
+                 .from_device = device_of(copy->from)};
   for (; n > 0 && from_stride[n - 1] == box.bytes && to_stride[n - 1] == box.bytes; n--)
     box.bytes *= r->hi[n - 1] - r->lo[n - 1];
   for (int k = 1; k >= 0 && n > 0; k--, n--) {

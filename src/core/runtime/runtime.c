@@ -168,8 +168,9 @@ static lgt_status open_devices(lgt_runtime *rt) {
   if (rt->gpus && !status) status = lgt_device_offered()->count(&found);
   for (int i = 0; i < rt->gpus && !status; i++) {
     lgt_device *device;
-    status =
-        lgt_device_offered()->open((config->local_rank * rt->gpus + i) % found, config->gpu_mem, &device);
+    int number = config->local_rank * rt->gpus + i,
+        all = (config->local_size + !config->local_size) * rt->gpus;
+    status = lgt_device_offered()->open(number % found, config->gpu_mem, (all + found - 1) / found, &device);
     if (status) return lgt_err_within(status, "gpus");
     if (device->target) lgt_kernels_for_target(rt->kernels, device->target);
     status = lgt_map_add_device(&rt->map, device, device->traits.limit);

@@ -1,0 +1,126 @@
+/* gpu.c - see gpu.h. */
+#include "gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_MAJOR = 8 };         /* compute capability for which loops are written */
+enum { SHARE = 10, SHARES = 12 }; /* of the free memory that is taken, if nobody says how much */
+
+lgt_status lgt_gpu_enter(const lgt_gpu *gpu) { return LGT_CUDA(gpu->cuda, cuCtxSetCurrent(gpu->context)); }
+
+/* The pool of the core keeps blocks for reuse, so that these two are called rarely: they may wait for the device. */
+static void *alloc(lgt_device *device, size_t bytes) {
+  lgt_gpu *gpu = lgt_gpu_of(device);
+  CUdeviceptr address;
+  if (lgt_gpu_enter(gpu) || LGT_CUDA(gpu->cuda, cuMemAlloc_v2(&address, bytes))) return NULL;
+  return (void *)(uintptr_t)address;
+}
+
+static void release(lgt_device *device, void *block, size_t bytes) {
+  lgt_gpu *gpu = lgt_gpu_of(device);
+  (void)bytes;
+  if (lgt_gpu_enter(gpu) || LGT_CUDA(gpu->cuda, cuMemFree_v2((CUdeviceptr)(uintptr_t)block)))
+    lgt_log(MAP, 1, "memory of a GPU is lost: %s", lgt_message());
+}
+
+static void close_gpu(lgt_device *device) {
+  lgt_gpu *gpu = lgt_gpu_of(device);
+  if (!lgt_gpu_enter(gpu)) lgt_gpu_free_events(gpu);
+  gpu->cuda->cuCtxSetCurrent(NULL);
+  gpu->cuda->cuDevicePrimaryCtxRelease_v2(gpu->number);
+  lgt_mem_free(gpu->events.item);
+  pthread_mutex_destroy(&gpu->lock);
+  lgt_mem_free(gpu);
+}
+
+static lgt_status attribute(const lgt_gpu *gpu, CUdevice_attribute which, int64_t *out) {
+  int value;
+  lgt_status status = LGT_CUDA(gpu->cuda, cuDeviceGetAttribute(&value, which, gpu->number));
+  if (!status) *out = value;
+  return status;
+}
+
+static lgt_status read_traits(lgt_gpu *gpu) {
+  lgt_traits *traits = &gpu->device.traits;
+  int64_t major = 0, minor = 0, units = 0;
+  lgt_status status =
+      LGT_CUDA(gpu->cuda, cuDeviceGetName(gpu->device.name, sizeof gpu->device.name, gpu->number));
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &units);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &traits->cache_bytes);
+  if (!status) status = attribute(gpu, CU_DEVICE_ATTRIBUTE_MAX_PITCH, &gpu->max_pitch);
+  if (status) return status;
+  if (major < LEAST_MAJOR)
+    return lgt_err(LGT_UNSUPPORTED, "%s has compute capability %d.%d, and lgt needs %d.0 at least",
+                   gpu->device.name, (int)major, (int)minor, LEAST_MAJOR);
+  traits->workers = (int)units;
+  traits->lanes = 32;
+  lgt_gpu_target(gpu, (int)major, (int)minor);
+  return LGT_OK;
+}
+
+/* What arrays may take. */
+static lgt_status set_limit(lgt_gpu *gpu, int64_t bytes, int sharers) {
+  size_t free_bytes, all;
+  lgt_status status = lgt_gpu_enter(gpu);
+  if (!status) status = LGT_CUDA(gpu->cuda, cuMemGetInfo_v2(&free_bytes, &all));
+  if (status) return status;
+  if (bytes > (int64_t)all)
+    return lgt_err(LGT_BAD_ARGUMENT, "gpu-mem = %lld: %s has %lld bytes", (long long)bytes, gpu->device.name,
+                   (long long)all);
+  gpu->device.traits.limit = bytes ? bytes : (int64_t)free_bytes / SHARES * SHARE / sharers;
+  return LGT_OK;
+}
+
+static lgt_status count(int *count) {
+  const lgt_cuda *cuda = lgt_cuda_load();
+  if (!cuda) return LGT_UNSUPPORTED;
+  *count = cuda->devices;
+  return LGT_OK;
+}
+
+static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **out) {
+  const lgt_cuda *cuda = lgt_cuda_load();
+  if (!cuda) return LGT_UNSUPPORTED;
+  lgt_gpu *gpu = lgt_mem_zalloc(sizeof *gpu);
+  if (!gpu) return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
+  gpu->cuda = cuda;
+  gpu->device = (lgt_device){.class = LGT_CLASS_CUDA,
+                             .target = &gpu->target,
+                             .alloc = alloc,
+                             .free = release,
+                             .queue_new = lgt_gpu_queue_new,
+                             .queue_free = lgt_gpu_queue_free,
+                             .copy = lgt_gpu_copy,
+                             .fill = lgt_gpu_fill,
+                             .launch = lgt_gpu_launch,
+                             .event_new = lgt_gpu_event_new,
+                             .event_free = lgt_gpu_event_free,
+                             .record = lgt_gpu_record,
+                             .wait = lgt_gpu_wait,
+                             .query = lgt_gpu_query,
+                             .close = close_gpu};
+  lgt_status status = LGT_CUDA(cuda, cuDeviceGet(&gpu->number, number));
+  if (!status) status = read_traits(gpu);
+  if (status) goto fail;
+  status = LGT_CUDA(cuda, cuDevicePrimaryCtxRetain(&gpu->context, gpu->number));
+  if (status) goto fail;
+  pthread_mutex_init(&gpu->lock, NULL);
+  status = set_limit(gpu, bytes, sharers);
+  if (status) {
+    close_gpu(&gpu->device);
+    return status;
+  }
+  *out = &gpu->device;
+  return LGT_OK;
+fail:
+  lgt_mem_free(gpu);
+  return status;
+}
+
+__attribute__((constructor)) static void offer(void) {
+  static const lgt_device_source source = {count, open_gpu, lgt_cuda_describe};
+  lgt_device_offer(&source);
+}

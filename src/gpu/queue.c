@@ -1,0 +1,249 @@
+/* queue.c - a queue is a stream.  See gpu.h.
+ *
+ * Memory of the host is pageable: the driver copies it through pinned memory of its own, and may have done so before the
+ * call returns.
+ *
+ * An event's end is told by a function behind it in the stream, which calls nothing of the driver.  Where the device has
+ * failed no such function is called; whoever waits looks again after a moment.
+ */
+#include <string.h>
+
+#include "gpu.h"
+
+struct lgt_event {
+  lgt_gpu *gpu;
+  CUevent event;
+};
+
+/* ---- streams ------------------------------------------------------------------------------------------ */
+
+lgt_queue *lgt_gpu_queue_new(lgt_device *device) {
+  lgt_gpu *gpu = lgt_gpu_of(device);
+  lgt_queue *queue = lgt_mem_zalloc(sizeof *queue);
+  if (!queue) return lgt_err(LGT_NO_MEMORY, "out of memory for a queue"), NULL;
+  queue->gpu = gpu;
+  if (!lgt_gpu_enter(gpu) && !LGT_CUDA(gpu->cuda, cuStreamCreate(&queue->stream, CU_STREAM_NON_BLOCKING)))
+    return queue;
+  lgt_mem_free(queue);
+  return NULL;
+}
+
+void lgt_gpu_queue_free(lgt_queue *queue) {
+  if (!queue) return;
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  if (!lgt_gpu_enter(queue->gpu)) {
+    cuda->cuStreamSynchronize(queue->stream);
+    cuda->cuStreamDestroy_v2(queue->stream);
+    if (queue->scratch) cuda->cuMemFree_v2(queue->scratch);
+  }
+  lgt_mem_free(queue);
+}
+
+/* ---- copies --------------------------------------------------------------------------------------------- */
+
+/* One of the two ends. */
+typedef struct end {
+  CUmemorytype type;
+  CUdeviceptr device;
+  void *host;
+  CUcontext context;
+} end;
+
+static end end_of(const lgt_device *device, const char *address) {
+  if (!device) return (end){CU_MEMORYTYPE_HOST, 0, (void *)address, NULL};
+  return (end){CU_MEMORYTYPE_DEVICE, (CUdeviceptr)(uintptr_t)address, NULL, lgt_gpu_of(device)->context};
+}
+
+/* Bytes that lie one behind the other. */
+static lgt_status copy_run(const lgt_queue *queue, const lgt_box *box) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
+  size_t bytes = (size_t)box->bytes;
+  if (!box->to_device)
+    return LGT_CUDA(cuda, cuMemcpyDtoHAsync_v2(to.host, from.device, bytes, queue->stream));
+  if (!box->from_device)
+    return LGT_CUDA(cuda, cuMemcpyHtoDAsync_v2(to.device, from.host, bytes, queue->stream));
+  if (to.context == from.context)
+    return LGT_CUDA(cuda, cuMemcpyDtoDAsync_v2(to.device, from.device, bytes, queue->stream));
+  return LGT_CUDA(cuda,
+                  cuMemcpyPeerAsync(to.device, to.context, from.device, from.context, bytes, queue->stream));
+}
+
+static lgt_status copy_within(const lgt_queue *queue, const lgt_box *box, const int64_t height[2]) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
+  CUDA_MEMCPY3D c = {.srcMemoryType = from.type,
+                     .srcHost = from.host,
+                     .srcDevice = from.device,
+                     .srcPitch = (size_t)box->from_stride[1],
+                     .srcHeight = (size_t)height[1],
+                     .dstMemoryType = to.type,
+                     .dstHost = to.host,
+                     .dstDevice = to.device,
+                     .dstPitch = (size_t)box->to_stride[1],
+                     .dstHeight = (size_t)height[0],
+                     .WidthInBytes = (size_t)box->bytes,
+                     .Height = (size_t)box->count[1],
+                     .Depth = (size_t)box->count[0]};
+  return LGT_CUDA(cuda, cuMemcpy3DAsync_v2(&c, queue->stream));
+}
+
+static lgt_status copy_between(const lgt_queue *queue, const lgt_box *box, const int64_t height[2]) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
+  CUDA_MEMCPY3D_PEER c = {.srcMemoryType = from.type,
+                          .srcDevice = from.device,
+                          .srcContext = from.context,
+                          .srcPitch = (size_t)box->from_stride[1],
+                          .srcHeight = (size_t)height[1],
+                          .dstMemoryType = to.type,
+                          .dstDevice = to.device,
+                          .dstContext = to.context,
+                          .dstPitch = (size_t)box->to_stride[1],
+                          .dstHeight = (size_t)height[0],
+                          .WidthInBytes = (size_t)box->bytes,
+                          .Height = (size_t)box->count[1],
+                          .Depth = (size_t)box->count[0]};
+  return LGT_CUDA(cuda, cuMemcpy3DPeerAsync(&c, queue->stream));
+}
+
+/* Rows of a plane lie `stride` bytes apart, planes a number of rows: how many; 0: the driver cannot copy such planes. */
+static int64_t plane_height(const lgt_gpu *gpu, const lgt_box *box, const int64_t stride[2]) {
+  if (stride[1] < box->bytes || stride[1] > gpu->max_pitch) return 0;
+  if (box->count[0] == 1) return box->count[1];
+  if (stride[0] < stride[1] || stride[0] % stride[1]) return 0;
+  int64_t height = stride[0] / stride[1];
+  return height >= box->count[1] ? height : 0;
+}
+
+/* One call of the driver for all of the box if it can, else one for each plane, or each row. */
+static lgt_status copy_box(const lgt_queue *queue, const lgt_box *box) {
+  if (box->count[0] == 1 && box->count[1] == 1) return copy_run(queue, box);
+  lgt_box b = *box;
+  if (b.count[1] == 1) { /* rows, one to a plane, are a plane of rows */
+    b.count[1] = b.count[0];
+    b.to_stride[1] = b.to_stride[0];
+    b.from_stride[1] = b.from_stride[0];
+    b.count[0] = 1;
+  }
+  int64_t height[2] = {plane_height(queue->gpu, &b, b.to_stride),
+                       plane_height(queue->gpu, &b, b.from_stride)};
+  bool between = b.to_device && b.from_device && b.to_device != b.from_device;
+  if (height[0] && height[1])
+    return between ? copy_between(queue, &b, height) : copy_within(queue, &b, height);
+  lgt_status status = LGT_OK;
+  int d = b.count[0] == 1;
+  lgt_box part = b;
+  part.count[d] = 1;
+  for (int64_t i = 0; i < b.count[d] && !status; i++) {
+    part.to = b.to + i * b.to_stride[d];
+    part.from = b.from + i * b.from_stride[d];
+    status = copy_box(queue, &part);
+  }
+  return status;
+}
+
+lgt_status lgt_gpu_copy(lgt_queue *queue, const lgt_box *box) {
+  if (box->bytes <= 0 || box->count[0] <= 0 || box->count[1] <= 0) return LGT_OK;
+  lgt_status status = lgt_gpu_enter(queue->gpu);
+  return status ? status : copy_box(queue, box);
+}
+
+/* Is the element the same `size` bytes over and over? */
+static bool repeats(const char *element, int bytes, int size) {
+  for (int i = size; i < bytes; i++)
+    if (element[i] != element[i - size]) return false;
+  return bytes % size == 0;
+}
+
+lgt_status lgt_gpu_fill(lgt_queue *queue, void *to, const void *element, int size, int64_t count) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  CUdeviceptr at = (CUdeviceptr)(uintptr_t)to;
+  size_t bytes = (size_t)size * (size_t)count;
+  unsigned char one;
+  unsigned short two;
+  unsigned four;
+  if (!bytes) return LGT_OK;
+  lgt_status status = lgt_gpu_enter(queue->gpu);
+  if (status) return status;
+  if (repeats(element, size, 1)) {
+    memcpy(&one, element, sizeof one);
+    return LGT_CUDA(cuda, cuMemsetD8Async(at, one, bytes, queue->stream));
+  }
+  if (repeats(element, size, 2)) {
+    memcpy(&two, element, sizeof two);
+    return LGT_CUDA(cuda, cuMemsetD16Async(at, two, bytes / sizeof two, queue->stream));
+  }
+  if (repeats(element, size, 4)) {
+    memcpy(&four, element, sizeof four);
+    return LGT_CUDA(cuda, cuMemsetD32Async(at, four, bytes / sizeof four, queue->stream));
+  }
+  return lgt_err(LGT_UNSUPPORTED, "elements of %d bytes do not fill memory of a GPU", size);
+}
+
+/* ---- events --------------------------------------------------------------------------------------------- */
+
+lgt_event *lgt_gpu_event_new(lgt_device *device) {
+  lgt_gpu *gpu = lgt_gpu_of(device);
+  pthread_mutex_lock(&gpu->lock);
+  lgt_event *event = lgt_spares_take(&gpu->events, 0);
+  pthread_mutex_unlock(&gpu->lock);
+  if (event) return event;
+  if (!(event = lgt_mem_zalloc(sizeof *event)))
+    return lgt_err(LGT_NO_MEMORY, "out of memory for an event"), NULL;
+  event->gpu = gpu;
+  if (!lgt_gpu_enter(gpu) && !LGT_CUDA(gpu->cuda, cuEventCreate(&event->event, CU_EVENT_DISABLE_TIMING)))
+    return event;
+  lgt_mem_free(event);
+  return NULL;
+}
+
+static void destroy(lgt_event *event) {
+  event->gpu->cuda->cuEventDestroy_v2(event->event);
+  lgt_mem_free(event);
+}
+
+void lgt_gpu_event_free(lgt_event *event) {
+  lgt_gpu *gpu = event->gpu;
+  pthread_mutex_lock(&gpu->lock);
+  bool kept = lgt_spares_give(&gpu->events, event);
+  pthread_mutex_unlock(&gpu->lock);
+  if (!kept && !lgt_gpu_enter(gpu)) destroy(event);
+}
+
+void lgt_gpu_free_events(lgt_gpu *gpu) {
+  for (lgt_event *event; (event = lgt_spares_take(&gpu->events, 0));) destroy(event);
+}
+
+static void tell(void *context) {
+  const lgt_device *device = context;
+  if (device->notify) device->notify(device->notify_context);
+}
+
+/* Without an event nobody knows when the work before it is done: then that is waited for. */
+lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event) {
+  lgt_gpu *gpu = queue->gpu;
+  lgt_status status = lgt_gpu_enter(gpu);
+  if (!status) status = LGT_CUDA(gpu->cuda, cuEventRecord(event->event, queue->stream));
+  if (status) gpu->cuda->cuStreamSynchronize(queue->stream);
+  else gpu->cuda->cuLaunchHostFunc(queue->stream, tell, &gpu->device);
+  return status;
+}
+
+lgt_status lgt_gpu_wait(lgt_queue *queue, lgt_event *event) {
+  lgt_status status = lgt_gpu_enter(queue->gpu);
+  return status ? status : LGT_CUDA(queue->gpu->cuda, cuStreamWaitEvent(queue->stream, event->event, 0));
+}
+
+/* What cannot be asked for is waited for, lest memory is used again that the device still works on. */
+bool lgt_gpu_query(lgt_event *event, lgt_status *status) {
+  lgt_gpu *gpu = event->gpu;
+  *status = lgt_gpu_enter(gpu);
+  CUresult result = gpu->cuda->cuEventQuery(event->event);
+  if (result == CUDA_ERROR_NOT_READY && !*status) return false;
+  if (result) {
+    *status = lgt_cuda_check(result, "work of the device");
+    gpu->cuda->cuEventSynchronize(event->event);
+  }
+  return true;
+}
