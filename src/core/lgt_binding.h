@@ -170,6 +170,16 @@ lgt_status lgt_market_count(const lgt_market *market, int64_t first, int64_t pas
 int64_t lgt_min_tile(lgt_runtime *rt);
 /* The option replicate: bytes of an array that an operation may bring to every rank. */
 int64_t lgt_replicate(lgt_runtime *rt);
+/* A device on which this rank computes.  Texts are valid as long as the runtime. */
+typedef struct lgt_device_info {
+  const char *name, *class_name;
+  int64_t memory, taken;     /* bytes: that arrays may take, that they take or have taken and may take again */
+  int32_t domain;            /* the local domain that has it, from 0 */
+} lgt_device_info;
+/* The n-th device, from 0; how many there are. */
+int lgt_device_list(lgt_runtime *rt, int n, lgt_device_info *out);
+/* What there is of GPUs on this machine, or why there is nothing, as a line of text.  Loads their driver. */
+void lgt_gpus_describe(char *text, size_t room);
 /* Seconds since some fixed point, from a clock that never goes back. */
 double lgt_time(void);
 

@@ -508,6 +508,35 @@ end
 
 function lgt.stats_reset() C.lgt_stats_reset(rt) end
 
+local FIELDS = { "name", "class", "memory", "taken", "domain" }
+
+local function list_devices()
+  local info, values = ffi.new "lgt_device_info", {}
+  for n = 0, C.lgt_device_list(rt, 0, info) - 1 do
+    C.lgt_device_list(rt, n, info)
+    values[#values + 1] = ffi.string(info.name)
+    values[#values + 1] = ffi.string(info.class_name)
+    values[#values + 1] = tonumber(info.memory)
+    values[#values + 1] = tonumber(info.taken)
+    values[#values + 1] = info.domain + 1
+  end
+  return unpack(values)
+end
+if ranks then list_devices = ranks.shared("lgt.devices", list_devices) end
+
+-- The devices that compute besides the processor, each with its `name`, its `class` ("cuda", or "emulated"), the bytes of
+-- its `memory` that arrays may take and those `taken`, and the `domain` that has it; on several ranks those of rank 0.
+---@return table<string, any>[]
+function lgt.devices()
+  local values, result = { list_devices() }, {}
+  for i, value in ipairs(values) do
+    local field = (i - 1) % #FIELDS + 1
+    if field == 1 then result[#result + 1] = {} end
+    result[#result][FIELDS[field]] = value
+  end
+  return result
+end
+
 -- How an array is stored, and what was fused to make it, as text.
 ---@param array lgt_array
 ---@return string

@@ -1,13 +1,13 @@
 /* options.c - the command line: see options.h. */
 #include "options.h"
 
-#include <dlfcn.h>
 #include <lauxlib.h>
 #include <luajit.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "lgt_binding.h"
 #include "run.h"
 
 /* ---- what is printed ----------------------------------------------------------------------------- */
@@ -68,9 +68,9 @@ static void print_version(void) {
   printf("lgt %s\n", lgt_version());
   printf("  host      %s\n", LUAJIT_VERSION);
   printf("  kernels   LLVM and MLIR %s\n", LGT_LLVM_VERSION);
-  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  printf("  CUDA      %s; driver %sfound on this machine\n", LGT_CUDA_VERSION, driver ? "" : "not ");
-  if (driver) dlclose(driver);
+  char gpus[1024];
+  lgt_gpus_describe(gpus, sizeof gpus);
+  printf("  GPUs      %s\n", gpus);
   printf("  prompt    %s\n", LGT_EDITOR_VERSION);
 }
 
