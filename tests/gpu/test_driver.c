@@ -124,7 +124,8 @@ static void host_touches_body(void) {
 }
 TEST(host_touches_device_memory) {
   int status = test_run(host_touches_body, NULL);
-  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+  bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+  CHECK(killed || strstr(test_said, "AddressSanitizer: SEGV"));
 }
 
 static void limit_body(void) {
@@ -589,7 +590,7 @@ TEST(pool_mistakes) {
     char setting[64];
     snprintf(setting, sizeof setting, "LGT_FAKE_CUDA_SEED=%d", seed);
     BAD(used_too_early, "that cuMemAllocFromPoolAsync of call", setting);
-    BAD(used_after, "were freed", setting);
+    BAD(used_after, "freed", setting);
     BAD(freed_by_host, "has not seen the end of cuMemsetD8Async", setting);
   }
 }
