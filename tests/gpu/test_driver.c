@@ -455,6 +455,7 @@ static void events_body(void) {
   OK(cuEventRecord(end, stream));
   IS(cuEventQuery(end), CUDA_ERROR_NOT_READY);
   IS(cuEventElapsedTime(&time, begin, end), CUDA_ERROR_NOT_READY);
+  OK(cuEventSynchronize(begin));
   usleep(1000);
   go = 1;
   OK(cuEventSynchronize(end));
