@@ -1,0 +1,412 @@
+/* grid.c - see grid.h. */
+#include "kernel/grid.h"
+
+#include <string.h>
+
+enum { MOST_BLOCKS_X = 1 << 16, MOST_BLOCKS = 65535, FOLD_THREADS = 128 };
+
+typedef enum form { FORM_NONE, FORM_LANES, FORM_ROW, FORM_VECTOR, FORM_MIXED } form;
+
+/* ---- loops ---------------------------------------------------------------------------------------- */
+
+static form form_of(const lgt_loop *loop) {
+  form all = FORM_NONE;
+  for (int a = 0; a < loop->naccess; a++) {
+    const lgt_access *access = &loop->access[a];
+    if (access->mode != LGT_ACCESS_REDUCE) continue;
+    form own = access->inner != LGT_STRIDE_ZERO ? FORM_VECTOR
+               : access->row == LGT_STRIDE_ZERO ? FORM_LANES
+                                                : FORM_ROW;
+    if (all != FORM_NONE && own != all) return FORM_MIXED;
+    if (a > 0 && all != FORM_NONE && access->row != loop->access[a].row) return FORM_MIXED;
+    all = own;
+  }
+  return all;
+}
+
+static int count_targets(const lgt_loop *loop) {
+  int n = 0;
+  for (int a = 0; a < loop->naccess; a++) n += loop->access[a].mode == LGT_ACCESS_REDUCE;
+  return n;
+}
+
+_Static_assert(sizeof(lgt_grid_head) % 8 == 0 && sizeof(lgt_grid_fold) % 8 == 0, "what follows is aligned");
+
+/* Arrays of the kernel's parameter that have an element for each access, without the outer dimensions'. */
+enum { BASE, ROW, COLUMN, OUTER };
+enum { MORE = 2 }; /* along chunks, along blocks */
+
+static int param_bytes(const lgt_loop *loop, int dims) {
+  return (int)sizeof(lgt_grid_head) + (OUTER + dims + MORE) * 8 * loop->naccess +
+         loop->nparam * (int)sizeof(lgt_scalar);
+}
+
+int lgt_grid_dims(const lgt_loop *loop) {
+  int dims = LGT_MAX_DIM - 2;
+  if (form_of(loop) == FORM_MIXED || lgt_grid_fold_bytes(loop) > LGT_GRID_PARAM_MOST) return -1;
+  while (dims >= 0 && param_bytes(loop, dims) > LGT_GRID_PARAM_MOST) dims--;
+  return dims;
+}
+
+int lgt_grid_param_bytes(const lgt_loop *loop) { return param_bytes(loop, lgt_grid_dims(loop)); }
+
+int lgt_grid_fold_bytes(const lgt_loop *loop) {
+  return (int)sizeof(lgt_grid_fold) + count_targets(loop) * (int)sizeof(lgt_grid_target);
+}
+
+int lgt_grid_lanes(const lgt_loop *loop) {
+  (void)loop;
+  return 1;
+}
+
+/* ---- nests ---------------------------------------------------------------------------------------- */
+
+/* A nest, and what follows from it. */
+typedef struct plan {
+  const lgt_loop *loop;
+  const lgt_nest_shape *shape;
+  form form;
+  int n, outer;
+  unsigned keep; /* dimensions along which targets move */
+  int64_t kept;  /* elements of a target */
+  int chunks;
+  bool chunked;   /* chunks are among the units */
+  bool raw;       /* slabs' results go through scratch memory */
+  int64_t blocks; /* of a chunk */
+  int64_t per_chunk, outer_steps, middle, inner, grain;
+  int64_t scratch; /* bytes so far */
+  uint64_t base;   /* of the scratch memory */
+} plan;
+
+static int64_t stride_at(const plan *p, int access, int dim) {
+  return p->shape->stride[access * LGT_MAX_DIM + dim];
+}
+static bool is_kept(const plan *p, int dim) { return p->keep >> dim & 1; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static void find_kept(plan *p) {
+  p->keep = (1u << p->n) - 1;
+  for (int a = 0; a < p->loop->naccess && p->form; a++)
+    if (p->loop->access[a].mode == LGT_ACCESS_REDUCE) {
+      p->keep = 0;
+      for (int d = 0; d < p->n; d++) p->keep |= (unsigned)(stride_at(p, a, d) != 0) << d;
+      break;
+    }
+  p->kept = 1;
+  for (int d = 0; d < p->n; d++)
+    if (is_kept(p, d)) p->kept *= p->shape->extent[d];
+}
+
+static lgt_status refuse(const char *why) { return lgt_err(LGT_UNSUPPORTED, "not for devices: %s", why); }
+
+static lgt_status check(const plan *p) {
+  const lgt_loop *loop = p->loop;
+  int dims = lgt_grid_dims(loop);
+  if (p->form == FORM_MIXED) return refuse("its reductions are of several forms");
+  if (dims < 0) return refuse("a loop of too many accesses");
+  if (p->outer > dims) return refuse("a loop of too many accesses for so many dimensions");
+  for (int a = 0; a < loop->naccess; a++)
+    for (int d = 0; d < p->n; d++) {
+      if (loop->access[a].mode == LGT_ACCESS_STORE && d < p->n - 1 && stride_at(p, a, d) == 0 &&
+          p->shape->extent[d] > 1)
+        return refuse("elements are written many times");
+      if (loop->access[a].mode == LGT_ACCESS_REDUCE && (stride_at(p, a, d) != 0) != is_kept(p, d))
+        return refuse("its reductions are of several forms");
+    }
+  for (int d = 0; d < p->outer; d++)
+    if (p->shape->extent[d] > UINT32_MAX) return refuse("a dimension is too long");
+  return LGT_OK;
+}
+
+static plan plan_of(const lgt_loop *loop, const lgt_nest_shape *shape) {
+  plan p = {.loop = loop, .shape = shape, .form = form_of(loop), .n = shape->ndim, .chunks = 1, .blocks = 1};
+  p.outer = p.n > 2 ? p.n - 2 : 0;
+  find_kept(&p);
+  return p;
+}
+
+lgt_status lgt_grid_check(const lgt_loop *loop, const lgt_nest_shape *shape) {
+  plan p = plan_of(loop, shape);
+  return check(&p);
+}
+
+/* The product of the outer dimensions in [from, to) along which targets stand still. */
+static int64_t still(const plan *p, int from, int to) {
+  int64_t product = 1;
+  for (int d = from; d < to; d++)
+    if (!is_kept(p, d)) product *= p->shape->extent[d];
+  return product;
+}
+
+/* How chunks, blocks and steps follow one another. */
+static void plan_reduction(plan *p) {
+  const lgt_nest_shape *shape = p->shape;
+  bool lanes = p->form != FORM_VECTOR, line = p->n < 2;
+  int split = shape->split;
+  if (shape->partial) p->chunks = shape->nchunk;
+  p->outer_steps = p->inner = 1;
+  p->middle = p->grain = p->per_chunk = still(p, 0, p->outer);
+  p->chunked = shape->partial && (!lanes || split >= p->outer);
+  if (!lanes) return;
+  if (line) {
+    int64_t cols = p->n ? shape->extent[0] : 1, grain = shape->partial ? shape->grain : cols;
+    p->blocks = p->per_chunk = p->grain = divide_up(grain, LGT_BLOCK);
+    p->middle = (p->chunks - 1) * p->blocks + divide_up(cols - (p->chunks - 1) * grain, LGT_BLOCK);
+  } else if (p->chunked) {
+    p->outer_steps = p->per_chunk;
+    p->middle = p->chunks;
+    p->grain = 1;
+  } else if (shape->partial) {
+    p->outer_steps = still(p, 0, split);
+    p->inner = still(p, split + 1, p->outer);
+    p->middle = shape->extent[split];
+    p->grain = shape->grain;
+    p->per_chunk = p->outer_steps * p->grain * p->inner;
+  }
+  p->raw = p->per_chunk > 1;
+}
+
+static int64_t take_scratch(plan *p, int64_t bytes) {
+  int64_t at = p->scratch;
+  p->scratch += (bytes + 63) / 64 * 64;
+  return (int64_t)p->base + at;
+}
+
+/* ---- the kernel's parameters ------------------------------------------------------------------------- */
+
+/* Its arrays. */
+typedef struct arrays {
+  int64_t *data; /* borrowed */
+  int naccess, dims;
+} arrays;
+static int64_t *entry(const arrays *t, int array, int access) {
+  return &t->data[array * t->naccess + access];
+}
+
+/* Where a target is, or what takes its place, and its strides along dimensions and chunks. */
+typedef struct place {
+  int64_t base, stride[LGT_MAX_DIM], chunk, block;
+} place;
+
+static place own_place(const plan *p, const lgt_nest *nest, int a) {
+  place at = {.base = nest->base[a].index};
+  for (int d = 0; d < p->n; d++) at.stride[d] = stride_at(p, a, d);
+  return at;
+}
+
+static place partial_place(const plan *p, int64_t base, int size) {
+  place at = {.base = base, .chunk = p->kept * size};
+  int64_t s = size;
+  for (int d = p->n - 1; d >= 0; d--) {
+    if (!is_kept(p, d)) continue;
+    at.stride[d] = s;
+    s *= p->shape->extent[d];
+  }
+  /* A chunk of one slab, which the units do not know as a chunk. */
+  if (!p->chunked) at.stride[p->shape->split] = at.chunk;
+  return at;
+}
+
+static place raw_place(const plan *p, int64_t base, int size) {
+  place at = {.base = base, .chunk = size, .block = size};
+  int64_t steps = p->outer_steps * p->middle * p->inner, s = size, k = size * steps;
+  if (p->n < 2) at.chunk = p->blocks * size;
+  else if (p->chunked) s *= p->chunks;
+  for (int d = p->n - 1; d >= 0; d--) {
+    if (is_kept(p, d)) {
+      at.stride[d] = k;
+      k *= p->shape->extent[d];
+    } else if (d < p->outer) {
+      at.stride[d] = s;
+      s *= p->shape->extent[d];
+    }
+  }
+  return at;
+}
+
+/* Sorts the outer dimensions: parallel ones, then sequential ones, the fastest first. */
+static void sort_dims(const plan *p, lgt_grid_head *head, int *order) {
+  int n = 0;
+  for (int sequential = 0; sequential < 2; sequential++)
+    for (int d = p->outer - 1; d >= 0; d--) {
+      if ((p->form == FORM_VECTOR && !is_kept(p, d)) != sequential) continue;
+      if (sequential) head->sequential++;
+      else head->parallel++;
+      head->extent[n] = (uint32_t)p->shape->extent[d];
+      order[n++] = d;
+    }
+}
+
+static void cut_slabs(const plan *p, lgt_grid_head *head, const int *order) {
+  const lgt_nest_shape *shape = p->shape;
+  int n = p->n, split = shape->split;
+  head->row_most = head->rows = n >= 2 ? shape->extent[n - 2] : 1;
+  head->col_most = head->cols = head->block = n >= 1 ? shape->extent[n - 1] : 1;
+  head->split = LGT_MAX_DIM;
+  head->chunks = p->chunked ? (uint32_t)p->chunks : 1;
+  head->blocks = (uint32_t)p->blocks;
+  if (p->form != FORM_NONE && p->form != FORM_VECTOR && n < 2) head->block = LGT_BLOCK;
+  if (!p->chunked) return;
+  if (split == n - 1) {
+    head->col_most = head->col_step = shape->grain;
+    if (n >= 2) head->block = shape->grain;
+  } else if (split == n - 2) {
+    head->row_most = head->row_step = shape->grain;
+  } else {
+    for (uint32_t i = 0; i < head->sequential; i++)
+      if (order[head->parallel + i] == split) head->split = head->parallel + i;
+    head->split_most = head->split_step = (uint32_t)shape->grain;
+  }
+}
+
+static void fill_access(const plan *p, const lgt_grid_head *head, const int *order, const arrays *t, int a,
+                        const place *at) {
+  int n = p->n, dims = (int)(head->parallel + head->sequential);
+  *entry(t, BASE, a) = at->base;
+  *entry(t, ROW, a) = n >= 2 ? at->stride[n - 2] : 0;
+  *entry(t, COLUMN, a) = n >= 1 ? at->stride[n - 1] : 0;
+  for (int d = 0; d < t->dims; d++) *entry(t, OUTER + d, a) = d < dims ? at->stride[order[d]] : 0;
+  *entry(t, OUTER + t->dims, a) = at->chunk;
+  *entry(t, OUTER + t->dims + 1, a) = at->block;
+}
+
+static bool is_aligned(const plan *p, const place *at) {
+  int64_t bits = at->base;
+  for (int d = 0; d < p->n - 1; d++)
+    if (p->shape->extent[d] > 1) bits |= at->stride[d];
+  return bits % 16 == 0;
+}
+
+/* Launches of `units` threads each for columns and rows, or of 16 for a unit. */
+static void size_grid(const plan *p, const lgt_grid_head *head, lgt_grid_launch *launch) {
+  int64_t units = head->units;
+  unsigned *grid = launch->grid, *block = launch->block;
+  grid[1] = grid[2] = block[1] = block[2] = 1;
+  if (p->form == FORM_LANES || p->form == FORM_ROW) {
+    int64_t blocks = divide_up(units, LGT_GRID_THREADS / LGT_LANES);
+    block[0] = LGT_GRID_THREADS;
+    grid[0] = (unsigned)(blocks < MOST_BLOCKS_X ? blocks : MOST_BLOCKS_X);
+    return;
+  }
+  int64_t rows = p->form == FORM_VECTOR ? head->row_units : head->rows;
+  int64_t width = divide_up(head->cols, p->form == FORM_VECTOR ? 1 : lgt_grid_lanes(p->loop));
+  for (block[0] = 1; block[0] < width && block[0] < LGT_GRID_THREADS;) block[0] *= 2;
+  for (block[1] = 1; block[1] < rows && block[0] * block[1] < LGT_GRID_THREADS;) block[1] *= 2;
+  int64_t x = divide_up(width, block[0]), y = divide_up(rows, block[1]);
+  grid[0] = (unsigned)(x < MOST_BLOCKS_X ? x : MOST_BLOCKS_X);
+  grid[1] = (unsigned)(y < MOST_BLOCKS ? y : MOST_BLOCKS);
+  grid[2] = (unsigned)(units < MOST_BLOCKS ? units : MOST_BLOCKS);
+}
+
+/* The struct of lgt_kernel. */
+static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target, lgt_grid *out) {
+  lgt_grid_launch *launch = &out->launch[out->nlaunch++];
+  lgt_grid_head head = {0};
+  int order[LGT_MAX_DIM];
+  const lgt_loop *loop = p->loop;
+  arrays t = {(int64_t *)(launch->param + sizeof head), loop->naccess, lgt_grid_dims(loop)};
+  sort_dims(p, &head, order);
+  cut_slabs(p, &head, order);
+  head.row_units = 1;
+  if (p->form && p->n >= 2 && is_kept(p, p->n - 2)) {
+    if (head.rows > UINT32_MAX) return refuse("a dimension is too long");
+    head.row_units = (uint32_t)head.rows;
+  }
+  head.open = p->shape->partial;
+  head.raw = p->raw;
+  head.aligned = 1;
+  int64_t units = (int64_t)head.chunks * head.blocks;
+  for (uint32_t d = 0; d < head.parallel; d++)
+    if (__builtin_mul_overflow(units, (int64_t)head.extent[d], &units)) return refuse("too many elements");
+  if (__builtin_mul_overflow(units, p->form == FORM_VECTOR ? 1 : (int64_t)head.row_units, &units) ||
+      units > INT32_MAX)
+    return refuse("too many elements");
+  head.units = (uint32_t)units;
+  for (int a = 0; a < loop->naccess; a++) {
+    place at = loop->access[a].mode == LGT_ACCESS_REDUCE ? target[a] : own_place(p, nest, a);
+    if (loop->access[a].mode != LGT_ACCESS_REDUCE && p->form != FORM_NONE) {
+      int64_t col = p->n ? at.stride[p->n - 1] : 0;
+      if (p->chunked) at.chunk = p->shape->grain * at.stride[p->shape->split];
+      at.block = LGT_BLOCK * col;
+    }
+    if (loop->access[a].inner == LGT_STRIDE_UNIT && loop->access[a].mode != LGT_ACCESS_INDEX &&
+        !is_aligned(p, &at))
+      head.aligned = 0;
+    fill_access(p, &head, order, &t, a, &at);
+  }
+  memcpy(launch->param, &head, sizeof head);
+  if (loop->nparam)
+    memcpy(entry(&t, OUTER + t.dims + MORE, 0), nest->param, loop->nparam * sizeof *nest->param);
+  launch->kernel = "lgt_kernel";
+  launch->shared = 0;
+  launch->param_bytes = lgt_grid_param_bytes(loop);
+  size_grid(p, &head, launch);
+  return LGT_OK;
+}
+
+/* ---- folding -------------------------------------------------------------------------------------------- */
+
+static lgt_status fill_fold(const plan *p, const char *name, const lgt_grid_target *target, int ntarget,
+                            int64_t threads, lgt_grid *out) {
+  lgt_grid_launch *launch = &out->launch[out->nlaunch++];
+  lgt_grid_fold fold = {.kept = (uint32_t)p->kept,
+                        .chunks = (uint32_t)p->chunks,
+                        .outer = (uint32_t)p->outer_steps,
+                        .middle = (uint32_t)p->middle,
+                        .inner = (uint32_t)p->inner,
+                        .grain = (uint32_t)p->grain,
+                        .partial = p->shape->partial};
+  if (threads > INT32_MAX || p->outer_steps * p->middle * p->inner > INT32_MAX)
+    return refuse("too many elements");
+  for (int d = 0; d < p->n; d++)
+    if (is_kept(p, d)) fold.extent[fold.ndim++] = (uint32_t)p->shape->extent[d];
+  memcpy(launch->param, &fold, sizeof fold);
+  memcpy(launch->param + sizeof fold, target, (size_t)ntarget * sizeof *target);
+  launch->kernel = name;
+  launch->shared = 0;
+  launch->param_bytes = lgt_grid_fold_bytes(p->loop);
+  int64_t blocks = divide_up(threads, FOLD_THREADS);
+  memcpy(launch->grid, (unsigned[3]){(unsigned)(blocks < MOST_BLOCKS_X ? blocks : MOST_BLOCKS_X), 1, 1},
+         sizeof launch->grid);
+  memcpy(launch->block, (unsigned[3]){FOLD_THREADS, 1, 1}, sizeof launch->block);
+  return LGT_OK;
+}
+
+lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out) {
+  plan p = plan_of(nest->loop, nest->shape);
+  lgt_grid_target target[2 * LGT_MAX_REDUCTIONS];
+  place at[LGT_MAX_ACCESS];
+  int ntarget = 0;
+  bool nothing = p.shape->size == 0;
+  lgt_status status = check(&p);
+  out->nlaunch = 0;
+  out->scratch_bytes = 0;
+  if (status || (nothing && (!p.form || p.kept == 0))) return status;
+  p.base = (uint64_t)(uintptr_t)scratch;
+  if (p.form) plan_reduction(&p);
+  if (nothing) p.middle = p.grain = 0;
+  for (int a = 0; a < p.loop->naccess; a++) {
+    if (p.loop->access[a].mode != LGT_ACCESS_REDUCE) continue;
+    int size = lgt_dtype_size(p.loop->access[a].dtype);
+    lgt_grid_target *t = &target[ntarget++];
+    *t = (lgt_grid_target){.target = (uint64_t)nest->base[a].index, .chunk = p.kept * size};
+    for (int d = 0, k = 0; d < p.n; d++)
+      if (is_kept(&p, d)) t->stride[k++] = stride_at(&p, a, d);
+    at[a] = own_place(&p, nest, a);
+    if (p.shape->partial) {
+      t->partial = (uint64_t)take_scratch(&p, p.chunks * p.kept * size);
+      at[a] = partial_place(&p, (int64_t)t->partial, size);
+    }
+    if (p.raw) {
+      t->steps = (uint64_t)take_scratch(&p, p.kept * p.outer_steps * p.middle * p.inner * size);
+      at[a] = raw_place(&p, (int64_t)t->steps, size);
+    }
+  }
+  if (!nothing) status = fill_kernel(&p, nest, at, out);
+  if (!status && (p.raw || nothing))
+    status = fill_fold(&p, "lgt_steps", target, ntarget, p.kept * p.chunks, out);
+  if (!status && p.shape->partial) status = fill_fold(&p, "lgt_chunks", target, ntarget, p.kept, out);
+  if (status) out->nlaunch = 0;
+  out->scratch_bytes = p.scratch;
+  return status;
+}

@@ -1,0 +1,92 @@
+/* grid.h - how a nest is launched on a device that runs many threads (PTX; a loop's text is lgt_emit_device's).
+ *
+ * Pure functions: nothing here calls a driver.  A nest becomes up to three launches, one after another in a queue:
+ *
+ *   lgt_kernel    all of a loop without reductions; of one with some, the sums of its slabs (or blocks)
+ *   lgt_steps     adds these, one after another, to the targets or to the chunks' partial results
+ *   lgt_chunks    folds partial results pairwise, and then into the targets
+ *
+ * The order in which values are combined is loop.h's.  What is done one after another there is done by one thread here, or
+ * by 16, one for each lane; slabs, rows, chunks and targets are done side by side.
+ *
+ * A launch has one parameter, a struct passed by value, which is made of the parts below.  Positions along the outer
+ * dimensions come from the number of a *unit*, digit by digit, the fastest first.  Dimensions are parallel, or sequential
+ * where targets of the vector form stand still along them: then a thread walks them.
+ */
+#ifndef LGT_GRID_H
+#define LGT_GRID_H
+
+#include "kernel/loop.h"
+
+/* Bytes of parameters that all devices take. */
+enum { LGT_GRID_PARAM_MOST = 4352, LGT_GRID_THREADS = 256, LGT_GRID_LAUNCHES = 3 };
+
+/* What lgt_kernel is told first.  Then come, all of 8 bytes: bases [naccess] (those of the first unit), strides along rows
+ * and along columns [naccess], for each of lgt_grid_dims(loop) dimensions the strides [naccess], those along chunks and along
+ * blocks [naccess]; and parameters [nparam] of 16 bytes. */
+typedef struct lgt_grid_head {
+  int64_t rows, cols;         /* of a slab, if no chunk is shorter */
+  int64_t row_most, row_step; /* in chunk c there are min(row_most, rows - c row_step) rows */
+  int64_t col_most, col_step; /* and so for columns; ... */
+  int64_t block;              /* ... from block b on there are `block` columns, or how many are left */
+  uint32_t units, chunks,
+      blocks; /* units: chunks x blocks x parallel dimensions, and rows if these are done side by side */
+  uint32_t row_units;            /* the rows of a unit's dimensions, or 1 */
+  uint32_t parallel, sequential; /* dimensions */
+  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones, then of the sequential ones */
+  uint32_t split,
+      split_step; /* the sequential dimension that is cut: in chunk c it ends split_step c earlier, ... */
+  uint32_t split_most; /* ... and is no longer than that.  LGT_MAX_DIM: none is */
+  uint32_t open;       /* targets are partial results, without contents */
+  uint32_t raw;        /* results are written as they are, for lgt_steps */
+  uint32_t aligned;    /* vectors of 16 bytes may be read and written */
+} lgt_grid_head;
+
+/* What lgt_steps and lgt_chunks are told; then for each access of a reduction, in the loop's order, an lgt_grid_target. */
+typedef struct lgt_grid_fold {
+  uint32_t kept, chunks;         /* elements of a target; partial results of each */
+  uint32_t outer, middle, inner; /* the steps of an element: [outer][middle][inner], ... */
+  uint32_t grain;                /* ... of which chunk c has grain in the middle, from c grain on */
+  uint32_t partial;              /* steps go into partial results, else into targets */
+  uint32_t ndim;
+  uint32_t extent[LGT_MAX_DIM]; /* of the kept dimensions */
+} lgt_grid_fold;
+typedef struct lgt_grid_target {
+  uint64_t steps, partial, target; /* addresses */
+  int64_t chunk;                   /* bytes from a partial result to the next chunk's */
+  int64_t stride[LGT_MAX_DIM];     /* of the target, along the kept dimensions */
+} lgt_grid_target;
+
+typedef struct lgt_grid_launch {
+  const char *kernel; /* its name in the text */
+  unsigned grid[3], block[3];
+  unsigned shared; /* bytes of dynamic shared memory */
+  int param_bytes; /* of the struct that is its only parameter */
+  _Alignas(16) char param[LGT_GRID_PARAM_MOST];
+} lgt_grid_launch;
+
+/* Large: some 13 KB. */
+typedef struct lgt_grid {
+  int nlaunch; /* none where there is nothing to do */
+  lgt_grid_launch launch[LGT_GRID_LAUNCHES];
+  int64_t
+      scratch_bytes; /* memory of the device that the launches need while they run; it may hold anything */
+} lgt_grid;
+
+/* Elements along the columns that a thread of a loop without reductions computes at once; a power of two. */
+int lgt_grid_lanes(const lgt_loop *loop);
+/* How many outer dimensions (all but rows and columns) the parameters of a loop have room for; -1: the loop has too many
+ * accesses, or reductions of several forms, and is none for devices. */
+int lgt_grid_dims(const lgt_loop *loop);
+/* Bytes of lgt_kernel's parameter, and of the other two's. */
+int lgt_grid_param_bytes(const lgt_loop *loop);
+int lgt_grid_fold_bytes(const lgt_loop *loop);
+
+/* OK, or UNSUPPORTED with a message: such nests are not for devices. */
+lgt_status lgt_grid_check(const lgt_loop *loop, const lgt_nest_shape *shape);
+
+/* The launches of a nest, whose bases are addresses on the device.  `scratch` is on the device, too, aligned to 64 bytes; NULL
+ * if it is not known yet: then ask once for scratch_bytes, and again.  UNSUPPORTED as above. */
+lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out);
+
+#endif
