@@ -502,7 +502,8 @@ end
 
 function fillers.empty() end
 
--- Copies of what is there, piece by piece; there is twice as much after each turn, or nearly.
+-- Copies of what is there, piece by piece; there is twice as much after each turn, or nearly.  Both pieces of a turn are
+-- read before either is written: on several domains that is one exchange instead of two.
 local function periodic(mirrored, whole)
   return function(at, first, count, before, after, axis)
     local lo, n = first, count -- what is filled so far
@@ -514,13 +515,14 @@ local function periodic(mirrored, whole)
       end
       local b, f = math.min(before, reach), math.min(after, reach)
       local skip = mirrored and not whole and 1 or 0
-      if b > 0 then
-        assign(at(lo - b, b), mirrored and np.flip(at(lo + skip, b), axis) or at(lo + reach - b, b))
+      local function piece(from, length)
+        local view = at(from, length)
+        return np.copy(mirrored and np.flip(view, axis) or view)
       end
-      if f > 0 then
-        local source = mirrored and lo + n - skip - f or lo + n - reach
-        assign(at(lo + n, f), mirrored and np.flip(at(source, f), axis) or at(source, f))
-      end
+      local head = b > 0 and piece(mirrored and lo + skip or lo + reach - b, b)
+      local tail = f > 0 and piece(mirrored and lo + n - skip - f or lo + n - reach, f)
+      if head then assign(at(lo - b, b), head) end
+      if tail then assign(at(lo + n, f), tail) end
       lo, n, before, after = lo - b, n + b + f, before - b, after - f
     end
   end

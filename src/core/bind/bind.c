@@ -63,16 +63,17 @@ static lgt_status settle_all(lgt_attempt *try) {
     store->failure = NULL;
     status = lgt_attempt_settle(try, store, group->slot_of_final[2 * f + 1]);
     store->written = true;
-    store->maker = lasting;
-    store->maker_slot = group->slot_of_final[2 * f + 1];
-    if (group->slot[store->maker_slot].rest == LGT_NONE && lgt_poison_of(try->binder, store))
+    store->maker = store->housed = lasting;
+    store->housed_slot = group->slot_of_final[2 * f + 1];
+    if (group->slot[store->housed_slot].rest == LGT_NONE && lgt_poison_of(try->binder, store))
       lgt_poison_overwrite(try->binder, store); /* what domains have that take no part */
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
-      lgt_attempt_store(try, group->slot[s].root)->written = true;
-      lgt_attempt_store(try, group->slot[s].root)->maker = lasting;
-      lgt_attempt_store(try, group->slot[s].root)->maker_slot = LGT_NONE;
+      lgt_store *store = lgt_attempt_store(try, group->slot[s].root);
+      if (!store->written) store->housed = lasting, store->housed_slot = (uint16_t)s;
+      store->maker = lasting;
+      store->written = true;
     }
   return status;
 }

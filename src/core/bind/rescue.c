@@ -107,7 +107,7 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
     lgt_rescue_drop(try->binder, store);
     store->recipe = recipe;
     store->maker = lgt_plan_group_lasting(group);
-    store->maker_slot = LGT_NONE;
+    store->housed = NULL;
     store->recipe_root = (uint16_t)e;
     store->written = true;
     recipe->refs++;

@@ -46,7 +46,8 @@ typedef struct lgt_store {
   lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
   uint16_t recipe_root;   /* which of the recipe's results it is */
   const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
-  uint16_t maker_slot;    /* the memory that it made for it; 0xffff: it wrote in place */
+  const struct lgt_plan_group *housed; /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
+  uint16_t housed_slot;   /* as which of its slots */
   lgt_failure *failure;   /* ref; not NULL: poisoned */
   void (*release)(void *); /* of attached memory */
   void *release_context;

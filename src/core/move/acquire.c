@@ -9,11 +9,11 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
 static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
-  if (!store->maker || store->maker_slot == LGT_NONE) return;
-  lgt_plan_notes *notes = store->maker->notes;
-  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->maker->nslot * sizeof *notes->halo);
+  if (!store->housed) return;
+  lgt_plan_notes *notes = store->housed->notes;
+  if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)store->housed->nslot * sizeof *notes->halo);
   if (!notes->halo) return; /* it will have to grow again */
-  lgt_halo *halo = &notes->halo[store->maker_slot];
+  lgt_halo *halo = &notes->halo[store->housed_slot];
   for (int d = 0; d < had->ndim; d++) {
     int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
             most = (had->hi[d] - had->lo[d]) / 4 + 2;

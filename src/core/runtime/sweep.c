@@ -138,6 +138,7 @@ void lgt_sweep(lgt_runtime *rt) {
     lgt_store *store = &stores->store[id];
     if (!store->layout) continue; /* nobody's */
     if (store->maker && store->maker->plan->retired) store->maker = NULL;
+    if (store->housed && store->housed->plan->retired) store->housed = NULL;
     mark_store(stores, store);
   }
   lgt_fuser_sweep(&rt->fuser);
