@@ -113,7 +113,7 @@ static CUdeviceptr test_alloc(size_t bytes) {
   OK(cuMemAlloc_v2(&block, bytes));
   return block;
 }
-static void *test_pinned(size_t bytes) {
+__attribute__((unused)) static void *test_pinned(size_t bytes) {
   void *block;
   OK(cuMemHostAlloc(&block, bytes, 0));
   return block;
