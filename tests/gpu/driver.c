@@ -114,34 +114,45 @@ void fake_report(CUcontext context, CUresult error, const char *format, ...) {
 static const char *const kind_name[KINDS] = {"context",  "stream", "event", "module",
                                              "function", "link",   "pool"};
 static int left;
+static CUcontext left_of; /* NULL: of all, at exit */
 
-static void tell_left(void *object) {
+static const char *when(void) { return left_of ? "when its context ended" : "at exit"; }
+
+static void tell_handle(void *object) {
   const fake_handle *handle = object;
-  if (handle->kind == FUNCTION || handle->kind == CONTEXT) return;
   if (handle->context && handle->context->error) return; /* all of it is lost */
   if (handle->context && handle->context->legacy == object) return;
   left++;
-  fprintf(stderr, "libcuda emulation: left at exit: %s of call %llu\n", kind_name[handle->kind],
+  fprintf(stderr, "libcuda emulation: left %s: %s of call %llu\n", when(), kind_name[handle->kind],
           (unsigned long long)handle->born);
 }
 
 static void tell_block(fake_block *block, void *context) {
   (void)context;
+  if (left_of && (block->context != left_of || block->device < 0)) return;
   if (block->variable || block->freed || (block->context && block->context->error)) return;
   left++;
-  fprintf(stderr, "libcuda emulation: left at exit: %llu bytes of %s of call %llu\n",
+  fprintf(stderr, "libcuda emulation: left %s: %llu bytes of %s of call %llu\n", when(),
           (unsigned long long)block->bytes, block->device < 0 ? "pinned memory" : "device memory",
           (unsigned long long)block->born);
+}
+
+void fake_tell_left(CUcontext context) {
+  static const fake_kind kinds[] = {STREAM, EVENT, MODULE, LINK, POOL};
+  if (!fake.set.strict) return;
+  left_of = context;
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (kinds[k] != POOL || !context) fake_handle_each(kinds[k], context, tell_handle);
+  fake_block_each(tell_block, NULL);
+  for (int d = 0; d < fake.devices && !context; d++)
+    if (fake.device[d].retained && !fake.device[d].primary->error && ++left)
+      fprintf(stderr, "libcuda emulation: left at exit: context of device %d\n", d);
 }
 
 __attribute__((destructor)) static void at_exit(void) {
   if (!fake.pid || (fake.pid != getpid() && !fake.reports)) return;
   if (fake.pid == getpid()) {
-    for (int k = 0; k < KINDS && fake.set.strict; k++) fake_handle_each((fake_kind)k, NULL, tell_left);
-    if (fake.set.strict) fake_block_each(tell_block, NULL);
-    for (int d = 0; d < fake.devices && fake.set.strict; d++)
-      if (fake.device[d].retained && !fake.device[d].primary->error && ++left)
-        fprintf(stderr, "libcuda emulation: left at exit: context of device %d\n", d);
+    fake_tell_left(NULL);
     if (call_log)
       fprintf(call_log,
               "# calls %llu launches %llu waits %llu runs %llu pageable %llu in %llu out %llu across %llu\n",
@@ -181,6 +192,8 @@ static CUresult usual_failure(const char *name) {
 static CUresult injected(const char *name) {
   fake_settings *set = &fake.set;
   if (set->fail_at <= 0 || (*set->fail_name && strcmp(set->fail_name, name))) return CUDA_SUCCESS;
+  if (!*set->fail_name && !strncmp(name, "cuCtx", 5) && strcmp(name, "cuCtxSynchronize") != 0)
+    return CUDA_SUCCESS;
   if (--set->fail_at) return CUDA_SUCCESS;
   return set->fail_code ? (CUresult)set->fail_code : usual_failure(name);
 }

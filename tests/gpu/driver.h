@@ -29,8 +29,9 @@
  *   LGT_FAKE_CUDA_KERNELS=0    kernels do nothing
  *   LGT_FAKE_CUDA_UNWRITTEN=0  kernels may read bytes that were never written
  *   LGT_FAKE_CUDA_INIT=CODE    cuInit fails so
- *   LGT_FAKE_CUDA_FAIL=NAME:N:CODE   the n-th call of that function fails; of any function if there is no NAME; with what
- *                                    is usual for it if there is no CODE.  What releases something still releases it.
+ *   LGT_FAKE_CUDA_FAIL=NAME:N:CODE   the n-th call of that function fails; of any function if there is no NAME, but
+ *                                    none that is only about which context is current; with what is usual for it if
+ *                                    there is no CODE.  What releases something still releases it.
  *   LGT_FAKE_CUDA_FAIL_RUN=N:CODE    the n-th operation that streams carry out fails, and with it the context (719)
  *   LGT_FAKE_CUDA_LOG=FILE     a line for each call is appended: its number, name, arguments, result; counters at exit
  *
@@ -294,5 +295,6 @@ __attribute__((format(printf, 1, 2))) void fake_note(const char *format, ...);
 __attribute__((format(printf, 3, 4))) void fake_report(CUcontext context, CUresult error, const char *format, ...);
 const char *fake_result_name(CUresult result);
 void fake_read_settings(void);
+void fake_tell_left(CUcontext context); /* what nobody released; NULL: of all */
 
 #endif

@@ -270,6 +270,7 @@ static void end_block(fake_block *block, void *context) {
 
 void fake_context_end(CUcontext context) {
   fake_context_wait(context);
+  fake_tell_left(context);
   for (int s = HOST + 1; s < SLOTS; s++) {
     CUstream stream = fake.slot[s].stream;
     if (!stream || stream->handle.context != context) continue;

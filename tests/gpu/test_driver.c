@@ -192,7 +192,15 @@ static void leak_event_body(void) {
   test_open(0);
   test_event();
 }
+static void leave_body(void) {
+  test_open(0);
+  test_alloc(N);
+  test_stream();
+  test_close(0);
+}
 TEST(left_at_exit) {
+  BAD(leave_body, "left when its context ended: stream of call", NULL);
+  CHECK_HAS(test_said, "left when its context ended: 4096 bytes of device memory of call 4");
   BAD(leak_body, "left at exit: 4096 bytes of device memory", NULL);
   BAD(leak_event_body, "left at exit: event", NULL);
 }
@@ -678,7 +686,7 @@ static void fail_run_body(void) {
      CUDA_ERROR_ILLEGAL_ADDRESS); /* for as long as the process lives */
 }
 TEST(failures_asked_for) {
-  GOOD(fail_any_body, "LGT_FAKE_CUDA_FAIL=:3");
+  GOOD(fail_any_body, "LGT_FAKE_CUDA_FAIL=:2");
   GOOD(fail_named_body, "LGT_FAKE_CUDA_FAIL=cuMemFree_v2:2:719");
   GOOD(fail_run_body, "LGT_FAKE_CUDA_FAIL_RUN=3:700");
 }
