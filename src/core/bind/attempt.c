@@ -113,8 +113,10 @@ static lgt_instance *former(const lgt_attempt *try, int s, int domain) {
   return rest == LGT_NONE ? NULL : try->inst[domain * try->group->nslot + rest];
 }
 
-static lgt_memory *memory_of(const lgt_attempt *try, int domain) {
-  return try->host ? try->binder->map->memory : lgt_map_home(try->binder->map, domain);
+/* What several colours reduce into is the host's, which folds (point.c). */
+static lgt_memory *memory_of(const lgt_attempt *try, int s, int domain) {
+  return try->host || (try->touched.fold && try->touched.fold[s]) ? try->binder->map->memory
+                                                                  : lgt_map_home(try->binder->map, domain);
 }
 
 static lgt_status make_new(lgt_attempt *try, int s, int domain) {
@@ -138,7 +140,7 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
     const lgt_halo *halo = try->group->notes->halo;
     if (halo) rect = lgt_rect_grown(&rect, halo[s].below, halo[s].above, root->shape);
   }
-  try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, domain), domain, root, &rect);
+  try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, &rect);
   if (try->inst[at]) try->inst[at]->waste = waste;
   return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
@@ -180,7 +182,7 @@ static lgt_status acquire_there(lgt_attempt *try, int s) {
   lgt_store *store = lgt_attempt_store(try, slot->root);
   lgt_instance *inst = store->replica ? store->replica[0].inst : NULL;
   bool keep = slot->saved != LGT_NONE && lgt_slots_have(try->kept, slot->saved);
-  lgt_memory *memory = memory_of(try, 0);
+  lgt_memory *memory = memory_of(try, s, 0);
   bool there = inst && inst->memory == memory && !store->replica[0].naside;
   if (there && !keep && !lgt_attempt_disturbs(try->binder, try->group, try->root, s, inst)) {
     hold(try, s, inst);
@@ -236,16 +238,23 @@ static bool has_code(const lgt_attempt *try) {
   return true;
 }
 
-/* Why the group must run on the host, whose memory attached arrays have, whose functions calls of C are, and who folds what
- * several colours reduce.  NULL: it need not. */
+/* Does the slot hold results that reach several domains' work, but exist once on a rank? */
+static bool is_shared(const lgt_attempt *try, int s) {
+  const lgt_plan_group *group = try->group;
+  bool fold = try->touched.fold && try->touched.fold[s],
+       written = group->slot[s].written || !group->slot[s].initial;
+  if (fold) return group->slot[s].initial;
+  return is_scalar(try, s) && written && !lgt_domain_alone(try->binder->map->local) &&
+         group->launch->kind != LGT_PARTITION_NONE;
+}
+
+/* Why the group must run on the host, whose memory attached arrays have, and whose functions calls of C are.  NULL: it need
+ * not. */
 static const char *why_on_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
-  const lgt_map *map = try->binder->map;
   if (group->nnative) return "it has no variant for devices";
   for (int s = 0; s < group->nslot; s++) {
-    if (try->touched.fold && try->touched.fold[s]) return "several domains reduce together";
-    if (!lgt_domain_alone(map->local) && is_scalar(try, s))
-      return "a number is for several devices"; /* it exists once on a rank */
+    if (is_shared(try, s)) return "several devices change one number";
     if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached)
       return "an array is memory of the host program";
   }
@@ -262,12 +271,16 @@ static const lgt_kind *host_kind(const lgt_plan_group *group) {
 /* A rescue runs where its recipe's instances are. */
 static lgt_status choose_side(lgt_attempt *try) {
   lgt_binder *binder = try->binder;
+  bool there = !try->source; /* may be on devices, or must be */
   try->host = try->exchange.host = true;
   if (binder->map->nmemory == 1) return LGT_OK;
   for (int i = 0; try->source && i < try->source->ninst; i++)
-    if (try->source->inst[i] && lgt_instance_on_host(try->source->inst[i])) return LGT_OK;
+    there |= try->source->inst[i] && !lgt_instance_on_host(try->source->inst[i]);
+  if (!there) return LGT_OK;
   const char *why = why_on_host(try);
   try->host = try->exchange.host = why != NULL;
+  if (why && try->source)
+    return lgt_err(LGT_UNSUPPORTED, "a result that was not stored cannot be computed: %s", why);
   if (why && binder->strict)
     return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
                    host_kind(try->group)->name, why);
@@ -330,7 +343,7 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_failure **poison =
       try->group->count > 1 ? try->poison : NULL; /* one call runs if it overwrites all that has failed */
   lgt_bound bound = {try->group, try->inst, try->param, try->touched.fold, try->where,
-                     try->last,  poison,    try->lacks, fallible};
+                     try->last,  poison,    try->lacks, fallible,          !try->host};
   return lgt_bound_run(try->binder, &bound);
 }
 

@@ -593,6 +593,37 @@ static lgt_point *list_points(lgt_binder *binder, const lgt_partition *launch, i
   return out;
 }
 
+/* The task of a colour that a device works on.  What is elsewhere it has as copies: numbers, which exist once on a rank, and
+ * what it reduces into, which comes back. */
+static lgt_status point_away(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point,
+                             lgt_instance **inst) {
+  int n = bound->group->nslot;
+  lgt_memory *home = lgt_map_home(binder->map, point->domain);
+  lgt_instance **own = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *own);
+  lgt_status status = own ? LGT_OK : no_memory();
+  if (status) return status;
+  memcpy(own, inst, (size_t)n * sizeof *own);
+  for (int s = 0; s < n && !status; s++) {
+    if (!inst[s] || inst[s]->memory == home) continue;
+    const lgt_layout *root = lgt_layout_at(binder->stores, bound->group->slot[s].layout);
+    own[s] = lgt_instance_in(binder->map, home, point->domain, root, &inst[s]->rect);
+    if (!own[s]) {
+      own[s] = inst[s];
+      status = no_memory();
+    } else {
+      status = lgt_copy_submit(binder, &(lgt_copy){inst[s], own[s], inst[s]->rect, -1, -1, NULL, 0}, 1);
+    }
+  }
+  if (!status) status = point_task(binder, bound, point->colour, own);
+  for (int s = 0; s < n; s++) {
+    if (own[s] == inst[s]) continue;
+    if (!status && bound->fold[s])
+      status = lgt_copy_submit(binder, &(lgt_copy){own[s], inst[s], inst[s]->rect, -1, -1, NULL, 0}, 1);
+    lgt_instance_release(binder->map, own[s]);
+  }
+  return status;
+}
+
 static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, int npoint,
                               lgt_instance **private) {
   int n = bound->group->nslot;
@@ -603,7 +634,8 @@ static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const 
     status = lgt_fold_private(binder, bound, &point[i], private + i * n);
     for (int s = 0; s < n; s++)
       inst[s] = bound->fold[s] ? private[i * n + s] : bound->inst[point[i].domain * n + s];
-    if (!status) status = point_task(binder, bound, point[i].colour, inst);
+    if (!status && bound->away) status = point_away(binder, bound, &point[i], inst);
+    else if (!status) status = point_task(binder, bound, point[i].colour, inst);
   }
   return status;
 }

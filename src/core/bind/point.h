@@ -16,6 +16,7 @@ typedef struct lgt_bound {
   lgt_failure *const *poison; /* by slot: the failure of its contents, or NULL; NULL altogether: nothing has failed */
   const bool *lacks;          /* by slot: there is no memory for it, as its `poison` says; NULL: there is for all */
   bool fallible;              /* its tasks are fallible (exec.h) */
+  bool away;                  /* they work in the memories of devices */
 } lgt_bound;
 
 /* A slot without memory that the loop touches, so that the loop cannot run; -1: there is none. */
