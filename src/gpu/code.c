@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "kernel/grid.h"
 
 enum { LOG_ROOM = 1024 };
 
@@ -41,18 +42,31 @@ static lgt_status build(lgt_target *target, const char *text, void **image, size
   return status;
 }
 
+/* What is loaded. */
+typedef struct module {
+  CUmodule module;
+  struct {
+    const char *name; /* a literal of grid.c */
+    CUfunction function;
+  } found[LGT_GRID_LAUNCHES]; /* belongs to the thread that launches */
+} module;
+
 static lgt_status load(lgt_target *target, const void *image, void **code) {
   lgt_gpu *gpu = gpu_of(target);
-  CUmodule module;
+  module *m = lgt_mem_zalloc(sizeof *m);
+  if (!m) return lgt_err(LGT_NO_MEMORY, "out of memory for a kernel");
   lgt_status status = lgt_gpu_enter(gpu);
-  if (!status) status = LGT_CUDA(gpu->cuda, cuModuleLoadDataEx(&module, image, 0, NULL, NULL));
-  if (!status) *code = module;
+  if (!status) status = LGT_CUDA(gpu->cuda, cuModuleLoadDataEx(&m->module, image, 0, NULL, NULL));
+  if (status) lgt_mem_free(m);
+  else *code = m;
   return status;
 }
 
 static void unload(lgt_target *target, void *code) {
   lgt_gpu *gpu = gpu_of(target);
-  if (!lgt_gpu_enter(gpu)) gpu->cuda->cuModuleUnload(code);
+  module *m = code;
+  if (!lgt_gpu_enter(gpu)) gpu->cuda->cuModuleUnload(m->module);
+  lgt_mem_free(m);
 }
 
 void lgt_gpu_target(lgt_gpu *gpu, int major, int minor) {
@@ -61,7 +75,49 @@ void lgt_gpu_target(lgt_gpu *gpu, int major, int minor) {
            gpu->cuda->version);
 }
 
+/* ---- launches -------------------------------------------------------------------------------------------- */
+
+static lgt_status find_function(const lgt_gpu *gpu, module *m, const char *name, CUfunction *out) {
+  int n = 0;
+  for (; n < LGT_GRID_LAUNCHES && m->found[n].name; n++)
+    if (m->found[n].name == name) return *out = m->found[n].function, LGT_OK;
+  lgt_status status = LGT_CUDA(gpu->cuda, cuModuleGetFunction(out, m->module, name));
+  if (!status && n < LGT_GRID_LAUNCHES) m->found[n].name = name, m->found[n].function = *out;
+  return status;
+}
+
+/* Launches of a queue use one block of memory one after another.  Freeing the smaller one waits for them. */
+static lgt_status grow_scratch(lgt_queue *queue, int64_t bytes) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  if (bytes <= queue->scratch_bytes) return LGT_OK;
+  CUdeviceptr block;
+  lgt_status status = LGT_CUDA(cuda, cuMemAlloc_v2(&block, (size_t)bytes));
+  if (status) return status;
+  if (queue->scratch) cuda->cuMemFree_v2(queue->scratch);
+  queue->scratch = block;
+  queue->scratch_bytes = bytes;
+  return LGT_OK;
+}
+
+static lgt_status put(const lgt_queue *queue, module *m, lgt_grid_launch *l) {
+  CUfunction function;
+  void *param[] = {l->param};
+  lgt_status status = find_function(queue->gpu, m, l->kernel, &function);
+  if (status) return status;
+  return LGT_CUDA(queue->gpu->cuda,
+                  cuLaunchKernel(function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                                 l->block[2], l->shared, queue->stream, param, NULL));
+}
+
 lgt_status lgt_gpu_launch(lgt_queue *queue, lgt_code code, lgt_nest *nest) {
-  (void)queue, (void)code, (void)nest;
-  return lgt_err(LGT_UNSUPPORTED, "kernels cannot be launched on GPUs yet");
+  lgt_assert(code.class == LGT_CLASS_CUDA && code.handle);
+  lgt_grid grid;
+  lgt_status status = lgt_gpu_enter(queue->gpu);
+  if (!status) status = lgt_grid_of(nest, (void *)(uintptr_t)queue->scratch, &grid);
+  if (!status && grid.scratch_bytes > queue->scratch_bytes) {
+    status = grow_scratch(queue, grid.scratch_bytes);
+    if (!status) status = lgt_grid_of(nest, (void *)(uintptr_t)queue->scratch, &grid);
+  }
+  for (int i = 0; i < grid.nlaunch && !status; i++) status = put(queue, code.handle, &grid.launch[i]);
+  return status;
 }

@@ -3,6 +3,7 @@
 
 #include "move/acquire.h"
 #include "bind/point.h"
+#include "kernel/grid.h"
 #include "memory/replica.h"
 #include "move/message.h"
 
@@ -227,11 +228,29 @@ static lgt_status acquire_whole(lgt_attempt *try) {
 
 /* ---- on the host, or on devices ----------------------------------------------------------------------------- */
 
+/* May a loop be launched on a device of many threads?  That depends on which strides are 0 and which extents are 1: with
+ * several domains as in the whole space. */
+static bool may_launch(const lgt_attempt *try, const lgt_plan_loop *loop) {
+  const lgt_loop *code = loop->kernel->loop;
+  if (lgt_map_whole(try->binder->map)) return !lgt_grid_check(code, &loop->shape);
+  lgt_nest_shape shape = {.ndim = loop->ndim};
+  shape.stride =
+      lgt_arena_alloc(&try->binder->arena, ((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape.stride);
+  if (!shape.stride) return no_memory(), false;
+  for (int d = 0; d < loop->ndim; d++) shape.extent[d] = loop->extent[loop->dim[d]];
+  for (int a = 0; a < code->naccess; a++)
+    for (int d = 0; d < loop->ndim; d++)
+      shape.stride[a * LGT_MAX_DIM + d] = loop->access[a].stride[loop->dim[d]];
+  return !lgt_grid_check(code, &shape);
+}
+
 /* Is there code for the devices?  Why not: the message. */
 static bool has_code(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   lgt_kernels *kernels = try->binder->fuser->kernels;
   if (!try->binder->map->memory[1].device->target) return true; /* they run the host's */
+  for (int l = 0; l < group->nloop; l++)
+    if (!may_launch(try, &group->loop[l])) return false;
   for (int l = 0; l < group->nloop; l++) lgt_kernel_prepare(kernels, group->loop[l].kernel);
   for (int l = 0; l < group->nloop; l++)
     if (!lgt_kernel_loaded(kernels, group->loop[l].kernel)) return false;
