@@ -70,7 +70,7 @@ static lgt_status load_doubling(lgt_device *device, const lgt_loop *loop, lgt_co
   lgt_status status = device->target->build(device->target, doubling_text(loop), &image, &size);
   if (status) return status;
   status = device->target->load(device->target, image, &handle);
-  free(image);
+  lgt_mem_free(image);
   if (!status) *out = (lgt_code){device->class, handle};
   return status;
 }

@@ -1,7 +1,6 @@
 /* kernel_target.c - see kernel_target.h. */
 #include "kernel/kernel_target.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -57,7 +56,7 @@ static lgt_status load_new(work *w, lgt_target *target, void **code) {
   if (!status)
     lgt_log(KERNEL, 2, "%016llx built for %s: %zu bytes, %.1f ms", (unsigned long long)w->loop->hash[0],
             target->chip, size, 1e3 * (lgt_time() - start));
-  free(image);
+  lgt_mem_free(image);
   return status;
 }
 

@@ -13,7 +13,7 @@ typedef struct lgt_target lgt_target;
 struct lgt_target {
   int number;    /* among those of a runtime, which sets it */
   char chip[96]; /* what an image depends on besides its text: a part of its name on disk */
-  /* The image of a text: free(). */
+  /* The image of a text: lgt_mem_free. */
   lgt_status (*build)(lgt_target *target, const char *text, void **image, size_t *size);
   lgt_status (*load)(lgt_target *target, const void *image, void **code);
   void (*unload)(lgt_target *target, void *code);
