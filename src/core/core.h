@@ -9,7 +9,7 @@
  *     helper helper_* loop grid interp_ops interp object kernel_cache kernel_target kernel
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
  *   plan       launches in program order -> groups of launches, each a task of a few loops
- *     reproducible window fuse weave barrier cells taint recipes place assemble shift
+ *     reproducible window fuse verify weave weave_log barrier cells taint recipes place assemble shift
  *   device     what has memory of its own, and works on it
  *     device host emulated
  *   memory     where elements are: who touches which, who has the newest, instances and copies

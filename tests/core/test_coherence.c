@@ -247,7 +247,7 @@ TEST(a_stencil_lacks_its_halos) {
       CHECK_EQ(elements, d == 0 || d == 3 ? 5 : 10);
       lgt_mem_free(pieces.piece);
     }
-    CHECK(lgt_history_read(&histories, &history, wide));
+    CHECK(lgt_history_read(&histories, &history, wide) && lgt_history_verify(&histories, history));
     CHECK(lgt_history_has(history, wide) && lgt_history_has(history, own));
     CHECK_EQ(history->count, 2);
   }
@@ -401,6 +401,28 @@ TEST(histories_are_bounded) {
   CHECK(again == kept);
 }
 
+/* One that differs from the one in the table, or lists what is superseded. */
+TEST(planted_mistakes_in_histories_are_found) {
+  cast c = some_footprints();
+  const lgt_history *a = &histories.none, *shown;
+  CHECK(lgt_history_written(&histories, &a, c.own) && lgt_history_read(&histories, &a, c.wide));
+  shown = a;
+  CHECK(lgt_history_shown(&histories, &shown, 7));
+  CHECK(lgt_history_verify(&histories, a) && lgt_history_verify(&histories, shown) && shown->plain == a);
+  lgt_history *changed = (lgt_history *)shown, was = *changed;
+  changed->plain = &histories.none;
+  CHECK(!lgt_history_verify(&histories, shown) && strstr(lgt_message(), "of its events"));
+  *changed = was;
+  changed->image[0] = 8;
+  CHECK(!lgt_history_verify(&histories, shown) && strstr(lgt_message(), "in the table"));
+  *changed = was;
+  lgt_event *event = (lgt_event *)a->event, first = event[0];
+  event[0] = (lgt_event){c.wide, false}; /* the second one reads the same */
+  CHECK(!lgt_history_verify(&histories, a) && strstr(lgt_message(), "event 1 supersedes event 0"));
+  event[0] = first;
+  CHECK(lgt_history_verify(&histories, a) && lgt_history_verify(&histories, shown));
+}
+
 int main(void) {
   if (lgt_stores_init(&stores) || lgt_partitions_init(&partitions)) return 1;
   if (lgt_footprints_init(&footprints, &stores, 1, 1)) return 1;
@@ -412,6 +434,7 @@ int main(void) {
   RUN(equal_histories_are_one);
   RUN(nothing_is_one_history_too);
   RUN(images_make_another_history_of_the_same_events);
+  RUN(planted_mistakes_in_histories_are_found);
   RUN(a_loop_makes_no_new_histories);
   RUN(histories_are_bounded);
   lgt_histories_fini(&histories);

@@ -37,5 +37,7 @@ static inline const char *lgt_plural(long long n) { return n == 1 ? "" : "s"; }
 /* A broken invariant of lgt itself, never bad input. */
 _Noreturn void lgt_assert_failed(const char *condition, const char *file, int line);
 #define lgt_assert(condition) ((condition) ? (void)0 : lgt_assert_failed(#condition, __FILE__, __LINE__))
+/* The same of a question that leaves a message when the answer is no. */
+#define lgt_verified(question) ((question) ? (void)0 : lgt_assert_failed(lgt_message(), __FILE__, __LINE__))
 
 #endif

@@ -12,8 +12,8 @@
 #include "base/err.h"
 
 #define LGT_LOG_TOPIC_LIST(X) \
-  X(CONSTRAINT, constraint) X(WINDOW, window) X(FUSE, fuse) X(KERNEL, kernel) X(EMIT, emit) \
-  X(MAP, map) X(EXEC, exec) X(NET, net)
+  X(CONSTRAINT, constraint) X(WINDOW, window) X(FUSE, fuse) X(WEAVE, weave) X(KERNEL, kernel) X(EMIT, emit) \
+  X(MAP, map) X(MOVE, move) X(EXEC, exec) X(NET, net)
 
 typedef enum lgt_log_topic {
 #define X(NAME, name) LGT_LOG_##NAME,

@@ -270,3 +270,29 @@ bool lgt_history_shown(lgt_histories *histories, const lgt_history **history, in
 bool lgt_history_forget_reads(lgt_histories *histories, const lgt_history **history) {
   return go_on(histories, history, READS_FORGOTTEN, NULL, 0);
 }
+
+/* ---- checks --------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const lgt_histories *histories, const lgt_history *history) {
+  uint32_t at = 0;
+  const lgt_history *other;
+  if (history == &histories->none) return true;
+  while ((other = lgt_intern_next(&histories->table, hash_of(history), &at)))
+    if (equal(other, history)) return other == history;
+  return false;
+}
+
+bool lgt_history_verify(const lgt_histories *histories, const lgt_history *history) {
+  const lgt_history *plain = history->plain;
+  if (plain->plain != plain || plain->nimage || plain->event != history->event ||
+      plain->count != history->count || (history != plain && !history->nimage))
+    return lgt_err(LGT_SYSTEM, "history: it is not that of its events with images"), false;
+  for (int i = 0; i < history->count; i++)
+    for (int k = i + 1; k < history->count; k++) {
+      const lgt_event *late = &history->event[k];
+      if (is_superseded(&history->event[i], late->wrote ? WRITTEN : READ, late->what))
+        return lgt_err(LGT_SYSTEM, "history: event %d supersedes event %d", k, i), false;
+    }
+  if (is_listed(histories, history) && is_listed(histories, plain)) return true;
+  return lgt_err(LGT_SYSTEM, "history: it is not the one in the table"), false;
+}

@@ -104,6 +104,9 @@ bool lgt_history_shows(const lgt_history *history, int64_t image);
 bool lgt_history_shown(lgt_histories *histories, const lgt_history **history, int64_t image);
 /* Forget all copies. */
 bool lgt_history_forget_reads(lgt_histories *histories, const lgt_history **history);
+/* With the option `check`: is this the only history of its events and images, and is none of them superseded by a later
+ * one?  False with a message. */
+bool lgt_history_verify(const lgt_histories *histories, const lgt_history *history);
 /* Is the history so long that it costs more than bringing the elements together would? */
 static inline bool lgt_history_long(const lgt_history *history) { return history->count > 40; }
 

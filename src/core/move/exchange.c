@@ -320,6 +320,32 @@ static void log_instances(const lgt_exchange *x, const lgt_store *store) {
                 (unsigned long long)x->binder->agreed.exchanges, store->id, text);
 }
 
+/* What moves, for a reader. */
+static void log_moves(const lgt_exchange *x) {
+  const lgt_binder *binder = x->binder;
+  for (int i = 0; i < binder->nmove; i++) {
+    const lgt_move *move = &binder->move[i];
+    char text[400] = "", to[30] = "everybody";
+    int used = 0;
+    for (int k = move->first; k < move->first + move->count && used < (int)sizeof text - 120; k++) {
+      const lgt_piece *piece = &binder->pieces.piece[k];
+      used += snprintf(text + used, sizeof text - (size_t)used, " [");
+      for (int d = 0; d < piece->rect.ndim; d++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld:%lld", d ? ", " : "",
+                         (long long)piece->rect.lo[d], (long long)piece->rect.hi[d]);
+      used += snprintf(text + used, sizeof text - (size_t)used, "]%s of domain %d",
+                       piece->runs ? " in runs" : "", piece->from);
+    }
+    if (move->to != LGT_NOBODY) snprintf(to, sizeof to, "domain %d", move->to);
+    lgt_log_print(LGT_LOG_MOVE, "exchange %lld, array %u to %s, %s%s:%s", (long long)binder->agreed.exchanges,
+                  x->store[move->root]->id, to,
+                  move->peer < 0 ? "here"
+                  : move->sends  ? "by a message"
+                                 : "from a message",
+                  move->early ? ", before the others" : "", text);
+  }
+}
+
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};
@@ -340,6 +366,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
     lgt_selected s = lgt_touch_selected(binder, group, t);
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
   }
+  if (lgt_log_on(MOVE, 3)) log_moves(x);
   return status ? status : good ? LGT_OK : no_memory();
 }
 
@@ -700,6 +727,8 @@ static bool is_current(const lgt_exchange *x, const lgt_store *store, int domain
 /* Give back what is of no use any more.  Tasks in flight hold what they work on. */
 static void tidy(lgt_exchange *x) {
   lgt_map *map = x->binder->map;
+  for (int i = 0; i < x->nstore && x->binder->check; i++)
+    lgt_verified(lgt_history_verify(&map->histories, x->store[i]->history));
   for (int i = 0; i < x->nstore; i++)
     for (int d = 0; d < map->local; d++) {
       lgt_replica *replica = &x->store[i]->replica[d];

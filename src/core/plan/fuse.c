@@ -17,6 +17,7 @@
 
 #include "plan/barrier.h"
 #include "plan/cells.h"
+#include "plan/verify.h"
 #include "plan/weave.h"
 
 enum { MAX_GROUP_CALLS = 512, ATTEMPTS = 5 };
@@ -772,6 +773,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
     plan_free(plan);
     return status;
   }
+  if (fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
   if (lgt_log_on(FUSE, 1)) log_summary(plan);
   if (lgt_log_on(FUSE, 3)) log_plan(plan);
   *out = plan;

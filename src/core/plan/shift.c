@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/verify.h"
+
 /* ---- guards: what planning decided about pairs of accesses ------------------------------------------- */
 
 typedef struct user {
@@ -397,6 +399,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   number_layouts(&s, origin);
   good = shift_calls(&s, plan);
   for (int g = 0; g < plan->ngroup && good; g++) good = shift_group(&s, &plan->group[g]);
+  if (good && fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
   if (good) return plan;
   lgt_plan_release(plan);
   return NULL;

@@ -511,5 +511,6 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   if (!status) status = lgt_assemble_build(&w);
   lgt_mem_free(current);
   lgt_mem_free(w.loop);
+  if (!status && lgt_log_on(WEAVE, 3)) lgt_weave_log(group);
   return status;
 }

@@ -75,6 +75,9 @@ typedef struct lgt_weave_items {
 } lgt_weave_items;
 void lgt_weave_items_free(lgt_weave_items *items);
 
+/* weave_log.c: say what was woven, for LGT_DEBUG=weave:3. */
+void lgt_weave_log(const lgt_plan_group *group);
+
 /* Fill in the group's slots, loops, finals and elided results.  `needed` says for each call of the group
  * whether the call has to run at all. */
 lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed);

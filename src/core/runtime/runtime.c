@@ -26,6 +26,7 @@
 #include "move/poison.h"
 #include "bind/rescue.h"
 #include "plan/shift.h"
+#include "plan/verify.h"
 #include "runtime/handles.h"
 #include "runtime/sweep.h"
 
@@ -483,6 +484,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
       (lgt_map_whole(&rt->map) && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
     return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+  if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, flush->ncall));
   for (;;) {
     lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
     flush->shifted = NULL;

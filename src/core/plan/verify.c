@@ -1,0 +1,265 @@
+/* verify.c - see verify.h. */
+#include "plan/verify.h"
+
+#include "plan/weave.h"
+
+#define WRONG(...) (lgt_err(LGT_SYSTEM, __VA_ARGS__), false)
+
+/* ---- windows --------------------------------------------------------------------------------------------- */
+
+static bool verify_argument(const lgt_window *window, lgt_stores *stores, int i, int a, int *k, int *nroot) {
+  const lgt_call *call = &window->call[i];
+  uint64_t word = window->word[(*k)++];
+  int number = (int)(word & 0xffff);
+  bool first = word >> 16 & 1;
+  if ((uint32_t)(word >> 32) != call->layout[a]) return WRONG("window: call %d, argument %d: layout", i, a);
+  if (first != (number == *nroot) || number > *nroot)
+    return WRONG("window: call %d, argument %d: root %d is not the next one", i, a, number);
+  *nroot += first;
+  if (number >= window->nroot || window->root[number] != call->store[a])
+    return WRONG("window: call %d, argument %d: root %d is another array", i, a, number);
+  if (!first) return true;
+  const lgt_store *store = lgt_store_at(stores, call->store[a]);
+  uint64_t state = window->word[(*k)++], key = window->word[(*k)++];
+  if (state != ((uint64_t)store->written | (uint64_t)store->attached << 1) || key != (uintptr_t)store->key)
+    return WRONG("window: call %d, argument %d: the state of root %d", i, a, number);
+  return true;
+}
+
+bool lgt_window_verify(const lgt_window *window, lgt_stores *stores, int n) {
+  int k = 0, nroot = 0;
+  for (int i = 0; i < n; i++) {
+    const lgt_call *call = &window->call[i];
+    uint64_t word = window->word[k++];
+    if ((word & 0xffff) != call->kind_number || (word >> 16 & 0xffff) != call->nargs)
+      return WRONG("window: call %d: kind", i);
+    for (int a = 0; a < call->nargs; a++)
+      if (!verify_argument(window, stores, i, a, &k, &nroot)) return false;
+  }
+  if (k != window->nword || nroot != window->nroot) return WRONG("window: words or roots beyond the calls");
+  return true;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------------------- */
+
+typedef struct verifier {
+  const lgt_fuser *fuser;
+  const lgt_plan *plan;
+  const lgt_plan_group *group;
+  int number; /* of the group */
+} verifier;
+
+static const lgt_layout *layout_of(const verifier *v, uint32_t layout) {
+  return lgt_layout_at(v->fuser->stores, layout);
+}
+
+static bool verify_calls(const verifier *v) {
+  const lgt_plan *plan = v->plan;
+  int next = 0;
+  for (int g = 0; g < plan->ngroup; g++) {
+    const lgt_plan_group *group = &plan->group[g];
+    int touch = 0;
+    if (group->first != next || group->count < 1) return WRONG("plan: group %d does not follow", g);
+    next += group->count;
+    for (int i = group->first; i < next; i++) {
+      const lgt_plan_call *call = &plan->call[i];
+      bool one = call->launch->kind == LGT_PARTITION_NONE && group->launch->kind == LGT_PARTITION_NONE;
+      if (!group->mixed && !one && call->launch != group->launch)
+        return WRONG("plan: call %d: launch partition", i);
+      if (call->touch != touch) return WRONG("plan: call %d: number of its first touch", i);
+      touch += call->nargs;
+    }
+  }
+  return next == plan->ncall ? true : WRONG("plan: %d of %d calls are in groups", next, plan->ncall);
+}
+
+static bool verify_roots(const verifier *v) {
+  const lgt_plan *plan = v->plan;
+  for (int r = 0; r < plan->nroot; r++) {
+    const lgt_plan_root *root = &plan->root[r];
+    int writes = 0;
+    for (int i = 0; i < plan->ncall; i++)
+      for (int a = 0; a < plan->call[i].nargs; a++) {
+        if (plan->call[i].root[a] >= plan->nroot) return WRONG("plan: call %d, argument %d: root", i, a);
+        writes += plan->call[i].root[a] == r && lgt_kind_writes(plan->call[i].kind, a);
+      }
+    if (writes != root->writes) return WRONG("plan: root %d is written %d times", r, writes);
+    if (!root->fresh && !root->stored) return WRONG("plan: root %d was there before, and is not stored", r);
+  }
+  return true;
+}
+
+static bool is_slot(const verifier *v, uint16_t slot, bool initial) {
+  return slot == LGT_NONE || (slot < v->group->nslot && v->group->slot[slot].initial == initial);
+}
+
+static bool verify_slots(const verifier *v) {
+  for (int s = 0; s < v->group->nslot; s++) {
+    const lgt_plan_slot *slot = &v->group->slot[s];
+    if (slot->root != LGT_NONE && slot->root >= v->plan->nroot)
+      return WRONG("plan: group %d, slot %d: root", v->number, s);
+    if (slot->root != LGT_NONE && slot->layout != v->plan->root[slot->root].layout)
+      return WRONG("plan: group %d, slot %d: layout", v->number, s);
+    if (slot->initial && slot->root == LGT_NONE)
+      return WRONG("plan: group %d, slot %d: contents of nothing", v->number, s);
+    if (!is_slot(v, slot->rest, true) || !is_slot(v, slot->takes, true))
+      return WRONG("plan: group %d, slot %d: former memory", v->number, s);
+    if (slot->saved != LGT_NONE && (slot->saved >= v->group->nslot || !v->group->slot[slot->saved].former))
+      return WRONG("plan: group %d, slot %d: saved contents", v->number, s);
+  }
+  return true;
+}
+
+/* Each root that the group makes, and that lasts, ends in one slot. */
+static bool verify_finals(const verifier *v) {
+  const lgt_plan_group *group = v->group;
+  for (int f = 0; f < group->nfinal; f++) {
+    uint16_t root = group->slot_of_final[2 * f], slot = group->slot_of_final[2 * f + 1];
+    if (root >= v->plan->nroot || slot >= group->nslot || !v->plan->root[root].stored)
+      return WRONG("plan: group %d: final %d", v->number, f);
+    for (int e = 0; e < f; e++)
+      if (group->slot_of_final[2 * e] == root)
+        return WRONG("plan: group %d: root %d ends twice", v->number, root);
+  }
+  for (int e = 0; e < group->nelided; e++) {
+    uint16_t root = group->elided[e].root;
+    if (root >= v->plan->nroot || !v->plan->root[root].fresh || v->plan->root[root].stored)
+      return WRONG("plan: group %d: elided result %d", v->number, e);
+  }
+  return true;
+}
+
+/* From the least to the greatest element of the root that the access comes to. */
+static bool verify_access(const verifier *v, int l, const lgt_plan_access *access) {
+  const lgt_plan_loop *loop = &v->group->loop[l];
+  if (access->slot == LGT_NONE) return true;
+  if (access->slot >= v->group->nslot || access->item >= v->group->items->nitem)
+    return WRONG("plan: group %d, loop %d: an access of slot %d", v->number, l, access->slot);
+  const lgt_layout *layout = layout_of(v, access->layout);
+  int64_t size = layout_of(v, v->group->slot[access->slot].layout)->size, lo = access->offset, hi = lo;
+  for (int d = 0; d < loop->space_ndim; d++) {
+    int64_t reach = (loop->extent[d] - 1) * access->stride[d];
+    if (loop->extent[d] == 0) return true;
+    if (reach < 0) lo += reach;
+    else hi += reach;
+  }
+  int64_t root = 1;
+  for (int d = 0; d < layout->root_ndim; d++) root *= layout->root_shape[d];
+  if (root != size) return WRONG("plan: group %d, loop %d: a view of another root", v->number, l);
+  if (lo < 0 || hi >= size)
+    return WRONG("plan: group %d, loop %d: elements %lld to %lld of %lld", v->number, l, (long long)lo,
+                 (long long)hi, (long long)size);
+  return true;
+}
+
+static bool verify_loop(const verifier *v, int l) {
+  const lgt_plan_loop *loop = &v->group->loop[l];
+  const lgt_plan *plan = v->plan;
+  int end = v->group->first + v->group->count;
+  for (int i = 0; i < loop->nnative; i++)
+    if (loop->native[i].call < v->group->first || loop->native[i].call >= end)
+      return WRONG("plan: group %d, loop %d: a call of another group", v->number, l);
+  if (!loop->kernel) return true;
+  const lgt_loop *code = loop->kernel->loop;
+  for (int a = 0; a < code->naccess; a++)
+    if (!verify_access(v, l, &loop->access[a])) return false;
+  for (int p = 0; p < code->nparam; p++) {
+    int call = loop->param_call[p];
+    if (call < v->group->first || call >= end || loop->param_index[p] >= plan->call[call].kind->nparams)
+      return WRONG("plan: group %d, loop %d: parameter %d", v->number, l, p);
+  }
+  for (int d = 0; d < loop->ndim; d++)
+    if (loop->dim[d] < 0 || loop->dim[d] >= loop->space_ndim)
+      return WRONG("plan: group %d, loop %d: dimension %d", v->number, l, d);
+  return true;
+}
+
+/* ---- recipes --------------------------------------------------------------------------------------------- */
+
+static bool reads_slot(const lgt_plan_elided *elided, uint16_t slot) {
+  return slot != LGT_NONE && elided->reads[slot / 64] >> slot % 64 & 1;
+}
+
+/* Does one of the recipe's first k items write the buffer? */
+static bool made_before(const verifier *v, const lgt_plan_elided *elided, int k, uint16_t buffer) {
+  for (int i = 0; i < k; i++) {
+    const lgt_weave_item *item = &v->group->items->item[elided->item[i]];
+    for (int a = 0; a < item->nargs; a++)
+      if (item->out[a] == buffer) return true;
+  }
+  return false;
+}
+
+/* Around the elements of its root that an item's argument names. */
+static lgt_rect box_of(const verifier *v, const lgt_weave_item *item, int a) {
+  const lgt_layout *layout = layout_of(v, item->layout[a]);
+  lgt_rect all = lgt_rect_of_shape(layout->ndim, layout->shape);
+  return lgt_layout_root_rect(layout, &all);
+}
+
+/* What a recipe reads from memory must stay as the group leaves it: does no later item change it? */
+static bool verify_kept(const verifier *v, int e, int number, int a) {
+  const lgt_weave_items *items = v->group->items;
+  const lgt_weave_item *reader = &items->item[number];
+  uint16_t slot = items->buffer[reader->in[a]].slot;
+  lgt_rect read = box_of(v, reader, a), common;
+  for (int i = number + 1; i < items->nitem; i++) {
+    const lgt_weave_item *item = &items->item[i];
+    for (int b = 0; b < item->nargs && item->loop != LGT_NONE; b++) {
+      if (item->out[b] == LGT_NONE || items->buffer[item->out[b]].slot != slot) continue;
+      lgt_rect written = box_of(v, item, b);
+      if (lgt_rect_intersect(&written, &read, &common))
+        return WRONG("plan: group %d, recipe %d: item %d changes what item %d reads", v->number, e, i,
+                     number);
+    }
+  }
+  return true;
+}
+
+static bool verify_item(const verifier *v, int e, int k) {
+  const lgt_plan_elided *elided = &v->group->elided[e];
+  const lgt_weave_item *item = &v->group->items->item[elided->item[k]];
+  for (int a = 0; a < item->nargs; a++) {
+    if (item->in[a] == LGT_NONE || made_before(v, elided, k, item->in[a])) continue;
+    const lgt_weave_buffer *buffer = &v->group->items->buffer[item->in[a]];
+    if (buffer->versions && reads_slot(elided, buffer->saved)) continue;
+    if (!reads_slot(elided, buffer->slot))
+      return WRONG("plan: group %d, recipe %d: item %d reads what is not kept", v->number, e,
+                   elided->item[k]);
+    if (!verify_kept(v, e, elided->item[k], a)) return false;
+  }
+  return true;
+}
+
+static bool verify_recipe(const verifier *v, int e) {
+  const lgt_plan_elided *elided = &v->group->elided[e];
+  bool makes = false;
+  if (elided->must_die) return true;
+  for (int k = 0; k < elided->nitem; k++) {
+    if (elided->item[k] >= v->group->items->nitem)
+      return WRONG("plan: group %d, recipe %d: no item %d", v->number, e, elided->item[k]);
+    const lgt_weave_item *item = &v->group->items->item[elided->item[k]];
+    for (int a = 0; a < item->nargs && item->call != LGT_NONE; a++)
+      makes |= v->plan->call[item->call].root[a] == elided->root && lgt_kind_writes(item->kind, a);
+    if (!verify_item(v, e, k)) return false;
+  }
+  if (!makes) return WRONG("plan: group %d, recipe %d does not make its result", v->number, e);
+  for (int s = 0; s < v->group->nslot; s++)
+    if (reads_slot(elided, (uint16_t)s) && !v->group->slot[s].pinned)
+      return WRONG("plan: group %d, recipe %d: slot %d is not pinned", v->number, e, s);
+  return true;
+}
+
+bool lgt_plan_verify(const lgt_fuser *fuser, const lgt_plan *plan) {
+  verifier v = {fuser, plan, NULL, 0};
+  if (!verify_calls(&v) || !verify_roots(&v)) return false;
+  for (; v.number < plan->ngroup; v.number++) {
+    v.group = &plan->group[v.number];
+    if (!verify_slots(&v) || !verify_finals(&v)) return false;
+    for (int l = 0; l < v.group->nloop; l++)
+      if (!verify_loop(&v, l)) return false;
+    for (int e = 0; e < v.group->nelided; e++)
+      if (!verify_recipe(&v, e)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,136 @@
+/* test_verify.c - what `check` finds: a sound window, plan or history has no mistake, and each that is planted is named. */
+#include "check.h"
+#include "engine.h"
+#include "plan/verify.h"
+#include "plan/weave.h"
+#include "runtime/runtime.h"
+
+enum { N = 100 };
+
+static lgt_runtime *rt;
+
+static lgt_id vector(void) {
+  int64_t n = N;
+  return array_of(rt, LGT_FLOAT64, 1, &n);
+}
+
+static lgt_id apply(const char *text, lgt_id a, lgt_id b) {
+  lgt_id out = vector();
+  int kind = kind_of(rt, LGT_FLOAT64, text);
+  lgt_status status = b ? launch(rt, kind, 3, out, a, b) : launch(rt, kind, 2, out, a);
+  return status ? 0 : out;
+}
+
+static lgt_plan *plan_of(int ncall) {
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++)
+    if (rt->fuser.table[i] && rt->fuser.table[i]->ncall == ncall) return rt->fuser.table[i];
+  return NULL;
+}
+
+/* t = 2 x is elided and its handle lives; y = t + x is stored. */
+static lgt_plan *open_with_recipe(void) {
+  if (open_with(&rt, "cpus", "1", "check", "1", NULL)) return NULL;
+  lgt_id x = vector(), t, y;
+  double ones[N];
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  if (lgt_array_copy_in(rt, x, ones)) return NULL;
+  t = apply("a1 c2 mul =0", x, 0);
+  y = apply("a1 a2 add =0", t, x);
+  lgt_array_free(rt, t); /* dead when the plan is made, so it may be elided; a later window holds it */
+  if (!y || lgt_fence(rt)) return NULL;
+  t = apply("a1 c2 mul =0", x, 0);
+  y = apply("a1 a2 add =0", t, x);
+  return t && y && !lgt_fence(rt) ? plan_of(2) : NULL;
+}
+
+#define SOUND(question)                         \
+  do {                                          \
+    if (!(question)) FAIL("%s", lgt_message()); \
+  } while (0)
+
+#define FINDS(what, wrong)                                                       \
+  do {                                                                           \
+    CHECK(!(what));                                                              \
+    if (!strstr(lgt_message(), (wrong))) FAIL("it was said: %s", lgt_message()); \
+  } while (0)
+
+/* With a member changed for a moment. */
+#define PLANT(plan, member, value, wrong)                \
+  do {                                                   \
+    __typeof__(member) was = (member);                   \
+    (member) = (value);                                  \
+    FINDS(lgt_plan_verify(&rt->fuser, (plan)), (wrong)); \
+    (member) = was;                                      \
+    SOUND(lgt_plan_verify(&rt->fuser, (plan)));          \
+  } while (0)
+
+TEST(plans) {
+  lgt_plan *plan = open_with_recipe();
+  CHECK(plan);
+  SOUND(lgt_plan_verify(&rt->fuser, plan));
+  lgt_plan_group *group = &plan->group[0];
+  CHECK_EQ(group->nelided, 1);
+  PLANT(plan, group->count, 1, "calls are in groups");
+  PLANT(plan, group->first, 1, "does not follow");
+  PLANT(plan, plan->call[1].touch, 7, "touch");
+  PLANT(plan, plan->call[1].root[0], 99, "root");
+  PLANT(plan, plan->root[0].writes, 5, "is written");
+  PLANT(plan, group->slot[0].root, 77, "root");
+  PLANT(plan, group->slot[0].layout, plan->call[0].layout[0] + 1, "layout");
+  PLANT(plan, group->slot[0].takes, 9, "former memory");
+  PLANT(plan, group->slot_of_final[1], 9, "final");
+  PLANT(plan, group->loop[0].access[0].slot, 9, "access of slot 9");
+  PLANT(plan, group->loop[0].access[0].offset, 1, "elements 1 to 100 of 100");
+  PLANT(plan, group->loop[0].access[0].offset, -1, "elements -1 to 98");
+  PLANT(plan, group->loop[0].access[0].stride[0], 2, "elements 0 to 198");
+  PLANT(plan, group->loop[0].dim[0], 3, "dimension");
+  lgt_close(rt);
+}
+
+TEST(recipes) {
+  lgt_plan *plan = open_with_recipe();
+  CHECK(plan);
+  lgt_plan_group *group = &plan->group[0];
+  lgt_plan_elided *elided = &group->elided[0];
+  CHECK(!elided->must_die && elided->nitem == 1);
+  PLANT(plan, elided->reads[0], 0, "reads what is not kept");
+  PLANT(plan, elided->nitem, 0, "does not make its result");
+  PLANT(plan, elided->item[0], 1, "reads what is not kept");
+  PLANT(plan, elided->root, 1, "elided result");
+  for (int s = 0; s < group->nslot; s++)
+    if (group->slot[s].pinned) PLANT(plan, group->slot[s].pinned, false, "is not pinned");
+  /* As if the last item wrote over what the recipe reads. */
+  uint16_t read = group->items->item[0].in[1];
+  PLANT(plan, group->items->item[1].out[0], read, "changes what item 0 reads");
+  lgt_close(rt);
+}
+
+TEST(windows) {
+  CHECK(!open_with(&rt, "cpus", "1", "check", "1", NULL));
+  lgt_id x = vector(), y = apply("a1 c2 mul =0", x, 0);
+  CHECK(y && apply("a1 a2 add =0", y, x));
+  lgt_runtime_take(rt);
+  lgt_window *window = &rt->window;
+  CHECK(lgt_window_canonical(window, &rt->stores, 2));
+  SOUND(lgt_window_verify(window, &rt->stores, 2));
+  for (int k = 0; k < window->nword; k++) { /* no bit is left unlooked at but that of `saves` */
+    window->word[k] ^= 1;
+    if (lgt_window_verify(window, &rt->stores, 2)) FAIL("word %d", k);
+    window->word[k] ^= 1;
+  }
+  window->nroot++;
+  FINDS(lgt_window_verify(window, &rt->stores, 2), "beyond");
+  window->nroot--;
+  uint32_t was = window->root[0];
+  window->root[0] = window->root[1];
+  FINDS(lgt_window_verify(window, &rt->stores, 2), "another array");
+  window->root[0] = was;
+  lgt_close(rt);
+}
+
+int main(void) {
+  RUN(plans);
+  RUN(recipes);
+  RUN(windows);
+  return check_done();
+}
