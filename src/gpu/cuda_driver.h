@@ -146,6 +146,9 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphExec_st *CUgraphExec;
 typedef void (*CUhostFn)(void *context);
 
 typedef struct lgt_cu_uuid {
@@ -224,6 +227,27 @@ typedef struct lgt_cu_copy3_peer {
   size_t dstPitch, dstHeight;
   size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D_PEER;
+
+/* Two fields follow in the struct that cuGraphAddKernelNode_v2 takes. */
+typedef struct lgt_cu_kernel_node {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams, **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+typedef struct lgt_cu_memset_node {
+  CUdeviceptr dst;
+  size_t pitch;
+  unsigned value, elementSize;
+  size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct lgt_cu_host_node {
+  CUhostFn fn;
+  void *userData;
+} CUDA_HOST_NODE_PARAMS;
 
 /* ---- functions -------------------------------------------------------------------------------------- */
 
@@ -308,6 +332,28 @@ typedef struct lgt_cu_copy3_peer {
   X(cuEventQuery, 2000, (CUevent event))                                                                      \
   X(cuEventSynchronize, 2000, (CUevent event))                                                                \
   X(cuEventElapsedTime, 2000, (float *milliseconds, CUevent begin, CUevent end))                              \
-  X(cuEventDestroy_v2, 4000, (CUevent event))
+  X(cuEventDestroy_v2, 4000, (CUevent event))                                                                 \
+  X(cuGraphCreate, 10000, (CUgraph *graph, unsigned flags))                                                   \
+  X(cuGraphAddKernelNode, 10000, (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t          \
+    count, const CUDA_KERNEL_NODE_PARAMS_v1 *params))                                                         \
+  X(cuGraphAddMemcpyNode, 10000, (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t          \
+    count, const CUDA_MEMCPY3D *copy, CUcontext context))                                                     \
+  X(cuGraphAddMemsetNode, 10000, (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t          \
+    count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context))                                         \
+  X(cuGraphAddHostNode, 10000, (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,     \
+    const CUDA_HOST_NODE_PARAMS *params))                                                                     \
+  X(cuGraphAddEmptyNode, 10000, (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t           \
+    count))                                                                                                   \
+  X(cuGraphAddDependencies, 10000, (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t     \
+    count))                                                                                                   \
+  X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))         \
+  X(cuGraphExecKernelNodeSetParams, 10010, (CUgraphExec exec, CUgraphNode node, const                         \
+    CUDA_KERNEL_NODE_PARAMS_v1 *params))                                                                      \
+  X(cuGraphExecMemcpyNodeSetParams, 10020, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy,    \
+    CUcontext context))                                                                                       \
+  X(cuGraphUpload, 11010, (CUgraphExec exec, CUstream stream))                                                \
+  X(cuGraphLaunch, 10000, (CUgraphExec exec, CUstream stream))                                                \
+  X(cuGraphExecDestroy, 10000, (CUgraphExec exec))                                                            \
+  X(cuGraphDestroy, 10000, (CUgraph graph))
 
 #endif

@@ -111,8 +111,8 @@ void fake_report(CUcontext context, CUresult error, const char *format, ...) {
   if (context && !context->error) context->error = error;
 }
 
-static const char *const kind_name[KINDS] = {"context",  "stream", "event", "module",
-                                             "function", "link",   "pool"};
+static const char *const kind_name[KINDS] = {"context", "stream", "event", "module", "function",
+                                             "link",    "pool",   "graph", "node",   "executable graph"};
 static int left;
 static CUcontext left_of; /* NULL: of all, at exit */
 
@@ -121,7 +121,7 @@ static const char *when(void) { return left_of ? "when its context ended" : "at 
 static void tell_handle(void *object) {
   const fake_handle *handle = object;
   if (handle->context && handle->context->error) return; /* all of it is lost */
-  if (handle->context && handle->context->legacy == object) return;
+  if (handle->kind == STREAM && ((const struct CUstream_st *)object)->inner) return;
   left++;
   fprintf(stderr, "libcuda emulation: left %s: %s of call %llu\n", when(), kind_name[handle->kind],
           (unsigned long long)handle->born);
@@ -138,7 +138,7 @@ static void tell_block(fake_block *block, void *context) {
 }
 
 void fake_tell_left(CUcontext context) {
-  static const fake_kind kinds[] = {STREAM, EVENT, MODULE, LINK, POOL};
+  static const fake_kind kinds[] = {STREAM, EVENT, MODULE, LINK, POOL, GRAPH, GRAPH_EXEC};
   if (!fake.set.strict) return;
   left_of = context;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

@@ -37,7 +37,7 @@
  *
  * Files: driver.c calls, reports, the environment; driver_device.c devices and contexts; driver_block.c blocks of memory;
  * driver_memory.c functions that allocate; driver_order.c who touched what; driver_stream.c streams and events;
- * driver_copy.c copies; driver_module.c modules, driver_launch.c kernels.
+ * driver_copy.c copies; driver_module.c modules, driver_launch.c kernels; driver_graph.c graphs.
  *
  * One lock protects everything; threads of streams let go of it while they copy or run a kernel.
  */
@@ -54,11 +54,13 @@
 #define LGT_FAKE_EXPORT(name, since, arguments) __attribute__((visibility("default"))) CUresult name arguments;
 LGT_CUDA_FUNCTIONS(LGT_FAKE_EXPORT)
 
-enum { MOST_DEVICES = 8, SLOTS = 64, HOST = 0, MOST_READERS = 4, GRAIN = 512 };
+enum { MOST_DEVICES = 8, MOST_INNER = 8, SLOTS = 64, HOST = 0, MOST_READERS = 4, GRAIN = 512 };
 
 /* ---- Handles ---- */
 
-typedef enum fake_kind { CONTEXT, STREAM, EVENT, MODULE, FUNCTION, LINK, POOL, KINDS } fake_kind;
+typedef enum fake_kind {
+  CONTEXT, STREAM, EVENT, MODULE, FUNCTION, LINK, POOL, GRAPH, NODE, GRAPH_EXEC, KINDS
+} fake_kind;
 
 /* The first field of what a handle points to.  The memory of what was destroyed stays, so that its use is found. */
 typedef struct fake_handle {
@@ -148,6 +150,8 @@ struct CUctx_st {
   int device;
   CUresult error; /* that stays */
   CUstream legacy; /* stream 0, when it was used */
+  CUstream inner[MOST_INNER]; /* those of graphs, when they were used */
+  unsigned next_inner;
   bool peer[MOST_DEVICES];
 };
 
@@ -195,6 +199,7 @@ struct fake_op {
 struct CUstream_st {
   fake_handle handle;
   unsigned flags;
+  bool inner; /* the driver's own */
   int slot;
   fake_clock clock; /* of what is put in next */
   pthread_t thread;
@@ -209,6 +214,11 @@ CUresult fake_stream_of(CUstream handle, CUstream *stream);
 /* Puts an operation in; `op` is copied.  The result is its number in the stream. */
 uint64_t fake_put(CUstream stream, const fake_op *op);
 void fake_wait(CUstream stream, uint64_t number); /* lets go of the lock */
+CUstream fake_stream_new(CUcontext context, unsigned flags); /* NULL: there are too many */
+/* Without what stream 0 asks for.  A mark is the caller's until it is released. */
+fake_mark *fake_push_record(CUstream stream);
+void fake_push_wait(CUstream stream, fake_mark *mark);
+void fake_mark_release(fake_mark *mark); /* or NULL */
 void fake_context_wait(CUcontext context);        /* for all its streams; the host has seen them end */
 void fake_stream_end(CUstream stream);
 void fake_context_end(CUcontext context);
@@ -219,6 +229,25 @@ bool fake_touch(const fake_op *op, fake_block *block, const fake_run *run, int r
 void fake_name_slot(int slot, uint32_t at, const char *name, uint64_t call);
 /* Is all in this clock that ever touched it?  If not, says what. */
 bool fake_settled(const fake_block *block, const fake_clock *seen, char *text, size_t size);
+
+/* ---- What is put into a stream by a call, or by a graph ---- */
+
+typedef struct fake_launch {
+  CUfunction function;
+  unsigned grid[3], block[3];
+  size_t shared;
+  bool cooperative;
+  char *bytes;   /* owned: of the parameters */
+  void **params; /* owned: where each is */
+} fake_launch;
+
+/* May it be launched with these parameters?  The copy has its own. */
+CUresult fake_launch_copy(const fake_launch *launch, void **params, fake_launch *out);
+void fake_launch_fini(fake_launch *launch);
+CUresult fake_put_launch(const fake_launch *launch, CUstream stream, void **params);
+CUresult fake_put_copy3(const CUDA_MEMCPY3D *copy, CUstream stream);
+CUresult fake_put_fill(CUdeviceptr to, unsigned value, size_t size, size_t count, CUstream stream);
+CUresult fake_put_host(CUhostFn function, void *context, CUstream stream);
 
 /* ---- Modules ---- */
 

@@ -257,15 +257,18 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream) {
     if ((p)->srcLOD || (p)->dstLOD) bad = CUDA_ERROR_INVALID_VALUE;                                \
   } while (0)
 
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream) {
-  ENTER(CURRENT);
-  LEAVE_IF(!p || p->reserved0 || p->reserved1, CUDA_ERROR_INVALID_VALUE);
+CUresult fake_put_copy3(const CUDA_MEMCPY3D *p, CUstream stream) {
+  if (!p || p->reserved0 || p->reserved1) return CUDA_ERROR_INVALID_VALUE;
   copy c = {.bytes = p->WidthInBytes, .count = {p->Height, p->Depth}};
-  LEAVE_IF(!c.bytes || !c.count[0] || !c.count[1], CUDA_SUCCESS);
+  if (!c.bytes || !c.count[0] || !c.count[1]) return CUDA_SUCCESS;
   CUresult bad;
   LAY_SPACE(p, c, bad);
-  LEAVE_IF(bad, bad);
-  LEAVE(put_copy(&c, stream));
+  return bad ? bad : put_copy(&c, stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *p, CUstream stream) {
+  ENTER(CURRENT);
+  LEAVE(fake_put_copy3(p, stream));
 }
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *p, CUstream stream) {
@@ -306,7 +309,7 @@ static void end_fill(fake_op *op) {
   free(f);
 }
 
-static CUresult put_fill(CUdeviceptr to, unsigned value, size_t size, size_t count, CUstream handle) {
+CUresult fake_put_fill(CUdeviceptr to, unsigned value, size_t size, size_t count, CUstream handle) {
   CUstream stream;
   CUresult bad = fake_stream_of(handle, &stream);
   if (bad || !count) return bad;
@@ -330,15 +333,15 @@ static CUresult put_fill(CUdeviceptr to, unsigned value, size_t size, size_t cou
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   ENTER(CURRENT);
-  LEAVE(put_fill(to, value, 1, count, stream));
+  LEAVE(fake_put_fill(to, value, 1, count, stream));
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
   ENTER(CURRENT);
-  LEAVE(put_fill(to, value, 2, count, stream));
+  LEAVE(fake_put_fill(to, value, 2, count, stream));
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
   ENTER(CURRENT);
-  LEAVE(put_fill(to, value, 4, count, stream));
+  LEAVE(fake_put_fill(to, value, 4, count, stream));
 }

@@ -41,15 +41,6 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 
 /* ---- running ---------------------------------------------------------------------------------------- */
 
-typedef struct launch {
-  CUfunction function;
-  unsigned grid[3], block[3];
-  size_t shared;
-  bool cooperative;
-  char *bytes;   /* owned: of the parameters */
-  void **params; /* owned: where each is */
-} launch;
-
 typedef struct found {
   fake_block *block; /* ref */
   uint8_t *touched;  /* owned */
@@ -138,7 +129,7 @@ static CUresult code_of(const char *error) {
 }
 
 static void run_launch(fake_op *op) {
-  const launch *l = op->data;
+  const fake_launch *l = op->data;
   if (!fake.set.kernels) return;
   search s = {.op = op};
   char error[600] = "";
@@ -160,16 +151,19 @@ static void run_launch(fake_op *op) {
   end_search(&s, op);
 }
 
-static void end_launch(fake_op *op) {
-  launch *l = op->data;
+void fake_launch_fini(fake_launch *l) {
   free(l->bytes);
   free(l->params);
-  free(l);
+}
+
+static void end_launch(fake_op *op) {
+  fake_launch_fini(op->data);
+  free(op->data);
 }
 
 /* ---- launching -------------------------------------------------------------------------------------- */
 
-static CUresult check_sizes(const launch *l) {
+static CUresult check_sizes(const fake_launch *l) {
   static const unsigned most_grid[3] = {0x7fffffff, 65535, 65535}, most_block[3] = {1024, 1024, 64};
   const ptx_kernel_info *info = ptx_info(l->function->kernel);
   uint64_t threads = 1, blocks = 1;
@@ -189,37 +183,42 @@ static CUresult check_sizes(const launch *l) {
   return blocks > most ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_SUCCESS;
 }
 
-static void copy_params(launch *l, void **params) {
-  const ptx_kernel_info *info = ptx_info(l->function->kernel);
-  l->bytes = malloc(info->param_bytes + 1);
-  l->params = malloc(((size_t)info->params + 1) * sizeof(void *));
-  for (int p = 0; p < info->params; p++) {
-    l->params[p] = l->bytes + info->param[p].offset;
-    memcpy(l->params[p], params[p], info->param[p].bytes);
-  }
-}
-
-/* The caller has entered. */
-static CUresult put_launch(const launch *what, CUstream handle, void **params) {
-  CUstream stream;
+CUresult fake_launch_copy(const fake_launch *what, void **params, fake_launch *out) {
   CUresult bad = fake_handle_check(FUNCTION, what->function);
-  if (!bad) bad = fake_stream_of(handle, &stream);
   if (bad) return bad;
   const ptx_kernel_info *info = ptx_info(what->function->kernel);
   fake_note("%s, %ux%ux%u blocks of %ux%ux%u", info->name, what->grid[0], what->grid[1], what->grid[2],
             what->block[0], what->block[1], what->block[2]);
+  bad = check_sizes(what);
+  if (bad) return bad;
+  for (int p = 0; p < info->params; p++)
+    if (!params || !params[p]) return CUDA_ERROR_INVALID_VALUE;
+  *out = *what;
+  out->bytes = malloc(info->param_bytes + 1);
+  out->params = malloc(((size_t)info->params + 1) * sizeof(void *));
+  for (int p = 0; p < info->params; p++) {
+    out->params[p] = out->bytes + info->param[p].offset;
+    memcpy(out->params[p], params[p], info->param[p].bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
+/* The caller has entered. */
+CUresult fake_put_launch(const fake_launch *what, CUstream handle, void **params) {
+  CUstream stream;
+  CUresult bad = fake_handle_check(FUNCTION, what->function);
+  if (!bad) bad = fake_stream_of(handle, &stream);
+  if (bad) return bad;
   if (stream->handle.context != fake_self.current || what->function->handle.context != fake_self.current) {
     fake_report(NULL, CUDA_ERROR_INVALID_HANDLE, "%s: the %s is of another context", fake_self.name,
                 stream->handle.context != fake_self.current ? "stream" : "function");
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  bad = check_sizes(what);
+  fake_launch copy;
+  bad = fake_launch_copy(what, params, &copy);
   if (bad) return bad;
-  for (int p = 0; p < info->params; p++)
-    if (!params || !params[p]) return CUDA_ERROR_INVALID_VALUE;
-  launch *l = malloc(sizeof *l);
-  *l = *what;
-  copy_params(l, params);
+  fake_launch *l = malloc(sizeof *l);
+  *l = copy;
   fake.launches++;
   fake_put(stream, &(fake_op){.run = run_launch, .end = end_launch, .data = l});
   return CUDA_SUCCESS;
@@ -230,14 +229,15 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         CUstream stream, void **params, void **extra) {
   ENTER(CURRENT);
   LEAVE_IF(extra, CUDA_ERROR_NOT_SUPPORTED);
-  launch l = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, false, NULL, NULL};
-  LEAVE(put_launch(&l, stream, params));
+  fake_launch l = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, false, NULL,
+                   NULL};
+  LEAVE(fake_put_launch(&l, stream, params));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                                    CUstream stream, void **params) {
   ENTER(CURRENT);
-  launch l = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, true, NULL, NULL};
-  LEAVE(put_launch(&l, stream, params));
+  fake_launch l = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, true, NULL, NULL};
+  LEAVE(fake_put_launch(&l, stream, params));
 }

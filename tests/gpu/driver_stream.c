@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ static void dawdle(CUstream stream) {
   else sched_yield();
 }
 
-static void mark_release(fake_mark *mark) {
+void fake_mark_release(fake_mark *mark) {
   if (mark && !--mark->refs) free(mark);
 }
 
@@ -42,7 +43,7 @@ static void carry_out(fake_op *op) {
   bool skip = injected_failure(op) || (op->stream->handle.context->error && !op->always);
   if (!skip && op->run) op->run(op);
   if (op->end) op->end(op);
-  mark_release(op->mark);
+  fake_mark_release(op->mark);
 }
 
 static void *work(void *context) {
@@ -98,7 +99,7 @@ static void run_record(fake_op *op) {
   op->mark->done = true;
 }
 
-static fake_mark *push_record(CUstream stream) {
+fake_mark *fake_push_record(CUstream stream) {
   fake_mark *mark = calloc(1, sizeof *mark);
   mark->refs = 2; /* the operation's, and what is returned */
   push(stream, &(fake_op){.always = true, .mark = mark, .run = run_record});
@@ -106,7 +107,7 @@ static fake_mark *push_record(CUstream stream) {
   return mark;
 }
 
-static void push_wait(CUstream stream, fake_mark *mark) {
+void fake_push_wait(CUstream stream, fake_mark *mark) {
   fake_clock_join(&stream->clock, &mark->clock);
   if (mark->done) return;
   mark->refs++;
@@ -114,9 +115,9 @@ static void push_wait(CUstream stream, fake_mark *mark) {
 }
 
 static void follow(CUstream stream, CUstream other) {
-  fake_mark *mark = push_record(other);
-  push_wait(stream, mark);
-  mark_release(mark);
+  fake_mark *mark = fake_push_record(other);
+  fake_push_wait(stream, mark);
+  fake_mark_release(mark);
 }
 
 static CUstream leader;
@@ -140,7 +141,7 @@ void fake_wait(CUstream stream, uint64_t number) {
 
 /* ---- streams ---------------------------------------------------------------------------------------- */
 
-static CUstream new_stream(CUcontext context, unsigned flags) {
+CUstream fake_stream_new(CUcontext context, unsigned flags) {
   int slot = HOST + 1;
   while (slot < SLOTS && fake.slot[slot].stream) slot++;
   if (slot == SLOTS) return NULL;
@@ -169,8 +170,9 @@ CUresult fake_stream_of(CUstream handle, CUstream *stream) {
     if (!bad) *stream = handle;
     return bad ? bad : handle->handle.context->error;
   }
-  if (!context->legacy) context->legacy = new_stream(context, CU_STREAM_DEFAULT);
+  if (!context->legacy) context->legacy = fake_stream_new(context, CU_STREAM_DEFAULT);
   if (!context->legacy) return CUDA_ERROR_OUT_OF_MEMORY;
+  context->legacy->inner = true;
   *stream = context->legacy;
   return context->error;
 }
@@ -189,7 +191,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
   ENTER(CURRENT);
   fake_note("flags %u, priority %d", flags, priority);
   LEAVE_IF(!stream || flags > CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
-  CUstream made = new_stream(fake_self.current, flags);
+  CUstream made = fake_stream_new(fake_self.current, flags);
   LEAVE_IF(!made, CUDA_ERROR_OUT_OF_MEMORY);
   *stream = made;
   LEAVE(CUDA_SUCCESS);
@@ -240,7 +242,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
   if (!bad) bad = fake_handle_check(EVENT, event);
   LEAVE_IF(bad, bad);
   LEAVE_IF(flags, CUDA_ERROR_INVALID_VALUE);
-  if (event->mark) push_wait(stream, event->mark);
+  if (event->mark) fake_push_wait(stream, event->mark);
   LEAVE(CUDA_SUCCESS);
 }
 
@@ -274,9 +276,10 @@ void fake_context_end(CUcontext context) {
   for (int s = HOST + 1; s < SLOTS; s++) {
     CUstream stream = fake.slot[s].stream;
     if (!stream || stream->handle.context != context) continue;
-    if (stream == context->legacy) context->legacy = NULL;
     fake_stream_end(stream);
   }
+  context->legacy = NULL;
+  memset(context->inner, 0, sizeof context->inner);
   fake_handle_each(EVENT, context, fake_handle_end);
   fake_handle_each(MODULE, context, fake_module_end);
   fake_block_each(end_block, context);
@@ -297,7 +300,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
   ENTER(CURRENT | RELEASES);
   CUresult bad = fake_handle_check(EVENT, event);
   LEAVE_IF(bad, bad);
-  mark_release(event->mark);
+  fake_mark_release(event->mark);
   event->mark = NULL;
   fake_handle_end(event);
   LEAVE(CUDA_SUCCESS);
@@ -315,8 +318,8 @@ CUresult cuEventRecord(CUevent event, CUstream handle) {
     LEAVE(CUDA_ERROR_INVALID_HANDLE);
   }
   if (stream == stream->handle.context->legacy) fake_put(stream, &(fake_op){.always = true});
-  mark_release(event->mark);
-  event->mark = push_record(stream);
+  fake_mark_release(event->mark);
+  event->mark = fake_push_record(stream);
   LEAVE(CUDA_SUCCESS);
 }
 
@@ -340,7 +343,7 @@ CUresult cuEventSynchronize(CUevent event) {
     mark->refs++;
     while (!mark->done) pthread_cond_wait(&fake.changed, &fake.lock);
     fake_clock_join(&fake.host, &mark->clock);
-    mark_release(mark);
+    fake_mark_release(mark);
   }
   fake_pools_trim(context->device);
   LEAVE(context->error);
@@ -379,14 +382,18 @@ static void run_host(fake_op *op) {
 
 static void free_data(fake_op *op) { free(op->data); }
 
-CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *context) {
-  ENTER(CURRENT);
+CUresult fake_put_host(CUhostFn function, void *context, CUstream handle) {
   CUstream stream;
   CUresult bad = fake_stream_of(handle, &stream);
-  LEAVE_IF(bad, bad);
-  LEAVE_IF(!function, CUDA_ERROR_INVALID_VALUE);
+  if (bad) return bad;
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
   host_call *call = malloc(sizeof *call);
   *call = (host_call){function, context};
   fake_put(stream, &(fake_op){.run = run_host, .end = free_data, .data = call});
-  LEAVE(CUDA_SUCCESS);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *context) {
+  ENTER(CURRENT);
+  LEAVE(fake_put_host(function, context, stream));
 }

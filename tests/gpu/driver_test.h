@@ -103,7 +103,7 @@ static CUstream test_stream(void) {
   OK(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0));
   return stream;
 }
-static CUevent test_event(void) {
+__attribute__((unused)) static CUevent test_event(void) {
   CUevent event;
   OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   return event;

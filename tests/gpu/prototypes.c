@@ -2,15 +2,19 @@
  *
  * PLANT=1 to 3 make it wrong in a constant, a layout, a prototype, which the compiler must find.
  */
+#define __CUDA_API_VERSION_INTERNAL /* declares all forms of a function, under the names that are exported */
 #include <cuda.h>
 
-#define CUuuid             own_uuid
-#define CUmemLocation      own_location
-#define CUmemAccessDesc    own_access
-#define CUmemPoolProps     own_pool_props
-#define CUDA_MEMCPY2D      own_copy2
-#define CUDA_MEMCPY3D      own_copy3
-#define CUDA_MEMCPY3D_PEER own_copy3_peer
+#define CUuuid                     own_uuid
+#define CUmemLocation              own_location
+#define CUmemAccessDesc            own_access
+#define CUmemPoolProps             own_pool_props
+#define CUDA_MEMCPY2D              own_copy2
+#define CUDA_MEMCPY3D              own_copy3
+#define CUDA_MEMCPY3D_PEER         own_copy3_peer
+#define CUDA_KERNEL_NODE_PARAMS_v1 own_kernel_node
+#define CUDA_MEMSET_NODE_PARAMS    own_memset_node
+#define CUDA_HOST_NODE_PARAMS      own_host_node
 #define LGT_CU_WITH_TOOLKIT
 #include "cuda_driver.h"
 #undef CUuuid
@@ -20,6 +24,9 @@
 #undef CUDA_MEMCPY2D
 #undef CUDA_MEMCPY3D
 #undef CUDA_MEMCPY3D_PEER
+#undef CUDA_KERNEL_NODE_PARAMS_v1
+#undef CUDA_MEMSET_NODE_PARAMS
+#undef CUDA_HOST_NODE_PARAMS
 
 /* ---- constants -------------------------------------------------------------------------------------- */
 
@@ -95,6 +102,30 @@ SAME_SIZE(own_copy3_peer, CUDA_MEMCPY3D_PEER);
 SAME_SPACE(COPY3_PEER);
 COPY3_PEER(srcContext);
 COPY3_PEER(dstContext);
+
+SAME_SIZE(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, func);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, gridDimX);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, gridDimY);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, gridDimZ);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, blockDimX);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, blockDimY);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, blockDimZ);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, kernelParams);
+SAME_FIELD(own_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1, extra);
+
+SAME_SIZE(own_memset_node, CUDA_MEMSET_NODE_PARAMS);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, dst);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, pitch);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, value);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, elementSize);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, width);
+SAME_FIELD(own_memset_node, CUDA_MEMSET_NODE_PARAMS, height);
+
+SAME_SIZE(own_host_node, CUDA_HOST_NODE_PARAMS);
+SAME_FIELD(own_host_node, CUDA_HOST_NODE_PARAMS, fn);
+SAME_FIELD(own_host_node, CUDA_HOST_NODE_PARAMS, userData);
 
 /* ---- functions -------------------------------------------------------------------------------------- */
 
