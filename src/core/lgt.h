@@ -6,10 +6,11 @@
  *
  * Conventions
  *   - What can fail returns an lgt_status, or the number of what it makes (an array, a kind, a value), which is 0 if it
- *     fails.  lgt_message() then tells what was given, what was expected and what to do.  Outputs are set on success only.
+ *     fails.  lgt_message() then tells what was given, what was expected and what to do, and lgt_last_status() has the
+ *     status.  Outputs are set on success only.
  *   - Not thread-safe: one runtime belongs to the thread that opened it.  Two runtimes are independent of each other.
- *   - Extents and coordinates count elements, from 0; so do dimensions, arguments and parameters.  Strides of memory are in
- *     bytes.
+ *   - Extents and coordinates count elements, from 0; dimensions, arguments and parameters count from 0, too.  Messages
+ *     count all of them from 1, as Lua does.  Strides of memory are in bytes.
  *
  * The binary interface.  A program that was built with this header runs with every later liblgt of the same soname
  * (liblgt.so.N).  As long as the soname stays, functions, options and enumerators are only added, and what there is keeps its
@@ -163,6 +164,8 @@ enum {
 
 /* What the last failed call of this thread had to say, until the next one fails. */
 const char *lgt_message(void);
+/* Its status, for a caller that got the number 0. */
+lgt_status lgt_last_status(void);
 /* "out of memory", "bad shape", ...; "unknown status" for a number that is none. */
 const char *lgt_status_name(lgt_status status);
 /* Set the message of this thread; returns the status.  For variants. */

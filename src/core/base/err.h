@@ -29,8 +29,6 @@
 lgt_status lgt_err(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prefix the message with where it happened: "what: message". Returns the status. */
 lgt_status lgt_err_within(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The status of this thread's last message. */
-lgt_status lgt_last_status(void);
 /* The end of a noun behind a number. */
 static inline const char *lgt_plural(long long n) { return n == 1 ? "" : "s"; }
 

@@ -16,36 +16,42 @@
 
 #define LGT_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 
-/* Each element is read before the same one is written, so `to` may be `from`.  Below 0, a float's key has its other bits
+/* The clones are static: gcc exports those of functions that are not, whatever their visibility.
+ *
+ * Each element is read before the same one is written, so `to` may be `from`.  Below 0, a float's key has its other bits
  * the other way round: of sorted keys only the first ones. */
-#define SIGNED_KEYS(SUFFIX, T, U, NAN_ABOVE)                                                          \
-  LGT_CLONES void lgt_turn_##SUFFIX(T *to, const T *from, int64_t n, lgt_key_kind kind) {             \
-    const T most = (T)((U)-1 >> 1);                                                                   \
-    if (kind == LGT_KEY_SIGNED && to != from) memcpy(to, from, (size_t)n * sizeof(T));                \
-    _Pragma("GCC ivdep") for (int64_t i = 0; kind == LGT_KEY_UNSIGNED && i < n; i++) to[i] =          \
-        from[i] ^ (-most - 1);                                                                        \
-    _Pragma("GCC ivdep") for (int64_t i = 0; kind == LGT_KEY_FLOAT && i < n; i++) {                   \
-      T key = from[i];                                                                                \
-      to[i] = (key & most) > NAN_ABOVE ? most : key ^ (key < 0 ? most : 0);                           \
-    }                                                                                                 \
-  }                                                                                                   \
-  LGT_CLONES void lgt_turn_back_##SUFFIX(T *keys, int64_t n, lgt_key_kind kind) {                     \
-    const T most = (T)((U)-1 >> 1);                                                                   \
-    for (int64_t i = 0; kind == LGT_KEY_UNSIGNED && i < n; i++) keys[i] ^= -most - 1;                 \
-    for (int64_t i = 0; kind == LGT_KEY_FLOAT && i < n; i++) keys[i] ^= keys[i] < 0 ? most : 0;       \
-  }                                                                                                   \
-  static int64_t count_negative_##SUFFIX(const T *sorted, int64_t n) {                                \
-    int64_t low = 0, high = n;                                                                        \
-    while (low < high) {                                                                              \
-      int64_t middle = low + (high - low) / 2;                                                        \
-      if (sorted[middle] < 0) low = middle + 1;                                                       \
-      else high = middle;                                                                             \
-    }                                                                                                 \
-    return low;                                                                                       \
-  }                                                                                                   \
-  static void turn_sorted_back_##SUFFIX(T *keys, int64_t n, lgt_key_kind kind) {                      \
-    lgt_turn_back_##SUFFIX(keys, kind == LGT_KEY_FLOAT ? count_negative_##SUFFIX(keys, n) : n, kind); \
-  }
+#define SIGNED_KEYS(SUFFIX, T, U, NAN_ABOVE)                                                      \
+  LGT_CLONES static void turn_##SUFFIX(T *to, const T *from, int64_t n, lgt_key_kind kind) {      \
+    const T most = (T)((U)-1 >> 1);                                                               \
+    if (kind == LGT_KEY_SIGNED && to != from) memcpy(to, from, (size_t)n * sizeof(T));            \
+    _Pragma("GCC ivdep") for (int64_t i = 0; kind == LGT_KEY_UNSIGNED && i < n; i++) to[i] =      \
+        from[i] ^ (-most - 1);                                                                    \
+    _Pragma("GCC ivdep") for (int64_t i = 0; kind == LGT_KEY_FLOAT && i < n; i++) {               \
+      T key = from[i];                                                                            \
+      to[i] = (key & most) > NAN_ABOVE ? most : key ^ (key < 0 ? most : 0);                       \
+    }                                                                                             \
+  }                                                                                               \
+  LGT_CLONES static void turn_back_##SUFFIX(T *keys, int64_t n, lgt_key_kind kind) {              \
+    const T most = (T)((U)-1 >> 1);                                                               \
+    for (int64_t i = 0; kind == LGT_KEY_UNSIGNED && i < n; i++) keys[i] ^= -most - 1;             \
+    for (int64_t i = 0; kind == LGT_KEY_FLOAT && i < n; i++) keys[i] ^= keys[i] < 0 ? most : 0;   \
+  }                                                                                               \
+  static int64_t count_negative_##SUFFIX(const T *sorted, int64_t n) {                            \
+    int64_t low = 0, high = n;                                                                    \
+    while (low < high) {                                                                          \
+      int64_t middle = low + (high - low) / 2;                                                    \
+      if (sorted[middle] < 0) low = middle + 1;                                                   \
+      else high = middle;                                                                         \
+    }                                                                                             \
+    return low;                                                                                   \
+  }                                                                                               \
+  static void turn_sorted_back_##SUFFIX(T *keys, int64_t n, lgt_key_kind kind) {                  \
+    turn_back_##SUFFIX(keys, kind == LGT_KEY_FLOAT ? count_negative_##SUFFIX(keys, n) : n, kind); \
+  }                                                                                               \
+  void lgt_turn_##SUFFIX(T *to, const T *from, int64_t n, lgt_key_kind kind) {                    \
+    turn_##SUFFIX(to, from, n, kind);                                                             \
+  }                                                                                               \
+  void lgt_turn_back_##SUFFIX(T *keys, int64_t n, lgt_key_kind kind) { turn_back_##SUFFIX(keys, n, kind); }
 SIGNED_KEYS(i32, int32_t, uint32_t, 0x7f800000)
 SIGNED_KEYS(i64, int64_t, uint64_t, 0x7ff0000000000000)
 

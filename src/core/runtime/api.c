@@ -228,6 +228,8 @@ lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_
                         lgt_memory_kind kind, void *data, void (*release)(void *), void *context) {
   if (kind != LGT_MEMORY_HOST) return lgt_err(LGT_BAD_ARGUMENT, "%d is no kind of memory", (int)kind), 0;
   uint32_t layout = lgt_layout_dense(rt, (int)dtype, ndim, shape);
+  if (layout && !data && rt->stores.layout[layout].size > 0)
+    return lgt_err(LGT_BAD_ARGUMENT, "the memory of an array with elements is NULL"), 0;
   lgt_id id = layout ? lgt_layout_array(rt, layout) : 0;
   lgt_store *store;
   if (!id) return 0;

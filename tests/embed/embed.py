@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """What is installed works: the program, the manual, and C programs built with pkg-config.
 
-    tests/embed.py --build build
+    tests/embed/embed.py --build build
 
-Installs into a temporary folder, and builds examples/embed.c and a few lines of C there.
+Installs into a temporary folder, and builds examples/embed.c, host.c (as C and as C++) and a few lines of C there.
 """
 import argparse
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BLOCK = """  mean of ten times the readings: 25
   their squares: 100 400 900 1600
   a mistake is reported: script:2: attempt to index local 'station' (a nil value)
@@ -113,13 +113,13 @@ def install(build, folder):
     return found
 
 
-def compile_c(source, found, folder, sanitizer):
+def compile_c(source, found, folder, sanitizer, compiler=("cc", "-std=c11")):
     """Build a program as its author would; where it is."""
     environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found["lgt.pc"]))
     flags = output("pkg-config", "--cflags", "--libs", "lgt", env=environment).split()
-    program = os.path.join(folder, os.path.basename(source)[:-2])
+    program = os.path.join(folder, os.path.basename(source).replace(".", "_"))
     extra = [f"-fsanitize={sanitizer}"] if sanitizer else []
-    output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *extra, source, *flags,
+    output(*compiler, "-Wall", "-Wextra", "-pedantic", "-Werror", *extra, source, *flags,
            f"-Wl,-rpath,{os.path.dirname(found['liblgt.so'])}", "-o", program)
     return program
 
@@ -169,6 +169,18 @@ def main():
                 file.write(PLAIN)
             output(compile_c(source, found, folder, sanitizer), cwd=folder)
 
+        def a_host_in(name, *compiler):
+            source = shutil.copy(os.path.join(ROOT, "tests/embed/host.c"), os.path.join(folder, name))
+            program = compile_c(source, found, folder, sanitizer, compiler)
+            for options in {}, {"LGT_DOMAINS": "3", "LGT_MIN_TILE": "1"}, {"LGT_EMULATE": "1"}, {"LGT_EMULATE": "3", "LGT_MIN_TILE": "1"}:
+                output(program, cwd=folder, env={**os.environ, **options})
+
+        def all_headers(name, *compiler):
+            source = os.path.join(folder, name)
+            with open(source, "w", encoding="utf-8") as file:
+                file.write("#include <lua_lgt.h>\n#include <lgt_binding.h>\nint main(void) { return lgt_time() < 0; }\n")
+            output(compile_c(source, found, folder, sanitizer, compiler), cwd=folder)
+
         def ranks_of_a_host():
             source = os.path.join(folder, "ranks.c")
             with open(source, "w", encoding="utf-8") as file:
@@ -198,6 +210,10 @@ def main():
         case("the manual", the_manual)
         case("a C program with Lua", a_host_of_lua)
         case("a C program without Lua", a_host_without_lua)
+        case("a program in C11 with lgt.h alone", lambda: a_host_in("host.c", "cc", "-std=c11"))
+        case("the same in C++17", lambda: a_host_in("host.cc", "c++", "-std=c++17"))
+        case("all headers in C11", lambda: all_headers("headers.c", "cc", "-std=c11"))
+        case("all headers in C++17", lambda: all_headers("headers.cc", "c++", "-std=c++17"))
         case("a C program on several ranks", ranks_of_a_host)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
