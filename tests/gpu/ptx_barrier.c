@@ -52,13 +52,20 @@ static int barrier_number(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   return w->run->failed ? -1 : (int)number;
 }
 
-void ptx_barrier_arrive(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t group) {
+void ptx_barrier_arrive(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   ptx_block *b = w->block;
   int first = __builtin_ctz(lanes);
-  if (i->saturate && (lanes != group || lanes != w->live)) {
-    uint32_t others = w->live & ~lanes;
-    ptx_fault(w, first, "a barrier in divergent code: lane %d is not here", __builtin_ctz(others));
-    return;
+  for (uint32_t left = lanes; left; left &= left - 1) w->pc[__builtin_ctz(left)] = w->at;
+  if (i->saturate) { /* all lanes of the warp come to the same instruction */
+    for (uint32_t left = w->waiting; left; left &= left - 1) {
+      int l = __builtin_ctz(left);
+      if (w->pc[l] == w->at && w->depth[l] == w->level) lanes |= 1u << l;
+    }
+    if (lanes != w->live) {
+      w->waiting |= lanes;
+      return;
+    }
+    w->waiting = 0;
   }
   if (b->live != b->threads) {
     ptx_fault(w, first, "a barrier that %u of %u threads cannot reach: they have exited",
@@ -70,9 +77,7 @@ void ptx_barrier_arrive(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t
   if (i->op != BARRIER_SYNC)
     b->barrier[number].ones += (uint32_t)__builtin_popcount(pred_of(w, i->sp) & lanes);
   for (uint32_t left = lanes; left; left &= left - 1) {
-    int l = __builtin_ctz(left);
-    w->pc[l] = w->at;
-    w->barrier[l] = (uint8_t)number;
+    w->barrier[__builtin_ctz(left)] = (uint8_t)number;
   }
   w->parked |= lanes;
   b->barrier[number].arrived += (uint32_t)__builtin_popcount(lanes);
@@ -92,17 +97,33 @@ void ptx_exited(ptx_warp *w, uint32_t lanes) {
     }
 }
 
-void ptx_stuck(ptx_block *b) {
-  for (int k = 0; k < b->warps; k++) {
-    ptx_warp *w = &b->warp[k];
-    uint32_t lanes = w->waiting & w->live;
-    if (!lanes) lanes = w->parked & w->live;
-    if (!lanes) continue;
-    int l = __builtin_ctz(lanes);
+static void stuck_warp(ptx_warp *w) {
+  uint32_t lanes = w->waiting & w->live;
+  if (!lanes) {
+    int l = __builtin_ctz(w->parked);
     w->at = w->pc[l];
-    ptx_fault(w, l,
-              w->waiting & w->live ? "waits for lanes of its warp that never come"
-                                   : "waits at a barrier for threads that never come");
+    ptx_fault(w, l, "waits at a barrier for threads that never come");
     return;
   }
+  int l = __builtin_ctz(lanes);
+  w->at = w->pc[l];
+  uint32_t others = w->live;
+  for (uint32_t left = lanes; left; left &= left - 1)
+    if (w->pc[__builtin_ctz(left)] == w->at) others &= ~(1u << __builtin_ctz(left));
+  int other = others ? __builtin_ctz(others) : l;
+  bool barrier = w->run->m->code[w->at].control == BARRIER;
+  ptx_fault(w, l, "%s: lane %d is at line %u and does not come here",
+            barrier ? "a barrier in divergent code" : "waits for lanes of its warp", other,
+            w->run->m->code[w->pc[other]].line);
+}
+
+void ptx_stuck(ptx_block *b) {
+  for (int pass = 0; pass < 2; pass++) /* those who wait within a warp say more */
+    for (int k = 0; k < b->warps; k++) {
+      ptx_warp *w = &b->warp[k];
+      if ((pass ? w->parked : w->waiting) & w->live) {
+        stuck_warp(w);
+        return;
+      }
+    }
 }

@@ -217,6 +217,9 @@ static void check_cvt(ptx_parser *p, ptx_type d, ptx_type s) {
     else if (d == s) good = !i->round || integral;
   } else if (from_float) good = integral;
   else if (to_float) good = i->round && !integral;
+  if (i->saturate && !to_float && !from_float && least_of(d) <= least_of(s) &&
+      greatest_of(d) >= greatest_of(s))
+    parse_fail(p, "cvt.sat.%s.%s, where every value has room", ptx_types[d].name, ptx_types[s].name);
   if (!good) parse_fail(p, "cvt.%s.%s with this rounding", ptx_types[d].name, ptx_types[s].name);
   if (i->flush && d != T_F32 && s != T_F32)
     parse_fail(p, "cvt.%s.%s with .ftz", ptx_types[d].name, ptx_types[s].name);

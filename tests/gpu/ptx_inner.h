@@ -360,7 +360,7 @@ bool ptx_warp_run(ptx_warp *w, int slice);
 void ptx_frame_enter(ptx_warp *w, int level, uint32_t lanes);
 /* ptx_barrier.c: the lanes have come to a barrier; those of other warps may go on. */
 enum { BARRIER_SYNC, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
-void ptx_barrier_arrive(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t group);
+void ptx_barrier_arrive(ptx_warp *w, const ptx_inst *i, uint32_t lanes);
 void ptx_exited(ptx_warp *w, uint32_t lanes);
 void ptx_stuck(ptx_block *b); /* a fault: nobody of the block can go on */
 static inline uint32_t ready_lanes(const ptx_warp *w) { return w->live & ~w->parked & ~w->waiting; }

@@ -209,24 +209,10 @@ static void take_order(ptx_parser *p, bool is_load) {
 }
 
 /* Hints for the caches, which change nothing. */
-static void take_hints(ptx_parser *p) {
-  static const char *names[] = {"ca",
-                                "cg",
-                                "cs",
-                                "lu",
-                                "cv",
-                                "wb",
-                                "wt",
-                                "L1::evict_normal",
-                                "L1::evict_unchanged",
-                                "L1::evict_first",
-                                "L1::evict_last",
-                                "L1::no_allocate",
-                                "L2::64B",
-                                "L2::128B",
-                                "L2::256B"};
+static void take_hint(ptx_parser *p) {
+  static const char *names[] = {"ca", "cg", "cs", "lu", "cv", "wb", "wt"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-    if (take(p, names[k])) k = (size_t)-1;
+    if (take(p, names[k])) return;
 }
 
 static int take_vector(ptx_parser *p) { return take(p, "v2") ? 2 : take(p, "v4") ? 4 : 1; }
@@ -250,9 +236,8 @@ static bool decode_load(ptx_parser *p) {
   ptx_inst *i = p->i;
   take_order(p, true);
   ptx_space space = take_space(p);
-  take_hints(p);
+  take_hint(p);
   i->cached = space == SPACE_GLOBAL && take(p, "nc");
-  take_hints(p);
   if (i->cached && i->order) parse_fail(p, "ld.nc with an order");
   i->count = (uint8_t)take_vector(p);
   ptx_type t = take_type(p);
@@ -271,7 +256,7 @@ static bool decode_store(ptx_parser *p) {
   ptx_inst *i = p->i;
   take_order(p, false);
   ptx_space space = take_space(p);
-  take_hints(p);
+  take_hint(p);
   i->count = (uint8_t)take_vector(p);
   ptx_type t = take_type(p);
   if (t == T_PRED || t == T_F16 || t == T_F16X2 || type_bytes(t) * i->count > 16)

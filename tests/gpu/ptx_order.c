@@ -1,8 +1,8 @@
 /* ptx_order.c - shadow memory: who touched a byte last, and is that in order with who touches it now?
  *
- * Each granule of memory has three records: the last write, the last read, and an older read by another thread.  A
- * record is a thread, the tick of its block's clock at that time, and whether the access was strong (atomic, relaxed,
- * volatile).  Two accesses to the same bytes, one of them a write, not both strong, must be in order:
+ * Each granule of memory has four records: the last weak write, the last read, an older read by another thread, and the
+ * last strong write.  A record is a thread, the tick of its block's clock at that time, and whether the access was
+ * strong (atomic, relaxed, volatile).  Two accesses to the same bytes, one of them a write, not both strong, must be in order:
  *
  *   - of one thread;
  *   - of one block, with a barrier of the block between them (tick < barrier_tick);
@@ -20,6 +20,7 @@
 typedef unsigned long long ull;
 
 enum { PAGE_SHIFT = 12, MOST_BLOCKS = 8192 };
+enum { WRITTEN, READ, READ_BEFORE, WRITTEN_STRONGLY, RECORDS };
 enum { TICK_BITS = 30 };
 #define RECORD(thread, tick, strong, cached)                                        \
   ((uint64_t)(thread) << 32 | (uint64_t)(cached) << 31 | (uint64_t)(strong) << 30 | \
@@ -34,7 +35,7 @@ static inline bool cached_of(uint64_t record) { return record >> 31 & 1; }
 typedef struct {
   uint64_t number;
   int shift;         /* of a granule */
-  uint64_t *records; /* three for each granule */
+  uint64_t *records; /* RECORDS for each granule */
 } page;
 
 struct ptx_shadow {
@@ -104,7 +105,7 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
   if (!s->slot[at]) {
     page *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (page){number, shift, calloc((size_t)3 << (PAGE_SHIFT - shift), sizeof *p->records)};
+    *p = (page){number, shift, calloc((size_t)RECORDS << (PAGE_SHIFT - shift), sizeof *p->records)};
     if (!p->records) {
       free(p);
       return NULL;
@@ -117,10 +118,10 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
 
 static bool refine(page *p, int shift) {
   size_t granules = (size_t)1 << (PAGE_SHIFT - p->shift), parts = (size_t)1 << (p->shift - shift);
-  uint64_t *finer = malloc(3 * granules * parts * sizeof *finer);
+  uint64_t *finer = malloc(RECORDS * granules * parts * sizeof *finer);
   if (!finer) return false;
   for (size_t k = 0; k < granules * parts; k++)
-    memcpy(finer + 3 * k, p->records + 3 * (k / parts), 3 * sizeof *finer);
+    memcpy(finer + RECORDS * k, p->records + RECORDS * (k / parts), RECORDS * sizeof *finer);
   free(p->records);
   p->records = finer;
   p->shift = shift;
@@ -256,35 +257,45 @@ static bool conflicts(ptx_warp *w, int lane, uint64_t record, bool strong) {
   return record && !(strong && strong_of(record)) && !in_order(w, lane, record);
 }
 
+static void take_read(ptx_warp *w, int lane, uint64_t *r, uint64_t me, bool cached) {
+  bool same = thread_of(r[READ]) == thread_of(me);
+  cached |= cached_of(r[READ]);
+  if (!same && (!r[READ_BEFORE] || in_order(w, lane, r[READ_BEFORE]))) r[READ_BEFORE] = r[READ];
+  if (!same || !strong_of(me)) r[READ] = me;
+  r[READ] |= (uint64_t)cached << 31;
+}
+
 static bool check_granule(ptx_warp *w, int lane, uint64_t *r, const ptx_place_at *at, ptx_access access,
                           const ptx_inst *i) {
   bool strong = i->order & ORDER_STRONG;
   uint64_t me = RECORD(w->first + (uint32_t)lane + 1, w->block->tick, strong, 0);
-  if (i->cached && r[0]) {
+  if (i->cached && (r[WRITTEN] || r[WRITTEN_STRONGLY])) {
     ptx_fault(w, lane, "ld.global.nc of 0x%llx, which this launch writes", (ull)at->address);
     return false;
   }
-  if (conflicts(w, lane, r[0], strong)) {
-    race(w, lane, at, access, r[0], true);
-    return false;
-  }
+  for (int k = WRITTEN; k < RECORDS; k += WRITTEN_STRONGLY)
+    if (conflicts(w, lane, r[k], strong)) {
+      race(w, lane, at, access, r[k], true);
+      return false;
+    }
   if (access == ACCESS_READ) {
-    bool cached = i->cached || cached_of(r[1]);
-    if (thread_of(r[1]) != thread_of(me) && (!r[2] || in_order(w, lane, r[2]))) r[2] = r[1];
-    r[1] = me | (uint64_t)cached << 31;
+    take_read(w, lane, r, me, i->cached);
     return true;
   }
-  if (cached_of(r[1])) {
+  if (cached_of(r[READ])) {
     ptx_fault(w, lane, "writes 0x%llx, which this launch reads by ld.global.nc", (ull)at->address);
     return false;
   }
-  for (int k = 1; k < 3; k++)
+  for (int k = READ; k <= READ_BEFORE; k++)
     if (conflicts(w, lane, r[k], strong)) {
       race(w, lane, at, access, r[k], false);
       return false;
     }
-  r[0] = me;
-  r[1] = r[2] = 0;
+  if (strong) r[WRITTEN_STRONGLY] = me; /* the others are not over for the next strong access */
+  else {
+    r[WRITTEN] = me;
+    r[READ] = r[READ_BEFORE] = r[WRITTEN_STRONGLY] = 0;
+  }
   return true;
 }
 
@@ -301,7 +312,7 @@ void ptx_order_access(ptx_warp *w, int lane, const ptx_place_at *at, int bytes, 
   if (i->order) exchange_knowledge(w, lane, at, access, i);
   size_t from = (at->address & ((1u << PAGE_SHIFT) - 1)) >> p->shift, granules = (size_t)bytes >> p->shift;
   for (size_t k = 0; k < granules; k++)
-    if (!check_granule(w, lane, p->records + 3 * (from + k), at, access, i)) return;
+    if (!check_granule(w, lane, p->records + RECORDS * (from + k), at, access, i)) return;
 }
 
 /* ---- Fences and barriers ---- */

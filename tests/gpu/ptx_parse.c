@@ -330,7 +330,6 @@ static void instruction(ptx_parser *p) {
     const ptx_symbol *s = parse_symbol(p, word(p), &n);
     if (!s || s->kind != SYMBOL_PREDICATES) parse_fail(p, "the guard is no predicate");
     i->guard = (ptx_pred)(2 * (s->value + n) + negative);
-    i->preads[i->npreads++] = i->guard >> 1;
   }
   split_opcode(p, word(p));
   p->operands = p->parts = p->operand_at = 0;

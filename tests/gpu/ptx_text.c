@@ -68,9 +68,7 @@ ptx_token *ptx_tokens(const char *text, int *count, char *log, size_t log_size) 
     if (!*c) break;
     size_t length = 1;
     if (in_word(*c)) {
-      while (in_word(c[length]) ||
-             (c[length] == ':' && c[length + 1] == ':' && *c != '$')) /* .L1::evict_first */
-        length += c[length] == ':' ? 2 : 1;
+      while (in_word(c[length])) length++;
       add(&t, TOKEN_WORD, c, length, line);
     } else if (*c == '"') {
       length += strcspn(c + 1, "\"\n") + 1;

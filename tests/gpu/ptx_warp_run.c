@@ -65,18 +65,30 @@ static void written(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t mis
   if (i->dq >= 0) f->pdefined[i->dq] |= lanes;
 }
 
-/* Runs the handler.  `group` has the lanes before the guard, which must be written for all of them. */
-static void run_handler(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t group) {
+/* Lanes that read a register or predicate that was never written; those whose result is as unwritten are in `missing`. */
+static bool reads_written(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t *missing) {
   const ptx_frame *f = w->frame;
-  uint32_t values = 0, preds = 0, missing = 0;
+  uint32_t values = 0, preds = 0;
   for (int k = 0; k < i->nreads; k++) values |= ~f->defined[i->reads[k]];
   for (int k = 0; k < i->npreads; k++) preds |= ~f->pdefined[i->preads[k]];
-  values &= lanes;
-  preds &= i->guard >= 0 ? group : lanes;
-  if (values | preds) missing = unwritten(w, i, lanes, values, preds);
-  if (w->run->failed || !lanes) return;
-  if (i->run) i->run(w, i, lanes);
+  *missing = (values | preds) & lanes ? unwritten(w, i, lanes, values & lanes, preds & lanes) : 0;
+  return !w->run->failed;
+}
+
+static void run_handler(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
+  uint32_t missing;
+  if (!lanes || !reads_written(w, i, lanes, &missing)) return;
+  i->run(w, i, lanes);
   written(w, i, lanes, missing);
+}
+
+/* The lanes for which the guard holds. */
+static uint32_t guarded(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
+  if (i->guard < 0) return lanes;
+  uint32_t missing = lanes & ~w->frame->pdefined[i->guard >> 1];
+  if (missing && !(w->run->launch->unchecked & PTX_NO_UNWRITTEN))
+    ptx_fault(w, __builtin_ctz(missing), "a predicate is read that was never written");
+  return lanes & pred_of(w, i->guard);
 }
 
 /* ---- Calls ---- */
@@ -160,7 +172,7 @@ static void together(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
     return;
   }
   w->waiting &= ~needed;
-  run_handler(w, i, needed, needed);
+  run_handler(w, i, needed);
   set_pcs(w, needed, w->at + 1);
 }
 
@@ -189,7 +201,7 @@ static void control(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t res
       set_pcs(w, lanes, w->at + 1);
       break;
     case BARRIER:
-      ptx_barrier_arrive(w, i, lanes, lanes | rest);
+      ptx_barrier_arrive(w, i, lanes);
       break;
     case TOGETHER:
       together(w, i, lanes);
@@ -197,39 +209,24 @@ static void control(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t res
   }
 }
 
-/* Reads of what was never written, by an instruction whose handler does not run here. */
-static bool reads_written(ptx_warp *w, const ptx_inst *i, uint32_t lanes, uint32_t group) {
-  const ptx_frame *f = w->frame;
-  uint32_t values = 0, preds = 0;
-  for (int k = 0; k < i->nreads; k++) values |= ~f->defined[i->reads[k]];
-  for (int k = 0; k < i->npreads; k++) preds |= ~f->pdefined[i->preads[k]];
-  values &= lanes;
-  preds &= i->guard >= 0 ? group : lanes;
-  if (values | preds) unwritten(w, i, lanes, values, preds);
-  return !w->run->failed;
-}
-
 /* Up to `slice` instructions of the group; what is left of the slice. */
 static int run_group(ptx_warp *w, group *g, int slice) {
   const ptx_inst *code = w->run->m->code;
-  uint32_t lanes = g->lanes, pc = g->pc, threads = (uint32_t)__builtin_popcount(lanes);
+  uint32_t lanes = g->lanes, pc = g->pc, threads = (uint32_t)__builtin_popcount(lanes), missing;
   while (slice-- > 0) {
     const ptx_inst *i = &code[pc];
     w->at = pc;
     w->run->count += threads;
-    uint32_t on = i->guard < 0 ? lanes : lanes & pred_of(w, i->guard);
+    uint32_t on = guarded(w, i, lanes);
+    if (w->run->failed) return 0;
     if (i->control == PLAIN) {
-      run_handler(w, i, on, lanes);
+      run_handler(w, i, on);
       pc++;
-    } else {
-      if (!reads_written(w, i, on, lanes)) return 0;
-      bool simple = i->control == BRANCH && (!on || on == lanes);
-      if (!on) pc++;
-      else if (simple) pc = i->target;
-      else {
-        control(w, i, on, lanes & ~on);
-        return i->control == YIELD ? 0 : slice;
-      }
+    } else if (!on) pc++;
+    else if (i->control == BRANCH && on == lanes) pc = i->target;
+    else {
+      if (reads_written(w, i, on, &missing)) control(w, i, on, lanes & ~on);
+      return i->control == YIELD ? 0 : slice;
     }
     if (w->run->failed) return 0;
     if (pc >= g->meet) break;

@@ -1,69 +1,451 @@
-/* Tests of the emulator of PTX: kernels as LLVM writes them, and each mistake that it must find. */
+/* Kernels on the emulator of PTX: divergence, barriers, shuffles, calls, atomics, blocks that wait for each other.
+ *
+ * Each is run under several seeds, that is orders of blocks, warps and lanes.  `--print FOLDER` also writes the texts
+ * there, for ptxas.
+ */
 #include "test_ptx.h"
 
-static char message[600];
+enum { SEEDS = 12 };
+#define EACH_SEED for (uint64_t seed = 0; seed < SEEDS; seed++)
+#define RUNS(text, memory, ...)                                         \
+  if (!run_on(text, memory, sizeof memory, (shape){__VA_ARGS__}, seed)) \
+  FAIL("seed %d: %s", (int)seed, message)
 
-#define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
-/* A kernel with one pointer %rd1, the number of the thread in the launch %r1, and that times 8 in %rd2. */
-#define BEGIN                                                                            \
-  HEAD ".extern .shared .align 16 .b8 dyn[];\n"                                          \
-       ".visible .entry k(.param .u64 k_param_0) {\n"                                    \
-       ".reg .pred %p<10>;\n.reg .b16 %rs<20>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n" \
-       ".reg .f32 %f<20>;\n.reg .f64 %fd<20>;\n.shared .align 16 .b8 st[1024];\n"        \
-       "ld.param.u64 %rd1, [k_param_0];\n"                                               \
-       "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"           \
-       "mad.lo.s32 %r1, %r2, %r3, %r1;\nmul.wide.s32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"
-#define END "ret;\n}\n"
-
-typedef struct {
-  unsigned blocks, threads;
-  size_t shared;
-  bool cooperative;
-  uint64_t limit;
-} shape;
-
-/* Runs kernel k with the address of the memory as its only parameter. */
-static bool run(const char *text, pretended *d, shape s, uint64_t seed) {
-  ptx_module *m = ptx_load(text, message, sizeof message);
-  if (!m) return false;
-  for (int k = 0; k < ptx_globals(m); k++) {
-    const ptx_global *g = ptx_global_at(m, k);
-    ptx_place(m, k, pretended_copy(d, g->initial, g->bytes));
-  }
-  uint64_t address = d->block[0].base;
-  void *params[] = {&address};
-  ptx_launch launch = {.grid = {s.blocks, 1, 1},
-                       .block = {s.threads, 1, 1},
-                       .dynamic_shared = s.shared,
-                       .cooperative = s.cooperative,
-                       .params = params,
-                       .seed = seed,
-                       .limit = s.limit,
-                       .find = pretended_find,
-                       .context = d};
-  bool good = ptx_run(ptx_find(m, "k"), &launch, message, sizeof message);
-  ptx_free(m);
-  return good;
-}
+/* ---- One thread at a time ---- */
 
 TEST(loads_and_stores) {
-  for (uint64_t seed = 0; seed < 8; seed++) {
-    pretended d = {0};
+  EACH_SEED {
     double x[256];
     for (int k = 0; k < 256; k++) x[k] = k;
-    pretended_copy(&d, x, sizeof x);
-    bool good = run(BEGIN
-                    "ld.global.f64 %fd1, [%rd3];\nadd.rn.f64 %fd2, %fd1, 0d3FF0000000000000;\nst.global.f64 "
-                    "[%rd3], %fd2;\n" END,
-                    &d, (shape){4, 64, 0, false, 0}, seed);
-    const double *y = pretended_host(&d, d.block[0].base);
-    for (int k = 0; k < 256 && good; k++) good = y[k] == k + 1;
-    pretended_free(&d);
-    if (!good) FAIL("seed %d: %s", (int)seed, message);
+    RUNS(BEGIN
+         "ld.global.f64 %fd1, [%rd3];\nadd.rn.f64 %fd2, %fd1, 0d3FF0000000000000;\nst.global.f64 [%rd3], "
+         "%fd2;\n" END,
+         x, .blocks = 4, .threads = 64);
+    for (int k = 0; k < 256; k++) CHECK(x[k] == k + 1);
   }
 }
 
-int main(void) {
+/* Steps until 1 is reached: each lane leaves the loop at another time, and half of the steps are another branch. */
+TEST(divergent_loops) {
+  EACH_SEED {
+    uint64_t x[96] = {0};
+    RUNS(BEGIN
+         "add.s32 %r5, %r1, 1;\ncvt.u64.u32 %rd10, %r5;\nmov.u64 %rd11, 0;\n"
+         "$L1:\nsetp.eq.s64 %p1, %rd10, 1;\n@%p1 bra $L4;\nand.b64 %rd12, %rd10, 1;\nsetp.eq.b64 %p2, %rd12, "
+         "0;\n@%p2 bra $L2;\n"
+         "mul.lo.s64 %rd10, %rd10, 3;\nadd.s64 %rd10, %rd10, 1;\nbra.uni $L3;\n"
+         "$L2:\nshr.u64 %rd10, %rd10, 1;\n"
+         "$L3:\nadd.s64 %rd11, %rd11, 1;\nbra.uni $L1;\n"
+         "$L4:\nst.global.u64 [%rd3], %rd11;\n" END,
+         x, .blocks = 2, .threads = 48);
+    for (uint64_t k = 0; k < 96; k++) {
+      uint64_t steps = 0;
+      for (uint64_t n = k + 1; n != 1; steps++) n = n & 1 ? 3 * n + 1 : n / 2;
+      CHECK_EQ(x[k], steps);
+    }
+  }
+}
+
+TEST(guards) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(BEGIN
+         "and.b32 %r5, %r1, 3;\nsetp.eq.s32 %p1, %r5, 2;\nmov.u64 %rd10, 7;\n@%p1 mov.u64 %rd10, 8;\n"
+         "@!%p1 st.global.u64 [%rd3], %rd10;\n@%p1 ret;\nadd.s64 %rd10, %rd10, 1;\nst.global.u64 [%rd3], "
+         "%rd10;\n" END,
+         x, .blocks = 1, .threads = 64);
+    for (int k = 0; k < 64; k++) CHECK_EQ(x[k], k % 4 == 2 ? 0 : 8);
+  }
+}
+
+TEST(indexed_branches) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(BEGIN
+         "and.b32 %r5, %r1, 3;\nmov.u64 %rd10, 0;\n$L_t:\n.branchtargets $L0, $L1, $L2, $L0;\nbrx.idx %r5, "
+         "$L_t;\n"
+         "$L0:\nadd.s64 %rd10, %rd10, 1;\n$L1:\nadd.s64 %rd10, %rd10, 10;\n$L2:\nst.global.u64 [%rd3], "
+         "%rd10;\n" END,
+         x, .blocks = 1, .threads = 64);
+    for (int k = 0; k < 64; k++) CHECK_EQ(x[k], ((int[]){11, 10, 0, 11})[k % 4]);
+  }
+}
+
+/* A function that calls itself, with a stack, from divergent code. */
+TEST(calls) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(HEAD
+         ".visible .func (.param .b64 func_retval0) sum(.param .b32 sum_param_0);\n"
+         ".visible .func (.param .b64 func_retval0) sum(.param .b32 sum_param_0)\n{\n"
+         ".local .align 8 .b8 __local_depot0[8];\n.reg .b64 %SP;\n.reg .b64 %SPL;\n.reg .pred %p<3>;\n.reg "
+         ".b32 %r<4>;\n.reg .b64 %rd<6>;\n"
+         "mov.u64 %SPL, __local_depot0;\ncvta.local.u64 %SP, %SPL;\nld.param.u32 %r1, [sum_param_0];\n"
+         "cvt.u64.u32 %rd1, %r1;\nst.u64 [%SP+0], %rd1;\nmov.u64 %rd4, 0;\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 "
+         "bra $L1;\n"
+         "add.s32 %r2, %r1, -1;\n"
+         "{ // callseq 0, 0\n.param .b32 param0;\nst.param.b32 [param0+0], %r2;\n.param .b64 retval0;\n"
+         "call.uni (retval0), \nsum, \n(\nparam0\n);\nld.param.b64 %rd2, [retval0+0];\n}\n"
+         "ld.local.u64 %rd3, [%SPL];\nadd.s64 %rd4, %rd3, %rd2;\n"
+         "$L1:\nst.param.b64 [func_retval0+0], %rd4;\nret;\n}\n" BEGIN_KERNEL
+         "and.b32 %r5, %r1, 15;\nsetp.gt.u32 %p1, %r5, 12;\nmov.u64 %rd10, 99;\n@%p1 bra $L2;\n"
+         "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r5;\n.param .b64 retval0;\ncall.uni (retval0), "
+         "sum, (param0);\n"
+         "ld.param.b64 %rd10, [retval0+0];\n}\n$L2:\nst.global.u64 [%rd3], %rd10;\n" END,
+         x, .blocks = 1, .threads = 64);
+    for (int k = 0; k < 64; k++) CHECK_EQ(x[k], k % 16 > 12 ? 99 : k % 16 * (k % 16 + 1) / 2);
+  }
+}
+
+TEST(local_arrays) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(BEGIN
+         ".local .align 8 .b8 __local_depot0[64];\n.reg .b64 %SPL;\nmov.u64 %SPL, __local_depot0;\n"
+         "mov.u32 %r5, 0;\n$L1:\nmul.wide.u32 %rd10, %r5, 8;\nadd.s64 %rd11, %SPL, %rd10;\nmad.lo.s32 %r6, "
+         "%r1, 10, %r5;\n"
+         "cvt.u64.u32 %rd12, %r6;\nst.local.u64 [%rd11], %rd12;\nadd.s32 %r5, %r5, 1;\nsetp.lt.s32 %p1, %r5, "
+         "8;\n@%p1 bra $L1;\n"
+         "and.b32 %r7, %r1, 7;\nmul.wide.u32 %rd10, %r7, 8;\nadd.s64 %rd11, %SPL, %rd10;\nld.local.u64 "
+         "%rd13, [%rd11];\n"
+         "st.global.u64 [%rd3], %rd13;\n" END,
+         x, .blocks = 1, .threads = 64);
+    for (int k = 0; k < 64; k++) CHECK_EQ(x[k], 10 * k + k % 8);
+  }
+}
+
+TEST(variables_of_the_module) {
+  EACH_SEED {
+    uint64_t x[32] = {0};
+    RUNS(HEAD
+         ".const .align 8 .b8 tab[16] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1};\n.global .align 4 "
+         ".u32 g[3] = {5, 6};\n" BEGIN_KERNEL
+         "mov.u64 %rd10, tab;\nld.const.u64 %rd11, [%rd10+8];\nld.global.u32 %r5, [g+4];\nmov.u64 %rd12, "
+         "g+8;\n"
+         "ld.global.u32 %r6, [%rd12];\nadd.s32 %r5, %r5, %r6;\ncvt.u64.u32 %rd13, %r5;\nadd.s64 %rd11, "
+         "%rd11, %rd13;\n"
+         "st.global.u64 [%rd3], %rd11;\n" END,
+         x, .blocks = 1, .threads = 32);
+    for (int k = 0; k < 32; k++) CHECK(x[k] == 0x0100000000000002u + 6);
+  }
+}
+
+/* A struct passed by value, read at fixed places and by an index; a kernel with the sizes that it asks for. */
+TEST(parameters) {
+  const char *text = HEAD
+      ".visible .entry k(.param .align 8 .b8 k_param_0[40], .param .u32 k_param_1)\n.maxntid 64, 2, "
+      "1\n.minnctapersm 3\n{\n"
+      ".reg .b32 %r<5>;\n.reg .b64 %rd<10>;\n"
+      "ld.param.u64 %rd1, [k_param_0];\nmov.b64 %rd2, k_param_0;\nmov.u32 %r1, %tid.x;\nand.b32 %r2, %r1, "
+      "3;\nmul.wide.u32 %rd3, %r2, 8;\n"
+      "add.s64 %rd4, %rd2, %rd3;\nld.param.u64 %rd5, [%rd4+8];\nld.param.u32 %r3, [k_param_1];\ncvt.u64.u32 "
+      "%rd6, %r3;\n"
+      "add.s64 %rd5, %rd5, %rd6;\nmul.wide.u32 %rd7, %r1, 8;\nadd.s64 %rd8, %rd1, %rd7;\nst.global.u64 "
+      "[%rd8], %rd5;\nret;\n}\n";
+  if (print_to) print_kernel(text, false);
+  ptx_module *m = ptx_load(text, message, sizeof message);
+  if (!m) FAIL("%s", message);
+  CHECK_EQ(ptx_kernels(m), 1);
+  const ptx_kernel_info *i = ptx_info(ptx_kernel_at(m, 0));
+  CHECK_TEXT(i->name, "k");
+  CHECK_EQ(i->params, 2);
+  CHECK_EQ(i->param[1].offset, 40);
+  CHECK_EQ(i->param_bytes, 44);
+  CHECK_EQ(i->maxntid[0] * i->maxntid[1] * i->maxntid[2], 128);
+  CHECK_EQ(i->minctasm, 3);
+  pretended d = {0};
+  struct {
+    uint64_t pointer, number[4];
+  } first = {pretended_alloc(&d, 8 * 32), {10, 20, 30, 40}};
+  uint32_t second = 5;
+  void *params[] = {&first, &second};
+  ptx_launch launch = {
+      .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = params, .find = pretended_find, .context = &d};
+  bool good = ptx_run(ptx_find(m, "k"), &launch, message, sizeof message);
+  const uint64_t *x = (const void *)d.block[0].host;
+  for (int k = 0; k < 32 && good; k++) CHECK_EQ(x[k], 10 * (k % 4 + 1) + 5);
+  launch.block[0] = 129;
+  CHECK(!ptx_run(ptx_find(m, "k"), &launch, message, sizeof message));
+  CHECK_HAS(message, "maxntid");
+  pretended_free(&d);
+  ptx_free(m);
+  CHECK(good);
+}
+
+/* ---- A warp ---- */
+
+TEST(shuffles) {
+  static const char *modes[] = {"up", "down", "bfly", "idx"};
+  for (int mode = 0; mode < 4; mode++)
+    for (int width = 32; width >= 4; width /= 2)
+      for (int by = 0; by < 8; by += by + 1) {
+        uint64_t x[32] = {0};
+        char middle[400], text[4000];
+        snprintf(middle, sizeof middle,
+                 "mul.lo.s32 %%r5, %%r1, 7;\nshfl.sync.%s.b32 %%r6|%%p1, %%r5, %d, %d, -1;\nselp.b32 %%r7, "
+                 "1, 0, %%p1;\n"
+                 "mov.b64 %%rd10, {%%r6, %%r7};\nst.global.u64 [%%rd3], %%rd10;\n",
+                 modes[mode], by, (32 - width) << 8 | (mode == 0 ? 0 : 31));
+        snprintf(text, sizeof text, "%s%s%s", BEGIN, middle, END);
+        uint64_t seed = (uint64_t)by;
+        RUNS(text, x, .blocks = 1, .threads = 32);
+        for (int l = 0; l < 32; l++) {
+          int first = l / width * width, j = mode == 0   ? l - by
+                                             : mode == 1 ? l + by
+                                             : mode == 2 ? l ^ by
+                                                         : first + by % width;
+          bool inside = (j >= first || mode == 2) && j < first + width; /* by is not cut for bfly */
+          CHECK_EQ(x[l] & 0xffffffff, 7 * (inside ? j : l));
+          CHECK_EQ(x[l] >> 32, inside);
+        }
+      }
+}
+
+TEST(votes) {
+  EACH_SEED {
+    uint64_t x[32] = {0};
+    RUNS(BEGIN
+         "and.b32 %r5, %r1, 1;\nsetp.eq.s32 %p1, %r5, 1;\nvote.sync.ballot.b32 %r6, %p1, "
+         "-1;\nvote.sync.any.pred %p2, %p1, -1;\n"
+         "vote.sync.all.pred %p3, %p1, -1;\nvote.sync.uni.pred %p4, !%p1, -1;\nmatch.any.sync.b32 %r7, %r5, "
+         "-1;\n"
+         "match.all.sync.b32 %r8|%p5, %r5, -1;\nactivemask.b32 %r9;\nredux.sync.add.s32 %r10, %r1, "
+         "-1;\nredux.sync.max.u32 %r11, %r1, -1;\n"
+         "redux.sync.xor.b32 %r12, %r1, -1;\nsetp.ne.b32 %p6, %r6, 0xaaaaaaaa;\nnot.pred %p2, %p2;\nor.pred "
+         "%p6, %p6, %p2;\nor.pred %p6, %p6, %p3;\n"
+         "or.pred %p6, %p6, %p4;\nor.pred %p6, %p6, %p5;\nsetp.ne.or.b32 %p6, %r8, 0, %p6;\nsetp.ne.or.b32 "
+         "%p6, %r9, -1, %p6;\n"
+         "setp.ne.or.s32 %p6, %r10, 496, %p6;\nsetp.ne.or.s32 %p6, %r11, 31, %p6;\nsetp.ne.or.s32 %p6, %r12, "
+         "0, %p6;\n"
+         "selp.b32 %r13, 0, %r7, %p6;\ncvt.u64.u32 %rd10, %r13;\nst.global.u64 [%rd3], %rd10;\n" END,
+         x, .blocks = 1, .threads = 32);
+    for (int l = 0; l < 32; l++) CHECK_EQ(x[l], l & 1 ? 0xaaaaaaaau : 0x55555555u);
+  }
+}
+
+/* Lanes that come by different ways to the same shuffle; those of each half have a mask of their own. */
+TEST(shuffles_of_a_part) {
+  EACH_SEED {
+    uint64_t x[32] = {0};
+    RUNS(BEGIN
+         "setp.lt.s32 %p1, %r1, 16;\nmov.u32 %r5, 0xffff0000;\nmov.u32 %r6, %r1;\n@%p1 bra $L1;\nbra.uni "
+         "$L2;\n"
+         "$L1:\nmov.u32 %r5, 0x0000ffff;\nmul.lo.s32 %r6, %r6, 3;\n"
+         "$L2:\nshfl.sync.bfly.b32 %r7, %r6, 1, 31, %r5;\nbar.warp.sync %r5;\ncvt.u64.u32 %rd10, "
+         "%r7;\nst.global.u64 [%rd3], %rd10;\n" END,
+         x, .blocks = 1, .threads = 32);
+    for (int l = 0; l < 32; l++) CHECK_EQ(x[l], (l ^ 1) * (l < 16 ? 3 : 1));
+  }
+}
+
+/* One lane waits in a loop for another one of its warp. */
+TEST(lanes_that_wait_for_each_other) {
+  EACH_SEED {
+    uint64_t x[1] = {0};
+    RUNS(BEGIN
+         "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L2;\n"
+         "$L1:\nld.relaxed.gpu.global.u64 %rd10, [%rd1];\nsetp.ne.s64 %p2, %rd10, 31;\n@%p2 bra $L1;\n"
+         "atom.global.add.u64 %rd11, [%rd1], 100;\nbra.uni $L3;\n"
+         "$L2:\natom.global.add.u64 %rd11, [%rd1], 1;\n$L3:\n" END,
+         x, .blocks = 1, .threads = 32);
+    CHECK_EQ(x[0], 131);
+  }
+}
+
+/* ---- A block ---- */
+
+#define REDUCE                                                                                             \
+  "ld.global.f64 %fd1, [%rd3];\nst.shared.f64 [%rd4], %fd1;\nmov.u32 %r5, 128;\n"                          \
+  "$R1:\nbar.sync 0;\nshr.u32 %r5, %r5, 1;\nsetp.ge.u32 %p1, %r4, %r5;\n@%p1 bra $R2;\n"                   \
+  "mul.wide.u32 %rd10, %r5, 8;\nadd.s64 %rd10, %rd4, %rd10;\nld.shared.f64 %fd1, [%rd10];\nld.shared.f64 " \
+  "%fd2, [%rd4];\n"                                                                                        \
+  "add.rn.f64 %fd2, %fd1, %fd2;\nst.shared.f64 [%rd4], %fd2;\n"                                            \
+  "$R2:\nsetp.gt.u32 %p1, %r5, 1;\n@%p1 bra $R1;\n"
+
+TEST(reduction) {
+  EACH_SEED {
+    double x[512];
+    for (int k = 0; k < 512; k++) x[k] = k;
+    RUNS(BEGIN REDUCE
+         "setp.ne.s32 %p2, %r4, 0;\n@%p2 bra $L1;\nld.shared.f64 %fd3, [%rd4];\nst.global.f64 [%rd3], "
+         "%fd3;\n$L1:\n" END,
+         x, .blocks = 4, .threads = 128);
+    for (int b = 0; b < 4; b++) CHECK(x[128 * b] == 128 * 128 * b + 127 * 64);
+  }
+}
+
+TEST(barriers_with_results) {
+  EACH_SEED {
+    uint64_t x[96] = {0};
+    RUNS(BEGIN
+         "setp.lt.s32 %p1, %r4, 5;\nbar.red.popc.u32 %r5, 0, %p1;\nbarrier.sync.aligned 3;\nbar.red.and.pred "
+         "%p2, 1, %p1;\nbar.red.or.pred %p3, 0, !%p1;\n"
+         "selp.b32 %r6, 100, 0, %p2;\nselp.b32 %r7, 1000, 0, %p3;\nadd.s32 %r5, %r5, %r6;\nadd.s32 %r5, %r5, "
+         "%r7;\n"
+         "cvt.u64.u32 %rd10, %r5;\nst.global.u64 [%rd3], %rd10;\n" END,
+         x, .blocks = 1, .threads = 96);
+    for (int l = 0; l < 96; l++) CHECK_EQ(x[l], 1005);
+  }
+}
+
+TEST(dynamic_shared_memory) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(BEGIN
+         "mov.u64 %rd10, dyn;\nmul.wide.u32 %rd11, %r4, 4;\nadd.s64 %rd11, %rd10, %rd11;\nst.shared.u32 "
+         "[%rd11], %r4;\nst.shared.u64 [%rd4], %rd1;\n"
+         "bar.sync 0;\nxor.b32 %r5, %r4, 63;\nmul.wide.u32 %rd11, %r5, 4;\nadd.s64 %rd11, %rd10, "
+         "%rd11;\nld.shared.u32 %r6, [%rd11];\n"
+         "cvt.u64.u32 %rd12, %r6;\nst.global.u64 [%rd3], %rd12;\n" END,
+         x, .blocks = 1, .threads = 64, .shared = 256);
+    for (int l = 0; l < 64; l++) CHECK_EQ(x[l], l ^ 63);
+  }
+}
+
+/* Each warp writes what the next lanes of the same warp read: a barrier of the warp is enough. */
+TEST(barriers_of_a_warp) {
+  EACH_SEED {
+    uint64_t x[64] = {0};
+    RUNS(BEGIN
+         "cvt.u64.u32 %rd10, %r4;\nst.shared.u64 [%rd4], %rd10;\nbar.warp.sync -1;\nxor.b32 %r5, %r4, "
+         "5;\nmul.wide.u32 %rd11, %r5, 8;\n"
+         "add.s64 %rd11, %rd5, %rd11;\nld.shared.u64 %rd12, [%rd11];\nbar.warp.sync -1;\nst.shared.u64 "
+         "[%rd4], %rd12;\nst.global.u64 [%rd3], %rd12;\n" END,
+         x, .blocks = 1, .threads = 64);
+    for (int l = 0; l < 64; l++) CHECK_EQ(x[l], l ^ 5);
+  }
+}
+
+TEST(histogram) {
+  EACH_SEED {
+    uint64_t x[32] = {0};
+    RUNS(BEGIN
+         "mov.u32 %r5, 0;\nsetp.gt.u32 %p1, %r4, 7;\n@%p1 bra $L1;\nst.shared.u32 [%rd4], "
+         "%r5;\n$L1:\nbar.sync 0;\n"
+         "and.b32 %r6, %r1, 7;\nmul.wide.u32 %rd10, %r6, 8;\nadd.s64 %rd11, %rd5, "
+         "%rd10;\natom.shared.add.u32 %r7, [%rd11], 1;\nbar.sync 0;\n"
+         "@%p1 bra $L2;\nld.shared.u32 %r8, [%rd4];\ncvt.u64.u32 %rd12, %r8;\nadd.s64 %rd13, %rd1, "
+         "%rd10;\nred.global.add.u64 [%rd13], %rd12;\n$L2:\n" END,
+         x, .blocks = 5, .threads = 64);
+    for (int l = 0; l < 8; l++) CHECK_EQ(x[l], 40);
+  }
+}
+
+/* ---- Blocks ---- */
+
+/* A barrier of the grid: the first thread of each block counts up, and waits until all have. */
+#define GRID_BARRIER(name, counter)                                   \
+  "bar.sync 0;\nsetp.ne.s32 %p10, %r4, 0;\n@%p10 bra $" name          \
+  "2;\nfence.acq_rel.gpu;\natom.global.add.u32 %r20, [%rd20+" counter \
+  "], 1;\n"                                                           \
+  "$" name "1:\nld.relaxed.gpu.global.u32 %r20, [%rd20+" counter      \
+  "];\nsetp.lt.u32 %p11, %r20, %r21;\n@%p11 bra $" name               \
+  "1;\n"                                                              \
+  "fence.acq_rel.gpu;\n$" name "2:\nbar.sync 0;\n"
+
+#define GRID_KERNEL \
+  BEGIN "add.s64 %rd20, %rd1, 2048;\nmov.u32 %r21, %nctaid.x;\nmul.lo.s32 %r22, %r21, %r3;\n"                         \
+        "cvt.u64.u32 %rd10, %r1;\nst.global.u64 [%rd3], %rd10;\n" GRID_BARRIER("A", "0")                              \
+        "add.s32 %r5, %r1, 40;\nrem.u32 %r5, %r5, %r22;\nmul.wide.u32 %rd11, %r5, 8;\nadd.s64 %rd11, %rd1, %rd11;\n"  \
+        "ld.global.u64 %rd12, [%rd11];\n" GRID_BARRIER("B", "4") "st.global.u64 [%rd3], %rd12;\n" END
+
+TEST(barrier_of_the_grid) {
+  EACH_SEED {
+    uint64_t x[257] = {0};
+    RUNS(GRID_KERNEL, x, .blocks = 8, .threads = 32, .cooperative = true);
+    for (int l = 0; l < 256; l++) CHECK_EQ(x[l], (l + 40) % 256);
+    CHECK(x[256] == 0x800000008u);
+  }
+}
+
+/* The block that comes last adds what all blocks have written. */
+#define LAST_BLOCK(first_fence, last_fence)                                                               \
+  BEGIN REDUCE                                                                                            \
+      "setp.ne.s32 %p2, %r4, 0;\nmov.u32 %r30, 0;\n@%p2 bra $L1;\nld.shared.f64 %fd3, "                   \
+      "[%rd4];\nmul.wide.u32 %rd15, %r2, 8;\n"                                                            \
+      "add.s64 %rd15, %rd1, %rd15;\nst.global.f64 [%rd15+4096], %fd3;\n" first_fence                      \
+      "mov.u32 %r31, %nctaid.x;\nadd.s32 %r32, %r31, -1;\natom.global.inc.u32 %r33, [%rd1+8192], "        \
+      "%r32;\nsetp.ne.s32 %p3, %r33, %r32;\n@%p3 bra $L1;\n" last_fence                                   \
+      "mov.f64 %fd4, 0d0000000000000000;\nmov.u32 %r34, 0;\n$L2:\nmul.wide.u32 %rd16, %r34, 8;\nadd.s64 " \
+      "%rd16, %rd1, %rd16;\n"                                                                             \
+      "ld.global.f64 %fd5, [%rd16+4096];\nadd.rn.f64 %fd4, %fd4, %fd5;\nadd.s32 %r34, %r34, "             \
+      "1;\nsetp.lt.u32 %p4, %r34, %r31;\n@%p4 bra $L2;\n"                                                 \
+      "st.global.f64 [%rd1+8200], %fd4;\n$L1:\n" END
+
+TEST(last_block_adds) {
+  EACH_SEED {
+    double x[1026] = {0};
+    for (int k = 0; k < 512; k++) x[k] = k;
+    RUNS(LAST_BLOCK("membar.gl;\n", "membar.gl;\n"), x, .blocks = 4, .threads = 128);
+    CHECK(x[1025] == 511 * 256);
+  }
+}
+
+TEST(last_block_without_fence) {
+  static const char *const texts[] = {LAST_BLOCK("", "membar.gl;\n"), LAST_BLOCK("membar.gl;\n", "")};
+  for (int k = 0; k < 2; k++)
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+      double x[1026] = {0};
+      CHECK(!run_on(texts[k], x, sizeof x, (shape){.blocks = 4, .threads = 128}, seed));
+      CHECK_HAS(message, "race");
+    }
+}
+
+/* Blocks that wait for others which are not resident. */
+TEST(barrier_of_the_grid_without_cooperation) {
+  int hangs = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    uint64_t x[600] = {0};
+    if (!run_on(GRID_KERNEL, x, sizeof x, (shape){.blocks = 8, .threads = 32, .limit = 300000}, seed)) {
+      CHECK_HAS(message, "does not end");
+      hangs++;
+    }
+  }
+  CHECK(hangs > 0);
+}
+
+TEST(counts) {
+  ptx_counts n = {0};
+  double x[64];
+  uint64_t seed = 1;
+  for (int k = 0; k < 64; k++) x[k] = 0;
+  RUNS(BEGIN
+       "setp.gt.s32 %p1, %r1, 15;\n@%p1 bra $L1;\nld.global.v2.f64 {%fd1, %fd2}, [%rd1];\nst.global.f32 "
+       "[%rd3+256], 0f3F800000;\n"
+       "red.global.add.f64 [%rd1+128], 0d3FF0000000000000;\n$L1:\nbar.sync 0;\n" END,
+       x, .blocks = 1, .threads = 64, .counts = &n);
+  CHECK_EQ(n.loads, 16);
+  CHECK_EQ(n.load_bytes, 256);
+  CHECK_EQ(n.store_bytes, 64);
+  CHECK_EQ(n.atomics, 16);
+  CHECK_EQ(n.barriers, 1);
+  CHECK(n.instructions > 64 * 13);
+  CHECK(x[16] == 16);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 2 && !strcmp(argv[1], "--print")) print_to = argv[2];
   RUN(loads_and_stores);
+  RUN(divergent_loops);
+  RUN(guards);
+  RUN(indexed_branches);
+  RUN(calls);
+  RUN(local_arrays);
+  RUN(variables_of_the_module);
+  RUN(parameters);
+  RUN(shuffles);
+  RUN(votes);
+  RUN(shuffles_of_a_part);
+  RUN(lanes_that_wait_for_each_other);
+  RUN(reduction);
+  RUN(barriers_with_results);
+  RUN(dynamic_shared_memory);
+  RUN(barriers_of_a_warp);
+  RUN(histogram);
+  RUN(barrier_of_the_grid);
+  RUN(last_block_adds);
+  RUN(last_block_without_fence);
+  RUN(barrier_of_the_grid_without_cooperation);
+  RUN(counts);
   return check_done();
 }
