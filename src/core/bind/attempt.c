@@ -287,6 +287,11 @@ static const lgt_kind *host_kind(const lgt_plan_group *group) {
   return group->plan->call[group->first].kind;
 }
 
+static void want_host(const lgt_attempt *try) {
+  for (int l = 0; l < try->group->nloop; l++)
+    if (try->group->loop[l].kernel) lgt_kernel_want(try->binder->fuser->kernels, try->group->loop[l].kernel);
+}
+
 /* A rescue runs where its recipe's instances are. */
 static lgt_status choose_side(lgt_attempt *try) {
   lgt_binder *binder = try->binder;
@@ -295,7 +300,7 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (binder->map->nmemory == 1) return LGT_OK;
   for (int i = 0; try->source && i < try->source->ninst; i++)
     there |= try->source->inst[i] && !lgt_instance_on_host(try->source->inst[i]);
-  if (!there) return LGT_OK;
+  if (!there) return want_host(try), LGT_OK;
   const char *why = why_on_host(try);
   try->host = try->exchange.host = why != NULL;
   if (why && try->source)
@@ -303,6 +308,7 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (why && binder->strict)
     return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
                    host_kind(try->group)->name, why);
+  if (why) want_host(try);
   return LGT_OK;
 }
 

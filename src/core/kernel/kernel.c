@@ -343,13 +343,18 @@ lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop) {
     lgt_loop_free(loop);
     return NULL;
   }
-  /* Also one met before, while compiling was off. */
+  if (!kernels->ntarget) lgt_kernel_want(kernels, &e->kernel);
+  return &e->kernel;
+}
+
+/* Also for one met before, while compiling was off. */
+void lgt_kernel_want(lgt_kernels *kernels, lgt_kernel *kernel) {
+  entry *e = (entry *)kernel;
   if (atomic_load_explicit(&e->kernel.state, memory_order_relaxed) == LGT_KERNEL_COLD &&
       kernels->config->compile && !load_from_disk(kernels, e)) {
     if (kernels->config->background && start_thread(kernels)) enqueue(kernels, &e->host, &e->kernel.state);
     else make_code(kernels, e);
   }
-  return &e->kernel;
 }
 
 void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel) {

@@ -51,8 +51,11 @@ void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target);
 void lgt_kernels_stop(lgt_kernels *kernels);
 void lgt_kernels_free(lgt_kernels *kernels); /* stops them, too */
 
-/* The kernel of this loop; takes over `loop`.  NULL when out of memory. */
+/* The kernel of this loop; takes over `loop`.  NULL when out of memory.  Code for the host is looked for at once, unless
+ * there are targets. */
 lgt_kernel *lgt_kernel_get(lgt_kernels *kernels, lgt_loop *loop);
+/* Code for the host is wanted. */
+void lgt_kernel_want(lgt_kernels *kernels, lgt_kernel *kernel);
 /* Wait until the kernel is ready or has failed. */
 void lgt_kernel_wait(lgt_kernels *kernels, lgt_kernel *kernel);
 
