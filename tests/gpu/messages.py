@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""What lgt says about GPUs: where there are none, too old a driver, no device, wrong options; and that nothing of CUDA is
+loaded until a device is wanted."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIMIT = 300  # seconds, for what hangs
+USE = 'local np = require "array"; print(np.sum(np.arange(10)):item())'
+DEVICES = ('for _, d in ipairs(require "lgt".devices()) do print(d.name, d.class, d.memory, d.domain) end')
+STRICT = ('local np = require "array"\nlocal x = np.arange(100) * 0.5\n'
+          'print(pcall(function() return np.sort(x)(1) end))\nprint((x + 1)(3))')
+failed = 0
+
+
+def lgt(words, env=None, driver=True):
+    """(exit status, standard output, standard error)"""
+    whole = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    if driver:
+        whole.update(LD_LIBRARY_PATH=args.driver, LGT_FAKE_CUDA_STRICT="1")
+    done = subprocess.run([args.lgt, "--cache=0", *words], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False,
+                          env={**whole, **(env or {})})
+    return done.returncode, done.stdout, done.stderr
+
+
+def case(name, words, status=0, out=None, err="", **how):
+    """`out` and `err` are expressions that must be found; err "": standard error is empty."""
+    global failed
+    got, stdout, stderr = lgt(words, **how)
+    why = None
+    if got != status:
+        why = f"exit status {got}, expected {status}"
+    elif out is not None and not re.search(out, stdout):
+        why = f"standard output {stdout!r}, expected {out!r}"
+    elif stderr if err == "" else not re.search(err, stderr):
+        why = f"standard error {stderr!r}, expected {err!r}"
+    failed += why is not None
+    print(f"FAIL {name}: {why}; {stdout!r} {stderr!r}" if why else f"ok {name}")
+
+
+def loads_nothing():
+    """No call of the driver is logged."""
+    global failed
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log")
+        lgt(["-e", USE], {"LGT_FAKE_CUDA_LOG": log})
+        before = os.path.exists(log)
+        lgt(["--gpus=1", "-e", USE], {"LGT_FAKE_CUDA_LOG": log})
+        good = not before and os.path.exists(log)
+        failed += not good
+        print("ok loads nothing" if good else f"FAIL loads nothing: a log before {before}, with GPUs {os.path.exists(log)}")
+
+
+def main():
+    case("no driver", ["--gpus=1", "-e", USE], 1, err="libcuda.so.1 was not found.*driver is not installed", driver=False)
+    case("no driver, not wanted", ["-e", USE], out="^45\n", driver=False)
+    case("version without a driver", ["--version"], out="GPUs +libcuda.so.1 was not found", driver=False)
+    case("version", ["--version"], out=r"GPUs +driver for CUDA 13.0; 1 GPU: Emulated device 0 \(1.0 GiB, compute capability 8.0\)")
+    case("old driver", ["--gpus=1", "-e", USE], 1, err="supports CUDA 11.2, and lgt needs 11.4.*install driver 470",
+         env={"LGT_FAKE_CUDA_DRIVER": "11020"})
+    case("old chip", ["--gpus=1", "-e", USE], 1, err="compute capability 7.5, and lgt needs 8.0",
+         env={"LGT_FAKE_CUDA_CHIP": "75"})
+    case("no device", ["--gpus=1", "-e", USE], 1, err="the driver finds no GPU", env={"LGT_FAKE_CUDA_DEVICES": "0"})
+    case("wrong choice", ["--gpus=1", "-e", USE], 1, err='CUDA_VISIBLE_DEVICES is "9", which names none',
+         env={"CUDA_VISIBLE_DEVICES": "9"})
+    case("a stub", ["--gpus=1", "-e", USE], 1, err="stub of a toolkit.*LD_LIBRARY_PATH", env={"LGT_FAKE_CUDA_INIT": "34"})
+    case("mismatch", ["--gpus=1", "-e", USE], 1, err="restart the machine", env={"LGT_FAKE_CUDA_INIT": "803"})
+    case("too many", ["--gpus=3", "-e", USE], 1, err="gpus = 3: there are 2", env={"LGT_FAKE_CUDA_DEVICES": "2"})
+    case("no number", ["--gpus=some", "-e", USE], 1, err="expected a whole number.* or none, or all")
+    case("too much memory", ["--gpus=1", "--gpu-mem=8G", "-e", USE], 1, err="gpu-mem = 8589934592: Emulated device 0 has 1073741824")
+    case("taken by others", ["--gpus=1", "-e", USE], 1, err="no memory|too little", env={"LGT_FAKE_CUDA_TAKEN": "1G"})
+    case("and emulated ones", ["--gpus=1", "--emulate=1", "-e", USE], 1, err="choose one of them")
+    case("all", ["--gpus=all", "-e", DEVICES], out=r"^(Emulated device (\d)\tcuda\t\d+\t\d\n){3}$",
+         env={"LGT_FAKE_CUDA_DEVICES": "3"})
+    case("none", ["--gpus=none", "-e", DEVICES], out="^$")
+    case("a choice", ["--gpus=all", "-e", DEVICES], out="^Emulated device 2\tcuda\t\\d+\t1\n$",
+         env={"LGT_FAKE_CUDA_DEVICES": "3", "CUDA_VISIBLE_DEVICES": "2"})
+    case("memory of one's own", ["--gpus=1", "--gpu-mem=16M", "-e", DEVICES], out="\tcuda\t16777216\t1\n")
+    case("ranks", ["-n", "2", "--gpus=1", "--all-output", "-e", DEVICES], out="cuda", env={"LGT_FAKE_CUDA_DEVICES": "2"})
+    case("strict", ["--gpus=1", "--gpu-strict", "-e", STRICT],
+         out=r"false\t.*'sort' would run on the host, which --gpu-strict forbids: it has no variant for devices")
+    loads_nothing()
+    return failed > 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="What lgt says about GPUs.")
+    parser.add_argument("--lgt", default=os.path.join(ROOT, "build/lgt"))
+    parser.add_argument("--driver", default=os.path.join(ROOT, "build/tests/gpu"), help="folder of the emulated driver")
+    args = parser.parse_args()
+    args.lgt, args.driver = os.path.abspath(args.lgt), os.path.abspath(args.driver)
+    sys.exit(main())
