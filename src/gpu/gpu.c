@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_MAJOR = 8 };         /* compute capability for which loops are written */
+enum { LEAST_MAJOR = 8 }; /* compute capability for which loops are written */
+enum { LEAST_FREE = 64 << 20 };
 enum { SHARE = 10, SHARES = 12 }; /* of the free memory that is taken, if nobody says how much */
 
 lgt_status lgt_gpu_enter(const lgt_gpu *gpu) { return LGT_CUDA(gpu->cuda, cuCtxSetCurrent(gpu->context)); }
@@ -70,6 +71,9 @@ static lgt_status set_limit(lgt_gpu *gpu, int64_t bytes, int sharers) {
   if (bytes > (int64_t)all)
     return lgt_err(LGT_BAD_ARGUMENT, "gpu-mem = %lld: %s has %lld bytes", (long long)bytes, gpu->device.name,
                    (long long)all);
+  if (!bytes && (int64_t)free_bytes < LEAST_FREE)
+    return lgt_err(LGT_NO_MEMORY, "%s has too little memory left: others have taken %lld of %lld bytes",
+                   gpu->device.name, (long long)(all - free_bytes), (long long)all);
   gpu->device.traits.limit = bytes ? bytes : (int64_t)free_bytes / SHARES * SHARE / sharers;
   return LGT_OK;
 }

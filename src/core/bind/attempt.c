@@ -272,6 +272,7 @@ static bool is_shared(const lgt_attempt *try, int s) {
 static const char *why_on_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   if (group->nnative) return "it has no variant for devices";
+  if (try->crowded) return "devices lack memory for it";
   for (int s = 0; s < group->nslot; s++) {
     if (is_shared(try, s)) return "several devices change one number";
     if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached)
@@ -308,7 +309,10 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (why && binder->strict)
     return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
                    host_kind(try->group)->name, why);
-  if (why) want_host(try);
+  if (why) {
+    lgt_log(MAP, 3, "'%s' runs on the host: %s", host_kind(try->group)->name, why);
+    want_host(try);
+  }
   return LGT_OK;
 }
 

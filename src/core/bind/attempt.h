@@ -25,6 +25,7 @@ struct lgt_attempt {
   lgt_surveyed touched;      /* with several domains: the elements of slots that the domains' colours touch */
   bool *lacks;               /* by new slot: there is no memory for it; NULL: then the attempt fails as a whole */
   lgt_scalar *param;
+  bool crowded;             /* devices lack memory for it */
   bool host;                /* it works in the host's memory, not in the domains' homes */
   lgt_exchange exchange;    /* with several domains, not for a rescue */
   const char *where, *last; /* source lines of the first call and of the last one */

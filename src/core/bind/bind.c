@@ -125,16 +125,21 @@ static lgt_status find_poison(lgt_attempt *try) {
 
 /* Memory for the group's slots.  What is in flight may have to end before there is enough, and may fail, which no task that
  * is launched now inherits.  Not what comes of a second attempt, which may be copies again. */
-static lgt_status acquire(lgt_attempt *try) {
+static lgt_status acquire(lgt_attempt *try, bool last) {
   lgt_status status = lgt_attempt_acquire(try);
-  if (!status || (!lgt_attempt_wait(try) && try->binder->map->nmemory == 1)) return status;
+  if (status != LGT_NO_MEMORY || (!lgt_attempt_wait(try) && try->binder->map->nmemory == 1)) return status;
+  lgt_attempt_release(try);
   status = find_poison(try);
   if (!status) status = lgt_attempt_acquire(try);
   if (status != LGT_NO_MEMORY || try->binder->map->nmemory == 1) return status;
   lgt_attempt_release(try); /* a device's memory may be full of what nobody needs there now */
   status = lgt_acquire_evict(try->binder);
   if (!status) status = find_poison(try);
-  return status ? status : lgt_attempt_acquire(try);
+  if (!status) status = lgt_attempt_acquire(try);
+  if (status != LGT_NO_MEMORY || !last || try->host || try->binder->strict) return status;
+  lgt_attempt_release(try); /* it may fit into the host's */
+  try->crowded = true;
+  return lgt_attempt_acquire(try);
 }
 
 static lgt_failure *first_poison(const lgt_attempt *try) {
@@ -175,19 +180,21 @@ static void poison_tainted(lgt_attempt *try) {
 
 /* Of new slots: of all, or of those that have no memory. */
 static lgt_status say_what_lacks(const lgt_attempt *try) {
-  lgt_pool *pool = try->binder->map->pool;
+  const lgt_memory *memory = &try->binder->map->memory[try->host ? 0 : 1];
+  lgt_pool *pool = memory->pool;
   int64_t bytes = 0;
   for (int s = 0; s < try->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
     if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s]))
       bytes += l->size * lgt_dtype_size(l->dtype);
   }
-  return lgt_err(
-      LGT_NO_MEMORY,
-      "out of memory: a task needs %lld more bytes, %lld of %lld are taken; use smaller arrays, drop some, "
-      "or raise --mem",
-      (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
-      (long long)pool->limit);
+  return lgt_err(LGT_NO_MEMORY,
+                 "out of memory%s%s: a task needs %lld more bytes, %lld of %lld are taken; use smaller "
+                 "arrays, drop some, "
+                 "or raise %s",
+                 try->host ? "" : " of ", try->host ? "" : memory->device->name,
+                 (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
+                 (long long)pool->limit, try->host ? "--mem" : "--gpu-mem");
 }
 
 /* The source line of the first call that works in a slot. */
@@ -283,7 +290,7 @@ static lgt_status bind_alone(lgt_attempt *try, const lgt_call *calls, bool last)
     status = find_poison(try);
   }
   if (!status && !try->all_poisoned) status = collect_params(try, calls);
-  if (!status && !try->all_poisoned) status = acquire(try);
+  if (!status && !try->all_poisoned) status = acquire(try, last);
   if (try->all_poisoned) return poison_tainted(try), LGT_OK;
   if (status == LGT_NO_MEMORY && !last) return status;
   if (!status) status = run_and_settle(try);
@@ -362,7 +369,7 @@ static lgt_status bind_among_domains(lgt_attempt *try, const lgt_call *calls, bo
   status = collect_params(try, calls);
   if (!status) status = lgt_exchange_begin(&try->exchange, binder, try->group, try->root);
   if (status) return give_up(try, status, calls);
-  status = acquire(try);
+  status = acquire(try, last);
   if (status == LGT_NO_MEMORY && !last && !try->all_poisoned) {
     lgt_exchange_undo(&try->exchange);
     return status;

@@ -1,0 +1,63 @@
+-- With devices of little memory (--emulate=N --emulate-mem=4M): what does not fit into it moves to the host or runs there,
+-- and nothing stays in it.
+local check = dofile(arg[0]:match("^(.*/)") .. "check.lua")
+local np = require "array"
+local lgt = require "lgt"
+
+local function counted(f)
+  lgt.fence()
+  lgt.stats_reset()
+  f()
+  lgt.fence()
+  return lgt.stats()
+end
+
+check.case("devices are listed", function()
+  local devices = lgt.devices()
+  check.that(#devices > 0 and devices[1].class == "emulated" and devices[1].domain == 1 and devices[1].memory == 4 * 2 ^ 20,
+    "the list is wrong")
+end)
+
+check.case("more arrays than the devices hold", function()
+  local all, total = {}, 0
+  local stats = counted(function()
+    for i = 1, 40 do all[i] = np.arange(100000) * i end
+    for i = 1, 40 do total = total + np.sum(all[i]):item() end
+  end)
+  check.equal(total, 40 * 41 / 2 * 99999 * 50000)
+  check.that(stats.device_tasks > 80, ("devices did %d tasks"):format(stats.device_tasks))
+  check.that(stats.copies_from_devices > 20, ("%d copies have left"):format(stats.copies_from_devices))
+end)
+
+check.case("an array that no device holds", function()
+  local x
+  local stats = counted(function() x = np.arange(4000000) * 0.5 end)
+  check.equal(np.sum(x):item(), 3999999 * 1000000)
+  check.that(stats.groups_on_host > 0, "where was it?")
+end)
+
+check.case("all of the memory is there again", function()
+  for _ = 1, 3 do
+    collectgarbage()
+    lgt.fence()
+  end
+  local stats = counted(function()
+    for _ = 1, 5 do
+      local x = np.arange(150000) * 0.5
+      check.equal((x + x)(150000), 149999)
+    end
+  end)
+  check.that(stats.groups_on_host == 0, "it ran on the host")
+end)
+
+check.case("sums of all devices, numbers for all", function()
+  local stats = counted(function()
+    local x = np.arange(1000) * 0.5
+    local y = (x - np.mean(x)) / np.max(x)
+    check.that(math.abs(np.sum(y):item()) < 1e-9 and np.argmin(y):item() == 1, "values are wrong")
+    check.that(np.sum(y:reshape(10, 100), 1).shape[1] == 100, "a shape is wrong")
+  end)
+  check.that(stats.groups_on_host == 0, ("%d groups ran on the host"):format(stats.groups_on_host))
+end)
+
+return check.done()
