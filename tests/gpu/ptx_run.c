@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include "ptx_inner.h"
 
-enum { MOST_RESIDENT = 16, LONGEST_TURN = 256 };
+enum { MOST_RESIDENT = 16, MOST_SPARE = 32, LONGEST_TURN = 256 };
 
 /* xorshift64*: good enough for orders. */
 uint64_t ptx_random(uint64_t *state) {
@@ -37,7 +37,7 @@ void ptx_fault(ptx_warp *w, int lane, const char *format, ...) {
 /* ---- Frames ---- */
 
 static bool frame_alloc(ptx_frame *f, int registers, int predicates, size_t bytes) {
-  f->value = calloc((size_t)registers * LANES, sizeof *f->value);
+  f->value = malloc((size_t)registers * LANES * sizeof *f->value);
   f->defined = calloc((size_t)registers, sizeof *f->defined);
   f->pred = calloc((size_t)predicates, sizeof *f->pred);
   f->pdefined = calloc((size_t)predicates, sizeof *f->pdefined);
@@ -141,27 +141,63 @@ static void begin_block(ptx_run_state *r, ptx_block *b) {
   for (int k = 0; k < b->warps && !r->failed; k++) begin_warp(&b->warp[k]);
 }
 
-static bool block_alloc(ptx_run_state *r, ptx_block *b) {
+static ptx_block *new_block(ptx_run_state *r) {
+  ptx_block *b = calloc(1, sizeof *b);
+  if (!b) return NULL;
+  b->function = r->f;
+  b->shared_bytes = r->shared_bytes;
   b->warps = (int)((r->threads + LANES - 1) / LANES);
   b->warp = calloc((size_t)b->warps, sizeof *b->warp);
   b->shared = malloc(r->shared_bytes + 1);
   b->shared_written = malloc(r->shared_bytes + 1);
   b->shadow = ptx_shadow_new();
-  if (!b->warp || !b->shared || !b->shared_written || !b->shadow) return false;
-  for (int k = 0; k < b->warps; k++) {
+  bool good = b->warp && b->shared && b->shared_written && b->shadow;
+  for (int k = 0; good && k < b->warps; k++) {
     ptx_warp *w = &b->warp[k];
-    w->run = r;
     w->block = b;
     w->number = k;
     w->local = malloc(LANES * r->local_bytes + 1);
     w->local_written = calloc(LANES, r->local_bytes + 1);
-    if (!w->local || !w->local_written) return false;
+    good = w->local && w->local_written;
   }
-  return true;
+  if (good) return b;
+  ptx_block_free(b);
+  return NULL;
 }
 
-static void block_free(ptx_block *b) {
-  if (b->warp) ptx_order_block_end(b);
+/* One of an earlier launch that had the same shape, or a new one. */
+static ptx_block *take_block(ptx_run_state *r) {
+  ptx_module *m = r->module;
+  int warps = (int)((r->threads + LANES - 1) / LANES);
+  pthread_mutex_lock(&m->lock);
+  ptx_block **at = &m->spare, *b;
+  while ((b = *at) && (b->function != r->f || b->warps != warps || b->shared_bytes != r->shared_bytes))
+    at = &b->next;
+  if (b) *at = b->next, m->nspare--;
+  pthread_mutex_unlock(&m->lock);
+  if (!b && !(b = new_block(r))) return NULL;
+  for (int k = 0; k < b->warps; k++) {
+    ptx_warp *w = &b->warp[k];
+    w->run = r;
+    memset(w->cache, 0, sizeof w->cache);
+  }
+  return b;
+}
+
+static void give_block(ptx_module *m, ptx_block *b) {
+  ptx_order_block_end(b);
+  pthread_mutex_lock(&m->lock);
+  bool keep = m->nspare < MOST_SPARE;
+  if (keep) {
+    b->next = m->spare;
+    m->spare = b;
+    m->nspare++;
+  }
+  pthread_mutex_unlock(&m->lock);
+  if (!keep) ptx_block_free(b);
+}
+
+void ptx_block_free(ptx_block *b) {
   for (int k = 0; b->warp && k < b->warps; k++) {
     for (int d = 0; d < MAX_DEPTH; d++) frame_free(&b->warp[k].frames[d]);
     free(b->warp[k].local);
@@ -171,6 +207,7 @@ static void block_free(ptx_block *b) {
   free(b->shared);
   free(b->shared_written);
   ptx_shadow_free(b->shadow);
+  free(b);
 }
 
 /* ---- The launch ---- */
@@ -224,7 +261,7 @@ static bool run_alloc(ptx_run_state *r) {
   r->block = calloc((size_t)r->resident, sizeof *r->block);
   if (!r->params || !r->order || !r->block || !ptx_order_init(r)) return refuse(r, "out of memory");
   for (int k = 0; k < r->resident; k++)
-    if (!block_alloc(r, &r->block[k])) return refuse(r, "out of memory");
+    if (!(r->block[k] = take_block(r))) return refuse(r, "out of memory");
   for (int k = 0; k < f->params; k++) memcpy(r->params + f->param[k].offset, a->params[k], f->param[k].bytes);
   for (uint32_t k = 0; k < r->blocks; k++) {
     uint32_t other = (uint32_t)(ptx_random(&r->random) % (k + 1));
@@ -251,9 +288,9 @@ static bool turn(ptx_run_state *r, ptx_block *b) {
 
 static void run_blocks(ptx_run_state *r) {
   uint32_t left = r->blocks;
-  for (int k = 0; k < r->resident && !r->failed; k++) begin_block(r, &r->block[k]);
+  for (int k = 0; k < r->resident && !r->failed; k++) begin_block(r, r->block[k]);
   while (left && !r->failed) {
-    ptx_block *b = &r->block[ptx_random(&r->random) % (uint64_t)r->resident];
+    ptx_block *b = r->block[ptx_random(&r->random) % (uint64_t)r->resident];
     if (b->number == UINT32_MAX) continue;
     if (!turn(r, b)) ptx_stuck(b);
     if (b->live || r->failed) continue;
@@ -265,6 +302,7 @@ static void run_blocks(ptx_run_state *r) {
 
 bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, size_t error_size) {
   ptx_run_state r = {.m = kernel->module,
+                     .module = kernel->module,
                      .f = &kernel->module->functions[kernel->function],
                      .launch = launch,
                      .random = launch->seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u,
@@ -275,7 +313,8 @@ bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, si
   error[0] = '\0';
   bool good = check_launch(&r) && run_alloc(&r);
   if (good) run_blocks(&r);
-  for (int k = 0; r.block && k < r.resident; k++) block_free(&r.block[k]);
+  for (int k = 0; r.block && k < r.resident; k++)
+    if (r.block[k]) give_block(r.module, r.block[k]);
   ptx_order_fini(&r);
   free(r.block);
   free(r.order);
