@@ -5,6 +5,8 @@
  *   memory     The host cannot touch it: addresses lie in a range that nobody may read or write, and the emulator reaches
  *              the bytes elsewhere.  Addresses of freed blocks stay unused for as long as the range lasts, there are
  *              gaps between blocks, and the first bytes of a block are garbage.
+ *              Pinned memory that a copy is to read cannot be written by the host, what it is to write cannot be touched, as
+ *              far as pages go, until the host has waited.
  *   order      A stream is a queue and a thread, which dawdles.  Every operation has a vector clock, and each byte of a
  *              block remembers who wrote it and who read it since (driver_order.c): two operations that share a byte, one of
  *              which writes it, must be ordered by a stream, an event, or the host that waited.  That is found even if
@@ -105,6 +107,7 @@ typedef struct fake_run {
 
 void fake_clock_join(fake_clock *clock, const fake_clock *other);
 bool fake_clock_has(const fake_clock *clock, fake_access access);
+void fake_host_sees(const fake_clock *clock); /* that all in it is over */
 
 /* ---- Blocks of memory ---- */
 
@@ -127,7 +130,11 @@ typedef struct fake_block {
 
 fake_block *fake_block_at(uint64_t address); /* NULL if there is none */
 fake_block *fake_block_new(CUcontext context, size_t bytes); /* on the context's device, or NULL */
-fake_block *fake_block_pin(void *address, size_t bytes);
+fake_block *fake_block_pin(size_t bytes); /* new memory of the host, or NULL */
+fake_block *fake_block_register(void *address, size_t bytes);
+/* Until the host has seen that this is over it may not write these bytes, or not read them either: whole pages of them. */
+void fake_block_guard(fake_block *block, size_t begin, size_t end, bool written, fake_access until);
+void fake_unguard(void); /* what the host has seen end */
 void fake_block_kill(fake_block *block); /* out of the table */
 void fake_block_release(fake_block *block);
 bool fake_block_overlaps(uint64_t address, size_t bytes); /* a live one */

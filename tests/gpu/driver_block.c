@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { GRAVES = 4096, PAGE = 4096, GARBAGE = 1 << 20 };
 static const uint64_t RANGE = (uint64_t)64 << 30;
@@ -118,9 +119,26 @@ fake_block *fake_block_new(CUcontext context, size_t bytes) {
   return block;
 }
 
-fake_block *fake_block_pin(void *address, size_t bytes) {
+/* Mapped twice: by the address that the caller has, and by that of the emulator. */
+fake_block *fake_block_pin(size_t bytes) {
+  int file = memfd_create("pinned", MFD_CLOEXEC);
+  if (file < 0) return NULL;
+  void *address = MAP_FAILED, *open = MAP_FAILED;
+  if (!ftruncate(file, (off_t)bytes)) {
+    address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    open = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  close(file);
+  if (address == MAP_FAILED || open == MAP_FAILED) return NULL;
+  fake_block *block = new_block((uint64_t)address, bytes, -1);
+  block->host = open;
+  return block;
+}
+
+fake_block *fake_block_register(void *address, size_t bytes) {
   fake_block *block = new_block((uint64_t)address, bytes, -1);
   block->host = address;
+  block->registered = true;
   return block;
 }
 
@@ -133,7 +151,10 @@ static void give_pages_back(const fake_block *block) {
 void fake_block_release(fake_block *block) {
   if (--block->refs) return;
   if (block->device >= 0) give_pages_back(block);
-  else if (!block->registered) munmap((void *)block->base, block->bytes);
+  else if (!block->registered) {
+    munmap((void *)block->base, block->bytes);
+    munmap(block->host, block->bytes);
+  }
   free(block->written);
   free(block->span);
   free(block);
@@ -148,6 +169,58 @@ void fake_block_kill(fake_block *block) {
   block->dead = true;
   fake_block_release(block);
 }
+
+/* ---- what the host may not touch yet ---------------------------------------------------------------- */
+
+typedef struct guard {
+  fake_block *block; /* ref */
+  uint64_t begin, end;
+  bool written;
+  fake_access until;
+} guard;
+static guard *guards; /* owned */
+static int nguard, guard_room;
+
+static void apply(const guard *g) {
+  mprotect((void *)g->begin, g->end - g->begin, g->written ? PROT_NONE : PROT_READ);
+}
+
+/* Those of what is written last, since they forbid more. */
+static void apply_all(void) {
+  for (int written = 0; written < 2; written++)
+    for (int i = 0; i < nguard; i++)
+      if (guards[i].written == written) apply(&guards[i]);
+}
+
+void fake_block_guard(fake_block *block, size_t begin, size_t end, bool written, fake_access until) {
+  if (block->registered || block->device >= 0) return;
+  uint64_t from = (block->base + begin + PAGE - 1) / PAGE * PAGE, to = (block->base + end) / PAGE * PAGE;
+  if (from >= to || fake_clock_has(&fake.host, until)) return;
+  if (nguard == guard_room) {
+    guard_room = 2 * guard_room + 16;
+    guards = realloc(guards, (size_t)guard_room * sizeof *guards);
+  }
+  block->refs++;
+  guards[nguard++] = (guard){block, from, to, written, until};
+  apply_all();
+}
+
+void fake_unguard(void) {
+  int kept = 0, before = nguard;
+  for (int i = 0; i < before; i++) {
+    guard g = guards[i];
+    if (!fake_clock_has(&fake.host, g.until)) {
+      guards[kept++] = g;
+      continue;
+    }
+    mprotect((void *)g.begin, g.end - g.begin, PROT_READ | PROT_WRITE);
+    fake_block_release(g.block);
+  }
+  nguard = kept;
+  if (kept < before) apply_all();
+}
+
+/* ---- texts ------------------------------------------------------------------------------------------ */
 
 const char *fake_address_text(uint64_t address, char *text, size_t size) {
   const fake_block *block = fake_block_at(address);

@@ -116,6 +116,15 @@ static void count_bytes(const copy *c) {
   fake_note("%llu bytes%s", (unsigned long long)bytes, c->to.block && c->from.block ? "" : ", waits");
 }
 
+/* Keeps the host from pinned memory, if the copy has all of a range there. */
+static void guard_end(const copy *c, const end *e, bool written, fake_access until) {
+  bool dense = (c->count[0] == 1 || e->stride[0] == c->bytes) &&
+               (c->count[1] == 1 || e->stride[1] == c->bytes * c->count[0]);
+  if (!e->block || !dense) return;
+  size_t begin = e->address - e->block->base;
+  fake_block_guard(e->block, begin, begin + c->bytes * c->count[0] * c->count[1], written, until);
+}
+
 /* Puts the copy into the stream; the caller has entered. */
 static CUresult put_copy(const copy *what, CUstream handle) {
   CUstream stream;
@@ -135,12 +144,15 @@ static CUresult put_copy(const copy *what, CUstream handle) {
   count_bytes(c);
   bool to_waits = !c->to.block, from_waits = !c->from.block;
   uint64_t number = fake_put(stream, &(fake_op){.run = run_copy, .end = end_copy, .data = c});
+  fake_access now = {(uint8_t)stream->slot, stream->clock.at[stream->slot]};
+  guard_end(c, &c->from, false, now);
+  guard_end(c, &c->to, true, now);
   if (!to_waits && !from_waits) return CUDA_SUCCESS;
   fake.pageable++;
   fake_clock seen = stream->clock;
   CUcontext context = stream->handle.context;
   fake_wait(stream, number);
-  if (to_waits) fake_clock_join(&fake.host, &seen);
+  if (to_waits) fake_host_sees(&seen);
   return context->error;
 }
 
@@ -163,7 +175,7 @@ static CUresult line_and_wait(uint64_t to, side to_side, uint64_t from, side fro
   fake.waits++;
   fake_clock seen = stream->clock;
   fake_wait(stream, stream->put);
-  fake_clock_join(&fake.host, &seen);
+  fake_host_sees(&seen);
   return context->error;
 }
 

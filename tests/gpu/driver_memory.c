@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 uint64_t fake_device_room(int device) {
   uint64_t gone = fake.set.taken + fake.device[device].used;
@@ -259,11 +258,11 @@ CUresult cuMemHostAlloc(void **block, size_t bytes, unsigned flags) {
   unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   LEAVE_IF(!block || !bytes || flags & ~known, CUDA_ERROR_INVALID_VALUE);
   LEAVE_IF(bytes > fake.set.pinned || fake.pinned + bytes > fake.set.pinned, CUDA_ERROR_OUT_OF_MEMORY);
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  LEAVE_IF(memory == MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
+  fake_block *made = fake_block_pin(bytes);
+  LEAVE_IF(!made, CUDA_ERROR_OUT_OF_MEMORY);
   fake.pinned += bytes;
-  fake_block_pin(memory, bytes)->context = fake_self.current;
-  *block = memory;
+  made->context = fake_self.current;
+  *block = (void *)made->base;
   LEAVE(CUDA_SUCCESS);
 }
 
@@ -296,8 +295,7 @@ CUresult cuMemHostRegister_v2(void *block, size_t bytes, unsigned flags) {
   LEAVE_IF(fake_block_overlaps((uint64_t)block, bytes), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
   LEAVE_IF(fake.pinned + bytes > fake.set.pinned, CUDA_ERROR_OUT_OF_MEMORY);
   fake.pinned += bytes;
-  fake_block *made = fake_block_pin(block, bytes);
-  made->registered = true;
+  fake_block *made = fake_block_register(block, bytes);
   made->context = fake_self.current;
   LEAVE(CUDA_SUCCESS);
 }

@@ -25,6 +25,11 @@ bool fake_clock_has(const fake_clock *clock, fake_access access) {
   return access.at <= clock->at[access.slot];
 }
 
+void fake_host_sees(const fake_clock *clock) {
+  fake_clock_join(&fake.host, clock);
+  fake_unguard();
+}
+
 /* ---- names of accesses, for reports ----------------------------------------------------------------- */
 
 enum { NAMES = 4096 };

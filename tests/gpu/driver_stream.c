@@ -223,7 +223,7 @@ CUresult cuStreamQuery(CUstream handle) {
   CUresult bad = fake_stream_of(handle, &stream);
   LEAVE_IF(bad, bad);
   LEAVE_IF(stream->done < stream->put, CUDA_ERROR_NOT_READY);
-  fake_clock_join(&fake.host, &stream->clock);
+  fake_host_sees(&stream->clock);
   LEAVE(CUDA_SUCCESS);
 }
 
@@ -236,7 +236,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
   CUcontext context = stream->handle.context;
   fake_clock seen = stream->clock;
   fake_wait(stream, stream->put);
-  fake_clock_join(&fake.host, &seen);
+  fake_host_sees(&seen);
   fake_pools_trim(context->device);
   LEAVE(context->error);
 }
@@ -265,7 +265,7 @@ void fake_context_wait(CUcontext context) {
     fake_wait(stream, stream->put);
     s = HOST;
   }
-  fake_clock_join(&fake.host, &seen);
+  fake_host_sees(&seen);
   fake_pools_trim(context->device);
 }
 
@@ -334,7 +334,7 @@ CUresult cuEventQuery(CUevent event) {
   CUresult bad = fake_handle_check(EVENT, event);
   LEAVE_IF(bad, bad);
   LEAVE_IF(event->mark && !event->mark->done, CUDA_ERROR_NOT_READY);
-  if (event->mark) fake_clock_join(&fake.host, &event->mark->clock);
+  if (event->mark) fake_host_sees(&event->mark->clock);
   LEAVE(event->handle.context->error);
 }
 
@@ -348,7 +348,7 @@ CUresult cuEventSynchronize(CUevent event) {
   if (mark) {
     mark->refs++;
     while (!mark->done) pthread_cond_wait(&fake.changed, &fake.lock);
-    fake_clock_join(&fake.host, &mark->clock);
+    fake_host_sees(&mark->clock);
     fake_mark_release(mark);
   }
   fake_pools_trim(context->device);
@@ -378,7 +378,7 @@ typedef struct host_call {
 
 static void run_host(fake_op *op) {
   const host_call *call = op->data;
-  fake_clock_join(&fake.host, &op->clock);
+  fake_host_sees(&op->clock);
   pthread_mutex_unlock(&fake.lock);
   fake_self.in_host_function = true;
   call->function(call->context);

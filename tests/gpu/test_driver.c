@@ -123,11 +123,11 @@ static void host_touches_body(void) {
   volatile char *block = (volatile char *)test_alloc(N);
   *block = 1;
 }
-TEST(host_touches_device_memory) {
-  int status = test_run(host_touches_body, NULL);
-  bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
-  CHECK(killed || strstr(test_said, "Sanitizer: SEGV"));
+static bool ends_by_touching(void (*body)(void)) {
+  int status = test_run(body, NULL);
+  return (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) || strstr(test_said, "Sanitizer: SEGV");
 }
+TEST(host_touches_device_memory) { CHECK(ends_by_touching(host_touches_body)); }
 
 static void limit_body(void) {
   test_open(0);
@@ -248,6 +248,37 @@ static void late_read_body(void) {
   test_close(0);
 }
 TEST(pinned_is_read_late) { GOOD(late_read_body, NULL); }
+
+/* The host may read what a copy is to read, and nothing else of it before it has waited. */
+static void touch_early(bool out, bool write) {
+  test_open(0);
+  CUstream stream = test_stream();
+  CUdeviceptr a = test_alloc(N);
+  volatile char *pinned = test_pinned(3 * N);
+  atomic_int go = 0;
+  OK(cuMemsetD8Async(a, 1, N, stream));
+  OK(cuLaunchHostFunc(stream, hold, &go));
+  if (out) OK(cuMemcpyDtoHAsync_v2((char *)pinned + N, a, N, stream));
+  else OK(cuMemcpyHtoDAsync_v2(a, (char *)pinned + N, N, stream));
+  pinned[0] = pinned[2 * N] = 1;
+  if (write) pinned[N + 5] = 1;
+  else NEED(pinned[N + 5] == 0);
+  go = 1;
+  OK(cuStreamSynchronize(stream));
+  pinned[N + 5] = 1;
+  OK(cuMemFree_v2(a));
+  OK(cuMemFreeHost((char *)pinned));
+  OK(cuStreamDestroy_v2(stream));
+  test_close(0);
+}
+static void read_source(void) { touch_early(false, false); }
+static void write_source(void) { touch_early(false, true); }
+static void read_target(void) { touch_early(true, false); }
+TEST(pinned_is_guarded) {
+  GOOD(read_source, NULL);
+  CHECK(ends_by_touching(write_source));
+  CHECK(ends_by_touching(read_target));
+}
 
 /* A copy from the device into memory that is not pinned is over when the call returns; one to the device may not be. */
 static void plain_out_body(void) {
@@ -721,6 +752,7 @@ int main(void) {
   RUN(left_at_exit);
   RUN(registered);
   RUN(pinned_is_read_late);
+  RUN(pinned_is_guarded);
   RUN(plain_memory);
   RUN(order_of_streams);
   RUN(bytes_apart);
