@@ -170,6 +170,7 @@ __attribute__((destructor)) static void at_exit(void) {
 
 void fake_note(const char *format, ...) {
   va_list args;
+  if (!call_log) return;
   va_start(args, format);
   vsnprintf(fake_self.note, sizeof fake_self.note, format, args);
   va_end(args);

@@ -2,7 +2,7 @@
  *
  * Each device has a range of addresses that nobody may touch, and one of the same size where the bytes are.  Blocks are
  * placed one behind the other, with gaps, around the range and again from its begin: an address is used anew only after
- * RANGE bytes.  Pages of freed blocks go back to the system.
+ * all the others.  Pages of freed blocks go back to the system.
  *
  * The table holds live blocks by address.  What operations are about to use is kept by `refs` also after it left.
  */
@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 enum { GRAVES = 4096, PAGE = 4096, GARBAGE = 1 << 20 };
-static const uint64_t RANGE = (uint64_t)64 << 30;
+static const uint64_t MOST_RANGE = (uint64_t)64 << 30, LEAST_RANGE = (uint64_t)1 << 30;
 
 typedef struct range {
   char *guarded, *open;
+  uint64_t bytes;
   uint64_t next; /* where the next block goes */
 } range;
 static range ranges[MOST_DEVICES];
@@ -70,32 +71,35 @@ void fake_block_each(void (*f)(fake_block *block, void *context), void *context)
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
 static bool map_range(range *r) {
-  if (r->open) return true;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *guarded = mmap(NULL, RANGE, PROT_NONE, flags, -1, 0);
-  void *open = mmap(NULL, RANGE, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (guarded == MAP_FAILED || open == MAP_FAILED) return false;
-  *r = (range){.guarded = guarded, .open = open};
-  return true;
+  for (uint64_t bytes = MOST_RANGE; !r->open && bytes >= LEAST_RANGE; bytes /= 2) { /* valgrind has less */
+    void *both = mmap(NULL, 2 * bytes, PROT_NONE, flags, -1, 0);
+    if (both == MAP_FAILED) continue;
+    char *open = (char *)both + bytes;
+    if (!mprotect(open, bytes, PROT_READ | PROT_WRITE))
+      *r = (range){.guarded = both, .open = open, .bytes = bytes};
+    else munmap(both, 2 * bytes);
+  }
+  return r->open;
 }
 
 bool fake_is_device_address(uint64_t address) {
   for (int d = 0; d < MOST_DEVICES; d++)
-    if (ranges[d].open && address - (uint64_t)ranges[d].guarded < RANGE) return true;
+    if (ranges[d].open && address - (uint64_t)ranges[d].guarded < ranges[d].bytes) return true;
   return false;
 }
 
-/* The next hole of the range that takes so many bytes; RANGE if there is none. */
+/* The next hole of the range that takes so many bytes; the end of the range if there is none. */
 static uint64_t find_hole(const range *r, uint64_t bytes) {
   uint64_t at = r->next, base = (uint64_t)r->guarded;
   for (int turn = 0; turn < 2; turn++, at = 0)
-    while (at + bytes <= RANGE) {
+    while (at + bytes <= r->bytes) {
       int i = first_after(base + at);
       if (i == blocks || table[i]->base >= base + at + bytes) return at;
       at = table[i]->base + table[i]->bytes - base;
       at = (at + 2 * GRAIN - 1) / GRAIN * GRAIN;
     }
-  return RANGE;
+  return r->bytes;
 }
 
 static fake_block *new_block(uint64_t base, size_t bytes, int device) {
@@ -109,7 +113,7 @@ fake_block *fake_block_new(CUcontext context, size_t bytes) {
   range *r = &ranges[context->device];
   if (!map_range(r)) return NULL;
   uint64_t padded = (bytes + 2 * GRAIN - 1) / GRAIN * GRAIN, at = find_hole(r, padded);
-  if (at == RANGE) return NULL;
+  if (at == r->bytes) return NULL;
   r->next = at + padded;
   fake_block *block = new_block((uint64_t)r->guarded + at, bytes, context->device);
   block->host = r->open + at;
