@@ -500,17 +500,31 @@ static bool is_scattered(const lgt_solver *solver, const lgt_stores *stores, con
   return false;
 }
 
+/* The launch of the window that writes where something is already, in several tiles, over the same extent; NULL: there is none. */
+static const lgt_partition *anchor_of(const lgt_solver *solver, const lgt_space *space) {
+  for (int i = 0; i < LGT_ANCHORS && solver->anchor[i]; i++) {
+    const lgt_partition *p = solver->anchor[i];
+    bool same = p->ndim == space->ndim && p->ncolour > 1;
+    for (int d = 0; d < p->ndim && same; d++)
+      same = p->extent[d] == space->extent[d] && (p->grid[d] == 1 || !(space->whole & 1u << d));
+    if (same) return p;
+  }
+  return NULL;
+}
+
 /* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
- * part stays where it is.  What is written has the first word. */
+ * part stays where it is.  What is written has the first word.  What is only read comes to the tiles of others over the same
+ * extent, which may want the result: a row, to those who work on columns. */
 static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_stores *stores,
                                          const lgt_call *call, const lgt_space *space,
                                          const lgt_solver_key_state *state, const char **reason) {
   for (int writes = 1; writes >= 0; writes--)
     for (int a = 0; a < call->nargs; a++) {
       if (!state[a].key || (call->kind->privilege[a] != LGT_PRIV_READ) != writes) continue;
-      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a);
-      *reason = "where the part is";
-      if (p) return p;
+      const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a), *anchor = NULL;
+      if (p && p->ncolour == 1 && !writes) anchor = anchor_of(solver, space);
+      *reason = anchor ? "where others over this extent write" : "where the part is";
+      if (p) return anchor ? anchor : p;
     }
   *reason = "its parts are scattered";
   if (is_scattered(solver, stores, call, state))
@@ -604,7 +618,7 @@ const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *
       if (launch->home.dim[j] == k) home.dim[j] = (int8_t)r;
     cut |= 1u << r;
   }
-  if (!cut) return NULL;
+  if (!cut && launch->ncolour > 1) return NULL; /* of a placed launch: it is with that one's owner */
   for (int d = 0; d < l->root_ndim; d++)
     if (!(cut & (1u << d))) offset[d] = 0;
   return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
