@@ -49,4 +49,47 @@ check.case("an array that is filled part by part is not copied", function()
   check.close(np.sum(x):item(), n * (n - 1) / 2, 1e-3)
 end)
 
+-- How many groups a turn takes.
+local function groups_of(turns, turn)
+  turn()
+  lgt.fence()
+  local before = lgt.stats().fused_groups
+  for _ = 1, turns do turn() end
+  lgt.fence()
+  return (lgt.stats().fused_groups - before) / turns
+end
+
+local fused = groups_of(10, function() return np.ones(30) + 1 + 1 end) < 2
+
+-- What is read comes to the tiles of what is written, instead of being worked on by one owner, and then by all.
+check.case("rows become columns", function()
+  local n = 60
+  local x, y = (np.arange(n * n) * 1.0):reshape(n, n) + 0, np.zeros(n, n)
+  lgt.options { min_tile = 100 }
+  local j = 0
+  local count = groups_of(40, function()
+    j = j + 1
+    y[{ {}, j }] = 2 * x[j] + x[j + 1]
+  end)
+  lgt.options { min_tile = 1 }
+  check.that(not fused or count < 0.5, count)
+  check.equal(y(3, 2), 2 * (n + 2) + 2 * n + 2)
+  check.equal(np.sum(y):item(), np.sum(2 * x["1:41"] + x["2:42"]):item())
+end)
+
+-- Numbers that follow from a sum are computed by each task that needs them; what is left of a sum on the way is added later.
+check.case("numbers between sums", function()
+  local x, s = np.arange(90) * 1.0, nil
+  local matrix = np.ones(90, 90)
+  local count = groups_of(20, function()
+    local ratio = np.sum(x) / 4005
+    local half = ratio * 0.5 + 0.5
+    local y = matrix:dot(x * half)
+    x, s = x + y - y, np.sum(y * x)
+  end)
+  check.that(not fused or count < 3.5, count)
+  check.close(s(), 4005 ^ 2, 1)
+  check.close(x(90), 89, 1e-9)
+end)
+
 check.done()

@@ -146,6 +146,11 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
   return try->inst[at] ? LGT_OK : LGT_NO_MEMORY;
 }
 
+/* Does each task compute a new number for itself (cells.h)? */
+static bool is_repeated(const lgt_attempt *try, int slot) {
+  return try->group->mixed && !try->group->slot[slot].initial && !try->touched.fold[slot];
+}
+
 /* No domain has memory for a slot if one lacks it. */
 static lgt_status go_without(lgt_attempt *try, int s) {
   for (int at = s; at < try->group->nslot * try->binder->map->local; at += try->group->nslot) {
@@ -161,7 +166,7 @@ static lgt_status acquire_slots(lgt_attempt *try) {
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
-      if (is_scalar(try, s) && d > 0) hold(try, d * n + s, try->inst[s]);
+      if (is_scalar(try, s) && d > 0 && !is_repeated(try, s)) hold(try, d * n + s, try->inst[s]);
       else if (try->lacks && try->lacks[s]) continue;
       else if (try->touched.fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
       else if (try->group->slot[s].initial) hold_initial(try, s, d);

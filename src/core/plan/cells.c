@@ -12,6 +12,23 @@ bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call) {
   return true;
 }
 
+bool lgt_cells_may_repeat(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call) {
+  if (call->launch->kind != LGT_PARTITION_NONE || lgt_kind_native(call->kind) || call->kind->reduces)
+    return false;
+  for (int a = 0; a < call->nargs; a++) {
+    const lgt_plan_root *root = &plan->root[call->root[a]];
+    if (lgt_layout_at(fuser->stores, root->layout)->ndim > 0) return false;
+    if (lgt_kind_writes(call->kind, a) && (!root->fresh || root->first_group != LGT_NONE)) return false;
+  }
+  return true;
+}
+
+bool lgt_cells_everywhere(const lgt_fuser *fuser, const lgt_partition *launch) {
+  int64_t owners = 1;
+  for (int j = 0; j < launch->home.ndim; j++) owners *= launch->home.grid[j];
+  return owners == fuser->solver.domains && lgt_partition_apart(launch, fuser->solver.domains);
+}
+
 /* What the owners along one dimension of their grid touch of a root. */
 typedef struct cell {
   int dim;              /* of the root, along which the cells lie; -1: all elements are the owner `first`'s */

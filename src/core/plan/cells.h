@@ -13,6 +13,10 @@
  *   P[1:3] = 0        the first owner's: it has all of P below n/2 + 3
  *   Q = P + 1         n + 6 elements, cut at n/2 + 3: one group with the others
  *
+ * Calls on single numbers are computed again by each task that needs them, as they would be on each rank, if that spares a
+ * task: beta = s / r, p = z + beta * p.  So the group must have a task in each domain, and the number must be new: each
+ * task has memory of its own for it, of which the rank keeps one.
+ *
  * What this costs does not depend on the number of owners.  Belongs to the submitting thread.
  */
 #ifndef LGT_CELLS_H
@@ -22,6 +26,9 @@
 
 /* May the call be in a group with calls of other launch partitions? */
 bool lgt_cells_may_mix(const lgt_fuser *fuser, const lgt_plan_call *call);
+/* Can each task of a group compute the call for itself, if the group has launches like `launch`? */
+bool lgt_cells_may_repeat(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call);
+bool lgt_cells_everywhere(const lgt_fuser *fuser, const lgt_partition *launch);
 /* Do two calls of such a group touch the same elements, through these arguments, in one domain only? */
 bool lgt_cells_agree(const lgt_fuser *fuser, const lgt_plan_call *a, int arg, const lgt_plan_call *b, int other);
 

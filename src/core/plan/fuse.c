@@ -419,16 +419,17 @@ static void list_corners(int ndim, const int32_t *grid, reaches *all) {
   }
 }
 
-static void begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
-  const lgt_partition *launch = plan->call[first].launch;
-  if (lgt_solver_whole(&fuser->solver)) return;
+/* Of a group with the launches of call `head`.  Are parts that it touches far from each other? */
+static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int head) {
+  const lgt_partition *launch = plan->call[head].launch;
+  if (lgt_solver_whole(&fuser->solver)) return false;
   all->owners = lgt_partition_apart(launch, fuser->solver.domains);
   all->ntile = 0;
   list_corners(launch->kind == LGT_PARTITION_TILING ? launch->ndim : 0, launch->grid, all);
   for (int i = 0; i < all->ntile && all->owners; i++)
     all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
   if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
-  far_apart(fuser, plan, all, first);
+  return far_apart(fuser, plan, all, head);
 }
 
 /* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
@@ -444,6 +445,17 @@ static bool bites_itself(const lgt_fuser *fuser, const lgt_plan_call *call, int 
   return false;
 }
 
+/* Do several colours of a call reduce into the same elements?  Then each has private memory for all of the root until the group
+ * has run. */
+static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  if (!(call->kind->privilege[arg] & LGT_PRIV_REDUCE)) return false;
+  lgt_signature s =
+      lgt_signature_of(lgt_layout_at(fuser->stores, call->layout[arg]), &call->space.align[arg]);
+  for (int d = 0; call->launch->kind == LGT_PARTITION_TILING && d < call->launch->ndim; d++)
+    if (call->launch->grid[d] > 1 && s.stride[d] == 0) return true;
+  return false;
+}
+
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
  * reads of others, to itself: nobody overwrites what it has yet to read. */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
@@ -453,11 +465,12 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       if (call->root[a] != earlier->root[b]) continue;
       bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
       if (!wrote && !writes) continue;
+      if ((wrote && earlier->repeats) || (writes && call->repeats)) continue; /* each task has its own */
       /* Which elements of others its rows need is looked up before the group runs. */
       if (lgt_kind_native(call->kind) && wrote && call->kind->constraints->nimage)
         return LGT_REFUSAL_TRUE_DEPENDENCE;
-      /* Even into another part of the array: a root that is reduced has private memory for each colour. */
-      if ((call->kind->privilege[a] | earlier->kind->privilege[b]) & LGT_PRIV_REDUCE)
+      /* Even into another part of the array. */
+      if (reduces_together(fuser, call, a) || reduces_together(fuser, earlier, b))
         return LGT_REFUSAL_REDUCTION;
       const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
                        *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
@@ -479,30 +492,73 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
   return LGT_REFUSAL_END;
 }
 
-/* Are all calls from `first` to `last` over one partition, or over partitions between the same owners? */
-static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int first, int last) {
-  const lgt_plan_call *head = &plan->call[first], *call = &plan->call[last];
-  lgt_plan_group *group = &plan->group[plan->ngroup];
-  if (head->launch == call->launch && !group->mixed) return true;
-  if (!fuser->config->mix || !lgt_cells_may_mix(fuser, call) ||
-      !lgt_partition_same_owners(head->launch, call->launch))
+/* Are all calls of the plan's newest group, and the next one, over one partition, or over partitions between the same
+ * owners?  Calls on single numbers may be among them. */
+static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int next) {
+  const lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_plan_call *call = &plan->call[next];
+  if (group->launch == call->launch && !group->mixed) return true;
+  if (!fuser->config->mix) return false;
+  call->repeats = lgt_cells_everywhere(fuser, group->launch) && lgt_cells_may_repeat(fuser, plan, call);
+  if (!call->repeats &&
+      (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(group->launch, call->launch)))
     return false;
-  for (int i = first; i < last && !group->mixed; i++)
-    if (!lgt_cells_may_mix(fuser, &plan->call[i])) return false;
+  for (int i = group->first; i < next && !group->mixed; i++)
+    if (!lgt_cells_may_mix(fuser, &plan->call[i])) return call->repeats = false;
   return true;
 }
 
-static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first, int next) {
-  const lgt_plan_call *head = &plan->call[first], *call = &plan->call[next];
+/* The call whose launch the group from `first` on has: one that calls on single numbers precede, or the first.  These
+ * repeat then. */
+static int head_of(const lgt_fuser *fuser, lgt_plan *plan, int first) {
+  int head = first;
+  if (!fuser->config->mix || !fuser->config->fusion || lgt_solver_whole(&fuser->solver)) return first;
+  while (head < plan->ncall && head - first < MAX_GROUP_CALLS - 1 &&
+         lgt_cells_may_repeat(fuser, plan, &plan->call[head]))
+    plan->call[head++].repeats = true;
+  const lgt_plan_call *call = &plan->call[head];
+  bool good = head > first && head < plan->ncall && lgt_cells_everywhere(fuser, call->launch) &&
+              lgt_cells_may_mix(fuser, call) && !lgt_kind_alone(call->kind);
+  for (int i = first; i < head && good; i++)
+    good = check_pair(fuser, &plan->call[i], call, true) == LGT_REFUSAL_END;
+  for (int i = first; i < head; i++) plan->call[i].repeats = good;
+  return good ? head : first;
+}
+
+static void forget_reaches(const lgt_plan *plan, reaches *all) {
+  for (int r = 0; r < plan->nroot; r++) all->root[r].group = -1;
+}
+
+/* The plan's newest group begins with call `first`.  Returns the next call that may be one of the group. */
+static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  for (int i = first; i < plan->ncall; i++) plan->call[i].repeats = false;
+  int head = head_of(fuser, plan, first);
+  *group = (lgt_plan_group){
+      .plan = plan, .first = first, .launch = plan->call[head].launch, .mixed = head > first};
+  if (begin_reaches(fuser, plan, all, head) && head > first) {
+    for (int i = first; i < head; i++) plan->call[i].repeats = false;
+    forget_reaches(plan, all);
+    group->launch = plan->call[head = first].launch;
+    group->mixed = false;
+    begin_reaches(fuser, plan, all, head);
+  }
+  return head + 1;
+}
+
+static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+  const lgt_plan_group *group = &plan->group[plan->ngroup];
+  int first = group->first;
+  const lgt_plan_call *call = &plan->call[next];
   if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
-  if (lgt_kind_alone(head->kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
+  if (lgt_kind_alone(plan->call[first].kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
   if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
-  if (head->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
+  if (group->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
     return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR
                                                                                   : LGT_REFUSAL_END;
-  if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, first, next))
+  if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
-  bool own = lgt_partition_apart(call->launch, fuser->solver.domains);
+  bool own = call->repeats || lgt_partition_apart(call->launch, fuser->solver.domains);
   for (int i = first; i < next; i++) {
     lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
     if (refusal != LGT_REFUSAL_END) return refusal;
@@ -524,14 +580,13 @@ static lgt_status group_calls(lgt_fuser *fuser, lgt_plan *plan) {
     lgt_mem_free(all.root);
     return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
   }
-  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE, all.root[r].group = -1;
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
+  forget_reaches(plan, &all);
   for (int i = 0; i < plan->ncall;) {
     lgt_plan_group *group = &plan->group[plan->ngroup];
-    *group = (lgt_plan_group){.plan = plan, .first = i, .launch = plan->call[i].launch};
+    int next = begin_group(fuser, plan, &all, i);
     group->notes = lgt_mem_zalloc(sizeof *group->notes);
-    int next = i + 1;
-    begin_reaches(fuser, plan, &all, i);
-    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, i, next)) == LGT_REFUSAL_END)
+    while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, &all, next)) == LGT_REFUSAL_END)
       if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
         group->mixed = true;
     if (group->launch->kind == LGT_PARTITION_NONE && next - i > 1) {

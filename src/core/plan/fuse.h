@@ -67,6 +67,7 @@ typedef struct lgt_plan_call {
   uint16_t root[LGT_MAX_ARGS];
   uint32_t layout[LGT_MAX_ARGS];
   uint8_t part[LGT_MAX_ARGS]; /* of its root: what is only read, and lies far from part 0, has memory of its own */
+  bool repeats;   /* each task of its group computes it, for itself (cells.h) */
   uint16_t touch; /* the number of its first argument among those of its group's calls */
   lgt_space space;
   const lgt_partition *launch;
