@@ -88,6 +88,12 @@ check.case("numbers between sums", function()
     x, s = x + y - y, np.sum(y * x)
   end)
   check.that(not fused or count < 3.5, count)
+  local sum = np.sum(x)
+  sum["..."] = 0.25
+  local number = np.sqrt(s) * 0
+  number["..."] = 3
+  number:iadd(sum)
+  check.equal({ sum(), number() }, { 0.25, 3.25 })
   check.close(s(), 4005 ^ 2, 1)
   check.close(x(90), 89, 1e-9)
 end)

@@ -366,6 +366,14 @@ static uint8_t part_of(const lgt_plan_call *call, int arg) {
   return (uint8_t)part;
 }
 
+/* The part that the first call which touches a root reads through the same view; 0: none. */
+static uint8_t same_part(const lgt_plan_call *first, const lgt_plan_call *call, int arg) {
+  for (int a = 0; a < first->nargs; a++)
+    if (first->root[a] == call->root[arg] && first->layout[a] == call->layout[arg] && first->part[a])
+      return first->part[a];
+  return 0;
+}
+
 /* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
  * would need all between?  If not, it is one of the group.  Arguments of its first call that do are given parts. */
 static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
@@ -384,8 +392,11 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
     bool same = first->layout[r->arg] == call->layout[a], far = false;
     lgt_rect box[SAMPLES];
     int64_t waste[SAMPLES];
-    if (r->split && next > group->first && (!same || lgt_kind_writes(call->kind, a))) return true;
-    if (same) continue;
+    if (r->split && next > group->first) {
+      if (lgt_kind_writes(call->kind, a)) return true;
+      call->part[a] = same_part(first, call, a);
+    }
+    if (same || call->part[a]) continue;
     for (int i = 0; i < all->ntile && !far; i++) {
       lgt_rect rect = sample_rect(fuser, call, a, all, i);
       if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, all, i), r->waste[i] = 0;
@@ -465,7 +476,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       if (call->root[a] != earlier->root[b]) continue;
       bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
       if (!wrote && !writes) continue;
-      if ((wrote && earlier->repeats) || (writes && call->repeats)) continue; /* each task has its own */
+      if (wrote && writes && earlier->repeats != call->repeats) return LGT_REFUSAL_REDUCTION;
+      if (wrote ? earlier->repeats : call->repeats) continue; /* each task has its own */
       /* Which elements of others its rows need is looked up before the group runs. */
       if (lgt_kind_native(call->kind) && wrote && call->kind->constraints->nimage)
         return LGT_REFUSAL_TRUE_DEPENDENCE;
