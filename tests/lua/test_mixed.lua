@@ -98,4 +98,39 @@ check.case("numbers between sums", function()
   check.close(x(90), 89, 1e-9)
 end)
 
+local function copied(turns, turn)
+  lgt.fence()
+  local before = lgt.stats().bytes_copied
+  for k = 1, turns do turn(k) end
+  lgt.fence()
+  return lgt.stats().bytes_copied - before
+end
+
+-- A row that a domain reads beside its tile has memory of its own, instead of all between in larger memory.
+check.case("rows that lie apart", function()
+  local n = 60
+  local x = np.arange(n * n):reshape(n, n) % 17 + 1.0
+  local wanted = x:copy():totable()
+  local count = copied(n, function(k) x = np.minimum(x, x[{ {}, { k, k } }] + x[k]) end)
+  for k = 1, n do
+    for i = 1, n do
+      for j = 1, n do wanted[i][j] = math.min(wanted[i][j], wanted[i][k] + wanted[k][j]) end
+    end
+  end
+  check.that(count < 13 * n * n * 8, count)
+  for i = 1, n, 7 do check.equal(x[i]:totable(), wanted[i]) end
+end)
+
+-- Memory that grows again and again grows ahead.
+check.case("an array that is filled column by column", function()
+  local n = 120
+  local x, y = np.empty(n, n), np.ones(n)
+  local count = copied(n, function(k)
+    x[{ {}, k }] = k * y
+    lgt.fence()
+  end)
+  check.that(count < 4 * n * n * 8, count)
+  check.equal(np.sum(x):item(), n * n * (n + 1) / 2)
+end)
+
 check.done()

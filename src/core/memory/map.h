@@ -82,6 +82,7 @@ struct lgt_replica {
   lgt_region old;           /* elements of it for which an aside has newer ones */
   lgt_aside *aside;         /* owned: the other instances */
   int naside, aside_room;
+  int grown;                /* how often the main instance was too small */
   lgt_region absent;        /* with several ranks: what the history says was copied here, though there was no memory */
 };
 

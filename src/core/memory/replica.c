@@ -4,6 +4,13 @@
 #include <string.h>
 
 enum { MOST = 16 }; /* instances of a replica: beyond that they grow together */
+enum { LITTLE = 4 };
+
+/* Is a rect too little, and what lies between too much, to copy all of an instance into one that has both? */
+static bool is_not_worth(const lgt_instance *inst, const lgt_rect *rect, int64_t growth) {
+  int64_t size = lgt_rect_size(rect);
+  return size * LITTLE < lgt_rect_size(&inst->rect) && growth > size * LITTLE;
+}
 
 int lgt_replica_choose(const lgt_replica *replica, const lgt_memory *memory, const lgt_rect *rect,
                        int64_t *waste) {
@@ -19,7 +26,7 @@ int lgt_replica_choose(const lgt_replica *replica, const lgt_memory *memory, con
     if (!inst || inst->memory != memory) continue;
     lgt_rect both = lgt_rect_bound(&inst->rect, rect);
     int64_t growth = lgt_rect_size(&both) - lgt_rect_size(&inst->rect), wasted = inst->waste;
-    bool near = lgt_rect_near(&inst->rect, rect, &wasted) || !growth;
+    bool near = !growth || (!is_not_worth(inst, rect, growth) && lgt_rect_near(&inst->rect, rect, &wasted));
     if (growth < best_growth && (near || full)) best = k, best_growth = growth, *waste = wasted;
   }
   return best;

@@ -80,6 +80,22 @@ static bool must_part(const lgt_store *store, const lgt_instance *inst, lgt_use 
   return inst->pins > 0 || (inst->owners > 1 && !same);
 }
 
+/* An instance that has grown several times, a column at a time perhaps, grows by more than it must, so that all its growth
+ * together copies little more than it has in the end.  Halos need no more than the first times. */
+static void grow_ahead(lgt_replica *replica, const lgt_layout *root, lgt_rect *want, int64_t *waste) {
+  enum { FEW = 2, SHARE = 4 };
+  const lgt_rect *had = &replica->inst->rect;
+  int64_t size = lgt_rect_size(want);
+  if (++replica->grown <= FEW) return;
+  for (int d = 0; d < had->ndim; d++) {
+    int64_t more = (had->hi[d] - had->lo[d]) / SHARE;
+    if (want->lo[d] < had->lo[d]) want->lo[d] = want->lo[d] > more ? want->lo[d] - more : 0;
+    if (want->hi[d] > had->hi[d])
+      want->hi[d] = want->hi[d] + more < root->shape[d] ? want->hi[d] + more : root->shape[d];
+  }
+  *waste += lgt_rect_size(want) - size;
+}
+
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
                        const lgt_rect *rect, lgt_use use, const lgt_rect *spare) {
   if (!lgt_store_replicas(binder->map, store)) return no_memory();
@@ -100,7 +116,10 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   if (!covers || must_part(store, replica->inst, use)) {
     lgt_rect want = replica->inst && !beside ? lgt_rect_bound(&replica->inst->rect, rect) : *rect;
     if (!many) want = all;
-    if (replica->inst && many && !beside) learn_halo(store, &replica->inst->rect, &want);
+    if (replica->inst && many && !beside) {
+      learn_halo(store, &replica->inst->rect, &want);
+      if (!covers) grow_ahead(replica, root, &want, &waste);
+    }
     lgt_status status = replace_instance(binder, store, domain, memory, &want, waste, spare, beside);
     if (status) return status;
   }
