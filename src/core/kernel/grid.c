@@ -224,20 +224,19 @@ static place raw_place(const plan *p, int64_t base, int size) {
   return at;
 }
 
-/* Sorts the outer dimensions: parallel ones, then sequential ones, the fastest first. */
-static void sort_dims(const plan *p, lgt_grid_head *head, int *order) {
-  int n = 0;
-  for (int sequential = 0; sequential < 2; sequential++)
-    for (int d = p->outer - 1; d >= 0; d--) {
-      if ((p->form == FORM_VECTOR && !is_kept(p, d)) != sequential) continue;
-      if (sequential) head->sequential++;
-      else head->parallel++;
-      head->extent[n] = (uint32_t)p->shape->extent[d];
-      order[n++] = d;
-    }
+/* A slot for each outer dimension: parallel ones from 0 on, sequential ones from the last down, the fastest first. */
+static void sort_dims(const plan *p, lgt_grid_head *head, int *dim) {
+  int slots = lgt_grid_dims(p->loop);
+  for (int i = 0; i < LGT_MAX_DIM; i++) dim[i] = -1;
+  for (int d = p->outer - 1; d >= 0; d--) {
+    bool sequential = p->form == FORM_VECTOR && !is_kept(p, d);
+    int slot = sequential ? slots - 1 - (int)head->sequential++ : (int)head->parallel++;
+    head->extent[slot] = (uint32_t)p->shape->extent[d];
+    dim[slot] = d;
+  }
 }
 
-static void cut_slabs(const plan *p, lgt_grid_head *head, const int *order) {
+static void cut_slabs(const plan *p, lgt_grid_head *head, const int *dim) {
   const lgt_nest_shape *shape = p->shape;
   int n = p->n, split = shape->split;
   head->row_most = head->rows = n >= 2 ? shape->extent[n - 2] : 1;
@@ -253,19 +252,18 @@ static void cut_slabs(const plan *p, lgt_grid_head *head, const int *order) {
   } else if (split == n - 2) {
     head->row_most = head->row_step = shape->grain;
   } else {
-    for (uint32_t i = 0; i < head->sequential; i++)
-      if (order[head->parallel + i] == split) head->split = head->parallel + i;
+    for (int i = 0; i < LGT_MAX_DIM; i++)
+      if (dim[i] == split) head->split = (uint32_t)i;
     head->split_most = head->split_step = (uint32_t)shape->grain;
   }
 }
 
-static void fill_access(const plan *p, const lgt_grid_head *head, const int *order, const arrays *t, int a,
-                        const place *at) {
-  int n = p->n, dims = (int)(head->parallel + head->sequential);
+static void fill_access(const plan *p, const int *dim, const arrays *t, int a, const place *at) {
+  int n = p->n;
   *entry(t, BASE, a) = at->base;
   *entry(t, ROW, a) = n >= 2 ? at->stride[n - 2] : 0;
   *entry(t, COLUMN, a) = n >= 1 ? at->stride[n - 1] : 0;
-  for (int d = 0; d < t->dims; d++) *entry(t, OUTER + d, a) = d < dims ? at->stride[order[d]] : 0;
+  for (int i = 0; i < t->dims; i++) *entry(t, OUTER + i, a) = dim[i] < 0 ? 0 : at->stride[dim[i]];
   *entry(t, OUTER + t->dims, a) = at->chunk;
   *entry(t, OUTER + t->dims + 1, a) = at->block;
 }
@@ -302,11 +300,11 @@ static void size_grid(const plan *p, const lgt_grid_head *head, lgt_grid_launch 
 static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target, lgt_grid *out) {
   lgt_grid_launch *launch = &out->launch[out->nlaunch++];
   lgt_grid_head head = {0};
-  int order[LGT_MAX_DIM];
+  int dim[LGT_MAX_DIM];
   const lgt_loop *loop = p->loop;
   arrays t = {(int64_t *)(launch->param + sizeof head), loop->naccess, lgt_grid_dims(loop)};
-  sort_dims(p, &head, order);
-  cut_slabs(p, &head, order);
+  sort_dims(p, &head, dim);
+  cut_slabs(p, &head, dim);
   head.row_units = 1;
   if (p->form && p->n >= 2 && is_kept(p, p->n - 2)) {
     if (head.rows > UINT32_MAX) return refuse("a dimension is too long");
@@ -316,8 +314,8 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
   head.raw = p->raw;
   head.aligned = 1;
   int64_t units = (int64_t)head.chunks * head.blocks;
-  for (uint32_t d = 0; d < head.parallel; d++)
-    if (__builtin_mul_overflow(units, (int64_t)head.extent[d], &units)) return refuse("too many elements");
+  for (uint32_t i = 0; i < head.parallel; i++)
+    if (__builtin_mul_overflow(units, (int64_t)head.extent[i], &units)) return refuse("too many elements");
   if (__builtin_mul_overflow(units, p->form == FORM_VECTOR ? 1 : (int64_t)head.row_units, &units) ||
       units > INT32_MAX)
     return refuse("too many elements");
@@ -332,7 +330,7 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
     if (loop->access[a].inner == LGT_STRIDE_UNIT && loop->access[a].mode != LGT_ACCESS_INDEX &&
         !is_aligned(p, &at))
       head.aligned = 0;
-    fill_access(p, &head, order, &t, a, &at);
+    fill_access(p, dim, &t, a, &at);
   }
   memcpy(launch->param, &head, sizeof head);
   if (loop->nparam)
@@ -358,7 +356,7 @@ static lgt_status fill_fold(const plan *p, const char *name, const lgt_grid_targ
                         .partial = p->shape->partial};
   if (threads > INT32_MAX || p->outer_steps * p->middle * p->inner > INT32_MAX)
     return refuse("too many elements");
-  for (int d = 0; d < p->n; d++)
+  for (int d = p->n - 1; d >= 0; d--)
     if (is_kept(p, d)) fold.extent[fold.ndim++] = (uint32_t)p->shape->extent[d];
   memcpy(launch->param, &fold, sizeof fold);
   memcpy(launch->param + sizeof fold, target, (size_t)ntarget * sizeof *target);
@@ -390,7 +388,7 @@ lgt_status lgt_grid_of(const lgt_nest *nest, void *scratch, lgt_grid *out) {
     int size = lgt_dtype_size(p.loop->access[a].dtype);
     lgt_grid_target *t = &target[ntarget++];
     *t = (lgt_grid_target){.target = (uint64_t)nest->base[a].index, .chunk = p.kept * size};
-    for (int d = 0, k = 0; d < p.n; d++)
+    for (int d = p.n - 1, k = 0; d >= 0; d--)
       if (is_kept(&p, d)) t->stride[k++] = stride_at(&p, a, d);
     at[a] = own_place(&p, nest, a);
     if (p.shape->partial) {

@@ -49,12 +49,12 @@ typedef struct lgt_grid_fold {
   uint32_t grain;                /* ... of which chunk c has grain in the middle, from c grain on */
   uint32_t partial;              /* steps go into partial results, else into targets */
   uint32_t ndim;
-  uint32_t extent[LGT_MAX_DIM]; /* of the kept dimensions */
+  uint32_t extent[LGT_MAX_DIM]; /* of the kept dimensions, the fastest first */
 } lgt_grid_fold;
 typedef struct lgt_grid_target {
   uint64_t steps, partial, target; /* addresses */
   int64_t chunk;                   /* bytes from a partial result to the next chunk's */
-  int64_t stride[LGT_MAX_DIM];     /* of the target, along the kept dimensions */
+  int64_t stride[LGT_MAX_DIM];     /* of the target, along these */
 } lgt_grid_target;
 
 typedef struct lgt_grid_launch {

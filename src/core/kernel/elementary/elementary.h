@@ -2,11 +2,12 @@
  *
  * A function is written once, in the headers elementary_*.h, in a small vocabulary of operations on float64 and int64:
  * sums, products, fused multiply-adds, comparisons, selections, bits.  Each of these is one IEEE or integer operation
- * with one possible result, so whoever carries them out gets the same bits.  Two files do so, each by giving the
+ * with one possible result, so whoever carries them out gets the same bits.  Three files do so, each by giving the
  * vocabulary a meaning and then including the functions:
  *
  *   elementary_lanes.c   computes, on vectors; compiled for each instruction set.  The interpreter calls it, and so do
  *                        kernels
+ *   device_functions.c   computes, on one element; for devices
  *   emit_math.c          writes MLIR, of constant powers alone: kernels have these inlined into their loops
  *
  * The contract, which tests/core/elementary.c judges against MPFR:
@@ -23,19 +24,8 @@
 #ifndef LGT_ELEMENTARY_H
 #define LGT_ELEMENTARY_H
 
+#include "kernel/elementary/elementary_list.h"
 #include "model/body.h"
-
-/* The opcodes that are elementary functions, a line a header: enumerator, name, number of operands. */
-#define LGT_MATH_LIST(X)                                                                           \
-  X(EXP, exp, 1) X(EXP2, exp2, 1) X(EXP10, exp10, 1)                                               \
-  X(LOG, log, 1) X(LOG2, log2, 1) X(LOG10, log10, 1) X(LOG1P, log1p, 1)                            \
-  X(LGAMMA, lgamma, 1) X(TGAMMA, tgamma, 1)                                                        \
-  X(ASINH, asinh, 1) X(ACOSH, acosh, 1) X(ATANH, atanh, 1)                                         \
-  X(POW, pow, 2) X(CBRT, cbrt, 1) X(HYPOT, hypot, 2)                                               \
-  X(SIN, sin, 1) X(COS, cos, 1) X(TAN, tan, 1)                                                     \
-  X(EXPM1, expm1, 1) X(SINH, sinh, 1) X(COSH, cosh, 1) X(TANH, tanh, 1)                            \
-  X(ASIN, asin, 1) X(ACOS, acos, 1) X(ATAN, atan, 1) X(ATAN2, atan2, 2)                            \
-  X(ERF, erf, 1) X(ERFC, erfc, 1)
 
 /* What a function is computed for: float64; or float64 that is then rounded once, to float32 or to float16. */
 typedef enum lgt_form { LGT_FORM_F64, LGT_FORM_F32, LGT_FORM_F16, LGT_NFORM } lgt_form;

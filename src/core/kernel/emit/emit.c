@@ -9,7 +9,7 @@
  *   generate    LLVM's code generator writes the object into memory
  *
  * This file and its parts make up liblgt-emit.so, which links MLIR and LLVM (some 25 ms to load) and a
- * private copy of the few core functions it needs.  It exports lgt_emit_loop alone; everything that
+ * private copy of the few core functions it needs.  It exports lgt_emit_loop and lgt_emit_device alone; everything that
  * goes wrong is told in the result, since messages and logs of the copy reach nobody.
  *
  * LLVM ends the process when it meets what it thinks impossible.  Here that is caught: the loop fails,
@@ -18,7 +18,7 @@
  * Thread: any; one loop at a time, under `lock`.  MLIR's context, the target and its machines are made
  * once and kept until the process ends: making them costs as much as a small kernel.
  */
-#include "kernel/emit/emit.h"
+#include "kernel/emit/emit_llvm.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -45,6 +45,7 @@
 #include <mlir-c/Target/LLVMIR.h>
 
 #include "base/mem.h"
+#include "kernel/grid.h"
 
 /* ---- MLIR and LLVM ------------------------------------------------------------------------------ */
 
@@ -155,9 +156,9 @@ static void mark_functions(LLVMModuleRef module, LLVMContextRef context) {
   }
 }
 
-static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, lgt_emit_result *out) {
+bool optimise(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine, lgt_emit_result *out) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, "function(early-cse)", machine, options);
+  LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error) return true;
   char *message = LLVMGetErrorMessage(error);
@@ -166,55 +167,62 @@ static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, lgt_emi
   return false;
 }
 
-static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, lgt_emit_result *out) {
+bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, bool text, lgt_emit_result *out) {
   char *error = NULL;
   LLVMMemoryBufferRef buffer;
-  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &error, &buffer)) {
+  LLVMCodeGenFileType type = text ? LLVMAssemblyFile : LLVMObjectFile;
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, type, &error, &buffer)) {
     snprintf(out->message, sizeof out->message, "%s", error);
     LLVMDisposeMessage(error);
     return false;
   }
   size_t size = LLVMGetBufferSize(buffer);
-  out->object = malloc(size);
+  out->object = malloc(size + text);
   if (out->object) {
     memcpy(out->object, LLVMGetBufferStart(buffer), size);
+    if (text) ((char *)out->object)[size] = 0;
     out->size = size;
   }
   LLVMDisposeMemoryBuffer(buffer);
   return out->object != NULL;
 }
 
-static double seconds(void) {
+double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* From text to object; true when that worked. */
-static bool compile_text(const char *source, lgt_isa isa, lgt_emit_result *out) {
-  bool done = false;
+LLVMModuleRef translate(const char *source, LLVMContextRef context, lgt_emit_result *out) {
   double t0 = seconds();
   MlirModule module = mlirModuleCreateParse(the.context, mlirStringRefCreateFromCString(source));
   out->seconds[LGT_EMIT_PARSE] = seconds() - t0;
-  if (mlirModuleIsNull(module)) return false;
-  LLVMTargetMachineRef machine = machine_for(isa);
-  LLVMContextRef context = LLVMContextCreate();
+  if (mlirModuleIsNull(module)) return NULL;
   t0 = seconds();
   LLVMModuleRef code =
       lower(module) ? mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context) : NULL;
   mlirModuleDestroy(module);
   out->seconds[LGT_EMIT_LOWER] = seconds() - t0;
+  return code;
+}
+
+/* From text to object; true when that worked. */
+static bool compile_text(const char *source, lgt_isa isa, lgt_emit_result *out) {
+  bool done = false;
+  LLVMTargetMachineRef machine = machine_for(isa);
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef code = translate(source, context, out);
   if (code) {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     LLVMSetTarget(code, the.triple);
     LLVMSetModuleDataLayout(code, layout);
     LLVMDisposeTargetData(layout);
     mark_functions(code, context);
-    t0 = seconds();
-    done = optimise(code, machine, out);
+    double t0 = seconds();
+    done = optimise(code, "function(early-cse)", machine, out);
     out->seconds[LGT_EMIT_OPTIMISE] = seconds() - t0;
     t0 = seconds();
-    done = done && generate(code, machine, out);
+    done = done && generate(code, machine, false, out);
     out->seconds[LGT_EMIT_GENERATE] = seconds() - t0;
     LLVMDisposeModule(code);
   }
@@ -222,8 +230,9 @@ static bool compile_text(const char *source, lgt_isa isa, lgt_emit_result *out) 
   return done;
 }
 
-static bool compile(const char *source, lgt_isa isa, lgt_emit_result *out) {
-  if (!the.broken && setjmp(the.escape) == 0) return compile_text(source, isa, out);
+static bool compile(const char *source, const emitter *e, lgt_emit_result *out) {
+  if (!the.broken && setjmp(the.escape) == 0)
+    return e->device ? compile_device(source, e->loop, out) : compile_text(source, e->isa, out);
   the.broken = true;
   snprintf(out->message, sizeof out->message, "a fatal error of LLVM: %s", the.fatal);
   return false;
@@ -257,19 +266,18 @@ static void emitter_fini(emitter *e) {
 }
 
 /* The module's text, functions behind declarations. */
-static char *write_module(emitter *e) {
-  emit_module(e);
+static char *write_module(emitter *e, bool device) {
+  if (device) emit_device_module(e);
+  else emit_module(e);
   append(&e->decl, &e->done);
   return e->decl.failed ? NULL : e->decl.data;
 }
 
-__attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa,
-                                                                bool want_text, lgt_emit_result *out) {
+static lgt_status emit(const lgt_loop *loop, lgt_isa isa, bool device, bool want_text, lgt_emit_result *out) {
   emitter e;
   lgt_status status = LGT_NO_MEMORY;
   double t0 = seconds();
-  memset(out, 0, sizeof *out);
-  char *source = emitter_init(&e, loop, isa) ? write_module(&e) : NULL;
+  char *source = emitter_init(&e, loop, isa) ? write_module(&e, device) : NULL;
   if (!source) {
     snprintf(out->message, sizeof out->message, "out of memory while writing a loop of %d instructions",
              loop->ninst);
@@ -284,11 +292,26 @@ __attribute__((visibility("default"))) lgt_status lgt_emit_loop(const lgt_loop *
     out->seconds[LGT_EMIT_START] = seconds() - t0;
     MlirDiagnosticHandlerID handler =
         mlirContextAttachDiagnosticHandler(the.context, on_diagnostic, out, NULL);
-    if (compile(source, isa, out)) status = LGT_OK;
+    if (compile(source, &e, out)) status = LGT_OK;
     mlirContextDetachDiagnosticHandler(the.context, handler);
   }
   pthread_mutex_unlock(&lock);
 done:
   emitter_fini(&e);
   return status;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT lgt_status lgt_emit_loop(const lgt_loop *loop, lgt_isa isa, bool want_text, lgt_emit_result *out) {
+  memset(out, 0, sizeof *out);
+  return emit(loop, isa, false, want_text, out);
+}
+
+EXPORT lgt_status lgt_emit_device(const lgt_loop *loop, bool want_text, lgt_emit_result *out) {
+  memset(out, 0, sizeof *out);
+  if (lgt_grid_dims(loop) >= 0) return emit(loop, LGT_ISA_AVX2, true, want_text, out);
+  snprintf(out->message, sizeof out->message,
+           "a loop of too many accesses, or of several forms of reductions");
+  return LGT_UNSUPPORTED;
 }

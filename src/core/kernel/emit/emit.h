@@ -8,6 +8,7 @@
  *   emit_op.c       what each opcode becomes on a vector
  *   emit_math.c     constant powers
  *   emit_text.c     text, types, constants, blocks
+ *   emit_device.c, emit_ptx.c    the same for devices (kernel/grid.h): other control flow, and PTX for the object
  *
  * MLIR is written as text, one line an operation, and parsed.  That costs a third of a millisecond
  * for a large kernel and makes the emitter read like its output (LGT_DEBUG=emit:4 prints it).
@@ -19,7 +20,7 @@
  * Everything that a body computes is a vector of e->lanes elements, also what is the same for all
  * lanes.  In registers a bool is an i1, a float16 is a float32 whose value float16 can hold.
  *
- * The emitter is a module of its own that shows one function to the world, so its names are short.
+ * The emitter is a module of its own that shows two functions to the world, so its names are short.
  */
 #ifndef LGT_EMIT_H
 #define LGT_EMIT_H
@@ -93,6 +94,8 @@ typedef struct called_function {
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
+  bool device;  /* for a device: no masks, functions of one element, parameters at `params` */
+  val params;
   int lanes;    /* elements an iteration works on */
   bool compact; /* one body, for full and partial iterations, ordinary and streaming: long bodies */
   bool narrow;  /* the function being written keeps targets of the vector form in registers */
@@ -193,7 +196,7 @@ void declare_function(emitter *e, int op, const called_function *function);
 /* Between registers of dtype `from` and the function's. */
 val to_function(emitter *e, const called_function *function, int from, val a);
 val from_function(emitter *e, const called_function *function, int from, val a);
-/* name(out, a, b, lanes) through buffers on the stack. */
+/* name(out, a, b, lanes) through buffers on the stack; on devices name(a, b) for each lane. */
 val call_lanes(emitter *e, int op, const called_function *function, val a, val b);
 /* The opcode on operands of dtype `from`. */
 val emit_unary(emitter *e, int op, int from, val a);
@@ -263,6 +266,8 @@ void end_accumulators(emitter *e, int from, int to);
 val is_open(emitter *e, int access);
 /* What a target holds: the identity if it is open. */
 accumulator contents(emitter *e, int redop, int dtype, val open, accumulator target);
+/* Of a value (in registers), the first lane to where an access is. */
+void write_first(emitter *e, int access, val vector);
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked);
 /* Of argmin and argmax: are all positions that are known before those of the row that begins? */
@@ -282,6 +287,13 @@ void accumulate_kept(emitter *e);
 
 /* ---- emit_loop.c ---- */
 bool is_effect(int op);
+/* What is used, and where it is computed: e->level. */
+void analyse(emitter *e);
+/* All values of a level. */
+void emit_level(emitter *e, int level);
+/* What the iteration reads, in full; what it will write, in memory's form. */
+void read_all(emitter *e, bool part);
+void prepare_writes(emitter *e);
 /* The operands that are values; their number is returned. */
 int operands_of(const lgt_inst *in, uint16_t operand[3]);
 void emit_inst(emitter *e, int i);
@@ -289,5 +301,9 @@ void emit_inst(emitter *e, int i);
 void emit_position(emitter *e, const lgt_inst *in);
 /* The whole module into e->decl and e->done. */
 void emit_module(emitter *e);
+
+/* ---- emit_device.c ---- */
+/* The whole module for a device. */
+void emit_device_module(emitter *e);
 
 #endif

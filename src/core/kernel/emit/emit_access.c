@@ -9,6 +9,7 @@
 #include "kernel/emit/emit.h"
 
 static bool can_mask(const emitter *e, elem el) {
+  if (e->device) return false;
   return e->isa == LGT_ISA_AVX512 || (e->isa == LGT_ISA_AVX2 && elem_size(el) >= 4);
 }
 

@@ -78,7 +78,7 @@ static void find_positions(emitter *e) {
   }
 }
 
-static void analyse(emitter *e) {
+void analyse(emitter *e) {
   const lgt_loop *loop = e->loop;
   uint16_t operand[3];
   for (int i = loop->ninst - 1; i >= 0; i--) {
@@ -112,7 +112,7 @@ static bool is_narrow(const emitter *e) {
 static int dtype_of(const emitter *e, int inst) { return e->loop->inst[inst].dtype; }
 
 static val emit_param(emitter *e, const lgt_inst *in) {
-  val params = field(e, e->slab, offsetof(lgt_slab, param), "!llvm.ptr");
+  val params = e->device ? e->params : field(e, e->slab, offsetof(lgt_slab, param), "!llvm.ptr");
   bool real = lgt_dtype_is_float(in->dtype);
   elem el = real ? F64 : I64;
   val scalar = field(e, params, (int64_t)(in->a * sizeof(lgt_scalar) + in->aux * 8), scalar_type(el));
@@ -165,7 +165,7 @@ void emit_inst(emitter *e, int i) {
   }
 }
 
-static void emit_level(emitter *e, int level) {
+void emit_level(emitter *e, int level) {
   for (int i = 0; i < e->loop->ninst; i++)
     if (e->level[i] == level && !is_effect(e->loop->inst[i].op)) emit_inst(e, i);
 }
@@ -185,7 +185,7 @@ static bool is_read(const emitter *e, int k) {
   return access->mode == LGT_ACCESS_LOAD || access->mode == LGT_ACCESS_REDUCE;
 }
 
-static void read_all(emitter *e, bool part) {
+void read_all(emitter *e, bool part) {
   for (int k = 0; k < e->loop->naccess; k++)
     if (is_read(e, k)) e->access[k].loaded = read_access(e, k, part);
 }
@@ -224,7 +224,7 @@ static void read_either(emitter *e, val full) {
 }
 
 /* What will be written, in the form it has in memory. */
-static void prepare_writes(emitter *e) {
+void prepare_writes(emitter *e) {
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
     if (!is_effect(in->op)) continue;

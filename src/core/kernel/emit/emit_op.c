@@ -71,8 +71,45 @@ val from_function(emitter *e, const called_function *function, int from, val a) 
   return lgt_dtype_is_float(from) ? a : convert(e, function->dtype, from, a);
 }
 
+static val lane_of(emitter *e, elem el, val vector, int lane) {
+  return def(e, "llvm.extractelement %[% : i64] : $", vector, int_constant(e, lane), lanes_type(e, el));
+}
+
+/* A function of one or two elements, for each lane. */
+static val call_each(emitter *e, const char *name, elem el, val a, val b) {
+  const char *type = scalar_type(el), *vector = lanes_type(e, el);
+  val result = def(e, "llvm.mlir.undef : $", vector);
+  for (int lane = 0; lane < e->lanes; lane++) {
+    val x = lane_of(e, el, a, lane), y = b < 0 ? -1 : lane_of(e, el, b, lane);
+    val one = y < 0 ? def(e, "func.call @$(%) : ($) -> $", name, x, type, type)
+                    : def(e, "func.call @$(%, %) : ($, $) -> $", name, x, y, type, type, type);
+    result = def(e, "llvm.insertelement %, %[% : i64] : $", one, result, int_constant(e, lane), vector);
+  }
+  return result;
+}
+
+/* Devices have functions of elements (device_functions.c), those of float32 and float16 from float64 to float64. */
+static val call_on_device(emitter *e, int op, const called_function *function, val a, val b) {
+  bool math = lgt_math_has(op) && lgt_dtype_is_float(function->dtype), two = lgt_op_arity(op) == 2;
+  elem el = math ? F64 : reg_elem(function->dtype);
+  char name[sizeof function->name], arguments[16];
+  snprintf(name, sizeof name, "%s", function->name);
+  if (math && function->dtype != LGT_FLOAT64) {
+    snprintf(name, sizeof name, "lgt_math_%s_f32", lgt_op_name(op));
+    a = convert(e, LGT_FLOAT32, LGT_FLOAT64, a);
+    if (two) b = convert(e, LGT_FLOAT32, LGT_FLOAT64, b);
+  }
+  snprintf(arguments, sizeof arguments, two ? "%s, %s" : "%s", scalar_type(el), scalar_type(el));
+  if (undeclared(e, op, math && function->dtype == LGT_FLOAT16 ? LGT_FLOAT32 : function->dtype))
+    declare(e, name, arguments, scalar_type(el));
+  val result = call_each(e, name, el, a, two ? b : -1);
+  if (!math || function->dtype == LGT_FLOAT64) return result;
+  return function->dtype == LGT_FLOAT16 ? round_odd(e, result) : convert(e, LGT_FLOAT64, LGT_FLOAT32, result);
+}
+
 val call_lanes(emitter *e, int op, const called_function *function, val a, val b) {
   elem el = reg_elem(function->dtype);
+  if (e->device) return call_on_device(e, op, function, a, b);
   declare_function(e, op, function);
   spill(e, 0, el, a);
   if (b != a) spill(e, 1, el, b);
@@ -140,8 +177,17 @@ static val to_half(emitter *e, val a) {
 
 val round_half(emitter *e, val a) { return from_half(e, to_half(e, a)); }
 
+/* A device gives NaN no sign when it converts it. */
+static val from_half_signed(emitter *e, val a) {
+  val wide = change(e, "arith.extui", I16, I32, a);
+  val sign = binary(e, "arith.shli", I32, binary(e, "arith.andi", I32, wide, splat_int(e, I32, 0x8000)), splat_int(e, I32, 16));
+  val size = change(e, "arith.bitcast", F32, I32, unary(e, "math.absf", F32, from_half(e, a)));
+  return change(e, "arith.bitcast", I32, F32, binary(e, "arith.ori", I32, size, sign));
+}
+
 val from_memory(emitter *e, int dtype, val vector) {
   if (dtype == LGT_BOOL) return compare(e, "ne", I8, vector, zero(e, I8));
+  if (dtype == LGT_FLOAT16 && e->device) return from_half_signed(e, vector);
   if (dtype == LGT_FLOAT16) return from_half(e, vector);
   return vector;
 }

@@ -90,7 +90,7 @@ accumulator contents(emitter *e, int redop, int dtype, val open, accumulator tar
   return target;
 }
 
-static void write_first(emitter *e, int access, val vector) {
+void write_first(emitter *e, int access, val vector) {
   int dtype = e->loop->access[access].dtype;
   elem el = mem_elem(dtype);
   val zero = int_constant(e, 0);
