@@ -206,7 +206,8 @@ static double exactly(int op, double a, double b) {
 static double disturbed(ptx_warp *w, int op, double r) {
   static const double bounds[] = {0x1p-23, 0x1p-23, 0x1p-22, 0x1p-21, 0x1p-21,
                                   0x1p-22, 0x1p-22, 0x1p-11, 0x1p-22};
-  if (!isfinite(r) || r == 0 || (op == APPROX_EX2 && r == 1)) return r;
+  int exponent; /* libdevice counts on exact powers of two */
+  if (!isfinite(r) || r == 0 || (op == APPROX_EX2 && frexp(r, &exponent) == 0.5)) return r;
   double error = (double)(int64_t)ptx_random(&w->run->random) * 0x1p-63 * bounds[op];
   return op == APPROX_SIN || op == APPROX_COS || op == APPROX_LG2 ? r + error : r * (1 + error);
 }
@@ -215,8 +216,14 @@ static void approximate(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   const uint64_t *x = in(w, i->s[0]), *y = i->ns > 1 ? in(w, i->s[1]) : x;
   uint64_t *d = out(w, i->d[0]);
   EACH_LANE({
-    if (i->type == T_F64) { /* the upper half of a double is right to 20 bits, the lower one zero */
+    if (i->type ==
+        T_F64) { /* with .ftz the upper half of a double is right to 20 bits, and the lower one zero */
       double r = exactly(i->op, double_of(x[l]), 0);
+      if (!i->flush) {
+        d[l] =
+            isnan(r) ? NAN_F64 : bits_of_double(r) + (ptx_random(&w->run->random) & (isfinite(r) && r != 0));
+        continue;
+      }
       d[l] = isnan(r) ? NAN_F64 : bits_of_double(disturbed(w, APPROX_DIV, r)) & 0xffffffff00000000u;
       continue;
     }
@@ -263,7 +270,7 @@ static bool decode_approximation(ptx_parser *p, uint8_t op, int sources) {
   p->i->op = op;
   p->i->flush = take(p, "ftz");
   ptx_type t = take_type(p);
-  bool has_double = p->i->flush && (op == APPROX_RCP || op == APPROX_RSQRT);
+  bool has_double = (p->i->flush && op == APPROX_RCP) || op == APPROX_RSQRT;
   if (t != T_F32 && !(t == T_F64 && has_double)) parse_fail(p, "%s.approx.%s", p->opcode, ptx_types[t].name);
   p->i->run = approximate;
   operands(p, t, sources);

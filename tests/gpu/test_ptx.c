@@ -3,6 +3,7 @@
  * Each is run under several seeds, that is orders of blocks, warps and lanes.  `--print FOLDER` also writes the texts
  * there, for ptxas.
  */
+#include <math.h>
 #include "test_ptx.h"
 
 enum { SEEDS = 12 };
@@ -127,6 +128,48 @@ TEST(variables_of_the_module) {
          "st.global.u64 [%rd3], %rd11;\n" END,
          x, .blocks = 1, .threads = 32);
     for (int k = 0; k < 32; k++) CHECK(x[k] == 0x0100000000000002u + 6);
+  }
+}
+
+/* The approximations are within their bounds, which are relative but for sin, cos and lg2, and not always the nearest. */
+TEST(approximations) {
+  static const struct {
+    const char *form;
+    bool single;
+    double (*exactly)(double);
+    double relative, absolute;
+  } all[] = {{"ex2.approx.f32 %f2, %f1;\n", true, exp2, 0x1p-21, 0},
+             {"lg2.approx.f32 %f2, %f1;\n", true, log2, 0x1p-23, 0x1p-22},
+             {"sin.approx.f32 %f2, %f1;\n", true, sin, 0x1p-24, 0x1p-20},
+             {"cos.approx.f32 %f2, %f1;\n", true, cos, 0x1p-24, 0x1p-20},
+             {"sqrt.approx.f32 %f2, %f1;\n", true, sqrt, 0x1p-22, 0},
+             {"tanh.approx.f32 %f2, %f1;\n", true, tanh, 0x1p-10, 0},
+             {"rsqrt.approx.ftz.f32 %f2, %f1;\nrcp.approx.f32 %f2, %f2;\n", true, sqrt, 0x1p-20, 0},
+             {"div.approx.f32 %f2, %f1, %f1;\ndiv.full.f32 %f2, %f1, %f2;\nsqrt.approx.ftz.f32 %f2, %f2;\n",
+              true, sqrt, 0x1p-20, 0},
+             {"rcp.approx.ftz.f64 %fd2, %fd1;\nrcp.rn.f64 %fd2, %fd2;\nsqrt.rn.f64 %fd2, %fd2;\n", false,
+              sqrt, 0x1p-18, 0},
+             {"rsqrt.approx.f64 %fd2, %fd1;\nrcp.rn.f64 %fd2, %fd2;\n", false, sqrt, 0x1p-50, 0},
+             {"rsqrt.approx.ftz.f64 %fd2, %fd1;\nrcp.rn.f64 %fd2, %fd2;\n", false, sqrt, 0x1p-18, 0}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    int inexact = 0;
+    EACH_SEED {
+      double x[32], given[32];
+      char text[4000];
+      for (int l = 0; l < 32; l++) given[l] = x[l] = 0.1015625 + l * 0.09375;
+      snprintf(text, sizeof text,
+               "%sld.global.f64 %%fd1, [%%rd3];\ncvt.rn.f32.f64 %%f1, %%fd1;\n%s%sst.global.f64 [%%rd3], "
+               "%%fd2;\n%s",
+               BEGIN, all[k].form, all[k].single ? "cvt.f64.f32 %fd2, %f2;\n" : "", END);
+      RUNS(text, x, .blocks = 1, .threads = 32);
+      for (int l = 0; l < 32; l++) {
+        double want = all[k].exactly(given[l]), error = fabs(x[l] - want);
+        if (error > all[k].absolute + all[k].relative * fabs(want))
+          FAIL("%s gives %g, not %g", all[k].form, x[l], want);
+        inexact += all[k].single ? x[l] != (double)(float)want : x[l] != want;
+      }
+    }
+    CHECK(inexact);
   }
 }
 
@@ -432,6 +475,7 @@ int main(int argc, char **argv) {
   RUN(calls);
   RUN(local_arrays);
   RUN(variables_of_the_module);
+  RUN(approximations);
   RUN(parameters);
   RUN(shuffles);
   RUN(votes);
