@@ -22,17 +22,19 @@
  * Options of a configuration: name, type, default, whether lgt_option may change it, meaning.  They are set, from weakest to
  * strongest, by the default, by LGT_<NAME> in the environment, and by lgt_config_set.  INT: 0 or more; COUNT: 1 or more;
  * BOOL: 0 or 1, also no/yes, off/on, false/true; SIZE: bytes or elements, may end in K, M, G or T, powers of 1024; EXTENT: a
- * SIZE of 1 or more; TIME: seconds; TEXT: any text.
+ * SIZE of 1 or more; DEVICES: a number, none or all; TIME: seconds; TEXT: any text.
  *   cpus           INT     0              worker threads including the script's own; 0: one for each core
  *   domains        COUNT   1              memory domains this process behaves as, each with its own copies of data
  *   emulate        INT     0              for tests: devices that this process emulates, each for a domain of its own
  *   emulate_mem    SIZE    256M           bytes of memory of each of them
+ *   gpus           DEVICES none           GPUs for each process to compute on: a number, all or none
+ *   gpu_mem        SIZE    0              bytes of memory of each of them that arrays may take; 0: most of what is free
+ *   gpu_strict     BOOL    0              refuse what has no variant for GPUs, instead of running it on the host
  *   mem            SIZE    0              bytes that arrays may take; 0: what the machine or its cgroup has to give
  *   ranks          INT     0              processes that run the script together; -n N starts them; 0: as mpirun has
  *   rendezvous     TEXT    -              HOST:PORT where the ranks meet, if each is started by itself
  *   rank           INT     0              which of them this is; rank 0 runs on HOST
- *   pretend_ranks  INT     0              issue as one rank of so many would, compute nothing, and say what that
- *                                        costs
+ *   pretend_ranks  INT     0              issue as one rank of so many would, compute nothing, and say what that costs
  *   as_rank        INT     0              with --pretend-ranks: which of them
  *   tcp            BOOL    0              let ranks talk over TCP only
  *   all_output     BOOL    0              show what every rank prints, not only rank 0
@@ -46,19 +48,20 @@
  *   cache_dir      TEXT    -              where; default $XDG_CACHE_HOME/lgt or ~/.cache/lgt
  *   compile        BOOL    1     run time compile kernels; 0: interpret them
  *   background     BOOL    1     run time compile while the interpreter runs; 0: wait for the compiler
- *   finish         BOOL    1              a program that ends leaves its last kernels to a process that compiles
- *                                        them for the next run
+ *   finish         BOOL    1              a program that ends leaves its last kernels to a process that compiles them for
+ *                                         the next run
  *   isa            TEXT    -              limit kernels to avx2 or generic vector instructions
  *   reproducible   BOOL    0     run time the same bits for any number of ranks, domains and tiles
  *   window         COUNT   256   run time greatest number of launches analysed together
+ *   mix            BOOL    1     run time for tests: one task of launches that are cut apart between the same domains; 0:
+ *                                         a task each
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory
- *   replicate      SIZE    1G    run time with ranks: bytes of an array that an operation may bring to every rank
- *                                        whole
+ *   replicate      SIZE    1G    run time with ranks: bytes of an array that an operation may bring to every rank whole
  *   min_tile       EXTENT  64K   run time smallest tile worth a domain of its own, in elements
  *   max_tiles      INT     0     run time greatest number of tiles; 0: one for each domain
  *   jitter         INT     0              seed of random local decisions, for tests; 0: none
  *   profile        TEXT    -              file for a trace of what runs when, for ui.perfetto.dev; rank R writes
- *                                        FILE.rankR
+ *                                         FILE.rankR
  *   debug          TEXT    -              what to log: a list such as fuse:3,exec of topics and levels 1 to 4
  *   check          BOOL    0              verify each pass's result and each kernel's accesses (not --check SCRIPT)
  *

@@ -5,10 +5,10 @@
     tests/embed/abi.py --build build --record    write the list anew
 
 abi.txt lists what lgt.h and lua_lgt.h promise as long as the soname stays: functions with their types, constants, sizes of
-structs, places of their members.  Of what lgt_binding.h has beside (`binding`), and of what the library exports for lgt's
-own program and Lua files (`own`), it has the names alone, for nothing is promised.  The list is compared with the headers,
-as a compiler of C sees them, and with the symbols of the library.  This test then plants mistakes in a copy of the list and
-checks that they are found.
+structs, places of their members, options.  Of what lgt_binding.h has beside (`binding`), and of what the library exports for
+lgt's own program and Lua files (`own`), it has the names alone, for nothing is promised.  The list is compared with the
+headers, as a compiler of C sees them, and with the symbols of the library.  The table of options in lgt.h must be that of
+config.h.  This test then plants mistakes in a copy of the list and checks that they are found.
 """
 import argparse
 import os
@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "abi.txt")
 PROMISED = ["src/core/lgt.h", "src/lua_bindings/lua_lgt.h"]
 BINDING = "src/core/lgt_binding.h"
+OPTIONS = "src/core/base/config.h"
 HEAD = """\
 # What programs that use liblgt rely on; see abi.py, which writes this file with --record.
 """
@@ -109,9 +110,26 @@ def present(library):
         lines += [f"function {name}: {text}" for name, text in functions.items() if name in exported]
     binding = of_header(BINDING)[0]
     lines += [f"binding {name}: a function" for name in binding if name in exported]
+    lines += [f"option {name}: {row[0]}" for name, row in options()[0].items()]
     lines += [f"own {name}: a function" for name in sorted(exported - declared - set(binding))]
     missing = [f"{name} is declared, but the library does not export it" for name in sorted((declared | set(binding)) - exported)]
     return dict(line.split(": ", 1) for line in lines), missing
+
+
+def options():
+    """The table of options, {name: (type, default, whether it may change, meaning)}, and what lgt.h says otherwise."""
+    def read(path):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            return file.read()
+    table = {name: (kind, default or "-", "run time" if live == "1" else "", meaning) for kind, name, default, live, meaning
+             in re.findall(r'X\((\w+), (\w+), "([^"]*)", (\d), \d, "([^"]*)"\)', read(OPTIONS))}
+    text = re.search(r"\n \* Options of a configuration:.*?\n \*\n", read(PROMISED[0]), re.S).group(0)
+    text = re.sub(r"\n \*   {9,}", " ", text)
+    told = {name: (kind, default, live, meaning) for name, kind, default, live, meaning
+            in re.findall(r"^ \*   (\w+) +([A-Z]+) +(\S+) +(run time|) *(.*)$", text, re.M)}
+    wrong = [f"{name}: lgt.h has {told.get(name)}, config.h {table.get(name)}" for name in {**table, **told}
+             if told.get(name) != table.get(name)]
+    return table, wrong
 
 
 def may_grow(what, recorded):
@@ -170,6 +188,7 @@ def main():
         different.append(HELP.format(soname=recorded["soname"], build=os.path.relpath(arguments.build, ROOT)))
     failed = 0
     for name, problems in {"what programs rely on": different, "the library has what headers declare": missing,
+                           "lgt.h has the table of options": options()[1],
                            "planted mistakes are found": list(mistakes(now))}.items():
         failed += bool(problems)
         print(f"FAIL {name}:\n  " + "\n  ".join(problems) if problems else f"ok {name}")
