@@ -23,7 +23,8 @@ static void begin(lgt_binder *binder, lgt_job *job) {
   lgt_status status = job->event ? job->post(job, device, queue) : LGT_NO_MEMORY;
   lgt_status recorded = job->event ? device->record(queue, job->event) : LGT_OK;
   /* Part of it may be there, and works on what the job owns. */
-  for (lgt_status late; status && !recorded && !device->query(job->event, &late);) sched_yield();
+  for (lgt_status late; status && job->event && !recorded && !device->query(job->event, &late);)
+    sched_yield();
   if (status || recorded) {
     fail(binder, job, status ? status : recorded);
     return;

@@ -175,6 +175,7 @@ static lgt_status open_devices(lgt_runtime *rt) {
     if (status) return lgt_err_within(status, "gpus");
     if (device->target) lgt_kernels_for_target(rt->kernels, device->target);
     status = lgt_map_add_device(&rt->map, device, device->traits.limit);
+    if (status) return lgt_err_within(status, "gpus");
   }
   return status;
 }
