@@ -493,6 +493,9 @@ def float_arithmetic():
     float_form("sqrt.rn.ftz", F32, 1, lambda a: flush(F32, sqrt(F32, flush(F32, a))))
     for op, g in (("add", add), ("sub", lambda f, a, b: add(f, a, b ^ f.sign)), ("mul", mul), ("fma", fma)):
         float_form(f"{op}.rn", F16, 3 if op == "fma" else 2, lambda *v: g(F16, *v))
+    halves = [(a, b, c) for a, b, c in ((0x3c01, 0x3c01, 0x1), (0x3c01, 0x3c01, 0x8001), (0x4c01, 0x3c01, 0x7801), (0x4c01, 0x3bff, 0x7801),
+                                        (0x77ff, 0x3c01, 0x0001), (0x0001, 0x0001, 0x7bff), (0x0401, 0x3801, 0x0001), (0x03ff, 0x3800, 0x8001))]
+    emit("fma.rn.f16 %h0, %h1, %h2, %h3", [({"h1": a, "h2": b, "h3": c}, {"h0": fma(F16, a, b, c)}) for a, b, c in halves])
     for f in (F16, F32, F64):
         float_form("min", f, 2, lambda a, b: least(f, a, b))
         float_form("max", f, 2, lambda a, b: least(f, a, b, True))

@@ -1,7 +1,7 @@
 /* ptx_half.c - arithmetic on f16 and pairs of them.
  *
  * A sum or product of two f16 is computed in f32 and rounded once more, which is right since f32 has more than twice
- * the bits; a fused one in f64, rounded to odd before the last rounding.
+ * the bits; a fused one is computed in f64.
  */
 #include <math.h>
 #include "../../src/core/base/half.h"
@@ -22,14 +22,10 @@ enum {
 
 static uint16_t to_half(float r) { return isnan(r) ? NAN_F16 : lgt_half_from_float(r); }
 
-/* a * b is exact in f64 (22 bits); the sum may not be, and its rounding to odd needs its error. */
+/* In f64 a * b is exact, and so is the sum wherever its rounding is in doubt: that takes 40 bits. */
 static uint16_t fused(float a, float b, float c) {
-  double product = (double)a * (double)b, sum = product + (double)c;
-  if (!isfinite(sum)) return to_half((float)sum);
-  double back = sum - product, error = (product - (sum - back)) + ((double)c - back);
-  uint64_t bits = bits_of_double(sum);
-  if (error != 0 && !(bits & 1)) bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
-  return lgt_half_from_double(double_of(bits));
+  double r = (double)a * (double)b + (double)c;
+  return isnan(r) ? NAN_F16 : lgt_half_from_double(r);
 }
 
 static uint16_t flushed(uint16_t x) { return (x & 0x7c00) ? x : x & 0x8000; }

@@ -95,6 +95,18 @@ TEST(unwritten_registers) {
   PASSES("setp.lt.s32 %p1, %r1, 5;\n@%p1 mov.u32 %r10, 1;\n@%p1 add.s32 %r11, %r10, 1;\n", ONE_BLOCK);
 }
 
+/* What an earlier call of the same function wrote is not there any more. */
+TEST(unwritten_registers_of_a_call) {
+  static const char text[] = HEAD
+      ".visible .func f(.param .b32 f_param_0)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<5>;\nld.param.u32 %r1, "
+      "[f_param_0];\n"
+      "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra $L1;\nmov.u32 %r2, 5;\nret;\n$L1:\nadd.s32 %r3, %r2, "
+      "1;\nret;\n}\n" BEGIN_KERNEL
+      "{\n.param .b32 param0;\nst.param.b32 [param0+0], 1;\ncall.uni f, (param0);\n}\n"
+      "{\n.param .b32 param0;\nst.param.b32 [param0+0], 0;\ncall.uni f, (param0);\n}\n" END;
+  if (!finds(text, ONE_BLOCK, "register")) FAIL("%s", message);
+}
+
 TEST(unwritten_memory) {
   FINDS("ld.shared.u64 %rd10, [%rd4];\n", ONE_BLOCK, "shared memory");
   FINDS("st.shared.u32 [%rd4], %r1;\nld.shared.u64 %rd10, [%rd4];\n", ONE_BLOCK, "shared memory");
@@ -340,6 +352,7 @@ int main(int argc, char **argv) {
   RUN(bounds_within);
   RUN(alignment);
   RUN(unwritten_registers);
+  RUN(unwritten_registers_of_a_call);
   RUN(unwritten_memory);
   RUN(races_in_shared_memory);
   RUN(races_in_global_memory);

@@ -281,6 +281,19 @@ TEST(shuffles_of_a_part) {
   }
 }
 
+/* All lanes come to the same shuffle, some of them earlier. */
+TEST(shuffles_after_divergence) {
+  for (uint64_t seed = 0; seed < 100; seed++) {
+    uint64_t x[32] = {0};
+    RUNS(BEGIN
+         "mov.u32 %r6, %r1;\nsetp.lt.s32 %p1, %r1, 7;\n@%p1 bra $L1;\nadd.s32 %r6, %r6, 100;\nbra.uni $L2;\n"
+         "$L1:\nadd.s32 %r6, %r6, 200;\nadd.s32 %r6, %r6, 0;\n$L2:\nshfl.sync.idx.b32 %r7, %r6, 6, 31, -1;\n"
+         "cvt.u64.u32 %rd10, %r7;\nst.global.u64 [%rd3], %rd10;\n" END,
+         x, .blocks = 1, .threads = 32);
+    for (int l = 0; l < 32; l++) CHECK_EQ(x[l], 206);
+  }
+}
+
 /* One lane waits in a loop for another one of its warp. */
 TEST(lanes_that_wait_for_each_other) {
   EACH_SEED {
@@ -447,6 +460,22 @@ TEST(barrier_of_the_grid_without_cooperation) {
   CHECK(hangs > 0);
 }
 
+/* Each block takes a number when it runs. */
+TEST(orders_of_blocks) {
+  int unlike = 0, backward = 0;
+  uint64_t first[17];
+  EACH_SEED {
+    uint64_t x[17] = {0};
+    RUNS(BEGIN "atom.global.add.u64 %rd10, [%rd1+128], 1;\nst.global.u64 [%rd3], %rd10;\n" END, x,
+         .blocks = 16, .threads = 1, .resident = 1);
+    if (!seed) memcpy(first, x, sizeof x);
+    unlike += memcmp(first, x, sizeof x) != 0;
+    for (int k = 0; k + 1 < 16; k++) backward += x[k] > x[k + 1];
+  }
+  CHECK(unlike == SEEDS - 1);
+  CHECK(backward > SEEDS);
+}
+
 TEST(counts) {
   ptx_counts n = {0};
   double x[64];
@@ -480,6 +509,7 @@ int main(int argc, char **argv) {
   RUN(shuffles);
   RUN(votes);
   RUN(shuffles_of_a_part);
+  RUN(shuffles_after_divergence);
   RUN(lanes_that_wait_for_each_other);
   RUN(reduction);
   RUN(barriers_with_results);
@@ -490,6 +520,7 @@ int main(int argc, char **argv) {
   RUN(last_block_adds);
   RUN(last_block_without_fence);
   RUN(barrier_of_the_grid_without_cooperation);
+  RUN(orders_of_blocks);
   RUN(counts);
   return check_done();
 }

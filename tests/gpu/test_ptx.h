@@ -70,7 +70,7 @@ static __attribute__((unused)) void pretended_free(pretended *d) {
 #define END "ret;\n}\n"
 
 typedef struct {
-  unsigned blocks, threads, unchecked;
+  unsigned blocks, threads, unchecked, resident;
   size_t shared;
   bool cooperative;
   uint64_t limit;
@@ -102,7 +102,7 @@ static __attribute__((unused)) bool run_kernel(const char *text, pretended *d, s
   uint64_t address = d->block[0].base;
   void *params[] = {&address};
   ptx_launch launch = {.grid = {s.blocks, 1, 1}, .block = {s.threads, 1, 1}, .dynamic_shared = s.shared, .cooperative = s.cooperative,
-                       .params = params, .seed = seed, .limit = s.limit, .unchecked = s.unchecked, .find = pretended_find,
+                       .params = params, .seed = seed, .limit = s.limit, .unchecked = s.unchecked, .resident = s.resident, .find = pretended_find,
                        .context = d, .counts = s.counts};
   bool good = ptx_run(ptx_find(m, "k"), &launch, message, sizeof message);
   ptx_free(m);
