@@ -1,9 +1,11 @@
 /* grid.c - see grid.h. */
 #include "kernel/grid.h"
 
+#include "kernel/helper.h"
+
 #include <string.h>
 
-enum { MOST_BLOCKS_X = 1 << 16, MOST_BLOCKS = 65535, FOLD_THREADS = 128 };
+enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, MOST_LANES = 8, VECTOR_BYTES = 16 };
 
 typedef enum form { FORM_NONE, FORM_LANES, FORM_ROW, FORM_VECTOR, FORM_MIXED } form;
 
@@ -54,9 +56,29 @@ int lgt_grid_fold_bytes(const lgt_loop *loop) {
   return (int)sizeof(lgt_grid_fold) + count_targets(loop) * (int)sizeof(lgt_grid_target);
 }
 
+/* What takes long is not faster by vectors, and the code of each lane is written out. */
+static bool takes_long(const lgt_inst *in, const lgt_loop *loop) {
+  bool real = lgt_dtype_is_float(in->dtype);
+  if (in->op == LGT_OP_PHILOX || in->op == LGT_OP_POWER || lgt_math_has(in->op)) return true;
+  if (in->op == LGT_OP_LOAD || in->op == LGT_OP_STORE) {
+    int inner = loop->access[in->op == LGT_OP_LOAD ? in->a : in->b].inner;
+    return inner != LGT_STRIDE_UNIT && inner != LGT_STRIDE_ZERO;
+  }
+  return (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_FMOD) || (in->op == LGT_OP_DIV && !real);
+}
+
 int lgt_grid_lanes(const lgt_loop *loop) {
-  (void)loop;
-  return 1;
+  int widest = 0;
+  for (int i = 0; i < loop->ninst; i++)
+    if (takes_long(&loop->inst[i], loop)) return 1;
+  for (int a = 0; a < loop->naccess; a++) {
+    const lgt_access *access = &loop->access[a];
+    int size = lgt_dtype_size(access->dtype);
+    if (access->mode == LGT_ACCESS_REDUCE) return 1;
+    if (access->mode != LGT_ACCESS_INDEX && access->inner == LGT_STRIDE_UNIT && size > widest) widest = size;
+  }
+  int lanes = widest ? VECTOR_BYTES / widest : 1;
+  return lanes < MOST_LANES ? lanes : MOST_LANES;
 }
 
 /* ---- nests ---------------------------------------------------------------------------------------- */
@@ -275,25 +297,28 @@ static bool is_aligned(const plan *p, const place *at) {
   return bits % 16 == 0;
 }
 
-/* Launches of `units` threads each for columns and rows, or of 16 for a unit. */
-static void size_grid(const plan *p, const lgt_grid_head *head, lgt_grid_launch *launch) {
-  int64_t units = head->units;
+/* A thread for each column (or some of them) and row, or 16 for each unit. */
+static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch *launch) {
   unsigned *grid = launch->grid, *block = launch->block;
   grid[1] = grid[2] = block[1] = block[2] = 1;
   if (p->form == FORM_LANES || p->form == FORM_ROW) {
-    int64_t blocks = divide_up(units, LGT_GRID_THREADS / LGT_LANES);
+    int64_t blocks = divide_up(head->units, LGT_GRID_THREADS / LGT_LANES);
     block[0] = LGT_GRID_THREADS;
-    grid[0] = (unsigned)(blocks < MOST_BLOCKS_X ? blocks : MOST_BLOCKS_X);
-    return;
+    grid[0] = (unsigned)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
+    return LGT_OK;
   }
   int64_t rows = p->form == FORM_VECTOR ? head->row_units : head->rows;
-  int64_t width = divide_up(head->cols, p->form == FORM_VECTOR ? 1 : lgt_grid_lanes(p->loop));
+  int64_t width = divide_up(head->cols, lgt_grid_lanes(p->loop)), tiles;
   for (block[0] = 1; block[0] < width && block[0] < LGT_GRID_THREADS;) block[0] *= 2;
   for (block[1] = 1; block[1] < rows && block[0] * block[1] < LGT_GRID_THREADS;) block[1] *= 2;
   int64_t x = divide_up(width, block[0]), y = divide_up(rows, block[1]);
-  grid[0] = (unsigned)(x < MOST_BLOCKS_X ? x : MOST_BLOCKS_X);
-  grid[1] = (unsigned)(y < MOST_BLOCKS ? y : MOST_BLOCKS);
-  grid[2] = (unsigned)(units < MOST_BLOCKS ? units : MOST_BLOCKS);
+  if (__builtin_mul_overflow(x, y, &tiles) || __builtin_mul_overflow(tiles, (int64_t)head->units, &tiles) ||
+      tiles > INT32_MAX)
+    return refuse("too many elements");
+  head->tiles_x = (uint32_t)x;
+  head->tiles_y = (uint32_t)y;
+  grid[0] = (unsigned)tiles;
+  return LGT_OK;
 }
 
 /* The struct of lgt_kernel. */
@@ -332,14 +357,14 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
       head.aligned = 0;
     fill_access(p, dim, &t, a, &at);
   }
+  lgt_status status = size_grid(p, &head, launch);
   memcpy(launch->param, &head, sizeof head);
   if (loop->nparam)
     memcpy(entry(&t, OUTER + t.dims + MORE, 0), nest->param, loop->nparam * sizeof *nest->param);
   launch->kernel = "lgt_kernel";
   launch->shared = 0;
   launch->param_bytes = lgt_grid_param_bytes(loop);
-  size_grid(p, &head, launch);
-  return LGT_OK;
+  return status;
 }
 
 /* ---- folding -------------------------------------------------------------------------------------------- */
@@ -364,7 +389,7 @@ static lgt_status fill_fold(const plan *p, const char *name, const lgt_grid_targ
   launch->shared = 0;
   launch->param_bytes = lgt_grid_fold_bytes(p->loop);
   int64_t blocks = divide_up(threads, FOLD_THREADS);
-  memcpy(launch->grid, (unsigned[3]){(unsigned)(blocks < MOST_BLOCKS_X ? blocks : MOST_BLOCKS_X), 1, 1},
+  memcpy(launch->grid, (unsigned[3]){(unsigned)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS), 1, 1},
          sizeof launch->grid);
   memcpy(launch->block, (unsigned[3]){FOLD_THREADS, 1, 1}, sizeof launch->block);
   return LGT_OK;

@@ -29,17 +29,19 @@ typedef struct lgt_grid_head {
   int64_t row_most, row_step; /* in chunk c there are min(row_most, rows - c row_step) rows */
   int64_t col_most, col_step; /* and so for columns; ... */
   int64_t block;              /* ... from block b on there are `block` columns, or how many are left */
-  uint32_t units, chunks,
-      blocks; /* units: chunks x blocks x parallel dimensions, and rows if these are done side by side */
-  uint32_t row_units;            /* the rows of a unit's dimensions, or 1 */
+  /* Units are chunks times blocks times the parallel dimensions, and times row_units in the row form. */
+  uint32_t units, chunks, blocks;
+  uint32_t row_units;            /* rows that are done side by side, or 1 */
+  uint32_t tiles_x, tiles_y;     /* of threads, over columns and rows; as many again for each unit */
   uint32_t parallel, sequential; /* dimensions */
-  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones, then of the sequential ones */
-  uint32_t split,
-      split_step; /* the sequential dimension that is cut: in chunk c it ends split_step c earlier, ... */
-  uint32_t split_most; /* ... and is no longer than that.  LGT_MAX_DIM: none is */
-  uint32_t open;       /* targets are partial results, without contents */
-  uint32_t raw;        /* results are written as they are, for lgt_steps */
-  uint32_t aligned;    /* vectors of 16 bytes may be read and written */
+  uint32_t
+      extent[LGT_MAX_DIM]; /* of the parallel ones from 0 on, of the sequential ones from the last down */
+  /* The sequential dimension that is cut, or LGT_MAX_DIM: in chunk c it ends c split_step earlier, and it is no longer than
+   * split_most. */
+  uint32_t split, split_step, split_most;
+  uint32_t open;    /* targets are partial results, without contents */
+  uint32_t raw;     /* results are written as they are, for lgt_steps */
+  uint32_t aligned; /* vectors of 16 bytes may be read and written */
 } lgt_grid_head;
 
 /* What lgt_steps and lgt_chunks are told; then for each access of a reduction, in the loop's order, an lgt_grid_target. */
@@ -69,11 +71,10 @@ typedef struct lgt_grid_launch {
 typedef struct lgt_grid {
   int nlaunch; /* none where there is nothing to do */
   lgt_grid_launch launch[LGT_GRID_LAUNCHES];
-  int64_t
-      scratch_bytes; /* memory of the device that the launches need while they run; it may hold anything */
+  int64_t scratch_bytes; /* memory of the device for the launches while they run; it may hold anything */
 } lgt_grid;
 
-/* Elements along the columns that a thread of a loop without reductions computes at once; a power of two. */
+/* Elements along the columns that a thread of a loop without reductions computes: those of 16 bytes, or 1. */
 int lgt_grid_lanes(const lgt_loop *loop);
 /* How many outer dimensions (all but rows and columns) the parameters of a loop have room for; -1: the loop has too many
  * accesses, or reductions of several forms, and is none for devices. */

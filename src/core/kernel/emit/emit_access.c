@@ -93,14 +93,20 @@ static val read_second(emitter *e, int k) {
   return every_second(e, el, half[0], half[1]);
 }
 
+/* Devices have vectors of 16 aligned bytes for elements in the order of memory. */
+static bool whole(const emitter *e, int k) {
+  return e->device && e->loop->access[k].inner == LGT_STRIDE_UNIT;
+}
+
 val read_access(emitter *e, int k, bool part) {
   elem el = access_elem(e, k);
   const char *type = lanes_type(e, el);
   int inner = e->loop->access[k].inner;
-  if (inner == LGT_STRIDE_PAIR && !part) return read_second(e, k);
-  if (inner == LGT_STRIDE_ANY || inner == LGT_STRIDE_PAIR || (part && !can_mask(e, el)))
+  if (inner == LGT_STRIDE_PAIR && !part && !e->device) return read_second(e, k);
+  if (inner == LGT_STRIDE_ANY || inner == LGT_STRIDE_PAIR ||
+      ((part || e->device) && !can_mask(e, el) && !whole(e, k)))
     return read_lanes(e, k, part);
-  int64_t align = elem_size(el);
+  int64_t align = e->device ? e->lanes * elem_size(el) : elem_size(el);
   val at = vector_address(e, k);
   if (!part)
     return in_order(e, k, el, def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", at, align, type));
@@ -246,6 +252,10 @@ void write_access(emitter *e, int k, val vector, bool part) {
       return;
     default:
       break;
+  }
+  if (whole(e, k)) {
+    write_vector(e, vector_address(e, k), vector, el, e->lanes * elem_size(el), "");
+    return;
   }
   if (!part) write_full(e, k, vector);
   else if (!can_mask(e, el)) write_lanes(e, k, vector, true);

@@ -4,14 +4,14 @@
  *                row         addresses of this row; what is the same in all columns
  *                column      all reads, then the body, then all writes
  *
- *   Without reductions a thread takes columns and rows as far apart as there are threads in the grid.  In the lanes and the row
+ *   Without reductions a thread takes a column, or as many as 16 bytes have elements.  In the lanes and the row
  *   form a unit is the work of 16 threads, whose accumulators are loop.h's lanes, and the tree goes by shuffles.  In the
  *   vector form a thread has the targets of a column in registers and walks all that is added to them.
  *
  *   lgt_steps    a thread adds to a target, or a partial result, what the slabs left for it
  *   lgt_chunks   a thread folds the partial results of a target
  *
- * Everything is emitted for one lane: the opcodes are the CPU's (emit_op.c), on vectors of one element.
+ * The opcodes are the CPU's (emit_op.c), on vectors that are as long as the elements of a thread, or one.
  */
 #include <stddef.h>
 
@@ -166,7 +166,6 @@ static void begin_accesses(emitter *e, bool targets, const val *offset) {
 static void begin_row(emitter *e, val row, const val *offset) {
   e->row = row;
   begin_accesses(e, false, offset);
-  emit_level(e, LEVEL_ROW);
 }
 
 /* ---- a column --------------------------------------------------------------------------------------------------- */
@@ -242,34 +241,75 @@ static val is_set(emitter *e, val flag) { return int_less(e, int_constant(e, 0),
 
 /* ---- lgt_kernel, without reductions ---------------------------------------------------------------------------------- */
 
-/* The thread's first column and row, the block's first unit, and how far it is to the next ones. */
-static void begin_threads(emitter *e, val first[3], val step[3]) {
-  static const char *const name[3][4] = {{"ctaid.x", "ntid.x", "tid.x", "nctaid.x"},
-                                         {"ctaid.y", "ntid.y", "tid.y", "nctaid.y"}};
-  for (int i = 0; i < 2; i++) {
-    val width = special(e, name[i][1]);
-    first[i] = add(e, multiply(e, special(e, name[i][0]), width), special(e, name[i][2]));
-    step[i] = multiply(e, special(e, name[i][3]), width);
-  }
-  first[2] = special(e, "ctaid.z");
-  step[2] = special(e, "nctaid.z");
+/* Where a thread works. */
+typedef struct tile {
+  val x, unit;         /* the tile's first thread along the columns; the unit */
+  val row, width, own; /* the row; threads of the block along the columns, and which of them this is */
+} tile;
+
+static tile begin_tile(emitter *e) {
+  int many = e->next_block++, place = e->next_block++;
+  val at[3] = {special(e, "ctaid.x"), int_constant(e, 0), int_constant(e, 0)};
+  val tiles_x = HEAD(tiles_x), tiles_y = HEAD(tiles_y), all = special(e, "nctaid.x");
+  put(e, "cf.cond_br %, ^#, ^#", int_less(e, tiles_x, all), (int64_t)many, (int64_t)place);
+  put_arguments(e, at, 3, 0);
+  put(e, "\n");
+  begin_block(e, many, NULL, 0, 0);
+  val rows = divide(e, at[0], tiles_x);
+  val found[3] = {rest(e, at[0], tiles_x), rest(e, rows, tiles_y), divide(e, rows, tiles_y)};
+  branch(e, place, found, 3, 0);
+  begin_block(e, place, at, 3, 0);
+  tile t = {.unit = at[2], .width = special(e, "ntid.x"), .own = special(e, "tid.x")};
+  t.x = multiply(e, at[0], t.width);
+  t.row = add(e, multiply(e, at[1], special(e, "ntid.y")), special(e, "tid.y"));
+  return t;
 }
 
-static void emit_plain(emitter *e) {
-  val offset[LGT_MAX_ACCESS], first[3], step[3];
-  begin_threads(e, first, step);
-  val rows = LONG(rows), cols = LONG(cols), dims = HEAD(parallel);
+/* Everything that a body computes, for the columns from this one on. */
+static void emit_elements(emitter *e, int lanes, val row, val column, val cols, const val *offset) {
+  e->lanes = lanes;
+  begin_row(e, row, offset);
   emit_level(e, LEVEL_ONCE);
-  turn unit = begin_turns(e, first[2], HEAD(units), step[2], 0);
+  emit_level(e, LEVEL_ROW);
+  emit_column(e, column, cols);
+  e->lanes = 1;
+}
+
+/* The thread's columns are side by side where vectors can be read and written, else as far apart as there are threads. */
+static void emit_plain(emitter *e) {
+  val offset[LGT_MAX_ACCESS];
+  int lanes = lgt_grid_lanes(e->loop);
+  tile t = begin_tile(e);
+  val cols = LONG(cols), many = int_constant(e, lanes), one = int_constant(e, 1);
+  int after = begin_if(e, int_less(e, t.row, LONG(rows)));
   no_offsets(e, offset);
-  walk_dims(e, dims, NULL, unit.at, offset);
-  turn row = begin_turns(e, first[1], rows, step[1], 0);
-  begin_row(e, row.at, offset);
-  turn column = begin_turns(e, first[0], cols, step[0], 0);
-  emit_column(e, column.at, cols);
+  walk_dims(e, HEAD(parallel), NULL, t.unit, offset);
+  if (lanes == 1) {
+    val column = add(e, t.x, t.own);
+    int inside = begin_if(e, int_less(e, column, cols));
+    emit_elements(e, 1, t.row, column, cols, offset);
+    end_if(e, inside);
+    end_if(e, after);
+    return;
+  }
+  val begin = multiply(e, t.x, many), own = add(e, begin, multiply(e, t.own, many)), end = add(e, own, many);
+  val aligned = is_set(e, HEAD(aligned));
+  int vectors = e->next_block++, single = e->next_block++, done = e->next_block++;
+  branch_if(e, bit_and(e, aligned, int_less(e, own, int_op(e, "subi", cols, int_constant(e, lanes - 1)))),
+            vectors, NULL, 0, single, 0);
+  begin_block(e, vectors, NULL, 0, 0);
+  emit_elements(e, lanes, t.row, own, cols, offset);
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, single, NULL, 0, 0);
+  val from = def(e, "arith.select %, %, % : i64", aligned, own, add(e, begin, t.own));
+  val step = def(e, "arith.select %, %, % : i64", aligned, one, t.width);
+  end = def(e, "arith.select %, %, % : i64", aligned, end, add(e, begin, multiply(e, t.width, many)));
+  turn column = begin_turns(e, from, least(e, end, cols), step, 0);
+  emit_elements(e, 1, t.row, column.at, cols, offset);
   end_turns(e, &column);
-  end_turns(e, &row);
-  end_turns(e, &unit);
+  branch(e, done, NULL, 0, 0);
+  begin_block(e, done, NULL, 0, 0);
+  end_if(e, after);
 }
 
 /* ---- lgt_kernel, lanes and row form ------------------------------------------------------------------------------------- */
@@ -381,6 +421,7 @@ static void emit_lanes(emitter *e, bool by_row) {
   begin_accumulators(e, 0, e->ncarry);
   turn row = begin_turns(e, p.row, rows, one, e->ncarry);
   begin_row(e, row.at, offset);
+  emit_level(e, LEVEL_ROW);
   turn column = begin_turns(e, lane, p.cols, sixteen, e->ncarry);
   emit_column(e, column.at, p.cols);
   end_turns(e, &column);
@@ -417,6 +458,7 @@ static void add_rows(emitter *e, const piece *p, bool by_row, val this_row, val 
   turn row = {.at = this_row};
   if (!by_row) row = begin_turns(e, int_constant(e, 0), p->rows, int_constant(e, 1), e->ncarry);
   begin_row(e, row.at, offset);
+  emit_level(e, LEVEL_ROW);
   emit_column(e, column, p->cols);
   if (!by_row) end_turns(e, &row);
 }
@@ -441,20 +483,16 @@ static void emit_target_column(emitter *e, const piece *p, bool by_row, val row,
 }
 
 static void emit_vector(emitter *e, bool by_row) {
-  val offset[LGT_MAX_ACCESS], first[3], step[3], none = int_constant(e, 0);
-  begin_threads(e, first, step);
+  val offset[LGT_MAX_ACCESS], none = int_constant(e, 0);
+  tile t = begin_tile(e);
+  val number = t.unit, column = add(e, t.x, t.own);
   emit_level(e, LEVEL_ONCE);
-  turn unit = begin_turns(e, first[2], HEAD(units), step[2], 0);
-  val number = unit.at;
+  int after = begin_if(e, bit_and(e, int_less(e, t.row, HEAD(row_units)), int_less(e, column, LONG(cols))));
   no_offsets(e, offset);
   piece p = begin_piece(e, false, &number, offset);
   walk_dims(e, HEAD(parallel), NULL, number, offset);
-  turn row = begin_turns(e, first[1], HEAD(row_units), step[1], 0);
-  turn column = begin_turns(e, first[0], p.cols, step[0], 0);
-  emit_target_column(e, &p, by_row, by_row ? row.at : none, column.at, offset);
-  end_turns(e, &column);
-  end_turns(e, &row);
-  end_turns(e, &unit);
+  emit_target_column(e, &p, by_row, by_row ? t.row : none, column, offset);
+  end_if(e, after);
 }
 
 /* ---- lgt_steps, lgt_chunks ------------------------------------------------------------------------------------------------------- */
