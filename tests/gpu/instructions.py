@@ -493,8 +493,13 @@ def float_arithmetic():
     float_form("sqrt.rn.ftz", F32, 1, lambda a: flush(F32, sqrt(F32, flush(F32, a))))
     for op, g in (("add", add), ("sub", lambda f, a, b: add(f, a, b ^ f.sign)), ("mul", mul), ("fma", fma)):
         float_form(f"{op}.rn", F16, 3 if op == "fma" else 2, lambda *v: g(F16, *v))
-    halves = [(a, b, c) for a, b, c in ((0x3c01, 0x3c01, 0x1), (0x3c01, 0x3c01, 0x8001), (0x4c01, 0x3c01, 0x7801), (0x4c01, 0x3bff, 0x7801),
-                                        (0x77ff, 0x3c01, 0x0001), (0x0001, 0x0001, 0x7bff), (0x0401, 0x3801, 0x0001), (0x03ff, 0x3800, 0x8001))]
+    halves = []  # where rounding to f32 on the way would be wrong
+    while len(halves) < 6:
+        a, b, c = (rng.getrandbits(15) for _ in range(3))
+        if max(a, b, c) < F16.infinity:
+            exact = F16.value(a) * F16.value(b) + F16.value(c)
+            if F16.round(F32.value(F32.round(exact))) != F16.round(exact) and exact < 60000:
+                halves.append((a, b, c))
     emit("fma.rn.f16 %h0, %h1, %h2, %h3", [({"h1": a, "h2": b, "h3": c}, {"h0": fma(F16, a, b, c)}) for a, b, c in halves])
     for f in (F16, F32, F64):
         float_form("min", f, 2, lambda a, b: least(f, a, b))
@@ -520,6 +525,9 @@ def float_signs():
         numbers = [a for a in f.pool() if not f.is_nan(a)]
         emit(f"abs.{f.name} %{x}0, %{x}1", [({x + "1": a}, {x + "0": a & ~f.sign}) for a in numbers])
         emit(f"neg.{f.name} %{x}0, %{x}1", [({x + "1": a}, {x + "0": a ^ f.sign}) for a in numbers])
+        if f is not F64:
+            emit(f"abs.ftz.{f.name} %{x}0, %{x}1", [({x + "1": a}, {x + "0": flush(f, a) & ~f.sign}) for a in numbers])
+            emit(f"neg.ftz.{f.name} %{x}0, %{x}1", [({x + "1": a}, {x + "0": flush(f, a) ^ f.sign}) for a in numbers])
         if f is F16:
             continue
         emit(f"copysign.{f.name} %{x}0, %{x}1, %{x}2",
@@ -705,7 +713,8 @@ def atomics():
             z = (lambda y: flush(F32, y)) if f is F32 and space == "global" else (lambda y: y)
             emit(f"st.{space}.b{f.bits} [{at}], %{x}1; atom.{space}.add.{t} %{x}0, [{at}], %{x}2; ld.{space}.b{f.bits} %{x}3, [{at}]",
                  [({x + "1": a, x + "2": b}, {x + "0": a, x + "3": "nan" if f.is_nan(r) else r})
-                  for a, b in tuples([y for y in f.pool() if y & ~f.sign < f.infinity], 2) for r in [z(add(f, z(a), z(b)))]])
+                  for a, b in tuples([y for y in f.pool() if y & ~f.sign < f.infinity], 2) + [(1, 1), (5, 0), (1 << f.f, f.sign | (1 << f.f) + 3)]
+                  for r in [z(add(f, z(a), z(b)))]])
     for form in ("atom.add.u32", "atom.relaxed.gpu.global.add.u32", "atom.acquire.gpu.global.add.u32", "atom.release.sys.global.add.u32",
                  "atom.acq_rel.cta.global.add.u32", "atom.gpu.global.add.u32"):
         emit(f"st.global.u32 [%d9], %r1; {form} %r0, [%d9], %r2; ld.global.u32 %r3, [%d9]",

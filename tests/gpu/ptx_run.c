@@ -277,7 +277,8 @@ static bool turn(ptx_run_state *r, ptx_block *b) {
   for (int k = 0; k < b->warps; k++) {
     ptx_warp *w = &b->warp[(first + k) % b->warps];
     if (!ready_lanes(w)) continue;
-    ptx_warp_run(w, 1 + (int)(ptx_random(&r->random) % LONGEST_TURN));
+    uint64_t longest = ptx_random(&r->random) & 3 ? LONGEST_TURN : 8;
+    ptx_warp_run(w, 1 + (int)(ptx_random(&r->random) % longest));
     if (r->count > r->limit)
       ptx_fault(w, __builtin_ctz(w->live | 1u << 31), "the kernel does not end: %" PRIu64 " instructions",
                 r->count);

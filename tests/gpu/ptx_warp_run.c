@@ -236,11 +236,9 @@ static int run_group(ptx_warp *w, group *g, int slice) {
 }
 
 bool ptx_warp_run(ptx_warp *w, int slice) {
-  bool any = (ptx_random(&w->run->random) & 7) == 0;
   while (slice > 0 && !w->run->failed && ready_lanes(w)) {
     group g;
-    pick(w, &g, any);
-    any = false;
+    pick(w, &g, (ptx_random(&w->run->random) & 7) == 0);
     slice = run_group(w, &g, slice);
   }
   return ready_lanes(w) != 0;

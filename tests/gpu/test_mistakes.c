@@ -166,6 +166,7 @@ TEST(races_in_shared_memory) {
 TEST(races_in_global_memory) {
   FINDS("st.global.u64 [%rd1], %rd1;\n", TWO_BLOCKS, "race");
   FINDS("st.global.u64 [%rd1], %rd1;\n", ((shape){.blocks = 2, .threads = 1}), "race");
+  FINDS("ld.global.u64 %rd10, [%rd3];\nbar.sync 0;\nst.global.u8 [%rd1+300], %r1;\n", TWO_BLOCKS, "race");
   FINDS("bar.sync 0;\nst.global.u64 [%rd1], %rd1;\nbar.sync 0;\n", ((shape){.blocks = 2, .threads = 1}),
         "race");
   FINDS(
