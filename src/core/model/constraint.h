@@ -19,7 +19,8 @@
  * written with) of the argument that would be costliest to move, or near those of views that are
  * shifted against each other, so that their launches fuse: with tiles of one size, launches over one extent have the same
  * ones, wherever their views begin, as long as only thin halos move for that; else natural.  What is too small for two
- * tiles runs where the part of a cut array lies that it touches, else everywhere.
+ * tiles runs where the part of a cut array lies that it touches, or, if it only reads that part, with the tiles of others over
+ * its extent; else everywhere.
  */
 #ifndef LGT_CONSTRAINT_H
 #define LGT_CONSTRAINT_H

@@ -180,26 +180,41 @@ static void linear_bounds(const lgt_layout *l, int64_t *lo, int64_t *hi) {
   }
 }
 
-/* A reduction over no elements still sets its target, so a promoted dimension does not empty it. */
-static lgt_rect target_rect(const lgt_layout *l) {
-  return lgt_layout_target_rect(l, lgt_rect_of_shape(l->ndim, l->shape));
+/* The first and last place of a view along each of the root's dimensions; not of a reshaped one. */
+static void bounds(const lgt_layout *l, const int64_t *begin, const int64_t *step, int64_t *first,
+                   int64_t *last) {
+  for (int r = 0; r < l->root_ndim; r++) first[r] = last[r] = begin[r];
+  for (int d = 0; d < l->ndim; d++) {
+    int64_t reach = step[d] * (l->shape[d] - 1);
+    if (reach < 0) first[l->dim[d]] += reach;
+    else if (reach > 0) last[l->dim[d]] += reach;
+  }
 }
 
+/* A reduction over no elements still sets its target, so a promoted dimension does not empty it. */
+static bool is_empty(const lgt_layout *l) {
+  for (int d = 0; d < l->ndim; d++)
+    if (l->shape[d] == 0 && (l->flags & LGT_LAYOUT_RESHAPED ? l->stride[d] != 0 : l->dim[d] >= 0))
+      return true;
+  return false;
+}
+
+/* Planning asks this for each pair of views of a root. */
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
   int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
-      bstep[LGT_MAX_DIM];
+      bstep[LGT_MAX_DIM], afirst[LGT_MAX_DIM], bfirst[LGT_MAX_DIM], alast[LGT_MAX_DIM], blast[LGT_MAX_DIM];
   linear_bounds(a, &alo, &ahi);
   linear_bounds(b, &blo, &bhi);
-  if (ahi < blo || bhi < alo) return false;
-  lgt_rect ra = target_rect(a), rb = target_rect(b);
-  if (lgt_rect_empty(&ra) || lgt_rect_empty(&rb)) return false;
-  if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
-  lgt_rect common;
-  if (!lgt_rect_intersect(&ra, &rb, &common)) return false;
+  if (ahi < blo || bhi < alo || is_empty(a) || is_empty(b)) return false;
+  if (a == b || (a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
   lgt_layout_walk(a, abegin, astep);
   lgt_layout_walk(b, bbegin, bstep);
-  for (int r = 0; r < a->root_ndim; r++) { /* interleaved views: every second element, say */
-    int64_t g = 0;
+  bounds(a, abegin, astep, afirst, alast);
+  bounds(b, bbegin, bstep, bfirst, blast);
+  for (int r = 0; r < a->root_ndim; r++) {
+    int64_t g = 0; /* interleaved views: every second element, say */
+    if (alast[r] < bfirst[r] || blast[r] < afirst[r]) return false;
+    if (abegin[r] == bbegin[r]) continue;
     for (int d = 0; d < a->ndim; d++)
       if (a->dim[d] == r) g = gcd(g, astep[d]);
     for (int d = 0; d < b->ndim; d++)

@@ -30,12 +30,13 @@ static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, 
 /* Has an earlier call of the group written all elements of this view?  Then whoever reads one has written it (cells.h). */
 static bool made_before(const lgt_binder *binder, const lgt_plan_group *group, int call, int arg) {
   const lgt_plan_call *reader = &group->plan->call[call];
-  lgt_rect read = whole_rect(binder, reader, arg);
+  lgt_rect read = {.ndim = -1};
   for (int i = group->first; i < call; i++) {
     const lgt_plan_call *writer = &group->plan->call[i];
     for (int b = 0; b < writer->nargs; b++) {
       if (!(writer->kind->privilege[b] & LGT_PRIV_WRITE) || writer->root[b] != reader->root[arg]) continue;
       if (writer->layout[b] == reader->layout[arg]) return true;
+      if (read.ndim < 0) read = whole_rect(binder, reader, arg);
       lgt_rect written = whole_rect(binder, writer, b);
       if (lgt_layout_exact(lgt_layout_at(binder->stores, writer->layout[b])) &&
           lgt_rect_contains(&written, &read))
