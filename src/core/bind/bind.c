@@ -180,7 +180,8 @@ static void poison_tainted(lgt_attempt *try) {
 
 /* Of new slots: of all, or of those that have no memory. */
 static lgt_status say_what_lacks(const lgt_attempt *try) {
-  const lgt_memory *memory = &try->binder->map->memory[try->host ? 0 : 1];
+  bool host = try->host || try->binder->map->nmemory == 1; /* it may not have come to choose */
+  const lgt_memory *memory = &try->binder->map->memory[host ? 0 : 1];
   lgt_pool *pool = memory->pool;
   int64_t bytes = 0;
   for (int s = 0; s < try->group->nslot; s++) {
@@ -192,9 +193,9 @@ static lgt_status say_what_lacks(const lgt_attempt *try) {
                  "out of memory%s%s: a task needs %lld more bytes, %lld of %lld are taken; use smaller "
                  "arrays, drop some, "
                  "or raise %s",
-                 try->host ? "" : " of ", try->host ? "" : memory->device->name,
+                 host ? "" : " of ", host ? "" : memory->device->name,
                  (long long)(bytes ? bytes : pool->asked), (long long)(pool->limit - lgt_pool_left(pool)),
-                 (long long)pool->limit, try->host ? "--mem" : "--gpu-mem");
+                 (long long)pool->limit, host ? "--mem" : "--gpu-mem");
 }
 
 /* The source line of the first call that works in a slot. */
