@@ -54,21 +54,6 @@ static end end_of(const lgt_device *device, const char *address) {
   return (end){CU_MEMORYTYPE_DEVICE, (CUdeviceptr)(uintptr_t)address, NULL, lgt_gpu_of(device)->context};
 }
 
-/* Bytes that lie one behind the other. */
-static lgt_status copy_run(const lgt_queue *queue, const lgt_box *box) {
-  const lgt_cuda *cuda = queue->gpu->cuda;
-  end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
-  size_t bytes = (size_t)box->bytes;
-  if (!box->to_device)
-    return LGT_CUDA(cuda, cuMemcpyDtoHAsync_v2(to.host, from.device, bytes, queue->stream));
-  if (!box->from_device)
-    return LGT_CUDA(cuda, cuMemcpyHtoDAsync_v2(to.device, from.host, bytes, queue->stream));
-  if (to.context == from.context)
-    return LGT_CUDA(cuda, cuMemcpyDtoDAsync_v2(to.device, from.device, bytes, queue->stream));
-  return LGT_CUDA(cuda,
-                  cuMemcpyPeerAsync(to.device, to.context, from.device, from.context, bytes, queue->stream));
-}
-
 static lgt_status copy_within(const lgt_queue *queue, const lgt_box *box, const int64_t height[2]) {
   const lgt_cuda *cuda = queue->gpu->cuda;
   end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
@@ -86,6 +71,33 @@ static lgt_status copy_within(const lgt_queue *queue, const lgt_box *box, const 
                      .Height = (size_t)box->count[1],
                      .Depth = (size_t)box->count[0]};
   return LGT_CUDA(cuda, cuMemcpy3DAsync_v2(&c, queue->stream));
+}
+
+/* From the host to the host, where that is in order with other copies of the queue. */
+static lgt_status copy_on_host(const lgt_queue *queue, const lgt_box *box) {
+  lgt_status status = LGT_OK;
+  for (int64_t at = 0, n; at < box->bytes && !status; at += n) {
+    n = box->bytes - at < queue->gpu->max_pitch ? box->bytes - at : queue->gpu->max_pitch;
+    lgt_box part = {box->to + at, box->from + at, n, {1, 1}, {n, n}, {n, n}, NULL, NULL};
+    status = copy_within(queue, &part, (const int64_t[2]){1, 1});
+  }
+  return status;
+}
+
+/* Bytes that lie one behind the other. */
+static lgt_status copy_run(const lgt_queue *queue, const lgt_box *box) {
+  const lgt_cuda *cuda = queue->gpu->cuda;
+  end to = end_of(box->to_device, box->to), from = end_of(box->from_device, box->from);
+  size_t bytes = (size_t)box->bytes;
+  if (!box->to_device && !box->from_device) return copy_on_host(queue, box);
+  if (!box->to_device)
+    return LGT_CUDA(cuda, cuMemcpyDtoHAsync_v2(to.host, from.device, bytes, queue->stream));
+  if (!box->from_device)
+    return LGT_CUDA(cuda, cuMemcpyHtoDAsync_v2(to.device, from.host, bytes, queue->stream));
+  if (to.context == from.context)
+    return LGT_CUDA(cuda, cuMemcpyDtoDAsync_v2(to.device, from.device, bytes, queue->stream));
+  return LGT_CUDA(cuda,
+                  cuMemcpyPeerAsync(to.device, to.context, from.device, from.context, bytes, queue->stream));
 }
 
 static lgt_status copy_between(const lgt_queue *queue, const lgt_box *box, const int64_t height[2]) {

@@ -173,6 +173,27 @@ TEST(it_copies_boxes) {
   device->close(device);
 }
 
+/* Copies within the host's memory, behind one from the device. */
+TEST(it_copies_on_the_host) {
+  int32_t first[30], from[30], to[30], seven = 7;
+  lgt_device *device = open_device(0);
+  lgt_queue *q = device->queue_new(device);
+  lgt_event *e = device->event_new(device);
+  char *p = device->alloc(device, sizeof first);
+  for (int i = 0; i < 30; i++) first[i] = i, from[i] = to[i] = -1;
+  CHECK(!device->fill(q, p, &seven, 4, 30));
+  CHECK(!copy_line(q, device, first, p, sizeof first, false));
+  CHECK(!device->copy(
+      q, &(lgt_box){(char *)from, (char *)first, sizeof from, {1, 1}, {0, 0}, {0, 0}, NULL, NULL}));
+  CHECK(!device->copy(q, &(lgt_box){(char *)to, (char *)from, 8, {1, 5}, {0, 24}, {0, 24}, NULL, NULL}));
+  CHECK(!device->record(q, e) && !over(device, e));
+  for (int i = 0; i < 30; i++) CHECK(from[i] == 7 && to[i] == (i % 6 < 2 ? 7 : -1));
+  device->queue_free(q);
+  device->free(device, p, sizeof first);
+  device->event_free(e);
+  device->close(device);
+}
+
 TEST(two_of_them_copy_between) {
   int32_t from[5 * 6], to[5 * 6], zero = 0;
   lgt_device *a = open_device(0), *b = open_device(1);
@@ -266,6 +287,7 @@ int main(void) {
   setenv("LGT_FAKE_CUDA_STRICT", "1", 1);
   RUN(it_keeps_the_contract);
   RUN(it_copies_boxes);
+  RUN(it_copies_on_the_host);
   RUN(two_of_them_copy_between);
   RUN(a_text_that_is_wrong_is_refused);
   return check_done();
