@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""ptxas accepts each kernel of the tests of the emulator of PTX, and refuses the same wrong texts."""
+"""ptxas accepts the loops that are compiled, and each kernel of the tests of the emulator of PTX, and refuses the same
+wrong texts."""
 import argparse
 import os
 import shutil
@@ -32,6 +33,7 @@ def check(name, program, folder):
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--forms", nargs=2, required=True, metavar=("PROGRAM", "TABLE"))
+parser.add_argument("--emit", nargs=2, required=True, metavar=("PROGRAM", "MODULE"))
 parser.add_argument("programs", nargs="+")
 args = parser.parse_args()
 PTXAS = shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
@@ -39,7 +41,7 @@ if not os.path.exists(PTXAS):
     print("skip ptxas: it is not installed")
     sys.exit(0)
 good = True
-for program in [args.forms] + [[p] for p in args.programs]:
+for program in [args.forms, args.emit] + [[p] for p in args.programs]:
     with tempfile.TemporaryDirectory() as folder:
         good &= check("ptxas_" + os.path.basename(program[0]), program, folder)
 sys.exit(not good)

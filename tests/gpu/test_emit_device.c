@@ -1,8 +1,9 @@
 /* test_emit_device.c - loops compiled to PTX, run by the emulator, against the interpreter, bit for bit.
  *
  * The first argument is the emitter module; the second, how many random loops to try; the third, the first seed.  With
- * LGT_PTX_DIR in the environment the texts are written there, for an assembler. */
+ * --print FOLDER instead some of the texts are written there, for an assembler (ptxas.py). */
 #include <dlfcn.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@
 static lgt_emit_device_fn *emit;
 static int count = 60;
 static uint64_t first_seed = 1;
+static const char *folder; /* for texts, which are not run then */
 
 /* ---- nests -------------------------------------------------------------------------------------------- */
 
@@ -216,18 +218,43 @@ static bool launch(const lgt_loop *loop, const lgt_nest_shape *shape, nest_memor
   return true;
 }
 
+/* What no text has: operations that may be contracted or are not exact, accesses whose alignment had to be guessed. */
+static bool is_clean(const char *text, char *why, size_t room) {
+  static const char *const wrong[] = {"[^a-z](mul|add|sub|fma|div|sqrt|rcp)\\.(f16|f32|f64)",
+                                      "\\.approx",
+                                      "\\.ftz",
+                                      "\\.full",
+                                      "ld\\.global\\.nc",
+                                      "\\.extern"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    regex_t pattern;
+    regmatch_t at;
+    if (regcomp(&pattern, wrong[i], REG_EXTENDED)) abort();
+    bool found = regexec(&pattern, text, 1, &at, 0) == 0;
+    regfree(&pattern);
+    if (found) return snprintf(why, room, "the text has %.30s", text + at.rm_so), false;
+  }
+  return true;
+}
+
+static void print_text(const char *text) {
+  static int number;
+  char path[300];
+  if (number++ % 17) return;
+  snprintf(path, sizeof path, "%s/%05d.ptx", folder, number);
+  FILE *file = fopen(path, "w");
+  if (!file) abort();
+  fputs(text, file);
+  fclose(file);
+}
+
 /* The loop's text, which becomes the module at work. */
 static bool compile(const lgt_loop *loop, char *why, size_t room) {
-  static int number;
   lgt_emit_result result;
-  const char *folder = getenv("LGT_PTX_DIR");
-  char path[300], log[400] = "";
+  char log[400] = "";
   if (emit(loop, false, &result)) return snprintf(why, room, "not compiled: %s", result.message), false;
-  if (folder) {
-    snprintf(path, sizeof path, "%s/%05d.ptx", folder, number++);
-    FILE *file = fopen(path, "w");
-    if (file) fputs(result.object, file), fclose(file);
-  }
+  if (folder) print_text(result.object);
+  if (!is_clean(result.object, why, room)) return false;
   if (strlen(result.object) != result.size) return snprintf(why, room, "the text's size"), false;
   module = ptx_load(result.object, log, sizeof log);
   free(result.object);
@@ -265,7 +292,7 @@ static bool agree(const random_loop *r, int64_t most, char *why, size_t room) {
 
 static bool try_loop(const random_loop *r, int nests, int64_t most, char *why, size_t room) {
   bool good = compile(&r->loop, why, room);
-  for (int i = 0; good && i < nests; i++) good = agree(r, most, why, room);
+  for (int i = 0; good && !folder && i < nests; i++) good = agree(r, most, why, room);
   ptx_free(module);
   module = NULL;
   return good;
@@ -370,12 +397,61 @@ TEST(reductions) {
         add_inst(&r, pair ? LGT_OP_REDUCE_ARG : LGT_OP_REDUCE, dtype, redop, value, access, at);
         make_alike(&r);
         if (!try_loop(&r, 1, 400, why, sizeof why) ||
-            !try_loop(&r, 1, d % 4 == redop % 4 ? 40000 : 4000, why, sizeof why)) {
+            !try_loop(&r, 1, d % 4 == redop % 4 ? 24000 : 2000, why, sizeof why)) {
           print_loop(&r);
           FAIL("%s of %s, form %d: %s", lgt_redop_name(redop), lgt_dtype_name(dtype), form, why);
         }
       }
     }
+}
+
+static int count_of(const char *text, const char *words) {
+  int n = 0;
+  for (; (text = strstr(text, words)); text += strlen(words)) n++;
+  return n;
+}
+
+/* What is read and written: each element once, 16 bytes at a time where that can be. */
+TEST(accesses) {
+  static const struct {
+    int dtype;
+    const char *read, *write;
+  } expected[] = {{LGT_FLOAT64, "ld.global.v2.f64", "st.global.v2.f64"},
+                  {LGT_FLOAT32, "ld.global.v4.f32", "st.global.v4.f32"},
+                  {LGT_INT64, "ld.global.v2.u64", "st.global.v2.u64"},
+                  {LGT_INT32, "ld.global.v4.u32", "st.global.v4.u32"}};
+  for (int i = 0; i < 4; i++) {
+    random_loop r;
+    lgt_emit_result result;
+    int dtype = expected[i].dtype;
+    random_loop_init(&r);
+    int a = add_load(&r, dtype, LGT_STRIDE_UNIT), b = add_load(&r, dtype, LGT_STRIDE_UNIT);
+    add_store(&r, add_inst(&r, LGT_OP_ADD, dtype, 0, a, b, LGT_NO_VALUE), LGT_STRIDE_UNIT);
+    lgt_loop_seal(&r.loop);
+    CHECK_EQ(emit(&r.loop, false, &result), LGT_OK);
+    const char *text = result.object;
+    CHECK_EQ(count_of(text, expected[i].read), 2);
+    CHECK_EQ(count_of(text, expected[i].write), 1);
+    CHECK_EQ(count_of(text, "ld.global."), 4); /* and one by one */
+    CHECK_EQ(count_of(text, "st.global."), 2);
+    CHECK_EQ(count_of(text, "local"), 0);
+    free(result.object);
+  }
+}
+
+/* What cannot be a device's has a message. */
+TEST(refusal) {
+  random_loop r;
+  lgt_emit_result result;
+  random_loop_init(&r);
+  int value = add_load(&r, LGT_FLOAT64, LGT_STRIDE_UNIT);
+  for (int row = 0; row < 2; row++) {
+    int access = add_access(&r, LGT_ACCESS_REDUCE, LGT_FLOAT64, LGT_STRIDE_ZERO,
+                            row ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO);
+    add_inst(&r, LGT_OP_REDUCE, LGT_FLOAT64, LGT_REDOP_SUM, value, access, LGT_NO_VALUE);
+  }
+  CHECK_EQ(emit(&r.loop, false, &result), LGT_UNSUPPORTED);
+  CHECK_HAS(result.message, "several forms");
 }
 
 int main(int argc, char **argv) {
@@ -384,10 +460,13 @@ int main(int argc, char **argv) {
   if (!library) return fprintf(stderr, "%s\n", dlerror()), 2;
   emit = (lgt_emit_device_fn *)dlsym(library, "lgt_emit_device");
   if (!emit) return fprintf(stderr, "%s\n", dlerror()), 2;
-  if (argc > 2) count = atoi(argv[2]);
-  if (argc > 3) first_seed = strtoull(argv[3], NULL, 0);
+  if (argc > 3 && !strcmp(argv[2], "--print")) folder = argv[3];
+  else if (argc > 2) count = atoi(argv[2]);
+  if (argc > 3 && !folder) first_seed = strtoull(argv[3], NULL, 0);
   RUN(opcodes);
   RUN(reductions);
   RUN(random_nests);
+  RUN(accesses);
+  RUN(refusal);
   return check_done();
 }
