@@ -34,7 +34,7 @@ def outcome(env, options=()):
     """(exit status, lines, standard error)"""
     whole = {**os.environ, "LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_STRICT": "1", "LGT_FAKE_CUDA_DELAY": "2", **env}
     try:
-        done = subprocess.run([args.lgt, "--gpus=1", "--cpus=1", f"--cache-dir={cache}", *options, script], cwd=ROOT,
+        done = subprocess.run([args.lgt, "--gpus=1", "--cpus=1", "--finish=0", f"--cache-dir={cache}", *options, script], cwd=ROOT,
                               capture_output=True, text=True, timeout=LIMIT, check=False, env=whole)
     except subprocess.TimeoutExpired:
         return None, [], f"took more than {LIMIT} s"

@@ -46,7 +46,7 @@ class Run:
     def __init__(self, args, options, name, folder, env):
         path, _ = programs.script(name)
         report = os.path.join(folder, f"{name.replace(' ', '_')}.{abs(hash(tuple(options)))}")
-        command = [args.lgt, "--cpus=1", f"--cache-dir={args.cache}", *options, os.path.join(folder, "wrapper.lua"), path, report,
+        command = [args.lgt, "--cpus=1", "--finish=0", f"--cache-dir={args.cache}", *options, os.path.join(folder, "wrapper.lua"), path, report,
                    *programs.PROGRAMS[name][0]]
         self.out, self.stats, self.why = "", {}, None
         try:

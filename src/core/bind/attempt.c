@@ -269,19 +269,20 @@ static bool is_shared(const lgt_attempt *try, int s) {
        written = group->slot[s].written || !group->slot[s].initial;
   if (fold) return group->slot[s].initial;
   return is_scalar(try, s) && written && !lgt_domain_alone(try->binder->map->local) &&
-         group->launch->kind != LGT_PARTITION_NONE;
+         group->launch->kind != LGT_PARTITION_NONE && !is_repeated(try, s);
 }
 
-/* Why the group must run on the host, whose memory attached arrays have, and whose functions calls of C are.  NULL: it need
- * not. */
+/* Why the group must run on the host, whose memory attached arrays have (devices read copies of it), and whose functions
+ * calls of C are.  NULL: it need not. */
 static const char *why_on_host(const lgt_attempt *try) {
   const lgt_plan_group *group = try->group;
   if (group->nnative) return "it has no variant for devices";
   if (try->crowded) return "devices lack memory for it";
   for (int s = 0; s < group->nslot; s++) {
     if (is_shared(try, s)) return "several devices change one number";
-    if (group->slot[s].initial && !try->source && lgt_attempt_store(try, group->slot[s].root)->attached)
-      return "an array is memory of the host program";
+    if (group->slot[s].written && group->slot[s].initial && !try->source &&
+        lgt_attempt_store(try, group->slot[s].root)->attached)
+      return "it writes memory of the host program";
   }
   return has_code(try) ? NULL : lgt_message();
 }

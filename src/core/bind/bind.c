@@ -27,7 +27,8 @@ static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
   if (store->handles > 0 || store->refs > 0) return;
   lgt_rescue_drop(binder, store);
-  if (store->attached && store->replica) lgt_job_wait(binder, store->replica[0].inst, true);
+  for (int k = LGT_REPLICA_MAIN; store->attached && store->replica && k < store->replica[0].naside; k++)
+    lgt_job_wait(binder, k < 0 ? store->replica[0].inst : store->replica[0].aside[k].inst, true);
   lgt_images_drop(store);
   for (int d = 0; store->replica && d < binder->map->local; d++)
     lgt_replica_drop_asides(binder->map, &store->replica[d]);
