@@ -299,12 +299,12 @@ void lgt_close(lgt_runtime *rt) {
       lgt_bind_drop_store(&rt->binder, store);
     }
   if (rt->exec) lgt_job_retire(&rt->binder, true);
-  lgt_exec_free(rt->exec);
   lgt_binder_fini(&rt->binder);
   lgt_fuser_fini(&rt->fuser);
   lgt_window_fini(&rt->window);
   lgt_kernels_stop(rt->kernels);
-  lgt_map_fini(&rt->map);
+  lgt_map_fini(&rt->map); /* then no device stirs the executor any more */
+  lgt_exec_free(rt->exec);
   lgt_kernels_free(rt->kernels);
   lgt_profile_close(rt->profile);
   lgt_kinds_fini(&rt->kinds);
