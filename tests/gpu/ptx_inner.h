@@ -18,7 +18,6 @@
 #ifndef LGT_PTX_INNER_H
 #define LGT_PTX_INNER_H
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@
 #include <string.h>
 #include "ptx.h"
 
-enum { LANES = 32, MAX_DEPTH = 64, BARRIERS = 16 };
+enum { LANES = 32, MAX_DEPTH = 24, BARRIERS = 16 };
 #define ALL_LANES 0xffffffffu
 /* Where generic addresses show shared and local memory. */
 #define SHARED_WINDOW 0xfe00000000000000u
@@ -161,9 +160,6 @@ struct ptx_module {
   char *lines;                 /* the text, lines end with '\0' */
   const char **line;           /* lines[n - 1] begins there */
   int nlines;
-  pthread_mutex_t lock; /* protects spare */
-  struct ptx_block *spare; /* memory of blocks for the next launches, whose pages need not be found again */
-  int nspare;
 };
 
 const char *ptx_line(const ptx_module *m, uint32_t line);
@@ -289,7 +285,7 @@ typedef struct {
   uint32_t *defined;         /* [register]: lanes */
   uint32_t *pred, *pdefined; /* [predicate] */
   char *param;               /* [lane][frame_bytes] */
-  size_t param_stride;
+  size_t param_stride, value_bytes, param_bytes;
   uint32_t back[LANES];      /* where the caller goes on */
 } ptx_frame;
 
@@ -325,9 +321,6 @@ typedef struct {
 } ptx_barrier;
 
 struct ptx_block {
-  const ptx_function *function;
-  size_t shared_bytes;
-  ptx_block *next;             /* in the module's list of spare ones */
   uint32_t number;             /* in the launch; ~0u: no block is here */
   int warps, blocked;          /* blocked: warps that cannot go on before others do */
   uint32_t threads, live;
@@ -341,13 +334,12 @@ struct ptx_block {
 
 struct ptx_run {
   const ptx_module *m;
-  ptx_module *module;          /* the same, for its spare blocks */
   const ptx_function *f;
   const ptx_launch *launch;
   char *params;
   size_t shared_bytes, dynamic_offset, local_bytes;
   uint32_t blocks, threads;    /* in the launch; of a block */
-  ptx_block **block;           /* the resident ones */
+  ptx_block *block;            /* the resident ones */
   int resident;
   uint32_t *order, started;    /* blocks in the order in which they begin */
   uint64_t random;
@@ -360,7 +352,10 @@ struct ptx_run {
   size_t error_size;
 };
 
-void ptx_block_free(ptx_block *b);
+/* ptx_pool.c: memory with any contents; `bytes` are the same for both. */
+void *ptx_pool_take(size_t bytes);
+void ptx_pool_give(void *piece, size_t bytes);
+void ptx_pool_modules(int change); /* one more, or one less */
 /* Ends the run: the message gets kernel, line, block and thread. */
 void ptx_fault(ptx_warp *w, int lane, const char *format, ...) __attribute__((format(printf, 3, 4)));
 uint64_t ptx_random(uint64_t *state);

@@ -122,6 +122,18 @@ static void load(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
 }
 
 /* Parameters of a kernel are the same for all; those of a function are each lane's. */
+/* A parameter of a kernel at a fixed place, the same for all. */
+static void load_uniform(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
+  uint64_t at = in(w, i->s[0])[0] + (uint64_t)i->offset;
+  int bytes = type_bytes(i->type);
+  for (int k = 0; k < i->nd; k++) {
+    uint64_t x = 0, *d = out(w, i->d[k]);
+    memcpy(&x, w->run->params + at + (uint64_t)(k * bytes), (size_t)bytes);
+    x = extended(i, x);
+    EACH_LANE({ d[l] = x; });
+  }
+}
+
 static void load_param(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   const uint64_t *base = in(w, i->s[0]);
   bool entry = i->space == SPACE_ENTRY;
@@ -249,6 +261,10 @@ static bool decode_load(ptx_parser *p) {
   want_address(p);
   settle_space(p, space);
   i->run = space == SPACE_PARAM ? load_param : load;
+  int bytes = type_bytes(t) * i->count;
+  if (i->space == SPACE_ENTRY && i->s[0] < 0 && i->offset >= 0 && !(i->offset & (bytes - 1)) &&
+      (size_t)(i->offset + bytes) <= p->f->param_bytes)
+    i->run = load_uniform;
   return true;
 }
 

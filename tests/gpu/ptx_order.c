@@ -62,11 +62,15 @@ struct ptx_orders {
 
 /* ---- Pages ---- */
 
+static size_t records_bytes(int shift) {
+  return ((size_t)RECORDS << (PAGE_SHIFT - shift)) * sizeof(uint64_t);
+}
+
 ptx_shadow *ptx_shadow_new(void) { return calloc(1, sizeof(ptx_shadow)); }
 
 void ptx_shadow_clear(ptx_shadow *s) {
   for (size_t k = 0; k < s->slots; k++) {
-    if (s->slot[k]) free(s->slot[k]->records);
+    if (s->slot[k]) ptx_pool_give(s->slot[k]->records, records_bytes(s->slot[k]->shift));
     free(s->slot[k]);
   }
   free(s->slot);
@@ -105,11 +109,12 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
   if (!s->slot[at]) {
     page *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (page){number, shift, calloc((size_t)RECORDS << (PAGE_SHIFT - shift), sizeof *p->records)};
+    *p = (page){number, shift, ptx_pool_take(records_bytes(shift))};
     if (!p->records) {
       free(p);
       return NULL;
     }
+    memset(p->records, 0, records_bytes(shift));
     s->slot[at] = p;
     s->count++;
   }
@@ -118,11 +123,11 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
 
 static bool refine(page *p, int shift) {
   size_t granules = (size_t)1 << (PAGE_SHIFT - p->shift), parts = (size_t)1 << (p->shift - shift);
-  uint64_t *finer = malloc(RECORDS * granules * parts * sizeof *finer);
+  uint64_t *finer = ptx_pool_take(records_bytes(shift));
   if (!finer) return false;
   for (size_t k = 0; k < granules * parts; k++)
     memcpy(finer + RECORDS * k, p->records + RECORDS * (k / parts), RECORDS * sizeof *finer);
-  free(p->records);
+  ptx_pool_give(p->records, records_bytes(p->shift));
   p->records = finer;
   p->shift = shift;
   return true;

@@ -594,7 +594,7 @@ ptx_module *ptx_load(const char *text, char *log, size_t log_size) {
   ptx_parser *p = calloc(1, sizeof *p);
   bool good = false;
   snprintf(log, log_size, "out of memory");
-  if (m) pthread_mutex_init(&m->lock, NULL);
+  if (m) ptx_pool_modules(1);
   if (p && m && split_lines(m, text)) {
     p->m = m;
     p->log = log;
@@ -613,12 +613,6 @@ ptx_module *ptx_load(const char *text, char *log, size_t log_size) {
 
 void ptx_free(ptx_module *m) {
   if (!m) return;
-  while (m->spare) {
-    ptx_block *b = m->spare;
-    m->spare = b->next;
-    ptx_block_free(b);
-  }
-  pthread_mutex_destroy(&m->lock);
   for (int k = 0; k < m->ncode; k++) free(m->code[k].list);
   for (int k = 0; k < m->nfunctions; k++) {
     free(m->functions[k].name);
@@ -637,6 +631,7 @@ void ptx_free(ptx_module *m) {
   free(m->lines);
   free(m->line);
   free(m);
+  ptx_pool_modules(-1);
 }
 
 int ptx_kernels(const ptx_module *m) { return m->nkernels; }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include "ptx_inner.h"
 
-enum { MOST_RESIDENT = 16, MOST_SPARE = 32, LONGEST_TURN = 256 };
+enum { MOST_RESIDENT = 16, LONGEST_TURN = 256 };
 
 /* xorshift64*: good enough for orders. */
 uint64_t ptx_random(uint64_t *state) {
@@ -37,21 +37,24 @@ void ptx_fault(ptx_warp *w, int lane, const char *format, ...) {
 /* ---- Frames ---- */
 
 static bool frame_alloc(ptx_frame *f, int registers, int predicates, size_t bytes) {
-  f->value = malloc((size_t)registers * LANES * sizeof *f->value);
-  f->defined = calloc((size_t)registers, sizeof *f->defined);
+  f->value_bytes = (size_t)registers * LANES * sizeof *f->value;
+  f->param_bytes = LANES * (bytes ? bytes : 1);
+  f->value = ptx_pool_take(f->value_bytes);
+  f->defined = malloc((size_t)registers * sizeof *f->defined);
   f->pred = calloc((size_t)predicates, sizeof *f->pred);
-  f->pdefined = calloc((size_t)predicates, sizeof *f->pdefined);
-  f->param = calloc(LANES, bytes ? bytes : 1);
+  f->pdefined = malloc((size_t)predicates * sizeof *f->pdefined);
+  f->param = ptx_pool_take(f->param_bytes);
   f->param_stride = bytes;
+  if (f->param) memset(f->param, 0, f->param_bytes);
   return f->value && f->defined && f->pred && f->pdefined && f->param;
 }
 
 static void frame_free(ptx_frame *f) {
-  free(f->value);
+  ptx_pool_give(f->value, f->value_bytes);
   free(f->defined);
   free(f->pred);
   free(f->pdefined);
-  free(f->param);
+  ptx_pool_give(f->param, f->param_bytes);
 }
 
 /* The lanes get a frame in which nothing is written yet. */
@@ -61,9 +64,12 @@ void ptx_frame_enter(ptx_warp *w, int level, uint32_t lanes) {
   int registers = level ? m->most_registers : f->registers,
       predicates = level ? m->most_predicates : f->predicates;
   ptx_frame *frame = &w->frames[level];
-  if (!frame->value && !frame_alloc(frame, registers, predicates, level ? m->most_frame : f->frame_bytes)) {
-    ptx_fault(w, 0, "out of memory");
-    return;
+  if (!frame->value) {
+    if (!frame_alloc(frame, registers, predicates, level ? m->most_frame : f->frame_bytes)) {
+      ptx_fault(w, 0, "out of memory");
+      return;
+    }
+    lanes = ALL_LANES;
   }
   for (int k = 1; k < registers; k++) frame->defined[k] &= ~lanes;
   for (int k = 1; k < predicates; k++) frame->pdefined[k] &= ~lanes;
@@ -141,73 +147,40 @@ static void begin_block(ptx_run_state *r, ptx_block *b) {
   for (int k = 0; k < b->warps && !r->failed; k++) begin_warp(&b->warp[k]);
 }
 
-static ptx_block *new_block(ptx_run_state *r) {
-  ptx_block *b = calloc(1, sizeof *b);
-  if (!b) return NULL;
-  b->function = r->f;
-  b->shared_bytes = r->shared_bytes;
+static bool block_alloc(ptx_run_state *r, ptx_block *b) {
   b->warps = (int)((r->threads + LANES - 1) / LANES);
-  b->warp = calloc((size_t)b->warps, sizeof *b->warp);
+  b->warp = ptx_pool_take((size_t)b->warps * sizeof *b->warp);
+  if (b->warp) memset(b->warp, 0, (size_t)b->warps * sizeof *b->warp);
   b->shared = malloc(r->shared_bytes + 1);
   b->shared_written = malloc(r->shared_bytes + 1);
   b->shadow = ptx_shadow_new();
-  bool good = b->warp && b->shared && b->shared_written && b->shadow;
-  for (int k = 0; good && k < b->warps; k++) {
-    ptx_warp *w = &b->warp[k];
-    w->block = b;
-    w->number = k;
-    w->local = malloc(LANES * r->local_bytes + 1);
-    w->local_written = calloc(LANES, r->local_bytes + 1);
-    good = w->local && w->local_written;
-  }
-  if (good) return b;
-  ptx_block_free(b);
-  return NULL;
-}
-
-/* One of an earlier launch that had the same shape, or a new one. */
-static ptx_block *take_block(ptx_run_state *r) {
-  ptx_module *m = r->module;
-  int warps = (int)((r->threads + LANES - 1) / LANES);
-  pthread_mutex_lock(&m->lock);
-  ptx_block **at = &m->spare, *b;
-  while ((b = *at) && (b->function != r->f || b->warps != warps || b->shared_bytes != r->shared_bytes))
-    at = &b->next;
-  if (b) *at = b->next, m->nspare--;
-  pthread_mutex_unlock(&m->lock);
-  if (!b && !(b = new_block(r))) return NULL;
+  if (!b->warp || !b->shared || !b->shared_written || !b->shadow) return false;
   for (int k = 0; k < b->warps; k++) {
     ptx_warp *w = &b->warp[k];
     w->run = r;
-    memset(w->cache, 0, sizeof w->cache);
+    w->block = b;
+    w->number = k;
+    if (!r->local_bytes) continue;
+    w->local = ptx_pool_take(LANES * r->local_bytes);
+    w->local_written = ptx_pool_take(LANES * r->local_bytes);
+    if (!w->local || !w->local_written) return false;
   }
-  return b;
+  return true;
 }
 
-static void give_block(ptx_module *m, ptx_block *b) {
-  ptx_order_block_end(b);
-  pthread_mutex_lock(&m->lock);
-  bool keep = m->nspare < MOST_SPARE;
-  if (keep) {
-    b->next = m->spare;
-    m->spare = b;
-    m->nspare++;
-  }
-  pthread_mutex_unlock(&m->lock);
-  if (!keep) ptx_block_free(b);
-}
-
-void ptx_block_free(ptx_block *b) {
+static void block_free(ptx_run_state *r, ptx_block *b) {
+  if (b->warp) ptx_order_block_end(b);
   for (int k = 0; b->warp && k < b->warps; k++) {
-    for (int d = 0; d < MAX_DEPTH; d++) frame_free(&b->warp[k].frames[d]);
-    free(b->warp[k].local);
-    free(b->warp[k].local_written);
+    ptx_warp *w = &b->warp[k];
+    for (int d = 0; d < MAX_DEPTH; d++)
+      if (w->frames[d].value) frame_free(&w->frames[d]);
+    ptx_pool_give(w->local, LANES * r->local_bytes);
+    ptx_pool_give(w->local_written, LANES * r->local_bytes);
   }
-  free(b->warp);
+  ptx_pool_give(b->warp, (size_t)b->warps * sizeof *b->warp);
   free(b->shared);
   free(b->shared_written);
   ptx_shadow_free(b->shadow);
-  free(b);
 }
 
 /* ---- The launch ---- */
@@ -261,7 +234,7 @@ static bool run_alloc(ptx_run_state *r) {
   r->block = calloc((size_t)r->resident, sizeof *r->block);
   if (!r->params || !r->order || !r->block || !ptx_order_init(r)) return refuse(r, "out of memory");
   for (int k = 0; k < r->resident; k++)
-    if (!(r->block[k] = take_block(r))) return refuse(r, "out of memory");
+    if (!block_alloc(r, &r->block[k])) return refuse(r, "out of memory");
   for (int k = 0; k < f->params; k++) memcpy(r->params + f->param[k].offset, a->params[k], f->param[k].bytes);
   for (uint32_t k = 0; k < r->blocks; k++) {
     uint32_t other = (uint32_t)(ptx_random(&r->random) % (k + 1));
@@ -289,9 +262,9 @@ static bool turn(ptx_run_state *r, ptx_block *b) {
 
 static void run_blocks(ptx_run_state *r) {
   uint32_t left = r->blocks;
-  for (int k = 0; k < r->resident && !r->failed; k++) begin_block(r, r->block[k]);
+  for (int k = 0; k < r->resident && !r->failed; k++) begin_block(r, &r->block[k]);
   while (left && !r->failed) {
-    ptx_block *b = r->block[ptx_random(&r->random) % (uint64_t)r->resident];
+    ptx_block *b = &r->block[ptx_random(&r->random) % (uint64_t)r->resident];
     if (b->number == UINT32_MAX) continue;
     if (!turn(r, b)) ptx_stuck(b);
     if (b->live || r->failed) continue;
@@ -303,7 +276,6 @@ static void run_blocks(ptx_run_state *r) {
 
 bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, size_t error_size) {
   ptx_run_state r = {.m = kernel->module,
-                     .module = kernel->module,
                      .f = &kernel->module->functions[kernel->function],
                      .launch = launch,
                      .random = launch->seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u,
@@ -314,8 +286,7 @@ bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, si
   error[0] = '\0';
   bool good = check_launch(&r) && run_alloc(&r);
   if (good) run_blocks(&r);
-  for (int k = 0; r.block && k < r.resident; k++)
-    if (r.block[k]) give_block(r.module, r.block[k]);
+  for (int k = 0; r.block && k < r.resident; k++) block_free(&r, &r.block[k]);
   ptx_order_fini(&r);
   free(r.block);
   free(r.order);
