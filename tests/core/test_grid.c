@@ -72,15 +72,19 @@ TEST(launches) {
   sum_over(&s, 1, (int64_t[]){100}, 1);
   CHECK(!launch(&s, NULL) && launched("kernel") && grid.scratch_bytes == 0);
   sum_over(&s, 1, (int64_t[]){3 * LGT_BLOCK / 2}, 1); /* two blocks */
-  CHECK(!launch(&s, NULL) && launched("kernel steps") && grid.scratch_bytes == 64);
+  CHECK(!launch(&s, NULL) && launched("wide steps") && grid.scratch_bytes == 64);
   sum_over(&s, 1, (int64_t[]){1000000}, 1);
-  CHECK(!launch(&s, NULL) && launched("kernel steps chunks"));
+  CHECK(!launch(&s, NULL) && launched("wide steps chunks"));
   CHECK(s.shape.partial && s.shape.nchunk > 1);
   sum_over(&s, 2, (int64_t[]){1000, 1000}, 3); /* a slab each */
-  CHECK(!launch(&s, NULL) && launched("kernel chunks"));
+  CHECK(!launch(&s, NULL) && launched("wide chunks"));
   CHECK(grid.scratch_bytes == (s.shape.nchunk * 8 + 63) / 64 * 64);
   sum_over(&s, 2, (int64_t[]){1000, 1000}, 2); /* rows */
+  CHECK(!launch(&s, NULL) && launched("wide"));
+  CHECK(grid.launch[0].block[0] == 1024 && grid.launch[0].block[1] == 1 && grid.launch[0].grid[0] == 1000);
+  sum_over(&s, 2, (int64_t[]){10000, 1000}, 2); /* many rows */
   CHECK(!launch(&s, NULL) && launched("kernel"));
+  CHECK(grid.launch[0].block[0] == 256 && grid.launch[0].grid[0] == 10000 / 16);
   sum_over(&s, 3, (int64_t[]){30, 1000, 100}, 5); /* rows, in 30 steps */
   CHECK(!launch(&s, NULL) && launched("kernel steps"));
   CHECK(grid.scratch_bytes == 30 * 1000 * 8);

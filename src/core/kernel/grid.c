@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, MOST_LANES = 8, VECTOR_BYTES = 16 };
+enum { WIDE_ELEMENTS = 256, WIDE_UNITS = 4096, WIDE_BYTES = 48 };
 
 typedef enum form { FORM_NONE, FORM_LANES, FORM_ROW, FORM_VECTOR, FORM_MIXED } form;
 
@@ -79,6 +80,17 @@ int lgt_grid_lanes(const lgt_loop *loop) {
   }
   int lanes = widest ? VECTOR_BYTES / widest : 1;
   return lanes < MOST_LANES ? lanes : MOST_LANES;
+}
+
+int lgt_grid_wide(const lgt_loop *loop) {
+  int bytes = 0;
+  form form = form_of(loop);
+  if (form != FORM_LANES && form != FORM_ROW) return 0;
+  for (int a = 0; a < loop->naccess; a++) {
+    int dtype = loop->access[a].dtype;
+    if (loop->access[a].mode == LGT_ACCESS_REDUCE) bytes += dtype == LGT_FLOAT16 ? 4 : lgt_dtype_size(dtype);
+  }
+  return bytes <= WIDE_BYTES ? bytes : 0;
 }
 
 /* ---- nests ---------------------------------------------------------------------------------------- */
@@ -297,11 +309,28 @@ static bool is_aligned(const plan *p, const place *at) {
   return bits % 16 == 0;
 }
 
+/* A block for each unit, whose threads are over columns and rows.  False: units are many, or small. */
+static bool size_wide(const plan *p, const lgt_grid_head *head, lgt_grid_launch *launch) {
+  int64_t cols = head->block, rows = p->form == FORM_ROW ? 1 : head->row_most;
+  unsigned *block = launch->block;
+  if (cols > head->col_most) cols = head->col_most;
+  if (!lgt_grid_wide(p->loop) || head->units > WIDE_UNITS ||
+      (cols < WIDE_ELEMENTS && cols * rows < WIDE_ELEMENTS))
+    return false;
+  for (block[0] = LGT_LANES; block[0] < cols && block[0] < LGT_GRID_WIDE_THREADS;) block[0] *= 2;
+  for (block[1] = 1; block[1] < rows && block[0] * block[1] < LGT_GRID_WIDE_THREADS;) block[1] *= 2;
+  launch->grid[0] = head->units;
+  launch->kernel = "lgt_wide";
+  return true;
+}
+
 /* A thread for each column (or some of them) and row, or 16 for each unit. */
 static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch *launch) {
   unsigned *grid = launch->grid, *block = launch->block;
+  launch->kernel = "lgt_kernel";
   grid[1] = grid[2] = block[1] = block[2] = 1;
   if (p->form == FORM_LANES || p->form == FORM_ROW) {
+    if (size_wide(p, head, launch)) return LGT_OK;
     int64_t blocks = divide_up(head->units, LGT_GRID_THREADS / LGT_LANES);
     block[0] = LGT_GRID_THREADS;
     grid[0] = (unsigned)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
@@ -361,7 +390,6 @@ static lgt_status fill_kernel(plan *p, const lgt_nest *nest, const place *target
   memcpy(launch->param, &head, sizeof head);
   if (loop->nparam)
     memcpy(entry(&t, OUTER + t.dims + MORE, 0), nest->param, loop->nparam * sizeof *nest->param);
-  launch->kernel = "lgt_kernel";
   launch->shared = 0;
   launch->param_bytes = lgt_grid_param_bytes(loop);
   return status;

@@ -3,6 +3,7 @@
  * Pure functions: nothing here calls a driver.  A nest becomes up to three launches, one after another in a queue:
  *
  *   lgt_kernel    all of a loop without reductions; of one with some, the sums of its slabs (or blocks)
+ *   lgt_wide      the same for few slabs of many elements: a block of threads for each
  *   lgt_steps     adds these, one after another, to the targets or to the chunks' partial results
  *   lgt_chunks    folds partial results pairwise, and then into the targets
  *
@@ -19,7 +20,12 @@
 #include "kernel/loop.h"
 
 /* Bytes of parameters that all devices take. */
-enum { LGT_GRID_PARAM_MOST = 4352, LGT_GRID_THREADS = 256, LGT_GRID_LAUNCHES = 3 };
+enum {
+  LGT_GRID_PARAM_MOST = 4352,
+  LGT_GRID_THREADS = 256,
+  LGT_GRID_WIDE_THREADS = 1024,
+  LGT_GRID_LAUNCHES = 3
+};
 
 /* What lgt_kernel is told first.  Then come, all of 8 bytes: bases [naccess] (those of the first unit), strides along rows
  * and along columns [naccess], for each of lgt_grid_dims(loop) dimensions the strides [naccess], those along chunks and along
@@ -76,6 +82,8 @@ typedef struct lgt_grid {
 
 /* Elements along the columns that a thread of a loop without reductions computes: those of 16 bytes, or 1. */
 int lgt_grid_lanes(const lgt_loop *loop);
+/* Bytes of shared memory for the values of an element in lgt_wide; 0: the loop has no such kernel. */
+int lgt_grid_wide(const lgt_loop *loop);
 /* How many outer dimensions (all but rows and columns) the parameters of a loop have room for; -1: the loop has too many
  * accesses, or reductions of several forms, and is none for devices. */
 int lgt_grid_dims(const lgt_loop *loop);

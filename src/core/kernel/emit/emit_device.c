@@ -8,6 +8,7 @@
  *   form a unit is the work of 16 threads, whose accumulators are loop.h's lanes, and the tree goes by shuffles.  In the
  *   vector form a thread has the targets of a column in registers and walks all that is added to them.
  *
+ *   lgt_wide     a unit is the work of a block of threads
  *   lgt_steps    a thread adds to a target, or a partial result, what the slabs left for it
  *   lgt_chunks   a thread folds the partial results of a target
  *
@@ -384,22 +385,41 @@ static void fold_threads(emitter *e) {
     }
 }
 
-/* What the slab gives: as it is, or into the target. */
-static void write_slab(emitter *e) {
-  int raw = e->next_block++, whole = e->next_block++, after = e->next_block++, ncarry = e->ncarry;
-  accumulator own[2 * LGT_MAX_REDUCTIONS];
-  for (int k = 0; k < ncarry; k++) own[k] = accumulator_at(e, k);
+static void write_target(emitter *e, int k) {
+  write_first(e, e->carry[k].access, e->carry[k].value);
+  if (e->carry[k].redop >= LGT_REDOP_ARGMIN) write_first(e, e->carry[k + 1].access, e->carry[k + 1].value);
+}
+
+/* What the slab gives to the k-th carried value's target: as it is, or added to it. */
+static void write_slab(emitter *e, int k) {
+  int raw = e->next_block++, whole = e->next_block++, after = e->next_block++;
+  accumulator own = accumulator_at(e, k);
   branch_if(e, is_set(e, HEAD(raw)), raw, NULL, 0, whole, 0);
   begin_block(e, raw, NULL, 0, 0);
-  write_targets(e);
+  write_target(e, k);
   branch(e, after, NULL, 0, 0);
   begin_block(e, whole, NULL, 0, 0);
   begin_contents(e, is_set(e, HEAD(open)));
-  for (int k = 0; k < ncarry; k++)
-    if (e->carry[k].redop >= 0) take_in(e, k, own[k]);
-  write_targets(e);
+  take_in(e, k, own);
+  write_target(e, k);
   branch(e, after, NULL, 0, 0);
   begin_block(e, after, NULL, 0, 0);
+}
+
+/* The sum of a slab, in the first of the threads that have it, goes to where it belongs. */
+static void write_slabs(emitter *e, val slab, val lane, bool wide, const piece *p, const val *offset) {
+  val own[2 * LGT_MAX_REDUCTIONS], zero = int_constant(e, 0);
+  int n = e->ncarry;
+  for (int k = 0; k < n; k++) own[k] = e->carry[k].value;
+  e->row = p->row;
+  begin_accesses(e, true, offset);
+  for (int k = 0, number = 0; k < n; k++) {
+    if (e->carry[k].redop < 0) continue;
+    for (int i = 0; i < n; i++) e->carry[i].value = own[i];
+    int after = begin_if(e, bit_and(e, slab, equal(e, lane, wide ? int_constant(e, 32 * number++) : zero)));
+    write_slab(e, k);
+    end_if(e, after);
+  }
 }
 
 static void emit_lanes(emitter *e, bool by_row) {
@@ -428,11 +448,109 @@ static void emit_lanes(emitter *e, bool by_row) {
   end_turns(e, &row);
   fold_threads(e);
   val any = bit_and(e, int_less(e, p.row, rows), int_less(e, zero, p.cols));
-  int after = begin_if(e, bit_and(e, any, equal(e, lane, zero)));
-  e->row = p.row;
-  begin_accesses(e, true, offset);
-  write_slab(e);
+  write_slabs(e, any, lane, false, &p, offset);
+  end_turns(e, &unit);
+}
+
+/* ---- lgt_wide ------------------------------------------------------------------------------------------------------------ */
+
+/* A block of threads computes the values of as many elements side by side.  Through shared memory they come to 16 threads, in
+ * a warp of its own for each reduction, which add them to the lanes' accumulators in the order of loop.h. */
+
+static int tile_size(const emitter *e, int k) {
+  return elem_size(reg_elem(e->loop->access[e->carry[k].access].dtype));
+}
+
+/* Where the k-th carried value's reduction finds the value of the thread of this number. */
+static val tile_at(emitter *e, int k, val thread) {
+  int64_t before = 0;
+  for (int i = 0; i < k; i++) before += tile_size(e, i);
+  val tile = def(e, "llvm.mlir.addressof @lgt_tile : !llvm.ptr<3>");
+  val at = def(e, "llvm.addrspacecast % : !llvm.ptr<3> to !llvm.ptr", tile);
+  val first = int_constant(e, before * LGT_GRID_WIDE_THREADS);
+  return advance(e, at, add(e, first, multiply(e, thread, int_constant(e, tile_size(e, k)))));
+}
+
+static void write_tile(emitter *e, int k, val thread, val value) {
+  elem el = reg_elem(e->loop->access[e->carry[k].access].dtype);
+  if (el == I1) value = def(e, "arith.extui % : $ to $", value, lanes_type(e, I1), lanes_type(e, I8));
+  write_vector(e, tile_at(e, k, thread), value, el == I1 ? I8 : el, elem_size(el), "");
+}
+
+static val read_tile(emitter *e, int k, val thread) {
+  elem el = reg_elem(e->loop->access[e->carry[k].access].dtype), kept = el == I1 ? I8 : el;
+  val value = def(e, "llvm.load % {alignment = # : i64} : !llvm.ptr -> $", tile_at(e, k, thread),
+                  (int64_t)elem_size(kept), lanes_type(e, kept));
+  return el == I1 ? def(e, "arith.trunci % : $ to $", value, lanes_type(e, I8), lanes_type(e, I1)) : value;
+}
+
+static void wait_for_all(emitter *e) { put(e, "llvm.call_intrinsic \"llvm.nvvm.barrier0\"() : () -> ()\n"); }
+
+/* The values of an element, and its stores. */
+static void fill_tile(emitter *e, val row, val column, val thread, const piece *p, const val *offset) {
+  int n = e->ncarry;
+  begin_row(e, row, offset);
+  emit_level(e, LEVEL_ROW);
+  e->ncarry = 0;
+  emit_column(e, column, p->cols);
+  e->ncarry = n;
+  for (int k = 0; k < n; k++) {
+    if (e->carry[k].redop < 0) continue;
+    const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
+    write_tile(e, k, thread, e->value[in->a]);
+    if (in->op == LGT_OP_REDUCE_ARG) write_tile(e, k + 1, thread, e->value[in->c]);
+  }
+}
+
+/* For each reduction the lanes take in what the tile has of them: rows and columns of it that are in use. */
+static void take_tile(emitter *e, val rows, val cols, val width, val thread) {
+  val zero = int_constant(e, 0), one = int_constant(e, 1), sixteen = int_constant(e, LGT_LANES);
+  val group = divide(e, thread, sixteen), lane = rest(e, thread, sixteen);
+  for (int k = 0, number = 0; k < e->ncarry; k++) {
+    if (e->carry[k].redop < 0) continue;
+    int ours = e->next_block++, after = e->next_block++;
+    branch_if(e, equal(e, group, int_constant(e, 2 * number++)), ours, NULL, 0, after, e->ncarry);
+    begin_block(e, ours, NULL, 0, e->ncarry);
+    turn row = begin_turns(e, zero, rows, one, e->ncarry);
+    val first = multiply(e, row.at, width);
+    turn column = begin_turns(e, lane, cols, sixteen, e->ncarry);
+    val at = add(e, first, column.at);
+    accumulator value = {read_tile(e, k, at), -1};
+    if (e->carry[k].redop >= LGT_REDOP_ARGMIN) value.at = read_tile(e, k + 1, at);
+    take_in(e, k, value);
+    end_turns(e, &column);
+    end_turns(e, &row);
+    branch(e, after, NULL, 0, e->ncarry);
+    begin_block(e, after, NULL, 0, e->ncarry);
+  }
+}
+
+static void emit_wide(emitter *e, bool by_row) {
+  val offset[LGT_MAX_ACCESS], x = special(e, "tid.x"), y = special(e, "tid.y"), zero = int_constant(e, 0);
+  val width = special(e, "ntid.x"), height = special(e, "ntid.y"), thread = add(e, multiply(e, y, width), x);
+  emit_level(e, LEVEL_ONCE);
+  turn unit = begin_turns(e, special(e, "ctaid.x"), HEAD(units), special(e, "nctaid.x"), 0);
+  val number = unit.at;
+  no_offsets(e, offset);
+  piece p = begin_piece(e, by_row, &number, offset);
+  walk_dims(e, HEAD(parallel), NULL, number, offset);
+  begin_accumulators(e, 0, e->ncarry);
+  turn row = begin_turns(e, p.row, p.rows, height, e->ncarry);
+  turn column = begin_turns(e, zero, p.cols, width, e->ncarry);
+  val own_row = add(e, row.at, y), own_column = add(e, column.at, x);
+  int after = begin_if(e, bit_and(e, int_less(e, own_row, p.rows), int_less(e, own_column, p.cols)));
+  fill_tile(e, own_row, own_column, thread, &p, offset);
   end_if(e, after);
+  wait_for_all(e);
+  val rows = least(e, height, int_op(e, "subi", p.rows, row.at));
+  val cols = least(e, width, int_op(e, "subi", p.cols, column.at));
+  take_tile(e, rows, cols, width, thread);
+  wait_for_all(e);
+  end_turns(e, &column);
+  end_turns(e, &row);
+  fold_threads(e);
+  val any = bit_and(e, int_less(e, p.row, p.rows), int_less(e, zero, p.cols));
+  write_slabs(e, any, thread, true, &p, offset);
   end_turns(e, &unit);
 }
 
@@ -651,6 +769,11 @@ void emit_device_module(emitter *e) {
   e->lanes = 1;
   e->out = &e->decl;
   put(e, "module attributes {llvm.data_layout = \"e-i64:64-i128:128-v16:16-v32:32-n16:32:64\"} {\n");
+  if (lgt_grid_wide(e->loop))
+    put(e,
+        "llvm.mlir.global internal @lgt_tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<# "
+        "x i8>\n",
+        (int64_t)lgt_grid_wide(e->loop) * LGT_GRID_WIDE_THREADS);
   e->out = &e->done;
   analyse(e);
   for (int i = 0; i < e->loop->ninst; i++)
@@ -668,6 +791,12 @@ void emit_device_module(emitter *e) {
   else if (reduces) emit_lanes(e, by_row);
   else emit_plain(e);
   end_kernel(e);
+  if (lgt_grid_wide(e->loop)) {
+    begin_kernel(e, "lgt_wide");
+    e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
+    emit_wide(e, by_row);
+    end_kernel(e);
+  }
   if (reduces) {
     begin_kernel(e, "lgt_steps");
     emit_steps(e);

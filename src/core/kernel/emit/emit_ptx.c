@@ -55,10 +55,15 @@ static bool calls_functions(LLVMModuleRef module) {
   return false;
 }
 
-static bool is_kernel(LLVMValueRef fn) {
+static bool is_named(LLVMValueRef fn, const char *name) {
   size_t length;
-  const char *name = LLVMGetValueName2(fn, &length);
-  return !strcmp(name, "lgt_kernel") || !strcmp(name, "lgt_steps") || !strcmp(name, "lgt_chunks");
+  return !strcmp(LLVMGetValueName2(fn, &length), name);
+}
+
+/* Does it do the loop's work, or fold what that left? */
+static bool is_main(LLVMValueRef fn) { return is_named(fn, "lgt_kernel") || is_named(fn, "lgt_wide"); }
+static bool is_kernel(LLVMValueRef fn) {
+  return is_main(fn) || is_named(fn, "lgt_steps") || is_named(fn, "lgt_chunks");
 }
 
 /* What arrived is for this module alone, and for the module's processor. */
@@ -119,15 +124,14 @@ static void mark_kernel(LLVMModuleRef module, LLVMContextRef context, LLVMValueR
   LLVMAddAttributeAtIndex(fn, 1, LLVMCreateTypeAttribute(context, by_value, type));
   LLVMAddAttributeAtIndex(fn, 1, LLVMCreateEnumAttribute(context, align, 8));
   annotate(module, context, fn, "kernel", 1);
-  annotate(module, context, fn, "maxntidx", LGT_GRID_THREADS);
 }
 
 static void mark_kernels(LLVMModuleRef module, LLVMContextRef context, const lgt_loop *loop) {
   for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
-    size_t length;
     if (!is_kernel(fn)) continue;
-    bool main = !strcmp(LLVMGetValueName2(fn, &length), "lgt_kernel");
-    mark_kernel(module, context, fn, main ? lgt_grid_param_bytes(loop) : lgt_grid_fold_bytes(loop));
+    mark_kernel(module, context, fn, is_main(fn) ? lgt_grid_param_bytes(loop) : lgt_grid_fold_bytes(loop));
+    annotate(module, context, fn, "maxntidx",
+             is_named(fn, "lgt_wide") ? LGT_GRID_WIDE_THREADS : LGT_GRID_THREADS);
   }
 }
 
