@@ -99,38 +99,77 @@ static void end_if(emitter *e, int after) {
 
 static bool is_target(const emitter *e, int k) { return e->loop->access[k].mode == LGT_ACCESS_REDUCE; }
 
-static val extent_at(emitter *e, int slot) {
-  return count(e, offsetof(lgt_grid_head, extent) + 4 * (size_t)slot);
+/* A field at a distance that is known only when the kernel runs. */
+static val head_at(emitter *e, val distance, size_t offset, const char *type) {
+  return field(e, advance(e, e->slab, distance), (int64_t)offset, type);
 }
-static int slot_of(const emitter *e, int i, bool sequential) {
-  return sequential ? lgt_grid_dims(e->loop) - 1 - i : i;
+static val scaled(emitter *e, val number, int64_t by) { return multiply(e, number, int_constant(e, by)); }
+
+/* The extent in a slot; of the dimension that is cut, in this chunk (-1: none is). */
+static val extent_at(emitter *e, val slot, val chunk) {
+  val extent = wide(e, head_at(e, scaled(e, slot, 4), offsetof(lgt_grid_head, extent), "i32"));
+  if (chunk < 0) return extent;
+  val cut = int_op(e, "subi", extent, multiply(e, chunk, HEAD(split_step)));
+  return def(e, "arith.select %, %, % : i64", equal(e, HEAD(split), slot), least(e, cut, HEAD(split_most)),
+             extent);
 }
 
-/* Adds to the accesses' offsets what `number` says about the positions along the parallel dimensions; or, with their extents,
- * along the sequential ones. */
-static void walk_dims(emitter *e, val dims, const val *sequential, val number, val *offset) {
-  val own[LGT_MAX_ACCESS + 1] = {number};
-  int walking[LGT_MAX_ACCESS], n = 0, slots = lgt_grid_dims(e->loop), done = e->next_block++;
+/* A loop over dimensions: the values of `own`, of which the first is the dimension's number, go around it. */
+typedef struct dim_turn {
+  val own[LGT_MAX_ACCESS + 2];
+  val end;
+  int n, block, after;
+} dim_turn;
+
+static void turn_or_end(emitter *e, dim_turn *t) {
+  put(e, "cf.cond_br %, ^#", int_less(e, t->own[0], t->end), (int64_t)t->block);
+  put_arguments(e, t->own, t->n, 0);
+  put(e, ", ^#", (int64_t)t->after);
+  put_arguments(e, t->own, t->n, 0);
+  put(e, "\n");
+}
+
+static void begin_dims(emitter *e, dim_turn *t, val end) {
+  t->end = end;
+  t->block = e->next_block++;
+  t->after = e->next_block++;
+  t->own[0] = int_constant(e, 0);
+  turn_or_end(e, t);
+  begin_block(e, t->block, t->own, t->n, 0);
+}
+
+static void end_dims(emitter *e, dim_turn *t) {
+  t->own[0] = add(e, t->own[0], int_constant(e, 1));
+  turn_or_end(e, t);
+  begin_block(e, t->after, t->own, t->n, 0);
+}
+
+/* Sequential dimensions are in the slots from the last down. */
+static val slot_of(emitter *e, val dim, bool sequential) {
+  return sequential ? int_op(e, "subi", int_constant(e, lgt_grid_dims(e->loop) - 1), dim) : dim;
+}
+
+/* Adds to the accesses' offsets what `number` says about the positions along the parallel dimensions; or, in a chunk, along
+ * the sequential ones. */
+static void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset) {
+  dim_turn t = {.n = 2};
+  int walking[LGT_MAX_ACCESS];
+  t.own[1] = number;
   for (int k = 0; k < e->loop->naccess; k++)
     if (e->access[k].used && !(sequential && is_target(e, k))) {
-      walking[n++] = k;
-      own[n] = offset[k];
+      walking[t.n - 2] = k;
+      t.own[t.n++] = offset[k];
     }
-  for (int i = 0; i < slots; i++) {
-    int slot = slot_of(e, i, sequential), more = e->next_block++;
-    put(e, "cf.cond_br %, ^#, ^#", int_less(e, int_constant(e, i), dims), (int64_t)more, (int64_t)done);
-    put_arguments(e, own, n + 1, 0);
-    put(e, "\n");
-    begin_block(e, more, NULL, 0, 0);
-    val extent = sequential ? sequential[i] : extent_at(e, slot);
-    val at = rest(e, own[0], extent);
-    own[0] = divide(e, own[0], extent);
-    for (int k = 0; k < n; k++)
-      own[k + 1] = add(e, own[k + 1], multiply(e, at, entry(e, OUTER + slot, walking[k])));
+  begin_dims(e, &t, sequential ? HEAD(sequential) : HEAD(parallel));
+  val slot = slot_of(e, t.own[0], sequential), extent = extent_at(e, slot, sequential ? chunk : -1);
+  val at = rest(e, t.own[1], extent), strides = scaled(e, slot, 8 * e->loop->naccess);
+  t.own[1] = divide(e, t.own[1], extent);
+  for (int k = 2; k < t.n; k++) {
+    val stride = head_at(e, strides, entry_at(e, OUTER, walking[k - 2]), "i64");
+    t.own[k] = add(e, t.own[k], multiply(e, at, stride));
   }
-  branch(e, done, own, n + 1, 0);
-  begin_block(e, done, own, n + 1, 0);
-  for (int k = 0; k < n; k++) offset[walking[k]] = own[k + 1];
+  end_dims(e, &t);
+  for (int k = 2; k < t.n; k++) offset[walking[k - 2]] = t.own[k];
 }
 
 static void walk_one(emitter *e, int array, val number, val *offset) {
@@ -284,7 +323,7 @@ static void emit_plain(emitter *e) {
   val cols = LONG(cols), many = int_constant(e, lanes), one = int_constant(e, 1);
   int after = begin_if(e, int_less(e, t.row, LONG(rows)));
   no_offsets(e, offset);
-  walk_dims(e, HEAD(parallel), NULL, t.unit, offset);
+  walk_dims(e, false, -1, t.unit, offset);
   if (lanes == 1) {
     val column = add(e, t.x, t.own);
     int inside = begin_if(e, int_less(e, column, cols));
@@ -436,7 +475,7 @@ static void emit_lanes(emitter *e, bool by_row) {
   val number = def(e, "arith.select %, %, % : i64", some, unit.at, zero);
   no_offsets(e, offset);
   piece p = begin_piece(e, by_row, &number, offset);
-  walk_dims(e, HEAD(parallel), NULL, number, offset);
+  walk_dims(e, false, -1, number, offset);
   val rows = def(e, "arith.select %, %, % : i64", some, p.rows, zero);
   begin_accumulators(e, 0, e->ncarry);
   turn row = begin_turns(e, p.row, rows, one, e->ncarry);
@@ -533,7 +572,7 @@ static void emit_wide(emitter *e, bool by_row) {
   val number = unit.at;
   no_offsets(e, offset);
   piece p = begin_piece(e, by_row, &number, offset);
-  walk_dims(e, HEAD(parallel), NULL, number, offset);
+  walk_dims(e, false, -1, number, offset);
   begin_accumulators(e, 0, e->ncarry);
   turn row = begin_turns(e, p.row, p.rows, height, e->ncarry);
   turn column = begin_turns(e, zero, p.cols, width, e->ncarry);
@@ -556,19 +595,14 @@ static void emit_wide(emitter *e, bool by_row) {
 
 /* ---- lgt_kernel, vector form ------------------------------------------------------------------------------------------------ */
 
-/* The sequential dimensions' extents, of which one may be cut; their product is returned. */
-static val sequential_extents(emitter *e, val chunk, val *extent) {
-  val size = int_constant(e, 1), one = size, dims = HEAD(sequential), split = HEAD(split);
-  for (int i = 0; i < lgt_grid_dims(e->loop); i++) {
-    int slot = slot_of(e, i, true);
-    val cut = int_op(e, "subi", extent_at(e, slot), multiply(e, chunk, HEAD(split_step)));
-    cut = least(e, cut, HEAD(split_most));
-    extent[i] =
-        def(e, "arith.select %, %, % : i64", equal(e, split, int_constant(e, slot)), cut, extent_at(e, slot));
-    val own = def(e, "arith.select %, %, % : i64", int_less(e, int_constant(e, i), dims), extent[i], one);
-    size = multiply(e, size, own);
-  }
-  return size;
+/* Positions along the sequential dimensions, of which one may be cut. */
+static val sequential_size(emitter *e, val chunk) {
+  dim_turn t = {.n = 2};
+  t.own[1] = int_constant(e, 1);
+  begin_dims(e, &t, HEAD(sequential));
+  t.own[1] = multiply(e, t.own[1], extent_at(e, slot_of(e, t.own[0], true), chunk));
+  end_dims(e, &t);
+  return t.own[1];
 }
 
 /* The rows, if they have a target in common, that it takes in. */
@@ -583,7 +617,7 @@ static void add_rows(emitter *e, const piece *p, bool by_row, val this_row, val 
 
 static void emit_target_column(emitter *e, const piece *p, bool by_row, val row, val column,
                                const val *offset) {
-  val extent[LGT_MAX_DIM], inner[LGT_MAX_ACCESS];
+  val inner[LGT_MAX_ACCESS];
   e->row = row;
   begin_accesses(e, true, offset);
   for (int k = 0; k < e->loop->naccess; k++) {
@@ -592,9 +626,9 @@ static void emit_target_column(emitter *e, const piece *p, bool by_row, val row,
       e->access[k].base = advance(e, e->access[k].base, multiply(e, column, entry(e, COLUMN, k)));
   }
   begin_contents(e, is_set(e, HEAD(open)));
-  val steps = sequential_extents(e, p->chunk, extent);
+  val steps = sequential_size(e, p->chunk);
   turn step = begin_turns(e, int_constant(e, 0), steps, int_constant(e, 1), e->ncarry);
-  walk_dims(e, HEAD(sequential), extent, step.at, inner);
+  walk_dims(e, true, p->chunk, step.at, inner);
   add_rows(e, p, by_row, row, column, inner);
   end_turns(e, &step);
   write_targets(e);
@@ -608,7 +642,7 @@ static void emit_vector(emitter *e, bool by_row) {
   int after = begin_if(e, bit_and(e, int_less(e, t.row, HEAD(row_units)), int_less(e, column, LONG(cols))));
   no_offsets(e, offset);
   piece p = begin_piece(e, false, &number, offset);
-  walk_dims(e, HEAD(parallel), NULL, number, offset);
+  walk_dims(e, false, -1, number, offset);
   emit_target_column(e, &p, by_row, by_row ? t.row : none, column, offset);
   end_if(e, after);
 }
@@ -616,10 +650,10 @@ static void emit_vector(emitter *e, bool by_row) {
 /* ---- lgt_steps, lgt_chunks ------------------------------------------------------------------------------------------------------- */
 
 /* A target's field, by its number among the targets. */
-static val target_field(emitter *e, int number, size_t offset) {
-  return head(e, sizeof(lgt_grid_fold) + (size_t)number * sizeof(lgt_grid_target) + offset, "i64");
+static size_t target_at(int number, size_t offset) {
+  return sizeof(lgt_grid_fold) + (size_t)number * sizeof(lgt_grid_target) + offset;
 }
-#define TARGET(number, member) target_field(e, number, offsetof(lgt_grid_target, member))
+#define TARGET(number, member) head(e, target_at(number, offsetof(lgt_grid_target, member)), "i64")
 
 static int number_of(const emitter *e, int access) {
   int n = 0;
@@ -631,26 +665,19 @@ static int64_t size_at(const emitter *e, int access) { return elem_size(access_e
 
 /* The address of element `number` of each target (of each carried value). */
 static void find_targets(emitter *e, val number, val *address) {
-  val own[2 * LGT_MAX_REDUCTIONS + 1] = {number}, dims = FOLD(ndim);
-  int n = e->ncarry, done = e->next_block++;
-  for (int k = 0; k < n; k++) own[k + 1] = TARGET(number_of(e, e->carry[k].access), target);
-  for (int i = 0; i < LGT_MAX_DIM; i++) {
-    int more = e->next_block++;
-    put(e, "cf.cond_br %, ^#, ^#", int_less(e, int_constant(e, i), dims), (int64_t)more, (int64_t)done);
-    put_arguments(e, own, n + 1, 0);
-    put(e, "\n");
-    begin_block(e, more, NULL, 0, 0);
-    val extent = count(e, offsetof(lgt_grid_fold, extent) + 4 * (size_t)i), at = rest(e, own[0], extent);
-    own[0] = divide(e, own[0], extent);
-    for (int k = 0; k < n; k++) {
-      val stride = target_field(e, number_of(e, e->carry[k].access),
-                                offsetof(lgt_grid_target, stride) + 8 * (size_t)i);
-      own[k + 1] = add(e, own[k + 1], multiply(e, at, stride));
-    }
+  dim_turn t = {.n = e->ncarry + 2};
+  t.own[1] = number;
+  for (int k = 0; k < e->ncarry; k++) t.own[k + 2] = TARGET(number_of(e, e->carry[k].access), target);
+  begin_dims(e, &t, FOLD(ndim));
+  val extent = wide(e, head_at(e, scaled(e, t.own[0], 4), offsetof(lgt_grid_fold, extent), "i32"));
+  val at = rest(e, t.own[1], extent), distance = scaled(e, t.own[0], 8);
+  t.own[1] = divide(e, t.own[1], extent);
+  for (int k = 0; k < e->ncarry; k++) {
+    size_t strides = target_at(number_of(e, e->carry[k].access), offsetof(lgt_grid_target, stride));
+    t.own[k + 2] = add(e, t.own[k + 2], multiply(e, at, head_at(e, distance, strides, "i64")));
   }
-  branch(e, done, own, n + 1, 0);
-  begin_block(e, done, own, n + 1, 0);
-  for (int k = 0; k < n; k++) address[k] = own[k + 1];
+  end_dims(e, &t);
+  for (int k = 0; k < e->ncarry; k++) address[k] = t.own[k + 2];
 }
 
 /* What lies at the k-th address, and for a pair at the next one. */
