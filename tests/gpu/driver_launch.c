@@ -91,6 +91,14 @@ static bool find(void *context, uint64_t address, ptx_memory *out) {
   return good;
 }
 
+/* The first byte from `at` on that is not `how`. */
+static size_t end_of_run(const uint8_t *touched, size_t at, size_t bytes, int how) {
+  uint64_t eight, same = 0x0101010101010101u * (uint64_t)how;
+  while (at + 8 <= bytes && (memcpy(&eight, touched + at, 8), eight == same)) at += 8;
+  while (at < bytes && touched[at] == how) at++;
+  return at;
+}
+
 /* The bytes that were touched, as runs. */
 static int runs_of(const found *f, fake_run **runs) {
   int count = 0, room = 0;
@@ -98,7 +106,7 @@ static int runs_of(const found *f, fake_run **runs) {
   for (size_t at = 0; at < f->block->bytes;) {
     int how = f->touched[at];
     size_t begin = at;
-    while (at < f->block->bytes && f->touched[at] == how) at++;
+    at = end_of_run(f->touched, at, f->block->bytes, how);
     if (!how) continue;
     if (count == room) {
       room = 2 * room + 16;

@@ -92,13 +92,28 @@ static void unwritten(ptx_warp *w, int lane, const ptx_place_at *at, int bytes) 
     }
 }
 
-static void put_values(ptx_warp *w, const ptx_inst *i, int lane, const char *from) {
-  int bytes = type_bytes(i->type);
-  for (int k = 0; k < i->nd; k++) {
-    uint64_t x = 0;
-    memcpy(&x, from + k * bytes, (size_t)bytes);
-    out(w, i->d[k])[lane] = extended(i, x);
+static inline uint64_t fetch(const char *from, int bytes) {
+  uint64_t x = 0;
+  switch (bytes) { /* sizes that a compiler knows */
+    case 1:
+      memcpy(&x, from, 1);
+      break;
+    case 2:
+      memcpy(&x, from, 2);
+      break;
+    case 4:
+      memcpy(&x, from, 4);
+      break;
+    default:
+      memcpy(&x, from, 8);
+      break;
   }
+  return x;
+}
+
+static inline void put_values(ptx_warp *w, const ptx_inst *i, int lane, const char *from) {
+  int bytes = type_bytes(i->type);
+  for (int k = 0; k < i->nd; k++) out(w, i->d[k])[lane] = extended(i, fetch(from + k * bytes, bytes));
 }
 
 /* Reads are 1, writes 2. */
@@ -121,19 +136,16 @@ static void load(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   }
 }
 
-/* Parameters of a kernel are the same for all; those of a function are each lane's. */
-/* A parameter of a kernel at a fixed place, the same for all. */
-static void load_uniform(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
-  uint64_t at = in(w, i->s[0])[0] + (uint64_t)i->offset;
+/* A parameter of a kernel is the same for all. */
+static void load_uniform(ptx_warp *w, const ptx_inst *i, uint32_t lanes, const char *from) {
   int bytes = type_bytes(i->type);
   for (int k = 0; k < i->nd; k++) {
-    uint64_t x = 0, *d = out(w, i->d[k]);
-    memcpy(&x, w->run->params + at + (uint64_t)(k * bytes), (size_t)bytes);
-    x = extended(i, x);
+    uint64_t x = extended(i, fetch(from + k * bytes, bytes)), *d = out(w, i->d[k]);
     EACH_LANE({ d[l] = x; });
   }
 }
 
+/* Those of a function are each lane's. */
 static void load_param(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   const uint64_t *base = in(w, i->s[0]);
   bool entry = i->space == SPACE_ENTRY;
@@ -148,6 +160,12 @@ static void load_param(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
     }
     if (at > size || size - at < (uint64_t)bytes) {
       ptx_fault(w, l, "out of bounds: %d bytes at parameter address %llu of %zu", bytes, (ull)at, size);
+      return;
+    }
+    bool all = entry;
+    for (uint32_t rest = all ? left : 0; rest; rest &= rest - 1) all &= base[__builtin_ctz(rest)] == base[l];
+    if (all) {
+      load_uniform(w, i, left, w->run->params + at);
       return;
     }
     put_values(w, i, l, entry ? w->run->params + at : w->frame->param + (size_t)l * size + at);
@@ -261,10 +279,6 @@ static bool decode_load(ptx_parser *p) {
   want_address(p);
   settle_space(p, space);
   i->run = space == SPACE_PARAM ? load_param : load;
-  int bytes = type_bytes(t) * i->count;
-  if (i->space == SPACE_ENTRY && i->s[0] < 0 && i->offset >= 0 && !(i->offset & (bytes - 1)) &&
-      (size_t)(i->offset + bytes) <= p->f->param_bytes)
-    i->run = load_uniform;
   return true;
 }
 

@@ -34,8 +34,8 @@ static inline bool cached_of(uint64_t record) { return record >> 31 & 1; }
 
 typedef struct {
   uint64_t number;
-  int shift;         /* of a granule */
-  uint64_t *records; /* RECORDS for each granule */
+  int shift;                /* of a granule */
+  uint64_t *plane[RECORDS]; /* a record for each granule; NULL: none so far */
 } page;
 
 struct ptx_shadow {
@@ -62,17 +62,31 @@ struct ptx_orders {
 
 /* ---- Pages ---- */
 
-static size_t records_bytes(int shift) {
-  return ((size_t)RECORDS << (PAGE_SHIFT - shift)) * sizeof(uint64_t);
+static size_t plane_bytes(int shift) { return ((size_t)1 << (PAGE_SHIFT - shift)) * sizeof(uint64_t); }
+
+static void page_free(page *p) {
+  for (int k = 0; p && k < RECORDS; k++) ptx_pool_give(p->plane[k], plane_bytes(p->shift));
+  free(p);
+}
+
+static inline uint64_t get(const page *p, int k, size_t at) { return p->plane[k] ? p->plane[k][at] : 0; }
+
+static void put(ptx_warp *w, page *p, int k, size_t at, uint64_t record) {
+  if (!p->plane[k]) {
+    if (!record) return;
+    if (!(p->plane[k] = ptx_pool_take(plane_bytes(p->shift)))) {
+      ptx_fault(w, 0, "out of memory");
+      return;
+    }
+    memset(p->plane[k], 0, plane_bytes(p->shift));
+  }
+  p->plane[k][at] = record;
 }
 
 ptx_shadow *ptx_shadow_new(void) { return calloc(1, sizeof(ptx_shadow)); }
 
 void ptx_shadow_clear(ptx_shadow *s) {
-  for (size_t k = 0; k < s->slots; k++) {
-    if (s->slot[k]) ptx_pool_give(s->slot[k]->records, records_bytes(s->slot[k]->shift));
-    free(s->slot[k]);
-  }
+  for (size_t k = 0; k < s->slots; k++) page_free(s->slot[k]);
   free(s->slot);
   *s = (ptx_shadow){0};
 }
@@ -109,12 +123,8 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
   if (!s->slot[at]) {
     page *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    *p = (page){number, shift, ptx_pool_take(records_bytes(shift))};
-    if (!p->records) {
-      free(p);
-      return NULL;
-    }
-    memset(p->records, 0, records_bytes(shift));
+    p->number = number;
+    p->shift = shift;
     s->slot[at] = p;
     s->count++;
   }
@@ -122,13 +132,16 @@ static page *find_page(ptx_shadow *s, uint64_t address, int shift) {
 }
 
 static bool refine(page *p, int shift) {
-  size_t granules = (size_t)1 << (PAGE_SHIFT - p->shift), parts = (size_t)1 << (p->shift - shift);
-  uint64_t *finer = ptx_pool_take(records_bytes(shift));
-  if (!finer) return false;
-  for (size_t k = 0; k < granules * parts; k++)
-    memcpy(finer + RECORDS * k, p->records + RECORDS * (k / parts), RECORDS * sizeof *finer);
-  ptx_pool_give(p->records, records_bytes(p->shift));
-  p->records = finer;
+  size_t granules = (size_t)1 << (PAGE_SHIFT - shift);
+  int parts = p->shift - shift;
+  for (int k = 0; k < RECORDS; k++) {
+    if (!p->plane[k]) continue;
+    uint64_t *finer = ptx_pool_take(plane_bytes(shift));
+    if (!finer) return false;
+    for (size_t n = 0; n < granules; n++) finer[n] = p->plane[k][n >> parts];
+    ptx_pool_give(p->plane[k], plane_bytes(p->shift));
+    p->plane[k] = finer;
+  }
   p->shift = shift;
   return true;
 }
@@ -262,45 +275,47 @@ static bool conflicts(ptx_warp *w, int lane, uint64_t record, bool strong) {
   return record && !(strong && strong_of(record)) && !in_order(w, lane, record);
 }
 
-static void take_read(ptx_warp *w, int lane, uint64_t *r, uint64_t me, bool cached) {
-  bool same = thread_of(r[READ]) == thread_of(me);
-  cached |= cached_of(r[READ]);
-  if (!same && (!r[READ_BEFORE] || in_order(w, lane, r[READ_BEFORE]))) r[READ_BEFORE] = r[READ];
-  if (!same || !strong_of(me)) r[READ] = me;
-  r[READ] |= (uint64_t)cached << 31;
+static void take_read(ptx_warp *w, int lane, page *p, size_t g, uint64_t me, bool cached) {
+  uint64_t last = get(p, READ, g), before = get(p, READ_BEFORE, g);
+  bool same = thread_of(last) == thread_of(me);
+  cached |= cached_of(last);
+  if (last && !same && (!before || in_order(w, lane, before))) put(w, p, READ_BEFORE, g, last);
+  put(w, p, READ, g, (!same || !strong_of(me) ? me : last) | (uint64_t)cached << 31);
 }
 
-static bool check_granule(ptx_warp *w, int lane, uint64_t *r, const ptx_place_at *at, ptx_access access,
-                          const ptx_inst *i) {
+static void take_write(ptx_warp *w, page *p, size_t g, uint64_t me) {
+  if (strong_of(me)) { /* the others are not over for the next strong access */
+    put(w, p, WRITTEN_STRONGLY, g, me);
+    return;
+  }
+  put(w, p, WRITTEN, g, me);
+  put(w, p, READ, g, 0);
+  put(w, p, READ_BEFORE, g, 0);
+  put(w, p, WRITTEN_STRONGLY, g, 0);
+}
+
+/* One granule. */
+static bool check(ptx_warp *w, int lane, page *p, size_t g, const ptx_place_at *at, ptx_access access,
+                  const ptx_inst *i) {
   bool strong = i->order & ORDER_STRONG;
   uint64_t me = RECORD(w->first + (uint32_t)lane + 1, w->block->tick, strong, 0);
-  if (i->cached && (r[WRITTEN] || r[WRITTEN_STRONGLY])) {
+  if (i->cached && (get(p, WRITTEN, g) || get(p, WRITTEN_STRONGLY, g))) {
     ptx_fault(w, lane, "ld.global.nc of 0x%llx, which this launch writes", (ull)at->address);
     return false;
   }
-  for (int k = WRITTEN; k < RECORDS; k += WRITTEN_STRONGLY)
-    if (conflicts(w, lane, r[k], strong)) {
-      race(w, lane, at, access, r[k], true);
-      return false;
-    }
-  if (access == ACCESS_READ) {
-    take_read(w, lane, r, me, i->cached);
-    return true;
-  }
-  if (cached_of(r[READ])) {
+  if (access != ACCESS_READ && cached_of(get(p, READ, g))) {
     ptx_fault(w, lane, "writes 0x%llx, which this launch reads by ld.global.nc", (ull)at->address);
     return false;
   }
-  for (int k = READ; k <= READ_BEFORE; k++)
-    if (conflicts(w, lane, r[k], strong)) {
-      race(w, lane, at, access, r[k], false);
-      return false;
-    }
-  if (strong) r[WRITTEN_STRONGLY] = me; /* the others are not over for the next strong access */
-  else {
-    r[WRITTEN] = me;
-    r[READ] = r[READ_BEFORE] = r[WRITTEN_STRONGLY] = 0;
+  for (int k = 0; k < RECORDS; k++) {
+    bool wrote = k == WRITTEN || k == WRITTEN_STRONGLY;
+    if (!p->plane[k] || (!wrote && access == ACCESS_READ) || !conflicts(w, lane, p->plane[k][g], strong))
+      continue;
+    race(w, lane, at, access, p->plane[k][g], wrote);
+    return false;
   }
+  if (access == ACCESS_READ) take_read(w, lane, p, g, me, i->cached);
+  else take_write(w, p, g, me);
   return true;
 }
 
@@ -317,7 +332,7 @@ void ptx_order_access(ptx_warp *w, int lane, const ptx_place_at *at, int bytes, 
   if (i->order) exchange_knowledge(w, lane, at, access, i);
   size_t from = (at->address & ((1u << PAGE_SHIFT) - 1)) >> p->shift, granules = (size_t)bytes >> p->shift;
   for (size_t k = 0; k < granules; k++)
-    if (!check_granule(w, lane, p->records + RECORDS * (from + k), at, access, i)) return;
+    if (!check(w, lane, p, from + k, at, access, i)) return;
 }
 
 /* ---- Fences and barriers ---- */
