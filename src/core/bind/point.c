@@ -12,207 +12,32 @@
 #include "move/image.h"
 #include "bind/shuffle.h"
 #include "move/offload.h"
-#include "plan/taint.h"
+#include "move/template.h"
+#include "bind/work.h"
 
 enum { CPU_ROWS = 64, CPU_MANY_CHUNKS = 16, CPU_MAX_CHUNKS = 64, CPU_BYTES = 1 << 14 };
-enum { BLAS_ROWS = 96, BLAS_FEW_CHUNKS = 8, BLAS_MANY_ROWS = 256, BLAS_UNIT = 8 };
+enum { BLAS_ROWS = 96, BLAS_FEW_CHUNKS = 8, BLAS_MANY_ROWS = 256 };
 enum { FEW_BYTES = 4096, UNKNOWN_COST = 1 << 30 };
 
-typedef struct call_work {
-  const lgt_kind *kind;
-  lgt_tile *tile; /* one for each argument */
-  const lgt_scalar *param;
-  const char *where; /* source line, or NULL */
-  int count;         /* calls that are a step together: this is the first of so many; with a kernel: 0 */
-  int64_t bytes;     /* that these read and write; 0: unknown */
-  lgt_pool *pool;    /* borrowed: scratch memory comes from there */
-  uint16_t item;     /* of the group */
-  bool skip;         /* what it reads has failed */
-} call_work;
-
-/* What a step's `data` points to: a loop with the calls that go before its blocks, or the first of calls alone. */
-typedef struct loop_work {
-  lgt_nest nest;
-  lgt_kernel *kernel;
-  const lgt_plan_loop *plan;
-  call_work *call;
-  int64_t bytes; /* that all its chunks read and write */
-} loop_work;
-
-/* The memory of a job that is being built: what is not used yet. */
-typedef struct job_memory {
+/* A job that is being built: its memory, of which what follows the pointers is not used yet. */
+typedef struct builder {
+  lgt_binder *binder;
+  const lgt_bound *bound;
+  int colour;
+  lgt_instance **inst;
   lgt_job *job;
-  loop_work *loop;
-  call_work *call;
-  lgt_base *base;
+  char *memory; /* what templates copy begins here ... */
+  size_t size;  /* ... and ends with the steps */
   lgt_scalar *param;
+  lgt_loop_work *loop;
+  lgt_call_work *call;
+  lgt_base *base;
   lgt_tile *tile;
-} job_memory;
-
-/* What finding the taint of a job of several calls takes. */
-struct lgt_job_taint {
-  const lgt_plan_group *group;
-  lgt_instance **inst; /* borrowed; by slot */
-  call_work *call;     /* all calls of C */
-  int ncall;
-};
+  lgt_template *record; /* what is built becomes a template; NULL: it does not */
+  int64_t moved;        /* bytes that its steps move */
+} builder;
 
 static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
-/* ---- steps ------------------------------------------------------------------------------------------ */
-
-static lgt_status loop_begin(lgt_step *step) { return lgt_nest_begin(&((loop_work *)step->data)->nest); }
-static void loop_end(lgt_step *step) { lgt_nest_end(&((loop_work *)step->data)->nest); }
-
-/* Calls go first, block by block of a chunk. */
-typedef struct block_prelude {
-  lgt_prelude prelude;
-  const loop_work *work;
-  char *memory; /* for their results */
-} block_prelude;
-
-static lgt_status run_variant(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
-  const lgt_kind *kind = call->kind;
-  if (kind->own) return kind->own(tile, kind->nargs, call->param, lo, hi);
-  lgt_work work = {
-      .size = sizeof work, .tiles = tile, .params = call->param, .nargs = kind->nargs, .lo = lo, .hi = hi};
-  return kind->variant[LGT_VARIANT_CPU](kind->context[LGT_VARIANT_CPU], &work);
-}
-
-static lgt_status run_call(const call_work *call, const lgt_tile *tile, int64_t lo, int64_t hi) {
-  if (call->skip) return LGT_OK;
-  lgt_scratch_serve(call->pool);
-  lgt_status status = run_variant(call, tile, lo, hi);
-  if (!status) return LGT_OK;
-  if (status != LGT_NO_MEMORY) lgt_err_within(status, "task '%s'", call->kind->name);
-  return call->where ? lgt_err(status, "%s (in a task launched at %s)", lgt_message(), call->where) : status;
-}
-
-static lgt_status run_block(lgt_prelude *prelude, lgt_base *base, int64_t lo, int64_t hi) {
-  const block_prelude *p = (block_prelude *)prelude;
-  const loop_work *w = p->work;
-  lgt_status status = LGT_OK;
-  for (int i = 0; i < w->plan->nnative && !status; i++) {
-    const call_work *call = &w->call[i];
-    lgt_tile tile[LGT_MAX_ARGS];
-    memcpy(tile, call->tile, (size_t)call->kind->nargs * sizeof *tile);
-    if (w->plan->native[i].access[0].slot == LGT_NONE) /* where row 0 would be */
-      tile[0].data =
-          (void *)((uintptr_t)(p->memory + w->plan->native[i].block) - (uintptr_t)(lo * tile[0].stride[0]));
-    status = run_call(call, tile, lo, hi);
-  }
-  for (int a = 0; a < w->nest.loop->naccess; a++)
-    if (lgt_access_is_block(w->plan, a)) base[a].address = p->memory + w->plan->access[a].byte;
-  return status;
-}
-
-static lgt_status loop_run(lgt_step *step, int chunk) {
-  loop_work *w = step->data;
-  lgt_kernel_fn code =
-      w->plan->stream ? atomic_load_explicit(&w->kernel->stream, memory_order_acquire) : NULL;
-  if (!code) code = lgt_kernel_code(w->kernel);
-  if (!w->plan->nnative) return lgt_nest_run(&w->nest, code, chunk, NULL);
-  block_prelude p = {{run_block}, w, lgt_mem_alloc((size_t)w->plan->block_bytes)};
-  if (!p.memory)
-    return lgt_err(LGT_NO_MEMORY, "out of memory for a block of %lld bytes", (long long)w->plan->block_bytes);
-  lgt_status status = lgt_nest_run(&w->nest, code, chunk, &p.prelude);
-  lgt_mem_free(p.memory);
-  return status;
-}
-
-/* The chunks' bytes add up to the step's. */
-static void describe(int64_t bytes, int chunk, int64_t n, char *text, size_t room) {
-  bytes = bytes / n + (chunk < bytes % n);
-  snprintf(text, room, ",\"bytes\":%lld", (long long)bytes);
-}
-static void loop_describe(const lgt_step *step, int chunk, char *text, size_t room) {
-  describe(((loop_work *)step->data)->bytes, chunk, step->nchunk, text, room);
-}
-
-/* Where the n-th chunk begins: the kernels of a BLAS take so many rows at once, and others one by one. */
-static int64_t chunk_begin(int64_t rows, int n, int nchunk) {
-  if (n == nchunk) return rows;
-  return (rows * n / nchunk + BLAS_UNIT / 2) / BLAS_UNIT * BLAS_UNIT;
-}
-
-static lgt_status call_run(lgt_step *step, int chunk) {
-  const call_work *call = step->data;
-  int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
-  int64_t lo = chunk_begin(rows, chunk, step->nchunk), hi = chunk_begin(rows, chunk + 1, step->nchunk);
-  lgt_status status = LGT_OK;
-  for (int i = 0; i < call->count && !status; i++) status = run_call(&call[i], call[i].tile, lo, hi);
-  return status;
-}
-static void call_describe(const lgt_step *step, int chunk, char *text, size_t room) {
-  const call_work *call = step->data;
-  if (call->bytes) describe(call->bytes, chunk, step->nchunk, text, room);
-}
-
-/* ---- what has failed before ------------------------------------------------------------------------- */
-
-/* What the group does to the n-th of the job's instances, which it writes: the slot from which that is poisoned. */
-static uint16_t cause_of(const struct lgt_job_taint *p, const lgt_taint *taint, const void *inst) {
-  uint16_t why = LGT_NONE;
-  for (int pass = 0; pass < 2; pass++) /* a new slot may have the memory of a former one */
-    for (int s = 0; s < p->group->nslot; s++)
-      if (p->inst[s] == inst && p->group->slot[s].initial == (pass == 0)) why = lgt_taint_of_slot(taint, s);
-  return why;
-}
-
-/* Why what is in a slot before the job has failed: the store's contents were known to, or those of its memory, which others
- * may share, have since; or a new one has no memory.  Nothing: it has not. */
-static lgt_poison poison_of_slot(const lgt_job *job, int slot) {
-  const lgt_failure *known = job->npoison ? job->poison[slot] : NULL;
-  const lgt_instance *inst = job->taint->inst[slot];
-  const lgt_poison *found = inst ? lgt_task_poison(&job->task, inst) : NULL;
-  if (!job->taint->group->slot[slot].initial && !known) return (lgt_poison){0};
-  if (known && (!found || known->position <= found->position))
-    return (lgt_poison){known->status, known->position, known->message};
-  return found ? *found : (lgt_poison){0};
-}
-
-/* Nobody knows: all of it. */
-static void poison_all(lgt_task *task, const struct lgt_job_taint *p) {
-  lgt_poison first = {0};
-  for (int s = 0; s < p->group->nslot; s++) {
-    lgt_poison poison = poison_of_slot((lgt_job *)task, s);
-    if (poison.status && (!first.status || poison.position < first.position)) first = poison;
-  }
-  if (first.message) first.message = lgt_mem_strdup(first.message); /* it may be that of one of these */
-  for (int i = 0; i < task->nthing; i++) lgt_task_set_poison(task, i, &first);
-  lgt_mem_free(first.message);
-  for (int i = 0; i < p->ncall; i++) p->call[i].skip = true;
-}
-
-static void poison_results(lgt_task *task) {
-  const lgt_job *job = (lgt_job *)task;
-  const struct lgt_job_taint *p = job->taint;
-  lgt_taint taint = {0};
-  int64_t *position = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *position);
-  lgt_poison *before = lgt_mem_alloc(((size_t)p->group->nslot + 1) * sizeof *before);
-  uint16_t *cause = lgt_mem_alloc(((size_t)task->nthing + 1) * sizeof *cause);
-  for (int s = 0; position && before && s < p->group->nslot; s++) {
-    before[s] = poison_of_slot(job, s);
-    position[s] = before[s].status ? before[s].position : LGT_TAINT_NONE;
-  }
-  bool good = position && before && cause && lgt_taint_find(&taint, p->group, position);
-  for (int i = 0; good && i < p->ncall; i++) p->call[i].skip = taint.item[p->call[i].item] != LGT_NONE;
-  for (int i = job->nread; good && i < task->nthing; i++) cause[i] = cause_of(p, &taint, task->thing[i]);
-  /* What is written loses its own former poison at last: others may have it from there. */
-  lgt_poison *former = good ? lgt_mem_alloc((size_t)task->nthing * sizeof *former) : NULL;
-  if (former) memcpy(former, task->poison, (size_t)task->nthing * sizeof *former);
-  for (int i = job->nread; former && i < task->nthing; i++) {
-    task->poison[i] = (lgt_poison){0};
-    if (cause[i] != LGT_NONE) lgt_task_set_poison(task, i, &before[cause[i]]);
-  }
-  for (int i = job->nread; former && i < task->nthing; i++) lgt_mem_free(former[i].message);
-  if (!former) poison_all(task, p);
-  lgt_mem_free(former);
-  lgt_mem_free(cause);
-  lgt_mem_free(before);
-  lgt_mem_free(position);
-  lgt_taint_fini(&taint);
-}
 
 /* ---- the profile ------------------------------------------------------------------------------------ */
 
@@ -242,42 +67,78 @@ void lgt_point_label(const lgt_binder *binder, lgt_job *job, const lgt_bound *bo
                                 .verb = *category == 'f' ? "fold " : NULL};
 }
 
+/* ---- words that differ between jobs ------------------------------------------------------------------ */
+
+static void note_inside(builder *b, const void *word, const void *address) {
+  lgt_template_note(b->record, b->memory, word, LGT_RELOCATED_INSIDE, 0, (const char *)address - b->memory);
+}
+
+static void note_element(builder *b, const void *word, uint16_t slot) {
+  lgt_template_note(b->record, b->memory, word, LGT_RELOCATED_ELEMENT, slot,
+                    *(char *const *)word - b->inst[slot]->data);
+}
+
+/* A parameter of a call of the group, for this run. */
+static void put_param(builder *b, lgt_scalar *to, int call, int index) {
+  int number = (call - b->bound->group->first) * LGT_MAX_PARAMS + index;
+  *to = b->bound->param[number];
+  lgt_template_note(b->record, b->memory, to, LGT_RELOCATED_VALUE, number, 0);
+}
+
 /* ---- nests and addresses ---------------------------------------------------------------------------- */
 
-/* The nest of one loop for one colour when instances are tiles. */
-static lgt_status tile_nest(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop, int colour,
-                            lgt_instance **inst, lgt_nest_shape *shape, lgt_base *base) {
-  const lgt_loop *code = loop->kernel->loop;
-  lgt_rect tile = lgt_group_tile(bound->group, loop, colour);
-  *shape = (lgt_nest_shape){.ndim = loop->ndim};
-  shape->stride = lgt_mem_zalloc(((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape->stride);
-  if (!shape->stride) return no_memory();
-  for (int d = 0; d < loop->ndim; d++) shape->extent[d] = tile.hi[loop->dim[d]] - tile.lo[loop->dim[d]];
-  for (int a = 0; a < code->naccess; a++) {
-    const lgt_plan_access *access = &loop->access[a];
-    int64_t space_stride[LGT_MAX_DIM] = {0}, *stride = &shape->stride[a * LGT_MAX_DIM];
-    if (code->access[a].mode == LGT_ACCESS_INDEX) {
-      base[a].index = 0;
-      for (int d = 0; d < loop->space_ndim; d++) base[a].index += access->stride[d] * tile.lo[d];
-      for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]];
-      continue;
-    }
-    if (access->slot == LGT_NONE) { /* of the block */
-      int64_t size = lgt_dtype_size(lgt_layout_at(binder->stores, access->layout)->dtype);
-      for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]] * size;
-      continue;
-    }
+/* The base of one access for a tile of the loop's space, and its strides along the loop's dimensions. */
+static void put_base(builder *b, const lgt_plan_loop *loop, int a, const lgt_rect *tile, int64_t *stride) {
+  const lgt_plan_access *access = &loop->access[a];
+  const lgt_layout *layout = lgt_layout_at(b->binder->stores, access->layout);
+  int64_t space_stride[LGT_MAX_DIM] = {0};
+  lgt_base *base = &b->base[a];
+  if (loop->kernel->loop->access[a].mode == LGT_ACCESS_INDEX) {
+    base->index = 0;
+    for (int d = 0; d < loop->space_ndim; d++) base->index += access->stride[d] * tile->lo[d];
+    for (int d = 0; d < loop->ndim; d++) stride[d] = access->stride[loop->dim[d]];
+  } else if (access->slot == LGT_NONE) { /* of the block */
+    base->address = NULL;
+    for (int d = 0; d < loop->ndim; d++)
+      stride[d] = access->stride[loop->dim[d]] * lgt_dtype_size(layout->dtype);
+  } else {
     lgt_tile t;
-    lgt_alignment align = lgt_group_align(bound->group, access);
-    lgt_instance_tile(lgt_layout_at(binder->stores, access->layout), &align, &tile, inst[access->slot], &t,
-                      space_stride);
-    base[a].address = (char *)t.data + access->byte;
+    lgt_alignment align = lgt_group_align(b->bound->group, access);
+    lgt_instance_tile(layout, &align, tile, b->inst[access->slot], &t, space_stride);
+    base->address = (char *)t.data + access->byte;
+    note_element(b, base, access->slot);
     for (int d = 0; d < loop->ndim; d++) stride[d] = space_stride[loop->dim[d]];
   }
+}
+
+/* The shape of a loop's nest when instances are tiles; NULL when out of memory.  Templates have theirs. */
+static const lgt_nest_shape *tile_shape(builder *b, const lgt_plan_loop *loop) {
+  const lgt_loop *code = loop->kernel->loop;
+  lgt_rect tile = lgt_group_tile(b->bound->group, loop, b->colour);
+  lgt_nest_shape *shape = b->record ? &b->record->shape[b->record->nshape] : &b->job->shape[b->job->nshape];
+  *shape = (lgt_nest_shape){.ndim = loop->ndim};
+  shape->stride = lgt_mem_zalloc(((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape->stride);
+  if (!shape->stride) return NULL;
+  if (b->record) b->record->nshape++;
+  else b->job->nshape++;
+  for (int d = 0; d < loop->ndim; d++) shape->extent[d] = tile.hi[loop->dim[d]] - tile.lo[loop->dim[d]];
+  for (int a = 0; a < code->naccess; a++) put_base(b, loop, a, &tile, &shape->stride[a * LGT_MAX_DIM]);
   lgt_nest_shape_finish(
-      code, shape, lgt_exec_cpus(binder->exec), loop->nnative > 0,
+      code, shape, lgt_exec_cpus(b->binder->exec), loop->nnative > 0,
       lgt_plan_native_bytes(loop->native, loop->nnative, loop->bytes / loop->launch->ncolour));
-  return LGT_OK;
+  return shape;
+}
+
+/* The same when they are whole roots, for which the plan has a shape. */
+static const lgt_nest_shape *whole_shape(builder *b, const lgt_plan_loop *loop) {
+  for (int a = 0; a < loop->kernel->loop->naccess; a++) {
+    uint16_t slot = loop->access[a].slot;
+    b->base[a] = loop->base[a];
+    if (slot == LGT_NONE) continue;
+    b->base[a].address = b->inst[slot]->data + loop->base[a].index;
+    note_element(b, &b->base[a], slot);
+  }
+  return &loop->shape;
 }
 
 /* Does every address of the nest lie within its slot?  Bad bookkeeping is a bug of lgt. */
@@ -296,78 +157,96 @@ static void check_nest(const lgt_nest *nest, const lgt_plan_loop *loop, lgt_inst
   }
 }
 
-static void collect_params(const lgt_bound *bound, const lgt_plan_loop *loop, lgt_scalar *out) {
-  for (int p = 0; p < loop->kernel->loop->nparam; p++)
-    out[p] =
-        bound->param[(loop->param_call[p] - bound->group->first) * LGT_MAX_PARAMS + loop->param_index[p]];
+/* ---- the memory of a job ------------------------------------------------------------------------------ */
+
+/* How many of each thing a job of the group has.  Its memory is, one behind the other: what is filled in for each run (the
+ * taint, and how much of each instance is written), then what templates copy. */
+typedef struct parts {
+  size_t taint, extent, param, loop, call, base, tile;
+} parts;
+
+static parts parts_of(const lgt_plan_group *group) {
+  size_t calls = (size_t)group->nnative;
+  return (parts){.taint = group->count > 1
+                              ? sizeof(struct lgt_job_taint) + (size_t)group->nslot * sizeof(lgt_instance *)
+                              : 0,
+                 .extent = (size_t)group->nslot,
+                 .param = (size_t)group->nparam + calls * LGT_MAX_PARAMS,
+                 .loop = (size_t)group->nloop,
+                 .call = calls,
+                 .base = (size_t)group->naccess,
+                 .tile = (size_t)group->nnative_arg};
 }
 
-/* ---- one colour ------------------------------------------------------------------------------------- */
+/* The next `count` things of `size` bytes each; without memory only their place is counted. */
+static void *carve(char *memory, size_t *used, size_t count, size_t size) {
+  void *at = memory ? memory + *used : NULL;
+  *used += (count * size + 15) / 16 * 16;
+  return at;
+}
 
-/* The job of one colour, with room for all its steps. */
-static bool make_job(lgt_binder *binder, const lgt_plan_group *group, bool here, job_memory *out) {
-  bool apart = !here && group->count > 1;
-  size_t n = (size_t)group->nloop, accesses = (size_t)group->naccess, calls = (size_t)group->nnative,
-         tiles = (size_t)group->nnative_arg, params = (size_t)group->nparam + calls * LGT_MAX_PARAMS,
-         slots = (size_t)group->nslot;
-  size_t extra = apart ? sizeof *out->job->taint + slots * sizeof(lgt_instance *) : 0;
-  if (!here) extra += slots;
-  void *memory;
-  out->job = lgt_job_new(binder,
-                         (lgt_job_size){.steps = group->nloop,
-                                        .shapes = lgt_map_whole(binder->map) ? 0 : group->nloop,
-                                        .instances = group->nslot,
-                                        .bytes = extra + params * sizeof *out->param + n * sizeof *out->loop +
-                                                 calls * sizeof *out->call + accesses * sizeof *out->base +
-                                                 tiles * sizeof *out->tile},
-                         here, &memory);
-  if (!out->job) return false;
-  out->param = memory;
-  out->loop = (loop_work *)(out->param + params);
-  out->call = (call_work *)(out->loop + n);
-  out->base = (lgt_base *)(out->call + calls);
-  out->tile = (lgt_tile *)(out->base + accesses);
-  if (here) return true;
-  char *rest = (char *)(out->tile + tiles);
-  if (apart) {
-    out->job->taint = (struct lgt_job_taint *)rest;
-    *out->job->taint =
-        (struct lgt_job_taint){group, (lgt_instance **)(out->job->taint + 1), out->call, group->nnative};
-    out->job->task.poison_results = poison_results;
-    rest += extra - slots;
+/* Where a job's parts lie in its memory; the bytes of all together are returned. */
+static size_t lay_out(const parts *n, char *memory, builder *b) {
+  size_t used = 0;
+  struct lgt_job_taint *taint = carve(memory, &used, n->taint, 1);
+  uint8_t *extent = carve(memory, &used, n->extent, 1);
+  b->memory = carve(memory, &used, 0, 1);
+  b->param = carve(memory, &used, n->param, sizeof *b->param);
+  b->loop = carve(memory, &used, n->loop, sizeof *b->loop);
+  b->call = carve(memory, &used, n->call, sizeof *b->call);
+  b->base = carve(memory, &used, n->base, sizeof *b->base);
+  b->tile = carve(memory, &used, n->tile, sizeof *b->tile);
+  if (memory && !b->job->here) {
+    b->job->extent = extent;
+    b->job->taint = n->taint ? taint : NULL;
   }
-  out->job->extent = (uint8_t *)rest;
+  return used;
+}
+
+/* A job of one colour, with room for all its steps. */
+static bool make_job(builder *b, bool here) {
+  const lgt_plan_group *group = b->bound->group;
+  parts n = parts_of(group);
+  void *memory;
+  lgt_job_size size = {.steps = group->nloop,
+                       .shapes = lgt_map_whole(b->binder->map) ? 0 : group->nloop,
+                       .instances = group->nslot,
+                       .bytes = lay_out(&n, NULL, b)};
+  b->job = lgt_job_new(b->binder, size, here, &memory);
+  if (!b->job) return false;
+  lay_out(&n, memory, b);
+  b->size = (size_t)((char *)(b->job->task.step + group->nloop) - b->memory);
+  if (b->job->taint) {
+    struct lgt_job_taint *taint = b->job->taint;
+    *taint = (struct lgt_job_taint){group, (lgt_instance **)(taint + 1), b->call, group->nnative};
+    memcpy(taint->inst, b->inst, (size_t)group->nslot * sizeof *b->inst);
+    b->job->task.poison_results = lgt_work_poison_results;
+  }
   return true;
 }
 
-/* Which indices of an argument count, if an inverse image says so. */
-static void show_rows(const lgt_binder *binder, const lgt_plan_group *group, const lgt_plan_access *access,
-                      int colour, lgt_job *job, lgt_tile *tile) {
-  const lgt_touch *touch = lgt_touch_of(group, access);
-  const lgt_image *image = touch ? lgt_touch_selected(binder, group, touch).image : NULL;
-  if (!image || !image->rows) return;
-  lgt_runs *rows =
-      image->rows[lgt_partition_domain(group->launch, binder->map->domains, colour) - binder->map->first];
-  tile->rows = (const int64_t(*)[2])rows->run;
-  tile->nrows = rows->count;
-  job->rows[job->nrows++] = lgt_runs_retain(rows);
-}
+/* ---- steps ---------------------------------------------------------------------------------------------- */
 
 /* The call of a variant; what it leaves in a block has no instance. */
-static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_loop *loop,
-                     const lgt_plan_native *native, int colour, lgt_instance **inst, job_memory *m) {
-  lgt_rect space = lgt_group_tile(bound->group, loop, colour);
-  call_work *call = m->call++;
-  const char *where = m->job->here ? NULL : bound->where; /* the group fails at once, and says it */
-  *call = (call_work){native->kind,           m->tile, m->param, where, 0, 0, binder->map->pool,
-                      native->access[0].item, false};
-  m->tile += native->kind->nargs;
-  m->param += LGT_MAX_PARAMS;
-  memcpy((lgt_scalar *)call->param, bound->param + (native->call - bound->group->first) * LGT_MAX_PARAMS,
-         LGT_MAX_PARAMS * sizeof *call->param);
+static void add_call(builder *b, const lgt_plan_loop *loop, const lgt_plan_native *native) {
+  lgt_rect space = lgt_group_tile(b->bound->group, loop, b->colour);
+  lgt_call_work *call = b->call++;
+  const char *where = b->job->here ? NULL : b->bound->where; /* the group fails at once, and says it */
+  *call = (lgt_call_work){.kind = native->kind,
+                          .tile = b->tile,
+                          .param = b->param,
+                          .where = where,
+                          .pool = b->binder->map->pool,
+                          .item = native->access[0].item};
+  note_inside(b, &call->tile, b->tile);
+  note_inside(b, &call->param, b->param);
+  lgt_template_note(b->record, b->memory, &call->where, LGT_RELOCATED_WHERE, 0, 0);
+  for (int p = 0; p < native->kind->nparams; p++) put_param(b, &b->param[p], native->call, p);
+  b->tile += native->kind->nargs;
+  b->param += LGT_MAX_PARAMS;
   for (int a = 0; a < native->kind->nargs; a++) {
     const lgt_plan_access *access = &native->access[a];
-    const lgt_layout *layout = lgt_layout_at(binder->stores, access->layout);
+    const lgt_layout *layout = lgt_layout_at(b->binder->stores, access->layout);
     lgt_tile *tile = &call->tile[a];
     if (access->slot == LGT_NONE) {
       *tile = (lgt_tile){.ndim = 1, .dtype = layout->dtype};
@@ -376,9 +255,9 @@ static void add_call(lgt_binder *binder, const lgt_bound *bound, const lgt_plan_
       tile->stride[0] = lgt_dtype_size(layout->dtype);
       continue;
     }
-    lgt_alignment align = lgt_group_align(bound->group, access);
-    lgt_instance_tile(layout, &align, &space, inst[access->slot], tile, NULL);
-    show_rows(binder, bound->group, access, colour, m->job, tile);
+    lgt_alignment align = lgt_group_align(b->bound->group, access);
+    lgt_instance_tile(layout, &align, &space, b->inst[access->slot], tile, NULL);
+    note_element(b, &tile->data, access->slot);
   }
 }
 
@@ -405,12 +284,19 @@ static int64_t blas_chunks(int64_t rows) {
   return chunks > 1 ? chunks & ~(int64_t)1 : chunks;
 }
 
+/* The step is built. */
+static void end_step(builder *b, int64_t cost, int64_t bytes) {
+  note_inside(b, &b->job->task.step[b->job->task.nstep - 1].data,
+              b->job->task.step[b->job->task.nstep - 1].data);
+  b->job->task.cost += cost;
+  b->moved += bytes;
+}
+
 /* A step for calls without a kernel. */
-static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t bytes, job_memory *m) {
+static void add_alone(builder *b, const lgt_plan_loop *loop, lgt_call_work *call, int64_t bytes) {
   int64_t rows = call->tile[0].ndim ? call->tile[0].extent[0] : 1;
-  call->count = count;
+  call->count = loop->nnative;
   call->bytes = bytes;
-  binder->moved += bytes;
   /* Cut by size alone: a BLAS rounds differently for other numbers of rows.  Where there are many chunks they have twice as
    * many rows. */
   int64_t chunks = rows / CPU_ROWS;
@@ -418,8 +304,8 @@ static void add_alone(lgt_binder *binder, call_work *call, int count, int64_t by
   if (call->kind->constraints && call->kind->constraints->varies) chunks = blas_chunks(rows);
   if (bytes && chunks > bytes / CPU_BYTES) chunks = bytes / CPU_BYTES;
   chunks = chunks < 1 ? 1 : chunks > CPU_MAX_CHUNKS ? CPU_MAX_CHUNKS : chunks;
-  lgt_job_step(m->job, (int)chunks, call_run, call);
-  m->job->task.step[m->job->task.nstep - 1].describe = call_describe;
+  lgt_work_add_calls(b->job, call, (int)chunks);
+  end_step(b, bytes ? bytes : cost_of(b->binder, loop), bytes);
 }
 
 int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop) {
@@ -434,48 +320,113 @@ int lgt_bound_lacks(const lgt_bound *bound, const lgt_plan_loop *loop) {
   return -1;
 }
 
-static lgt_status add_loop(lgt_binder *binder, const lgt_bound *bound, int l, int colour, lgt_instance **inst,
-                           job_memory *m) {
-  const lgt_plan_loop *loop = &bound->group->loop[l];
-  call_work *call = m->call;
-  int64_t bytes = lgt_map_whole(binder->map) ? loop->bytes : loop->bytes / loop->launch->ncolour;
-  if (bound->group->mixed) {
-    lgt_rect tile = lgt_group_tile(bound->group, loop, colour);
+/* A step for a loop's nest, with the calls that go before its blocks. */
+static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work *call, int64_t bytes) {
+  const lgt_loop *code = loop->kernel->loop;
+  bool whole = lgt_map_whole(b->binder->map);
+  const lgt_nest_shape *shape = whole ? whole_shape(b, loop) : tile_shape(b, loop);
+  if (!shape) return no_memory();
+  for (int p = 0; p < code->nparam; p++)
+    put_param(b, &b->param[p], loop->param_call[p], loop->param_index[p]);
+  lgt_loop_work *w = b->loop++;
+  *w = (lgt_loop_work){{code, shape, b->base, b->param, NULL}, loop->kernel, loop, call, bytes};
+  if (!whole && b->record)
+    lgt_template_note(b->record, b->memory, &w->nest.shape, LGT_RELOCATED_SHAPE, b->record->nshape - 1, 0);
+  note_inside(b, &w->nest.base, b->base);
+  note_inside(b, &w->nest.param, b->param);
+  note_inside(b, &w->call, call);
+  b->base += code->naccess;
+  b->param += code->nparam;
+  if (b->binder->check) check_nest(&w->nest, loop, b->inst);
+  lgt_work_add_loop(b->job, w);
+  end_step(b, bytes, bytes);
+  return LGT_OK;
+}
+
+static lgt_status add_loop(builder *b, const lgt_plan_loop *loop) {
+  lgt_call_work *call = b->call;
+  int64_t bytes = lgt_map_whole(b->binder->map) ? loop->bytes : loop->bytes / loop->launch->ncolour;
+  if (b->bound->group->mixed) {
+    lgt_rect tile = lgt_group_tile(b->bound->group, loop, b->colour);
     if (lgt_rect_empty(&tile)) return LGT_OK; /* others have its work */
   }
-  if (lgt_bound_lacks(bound, loop) >= 0) return LGT_OK;
-  for (int i = 0; i < loop->nnative; i++) add_call(binder, bound, loop, &loop->native[i], colour, inst, m);
-  if (!loop->kernel) {
-    m->job->task.cost += bytes ? bytes : cost_of(binder, loop);
-    add_alone(binder, call, loop->nnative, bytes, m);
+  if (lgt_bound_lacks(b->bound, loop) >= 0) return LGT_OK;
+  for (int i = 0; i < loop->nnative; i++) add_call(b, loop, &loop->native[i]);
+  if (loop->kernel) return add_nest(b, loop, call, bytes);
+  add_alone(b, loop, call, bytes);
+  return LGT_OK;
+}
+
+/* Build the job's steps; they become a template if there is one to record. */
+static lgt_status build(builder *b) {
+  const lgt_plan_group *group = b->bound->group;
+  lgt_status status = LGT_OK;
+  if (b->record) memset(b->memory, 0, b->size);
+  for (int l = 0; l < group->nloop && !status; l++) status = add_loop(b, &group->loop[l]);
+  if (status || !b->record) return status;
+  b->record->moved = b->moved;
+  b->job->template = b->record; /* whose shapes its nests use */
+  return LGT_OK;
+}
+
+/* ---- from templates --------------------------------------------------------------------------------------- */
+
+/* With the option `check`: a job that is built anew must be what the template says. */
+static void check_template(const builder *b, const lgt_template *known, bool here) {
+  builder again = {.binder = b->binder, .bound = b->bound, .colour = b->colour, .inst = b->inst};
+  again.record = lgt_template_new(b->colour, b->inst, b->bound->group->nslot, b->bound->group->nloop);
+  if (!again.record || !make_job(&again, here)) return lgt_template_release(again.record);
+  bool good = !build(&again) && lgt_template_take(again.record, again.job, again.memory, again.size);
+  if (good) lgt_verified(lgt_template_verify(known, again.record));
+  if (!again.job->template) lgt_template_release(again.record);
+  lgt_job_free(again.job);
+}
+
+/* The steps of a job: by copying what a job like it was, else built, and kept for the next one.  A shifted plan runs once. */
+static lgt_status make_steps(builder *b, bool here) {
+  const lgt_plan_group *group = b->bound->group;
+  lgt_plan_notes *notes = group->notes;
+  bool may = !b->bound->lacks && !group->plan->origin;
+  lgt_template *known = may ? lgt_template_find(notes, b->colour, b->inst, group->nslot) : NULL;
+  if (known) {
+    lgt_supply supply = {b->inst, b->bound->param, here ? NULL : b->bound->where};
+    if (b->binder->check) check_template(b, known, here);
+    lgt_template_apply(known, b->job, b->memory, &supply);
+    b->moved = known->moved;
+    b->binder->copied++;
     return LGT_OK;
   }
-  const lgt_loop *code = loop->kernel->loop;
-  const lgt_nest_shape *shape = &loop->shape;
-  lgt_base *base = m->base;
-  if (!lgt_map_whole(binder->map)) {
-    lgt_status status = tile_nest(binder, bound, loop, colour, inst, &m->job->shape[m->job->nshape], base);
-    if (status) return status;
-    shape = &m->job->shape[m->job->nshape++];
-  } else {
-    for (int a = 0; a < code->naccess; a++) {
-      base[a] = loop->base[a];
-      if (loop->access[a].slot != LGT_NONE)
-        base[a].address = inst[loop->access[a].slot]->data + loop->base[a].index;
-    }
-  }
-  collect_params(bound, loop, m->param);
-  loop_work *w = m->loop++;
-  *w = (loop_work){{code, shape, base, m->param, NULL}, loop->kernel, loop, call, bytes};
-  m->base += code->naccess;
-  m->param += code->nparam;
-  if (binder->check) check_nest(&w->nest, loop, inst);
-  m->job->task.step[m->job->task.nstep++] = (lgt_step){shape->nchunk, shape->partial ? loop_begin : NULL,
-                                                       loop_run,      shape->partial ? loop_end : NULL,
-                                                       loop_describe, w};
-  m->job->task.cost += bytes;
-  binder->moved += bytes;
+  if (may) b->record = lgt_template_new(b->colour, b->inst, group->nslot, group->nloop);
+  lgt_status status = build(b);
+  if (status) return lgt_template_release(b->record), status;
+  if (b->record && lgt_template_take(b->record, b->job, b->memory, b->size))
+    lgt_template_keep(notes, b->record);
   return LGT_OK;
+}
+
+/* Which indices of an argument count, if an inverse image says so. */
+static void show_rows(const builder *b, const lgt_plan_access *access, lgt_tile *tile) {
+  const lgt_plan_group *group = b->bound->group;
+  const lgt_touch *touch = access->slot == LGT_NONE ? NULL : lgt_touch_of(group, access);
+  const lgt_image *image = touch ? lgt_touch_selected(b->binder, group, touch).image : NULL;
+  if (!image || !image->rows) return;
+  int domain = lgt_partition_domain(group->launch, b->binder->map->domains, b->colour);
+  lgt_runs *rows = image->rows[domain - b->binder->map->first];
+  tile->rows = (const int64_t(*)[2])rows->run;
+  tile->nrows = rows->count;
+  b->job->rows[b->job->nrows++] = lgt_runs_retain(rows);
+}
+
+static void show_all_rows(const builder *b, lgt_call_work *call) {
+  const lgt_plan_group *group = b->bound->group;
+  if (b->binder->selecting != group) return;
+  for (int l = 0; l < group->nloop; l++)
+    for (int i = 0; i < group->loop[l].nnative; i++) {
+      const lgt_plan_native *native = &group->loop[l].native[i];
+      if (call->kind != native->kind || call->item != native->access[0].item) continue; /* others do it */
+      for (int a = 0; a < native->kind->nargs; a++) show_rows(b, &native->access[a], &call->tile[a]);
+      call++;
+    }
 }
 
 static bool is_written(const lgt_plan_group *group, int slot) {
@@ -529,7 +480,7 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
 }
 
 /* What a device runs for a loop. */
-static lgt_code code_on(const lgt_device *device, const loop_work *w) {
+static lgt_code code_on(const lgt_device *device, const lgt_loop_work *w) {
   if (!device->target) return (lgt_code){LGT_CLASS_HOST, (void *)lgt_kernel_code(w->kernel)};
   return (lgt_code){device->class, lgt_kernel_code_on(w->kernel, device->target)};
 }
@@ -538,7 +489,7 @@ static lgt_code code_on(const lgt_device *device, const loop_work *w) {
 static lgt_status post_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < job->task.nstep && !status; s++) {
-    loop_work *w = job->task.step[s].data;
+    lgt_loop_work *w = job->task.step[s].data;
     status = device->launch(queue, code_on(device, w), &w->nest);
   }
   return status;
@@ -554,26 +505,28 @@ static lgt_memory *place_of(const lgt_plan_group *group, lgt_instance *const *in
 static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int colour, lgt_instance **inst) {
   const lgt_plan_group *group = bound->group;
   bool here = !bound->poison && runs_here(binder, group, inst);
-  job_memory m;
-  if (!make_job(binder, group, here, &m)) return LGT_NO_MEMORY;
-  m.job->plan = lgt_plan_retain(group->plan);
-  m.job->task.fallible = bound->fallible;
-  m.job->native = group->nnative > 0;
-  lgt_status status = LGT_OK;
-  for (int l = 0; l < group->nloop && !status; l++) status = add_loop(binder, bound, l, colour, inst, &m);
-  if (!status && !here) list_touched(binder, group, inst, m.job);
-  if (!status && bound->poison) status = note_poison(bound, m.job);
+  builder b = {.binder = binder, .bound = bound, .colour = colour, .inst = inst};
+  if (!make_job(&b, here)) return LGT_NO_MEMORY;
+  lgt_job *job = b.job;
+  lgt_call_work *calls = b.call;
+  job->plan = lgt_plan_retain(group->plan);
+  job->task.fallible = bound->fallible;
+  job->native = group->nnative > 0;
+  lgt_status status = make_steps(&b, here);
+  if (!status) show_all_rows(&b, calls);
+  if (!status && !here) list_touched(binder, group, inst, job);
+  if (!status && bound->poison) status = note_poison(bound, job);
   lgt_memory *place = binder->map->nmemory > 1 ? place_of(group, inst) : NULL;
-  if (place) lgt_offload_job(binder, m.job, place, post_loops), m.job->task.fallible = true;
+  if (place) lgt_offload_job(binder, job, place, post_loops), job->task.fallible = true;
   if (status) {
-    lgt_job_free(m.job);
+    lgt_job_free(job);
     return status;
   }
-  if (m.job->taint) memcpy(m.job->taint->inst, inst, (size_t)group->nslot * sizeof *inst);
   binder->tasks++;
   binder->passes += group->nloop;
-  lgt_point_label(binder, m.job, bound, "kernel");
-  return lgt_job_submit(binder, m.job);
+  binder->moved += b.moved;
+  lgt_point_label(binder, job, bound, "kernel");
+  return lgt_job_submit(binder, job);
 }
 
 /* ---- all colours ------------------------------------------------------------------------------------ */

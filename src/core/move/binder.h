@@ -13,6 +13,7 @@
 #include "plan/fuse.h"
 
 typedef struct lgt_job lgt_job;
+typedef struct lgt_template lgt_template; /* template.h */
 typedef struct lgt_move lgt_move; /* moves.h */
 typedef struct lgt_answer lgt_answer; /* moves.c */
 typedef struct lgt_selected lgt_selected; /* exchange.h */
@@ -78,6 +79,7 @@ typedef struct lgt_binder {
   lgt_outside offload;           /* how the executor looks after queues of devices (offload.h) */
   lgt_job *offloaded;            /* jobs that these queues do now */
   int64_t device_tasks;          /* counter */
+  int64_t copied;                /* counter: tasks that were made by copying (template.h) */
   int64_t host_groups;           /* counter: groups that ran on the host although there are devices */
   bool strict;                   /* such a group is refused */
   lgt_outside mail;              /* how the executor looks after messages */

@@ -6,6 +6,7 @@
 #include "move/poison.h"
 #include "move/message.h"
 #include "move/offload.h"
+#include "move/template.h"
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
@@ -41,6 +42,7 @@ void lgt_job_free(lgt_job *job) {
   lgt_exec_forget(&job->task);
   if (job->event) job->place->device->event_free(job->event);
   lgt_mem_free(job->owned);
+  lgt_template_release(job->template);
   lgt_plan_release(job->plan);
   if (!job->here) lgt_mem_free(job);
 }

@@ -26,6 +26,7 @@ struct lgt_job {
   int64_t position;       /* of the job's group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref: the plan whose shapes the nests use; or NULL */
+  lgt_template *template; /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
   lgt_memory *place;      /* borrowed: the memory whose device does the task; NULL: none */
   lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */

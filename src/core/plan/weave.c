@@ -24,6 +24,7 @@ void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
   lgt_mem_free(notes->touched);
   lgt_mem_free(notes->survey);
   lgt_mem_free(notes->guard);
+  if (notes->template) notes->free_templates(notes->template);
   lgt_mem_free(notes->halo);
   lgt_mem_free(notes->name);
 }

@@ -1,0 +1,78 @@
+/* template.h - jobs that are made by copying.
+ *
+ * What a job of a group consists of (nests, tiles of calls, parameters, steps) follows from the plan, the colour, and
+ * where in their roots the slots' instances lie.  As long as these are alike, two jobs differ in addresses and values
+ * alone.  So the first job leaves a *template*: the bytes of its memory, and for each word that depends on the run a
+ * *relocation* that says where it comes from.  The next job is a copy of these bytes with the words filled in:
+ *
+ *   INSIDE     an address within the job's own memory
+ *   ELEMENT    an address in the memory of a slot's instance, so many bytes behind its beginning
+ *   VALUE      a parameter of a call
+ *   SHAPE      one of the template's shapes
+ *   WHERE      the source line that failures name
+ *
+ * A builder (point.c) writes a job's memory as it is to be, and notes a relocation for each such word.
+ *
+ * Belongs to the submitting thread.  A job keeps the template that it was made from, whose shapes its nests use.
+ */
+#ifndef LGT_TEMPLATE_H
+#define LGT_TEMPLATE_H
+
+#include "move/job.h"
+
+typedef enum lgt_relocated {
+  LGT_RELOCATED_INSIDE,
+  LGT_RELOCATED_ELEMENT,
+  LGT_RELOCATED_VALUE,
+  LGT_RELOCATED_SHAPE,
+  LGT_RELOCATED_WHERE
+} lgt_relocated;
+
+typedef struct lgt_relocation {
+  uint32_t at;    /* of the word, in the job's memory */
+  uint16_t how;   /* lgt_relocated */
+  uint16_t from;  /* ELEMENT: the slot; VALUE: the number of the parameter; SHAPE: its number */
+  int64_t offset; /* INSIDE, ELEMENT */
+} lgt_relocation;
+
+/* Where a job's words come from. */
+typedef struct lgt_supply {
+  lgt_instance *const *inst; /* by slot */
+  const lgt_scalar *param;
+  const char *where;
+} lgt_supply;
+
+struct lgt_template {
+  int refs;                   /* its list's, and its jobs' */
+  int colour;
+  int nslot;
+  lgt_rect *rect;             /* owned, by slot: of its instance; ndim -1: there is none */
+  char *bytes;                /* owned; words with relocations are zeros */
+  size_t size;
+  lgt_relocation *relocation; /* owned */
+  int nrelocation, room;
+  bool failed;                /* out of memory: it is of no use */
+  lgt_nest_shape *shape;      /* owned, with their strides */
+  int nshape;
+  int nstep;
+  int64_t cost, moved;        /* of the job; bytes that its steps move */
+  lgt_template *next;
+};
+
+/* A new template with room for so many shapes; NULL when out of memory, which no job needs to know. */
+lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes);
+void lgt_template_release(lgt_template *template); /* NULL: do nothing */
+/* The word at an address of the job's memory, which begins at `memory`, is to be relocated. */
+void lgt_template_note(lgt_template *template, const void *memory, const void *word, lgt_relocated how, int from, int64_t offset);
+/* The job is built: take its bytes over.  False when some memory was lacking. */
+bool lgt_template_take(lgt_template *template, const lgt_job *job, const char *memory, size_t size);
+/* The group's template for a colour and instances that lie so; it becomes the first of its list.  NULL: there is none. */
+lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance *const *inst, int nslot);
+/* Make it the first one of the group's list; the oldest one goes if they are too many. */
+void lgt_template_keep(lgt_plan_notes *notes, lgt_template *template);
+/* Fill a job's memory, of the template's size. */
+void lgt_template_apply(lgt_template *template, lgt_job *job, char *memory, const lgt_supply *supply);
+/* With the option `check`: are two templates of the same the same?  False with a message. */
+bool lgt_template_verify(const lgt_template *template, const lgt_template *again);
+
+#endif

@@ -1,0 +1,90 @@
+/* test_template.c - jobs that are made by copying: when they are, what they compute, and planted mistakes that are found. */
+#include "check.h"
+#include "engine.h"
+#include "move/template.h"
+#include "runtime/runtime.h"
+
+enum { N = 64 };
+
+static lgt_runtime *rt;
+static lgt_id x;
+static int kind;
+
+/* y = p x + x, the parameter another one each time. */
+static double turn(double p) {
+  int64_t n = N;
+  double got[N];
+  lgt_id y = array_of(rt, LGT_FLOAT64, 1, &n);
+  if (launch_with(rt, kind, p, 2, y, x) || lgt_fence(rt) || lgt_array_copy_out(rt, y, got)) return -1;
+  lgt_array_free(rt, y);
+  return got[N - 1];
+}
+
+static bool begin(const char *domains) {
+  int64_t n = N;
+  double ones[N];
+  if (open_with(&rt, "cpus", "1", "min_tile", "1", "domains", domains, NULL)) return false;
+  kind = kind_of(rt, LGT_FLOAT64, "a1 p0 mul a1 add =0");
+  x = array_of(rt, LGT_FLOAT64, 1, &n);
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  return !lgt_array_copy_in(rt, x, ones);
+}
+
+/* The templates that the group of the one-call plan has. */
+static lgt_template *templates(void) {
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++)
+    if (rt->fuser.table[i] && rt->fuser.table[i]->ncall == 1)
+      return rt->fuser.table[i]->group[0].notes->template;
+  return NULL;
+}
+
+static void copies_what_is_alike(const char *domains, int points) {
+  CHECK(begin(domains));
+  int64_t before = rt->binder.copied;
+  for (int i = 0; i < 10; i++) CHECK_EQ((int)turn(i), i + 1);
+  /* The first turn finds x where it was put, and leaves it cut as the next ones find it. */
+  if (rt->binder.copied - before < 8 * points) FAIL("%d jobs were copied", (int)(rt->binder.copied - before));
+  int n = 0;
+  for (const lgt_template *t = templates(); t; t = t->next) n++;
+  if (n < points || n > 2 * points) FAIL("%d templates", n);
+  lgt_close(rt);
+}
+TEST(one_domain) { copies_what_is_alike("1", 1); }
+TEST(several_domains) { copies_what_is_alike("4", 4); }
+
+TEST(planted_mistakes_are_found) {
+  CHECK(begin("2"));
+  turn(1);
+  turn(2);
+  lgt_template *t = templates();
+  CHECK(t && t->nrelocation > 4 && t->nshape == 1);
+  lgt_template again = *t;
+  char *bytes = malloc(t->size);
+  lgt_relocation *relocation = malloc((size_t)t->nrelocation * sizeof *relocation);
+  CHECK(bytes && relocation);
+  memcpy(bytes, t->bytes, t->size);
+  memcpy(relocation, t->relocation, (size_t)t->nrelocation * sizeof *relocation);
+  again.bytes = bytes;
+  again.relocation = relocation;
+  CHECK(lgt_template_verify(t, &again));
+  bytes[t->size - 1] ^= 1;
+  CHECK(!lgt_template_verify(t, &again) && strstr(lgt_message(), "no relocation"));
+  bytes[t->size - 1] ^= 1;
+  for (int i = 0; i < t->nrelocation; i++) {
+    relocation[i].offset += 8;
+    CHECK(!lgt_template_verify(t, &again) && strstr(lgt_message(), "relocation"));
+    relocation[i].offset -= 8;
+  }
+  again.cost++;
+  CHECK(!lgt_template_verify(t, &again) && strstr(lgt_message(), "steps or nests"));
+  free(bytes);
+  free(relocation);
+  lgt_close(rt);
+}
+
+int main(void) {
+  RUN(one_domain);
+  RUN(several_domains);
+  RUN(planted_mistakes_are_found);
+  return check_done();
+}
