@@ -8,6 +8,7 @@
  *     elementary elementary_*   exp, sin, pow and their kin, written once for all that compute them
  *     helper helper_* loop grid interp_ops interp object kernel_cache kernel_target kernel
  *     emit emit_*    loop -> MLIR -> object; a module of its own, the only one that knows MLIR
+ *     device_functions   elementary functions and divisions for devices, compiled ahead of time
  *   plan       launches in program order -> groups of launches, each a task of a few loops
  *     reproducible window fuse verify weave weave_log barrier cells taint recipes place assemble shift
  *   device     what has memory of its own, and works on it
