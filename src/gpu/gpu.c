@@ -14,8 +14,11 @@ lgt_status lgt_gpu_enter(const lgt_gpu *gpu) { return LGT_CUDA(gpu->cuda, cuCtxS
 static void *alloc(lgt_device *device, size_t bytes) {
   lgt_gpu *gpu = lgt_gpu_of(device);
   CUdeviceptr address;
-  if (lgt_gpu_enter(gpu) || LGT_CUDA(gpu->cuda, cuMemAlloc_v2(&address, bytes))) return NULL;
-  return (void *)(uintptr_t)address;
+  lgt_status status = lgt_gpu_enter(gpu);
+  if (!status) status = LGT_CUDA(gpu->cuda, cuMemAlloc_v2(&address, bytes));
+  if (status == LGT_NO_MEMORY) return NULL;
+  snprintf(device->failure, sizeof device->failure, "%s", status ? lgt_message() : "");
+  return status ? NULL : (void *)(uintptr_t)address;
 }
 
 static void release(lgt_device *device, void *block, size_t bytes) {

@@ -185,6 +185,8 @@ static lgt_status say_what_lacks(const lgt_attempt *try) {
   const lgt_memory *memory = &try->binder->map->memory[host ? 0 : 1];
   lgt_pool *pool = memory->pool;
   int64_t bytes = 0;
+  if (!host && *memory->device->failure)
+    return lgt_err(LGT_NO_MEMORY, "no memory of %s: %s", memory->device->name, memory->device->failure);
   for (int s = 0; s < try->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
     if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s]))

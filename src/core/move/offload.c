@@ -30,6 +30,12 @@ static void begin(lgt_binder *binder, lgt_job *job) {
     return;
   }
   binder->device_tasks++;
+  if (binder->profile)
+    job->span = lgt_profile_begin(
+        binder->profile,
+        &(lgt_label){.category = "device", .name = job->task.label.name, .line = job->task.label.line},
+        "\"device\":\"%s %d\",\"bytes\":%lld", device->name, (int)(place - binder->map->memory),
+        (long long)job->task.cost);
   job->behind = binder->offloaded;
   binder->offloaded = job;
 }
@@ -45,6 +51,9 @@ static bool finish(lgt_binder *binder) {
     }
     *link = job->behind;
     some = true;
+    if (binder->profile)
+      lgt_profile_end(binder->profile, job->span,
+                      &(lgt_label){.category = "device", .name = job->task.label.name});
     if (status) fail(binder, job, status);
     else lgt_exec_end(binder->exec, &job->task, LGT_OK, NULL);
   }
