@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "move/peers.h"
 
 enum { LGT_STREAM_MARKS = 1 << 18 };
@@ -38,8 +39,7 @@ lgt_status lgt_stream_init(lgt_stream *s);
 void lgt_stream_fini(lgt_stream *s);
 
 static inline void lgt_stream_note(lgt_stream *s, const lgt_operation *o) {
-  uint64_t h = (s->hash ^ o->token) * 0x9e3779b97f4a7c15u;
-  s->hash = h ^ h >> 29;
+  s->hash = lgt_hash_mix(s->hash, o->token);
   s->mark[++s->position % LGT_STREAM_MARKS] = (lgt_mark){(uint32_t)(s->hash >> 16), o->line, o->what, o->parts};
 }
 

@@ -21,9 +21,12 @@ static lgt_id apply(const char *text, lgt_id a, lgt_id b) {
   return status ? 0 : out;
 }
 
-static lgt_plan *plan_of(int ncall) {
-  for (uint32_t i = 0; i <= rt->fuser.mask; i++)
-    if (rt->fuser.table[i] && rt->fuser.table[i]->ncall == ncall) return rt->fuser.table[i];
+/* Plans lie in the order of their hashes. */
+static lgt_plan *plan_that_elides(int ncall) {
+  for (uint32_t i = 0; i <= rt->fuser.mask; i++) {
+    lgt_plan *plan = rt->fuser.table[i];
+    if (plan && plan->ncall == ncall && plan->group[0].nelided) return plan;
+  }
   return NULL;
 }
 
@@ -40,7 +43,7 @@ static lgt_plan *open_with_recipe(void) {
   if (!y || lgt_fence(rt)) return NULL;
   t = apply("a1 c2 mul =0", x, 0);
   y = apply("a1 a2 add =0", t, x);
-  return t && y && !lgt_fence(rt) ? plan_of(2) : NULL;
+  return t && y && !lgt_fence(rt) ? plan_that_elides(2) : NULL;
 }
 
 #define SOUND(question)                         \

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/hash.h"
 #include "model/constraint.h"
 
 static void kind_free(lgt_kind *kind) {
@@ -28,7 +29,7 @@ static uint64_t hash_of(const lgt_kind *kind) {
   if (!kind->body) return XXH3_64bits(kind->name, strlen(kind->name));
   uint64_t hash = XXH3_64bits(kind->body->inst, (size_t)kind->body->ninst * sizeof *kind->body->inst);
   for (int i = 0; i < kind->body->nconst; i++)
-    hash = hash * 0x9e3779b97f4a7c15u + kind->body->constant[i].u; /* real ones: the rest is undefined */
+    hash = lgt_hash_mix(hash, kind->body->constant[i].u); /* real ones: the rest is undefined */
   return hash;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 lgt_status lgt_partitions_init(lgt_partitions *partitions) {
   *partitions = (lgt_partitions){.mask = 255};
   partitions->table = lgt_mem_zalloc(((size_t)partitions->mask + 1) * sizeof *partitions->table);
@@ -20,22 +22,19 @@ void lgt_partitions_fini(lgt_partitions *partitions) {
   *partitions = (lgt_partitions){0};
 }
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15u;
-  return h ^ (h >> 29);
-}
-
 static uint64_t partition_hash(const lgt_partition *p) {
-  uint64_t h = mix((uint64_t)p->kind, (uint64_t)p->ndim);
+  uint64_t h = lgt_hash_mix((uint64_t)p->kind, (uint64_t)p->ndim);
   for (int d = 0; d < p->ndim; d++) {
-    h = mix(h, (uint64_t)p->extent[d]);
-    h = mix(h, (uint64_t)p->tile[d]);
-    h = mix(h, (uint64_t)p->offset[d]);
+    h = lgt_hash_mix(h, (uint64_t)p->extent[d]);
+    h = lgt_hash_mix(h, (uint64_t)p->tile[d]);
+    h = lgt_hash_mix(h, (uint64_t)p->offset[d]);
   }
   for (int j = 0; j < p->home.ndim; j++)
-    h = mix(h, (uint64_t)p->home.grid[j] << 40 ^ (uint64_t)p->home.first[j] << 8 ^ (uint8_t)p->home.dim[j]);
+    h = lgt_hash_mix(
+        h, (uint64_t)p->home.grid[j] << 40 ^ (uint64_t)p->home.first[j] << 8 ^ (uint8_t)p->home.dim[j]);
   for (int c = 0; p->rect && c < p->ncolour; c++)
-    for (int d = 0; d < p->ndim; d++) h = mix(mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
+    for (int d = 0; d < p->ndim; d++)
+      h = lgt_hash_mix(lgt_hash_mix(h, (uint64_t)p->rect[c].lo[d]), (uint64_t)p->rect[c].hi[d]);
   return h;
 }
 

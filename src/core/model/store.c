@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum {
   MAX_LAYOUTS = 1 << 23,
   MAX_HANDLES = 1 << 22,
@@ -53,29 +55,24 @@ void lgt_stores_fini(lgt_stores *stores) {
 
 /* ---- interning ----------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15u;
-  return h ^ (h >> 32);
-}
-
 enum { TILE = 4 }; /* a power of two */
 
 /* Loops ask for views that move on or grow by one element in each turn.  So that these find one another's places of the
  * table in the cache, TILE x TILE layouts whose offsets and first extents differ least share the upper bits of the hash,
  * and bits 32 to 35 say which of them this is. */
 static uint64_t layout_hash(const lgt_layout *l) {
-  uint64_t h = mix(
+  uint64_t h = lgt_hash_mix(
       l->dtype, ((uint64_t)l->ndim << 16) | ((uint64_t)l->root_ndim << 8) | (l->flags & LGT_LAYOUT_RESHAPED));
   uint64_t offset = (uint64_t)l->offset, extent = l->ndim ? (uint64_t)l->shape[0] : 0;
-  h = mix(h, offset / TILE);
-  h = mix(h, extent / TILE);
+  h = lgt_hash_mix(h, offset / TILE);
+  h = lgt_hash_mix(h, extent / TILE);
   for (int d = 0; d < l->ndim; d++) {
-    if (d > 0) h = mix(h, (uint64_t)l->shape[d]);
-    h = mix(h, (uint64_t)l->stride[d]);
-    h = mix(h, (uint64_t)(uint8_t)l->dim[d]);
+    if (d > 0) h = lgt_hash_mix(h, (uint64_t)l->shape[d]);
+    h = lgt_hash_mix(h, (uint64_t)l->stride[d]);
+    h = lgt_hash_mix(h, (uint64_t)(uint8_t)l->dim[d]);
   }
   if (!(l->flags & LGT_LAYOUT_WHOLE))
-    for (int d = 0; d < l->root_ndim; d++) h = mix(h, (uint64_t)l->root_shape[d]);
+    for (int d = 0; d < l->root_ndim; d++) h = lgt_hash_mix(h, (uint64_t)l->root_shape[d]);
   uint64_t which = offset % TILE * TILE + extent % TILE;
   return (h & ~((uint64_t)(TILE * TILE - 1) << 32)) | which << 32;
 }
@@ -474,13 +471,15 @@ uint64_t lgt_layout_form(lgt_stores *stores, uint32_t layout) {
   const lgt_layout *l = lgt_layout_at(stores, layout);
   int64_t root = 1;
   for (int d = 0; d < l->root_ndim; d++) root *= l->root_shape[d];
-  uint64_t h = mix(l->dtype, (uint64_t)l->ndim << 16 | (uint64_t)l->root_ndim << 8 |
-                                 (uint64_t)(l->flags & ~LGT_LAYOUT_LARGE));
-  h = mix(h, class_of(l->size) | (uint64_t)lgt_layout_exact(l) << 2 |
-                 (uint64_t)lgt_layout_covers(l, false) << 3 | (uint64_t)lgt_layout_covers(l, true) << 4 |
-                 (uint64_t)(lgt_layout_distinct(l) == root) << 5 | class_of(root) << 6);
+  uint64_t h = lgt_hash_mix(l->dtype, (uint64_t)l->ndim << 16 | (uint64_t)l->root_ndim << 8 |
+                                          (uint64_t)(l->flags & ~LGT_LAYOUT_LARGE));
+  h = lgt_hash_mix(h, class_of(l->size) | (uint64_t)lgt_layout_exact(l) << 2 |
+                          (uint64_t)lgt_layout_covers(l, false) << 3 |
+                          (uint64_t)lgt_layout_covers(l, true) << 4 |
+                          (uint64_t)(lgt_layout_distinct(l) == root) << 5 | class_of(root) << 6);
   for (int d = 0; d < l->ndim; d++)
-    h = mix(h, class_of(l->shape[d]) | (uint64_t)(l->stride[d] == 0) << 2 | (uint64_t)(l->dim[d] + 1) << 3);
+    h = lgt_hash_mix(
+        h, class_of(l->shape[d]) | (uint64_t)(l->stride[d] == 0) << 2 | (uint64_t)(l->dim[d] + 1) << 3);
   return note->form = h | 1;
 }
 

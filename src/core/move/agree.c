@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "move/poison.h"
 
 enum { RANK_BITS = 20, PLACE = 8191, REASON = 62, TEXT = 1000 };
@@ -21,8 +22,7 @@ typedef struct reason {
 
 void lgt_agree_note(lgt_binder *binder, const lgt_operation *operation) {
   if (!binder->peers) return;
-  binder->agreed.stream = (binder->agreed.stream ^ operation->token) * 0x9e3779b97f4a7c15u;
-  binder->agreed.stream ^= binder->agreed.stream >> 29;
+  binder->agreed.stream = lgt_hash_mix(binder->agreed.stream, operation->token);
   binder->peers->note(binder->peers, operation);
 }
 

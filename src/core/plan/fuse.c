@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "plan/barrier.h"
 #include "plan/cells.h"
 #include "plan/verify.h"
@@ -792,8 +793,7 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
   if (!plan) return NULL;
   plan->hash = window->hash;
-  for (int i = 0; i < n; i++) plan->calls_hash = (plan->calls_hash ^ window->token[i]) * 0x9e3779b97f4a7c15u;
-  plan->calls_hash ^= plan->calls_hash >> 32;
+  for (int i = 0; i < n; i++) plan->calls_hash = lgt_hash_mix(plan->calls_hash, window->token[i]);
   plan->nword = window->nword;
   plan->ncall = n;
   plan->nroot = window->nroot;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 lgt_status lgt_window_init(lgt_window *window, int room) {
   *window = (lgt_window){.room = room};
   window->call = lgt_mem_alloc((size_t)room * sizeof *window->call);
@@ -22,11 +24,6 @@ void lgt_window_fini(lgt_window *window) {
   lgt_mem_free(window->word);
   lgt_mem_free(window->root);
   *window = (lgt_window){0};
-}
-
-static uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9e3779b97f4a7c15u;
-  return h ^ (h >> 32);
 }
 
 /* The store of a handle; a handle that only has a layout gets its store now. */
@@ -74,13 +71,13 @@ static lgt_status resolve(lgt_stores *stores, const lgt_kinds *kinds, lgt_front 
 /* By contents and not by numbers, which differ between ranks: all must cut at the same places. */
 static uint64_t token_of(const lgt_stores *stores, const lgt_call *call) {
   uint64_t h = call->kind->hash;
-  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_at(stores, call->layout[a])->hash);
+  for (int a = 0; a < call->nargs; a++) h = lgt_hash_mix(h, lgt_layout_at(stores, call->layout[a])->hash);
   return h;
 }
 
 static uint64_t form_token_of(lgt_stores *stores, const lgt_call *call) {
   uint64_t h = call->kind->hash;
-  for (int a = 0; a < call->nargs; a++) h = mix(h, lgt_layout_form(stores, call->layout[a]));
+  for (int a = 0; a < call->nargs; a++) h = lgt_hash_mix(h, lgt_layout_form(stores, call->layout[a]));
   return h;
 }
 
@@ -140,7 +137,8 @@ static int end_of_loop(const uint64_t *token, int n, int *period) {
 
 /* A hash of the tokens around place i. */
 static uint64_t surroundings(const uint64_t *token, int i) {
-  return mix(mix(mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]), token[i + 1]);
+  return lgt_hash_mix(lgt_hash_mix(lgt_hash_mix(token[i - 2 < 0 ? 0 : i - 2], token[i - 1]), token[i]),
+                      token[i + 1]);
 }
 
 /* A program's loop may be longer than the window.  Then cut at a landmark: the place in the second half
@@ -240,20 +238,20 @@ bool lgt_window_canonical(lgt_window *window, lgt_stores *stores, int n) {
   for (int i = 0; i < n; i++) {
     const lgt_call *call = &window->call[i];
     word[k] = call->kind_number | (uint64_t)call->nargs << 16 | (uint64_t)window->saves << 32;
-    h = mix(h, word[k++]);
+    h = lgt_hash_mix(h, word[k++]);
     for (int a = 0; a < call->nargs; a++) {
       lgt_store *store = lgt_store_at(stores, call->store[a]);
       bool first = store->stamp != window->stamp;
       if (first && !number_root(window, store)) return false;
       store->uses++;
       word[k] = (uint64_t)call->layout[a] << 32 | (uint64_t)first << 16 | store->number;
-      h = mix(h, word[k++]);
+      h = lgt_hash_mix(h, word[k++]);
       if (!first) continue;
       /* What planning asks of a store: did it exist, does it stay in place, how is it cut. */
       word[k] = (uint64_t)store->written | (uint64_t)store->attached << 1;
-      h = mix(h, word[k++]);
+      h = lgt_hash_mix(h, word[k++]);
       word[k] = (uint64_t)(uintptr_t)store->key;
-      h = mix(h, word[k++]);
+      h = lgt_hash_mix(h, word[k++]);
     }
   }
   window->nword = k;
@@ -299,7 +297,7 @@ bool lgt_window_form(lgt_window *window, lgt_stores *stores, int n) {
   window->nform = k;
   window->form_stamp = window->stamp;
   window->form_hash = (uint64_t)n;
-  for (int i = 0; i < k; i++) window->form_hash = mix(window->form_hash, window->form[i]);
+  for (int i = 0; i < k; i++) window->form_hash = lgt_hash_mix(window->form_hash, window->form[i]);
   return true;
 }
 

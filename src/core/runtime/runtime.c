@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/hash.h"
 #include "move/offload.h"
 #include "move/poison.h"
 #include "bind/rescue.h"
@@ -609,11 +610,6 @@ static void set_limit(lgt_runtime *rt) {
   rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
-}
-
 /* Numbers of stores, layouts and kinds are each rank's own: the collector decides which of them are used again. */
 static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
   if (!store->noted) store->noted = ++rt->noted;
@@ -624,20 +620,21 @@ static void note_operation(lgt_runtime *rt, lgt_note note, lgt_store *store, uin
                            uint64_t numbers) {
   lgt_runtime_take(rt); /* what was launched before comes before */
   uint64_t array = store ? number_in_stream(rt, store) : 0;
-  lgt_agree_note(&rt->binder,
-                 &(lgt_operation){.token = mix(mix(mix((uint64_t)note + 1, array), shape), numbers),
-                                  .line = rt->front.line,
-                                  .what = rt->note_name[note],
-                                  .parts = lgt_operation_part(LGT_PART_SHAPES, shape) |
-                                           lgt_operation_part(LGT_PART_ARRAYS, array) |
-                                           lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+  lgt_agree_note(
+      &rt->binder,
+      &(lgt_operation){
+          .token = lgt_hash_mix(lgt_hash_mix(lgt_hash_mix((uint64_t)note + 1, array), shape), numbers),
+          .line = rt->front.line,
+          .what = rt->note_name[note],
+          .parts = lgt_operation_part(LGT_PART_SHAPES, shape) | lgt_operation_part(LGT_PART_ARRAYS, array) |
+                   lgt_operation_part(LGT_PART_NUMBERS, numbers)});
 }
 
 void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
   uint64_t shape = 0;
   if (!rt->binder.peers) return;
   for (int d = 0; rect && d < rect->ndim; d++)
-    shape = mix(mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
+    shape = lgt_hash_mix(lgt_hash_mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
   note_operation(rt, note, store, shape, 0);
 }
 
@@ -653,7 +650,7 @@ static uint64_t hash_of_elements(const void *data, size_t bytes, bool doubles) {
       uint64_t rounded = (block[i] + (1u << 28)) >> 29;
       block[i] = rounded << 30 ? rounded : 0; /* no sign of zero */
     }
-    hash = mix(hash, XXH3_64bits(block, n));
+    hash = lgt_hash_mix(hash, XXH3_64bits(block, n));
   }
   return hash;
 }
@@ -679,18 +676,20 @@ static void note_calls(lgt_runtime *rt, int count) {
     const lgt_call *call = &rt->window.call[i];
     uint64_t shapes = 0, arrays = 0, numbers = 0;
     for (int a = 0; a < call->nargs; a++) {
-      shapes = mix(shapes, lgt_layout_at(&rt->stores, call->layout[a])->hash);
-      arrays = mix(arrays, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
+      shapes = lgt_hash_mix(shapes, lgt_layout_at(&rt->stores, call->layout[a])->hash);
+      arrays = lgt_hash_mix(arrays, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
     }
     for (int p = 0; p < call->nparams && !call->kind->own_params; p++)
-      numbers = mix(numbers, (uint64_t)call->param[p].i);
-    lgt_agree_note(&rt->binder,
-                   &(lgt_operation){.token = mix(mix(mix(call->kind->hash, shapes), arrays), numbers),
-                                    .line = call->line,
-                                    .what = name_of_kind(rt, call->kind_number),
-                                    .parts = lgt_operation_part(LGT_PART_SHAPES, shapes) |
-                                             lgt_operation_part(LGT_PART_ARRAYS, arrays) |
-                                             lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+      numbers = lgt_hash_mix(numbers, (uint64_t)call->param[p].i);
+    lgt_agree_note(
+        &rt->binder,
+        &(lgt_operation){
+            .token = lgt_hash_mix(lgt_hash_mix(lgt_hash_mix(call->kind->hash, shapes), arrays), numbers),
+            .line = call->line,
+            .what = name_of_kind(rt, call->kind_number),
+            .parts = lgt_operation_part(LGT_PART_SHAPES, shapes) |
+                     lgt_operation_part(LGT_PART_ARRAYS, arrays) |
+                     lgt_operation_part(LGT_PART_NUMBERS, numbers)});
   }
 }
 
