@@ -97,12 +97,10 @@ lgt_scalar lgt_redop_identity(int redop, int dtype) {
 
 /* ---- one instruction -------------------------------------------------------------------------- */
 
-static bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
-
 static bool is_test(int op) { return op >= LGT_OP_EQ && op <= LGT_OP_SIGNBIT; }
 
 static lgt_status check_operand(const lgt_inst *before, int ninst, const lgt_inst *inst, int operand) {
-  if (operand < ninst && !is_effect(before[operand].op)) return LGT_OK;
+  if (operand < ninst && !lgt_op_effect(before[operand].op)) return LGT_OK;
   if (operand < ninst)
     return lgt_err(LGT_BAD_ARGUMENT, "%s: operand %%%d is a %s, which has no value", lgt_op_name(inst->op),
                    operand, lgt_op_name(before[operand].op));
@@ -197,7 +195,7 @@ static lgt_status check_inst(const lgt_body *body, int ninst, const lgt_inst *in
   if (arity == 0) return check_leaf(body, inst);
 
   /* Where the operands are: an effect keeps its slot in b. */
-  bool effect = is_effect(inst->op);
+  bool effect = lgt_op_effect(inst->op);
   int operand[3] = {inst->a, effect ? inst->c : inst->b, inst->c};
   lgt_status status;
   for (int i = 0; i < arity; i++)
@@ -393,7 +391,7 @@ typedef struct slot {
 
 static lgt_status use_slot(slot *slots, const lgt_body *body, const lgt_inst *inst, int number, int dtype) {
   const char *name = lgt_op_name(inst->op);
-  bool stores = inst->op == LGT_OP_STORE, reduces = is_effect(inst->op) && !stores;
+  bool stores = inst->op == LGT_OP_STORE, reduces = lgt_op_effect(inst->op) && !stores;
   if (number >= body->nslot)
     return lgt_err(LGT_BAD_ARGUMENT, "%s: argument %d does not exist; the body has %d", name, number + 1,
                    body->nslot);
@@ -411,7 +409,7 @@ static lgt_status use_slot(slot *slots, const lgt_body *body, const lgt_inst *in
 static lgt_status check_slots(const lgt_body *body, slot *slots) {
   for (int i = 0; i < body->ninst; i++) {
     const lgt_inst *inst = &body->inst[i];
-    if (inst->op != LGT_OP_LOAD && !is_effect(inst->op)) continue;
+    if (inst->op != LGT_OP_LOAD && !lgt_op_effect(inst->op)) continue;
     int number = inst->op == LGT_OP_LOAD ? inst->a : inst->b;
     lgt_status status = use_slot(slots, body, inst, number, inst->dtype);
     if (!status && inst->op == LGT_OP_REDUCE_ARG) status = use_slot(slots, body, inst, number + 1, LGT_INT64);

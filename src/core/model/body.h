@@ -146,6 +146,10 @@ struct lgt_body {
 
 const char *lgt_op_name(int op);
 int lgt_op_arity(int op);
+/* Does it change an argument, instead of giving a value? */
+static inline bool lgt_op_effect(int op) {
+  return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG;
+}
 const char *lgt_op_classes(int op); /* as in LGT_OP_LIST */
 const char *lgt_redop_name(int redop);
 static inline int lgt_inst_power(const lgt_inst *inst) { return (int8_t)inst->aux; }

@@ -393,8 +393,6 @@ static bool append_effects(assembler *as) {
   return true;
 }
 
-static bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
-
 /* Which operands of an instruction are values? */
 static int value_operands(const lgt_inst *in, uint16_t *out[3], lgt_inst *mutable) {
   int n = 0;
@@ -430,12 +428,12 @@ static bool compact(assembler *as) {
   for (int i = as->ninst - 1; i >= 0; i--) { /* mark, from the end */
     lgt_inst *in = &as->inst[i];
     uint16_t *operand[3];
-    if (is_effect(in->op)) number[i] = 1;
+    if (lgt_op_effect(in->op)) number[i] = 1;
     if (!number[i]) continue;
     int n = value_operands(in, operand, in);
     for (int k = 0; k < n; k++) number[*operand[k]] = 1;
     if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) access[in->a] = 1;
-    if (is_effect(in->op)) access[in->b] = 1;
+    if (lgt_op_effect(in->op)) access[in->b] = 1;
     if (in->op == LGT_OP_REDUCE_ARG) access[in->b + 1] = 1;
     if (in->op == LGT_OP_PARAM) param[in->a] = 1;
     if (in->op == LGT_OP_CONST) constant[in->a] = 1;
@@ -465,7 +463,7 @@ static bool compact(assembler *as) {
     if (in.op == LGT_OP_LOAD || in.op == LGT_OP_INDEX) in.a = access[in.a];
     if (in.op == LGT_OP_PARAM) in.a = param[in.a];
     if (in.op == LGT_OP_CONST) in.a = constant[in.a];
-    if (is_effect(in.op)) in.b = access[in.b];
+    if (lgt_op_effect(in.op)) in.b = access[in.b];
     as->inst[kept] = in;
     number[i] = (uint16_t)kept++;
   }

@@ -37,8 +37,6 @@ struct lgt_steady {
   uint8_t rest_arg[LGT_MAX_ARGS];
 };
 
-static bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
-
 static bool is_inexact(const lgt_inst *in, int redop) {
   return in->op == LGT_OP_REDUCE && lgt_inst_redop(in) == redop && strchr("fc", lgt_dtype_class(in->dtype));
 }
@@ -95,9 +93,10 @@ static int close_needs(copier *c, int first, uint8_t args[LGT_MAX_ARGS]) {
     const lgt_inst *in = &c->from->inst[i];
     if (!c->need[i]) continue;
     if (in->op == LGT_OP_LOAD) used[in->a] = true;
-    if (is_effect(in->op)) used[in->b] = used[in->b + (in->op == LGT_OP_REDUCE_ARG)] = c->need[in->a] = true;
+    if (lgt_op_effect(in->op))
+      used[in->b] = used[in->b + (in->op == LGT_OP_REDUCE_ARG)] = c->need[in->a] = true;
     if (in->op == LGT_OP_REDUCE_ARG) c->need[in->c] = true;
-    if (is_effect(in->op)) continue;
+    if (lgt_op_effect(in->op)) continue;
     const uint16_t operand[3] = {in->a, in->b, in->c};
     for (int k = 0; k < lgt_op_arity(in->op); k++) c->need[operand[k]] = true;
   }
@@ -271,11 +270,11 @@ static lgt_status rest_kind(lgt_kinds *kinds, const lgt_kind *kind, lgt_steady *
   bool any = false;
   steady->rest = -1;
   for (int i = 0; i < kind->source->ninst; i++)
-    any |= is_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
+    any |= lgt_op_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
   if (!any) return LGT_OK;
   if (!begin_copy(&c, kind->source)) return LGT_NO_MEMORY;
   for (int i = 0; i < kind->source->ninst; i++)
-    c.need[i] = is_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
+    c.need[i] = lgt_op_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
   steady->nrest = close_needs(&c, 0, steady->rest_arg);
   int good = copy_needed(&c) ? 0 : -1;
   end_copy(&c);
