@@ -30,6 +30,18 @@ lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect 
 bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b, int64_t *waste);
 /* With so many elements more below and above, within [0, shape). */
 lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape);
+/* Go through the indices of a box from 0 on, in C order; at[i] is the place of the index by stride[i], for n of them.  False:
+ * that was the last index; everything is as at the beginning. */
+static inline bool lgt_index_next(int ndim, const int64_t *extent, int64_t *index, int n, int64_t *at,
+                                  const int64_t *const *stride) {
+  for (int d = ndim - 1; d >= 0; d--) {
+    bool more = ++index[d] < extent[d];
+    for (int i = 0; i < n; i++) at[i] += stride[i][d] * (more ? 1 : 1 - extent[d]);
+    if (more) return true;
+    index[d] = 0;
+  }
+  return false;
+}
 /* a without b, as at most 2 * ndim disjoint rects; returns their number. */
 int lgt_rect_subtract(const lgt_rect *a, const lgt_rect *b, lgt_rect out[2 * LGT_MAX_DIM]);
 

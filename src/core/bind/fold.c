@@ -19,35 +19,31 @@ typedef struct fold_work {
 static lgt_status fold_run(lgt_step *step, int chunk) {
   fold_work *f = step->data;
   const lgt_tile *to = &f->tile[TO];
-  int64_t size = (int64_t)lgt_dtype_size(f->dtype) * f->parts, index[LGT_MAX_DIM] = {0};
-  int n = 0, dim[LGT_MAX_DIM], ntile = f->pair ? 4 : 2;
-  char *p[4] = {to->data, f->tile[FROM].data, f->tile[TO_AT].data, f->tile[FROM_AT].data};
+  int64_t size = (int64_t)lgt_dtype_size(f->dtype) * f->parts, index[LGT_MAX_DIM] = {0}, at[4] = {0};
+  int64_t extent[LGT_MAX_DIM], steps[4][LGT_MAX_DIM];
+  const int64_t *stride[4] = {steps[TO], steps[FROM], steps[TO_AT], steps[FROM_AT]};
+  int n = 0, ntile = f->pair ? 4 : 2;
   (void)chunk;
   for (int d = 0; d < to->ndim; d++) {
     if (to->stride[d] == 0) continue; /* the reduction's own dimensions */
     if (to->extent[d] <= 0) return LGT_OK;
-    dim[n++] = d;
+    for (int t = 0; t < ntile; t++) steps[t][n] = f->tile[t].stride[d];
+    extent[n++] = to->extent[d];
   }
   bool dense = n > 0;
   for (int t = 0; t < ntile && dense; t++)
-    dense =
-        (f->fill && t % 2) || f->tile[t].stride[dim[n - 1]] == (t < TO_AT ? size : (int64_t)sizeof(int64_t));
-  int64_t run = dense ? to->extent[dim[--n]] : 1;
-  for (;;) {
+    dense = (f->fill && t % 2) || steps[t][n - 1] == (t < TO_AT ? size : (int64_t)sizeof(int64_t));
+  int64_t run = dense ? extent[--n] : 1;
+  do {
+    char *p[4];
+    for (int t = 0; t < ntile; t++) p[t] = f->fill && t % 2 ? NULL : (char *)f->tile[t].data + at[t];
     if (f->fill) lgt_redop_fill(f->redop, f->dtype, p[TO], run * f->parts);
     else
       lgt_redop_fold(f->redop, f->dtype, p[TO], f->pair ? p[TO_AT] : NULL, p[FROM],
                      f->pair ? p[FROM_AT] : NULL, run * f->parts);
     for (int64_t i = 0; f->fill && f->pair && i < run; i++) ((int64_t *)p[TO_AT])[i] = INT64_MAX;
-    int d = n - 1;
-    for (; d >= 0; d--) {
-      bool more = ++index[d] < to->extent[dim[d]];
-      for (int t = 0; t < ntile; t++) p[t] += f->tile[t].stride[dim[d]] * (more ? 1 : 1 - to->extent[dim[d]]);
-      if (more) break;
-      index[d] = 0;
-    }
-    if (d < 0) return LGT_OK;
-  }
+  } while (lgt_index_next(n, extent, index, ntile, at, stride));
+  return LGT_OK;
 }
 
 /* ---- which, and where ------------------------------------------------------------------------------- */

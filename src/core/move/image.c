@@ -62,26 +62,17 @@ static void meet_line(spots *s, const lgt_tile *from, const char *p, const lgt_t
 
 /* All elements of a tile; of two that have one shape. */
 static void meet_tile(spots *s, const lgt_tile *from, const lgt_tile *to) {
-  int64_t index[LGT_MAX_DIM] = {0};
+  int64_t index[LGT_MAX_DIM] = {0}, at[2] = {0};
+  const int64_t *stride[2] = {from->stride, to ? to->stride : NULL};
   int last = from->ndim - 1;
-  const char *p = from->data, *q = to ? to->data : NULL;
   for (int d = 0; d < from->ndim; d++)
     if (from->extent[d] <= 0) return;
-  for (;;) {
+  do {
     int64_t n = last < 0 ? 1 : from->extent[last];
+    const char *p = (const char *)from->data + at[0], *q = to ? (const char *)to->data + at[1] : NULL;
     meet_line(s, from, p, to, q, n, last < 0 ? 0 : from->stride[last],
               last < 0 || !to ? 0 : to->stride[last]);
-    int d = last - 1;
-    for (; d >= 0; d--) {
-      bool more = ++index[d] < from->extent[d];
-      int64_t by = more ? 1 : 1 - from->extent[d];
-      p += by * from->stride[d];
-      if (to) q += by * to->stride[d];
-      if (more) break;
-      index[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  } while (lgt_index_next(last, from->extent, index, to ? 2 : 1, at, stride));
 }
 
 /* ---- one image --------------------------------------------------------------------------------------------- */

@@ -84,20 +84,15 @@ static void sort_position(sorting *s, int64_t row, int64_t position) {
 }
 
 static void sort_tile(sorting *s, const lgt_tile *t) {
-  int64_t inside = 1, index[LGT_MAX_DIM] = {0};
-  for (int d = 1; d < t->ndim; d++) inside *= t->extent[d];
-  for (int64_t row = 0; row < t->extent[0]; row++) {
-    const char *p = (const char *)t->data + row * t->stride[0];
-    for (int64_t k = 0; k < inside; k++) {
-      sort_position(s, t->origin[0] + row, t->dtype == LGT_INT32 ? *(const int32_t *)p : *(const int64_t *)p);
-      for (int d = t->ndim - 1; d > 0; d--) {
-        p += t->stride[d];
-        if (++index[d] < t->extent[d]) break;
-        p -= t->stride[d] * t->extent[d];
-        index[d] = 0;
-      }
-    }
-  }
+  int64_t index[LGT_MAX_DIM] = {0}, at = 0;
+  const int64_t *stride = t->stride;
+  for (int d = 0; d < t->ndim; d++)
+    if (t->extent[d] <= 0) return;
+  do {
+    const char *p = (const char *)t->data + at;
+    sort_position(s, t->origin[0] + index[0],
+                  t->dtype == LGT_INT32 ? *(const int32_t *)p : *(const int64_t *)p);
+  } while (lgt_index_next(t->ndim, t->extent, index, 1, &at, &stride));
 }
 
 /* Before anything was fetched, which the other ranks do. */

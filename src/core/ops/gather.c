@@ -20,6 +20,7 @@
  * is written before all positions of a call have been looked at.
  */
 #include "base/half.h"
+#include "base/rect.h"
 #include "ops/scan.h"
 
 enum { DEPTH, BASE, OPERATION, AXES, EXTENT, NUMBER = EXTENT };
@@ -282,14 +283,6 @@ static void combine_run(const lookup *l, char *to, const int64_t *to_at, const c
     for (int64_t i = 0; i < n; i++) l->combine(to + to_at[i], from + from_at[i]);
 }
 
-static bool advance(int64_t *index, const int64_t *past, int n) {
-  for (int d = n - 1; d >= 0; d--) {
-    if (++index[d] < past[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 /* A run of positions, once for each index of b and of what else there is of f. */
 static void move_run(const lookup *l, const run *r, int64_t list_at, bool write) {
   int64_t index[2 * MOST] = {0}, extent[2 * MOST];
@@ -305,7 +298,7 @@ static void move_run(const lookup *l, const run *r, int64_t list_at, bool write)
     else if (l->combine) combine_run(l, place, r->place, list, r->list, r->n);
     else if (l->repeat > 1) fill_run(place, r->place, list, r->list, r->n, l->repeat, l->size);
     else copy_run(place, r->place, list, steps, r->n, l->block);
-  } while (advance(index, extent, n));
+  } while (lgt_index_next(n, extent, index, 0, NULL, NULL));
 }
 
 enum { CHECK, READ, WRITE };
@@ -325,7 +318,7 @@ static lgt_status each_run(const lookup *l, int what) {
       for (int d = 0; d < l->ni; d++) list_at += index[d] * l->step[d];
       move_run(l, &r, list_at, what == WRITE);
     }
-  } while (l->ni > 1 && advance(index, l->count, l->ni - 1));
+  } while (l->ni > 1 && lgt_index_next(l->ni - 1, l->count, index, 0, NULL, NULL));
   return LGT_OK;
 }
 

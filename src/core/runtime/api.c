@@ -343,8 +343,10 @@ static void copy_tile(const lgt_tile *tile, char *buffer, bool out) {
     if (tile->extent[d] == 0) return;
   bool contiguous = n > 0 && tile->stride[n - 1] == (int64_t)size;
   int64_t inner = n ? tile->extent[n - 1] : 1;
-  char *row = tile->data;
-  for (;;) {
+  int64_t at = 0;
+  const int64_t *stride = tile->stride;
+  do {
+    char *row = (char *)tile->data + at;
     if (contiguous) {
       if (out) memcpy(buffer, row, size * (size_t)inner);
       else memcpy(row, buffer, size * (size_t)inner);
@@ -356,15 +358,7 @@ static void copy_tile(const lgt_tile *tile, char *buffer, bool out) {
         else memcpy(element, buffer, size);
       }
     }
-    int d = n - 2;
-    for (; d >= 0; d--) {
-      row += tile->stride[d];
-      if (++index[d] < tile->extent[d]) break;
-      row -= tile->stride[d] * tile->extent[d];
-      index[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  } while (lgt_index_next(n - 1, tile->extent, index, 1, &at, &stride));
 }
 
 lgt_status lgt_array_copy_out(lgt_runtime *rt, lgt_id array, void *out) {

@@ -57,17 +57,12 @@ static bool pair(const lgt_tile *mask, const lgt_tile *data, pairing *out) {
   return out->block > 0;
 }
 
-/* The next line of the mask, as offsets; false: there is none. */
-static bool next_line(const pairing *p, int64_t *index, int64_t *mask_at, int64_t *at) {
-  for (int d = p->ndim - 2; d >= 0; d--) {
-    *mask_at += p->mask_step[d];
-    *at += p->step[d];
-    if (++index[d] < p->extent[d]) return true;
-    *mask_at -= p->mask_step[d] * index[d];
-    *at -= p->step[d] * index[d];
-    index[d] = 0;
-  }
-  return false;
+enum { MASK, DATA };
+
+/* The next line, as offsets into mask and data; false: there is none. */
+static bool next_line(const pairing *p, int64_t *index, int64_t at[2]) {
+  const int64_t *stride[] = {[MASK] = p->mask_step, [DATA] = p->step};
+  return lgt_index_next(p->ndim - 1, p->extent, index, 2, at, stride);
 }
 
 /* The bytes of the result are 1 where those of `word` are not 0. */
@@ -99,10 +94,10 @@ static int64_t count_line(const uint8_t *mask, int64_t step, int64_t n) {
 }
 
 static int64_t count(const pairing *p) {
-  int64_t found = 0, index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0;
+  int64_t found = 0, index[LGT_MAX_DIM] = {0}, at[2] = {0};
   int last = p->ndim - 1;
-  do found += count_line(p->mask + mask_at, p->mask_step[last], p->extent[last]);
-  while (next_line(p, index, &mask_at, &at));
+  do found += count_line(p->mask + at[MASK], p->mask_step[last], p->extent[last]);
+  while (next_line(p, index, at));
   return found;
 }
 
@@ -197,10 +192,10 @@ static int64_t move_blocks(const pairing *p, const uint8_t *mask, char *data, ch
 
 /* All n blocks that are picked, to or from `list`. */
 static void move(const pairing *p, char *list, int64_t n, bool write) {
-  int64_t index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0;
+  int64_t index[LGT_MAX_DIM] = {0}, at[2] = {0};
   do {
-    const uint8_t *mask = p->mask + mask_at;
-    char *data = p->data + at;
+    const uint8_t *mask = p->mask + at[MASK];
+    char *data = p->data + at[DATA];
     int64_t moved = p->block == 8 && write    ? move_line(p, mask, data, list, n, 8, true)
                     : p->block == 8           ? move_line(p, mask, data, list, n, 8, false)
                     : p->block == 16 && write ? move_line(p, mask, data, list, n, 16, true)
@@ -210,7 +205,7 @@ static void move(const pairing *p, char *list, int64_t n, bool write) {
                                               : move_blocks(p, mask, data, list, n, write);
     list += moved * p->block;
     n -= moved;
-  } while (n > 0 && next_line(p, index, &mask_at, &at));
+  } while (n > 0 && next_line(p, index, at));
 }
 
 /* The positions, from 1, of what is true in one line, of which `left` elements are. */
@@ -285,17 +280,17 @@ static lgt_status move_part(lgt_step *step, int part) {
 
 static lgt_status list_part(lgt_step *step, int part) {
   const work *w = step->data;
-  int64_t first[LGT_MAX_DIM] = {0}, index[LGT_MAX_DIM] = {0}, mask_at = 0, at = 0, found = w->before[part];
+  int64_t first[LGT_MAX_DIM] = {0}, index[LGT_MAX_DIM] = {0}, at[2] = {0}, found = w->before[part];
   pairing p = part_of(w, part, first);
   int last = p.ndim - 1;
   do {
-    const uint8_t *mask = p.mask + mask_at;
+    const uint8_t *mask = p.mask + at[MASK];
     int64_t n = count_line(mask, p.mask_step[last], p.extent[last]);
     list_line(mask, p.mask_step[last], first[last], p.extent[last], w->axis[last] + found, n);
     for (int d = 0; d < last; d++)
       for (int64_t i = found; i < found + n; i++) w->axis[d][i] = first[d] + index[d] + 1;
     found += n;
-  } while (found < w->before[part + 1] && next_line(&p, index, &mask_at, &at));
+  } while (found < w->before[part + 1] && next_line(&p, index, at));
   return LGT_OK;
 }
 
