@@ -638,7 +638,7 @@ def conversions(f, g, mode, pool=None):
 # ---- Memory ----
 
 def memory():
-    spaces = (("global", "%d9"), ("shared", "%d8"), ("local", "%d7"))
+    spaces = ((".global", "%d9"), (".shared", "%d8"), (".local", "%d7"), ("", "%d9"))
     for space, at in spaces:
         for t in "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32 b64 u64 s64 f64".split():
             bits = int(t[1:])
@@ -648,9 +648,11 @@ def memory():
             for a in integers(bits):
                 r = signed(a, bits) & mask(max(bits, 16)) if t[0] == "s" else a
                 cases.append(({x + "1": a}, {x + "0": r}))
-            emit(f"st.{space}.{st} [{at}+8], %{x}1; ld.{space}.{t} %{x}0, [{at}+8]", cases)
-        for n, t in ((2, "b8"), (4, "b8"), (2, "u16"), (4, "b16"), (2, "f32"), (4, "b32"), (2, "u64"), (2, "f64"), (4, "u8")):
+            emit(f"st{space}.{st} [{at}+8], %{x}1; ld{space}.{t} %{x}0, [{at}+8]", cases)
+        for n, t in [(n, t) for t in "u8 b8 u16 b16 u32 b32 s32 f32 u64 b64 f64".split() for n in (2, 4)]:
             bits = int(t[1:])
+            if n * bits > 128:
+                continue
             x = LETTER[bits]
             source, target = [f"{x}{k + 1}" for k in range(n)], [f"{x}{k + 1}" for k in range(n)]
             cases = []
@@ -661,9 +663,9 @@ def memory():
             vector = lambda names: "{" + ", ".join("%" + k for k in names) + "}"
             whole = "b64 %d0" if n * bits > 32 else "u32 %d0" if n * bits == 32 else "u16 %d0"
             back = vector(["d0", "d5"]) if x == "d" else vector(target[:-1] + [x + "0"])
-            form = f"st.{space}.v{n}.{t} [{at}+16], {vector(source)}; ld.{space}.v{n}.{t} {back}, [{at}+16]"
+            form = f"st{space}.v{n}.{t} [{at}+16], {vector(source)}; ld{space}.v{n}.{t} {back}, [{at}+16]"
             if x != "d":
-                form += f"; ld.{space}.{whole}, [{at}+16]"
+                form += f"; ld{space}.{whole}, [{at}+16]"
             emit(form, cases)
     for form in ("ld.global.nc.u32 %r0, [%d6]", "ld.global.ca.u32 %r0, [%d6]",
                  "ld.volatile.global.u32 %r0, [%d6]", "ld.relaxed.gpu.global.u32 %r0, [%d6]", "ld.acquire.sys.global.u32 %r0, [%d6]",
@@ -675,6 +677,7 @@ def memory():
     for space, at in (("shared", "%d8"), ("local", "%d7")):
         emit(f"cvta.{space}.u64 %d1, {at}; st.u32 [%d1], %r1; ld.{space}.u32 %r0, [{at}]; cvta.to.{space}.u64 %d2, %d1; sub.u64 %d0, %d2, {at}",
              [({"r1": a}, {"r0": a, "d0": 0}) for a in (3, 5)])
+    emit("cvta.global.u64 %d1, %d9; st.u32 [%d1], %r1; ld.global.u32 %r0, [%d9]", [({"r1": a}, {"r0": a}) for a in (3, 5)])
     emit("cvta.to.global.u64 %d1, %d9; st.global.u32 [%d1], %r1; ld.u32 %r0, [%d9]; isspacep.global %p0, %d9",
          [({"r1": a}, {"r0": a, "p0": 1}) for a in (3, 5)])
     emit("membar.gl; membar.cta; fence.acq_rel.gpu; fence.sc.sys; nanosleep.u32 20; mov.u32 %r0, %r1", [({"r1": 5}, {"r0": 5})])

@@ -118,7 +118,7 @@ typedef struct {
   ptx_type type;
   size_t align, bytes;
   const char *name;
-  bool open; /* name[] */
+  bool array, open; /* name[N], name[] */
 } declared;
 
 static ptx_type type_of(const char *name) {
@@ -153,6 +153,7 @@ static declared declaration(ptx_parser *p) {
   if (d.align & (d.align - 1)) parse_fail(p, "an alignment of %zu", d.align);
   d.name = word(p);
   while (accept(p, "[")) {
+    d.array = true;
     if (accept(p, "]")) {
       d.open = true;
       continue;
@@ -407,6 +408,7 @@ static void param_list(ptx_parser *p, ptx_function *f) {
   while (!accept(p, ")")) {
     if (!accept(p, ".param")) parse_fail(p, ".param was expected, not \"%s\"", here(p)->text);
     declared d = declaration(p);
+    if (!f->entry && !d.array && d.bytes < 4) parse_fail(p, "a function's parameter of less than 32 bits");
     ptx_symbol *s = new_symbol(p, SYMBOL_PARAM, d.name);
     s->entry = f->entry;
     f->param_bytes = align_up(f->param_bytes, d.align);

@@ -334,6 +334,7 @@ TEST(texts) {
                                         HEAD ".visible .entry k() {",
                                         HEAD "foo",
                                         HEAD ".extern .global .u32 g;\n",
+                                        HEAD ".func f(.param .u16 a) { ret; }\n",
                                         HEAD ".visible .entry k() { ret; }\n.visible .entry k() { ret; }\n",
                                         HEAD "/*",
                                         HEAD "\"",

@@ -215,6 +215,56 @@ TEST(parameters) {
   CHECK(good);
 }
 
+static void param_text(char *text, size_t size, const char *type, const char *name) {
+  int bytes = atoi(type + 1) / 8;
+  if (bytes < 4) snprintf(text, size, ".param .align %d .b8 %s[%d]", bytes, name, bytes);
+  else snprintf(text, size, ".param .%s %s", type, name);
+}
+
+/* Each type as a parameter of a kernel, which hands it to a function and gets it back; less than 32 bits as an array. */
+TEST(types_of_parameters) {
+  static const char *const types[] = {"u8",  "s8",  "b8",  "u16", "s16", "b16", "u32",
+                                      "s32", "b32", "f32", "u64", "s64", "b64", "f64"};
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    const char *t = types[k];
+    int bits = atoi(t + 1), wide = bits < 16 ? 16 : bits;
+    const char *r = wide == 16 ? "rs" : wide == 32 ? "r" : "rd";
+    char text[2000], in[80], result[80], given_in[80], given_result[80];
+    param_text(in, sizeof in, t, "f_param_0");
+    param_text(result, sizeof result, t, "func_retval0");
+    param_text(given_in, sizeof given_in, t, "param0");
+    param_text(given_result, sizeof given_result, t, "retval0");
+    snprintf(
+        text, sizeof text,
+        HEAD
+        ".visible .func (%s) f(%s)\n{\n.reg .b%d %%%s<3>;\nld.param.%s %%%s1, [f_param_0];\n"
+        "st.param.%s [func_retval0+0], %%%s1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 k_param_0, .param .%s k_param_1)\n{\n.reg .b16 %%rs<9>;\n.reg .b32 "
+        "%%r<9>;\n.reg .b64 %%rd<9>;\n"
+        "ld.param.u64 %%rd5, [k_param_0];\nld.param.%s %%%s1, [k_param_1];\nst.global.b%d [%%rd5], %%%s1;\n"
+        "{\n%s;\nst.param.%s [param0+0], %%%s1;\n%s;\ncall.uni (retval0), f, (param0);\n"
+        "ld.param.%s %%%s2, [retval0+0];\n}\nst.global.b%d [%%rd5+8], %%%s2;\nret;\n}\n",
+        result, in, wide, r, t, r, t, r, t, t, r, wide, r, given_in, t, r, given_result, t, r, wide, r);
+    if (print_to) print_kernel(text, false);
+    ptx_module *m = ptx_load(text, message, sizeof message);
+    if (!m) FAIL("%s: %s", t, message);
+    pretended d = {0};
+    uint64_t x[2] = {0}, address = pretended_copy(&d, x, sizeof x), given = 0x8182838485868788u;
+    uint64_t want = bits == 64 ? given : given & ((1ull << bits) - 1);
+    if (t[0] == 's' && bits == 8) want |= 0xff00;
+    void *params[] = {&address, &given};
+    ptx_launch launch = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = params, .find = pretended_find, .context = &d};
+    bool good = ptx_run(ptx_find(m, "k"), &launch, message, sizeof message);
+    memcpy(x, d.block[0].host, sizeof x);
+    pretended_free(&d);
+    ptx_free(m);
+    if (!good) FAIL("%s: %s", t, message);
+    if (x[0] != want || x[1] != want)
+      FAIL("%s: 0x%llx and 0x%llx", t, (unsigned long long)x[0], (unsigned long long)x[1]);
+  }
+}
+
 /* ---- A warp ---- */
 
 TEST(shuffles) {
@@ -506,6 +556,7 @@ int main(int argc, char **argv) {
   RUN(variables_of_the_module);
   RUN(approximations);
   RUN(parameters);
+  RUN(types_of_parameters);
   RUN(shuffles);
   RUN(votes);
   RUN(shuffles_of_a_part);
