@@ -34,7 +34,11 @@ typedef struct nest_memory {
   lgt_base base[MAX_ACCESS];
 } nest_memory;
 
+static const int64_t *fixed_extent; /* not chosen, but these, up to a 0 */
+
 static void choose_extents(nest_memory *m, const random_loop *r, int64_t most) {
+  for (; fixed_extent && fixed_extent[m->ndim]; m->ndim++) m->extent[m->ndim] = fixed_extent[m->ndim];
+  if (fixed_extent) return;
   bool rows = false;
   for (int k = 0; k < r->loop.naccess; k++)
     rows |= r->access[k].mode == LGT_ACCESS_REDUCE && r->access[k].row;
@@ -84,6 +88,15 @@ static void choose_strides(nest_memory *m, const random_loop *r, int k, unsigned
       if (m->stride[k][d] > 0 && load) m->stride[k][d] = (m->stride[k][d] + 15) / 16 * 16;
 }
 
+static bool tame; /* numbers that sums are made of, whose order shows */
+
+static void fill_tame(char *data, size_t size) {
+  for (size_t at = 0; at + 8 <= size; at += 8) {
+    double value = (double)(random_bits() >> 11) * 0x1p-53 - 0.25;
+    memcpy(data + at, &value, 8);
+  }
+}
+
 static void nest_make(nest_memory *m, const random_loop *r, int64_t most) {
   unsigned still = (unsigned)random_bits();
   memset(m, 0, sizeof *m);
@@ -114,6 +127,7 @@ static void nest_make(nest_memory *m, const random_loop *r, int64_t most) {
     m->block[k].size = (size_t)(high - low + skew);
     m->block[k].data = aligned_alloc(64, (m->block[k].size + 127) / 64 * 64);
     fill_random(m->block[k].data, m->block[k].size / (size_t)size * (size_t)size, r->access[k].dtype);
+    if (tame) fill_tame(m->block[k].data, m->block[k].size);
     m->base[k].address = m->block[k].data + skew - low;
   }
 }
@@ -411,6 +425,39 @@ TEST(reductions) {
     }
 }
 
+/* Many chunks, of several blocks or slabs each, the last one shorter; reductions too many for shared memory. */
+TEST(large) {
+  static const struct {
+    int inner, row, sums;
+    int64_t extent[LGT_MAX_DIM];
+  } cases[] = {{LGT_STRIDE_ZERO, LGT_STRIDE_ZERO, 1, {200003}},
+               {LGT_STRIDE_ZERO, LGT_STRIDE_ZERO, 7, {100003}},
+               {LGT_STRIDE_ZERO, LGT_STRIDE_ZERO, 1, {500, 301}},
+               {LGT_STRIDE_ZERO, LGT_STRIDE_ZERO, 7, {3, 90, 301}},
+               {LGT_STRIDE_ZERO, LGT_STRIDE_ZERO, 1, {70, 40, 40}},
+               {LGT_STRIDE_ZERO, LGT_STRIDE_ANY, 1, {500, 3, 60}},
+               {LGT_STRIDE_UNIT, LGT_STRIDE_ZERO, 1, {30001, 3}},
+               {LGT_STRIDE_UNIT, LGT_STRIDE_ANY, 1, {5000, 3, 5}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    random_loop r;
+    char why[700] = "";
+    random_state = (i + 1) * 0x9e3779b97f4a7c15ULL;
+    random_loop_init(&r);
+    int value = add_load(&r, LGT_FLOAT64, LGT_STRIDE_UNIT);
+    for (int k = 0; k < cases[i].sums; k++) {
+      int access = add_access(&r, LGT_ACCESS_REDUCE, LGT_FLOAT64, cases[i].inner, cases[i].row);
+      add_inst(&r, LGT_OP_REDUCE, LGT_FLOAT64, LGT_REDOP_SUM, value, access, LGT_NO_VALUE);
+    }
+    make_alike(&r);
+    tame = true;
+    fixed_extent = cases[i].extent;
+    bool good = try_loop(&r, 2, 0, why, sizeof why);
+    fixed_extent = NULL;
+    tame = false;
+    if (!good) FAIL("case %zu: %s", i, why);
+  }
+}
+
 static int count_of(const char *text, const char *words) {
   int n = 0;
   for (; (text = strstr(text, words)); text += strlen(words)) n++;
@@ -471,6 +518,7 @@ int main(int argc, char **argv) {
   if (argc > 3 && !folder) first_seed = strtoull(argv[3], NULL, 0);
   RUN(opcodes);
   RUN(reductions);
+  RUN(large);
   RUN(random_nests);
   RUN(accesses);
   RUN(refusal);
