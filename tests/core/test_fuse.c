@@ -849,6 +849,22 @@ TEST(a_part_is_read_by_who_wrote_it) {
   lgt_close(rt);
 }
 
+/* Twice what was written could be computed where it is written, but then it would have to be stored. */
+TEST(what_only_a_later_group_reads_is_left_to_it) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N, 0, 0), from = slice_of(rt, x, 0, 1, N - 2, 1),
+         inner = slice_of(rt, y, 0, 1, N - 2, 1), low = slice_of(rt, y, 0, 0, N - 2, 1);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, inner, from);
+  lgt_id z = apply_drop("a1 a2 add =0", apply("a1 c2 mul =0", inner, 0), low);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan && plan->ngroup == 2);
+  CHECK_EQ(plan->group[0].count, 1);
+  CHECK_EQ(plan->group[1].nelided, 1);
+  CHECK(value_at(z, 0) == 4 && value_at(z, 5) == 20 && value_at(z, N / 2) == 3 * (N / 2) + 5);
+  lgt_close(rt);
+}
+
 TEST(other_launch_domains_do_not_fuse) {
   open_domains();
   CHECK(!lgt_option(rt, "max_tiles", "4")); /* a domain has several tiles */
@@ -969,6 +985,7 @@ int main(void) {
   RUN(what_was_copied_is_not_written_over);
   RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);
+  RUN(what_only_a_later_group_reads_is_left_to_it);
   RUN(other_launch_domains_do_not_fuse);
   RUN(other_launch_domains_fuse_between_the_same_owners);
   RUN(a_part_is_read_by_who_wrote_it);

@@ -1,0 +1,407 @@
+/* group.c - which calls of a plan become one task.  See group.h. */
+#include "plan/group.h"
+
+#include <string.h>
+
+#include "plan/barrier.h"
+#include "plan/cells.h"
+
+enum { MAX_GROUP_CALLS = 512 };
+
+/* What the calls of a group touch of each root, for some of its tiles: the box around it.  These are the corners of the
+ * grid of tiles (if not too many dimensions are cut): from one to the other the distance of two views changes evenly, so that
+ * nowhere are they farther apart.  Where they are all the same, more memory is held; values are right. */
+enum { CORNERS = 3, SAMPLES = 2 << CORNERS };
+typedef struct reach {
+  int group;     /* that touched it last; -1: none yet */
+  uint16_t call; /* the first of it, ... */
+  uint8_t arg;   /* ... through this argument */
+  bool boxed;    /* there was another view since: `box` and `waste` are valid */
+  bool split;    /* it has parts */
+  lgt_rect box[SAMPLES];
+  int64_t waste[SAMPLES]; /* elements of the box that no call touches */
+} reach;
+typedef struct reaches {
+  reach *root; /* owned; one for each root of the plan */
+  int colour[SAMPLES], ntile;
+  bool owners; /* these are owners, not colours of the launch */
+} reaches;
+
+/* Where nothing is cut, each call of a group has a space of its own. */
+static lgt_rect sample_rect(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, const reaches *all,
+                            int sample) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  lgt_rect tile = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  int colour = 0;
+  if (call->launch->kind != LGT_PARTITION_NONE) {
+    colour = all->owners ? lgt_partition_colour_of(call->launch, all->colour[sample]) : all->colour[sample];
+    if (colour >= 0) tile = lgt_partition_rect(call->launch, colour);
+  }
+  lgt_rect rect = lgt_layout_target_rect(layout, lgt_space_view_rect(layout, &call->space.align[arg], &tile));
+  if (colour < 0) rect.ndim = -1;
+  return rect;
+}
+
+/* May an argument of a group's first call have memory of its own?  It reads what was there before, so what is written
+ * has to be elsewhere; and what is reduced lives in memory of its own anyway. */
+static bool may_split(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(fuser->stores, call->layout[arg]);
+  for (int a = 0; a < call->nargs; a++) {
+    if (call->root[a] != call->root[arg] || !lgt_kind_writes(call->kind, a)) continue;
+    if (a == arg || call->kind->privilege[a] & LGT_PRIV_REDUCE ||
+        lgt_views_collide(lgt_layout_at(fuser->stores, call->layout[a]), true, layout, false))
+      return false;
+  }
+  return !call->kind->constraints || !call->kind->constraints->nimage;
+}
+
+/* The argument that stands for a root: what is written has one place, and others may be far from that. */
+static uint8_t first_arg(const lgt_plan_call *call, int arg) {
+  for (int a = arg; a < call->nargs; a++)
+    if (call->root[a] == call->root[arg] && lgt_kind_writes(call->kind, a)) return (uint8_t)a;
+  return (uint8_t)arg;
+}
+
+static uint8_t part_of(const lgt_plan_call *call, int arg) {
+  int part = 1;
+  for (int a = 0; a < arg; a++) {
+    if (call->root[a] != call->root[arg] || !call->part[a]) continue;
+    if (call->layout[a] == call->layout[arg]) return call->part[a];
+    if (call->part[a] >= part) part = call->part[a] + 1;
+  }
+  return (uint8_t)part;
+}
+
+/* The part that the first call which touches a root reads through the same view; 0: none. */
+static uint8_t same_part(const lgt_plan_call *first, const lgt_plan_call *call, int arg) {
+  for (int a = 0; a < first->nargs; a++)
+    if (first->root[a] == call->root[arg] && first->layout[a] == call->layout[arg] && first->part[a])
+      return first->part[a];
+  return 0;
+}
+
+/* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
+ * would need all between?  If not, it is one of the group.  Arguments of its first call that do are given parts. */
+static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_plan_call *call = &plan->call[next];
+  memset(call->part, 0, sizeof call->part);
+  for (int a = 0; a < call->nargs; a++) {
+    reach *r = &all->root[call->root[a]];
+    if (r->group != plan->ngroup) {
+      r->group = plan->ngroup;
+      r->call = (uint16_t)next;
+      r->arg = first_arg(call, a);
+      r->boxed = r->split = false;
+    }
+    const lgt_plan_call *first = &plan->call[r->call];
+    bool same = first->layout[r->arg] == call->layout[a], far = false;
+    lgt_rect box[SAMPLES];
+    int64_t waste[SAMPLES];
+    if (r->split && next > group->first) {
+      if (lgt_kind_writes(call->kind, a)) return true;
+      call->part[a] = same_part(first, call, a);
+    }
+    if (same || call->part[a]) continue;
+    for (int i = 0; i < all->ntile && !far; i++) {
+      lgt_rect rect = sample_rect(fuser, call, a, all, i);
+      if (!r->boxed) r->box[i] = sample_rect(fuser, first, r->arg, all, i), r->waste[i] = 0;
+      bool both = rect.ndim >= 0 && r->box[i].ndim >= 0;
+      box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
+      waste[i] = r->waste[i];
+      far = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+    }
+    if (far && next > group->first) return true;
+    if (!far) {
+      r->boxed = true;
+      memcpy(r->box, box, sizeof box);
+      memcpy(r->waste, waste, sizeof waste);
+    }
+    if (far && may_split(fuser, call, a)) {
+      call->part[a] = part_of(call, a);
+      r->split = group->split = true;
+    }
+  }
+  return false;
+}
+
+/* The corners of a grid of tiles. */
+static void list_corners(int ndim, const int32_t *grid, reaches *all) {
+  int first = all->ntile, cut = 0;
+  all->colour[all->ntile++] = 0;
+  for (int d = ndim - 1, colours = 1; d >= 0; colours *= grid[d--]) {
+    int n = all->ntile;
+    if (grid[d] == 1 || cut++ == CORNERS) continue;
+    for (int i = first; i < n; i++) all->colour[all->ntile++] = all->colour[i] + colours * (grid[d] - 1);
+  }
+}
+
+/* Of a group with the launches of call `head`.  Are parts that it touches far from each other? */
+static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int head) {
+  const lgt_partition *launch = plan->call[head].launch;
+  if (lgt_solver_whole(&fuser->solver)) return false;
+  all->owners = lgt_partition_apart(launch, fuser->solver.domains);
+  all->ntile = 0;
+  list_corners(launch->kind == LGT_PARTITION_TILING ? launch->ndim : 0, launch->grid, all);
+  for (int i = 0; i < all->ntile && all->owners; i++)
+    all->colour[i] = lgt_partition_owner(launch, all->colour[i]);
+  if (all->owners) list_corners(launch->home.ndim, launch->home.grid, all); /* of other calls */
+  return far_apart(fuser, plan, all, head);
+}
+
+/* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
+ * the group. */
+static bool bites_itself(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < call->nargs; b++)
+      if (call->root[a] == call->root[arg] && call->root[b] == call->root[arg] &&
+          lgt_kind_writes(call->kind, a) && call->layout[a] != call->layout[b] &&
+          lgt_layout_may_overlap(lgt_layout_at(fuser->stores, call->layout[a]),
+                                 lgt_layout_at(fuser->stores, call->layout[b])))
+        return true;
+  return false;
+}
+
+/* Do several colours of a call reduce into the same elements?  Then each has private memory for all of the root until the group
+ * has run. */
+static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+  if (!(call->kind->privilege[arg] & LGT_PRIV_REDUCE)) return false;
+  lgt_signature s =
+      lgt_signature_of(lgt_layout_at(fuser->stores, call->layout[arg]), &call->space.align[arg]);
+  for (int d = 0; call->launch->kind == LGT_PARTITION_TILING && d < call->launch->ndim; d++)
+    if (call->launch->grid[d] > 1 && s.stride[d] == 0) return true;
+  return false;
+}
+
+/* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
+ * reads of others, to itself: nobody overwrites what it has yet to read. */
+static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
+                              bool own) {
+  for (int a = 0; a < call->nargs; a++)
+    for (int b = 0; b < earlier->nargs; b++) {
+      if (call->root[a] != earlier->root[b]) continue;
+      bool wrote = lgt_kind_writes(earlier->kind, b), writes = lgt_kind_writes(call->kind, a);
+      if (!wrote && !writes) continue;
+      if (wrote && writes && earlier->repeats != call->repeats) return LGT_REFUSAL_REDUCTION;
+      if (wrote ? earlier->repeats : call->repeats) continue; /* each task has its own */
+      /* Which elements of others its rows need is looked up before the group runs. */
+      if (lgt_kind_native(call->kind) && wrote && call->kind->constraints->nimage)
+        return LGT_REFUSAL_TRUE_DEPENDENCE;
+      /* Even into another part of the array. */
+      if (reduces_together(fuser, call, a) || reduces_together(fuser, earlier, b))
+        return LGT_REFUSAL_REDUCTION;
+      const lgt_layout *la = lgt_layout_at(fuser->stores, call->layout[a]),
+                       *lb = lgt_layout_at(fuser->stores, earlier->layout[b]);
+      if (!lgt_views_collide(la, writes, lb, wrote)) continue;
+      lgt_signature sa = lgt_signature_of(la, &call->space.align[a]);
+      lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
+      /* Equal views under one launch partition are the same sub-stores; where the view stands still
+       * along a cut dimension, several colours share its elements. */
+      bool apart = true;
+      for (int d = 0; d < call->space.ndim; d++)
+        if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
+          apart = false;
+      if (call->launch == earlier->launch && apart && lgt_signature_equal(&sa, &sb)) continue;
+      if (own && !(wrote && bites_itself(fuser, call, a)) && lgt_cells_agree(fuser, call, a, earlier, b))
+        continue;
+      if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
+      if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;
+    }
+  return LGT_REFUSAL_END;
+}
+
+/* Are all calls of the plan's newest group, and the next one, over one partition, or over partitions between the same
+ * owners?  Calls on single numbers may be among them. */
+static bool may_share_owners(const lgt_fuser *fuser, lgt_plan *plan, int next) {
+  const lgt_plan_group *group = &plan->group[plan->ngroup];
+  lgt_plan_call *call = &plan->call[next];
+  if (group->launch == call->launch && !group->mixed) return true;
+  if (!fuser->config->mix) return false;
+  call->repeats = lgt_cells_everywhere(fuser, group->launch) && lgt_cells_may_repeat(fuser, plan, call);
+  if (!call->repeats &&
+      (!lgt_cells_may_mix(fuser, call) || !lgt_partition_same_owners(group->launch, call->launch)))
+    return false;
+  for (int i = group->first; i < next && !group->mixed; i++)
+    if (!lgt_cells_may_mix(fuser, &plan->call[i])) return call->repeats = false;
+  return true;
+}
+
+/* The call whose launch the group from `first` on has: one that calls on single numbers precede, or the first.  These
+ * repeat then. */
+static int head_of(const lgt_fuser *fuser, lgt_plan *plan, int first) {
+  int head = first;
+  if (!fuser->config->mix || !fuser->config->fusion || lgt_solver_whole(&fuser->solver)) return first;
+  while (head < plan->ncall && head - first < MAX_GROUP_CALLS - 1 &&
+         lgt_cells_may_repeat(fuser, plan, &plan->call[head]))
+    plan->call[head++].repeats = true;
+  const lgt_plan_call *call = &plan->call[head];
+  bool good = head > first && head < plan->ncall && lgt_cells_everywhere(fuser, call->launch) &&
+              lgt_cells_may_mix(fuser, call) && !lgt_kind_alone(call->kind);
+  for (int i = first; i < head && good; i++)
+    good = check_pair(fuser, &plan->call[i], call, true) == LGT_REFUSAL_END;
+  for (int i = first; i < head; i++) plan->call[i].repeats = good;
+  return good ? head : first;
+}
+
+static void forget_reaches(const lgt_plan *plan, reaches *all) {
+  for (int r = 0; r < plan->nroot; r++) all->root[r].group = -1;
+}
+
+/* The plan's newest group begins with call `first`.  Returns the next call that may be one of the group. */
+static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int first) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  for (int i = first; i < plan->ncall; i++) plan->call[i].repeats = false;
+  int head = head_of(fuser, plan, first);
+  *group = (lgt_plan_group){
+      .plan = plan, .first = first, .launch = plan->call[head].launch, .mixed = head > first};
+  if (begin_reaches(fuser, plan, all, head) && head > first) {
+    for (int i = first; i < head; i++) plan->call[i].repeats = false;
+    forget_reaches(plan, all);
+    group->launch = plan->call[head = first].launch;
+    group->mixed = false;
+    begin_reaches(fuser, plan, all, head);
+  }
+  return head + 1;
+}
+
+static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
+  const lgt_plan_group *group = &plan->group[plan->ngroup];
+  int first = group->first;
+  const lgt_plan_call *call = &plan->call[next];
+  if (!fuser->config->fusion) return LGT_REFUSAL_OFF;
+  if (lgt_kind_alone(plan->call[first].kind) || lgt_kind_alone(call->kind)) return LGT_REFUSAL_CPU_VARIANT;
+  if (next - first >= MAX_GROUP_CALLS) return LGT_REFUSAL_SIZE;
+  if (group->launch->kind == LGT_PARTITION_NONE && call->launch->kind == LGT_PARTITION_NONE)
+    return !lgt_solver_whole(&fuser->solver) && far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR
+                                                                                  : LGT_REFUSAL_END;
+  if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
+    return LGT_REFUSAL_LAUNCH_DOMAIN;
+  bool own = call->repeats || lgt_partition_apart(call->launch, fuser->solver.domains);
+  for (int i = first; i < next; i++) {
+    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
+    if (refusal != LGT_REFUSAL_END) return refusal;
+  }
+  return far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
+}
+
+/* ---- where a group of tiles ends ---------------------------------------------------------------------- */
+
+/* By root: the first and the last call that uses it. */
+typedef struct uses {
+  int *first, *last;
+} uses;
+
+static bool list_uses(const lgt_plan *plan, uses *out) {
+  out->first = lgt_mem_alloc(2 * ((size_t)plan->nroot + 1) * sizeof *out->first);
+  if (!out->first) return false;
+  out->last = out->first + plan->nroot + 1;
+  for (int i = plan->ncall - 1; i >= 0; i--)
+    for (int a = 0; a < plan->call[i].nargs; a++) out->first[plan->call[i].root[a]] = i;
+  for (int i = 0; i < plan->ncall; i++)
+    for (int a = 0; a < plan->call[i].nargs; a++) out->last[plan->call[i].root[a]] = i;
+  return true;
+}
+
+/* May a call be left to the group that call `next` begins?  It must not be what that one may not follow. */
+static bool may_leave(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan_call *call, int next) {
+  if (lgt_kind_native(call->kind) || call->kind->reduces) return false;
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a) && !plan->root[call->root[a]].fresh) return false;
+  bool own = lgt_partition_apart(plan->call[next].launch, fuser->solver.domains);
+  return check_pair(fuser, call, &plan->call[next], own) == LGT_REFUSAL_END;
+}
+
+/* Bytes that need not be stored because call `number` is left to the next group, as all behind it are: what it makes, less
+ * what is made for it alone. */
+static int64_t spared(const lgt_fuser *fuser, const lgt_plan *plan, const uses *u, int number) {
+  const lgt_plan_call *call = &plan->call[number];
+  int64_t bytes = 0;
+  for (int a = 0; a < call->nargs; a++) {
+    int r = call->root[a];
+    const lgt_layout *l = lgt_layout_at(fuser->stores, plan->root[r].layout);
+    bool counted = !plan->root[r].fresh;
+    for (int b = 0; b < a; b++) counted |= call->root[b] == r;
+    if (counted) continue;
+    if (u->first[r] == number) bytes += u->last[r] > number ? l->size * lgt_dtype_size(l->dtype) : 0;
+    else if (u->last[r] == number) bytes -= l->size * lgt_dtype_size(l->dtype);
+  }
+  return bytes;
+}
+
+/* The call before which a group that may take those before `next` ends, so that as little as possible is stored for later
+ * groups; for a few bytes no more groups are risked.  It keeps the call before `from`. */
+static int end_of_tiles(const lgt_fuser *fuser, const lgt_plan *plan, const uses *u, int from, int next) {
+  int best = next;
+  int64_t bytes = 0, most = fuser->solver.min_tile;
+  for (int i = next - 1; next < plan->ncall && i >= from && may_leave(fuser, plan, &plan->call[i], next);
+       i--) {
+    bytes += spared(fuser, plan, u, i);
+    if (bytes > most) most = bytes, best = i;
+  }
+  return best;
+}
+
+/* Would the calls be one group if arrays were not cut? */
+static bool is_of_tiles(lgt_refusal refusal) {
+  return refusal == LGT_REFUSAL_LAUNCH_DOMAIN || refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
+         refusal == LGT_REFUSAL_ANTI_DEPENDENCE || refusal == LGT_REFUSAL_REDUCTION ||
+         refusal == LGT_REFUSAL_FAR;
+}
+
+/* The next call after the plan's newest group, which begins with call `first`. */
+static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, const uses *u, int first) {
+  lgt_plan_group *group = &plan->group[plan->ngroup];
+  int from = begin_group(fuser, plan, all, first), next = from, end;
+  while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
+    next++;
+  if (group->launch->kind == LGT_PARTITION_NONE) {
+    end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
+    if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
+    return end;
+  }
+  end = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE || group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE ||
+                group->refusal == LGT_REFUSAL_REDUCTION
+            ? end_of_tiles(fuser, plan, u, from, next)
+            : next;
+  for (int i = first; i < end && group->launch->kind == LGT_PARTITION_TILING; i++)
+    group->mixed |= plan->call[i].launch != group->launch;
+  return end;
+}
+
+static void note_uses(lgt_plan *plan, int first, int next) {
+  uint16_t touch = 0;
+  for (int i = first; i < next; touch = (uint16_t)(touch + plan->call[i++].nargs)) {
+    plan->call[i].touch = touch;
+    for (int a = 0; a < plan->call[i].nargs; a++) {
+      lgt_plan_root *root = &plan->root[plan->call[i].root[a]];
+      if (root->first_group == LGT_NONE) root->first_group = (uint16_t)plan->ngroup;
+      root->last_group = (uint16_t)plan->ngroup;
+    }
+  }
+}
+
+lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
+  plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
+  reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root)};
+  uses u;
+  bool good = list_uses(plan, &u) && plan->group && all.root;
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
+  if (good) forget_reaches(plan, &all);
+  for (int i = 0, next; i < plan->ncall && good; i = next) {
+    lgt_plan_group *group = &plan->group[plan->ngroup];
+    next = take_calls(fuser, plan, &all, &u, i);
+    group->count = next - i;
+    group->notes = lgt_mem_zalloc(sizeof *group->notes);
+    if (group->mixed) group->launch = lgt_partition_owners(fuser->solver.partitions, group->launch);
+    good = group->notes && group->launch;
+    note_uses(plan, i, next);
+    plan->ngroup++; /* in any case: it is to be freed with the others */
+  }
+  lgt_mem_free(u.first);
+  lgt_mem_free(all.root);
+  if (!good) return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
+  for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
+    plan->fused_whole = is_of_tiles(plan->group[g].refusal);
+  return LGT_OK;
+}
