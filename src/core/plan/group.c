@@ -351,21 +351,18 @@ static bool is_of_tiles(lgt_refusal refusal) {
 /* The next call after the plan's newest group, which begins with call `first`. */
 static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, const uses *u, int first) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
-  int from = begin_group(fuser, plan, all, first), next = from, end;
+  int from = begin_group(fuser, plan, all, first), next = from;
   while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
-    next++;
+    if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
+      group->mixed = true;
   if (group->launch->kind == LGT_PARTITION_NONE) {
-    end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
+    int end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
     if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
     return end;
   }
-  end = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE || group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE ||
-                group->refusal == LGT_REFUSAL_REDUCTION
-            ? end_of_tiles(fuser, plan, u, from, next)
-            : next;
-  for (int i = first; i < end && group->launch->kind == LGT_PARTITION_TILING; i++)
-    group->mixed |= plan->call[i].launch != group->launch;
-  return end;
+  bool tiles = group->refusal == LGT_REFUSAL_TRUE_DEPENDENCE ||
+               group->refusal == LGT_REFUSAL_ANTI_DEPENDENCE || group->refusal == LGT_REFUSAL_REDUCTION;
+  return tiles ? end_of_tiles(fuser, plan, u, from, next) : next;
 }
 
 static void note_uses(lgt_plan *plan, int first, int next) {
