@@ -72,6 +72,10 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
     for (int d = 0; d < binder->map->local && store->replica; d++)
       lgt_region_clear(&store->replica[d].absent);
   }
-  if (binder->unreported && !strcmp(binder->unreported->message, why.text)) lgt_poison_reported(binder);
+  /* Each rank may have failed in its own way, and need not have what the script looked at. */
+  const lgt_failure *own = binder->unreported;
+  bool same = own && own->status == why.status && own->position != LGT_POSITION_UNKNOWN &&
+              own->position == (all.failure >> RANK_BITS) - 1;
+  if (own && (same || !strcmp(own->message, why.text))) lgt_poison_reported(binder);
   return lgt_err(why.status, "%s", why.text);
 }
