@@ -83,8 +83,8 @@ static void run_boxes(lgt_device *device) {
   lgt_event *e = device->event_new(device);
   char *p = device->alloc(device, sizeof from);
   CHECK(!device->fill(q, p, &seven, 4, 120));
-  CHECK(!device->copy(q,
-                      &(lgt_box){p + 4 * (30 + 6 + 1), (char *)&from[37], 12, {2, 3}, {120, 24}, {120, 24}}));
+  CHECK(!device->copy(
+      q, &(lgt_box){p + 4 * (30 + 6 + 1), (char *)&from[37], 12, {2, 3}, {120, 24}, {120, 24}, NULL, NULL}));
   copy_line(device, q, to, p, sizeof to);
   CHECK(!device->record(q, e) && !over(device, e));
   for (int i = 0; i < 4; i++)
@@ -185,7 +185,7 @@ static void read_on_host(void) {
 static void copy_to_wrong_memory(void) {
   lgt_device *device = lgt_device_emulate(LIMIT, 1);
   char one[8] = "1234567";
-  lgt_box_copy(&(lgt_box){device->alloc(device, 64), one, 8, {1, 1}, {0, 0}, {0, 0}});
+  lgt_box_copy(&(lgt_box){device->alloc(device, 64), one, 8, {1, 1}, {0, 0}, {0, 0}, NULL, NULL});
 }
 
 /* A kernel on one device works on the memory of another. */
