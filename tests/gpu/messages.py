@@ -81,8 +81,9 @@ def main():
          env={"LGT_FAKE_CUDA_DEVICES": "3", "CUDA_VISIBLE_DEVICES": "2"})
     case("memory of one's own", ["--gpus=1", "--gpu-mem=16M", "-e", DEVICES], out="\tcuda\t16777216\t1\n")
     case("ranks", ["-n", "2", "--gpus=1", "--all-output", "-e", DEVICES], out="cuda", env={"LGT_FAKE_CUDA_DEVICES": "2"})
-    case("strict", ["--emulate=1", "--gpu-strict", "-e", STRICT],
-         out=r"false\t.*'sort' would run on the host, which --gpu-strict forbids: it has no variant for devices")
+    for device in "--gpus=1", "--emulate=1":
+        case(f"strict {device}", [device, "--gpu-strict", "-e", STRICT],
+             out=r"false\t.*'sort' would run on the host, which --gpu-strict forbids: it has no variant for devices.*\n2$")
     loads_nothing()
     return failed > 0
 

@@ -153,7 +153,7 @@ class Lgt:
 
     def __init__(self, binary, limit=60, mutate=None, env=None):
         self.binary, self.limit, self.mutate = os.path.abspath(binary), limit, mutate
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("LGT_")}
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith("LGT_") or k.startswith("LGT_FAKE_")}
         self.env.update(env or {})
         self.processes = 0
 
