@@ -607,27 +607,6 @@ void lgt_stats_reset(lgt_runtime *rt) {
 int lgt_rank(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->rank : 0; }
 int lgt_size(lgt_runtime *rt) { return rt->binder.peers ? rt->binder.peers->size : 1; }
 int lgt_domains(lgt_runtime *rt) { return rt->map.domains; }
-
-int lgt_device_list(lgt_runtime *rt, int n, lgt_device_info *out) {
-  static const char *const class_name[LGT_CLASSES] = {"host", "emulated", "cuda"};
-  int count = rt->map.nmemory - 1;
-  if (n < 0 || n >= count) return count;
-  const lgt_memory *memory = &rt->map.memory[n + 1];
-  *out = (lgt_device_info){
-      .name = memory->device->name,
-      .class_name = class_name[memory->device->class],
-      .memory = memory->pool->limit,
-      .taken = memory->pool->limit - lgt_pool_left(memory->pool) + lgt_pool_idle(memory->pool),
-      .domain = n};
-  return count;
-}
-
-void lgt_gpus_describe(char *text, size_t room) {
-  const lgt_device_source *source = lgt_device_offered();
-  if (source) source->describe(text, room);
-  else snprintf(text, room, "this program is built without them");
-}
-
 int lgt_workers(lgt_runtime *rt) { return lgt_exec_cpus(rt->exec); }
 int64_t lgt_min_tile(lgt_runtime *rt) { return rt->config->min_tile; }
 int64_t lgt_replicate(lgt_runtime *rt) { return rt->config->replicate; }

@@ -28,6 +28,7 @@
 #include "bind/rescue.h"
 #include "plan/shift.h"
 #include "plan/verify.h"
+#include "runtime/devices.h"
 #include "runtime/handles.h"
 #include "runtime/sweep.h"
 
@@ -135,52 +136,6 @@ static void begin_stream(lgt_runtime *rt) {
   lgt_agree_note(&rt->binder, &(lgt_operation){.token = 1, .what = rt->note_name[LGT_NOTE_OPEN]});
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------- */
-
-/* --gpus: how many of them this rank has, which is the same on all ranks.  `all` of one process are those of the machine;
- * of several, each has one. */
-static lgt_status count_gpus(const lgt_config *config, int *count) {
-  const lgt_device_source *source = lgt_device_offered();
-  int found;
-  *count = config->gpus;
-  if (!config->gpus || config->pretend_ranks) return *count = 0, LGT_OK;
-  if (!source) return lgt_err(LGT_UNSUPPORTED, "gpus: this program is built without them");
-  if (config->emulate) return lgt_err(LGT_BAD_ARGUMENT, "gpus and emulate: choose one of them");
-  lgt_status status = source->count(&found);
-  if (status) return lgt_err_within(status, "gpus");
-  bool alone = !config->peers || config->peers->size == 1;
-  if (config->gpus == LGT_ALL_DEVICES)
-    *count = !alone ? 1 : found < LGT_MOST_DEVICES ? found : LGT_MOST_DEVICES;
-  if (*count > LGT_MOST_DEVICES)
-    return lgt_err(LGT_BAD_ARGUMENT, "gpus = %d: at most %d are possible", *count, LGT_MOST_DEVICES);
-  if (alone && *count > found)
-    return lgt_err(LGT_BAD_ARGUMENT, "gpus = %d: there %s %d", *count, found == 1 ? "is" : "are", found);
-  return LGT_OK;
-}
-
-/* Each in turn is the home of a local domain.  Ranks of one machine take its GPUs in turn, too. */
-static lgt_status open_devices(lgt_runtime *rt) {
-  const lgt_config *config = rt->config;
-  lgt_status status = LGT_OK;
-  int found = 1;
-  for (int i = 0; i < config->emulate && !status; i++) {
-    lgt_device *device = lgt_device_emulate(config->emulate_mem, (uint64_t)config->jitter + (uint64_t)i + 1);
-    status = device ? lgt_map_add_device(&rt->map, device, config->emulate_mem) : LGT_SYSTEM;
-  }
-  if (rt->gpus && !status) status = lgt_device_offered()->count(&found);
-  for (int i = 0; i < rt->gpus && !status; i++) {
-    lgt_device *device;
-    int number = config->local_rank * rt->gpus + i,
-        all = (config->local_size + !config->local_size) * rt->gpus;
-    status = lgt_device_offered()->open(number % found, config->gpu_mem, (all + found - 1) / found, &device);
-    if (status) return lgt_err_within(status, "gpus");
-    if (device->target) lgt_kernels_for_target(rt->kernels, device->target);
-    status = lgt_map_add_device(&rt->map, device, device->traits.limit);
-    if (status) return lgt_err_within(status, "gpus");
-  }
-  return status;
-}
-
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
   if (!status) status = lgt_partitions_init(&rt->partitions);
@@ -200,7 +155,7 @@ static lgt_status init_parts(lgt_runtime *rt) {
   status = lgt_map_init(&rt->map, &rt->stores, rt->config->domains, peers ? peers->rank : 0,
                         peers ? peers->size : 1, memory_budget(rt->config));
   if (status) return status;
-  if (!status) status = open_devices(rt);
+  if (!status) status = lgt_devices_open(rt);
   if (status) return status;
   rt->fuser = (lgt_fuser){.stores = &rt->stores,
                           .kernels = rt->kernels,
@@ -247,7 +202,7 @@ lgt_status lgt_open(const lgt_config *config, lgt_runtime **out) {
   if (config && !(rt->config = lgt_config_copy(config)))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the configuration");
   if (!status && rt->config->domains < rt->config->emulate) rt->config->domains = rt->config->emulate;
-  if (!status) status = count_gpus(rt->config, &rt->gpus);
+  if (!status) status = lgt_devices_count(rt->config, &rt->gpus);
   if (!status && rt->config->domains < rt->gpus) rt->config->domains = rt->gpus;
   if (!status) status = check_config(rt->config);
   if (!status) status = lgt_log_set(rt->config->debug);

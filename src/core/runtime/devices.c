@@ -1,0 +1,72 @@
+/* devices.c - see devices.h. */
+#include "runtime/devices.h"
+
+#include <stdio.h>
+
+#include "lgt_binding.h"
+
+/* --gpus: how many of them this rank has, which is the same on all ranks.  `all` of one process are those of the machine;
+ * of several, each has one. */
+lgt_status lgt_devices_count(const lgt_config *config, int *count) {
+  const lgt_device_source *source = lgt_device_offered();
+  int found;
+  *count = config->gpus;
+  if (!config->gpus || config->pretend_ranks) return *count = 0, LGT_OK;
+  if (!source) return lgt_err(LGT_UNSUPPORTED, "gpus: this program is built without them");
+  if (config->emulate) return lgt_err(LGT_BAD_ARGUMENT, "gpus and emulate: choose one of them");
+  lgt_status status = source->count(&found);
+  if (status) return lgt_err_within(status, "gpus");
+  bool alone = !config->peers || config->peers->size == 1;
+  if (config->gpus == LGT_ALL_DEVICES)
+    *count = !alone ? 1 : found < LGT_MOST_DEVICES ? found : LGT_MOST_DEVICES;
+  if (*count > LGT_MOST_DEVICES)
+    return lgt_err(LGT_BAD_ARGUMENT, "gpus = %d: at most %d are possible", *count, LGT_MOST_DEVICES);
+  if (alone && *count > found)
+    return lgt_err(LGT_BAD_ARGUMENT, "gpus = %d: there %s %d", *count, found == 1 ? "is" : "are", found);
+  return LGT_OK;
+}
+
+/* Each in turn is the home of a local domain.  Ranks of one machine take its GPUs in turn, too. */
+lgt_status lgt_devices_open(lgt_runtime *rt) {
+  const lgt_config *config = rt->config;
+  lgt_status status = LGT_OK;
+  int found = 1;
+  for (int i = 0; i < config->emulate && !status; i++) {
+    lgt_device *device = lgt_device_emulate(config->emulate_mem, (uint64_t)config->jitter + (uint64_t)i + 1);
+    status = device ? lgt_map_add_device(&rt->map, device, config->emulate_mem) : LGT_SYSTEM;
+  }
+  if (rt->gpus && !status) status = lgt_device_offered()->count(&found);
+  for (int i = 0; i < rt->gpus && !status; i++) {
+    lgt_device *device;
+    int number = config->local_rank * rt->gpus + i,
+        all = (config->local_size + !config->local_size) * rt->gpus;
+    status = lgt_device_offered()->open(number % found, config->gpu_mem, (all + found - 1) / found, &device);
+    if (status) return lgt_err_within(status, "gpus");
+    if (device->target) lgt_kernels_for_target(rt->kernels, device->target);
+    status = lgt_map_add_device(&rt->map, device, device->traits.limit);
+    if (status) return lgt_err_within(status, "gpus");
+  }
+  return status;
+}
+
+/* ---- what there is -------------------------------------------------------------------------------------- */
+
+int lgt_device_list(lgt_runtime *rt, int n, lgt_device_info *out) {
+  static const char *const class_name[LGT_CLASSES] = {"host", "emulated", "cuda"};
+  int count = rt->map.nmemory - 1;
+  if (n < 0 || n >= count) return count;
+  const lgt_memory *memory = &rt->map.memory[n + 1];
+  *out = (lgt_device_info){
+      .name = memory->device->name,
+      .class_name = class_name[memory->device->class],
+      .memory = memory->pool->limit,
+      .taken = memory->pool->limit - lgt_pool_left(memory->pool) + lgt_pool_idle(memory->pool),
+      .domain = n};
+  return count;
+}
+
+void lgt_gpus_describe(char *text, size_t room) {
+  const lgt_device_source *source = lgt_device_offered();
+  if (source) source->describe(text, room);
+  else snprintf(text, room, "this program is built without them");
+}
