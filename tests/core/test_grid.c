@@ -38,7 +38,8 @@ static void sum_over(summed *s, int ndim, const int64_t *extent, unsigned still)
   s->shape.ndim = ndim;
   s->shape.stride = s->stride;
   int value = add_load(&s->loop, LGT_FLOAT64, LGT_STRIDE_UNIT);
-  int access = add_access(&s->loop, LGT_ACCESS_REDUCE, LGT_FLOAT64, still >> (ndim - 1) & 1 ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT,
+  int access = add_access(&s->loop, LGT_ACCESS_REDUCE, LGT_FLOAT64,
+                          still >> (ndim - 1) & 1 ? LGT_STRIDE_ZERO : LGT_STRIDE_UNIT,
                           ndim > 1 && !(still >> (ndim - 2) & 1) ? LGT_STRIDE_ANY : LGT_STRIDE_ZERO);
   add_inst(&s->loop, LGT_OP_REDUCE, LGT_FLOAT64, LGT_REDOP_SUM, value, access, LGT_NO_VALUE);
   lgt_loop_seal(&s->loop.loop);
@@ -118,8 +119,9 @@ TEST(scratch) {
   lgt_grid_fold fold;
   memcpy(&fold, grid.launch[1].param, sizeof fold);
   CHECK(t.steps + 8 * fold.middle <= from + (uint64_t)bytes);
-  CHECK((int64_t)fold.middle == (s.shape.nchunk - 1) * (int64_t)fold.grain +
-                                    (1000000 - (s.shape.nchunk - 1) * s.shape.grain + LGT_BLOCK - 1) / LGT_BLOCK);
+  CHECK((int64_t)fold.middle ==
+        (s.shape.nchunk - 1) * (int64_t)fold.grain +
+            (1000000 - (s.shape.nchunk - 1) * s.shape.grain + LGT_BLOCK - 1) / LGT_BLOCK);
 }
 
 TEST(refusals) {
@@ -146,7 +148,8 @@ TEST(refusals) {
 TEST(room) {
   lgt_access access[LGT_MAX_ACCESS];
   lgt_loop loop = {.access = access};
-  for (int a = 0; a < LGT_MAX_ACCESS; a++) access[a] = (lgt_access){LGT_ACCESS_LOAD, LGT_FLOAT64, LGT_STRIDE_UNIT, 0};
+  for (int a = 0; a < LGT_MAX_ACCESS; a++)
+    access[a] = (lgt_access){LGT_ACCESS_LOAD, LGT_FLOAT64, LGT_STRIDE_UNIT, 0};
   int most[LGT_MAX_DIM] = {0}, dims;
   for (int n = 1; n <= LGT_MAX_ACCESS; n++) {
     loop.naccess = (uint16_t)n;

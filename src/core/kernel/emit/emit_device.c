@@ -19,7 +19,7 @@
 #include "kernel/emit/emit.h"
 #include "kernel/grid.h"
 
-/* ---- parameters, threads ---------------------------------------------------------------------------- */
+/* ---- parameters, threads ----------------------------------------------------------------------------- */
 
 enum { BASE, ROW, COLUMN, OUTER };
 
@@ -61,7 +61,7 @@ static val quotient(emitter *e, const char *op, val a, val b) {
 static val divide(emitter *e, val a, val b) { return quotient(e, "divui", a, b); }
 static val rest(emitter *e, val a, val b) { return quotient(e, "remui", a, b); }
 
-/* ---- blocks ----------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------------------ */
 
 /* A loop, around which the first `ncarry` carried values go. */
 typedef struct turn {
@@ -95,7 +95,7 @@ static void end_if(emitter *e, int after) {
   begin_block(e, after, NULL, 0, 0);
 }
 
-/* ---- positions ------------------------------------------------------------------------------------------------ */
+/* ---- positions --------------------------------------------------------------------------------------- */
 
 static bool is_target(const emitter *e, int k) { return e->loop->access[k].mode == LGT_ACCESS_REDUCE; }
 
@@ -208,7 +208,7 @@ static void begin_row(emitter *e, val row, const val *offset) {
   begin_accesses(e, false, offset);
 }
 
-/* ---- a column --------------------------------------------------------------------------------------------------- */
+/* ---- a column ---------------------------------------------------------------------------------------- */
 
 static void write_stores(emitter *e, val cols) {
   for (int i = 0; i < e->loop->ninst; i++) {
@@ -246,7 +246,7 @@ static void emit_column(emitter *e, val column, val cols) {
   write_stores(e, cols);
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------------------ */
+/* ---- targets ----------------------------------------------------------------------------------------- */
 
 static bool is_fresh(const emitter *e, int k) {
   const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
@@ -279,7 +279,7 @@ static void write_targets(emitter *e) {
 
 static val is_set(emitter *e, val flag) { return int_less(e, int_constant(e, 0), flag); }
 
-/* ---- lgt_kernel, without reductions ---------------------------------------------------------------------------------- */
+/* ---- lgt_kernel, without reductions ------------------------------------------------------------------ */
 
 /* Where a thread works. */
 typedef struct tile {
@@ -352,7 +352,7 @@ static void emit_plain(emitter *e) {
   end_if(e, after);
 }
 
-/* ---- lgt_kernel, lanes and row form ------------------------------------------------------------------------------------- */
+/* ---- lgt_kernel, lanes and row form ------------------------------------------------------------------ */
 
 /* What a unit is: its chunk, rows and columns. */
 typedef struct piece {
@@ -491,7 +491,7 @@ static void emit_lanes(emitter *e, bool by_row) {
   end_turns(e, &unit);
 }
 
-/* ---- lgt_wide ------------------------------------------------------------------------------------------------------------ */
+/* ---- lgt_wide ---------------------------------------------------------------------------------------- */
 
 /* A block of threads computes the values of as many elements side by side.  Through shared memory they come to 16 threads, in
  * a warp of its own for each reduction, which add them to the lanes' accumulators in the order of loop.h. */
@@ -593,7 +593,7 @@ static void emit_wide(emitter *e, bool by_row) {
   end_turns(e, &unit);
 }
 
-/* ---- lgt_kernel, vector form ------------------------------------------------------------------------------------------------ */
+/* ---- lgt_kernel, vector form ------------------------------------------------------------------------- */
 
 /* Positions along the sequential dimensions, of which one may be cut. */
 static val sequential_size(emitter *e, val chunk) {
@@ -647,7 +647,7 @@ static void emit_vector(emitter *e, bool by_row) {
   end_if(e, after);
 }
 
-/* ---- lgt_steps, lgt_chunks ------------------------------------------------------------------------------------------------------- */
+/* ---- lgt_steps, lgt_chunks --------------------------------------------------------------------------- */
 
 /* A target's field, by its number among the targets. */
 static size_t target_at(int number, size_t offset) {
@@ -777,7 +777,7 @@ static void emit_chunks(emitter *e) {
   end_turns(e, &element);
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the module -------------------------------------------------------------------------------------- */
 
 static void begin_kernel(emitter *e, const char *name) {
   e->next = e->next_block = 0;

@@ -180,7 +180,8 @@ val round_half(emitter *e, val a) { return from_half(e, to_half(e, a)); }
 /* A device gives NaN no sign when it converts it. */
 static val from_half_signed(emitter *e, val a) {
   val wide = change(e, "arith.extui", I16, I32, a);
-  val sign = binary(e, "arith.shli", I32, binary(e, "arith.andi", I32, wide, splat_int(e, I32, 0x8000)), splat_int(e, I32, 16));
+  val sign = binary(e, "arith.shli", I32, binary(e, "arith.andi", I32, wide, splat_int(e, I32, 0x8000)),
+                    splat_int(e, I32, 16));
   val size = change(e, "arith.bitcast", F32, I32, unary(e, "math.absf", F32, from_half(e, a)));
   return change(e, "arith.bitcast", I32, F32, binary(e, "arith.ori", I32, size, sign));
 }
