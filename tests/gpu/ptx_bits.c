@@ -213,7 +213,7 @@ static bool decode_move(ptx_parser *p) {
   if (p->operands != 2) parse_fail(p, "mov takes two operands");
   const ptx_operand *d = &p->operand[0], *s = &p->operand[1];
   if (d->kind == OPERAND_VECTOR) {
-    ptx_type part = bits_type(type_bytes(t) / d->count);
+    ptx_type part = bits_type(d->count ? type_bytes(t) / d->count : 0);
     if ((d->count != 2 && d->count != 4) || part < T_B16)
       parse_fail(p, "mov of .%s into parts", ptx_types[t].name);
     i->op = (uint8_t)type_bytes(t);
@@ -221,7 +221,7 @@ static bool decode_move(ptx_parser *p) {
     want_dst_vector(p, part, d->count, false);
     want_src(p, t);
   } else if (s->kind == OPERAND_VECTOR) {
-    ptx_type part = bits_type(type_bytes(t) / s->count);
+    ptx_type part = bits_type(s->count ? type_bytes(t) / s->count : 0);
     if ((s->count != 2 && s->count != 4) || part < T_B16)
       parse_fail(p, "mov of parts into .%s", ptx_types[t].name);
     i->run = pack;

@@ -61,8 +61,13 @@ static void rest_of_line(ptx_parser *p) {
   uint32_t line = here(p)->line;
   while (here(p)->kind != TOKEN_END && here(p)->line == line) p->at++;
 }
+/* Up to the sign. */
+static void skip_to(ptx_parser *p, const char *sign) {
+  for (; !is(p, sign); p->at++)
+    if (here(p)->kind == TOKEN_END) parse_fail(p, "\"%s\" was expected", sign);
+}
 static void past_braces(ptx_parser *p) {
-  while (!is(p, "{")) p->at++;
+  skip_to(p, "{");
   int depth = 0;
   do {
     if (here(p)->kind == TOKEN_END) parse_fail(p, "a brace does not close");
@@ -349,7 +354,8 @@ static void label(ptx_parser *p) {
   expect(p, ":");
   if (accept(p, ".branchtargets")) {
     new_symbol(p, SYMBOL_TARGETS, name)->value = p->at;
-    while (!accept(p, ";")) p->at++;
+    skip_to(p, ";");
+    p->at++;
     return;
   }
   for (int k = 0; k < p->nlabels; k++)
@@ -463,7 +469,7 @@ static void function(ptx_parser *p, bool entry) {
   int known = p->nsymbols;
   int results_at = p->at;
   if (is(p, "(")) { /* the result comes first; it is read after the parameters */
-    while (!is(p, ")")) p->at++;
+    skip_to(p, ")");
     p->at++;
   } else results_at = -1;
   const char *name = word(p);
