@@ -787,6 +787,24 @@ static void begin_kernel(emitter *e, const char *name) {
   collect_targets(e);
 }
 
+/* Where a number is stored, which stands still along the columns, no thread without an element may load it before: loads of
+ * numbers move to the columns, and with them what is made of these. */
+static void load_late(emitter *e) {
+  const lgt_loop *loop = e->loop;
+  bool stores = false;
+  for (int k = 0; k < loop->naccess; k++)
+    stores |= loop->access[k].mode == LGT_ACCESS_STORE && along_columns(&loop->access[k]);
+  for (int i = 0; i < loop->ninst && stores; i++) {
+    uint16_t operand[3];
+    const lgt_inst *in = &loop->inst[i];
+    if (e->level[i] == LEVEL_DEAD) continue;
+    if (in->op == LGT_OP_LOAD) e->level[i] = LEVEL_BODY;
+    if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX || is_effect(in->op)) continue;
+    for (int n = operands_of(in, operand), k = 0; k < n; k++)
+      if (e->level[operand[k]] > e->level[i]) e->level[i] = e->level[operand[k]];
+  }
+}
+
 static void end_kernel(emitter *e) { put(e, "func.return\n}\n"); }
 
 void emit_device_module(emitter *e) {
@@ -805,6 +823,7 @@ void emit_device_module(emitter *e) {
   analyse(e);
   for (int i = 0; i < e->loop->ninst; i++)
     if (e->level[i] == LEVEL_FOUND) e->level[i] = LEVEL_BODY;
+  load_late(e);
   for (int k = 0; k < e->loop->naccess; k++) {
     e->access[k].here = true;
     if (!is_target(e, k)) continue;
