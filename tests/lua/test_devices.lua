@@ -15,7 +15,7 @@ end
 check.case("devices are listed", function()
   local devices = lgt.devices()
   local first = devices[1]
-  check.that(first and first.class == "emulated" and first.domain == 1 and first.memory == 4 * 2 ^ 20, "the list is wrong")
+  check.that(first and first.class == "emulated" and first.domain == 1 and first.memory == 2 ^ 22, "a wrong list")
 end)
 
 check.case("more arrays than the devices hold", function()
