@@ -33,7 +33,8 @@ static lgt_status build(lgt_target *target, const char *text, void **image, size
   status = LGT_CUDA(
       cuda, cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)text, strlen(text) + 1, "loop", 0, NULL, NULL));
   if (!status) status = LGT_CUDA(cuda, cuLinkComplete(link, &cubin, size));
-  if (!status && !(*image = lgt_mem_alloc(*size))) status = lgt_err(LGT_NO_MEMORY, "out of memory for a kernel");
+  if (!status && !(*image = lgt_mem_alloc(*size)))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for a kernel");
   if (!status) memcpy(*image, cubin, *size);
   log[sizeof log - 1] = 0;
   if (status) complain(status, log);

@@ -77,7 +77,8 @@ check.case("rows become columns", function()
   check.equal(np.sum(y):item(), np.sum(2 * x["1:41"] + x["2:42"]):item())
 end)
 
--- Numbers that follow from a sum are computed by each task that needs them; what is left of a sum on the way is added later.
+-- Numbers that follow from a sum are computed by each task that needs them; what is left of a sum on the
+-- way is added later.
 check.case("numbers between sums", function()
   local x, s = np.arange(90) * 1.0, nil
   local matrix = np.ones(90, 90)

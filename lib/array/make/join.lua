@@ -502,8 +502,8 @@ end
 
 function fillers.empty() end
 
--- Copies of what is there, piece by piece; there is twice as much after each turn, or nearly.  Both pieces of a turn are
--- read before either is written: on several domains that is one exchange instead of two.
+-- Copies of what is there, piece by piece; there is twice as much after each turn, or nearly.  Both pieces of a turn
+-- are read before either is written: on several domains that is one exchange instead of two.
 local function periodic(mirrored, whole)
   return function(at, first, count, before, after, axis)
     local lo, n = first, count -- what is filled so far

@@ -103,7 +103,8 @@ function methods.host(a, mode, f)
   -- Where elements lie may differ from rank to rank: the copy is made without asking the runtime for anything.
   if not contiguous then
     local memory = ffi.new("void *[1]")
-    if lgt.C.lgt_memory_alloc(lgt.rt, math.max(size, 1) * dtypes.size[dtype], ranks and 1 or 0, memory) < 0 then lgt.fail() end
+    local bytes = math.max(size, 1) * dtypes.size[dtype]
+    if lgt.C.lgt_memory_alloc(lgt.rt, bytes, ranks and 1 or 0, memory) < 0 then lgt.fail() end
     given = ffi.gc(ffi.cast(dtypes.pointer[dtype], memory[0]), lgt.C.lgt_memory_free)
     if mode ~= "w" then pack(p, 0, given, 0, shape, strides, 1, true) end
   end

@@ -166,9 +166,10 @@ static lgt_status acquire_slots(lgt_attempt *try) {
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
+      bool none = (try->lacks && try->lacks[s]) ||
+                  (try->touched.fold[s] && d > 0); /* results meet in the first one */
       if (is_scalar(try, s) && d > 0 && !is_repeated(try, s)) hold(try, d * n + s, try->inst[s]);
-      else if (try->lacks && try->lacks[s]) continue;
-      else if (try->touched.fold[s] && d > 0) continue; /* the colours' results meet in the first domain */
+      else if (none) continue;
       else if (try->group->slot[s].initial) hold_initial(try, s, d);
       else status = make_new(try, s, d);
       if (status == LGT_NO_MEMORY && try->lacks && !try->group->slot[s].initial) status = go_without(try, s);
