@@ -10,9 +10,9 @@ from places import MPIRUN, Namespaces, Slurm, free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIMIT = 900
-# Not those that are about one process with one domain, nor `sweep`, which needs --jitter.
+# Not those that are about one process with one domain or about devices, nor `sweep`, which needs --jitter.
 LUA = sorted(set(f[5:-4] for f in os.listdir(os.path.join(ROOT, "tests/lua")) if f.startswith("test_"))
-             - {"check", "hints", "lgt", "options", "shift", "sweep"})
+             - {"check", "devices", "hints", "lgt", "options", "shift", "sweep"})
 OPTIONS = ["--cpus=1", "--min-tile=1"]
 spec = importlib.util.spec_from_file_location("programs", os.path.join(ROOT, "tests/programs/run.py"))
 programs = importlib.util.module_from_spec(spec)
