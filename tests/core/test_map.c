@@ -38,6 +38,24 @@ TEST(released_memory_is_used_again) {
   lgt_map_fini(&map);
 }
 
+/* Memory that is used again has what was there, unless `check` shall show who reads it. */
+TEST(with_check_new_memory_is_not_a_number) {
+  lgt_map map;
+  lgt_map_init(&map, &stores, 1, 0, 1, 1 << 30);
+  const lgt_layout *root = root_of(LGT_FLOAT64, 1, (int64_t[]){100});
+  lgt_rect all = lgt_rect_of_shape(1, root->shape);
+  for (int check = 0; check < 2; check++) {
+    map.check = check;
+    lgt_instance *inst = lgt_instance_new(&map, 0, root, &all);
+    CHECK(inst);
+    double *element = (double *)inst->data;
+    for (int i = 0; i < 100 && check; i++) CHECK(element[i] != element[i]);
+    for (int i = 0; i < 100; i++) element[i] = 1;
+    lgt_instance_release(&map, inst);
+  }
+  lgt_map_fini(&map);
+}
+
 TEST(blocks_of_every_size_come_and_go) {
   enum { N = 60 };
   lgt_map map;
@@ -174,6 +192,7 @@ TEST(a_copy_moves_its_rect) {
 int main(void) {
   if (lgt_stores_init(&stores)) return 1;
   RUN(released_memory_is_used_again);
+  RUN(with_check_new_memory_is_not_a_number);
   RUN(blocks_of_every_size_come_and_go);
   RUN(the_budget_counts_free_blocks_only_until_they_are_needed);
   RUN(attached_memory_is_not_freed);

@@ -113,6 +113,7 @@ static lgt_instance *allocate(lgt_map *map, lgt_memory *memory, int domain, int 
   int64_t bytes = lgt_rect_size(rect) * inst->elem;
   inst->memory = memory;
   inst->data = take_block(map, memory, bytes > 0 ? bytes : 1, needed, &inst->bytes);
+  if (inst->data && map->check && memory->on_host) memset(inst->data, 0xff, (size_t)bytes); /* NaN, or -1 */
   if (inst->data) return inst;
   keep_spare(map, inst);
   return NULL;

@@ -102,7 +102,7 @@ static lgt_status check_config(const lgt_config *config) {
 static void apply_config(lgt_runtime *rt) {
   rt->fuser.solver.min_tile = rt->config->min_tile;
   rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
-  rt->binder.check = rt->config->check;
+  rt->binder.check = rt->map.check = rt->config->check;
   rt->front.reproducible = rt->config->reproducible;
   rt->binder.replicate = rt->config->replicate;
   int window = rt->config->window;
