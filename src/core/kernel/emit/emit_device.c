@@ -9,101 +9,14 @@
  *   vector form a thread has the targets of a column in registers and walks all that is added to them.
  *
  *   lgt_wide     a unit is the work of a block of threads
- *   lgt_steps    a thread adds to a target, or a partial result, what the slabs left for it
- *   lgt_chunks   a thread folds the partial results of a target
+ *
+ * What follows such a launch, if there is more to fold, is in emit_device_fold.c.
  *
  * The opcodes are the CPU's (emit_op.c), on vectors that are as long as the elements of a thread, or one.
  */
 #include <stddef.h>
 
-#include "kernel/emit/emit.h"
-#include "kernel/grid.h"
-
-/* ---- parameters, threads ----------------------------------------------------------------------------- */
-
-enum { BASE, ROW, COLUMN, OUTER };
-
-static val head(emitter *e, size_t offset, const char *type) {
-  return field(e, e->slab, (int64_t)offset, type);
-}
-static val wide(emitter *e, val word) { return def(e, "arith.extui % : i32 to i64", word); }
-/* A field of 32 bits, as i64. */
-static val count(emitter *e, size_t offset) { return wide(e, head(e, offset, "i32")); }
-#define HEAD(member) count(e, offsetof(lgt_grid_head, member))
-#define LONG(member) head(e, offsetof(lgt_grid_head, member), "i64")
-#define FOLD(member) count(e, offsetof(lgt_grid_fold, member))
-
-static size_t entry_at(const emitter *e, int array, int access) {
-  return sizeof(lgt_grid_head) + 8 * (size_t)(array * e->loop->naccess + access);
-}
-static val entry(emitter *e, int array, int access) { return head(e, entry_at(e, array, access), "i64"); }
-static int chunk_array(const emitter *e) { return OUTER + lgt_grid_dims(e->loop); }
-
-static val special(emitter *e, const char *name) {
-  return wide(e, def(e, "llvm.call_intrinsic \"llvm.nvvm.read.ptx.sreg.$\"() : () -> i32", name));
-}
-
-static val pointer(emitter *e, val address) {
-  val global = def(e, "llvm.inttoptr % : i64 to !llvm.ptr<1>", address);
-  return def(e, "llvm.addrspacecast % : !llvm.ptr<1> to !llvm.ptr", global);
-}
-
-static val add(emitter *e, val a, val b) { return int_op(e, "addi", a, b); }
-static val multiply(emitter *e, val a, val b) { return int_op(e, "muli", a, b); }
-static val least(emitter *e, val a, val b) { return int_op(e, "minsi", a, b); }
-static val equal(emitter *e, val a, val b) { return def(e, "arith.cmpi eq, %, % : i64", a, b); }
-
-/* Of numbers below 2^32. */
-static val quotient(emitter *e, const char *op, val a, val b) {
-  val x = def(e, "arith.trunci % : i64 to i32", a), y = def(e, "arith.trunci % : i64 to i32", b);
-  return wide(e, def(e, "arith.$ %, % : i32", op, x, y));
-}
-static val divide(emitter *e, val a, val b) { return quotient(e, "divui", a, b); }
-static val rest(emitter *e, val a, val b) { return quotient(e, "remui", a, b); }
-
-/* ---- blocks ------------------------------------------------------------------------------------------ */
-
-/* A loop, around which the first `ncarry` carried values go. */
-typedef struct turn {
-  val at, end, step;
-  int block, after, ncarry;
-} turn;
-
-static turn begin_turns(emitter *e, val from, val end, val step, int ncarry) {
-  turn t = {.end = end, .step = step, .block = e->next_block++, .after = e->next_block++, .ncarry = ncarry};
-  branch_if(e, int_less(e, from, end), t.block, &from, 1, t.after, ncarry);
-  begin_block(e, t.block, &t.at, 1, ncarry);
-  return t;
-}
-
-static void end_turns(emitter *e, const turn *t) {
-  val next = add(e, t->at, t->step);
-  branch_if(e, int_less(e, next, t->end), t->block, &next, 1, t->after, t->ncarry);
-  begin_block(e, t->after, NULL, 0, t->ncarry);
-}
-
-/* What follows is for those for whom the condition holds; returns the block where all go on, for end_if. */
-static int begin_if(emitter *e, val condition) {
-  int yes = e->next_block++, after = e->next_block++;
-  branch_if(e, condition, yes, NULL, 0, after, 0);
-  begin_block(e, yes, NULL, 0, 0);
-  return after;
-}
-
-static void end_if(emitter *e, int after) {
-  branch(e, after, NULL, 0, 0);
-  begin_block(e, after, NULL, 0, 0);
-}
-
-/* ---- positions --------------------------------------------------------------------------------------- */
-
-static bool is_target(const emitter *e, int k) { return e->loop->access[k].mode == LGT_ACCESS_REDUCE; }
-
-/* A field at a distance that is known only when the kernel runs. */
-static val head_at(emitter *e, val distance, size_t offset, const char *type) {
-  return field(e, advance(e, e->slab, distance), (int64_t)offset, type);
-}
-static val scaled(emitter *e, val number, int64_t by) { return multiply(e, number, int_constant(e, by)); }
+#include "kernel/emit/emit_device.h"
 
 /* The extent in a slot; of the dimension that is cut, in this chunk (-1: none is). */
 static val extent_at(emitter *e, val slot, val chunk) {
@@ -112,36 +25,6 @@ static val extent_at(emitter *e, val slot, val chunk) {
   val cut = int_op(e, "subi", extent, multiply(e, chunk, HEAD(split_step)));
   return def(e, "arith.select %, %, % : i64", equal(e, HEAD(split), slot), least(e, cut, HEAD(split_most)),
              extent);
-}
-
-/* A loop over dimensions: the values of `own`, of which the first is the dimension's number, go around it. */
-typedef struct dim_turn {
-  val own[LGT_MAX_ACCESS + 2];
-  val end;
-  int n, block, after;
-} dim_turn;
-
-static void turn_or_end(emitter *e, dim_turn *t) {
-  put(e, "cf.cond_br %, ^#", int_less(e, t->own[0], t->end), (int64_t)t->block);
-  put_arguments(e, t->own, t->n, 0);
-  put(e, ", ^#", (int64_t)t->after);
-  put_arguments(e, t->own, t->n, 0);
-  put(e, "\n");
-}
-
-static void begin_dims(emitter *e, dim_turn *t, val end) {
-  t->end = end;
-  t->block = e->next_block++;
-  t->after = e->next_block++;
-  t->own[0] = int_constant(e, 0);
-  turn_or_end(e, t);
-  begin_block(e, t->block, t->own, t->n, 0);
-}
-
-static void end_dims(emitter *e, dim_turn *t) {
-  t->own[0] = add(e, t->own[0], int_constant(e, 1));
-  turn_or_end(e, t);
-  begin_block(e, t->after, t->own, t->n, 0);
 }
 
 /* Sequential dimensions are in the slots from the last down. */
@@ -225,8 +108,7 @@ static accumulator accumulator_at(const emitter *e, int k) {
   return (accumulator){e->carry[k].value, e->carry[k].redop >= LGT_REDOP_ARGMIN ? e->carry[k + 1].value : -1};
 }
 
-/* carry[k] = carry[k] op value */
-static void take_in(emitter *e, int k, accumulator value) {
+void take_in(emitter *e, int k, accumulator value) {
   int redop = e->carry[k].redop;
   accumulator a = combine(e, redop, e->loop->access[e->carry[k].access].dtype, accumulator_at(e, k), value);
   e->carry[k].value = a.value;
@@ -248,13 +130,12 @@ static void emit_column(emitter *e, val column, val cols) {
 
 /* ---- targets ----------------------------------------------------------------------------------------- */
 
-static bool is_fresh(const emitter *e, int k) {
+bool is_fresh(const emitter *e, int k) {
   const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
   return in->op == LGT_OP_REDUCE_ARG || (in->aux & LGT_REDUCE_FRESH);
 }
 
-/* The carried values become what the targets hold: the identity if they are open (i1), or fresh. */
-static void begin_contents(emitter *e, val open) {
+void begin_contents(emitter *e, val open) {
   bool any = false;
   begin_accumulators(e, 0, e->ncarry);
   for (int k = 0; k < e->ncarry; k++) any |= e->carry[k].redop >= 0 && !is_fresh(e, k);
@@ -273,11 +154,9 @@ static void begin_contents(emitter *e, val open) {
   begin_block(e, after, NULL, 0, e->ncarry);
 }
 
-static void write_targets(emitter *e) {
+void write_targets(emitter *e) {
   for (int k = 0; k < e->ncarry; k++) write_first(e, e->carry[k].access, e->carry[k].value);
 }
-
-static val is_set(emitter *e, val flag) { return int_less(e, int_constant(e, 0), flag); }
 
 /* ---- lgt_kernel, without reductions ------------------------------------------------------------------ */
 
@@ -645,136 +524,6 @@ static void emit_vector(emitter *e, bool by_row) {
   walk_dims(e, false, -1, number, offset);
   emit_target_column(e, &p, by_row, by_row ? t.row : none, column, offset);
   end_if(e, after);
-}
-
-/* ---- lgt_steps, lgt_chunks --------------------------------------------------------------------------- */
-
-/* A target's field, by its number among the targets. */
-static size_t target_at(int number, size_t offset) {
-  return sizeof(lgt_grid_fold) + (size_t)number * sizeof(lgt_grid_target) + offset;
-}
-#define TARGET(number, member) head(e, target_at(number, offsetof(lgt_grid_target, member)), "i64")
-
-static int number_of(const emitter *e, int access) {
-  int n = 0;
-  for (int k = 0; k < access; k++) n += is_target(e, k);
-  return n;
-}
-
-static int64_t size_at(const emitter *e, int access) { return elem_size(access_elem(e, access)); }
-
-/* The address of element `number` of each target (of each carried value). */
-static void find_targets(emitter *e, val number, val *address) {
-  dim_turn t = {.n = e->ncarry + 2};
-  t.own[1] = number;
-  for (int k = 0; k < e->ncarry; k++) t.own[k + 2] = TARGET(number_of(e, e->carry[k].access), target);
-  begin_dims(e, &t, FOLD(ndim));
-  val extent = wide(e, head_at(e, scaled(e, t.own[0], 4), offsetof(lgt_grid_fold, extent), "i32"));
-  val at = rest(e, t.own[1], extent), distance = scaled(e, t.own[0], 8);
-  t.own[1] = divide(e, t.own[1], extent);
-  for (int k = 0; k < e->ncarry; k++) {
-    size_t strides = target_at(number_of(e, e->carry[k].access), offsetof(lgt_grid_target, stride));
-    t.own[k + 2] = add(e, t.own[k + 2], multiply(e, at, head_at(e, distance, strides, "i64")));
-  }
-  end_dims(e, &t);
-  for (int k = 0; k < e->ncarry; k++) address[k] = t.own[k + 2];
-}
-
-/* What lies at the k-th address, and for a pair at the next one. */
-static accumulator read_pair(emitter *e, int k, const val *address) {
-  accumulator a = {read_scalar(e, e->loop->access[e->carry[k].access].dtype, pointer(e, address[k])), -1};
-  if (e->carry[k].redop >= LGT_REDOP_ARGMIN) a.at = read_scalar(e, LGT_INT64, pointer(e, address[k + 1]));
-  return a;
-}
-
-static void read_all_pairs(emitter *e, const val *address) {
-  for (int k = 0; k < e->ncarry; k++) {
-    if (e->carry[k].redop < 0) continue;
-    accumulator a = read_pair(e, k, address);
-    e->carry[k].value = a.value;
-    if (a.at >= 0) e->carry[k + 1].value = a.at;
-  }
-}
-
-static void take_all_pairs(emitter *e, const val *address) {
-  for (int k = 0; k < e->ncarry; k++)
-    if (e->carry[k].redop >= 0) take_in(e, k, read_pair(e, k, address));
-}
-
-static void write_pairs(emitter *e, const val *address) {
-  for (int k = 0; k < e->ncarry; k++) e->access[e->carry[k].access].base = pointer(e, address[k]);
-  write_targets(e);
-}
-
-/* The addresses of an element of each target's partial results, or of what steps left for it. */
-static void find_elements(emitter *e, bool steps, val number, val chunk, val *address) {
-  for (int k = 0; k < e->ncarry; k++) {
-    int target = number_of(e, e->carry[k].access);
-    val from = steps ? TARGET(target, steps) : TARGET(target, partial);
-    address[k] = add(e, from, multiply(e, number, int_constant(e, size_at(e, e->carry[k].access))));
-    if (!steps) address[k] = add(e, address[k], multiply(e, chunk, TARGET(target, chunk)));
-  }
-}
-
-static turn begin_elements(emitter *e, val size) {
-  val width = special(e, "ntid.x"),
-      first = add(e, multiply(e, special(e, "ctaid.x"), width), special(e, "tid.x"));
-  return begin_turns(e, first, size, multiply(e, special(e, "nctaid.x"), width), 0);
-}
-
-static void emit_steps(emitter *e) {
-  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS], kept = FOLD(kept), one = int_constant(e, 1);
-  val outer = FOLD(outer), middle = FOLD(middle), inner = FOLD(inner), grain = FOLD(grain);
-  val partial = is_set(e, FOLD(partial)), zero = int_constant(e, 0);
-  turn element = begin_elements(e, multiply(e, kept, FOLD(chunks)));
-  val chunk = divide(e, element.at, kept), number = rest(e, element.at, kept);
-  find_targets(e, number, own);
-  find_elements(e, false, number, chunk, part);
-  for (int k = 0; k < e->ncarry; k++) {
-    own[k] = def(e, "arith.select %, %, % : i64", partial, part[k], own[k]);
-    e->access[e->carry[k].access].base = pointer(e, own[k]);
-  }
-  begin_contents(e, partial);
-  val from = multiply(e, chunk, grain), to = least(e, add(e, from, grain), middle);
-  turn a = begin_turns(e, zero, outer, one, e->ncarry);
-  turn i = begin_turns(e, from, to, one, e->ncarry);
-  turn b = begin_turns(e, zero, inner, one, e->ncarry);
-  val at = add(e, multiply(e, add(e, multiply(e, number, outer), a.at), middle), i.at);
-  find_elements(e, true, add(e, multiply(e, at, inner), b.at), -1, part);
-  take_all_pairs(e, part);
-  end_turns(e, &b);
-  end_turns(e, &i);
-  end_turns(e, &a);
-  write_pairs(e, own);
-  end_turns(e, &element);
-}
-
-static void emit_chunks(emitter *e) {
-  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS], zero = int_constant(e, 0);
-  val chunks = FOLD(chunks);
-  turn element = begin_elements(e, FOLD(kept));
-  /* Neighbours at distance 1, 2, 4, ... */
-  turn distance = begin_turns(e, int_constant(e, 1), chunks, -1, 0);
-  distance.step = distance.at;
-  turn i = begin_turns(e, zero, int_op(e, "subi", chunks, distance.at), add(e, distance.at, distance.at), 0);
-  find_elements(e, false, element.at, i.at, own);
-  find_elements(e, false, element.at, add(e, i.at, distance.at), part);
-  read_all_pairs(e, own);
-  take_all_pairs(e, part);
-  write_pairs(e, own);
-  end_turns(e, &i);
-  end_turns(e, &distance);
-  find_elements(e, false, element.at, zero, part);
-  find_targets(e, element.at, own);
-  for (int k = 0; k < e->ncarry; k++) {
-    if (e->carry[k].redop < 0) continue;
-    accumulator a = read_pair(e, k, part), old = is_fresh(e, k) ? a : read_pair(e, k, own);
-    e->carry[k].value = old.value;
-    if (a.at >= 0) e->carry[k + 1].value = old.at;
-    if (!is_fresh(e, k)) take_in(e, k, a);
-  }
-  write_pairs(e, own);
-  end_turns(e, &element);
 }
 
 /* ---- the module -------------------------------------------------------------------------------------- */

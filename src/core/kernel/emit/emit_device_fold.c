@@ -1,0 +1,134 @@
+/* emit_device_fold.c - what follows a launch with reductions on a device, in launches of their own.  See kernel/grid.h.
+ *
+ *   lgt_steps    a thread adds to a target, or a partial result, what the slabs left for it
+ *   lgt_chunks   a thread folds the partial results of a target
+ */
+#include "kernel/emit/emit_device.h"
+
+/* A target's field, by its number among the targets. */
+static size_t target_at(int number, size_t offset) {
+  return sizeof(lgt_grid_fold) + (size_t)number * sizeof(lgt_grid_target) + offset;
+}
+#define TARGET(number, member) head(e, target_at(number, offsetof(lgt_grid_target, member)), "i64")
+
+static int number_of(const emitter *e, int access) {
+  int n = 0;
+  for (int k = 0; k < access; k++) n += is_target(e, k);
+  return n;
+}
+
+static int64_t size_at(const emitter *e, int access) { return elem_size(access_elem(e, access)); }
+
+/* The address of element `number` of each target (of each carried value). */
+static void find_targets(emitter *e, val number, val *address) {
+  dim_turn t = {.n = e->ncarry + 2};
+  t.own[1] = number;
+  for (int k = 0; k < e->ncarry; k++) t.own[k + 2] = TARGET(number_of(e, e->carry[k].access), target);
+  begin_dims(e, &t, FOLD(ndim));
+  val extent = wide(e, head_at(e, scaled(e, t.own[0], 4), offsetof(lgt_grid_fold, extent), "i32"));
+  val at = rest(e, t.own[1], extent), distance = scaled(e, t.own[0], 8);
+  t.own[1] = divide(e, t.own[1], extent);
+  for (int k = 0; k < e->ncarry; k++) {
+    size_t strides = target_at(number_of(e, e->carry[k].access), offsetof(lgt_grid_target, stride));
+    t.own[k + 2] = add(e, t.own[k + 2], multiply(e, at, head_at(e, distance, strides, "i64")));
+  }
+  end_dims(e, &t);
+  for (int k = 0; k < e->ncarry; k++) address[k] = t.own[k + 2];
+}
+
+/* What lies at the k-th address, and for a pair at the next one. */
+static accumulator read_pair(emitter *e, int k, const val *address) {
+  accumulator a = {read_scalar(e, e->loop->access[e->carry[k].access].dtype, pointer(e, address[k])), -1};
+  if (e->carry[k].redop >= LGT_REDOP_ARGMIN) a.at = read_scalar(e, LGT_INT64, pointer(e, address[k + 1]));
+  return a;
+}
+
+static void read_all_pairs(emitter *e, const val *address) {
+  for (int k = 0; k < e->ncarry; k++) {
+    if (e->carry[k].redop < 0) continue;
+    accumulator a = read_pair(e, k, address);
+    e->carry[k].value = a.value;
+    if (a.at >= 0) e->carry[k + 1].value = a.at;
+  }
+}
+
+static void take_all_pairs(emitter *e, const val *address) {
+  for (int k = 0; k < e->ncarry; k++)
+    if (e->carry[k].redop >= 0) take_in(e, k, read_pair(e, k, address));
+}
+
+static void write_pairs(emitter *e, const val *address) {
+  for (int k = 0; k < e->ncarry; k++) e->access[e->carry[k].access].base = pointer(e, address[k]);
+  write_targets(e);
+}
+
+/* The addresses of an element of each target's partial results, or of what steps left for it. */
+static void find_elements(emitter *e, bool steps, val number, val chunk, val *address) {
+  for (int k = 0; k < e->ncarry; k++) {
+    int target = number_of(e, e->carry[k].access);
+    val from = steps ? TARGET(target, steps) : TARGET(target, partial);
+    address[k] = add(e, from, multiply(e, number, int_constant(e, size_at(e, e->carry[k].access))));
+    if (!steps) address[k] = add(e, address[k], multiply(e, chunk, TARGET(target, chunk)));
+  }
+}
+
+static turn begin_elements(emitter *e, val size) {
+  val width = special(e, "ntid.x"),
+      first = add(e, multiply(e, special(e, "ctaid.x"), width), special(e, "tid.x"));
+  return begin_turns(e, first, size, multiply(e, special(e, "nctaid.x"), width), 0);
+}
+
+void emit_steps(emitter *e) {
+  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS], kept = FOLD(kept), one = int_constant(e, 1);
+  val outer = FOLD(outer), middle = FOLD(middle), inner = FOLD(inner), grain = FOLD(grain);
+  val partial = is_set(e, FOLD(partial)), zero = int_constant(e, 0);
+  turn element = begin_elements(e, multiply(e, kept, FOLD(chunks)));
+  val chunk = divide(e, element.at, kept), number = rest(e, element.at, kept);
+  find_targets(e, number, own);
+  find_elements(e, false, number, chunk, part);
+  for (int k = 0; k < e->ncarry; k++) {
+    own[k] = def(e, "arith.select %, %, % : i64", partial, part[k], own[k]);
+    e->access[e->carry[k].access].base = pointer(e, own[k]);
+  }
+  begin_contents(e, partial);
+  val from = multiply(e, chunk, grain), to = least(e, add(e, from, grain), middle);
+  turn a = begin_turns(e, zero, outer, one, e->ncarry);
+  turn i = begin_turns(e, from, to, one, e->ncarry);
+  turn b = begin_turns(e, zero, inner, one, e->ncarry);
+  val at = add(e, multiply(e, add(e, multiply(e, number, outer), a.at), middle), i.at);
+  find_elements(e, true, add(e, multiply(e, at, inner), b.at), -1, part);
+  take_all_pairs(e, part);
+  end_turns(e, &b);
+  end_turns(e, &i);
+  end_turns(e, &a);
+  write_pairs(e, own);
+  end_turns(e, &element);
+}
+
+void emit_chunks(emitter *e) {
+  val own[2 * LGT_MAX_REDUCTIONS], part[2 * LGT_MAX_REDUCTIONS], zero = int_constant(e, 0);
+  val chunks = FOLD(chunks);
+  turn element = begin_elements(e, FOLD(kept));
+  /* Neighbours at distance 1, 2, 4, ... */
+  turn distance = begin_turns(e, int_constant(e, 1), chunks, -1, 0);
+  distance.step = distance.at;
+  turn i = begin_turns(e, zero, int_op(e, "subi", chunks, distance.at), add(e, distance.at, distance.at), 0);
+  find_elements(e, false, element.at, i.at, own);
+  find_elements(e, false, element.at, add(e, i.at, distance.at), part);
+  read_all_pairs(e, own);
+  take_all_pairs(e, part);
+  write_pairs(e, own);
+  end_turns(e, &i);
+  end_turns(e, &distance);
+  find_elements(e, false, element.at, zero, part);
+  find_targets(e, element.at, own);
+  for (int k = 0; k < e->ncarry; k++) {
+    if (e->carry[k].redop < 0) continue;
+    accumulator a = read_pair(e, k, part), old = is_fresh(e, k) ? a : read_pair(e, k, own);
+    e->carry[k].value = old.value;
+    if (a.at >= 0) e->carry[k + 1].value = old.at;
+    if (!is_fresh(e, k)) take_in(e, k, a);
+  }
+  write_pairs(e, own);
+  end_turns(e, &element);
+}
