@@ -9,6 +9,9 @@
 #include "move/message.h"
 #include "plan/window.h"
 
+enum { LGT_RING = 1024 };         /* launches that the front holds, and the longest window */
+enum { LGT_FORMER_GROUPS = 8 };   /* groups that may leave as many former contents to recipes as one may */
+
 /* A flush that stopped in the middle, for the caller to collect its garbage. */
 typedef struct lgt_flush_state {
   bool active;

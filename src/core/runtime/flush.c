@@ -1,0 +1,546 @@
+/* flush.c - the flush: what was launched is planned and run.
+ *
+ * It is a list of passes over the window:
+ *
+ *   retire   jobs that are done give back their memory
+ *   take     launches of the front become calls with resolved stores
+ *   cut      up to the end of a repetition of the program's loop
+ *   form     the canonical form of these calls
+ *   plan     found by that form, or made: grouping, fusing, weaving
+ *   bind     group by group: instances, copies, tasks
+ *   drop     the calls leave the window, and stores that only they kept alive go
+ *
+ * It may stop before a plan is made or a group is bound and ask the caller to collect garbage: a new
+ * plan wants to know which results are unreachable, a group may overwrite what recipes read.  And it may stop behind
+ * a group, for memory that dead handles hold has to come back in time.  C never collects by itself.
+ */
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+#include "base/hash.h"
+#include "move/poison.h"
+#include "bind/rescue.h"
+#include "plan/shift.h"
+#include "plan/verify.h"
+#include "runtime/handles.h"
+#include "runtime/sweep.h"
+
+enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
+enum { MAX_IN_FLIGHT = 3 };
+static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
+static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
+static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
+static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB in 0.2 ms */
+
+/* ---- asking for a collection ----------------------------------------------------------------------------- */
+
+static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
+  if (!rt->jitter) return false;
+  rt->jitter ^= rt->jitter << 13;
+  rt->jitter ^= rt->jitter >> 7;
+  rt->jitter ^= rt->jitter << 17;
+  return rt->jitter % 4 == 0;
+}
+
+static int ask(lgt_runtime *rt, int what) {
+  rt->asked = what;
+  rt->front.collect = (uint32_t)what;
+  if (rt->profile)
+    lgt_profile_mark(rt->profile, &(lgt_label){.category = "flush", .name = "collect garbage"},
+                     "\"allocated\":%lld", (long long)rt->map.since_collection);
+  return what;
+}
+
+/* Of results that should be dead: mostly the collector rests, and a cycle finds all that a whole collection does. */
+static int ask_for_results(lgt_runtime *rt) {
+  return ask(rt, rt->flush.relieved ? LGT_COLLECT_ALL : LGT_COLLECT_OLD);
+}
+
+bool lgt_runtime_relieve(lgt_runtime *rt) {
+  rt->front.collect = LGT_COLLECT_NOTHING;
+  if (lgt_runtime_pressed(rt)) ask(rt, LGT_COLLECT_OLD);
+  return rt->front.collect != LGT_COLLECT_NOTHING;
+}
+
+/* The caller is back. */
+static void answered(lgt_runtime *rt) {
+  rt->flush.relieved = true;
+  if (rt->asked == LGT_COLLECT_ALL) rt->flush.collected = true;
+  rt->asked = 0;
+  rt->map.since_collection = 0;
+  rt->collections++;
+}
+
+void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = heap * COLLECTION_NS_PER_BYTE; }
+
+bool lgt_runtime_pressed(lgt_runtime *rt) {
+  int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
+  if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
+  return rt->map.since_collection > limit || coin(rt);
+}
+
+/* Has the plan results that must be unreachable, but are not known to be? */
+static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
+  bool found = false;
+  for (int g = 0; g < plan->ngroup; g++)
+    for (int e = 0; plan->group[g].nmust_die && e < plan->group[g].nelided; e++) {
+      const lgt_plan_elided *elided = &plan->group[g].elided[e];
+      if (!elided->must_die || !lgt_store_reachable(lgt_store_at(&rt->stores, rt->window.root[elided->root])))
+        continue;
+      found = true;
+      if (give_up) lgt_plan_want(plan, elided->root);
+    }
+  return found;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------------------ */
+
+static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
+  int most = rt->config->window > LGT_RING ? LGT_RING : rt->config->window;
+  if (plan->fused_whole && !rt->flush.forced && rt->target < most)
+    rt->target = rt->target * 2 < most ? rt->target * 2 : most;
+}
+
+static void release_call(lgt_runtime *rt, const lgt_call *call) {
+  for (int a = 0; a < call->nargs; a++) {
+    lgt_store *store = lgt_store_at(&rt->stores, call->store[a]);
+    if (--store->refs == 0 && store->handles == 0) lgt_bind_drop_store(&rt->binder, store);
+  }
+}
+
+/* The window's calls before `end` have run: what only they kept alive goes at once, for its memory serves the next. */
+static void release_calls(lgt_runtime *rt, int end) {
+  for (; rt->flush.released < end; rt->flush.released++) {
+    const lgt_call *call = &rt->window.call[rt->flush.released];
+    for (int a = 0; a < call->nargs; a++) lgt_store_at(&rt->stores, call->store[a])->uses--;
+    release_call(rt, call);
+  }
+}
+
+/* The calls leave the window. */
+static void drop_calls(lgt_runtime *rt) {
+  release_calls(rt, rt->flush.ncall);
+  lgt_window_drop(&rt->window, rt->flush.ncall);
+  rt->flush.ncall = rt->flush.released = 0;
+  lgt_plan_release(rt->flush.plan);
+  rt->flush.plan = NULL;
+}
+
+/* A launch that cannot run: what it should have written is poisoned. */
+static void refuse_call(lgt_runtime *rt, const lgt_call *call, lgt_status status, const char *message) {
+  if (status == LGT_NO_MEMORY && rt->binder.peers) /* the other ranks do run it */
+    rt->binder.peers->abort(rt->binder.peers, message);
+  lgt_failure *failure = lgt_poison_new(&rt->binder, status, message, call->line);
+  for (int a = 0; a < call->nargs; a++)
+    if (lgt_kind_writes(call->kind, a)) lgt_poison_store(lgt_store_at(&rt->stores, call->store[a]), failure);
+  lgt_failure_release(failure);
+}
+
+/* Planning failed: nothing of these calls can run. */
+static lgt_status poison_calls(lgt_runtime *rt, lgt_status status) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", lgt_message());
+  for (int i = 0; i < rt->flush.ncall; i++) refuse_call(rt, &rt->window.call[i], status, message);
+  drop_calls(rt);
+  lgt_poison_reported(&rt->binder);
+  return lgt_err(status, "%s", message);
+}
+
+static const char *line_of(lgt_runtime *rt, const lgt_call *call) {
+  return rt->binder.line_text(rt, call->line);
+}
+
+static void report_plan(lgt_runtime *rt, int64_t begin, const lgt_plan *plan) {
+  lgt_label label = {.category = "plan", .line = line_of(rt, rt->window.call)};
+  lgt_profile_span(rt->profile, begin, &label, "\"launches\":%d,\"tasks\":%d", rt->flush.ncall,
+                   plan ? plan->ngroup : 0);
+}
+
+/* The plan of the window, if there is one, or else one of the same form, made to fit; with a reference. */
+static lgt_plan *find_plan(lgt_runtime *rt) {
+  lgt_plan *plan = lgt_fuser_find(&rt->fuser, &rt->window);
+  if (plan && plan->lessons->stale) return NULL;
+  if (plan) {
+    plan->epoch = rt->stores.epoch;
+    return lgt_plan_retain(plan);
+  }
+  plan = lgt_plan_shift(&rt->fuser, &rt->window, rt->flush.ncall);
+  rt->shifts += plan != NULL;
+  return plan;
+}
+
+/* Find or make the plan of the next calls.  Positive: collect first. */
+static int plan_calls(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_status status = LGT_OK;
+  /* What is held for long must not take much more memory than if it were stored. */
+  rt->window.saves = rt->binder.former < LGT_FORMER_GROUPS * rt->fuser.most_saved;
+  if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
+      (lgt_map_whole(&rt->map) && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
+    return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+  if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, flush->ncall));
+  for (;;) {
+    lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
+    flush->shifted = NULL;
+    if (!plan) {
+      if (may_ask && !flush->collected) return ask(rt, LGT_COLLECT_ALL);
+      int64_t begin = rt->profile ? lgt_profile_now() : 0;
+      status = lgt_fuser_plan(&rt->fuser, &rt->window, flush->ncall, &plan);
+      if (rt->profile) report_plan(rt, begin, status ? NULL : plan);
+      if (status) return poison_calls(rt, status);
+      lgt_plan_retain(plan);
+      rt->plans++;
+    }
+    if (undead(rt, plan, false)) {
+      if (may_ask && !flush->collected) {
+        if (plan->origin) flush->shifted = plan;
+        else lgt_plan_release(plan);
+        return ask_for_results(rt);
+      }
+      undead(rt, plan, true);
+      lgt_plan_release(plan);
+      continue;
+    }
+    flush->plan = plan;
+    flush->group = 0;
+    grow_window(rt, plan);
+    return 0;
+  }
+}
+
+/* There is no memory for all that a group needs at once, beside what the window holds: let go of the calls
+ * before it, which have run, and run those of the group one by one, so that only those fail that must. */
+static void take_apart(lgt_runtime *rt, const lgt_plan_group *group) {
+  int calls = group->count;
+  rt->flush.ncall = group->first;
+  rt->flush.apart = calls;
+  drop_calls(rt);
+}
+
+/* Calls of C take scratch memory, nobody knows how much: is less left than several times their arguments? */
+static bool scratch_is_short(const lgt_runtime *rt, const lgt_plan_group *group) {
+  int64_t bytes = 0;
+  for (int l = 0; l < group->nloop && group->nnative; l++)
+    for (int n = 0; n < group->loop[l].nnative; n++) {
+      const lgt_plan_native *native = &group->loop[l].native[n];
+      for (int a = 0; a < native->kind->nargs; a++) {
+        const lgt_layout *layout = lgt_layout_at(&rt->stores, native->access[a].layout);
+        bytes += lgt_layout_distinct(layout) * lgt_dtype_size(layout->dtype);
+      }
+    }
+  bytes = bytes / rt->map.domains * rt->map.local;
+  return bytes > LGT_SCRATCH_COUNTED && SCRATCH * bytes > lgt_pool_left(rt->map.pool);
+}
+
+/* A group that makes large arrays gets the memory of what is in flight rather than fresh pages: touching these costs as
+ * much as to compute, and at the end they would all be there at once. */
+static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
+  int64_t bytes = 0;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_layout *layout = lgt_layout_at(&rt->stores, group->slot[s].layout);
+    if (!group->slot[s].initial) bytes += layout->size * lgt_dtype_size(layout->dtype);
+  }
+  bytes = bytes / rt->map.domains * rt->map.local;
+  while (bytes > LARGE && rt->binder.first && lgt_pool_idle(rt->map.pool) < bytes)
+    if (!lgt_job_await_first(&rt->binder)) return;
+}
+
+/* Run the groups of the plan.  Positive: collect first.  What presses is asked for behind a group, not before one: the
+ * workers are busy with it meanwhile. */
+static int bind_groups(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  lgt_plan *plan = flush->plan;
+  bool let_go = false;
+  while (flush->group < plan->ngroup) {
+    const lgt_plan_group *group = &plan->group[flush->group];
+    if (may_ask && !flush->collected) {
+      double copy_ns = (double)lgt_rescue_bytes(&rt->binder, group, rt->window.root) / 5;
+      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
+    }
+    bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
+    /* Other ranks may have the memory and run the group as it is: then what moves must not change. */
+    bool whole = rt->binder.peers || (flush->group == 0 && group->count == 1);
+    bool spare = rt->binder.former > 0 && !let_go, last = !ask_again && !spare && whole;
+    if (tight) lgt_job_retire(&rt->binder, true); /* one at a time: others do not take what it needs */
+    if (tight && ask_again) return ask(rt, LGT_COLLECT_ALL);
+    if (tight && spare) {
+      lgt_rescue_former(&rt->binder);
+      let_go = true;
+      continue;
+    }
+    if (tight && !whole) {
+      take_apart(rt, group);
+      return 0;
+    }
+    await_memory(rt, group);
+    lgt_status status =
+        lgt_bind_group(&rt->binder, group, &rt->window.call[group->first], rt->window.root, last);
+    if (status == LGT_NO_MEMORY && ask_again) return ask(rt, LGT_COLLECT_ALL);
+    if (status == LGT_NO_MEMORY && spare) {
+      lgt_rescue_former(&rt->binder);
+      let_go = true;
+      continue;
+    }
+    if (status) {
+      take_apart(rt, group);
+      return 0;
+    }
+    release_calls(rt, group->first + group->count);
+    flush->group++;
+    let_go = false;
+    lgt_job_retire(&rt->binder, tight);
+    lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
+    if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, LGT_COLLECT_OLD);
+  }
+  return 0;
+}
+
+/* The front is full when the window would be; a window that is full already, because launches were taken
+ * early (a handle was freed), leaves no room for a single one. */
+static void set_limit(lgt_runtime *rt) {
+  int lacks = rt->target - rt->window.count;
+  rt->front.limit = lacks > 0 ? (uint32_t)lacks : 0;
+}
+
+/* Numbers of stores, layouts and kinds are each rank's own: the collector decides which of them are used again. */
+static uint64_t number_in_stream(lgt_runtime *rt, lgt_store *store) {
+  if (!store->noted) store->noted = ++rt->noted;
+  return (uint64_t)store->noted;
+}
+
+static void note_operation(lgt_runtime *rt, lgt_note note, lgt_store *store, uint64_t shape,
+                           uint64_t numbers) {
+  lgt_runtime_take(rt); /* what was launched before comes before */
+  uint64_t array = store ? number_in_stream(rt, store) : 0;
+  lgt_agree_note(
+      &rt->binder,
+      &(lgt_operation){
+          .token = lgt_hash_mix(lgt_hash_mix(lgt_hash_mix((uint64_t)note + 1, array), shape), numbers),
+          .line = rt->front.line,
+          .what = rt->note_name[note],
+          .parts = lgt_operation_part(LGT_PART_SHAPES, shape) | lgt_operation_part(LGT_PART_ARRAYS, array) |
+                   lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+}
+
+void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect) {
+  uint64_t shape = 0;
+  if (!rt->binder.peers) return;
+  for (int d = 0; rect && d < rect->ndim; d++)
+    shape = lgt_hash_mix(lgt_hash_mix(shape, (uint64_t)rect->lo[d]), (uint64_t)rect->hi[d]);
+  note_operation(rt, note, store, shape, 0);
+}
+
+/* A hash of elements, of doubles in single precision: ranks compile Lua at different moments, and what is compiled may
+ * round otherwise (x^2 becomes x*x). */
+static uint64_t hash_of_elements(const void *data, size_t bytes, bool doubles) {
+  uint64_t block[512], hash = 0;
+  if (!doubles) return XXH3_64bits(data, bytes);
+  for (size_t at = 0; at < bytes; at += sizeof block) {
+    size_t n = bytes - at < sizeof block ? bytes - at : sizeof block;
+    memcpy(block, (const char *)data + at, n);
+    for (size_t i = 0; i < n / sizeof *block; i++) {
+      uint64_t rounded = (block[i] + (1u << 28)) >> 29;
+      block[i] = rounded << 30 ? rounded : 0; /* no sign of zero */
+    }
+    hash = lgt_hash_mix(hash, XXH3_64bits(block, n));
+  }
+  return hash;
+}
+
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
+                            size_t bytes) {
+  if (!rt->binder.peers) return;
+  bool doubles = dtype == LGT_FLOAT64 || dtype == LGT_COMPLEX128;
+  note_operation(rt, LGT_NOTE_GIVEN, store, bytes, hash_of_elements(data, bytes, doubles));
+}
+
+static uint32_t name_of_kind(lgt_runtime *rt, uint16_t number) {
+  lgt_kind *kind = rt->kinds.kind[number];
+  if (kind->noted) return kind->noted;
+  char name[80]; /* behind a colon it tells types apart */
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(kind->name, ":"), kind->name);
+  return kind->noted = rt->binder.peers->name(rt->binder.peers, name);
+}
+
+/* What was taken into the window since it had `count` calls. */
+static void note_calls(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    uint64_t shapes = 0, arrays = 0, numbers = 0;
+    for (int a = 0; a < call->nargs; a++) {
+      shapes = lgt_hash_mix(shapes, lgt_layout_at(&rt->stores, call->layout[a])->hash);
+      arrays = lgt_hash_mix(arrays, number_in_stream(rt, lgt_store_at(&rt->stores, call->store[a])));
+    }
+    for (int p = 0; p < call->nparams && !call->kind->own_params; p++)
+      numbers = lgt_hash_mix(numbers, (uint64_t)call->param[p].i);
+    lgt_agree_note(
+        &rt->binder,
+        &(lgt_operation){
+            .token = lgt_hash_mix(lgt_hash_mix(lgt_hash_mix(call->kind->hash, shapes), arrays), numbers),
+            .line = call->line,
+            .what = name_of_kind(rt, call->kind_number),
+            .parts = lgt_operation_part(LGT_PART_SHAPES, shapes) |
+                     lgt_operation_part(LGT_PART_ARRAYS, arrays) |
+                     lgt_operation_part(LGT_PART_NUMBERS, numbers)});
+  }
+}
+
+/* Launches are in the profile when they leave the ring, which is when the runtime first sees them. */
+static void report_launches(lgt_runtime *rt, int count) {
+  for (int i = count; i < rt->window.count; i++) {
+    const lgt_call *call = &rt->window.call[i];
+    lgt_label label = {.category = "launch", .name = call->kind->name, .line = line_of(rt, call)};
+    lgt_profile_mark(rt->profile, &label, "\"arguments\":%d", call->nargs);
+  }
+}
+
+/* Reproducible mode: other calls instead of one that the window has taken. */
+static void add_reproducible(lgt_runtime *rt, const lgt_call *call) {
+  lgt_call instead[LGT_REPRODUCIBLE_CALLS];
+  int n = 0;
+  lgt_status status = LGT_OK;
+  if (!lgt_window_reserve(&rt->window, LGT_RING + LGT_REPRODUCIBLE_CALLS))
+    status = lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
+  if (!status) status = lgt_reproducible_calls(&rt->stores, &rt->kinds, call, instead, &n);
+  if (!status && !n) {
+    lgt_window_add(&rt->window, &rt->stores, call);
+    return;
+  }
+  if (status) {
+    char message[512];
+    snprintf(message, sizeof message, "%s", lgt_message());
+    refuse_call(rt, call, status, message);
+  }
+  for (int i = 0; i < n; i++) lgt_window_add(&rt->window, &rt->stores, &instead[i]);
+  release_call(rt, call);
+}
+
+/* The same for all that the window has taken since it had `count` calls. */
+static void make_reproducible(lgt_runtime *rt, int count) {
+  int n = rt->window.count - count;
+  if (!n) return;
+  lgt_call *taken = lgt_mem_alloc((size_t)n * sizeof *taken);
+  if (taken) memcpy(taken, &rt->window.call[count], (size_t)n * sizeof *taken);
+  rt->window.count = count;
+  for (int i = 0; i < n; i++) {
+    if (taken) {
+      add_reproducible(rt, &taken[i]);
+    } else {
+      refuse_call(rt, &rt->window.call[count + i], LGT_NO_MEMORY, "out of memory for launches");
+      release_call(rt, &rt->window.call[count + i]);
+    }
+  }
+  lgt_mem_free(taken);
+  rt->front.nlayouts = rt->stores.nlayout;
+}
+
+void lgt_runtime_take(lgt_runtime *rt) {
+  int count = rt->window.count;
+  rt->launches += rt->front.count;
+  while (rt->front.count) {
+    uint32_t line;
+    lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
+    if (status) lgt_failure_release(lgt_poison_new(&rt->binder, status, lgt_message(), line));
+  }
+  if (rt->config->reproducible) make_reproducible(rt, count);
+  rt->front.max_id = rt->stores.max_handle;
+  set_limit(rt);
+  if (rt->binder.peers) note_calls(rt, count);
+  if (rt->profile) report_launches(rt, count);
+}
+
+/* How many calls are planned together. */
+static int cut_window(lgt_runtime *rt) {
+  int period, cut = lgt_window_cut(&rt->window, rt->flush.forced, &period);
+  return period ? lgt_window_fit(&rt->window, &rt->stores, cut, period) : cut;
+}
+
+static int flush_now(lgt_runtime *rt, bool may_ask) {
+  lgt_flush_state *flush = &rt->flush;
+  if (rt->asked) answered(rt);
+  if (!flush->active) {
+    flush->forced = rt->front.count < rt->front.limit || !may_ask;
+    flush->active = true;
+    flush->collected = flush->relieved = false;
+  }
+  lgt_job_retire(&rt->binder, false);
+  lgt_runtime_take(rt);
+  for (;;) {
+    if (flush->ncall == 0) {
+      int n = rt->window.count;
+      if (n == 0 || (!flush->forced && !flush->apart && n < rt->target)) break;
+      flush->ncall = flush->apart ? 1 : cut_window(rt);
+      flush->apart -= flush->apart > 0;
+      rt->windows++;
+      lgt_log(WINDOW, 3, "%d of %d launches are planned together", flush->ncall, n);
+    }
+    int result = flush->plan ? 0 : plan_calls(rt, may_ask);
+    if (result == 0) result = bind_groups(rt, may_ask);
+    if (result > 0) return result;
+    if (result < 0) {
+      flush->active = flush->ncall > 0;
+      return result;
+    }
+    drop_calls(rt);
+  }
+  flush->active = false;
+  set_limit(rt);
+  lgt_sweep(rt);
+  rt->front.epoch = rt->stores.epoch;
+  return 0;
+}
+
+/* Of the processor, so that others on the machine do not count. */
+static double thread_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int flush_watched(lgt_runtime *rt, bool may_ask) {
+  bool report = __builtin_expect(rt->profile != NULL, 0) && (rt->front.count || rt->window.count);
+  if (!report) return flush_now(rt, may_ask);
+  int64_t begin = lgt_profile_now(), tasks = rt->binder.tasks, passes = rt->binder.passes;
+  int result = flush_now(rt, may_ask);
+  lgt_profile_span(rt->profile, begin, &(lgt_label){.category = "flush"}, "\"tasks\":%lld,\"passes\":%lld",
+                   (long long)(rt->binder.tasks - tasks), (long long)(rt->binder.passes - passes));
+  return result;
+}
+
+static int flush_step(lgt_runtime *rt, bool may_ask) {
+  if (!rt->pretended) return flush_watched(rt, may_ask);
+  double begin = thread_time();
+  int result = flush_watched(rt, may_ask);
+  rt->issuing += thread_time() - begin;
+  return result;
+}
+
+/* One step of a flush that asks for collections. */
+lgt_status lgt_flush_some(lgt_runtime *rt) {
+  bool begins = !rt->flush.active, forced = rt->front.count < rt->front.limit;
+  if (begins && forced) lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window */
+  rt->front.collect = LGT_COLLECT_NOTHING;
+  int result = flush_step(rt, true);
+  return result < 0 ? result : LGT_OK;
+}
+
+lgt_status lgt_flush(lgt_runtime *rt) {
+  lgt_status status = lgt_flush_some(rt);
+  while (!status && rt->front.collect) status = lgt_flush_some(rt);
+  return status;
+}
+
+lgt_status lgt_runtime_settle(lgt_runtime *rt) {
+  rt->waits++;
+  /* A flush that was interrupted by a request to collect goes on first. */
+  lgt_status status = flush_step(rt, false);
+  while (!status && (rt->window.count || rt->front.count)) {
+    rt->flush.active = false;
+    status = flush_step(rt, false);
+  }
+  return status;
+}
