@@ -29,7 +29,7 @@ typedef struct lgt_loop_work {
 struct lgt_job_taint {
   const lgt_plan_group *group;
   lgt_instance **inst; /* borrowed; by slot */
-  lgt_call_work *call;     /* all calls of C */
+  lgt_call_work *call; /* all calls of C */
   int ncall;
 };
 

@@ -22,7 +22,7 @@ struct lgt_job {
   bool native;            /* the task has calls of C, which may fail */
   bool here;              /* the task runs at once, on this thread: it waits for nothing, and the job lives in the arena */
   uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
-  struct lgt_job_taint *taint; /* which results depend on which instances (point.c); NULL: all on all */
+  struct lgt_job_taint *taint; /* which results depend on which instances (work.h); NULL: all on all */
   int64_t position;       /* of the job's group in the stream */
   int64_t number;         /* of all jobs in order of submission, from 1 */
   lgt_plan *plan;         /* ref: the plan whose shapes the nests use; or NULL */

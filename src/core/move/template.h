@@ -59,7 +59,8 @@ struct lgt_template {
   lgt_template *next;
 };
 
-/* A new template with room for so many shapes; NULL when out of memory, which no job needs to know. */
+/* A new template with room for so many shapes and one ref, the caller's; NULL when out of memory, which no job needs to
+ * know. */
 lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes);
 void lgt_template_release(lgt_template *template); /* NULL: do nothing */
 /* The word at an address of the job's memory, which begins at `memory`, is to be relocated. */

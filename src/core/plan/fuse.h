@@ -181,7 +181,7 @@ typedef struct lgt_halo {
   int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
 } lgt_halo;
 
-/* All is made when first needed. */
+/* What belongs to a group and is no part of its plan; all is made when first needed. */
 typedef struct lgt_plan_notes {
   lgt_touch *touch;           /* owned; exchange.h */
   int ntouch;
