@@ -80,11 +80,11 @@ lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store) {
 
 /* ---- recent groups ------------------------------------------------------------------------------------- */
 
-static bool touches(const lgt_plan_group *group, int root, bool writing) {
+static bool writes(const lgt_plan_group *group, int root) {
   for (int i = group->first; i < group->first + group->count; i++) {
     const lgt_plan_call *call = &group->plan->call[i];
     for (int a = 0; a < call->nargs; a++)
-      if (call->root[a] == root && (!writing || lgt_kind_writes(call->kind, a))) return true;
+      if (call->root[a] == root && lgt_kind_writes(call->kind, a)) return true;
   }
   return false;
 }
@@ -108,8 +108,10 @@ void lgt_poison_bound(lgt_binder *binder, const lgt_plan_group *group, const uin
     lgt_job_retire(binder, true);
     return;
   }
-  for (int r = 0; r < n; r++)
-    if (touches(group, r, false)) store[r] = root[r];
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_plan_call *call = &group->plan->call[i];
+    for (int a = 0; a < call->nargs; a++) store[call->root[a]] = root[call->root[a]];
+  }
   if (remember(binder, (lgt_recent){binder->agreed.position, group, store, 0})) lgt_plan_retain(group->plan);
   else lgt_mem_free(store);
 }
@@ -143,7 +145,7 @@ static bool taint_through(const lgt_recent *t, bool *bad, int64_t *position) {
   if (!any) return true;
   if (!lgt_taint_find(&taint, group, position)) return false;
   for (int r = 0; r < group->plan->nroot; r++)
-    if (t->store[r] && touches(group, r, true))
+    if (t->store[r] && writes(group, r))
       bad[t->store[r]] = lgt_taint_of_root(&taint, (uint16_t)r) != LGT_NONE;
   lgt_taint_fini(&taint);
   return true;
@@ -162,7 +164,7 @@ void lgt_poison_group(lgt_binder *binder, int64_t position, lgt_failure *failure
     const lgt_recent *t = &binder->recent[i];
     if (t->position > position || !t->group) good = taint_through(t, bad, positions);
     for (int r = 0; t->group && t->position == position && r < t->group->plan->nroot; r++)
-      if (t->store[r]) bad[t->store[r]] = touches(t->group, r, true);
+      if (t->store[r]) bad[t->store[r]] = writes(t->group, r);
   }
   for (uint32_t i = 1; i < n && good; i++) {
     lgt_store *store = bad[i] ? lgt_store_at(binder->stores, i) : NULL;
