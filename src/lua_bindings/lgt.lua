@@ -493,7 +493,15 @@ function lgt.size() return C.lgt_size(rt) end
 function lgt.time() return C.lgt_time() end
 if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 
--- The runtime's counters since the last reset, by name.
+-- The runtime's counters since the last reset, by name.  Of the script: launches, windows (launches planned together),
+-- waits (how often it looked at values), collections.  Of plans: plans_made, plans_shifted (made from one that differed
+-- in numbers alone), fused_groups, temporaries_elided (results never stored), recipes_computed (such results that were
+-- looked at after all).  Of kernels: kernels_compiled, kernels_loaded (from disk), kernels_failed.  Of work: tasks,
+-- passes (over memory), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
+-- messages_sent, bytes_sent; of files: bytes_read, bytes_written.  Of devices: device_tasks, device_kernels,
+-- groups_on_host, copies_to_devices, copies_from_devices, bytes_to_devices, bytes_from_devices.  What there is now, not
+-- since a reset: bytes_live, bytes_peak (the most of these), bytes_pooled (kept for what comes), live_stores, layouts,
+-- footprints, partitions, plans.
 ---@return table<string, number>
 function lgt.stats()
   local result, name, n = {}, ffi.new("const char *[1]"), 0

@@ -5,7 +5,7 @@
  *   transport   messages                                  collective  what all ranks do together
  *   stream      the operations a rank has issued, as evidence
  *   terminal    as the prompt found it, at the end
- *   peers       all of this as the table that the core asks for (core/peers.h)
+ *   peers       all of this as the table that the core asks for (core/move/peers.h)
  *
  * A program does
  *

@@ -88,7 +88,7 @@ static lgt_instance *instance_of(lgt_map *map, int domain, int elem, const lgt_r
   if (!inst && !(inst = lgt_mem_zalloc(sizeof *inst))) return NULL;
   *inst = (lgt_instance){.refs = 1,
                          .overwritten_at = -1,
-                         .domain = domain,
+                         .domain = map->first + domain,
                          .elem = elem,
                          .rect = *rect,
                          .reader = inst->reader,

@@ -49,7 +49,7 @@ struct lgt_instance {
   int64_t alike;       /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
   int pins;            /* recipes among the refs */
   lgt_rect pinned;     /* pins > 0: a bound of all elements that these recipes read */
-  int domain;          /* local */
+  int domain;          /* whose it is, for messages */
   lgt_memory *memory;  /* borrowed */
   int elem;            /* bytes of an element */
   lgt_rect rect;       /* of the root */
@@ -98,7 +98,7 @@ typedef struct lgt_map {
   int64_t live, peak;  /* bytes of instances */
   int64_t since_collection; /* bytes allocated since the last collection and not given back, and of records: what dead
                              * handles may hold */
-  int64_t copied;      /* bytes between domains of this rank */
+  int64_t copied;      /* bytes between instances of this rank */
   bool check; /* what nobody has written shall be seen if somebody reads it: new instances are filled with NaN */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
   lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */

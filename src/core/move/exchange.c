@@ -338,8 +338,8 @@ static void log_moves(const lgt_exchange *x) {
                        piece->runs ? " in runs" : "", piece->from);
     }
     if (move->to != LGT_NOBODY) snprintf(to, sizeof to, "domain %d", move->to);
-    lgt_log_print(LGT_LOG_MOVE, "exchange %lld, array %u to %s, %s%s:%s", (long long)binder->agreed.exchanges,
-                  x->store[move->root]->id, to,
+    lgt_log_print(LGT_LOG_MOVE, "exchange %llx, array %u to %s, %s%s:%s",
+                  (unsigned long long)binder->agreed.exchanges, x->store[move->root]->id, to,
                   move->peer < 0 ? "here"
                   : move->sends  ? "by a message"
                                  : "from a message",

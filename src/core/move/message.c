@@ -207,7 +207,7 @@ static void copy_describe(const lgt_step *step, int chunk, char *text, size_t ro
   const lgt_copy *copy = step->data;
   (void)chunk;
   snprintf(text, room, ",\"bytes\":%lld,\"from\":%d,\"to\":%d", (long long)copy_bytes(copy),
-           copy->from->domain + 1, copy->to->domain + 1);
+           copy->from->domain, copy->to->domain);
 }
 
 static lgt_status copy_run(lgt_step *step, int chunk) {
@@ -259,8 +259,8 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
     job->task.cost += 2 * bytes;
     if (!packs(&copies[i])) binder->map->copied += bytes;
     if (binder->map->nmemory > 1) count_crossing(binder->map, &copies[i], bytes);
-    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes,
-            copies[i].from->domain + 1, to->domain + 1);
+    lgt_log(MAP, 3, "copy %lld bytes from domain %d to domain %d", (long long)bytes, copies[i].from->domain,
+            to->domain);
     /* A source that is known to be poisoned poisons the copy now; one still in flight does when it fails. */
     if (copies[i].from->failure && !to->failure) to->failure = lgt_failure_retain(copies[i].from->failure);
     bool known = false;

@@ -412,8 +412,9 @@ static void log_summary(const lgt_plan *plan) {
     passes += plan->group[g].nloop;
     elided += plan->group[g].nelided;
   }
-  lgt_log_print(LGT_LOG_FUSE, "%d launches become %d tasks of %d loops; %d results are not stored",
-                plan->ncall, plan->ngroup, passes, elided);
+  lgt_log_print(LGT_LOG_FUSE, "%d launch%s become %d task%s of %d loop%s; %d result%s not stored",
+                plan->ncall, plan->ncall == 1 ? "" : "es", plan->ngroup, lgt_plural(plan->ngroup), passes,
+                lgt_plural(passes), elided, elided == 1 ? " is" : "s are");
 }
 
 /* Groups and loops; a root is r if it is stored, t if not, with its number and layout. */

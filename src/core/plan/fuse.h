@@ -2,7 +2,7 @@
  *
  * A plan is made once for each canonical form of a window, and kept.  It names stores only by their number in
  * the window (*roots*).  It consists of groups; a group is one fused task, the longest run of calls
- * that satisfies the constraints of diffuse 4.2:
+ * that satisfies these constraints (Diffuse, section 4.2: Yadav et al., ASPLOS'25):
  *
  *   launch domain   all calls have the same partition (a single colour: the same one tile), or partitions between
  *                   the same owners (cells.h)

@@ -6,7 +6,7 @@
  *   group of calls 3 to 4, over 2 colours: 1 loop
  *     item 0: loop 0, multiply:float64  b1 <- b0
  *     item 1: loop 0, add:float64  b3 <- b1 b2
- *     s0: former r2, read
+ *     s0: initial r2, read
  *     s1: new r4
  *     r3 is elided; its recipe runs items 0, reads s0
  */
@@ -54,12 +54,12 @@ static void print_item(const lgt_weave_items *items, int i) {
 static void print_slot(const lgt_plan_group *group, int s) {
   const lgt_plan_slot *slot = &group->slot[s];
   line l = {.used = 0};
-  put(&l, "  s%d: %s", s, slot->former ? "saved" : slot->initial ? "former" : "new");
+  put(&l, "  s%d: %s", s, slot->former ? "former" : slot->initial ? "initial" : "new");
   if (slot->root != LGT_NONE) put(&l, " r%d", slot->root);
   if (slot->part) put(&l, ", part %d", slot->part);
-  if (slot->read) put(&l, ", read");
-  if (slot->written) put(&l, ", written in place");
-  if (slot->defined) put(&l, ", overwritten first");
+  if (slot->initial && slot->read) put(&l, ", read");
+  if (slot->initial && slot->written) put(&l, ", written in place");
+  if (slot->initial && slot->defined) put(&l, ", overwritten first");
   if (slot->rest != LGT_NONE) put(&l, ", its rest from s%d", slot->rest);
   if (slot->takes != LGT_NONE) put(&l, ", may take s%d", slot->takes);
   if (slot->saved != LGT_NONE) put(&l, ", former contents to s%d", slot->saved);
@@ -74,9 +74,9 @@ static void print_recipe(const lgt_plan_group *group, int e) {
   if (elided->must_die) put(&l, "it must die");
   else put(&l, "its recipe runs items");
   for (int k = 0; k < elided->nitem; k++) put(&l, " %d", elided->item[k]);
-  if (!elided->must_die) put(&l, ", reads");
+  const char *before = ", reads";
   for (int s = 0; s < group->nslot && !elided->must_die; s++)
-    if (elided->reads[s / 64] >> s % 64 & 1) put(&l, " s%d", s);
+    if (elided->reads[s / 64] >> s % 64 & 1) put(&l, "%s s%d", before, s), before = "";
   print(&l);
 }
 

@@ -57,7 +57,7 @@ static void put_place(writer *w, const lgt_runtime *rt, const lgt_store *store) 
   for (int d = 0; d < rt->map.local; d++) {
     const lgt_replica *replica = &store->replica[d];
     if (!replica->inst) continue;
-    put(w, "domain %d: an instance of ", rt->map.first + d + 1);
+    put(w, "domain %d: an instance of ", rt->map.first + d);
     put_rect(w, &replica->inst->rect);
     put(w, " (%lld bytes)%s", (long long)replica->inst->bytes,
         store->attached && d == 0 ? ", memory of the host program" : "");
@@ -82,7 +82,7 @@ static void put_images(writer *w, const lgt_runtime *rt, const lgt_store *store)
                        : "it names elements of another array:");
     for (int d = 0; d < rt->map.local; d++) {
       const lgt_runs *runs = image->runs[d];
-      put(w, "%s domain %d %s %lld", d ? "," : "", rt->map.first + d + 1, image->rows ? "has" : "needs",
+      put(w, "%s domain %d %s %lld", d ? "," : "", rt->map.first + d, image->rows ? "has" : "needs",
           (long long)runs->total);
       if (runs->count)
         put(w, " from %lld to %lld", (long long)runs->run[0][0] + 1,

@@ -198,9 +198,9 @@ static void log_totals(const lgt_runtime *rt) {
   lgt_log(WINDOW, 1, "%lld launches in %lld windows, %lld plans, %lld of them shifted, %lld collections",
           (long long)rt->launches, (long long)rt->windows, (long long)(rt->plans + rt->shifts),
           (long long)rt->shifts, (long long)rt->collections);
-  lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes moved", (long long)rt->binder.tasks,
+  lgt_log(EXEC, 1, "%lld tasks, %lld passes, %lld bytes read and written", (long long)rt->binder.tasks,
           (long long)rt->binder.passes, (long long)rt->binder.moved);
-  lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between domains", (long long)rt->map.peak,
+  lgt_log(MAP, 1, "%lld bytes of arrays at most, %lld copied between instances", (long long)rt->map.peak,
           (long long)rt->map.copied);
 }
 
