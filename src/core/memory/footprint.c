@@ -4,70 +4,47 @@
 #include <string.h>
 #include <xxhash.h>
 
-lgt_status lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local) {
-  *footprints = (lgt_footprints){.stores = stores, .domains = domains, .local = local, .mask = 255};
-  footprints->table = lgt_mem_zalloc(((size_t)footprints->mask + 1) * sizeof *footprints->table);
-  return footprints->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of footprints");
+void lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local) {
+  *footprints = (lgt_footprints){.stores = stores, .domains = domains, .local = local};
 }
 
+static void discard(void *footprint) { lgt_mem_free(footprint); }
+
 void lgt_footprints_fini(lgt_footprints *footprints) {
-  for (uint32_t i = 0; footprints->table && i <= footprints->mask; i++) lgt_mem_free(footprints->table[i]);
-  lgt_mem_free(footprints->table);
+  lgt_intern_fini(&footprints->table, discard);
   *footprints = (lgt_footprints){0};
 }
 
 /* ---- interning -------------------------------------------------------------------------------------- */
 
 static bool equal(const lgt_footprint *a, const lgt_footprint *b) {
-  return a->hash == b->hash && a->launch == b->launch && a->layout == b->layout && a->target == b->target &&
+  return a->launch == b->launch && a->layout == b->layout && a->target == b->target &&
          !memcmp(&a->align, &b->align, sizeof a->align) && lgt_rect_equal(&a->whole, &b->whole) &&
          a->ordered == b->ordered && a->along == b->along;
 }
 
-/* The table with another mask; `marked`: without those that are not. */
-static bool make_table(lgt_footprints *footprints, uint32_t mask, bool marked) {
-  lgt_footprint **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
-  if (!table) return false;
-  footprints->count = 0;
-  for (uint32_t i = 0; i <= footprints->mask; i++) {
-    lgt_footprint *footprint = footprints->table[i];
-    if (!footprint) continue;
-    if (marked && !footprint->marked) {
-      lgt_mem_free(footprint);
-      continue;
-    }
-    uint32_t k = (uint32_t)footprint->hash & mask;
-    while (table[k]) k = (k + 1) & mask;
-    table[k] = footprint;
-    footprint->marked = false;
-    footprints->count++;
-  }
-  lgt_mem_free(footprints->table);
-  footprints->table = table;
-  footprints->mask = mask;
-  return true;
+static bool keep(void *thing) {
+  lgt_footprint *footprint = thing;
+  bool marked = footprint->marked;
+  footprint->marked = false;
+  if (!marked) discard(footprint);
+  return marked;
 }
 
-bool lgt_footprints_sweep(lgt_footprints *footprints) {
-  return make_table(footprints, footprints->mask, true);
-}
+bool lgt_footprints_sweep(lgt_footprints *footprints) { return lgt_intern_sweep(&footprints->table, keep); }
 
 static const lgt_footprint *intern(lgt_footprints *footprints, const lgt_footprint *fp) {
-  if (footprints->count * 2 > footprints->mask && !make_table(footprints, footprints->mask * 2 + 1, false))
-    goto fail;
-  uint32_t i = (uint32_t)fp->hash & footprints->mask;
   size_t reach = fp->ordered ? (size_t)footprints->domains * sizeof *fp->reach : 0;
-  for (; footprints->table[i]; i = (i + 1) & footprints->mask) {
-    lgt_footprint *known = footprints->table[i];
+  uint32_t at = 0;
+  for (lgt_footprint *known; (known = lgt_intern_next(&footprints->table, fp->hash, &at));)
     if (equal(known, fp) && (!reach || !memcmp(known->reach, fp->reach, reach))) return known;
-  }
   lgt_footprint *copy = lgt_mem_alloc(sizeof *copy + reach);
-  if (!copy) goto fail;
-  *copy = *fp;
-  if (reach) copy->reach = memcpy(copy + 1, fp->reach, reach);
-  footprints->count++;
-  return footprints->table[i] = copy;
-fail:
+  if (copy) {
+    *copy = *fp;
+    if (reach) copy->reach = memcpy(copy + 1, fp->reach, reach);
+    if (lgt_intern_add(&footprints->table, fp->hash, copy)) return copy;
+    lgt_mem_free(copy);
+  }
   lgt_err(LGT_NO_MEMORY, "out of memory for a footprint");
   return NULL;
 }

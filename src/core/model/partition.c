@@ -3,24 +3,15 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+void lgt_partitions_init(lgt_partitions *partitions) { *partitions = (lgt_partitions){0}; }
 
-lgt_status lgt_partitions_init(lgt_partitions *partitions) {
-  *partitions = (lgt_partitions){.mask = 255};
-  partitions->table = lgt_mem_zalloc(((size_t)partitions->mask + 1) * sizeof *partitions->table);
-  return partitions->table ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory for the table of partitions");
-}
-
-static void partition_free(lgt_partition *partition) {
+static void discard(void *thing) {
+  lgt_partition *partition = thing;
   if (partition) lgt_mem_free(partition->rect);
   lgt_mem_free(partition);
 }
 
-void lgt_partitions_fini(lgt_partitions *partitions) {
-  for (uint32_t i = 0; partitions->table && i <= partitions->mask; i++) partition_free(partitions->table[i]);
-  lgt_mem_free(partitions->table);
-  *partitions = (lgt_partitions){0};
-}
+void lgt_partitions_fini(lgt_partitions *partitions) { lgt_intern_fini(&partitions->table, discard); }
 
 static uint64_t partition_hash(const lgt_partition *p) {
   uint64_t h = lgt_hash_mix((uint64_t)p->kind, (uint64_t)p->ndim);
@@ -39,8 +30,7 @@ static uint64_t partition_hash(const lgt_partition *p) {
 }
 
 static bool equal(const lgt_partition *a, const lgt_partition *b) {
-  if (a->hash != b->hash || a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour)
-    return false;
+  if (a->kind != b->kind || a->ndim != b->ndim || a->ncolour != b->ncolour) return false;
   for (int d = 0; d < a->ndim; d++)
     if (a->extent[d] != b->extent[d] || a->tile[d] != b->tile[d] || a->offset[d] != b->offset[d])
       return false;
@@ -54,54 +44,39 @@ static bool equal(const lgt_partition *a, const lgt_partition *b) {
   return true;
 }
 
-/* The table with another mask; `marked`: without those that are not. */
-static bool make_table(lgt_partitions *partitions, uint32_t mask, bool marked) {
-  lgt_partition **table = lgt_mem_zalloc(((size_t)mask + 1) * sizeof *table);
-  if (!table) return false;
-  partitions->count = 0;
-  for (uint32_t i = 0; i <= partitions->mask; i++) {
-    lgt_partition *partition = partitions->table[i];
-    if (!partition) continue;
-    if (marked && !partition->marked) {
-      partition_free(partition);
-      continue;
-    }
-    uint32_t k = (uint32_t)partition->hash & mask;
-    while (table[k]) k = (k + 1) & mask;
-    table[k] = partition;
-    partition->marked = false;
-    partitions->count++;
-  }
-  lgt_mem_free(partitions->table);
-  partitions->table = table;
-  partitions->mask = mask;
-  return true;
+static bool keep(void *thing) {
+  lgt_partition *partition = thing;
+  bool marked = partition->marked;
+  partition->marked = false;
+  if (!marked) discard(partition);
+  return marked;
 }
 
-void lgt_partitions_sweep(lgt_partitions *partitions) { make_table(partitions, partitions->mask, true); }
+void lgt_partitions_sweep(lgt_partitions *partitions) { lgt_intern_sweep(&partitions->table, keep); }
+
+/* An own copy; NULL when out of memory. */
+static lgt_partition *copy_of(const lgt_partition *p) {
+  size_t rects = p->rect ? (size_t)p->ncolour * sizeof *p->rect : 0;
+  lgt_partition *copy = lgt_mem_alloc(sizeof *copy);
+  if (!copy) return NULL;
+  *copy = *p;
+  if (rects && !(copy->rect = lgt_mem_alloc(rects))) {
+    lgt_mem_free(copy);
+    return NULL;
+  }
+  if (rects) memcpy(copy->rect, p->rect, rects);
+  return copy;
+}
 
 /* `p->rect` is borrowed; it is copied when the partition is new. */
-static const lgt_partition *intern(lgt_partitions *partitions, lgt_partition *p) {
-  p->hash = partition_hash(p);
-  if (partitions->count * 2 > partitions->mask && !make_table(partitions, partitions->mask * 2 + 1, false))
-    goto fail;
-  uint32_t i = (uint32_t)p->hash & partitions->mask;
-  for (; partitions->table[i]; i = (i + 1) & partitions->mask)
-    if (equal(partitions->table[i], p)) return partitions->table[i];
-  lgt_partition *copy = lgt_mem_alloc(sizeof *copy);
-  if (!copy) goto fail;
-  *copy = *p;
-  if (p->rect) {
-    copy->rect = lgt_mem_alloc((size_t)p->ncolour * sizeof *copy->rect);
-    if (!copy->rect) {
-      lgt_mem_free(copy);
-      goto fail;
-    }
-    memcpy(copy->rect, p->rect, (size_t)p->ncolour * sizeof *copy->rect);
-  }
-  partitions->count++;
-  return partitions->table[i] = copy;
-fail:
+static const lgt_partition *intern(lgt_partitions *partitions, const lgt_partition *p) {
+  uint64_t hash = partition_hash(p);
+  uint32_t at = 0;
+  for (lgt_partition *known; (known = lgt_intern_next(&partitions->table, hash, &at));)
+    if (equal(known, p)) return known;
+  lgt_partition *copy = copy_of(p);
+  if (copy && lgt_intern_add(&partitions->table, hash, copy)) return copy;
+  discard(copy);
   lgt_err(LGT_NO_MEMORY, "out of memory for a partition");
   return NULL;
 }

@@ -22,6 +22,7 @@
 #ifndef LGT_PARTITION_H
 #define LGT_PARTITION_H
 
+#include "base/hash.h"
 #include "model/store.h"
 
 typedef enum lgt_partition_kind { LGT_PARTITION_NONE, LGT_PARTITION_TILING, LGT_PARTITION_RECTS } lgt_partition_kind;
@@ -44,16 +45,14 @@ typedef struct lgt_partition {
   int32_t ncolour;
   lgt_home home;                 /* TILING */
   lgt_rect *rect;                /* RECTS: owned, ncolour */
-  uint64_t hash;
   bool marked;
 } lgt_partition;
 
 typedef struct lgt_partitions {
-  lgt_partition **table; /* owned, open addressing */
-  uint32_t count, mask;
+  lgt_intern table; /* of lgt_partition */
 } lgt_partitions;
 
-lgt_status lgt_partitions_init(lgt_partitions *partitions);
+void lgt_partitions_init(lgt_partitions *partitions);
 void lgt_partitions_fini(lgt_partitions *partitions);
 
 /* For sweep.h: a partition is in use (NULL is fine); those that were not marked since the last sweep are freed, unless there is
@@ -73,6 +72,14 @@ const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, c
 /* Is one domain all that there is?  The only place that tells one from many: whoever wants to know something that follows
  * from it asks for that (lgt_solver_whole; lgt_map_whole, lgt_map_still). */
 static inline bool lgt_domain_alone(int domains) { return domains == 1; }
+
+/* Do several tiles meet the same elements of an argument that moves by these strides along the space?  It stands still along
+ * a dimension that is cut. */
+static inline bool lgt_partition_repeats(const lgt_partition *partition, const int64_t *stride) {
+  for (int d = 0; partition->kind == LGT_PARTITION_TILING && d < partition->ndim; d++)
+    if (partition->grid[d] > 1 && stride[d] == 0) return true;
+  return false;
+}
 
 /* What colour c covers; may be empty. */
 lgt_rect lgt_partition_rect(const lgt_partition *partition, int colour);

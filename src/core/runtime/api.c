@@ -583,8 +583,8 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"collections", rt->collections},
       {"live_stores", rt->stores.live_stores},
       {"layouts", rt->stores.nlayout - 1 - rt->stores.nfree_layout},
-      {"footprints", rt->map.footprints.count},
-      {"partitions", rt->partitions.count},
+      {"footprints", rt->map.footprints.table.count},
+      {"partitions", rt->partitions.table.count},
       {"plans", (int64_t)rt->fuser.count + rt->fuser.nretired},
   };
   bool known = n >= 0 && n < (int)(sizeof stat / sizeof *stat);

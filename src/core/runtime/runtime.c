@@ -111,7 +111,7 @@ static void begin_stream(lgt_runtime *rt) {
 
 static lgt_status init_parts(lgt_runtime *rt) {
   lgt_status status = lgt_stores_init(&rt->stores);
-  if (!status) status = lgt_partitions_init(&rt->partitions);
+  lgt_partitions_init(&rt->partitions);
   if (!status)
     status = lgt_window_init(&rt->window, 2 * LGT_RING); /* a full window, and a full front behind it */
   if (!status) status = lgt_kernels_new(rt->config, &rt->kernels);

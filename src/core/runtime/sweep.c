@@ -105,9 +105,9 @@ static void sweep_histories(lgt_runtime *rt) {
 /* How many bytes there are of what may be swept, about. */
 static int64_t bytes_of(const lgt_runtime *rt) {
   const lgt_stores *stores = &rt->stores;
-  int64_t layouts = stores->nlayout - 1 - stores->nfree_layout, footprints = rt->map.footprints.count;
+  int64_t layouts = stores->nlayout - 1 - stores->nfree_layout, footprints = rt->map.footprints.table.count;
   return layouts * LAYOUT + footprints * (int64_t)sizeof(lgt_footprint) +
-         (int64_t)rt->partitions.count * (int64_t)sizeof(lgt_partition) + rt->fuser.calls * CALL;
+         (int64_t)rt->partitions.table.count * (int64_t)sizeof(lgt_partition) + rt->fuser.calls * CALL;
 }
 
 /* So much is new that it is worth going through all there is. */
