@@ -7,8 +7,6 @@
 #include "memory/replica.h"
 #include "move/message.h"
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 lgt_store *lgt_attempt_store(const lgt_attempt *try, uint16_t root) {
   return lgt_store_at(try->binder->stores, try->root[root]);
 }
@@ -242,7 +240,7 @@ static bool may_launch(const lgt_attempt *try, const lgt_plan_loop *loop) {
   lgt_nest_shape shape = {.ndim = loop->ndim};
   shape.stride =
       lgt_arena_alloc(&try->binder->arena, ((size_t)code->naccess + 1) * LGT_MAX_DIM * sizeof *shape.stride);
-  if (!shape.stride) return no_memory(), false;
+  if (!shape.stride) return lgt_no_memory_to_launch(), false;
   for (int d = 0; d < loop->ndim; d++) shape.extent[d] = loop->extent[loop->dim[d]];
   for (int a = 0; a < code->naccess; a++)
     for (int d = 0; d < loop->ndim; d++)
@@ -328,7 +326,8 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
   bool many = !lgt_map_whole(try->binder->map);
   size_t n = (size_t)group->nslot * (size_t)try->binder->map->local + 1;
   try->inst = lgt_arena_alloc(&try->binder->arena, n * sizeof *try->inst);
-  if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched))) return no_memory();
+  if (!try->inst || (many && !lgt_survey(try->binder, group, &try->touched)))
+    return lgt_no_memory_to_launch();
   lgt_status status = choose_side(try);
   if (status) return status;
   return many ? acquire_slots(try) : acquire_whole(try);
@@ -336,7 +335,7 @@ lgt_status lgt_attempt_acquire(lgt_attempt *try) {
 
 lgt_status lgt_attempt_acquire_part(lgt_attempt *try) {
   try->lacks = lgt_arena_alloc(&try->binder->arena, (size_t)try->group->nslot + 1);
-  return try->lacks ? lgt_attempt_acquire(try) : no_memory();
+  return try->lacks ? lgt_attempt_acquire(try) : lgt_no_memory_to_launch();
 }
 
 void lgt_attempt_release(lgt_attempt *try) {
@@ -386,7 +385,7 @@ lgt_status lgt_attempt_run(lgt_attempt *try) {
 lgt_status lgt_attempt_settle(lgt_attempt *try, lgt_store *store, int s) {
   lgt_map *map = try->binder->map;
   int n = try->group->nslot;
-  if (!lgt_store_replicas(map, store)) return no_memory();
+  if (!lgt_store_replicas(map, store)) return lgt_no_memory_to_launch();
   for (int d = 0; d < map->local; d++) {
     lgt_instance *inst = is_scalar(try, s) && d > 0 ? NULL : try->inst[d * n + s];
     lgt_replica *replica = &store->replica[d];
@@ -401,7 +400,8 @@ lgt_status lgt_attempt_settle(lgt_attempt *try, lgt_store *store, int s) {
     lgt_replica_set(map, replica, lgt_instance_retain(inst));
     /* What a recipe kept may be older than what its owner is now. */
     if (inst->owners == 2) inst->alike = try->source ? LGT_ALIKE_NEVER : LGT_ALIKE_SOON;
-    if (replica->naside && !lgt_replica_changed(replica, rest ? &had : NULL)) return no_memory();
+    if (replica->naside && !lgt_replica_changed(replica, rest ? &had : NULL))
+      return lgt_no_memory_to_launch();
   }
   return LGT_OK;
 }

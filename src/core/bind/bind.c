@@ -20,8 +20,6 @@
 #include "memory/replica.h"
 #include "bind/shuffle.h"
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 /* ---- stores ------------------------------------------------------------------------------------------ */
 
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store) {
@@ -101,7 +99,7 @@ static lgt_status find_taint(lgt_attempt *try) {
   for (int s = 0; position && s < group->nslot; s++)
     position[s] = try->poison[s] ? try->poison[s]->position : LGT_TAINT_NONE;
   lgt_taint_fini(&try->taint);
-  if (!position || !lgt_taint_find(&try->taint, group, position)) return no_memory();
+  if (!position || !lgt_taint_find(&try->taint, group, position)) return lgt_no_memory_to_launch();
   try->all_poisoned = true;
   for (int i = group->first; i < group->first + group->count; i++)
     for (int a = 0; a < group->plan->call[i].nargs; a++)
@@ -119,7 +117,7 @@ static lgt_status find_poison(lgt_attempt *try) {
   for (int s = 0; s < group->nslot; s++) {
     if (!group->slot[s].initial) continue;
     lgt_failure *failure = lgt_poison_of(try->binder, lgt_attempt_store(try, group->slot[s].root));
-    if (failure && !poison_slot(try, s, failure)) return no_memory();
+    if (failure && !poison_slot(try, s, failure)) return lgt_no_memory_to_launch();
   }
   return try->poison ? find_taint(try) : LGT_OK;
 }
@@ -189,8 +187,7 @@ static lgt_status say_what_lacks(const lgt_attempt *try) {
     return lgt_err(LGT_NO_MEMORY, "no memory of %s: %s", memory->device->name, memory->device->failure);
   for (int s = 0; s < try->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
-    if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s]))
-      bytes += l->size * lgt_dtype_size(l->dtype);
+    if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s])) bytes += lgt_layout_bytes(l);
   }
   return lgt_err(LGT_NO_MEMORY,
                  "out of memory%s%s: a task needs %lld more bytes, %lld of %lld are taken; use smaller "
@@ -223,7 +220,7 @@ static lgt_status acquire_part(lgt_attempt *try, const lgt_call *calls) {
     say_what_lacks(try);
     snprintf(message, sizeof message, "%s", lgt_message());
     lgt_failure *failure = lgt_poison_new(try->binder, LGT_NO_MEMORY, message, line_of_slot(try, s, calls));
-    if (!poison_slot(try, s, failure)) status = no_memory();
+    if (!poison_slot(try, s, failure)) status = lgt_no_memory_to_launch();
     lgt_failure_release(failure);
   }
   return status ? status : try->poison ? find_taint(try) : LGT_OK;
@@ -268,7 +265,7 @@ static lgt_status materialise_inputs(const lgt_attempt *try) {
 static lgt_status collect_params(lgt_attempt *try, const lgt_call *calls) {
   int n = try->group->count;
   try->param = lgt_arena_alloc(&try->binder->arena, ((size_t)n * LGT_MAX_PARAMS + 1) * sizeof *try->param);
-  if (!try->param) return no_memory();
+  if (!try->param) return lgt_no_memory_to_launch();
   for (int i = 0; i < n; i++)
     memcpy(try->param + (size_t)i * LGT_MAX_PARAMS, calls[i].param, calls[i].nparams * sizeof *try->param);
   return LGT_OK;
@@ -324,8 +321,7 @@ static lgt_status refuse_gathering(lgt_attempt *try, const lgt_call *calls) {
           "'%s' needs all of an array of %lld bytes on every rank, where at most %lld may be brought: use a "
           "smaller array, "
           "or raise the option replicate",
-          call->kind->name, (long long)(root->size * lgt_dtype_size(root->dtype)),
-          (long long)binder->replicate);
+          call->kind->name, (long long)lgt_layout_bytes(root), (long long)binder->replicate);
   return LGT_UNSUPPORTED;
 }
 
@@ -411,7 +407,7 @@ lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const
   if (binder->profile) try.last = binder->line_text(binder->line_context, calls[group->count - 1].line);
   lgt_status status = materialise_inputs(&try);
   lgt_arena_reset(&binder->arena);
-  if (!status && !(try.kept = lgt_rescue_kept(binder, group, root))) status = no_memory();
+  if (!status && !(try.kept = lgt_rescue_kept(binder, group, root))) status = lgt_no_memory_to_launch();
   if (status) return give_up(&try, status, calls);
   status = lgt_map_whole(binder->map) ? bind_alone(&try, calls, last) : bind_among_domains(&try, calls, last);
   lgt_attempt_release(&try);

@@ -279,7 +279,7 @@ lgt_status lgt_fold_skip(lgt_binder *binder, const lgt_plan_group *group, const 
   if (!binder->peers) return LGT_OK;
   int nfold;
   lgt_fold *fold = lgt_fold_list(binder, group, folds, &nfold);
-  if (!fold) return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
+  if (!fold) return lgt_no_memory_to_launch();
   lgt_fold_begin(binder, group, fold, nfold);
   fail(fold, nfold, failure);
   lgt_status status = fold_among_ranks(binder, group, fold, nfold);

@@ -37,8 +37,6 @@ typedef struct builder {
   int64_t moved;        /* bytes that its steps move */
 } builder;
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 /* ---- the profile ------------------------------------------------------------------------------------ */
 
 /* What the profile calls a group: its first operations, without their element types.  Made once, since many
@@ -325,7 +323,7 @@ static lgt_status add_nest(builder *b, const lgt_plan_loop *loop, lgt_call_work 
   const lgt_loop *code = loop->kernel->loop;
   bool whole = lgt_map_whole(b->binder->map);
   const lgt_nest_shape *shape = whole ? whole_shape(b, loop) : tile_shape(b, loop);
-  if (!shape) return no_memory();
+  if (!shape) return lgt_no_memory_to_launch();
   for (int p = 0; p < code->nparam; p++)
     put_param(b, &b->param[p], loop->param_call[p], loop->param_index[p]);
   lgt_loop_work *w = b->loop++;
@@ -471,7 +469,7 @@ static lgt_status note_poison(const lgt_bound *bound, lgt_job *job) {
   int n = bound->group->nslot;
   job->task.nthing = job->ntouched;
   job->poison = lgt_mem_alloc(((size_t)n + 1) * sizeof *job->poison);
-  if (!job->poison || !lgt_task_expect_poison(&job->task)) return no_memory();
+  if (!job->poison || !lgt_task_expect_poison(&job->task)) return lgt_no_memory_to_launch();
   for (; job->npoison < n; job->npoison++) {
     lgt_failure *failure = bound->poison[job->npoison];
     job->poison[job->npoison] = failure ? lgt_failure_retain(failure) : NULL;
@@ -553,7 +551,7 @@ static lgt_status point_away(lgt_binder *binder, const lgt_bound *bound, const l
   int n = bound->group->nslot;
   lgt_memory *home = lgt_map_home(binder->map, point->domain);
   lgt_instance **own = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *own);
-  lgt_status status = own ? LGT_OK : no_memory();
+  lgt_status status = own ? LGT_OK : lgt_no_memory_to_launch();
   if (status) return status;
   memcpy(own, inst, (size_t)n * sizeof *own);
   for (int s = 0; s < n && !status; s++) {
@@ -562,7 +560,7 @@ static lgt_status point_away(lgt_binder *binder, const lgt_bound *bound, const l
     own[s] = lgt_instance_in(binder->map, home, point->domain, root, &inst[s]->rect);
     if (!own[s]) {
       own[s] = inst[s];
-      status = no_memory();
+      status = lgt_no_memory_to_launch();
     } else {
       status = lgt_copy_submit(binder, &(lgt_copy){inst[s], own[s], inst[s]->rect, -1, -1, NULL, 0}, 1);
     }
@@ -582,7 +580,7 @@ static lgt_status point_tasks(lgt_binder *binder, const lgt_bound *bound, const 
   int n = bound->group->nslot;
   lgt_status status = LGT_OK;
   lgt_instance **inst = lgt_arena_alloc(&binder->arena, ((size_t)n + 1) * sizeof *inst);
-  if (!inst) return no_memory();
+  if (!inst) return lgt_no_memory_to_launch();
   for (int i = 0; i < npoint && !status; i++) {
     status = lgt_fold_private(binder, bound, &point[i], private + i * n);
     for (int s = 0; s < n; s++)
@@ -604,7 +602,7 @@ lgt_status lgt_bound_run(lgt_binder *binder, const lgt_bound *bound) {
       point ? lgt_arena_alloc(&binder->arena, ((size_t)npoint * (size_t)n + 1) * sizeof *private) : NULL;
   if (!fold || !private) { /* the other ranks do fold */
     if (binder->peers) binder->peers->abort(binder->peers, "out of memory while launching a task");
-    return no_memory();
+    return lgt_no_memory_to_launch();
   }
   memset(private, 0, ((size_t)npoint * (size_t)n + 1) * sizeof *private);
   lgt_fold_begin(binder, group, fold, nfold);

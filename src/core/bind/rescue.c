@@ -7,8 +7,6 @@
 #include "move/poison.h"
 #include "plan/recipes.h"
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 void lgt_rescue_drop(lgt_binder *binder, lgt_store *store) {
   lgt_recipe *recipe = store->recipe;
   store->recipe = NULL;
@@ -48,7 +46,7 @@ int64_t lgt_rescue_bytes(lgt_binder *binder, const lgt_plan_group *group, const 
     uint16_t former = slot->saved != LGT_NONE ? slot->saved : slot->takes;
     if (former != LGT_NONE && lgt_slots_have(kept, former)) {
       const lgt_layout *l = lgt_layout_at(binder->stores, slot->layout);
-      bytes += l->size * lgt_dtype_size(l->dtype);
+      bytes += lgt_layout_bytes(l);
       continue;
     }
     bool taken = slot->takes != LGT_NONE;
@@ -103,7 +101,7 @@ lgt_status lgt_rescue_leave(lgt_attempt *try) {
     lgt_store *store = lgt_attempt_store(try, elided->root);
     try->binder->elided++;
     if (elided->must_die || !lgt_store_reachable(store) || lgt_attempt_taints(try, elided->root)) continue;
-    if (!recipe && !(recipe = new_recipe(try))) return no_memory();
+    if (!recipe && !(recipe = new_recipe(try))) return lgt_no_memory_to_launch();
     lgt_rescue_drop(try->binder, store);
     store->recipe = recipe;
     store->maker = lgt_plan_group_lasting(group);

@@ -12,8 +12,6 @@
 enum { OUT, IN, MARKS, CUTS, NARG };
 enum { PLACE = 8190 }; /* in an exchange, for the tag: no argument has it */
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 /* A run of this rank. */
 typedef struct run {
   int64_t number;
@@ -190,7 +188,7 @@ static lgt_status begin(lgt_binder *binder, const lgt_bound *bound) {
   if (!inst || !own || (binder->peers && !other)) {
     lgt_mem_free(own);
     lgt_mem_free(other);
-    return no_memory();
+    return lgt_no_memory_to_launch();
   }
   int nread = list_instances(binder, bound, inst, &ninst), count = other ? message_count(other) : 0;
   lgt_status status = LGT_OK;
@@ -212,7 +210,7 @@ lgt_status lgt_shuffle_begin(lgt_binder *binder, const lgt_bound *bound) {
 
 lgt_status lgt_shuffle_skip(lgt_binder *binder, const lgt_plan_group *group) {
   shuffle *s = new_shuffle(binder, group, NULL);
-  if (!s) return no_memory();
+  if (!s) return lgt_no_memory_to_launch();
   if (message_count(s))
     return lgt_message_many(binder, lgt_message_tag(binder, PLACE, 0), NULL, 0, 0, true, message_count(s),
                             write_messages, s);

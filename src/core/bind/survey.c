@@ -15,11 +15,6 @@ typedef struct survey {
   bool *fold;
 } survey;
 
-static const lgt_space *space_of(const lgt_plan_group *group, const lgt_plan_access *access) {
-  const lgt_weave_item *item = &group->items->item[access->item];
-  return item->call == LGT_NONE ? NULL : &group->plan->call[item->call].space;
-}
-
 /* The root rect that one access touches for one tile of the launch's space. */
 static lgt_rect access_rect(const survey *s, const lgt_plan_access *access, int mode, const lgt_rect *tile) {
   const lgt_layout *layout = lgt_layout_at(s->binder->stores, access->layout);
@@ -31,15 +26,6 @@ static lgt_rect access_rect(const survey *s, const lgt_plan_access *access, int 
 
 static int access_count(const lgt_plan_loop *loop) { return loop->kernel ? loop->kernel->loop->naccess : 0; }
 static int access_mode(const lgt_plan_loop *loop, int a) { return loop->kernel->loop->access[a].mode; }
-
-/* Does the access stand still along a dimension that is cut? */
-static bool stands_still(const survey *s, const lgt_plan_loop *loop, const lgt_plan_access *access) {
-  const lgt_partition *launch = loop->launch;
-  const lgt_space *space = space_of(s->group, access);
-  for (int d = 0; launch->kind == LGT_PARTITION_TILING && space && d < launch->ndim; d++)
-    if (launch->grid[d] > 1 && access->stride[d] == 0) return true;
-  return false;
-}
 
 static void bound_into(lgt_rect *rect, const lgt_rect *more) {
   *rect = rect->ndim < 0 ? *more : lgt_rect_bound(rect, more);
@@ -95,7 +81,7 @@ static void survey_folds(survey *s) {
     for (int a = 0; a < access_count(loop); a++) {
       const lgt_plan_access *access = &loop->access[a];
       if (access->slot == LGT_NONE || access_mode(loop, a) != LGT_ACCESS_REDUCE ||
-          !stands_still(s, loop, access))
+          !lgt_partition_repeats(loop->launch, access->stride))
         continue;
       lgt_rect rect = access_rect(s, access, LGT_ACCESS_REDUCE, &whole);
       s->fold[access->slot] = true;

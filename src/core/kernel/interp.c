@@ -310,22 +310,13 @@ static void execute_block(const run *r) {
 
 /* ---- blocks of scratch memory ----------------------------------------------------------------- */
 
-static int operands(const lgt_inst *inst, uint16_t operand[3]) {
-  int arity = lgt_op_arity(inst->op);
-  bool effect = inst->op == LGT_OP_STORE || inst->op == LGT_OP_REDUCE || inst->op == LGT_OP_REDUCE_ARG;
-  operand[0] = inst->a;
-  operand[1] = effect ? inst->c : inst->b;
-  operand[2] = inst->c;
-  return arity;
-}
-
 /* Hand blocks on after their value's last use.  Returns how many it takes. */
 static int assign_homes(const lgt_loop *loop, uint16_t *home, uint16_t *last, uint16_t *spare) {
   uint16_t operand[3];
   int used = 0, nspare = 0;
   for (int i = 0; i < loop->ninst; i++) {
     last[i] = (uint16_t)i;
-    for (int k = operands(&loop->inst[i], operand); k-- > 0;) last[operand[k]] = (uint16_t)i;
+    for (int k = lgt_inst_operands(&loop->inst[i], operand); k-- > 0;) last[operand[k]] = (uint16_t)i;
   }
   for (int i = 0; i < loop->ninst; i++) {
     const lgt_inst *inst = &loop->inst[i];
@@ -333,7 +324,7 @@ static int assign_homes(const lgt_loop *loop, uint16_t *home, uint16_t *last, ui
     /* Accumulators live on to the next block of elements, so nobody else may ever have had their home.
      * Other results are placed before the operands' homes are free, so that they share none of them. */
     home[i] = nspare && !keeps ? spare[--nspare] : (uint16_t)used++;
-    int n = operands(inst, operand);
+    int n = lgt_inst_operands(inst, operand);
     for (int k = 0; k < n; k++) {
       bool repeated = (k > 0 && operand[k] == operand[0]) || (k > 1 && operand[k] == operand[1]);
       if (last[operand[k]] == i && !repeated) spare[nspare++] = home[operand[k]];

@@ -69,14 +69,6 @@ void lgt_loop_free(lgt_loop *loop) {
 
 /* ---- operators ---------------------------------------------------------------------------------- */
 
-static int op_of_redop(int redop) {
-  static const unsigned char op[] = {
-      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
-      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
-      [LGT_REDOP_XOR] = LGT_OP_XOR};
-  return op[redop];
-}
-
 static void fold_values(int redop, int dtype, void *target, const void *value, int64_t n) {
   lgt_access access[3] = {{LGT_ACCESS_LOAD, (uint8_t)dtype, LGT_STRIDE_UNIT, 0},
                           {LGT_ACCESS_LOAD, (uint8_t)dtype, LGT_STRIDE_UNIT, 0},
@@ -84,7 +76,7 @@ static void fold_values(int redop, int dtype, void *target, const void *value, i
   uint8_t d = (uint8_t)dtype;
   lgt_inst inst[4] = {{LGT_OP_LOAD, d, 0, 0, 0, LGT_NO_VALUE, LGT_NO_VALUE},
                       {LGT_OP_LOAD, d, 0, 0, 1, LGT_NO_VALUE, LGT_NO_VALUE},
-                      {(uint8_t)op_of_redop(redop), d, 0, 0, 0, 1, LGT_NO_VALUE},
+                      {(uint8_t)lgt_redop_op(redop), d, 0, 0, 0, 1, LGT_NO_VALUE},
                       {LGT_OP_STORE, d, 0, 0, 2, 2, LGT_NO_VALUE}};
   lgt_loop loop = {.naccess = 3, .ninst = 4, .access = access, .inst = inst};
   lgt_base base[3] = {{.address = target}, {.address = (char *)value}, {.address = target}};
@@ -284,36 +276,22 @@ static int find_reductions(const lgt_loop *loop, reduction *out) {
 typedef void visit_fn(char *target, char *at, int64_t n, void *context);
 static void visit_target(const lgt_nest_shape *shape, int access, char *target, char *at, int64_t lo,
                          int64_t hi, visit_fn *visit, void *context) {
-  int64_t extent[LGT_MAX_DIM], stride[LGT_MAX_DIM], index[LGT_MAX_DIM] = {0};
+  int64_t extent[LGT_MAX_DIM], stride[2][LGT_MAX_DIM], index[LGT_MAX_DIM] = {0}, place[2] = {0, 0};
   int n = 0;
   for (int d = 0; d < shape->ndim; d++) {
-    int64_t s = stride_of(shape, access, d);
-    if (!s) continue;
+    if (!stride_of(shape, access, d)) continue;
     extent[n] = d == shape->split ? hi - lo : shape->extent[d];
-    stride[n] = s;
-    if (d == shape->split) {
-      target += lo * s;
-      if (at) at += lo * stride_of(shape, access + 1, d);
+    for (int i = 0; i < (at ? 2 : 1); i++) {
+      stride[i][n] = stride_of(shape, access + i, d);
+      if (d == shape->split) place[i] += lo * stride[i][n];
     }
     if (extent[n] <= 0) return;
     n++;
   }
-  int64_t at_stride[LGT_MAX_DIM] = {0};
-  for (int d = 0, k = 0; at && d < shape->ndim; d++)
-    if (stride_of(shape, access, d)) at_stride[k++] = stride_of(shape, access + 1, d);
-  for (;;) {
-    visit(target, at, 1, context);
-    int d = n - 1;
-    for (; d >= 0; d--) {
-      target += stride[d];
-      if (at) at += at_stride[d];
-      if (++index[d] < extent[d]) break;
-      target -= stride[d] * extent[d];
-      if (at) at -= at_stride[d] * extent[d];
-      index[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  do {
+    visit(target + place[0], at ? at + place[1] : NULL, 1, context);
+  } while (
+      lgt_index_next(n, extent, index, at ? 2 : 1, place, (const int64_t *const[]){stride[0], stride[1]}));
 }
 
 typedef struct fill_context {
@@ -451,6 +429,15 @@ static uint64_t open_at(const walk *w, const int64_t *index, int outer) {
   return w->open;
 }
 
+/* The addresses of the next slab; false: there is none. */
+static bool next_slab(walk *w, int naccess, int outer, int64_t *index) {
+  _Static_assert(sizeof(lgt_base) == sizeof(int64_t), "bases are an array of places");
+  const int64_t *stride[LGT_MAX_ACCESS];
+  if (!outer) return false;
+  for (int a = 0; a < naccess; a++) stride[a] = w->stride[a];
+  return lgt_index_next(outer, w->extent, index, naccess, &w->base->index, stride);
+}
+
 lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt_prelude *prelude) {
   const lgt_loop *loop = nest->loop;
   const lgt_nest_shape *shape = nest->shape;
@@ -486,19 +473,11 @@ lgt_status lgt_nest_run(const lgt_nest *nest, lgt_kernel_fn code, int chunk, lgt
   }
   bool blocked =
       slab.rows > 1 && slab.cols > COLUMN_BLOCK && kept(loop, shape, n - 1) && !kept(loop, shape, n - 2);
-  for (;;) {
+  do {
     slab.open = open_at(&w, index, outer);
     run_slab(&slab, loop, code, w.base, blocked);
-    int d = outer - 1;
-    for (; d >= 0; d--) {
-      bool more = ++index[d] < w.extent[d];
-      for (int a = 0; a < loop->naccess; a++)
-        w.base[a].index += more ? w.stride[a][d] : -w.stride[a][d] * (w.extent[d] - 1);
-      if (more) break;
-      index[d] = 0;
-    }
-    if (d < 0) return LGT_OK;
-  }
+  } while (next_slab(&w, loop->naccess, outer, index));
+  return LGT_OK;
 }
 
 typedef struct fold_context {

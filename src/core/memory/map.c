@@ -260,7 +260,8 @@ int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along) {
 
 static void copy_rect(const lgt_copy *copy) {
   const lgt_rect *r = &copy->rect;
-  int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
+  int64_t index[LGT_MAX_DIM] = {0}, extent[LGT_MAX_DIM], from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM],
+          at[2] = {0, 0};
   int n = r->ndim;
   if (lgt_rect_empty(r)) return;
   const char *from = side(copy->from, r, copy->from_at, from_stride);
@@ -268,19 +269,10 @@ static void copy_rect(const lgt_copy *copy) {
   int64_t run = copy->to->elem;
   for (; n > 0 && from_stride[n - 1] == run && to_stride[n - 1] == run; n--)
     run *= r->hi[n - 1] - r->lo[n - 1];
-  for (;;) {
-    memcpy(to, from, (size_t)run);
-    int d = n - 1;
-    for (; d >= 0; d--) {
-      from += from_stride[d];
-      to += to_stride[d];
-      if (++index[d] < r->hi[d] - r->lo[d]) break;
-      from -= from_stride[d] * index[d];
-      to -= to_stride[d] * index[d];
-      index[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  for (int d = 0; d < n; d++) extent[d] = r->hi[d] - r->lo[d];
+  do {
+    memcpy(to + at[1], from + at[0], (size_t)run);
+  } while (lgt_index_next(n, extent, index, 2, at, (const int64_t *const[]){from_stride, to_stride}));
 }
 
 /* A vector: run by run, without asking more than where each begins. */
@@ -321,12 +313,13 @@ static const lgt_device *device_of(const lgt_instance *inst) {
 /* A rect: boxes of its inner dimensions, one for each index of the others. */
 static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
   const lgt_rect *r = &copy->rect;
-  int64_t index[LGT_MAX_DIM] = {0}, from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM];
+  int64_t index[LGT_MAX_DIM] = {0}, extent[LGT_MAX_DIM], from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM],
+          at[2] = {0, 0};
   int n = r->ndim;
   if (lgt_rect_empty(r)) return LGT_OK;
-  lgt_box box = {.from = side(copy->from, r, copy->from_at, from_stride),
-                 .to = side(copy->to, r, copy->to_at, to_stride),
-                 .bytes = copy->to->elem,
+  const char *from = side(copy->from, r, copy->from_at, from_stride);
+  char *to = side(copy->to, r, copy->to_at, to_stride);
+  lgt_box box = {.bytes = copy->to->elem,
                  .count = {1, 1},
                  .to_device = device_of(copy->to),
                  .from_device = device_of(copy->from)};
@@ -337,19 +330,15 @@ static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_
     box.from_stride[k] = from_stride[n - 1];
     box.to_stride[k] = to_stride[n - 1];
   }
-  for (;;) {
-    lgt_status status = device->copy(queue, &box);
-    int d = n - 1;
-    for (; d >= 0 && !status; d--) {
-      box.from += from_stride[d];
-      box.to += to_stride[d];
-      if (++index[d] < r->hi[d] - r->lo[d]) break;
-      box.from -= from_stride[d] * index[d];
-      box.to -= to_stride[d] * index[d];
-      index[d] = 0;
-    }
-    if (status || d < 0) return status;
-  }
+  for (int d = 0; d < n; d++) extent[d] = r->hi[d] - r->lo[d];
+  lgt_status status;
+  do {
+    box.from = from + at[0];
+    box.to = to + at[1];
+    status = device->copy(queue, &box);
+  } while (!status &&
+           lgt_index_next(n, extent, index, 2, at, (const int64_t *const[]){from_stride, to_stride}));
+  return status;
 }
 
 lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {

@@ -36,8 +36,31 @@ static const struct {
 
 const char *lgt_op_name(int op) { return op >= 0 && op < LGT_NOP ? ops[op].name : "?"; }
 int lgt_op_arity(int op) { return ops[op].arity; }
+
+int lgt_inst_operands(const lgt_inst *inst, uint16_t operand[3]) {
+  operand[0] = inst->a;
+  operand[1] = inst->op == LGT_OP_REDUCE_ARG ? inst->c : inst->b;
+  operand[2] = inst->c;
+  return lgt_op_arity(inst->op);
+}
+
+void lgt_inst_set_operands(lgt_inst *inst, const uint16_t operand[3]) {
+  int n = lgt_op_arity(inst->op);
+  if (n > 0) inst->a = operand[0];
+  if (n > 1) *(inst->op == LGT_OP_REDUCE_ARG ? &inst->c : &inst->b) = operand[1];
+  if (n > 2) inst->c = operand[2];
+}
+
 const char *lgt_op_classes(int op) { return ops[op].classes; }
 const char *lgt_redop_name(int redop) { return redop >= 0 && redop < LGT_NREDOP ? redops[redop].name : "?"; }
+
+int lgt_redop_op(int redop) {
+  static const unsigned char op[] = {
+      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
+      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
+      [LGT_REDOP_XOR] = LGT_OP_XOR};
+  return op[redop];
+}
 
 int lgt_opcode(const char *name) {
   for (int op = 0; op < LGT_NOP; op++)

@@ -152,6 +152,11 @@ static inline bool lgt_op_effect(int op) {
 }
 const char *lgt_op_classes(int op); /* as in LGT_OP_LIST */
 const char *lgt_redop_name(int redop);
+/* The operator that folds two elements; not of redops that keep positions. */
+int lgt_redop_op(int redop);
+/* The values that an instruction takes, in the order of the list above; returns how many. */
+int lgt_inst_operands(const lgt_inst *inst, uint16_t operand[3]);
+void lgt_inst_set_operands(lgt_inst *inst, const uint16_t operand[3]);
 static inline int lgt_inst_power(const lgt_inst *inst) { return (int8_t)inst->aux; }
 static inline int lgt_inst_redop(const lgt_inst *inst) { return inst->aux & ~LGT_REDUCE_FRESH; }
 /* The value that leaves others unchanged: 0 for sum, +inf or the greatest integer for min, ....  The

@@ -360,7 +360,7 @@ static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_s
   int64_t most = -1, largest = -1;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    int64_t bytes = l->size * lgt_dtype_size(l->dtype), root = root_size(l);
+    int64_t bytes = lgt_layout_bytes(l), root = root_size(l);
     if (asked[a] || !state[a].key || bytes < most) continue;
     if (bytes == most && (root < largest || (root == largest && (state[best].recent || !state[a].recent))))
       continue;

@@ -110,6 +110,7 @@ void lgt_stores_fini(lgt_stores *stores);
 
 /* Intern a layout whose fields but size, flags and hash are set.  0 when the table is full. */
 uint32_t lgt_layout_intern(lgt_stores *stores, lgt_layout *layout);
+static inline int64_t lgt_layout_bytes(const lgt_layout *l) { return l->size * lgt_dtype_size(l->dtype); }
 static inline const lgt_layout *lgt_layout_at(const lgt_stores *stores, uint32_t number) { return &stores->layout[number]; }
 
 /* For sweep.h: a number is in use; those that were neither marked nor asked for in this epoch and the one before are

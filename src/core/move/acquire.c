@@ -5,8 +5,6 @@
 #include "move/job.h"
 #include "move/message.h"
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 /* The instance of a tile has to grow, by a halo perhaps: the group that made it makes room for that from now on. */
 static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_rect *want) {
   if (!store->housed) return;
@@ -35,11 +33,11 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
   if (good) good = lgt_replica_find(replica, &want, &found);
   int n = found.count;
   lgt_copy *copies = good && n ? lgt_mem_alloc((size_t)n * sizeof *copies) : NULL;
-  lgt_status status = good && (copies || !n) ? LGT_OK : no_memory();
+  lgt_status status = good && (copies || !n) ? LGT_OK : lgt_no_memory_to_launch();
   for (int i = 0; i < n && !status; i++)
     copies[i] = (lgt_copy){found.piece[i].inst, inst, found.piece[i].rect, -1, -1, NULL, 0};
   if (!status && n) status = lgt_copy_submit(binder, copies, n);
-  if (!status && !lgt_region_remove(old, rect)) status = no_memory();
+  if (!status && !lgt_region_remove(old, rect)) status = lgt_no_memory_to_launch();
   lgt_mem_free(copies);
   lgt_mem_free(found.piece);
   lgt_region_fini(&want);
@@ -63,13 +61,13 @@ static lgt_status replace_instance(lgt_binder *binder, lgt_store *store, int dom
   else if (old) piece[n++] = old->rect;
   for (int i = 0; i < n; i++) copies[i] = (lgt_copy){old, inst, piece[i], -1, -1, NULL, 0};
   lgt_status status = n ? lgt_copy_submit(binder, copies, n) : LGT_OK;
-  if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = no_memory();
+  if (!status && beside && !lgt_replica_add(binder->map, replica, inst)) status = lgt_no_memory_to_launch();
   if (status) return lgt_instance_release(binder->map, inst), status;
   if (!beside) lgt_replica_set(binder->map, replica, inst);
   if (!replica->naside || lgt_replica_changed(replica, old ? &had : NULL)) return LGT_OK;
   /* Nobody knows any more which of its elements are old. */
   if (!inst->failure) inst->failure = lgt_failure_retain(binder->no_memory);
-  return no_memory();
+  return lgt_no_memory_to_launch();
 }
 
 /* Would a use of the store's memory change elements of somebody else?  What comes to a store that is as it was when it
@@ -98,7 +96,7 @@ static void grow_ahead(lgt_replica *replica, const lgt_layout *root, lgt_rect *w
 
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory,
                        const lgt_rect *rect, lgt_use use, const lgt_rect *spare) {
-  if (!lgt_store_replicas(binder->map, store)) return no_memory();
+  if (!lgt_store_replicas(binder->map, store)) return lgt_no_memory_to_launch();
   lgt_replica *replica = &store->replica[domain];
   bool many = !lgt_map_whole(binder->map), still = lgt_map_still(binder->map), beside = false,
        writes = use == LGT_USE_WRITE;

@@ -12,6 +12,11 @@
 #include "move/peers.h"
 #include "plan/fuse.h"
 
+/* What binding reports where an allocation fails. */
+static inline lgt_status lgt_no_memory_to_launch(void) {
+  return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
+}
+
 typedef struct lgt_job lgt_job;
 typedef struct lgt_template lgt_template; /* template.h */
 typedef struct lgt_move lgt_move; /* moves.h */

@@ -9,8 +9,6 @@
 #include "memory/replica.h"
 #include "plan/weave.h"
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
-
 /* ---- touches ------------------------------------------------------------------------------------------ */
 
 static bool is_fresh(const lgt_plan_group *group, uint16_t root) {
@@ -46,14 +44,6 @@ static bool made_before(const lgt_binder *binder, const lgt_plan_group *group, i
   return false;
 }
 
-/* Does the argument stand still along a dimension that is cut? */
-static bool stands_still(const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch) {
-  lgt_signature s = lgt_signature_of(layout, align);
-  for (int d = 0; launch->kind == LGT_PARTITION_TILING && d < launch->ndim; d++)
-    if (launch->grid[d] > 1 && s.stride[d] == 0) return true;
-  return false;
-}
-
 /* The number of a part of a root among the group's; -1 for one that it does not touch. */
 static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
   for (int i = 0; i < group->notes->ntouched; i++)
@@ -77,7 +67,8 @@ static lgt_status touch_of(lgt_binder *binder, const lgt_plan_group *group, int 
   t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(binder, group, call, arg));
   bool everywhere = c->launch->kind == LGT_PARTITION_NONE ||
                     (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
-                    (privilege & LGT_PRIV_REDUCE && stands_still(layout, align, c->launch));
+                    (privilege & LGT_PRIV_REDUCE &&
+                     lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
   lgt_rect rect = whole_rect(binder, c, arg);
   lgt_footprints *footprints = &binder->map->footprints;
   t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
@@ -107,7 +98,7 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group)
     group->notes->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touched);
   if (group->notes->touched)
     group->notes->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touch);
-  if (!group->notes->touch) return no_memory();
+  if (!group->notes->touch) return lgt_no_memory_to_launch();
   for (int i = group->first; i < group->first + group->count && !status; i++)
     for (int a = 0; a < plan->call[i].nargs && !status; a++) {
       status = touch_of(binder, group, i, a, &group->notes->touch[group->notes->ntouch]);
@@ -228,7 +219,7 @@ static lgt_status make_room(lgt_exchange *x) {
   lgt_arena *arena = &binder->arena;
   size_t n = (size_t)binder->map->local * (size_t)x->nstore + 1;
   x->saved = lgt_arena_alloc(arena, n * sizeof *x->saved);
-  if (!x->saved) return no_memory();
+  if (!x->saved) return lgt_no_memory_to_launch();
   memset(x->saved, 0, n * sizeof *x->saved);
   binder->agreed.exchanges++; /* from here on it can be undone */
   x->cover = lgt_arena_alloc(arena, n * sizeof *x->cover);
@@ -239,14 +230,14 @@ static lgt_status make_room(lgt_exchange *x) {
   x->split = x->group && x->group->split;
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
   if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together)
-    return no_memory();
+    return lgt_no_memory_to_launch();
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
   memset(x->together, 0, n);
   binder->nmove = binder->pieces.count = 0;
   for (int i = 0; i < x->nstore; i++) {
-    if (!lgt_store_replicas(binder->map, x->store[i])) return no_memory();
+    if (!lgt_store_replicas(binder->map, x->store[i])) return lgt_no_memory_to_launch();
     lgt_store_begin_history(binder->map, x->store[i]);
     x->saved[i] = x->store[i]->history;
   }
@@ -354,7 +345,7 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   if (status) return status;
   x->nstore = group->notes->ntouched;
   x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
-  if (!x->store) return no_memory();
+  if (!x->store) return lgt_no_memory_to_launch();
   for (int i = 0; i < x->nstore; i++)
     x->store[i] = lgt_store_at(binder->stores, root[group->notes->touched[i].root]);
   status = make_room(x);
@@ -368,19 +359,19 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
     if (!t->fresh) good = list_selected(x, t->root, &s, t->reads, i);
   }
   if (lgt_log_on(MOVE, 3)) log_moves(x);
-  return status ? status : good ? LGT_OK : no_memory();
+  return status ? status : good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
 lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
                               const lgt_selected *selected) {
   *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
-  if (!x->store) return no_memory();
+  if (!x->store) return lgt_no_memory_to_launch();
   x->store[0] = store;
   lgt_status status = make_room(x);
   if (status) return status;
-  if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return no_memory();
-  return list_selected(x, 0, selected, true, 0) ? LGT_OK : no_memory();
+  if (lgt_history_long(store->history) && !consolidate(x, 0, 1)) return lgt_no_memory_to_launch();
+  return list_selected(x, 0, selected, true, 0) ? LGT_OK : lgt_no_memory_to_launch();
 }
 
 lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *store, const lgt_rect *rect,
@@ -388,16 +379,17 @@ lgt_status lgt_exchange_look(lgt_exchange *x, lgt_binder *binder, lgt_store *sto
   *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   lgt_arena_reset(&binder->arena);
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
-  if (!x->store) return no_memory();
+  if (!x->store) return lgt_no_memory_to_launch();
   x->store[0] = store;
   lgt_status status = make_room(x);
   const lgt_footprint *what = status ? NULL : lgt_footprint_everywhere(&binder->map->footprints, rect);
   if (!what) return LGT_NO_MEMORY;
   x->cover[0] = *rect; /* empty ones, too: there shall be an instance */
-  if (read && !list_moves(x, 0, what, 0)) return no_memory();
+  if (read && !list_moves(x, 0, what, 0)) return lgt_no_memory_to_launch();
   x->written[0] = write;
   if (!read) x->spare[0] = *rect;
-  if (write && !lgt_history_written(&binder->map->histories, &store->history, what)) return no_memory();
+  if (write && !lgt_history_written(&binder->map->histories, &store->history, what))
+    return lgt_no_memory_to_launch();
   if (write) store->version = ++binder->agreed.versions;
   return LGT_OK;
 }
@@ -423,7 +415,7 @@ static lgt_status copy_here_to(lgt_exchange *x, const lgt_rect *rect, lgt_instan
   lgt_copy *copies = good ? lgt_mem_alloc(((size_t)found.count + 1) * sizeof *copies) : NULL;
   for (int i = 0; copies && i < found.count; i++)
     copies[i] = (lgt_copy){found.piece[i].inst, to, found.piece[i].rect, -1, -1, NULL, 0};
-  lgt_status status = copies ? LGT_OK : no_memory();
+  lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
   if (!status && found.count) status = lgt_copy_submit(binder, copies, found.count);
   lgt_mem_free(copies);
   lgt_mem_free(found.piece);
@@ -442,12 +434,12 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
   int first;
   if (good) good = lgt_moves_pieces(binder, store->history, &what, LGT_NOBODY, &first);
   lgt_instance *to = lgt_instance_new(binder->map, 0, root, rect);
-  lgt_status status = good ? LGT_OK : no_memory();
+  lgt_status status = good ? LGT_OK : lgt_no_memory_to_launch();
   int n = binder->pieces.count;
   if (!status && n && binder->peers) {
     lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *placed);
     int *owner = lgt_arena_alloc(&binder->arena, (size_t)n * sizeof *owner);
-    if (!placed || !owner) status = no_memory();
+    if (!placed || !owner) status = lgt_no_memory_to_launch();
     for (int i = 0; i < n && !status; i++) {
       const lgt_piece *piece = &binder->pieces.piece[i];
       owner[i] = lgt_rank_of(binder, piece->from);
@@ -539,7 +531,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   lgt_status status = LGT_OK;
   lgt_copy *copies = lgt_arena_alloc(&x->binder->arena, (size_t)move->count * sizeof *copies);
   int count = 0;
-  if (!copies) return no_memory();
+  if (!copies) return lgt_no_memory_to_launch();
   for (int i = 0; i < move->count; i++) {
     if (!lgt_is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
     lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
@@ -560,7 +552,7 @@ static lgt_status share(lgt_exchange *x, const lgt_move *move, const lgt_piece *
   lgt_binder *binder = x->binder;
   lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
   int *owner = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *owner);
-  if (!placed || !owner) return no_memory();
+  if (!placed || !owner) return lgt_no_memory_to_launch();
   for (int i = 0; i < move->count; i++) {
     bool mine = lgt_is_here(binder, piece[i].from);
     owner[i] = lgt_rank_of(binder, piece[i].from);
@@ -650,11 +642,11 @@ static lgt_status carry_out(lgt_exchange *x, const lgt_move *move) {
   const lgt_layout *root = lgt_layout_at(binder->stores, x->store[move->root]->layout);
   int elem = lgt_dtype_size(root->dtype);
   uint64_t tag = lgt_message_tag(binder, move->place, move->to == LGT_NOBODY ? 0 : move->to);
-  if (!move->sends && !note_arrival(x, move, piece)) return no_memory();
+  if (!move->sends && !note_arrival(x, move, piece)) return lgt_no_memory_to_launch();
   if (move->to == LGT_NOBODY) return share(x, move, piece, tag, elem);
   if (move->peer < 0) return copy_here(x, move, piece, move->to);
   lgt_piece *placed = lgt_arena_alloc(&binder->arena, (size_t)move->count * sizeof *placed);
-  if (!placed) return no_memory();
+  if (!placed) return lgt_no_memory_to_launch();
   for (int i = 0; i < move->count; i++) {
     placed[i] = piece[i];
     placed[i].inst =
@@ -749,7 +741,7 @@ lgt_status lgt_exchange_end(lgt_exchange *x) {
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
     if (!lgt_history_written(&x->binder->map->histories, &store->history, what) ||
         !note_written(x, t->root, what))
-      return no_memory();
+      return lgt_no_memory_to_launch();
     const lgt_plan_call *call = &x->group->plan->call[t->call];
     store->key = lgt_solver_key_after(&x->binder->fuser->solver,
                                       lgt_layout_at(x->binder->stores, call->layout[t->arg]),

@@ -15,7 +15,7 @@ lgt_job *lgt_job_new(lgt_binder *binder, lgt_job_size n, bool here, void **memor
                 (size_t)n.shapes * sizeof(lgt_nest_shape) + (size_t)n.instances * sizeof(lgt_instance *) + 64;
   char *p = here ? lgt_arena_alloc(&binder->arena, size) : lgt_mem_alloc(size);
   if (!p) {
-    lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
+    lgt_no_memory_to_launch();
     return NULL;
   }
   lgt_job *job = (lgt_job *)p;
@@ -94,7 +94,7 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   binder->last = job;
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
-  return good ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
+  return good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
 /* ---- waiting and retiring -------------------------------------------------------------------------------------- */

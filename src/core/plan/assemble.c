@@ -47,8 +47,6 @@ typedef struct assembler {
   int64_t block_bytes;
 } assembler;
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
-
 static void assembler_fini(assembler *as) {
   for (int i = 0; i < as->nnative; i++) lgt_mem_free(as->native[i].access);
   lgt_mem_free(as->native);
@@ -394,30 +392,6 @@ static bool append_effects(assembler *as) {
 }
 
 /* Which operands of an instruction are values? */
-static int value_operands(const lgt_inst *in, uint16_t *out[3], lgt_inst *mutable) {
-  int n = 0;
-  switch (in->op) {
-    case LGT_OP_LOAD:
-    case LGT_OP_CONST:
-    case LGT_OP_PARAM:
-    case LGT_OP_INDEX:
-      return 0;
-    case LGT_OP_STORE:
-    case LGT_OP_REDUCE:
-      out[n++] = &mutable->a;
-      return n;
-    case LGT_OP_REDUCE_ARG:
-      out[n++] = &mutable->a;
-      out[n++] = &mutable->c;
-      return n;
-    default:
-      if (in->a != LGT_NO_VALUE) out[n++] = &mutable->a;
-      if (in->b != LGT_NO_VALUE) out[n++] = &mutable->b;
-      if (in->c != LGT_NO_VALUE) out[n++] = &mutable->c;
-      return n;
-  }
-}
-
 /* Drop instructions whose values reach no effect, and the accesses and parameters only they used. */
 static bool compact(assembler *as) {
   uint16_t *number =
@@ -427,11 +401,11 @@ static bool compact(assembler *as) {
   uint16_t *access = number + as->ninst, *param = access + as->naccess, *constant = param + as->nparam;
   for (int i = as->ninst - 1; i >= 0; i--) { /* mark, from the end */
     lgt_inst *in = &as->inst[i];
-    uint16_t *operand[3];
+    uint16_t operand[3];
     if (lgt_op_effect(in->op)) number[i] = 1;
     if (!number[i]) continue;
-    int n = value_operands(in, operand, in);
-    for (int k = 0; k < n; k++) number[*operand[k]] = 1;
+    int n = lgt_inst_operands(in, operand);
+    for (int k = 0; k < n; k++) number[operand[k]] = 1;
     if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) access[in->a] = 1;
     if (lgt_op_effect(in->op)) access[in->b] = 1;
     if (in->op == LGT_OP_REDUCE_ARG) access[in->b + 1] = 1;
@@ -457,9 +431,10 @@ static bool compact(assembler *as) {
   for (int i = 0; i < as->ninst; i++) {
     if (!number[i]) continue;
     lgt_inst in = as->inst[i];
-    uint16_t *operand[3];
-    int n = value_operands(&as->inst[i], operand, &in);
-    for (int k = 0; k < n; k++) *operand[k] = number[*operand[k]];
+    uint16_t operand[3];
+    int n = lgt_inst_operands(&in, operand);
+    for (int k = 0; k < n; k++) operand[k] = number[operand[k]];
+    lgt_inst_set_operands(&in, operand);
     if (in.op == LGT_OP_LOAD || in.op == LGT_OP_INDEX) in.a = access[in.a];
     if (in.op == LGT_OP_PARAM) in.a = param[in.a];
     if (in.op == LGT_OP_CONST) in.a = constant[in.a];
@@ -561,7 +536,7 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
   loop->shape = (lgt_nest_shape){.ndim = loop->ndim};
   loop->shape.stride = lgt_mem_zalloc(n * LGT_MAX_DIM * sizeof *loop->shape.stride);
   loop->base = lgt_mem_zalloc(n * sizeof *loop->base);
-  if (!loop->shape.stride || !loop->base) return no_memory();
+  if (!loop->shape.stride || !loop->base) return lgt_no_memory_to_fuse();
   for (int d = 0; d < loop->ndim; d++) loop->shape.extent[d] = loop->extent[loop->dim[d]];
   for (int a = 0; a < as->naccess; a++) {
     for (int d = 0; d < loop->ndim; d++)
@@ -602,7 +577,7 @@ static lgt_loop *take_code(assembler *as) {
 }
 
 static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
-  if (!append_effects(as) || !compact(as)) return no_memory();
+  if (!append_effects(as) || !compact(as)) return lgt_no_memory_to_fuse();
   loop->space_ndim = as->shape->ndim;
   memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
   if (as->ninst == 0) { /* calls that write memory, or nothing of it is needed */
@@ -618,7 +593,7 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
   classify(as, loop);
   lgt_loop *code = take_code(as);
   loop->kernel = code ? lgt_kernel_get(as->w->fuser->kernels, code) : NULL;
-  if (!loop->kernel) return no_memory();
+  if (!loop->kernel) return lgt_no_memory_to_fuse();
   lgt_status status = prepare_nest(as, loop, loop->kernel->loop);
   take_natives(as, loop);
   loop->access = as->place;
@@ -636,7 +611,7 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
 static lgt_status finish_alone(assembler *as, int number, lgt_plan_loop *loop) {
   const lgt_weave_item *item = &as->w->items->item[number];
   const lgt_space *space = &as->w->plan->call[item->call].space;
-  if (!add_native(as, number)) return no_memory();
+  if (!add_native(as, number)) return lgt_no_memory_to_fuse();
   loop->space_ndim = space->ndim;
   memcpy(loop->extent, space->extent, sizeof loop->extent);
   take_natives(as, loop);
@@ -660,7 +635,8 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
       assembler_fini(&as);
       return status;
     }
-    if (!(lgt_kind_native(item->kind) ? append_native(&as, i) : append_item(&as, i))) status = no_memory();
+    if (!(lgt_kind_native(item->kind) ? append_native(&as, i) : append_item(&as, i)))
+      status = lgt_no_memory_to_fuse();
   }
   for (int i = 0; i < w->items->nitem; i++) { /* reductions work on memory too */
     const lgt_weave_item *item = &w->items->item[i];
@@ -683,7 +659,7 @@ lgt_status lgt_assemble_build(lgt_weaver *w) {
   lgt_plan_group *group = w->group;
   lgt_status status = LGT_OK;
   group->loop = lgt_mem_zalloc(((size_t)w->nloop + 1) * sizeof *group->loop);
-  if (!group->loop) return no_memory();
+  if (!group->loop) return lgt_no_memory_to_fuse();
   for (int i = 0; i < w->nloop && !status; i++) {
     group->loop[group->nloop].launch = w->loop[i].launch;
     status = walk_loop(w, i, &group->loop[group->nloop++]);

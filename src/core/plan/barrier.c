@@ -34,8 +34,7 @@ static const lgt_layout *layout_of(const barriers *b, uint32_t number) {
 }
 
 static int64_t bytes_of(const lgt_fuser *fuser, const lgt_plan_root *root) {
-  const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
-  return l->size * lgt_dtype_size(l->dtype);
+  return lgt_layout_bytes(lgt_layout_at(fuser->stores, root->layout));
 }
 
 /* Is what the call reads through an argument what a writer made of the same element of the space? */

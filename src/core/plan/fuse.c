@@ -249,7 +249,7 @@ static void note_anchor(const lgt_plan_call *call, const lgt_solver_key_state *s
 static lgt_status describe_calls(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan *plan) {
   lgt_solver *solver = &fuser->solver;
   lgt_solver_key_state *state = lgt_mem_zalloc(((size_t)window->nroot + 1) * sizeof *state);
-  lgt_status status = state ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  lgt_status status = state ? LGT_OK : lgt_no_memory_to_fuse();
   const lgt_partition *anchor[LGT_ANCHORS] = {NULL};
   memset(solver->anchor, 0, sizeof solver->anchor);
   for (int round = 0; round < 2 && !status && (round == 0 || anchor[0]); round++) {
@@ -358,7 +358,7 @@ static bool save(const lgt_fuser *fuser, lgt_plan *plan, int number, double stor
       if (!here || !root->writes || root->fresh || root->attached || root->saved) continue;
       const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
       if (pass) root->saved = any = true;
-      else bytes += l->size * lgt_dtype_size(l->dtype);
+      else bytes += lgt_layout_bytes(l);
     }
     double saving = (double)bytes / SAVE_BYTES_PER_NS;
     if (bytes > fuser->most_saved || saving > storing || saving > fuser->collection_ns) return false;
@@ -378,7 +378,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
       lgt_plan_root *root = &plan->root[group->elided[e].root];
       const lgt_layout *l = lgt_layout_at(fuser->stores, root->layout);
       if (!group->elided[e].must_die) continue;
-      bytes += (double)(l->size * lgt_dtype_size(l->dtype));
+      bytes += (double)lgt_layout_bytes(l);
       if (is_single(fuser, root)) plan->lessons->wanted[group->elided[e].root] = changed = true;
       else large++;
     }
@@ -396,7 +396,7 @@ static bool revise(const lgt_fuser *fuser, lgt_plan *plan) {
 
 static lgt_status weave_groups(lgt_fuser *fuser, lgt_plan *plan) {
   bool *needed = lgt_mem_zalloc((size_t)plan->ncall + (size_t)plan->nroot + 1);
-  lgt_status status = needed ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  lgt_status status = needed ? LGT_OK : lgt_no_memory_to_fuse();
   if (!status) decide_needed(plan, needed, needed + plan->ncall);
   for (int g = 0; g < plan->ngroup && !status; g++)
     status = lgt_weave(fuser, &plan->group[g], needed + plan->group[g].first);
@@ -493,7 +493,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   lgt_plan *old = lgt_fuser_find(fuser, window),
            *plan = plan_new(window, n, lgt_solver_whole(&fuser->solver), fuser->stores->epoch);
   if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
-  lgt_status status = plan ? LGT_OK : lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  lgt_status status = plan ? LGT_OK : lgt_no_memory_to_fuse();
   if (!status) status = describe_calls(fuser, window, n, plan);
   if (!status) describe_roots(fuser, window, plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->lessons->wanted[r] = old->lessons->wanted[r];

@@ -35,6 +35,9 @@
 #include "kernel/kernel.h"
 #include "plan/window.h"
 
+/* What planning reports where an allocation fails. */
+static inline lgt_status lgt_no_memory_to_fuse(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
+
 #define LGT_NONE 0xffff
 #define LGT_FORMS 1024
 #define LGT_GONE 32768

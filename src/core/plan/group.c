@@ -322,8 +322,8 @@ static int64_t spared(const lgt_fuser *fuser, const lgt_plan *plan, const uses *
     bool counted = !plan->root[r].fresh;
     for (int b = 0; b < a; b++) counted |= call->root[b] == r;
     if (counted) continue;
-    if (u->first[r] == number) bytes += u->last[r] > number ? l->size * lgt_dtype_size(l->dtype) : 0;
-    else if (u->last[r] == number) bytes -= l->size * lgt_dtype_size(l->dtype);
+    if (u->first[r] == number) bytes += u->last[r] > number ? lgt_layout_bytes(l) : 0;
+    else if (u->last[r] == number) bytes -= lgt_layout_bytes(l);
   }
   return bytes;
 }
@@ -396,7 +396,7 @@ lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   }
   lgt_mem_free(u.first);
   lgt_mem_free(all.root);
-  if (!good) return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+  if (!good) return lgt_no_memory_to_fuse();
   plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
     plan->fused_whole = is_of_tiles(plan->group[g].refusal);

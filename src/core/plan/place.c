@@ -17,10 +17,6 @@ enum { MAX_LOOP_INST = 480, MAX_LOOP_ACCESS = 44 };
  * Of arrays of fewer bytes, which may stay in a cache, there may be more. */
 enum { MAX_STREAMS = 15, LARGE_STREAM = 1 << 20 };
 
-static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
-  return lgt_layout_at(w->fuser->stores, number);
-}
-
 /* ---- how an item lies in its space ------------------------------------------------------------------ */
 
 lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *align) {
@@ -42,7 +38,7 @@ void lgt_item_space(const lgt_weaver *w, const lgt_weave_item *item, int *ndim, 
     *ndim = space->ndim;
     memcpy(extent, space->extent, sizeof space->extent);
   } else {
-    const lgt_layout *l = layout_of(w, item->layout[0]);
+    const lgt_layout *l = lgt_weaver_layout(w, item->layout[0]);
     *ndim = l->ndim;
     memcpy(extent, l->shape, sizeof l->shape);
   }
@@ -64,7 +60,7 @@ unsigned lgt_item_kept(const lgt_weaver *w, const lgt_weave_item *item, int ndim
   for (int a = 0; a < item->nargs; a++) {
     if (!lgt_item_reduces(item, a)) continue;
     lgt_alignment align = lgt_item_align(w, item, a);
-    lgt_signature s = lgt_signature_of(layout_of(w, item->layout[a]), &align);
+    lgt_signature s = lgt_signature_of(lgt_weaver_layout(w, item->layout[a]), &align);
     for (int d = 0; d < ndim; d++)
       if (s.stride[d]) kept |= 1u << d;
   }
@@ -87,7 +83,7 @@ int lgt_item_innermost(const lgt_weaver *w, const lgt_weave_item *item, int ndim
     for (int a = 0; a < item->nargs; a++) {
       if (lgt_item_reduces(item, a)) continue;
       lgt_alignment align = lgt_item_align(w, item, a);
-      int64_t stride = lgt_signature_of(layout_of(w, item->layout[a]), &align).stride[d];
+      int64_t stride = lgt_signature_of(lgt_weaver_layout(w, item->layout[a]), &align).stride[d];
       cost += stride == 0 ? 0 : stride == 1 || stride == -1 ? CONTIGUOUS : STRIDED;
     }
     if (best < 0 || cost * 1.5 < least) best = d, least = cost;
@@ -99,7 +95,8 @@ int lgt_item_innermost(const lgt_weaver *w, const lgt_weave_item *item, int ndim
 
 int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier,
                     int other, bool ordered) {
-  const lgt_layout *a = layout_of(w, item->layout[arg]), *b = layout_of(w, earlier->layout[other]);
+  const lgt_layout *a = lgt_weaver_layout(w, item->layout[arg]),
+                   *b = lgt_weaver_layout(w, earlier->layout[other]);
   int andim, bndim;
   /* What calls by rows have to do with is done before the kernel comes to a block of rows, and may be any rows. */
   if (lgt_kind_by_rows(item->kind) ||
@@ -142,7 +139,8 @@ int lgt_weave_earliest(const lgt_weaver *w, const lgt_weave_item *item, int arg,
 static int reductions_of(const lgt_weaver *w, const lgt_weave_item *item) {
   int n = 0;
   for (int a = 0; a < item->nargs; a++)
-    if (lgt_item_reduces(item, a)) n += lgt_dtype_is_pair(layout_of(w, item->layout[a])->dtype) ? 2 : 1;
+    if (lgt_item_reduces(item, a))
+      n += lgt_dtype_is_pair(lgt_weaver_layout(w, item->layout[a])->dtype) ? 2 : 1;
   return n;
 }
 
@@ -177,8 +175,8 @@ static int new_accesses(const lgt_weaver *w, const lgt_weave_item *item, int loo
 }
 
 static bool is_large(const lgt_weaver *w, uint16_t buffer) {
-  const lgt_layout *root = layout_of(w, w->plan->root[w->items->buffer[buffer].root].layout);
-  return root->size * lgt_dtype_size(root->dtype) >= LARGE_STREAM;
+  const lgt_layout *root = lgt_weaver_layout(w, w->plan->root[w->items->buffer[buffer].root].layout);
+  return lgt_layout_bytes(root) >= LARGE_STREAM;
 }
 
 /* Does an item of the loop use the buffer, or this one through an argument before? */
@@ -241,7 +239,7 @@ lgt_status lgt_weave_place(lgt_weaver *w, lgt_weave_item *item, int from) {
   while (number < w->nloop && !may_join(w, item, number, ndim, extent, kept, inner)) number++;
   if (number == w->nloop) {
     if (!lgt_mem_grow((void **)&w->loop, &w->loop_room, w->nloop + 1, sizeof *w->loop))
-      return lgt_err(LGT_NO_MEMORY, "out of memory while fusing");
+      return lgt_no_memory_to_fuse();
     lgt_weave_loop *loop = &w->loop[w->nloop++];
     *loop = (lgt_weave_loop){
         .ndim = ndim, .launch = lgt_item_launch(w, item), .inner = -1, .alone = lgt_kind_alone(item->kind)};

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
-
-static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
-  return lgt_layout_at(w->fuser->stores, number);
-}
-
-/* The place in the program; a copy made for a call's sake comes before it. */
-static int order_of(const lgt_weave_item *item) {
-  return item->call == LGT_NONE ? 2 * item->cause : 2 * item->call + 1;
-}
-
 /* ---- what lasts ----------------------------------------------------------------------------------------- */
 
 /* Does somebody in a later loop share the buffer's memory?  It may come earlier in the program. */
@@ -34,7 +23,7 @@ static lgt_plan_slot *slot_of(const lgt_weaver *w, uint16_t buffer) {
 }
 
 static lgt_rect touched(const lgt_weaver *w, const lgt_weave_item *item, int arg) {
-  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  const lgt_layout *l = lgt_weaver_layout(w, item->layout[arg]);
   lgt_rect view = lgt_rect_of_shape(l->ndim, l->shape);
   return lgt_layout_root_rect(l, &view);
 }
@@ -145,7 +134,7 @@ static bool has_versions(const lgt_weaver *w, uint16_t number) {
   /* Nobody has carried it over older contents. */
   for (int i = 0; i < w->items->nitem && buffer->writers > 1; i++)
     if (w->items->item[i].loop == LGT_NONE && writes(&w->items->item[i], number)) return false;
-  return w->fuser->copy_kind[layout_of(w, root->layout)->dtype] != NULL;
+  return w->fuser->copy_kind[lgt_weaver_layout(w, root->layout)->dtype] != NULL;
 }
 
 /* Which buffers are read as they are no more when the group has ended, and what was in them before it? */
@@ -199,8 +188,8 @@ static bool closures_init(closures *c, lgt_weaver *w) {
   c->whole = c->marked + n;
   memset(c->whole, true, m);
   for (int i = 0; i < w->items->nitem; i++) {
-    int k = i, order = order_of(&w->items->item[i]);
-    for (; k > 0 && order_of(&w->items->item[c->sequence[k - 1]]) > order; k--)
+    int k = i, order = lgt_item_order(&w->items->item[i]);
+    for (; k > 0 && lgt_item_order(&w->items->item[c->sequence[k - 1]]) > order; k--)
       c->sequence[k] = c->sequence[k - 1];
     c->sequence[k] = (uint16_t)i;
   }
@@ -309,7 +298,8 @@ static bool reads_singles(const closures *c) {
     for (int a = 0; c->marked[i] && a < c->w->items->item[i].nargs; a++) {
       uint16_t in = c->w->items->item[i].in[a];
       const lgt_plan_slot *slot = slot_of(c->w, in);
-      if (slot && layout_of(c->w, slot->layout)->size != 1 && !made_by(&c->w->items->buffer[in], c->marked))
+      if (slot && lgt_weaver_layout(c->w, slot->layout)->size != 1 &&
+          !made_by(&c->w->items->buffer[in], c->marked))
         return false;
     }
   return true;
@@ -320,7 +310,7 @@ static void elide(closures *c, int number, lgt_plan_elided *elided) {
   int nitem = c->w->items->nitem;
   memset(c->marked, 0, (size_t)nitem);
   memset(c->closed, 0, (size_t)c->w->items->nbuffer * sizeof *c->closed);
-  bool single = layout_of(c->w, root->layout)->size == 1;
+  bool single = lgt_weaver_layout(c->w, root->layout)->size == 1;
   elided->must_die = root->writes != 1 || !c->w->fuser->config->temporaries || !close_over(c, number) ||
                      (single && !reads_singles(c));
   c->w->group->nmust_die += elided->must_die;
@@ -380,7 +370,7 @@ lgt_status lgt_recipes_list(lgt_weaver *w) {
   lgt_mem_free(c.sequence);
   lgt_mem_free(c.closed);
   if (good && !lgt_recipes_keep(w)) give_up(w);
-  return good ? LGT_OK : no_memory();
+  return good ? LGT_OK : lgt_no_memory_to_fuse();
 }
 
 /* ---- rescues ------------------------------------------------------------------------------------------- */
@@ -434,16 +424,16 @@ static lgt_status list_buffers(rescue *r) {
     bool there = c == AS_THEY_ARE || c == AS_THEY_WERE;
     int made = there ? find_there(r, from->root, c == AS_THEY_ARE ? from->slot : from->saved)
                      : lgt_weave_new_buffer(&r->w, from->root, false);
-    if (made < 0) return no_memory();
+    if (made < 0) return lgt_no_memory_to_fuse();
   }
   for (int b = 0; b < r->from->nbuffer; b++) {
     const lgt_weave_buffer *from = &r->from->buffer[b];
     if (contents_of(r, (uint16_t)b) != MADE_ON_FORMER) continue;
     int former = find_there(r, from->root, from->saved);
     lgt_weave_item *item = former < 0 ? NULL : lgt_weave_new_item(&r->w);
-    if (!item) return no_memory();
+    if (!item) return lgt_no_memory_to_fuse();
     item->layout[0] = item->layout[1] = r->w.plan->root[from->root].layout;
-    item->kind = r->w.fuser->copy_kind[layout_of(&r->w, item->layout[0])->dtype];
+    item->kind = r->w.fuser->copy_kind[lgt_weaver_layout(&r->w, item->layout[0])->dtype];
     item->nargs = 2;
     item->out[0] = (uint16_t)b;
     item->in[1] = (uint16_t)former;
@@ -455,12 +445,12 @@ static lgt_status list_buffers(rescue *r) {
 
 static lgt_status run_again(rescue *r, int number) {
   lgt_weave_item *item = lgt_weave_new_item(&r->w);
-  if (!item) return no_memory();
+  if (!item) return lgt_no_memory_to_fuse();
   *item = r->from->item[number];
   item->loop = LGT_NONE;
   if (item->out[0] == LGT_NONE && lgt_kind_writes(item->kind, 0)) { /* a forwarded copy is made after all */
     int b = lgt_weave_new_buffer(&r->w, r->elided->root, false);
-    if (b < 0) return no_memory();
+    if (b < 0) return lgt_no_memory_to_fuse();
     item->out[0] = (uint16_t)b;
   }
   for (int a = 0; a < item->nargs; a++) /* what it made besides is there */
@@ -505,7 +495,7 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
   r.w.items = out->items = lgt_mem_zalloc(sizeof *r.w.items);
   out->slot = lgt_mem_zalloc((2 * (size_t)group->items->nbuffer + 3) * sizeof *out->slot);
   out->slot_of_final = lgt_mem_zalloc(2 * sizeof *out->slot_of_final);
-  if (!out->notes || !r.w.items || !out->slot || !out->slot_of_final) return no_memory();
+  if (!out->notes || !r.w.items || !out->slot || !out->slot_of_final) return lgt_no_memory_to_fuse();
   lgt_status status = list_buffers(&r);
   for (int k = 0; k < elided->nitem && !status; k++) status = run_again(&r, elided->item[k]);
   if (!status) status = lgt_assemble_scan(&r.w);
@@ -518,10 +508,10 @@ static lgt_status weave_rescue(lgt_fuser *fuser, const lgt_plan_group *group, co
 const lgt_plan_group *lgt_recipes_rescue(lgt_fuser *fuser, const lgt_plan_group *group, int n) {
   lgt_plan_group ***known = &group->notes->rescue;
   if (!*known) *known = lgt_mem_zalloc((size_t)group->nelided * sizeof **known);
-  if (!*known) return no_memory(), NULL;
+  if (!*known) return lgt_no_memory_to_fuse(), NULL;
   if ((*known)[n]) return (*known)[n];
   lgt_plan_group *out = lgt_mem_zalloc(sizeof *out);
-  if (!out) return no_memory(), NULL;
+  if (!out) return lgt_no_memory_to_fuse(), NULL;
   if (!weave_rescue(fuser, group, &group->elided[n], out)) return (*known)[n] = out;
   lgt_plan_group_fini(out);
   lgt_mem_free(out);

@@ -63,18 +63,13 @@ static bool apart(const lgt_weaver *w, const lgt_guard *g) {
                                  lgt_layout_at(w->fuser->stores, item[g->item[1]].layout[g->arg[1]]));
 }
 
-/* The place in the program; a copy made for a call's sake comes before it. */
-static int order_of(const lgt_weave_item *item) {
-  return item->call == LGT_NONE ? 2 * item->cause : 2 * item->call + 1;
-}
-
 /* Does the plan rest on how two accesses of a buffer lie?  Then the guard says how. */
 static bool needs_guard(const lgt_weaver *w, const user *a, const user *b, lgt_guard *out) {
   const lgt_weave_item *x = &w->items->item[a->item], *y = &w->items->item[b->item];
   bool writes = a->writes || b->writes, together = x->loop == y->loop;
   *out = (lgt_guard){{a->item, b->item}, {a->arg, b->arg}, false};
   if (a->item == b->item && a->arg == b->arg) return false;
-  if (!together && (!writes || (order_of(x) < order_of(y)) == (x->loop < y->loop))) return false;
+  if (!together && (!writes || (lgt_item_order(x) < lgt_item_order(y)) == (x->loop < y->loop))) return false;
   if (x->layout[a->arg] == y->layout[b->arg] && agree(w, out)) return false; /* of any window of this form */
   out->apart = writes && apart(w, out);
   return out->apart || agree(w, out);
@@ -252,22 +247,18 @@ static bool shift_items(const lgt_weaver *w) {
   return true;
 }
 
-static int64_t bytes_of(const lgt_weaver *w, uint32_t layout) {
-  const lgt_layout *l = lgt_layout_at(w->fuser->stores, layout);
-  return l->size * lgt_dtype_size(l->dtype);
-}
-
 static bool shift_slots(const shifter *s, const lgt_weaver *w, lgt_plan_group *group) {
   int64_t saved = 0;
   for (int i = 0; i < group->nslot; i++) {
     renumber(s, &group->slot[i].layout);
-    if (group->slot[i].former) saved += bytes_of(w, group->slot[i].layout);
+    if (group->slot[i].former) saved += lgt_layout_bytes(lgt_weaver_layout(w, group->slot[i].layout));
   }
   if (saved > s->fuser->most_saved) return false;
   for (int b = 0; b < w->items->nbuffer; b++) {
     const lgt_weave_buffer *buffer = &w->items->buffer[b];
     if (buffer->slot != LGT_NONE &&
-        bytes_of(w, w->plan->root[buffer->root].layout) != bytes_of(w, group->slot[buffer->slot].layout))
+        lgt_layout_bytes(lgt_weaver_layout(w, w->plan->root[buffer->root].layout)) !=
+            lgt_layout_bytes(lgt_weaver_layout(w, group->slot[buffer->slot].layout)))
       return false;
   }
   return true;

@@ -60,12 +60,6 @@ void lgt_plan_group_fini(lgt_plan_group *group) {
   group->nloop = group->nslot = group->nfinal = group->nelided = 0;
 }
 
-static lgt_status no_memory(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
-
-static const lgt_layout *layout_of(const lgt_weaver *w, uint32_t number) {
-  return lgt_layout_at(w->fuser->stores, number);
-}
-
 int lgt_weave_new_buffer(lgt_weaver *w, uint16_t root, bool initial) {
   lgt_weave_items *items = w->items;
   if (!lgt_mem_grow((void **)&items->buffer, &items->buffer_room, items->nbuffer + 1, sizeof *items->buffer))
@@ -123,17 +117,17 @@ uint32_t lgt_weave_piece(lgt_stores *stores, uint32_t root, const lgt_rect *piec
 static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t cause, uint8_t cause_arg,
                             int from) {
   uint32_t root_layout = w->plan->root[w->items->buffer[new].root].layout;
-  const lgt_layout *root = layout_of(w, root_layout);
+  const lgt_layout *root = lgt_weaver_layout(w, root_layout);
   /* The copies of successive versions could all be made at once, early, in few loops.  That is good for
    * small arrays; of large ones it would keep every version alive, so there each waits for its own. */
-  if (root->size * lgt_dtype_size(root->dtype) < LARGE_ROOT) from = 0;
+  if (lgt_layout_bytes(root) < LARGE_ROOT) from = 0;
   lgt_rect piece[2 * LGT_MAX_DIM];
   int n = lgt_weave_rest(
-      root, cause_arg == 0xff ? NULL : layout_of(w, w->plan->call[cause].layout[cause_arg]), piece);
+      root, cause_arg == 0xff ? NULL : lgt_weaver_layout(w, w->plan->call[cause].layout[cause_arg]), piece);
   for (int i = 0; i < n; i++) {
     uint32_t layout = lgt_weave_piece(w->fuser->stores, root_layout, &piece[i]);
     lgt_weave_item *item = layout ? lgt_weave_new_item(w) : NULL;
-    if (!item) return no_memory();
+    if (!item) return lgt_no_memory_to_fuse();
     item->kind = copy_kind(w->fuser, root->dtype);
     item->nargs = 2;
     item->cause = cause;
@@ -174,7 +168,7 @@ static bool untouched(const lgt_weaver *w, uint16_t buffer) {
 static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
   if (!lgt_solver_whole(&w->fuser->solver) || in_tiles(w) || lgt_kind_native(item->kind)) return false;
   const lgt_weave_buffer *old = &w->items->buffer[buffer];
-  if (!old->initial || old->writers || !lgt_layout_covers(layout_of(w, item->layout[arg]), false))
+  if (!old->initial || old->writers || !lgt_layout_covers(lgt_weaver_layout(w, item->layout[arg]), false))
     return false;
   for (int i = 0; i < w->items->nitem; i++)
     for (int a = 0; a < w->items->item[i].nargs; a++)
@@ -192,9 +186,9 @@ static bool may_write_over(const lgt_weaver *w, const lgt_weave_item *item, int 
 /* Should argument `arg`'s write go to new memory? */
 static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                                const uint16_t *current, int by_reads, int by_all) {
-  const lgt_layout *l = layout_of(w, item->layout[arg]);
+  const lgt_layout *l = lgt_weaver_layout(w, item->layout[arg]);
   const lgt_plan_root *r = &w->plan->root[root];
-  int64_t size = layout_of(w, r->layout)->size;
+  int64_t size = lgt_weaver_layout(w, r->layout)->size;
   bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
   if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (in_tiles(
@@ -222,7 +216,7 @@ static bool may_forward(const lgt_weaver *w, uint16_t from) {
 static bool is_forwarded(const lgt_weaver *w, const lgt_plan_call *call, const uint16_t *current) {
   if (!call->kind->is_copy || !w->fuser->config->kernel_fusion || !may_forward(w, current[call->root[1]]))
     return false;
-  const lgt_layout *to = layout_of(w, call->layout[0]), *from = layout_of(w, call->layout[1]);
+  const lgt_layout *to = lgt_weaver_layout(w, call->layout[0]), *from = lgt_weaver_layout(w, call->layout[1]);
   const lgt_plan_root *dst = &w->plan->root[call->root[0]];
   return to->flags & LGT_LAYOUT_WHOLE && from->flags & LGT_LAYOUT_WHOLE &&
          lgt_same_space(to->ndim, to->shape, from->ndim, from->shape) && dst->fresh &&
@@ -259,7 +253,7 @@ static bool reads_arg(const lgt_kind *kind, int arg) {
 static bool defines(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
   int privilege = call->kind->privilege[arg];
   return !(privilege & LGT_PRIV_READ) &&
-         lgt_layout_covers(layout_of(w, call->layout[arg]), privilege & LGT_PRIV_REDUCE);
+         lgt_layout_covers(lgt_weaver_layout(w, call->layout[arg]), privilege & LGT_PRIV_REDUCE);
 }
 
 /* New memory for a root, with the old contents outside of the view that is about to be written.  `over`: whoever reads the
@@ -270,7 +264,7 @@ static lgt_status rename_root(lgt_weaver *w, uint16_t *current, uint16_t root, c
   uint8_t rest_arg = all ? 0xff : (uint8_t)arg;
   uint16_t old = current[root];
   int b = lgt_weave_new_buffer(w, root, false);
-  if (b < 0) return no_memory();
+  if (b < 0) return lgt_no_memory_to_fuse();
   current[root] = (uint16_t)b;
   if (over && !all) w->items->buffer[b].takes = old;
   if (in_tiles(w)) {
@@ -289,7 +283,7 @@ static lgt_status leave_unplaced(lgt_weaver *w, const lgt_plan_call *call, size_
     if (!lgt_kind_writes(call->kind, a)) continue;
     bool again = current[call->root[a]] != LGT_NONE; /* over older contents: no recipe tells of both */
     int b = lgt_weave_new_buffer(w, call->root[a], false);
-    if (b < 0) return no_memory();
+    if (b < 0) return lgt_no_memory_to_fuse();
     current[call->root[a]] = w->items->item[at].out[a] = (uint16_t)b;
     w->items->buffer[b].writers = again ? 2 : 1;
     w->items->buffer[b].last_writer = (uint16_t)at;
@@ -316,7 +310,7 @@ static rename_kind rename_for(const lgt_weaver *w, const lgt_plan_call *call, co
 static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *current) {
   const lgt_plan_call *call = &w->plan->call[number];
   lgt_weave_item *item = lgt_weave_new_item(w);
-  if (!item) return no_memory();
+  if (!item) return lgt_no_memory_to_fuse();
   size_t at = (size_t)(item - w->items->item);
   item->kind = call->kind;
   item->call = (uint16_t)number;
@@ -327,7 +321,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     if (is_forwarded(w, call, current) && a == 0) continue;
     if (!reads_arg(call->kind, a) && current[call->root[a]] == LGT_NONE && fresh) continue;
     int b = buffer_of(w, current, call, a);
-    if (b < 0) return no_memory();
+    if (b < 0) return lgt_no_memory_to_fuse();
     if (reads_arg(call->kind, a)) item->in[a] = (uint16_t)b;
   }
   if (is_forwarded(w, call, current)) {
@@ -346,7 +340,7 @@ static lgt_status weave_call(lgt_weaver *w, int number, bool needed, uint16_t *c
     uint16_t root = call->root[a];
     if (!lgt_kind_writes(call->kind, a)) continue;
     if (current[root] == LGT_NONE) {
-      if (buffer_for(w, current, root, false) < 0) return no_memory();
+      if (buffer_for(w, current, root, false) < 0) return lgt_no_memory_to_fuse();
       w->items->item[at].out[a] = current[root];
       continue;
     }
@@ -384,10 +378,10 @@ static bool alike(const lgt_layout *a, const lgt_layout *b) {
 
 /* A slot whose last user ended before the buffer begins.  For whole-root memory only. */
 static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const uint16_t *busy_until) {
-  const lgt_layout *want = layout_of(w, w->plan->root[buffer->root].layout);
+  const lgt_layout *want = lgt_weaver_layout(w, w->plan->root[buffer->root].layout);
   for (int s = 0; s < w->group->nslot; s++) {
     const lgt_plan_slot *slot = &w->group->slot[s];
-    const lgt_layout *have = layout_of(w, slot->layout);
+    const lgt_layout *have = lgt_weaver_layout(w, slot->layout);
     if (slot->initial || slot->root != LGT_NONE || busy_until[s] == LGT_NONE ||
         busy_until[s] >= buffer->first_loop)
       continue;
@@ -398,7 +392,7 @@ static int reuse_slot(const lgt_weaver *w, const lgt_weave_buffer *buffer, const
 
 /* Does the call overwrite all of the argument's root?  A reshaped view may, too. */
 static bool overwrites_all(const lgt_weaver *w, const lgt_plan_call *call, int arg) {
-  const lgt_layout *l = layout_of(w, call->layout[arg]);
+  const lgt_layout *l = lgt_weaver_layout(w, call->layout[arg]);
   int64_t size = 1;
   for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
   return defines(w, call, arg) ||
@@ -426,7 +420,7 @@ static void note_use(const lgt_weaver *w, lgt_plan_group *group, const lgt_weave
     if (item->out[a] == LGT_NONE || buffer[item->out[a]].slot == LGT_NONE) continue;
     lgt_plan_slot *slot = &group->slot[buffer[item->out[a]].slot];
     if (slot->initial && !slot->read && slot->rest_arg == 0xff &&
-        item->kind->privilege[a] == LGT_PRIV_WRITE && lgt_layout_exact(layout_of(w, item->layout[a])))
+        item->kind->privilege[a] == LGT_PRIV_WRITE && lgt_layout_exact(lgt_weaver_layout(w, item->layout[a])))
       slot->rest_call = item->call, slot->rest_arg = (uint8_t)a;
     if (!slot->read && overwrites_all(w, &w->plan->call[item->call], a)) slot->defined = true;
   }
@@ -442,7 +436,7 @@ static lgt_status choose_memory(lgt_weaver *w, const uint16_t *current) {
   group->slot_of_final = lgt_mem_zalloc(((size_t)w->plan->nroot + 1) * 2 * sizeof *group->slot_of_final);
   if (!busy_until || !group->slot || !group->slot_of_final) {
     lgt_mem_free(busy_until);
-    return no_memory();
+    return lgt_no_memory_to_fuse();
   }
   for (int r = 0; r < w->plan->nroot; r++)
     if (current[r] != LGT_NONE && (!w->plan->root[r].fresh || w->plan->root[r].stored))
@@ -501,7 +495,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   w.items = group->items = lgt_mem_zalloc(sizeof *w.items);
   if (!current || !w.items) {
     lgt_mem_free(current);
-    return no_memory();
+    return lgt_no_memory_to_fuse();
   }
   memset(current, 0xff, (size_t)group->plan->nroot * sizeof *current);
   for (int i = 0; i < group->count && !status; i++)

@@ -118,6 +118,13 @@ lgt_signature lgt_signature_of(const lgt_layout *layout, const lgt_alignment *al
 static inline bool lgt_signature_equal(const lgt_signature *a, const lgt_signature *b) {
   return !__builtin_memcmp(a, b, sizeof *a);
 }
+static inline const lgt_layout *lgt_weaver_layout(const lgt_weaver *weaver, uint32_t number) {
+  return lgt_layout_at(weaver->fuser->stores, number);
+}
+/* The place of an item in the program; a copy made for a call's sake comes before it. */
+static inline int lgt_item_order(const lgt_weave_item *item) {
+  return item->call == LGT_NONE ? 2 * item->cause : 2 * item->call + 1;
+}
 /* The alignment of an item's argument; synthetic copies align one to one. */
 lgt_alignment lgt_item_align(const lgt_weaver *weaver, const lgt_weave_item *item, int arg);
 

@@ -182,7 +182,7 @@ static bool number_root(lgt_window *window, lgt_store *store) {
 /* Bytes of a store that the program makes in the window; 0: it was there before. */
 static int64_t bytes_made(const lgt_stores *stores, const lgt_store *store) {
   const lgt_layout *layout = lgt_layout_at(stores, store->layout);
-  return store->written || store->attached ? 0 : layout->size * lgt_dtype_size(layout->dtype);
+  return store->written || store->attached ? 0 : lgt_layout_bytes(layout);
 }
 
 /* Number the stores of some calls; by number: the last call that uses it, then 0.  NULL when out of memory. */

@@ -376,8 +376,7 @@ lgt_status lgt_array_given(lgt_runtime *rt, lgt_id array, const void *data) {
   lgt_status status = lgt_handle_store(rt, array, &store);
   if (status) return status;
   const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
-  lgt_runtime_note_given(rt, store, layout->dtype, data,
-                         (size_t)(layout->size * lgt_dtype_size(layout->dtype)));
+  lgt_runtime_note_given(rt, store, layout->dtype, data, (size_t)lgt_layout_bytes(layout));
   return LGT_OK;
 }
 

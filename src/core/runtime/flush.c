@@ -181,7 +181,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   rt->window.saves = rt->binder.former < LGT_FORMER_GROUPS * rt->fuser.most_saved;
   if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
       (lgt_map_whole(&rt->map) && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
-    return poison_calls(rt, lgt_err(LGT_NO_MEMORY, "out of memory while fusing"));
+    return poison_calls(rt, lgt_no_memory_to_fuse());
   if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, flush->ncall));
   for (;;) {
     lgt_plan *plan = flush->shifted ? flush->shifted : find_plan(rt);
@@ -242,7 +242,7 @@ static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
   int64_t bytes = 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_layout *layout = lgt_layout_at(&rt->stores, group->slot[s].layout);
-    if (!group->slot[s].initial) bytes += layout->size * lgt_dtype_size(layout->dtype);
+    if (!group->slot[s].initial) bytes += lgt_layout_bytes(layout);
   }
   bytes = bytes / rt->map.domains * rt->map.local;
   while (bytes > LARGE && rt->binder.first && lgt_pool_idle(rt->map.pool) < bytes)

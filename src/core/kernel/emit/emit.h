@@ -286,7 +286,6 @@ void keep_values(emitter *e, int i);
 void accumulate_kept(emitter *e);
 
 /* ---- emit_loop.c ---- */
-bool is_effect(int op);
 /* What is used, and where it is computed: e->level. */
 void analyse(emitter *e);
 /* All values of a level. */
@@ -294,8 +293,6 @@ void emit_level(emitter *e, int level);
 /* What the iteration reads, in full; what it will write, in memory's form. */
 void read_all(emitter *e, bool part);
 void prepare_writes(emitter *e);
-/* The operands that are values; their number is returned. */
-int operands_of(const lgt_inst *in, uint16_t operand[3]);
 void emit_inst(emitter *e, int i);
 /* What is computed only where it is needed: the position that a REDUCE_ARG takes. */
 void emit_position(emitter *e, const lgt_inst *in);

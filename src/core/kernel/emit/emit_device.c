@@ -548,8 +548,8 @@ static void load_late(emitter *e) {
     const lgt_inst *in = &loop->inst[i];
     if (e->level[i] == LEVEL_DEAD) continue;
     if (in->op == LGT_OP_LOAD) e->level[i] = LEVEL_BODY;
-    if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX || is_effect(in->op)) continue;
-    for (int n = operands_of(in, operand), k = 0; k < n; k++)
+    if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX || lgt_op_effect(in->op)) continue;
+    for (int n = lgt_inst_operands(in, operand), k = 0; k < n; k++)
       if (e->level[operand[k]] > e->level[i]) e->level[i] = e->level[operand[k]];
   }
 }

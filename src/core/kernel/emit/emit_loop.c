@@ -26,28 +26,13 @@
 
 /* ---- analysis --------------------------------------------------------------------------------- */
 
-bool is_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
-
-static bool is_leaf(int op) {
-  return op == LGT_OP_LOAD || op == LGT_OP_CONST || op == LGT_OP_PARAM || op == LGT_OP_INDEX;
-}
-
-int operands_of(const lgt_inst *in, uint16_t operand[3]) {
-  if (is_leaf(in->op)) return 0;
-  operand[0] = in->a;
-  if (in->op == LGT_OP_STORE || in->op == LGT_OP_REDUCE) return 1;
-  operand[1] = in->op == LGT_OP_REDUCE_ARG ? in->c : in->b;
-  operand[2] = in->c;
-  return lgt_op_arity(in->op);
-}
-
 static int level_of(const emitter *e, const lgt_inst *in) {
   uint16_t operand[3];
   int level = LEVEL_ONCE;
-  if (is_effect(in->op)) return LEVEL_BODY;
+  if (lgt_op_effect(in->op)) return LEVEL_BODY;
   if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX)
     return along_columns(&e->loop->access[in->a]) ? LEVEL_ROW : LEVEL_BODY;
-  for (int n = operands_of(in, operand), i = 0; i < n; i++)
+  for (int n = lgt_inst_operands(in, operand), i = 0; i < n; i++)
     if (e->level[operand[i]] > level) level = e->level[operand[i]];
   return level;
 }
@@ -57,7 +42,7 @@ static int uses_of(const emitter *e, int i) {
   int uses = 0;
   for (int j = i + 1; j < e->loop->ninst; j++) {
     if (e->level[j] == LEVEL_DEAD) continue;
-    for (int n = operands_of(&e->loop->inst[j], operand), k = 0; k < n; k++) uses += operand[k] == i;
+    for (int n = lgt_inst_operands(&e->loop->inst[j], operand), k = 0; k < n; k++) uses += operand[k] == i;
   }
   return uses;
 }
@@ -83,11 +68,11 @@ void analyse(emitter *e) {
   uint16_t operand[3];
   for (int i = loop->ninst - 1; i >= 0; i--) {
     const lgt_inst *in = &loop->inst[i];
-    if (is_effect(in->op)) e->level[i] = LEVEL_BODY;
+    if (lgt_op_effect(in->op)) e->level[i] = LEVEL_BODY;
     if (e->level[i] == LEVEL_DEAD) continue;
-    for (int n = operands_of(in, operand), k = 0; k < n; k++) e->level[operand[k]] = LEVEL_BODY;
+    for (int n = lgt_inst_operands(in, operand), k = 0; k < n; k++) e->level[operand[k]] = LEVEL_BODY;
     if (in->op == LGT_OP_LOAD || in->op == LGT_OP_INDEX) e->access[in->a].used = true;
-    if (is_effect(in->op)) e->access[in->b].used = true;
+    if (lgt_op_effect(in->op)) e->access[in->b].used = true;
     if (in->op == LGT_OP_REDUCE_ARG) e->access[in->b + 1].used = true;
   }
   for (int i = 0; i < loop->ninst; i++)
@@ -167,7 +152,7 @@ void emit_inst(emitter *e, int i) {
 
 void emit_level(emitter *e, int level) {
   for (int i = 0; i < e->loop->ninst; i++)
-    if (e->level[i] == level && !is_effect(e->loop->inst[i].op)) emit_inst(e, i);
+    if (e->level[i] == level && !lgt_op_effect(e->loop->inst[i].op)) emit_inst(e, i);
 }
 
 void emit_position(emitter *e, const lgt_inst *in) {
@@ -227,7 +212,7 @@ static void read_either(emitter *e, val full) {
 void prepare_writes(emitter *e) {
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
-    if (!is_effect(in->op)) continue;
+    if (!lgt_op_effect(in->op)) continue;
     emit_access *access = &e->access[in->b];
     if (in->op == LGT_OP_STORE) {
       access->result = to_memory(e, in->dtype, e->value[in->a]);
@@ -246,7 +231,7 @@ void prepare_writes(emitter *e) {
 static void write_all(emitter *e, bool part) {
   for (int i = 0; i < e->loop->ninst; i++) {
     const lgt_inst *in = &e->loop->inst[i];
-    if (!is_effect(in->op)) continue;
+    if (!lgt_op_effect(in->op)) continue;
     if (in->op != LGT_OP_STORE && (e->narrow || along_columns(&e->loop->access[in->b]))) continue;
     if (!part && i + 1 < e->loop->ninst && may_be_joint(e, i)) {
       write_joint(e, in->b);

@@ -32,7 +32,8 @@ static bool is_called(const emitter *e, int i) {
   uint16_t operand[3];
   called_function function;
   const lgt_inst *in = &e->loop->inst[i];
-  return is_body(e, i) && !is_effect(in->op) && operands_of(in, operand) > 0 && function_of(e, i, &function);
+  return is_body(e, i) && !lgt_op_effect(in->op) && lgt_inst_operands(in, operand) > 0 &&
+         function_of(e, i, &function);
 }
 
 /* Is it read from memory again, rather than kept? */
@@ -68,7 +69,7 @@ static void find_order(emitter *e) {
     staged *s = &e->stage[i];
     *s = (staged){.called = is_called(e, i), .result = -1, .value = -1, .operand = {-1, -1}};
     if (!is_body(e, i)) continue;
-    for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n; k++) {
+    for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n; k++) {
       const staged *from = &e->stage[operand[k]];
       int phase = is_body(e, operand[k]) ? from->phase + from->called : 0;
       if (phase > s->phase) s->phase = phase;
@@ -76,7 +77,7 @@ static void find_order(emitter *e) {
     if (s->phase >= e->nphase) e->nphase = s->phase + 1;
   }
   for (int i = 0; i < e->loop->ninst; i++)
-    if (is_effect(e->loop->inst[i].op)) e->stage[i].phase = e->nphase - 1;
+    if (lgt_op_effect(e->loop->inst[i].op)) e->stage[i].phase = e->nphase - 1;
 }
 
 static void keep_until(int *room, int phase, staged *s) {
@@ -90,7 +91,7 @@ static void find_uses(emitter *e, int i) {
   called_function function;
   staged *s = &e->stage[i];
   if (s->called) function_of(e, i, &function);
-  for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n; k++) {
+  for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n; k++) {
     int o = operand[k];
     staged *from = &e->stage[o];
     bool as_it_is = s->called && takes(&function, e->loop->inst[o].dtype);
@@ -122,14 +123,14 @@ static int take_room(emitter *e, int *until, int from, int last) {
 static void number_rooms(emitter *e, int *until) {
   uint16_t operand[3];
   for (int i = 0; i < e->loop->ninst; i++) /* filled before all blocks */
-    for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n && k < 2; k++)
+    for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n && k < 2; k++)
       if (e->stage[i].operand[k] >= 0 && !is_body(e, operand[k]))
         e->stage[i].operand[k] = take_room(e, until, 0, INT32_MAX);
   for (int phase = 0; phase < e->nphase; phase++)
     for (int i = 0; i < e->loop->ninst; i++) {
       staged *s = &e->stage[i];
       if (s->phase != phase || !is_body(e, i)) continue;
-      for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n && k < 2; k++)
+      for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n && k < 2; k++)
         if (s->operand[k] >= 0 && is_body(e, operand[k])) s->operand[k] = take_room(e, until, phase, phase);
       if (s->value >= 0) s->value = take_room(e, until, phase, s->last);
       if (s->result >= 0) s->result = take_room(e, until, phase, s->last);
@@ -142,7 +143,7 @@ static int find_direct(const emitter *e) {
   for (int i = 0; i < e->loop->ninst; i++) {
     if (e->stage[i].called && found >= 0) return -1;
     if (e->stage[i].called) found = i;
-    if (!is_effect(e->loop->inst[i].op)) continue;
+    if (!lgt_op_effect(e->loop->inst[i].op)) continue;
     if (target >= 0 || e->loop->inst[i].op != LGT_OP_STORE) return -1;
     target = i;
   }
@@ -183,9 +184,9 @@ static void find_needed(emitter *e) {
   for (int i = e->loop->ninst - 1; i >= 0; i--) {
     const lgt_inst *in = &e->loop->inst[i];
     staged *s = &e->stage[i];
-    int n = operands_of(in, operand);
-    bool begins = is_effect(in->op) && e->now == e->nphase - 1;
-    if (!is_body(e, i) || is_effect(in->op) != begins) continue;
+    int n = lgt_inst_operands(in, operand);
+    bool begins = lgt_op_effect(in->op) && e->now == e->nphase - 1;
+    if (!is_body(e, i) || lgt_op_effect(in->op) != begins) continue;
     if (!s->called && s->value >= 0 && s->phase == e->now) s->needed = true;
     if (s->called && s->phase == e->now)
       for (int k = 0; k < n; k++)
@@ -278,7 +279,7 @@ void emit_phase(emitter *e) {
     }
     if (!s->called) continue;
     function_of(e, i, &function);
-    for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n; k++)
+    for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n; k++)
       if (s->operand[k] >= 0 && is_body(e, operand[k]))
         keep(e, s->operand[k], reg_elem(function.dtype), operand_value(e, &function, operand[k]));
   }
@@ -351,7 +352,7 @@ void call_functions(emitter *e) {
     function_of(e, i, &function);
     if (call_pair(e, i, &function)) continue;
     declare_function(e, in->op, &function);
-    int n = operands_of(in, operand);
+    int n = lgt_inst_operands(in, operand);
     val a = operand_address(e, i, 0, operand[0]), b = n > 1 ? operand_address(e, i, 1, operand[1]) : a;
     put(e, "func.call @$(%, %, %, %) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()\n", function.name,
         result_address(e, i), a, b, e->extent);
@@ -377,7 +378,7 @@ void fill_rooms(emitter *e, int level) {
     const staged *s = &e->stage[i];
     if (!s->called) continue;
     function_of(e, i, &function);
-    for (int n = operands_of(&e->loop->inst[i], operand), k = 0; k < n; k++)
+    for (int n = lgt_inst_operands(&e->loop->inst[i], operand), k = 0; k < n; k++)
       if (s->operand[k] >= 0 && e->level[operand[k]] == level)
         fill(e, s->operand[k], reg_elem(function.dtype), operand_value(e, &function, operand[k]));
   }

@@ -8,17 +8,9 @@
 
 #include <string.h>
 
-static int op_of_redop(int redop) {
-  static const unsigned char op[] = {
-      [LGT_REDOP_SUM] = LGT_OP_ADD, [LGT_REDOP_PROD] = LGT_OP_MUL, [LGT_REDOP_MIN] = LGT_OP_MIN,
-      [LGT_REDOP_MAX] = LGT_OP_MAX, [LGT_REDOP_AND] = LGT_OP_AND,  [LGT_REDOP_OR] = LGT_OP_OR,
-      [LGT_REDOP_XOR] = LGT_OP_XOR};
-  return op[redop];
-}
-
 accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b) {
   if (redop >= LGT_REDOP_ARGMIN) emit_better(e, redop, dtype, &a.value, &a.at, b.value, b.at);
-  else a.value = emit_binary(e, op_of_redop(redop), dtype, a.value, b.value);
+  else a.value = emit_binary(e, lgt_redop_op(redop), dtype, a.value, b.value);
   return a;
 }
 
@@ -392,7 +384,7 @@ static val join_counts(emitter *e, int k) {
 
 /* All that is kept of a value and its accumulator by a tree; `numbers`: none of it is NaN, or nobody asks for the result. */
 static val join(emitter *e, int k, bool numbers) {
-  int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype, op = op_of_redop(redop);
+  int redop = e->carry[k].redop, dtype = e->loop->inst[e->carry[k].inst].dtype, op = lgt_redop_op(redop);
   val kept[JOINED];
   for (int i = 0; i < JOINED; i++) kept[i] = e->kept[i][k];
   for (int step = 1; step < JOINED; step *= 2)
