@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -395,6 +396,17 @@ static inline void memory_run(const memory *m, const random_loop *r, lgt_kernel_
   lgt_slab slab = {rows, cols, base, m->row, m->col, r->param, still_open(m, r, row)};
   if (code) code(&slab);
   else lgt_interp_run(&r->loop, &slab);
+}
+
+static inline void random_loop_print(const random_loop *r) {
+  for (int i = 0; i < r->loop.ninst; i++) {
+    const lgt_inst *in = &r->inst[i];
+    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux,
+           (int16_t)in->a, (int16_t)in->b, (int16_t)in->c);
+  }
+  for (int k = 0; k < r->loop.naccess; k++)
+    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode,
+           lgt_dtype_name(r->access[k].dtype), r->access[k].inner, r->access[k].row, r->alias[k]);
 }
 
 #endif

@@ -37,17 +37,6 @@ static bool compile(const lgt_loop *loop, lgt_isa isa, compiled *out, char *why,
   return out->code != NULL;
 }
 
-static void print_loop(const random_loop *r) {
-  for (int i = 0; i < r->loop.ninst; i++) {
-    const lgt_inst *in = &r->inst[i];
-    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux,
-           (int16_t)in->a, (int16_t)in->b, (int16_t)in->c);
-  }
-  for (int k = 0; k < r->loop.naccess; k++)
-    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode,
-           lgt_dtype_name(r->access[k].dtype), r->access[k].inner, r->access[k].row, r->alias[k]);
-}
-
 /* Cut the columns where there is no reduction, the rows always; the interpreter is cut alike where a
  * reduction makes a difference. */
 static void run_pieces(const memory *a, const memory *b, const random_loop *r, lgt_kernel_fn code,
@@ -120,7 +109,7 @@ static void random_loops(lgt_isa isa) {
     random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
     random_loop_make(&r, i % 4 == 0 ? 40 : 8);
     if (!try_loop(&r, isa, 4, why, sizeof why)) {
-      print_loop(&r);
+      random_loop_print(&r);
       FAIL("seed %llu on %s: %s", (unsigned long long)seed, lgt_isa_name(isa), why);
     }
   }
@@ -155,7 +144,7 @@ static void every_opcode(lgt_isa isa) {
       random_state = (uint64_t)(op * 16 + d + 1) * 0x9e3779b97f4a7c15ULL;
       make_single(&r, op, dtype);
       if (!try_loop(&r, isa, 12, why, sizeof why)) {
-        print_loop(&r);
+        random_loop_print(&r);
         FAIL("%s of %s on %s: %s", lgt_op_name(op), lgt_dtype_name(dtype), lgt_isa_name(isa), why);
       }
     }
@@ -177,7 +166,7 @@ static void sine_and_cosine(lgt_isa isa) {
                 LGT_STRIDE_UNIT);
     add_store(&r, add_inst(&r, LGT_OP_COS, dtypes[d], 0, in[1], in[0], in[0]), LGT_STRIDE_UNIT);
     if (!try_loop(&r, isa, 12, why, sizeof why)) {
-      print_loop(&r);
+      random_loop_print(&r);
       FAIL("%s on %s: %s", lgt_dtype_name(dtypes[d]), lgt_isa_name(isa), why);
     }
   }

@@ -318,17 +318,6 @@ static bool try_loop(const random_loop *r, int nests, int64_t most, char *why, s
   return good;
 }
 
-static void print_loop(const random_loop *r) {
-  for (int i = 0; i < r->loop.ninst; i++) {
-    const lgt_inst *in = &r->inst[i];
-    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux,
-           (int16_t)in->a, (int16_t)in->b, (int16_t)in->c);
-  }
-  for (int k = 0; k < r->loop.naccess; k++)
-    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode,
-           lgt_dtype_name(r->access[k].dtype), r->access[k].inner, r->access[k].row, r->alias[k]);
-}
-
 /* What a plan makes of reductions: targets that all move alike, some of them fresh. */
 static void make_alike(random_loop *r) {
   int first = -1;
@@ -353,7 +342,7 @@ TEST(random_nests) {
     random_loop_make(&r, i % 4 == 0 ? 30 : 6);
     make_alike(&r);
     if (!try_loop(&r, 4, 700, why, sizeof why)) {
-      print_loop(&r);
+      random_loop_print(&r);
       FAIL("seed %llu: %s", (unsigned long long)seed, why);
     }
   }
@@ -384,7 +373,7 @@ TEST(opcodes) {
       random_state = (uint64_t)(op * 16 + d + 1) * 0x9e3779b97f4a7c15ULL;
       make_single(&r, op, dtype);
       if (!try_loop(&r, 4, 300, why, sizeof why)) {
-        print_loop(&r);
+        random_loop_print(&r);
         FAIL("%s of %s: %s", lgt_op_name(op), lgt_dtype_name(dtype), why);
       }
     }
@@ -418,7 +407,7 @@ TEST(reductions) {
         make_alike(&r);
         if (!try_loop(&r, 1, 400, why, sizeof why) ||
             !try_loop(&r, 1, d % 4 == redop % 4 ? 24000 : 2000, why, sizeof why)) {
-          print_loop(&r);
+          random_loop_print(&r);
           FAIL("%s of %s, form %d: %s", lgt_redop_name(redop), lgt_dtype_name(dtype), form, why);
         }
       }

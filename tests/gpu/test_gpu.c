@@ -9,38 +9,10 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "core/doubling.h"
 #include "kernel/grid.h"
 
 enum { N = 1000, LIMIT = 1 << 20 };
-
-/* b[i] = a[i] + a[i] over n elements: a loop, and the text that an emitter would write for it. */
-typedef struct doubling {
-  lgt_access access[2];
-  lgt_inst inst[3];
-  lgt_loop loop;
-  int64_t stride[2 * LGT_MAX_DIM];
-  lgt_nest_shape shape;
-  lgt_base base[2];
-  lgt_nest nest;
-} doubling;
-
-static void doubling_of(doubling *d, void *from, void *to, int64_t n) {
-  const uint8_t f = LGT_FLOAT64;
-  memset(d, 0, sizeof *d);
-  d->access[0] = (lgt_access){LGT_ACCESS_LOAD, f, LGT_STRIDE_UNIT, 0};
-  d->access[1] = (lgt_access){LGT_ACCESS_STORE, f, LGT_STRIDE_UNIT, 0};
-  d->inst[0] = (lgt_inst){LGT_OP_LOAD, f, 0, 0, 0, LGT_NO_VALUE, LGT_NO_VALUE};
-  d->inst[1] = (lgt_inst){LGT_OP_ADD, f, 0, 0, 0, 0, LGT_NO_VALUE};
-  d->inst[2] = (lgt_inst){LGT_OP_STORE, f, 0, 0, 1, 1, LGT_NO_VALUE};
-  d->loop = (lgt_loop){.naccess = 2, .ninst = 3, .access = d->access, .inst = d->inst};
-  lgt_loop_seal(&d->loop);
-  d->stride[0] = d->stride[LGT_MAX_DIM] = 8;
-  d->shape = (lgt_nest_shape){.ndim = 1, .extent = {n}, .stride = d->stride};
-  lgt_nest_shape_finish(&d->loop, &d->shape, 2, false, 0);
-  d->base[0].address = from;
-  d->base[1].address = to;
-  d->nest = (lgt_nest){.loop = &d->loop, .shape = &d->shape, .base = d->base};
-}
 
 static const char *doubling_text(const lgt_loop *loop) {
   static char text[2048];

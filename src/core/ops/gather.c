@@ -548,34 +548,33 @@ static bool begin_planes(lgt_walk *walk, plane *p, const lgt_tile *tiles, int64_
   return true;
 }
 
-static lgt_status take_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
-                             int64_t hi) {
-  int64_t extent = tiles[1].extent[tiles[0].ndim - 1], size = lgt_dtype_size(tiles[0].dtype);
+/* Elements of the second array to places of the first, line by line: what positions name lies in the first (`put`), else in
+ * the second. */
+static lgt_status move_along(const lgt_tile *tiles, const lgt_scalar *params, int64_t lo, int64_t hi,
+                             bool put) {
+  const lgt_tile *array = &tiles[put ? 0 : 1];
+  int64_t extent = array->extent[tiles[0].ndim - 1], size = lgt_dtype_size(tiles[0].dtype);
   lgt_walk walk;
   plane p;
-  (void)nargs;
   if (!begin_planes(&walk, &p, tiles, lo, hi)) return LGT_OK;
   do {
     lgt_status status = check_plane(&p, walk.at[2], extent, params);
     if (status) return status;
-    move_plane(&p, walk.at[0], walk.at[1], walk.at[2], extent, (int64_t)params[BASE].f, size, false);
+    move_plane(&p, walk.at[0], walk.at[1], walk.at[2], extent, (int64_t)params[BASE].f, size, put);
   } while (lgt_walk_next(&walk, lo, hi));
   return LGT_OK;
 }
 
+static lgt_status take_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                             int64_t hi) {
+  (void)nargs;
+  return move_along(tiles, params, lo, hi, false);
+}
+
 static lgt_status put_along(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                             int64_t hi) {
-  int64_t extent = tiles[0].extent[tiles[0].ndim - 1], size = lgt_dtype_size(tiles[0].dtype);
-  lgt_walk walk;
-  plane p;
   (void)nargs;
-  if (!begin_planes(&walk, &p, tiles, lo, hi)) return LGT_OK;
-  do {
-    lgt_status status = check_plane(&p, walk.at[2], extent, params);
-    if (status) return status;
-    move_plane(&p, walk.at[0], walk.at[1], walk.at[2], extent, (int64_t)params[BASE].f, size, true);
-  } while (lgt_walk_next(&walk, lo, hi));
-  return LGT_OK;
+  return move_along(tiles, params, lo, hi, true);
 }
 
 /* ---- element by element -------------------------------------------------------------------------------- */
