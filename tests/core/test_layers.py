@@ -12,7 +12,8 @@ reads the list and checks that
   - src/core includes nothing from outside src/core;
   - the core allocates through mem.h;
   - nobody tells one domain from many but through the predicates that are named after what follows from it;
-  - words that the glossary of HACKING.md has replaced name nothing in src/core and src/net.
+  - words that the glossary of HACKING.md has replaced name nothing in src/core and src/net;
+  - no function of C in src has more than 60 lines, tables not counted, and no file in src and lib more than 800.
 
 It then plants one mistake of each kind in a copy and checks that it is found, and says how many rooms deep the
 includes are.
@@ -53,6 +54,11 @@ STILL_NAMED = {
     "src/core/move/offload.h": {"post"},
     "src/core/bind/point.c": {"post_loops"},
 }
+
+MOST_LINES = 60  # of a function
+MOST_OF_FILE = 800
+# Where a function may begin: names, types and parameters that no semicolon, brace or assignment interrupts.
+FUNCTION = re.compile(r"^(?![#}/ \n])[^;{}=]*?\b(\w+)\([^;{}=]*\) \{$.*?^\}", re.M | re.S)
 
 
 def read(path):
@@ -210,9 +216,29 @@ def check_words(root):
     return mistakes
 
 
+def check_lengths(root):
+    """Functions and files that want to be two."""
+    mistakes = []
+    for folder in ("src", "lib"):
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            for name in sorted(names):
+                if not name.endswith((".c", ".h", ".cpp", ".lua")):
+                    continue
+                place = os.path.relpath(os.path.join(path, name), root)
+                text = read(os.path.join(path, name))
+                lines = text.count("\n")
+                if lines > MOST_OF_FILE:
+                    mistakes.append(f"{place}: has {lines} lines")
+                for function in [] if name.endswith(".lua") else FUNCTION.finditer(text):
+                    lines = function[0].count("\n") + 1
+                    if lines > MOST_LINES:
+                        mistakes.append(f"{place}: {function[1]} has {lines} lines")
+    return mistakes
+
+
 def check(root):
     rooms = Rooms(root)
-    mistakes = check_foreign(root, rooms) + check_domains(root) + check_words(root)
+    mistakes = check_foreign(root, rooms) + check_domains(root) + check_words(root) + check_lengths(root)
     for room, inside in core_files(root):
         mistakes += check_core_file(root, rooms, room, inside)
     return mistakes
@@ -234,6 +260,9 @@ PLANTED = {
     "one domain in Lua": ("../../lib/x.lua", "local alone = 1 == domains\n", "one domain"),
     "a dropped word": ("move/message.c", "static int letter_room; /* a letter */\n", "another word for letter"),
     "a dropped word with an s": ("../net/net.h", "typedef struct lgt_parcels lgt_parcels;\n", "another word for parcels"),
+    "a long function": ("plan/window.c", "int f(int a,\n      int b) {\n" + "  a++;\n" * 58 + "}\n", "f has 61 lines"),
+    "a long file": ("plan/window.c", "\n" * 801, "has 801 lines"),
+    "a long file in Lua": ("../../lib/x.lua", "\n" * 801, "has 801 lines"),
     "malloc in the core": ("plan/window.c", "void *f(void) { return malloc(8); }\n", "calls malloc"),
 }
 

@@ -247,6 +247,35 @@ static pair lower_cast(lowering *L, const lgt_inst *inst, pair z, int from) {
   return result;
 }
 
+/* A function of one pair.  False: it is none. */
+static bool lower_function(lowering *L, int op, pair a, pair *out) {
+  switch (op) {
+    case LGT_OP_EXP:
+      return *out = pair_exp(L, a), true;
+    case LGT_OP_LOG:
+      return *out = pair_log(L, a), true;
+    case LGT_OP_LOG2:
+      return *out = scaled(L, pair_log(L, a), 1 / log(2)), true;
+    case LGT_OP_LOG10:
+      return *out = scaled(L, pair_log(L, a), 1 / log(10)), true;
+    case LGT_OP_SQRT:
+      return *out = pair_sqrt(L, a), true;
+    case LGT_OP_SIN:
+      return *out = pair_sin(L, a), true;
+    case LGT_OP_COS:
+      return *out = pair_cos(L, a), true;
+    case LGT_OP_TAN:
+      return *out = pair_tan(L, a), true;
+    case LGT_OP_SINH:
+      return *out = pair_sinh(L, a), true;
+    case LGT_OP_COSH:
+      return *out = pair_cosh(L, a), true;
+    case LGT_OP_TANH:
+      return *out = pair_tanh(L, a), true;
+  }
+  return false;
+}
+
 /* An instruction with a pair among its operands, or one that makes a pair from values. */
 static pair lower_pair(lowering *L, const lgt_inst *inst) {
   int last = lgt_op_arity(inst->op) == 1 ? inst->a : inst->b; /* of a select too: its values agree */
@@ -283,36 +312,16 @@ static pair lower_pair(lowering *L, const lgt_inst *inst) {
       return (pair){either(L, test1(L, inst->op, a.re), test1(L, inst->op, a.im)), -1};
     case LGT_OP_ISFINITE:
       return (pair){both(L, test1(L, inst->op, a.re), test1(L, inst->op, a.im)), -1};
-    case LGT_OP_EXP:
-      return pair_exp(L, a);
-    case LGT_OP_LOG:
-      return pair_log(L, a);
-    case LGT_OP_LOG2:
-      return scaled(L, pair_log(L, a), 1 / log(2));
-    case LGT_OP_LOG10:
-      return scaled(L, pair_log(L, a), 1 / log(10));
-    case LGT_OP_SQRT:
-      return pair_sqrt(L, a);
-    case LGT_OP_SIN:
-      return pair_sin(L, a);
-    case LGT_OP_COS:
-      return pair_cos(L, a);
-    case LGT_OP_TAN:
-      return pair_tan(L, a);
-    case LGT_OP_SINH:
-      return pair_sinh(L, a);
-    case LGT_OP_COSH:
-      return pair_cosh(L, a);
-    case LGT_OP_TANH:
-      return pair_tanh(L, a);
     case LGT_OP_POW: {
       int n = whole_exponent(L->body, inst->b);
       return n == INT32_MIN ? pair_pow(L, a, b) : pair_power(L, a, n);
     }
   }
-  L->status =
-      lgt_err(LGT_UNSUPPORTED, "%s has no form for %s", lgt_op_name(inst->op), lgt_dtype_name(inst->dtype));
-  return (pair){0, 0};
+  pair result = {0, 0};
+  if (!lower_function(L, inst->op, a, &result))
+    L->status =
+        lgt_err(LGT_UNSUPPORTED, "%s has no form for %s", lgt_op_name(inst->op), lgt_dtype_name(inst->dtype));
+  return result;
 }
 
 /* Real instructions: the same with renamed operands. */

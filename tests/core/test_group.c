@@ -1,0 +1,186 @@
+/* test_group.c - where groups end, on one domain and on two, and why. */
+#include "fusion.h"
+
+/* Each turn reads the neighbours of what the one before has written: with nothing allowed to lie between loops, a turn
+ * is a group, and what is only of the turn does not cross the cut. */
+TEST(a_group_ends_where_least_is_needed) {
+  open_plain();
+  CHECK(!lgt_option(rt, "between", "0"));
+  lgt_id x = filled(N, 1, 0);
+  for (int turn = 0; turn < 2; turn++) {
+    lgt_id low = slice_of(rt, x, 0, 0, N - 2, 1), high = slice_of(rt, x, 0, 2, N - 2, 1),
+           mid = slice_of(rt, x, 0, 1, N - 2, 1);
+    lgt_id half = apply_drop("a1 c0.5 mul =0", low, 0);
+    launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, mid, half, high);
+    lgt_array_free(rt, half);
+  }
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(4);
+  CHECK(plan && plan->ngroup == 2 && plan->group[0].count == 2 && plan->group[1].count == 2);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_MEMORY);
+  CHECK(value_at(x, 0) == 0 && value_at(x, 1) == 3.5 && value_at(x, 2) == 6);
+  lgt_close(rt);
+}
+
+static lgt_refusal first_refusal(int ncall) {
+  const lgt_plan *plan = lgt_fence(rt) ? NULL : plan_of(ncall);
+  return plan ? plan->group[0].refusal : LGT_NREFUSAL;
+}
+
+TEST(equal_tiles_fuse) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = apply_drop("a1 c2 mul =0", apply("a1 c1 add =0", x, 0), 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_END);
+  CHECK_EQ(plan_of(2)->ngroup, 1);
+  CHECK_EQ(plan_of(2)->group[0].launch->ncolour, 2);
+  CHECK_EQ(plan_of(2)->group[0].nelided, 1);
+  CHECK(value_at(y, 900) == 1802);
+  lgt_close(rt);
+}
+
+/* Vectors of two lengths are independent of each other, and both are cut between the same two owners: one task each. */
+TEST(other_launch_domains_fuse_between_the_same_owners) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
+  lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_END);
+  const lgt_plan_group *group = &plan_of(2)->group[0];
+  CHECK(group->count == 2 && group->mixed && group->launch->ncolour == 2);
+  CHECK(value_at(a, 9) == 10 && value_at(b, 9) == 10 && value_at(a, N - 1) == N);
+  lgt_close(rt);
+}
+
+/* What was written is read where its tiles lie; through a view that is shifted against them it is not. */
+TEST(a_part_is_read_by_who_wrote_it) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = vector(N), edge = slice_of(rt, y, 0, 0, 3, 1), z = filled(3, 5, 0);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, edge, z); /* the first owner's */
+  lgt_id sum = apply("a1 c1 add =0", y, 0), low = slice_of(rt, y, 0, 0, N - 1, 1),
+         next = apply("a1 =0", low, 0), high = slice_of(rt, y, 0, 1, N - 1, 1),
+         last = apply("a1 =0", high, 0);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(5);
+  CHECK(plan && plan->ngroup == 2);
+  CHECK_EQ(plan->group[0].count, 4);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_TRUE_DEPENDENCE);
+  CHECK(value_at(sum, 2) == 21 && value_at(sum, 3) == 5 && value_at(next, 500) == 501 &&
+        value_at(last, 1) == 20);
+  for (int i = N / 2 - 3; i < N / 2 + 3; i++) CHECK(value_at(last, i) == i + 2);
+  lgt_close(rt);
+}
+
+/* Twice what was written could be computed where it is written, but then it would have to be stored. */
+TEST(what_only_a_later_group_reads_is_left_to_it) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = filled(N, 0, 0), from = slice_of(rt, x, 0, 1, N - 2, 1),
+         inner = slice_of(rt, y, 0, 1, N - 2, 1), low = slice_of(rt, y, 0, 0, N - 2, 1);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, inner, from);
+  lgt_id z = apply_drop("a1 a2 add =0", apply("a1 c2 mul =0", inner, 0), low);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan && plan->ngroup == 2);
+  CHECK_EQ(plan->group[0].count, 1);
+  CHECK_EQ(plan->group[1].nelided, 1);
+  CHECK(value_at(z, 0) == 4 && value_at(z, 5) == 20 && value_at(z, N / 2) == 3 * (N / 2) + 5);
+  lgt_close(rt);
+}
+
+TEST(other_launch_domains_do_not_fuse) {
+  open_domains();
+  CHECK(!lgt_option(rt, "max_tiles", "4")); /* a domain has several tiles */
+  lgt_id x = filled(N, 1, 0), y = filled(N / 2, 1, 0);
+  lgt_id a = apply("a1 c1 add =0", x, 0), b = apply("a1 c1 add =0", y, 0);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_LAUNCH_DOMAIN);
+  CHECK(value_at(a, 9) == 10 && value_at(b, 9) == 10);
+  lgt_close(rt);
+}
+
+TEST(a_neighbour_is_not_read_where_it_was_written) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = vector(N);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+  /* out and x[0 : N] of the same tiles, y shifted by one */
+  lgt_id tail = slice_of(rt, y, 0, 1, N - 1, 1), out = vector(N), head = slice_of(rt, out, 0, 0, N - 1, 1);
+  lgt_id other = slice_of(rt, y, 0, 0, N - 1, 1), other_out = vector(N),
+         other_head = slice_of(rt, other_out, 0, 0, N - 1, 1);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, other_head, other);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, head, tail);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan && plan->ngroup > 1);
+  CHECK(value_at(out, 499) == 1002 && value_at(other_out, 499) == 1000);
+  lgt_close(rt);
+}
+
+/* The same tiles, but y from its end: colour 0 would read what colour 1 writes, or the other way round.  With tiles
+ * `apart` each domain reads a copy of its own, made before. */
+static void read_backwards(bool write_first, bool apart) {
+  open_domains();
+  if (!apart) CHECK(!lgt_option(rt, "max_tiles", "4"));
+  lgt_id x = filled(N, 1, 0), y = filled(N, 2, 0), z = vector(N), back = slice_of(rt, y, 0, N - 1, N, -1);
+  int add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), sum = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+  if (write_first) launch(rt, add, 2, y, x);
+  launch(rt, sum, 3, z, x, back);
+  if (!write_first) launch(rt, add, 2, y, x);
+  CHECK_EQ(first_refusal(2), write_first ? LGT_REFUSAL_TRUE_DEPENDENCE
+                             : apart     ? LGT_REFUSAL_END
+                                         : LGT_REFUSAL_ANTI_DEPENDENCE);
+  CHECK(value_at(z, 7) == (write_first ? N : 7 + 2 * (N - 8)) && value_at(y, 7) == 8);
+  lgt_close(rt);
+}
+
+TEST(a_true_dependence_through_another_view_is_refused) {
+  read_backwards(true, true);
+  read_backwards(true, false);
+}
+TEST(an_anti_dependence_is_none_between_tiles_of_different_domains) { read_backwards(false, true); }
+TEST(an_anti_dependence_through_another_view_is_refused) { read_backwards(false, false); }
+
+TEST(a_reduction_that_is_needed_is_refused) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), total = array_of(rt, LGT_FLOAT64, 0, NULL), y = vector(N);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 sum>0"), 2, total, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 div =0"), 3, y, x, total);
+  CHECK_EQ(first_refusal(2), LGT_REFUSAL_REDUCTION);
+  CHECK(value_at(y, 10) == 10 / (N * (N - 1) / 2.0));
+  lgt_close(rt);
+}
+
+static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                          int64_t hi) {
+  (void)nargs, (void)params;
+  for (int64_t i = lo; i < hi; i++) *(double *)((char *)tiles[0].data + i * tiles[0].stride[0]) = 5;
+  return LGT_OK;
+}
+
+TEST(a_task_in_c_runs_alone) {
+  open_plain();
+  lgt_id x = filled(N, 1, 0), y = apply("a1 c1 add =0", x, 0), z = vector(N);
+  launch(rt, native_kind(rt, "five", "w", "", nothing), 1, z);
+  lgt_id w = apply("a1 a2 add =0", y, z);
+  CHECK(!lgt_fence(rt));
+  const lgt_plan *plan = plan_of(3);
+  CHECK(plan);
+  CHECK_EQ(plan->ngroup, 3);
+  CHECK_EQ(plan->group[0].refusal, LGT_REFUSAL_CPU_VARIANT);
+  CHECK_EQ(plan->group[1].refusal, LGT_REFUSAL_CPU_VARIANT);
+  CHECK(value_at(w, 7) == 13);
+  lgt_close(rt);
+}
+
+int main(void) {
+  RUN(a_group_ends_where_least_is_needed);
+  RUN(equal_tiles_fuse);
+  RUN(other_launch_domains_fuse_between_the_same_owners);
+  RUN(a_part_is_read_by_who_wrote_it);
+  RUN(what_only_a_later_group_reads_is_left_to_it);
+  RUN(other_launch_domains_do_not_fuse);
+  RUN(a_neighbour_is_not_read_where_it_was_written);
+  RUN(a_true_dependence_through_another_view_is_refused);
+  RUN(an_anti_dependence_is_none_between_tiles_of_different_domains);
+  RUN(an_anti_dependence_through_another_view_is_refused);
+  RUN(a_reduction_that_is_needed_is_refused);
+  RUN(a_task_in_c_runs_alone);
+  return check_done();
+}
