@@ -1,10 +1,12 @@
 /* options.c - the command line: see options.h. */
 #include "options.h"
 
+#include <ctype.h>
 #include <lauxlib.h>
 #include <luajit.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "lgt_binding.h"
@@ -111,11 +113,13 @@ static int set_variable(command *c, char **word) {
   for (char *p = name; *p; p++)
     if (*p == '-') *p = '_';
   if (value) return lgt_config_set(c->config, name, value + 1) ? 0 : 1;
-  bool given = !is_option(word[1]);
+  bool given = !is_option(word[1]), number = given && isdigit((unsigned char)word[1][0]);
   if (given && takes(c, name, word[1])) return 2;
   char why[512];
   snprintf(why, sizeof why, "%s", given ? lgt_message() : "it needs a value");
-  if (takes(c, name, "on") && !takes(c, name, "")) return 1; /* texts take anything, numbers neither */
+  bool stray = number && access(word[1], F_OK) != 0; /* a number that is no script was meant as the value */
+  if (!stray && takes(c, name, "on") && !takes(c, name, ""))
+    return 1; /* texts take anything, numbers neither */
   if (given || takes(c, name, "1")) lgt_fail(-1, why);
   return 0;
 }
@@ -156,7 +160,6 @@ static int read_ranks(command *c, int i) {
   if (!is_option(value) && lgt_config_set(c->config, "ranks", value)) why = lgt_message();
   else if (!is_option(value) && c->config->ranks == 0) why = "0 ranks: at least 1 was expected";
   else if (!is_option(value)) return word[2] ? 1 : 2;
-  print_usage();
   fprintf(stderr, "%s: -n: %s\n", program_name, why);
   return -2;
 }

@@ -116,6 +116,8 @@ for option in ("--cpus", "--min-tile", "--profile", "-n"):
     expect(f"the word after {option} is the next option", [option, "-e", "print(1)"],
            lambda out, err, code: f"{option}: it needs a" in err and out == "" and code == 1)
 expect("an unknown option without a value", ["--colour"], lambda out, err, code: "there is no option" in err and code == 1)
+expect("a number behind an option that is on or off", ["--fusion", "3", "no-such-script.lua"],
+       lambda out, err, code: "expected 0 or 1" in err and code == 1)
 expect("a switch before a script", ["--fusion", show, "u"], lambda out, err, code: out.startswith("u") and code == 0)
 for words in (["-n", "0"], ["-n0"], ["-n", "1.5"], ["-n", "99999999999"], ["--min-tile=0"], ["--min-tile=0.2"], ["--mem=0.5"]):
     expect(f"{words} is refused", [*words, "-e", "print(1)"],

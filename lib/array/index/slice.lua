@@ -61,7 +61,8 @@ end
 
 -- Does a string look like an index, rather than a misspelt attribute?
 function slice.looks_like_index(text)
-  return text:find("[:,*]") ~= nil or text:gsub("%f[%a]end%f[%A]", ""):find("^[%s%d:,*%.%-]*$") ~= nil
+  return text:find("[:,*]") ~= nil or text:find("^%s*[%d%-]") ~= nil or text:find("^%s*end%f[%A]") ~= nil or
+    text:find("^[%s%.]*$") ~= nil
 end
 
 local range_keys = { [1] = true, [2] = true, step = true }
