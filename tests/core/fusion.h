@@ -60,6 +60,10 @@ __attribute__((unused)) static const lgt_plan *plan_of(int ncall) {
   return found;
 }
 
+__attribute__((unused)) static lgt_store *store_of(lgt_id x) {
+  return lgt_store_at(&rt->stores, lgt_front_of(rt)->handles[x].store);
+}
+
 __attribute__((unused)) static int loops_of(const lgt_plan *plan) {
   int n = 0;
   for (int g = 0; g < plan->ngroup; g++) n += plan->group[g].nloop;
