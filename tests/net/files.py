@@ -248,6 +248,65 @@ def hdf5():
 
 case("data sets of HDF5", hdf5)
 
+HDF5_WRITE = """
+local np, lgt = require "array", require "lgt"
+local file = np.hdf5("%s", "w")
+local a = np.arange(8910):reshape(90, 99) * 0.5
+lgt.stats_reset()
+file:write("plain", a)
+print("plain", lgt.stats().bytes_written)
+file:write("turned", a.T)
+file:write("g/packed", a, { compression = 4, chunks = { 7, 11 } })
+file:write("one", np.array(7.0))
+file:write("empty", np.zeros(0, 3))
+file:write("truth", a:gt(100))
+file:update("plain", "2:89:3, 5", np.arange(30) * -1.0)
+file:update("g/packed", "3, :", 1.5)
+file:update("g/packed", ":, 98:99", a[":, 1:2"])
+file:attribute("g", "unit", "kelvin")
+print("packed", file:read("g/packed"):sum():item() + file:read("plain"):sum():item())
+print("bad", pcall(file.write, file, "plain", np.take(np.arange(5), np.array({ 1, 9 }, "int64"))))
+file:write("one", np.arange(5))
+file:close()
+print("closed", pcall(file.read, file, "one"))
+print("again", np.hdf5("%s", "a"):read("one"):sum():item())
+print("folder", pcall(np.hdf5, "/dev/null/x", "w"))
+"""
+
+
+def hdf5_written():
+    """Every rank writes its tiles of what lies in one piece; the rest goes through rank 0.  A value that failed changes nothing."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise Skip("no h5py (Debian: python3-h5py)") from error
+    path = os.path.join(place(), "a.h5")
+    outcome = launch(HDF5_WRITE % (path, path))
+    if outcome.status or outcome.err:
+        return str(outcome)[:2000]
+    x = np.arange(8910.0).reshape(90, 99) * 0.5
+    plain, packed = x.copy(), x.copy()
+    plain[1:89:3, 4] = -np.arange(30)
+    packed[2], packed[:, 97:99] = 1.5, x[:, :2]
+    with h5py.File(path) as file:
+        for name, a in {"plain": plain, "turned": x.T, "g/packed": packed, "one": np.arange(5), "empty": np.zeros((0, 3)), "truth": x > 100}.items():
+            if not np.array_equal(file[name][()], a):
+                return f"{name} is written differently"
+        if file["g/packed"].chunks != (7, 11) or file["g"].attrs["unit"] != "kelvin":
+            return "chunks or attributes differ"
+    for rank in range(RANKS):
+        said = dict(line.split(maxsplit=2)[1:] for line in outcome.out.splitlines() if line.startswith(f"[{rank}]"))
+        wanted = {"plain": "23760", "packed": f"{int(plain.sum() + packed.sum())}", "again": "10"}
+        for word, text in (("bad", "position 9 of axis 1"), ("closed", "is closed"), ("folder", "hdf5: /dev/null/x")):
+            wanted[word] = said[word] if text in said[word] else text
+        wrong = {word: said[word] for word, text in wanted.items() if said[word] != text}
+        if wrong:
+            return f"rank {rank} prints {wrong}"
+    return None
+
+
+case("HDF5 is written by tiles", hdf5_written)
+
 # ---- matrices in text ---------------------------------------------------------------------------------------------------
 
 NUMBERS = ["0", "-0", "1", "-1.5", ".25", "5.", "+3", "1e5", "1E-5", "9007199254740993", "9007199254740992.5", "1e22", "1e23", "1e27", "1e-27",

@@ -4,8 +4,9 @@
 -- (apart.lua), one for each open file (hdf5_apart.lua): here are what a user may ask for, and the arrays.  Elements go
 -- through a window of memory that both see, in boxes of whole chunks.
 --
--- Several ranks read such files.  What the library tells of a file it tells rank 0, for all.  Of a data set that lies
--- in one piece every rank reads the tiles it owns, without the library; what lies in chunks is read by each for itself.
+-- Several ranks: what the library tells of a file it tells rank 0, for all.  Of a data set that lies in one piece
+-- every rank reads and writes the tiles it owns, without the library.  What lies in chunks, and parts of data sets,
+-- every rank reads for itself; where the file is written, rank 0 does it for all, some rows at a time.
 --
 -- A file that is only read may lose its process, and gets another one when it is needed: one on which the library has
 -- crashed can be read where it is sound, and of many open files few have one.
@@ -14,10 +15,13 @@ local apart = require "array.io.apart"
 local bytes = require "array.io.bytes"
 local core = require "array.core"
 local ffi = require "ffi"
+local output = require "array.io.output"
 local slice = require "array.index.slice"
 local words = require "array.io.words"
 
 local lgt, dtypes, raise, np = core.lgt, core.dtypes, core.raise, core.np
+local ranks = lgt.ranks
+local leads = not ranks or ranks.rank == 0
 
 ffi.cdef "char *getcwd(char *, size_t);"
 
@@ -86,8 +90,7 @@ local function ask_here(file, request, megabytes)
     apart.close(file.child)
     file.child = nil
     if file.mode ~= "r" then
-      file.open = false
-      return "e: a call was interrupted, and the file is closed now"
+      return "c: a call was interrupted, and the file is closed now"
     end
   end
   if not file.child then
@@ -108,6 +111,7 @@ local function refuse(file, who, what, reply)
   local kind, text = reply:sub(1, 1), reply:sub(2)
   if kind == "e" then raise("%s: %s%s", who, what, text) end
   if file.mode ~= "r" then file.open = false end
+  if kind == "c" then raise("%s: %s%s", who, what, text) end
   if kind == "i" then raise("interrupted!") end
   if kind == "k" then
     raise("%s: %s: the process that had it open was killed: is there enough memory?%s", who, what, text)
@@ -118,7 +122,7 @@ end
 -- The words with which the process of rank 0 replies.
 local function ask(file, who, what, request)
   local function asked() return ask_here(file, request) end
-  local reply = (lgt.ranks and lgt.ranks.shared("the library of HDF5", asked) or asked)()
+  local reply = (ranks and ranks.shared("the library of HDF5", asked) or asked)()
   if reply:sub(1, 1) ~= "o" then refuse(file, who, what, reply) end
   return words.unpack(reply:sub(2))
 end
@@ -132,7 +136,7 @@ end
 -- "x" makes one where there is none, "a" changes or makes one.  A file that is damaged is an error where it is used,
 -- also if the library of HDF5 crashes on it, or takes more processor time for a call than `seconds` and 1 s for a MB.
 -- A file that is read may be opened again by its path when it was not used for long and many are open.  Several ranks
--- can read such files, not write them.  docs/reference/hdf5.md has the methods of a file.
+-- read and write such files as one process does.  docs/reference/hdf5.md has the methods of a file.
 ---@param path string
 ---@param mode string? "r", "r+", "w", "x" or "a"
 ---@param options {seconds: number?}? 60
@@ -149,14 +153,12 @@ function np.hdf5(path, mode, options)
   if type(seconds) ~= "number" or not (seconds >= 1 and seconds <= 1e9) then
     raise("hdf5: seconds: a number from 1 on was expected, not %s", tostring(seconds))
   end
-  if mode ~= "r" and lgt.ranks then
-    raise("hdf5: several ranks cannot write an HDF5 file; use np.save, or run the script with lgt -n 1")
-  end
   local file = { path = path, absolute = absolute(path), mode = mode, seconds = seconds, open = true }
   setmetatable(file, File)
   if mode == "r" then file.stream = bytes.open(path, "rb", "hdf5") end
   ask(file, "hdf5", path)
   if mode ~= "r" then file.mode = "r+" end -- opened again, a file must not be made again
+  if mode ~= "r" and ranks then file.stream = bytes.open(path, "r+b", "hdf5") end
   return file
 end
 
@@ -168,11 +170,15 @@ function File:close()
   if not self.open then return end
   self.open = false
   if self.stream then bytes.close(self.stream) end
-  local child = self.child
-  if not child then return end
-  local reply = self.mode == "r" and "o" or apart.ask(child, { "close" }, self.seconds)
-  self.child = nil
-  if child.process then apart.close(child) end
+  local function closed()
+    local child = self.child
+    self.child = nil
+    if not child then return "o" end
+    local reply = self.mode == "r" and "o" or apart.ask(child, { "close" }, self.seconds)
+    if child.process then apart.close(child) end
+    return reply
+  end
+  local reply = (ranks and self.mode ~= "r" and ranks.shared("closing a file", closed) or closed)()
   if reply:sub(1, 1) ~= "o" then refuse(self, "hdf5", self.path, reply) end
 end
 
@@ -215,11 +221,12 @@ local function about(file, who, name)
 end
 
 -- The part of a shape that an index names: its shape without the axes of which one position was taken; and first
--- positions, counts and steps along all axes.
+-- positions, counts and steps along all axes, and which of these is the first axis of the part.
 local function select_part(shape, key, who)
   local start, count, step, whole, kept = {}, {}, {}, {}, {}
   for d = 1, #shape do start[d], count[d], step[d] = 0, shape[d], 1 end
-  if key == nil then return shape, start, count, step end
+  local part = { start = start, count = count, step = step, rows = 1 }
+  if key == nil then return shape, part end
   local entries
   if type(key) == "string" then
     entries = slice.parse_string(key)
@@ -239,10 +246,10 @@ local function select_part(shape, key, who)
     start[d], count[d] = s.first, s.count or 1
     if s.kind == "at" then taken, kept[d] = taken + 1, false else step[d] = s.step end
   end
-  for d = 1, #shape do
-    if kept[d] ~= false then whole[#whole + 1] = count[d] end
+  for d = #shape, 1, -1 do
+    if kept[d] ~= false then table.insert(whole, 1, count[d]) part.rows = d end
   end
-  return whole, start, count, step
+  return whole, part
 end
 
 -- ---- boxes ---------------------------------------------------------------------------------------------
@@ -346,21 +353,39 @@ local function new_array(dtype, shape)
   return array, (core.host(array, "w"))
 end
 
+local SHARED = 2 ^ 22 -- bytes that rank 0 sends the others at a time
+
+-- Elements that rank 0 has got, or its reply instead; to all ranks.
+local function share(reply, data, count)
+  reply = ranks.complaint("reading a file", reply)
+  local memory = ffi.cast("uint8_t *", data)
+  for at = 0, reply and -1 or count - 1, SHARED do
+    local n = math.min(SHARED, count - at)
+    local text = ranks.shared("what rank 0 has read", function() return ffi.string(memory + at, n) end)()
+    if not leads then ffi.copy(memory + at, text, n) end
+  end
+  return reply
+end
+
 -- Read a data set, or the part of it that an index such as "1:10, :" or {{1, 10}, {}} names.
 ---@param name string such as "results/x"
 ---@param key string|table|integer?
 ---@return lgt_array
 function File:read(name, key)
   local what, set = subject("read", self, name), about(self, "read", name)
-  local shape, start, count, step = select_part(set.shape, key, "hdf5 read")
+  local shape, part = select_part(set.shape, key, "hdf5 read")
   if key == nil and set.at and self.stream then
     local source = { image = { fd = ffi.C.fileno(self.stream) }, at = set.at, left = math.huge }
     return bytes.array(source, set.dtype, shape, {}, function(why) raise("hdf5 read: %s %s", what, why) end)
   end
   local array, p = new_array(set.dtype, shape)
   if core.product(shape) == 0 then return array end
-  local reply = move(self, "read", { name = name, start = start, count = count, step = step }, set, p)
-  if lgt.ranks then reply = lgt.ranks.complaint("reading a file", reply) end
+  part.name = name
+  local alone = ranks and self.mode ~= "r" -- only rank 0 has the file open
+  local reply
+  if leads or not alone then reply = move(self, "read", part, set, p) end
+  if alone then reply = share(reply, p, core.product(shape) * dtypes.size[set.dtype])
+  elseif ranks then reply = ranks.complaint("reading a file", reply) end
   if reply then
     lgt.free(array)
     refuse(self, "hdf5 read", what, reply)
@@ -393,11 +418,49 @@ local function creation(shape, options)
   return level or "", sides
 end
 
-local function write_part(file, who, name, part, set, data)
+-- The part of a part with `count` of its rows, from `first` on.
+local function rows_of(part, first, count)
+  local rows = { name = part.name, start = { unpack(part.start) }, count = { unpack(part.count) }, step = part.step }
+  if #part.count > 0 then
+    rows.start[part.rows] = part.start[part.rows] + first * part.step[part.rows]
+    rows.count[part.rows] = count
+  end
+  return rows
+end
+
+-- Raise the error of an array that could not be computed, before the file is changed.
+local function check_computed(a)
+  local first = {}
+  for d = 1, #core.shape_of(a) do first[d] = 1 end
+  if core.size_of(a) == 0 then return end
+  if #first > 0 then a(unpack(first)) else a:item() end
+end
+
+-- Rank 0 writes an array into a part of a data set.
+local function write_part(file, who, name, part, set, a)
+  local first, step, reply = 0, ranks and (set.chunk[part.rows] or 1) or math.huge, nil
   part.name = name
-  local reply = core.product(part.count) > 0 and move(file, "write", part, set, data)
+  if core.product(part.count) > 0 then
+    local row = core.size_of(a) / (core.shape_of(a)[1] or 1) * dtypes.size[set.dtype]
+    step = step * math.max(1, math.floor(BOX / row / step)) -- whole chunks
+    for data, count in output.rows(a, step, true) do
+      if leads and not reply then reply = move(file, "write", rows_of(part, first, count), set, data) end
+      first = first + count
+    end
+  end
+  if ranks then reply = ranks.complaint("writing a file", reply) end
   if reply then refuse(file, "hdf5 " .. who, ("%s: %s"):format(file.path, name), reply) end
   ask_about(file, who, name, { "flush" })
+end
+
+-- Every rank writes the tiles of an array that it owns, from a place in the file on.
+local function write_tiles(file, name, at, a)
+  lgt.flush()
+  local fd, why = ffi.C.fileno(file.stream), nil
+  if lgt.C.lgt_array_write(lgt.rt, a.id, fd, at) < 0 then why = ffi.string(lgt.C.lgt_message()) end
+  if not why and not leads and ffi.C.fdatasync(fd) < 0 then why = bytes.why() end -- rank 0 may be on another machine
+  why = ranks.complaint("writing a file", why)
+  if why then raise("hdf5 write: %s: %s: %s", file.path, name, why) end
 end
 
 -- Write an array as a data set, in place of one of that name.  Groups in the name are made.  Options:
@@ -412,16 +475,19 @@ function File:write(name, a, options)
   local shape, dtype = core.shape_of(a), core.dtype_of(a)
   subject("write", self, name)
   local level, chunk = creation(shape, options)
-  local data = core.copy_out(a)
-  local request = { "create", name, dtypes.name[dtype], level, #shape, unpack(shape) }
+  local placed = ranks and not chunk
+  check_computed(a)
+  local request = { "create", name, dtypes.name[dtype], level, placed and "yes" or "", #shape, unpack(shape) }
   for d = 1, chunk and #shape or 0 do request[#request + 1] = chunk[d] end
   ask_about(self, "write", name, request)
-  local _, start, count, step = select_part(shape, nil, "hdf5 write")
+  local at = placed and about(self, "write", name).at
+  if at then return write_tiles(self, name, at, a) end
+  local _, part = select_part(shape, nil, "hdf5 write")
   if not chunk then
     chunk = {}
     for d = 1, #shape do chunk[d] = 1 end
   end
-  write_part(self, "write", name, { start = start, count = count, step = step }, { dtype = dtype, chunk = chunk }, data)
+  write_part(self, "write", name, part, { dtype = dtype, chunk = chunk }, a)
 end
 
 -- Write an array into the part of a data set that an index names.  Waits.
@@ -432,10 +498,11 @@ function File:update(name, key, a)
   check_mode(self, "update")
   subject("update", self, name)
   local set = about(self, "update", name)
-  local shape, start, count, step = select_part(set.shape, key, "hdf5 update")
+  local shape, part = select_part(set.shape, key, "hdf5 update")
   local values = np.empty(shape, { dtype = dtypes.name[set.dtype] })
   values["..."] = a
-  write_part(self, "update", name, { start = start, count = count, step = step }, set, core.copy_out(values))
+  check_computed(values)
+  write_part(self, "update", name, part, set, values)
 end
 
 -- Make a group, and those it lies in.

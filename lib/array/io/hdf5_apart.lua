@@ -75,6 +75,8 @@ ffi.cdef [[
   int H5Pget_layout(int64_t);
   int H5Pget_chunk(int64_t, int, unsigned long long *);
   int H5Pset_chunk(int64_t, int, const unsigned long long *);
+  int H5Pset_alloc_time(int64_t, int);
+  int H5Pset_fill_time(int64_t, int);
   int H5Pset_deflate(int64_t, unsigned);
   int H5Pset_shuffle(int64_t);
   int H5Pset_create_intermediate_group(int64_t, unsigned);
@@ -444,14 +446,21 @@ end
 
 function requests.flush() flush() end
 
--- A new data set, in place of one of that name.  level: of compression, or ""; chunks: their extents, if there are any.
-function requests.create(name, dtype, level, ndim, ...)
+local EARLY, NEVER = 1, 1 -- H5D_ALLOC_TIME_EARLY, H5D_FILL_TIME_NEVER
+
+-- A new data set, in place of one of that name.  level: of compression, or ""; placed: "yes" if its bytes get their
+-- place in the file at once, else ""; chunks: their extents, if there are any.
+function requests.create(name, dtype, level, placed, ndim, ...)
   ndim = tonumber(ndim)
   local given, list = { ... }, own(h5.H5Pcreate(h5.H5P_CLS_DATASET_CREATE_ID_g), h5.H5Pclose)
   if #given > ndim then check(h5.H5Pset_chunk(list, ndim, extents(given, ndim + 1, ndim))) end
   if #given > ndim and level ~= "" then
     check(h5.H5Pset_shuffle(list))
     check(h5.H5Pset_deflate(list, tonumber(level)))
+  end
+  if placed ~= "" then
+    check(h5.H5Pset_alloc_time(list, EARLY))
+    check(h5.H5Pset_fill_time(list, NEVER))
   end
   if exists(name) then
     open_object(name, DATASET)
