@@ -162,7 +162,8 @@ enum {
   LGT_RELEASED = -10,      /* the array was detached from its memory */
   LGT_SYSTEM = -11,        /* a system call failed */
   LGT_INTERRUPTED = -12,   /* lgt_interrupt */
-  LGT_SCRIPT = -13         /* a Lua script failed */
+  LGT_SCRIPT = -13,        /* a Lua script failed */
+  LGT_DEVICE_LOST = -14    /* a device has failed for good, with all that is in its memory */
 };
 
 /* What the last failed call of this thread had to say, until the next one fails. */

@@ -124,15 +124,36 @@ const lgt_cuda *lgt_cuda_load(void) {
   return status ? NULL : &cuda;
 }
 
+/* After some errors every call fails for the rest of the process: those of kernels, and of hardware. */
+static lgt_status status_of(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return LGT_NO_MEMORY;
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return LGT_DEVICE_LOST;
+    default:
+      return LGT_TASK_FAILED;
+  }
+}
+
 lgt_status lgt_cuda_check(CUresult result, const char *what) {
   const char *name = NULL, *text = NULL;
   if (!result) return LGT_OK;
   if (cuda.cuGetErrorName && cuda.cuGetErrorName(result, &name)) name = NULL;
   if (cuda.cuGetErrorString && cuda.cuGetErrorString(result, &text)) text = NULL;
   int length = (int)strcspn(what, "(");
-  return lgt_err(result == CUDA_ERROR_OUT_OF_MEMORY ? LGT_NO_MEMORY : LGT_TASK_FAILED,
-                 "the GPU's driver: %.*s: %s (%s)", length, what, name ? name : "an unknown error",
-                 text ? text : "no description");
+  return lgt_err(status_of(result), "the GPU's driver: %.*s: %s (%s)", length, what,
+                 name ? name : "an unknown error", text ? text : "no description");
 }
 
 static lgt_status describe_device(int number, char *text, size_t room) {

@@ -17,6 +17,7 @@ static void *alloc(lgt_device *device, size_t bytes) {
   lgt_status status = lgt_gpu_enter(gpu);
   if (!status) status = LGT_CUDA(gpu->cuda, cuMemAlloc_v2(&address, bytes));
   if (status == LGT_NO_MEMORY) return NULL;
+  device->lost |= status == LGT_DEVICE_LOST;
   snprintf(device->failure, sizeof device->failure, "%s", status ? lgt_message() : "");
   return status ? NULL : (void *)(uintptr_t)address;
 }

@@ -10,21 +10,22 @@
 #include "lgt_binding.h"
 
 /* The names of the statuses of lgt.h. */
-#define LGT_STATUS_LIST(X)                 \
-  X(OK, "success")                         \
-  X(NO_MEMORY, "out of memory")            \
-  X(BAD_ARGUMENT, "bad argument")          \
-  X(BAD_SHAPE, "bad shape")                \
-  X(BAD_DTYPE, "bad element type")         \
-  X(OUT_OF_BOUNDS, "index out of bounds")  \
-  X(UNSUPPORTED, "unsupported")            \
-  X(IO, "input or output failed")          \
-  X(TASK_FAILED, "task failed")            \
-  X(COMPILE, "compilation failed")         \
-  X(RELEASED, "array was released")        \
-  X(SYSTEM, "system call failed")          \
-  X(INTERRUPTED, "interrupted")            \
-  X(SCRIPT, "script failed")
+#define LGT_STATUS_LIST(X)                \
+  X(OK, "success")                        \
+  X(NO_MEMORY, "out of memory")           \
+  X(BAD_ARGUMENT, "bad argument")         \
+  X(BAD_SHAPE, "bad shape")               \
+  X(BAD_DTYPE, "bad element type")        \
+  X(OUT_OF_BOUNDS, "index out of bounds") \
+  X(UNSUPPORTED, "unsupported")           \
+  X(IO, "input or output failed")         \
+  X(TASK_FAILED, "task failed")           \
+  X(COMPILE, "compilation failed")        \
+  X(RELEASED, "array was released")       \
+  X(SYSTEM, "system call failed")         \
+  X(INTERRUPTED, "interrupted")           \
+  X(SCRIPT, "script failed")              \
+  X(DEVICE_LOST, "device was lost")
 
 lgt_status lgt_err(lgt_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prefix the message with where it happened: "what: message". Returns the status. */

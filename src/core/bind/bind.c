@@ -184,7 +184,8 @@ static lgt_status say_what_lacks(const lgt_attempt *try) {
   lgt_pool *pool = memory->pool;
   int64_t bytes = 0;
   if (!host && *memory->device->failure)
-    return lgt_err(LGT_NO_MEMORY, "no memory of %s: %s", memory->device->name, memory->device->failure);
+    return lgt_err(memory->device->lost ? LGT_DEVICE_LOST : LGT_NO_MEMORY, "no memory of %s: %s",
+                   memory->device->name, memory->device->failure);
   for (int s = 0; s < try->group->nslot; s++) {
     const lgt_layout *l = lgt_layout_at(try->binder->stores, try->group->slot[s].layout);
     if (!try->group->slot[s].initial && (!try->lacks || try->lacks[s])) bytes += lgt_layout_bytes(l);
@@ -217,9 +218,9 @@ static lgt_status acquire_part(lgt_attempt *try, const lgt_call *calls) {
   for (int s = 0; s < try->group->nslot && !status; s++) {
     if (!try->lacks[s]) continue;
     char message[512];
-    say_what_lacks(try);
+    lgt_status why = say_what_lacks(try);
     snprintf(message, sizeof message, "%s", lgt_message());
-    lgt_failure *failure = lgt_poison_new(try->binder, LGT_NO_MEMORY, message, line_of_slot(try, s, calls));
+    lgt_failure *failure = lgt_poison_new(try->binder, why, message, line_of_slot(try, s, calls));
     if (!poison_slot(try, s, failure)) status = lgt_no_memory_to_launch();
     lgt_failure_release(failure);
   }
@@ -228,7 +229,7 @@ static lgt_status acquire_part(lgt_attempt *try, const lgt_call *calls) {
 
 static lgt_failure *fail_group(lgt_attempt *try, lgt_status status, uint32_t line) {
   char message[512];
-  if (status == LGT_NO_MEMORY) say_what_lacks(try);
+  if (status == LGT_NO_MEMORY) status = say_what_lacks(try);
   snprintf(message, sizeof message, "%s", lgt_message());
   lgt_failure *failure = lgt_poison_new(try->binder, status, message, line);
   poison_results(try, failure);

@@ -57,6 +57,7 @@ struct lgt_device {
   bool on_host; /* the host may follow its addresses */
   lgt_traits traits;
   char name[64];      /* for people */
+  bool lost;          /* it has failed for good */
   char failure[160];  /* why there is no memory, if it is not because there is too little; else empty */
   lgt_target *target; /* owned: what makes code for it (kernel.h); NULL: it runs the host's */
 

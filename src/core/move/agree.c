@@ -76,6 +76,7 @@ lgt_status lgt_agree(lgt_binder *binder, lgt_status status, int64_t position) {
   const lgt_failure *own = binder->unreported;
   bool same = own && own->status == why.status && own->position != LGT_POSITION_UNKNOWN &&
               own->position == (all.failure >> RANK_BITS) - 1;
-  if (own && (same || !strcmp(own->message, why.text))) lgt_poison_reported(binder);
+  bool lost = own && own->status == LGT_DEVICE_LOST && why.status == LGT_DEVICE_LOST;
+  if (own && (same || lost || !strcmp(own->message, why.text))) lgt_poison_reported(binder);
   return lgt_err(why.status, "%s", why.text);
 }

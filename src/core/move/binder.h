@@ -61,6 +61,7 @@ typedef struct lgt_binder {
   uint32_t stamp;       /* of the newest job */
   lgt_failure *unreported; /* ref: the first failure that no look or fence has reported */
   lgt_failure *reported;   /* ref: the failure that was reported last */
+  bool lost_reported;      /* a script knows that a device was lost: what fails for that reason is no news */
   lgt_failure *no_memory;  /* ref: stands for a failure for whose description there is no memory */
   lgt_recent *recent;      /* owned; with several domains: the newest groups, in order */
   int nrecent, recent_room;

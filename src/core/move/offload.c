@@ -20,7 +20,7 @@ static void begin(lgt_binder *binder, lgt_job *job) {
     return;
   }
   if (!job->event) job->event = device->event_new(device);
-  lgt_status status = job->event ? job->post(job, device, queue) : LGT_NO_MEMORY;
+  lgt_status status = job->event ? job->post(job, device, queue) : lgt_last_status();
   lgt_status recorded = job->event ? device->record(queue, job->event) : LGT_OK;
   /* Part of it may be there, and works on what the job owns. */
   for (lgt_status late; status && job->event && !recorded && !device->query(job->event, &late);)

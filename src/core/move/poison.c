@@ -13,7 +13,8 @@ lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *m
       lgt_failure_new(status, message, line ? binder->line_text(binder->line_context, line) : NULL);
   if (failure) failure->position = binder->agreed.position;
   else failure = lgt_failure_retain(binder->no_memory);
-  if (!binder->unreported) binder->unreported = lgt_failure_retain(failure);
+  bool news = status != LGT_DEVICE_LOST || !binder->lost_reported;
+  if (news && !binder->unreported) binder->unreported = lgt_failure_retain(failure);
   return failure;
 }
 
@@ -21,6 +22,7 @@ void lgt_poison_reported(lgt_binder *binder) {
   lgt_failure_release(binder->reported);
   binder->reported = binder->unreported;
   binder->unreported = NULL;
+  if (binder->reported && binder->reported->status == LGT_DEVICE_LOST) binder->lost_reported = true;
 }
 
 /* Several domains may fail in one group, each in its own way: a script that is told of one of these needs no other. */
@@ -37,8 +39,10 @@ lgt_status lgt_poison_report(lgt_binder *binder, const lgt_failure *failure) {
   if (!failure) return LGT_OK;
   lgt_status status = lgt_err(failure->status, "%s", failure->message);
   const lgt_failure *other = binder->unreported;
+  bool lost = status == LGT_DEVICE_LOST;
+  binder->lost_reported |= lost;
   if (other && other->status == failure->status &&
-      (of_one_group(other, failure) || !strcmp(other->message, failure->message)))
+      (lost || of_one_group(other, failure) || !strcmp(other->message, failure->message)))
     lgt_poison_reported(binder);
   return status;
 }

@@ -3,7 +3,8 @@
  * A store that a failed task should have written is *poisoned*: it has a failure instead of contents, and so has each
  * store that is computed from it, until it is overwritten.  The script goes on; a script that looks at a poisoned array
  * gets the failure as an error.  A failure that no look has reported is kept, and reported at the next fence or at the
- * end.
+ * end.  A device that is lost fails every task that uses it, sooner or later, each with words of its own: these are one
+ * failure, and a script that was told of one of them is not told again unless it looks.
  *
  * An array fails as a whole.  With one domain tasks see to that: a result computed from a poisoned array has its failure.
  * With several domains, one domain may have all that it needs of an array that fails in another domain, before the failure
