@@ -1,0 +1,120 @@
+/* test_shift.c - plans that are made from a plan of the same form, and the numbers that forbid it. */
+#include "plan/shift.h"
+
+#include "fusion.h"
+
+static int64_t made, shifted;
+static int add, mul;
+
+/* So many plans were made anew, and so many by shifting, since the last call. */
+static bool planned(int64_t anew, int64_t by_shifting) {
+  int64_t m = made, s = shifted;
+  if (lgt_fence(rt)) return false;
+  made = stat_of(rt, "plans_made"), shifted = stat_of(rt, "plans_shifted");
+  return made - m == anew && shifted - s == by_shifting;
+}
+
+static void begin(void) {
+  open_plain();
+  made = shifted = 0;
+  add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+}
+
+/* to[at] = from[at] + 1, then out[at] = 2 to[at], over n elements. */
+static lgt_status turn(lgt_id to, lgt_id from, lgt_id out, int64_t first, int64_t n, int64_t step) {
+  lgt_id t = slice_of(rt, to, 0, first, n, step), f = slice_of(rt, from, 0, first, n, step),
+         o = slice_of(rt, out, 0, first, n, step);
+  lgt_status status = launch(rt, add, 2, t, f);
+  if (!status) status = launch(rt, mul, 2, o, t);
+  lgt_array_free(rt, t), lgt_array_free(rt, f), lgt_array_free(rt, o);
+  return status;
+}
+
+TEST(other_slices_of_the_same_arrays_shift_a_plan) {
+  begin();
+  lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
+  CHECK(planned(0, 0));
+  CHECK(!turn(y, x, z, 0, 100, 1) && planned(1, 0));
+  for (int k = 1; k < 5; k++) CHECK(!turn(y, x, z, k * 200, 100 + k, 1) && planned(0, 1));
+  for (int i = 0; i < 1000; i++) {
+    bool in = i % 200 < 100 + i / 200;
+    CHECK(value_at(y, i) == (in ? i + 1 : 0) && value_at(z, i) == (in ? 2 * i + 2 : 0));
+  }
+  lgt_close(rt);
+}
+
+/* A window that was planned is found.  One whose plan was shifted is planned for itself if it comes again, and found from then
+ * on. */
+TEST(what_comes_again_is_found) {
+  begin();
+  lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
+  CHECK(planned(0, 0) && !turn(y, x, z, 0, 100, 1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 0, 100, 1) && planned(0, 0));
+  CHECK(!turn(y, x, z, 200, 100, 1) && planned(0, 1));
+  CHECK(!turn(y, x, z, 200, 100, 1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 200, 100, 1) && planned(0, 0));
+  lgt_close(rt);
+}
+
+/* Another class of stride along the innermost dimension is other code. */
+TEST(another_step_is_planned_anew) {
+  begin();
+  lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
+  CHECK(planned(0, 0) && !turn(y, x, z, 0, 100, 1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 500, 100, -1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 0, 100, 3) && planned(1, 0));
+  CHECK(value_at(z, 450) == 902 && value_at(z, 150) == 302 && value_at(z, 151) == 0);
+  lgt_close(rt);
+}
+
+/* x[b] = x[a] + 1, then y = 2 x[c]: in one pass only if c is b, or does not meet it. */
+static lgt_status through(lgt_id x, lgt_id y, int64_t a, int64_t b, int64_t c) {
+  enum { LENGTH = 50 };
+  lgt_id from = slice_of(rt, x, 0, a, LENGTH, 1), to = slice_of(rt, x, 0, b, LENGTH, 1),
+         again = slice_of(rt, x, 0, c, LENGTH, 1);
+  lgt_status status = launch(rt, add, 2, to, from);
+  if (!status) status = launch(rt, mul, 2, y, again);
+  lgt_array_free(rt, from), lgt_array_free(rt, to), lgt_array_free(rt, again);
+  return status;
+}
+
+TEST(views_that_no_longer_lie_apart_are_planned_anew) {
+  begin();
+  lgt_id x = filled(4 * N, 1, 0), y = filled(50, 0, 0);
+  CHECK(planned(0, 0) && !through(x, y, 0, 100, 200) && planned(1, 0)); /* all apart */
+  CHECK(!through(x, y, 300, 450, 600) && planned(0, 1));
+  CHECK(!through(x, y, 700, 800, 820) && planned(1, 0)); /* the second one reads what the first one writes */
+  CHECK(value_at(y, 0) == 2 * 721 && value_at(y, 29) == 2 * 750 && value_at(y, 30) == 2 * 850);
+  lgt_close(rt);
+}
+
+/* Extents of a loop must still agree, and an extent of one is no loop: its stride is not looked at. */
+TEST(an_extent_of_one_is_planned_anew) {
+  begin();
+  lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
+  CHECK(planned(0, 0) && !turn(y, x, z, 0, 100, 1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 300, 1, 1) && planned(1, 0));
+  CHECK(value_at(z, 300) == 602 && value_at(z, 301) == 0);
+  lgt_close(rt);
+}
+
+/* With several domains tiles and moves depend on the numbers. */
+TEST(plans_of_tiles_are_not_shifted) {
+  open_domains();
+  made = shifted = 0;
+  add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+  lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
+  CHECK(planned(0, 0) && !turn(y, x, z, 0, 100, 1) && planned(1, 0));
+  CHECK(!turn(y, x, z, 200, 100, 1) && planned(1, 0));
+  lgt_close(rt);
+}
+
+int main(void) {
+  RUN(other_slices_of_the_same_arrays_shift_a_plan);
+  RUN(what_comes_again_is_found);
+  RUN(another_step_is_planned_anew);
+  RUN(views_that_no_longer_lie_apart_are_planned_anew);
+  RUN(an_extent_of_one_is_planned_anew);
+  RUN(plans_of_tiles_are_not_shifted);
+  return check_done();
+}
