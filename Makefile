@@ -8,7 +8,7 @@ MESON_OPTIONS ?=
 ARGS ?=
 # `make SETUP=no ...` installs no packages: tools/setup sees the variable.
 
-.PHONY: all setup build demo test stress fuzz reference test-asan test-ubsan test-tsan test-valgrind bench coverage format install clean help
+.PHONY: all setup build bundle demo test stress fuzz reference test-asan test-ubsan test-tsan test-valgrind bench coverage format install clean help
 
 all: build
 
@@ -24,6 +24,7 @@ help:
 	@echo 'make coverage   the functions of NumPy that lgt has, beside cuPyNumeric, and which wait, copy or are slow'
 	@echo 'make reference  docs/reference, of the comments in the sources'
 	@echo 'make install    to PREFIX=$(PREFIX)'
+	@echo 'make bundle     $(BUILD)/bundle/lgt-VERSION-x86_64.tar.gz: runs on other machines, with nothing installed'
 
 # Each of these is quick when there is nothing to do.
 setup:
@@ -81,6 +82,9 @@ format:
 install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX)
 	@ninja --quiet -C $(BUILD) install
+
+bundle: build
+	@tools/bundle $(BUILD) $(BUILD)/bundle/lgt-$$($(BUILD)/lgt --version | sed -n '1s/lgt //p')-x86_64 --tar
 
 clean:
 	rm -rf $(BUILD) build-address build-undefined build-thread bench/venv bench/venv-current

@@ -149,6 +149,9 @@ def main():
         os.symlink("/dev/full", full)
         for name, (call, words) in REFUSALS.items():
             why = refusal(lgt, call.replace("FULL", full), words)
+            if why and "install gnuplot-nox" in why:
+                print(f"skip {name}: gnuplot-nox is not installed")
+                continue
             failed = failed or bool(why)
             print(f"FAIL {name}: {why}" if why else f"ok {name}")
     return 1 if failed else 0
