@@ -53,6 +53,7 @@ local function umfpack(who)
 end
 
 local WARNING_SINGULAR, OUT_OF_MEMORY = 1, -1
+local SIZE_OF_UNIT, NUMERIC_SIZE = 3, 40 -- places in the array that UMFPACK calls Info
 local PLAIN, ADJOINT, TRANSPOSED = 0, 1, 2 -- A x = b, A^H x = b, A^T x = b
 
 local function check(status, who)
@@ -78,13 +79,15 @@ local function functions(C, kind, is_complex)
     C["umfpack_" .. kind .. "_solve"]
   if not is_complex then
     return function(f, out) return symbolic(f.n, f.n, f.pos, f.crd, f.values, out, f.control, nil) end,
-      function(f, analysis, out) return numeric(f.pos, f.crd, f.values, analysis, out, f.control, nil) end,
+      function(f, analysis, out, info) return numeric(f.pos, f.crd, f.values, analysis, out, f.control, info) end,
       function(f, which, x, b)
         return solve(which, f.pos, f.crd, f.values, x, b, f.numeric[0], f.control, nil)
       end
   end
   return function(f, out) return symbolic(f.n, f.n, f.pos, f.crd, f.values, nil, out, f.control, nil) end,
-    function(f, analysis, out) return numeric(f.pos, f.crd, f.values, nil, analysis, out, f.control, nil) end,
+    function(f, analysis, out, info)
+      return numeric(f.pos, f.crd, f.values, nil, analysis, out, f.control, info)
+    end,
     function(f, which, x, b)
       return solve(which, f.pos, f.crd, f.values, nil, x, nil, b, nil, f.numeric[0], f.control, nil)
     end
@@ -110,10 +113,12 @@ local function factorise(a, who)
   if a.n == 0 then return f end
   local analysis, out = ffi.new("void *[1]"), ffi.new("void *[1]")
   check(symbolic(f, analysis), who)
-  local status = numeric(f, analysis[0], out)
+  local info = ffi.new("double[90]")
+  local status = numeric(f, analysis[0], out, info)
   C["umfpack_" .. kind .. "_free_symbolic"](analysis)
   f.numeric = ffi.gc(out, C["umfpack_" .. kind .. "_free_numeric"])
   check(status, who)
+  f.counted = lgt.outside(info[SIZE_OF_UNIT] * info[NUMERIC_SIZE])
   local int = ffi.typeof(is_long and "int64_t[1]" or "int[1]")
   local l, u, other = int(), int(), int()
   C["umfpack_" .. kind .. "_get_lunz"](l, u, other, other, other, out[0])

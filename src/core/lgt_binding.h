@@ -139,6 +139,9 @@ lgt_status lgt_array_nonzero(lgt_runtime *rt, lgt_id mask, lgt_id *out);
  * by any thread, also when the runtime is closed. */
 lgt_status lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond, void **memory);
 lgt_status lgt_memory_resize(lgt_runtime *rt, int64_t bytes, int beyond, void **memory);
+/* Memory that a library holds for the host program, as the factors of a matrix: it counts as what arrays take, beyond the
+ * limit if it must be, until *memory is freed, of which nothing can be read. */
+lgt_status lgt_memory_count(lgt_runtime *rt, int64_t bytes, void **memory);
 void lgt_memory_free(void *memory);
 
 /* One NaN in place of all there are, in n elements: LuaJIT, which reads memory as it is, takes the others for values of

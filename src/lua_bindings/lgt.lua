@@ -429,6 +429,14 @@ function lgt.memory(bytes, former, alone)
   end
 end
 
+-- An object that stands for memory of a library: while it lives, so many bytes count as what arrays take.
+---@param bytes number
+---@return ffi.cdata*
+function lgt.outside(bytes)
+  if C.lgt_memory_count(rt, bytes, place) < 0 then fail() end
+  return ffi.gc(place[0], C.lgt_memory_free)
+end
+
 -- A new array of the given dense layout over `data` (from calloc; now the array's own).
 function lgt.adopt(layout, data) return wrap(lgt.attach(layout, data, ffi.C.free, data)) end
 
@@ -500,8 +508,8 @@ if ranks then lgt.time = ranks.shared("lgt.time", lgt.time) end
 -- passes (over memory), bytes_moved (read and written by loops).  Between instances and ranks: bytes_copied,
 -- messages_sent, bytes_sent; of files: bytes_read, bytes_written.  Of devices: device_tasks, device_kernels,
 -- groups_on_host, copies_to_devices, copies_from_devices, bytes_to_devices, bytes_from_devices.  What there is now, not
--- since a reset: bytes_live, bytes_peak (the most of these), bytes_pooled (kept for what comes), live_stores, layouts,
--- footprints, partitions, plans.
+-- since a reset: bytes_live, bytes_peak (the most of these), bytes_pooled (kept for what comes), bytes_in_libraries
+-- (factors of sparse matrices), live_stores, layouts, footprints, partitions, plans.
 ---@return table<string, number>
 function lgt.stats()
   local result, name, n = {}, ffi.new("const char *[1]"), 0

@@ -67,10 +67,27 @@ TEST(the_limit_holds_with_what_is_idle) {
   lgt_pool_release(pool);
 }
 
+/* Memory of a library counts, and has no bytes of its own. */
+TEST(what_libraries_hold_counts) {
+  lgt_pool *pool = lgt_pool_new(10 * MB);
+  int64_t size;
+  void *factors = lgt_host_outside(pool, 6 * MB);
+  CHECK(factors && pool->outside == 6 * MB && lgt_pool_left(pool) == 4 * MB);
+  CHECK(!lgt_pool_take(pool, 6 * MB, false, &size));
+  void *more = lgt_host_outside(pool, 6 * MB); /* the library has it already */
+  CHECK(more && lgt_pool_left(pool) < 0);
+  lgt_host_free(more);
+  lgt_host_free(factors);
+  CHECK_EQ(pool->outside, 0);
+  CHECK_EQ(lgt_pool_left(pool), 10 * MB);
+  lgt_pool_release(pool);
+}
+
 int main(void) {
   RUN(a_block_is_used_again);
   RUN(sizes_that_change_do_not_pile_up);
   RUN(what_is_used_in_each_turn_is_kept);
   RUN(the_limit_holds_with_what_is_idle);
+  RUN(what_libraries_hold_counts);
   return check_done();
 }

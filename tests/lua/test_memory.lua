@@ -183,4 +183,25 @@ check.case("files that claim to be large", function()
 end)
 os.remove(path)
 
+-- The collector sees a small object where a library holds the factors of a matrix.
+check.case("factors of sparse matrices", function()
+  local sparse, solvers = require "sparse", require "solvers"
+  local n = 100
+  local size = n * n
+  local diagonals = { np.full({ size }, 4), np.full({ size - 1 }, -1), np.full({ size - n }, -1) }
+  local a = sparse.diags(diagonals, { 0, 1, n }):tocsr()
+  a = a + a.T
+  local nnz, most = solvers.splu(a).nnz, 0
+  local one = lgt.stats().bytes_in_libraries
+  check.that(one > 8 * nnz, one)
+  for _ = 1, 64 do
+    solvers.splu(a)
+    most = math.max(most, lgt.stats().bytes_in_libraries)
+  end
+  check.that(most < 16 * one, most / one)
+  collectgarbage()
+  collectgarbage()
+  check.equal(lgt.stats().bytes_in_libraries, 0)
+end)
+
 check.done()

@@ -18,6 +18,7 @@ typedef union head {
   struct {
     lgt_pool *pool; /* whose it is; NULL: it does not count */
     int64_t bytes;  /* of all, the head included */
+    bool outside;   /* the bytes are memory of a library, the head is all there is here */
   };
   char aligned[64];
 } head;
@@ -321,11 +322,21 @@ void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes, bool needed) {
   return moved + 1;
 }
 
+void *lgt_host_outside(lgt_pool *pool, int64_t bytes) {
+  head *h = lgt_mem_zalloc(sizeof *h);
+  if (!h) return lgt_err(LGT_NO_MEMORY, "out of memory"), NULL;
+  *h = (head){.pool = pool, .bytes = bytes, .outside = true};
+  charge_host(pool, bytes, 1, true);
+  pool->outside += bytes;
+  return h + 1;
+}
+
 void lgt_host_free(void *block) {
   if (!block) return;
   head *h = (head *)block - 1;
   lgt_pool *pool = h->pool;
   int64_t bytes = h->bytes;
+  if (h->outside) pool->outside -= bytes;
   lgt_mem_free(h);
   leave(pool, bytes);
 }

@@ -35,6 +35,7 @@ typedef struct lgt_pool {
   int64_t used;    /* bytes that count, including those of free blocks */
   int64_t idle;    /* bytes of free blocks */
   int64_t scratch; /* bytes of scratch memory */
+  _Atomic int64_t outside; /* bytes of libraries' memory; not under the lock */
   int64_t asked;   /* bytes of the last request for which there was no room */
   lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size */
   int unused[LGT_POOL_CLASSES];       /* by size: free blocks that were not taken since the last look */
@@ -72,6 +73,8 @@ void lgt_scratch_free(void *block);
  * none; when it fails, the old block stays. */
 void *lgt_host_alloc(lgt_pool *pool, int64_t bytes, bool needed);
 void *lgt_host_resize(lgt_pool *pool, void *block, int64_t bytes, bool needed);
+/* A block without memory that stands for so many bytes of a library's: they count, beyond the limit if it must be. */
+void *lgt_host_outside(lgt_pool *pool, int64_t bytes);
 void lgt_host_free(void *block);
 
 #endif

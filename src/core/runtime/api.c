@@ -94,6 +94,14 @@ lgt_status lgt_memory_alloc(lgt_runtime *rt, int64_t bytes, int beyond, void **m
   if (!status) *memory = fresh;
   return status;
 }
+lgt_status lgt_memory_count(lgt_runtime *rt, int64_t bytes, void **memory) {
+  if (bytes < 0) return lgt_err(LGT_BAD_ARGUMENT, "%lld bytes of a library's memory", (long long)bytes);
+  void *block = lgt_host_outside(rt->map.pool, bytes);
+  if (!block) return LGT_NO_MEMORY;
+  rt->map.since_collection += bytes; /* what frees it is an object that the collector may find dead */
+  *memory = block;
+  return LGT_OK;
+}
 void lgt_memory_free(void *memory) { lgt_host_free(memory); }
 
 lgt_id lgt_layout_array(lgt_runtime *rt, uint32_t layout) {
@@ -579,6 +587,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_live", rt->map.live},
       {"bytes_peak", rt->map.peak},
       {"bytes_pooled", lgt_pool_idle(rt->map.pool)},
+      {"bytes_in_libraries", rt->map.pool->outside},
       {"collections", rt->collections},
       {"live_stores", rt->stores.live_stores},
       {"layouts", rt->stores.nlayout - 1 - rt->stores.nfree_layout},
