@@ -598,6 +598,14 @@ local function open_grid(shape, dtype)
   return unpack(parts)
 end
 
+-- Give the elements of an array their coordinates along axis d, from 0.
+function core.fill_with_coordinates(array, d)
+  local dtype = core.dtype_of(array)
+  local name = ("index%d>%s"):format(d, dtypes.name[dtype])
+  kinds[name] = kinds[name] or lgt.kind(name, function(body) body:store(dtype, 0, body:coordinate(d)) end)
+  lgt.launch(kinds[name], { array })
+end
+
 -- For each axis the coordinates (from 0) of every element, stacked: shape (ndim, ...).  Options: dtype; sparse: one
 -- array for each axis (several results), with no other extents than along it.
 ---@return lgt_array int64
@@ -609,10 +617,7 @@ function np.indices(...)
   local whole = { #shape, unpack(shape) }
   local result = lgt.new(lgt.dense(dtype, whole))
   for d = 1, #shape do
-    local part = lgt.alias(result, lgt.project(core.layout_of(result), 1, d - 1))
-    local name = ("index%d>%s"):format(d, dtypes.name[dtype])
-    kinds[name] = kinds[name] or lgt.kind(name, function(body) body:store(dtype, 0, body:coordinate(d)) end)
-    lgt.launch(kinds[name], { part })
+    core.fill_with_coordinates(lgt.alias(result, lgt.project(core.layout_of(result), 1, d - 1)), d)
   end
   return result
 end

@@ -107,9 +107,12 @@ function np.fromfunction(f, shape, options)
   if not core.is_callable(f) then raise("fromfunction: a function was expected, not %s", (core.describe(f))) end
   options = core.check_options(options, { dtype = true }, "fromfunction")
   shape = core.take_only_shape("fromfunction", shape)
-  local grid, parts = np.indices(shape, { dtype = options.dtype or "float64" }), {}
-  for d = 1, #shape do parts[d] = grid[d] end
-  return f(unpack(parts))
+  local layout, grids = lgt.dense(core.check_dtype(options.dtype or "float64", "fromfunction"), shape), {}
+  for d = 1, #shape do
+    grids[d] = lgt.new(layout) -- arrays of their own: where f only computes with them they are never stored
+    core.fill_with_coordinates(grids[d], d)
+  end
+  return f(unpack(grids))
 end
 
 -- A vector of what an iterator gives.
