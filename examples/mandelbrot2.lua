@@ -6,8 +6,11 @@ local np = require "array"
 local xn, yn, itermax = tonumber(arg[1]) or 200, tonumber(arg[2]) or 200, tonumber(arg[3]) or 60
 local horizon = 2
 
-local grid = np.indices { xn, yn } + 1 -- positions
-local Xi, Yi = grid[1], grid[2]
+local Xi, Yi
+do
+  local grid = np.indices { xn, yn } + 1 -- positions
+  Xi, Yi = grid[1], grid[2]
+end
 local X = np.linspace(-1.75, 0.25, xn)[Xi]
 local Y = np.linspace(-1, 1, yn)[Yi]
 local C = X + Y * 1i
