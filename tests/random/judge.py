@@ -57,7 +57,22 @@ class Failure:
 
 def domains_of(config):
     """Memory domains in all."""
-    return int(config.get("domains", 1)) * int(config.get("ranks", 1))
+    return max(int(config.get(name, 1)) for name in ("domains", "emulate", "gpus")) * int(config.get("ranks", 1))
+
+
+def driver_of(binary):
+    """The folder of the emulated CUDA driver that was built beside lgt, or None."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(binary)), "tests/gpu")
+    return folder if os.path.exists(os.path.join(folder, "libcuda.so.1")) else None
+
+
+def environment_of(binary, config):
+    """What the emulated driver needs.  What a failed task did not write may be read by kernels whose results fail, too."""
+    if not config.get("gpus"):
+        return {}
+    return {"LD_LIBRARY_PATH": driver_of(binary) or "", "LGT_FAKE_CUDA_STRICT": "1", "LGT_FAKE_CUDA_UNWRITTEN": "0",
+            "LGT_FAKE_CUDA_DELAY": "5", "LGT_FAKE_CUDA_SEED": str(config.get("jitter", 1)),
+            "LGT_FAKE_CUDA_DEVICES": str(min(8, int(config["gpus"]) * int(config.get("ranks", 1))))}
 
 
 def options_of(config):
@@ -167,7 +182,7 @@ class Lgt:
             commands = commands_of(self.binary, config, [os.path.join(HERE, "runner.lua"), batch, out])
             ending = None
             try:
-                status, said = run_together(commands, limit or self.limit, self.env, folder)
+                status, said = run_together(commands, limit or self.limit, {**self.env, **environment_of(self.binary, config)}, folder)
                 if len(said) > 3000:
                     said = said[:2000] + " [...] " + said[-1000:]
                 if status < 0:

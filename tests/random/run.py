@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from generate import generate
-from judge import REFERENCE, Failure, Lgt, Subject, domains_of, judge, judge_batch, options_of
+from judge import REFERENCE, Failure, Lgt, Subject, domains_of, driver_of, judge, judge_batch, options_of
 from program import lua_text
 from shrink import Shrinker
 
@@ -45,8 +45,9 @@ print(table.concat(missing, " "))
 """
 
 
-def draw(rng, cache):
-    """A configuration.  It interprets kernels or compiles them in the background: see configurations."""
+def draw(rng, cache, gpus):
+    """A configuration.  It interprets kernels or compiles them in the background: see configurations.  Devices are those of
+    the core or, if `gpus`, of the emulated driver."""
     config = {}
 
     def maybe(name, chance, values):
@@ -61,6 +62,10 @@ def draw(rng, cache):
     if "ranks" in config:
         config["domains"], config["cpus"] = rng.choice([1, 2]), 1
         maybe("uneven", 0.4, range(1, 10**6))
+    if rng.random() < 0.12:
+        config["gpus" if gpus and rng.random() < 0.5 else "emulate"] = rng.choice([1, 1, 2, 3])
+        config["domains"] = 1
+        maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["100K", "1M"])
     maybe("gc", 0.2, range(1, 10**6))
     maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:
@@ -80,12 +85,12 @@ def draw(rng, cache):
     return config
 
 
-def configurations(number, first, count, folder):
+def configurations(number, first, count, folder, gpus):
     """What a batch runs under.  To wait for the compiler costs 20 ms a kernel, some 20 s a batch, so
     every eighth batch does: once with a cold cache, then, differently cut, with a warm one."""
     rng = random.Random(first * 7919 + number)
     cache = os.path.join(folder, "shared")
-    configs = [draw(rng, cache) for _ in range(count)]
+    configs = [draw(rng, cache, gpus) for _ in range(count)]
     if number % 8 == 3:
         own = os.path.join(folder, str(number))
         for config in configs[:2]:
@@ -249,7 +254,7 @@ def many(args, without):
         if args.stress:
             configs = matrix(os.path.join(folder, "shared"))
         else:
-            configs = configurations(i, args.first, args.configs, folder)
+            configs = configurations(i, args.first, args.configs, folder, driver_of(args.lgt) is not None)
         tasks.append((args.lgt, seeds, [{**c, **parse_config(args.set)} for c in configs], without, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
