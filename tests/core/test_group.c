@@ -1,5 +1,6 @@
 /* test_group.c - where groups end, on one domain and on two, and why. */
 #include "fusion.h"
+#include "plan/cells.h"
 
 /* Each turn reads the neighbours of what the one before has written: with nothing allowed to lie between loops, a turn
  * is a group, and what is only of the turn does not cross the cut. */
@@ -47,6 +48,24 @@ TEST(other_launch_domains_fuse_between_the_same_owners) {
   const lgt_plan_group *group = &plan_of(2)->group[0];
   CHECK(group->count == 2 && group->mixed && group->launch->ncolour == 2);
   CHECK(value_at(a, 9) == 10 && value_at(b, 9) == 10 && value_at(a, N - 1) == N);
+  lgt_close(rt);
+}
+
+/* A single element has no dimension that could be cut: one owner's task writes it, and the other has nothing to do for it. */
+TEST(a_single_element_is_the_work_of_one_owner) {
+  open_domains();
+  lgt_id x = filled(N, 1, 0), y = vector(N), element = lgt_array_project(rt, y, 0, 3);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), 2, y, x);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "c7 =0"), 1, element);
+  CHECK(element && !lgt_fence(rt));
+  const lgt_plan *plan = plan_of(2);
+  CHECK(plan && plan->ngroup == 1 && plan->group[0].mixed);
+  const lgt_plan_group *group = &plan->group[0];
+  lgt_rect first = lgt_cells_tile(group, plan->call[1].launch, 0),
+           second = lgt_cells_tile(group, plan->call[1].launch, 1);
+  CHECK(!lgt_rect_empty(&first) && lgt_rect_size(&first) == 1);
+  CHECK(lgt_rect_empty(&second) && lgt_rect_size(&second) == 0);
+  CHECK(value_at(y, 2) == 3 && value_at(y, 3) == 7 && value_at(y, N - 1) == N);
   lgt_close(rt);
 }
 
@@ -173,6 +192,7 @@ int main(void) {
   RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_fuse_between_the_same_owners);
+  RUN(a_single_element_is_the_work_of_one_owner);
   RUN(a_part_is_read_by_who_wrote_it);
   RUN(what_only_a_later_group_reads_is_left_to_it);
   RUN(other_launch_domains_do_not_fuse);

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
 import run as programs
 
 LIMIT = 1800  # seconds, for what hangs
-SOME = ["own_task", "black_scholes", "stencil", "jacobi", "heat_3d", "cg", "wave", "gray_scott", "mandelbrot1", "nbody"]
+SOME = ["own_task", "black_scholes", "stencil", "jacobi", "heat_3d", "cg", "wave", "gray_scott", "mandelbrot1", "nbody", "durbin"]
 # name: (with GPUs, without, in a short run)
 SETTINGS = {
     "on a GPU": (["--gpus=1"], ["--domains=1"]),

@@ -16,13 +16,14 @@ lgt_rect lgt_rect_of_shape(int ndim, const int64_t *shape) {
 }
 
 bool lgt_rect_empty(const lgt_rect *r) {
+  if (r->ndim < 0) return true;
   for (int d = 0; d < r->ndim; d++)
     if (r->lo[d] >= r->hi[d]) return true;
   return false;
 }
 
 int64_t lgt_rect_size(const lgt_rect *r) {
-  int64_t size = 1;
+  int64_t size = r->ndim >= 0;
   for (int d = 0; d < r->ndim; d++) {
     if (r->lo[d] >= r->hi[d]) return 0;
     size *= r->hi[d] - r->lo[d];

@@ -9,7 +9,7 @@
 #include "core.h"
 
 typedef struct lgt_rect {
-  int ndim;
+  int ndim; /* negative: empty, which a rect without dimensions cannot be otherwise */
   int64_t lo[LGT_MAX_DIM], hi[LGT_MAX_DIM];
 } lgt_rect;
 

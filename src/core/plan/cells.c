@@ -87,6 +87,6 @@ bool lgt_cells_agree(const lgt_fuser *fuser, const lgt_plan_call *a, int arg, co
 lgt_rect lgt_cells_tile(const lgt_plan_group *group, const lgt_partition *launch, int colour) {
   if (!group->mixed) return lgt_partition_rect(launch, colour);
   colour = lgt_partition_colour_of(launch, colour);
-  lgt_rect none = {.ndim = launch->ndim};
+  lgt_rect none = {.ndim = launch->ndim ? launch->ndim : -1};
   return colour < 0 ? none : lgt_partition_rect(launch, colour);
 }
