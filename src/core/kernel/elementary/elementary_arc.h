@@ -154,7 +154,7 @@ OF arc arc_of_one(F a, B above_one) {
 }
 
 OF F atan_f64(F x) {
-  F a = magnitude(x), bounded = choose(less(number(0x1p60), a), number(0x1p60), a); /* pi/2 to all digits */
+  F a = magnitude(x), bounded = smaller_of(number(0x1p60), a); /* pi/2 to all digits */
   B above_one = less(number(1), a);
   arc v = arc_of_one(bounded, above_one);
   /* the products with 0, 1 and 2 are exact */
@@ -182,9 +182,6 @@ OF arc arc_of_two(F y, F x, F larger, F smaller) {
   v.above = reflected(v.above, i_xor(SIGN_IF(steep), i_and(bits(x), whole(INT64_MIN))));
   return v;
 }
-
-OF F larger_of(F a, F b) { return choose(less(a, b), b, a); }  /* a, if a is NaN */
-OF F smaller_of(F a, F b) { return choose(less(a, b), a, b); } /* b, if a or b is NaN */
 
 /* Zeros, infinities and NaN; numbers so far apart or from 1 that a product could overflow or lose digits. */
 RARE F atan2_edge(F y, F x) {

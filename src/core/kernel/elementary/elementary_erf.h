@@ -44,7 +44,7 @@ OF F exp_of_minus(F square) {
 }
 
 OF F erf_f64(F x) {
-  F size = magnitude(x), y = choose(less(number(5.95), size), number(5.95), size), t = sub(y, number(2));
+  F size = magnitude(x), y = smaller_of(number(5.95), size), t = sub(y, number(2));
   F square = mul(y, y), low = fmsub(y, y, square);
   F shifted = fnmadd(square, number(LOG2E), number(SHIFTER));
   F r = fnmadd(square, number(LOG2E), sub(number(SHIFTER), shifted));
@@ -57,8 +57,7 @@ OF F erf_f64(F x) {
 }
 
 OF F erf_f32(F x) {
-  F size = magnitude(x), y = choose(less(number(4), size), number(4), size), square = mul(y, y),
-    t = sub(y, number(2));
+  F size = magnitude(x), y = smaller_of(number(4), size), square = mul(y, y), t = sub(y, number(2));
   F small = fmadd(y, polynomial(square, erf_small_short, COUNT(erf_small_short)), y);
   F great = fnmadd(exp_of_minus(square), polynomial(t, erf_great_short, COUNT(erf_great_short)), number(1));
   return or_sign(choose(less(y, number(1)), small, great), x);

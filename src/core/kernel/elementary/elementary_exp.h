@@ -44,10 +44,7 @@ static const double exp_short[] = {0x1.62e42fefa3a12p-1,  0x1.ebfbdff82c431p-3, 
 #define LOG10_2_LOW  0x1.fef311f12b358p-46
 
 /* x between two bounds; NaN stays. */
-OF F within(F x, double low, double high) {
-  F upper = choose(less(number(high), x), number(high), x);
-  return choose(less(upper, number(low)), number(low), upper);
-}
+OF F within(F x, double low, double high) { return larger_of(smaller_of(number(high), x), number(low)); }
 
 /* x 2^n where both and the result are normal numbers. */
 OF F scale(F x, I n) { return from_bits(i_add(bits(x), shift_left(n, 52))); }

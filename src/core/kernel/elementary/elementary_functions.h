@@ -9,6 +9,7 @@
  *   fmadd fnmadd fmsub           a*b + c, c - a*b, a*b - c, rounded once
  *   bits from_bits               the representation
  *   i_add i_sub i_and i_or i_xor shift_left shift_right (logical) low_product i_choose
+ *   smaller_of larger_of         choose(less(a, b), a, b), choose(less(a, b), b, a)
  *   less at_most equal is_nan i_less i_equal is_odd both either opposite choose
  *   rare(when, function, x, otherwise)   choose(when, function(x), otherwise), computed only if `when` holds somewhere
  *   rare_2(when, function, x, y, otherwise)          the same for a function of two operands

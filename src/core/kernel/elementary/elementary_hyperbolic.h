@@ -153,7 +153,7 @@ OF F cosh_f32(F x) {
 /* ---- tanh ------------------------------------------------------------------------------------- */
 
 OF F tanh_f64(F x) {
-  F size = magnitude(x), bounded = choose(less(number(20), size), number(20), size);
+  F size = magnitude(x), bounded = smaller_of(number(20), size);
   F shifted = fmadd(bounded, number(2 * LOG2E), number(SHIFTER)), count = sub(shifted, number(SHIFTER));
   F first = fnmadd(count, number(LN2_HIGH / 2), bounded), least = mul(count, number(-LN2_LOW / 2));
   F r = add(first, least), square = mul(r, r);
@@ -167,7 +167,7 @@ OF F tanh_f64(F x) {
 }
 
 OF F tanh_f32(F x) {
-  F size = magnitude(x), bounded = choose(less(number(20), size), number(20), size);
+  F size = magnitude(x), bounded = smaller_of(number(20), size);
   F shifted = fmadd(bounded, number(2 * LOG2E), number(SHIFTER));
   F r = fnmadd(sub(shifted, number(SHIFTER)), number(LN2 / 2), bounded), square = mul(r, r);
   F t = fmadd(mul(square, r), polynomial(square, tanh_short, COUNT(tanh_short)), r);

@@ -57,14 +57,17 @@ OF D neg_1(D a) { return (D)((W)a ^ INT64_MIN); }
 OF D magnitude_1(D a) { return (D)((W)a & INT64_MAX); }
 #if defined __AVX512F__
 OF D nearest_1(D a) { return (D)_mm512_roundscale_pd(a, 8); }
+OF D widen_1(const float *x) { return (D)_mm512_cvtps_pd(_mm256_loadu_ps(x)); }
 OF D choose_1(W when, D a, D b) { return (D)_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)when), b, a); }
 OF bool any_1(W when) { return _mm512_movepi64_mask((__m512i)when) != 0; }
 #elif defined __AVX2__
 OF D nearest_1(D a) { return (D)_mm256_round_pd(a, 8); }
+OF D widen_1(const float *x) { return (D)_mm256_cvtps_pd(_mm_loadu_ps(x)); }
 OF D choose_1(W when, D a, D b) { return (D)_mm256_blendv_pd(b, a, (D)when); }
 OF bool any_1(W when) { return _mm256_movemask_pd((D)when) != 0; }
 #else
 OF D nearest_1(D a) { return (D)_mm_round_pd(a, 8); }
+OF D widen_1(const float *x) { return (D){x[0], x[1]}; }
 OF D choose_1(W when, D a, D b) { return (D)_mm_blendv_pd(b, a, (D)when); }
 OF bool any_1(W when) { return _mm_movemask_pd((D)when) != 0; }
 #endif
@@ -160,6 +163,8 @@ ONE(F, magnitude, F, magnitude_1(x))
 TWO(F, with_sign, F, (D)(((W)x & INT64_MAX) | ((W)y & INT64_MIN)))
 ONE(F, square_root, F, root_1(x))
 ONE(F, nearest, F, nearest_1(x))
+TWO(F, smaller_of, F, (D)CALL(min)(x, y)) /* y, if x or y is NaN */
+TWO(F, larger_of, F, (D)CALL(max)(y, x))  /* x, if x or y is NaN */
 THREE(F, fmadd, F, fmadd_1)
 THREE(F, fnmadd, F, fnmadd_1)
 THREE(F, fmsub, F, fmsub_1)
@@ -204,12 +209,7 @@ OF F load_double(const double *x) {
   memcpy(&v.b, x + WIDTH, sizeof v.b);
   return v;
 }
-OF F load_float(const float *x) {
-  S a, b;
-  memcpy(&a, x, sizeof a);
-  memcpy(&b, x + WIDTH, sizeof b);
-  return (F){__builtin_convertvector(a, D), __builtin_convertvector(b, D)};
-}
+OF F load_float(const float *x) { return (F){widen_1(x), widen_1(x + WIDTH)}; }
 
 OF void store_double(double *x, F v) {
   memcpy(x, &v.a, sizeof v.a);

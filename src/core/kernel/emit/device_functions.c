@@ -57,6 +57,8 @@ OF B both(B a, B b) { return a & b; }
 OF B either(B a, B b) { return a | b; }
 OF B opposite(B a) { return !a; }
 OF F choose(B when, F a, F b) { return when ? a : b; }
+OF F smaller_of(F a, F b) { return a < b ? a : b; }
+OF F larger_of(F a, F b) { return a < b ? b : a; }
 OF I i_choose(B when, I a, I b) { return when ? a : b; }
 
 #define rare(when, function, x, otherwise)      ((when) ? function(x) : (otherwise))
