@@ -78,6 +78,7 @@ reference: build
 
 format:
 	clang-format -i $$(git ls-files 'src/*.c' 'tests/core/*.c' 'tests/net/*.c' 'examples/*.c')
+	clang-format -i --style=file:.clang-format-headers $$(git ls-files 'src/*.h' 'tests/*.h' | grep -v -e /ops/sparse/ -e /elementary/ -e cuda_driver.h)
 
 install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX)

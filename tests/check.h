@@ -15,8 +15,7 @@
 static const char *check_case;
 static int check_failed, check_total;
 
-__attribute__((format(printf, 3, 4), unused)) static void check_fail(const char *file, int line,
-                                                                     const char *format, ...) {
+__attribute__((format(printf, 3, 4), unused)) static void check_fail(const char *file, int line, const char *format, ...) {
   if (check_failed++) return;
   const char *slash = strrchr(file, '/');
   printf("FAIL %s: %s:%d: ", check_case, slash ? slash + 1 : file, line);

@@ -130,9 +130,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LGT_VERSION_MAJOR 0
-#define LGT_VERSION_MINOR 3
-#define LGT_VERSION_PATCH 0
+#define LGT_VERSION_MAJOR  0
+#define LGT_VERSION_MINOR  3
+#define LGT_VERSION_PATCH  0
 #define LGT_VERSION_NUMBER (LGT_VERSION_MAJOR * 1000000 + LGT_VERSION_MINOR * 1000 + LGT_VERSION_PATCH)
 
 #ifdef __cplusplus
@@ -141,29 +141,29 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 typedef struct lgt_runtime lgt_runtime;
-typedef uint32_t lgt_id;       /* an array; 0: none */
-typedef uint16_t lgt_kind_id;  /* a task kind; 0: none */
-typedef uint32_t lgt_value;    /* a value of a generator; 0: none */
+typedef uint32_t lgt_id;      /* an array; 0: none */
+typedef uint16_t lgt_kind_id; /* a task kind; 0: none */
+typedef uint32_t lgt_value;   /* a value of a generator; 0: none */
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
 typedef int32_t lgt_status;
 enum {
   LGT_OK = 0,
-  LGT_NO_MEMORY = -1,      /* of the machine, or below the limit (option `mem`); freeing arrays helps */
+  LGT_NO_MEMORY = -1, /* of the machine, or below the limit (option `mem`); freeing arrays helps */
   LGT_BAD_ARGUMENT = -2,
-  LGT_BAD_SHAPE = -3,      /* shapes do not fit, or are too large */
-  LGT_BAD_DTYPE = -4,      /* element types do not fit */
+  LGT_BAD_SHAPE = -3, /* shapes do not fit, or are too large */
+  LGT_BAD_DTYPE = -4, /* element types do not fit */
   LGT_OUT_OF_BOUNDS = -5,
   LGT_UNSUPPORTED = -6,
-  LGT_IO = -7,             /* a file */
-  LGT_TASK_FAILED = -8,    /* what a variant may return for a failure of its own */
+  LGT_IO = -7,          /* a file */
+  LGT_TASK_FAILED = -8, /* what a variant may return for a failure of its own */
   LGT_COMPILE = -9,
-  LGT_RELEASED = -10,      /* the array was detached from its memory */
-  LGT_SYSTEM = -11,        /* a system call failed */
-  LGT_INTERRUPTED = -12,   /* lgt_interrupt */
-  LGT_SCRIPT = -13,        /* a Lua script failed */
-  LGT_DEVICE_LOST = -14    /* a device has failed for good, with all that is in its memory */
+  LGT_RELEASED = -10,    /* the array was detached from its memory */
+  LGT_SYSTEM = -11,      /* a system call failed */
+  LGT_INTERRUPTED = -12, /* lgt_interrupt */
+  LGT_SCRIPT = -13,      /* a Lua script failed */
+  LGT_DEVICE_LOST = -14  /* a device has failed for good, with all that is in its memory */
 };
 
 /* What the last failed call of this thread had to say, until the next one fails. */
@@ -182,11 +182,12 @@ const char *lgt_version(void);
 /* ---- elements ------------------------------------------------------------------------------- */
 
 enum {
-  LGT_MAX_DIM = 6,         /* dimensions of an array */
-  LGT_MAX_ARGS = 12,       /* arguments of a launch */
-  LGT_MAX_PARAMS = 6       /* parameters of a launch */
+  LGT_MAX_DIM = 6,   /* dimensions of an array */
+  LGT_MAX_ARGS = 12, /* arguments of a launch */
+  LGT_MAX_PARAMS = 6 /* parameters of a launch */
 };
 
+/* clang-format off */
 typedef enum lgt_dtype {
   LGT_BOOL, LGT_INT8, LGT_INT16, LGT_INT32, LGT_INT64,
   LGT_UINT8, LGT_UINT16, LGT_UINT32, LGT_UINT64,
@@ -194,6 +195,7 @@ typedef enum lgt_dtype {
   LGT_RANGE,               /* a pair of int64: first and past-the-end index, for sparse matrices */
   LGT_NDTYPE               /* how many there are in this version */
 } lgt_dtype;
+/* clang-format on */
 
 /* Any element, by value.  Floats of every width are in f, integers in i or u, bool in i (0 or 1),
  * complex numbers in c[0] + i c[1]. */
@@ -207,14 +209,14 @@ typedef union lgt_scalar {
 
 /* Elements in memory: a part of an array, or all of it. */
 typedef struct lgt_tile {
-  void *data;                   /* its first element */
-  int64_t extent[LGT_MAX_DIM];  /* in elements */
-  int64_t stride[LGT_MAX_DIM];  /* in bytes */
-  int64_t origin[LGT_MAX_DIM];  /* coordinates of its first element within the whole array */
+  void *data;                  /* its first element */
+  int64_t extent[LGT_MAX_DIM]; /* in elements */
+  int64_t stride[LGT_MAX_DIM]; /* in bytes */
+  int64_t origin[LGT_MAX_DIM]; /* coordinates of its first element within the whole array */
   int32_t ndim;
-  int32_t dtype;                /* lgt_dtype */
-  const int64_t (*rows)[2];     /* of a dimension under image_inverse: the indices that count, as nrows ranges, first and */
-  int64_t nrows;                /* past-the-end, ascending; NULL: all */
+  int32_t dtype;            /* lgt_dtype */
+  const int64_t (*rows)[2]; /* of a dimension under image_inverse: the indices that count, as nrows ranges, first and */
+  int64_t nrows;            /* past-the-end, ascending; NULL: all */
 } lgt_tile;
 
 /* ---- the runtime ---------------------------------------------------------------------------- */
@@ -230,8 +232,8 @@ lgt_status lgt_config_set(lgt_config *config, const char *name, const char *valu
 /* The table of options as text for --help. */
 const char *lgt_config_help(void);
 
-lgt_status lgt_open(const lgt_config *config, lgt_runtime **rt);  /* config is copied; NULL: that of lgt_config_new */
-void lgt_close(lgt_runtime *rt);                                  /* waits for running tasks */
+lgt_status lgt_open(const lgt_config *config, lgt_runtime **rt); /* config is copied; NULL: that of lgt_config_new */
+void lgt_close(lgt_runtime *rt);                                 /* waits for running tasks */
 /* Change an option of a running runtime, e.g. ("fusion", "0").  Waits. */
 lgt_status lgt_option(lgt_runtime *rt, const char *name, const char *value);
 
@@ -273,9 +275,7 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array);
 void lgt_array_free(lgt_runtime *rt, lgt_id array);
 
 /* Where memory lies. */
-typedef enum lgt_memory_kind {
-  LGT_MEMORY_HOST = 1
-} lgt_memory_kind;
+typedef enum lgt_memory_kind { LGT_MEMORY_HOST = 1 } lgt_memory_kind;
 
 /* Use memory of this program as an array in C order, without a copy.  On several ranks each gives memory of its own,
  * and the contents must be alike now, also those that are going to be overwritten: memory of malloc is filled before.
@@ -287,11 +287,11 @@ lgt_id lgt_array_attach(lgt_runtime *rt, lgt_dtype dtype, int ndim, const int64_
 lgt_status lgt_array_detach(lgt_runtime *rt, lgt_id array);
 
 typedef struct lgt_description {
-  size_t size;                  /* sizeof(lgt_description), set by the caller */
-  int32_t dtype;                /* lgt_dtype */
+  size_t size;   /* sizeof(lgt_description), set by the caller */
+  int32_t dtype; /* lgt_dtype */
   int32_t ndim;
   int64_t shape[LGT_MAX_DIM];
-  int64_t count;                /* elements */
+  int64_t count; /* elements */
 } lgt_description;
 
 /* What is known of an array without waiting. */
@@ -299,8 +299,8 @@ lgt_status lgt_array_describe(lgt_runtime *rt, lgt_id array, lgt_description *de
 
 /* Views: other arrays of the same elements, to be freed by themselves.  What is written into one is seen by all. */
 lgt_id lgt_array_slice(lgt_runtime *rt, lgt_id array, int dim, int64_t first, int64_t count, int64_t step);
-lgt_id lgt_array_project(lgt_runtime *rt, lgt_id array, int dim, int64_t index);   /* without dimension `dim` */
-lgt_id lgt_array_promote(lgt_runtime *rt, lgt_id array, int dim, int64_t extent);  /* with a new, stretched one */
+lgt_id lgt_array_project(lgt_runtime *rt, lgt_id array, int dim, int64_t index);  /* without dimension `dim` */
+lgt_id lgt_array_promote(lgt_runtime *rt, lgt_id array, int dim, int64_t extent); /* with a new, stretched one */
 lgt_id lgt_array_transpose(lgt_runtime *rt, lgt_id array, const int *axes);
 /* The elements (i, i + above) of the matrices that two dimensions span, along a new last dimension. */
 lgt_id lgt_array_diagonal(lgt_runtime *rt, lgt_id array, int row, int column, int64_t above);
@@ -342,8 +342,8 @@ void lgt_body_free(lgt_body *body);
  * Returns its value, of type `dtype`. */
 lgt_value lgt_body_op(lgt_body *body, const char *operation, lgt_dtype dtype, lgt_value a, lgt_value b, lgt_value c);
 lgt_value lgt_body_const(lgt_body *body, lgt_dtype dtype, lgt_scalar value);
-lgt_value lgt_body_param(lgt_body *body, lgt_dtype dtype, int index);     /* a by-value parameter of the launch */
-lgt_value lgt_body_load(lgt_body *body, lgt_dtype dtype, int arg);        /* the element of argument `arg` */
+lgt_value lgt_body_param(lgt_body *body, lgt_dtype dtype, int index); /* a by-value parameter of the launch */
+lgt_value lgt_body_load(lgt_body *body, lgt_dtype dtype, int arg);    /* the element of argument `arg` */
 /* The coordinate along dimension `dim` of the launch's iteration space, an int64; dim -1: the position in C order. */
 lgt_value lgt_body_index(lgt_body *body, int dim);
 lgt_status lgt_body_store(lgt_body *body, int arg, lgt_value value);
@@ -364,15 +364,13 @@ lgt_kind_id lgt_kind_generator(lgt_runtime *rt, const char *name, lgt_body *body
 lgt_kind_id lgt_kind_new(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints);
 
 /* Devices that a variant can be for. */
-typedef enum lgt_variant_class {
-  LGT_VARIANT_CPU = 1
-} lgt_variant_class;
+typedef enum lgt_variant_class { LGT_VARIANT_CPU = 1 } lgt_variant_class;
 
 /* What a variant is called for: rows [lo, hi) of dimension 0 of its first argument's tile. */
 typedef struct lgt_work {
-  size_t size;                  /* sizeof(lgt_work) when liblgt was built */
-  const lgt_tile *tiles;        /* of each argument, the elements that this part of the launch works on */
-  const lgt_scalar *params;     /* those of the launch; LGT_MAX_PARAMS of them, 0 from where it gave none */
+  size_t size;              /* sizeof(lgt_work) when liblgt was built */
+  const lgt_tile *tiles;    /* of each argument, the elements that this part of the launch works on */
+  const lgt_scalar *params; /* those of the launch; LGT_MAX_PARAMS of them, 0 from where it gave none */
   int32_t nargs;
   int32_t reserved;
   int64_t lo, hi;
@@ -396,7 +394,7 @@ typedef struct lgt_launch {
   lgt_kind_id kind;
   uint8_t nargs;
   uint8_t nparams;
-  uint32_t line;             /* lgt_line() of the source line, 0: unknown */
+  uint32_t line; /* lgt_line() of the source line, 0: unknown */
   lgt_id arg[LGT_MAX_ARGS];
   lgt_scalar param[LGT_MAX_PARAMS];
 } lgt_launch;

@@ -17,25 +17,25 @@ extern "C" {
  * as long as an array has it, and for thousands of others that are made in the meantime.  A caller that remembers layouts
  * for longer must forget them whenever lgt_front's `epoch` changes.  Strides of a layout are in elements of the root. */
 typedef struct lgt_layout {
-  uint8_t dtype;             /* lgt_dtype of the elements */
-  uint8_t ndim;              /* of the view */
+  uint8_t dtype; /* lgt_dtype of the elements */
+  uint8_t ndim;  /* of the view */
   uint8_t root_ndim;
-  uint8_t flags;             /* lgt_layout_flag */
-  uint8_t type;              /* 2 dtype + 1, and 1 more if it has no dimensions: what decides about types of results */
-  int8_t dim[LGT_MAX_DIM];   /* root dimension that this view dimension walks along; -1: none */
-  int64_t shape[LGT_MAX_DIM];   /* extents of the view */
-  int64_t stride[LGT_MAX_DIM];  /* in elements of the root's C order; 0 where dim is -1 */
-  int64_t offset;            /* of the view's first element, likewise */
+  uint8_t flags;               /* lgt_layout_flag */
+  uint8_t type;                /* 2 dtype + 1, and 1 more if it has no dimensions: what decides about types of results */
+  int8_t dim[LGT_MAX_DIM];     /* root dimension that this view dimension walks along; -1: none */
+  int64_t shape[LGT_MAX_DIM];  /* extents of the view */
+  int64_t stride[LGT_MAX_DIM]; /* in elements of the root's C order; 0 where dim is -1 */
+  int64_t offset;              /* of the view's first element, likewise */
   int64_t root_shape[LGT_MAX_DIM];
-  int64_t size;              /* number of elements of the view */
+  int64_t size; /* number of elements of the view */
   uint64_t hash;
 } lgt_layout;
 
 typedef enum lgt_layout_flag {
-  LGT_LAYOUT_WHOLE = 1,      /* the view is its root, in C order */
-  LGT_LAYOUT_RESHAPED = 2,   /* dim[] is meaningless: the strides walk across root dimensions */
-  LGT_LAYOUT_LARGE = 4,      /* big enough that remembering the source line of a launch costs nothing */
-  LGT_LAYOUT_STRETCHED = 8   /* several positions are one element: not to be written, but reduced into */
+  LGT_LAYOUT_WHOLE = 1,    /* the view is its root, in C order */
+  LGT_LAYOUT_RESHAPED = 2, /* dim[] is meaningless: the strides walk across root dimensions */
+  LGT_LAYOUT_LARGE = 4,    /* big enough that remembering the source line of a launch costs nothing */
+  LGT_LAYOUT_STRETCHED = 8 /* several positions are one element: not to be written, but reduced into */
 } lgt_layout_flag;
 
 /* The layout of a new array in C order. */
@@ -56,8 +56,7 @@ uint32_t lgt_layout_join(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b);
 int lgt_layout_fills(lgt_runtime *rt, uint32_t target, uint32_t from);
 /* The layout of a new array for what a reduction of the common shape of two views along `axes` (bit d: dimension d)
  * leaves; and the view of it through which it takes part, which has the common shape. */
-uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims,
-                            uint32_t *view);
+uint32_t lgt_layout_reduced(lgt_runtime *rt, int dtype, uint32_t a, uint32_t b, unsigned axes, int keepdims, uint32_t *view);
 
 /* A new array of a dense layout. */
 lgt_id lgt_layout_array(lgt_runtime *rt, uint32_t layout);
@@ -79,17 +78,17 @@ typedef struct lgt_front {
   lgt_launch *launches;
   uint32_t count;
   uint32_t limit;
-  lgt_handle *handles;       /* by id; the address never changes */
+  lgt_handle *handles; /* by id; the address never changes */
   uint32_t *free_ids;
   uint32_t nfree;
   uint32_t max_id;           /* no id in use is greater; kept by the runtime */
   const lgt_layout *layouts; /* by number; the address never changes */
   uint32_t nlayouts;
-  uint32_t epoch;            /* changes when numbers of layouts that no array has were given back; kept by the runtime */
-  uint32_t line;             /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
-  uint32_t all_lines;        /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
-  uint32_t reproducible;     /* 1: results must not depend on how arrays are cut; kept by the runtime */
-  uint32_t collect;          /* lgt_collect: what the last call that may ask for a collection asks for */
+  uint32_t epoch;        /* changes when numbers of layouts that no array has were given back; kept by the runtime */
+  uint32_t line;         /* lgt_line() of the line that looks at values next, 0: unknown; named when ranks differ */
+  uint32_t all_lines;    /* 1: launches and looks should all say their lines: ranks are compared, or a profile is written */
+  uint32_t reproducible; /* 1: results must not depend on how arrays are cut; kept by the runtime */
+  uint32_t collect;      /* lgt_collect: what the last call that may ask for a collection asks for */
 } lgt_front;
 
 lgt_front *lgt_front_of(lgt_runtime *rt);
@@ -107,9 +106,9 @@ void lgt_array_free_many(lgt_runtime *rt, const lgt_id *arrays, int64_t count);
 /* ---- collections ------------------------------------------------------------------------------ */
 
 typedef enum lgt_collect {
-  LGT_COLLECT_NOTHING,       /* the call is done */
-  LGT_COLLECT_ALL,           /* collect garbage, report dead handles with lgt_array_free_many, and call again */
-  LGT_COLLECT_OLD            /* likewise, but where a collector has begun already it need only end what it does, for it does
+  LGT_COLLECT_NOTHING, /* the call is done */
+  LGT_COLLECT_ALL,     /* collect garbage, report dead handles with lgt_array_free_many, and call again */
+  LGT_COLLECT_OLD      /* likewise, but where a collector has begun already it need only end what it does, for it does
                                 not matter if some dead handles are missed; LGT_COLLECT_ALL may follow if it does */
 } lgt_collect;
 
@@ -160,11 +159,11 @@ lgt_kind_id lgt_kind_builtin(lgt_runtime *rt, const char *name, const char *priv
 
 /* A Matrix Market file of format coordinate whose entries, one on each line, are to be read. */
 typedef struct lgt_market {
-  int64_t begin, end;        /* where in the file they are, in bytes */
-  int64_t slice, nslice;     /* bytes of a part of it, and how many parts there are */
-  const int64_t *first;      /* number of the first entry that begins in each slice, from 0, and of all */
-  int64_t rows, cols;        /* of the matrix */
-  int32_t fd, pattern;       /* the open file; 1: its entries have no values */
+  int64_t begin, end;    /* where in the file they are, in bytes */
+  int64_t slice, nslice; /* bytes of a part of it, and how many parts there are */
+  const int64_t *first;  /* number of the first entry that begins in each slice, from 0, and of all */
+  int64_t rows, cols;    /* of the matrix */
+  int32_t fd, pattern;   /* the open file; 1: its entries have no values */
 } lgt_market;
 /* How many entries begin in each of the slices [first, past).  Waits for nothing but the file. */
 lgt_status lgt_market_count(const lgt_market *market, int64_t first, int64_t past, int64_t *counts);
@@ -176,8 +175,8 @@ int64_t lgt_replicate(lgt_runtime *rt);
 /* A device on which this rank computes.  Texts are valid as long as the runtime. */
 typedef struct lgt_device_info {
   const char *name, *class_name;
-  int64_t memory, taken;     /* bytes: that arrays may take, that they take or have taken and may take again */
-  int32_t domain;            /* the local domain that has it, from 0 */
+  int64_t memory, taken; /* bytes: that arrays may take, that they take or have taken and may take again */
+  int32_t domain;        /* the local domain that has it, from 0 */
 } lgt_device_info;
 /* The n-th device, from 0; how many there are. */
 int lgt_device_list(lgt_runtime *rt, int n, lgt_device_info *out);

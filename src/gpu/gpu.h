@@ -22,9 +22,9 @@ typedef struct lgt_gpu {
   const lgt_cuda *cuda;
   CUdevice number;
   CUcontext context;
-  int64_t max_pitch;     /* bytes between the rows of a copy */
-  pthread_mutex_t lock;  /* protects the next one */
-  lgt_spares events;     /* owned: of CUevent, to use again */
+  int64_t max_pitch;    /* bytes between the rows of a copy */
+  pthread_mutex_t lock; /* protects the next one */
+  lgt_spares events;    /* owned: of CUevent, to use again */
 } lgt_gpu;
 
 static inline lgt_gpu *lgt_gpu_of(const lgt_device *device) { return (lgt_gpu *)device; }

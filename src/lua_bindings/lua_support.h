@@ -37,8 +37,8 @@ void lgt_lua_apart_end(lgt_apart *apart);
 lgt_apart_child *lgt_lua_apart_fork(lgt_runtime *rt, lgt_apart *apart);
 /* Have a child answer a request, in that much processor time at most.  The reply is freed by the caller.  Not 0: there is
  * none, because the child is gone, or the wait was interrupted (lgt_interrupt); then all that is left is to close it. */
-int lgt_lua_apart_call(lgt_runtime *rt, lgt_apart_child *child, const char *request, size_t length, int seconds,
-                       char **reply, size_t *reply_length);
+int lgt_lua_apart_call(lgt_runtime *rt, lgt_apart_child *child, const char *request, size_t length, int seconds, char **reply,
+                       size_t *reply_length);
 /* What the last request of the child came to: Ctrl-C may raise an error before the caller has seen it. */
 int lgt_lua_apart_failed(const lgt_apart_child *child);
 /* Memory that the child shares, with room for so many bytes, until the next call; NULL: errno. */

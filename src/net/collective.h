@@ -41,17 +41,17 @@ struct lgt_collective {
   int round, nrequest;
   lgt_request request[4];
   lgt_stepper stepper;
-  char *data;            /* borrowed: where the result goes */
+  char *data; /* borrowed: where the result goes */
   size_t bytes;
   const int64_t *offset; /* borrowed: of allgather; NULL in a reduction, whose parts are of equal size */
   int root;              /* of broadcast */
   int redop, dtype;
   int64_t n;
-  int64_t *at;           /* borrowed: where positions go */
-  char *mine, *other;    /* of a reduction: so far; what a peer sent */
-  char *owned;           /* memory of one or both of these */
+  int64_t *at;                /* borrowed: where positions go */
+  char *mine, *other;         /* of a reduction: so far; what a peer sent */
+  char *owned;                /* memory of one or both of these */
   _Alignas(8) char small[64]; /* the same, if it fits */
-  char nothing;          /* a byte to send where none is expected */
+  char nothing;               /* a byte to send where none is expected */
 };
 
 lgt_status lgt_barrier(lgt_transport *transport, uint64_t tag);
@@ -66,12 +66,12 @@ lgt_status lgt_allgather(lgt_transport *transport, uint64_t tag, void *data, con
 lgt_status lgt_allreduce(lgt_transport *transport, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n);
 
 lgt_status lgt_barrier_begin(lgt_transport *transport, uint64_t tag, lgt_collective *out);
-lgt_status lgt_broadcast_begin(lgt_transport *transport, uint64_t tag, int root, void *data, size_t bytes,
-                               bool good, lgt_collective *out);
+lgt_status lgt_broadcast_begin(lgt_transport *transport, uint64_t tag, int root, void *data, size_t bytes, bool good,
+                               lgt_collective *out);
 lgt_status lgt_allgather_begin(lgt_transport *transport, uint64_t tag, void *data, const int64_t *offset, bool good,
                                lgt_collective *out);
-lgt_status lgt_allreduce_begin(lgt_transport *transport, uint64_t tag, int redop, int dtype, void *data, int64_t *at,
-                               int64_t n, bool good, lgt_collective *out);
+lgt_status lgt_allreduce_begin(lgt_transport *transport, uint64_t tag, int redop, int dtype, void *data, int64_t *at, int64_t n,
+                               bool good, lgt_collective *out);
 /* Until it is done; its status. */
 lgt_status lgt_collective_wait(lgt_collective *collective);
 

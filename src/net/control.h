@@ -31,13 +31,13 @@
 #include "wireup.h"
 
 typedef struct lgt_control_options {
-  const char *version; /* must be the same on all ranks */
-  const char *agreed;  /* lines "name=value" that must be the same on all ranks; NULL: none */
-  int start_ms;        /* within which all ranks must have met; 0: 30 s */
-  int dead_ms;         /* a silent rank or hub counts as dead; beats are sent ten times as often; 0: 10 s */
-  int patience_ms;     /* a longer wait is reported to the hub; 0: 1 s */
+  const char *version;     /* must be the same on all ranks */
+  const char *agreed;      /* lines "name=value" that must be the same on all ranks; NULL: none */
+  int start_ms;            /* within which all ranks must have met; 0: 30 s */
+  int dead_ms;             /* a silent rank or hub counts as dead; beats are sent ten times as often; 0: 10 s */
+  int patience_ms;         /* a longer wait is reported to the hub; 0: 1 s */
   lgt_line_text line_text; /* of the numbers given to lgt_control_note; called on the submitting thread */
-  void *context; /* of it */
+  void *context;           /* of it */
 } lgt_control_options;
 
 enum { LGT_STOPPING = 1, LGT_STOP_KNOWN };
@@ -46,14 +46,14 @@ typedef struct lgt_control lgt_control;
 struct lgt_control {
   int rank, size;
   int local_rank, local_size; /* among the ranks on this machine, which share its cores and memory */
-  int wake;              /* eventfd, readable when a wait should look around */
-  _Atomic bool wanted;   /* the hub asks for a report; set by the control thread, release/acquire with note */
-  _Atomic bool finished; /* all ranks have said goodbye */
-  _Atomic int pressed;   /* on rank 0: Ctrl-C was, and others are to hear of it: 1 once, 2 until forgotten; 0: no */
-  _Atomic int stopping;  /* 0; LGT_STOPPING: stop and say where; LGT_STOP_KNOWN: stop at stop_at; release/acquire */
+  int wake;                   /* eventfd, readable when a wait should look around */
+  _Atomic bool wanted;        /* the hub asks for a report; set by the control thread, release/acquire with note */
+  _Atomic bool finished;      /* all ranks have said goodbye */
+  _Atomic int pressed;        /* on rank 0: Ctrl-C was, and others are to hear of it: 1 once, 2 until forgotten; 0: no */
+  _Atomic int stopping;       /* 0; LGT_STOPPING: stop and say where; LGT_STOP_KNOWN: stop at stop_at; release/acquire */
   _Atomic uint64_t stop_at;
   _Atomic uint64_t checkpoints; /* come to so far; written by the submitting thread */
-  lgt_stream stream;     /* of the submitting thread */
+  lgt_stream stream;            /* of the submitting thread */
   struct control_private *p;
 };
 

@@ -23,9 +23,9 @@ typedef struct lgt_hub lgt_hub;
 
 typedef struct lgt_hub_options {
   int size;
-  int start_ms;  /* all ranks must have said hello within this time */
-  int dead_ms;   /* a rank not heard of for so long is dead; 0: never */
-  int listener;  /* socket to accept ranks on, owned by the caller; -1: none */
+  int start_ms; /* all ranks must have said hello within this time */
+  int dead_ms;  /* a rank not heard of for so long is dead; 0: never */
+  int listener; /* socket to accept ranks on, owned by the caller; -1: none */
   uint64_t cookie;
   /* How a rank ended whose socket was closed ("was killed by signal 9"); may wait a little; NULL: nobody knows. */
   void (*fate)(void *context, int rank, char *text, size_t room);
@@ -35,7 +35,7 @@ typedef struct lgt_hub_options {
 typedef enum lgt_hub_state {
   LGT_HUB_STARTING,
   LGT_HUB_RUNNING,
-  LGT_HUB_DONE,   /* all ranks said goodbye */
+  LGT_HUB_DONE, /* all ranks said goodbye */
   LGT_HUB_FAILED
 } lgt_hub_state;
 
@@ -44,8 +44,8 @@ void lgt_hub_free(lgt_hub *hub);
 /* The hub's end of a rank's socket, which it owns from now on. */
 lgt_status lgt_hub_adopt(lgt_hub *hub, int rank, int socket);
 
-int lgt_hub_fd(const lgt_hub *hub);    /* readable when there is something to serve */
-void lgt_hub_serve(lgt_hub *hub);      /* never waits; call it at least every lgt_hub_tick ms */
+int lgt_hub_fd(const lgt_hub *hub); /* readable when there is something to serve */
+void lgt_hub_serve(lgt_hub *hub);   /* never waits; call it at least every lgt_hub_tick ms */
 int lgt_hub_tick(const lgt_hub *hub);
 lgt_hub_state lgt_hub_now(const lgt_hub *hub);
 /* End the run; the first call counts. */

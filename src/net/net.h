@@ -32,7 +32,7 @@
 
 typedef struct lgt_net_options {
   lgt_control_options control; /* line_text NULL: as the user of the peers says */
-  bool tcp; /* use TCP between all ranks */
+  bool tcp;                    /* use TCP between all ranks */
 } lgt_net_options;
 
 typedef struct lgt_net {
@@ -40,7 +40,7 @@ typedef struct lgt_net {
   lgt_control *control;     /* owned */
   lgt_transport *transport; /* owned */
   lgt_peers peers;          /* filled by lgt_net_peers */
-  lgt_pending *spare;      /* owned: of the peers, free to use */
+  lgt_pending *spare;       /* owned: of the peers, free to use */
   const char *how;          /* the ranks were started */
   bool left;                /* lgt_net_leave was called */
   const char *mishap;       /* not NULL: what has happened here that maybe did not on other ranks */

@@ -25,7 +25,7 @@
 enum { LGT_STREAM_MARKS = 1 << 18 };
 
 typedef struct lgt_mark {
-  uint32_t hash; /* of the stream up to here */
+  uint32_t hash;              /* of the stream up to here */
   uint32_t line, what, parts; /* of the operation: numbers of texts, and parts (peers.h) */
 } lgt_mark;
 
@@ -68,8 +68,8 @@ const char *lgt_report_what(const lgt_report *report);
 const char *lgt_report_line(const lgt_report *report, uint32_t line); /* its text, or "an earlier line" */
 
 typedef struct lgt_difference {
-  uint64_t same;                  /* up to here they are known to be equal */
-  const lgt_report_mark *a, *b;   /* the first position that both have marks of and that differs, or NULL */
+  uint64_t same;                /* up to here they are known to be equal */
+  const lgt_report_mark *a, *b; /* the first position that both have marks of and that differs, or NULL */
 } lgt_difference;
 lgt_difference lgt_report_compare(const lgt_report *a, const lgt_report *b);
 /* What differs in the operations there: ", 'add' and 'sum'", or nothing if these are only later ones. */

@@ -32,9 +32,9 @@ typedef struct lgt_transport lgt_transport;
 
 /* One message in flight; the caller's memory. */
 typedef struct lgt_request {
-  bool done;      /* read only; changes in lgt_transport_progress, in tests, and in waits */
+  bool done; /* read only; changes in lgt_transport_progress, in tests, and in waits */
   bool sending, cancelled;
-  int error;      /* UCX's status, once done; 0: none */
+  int error; /* UCX's status, once done; 0: none */
   int peer;
   uint64_t tag;
   size_t bytes;   /* as it began */
@@ -61,8 +61,7 @@ lgt_transport_counters lgt_transport_count(const lgt_transport *transport);
  * has begun. */
 lgt_status lgt_transport_send(lgt_transport *transport, int peer, uint64_t tag, const void *data, size_t bytes,
                               lgt_request *request);
-lgt_status lgt_transport_recv(lgt_transport *transport, int peer, uint64_t tag, void *data, size_t bytes,
-                              lgt_request *request);
+lgt_status lgt_transport_recv(lgt_transport *transport, int peer, uint64_t tag, void *data, size_t bytes, lgt_request *request);
 /* Progress, then whether it is done. */
 bool lgt_transport_test(lgt_transport *transport, lgt_request *request);
 /* Of a request that is done: whether it went well, and if not, a message. */
@@ -86,7 +85,7 @@ void lgt_transport_wake(lgt_transport *transport); /* any thread; cheap while no
 /* Something that lgt_transport_progress advances, besides messages. */
 typedef struct lgt_stepper {
   bool (*advance)(struct lgt_stepper *stepper); /* true if something happened; may remove itself */
-  struct lgt_stepper *next, **link;        /* in the transport's list */
+  struct lgt_stepper *next, **link;             /* in the transport's list */
 } lgt_stepper;
 void lgt_transport_add(lgt_transport *transport, lgt_stepper *stepper);
 void lgt_stepper_remove(lgt_stepper *stepper);

@@ -31,14 +31,14 @@ typedef enum lgt_frame_type {
   LGT_FRAME_ADDRESS, /* of `rank`: lgt_place and the transport's bytes */
   LGT_FRAME_GET,     /* the address of `rank` is wanted */
   LGT_FRAME_BEAT,
-  LGT_FRAME_REPORT, /* see stream.h */
-  LGT_FRAME_TELL,   /* a position of the stream: uint64 */
-  LGT_FRAME_FAIL,  /* a string: the error that ended the program */
+  LGT_FRAME_REPORT,    /* see stream.h */
+  LGT_FRAME_TELL,      /* a position of the stream: uint64 */
+  LGT_FRAME_FAIL,      /* a string: the error that ended the program */
   LGT_FRAME_INTERRUPT, /* from rank 0: somebody pressed Ctrl-C; to all: stop wherever you are */
   LGT_FRAME_STOP,      /* to all: stop at the next checkpoint, and say AT */
   LGT_FRAME_AT,        /* lgt_at */
   LGT_FRAME_STOP_AT,   /* to all: a checkpoint's number, uint64 */
-  LGT_FRAME_ABORT, /* caused by `rank`; a string: why */
+  LGT_FRAME_ABORT,     /* caused by `rank`; a string: why */
   LGT_FRAME_BYE
 } lgt_frame_type;
 
@@ -49,7 +49,7 @@ typedef struct lgt_frame {
 
 /* Processes of one place share memory. */
 typedef struct lgt_place {
-  char machine[40]; /* the kernel's boot id */
+  char machine[40];  /* the kernel's boot id */
   uint64_t space[3]; /* its namespaces: network, processes, shared memory */
 } lgt_place;
 
@@ -95,8 +95,6 @@ void lgt_inbox_fini(lgt_inbox *inbox);
 int64_t lgt_wire_now(void); /* milliseconds, of the monotonic clock */
 /* This process. */
 void lgt_place_here(lgt_place *place);
-static inline bool lgt_place_equal(const lgt_place *a, const lgt_place *b) {
-  return !__builtin_memcmp(a, b, sizeof *a);
-}
+static inline bool lgt_place_equal(const lgt_place *a, const lgt_place *b) { return !__builtin_memcmp(a, b, sizeof *a); }
 
 #endif

@@ -52,7 +52,8 @@ void lgt_wireup_close(lgt_wireup *wireup);
 
 /* ---- for back ends -------------------------------------------------------------------------------- */
 
-#define LGT_WIREUP_NONE {.rank = 0, .size = 1, .how = "", .socket = -1, .listener = -1}
+#define LGT_WIREUP_NONE \
+  { .rank = 0, .size = 1, .how = "", .socket = -1, .listener = -1 }
 
 lgt_status lgt_wireup_pmix(const lgt_wireup_options *options, lgt_wireup *out);
 lgt_status lgt_wireup_rendezvous(const lgt_wireup_options *options, lgt_wireup *out);

@@ -30,7 +30,7 @@ typedef struct elementary {
   double (*middle)(double, double);
   float (*narrow)(float, float);
   int (*exact)(void *result, const void *a, const void *b); /* MPFR's, rounded towards zero */
-  double special[16]; /* where functions are hard to get right; ends with 0 */
+  double special[16];                                       /* where functions are hard to get right; ends with 0 */
 } elementary;
 
 extern const elementary elementary_list[];
@@ -54,8 +54,7 @@ typedef struct verdict {
 } verdict;
 
 /* n results of dtype are added to what the verdict holds. */
-void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n,
-           verdict *v);
+void judge(const elementary *f, int dtype, const void *a, const void *b, const void *got, int64_t n, verdict *v);
 void judge_merge(verdict *v, const verdict *other);
 /* By MPFR alone: the correctly rounded result; the error of got in ulp. */
 double judge_round(const elementary *f, int dtype, double a, double b);

@@ -30,8 +30,7 @@ __attribute__((unused)) static int dtype_named(const char *name) {
 }
 
 /* One word of a generator; values on the stack.  -1 with a message. */
-__attribute__((unused)) static int body_word(lgt_body *body, int dtype, const char *word, int *stack,
-                                             int depth) {
+__attribute__((unused)) static int body_word(lgt_body *body, int dtype, const char *word, int *stack, int depth) {
   char name[32];
   const char *colon = strchr(word, ':'), *arrow = strchr(word, '>');
   int type = colon ? dtype_named(colon + 1) : dtype, value, n = atoi(word + 1);
@@ -41,9 +40,7 @@ __attribute__((unused)) static int body_word(lgt_body *body, int dtype, const ch
     int target = atoi(arrow + 1);
     snprintf(name, sizeof name, "%.*s", (int)(arrow - word - keep), word);
     if (!strncmp(name, "arg", 3))
-      return lgt_build_reduce_arg(body, target, lgt_redop(name), stack[depth - 2], stack[depth - 1]) < 0
-                 ? -1
-                 : depth - 2;
+      return lgt_build_reduce_arg(body, target, lgt_redop(name), stack[depth - 2], stack[depth - 1]) < 0 ? -1 : depth - 2;
     return lgt_build_reduce(body, target, lgt_redop(name), stack[depth - 1], !keep) < 0 ? -1 : depth - 1;
   }
   if (*word == '=') return lgt_build_store(body, n, stack[depth - 1]) < 0 ? -1 : depth - 1;
@@ -111,10 +108,9 @@ __attribute__((unused)) static lgt_id array_of(lgt_runtime *rt, int dtype, int n
 }
 
 /* Handles on `array` through a further slice of its layout. */
-__attribute__((unused)) static lgt_id slice_of(lgt_runtime *rt, lgt_id array, int dim, int64_t first,
-                                               int64_t count, int64_t step) {
-  uint32_t layout =
-      array ? lgt_layout_slice(rt, lgt_front_of(rt)->handles[array].layout, dim, first, count, step) : 0;
+__attribute__((unused)) static lgt_id slice_of(lgt_runtime *rt, lgt_id array, int dim, int64_t first, int64_t count,
+                                               int64_t step) {
+  uint32_t layout = array ? lgt_layout_slice(rt, lgt_front_of(rt)->handles[array].layout, dim, first, count, step) : 0;
   return layout ? lgt_layout_view(rt, array, layout) : 0;
 }
 
@@ -131,8 +127,7 @@ __attribute__((unused)) static lgt_status launch(lgt_runtime *rt, int kind, int 
 }
 
 /* ... with one parameter. */
-__attribute__((unused)) static lgt_status launch_with(lgt_runtime *rt, int kind, double param, int nargs,
-                                                      ...) {
+__attribute__((unused)) static lgt_status launch_with(lgt_runtime *rt, int kind, double param, int nargs, ...) {
   lgt_launch l = {.kind = (uint16_t)kind, .nargs = (uint8_t)nargs, .nparams = 1, .param = {{.f = param}}};
   va_list args;
   va_start(args, nargs);

@@ -90,8 +90,7 @@ static void random_home(lgt_home *home, int ndim) {
 static const lgt_partition *random_tiling(int ndim, const int64_t *extent) {
   int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
   lgt_home home;
-  if (random_below(3) == 0)
-    return lgt_partition_natural(&partitions, ndim, extent, 0, 1 + random_below(8), 1);
+  if (random_below(3) == 0) return lgt_partition_natural(&partitions, ndim, extent, 0, 1 + random_below(8), 1);
   for (int d = 0; d < ndim; d++) {
     tile[d] = random_below(3) ? 1 + random_below(6) : extent[d] + 1;
     offset[d] = random_below(20) - 10;
@@ -164,8 +163,7 @@ static lgt_rect counted_rect(const scene *s, int colour) {
       bool needed = true;
       for (int d = 0; d < l->ndim; d++) {
         int k = s->align.to[d];
-        if (k >= 0 && l->dim[d] >= 0 && l->shape[d] != 1 && (v[d] < tile.lo[k] || v[d] >= tile.hi[k]))
-          needed = false;
+        if (k >= 0 && l->dim[d] >= 0 && l->shape[d] != 1 && (v[d] < tile.lo[k] || v[d] >= tile.hi[k])) needed = false;
       }
       if (!needed) continue;
     }

@@ -34,8 +34,7 @@ __attribute__((unused)) static void slab_init(slab *s, int64_t rows, int64_t col
 }
 
 /* Access a: at `address`, with strides in bytes. */
-__attribute__((unused)) static void slab_bind(slab *s, int a, void *address, int64_t row_stride,
-                                              int64_t col_stride) {
+__attribute__((unused)) static void slab_bind(slab *s, int a, void *address, int64_t row_stride, int64_t col_stride) {
   s->base[a].address = address;
   s->row_stride[a] = row_stride;
   s->col_stride[a] = col_stride;

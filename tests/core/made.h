@@ -26,8 +26,7 @@ __attribute__((unused)) static lgt_id attach_as(lgt_runtime *rt, uint32_t layout
 }
 
 /* lgt_array_host with strides in elements. */
-__attribute__((unused)) static lgt_status host_of(lgt_runtime *rt, lgt_id array, const char *mode, void **data,
-                                                  int64_t *stride) {
+__attribute__((unused)) static lgt_status host_of(lgt_runtime *rt, lgt_id array, const char *mode, void **data, int64_t *stride) {
   lgt_tile tile;
   lgt_status status = lgt_array_host(rt, array, mode, &tile);
   if (status) return status;
@@ -51,8 +50,8 @@ __attribute__((unused)) static lgt_status call_tiles(void *context, const lgt_wo
 }
 
 /* A kind whose CPU variant is a function without a context; 0 with a message. */
-__attribute__((unused)) static int native_kind(lgt_runtime *rt, const char *name, const char *privileges,
-                                               const char *constraints, tiles_fn function) {
+__attribute__((unused)) static int native_kind(lgt_runtime *rt, const char *name, const char *privileges, const char *constraints,
+                                               tiles_fn function) {
   void *context;
   memcpy(&context, &function, sizeof context);
   lgt_kind_id kind = lgt_kind_new(rt, name, privileges, constraints);

@@ -31,36 +31,49 @@ static inline uint64_t random_bits(void) {
 static inline int random_below(int n) { return (int)((random_bits() >> 33) % (uint64_t)n); }
 
 static inline double random_float(void) {
-  static const double special[] = {0.0,    -0.0,    1,      -1,      INFINITY, -INFINITY, NAN,   -NAN,   0.5,    -2.5,
-                                   1e308,  -1e308,  5e-324, 1e-310,  65520,    -65504,    6e-8,  2.5e-8, 1e22,   -1e5,
-                                   0x1p31, -0x1p31, 0x1p63, -0x1p63, 0x1p64,   0x1p32,    1e-40, 88.8,   -745.2, 3.0,
+  static const double special[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, -NAN, 0.5, -2.5, 1e308, -1e308, 5e-324, 1e-310,
+                                   65520, -65504, 6e-8, 2.5e-8, 1e22, -1e5, 0x1p31, -0x1p31, 0x1p63, -0x1p63, 0x1p64, 0x1p32,
+                                   1e-40, 88.8, -745.2, 3.0,
                                    /* near ties of float16 and float32 */
                                    1 + 0x1p-11 + 0x1p-40, 1 + 0x1.8p-10 - 0x1p-40, -0x1p-25 - 0x1p-60, 1 + 0x1p-24 + 0x1p-50};
   switch (random_below(8)) {
-    case 0: return special[random_below(sizeof special / sizeof *special)];
-    case 1: return random_below(21) - 10;
-    case 2: return exp(random_below(160) - 80) * (random_below(2) ? 1 : -1) * (1 + random_below(1000) * 1e-3);
-    case 3: return (random_below(20001) - 10000) * 0.01;
-    default: return (double)(random_bits() >> 11) * 0x1p-52 - 1;
+    case 0:
+      return special[random_below(sizeof special / sizeof *special)];
+    case 1:
+      return random_below(21) - 10;
+    case 2:
+      return exp(random_below(160) - 80) * (random_below(2) ? 1 : -1) * (1 + random_below(1000) * 1e-3);
+    case 3:
+      return (random_below(20001) - 10000) * 0.01;
+    default:
+      return (double)(random_bits() >> 11) * 0x1p-52 - 1;
   }
 }
 
 static inline int64_t random_integer(void) {
-  static const int64_t special[] = {0, 1, -1, 2, -2, 127, 128, -128, 255, 32767, -32768, INT32_MAX, INT32_MIN, 1LL << 32,
-                                    INT64_MAX, INT64_MIN, 1LL << 62, 63, 64, 31};
+  static const int64_t special[] = {0,      1,         -1,        2,         -2,        127,       128,       -128, 255, 32767,
+                                    -32768, INT32_MAX, INT32_MIN, 1LL << 32, INT64_MAX, INT64_MIN, 1LL << 62, 63,   64,  31};
   switch (random_below(4)) {
-    case 0: return special[random_below(sizeof special / sizeof *special)];
-    case 1: return (int64_t)random_bits();
-    default: return random_below(41) - 20;
+    case 0:
+      return special[random_below(sizeof special / sizeof *special)];
+    case 1:
+      return (int64_t)random_bits();
+    default:
+      return random_below(41) - 20;
   }
 }
 
 static inline lgt_scalar random_scalar(int dtype) {
   lgt_scalar s = {.range = {0, 0}};
   switch (lgt_dtype_class(dtype)) {
-    case 'f': s.f = random_float(); break;
-    case 'b': s.i = random_below(2); break;
-    default: s.i = random_integer();
+    case 'f':
+      s.f = random_float();
+      break;
+    case 'b':
+      s.i = random_below(2);
+      break;
+    default:
+      s.i = random_integer();
   }
   return s;
 }
@@ -75,9 +88,9 @@ typedef struct random_loop {
   lgt_inst inst[MAX_INST];
   lgt_scalar constant[MAX_CONST];
   lgt_scalar param[MAX_PARAM];
-  int reduces; /* 0: no reduction; 1 lanes, 2 row, 3 vector form */
+  int reduces;           /* 0: no reduction; 1 lanes, 2 row, 3 vector form */
   int alias[MAX_ACCESS]; /* a store's: the load at the same addresses, or -1 */
-  int zero_only; /* some store stands still: one element in all */
+  int zero_only;         /* some store stands still: one element in all */
 } random_loop;
 
 static const int real_dtypes[] = {LGT_BOOL,   LGT_INT8,   LGT_INT16,  LGT_INT32,   LGT_INT64,   LGT_UINT8,
@@ -103,8 +116,8 @@ static inline bool is_value(const random_loop *r, int i) {
 }
 
 static inline int random_inner(void) {
-  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ZERO, LGT_STRIDE_ANY,
-                                LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
+  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ZERO,
+                                LGT_STRIDE_ANY,  LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
   return classes[random_below(7)];
 }
 
@@ -115,8 +128,8 @@ static inline int add_index_access(random_loop *r) {
 }
 
 static inline int random_moving(void) {
-  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_ANY,
-                                LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
+  static const int classes[] = {LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT, LGT_STRIDE_UNIT,
+                                LGT_STRIDE_ANY,  LGT_STRIDE_BACK, LGT_STRIDE_PAIR};
   return classes[random_below(7)];
 }
 
@@ -138,8 +151,7 @@ static inline int add_leaf(random_loop *r, int dtype) {
   }
   int room = MAX_ACCESS - 6;
   if (kind == 2 && dtype == LGT_INT64 && r->loop.naccess < room)
-    return add_inst(r, LGT_OP_INDEX, dtype, 0, add_index_access(r), LGT_NO_VALUE,
-                    LGT_NO_VALUE);
+    return add_inst(r, LGT_OP_INDEX, dtype, 0, add_index_access(r), LGT_NO_VALUE, LGT_NO_VALUE);
   if (r->loop.naccess < room) return add_load(r, dtype, random_inner());
   r->constant[0] = random_scalar(dtype);
   if (r->loop.nconst == 0) r->loop.nconst = 1;
@@ -282,9 +294,11 @@ static inline void memory_strides(memory *m, const random_loop *r, int k) {
   int64_t size = lgt_dtype_size(access->dtype);
   bool written = access->mode == LGT_ACCESS_STORE || access->mode == LGT_ACCESS_REDUCE;
   int64_t step = 1 + random_below(3);
-  m->col[k] = access->inner == LGT_STRIDE_ZERO ? 0 : access->inner == LGT_STRIDE_UNIT ? size
+  m->col[k] = access->inner == LGT_STRIDE_ZERO   ? 0
+              : access->inner == LGT_STRIDE_UNIT ? size
               : access->inner == LGT_STRIDE_BACK ? -size
-              : access->inner == LGT_STRIDE_PAIR ? 2 * size : step * size * (random_below(2) ? 1 : -1);
+              : access->inner == LGT_STRIDE_PAIR ? 2 * size
+                                                 : step * size * (random_below(2) ? 1 : -1);
   if (!written && access->inner == LGT_STRIDE_ANY && random_below(4) == 0) m->col[k] = 0;
   int64_t span = m->cols * llabs(m->col[k]) + (m->col[k] == 0 ? size : 0) + size * random_below(3);
   m->row[k] = random_below(2) || !written ? span : -span;
@@ -386,7 +400,7 @@ static inline uint64_t still_open(const memory *m, const random_loop *r, int64_t
 
 /* Run rows [row, row + rows) and columns [col, col + cols). */
 static inline void memory_run(const memory *m, const random_loop *r, lgt_kernel_fn code, int64_t row, int64_t rows, int64_t col,
-                       int64_t cols) {
+                              int64_t cols) {
   lgt_base base[MAX_ACCESS];
   for (int k = 0; k < m->naccess; k++) {
     int64_t moved = row * m->row[k] + col * m->col[k];
@@ -401,12 +415,12 @@ static inline void memory_run(const memory *m, const random_loop *r, lgt_kernel_
 static inline void random_loop_print(const random_loop *r) {
   for (int i = 0; i < r->loop.ninst; i++) {
     const lgt_inst *in = &r->inst[i];
-    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux,
-           (int16_t)in->a, (int16_t)in->b, (int16_t)in->c);
+    printf("  %d: %s %s aux %d  %d %d %d\n", i, lgt_op_name(in->op), lgt_dtype_name(in->dtype), in->aux, (int16_t)in->a,
+           (int16_t)in->b, (int16_t)in->c);
   }
   for (int k = 0; k < r->loop.naccess; k++)
-    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode,
-           lgt_dtype_name(r->access[k].dtype), r->access[k].inner, r->access[k].row, r->alias[k]);
+    printf("  access %d: mode %d %s inner %d row %d alias %d\n", k, r->access[k].mode, lgt_dtype_name(r->access[k].dtype),
+           r->access[k].inner, r->access[k].row, r->alias[k]);
 }
 
 #endif

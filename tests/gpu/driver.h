@@ -61,9 +61,11 @@ enum { MOST_DEVICES = 8, MOST_INNER = 8, SLOTS = 64, HOST = 0, MOST_READERS = 4,
 
 /* ---- Handles ---- */
 
+/* clang-format off */
 typedef enum fake_kind {
   CONTEXT, STREAM, EVENT, MODULE, FUNCTION, LINK, POOL, GRAPH, NODE, GRAPH_EXEC, KINDS
 } fake_kind;
+/* clang-format on */
 
 /* The first field of what a handle points to.  The memory of what was destroyed stays, so that its use is found. */
 typedef struct fake_handle {
@@ -114,8 +116,8 @@ void fake_host_sees(const fake_clock *clock); /* that all in it is over */
 
 typedef struct fake_block {
   uint64_t base, bytes;
-  char *host;       /* where its bytes are */
-  int device;       /* -1: pinned memory of the host */
+  char *host; /* where its bytes are */
+  int device; /* -1: pinned memory of the host */
   CUcontext context;
   CUmemoryPool pool; /* or NULL */
   bool registered;   /* the host's own */
@@ -129,13 +131,13 @@ typedef struct fake_block {
   int spans;
 } fake_block;
 
-fake_block *fake_block_at(uint64_t address); /* NULL if there is none */
+fake_block *fake_block_at(uint64_t address);                 /* NULL if there is none */
 fake_block *fake_block_new(CUcontext context, size_t bytes); /* on the context's device, or NULL */
-fake_block *fake_block_pin(size_t bytes); /* new memory of the host, or NULL */
+fake_block *fake_block_pin(size_t bytes);                    /* new memory of the host, or NULL */
 fake_block *fake_block_register(void *address, size_t bytes);
 /* Until the host has seen that this is over it may not write these bytes, or not read them either: whole pages of them. */
 void fake_block_guard(fake_block *block, size_t begin, size_t end, bool written, fake_access until);
-void fake_unguard(void); /* what the host has seen end */
+void fake_unguard(void);                 /* what the host has seen end */
 void fake_block_kill(fake_block *block); /* out of the table */
 void fake_block_release(fake_block *block);
 bool fake_block_overlaps(uint64_t address, size_t bytes); /* a live one */
@@ -156,8 +158,8 @@ typedef struct fake_device {
 struct CUctx_st {
   fake_handle handle;
   int device;
-  CUresult error; /* that stays */
-  CUstream legacy; /* stream 0, when it was used */
+  CUresult error;             /* that stays */
+  CUstream legacy;            /* stream 0, when it was used */
   CUstream inner[MOST_INNER]; /* those of graphs, when they were used */
   unsigned next_inner;
   bool peer[MOST_DEVICES];
@@ -197,8 +199,8 @@ struct fake_op {
   uint64_t call;
   CUstream stream;
   fake_clock clock;
-  bool always; /* also after an error */
-  fake_mark *mark;         /* waited for, or recorded */
+  bool always;              /* also after an error */
+  fake_mark *mark;          /* waited for, or recorded */
   void (*run)(fake_op *op); /* with the lock, which it may let go; NULL: nothing to do */
   void (*end)(fake_op *op); /* frees what is behind `data` */
   void *data;
@@ -221,13 +223,13 @@ struct CUstream_st {
 CUresult fake_stream_of(CUstream handle, CUstream *stream);
 /* Puts an operation in; `op` is copied.  The result is its number in the stream. */
 uint64_t fake_put(CUstream stream, const fake_op *op);
-void fake_wait(CUstream stream, uint64_t number); /* lets go of the lock */
+void fake_wait(CUstream stream, uint64_t number);            /* lets go of the lock */
 CUstream fake_stream_new(CUcontext context, unsigned flags); /* NULL: there are too many */
 /* Without what stream 0 asks for.  A mark is the caller's until it is released. */
 fake_mark *fake_push_record(CUstream stream);
 void fake_push_wait(CUstream stream, fake_mark *mark);
-void fake_mark_release(fake_mark *mark); /* or NULL */
-void fake_context_wait(CUcontext context);        /* for all its streams; the host has seen them end */
+void fake_mark_release(fake_mark *mark);   /* or NULL */
+void fake_context_wait(CUcontext context); /* for all its streams; the host has seen them end */
 void fake_stream_end(CUstream stream);
 void fake_context_end(CUcontext context);
 
@@ -297,9 +299,12 @@ typedef struct fake_state {
   fake_device device[MOST_DEVICES];
   fake_clock host;
   uint64_t calls, reports;
-  uint64_t pinned; /* bytes */
+  uint64_t pinned;                                                             /* bytes */
   uint64_t launches, waits, runs, pageable, bytes_in, bytes_out, bytes_across; /* counters */
-  struct fake_slot_user { CUstream stream; uint32_t at; } slot[SLOTS];
+  struct fake_slot_user {
+    CUstream stream;
+    uint32_t at;
+  } slot[SLOTS];
 } fake_state;
 extern fake_state fake;
 
@@ -322,9 +327,9 @@ CUresult fake_leave(CUresult result);
     if (enter_) return enter_;                     \
   } while (0)
 #define LEAVE(result) return fake_leave(result)
-#define LEAVE_IF(condition, result)              \
-  do {                                           \
-    if (condition) return fake_leave(result);    \
+#define LEAVE_IF(condition, result)           \
+  do {                                        \
+    if (condition) return fake_leave(result); \
   } while (0)
 
 __attribute__((format(printf, 1, 2))) void fake_note(const char *format, ...);

@@ -19,28 +19,28 @@
 #define LGT_DECLARE(name, since, arguments) CUresult name arguments;
 LGT_CUDA_FUNCTIONS(LGT_DECLARE)
 
-#define NEED(condition)                                                       \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);         \
-      _exit(1);                                                               \
-    }                                                                         \
+#define NEED(condition)                                               \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      _exit(1);                                                       \
+    }                                                                 \
   } while (0)
-#define OK(call)                                                              \
-  do {                                                                        \
-    CUresult ok_ = (call);                                                    \
-    if (ok_) {                                                                \
-      fprintf(stderr, "%s:%d: %s is %d\n", __FILE__, __LINE__, #call, ok_);   \
-      _exit(1);                                                               \
-    }                                                                         \
+#define OK(call)                                                            \
+  do {                                                                      \
+    CUresult ok_ = (call);                                                  \
+    if (ok_) {                                                              \
+      fprintf(stderr, "%s:%d: %s is %d\n", __FILE__, __LINE__, #call, ok_); \
+      _exit(1);                                                             \
+    }                                                                       \
   } while (0)
-#define IS(call, expected)                                                                    \
-  do {                                                                                        \
-    CUresult is_ = (call);                                                                    \
-    if (is_ != (expected)) {                                                                  \
+#define IS(call, expected)                                                                     \
+  do {                                                                                         \
+    CUresult is_ = (call);                                                                     \
+    if (is_ != (expected)) {                                                                   \
       fprintf(stderr, "%s:%d: %s is %d, not %s\n", __FILE__, __LINE__, #call, is_, #expected); \
-      _exit(1);                                                                               \
-    }                                                                                         \
+      _exit(1);                                                                                \
+    }                                                                                          \
   } while (0)
 
 enum { REPORTED = 97 };
@@ -75,17 +75,17 @@ static int test_run(void (*body)(void), const char *const *settings) {
   return status;
 }
 
-#define GOOD(body, ...)                                                             \
-  do {                                                                              \
-    int status_ = test_run(body, (const char *const[]){__VA_ARGS__, NULL});         \
+#define GOOD(body, ...)                                                              \
+  do {                                                                               \
+    int status_ = test_run(body, (const char *const[]){__VA_ARGS__, NULL});          \
     if (status_) FAIL("%s ends with 0x%x: %s", #body, (unsigned)status_, test_said); \
   } while (0)
-#define BAD(body, words, ...)                                                          \
-  do {                                                                                 \
-    int status_ = test_run(body, (const char *const[]){__VA_ARGS__, NULL});            \
-    if (!WIFEXITED(status_) || WEXITSTATUS(status_) != REPORTED)                       \
-      FAIL("%s ends with 0x%x: %s", #body, (unsigned)status_, test_said);              \
-    CHECK_HAS(test_said, words);                                                       \
+#define BAD(body, words, ...)                                               \
+  do {                                                                      \
+    int status_ = test_run(body, (const char *const[]){__VA_ARGS__, NULL}); \
+    if (!WIFEXITED(status_) || WEXITSTATUS(status_) != REPORTED)            \
+      FAIL("%s ends with 0x%x: %s", #body, (unsigned)status_, test_said);   \
+    CHECK_HAS(test_said, words);                                            \
   } while (0)
 
 /* A device with its context. */

@@ -47,7 +47,7 @@ typedef struct {
   unsigned maxntid[3];  /* 0 where the kernel does not say */
   unsigned reqntid[3];
   unsigned minctasm;
-  unsigned registers;   /* 32-bit registers that the text declares, which is far more than ptxas needs */
+  unsigned registers; /* 32-bit registers that the text declares, which is far more than ptxas needs */
 } ptx_kernel_info;
 
 int ptx_kernels(const ptx_module *module);
@@ -76,36 +76,36 @@ typedef struct {
   uint64_t base, bytes; /* the allocation */
   char *host;           /* where the emulator may read and write its bytes */
   uint8_t *written;     /* a byte for each: not 0 if it was ever written, or NULL if nobody knows; the emulator sets them */
-  uint8_t *touched;     /* a byte for each, or NULL: the launch sets bit 0 where it reads, bit 1 where it writes (atomics: both) */
+  uint8_t *touched; /* a byte for each, or NULL: the launch sets bit 0 where it reads, bit 1 where it writes (atomics: both) */
 } ptx_memory;
 
-typedef struct { /* counted if asked for */
-  uint64_t instructions;             /* of threads */
-  uint64_t loads, stores, atomics;   /* of global memory, by threads */
-  uint64_t load_bytes, store_bytes;  /* of global memory */
-  uint64_t barriers;                 /* of blocks */
+typedef struct {                    /* counted if asked for */
+  uint64_t instructions;            /* of threads */
+  uint64_t loads, stores, atomics;  /* of global memory, by threads */
+  uint64_t load_bytes, store_bytes; /* of global memory */
+  uint64_t barriers;                /* of blocks */
 } ptx_counts;
 
 enum { /* what is not looked for */
-  PTX_NO_RACES = 1,
-  PTX_NO_UNWRITTEN = 2,
-  PTX_NO_CONTRACTION = 4
+       PTX_NO_RACES = 1,
+       PTX_NO_UNWRITTEN = 2,
+       PTX_NO_CONTRACTION = 4
 };
 
 typedef struct {
   unsigned grid[3], block[3];
   size_t dynamic_shared;
-  bool cooperative;     /* all blocks are resident; else only some are, and a block that waits for a later one hangs */
-  void *const *params;  /* one pointer for each parameter, as cuLaunchKernel's */
-  uint64_t seed;        /* of the order in which blocks and warps run */
-  uint64_t limit;       /* instructions of threads, after which the kernel is taken to hang; 0: 10^10 */
-  unsigned unchecked;   /* PTX_NO_... */
-  unsigned resident;    /* blocks at a time if not cooperative; 0: 16 */
+  bool cooperative;    /* all blocks are resident; else only some are, and a block that waits for a later one hangs */
+  void *const *params; /* one pointer for each parameter, as cuLaunchKernel's */
+  uint64_t seed;       /* of the order in which blocks and warps run */
+  uint64_t limit;      /* instructions of threads, after which the kernel is taken to hang; 0: 10^10 */
+  unsigned unchecked;  /* PTX_NO_... */
+  unsigned resident;   /* blocks at a time if not cooperative; 0: 16 */
   /* The allocation that holds the address, false if there is none (or it was freed).  Called again in each launch;
      during a launch allocations stay as they are. */
   bool (*find)(void *context, uint64_t address, ptx_memory *out);
   void *context;
-  ptx_counts *counts;   /* NULL if nobody wants to know; added to */
+  ptx_counts *counts; /* NULL if nobody wants to know; added to */
 } ptx_launch;
 
 /* Runs all blocks.  On false memory is as far as the kernel came, and `error` names kernel, line, block and thread. */

@@ -34,10 +34,12 @@ enum { LANES = 32, MAX_DEPTH = 24, BARRIERS = 16 };
 
 /* ---- Types ---- */
 
+/* clang-format off */
 typedef enum {
   T_NONE, T_PRED, T_U8, T_U16, T_U32, T_U64, T_S8, T_S16, T_S32, T_S64, T_B8, T_B16, T_B32, T_B64,
   T_F16, T_F16X2, T_F32, T_F64, T_COUNT
 } ptx_type;
+/* clang-format on */
 
 typedef struct {
   const char *name;
@@ -53,9 +55,11 @@ static inline bool type_integer(ptx_type t) { return t >= T_U8 && t <= T_S64; }
 
 typedef enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_CONST, SPACE_SHARED, SPACE_LOCAL, SPACE_ENTRY, SPACE_PARAM } ptx_space;
 typedef enum { ROUND_NONE, ROUND_N, ROUND_Z, ROUND_M, ROUND_P, ROUND_NI, ROUND_ZI, ROUND_MI, ROUND_PI } ptx_round;
+/* clang-format off */
 typedef enum {
   CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN
 } ptx_compare;
+/* clang-format on */
 /* How strong an access is, and what it puts in order. */
 enum { ORDER_WEAK, ORDER_STRONG, ORDER_ACQUIRE = 2, ORDER_RELEASE = 4 };
 
@@ -66,6 +70,7 @@ typedef int32_t ptx_ref;
 /* A predicate: number * 2 + 1 if negated.  Predicate 0 is false.  Register 0 takes what nobody wants (_). */
 typedef int32_t ptx_pred;
 enum { SPECIAL_BASE = 1 << 28, NO_REF = INT32_MIN, NO_PRED = -1, FALSE_PRED = 0, TRUE_PRED = 1 };
+/* clang-format off */
 typedef enum {
   SPECIAL_TID_X, SPECIAL_TID_Y, SPECIAL_TID_Z, SPECIAL_NTID_X, SPECIAL_NTID_Y, SPECIAL_NTID_Z,
   SPECIAL_CTAID_X, SPECIAL_CTAID_Y, SPECIAL_CTAID_Z, SPECIAL_NCTAID_X, SPECIAL_NCTAID_Y, SPECIAL_NCTAID_Z,
@@ -76,13 +81,16 @@ typedef enum {
   SPECIAL_DEPOT,   /* the stack's */
   SPECIAL_COUNT
 } ptx_special;
+/* clang-format on */
 
 /* What the interpreter's loop does itself. */
+/* clang-format off */
 typedef enum {
   PLAIN, BRANCH, BRANCH_INDEXED, CALL, RET, EXIT, TRAP, YIELD,
   BARRIER, /* of the block; op: see ptx_control.c */
   TOGETHER /* `run` for all lanes of a mask (the last source) at once */
 } ptx_control;
+/* clang-format on */
 
 typedef struct ptx_warp ptx_warp;
 typedef struct ptx_inst ptx_inst;
@@ -100,11 +108,11 @@ struct ptx_inst {
   uint8_t nd, ns, nreads, npreads;
   uint8_t control, type, from, space, to_space, round, compare, combine, count, order, width;
   bool saturate, flush, cached;
-  uint8_t copies;                 /* moves what was never written: 1 from any source, 2 from the one sp chooses */
-  uint8_t op;                     /* of a group of instructions with one handler */
+  uint8_t copies; /* moves what was never written: 1 from any source, 2 from the one sp chooses */
+  uint8_t op;     /* of a group of instructions with one handler */
   int64_t offset;
-  uint32_t target;                /* of a branch: instruction; of a call: function */
-  int32_t *list;                  /* owned; brx: labels; call: number of arguments, their offsets, result's or -1 */
+  uint32_t target; /* of a branch: instruction; of a call: function */
+  int32_t *list;   /* owned; brx: labels; call: number of arguments, their offsets, result's or -1 */
   int lists;
   uint32_t line;
 };
@@ -117,10 +125,10 @@ typedef struct {
   uint32_t start, end; /* instructions */
   uint32_t line;
   int registers, predicates;
-  int params, results;     /* of the list below: parameters first */
+  int params, results; /* of the list below: parameters first */
   ptx_param *param;
-  size_t param_bytes;      /* of parameters and results */
-  size_t frame_bytes;      /* and of the .param arrays in the body */
+  size_t param_bytes; /* of parameters and results */
+  size_t frame_bytes; /* and of the .param arrays in the body */
   size_t local_bytes, shared_bytes;
   bool dynamic, defined;
   ptx_kernel_info info;
@@ -153,12 +161,12 @@ struct ptx_module {
   ptx_variable *variables;
   ptx_patch *patches;
   int ncode, nconstants, nfunctions, nkernels, nvariables, npatches;
-  int version;                 /* 70 is 7.0 */
-  size_t shared_bytes;         /* of variables outside functions */
+  int version;                         /* 70 is 7.0 */
+  size_t shared_bytes;                 /* of variables outside functions */
   int most_registers, most_predicates; /* of called functions */
   size_t most_frame, most_local;
-  char *lines;                 /* the text, lines end with '\0' */
-  const char **line;           /* lines[n - 1] begins there */
+  char *lines;       /* the text, lines end with '\0' */
+  const char **line; /* lines[n - 1] begins there */
   int nlines;
 };
 
@@ -180,15 +188,24 @@ bool ptx_number(const char *word, bool negative, ptx_type type, uint64_t *bits);
 
 /* ---- The parser, which ends at the first error ---- */
 
-typedef enum { SYMBOL_REGISTERS, SYMBOL_PREDICATES, SYMBOL_GLOBAL, SYMBOL_SHARED, SYMBOL_DYNAMIC, SYMBOL_LOCAL, SYMBOL_PARAM,
-  SYMBOL_FUNCTION, SYMBOL_TARGETS } ptx_symbol_kind;
+typedef enum {
+  SYMBOL_REGISTERS,
+  SYMBOL_PREDICATES,
+  SYMBOL_GLOBAL,
+  SYMBOL_SHARED,
+  SYMBOL_DYNAMIC,
+  SYMBOL_LOCAL,
+  SYMBOL_PARAM,
+  SYMBOL_FUNCTION,
+  SYMBOL_TARGETS
+} ptx_symbol_kind;
 typedef struct {
   ptx_symbol_kind kind;
   const char *name; /* borrowed from a token */
   int count;        /* of registers %r<count>; -1: the name alone */
   int64_t value;    /* first register, offset, or number */
   ptx_type type;
-  bool entry;       /* a parameter of a kernel */
+  bool entry; /* a parameter of a kernel */
 } ptx_symbol;
 
 typedef struct {
@@ -246,15 +263,15 @@ bool take(ptx_parser *p, const char *mod);
 ptx_type take_type(ptx_parser *p); /* fails if there is none */
 bool next_is_type(ptx_parser *p);
 ptx_type last_type(const ptx_parser *p); /* of the last modifier, which stays; T_NONE if it is no type */
-ptx_round take_round(ptx_parser *p); /* .rn .rz .rm .rp, or none */
-bool take_scope(ptx_parser *p);     /* .cta .gpu .sys, or none */
-ptx_space take_space(ptx_parser *p); /* or SPACE_GENERIC */
+ptx_round take_round(ptx_parser *p);     /* .rn .rz .rm .rp, or none */
+bool take_scope(ptx_parser *p);          /* .cta .gpu .sys, or none */
+ptx_space take_space(ptx_parser *p);     /* or SPACE_GENERIC */
 /* Operands, in order. */
 void want_dst(ptx_parser *p, ptx_type type);
 void want_dst_wide(ptx_parser *p, ptx_type type); /* the register may be wider */
 void want_dst_vector(ptx_parser *p, ptx_type type, int count, bool wide);
-void want_dst_pred(ptx_parser *p);         /* p or p|q */
-void want_second_pred(ptx_parser *p);      /* the |p of what want_dst has read, if there is one */
+void want_dst_pred(ptx_parser *p);    /* p or p|q */
+void want_second_pred(ptx_parser *p); /* the |p of what want_dst has read, if there is one */
 void want_src(ptx_parser *p, ptx_type type);
 void want_src_wide(ptx_parser *p, ptx_type type);
 void want_src_vector(ptx_parser *p, ptx_type type, int count);
@@ -286,7 +303,7 @@ typedef struct {
   uint32_t *pred, *pdefined; /* [predicate] */
   char *param;               /* [lane][frame_bytes] */
   size_t param_stride, value_bytes, param_bytes;
-  uint32_t back[LANES];      /* where the caller goes on */
+  uint32_t back[LANES]; /* where the caller goes on */
 } ptx_frame;
 
 typedef struct ptx_run ptx_run_state;
@@ -297,20 +314,20 @@ typedef struct ptx_shadow ptx_shadow;
 struct ptx_warp {
   ptx_run_state *run;
   ptx_block *block;
-  ptx_frame *frame;           /* of the lanes that run */
+  ptx_frame *frame; /* of the lanes that run */
   ptx_wide special[SPECIAL_COUNT];
-  int number;                 /* in the block */
-  uint32_t first;             /* number of lane 0 among all threads of the launch */
+  int number;                     /* in the block */
+  uint32_t first;                 /* number of lane 0 among all threads of the launch */
   uint32_t live, parked, waiting; /* lanes: not exited; at a barrier of the block; for others of the warp */
   uint32_t pc[LANES];
   uint8_t depth[LANES], barrier[LANES]; /* barrier: the one at which a parked lane is */
-  uint32_t at;                /* the instruction that runs */
-  int level;                  /* its depth */
-  uint32_t carry;             /* lanes whose last .cc instruction carried */
-  uint32_t synced;            /* tick of the last bar.warp.sync of all lanes */
-  ptx_frame frames[MAX_DEPTH]; /* allocated when they are needed */
-  char *local, *local_written; /* [lane][local_bytes] */
-  ptx_memory cache[4];        /* allocations that were looked up last */
+  uint32_t at;                          /* the instruction that runs */
+  int level;                            /* its depth */
+  uint32_t carry;                       /* lanes whose last .cc instruction carried */
+  uint32_t synced;                      /* tick of the last bar.warp.sync of all lanes */
+  ptx_frame frames[MAX_DEPTH];          /* allocated when they are needed */
+  char *local, *local_written;          /* [lane][local_bytes] */
+  ptx_memory cache[4];                  /* allocations that were looked up last */
   int cached;
   ptx_clock *seen[LANES], *fenced[LANES], *pending[LANES]; /* ptx_order.c */
 };
@@ -321,8 +338,8 @@ typedef struct {
 } ptx_barrier;
 
 struct ptx_block {
-  uint32_t number;             /* in the launch; ~0u: no block is here */
-  int warps, blocked;          /* blocked: warps that cannot go on before others do */
+  uint32_t number;    /* in the launch; ~0u: no block is here */
+  int warps, blocked; /* blocked: warps that cannot go on before others do */
   uint32_t threads, live;
   ptx_warp *warp;
   char *shared, *shared_written;
@@ -338,14 +355,14 @@ struct ptx_run {
   const ptx_launch *launch;
   char *params;
   size_t shared_bytes, dynamic_offset, local_bytes;
-  uint32_t blocks, threads;    /* in the launch; of a block */
-  ptx_block *block;            /* the resident ones */
+  uint32_t blocks, threads; /* in the launch; of a block */
+  ptx_block *block;         /* the resident ones */
   int resident;
-  uint32_t *order, started;    /* blocks in the order in which they begin */
+  uint32_t *order, started; /* blocks in the order in which they begin */
   uint64_t random;
-  uint64_t count, limit;       /* instructions */
+  uint64_t count, limit; /* instructions */
   ptx_counts counts;
-  ptx_shadow *shadow;          /* of global memory */
+  ptx_shadow *shadow; /* of global memory */
   struct ptx_orders *orders;
   bool failed;
   char *error;
@@ -372,8 +389,8 @@ static inline uint32_t ready_lanes(const ptx_warp *w) { return w->live & ~w->par
 typedef struct {
   char *host;
   uint8_t *written, *touched; /* or NULL */
-  ptx_space space;  /* GLOBAL, SHARED or LOCAL */
-  uint64_t address; /* in that space */
+  ptx_space space;            /* GLOBAL, SHARED or LOCAL */
+  uint64_t address;           /* in that space */
 } ptx_place_at;
 /* ptx_memory.c.  Misaligned addresses of vectors count by the whole vector. */
 bool ptx_locate(ptx_warp *w, int lane, ptx_space space, uint64_t address, int bytes, int align, ptx_place_at *out);
@@ -409,15 +426,15 @@ static inline void set_pred(ptx_warp *w, int32_t number, uint32_t lanes, uint32_
 }
 
 /* For each lane l of lanes. */
-#define EACH_LANE(...)                                  \
-  do {                                                  \
-    if (lanes == ALL_LANES)                             \
-      for (int l = 0; l < LANES; l++) __VA_ARGS__       \
-    else                                                \
+#define EACH_LANE(...)                                          \
+  do {                                                          \
+    if (lanes == ALL_LANES)                                     \
+      for (int l = 0; l < LANES; l++) __VA_ARGS__               \
+    else                                                        \
       for (uint32_t left_ = lanes; left_; left_ &= left_ - 1) { \
-        int l = __builtin_ctz(left_);                   \
-        __VA_ARGS__                                     \
-      }                                                 \
+        int l = __builtin_ctz(left_);                           \
+        __VA_ARGS__                                             \
+      }                                                         \
   } while (0)
 
 static inline float float_of(uint64_t bits) {
@@ -443,9 +460,9 @@ static inline uint64_t bits_of_double(double x) {
 }
 /* Results that are no number, as the device makes them: one bit pattern for f32; for f64 that of the first operand
  * that is none, made quiet. */
-#define NAN_F16 0x7fffu
-#define NAN_F32 0x7fffffffu
-#define NAN_F64 0xfff8000000000000u
+#define NAN_F16   0x7fffu
+#define NAN_F32   0x7fffffffu
+#define NAN_F64   0xfff8000000000000u
 #define QUIET_F64 0x0008000000000000u
 
 #endif

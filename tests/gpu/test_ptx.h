@@ -57,15 +57,14 @@ static __attribute__((unused)) void pretended_free(pretended *d) {
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
 /* Kernel k with one pointer, %rd1; the number of the thread in the launch is %r1, in the block %r4, and %rd3 is the
    address of its element of 8 bytes.  %rd4 is the same in shared memory, by the thread in the block. */
-#define BEGIN                                                                                                    \
-  HEAD ".extern .shared .align 16 .b8 dyn[];\n" BEGIN_KERNEL
-#define BEGIN_KERNEL                                                                                             \
-  ".visible .entry k(.param .u64 k_param_0) {\n"                                                                 \
-  ".reg .pred %p<20>;\n.reg .b16 %rs<20>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n.reg .f32 %f<20>;\n"           \
-  ".reg .f64 %fd<20>;\n.shared .align 16 .b8 st[2048];\n"                                                        \
-  "ld.param.u64 %rd1, [k_param_0];\n"                                                                            \
-  "mov.u32 %r4, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"                                        \
-  "mad.lo.s32 %r1, %r2, %r3, %r4;\nmul.wide.s32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"                      \
+#define BEGIN HEAD ".extern .shared .align 16 .b8 dyn[];\n" BEGIN_KERNEL
+#define BEGIN_KERNEL                                                                                   \
+  ".visible .entry k(.param .u64 k_param_0) {\n"                                                       \
+  ".reg .pred %p<20>;\n.reg .b16 %rs<20>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n.reg .f32 %f<20>;\n" \
+  ".reg .f64 %fd<20>;\n.shared .align 16 .b8 st[2048];\n"                                              \
+  "ld.param.u64 %rd1, [k_param_0];\n"                                                                  \
+  "mov.u32 %r4, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\n"                              \
+  "mad.lo.s32 %r1, %r2, %r3, %r4;\nmul.wide.s32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"            \
   "mul.wide.s32 %rd4, %r4, 8;\nmov.u64 %rd5, st;\nadd.s64 %rd4, %rd5, %rd4;\n"
 #define END "ret;\n}\n"
 
@@ -77,8 +76,8 @@ typedef struct {
   ptx_counts *counts;
 } shape;
 
-static char message[600];     /* of the last launch */
-static const char *print_to;  /* a folder: kernels are written there, for ptxas */
+static char message[600];    /* of the last launch */
+static const char *print_to; /* a folder: kernels are written there, for ptxas */
 static int printed;
 
 /* `wrong`: ptxas is to refuse it. */
@@ -101,9 +100,18 @@ static __attribute__((unused)) bool run_kernel(const char *text, pretended *d, s
   }
   uint64_t address = d->block[0].base;
   void *params[] = {&address};
-  ptx_launch launch = {.grid = {s.blocks, 1, 1}, .block = {s.threads, 1, 1}, .dynamic_shared = s.shared, .cooperative = s.cooperative,
-                       .params = params, .seed = seed, .limit = s.limit, .unchecked = s.unchecked, .resident = s.resident, .find = pretended_find,
-                       .context = d, .counts = s.counts};
+  ptx_launch launch = {.grid = {s.blocks, 1, 1},
+                       .block = {s.threads, 1, 1},
+                       .dynamic_shared = s.shared,
+                       .cooperative = s.cooperative,
+                       .params = params,
+                       .seed = seed,
+                       .limit = s.limit,
+                       .unchecked = s.unchecked,
+                       .resident = s.resident,
+                       .find = pretended_find,
+                       .context = d,
+                       .counts = s.counts};
   bool good = ptx_run(ptx_find(m, "k"), &launch, message, sizeof message);
   ptx_free(m);
   return good;

@@ -16,6 +16,7 @@
  * Types: INT (0 or more), COUNT (1 or more), BOOL (0 or 1, also no/yes, off/on, false/true), SIZE (bytes or
  * elements; text may end in K, M, G or T: powers of 1024), DEVICES (a number, "none": 0, or "all": LGT_ALL_DEVICES), EXTENT (a SIZE of 1 or more), TIME (seconds), TEXT (owned
  * string). */
+/* clang-format off */
 #define LGT_CONFIG_LIST(X)                                                                          \
   X(INT, cpus, "0", 0, 0, "worker threads including the script's own; 0: one for each core")        \
   X(COUNT, domains, "1", 0, 1, "memory domains this process behaves as, each with its own copies of data") \
@@ -55,24 +56,25 @@
   X(TEXT, profile, "", 0, 0, "file for a trace of what runs when, for ui.perfetto.dev; rank R writes FILE.rankR") \
   X(TEXT, debug, "", 0, 0, "what to log: a list such as fuse:3,exec of topics and levels 1 to 4")   \
   X(BOOL, check, "0", 0, 0, "verify each pass's result and each kernel's accesses (not --check SCRIPT)")
+/* clang-format on */
 
 enum { LGT_ALL_DEVICES = -1 };
 
 struct lgt_config {
-#define LGT_CONFIG_INT(field) int field;
-#define LGT_CONFIG_DEVICES(field) int field;
-#define LGT_CONFIG_COUNT(field) int field;
-#define LGT_CONFIG_BOOL(field) bool field;
-#define LGT_CONFIG_SIZE(field) int64_t field;
-#define LGT_CONFIG_EXTENT(field) int64_t field;
-#define LGT_CONFIG_TEXT(field) char *field; /* owned */
-#define LGT_CONFIG_TIME(field) double field;
+#define LGT_CONFIG_INT(field)                 int field;
+#define LGT_CONFIG_DEVICES(field)             int field;
+#define LGT_CONFIG_COUNT(field)               int field;
+#define LGT_CONFIG_BOOL(field)                bool field;
+#define LGT_CONFIG_SIZE(field)                int64_t field;
+#define LGT_CONFIG_EXTENT(field)              int64_t field;
+#define LGT_CONFIG_TEXT(field)                char *field; /* owned */
+#define LGT_CONFIG_TIME(field)                double field;
 #define X(TYPE, field, def, live, same, help) LGT_CONFIG_##TYPE(field)
   LGT_CONFIG_LIST(X)
 #undef X
-  struct lgt_peers *peers; /* borrowed (peers.h): the other ranks; NULL: there are none */
+  struct lgt_peers *peers;    /* borrowed (peers.h): the other ranks; NULL: there are none */
   int local_rank, local_size; /* number of this rank among those of its machine; 0: there are no others */
-  bool own_process;        /* the process is lgt's own: it may leave a child behind */
+  bool own_process;           /* the process is lgt's own: it may leave a child behind */
 };
 
 /* A copy that the caller frees with lgt_config_free; NULL when out of memory. */

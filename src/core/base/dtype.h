@@ -7,6 +7,7 @@
 #include "lgt_binding.h"
 
 /* enumerator, name, bytes, class: b bool, i signed, u unsigned, f float, c complex, r range */
+/* clang-format off */
 #define LGT_DTYPE_LIST(X)                                                                          \
   X(BOOL, "bool", 1, 'b')                                                                          \
   X(INT8, "int8", 1, 'i') X(INT16, "int16", 2, 'i') X(INT32, "int32", 4, 'i') X(INT64, "int64", 8, 'i')         \
@@ -14,6 +15,7 @@
   X(FLOAT16, "float16", 2, 'f') X(FLOAT32, "float32", 4, 'f') X(FLOAT64, "float64", 8, 'f')        \
   X(COMPLEX64, "complex64", 8, 'c') X(COMPLEX128, "complex128", 16, 'c')                           \
   X(RANGE, "range", 16, 'r')
+/* clang-format on */
 
 static inline int lgt_dtype_size(int dtype) {
 #define X(NAME, name, size, cls) size,
@@ -39,17 +41,12 @@ static inline const char *lgt_dtype_name(int dtype) {
 static inline bool lgt_dtype_valid(int dtype) { return dtype >= 0 && dtype < LGT_NDTYPE; }
 static inline bool lgt_dtype_is_float(int dtype) { return lgt_dtype_class(dtype) == 'f'; }
 static inline bool lgt_dtype_is_complex(int dtype) { return lgt_dtype_class(dtype) == 'c'; }
-static inline bool lgt_dtype_is_integer(int dtype) {
-  return lgt_dtype_class(dtype) == 'i' || lgt_dtype_class(dtype) == 'u';
-}
+static inline bool lgt_dtype_is_integer(int dtype) { return lgt_dtype_class(dtype) == 'i' || lgt_dtype_class(dtype) == 'u'; }
 /* Complex numbers and ranges are pairs: two parts of one type, one behind the other. */
 static inline bool lgt_dtype_is_pair(int dtype) { return dtype >= LGT_COMPLEX64; }
 /* The type of a pair's parts; of others the type itself. */
 static inline int lgt_dtype_part(int dtype) {
-  return dtype == LGT_COMPLEX64    ? LGT_FLOAT32
-         : dtype == LGT_COMPLEX128 ? LGT_FLOAT64
-         : dtype == LGT_RANGE      ? LGT_INT64
-                                   : dtype;
+  return dtype == LGT_COMPLEX64 ? LGT_FLOAT32 : dtype == LGT_COMPLEX128 ? LGT_FLOAT64 : dtype == LGT_RANGE ? LGT_INT64 : dtype;
 }
 
 /* Between an element in memory and a scalar by value. */

@@ -23,8 +23,7 @@ static inline float lgt_float_of_bits(uint32_t bits) {
 
 static inline float lgt_half_to_float(uint16_t half) {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-  uint32_t shifted = (uint32_t)(half & 0x7fff)
-                     << 13; /* exponent and fraction in place, exponent 112 too low */
+  uint32_t shifted = (uint32_t)(half & 0x7fff) << 13; /* exponent and fraction in place, exponent 112 too low */
   uint32_t exponent = shifted & 0x0f800000;
   uint32_t normal = shifted + (112u << 23);
   uint32_t subnormal = lgt_float_bits(lgt_float_of_bits(normal + (1u << 23)) - 0x1p-14f);

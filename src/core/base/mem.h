@@ -16,10 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *lgt_mem_alloc(size_t size);                  /* not zeroed */
+void *lgt_mem_alloc(size_t size); /* not zeroed */
 void *lgt_mem_zalloc(size_t size);
 void *lgt_mem_realloc(void *block, size_t size);
-void lgt_mem_free(void *block);                    /* NULL is fine */
+void lgt_mem_free(void *block); /* NULL is fine */
 char *lgt_mem_strdup(const char *text);
 
 /* Grow an array to hold at least `need` elements of `size`: doubles.  False when out of memory,
@@ -77,7 +77,7 @@ void lgt_arena_fini(lgt_arena *arena);
 /* For tests: let the n-th allocation from now fail (1: the next); 0 turns it off. */
 void lgt_mem_fail_at(int64_t n);
 void lgt_mem_fail_from(int64_t n); /* ... and all that follow it, until one of these two is called again */
-int64_t lgt_mem_count(void); /* allocations so far */
-int64_t lgt_mem_live(void);  /* bookkeeping blocks not freed yet */
+int64_t lgt_mem_count(void);       /* allocations so far */
+int64_t lgt_mem_live(void);        /* bookkeeping blocks not freed yet */
 
 #endif

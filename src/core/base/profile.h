@@ -51,8 +51,7 @@ int64_t lgt_profile_now(void);
 void lgt_profile_span(lgt_profile *profile, int64_t begin, const lgt_label *label, const char *args, ...)
     __attribute__((format(printf, 4, 5)));
 /* Something that takes no time. */
-void lgt_profile_mark(lgt_profile *profile, const lgt_label *label, const char *args, ...)
-    __attribute__((format(printf, 3, 4)));
+void lgt_profile_mark(lgt_profile *profile, const lgt_label *label, const char *args, ...) __attribute__((format(printf, 3, 4)));
 /* Something that ends on its own: the number identifies it at its end. */
 uint64_t lgt_profile_begin(lgt_profile *profile, const lgt_label *label, const char *args, ...)
     __attribute__((format(printf, 3, 4)));

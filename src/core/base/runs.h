@@ -17,7 +17,10 @@ typedef struct lgt_runs {
 
 /* With one reference and room for `count` runs; NULL when out of memory. */
 lgt_runs *lgt_runs_new(int64_t count);
-static inline lgt_runs *lgt_runs_retain(lgt_runs *runs) { if (runs) runs->refs++; return runs; }
+static inline lgt_runs *lgt_runs_retain(lgt_runs *runs) {
+  if (runs) runs->refs++;
+  return runs;
+}
 void lgt_runs_release(lgt_runs *runs);
 /* The bits that are set among n, which stand for the positions from `first` on; NULL when out of memory. */
 lgt_runs *lgt_runs_of_bits(const uint64_t *bits, int64_t first, int64_t n);

@@ -22,8 +22,8 @@
  * number.  Failures poison the results that depend on them.  Not LGT_OK: nothing has run or moved, either because there is no
  * memory for all that the group needs at once (never in the `last` attempt), or because all ranks refuse one of several
  * calls.  A caller that then binds one call at a time computes all results that can be computed. */
-lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const lgt_call *calls,
-                          const uint32_t *root, bool last);
+lgt_status lgt_bind_group(lgt_binder *binder, const lgt_plan_group *group, const lgt_call *calls, const uint32_t *root,
+                          bool last);
 void lgt_binder_fini(lgt_binder *binder);
 /* Free a store, if nothing refers to it any more. */
 void lgt_bind_drop_store(lgt_binder *binder, lgt_store *store);

@@ -26,8 +26,8 @@ void lgt_fold_begin(lgt_binder *binder, const lgt_plan_group *group, lgt_fold *f
 lgt_status lgt_fold_private(lgt_binder *binder, const lgt_bound *bound, const lgt_point *point, lgt_instance **inst);
 /* After the point tasks: submit the folds.  `private` has nslot instances for each point; `status` says whether the point
  * tasks were launched, and the other ranks are told if they were not. */
-lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold,
-                        const lgt_point *point, int npoint, lgt_instance **private, lgt_status status);
+lgt_status lgt_fold_end(lgt_binder *binder, const lgt_bound *bound, lgt_fold *fold, int nfold, const lgt_point *point, int npoint,
+                        lgt_instance **private, lgt_status status);
 /* The group cannot run on this rank: tell the other ranks, which wait for its part of the results. */
 lgt_status lgt_fold_skip(lgt_binder *binder, const lgt_plan_group *group, const bool *folds, lgt_failure *failure);
 

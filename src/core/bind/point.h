@@ -9,10 +9,10 @@
 typedef struct lgt_bound {
   const lgt_plan_group *group;
   lgt_instance **inst;
-  const lgt_scalar *param; /* LGT_MAX_PARAMS for each of the group's calls */
-  const bool *fold;        /* by slot: several colours reduce into it */
-  const char *where;       /* source line of the first launch, or NULL; lives as long as the runtime */
-  const char *last;        /* source line of the last launch; the same */
+  const lgt_scalar *param;    /* LGT_MAX_PARAMS for each of the group's calls */
+  const bool *fold;           /* by slot: several colours reduce into it */
+  const char *where;          /* source line of the first launch, or NULL; lives as long as the runtime */
+  const char *last;           /* source line of the last launch; the same */
   lgt_failure *const *poison; /* by slot: the failure of its contents, or NULL; NULL altogether: nothing has failed */
   const bool *lacks;          /* by slot: there is no memory for it, as its `poison` says; NULL: there is for all */
   bool fallible;              /* its tasks are fallible (exec.h) */

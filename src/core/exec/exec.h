@@ -38,9 +38,9 @@ static inline bool lgt_exec_here(int64_t cost) { return cost < LGT_INLINE_COST; 
 typedef struct lgt_step lgt_step;
 struct lgt_step {
   int nchunk;
-  lgt_status (*begin)(lgt_step *step);            /* may be NULL; one thread, before the chunks */
+  lgt_status (*begin)(lgt_step *step); /* may be NULL; one thread, before the chunks */
   lgt_status (*run)(lgt_step *step, int chunk);
-  void (*end)(lgt_step *step);                    /* may be NULL; one thread, after them; also after a failed begin */
+  void (*end)(lgt_step *step); /* may be NULL; one thread, after them; also after a failed begin */
   /* May be NULL: for the profile, members of a JSON object about a chunk, each after a comma. */
   void (*describe)(const lgt_step *step, int chunk, char *text, size_t room);
   void *data;
@@ -60,7 +60,7 @@ typedef struct lgt_poison {
 
 typedef struct lgt_outside lgt_outside;
 typedef struct lgt_task {
-  lgt_step *step;             /* owned by whoever made the task, like all it points to */
+  lgt_step *step; /* owned by whoever made the task, like all it points to */
   int nstep;
   const lgt_outside *outside; /* what does its work elsewhere; NULL: its steps are run here */
   bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */
@@ -68,8 +68,8 @@ typedef struct lgt_task {
   int nthing;
   /* Sets the poison of the things it writes from that of the things it reads; NULL: the task fails as a whole. */
   void (*poison_results)(struct lgt_task *task);
-  int64_t cost;               /* bytes or so; see LGT_INLINE_COST */
-  lgt_label label;            /* for the profile, if there is one */
+  int64_t cost;    /* bytes or so; see LGT_INLINE_COST */
+  lgt_label label; /* for the profile, if there is one */
 
   struct lgt_task *next;      /* L: in the ready list */
   bool listed;                /* L */
@@ -78,12 +78,12 @@ typedef struct lgt_task {
   int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
   struct lgt_edge *successor; /* L, owned */
   int nsuccessor, successor_room;
-  lgt_poison *poison;         /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
-  lgt_status status;          /* L: the failure of the first chunk that failed */
-  int failed;                 /* L: the number of that chunk */
-  char *message;              /* L, owned */
-  bool poisoned;              /* L: the failure is a predecessor's, or another rank's */
-  int64_t position;           /* L: in the stream: of the task, or of the failed task that poisoned it */
+  lgt_poison *poison; /* L, owned: of each thing, those read and then those written; NULL: nothing is poisoned */
+  lgt_status status;  /* L: the failure of the first chunk that failed */
+  int failed;         /* L: the number of that chunk */
+  char *message;      /* L, owned */
+  bool poisoned;      /* L: the failure is a predecessor's, or another rank's */
+  int64_t position;   /* L: in the stream: of the task, or of the failed task that poisoned it */
   atomic_bool done;
 } lgt_task;
 
@@ -95,7 +95,7 @@ struct lgt_outside {
   bool (*progress)(void *context);
   /* Sleep until ready() is true, or something outside happens, or wake is called. */
   void (*sleep)(void *context, bool (*ready)(void *exec), void *exec); /* NULL: lgt_exec_stir ends a sleep of the executor */
-  void (*wake)(void *context); /* any thread; NULL with `sleep` */
+  void (*wake)(void *context);                                         /* any thread; NULL with `sleep` */
   void *context;
 };
 enum { LGT_MOST_OUTSIDE = 4 };

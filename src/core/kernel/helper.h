@@ -17,12 +17,14 @@
 /* generic is x86-64-v2 (SSE4.2), avx2 is x86-64-v3, avx512 is x86-64-v4. */
 #define LGT_ISA_LIST(X) X(GENERIC, generic) X(AVX2, avx2) X(AVX512, avx512)
 
+/* clang-format off */
 typedef enum lgt_isa {
 #define X(NAME, name) LGT_ISA_##NAME,
   LGT_ISA_LIST(X)
 #undef X
   LGT_NISA
 } lgt_isa;
+/* clang-format on */
 
 const char *lgt_isa_name(int isa);
 /* The widest of this host. */
@@ -45,16 +47,20 @@ void lgt_helper_math(int op, int dtype, void *out, const void *a, const void *b,
  * 1 or -1 for base -1, else 0.
  * Float FMOD is C's.  MOD and FLOORDIV are NumPy's: MOD has the divisor's sign even where it is 0,
  * x MOD 0 is NaN, x FLOORDIV 0 is x / 0.  float16 goes through float32. */
+/* clang-format off */
 #define LGT_DIVIDE_INT_LIST(X)                                                                     \
   X(DIV, div, INT64, i64, int64_t) X(DIV, div, UINT64, u64, uint64_t)                              \
   X(FLOORDIV, floordiv, INT64, i64, int64_t) X(FLOORDIV, floordiv, UINT64, u64, uint64_t)          \
   X(MOD, mod, INT64, i64, int64_t) X(MOD, mod, UINT64, u64, uint64_t)                              \
   X(FMOD, fmod, INT64, i64, int64_t) X(FMOD, fmod, UINT64, u64, uint64_t)                          \
   X(POW, pow, INT64, i64, int64_t) X(POW, pow, UINT64, u64, uint64_t)
+/* clang-format on */
+/* clang-format off */
 #define LGT_DIVIDE_FLOAT_LIST(X)                                                                   \
   X(FLOORDIV, floordiv, FLOAT32, f32, float) X(FLOORDIV, floordiv, FLOAT64, f64, double)           \
   X(MOD, mod, FLOAT32, f32, float) X(MOD, mod, FLOAT64, f64, double)                               \
   X(FMOD, fmod, FLOAT32, f32, float) X(FMOD, fmod, FLOAT64, f64, double)
+/* clang-format on */
 #define LGT_DIVIDE_LIST(X) LGT_DIVIDE_INT_LIST(X) LGT_DIVIDE_FLOAT_LIST(X)
 
 #define X(OP, op, DTYPE, d, T) void lgt_helper_##op##_##d(T *out, const T *a, const T *b, int64_t n);

@@ -31,7 +31,7 @@ __attribute__((target(ISA))) static void NAME(int op, void (*loop)(T *, const T 
     }
     D quotient = __builtin_convertvector(__builtin_convertvector((I)x, C), D) /
                  __builtin_convertvector(__builtin_convertvector((I)y, C), D);
-    U result = (U)__builtin_convertvector(__builtin_convertvector(quotient, C), I);
+    U result = (U) __builtin_convertvector(__builtin_convertvector(quotient, C), I);
     if (op != LGT_OP_DIV) {
       U rest = x - result * y;
       I below = (rest != 0) & ((I)(rest ^ y) < 0); /* the quotient was cut upwards */

@@ -3,9 +3,7 @@
  * Without a guard: helper.c includes it, and device_functions.c, which computes the same for devices.  fmod, fmodf, floor,
  * floorf, copysign and copysignf are C's, or macros.
  */
-static int64_t div_i64(int64_t a, int64_t b) {
-  return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
+static int64_t div_i64(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 static uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 
 static int64_t fmod_i64(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }

@@ -31,13 +31,11 @@ typedef struct lgt_interp_reduce {
 typedef struct lgt_interp_reduce_arg {
   void (*lanes)(void *acc, int64_t *acc_at, const void *values, const int64_t *at, int64_t n);
   void (*fold)(void *acc, int64_t *acc_at);
-  void (*each)(char *to, int64_t stride, char *to_at, int64_t stride_at, const void *values,
-               const int64_t *at, int64_t n);
+  void (*each)(char *to, int64_t stride, char *to_at, int64_t stride_at, const void *values, const int64_t *at, int64_t n);
 } lgt_interp_reduce_arg;
 
 typedef struct lgt_interp_ops {
-  lgt_interp_op_fn
-      *op[LGT_NOP][LGT_INTERP_NDTYPE]; /* by dtype of the operands; NULL: an elementary function, see helper.h */
+  lgt_interp_op_fn *op[LGT_NOP][LGT_INTERP_NDTYPE]; /* by dtype of the operands; NULL: an elementary function, see helper.h */
   lgt_interp_op_fn *cast[LGT_INTERP_NDTYPE][LGT_INTERP_NDTYPE]; /* from, to */
   void (*half_round)(float *values, int64_t n);                 /* to the nearest float16 */
   lgt_interp_load_fn *load[LGT_INTERP_NDTYPE];

@@ -31,11 +31,11 @@
 #include "base/profile.h"
 
 typedef struct lgt_kernel {
-  lgt_loop *loop;                 /* owned */
+  lgt_loop *loop; /* owned */
   /* NULL until the code is there.  Release by whoever installs it, acquire in lgt_kernel_code. */
   _Atomic(lgt_kernel_fn) code;
-  _Atomic(lgt_kernel_fn) stream;  /* the same with non-temporal stores; NULL if that makes no sense */
-  atomic_int state;               /* lgt_kernel_state */
+  _Atomic(lgt_kernel_fn) stream; /* the same with non-temporal stores; NULL if that makes no sense */
+  atomic_int state;              /* lgt_kernel_state */
 } lgt_kernel;
 
 typedef enum lgt_kernel_state { LGT_KERNEL_COLD, LGT_KERNEL_QUEUED, LGT_KERNEL_READY, LGT_KERNEL_FAILED } lgt_kernel_state;
@@ -80,15 +80,17 @@ void lgt_kernels_stat_reset(lgt_kernels *kernels);
 
 /* ---- inside: the emitter module ------------------------------------------------------------ */
 
+/* clang-format off */
 typedef enum lgt_emit_step {
   LGT_EMIT_WRITE, LGT_EMIT_START, LGT_EMIT_PARSE, LGT_EMIT_LOWER, LGT_EMIT_OPTIMISE, LGT_EMIT_GENERATE, LGT_EMIT_NSTEP
 } lgt_emit_step;
+/* clang-format on */
 
 typedef struct lgt_emit_result {
   void *object; /* an ELF object with the functions `lgt_kernel` and, where it makes sense,
                    `lgt_kernel_stream`; the caller frees it with free() */
   size_t size;
-  char *text;   /* the MLIR module if that was asked for; free() */
+  char *text; /* the MLIR module if that was asked for; free() */
   double seconds[LGT_EMIT_NSTEP];
   char message[400]; /* of a failure */
 } lgt_emit_result;

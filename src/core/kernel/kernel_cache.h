@@ -6,8 +6,8 @@
 #include "kernel/loop.h"
 
 typedef struct lgt_kernel_cache {
-  char *path;      /* owned; of the directory */
-  int fd;          /* the directory's; -1: no cache */
+  char *path;       /* owned; of the directory */
+  int fd;           /* the directory's; -1: no cache */
   uint64_t host[2]; /* hash of all that an object depends on besides its loop */
 } lgt_kernel_cache;
 

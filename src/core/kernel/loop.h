@@ -34,9 +34,9 @@
 #include "model/body.h"
 #include "base/rect.h"
 
-#define LGT_LANES 16
-#define LGT_MAX_ACCESS 512   /* of a loop */
-#define LGT_BLOCK 4096       /* elements of a loop of one dimension that are worked on at once */
+#define LGT_LANES      16
+#define LGT_MAX_ACCESS 512  /* of a loop */
+#define LGT_BLOCK      4096 /* elements of a loop of one dimension that are worked on at once */
 
 typedef enum lgt_access_mode { LGT_ACCESS_LOAD, LGT_ACCESS_STORE, LGT_ACCESS_REDUCE, LGT_ACCESS_INDEX } lgt_access_mode;
 typedef enum lgt_stride_class {
@@ -78,10 +78,10 @@ static inline uint8_t lgt_access_class(const lgt_access *access, int64_t stride,
 
 typedef struct lgt_loop {
   uint16_t naccess, ninst, nconst, nparam;
-  lgt_access *access;    /* owned, naccess */
-  lgt_inst *inst;        /* owned, ninst; slots are accesses.  INDEX: a is the access */
-  lgt_scalar *constant;  /* owned, nconst */
-  uint64_t hash[2];      /* of all of the above */
+  lgt_access *access;   /* owned, naccess */
+  lgt_inst *inst;       /* owned, ninst; slots are accesses.  INDEX: a is the access */
+  lgt_scalar *constant; /* owned, nconst */
+  uint64_t hash[2];     /* of all of the above */
 } lgt_loop;
 
 typedef union lgt_base {
@@ -92,11 +92,11 @@ typedef union lgt_base {
 /* What a kernel is called with.  Strides are in bytes (INDEX: in units). */
 typedef struct lgt_slab {
   int64_t rows, cols;
-  const lgt_base *base;         /* naccess */
-  const int64_t *row_stride;    /* naccess */
-  const int64_t *col_stride;    /* naccess */
-  const lgt_scalar *param;      /* nparam: f for floats of any width, i or u for the others */
-  uint64_t open;                /* bit r: the loop's r-th reduction is open */
+  const lgt_base *base;      /* naccess */
+  const int64_t *row_stride; /* naccess */
+  const int64_t *col_stride; /* naccess */
+  const lgt_scalar *param;   /* nparam: f for floats of any width, i or u for the others */
+  uint64_t open;             /* bit r: the loop's r-th reduction is open */
 } lgt_slab;
 
 typedef void (*lgt_kernel_fn)(const lgt_slab *slab);
@@ -115,9 +115,9 @@ void lgt_loop_free(lgt_loop *loop);
 typedef struct lgt_nest_shape {
   int ndim;
   int64_t extent[LGT_MAX_DIM];
-  int64_t *stride;       /* owned, [naccess][LGT_MAX_DIM], bytes (INDEX: units) */
-  int split;             /* the dimension that is cut */
-  int nchunk;            /* 0 for an empty iteration space */
+  int64_t *stride; /* owned, [naccess][LGT_MAX_DIM], bytes (INDEX: units) */
+  int split;       /* the dimension that is cut */
+  int nchunk;      /* 0 for an empty iteration space */
   int64_t grain;
   int64_t size;          /* product of the extents */
   bool partial;          /* each chunk reduces into memory of its own */

@@ -53,10 +53,10 @@ typedef struct lgt_history_step {
 } lgt_history_step;
 
 typedef struct lgt_histories {
-  lgt_intern table; /* owns its things */
-  lgt_history none; /* of a store to which nothing has happened yet */
+  lgt_intern table;       /* owns its things */
+  lgt_history none;       /* of a store to which nothing has happened yet */
   lgt_history_step *step; /* owned, by hash; NULL: none yet */
-  uint32_t left;    /* histories at the last sweep */
+  uint32_t left;          /* histories at the last sweep */
 } lgt_histories;
 
 void lgt_histories_init(lgt_histories *histories);
@@ -74,7 +74,7 @@ typedef struct lgt_instance lgt_instance; /* map.h */
 /* Elements of a store that move or are copied together, and which domain or instance has them. */
 typedef struct lgt_piece {
   lgt_rect rect;
-  lgt_runs *runs;     /* borrowed; NULL: all of the rect, else its runs along dimension `along` */
+  lgt_runs *runs; /* borrowed; NULL: all of the rect, else its runs along dimension `along` */
   int along;
   int from;           /* a domain that has the elements that the domain in question lacks */
   lgt_instance *inst; /* borrowed: where they lie on this rank, or will lie; NULL: no memory, or the contents failed */

@@ -31,10 +31,10 @@ typedef struct lgt_footprint {
   lgt_rect whole;              /* a bound of all elements that are touched */
   bool exact;                  /* every element of `whole` is touched */
   uint64_t hash;
-  const int64_t (*reach)[2];   /* of an image, borrowed: by domain, first and past-the-end coordinate */
-  int along;                   /* the dimension of the root in which `reach` says so */
-  bool ordered;                /* `reach` is owned and ascends, and no two domains' reaches meet */
-  bool sparse;                 /* elements within a reach may be untouched */
+  const int64_t (*reach)[2]; /* of an image, borrowed: by domain, first and past-the-end coordinate */
+  int along;                 /* the dimension of the root in which `reach` says so */
+  bool ordered;              /* `reach` is owned and ascends, and no two domains' reaches meet */
+  bool sparse;               /* elements within a reach may be untouched */
   bool marked;
 } lgt_footprint;
 

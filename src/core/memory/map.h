@@ -44,26 +44,26 @@ typedef struct lgt_memory {
 enum { LGT_MOST_DEVICES = 16 };
 
 struct lgt_instance {
-  int refs;            /* stores, bindings, tasks in flight */
-  int owners;          /* stores among the refs */
-  int64_t alike;       /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
-  int pins;            /* recipes among the refs */
-  lgt_rect pinned;     /* pins > 0: a bound of all elements that these recipes read */
-  int domain;          /* whose it is, for messages */
-  lgt_memory *memory;  /* borrowed */
-  int elem;            /* bytes of an element */
-  lgt_rect rect;       /* of the root */
-  int64_t waste;       /* at most so many of its elements were never asked for */
+  int refs;                    /* stores, bindings, tasks in flight */
+  int owners;                  /* stores among the refs */
+  int64_t alike;               /* up to this version all owners had the same contents; or LGT_ALIKE_NEVER, LGT_ALIKE_SOON */
+  int pins;                    /* recipes among the refs */
+  lgt_rect pinned;             /* pins > 0: a bound of all elements that these recipes read */
+  int domain;                  /* whose it is, for messages */
+  lgt_memory *memory;          /* borrowed */
+  int elem;                    /* bytes of an element */
+  lgt_rect rect;               /* of the root */
+  int64_t waste;               /* at most so many of its elements were never asked for */
   int64_t stride[LGT_MAX_DIM]; /* in bytes */
   char *data;
-  int64_t bytes;       /* allocated; 0: attached memory */
-  lgt_task *writer;    /* last task in flight that writes it */
-  lgt_task **reader;   /* owned: tasks in flight that read it and came after the writer */
+  int64_t bytes;     /* allocated; 0: attached memory */
+  lgt_task *writer;  /* last task in flight that writes it */
+  lgt_task **reader; /* owned: tasks in flight that read it and came after the writer */
   int nreader, reader_room;
-  lgt_failure *failure; /* ref; the task that should have written it failed */
+  lgt_failure *failure;   /* ref; the task that should have written it failed */
   int64_t overwritten_by; /* number of the last job that overwrote all of it or poisoned it: earlier failures are over */
   int64_t overwritten_at; /* position in the stream of that job's group */
-  uint32_t stamp;      /* of the job that listed the instance last */
+  uint32_t stamp;         /* of the job that listed the instance last */
 };
 
 /* In place of a version.  NEVER: it is not known that owners were ever alike.  SOON: they are alike from the end of the
@@ -78,30 +78,30 @@ typedef struct lgt_aside {
 } lgt_aside;
 
 struct lgt_replica {
-  lgt_instance *inst;       /* ref, or NULL: the main one */
-  lgt_region old;           /* elements of it for which an aside has newer ones */
-  lgt_aside *aside;         /* owned: the other instances */
+  lgt_instance *inst; /* ref, or NULL: the main one */
+  lgt_region old;     /* elements of it for which an aside has newer ones */
+  lgt_aside *aside;   /* owned: the other instances */
   int naside, aside_room;
-  int grown;                /* how often the main instance was too small */
-  lgt_region absent;        /* with several ranks: what the history says was copied here, though there was no memory */
+  int grown;         /* how often the main instance was too small */
+  lgt_region absent; /* with several ranks: what the history says was copied here, though there was no memory */
 };
 
 typedef struct lgt_map {
-  lgt_stores *stores;  /* borrowed */
-  int domains;         /* of all ranks */
-  int local, first;    /* domains of this rank, and the number of their first one */
+  lgt_stores *stores; /* borrowed */
+  int domains;        /* of all ranks */
+  int local, first;   /* domains of this rank, and the number of their first one */
   lgt_footprints footprints;
   lgt_histories histories;
   lgt_memory memory[1 + LGT_MOST_DEVICES]; /* [0]: the host's; then devices': [1 + d] is the home of local domain d */
   int nmemory;
-  lgt_pool *pool;      /* borrowed: of the host's memory */
-  int64_t live, peak;  /* bytes of instances */
+  lgt_pool *pool;           /* borrowed: of the host's memory */
+  int64_t live, peak;       /* bytes of instances */
   int64_t since_collection; /* bytes allocated since the last collection and not given back, and of records: what dead
                              * handles may hold */
-  int64_t copied;      /* bytes between instances of this rank */
-  bool check; /* what nobody has written shall be seen if somebody reads it: new instances are filled with NaN */
+  int64_t copied;           /* bytes between instances of this rank */
+  bool check;               /* what nobody has written shall be seen if somebody reads it: new instances are filled with NaN */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
-  lgt_spares spare_instance; /* owned: records to use again, with the arrays they have grown */
+  lgt_spares spare_instance;                        /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;
 } lgt_map;
 
@@ -132,7 +132,10 @@ lgt_instance *lgt_instance_attach(lgt_map *map, const lgt_layout *root, void *da
 lgt_instance *lgt_instance_buffer(lgt_map *map, int elem, int64_t count, bool needed);
 /* An instance that all ranks count on: may exceed the budget. */
 lgt_instance *lgt_instance_shared(lgt_map *map, int elem, const lgt_rect *rect);
-static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) { inst->refs++; return inst; }
+static inline lgt_instance *lgt_instance_retain(lgt_instance *inst) {
+  inst->refs++;
+  return inst;
+}
 void lgt_instance_release(lgt_map *map, lgt_instance *inst);
 
 /* May any thread of the host read and write the instance's elements? */
@@ -149,7 +152,7 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate);
 /* The part of a view that one tile of the space needs, within an instance; space_stride (may be NULL)
  * gets the strides along the space's dimensions, in bytes. */
 void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile, const lgt_instance *inst,
-                    lgt_tile *out, int64_t *space_stride);
+                       lgt_tile *out, int64_t *space_stride);
 
 /* The store's replicas, one for each local domain, made when first asked for; NULL when out of memory. */
 lgt_replica *lgt_store_replicas(lgt_map *map, lgt_store *store);

@@ -29,14 +29,14 @@ enum { LGT_POOL_CLASSES = 256, LGT_SCRATCH_COUNTED = 128 << 10 };
 
 typedef struct lgt_pool {
   lgt_device *device; /* borrowed: the device whose memory this is; NULL: the host's */
-  int64_t limit;    /* bytes; written by the submitting thread, with the lock */
-  atomic_bool lock; /* held for moments; protects the fields below */
+  int64_t limit;      /* bytes; written by the submitting thread, with the lock */
+  atomic_bool lock;   /* held for moments; protects the fields below */
   int refs;
-  int64_t used;    /* bytes that count, including those of free blocks */
-  int64_t idle;    /* bytes of free blocks */
-  int64_t scratch; /* bytes of scratch memory */
-  _Atomic int64_t outside; /* bytes of libraries' memory; not under the lock */
-  int64_t asked;   /* bytes of the last request for which there was no room */
+  int64_t used;                       /* bytes that count, including those of free blocks */
+  int64_t idle;                       /* bytes of free blocks */
+  int64_t scratch;                    /* bytes of scratch memory */
+  _Atomic int64_t outside;            /* bytes of libraries' memory; not under the lock */
+  int64_t asked;                      /* bytes of the last request for which there was no room */
   lgt_spares spare[LGT_POOL_CLASSES]; /* owned: free blocks, by size */
   int unused[LGT_POOL_CLASSES];       /* by size: free blocks that were not taken since the last look */
   int64_t served, look;               /* bytes of blocks taken so far; when to look again */

@@ -51,6 +51,7 @@
  *   COMPLEX         the pair of which the operands are the parts
  *   comparisons and tests: bool
  *   INDEX           int64; PHILOX: uint64 */
+/* clang-format off */
 #define LGT_OP_LIST(X)                                                                             \
   /* leaves: a is the slot, the constant, the parameter, the dimension */                          \
   X(LOAD, load, 0, "biufcr") X(CONST, const, 0, "biufcr") X(PARAM, param, 0, "biufcr")             \
@@ -90,48 +91,55 @@
   /* pairs, gone after lowering: a complex number or a range from two parts, and back */           \
   X(COMPLEX, complex, 2, "if") X(REAL, real, 1, "cr") X(IMAG, imag, 1, "cr")                       \
   X(PHILOX, philox, 2, "u")
+/* clang-format on */
 
+/* clang-format off */
 typedef enum lgt_op {
 #define X(NAME, name, arity, classes) LGT_OP_##NAME,
   LGT_OP_LIST(X)
 #undef X
   LGT_NOP
 } lgt_op;
+/* clang-format on */
 
 /* Reduction operators: enumerator, name, classes of values.  SUM and PROD add and multiply; MIN, MAX, AND,
  * OR, XOR are the opcodes of that name; ARGMIN and ARGMAX keep the best value and the lowest position where
  * it is found (a NaN is better than any number, so the first one wins). */
+/* clang-format off */
 #define LGT_REDOP_LIST(X)                                                                          \
   X(SUM, sum, "iufc") X(PROD, prod, "iuf") X(MIN, min, "biuf") X(MAX, max, "biuf")                 \
   X(AND, and, "biu") X(OR, or, "biu") X(XOR, xor, "biu")                                           \
   X(ARGMIN, argmin, "biuf") X(ARGMAX, argmax, "biuf")
+/* clang-format on */
 
+/* clang-format off */
 typedef enum lgt_redop_id {
 #define X(NAME, name, classes) LGT_REDOP_##NAME,
   LGT_REDOP_LIST(X)
 #undef X
   LGT_NREDOP
 } lgt_redop_id;
+/* clang-format on */
 
 #define LGT_REDUCE_FRESH 0x80 /* in aux of REDUCE: the target's former contents take no part */
-#define LGT_NO_VALUE 0xffff
+#define LGT_NO_VALUE     0xffff
 
 /* POWER: aux is a whole exponent from 3 or from -2 to LGT_POWER_MOST either way (others take one operation), or this for
  * 1/2, or its negative for -1/2. */
 enum { LGT_POWER_MOST = 64, LGT_POWER_ROOT = 100 };
 
 typedef struct lgt_inst {
-  uint8_t op;    /* lgt_op */
-  uint8_t dtype; /* of the value; of the element for effects */
-  uint8_t aux;   /* REDUCE, REDUCE_ARG: redop, perhaps | LGT_REDUCE_FRESH.  PARAM: 0 or 1, which half.  POWER: the
+  uint8_t op;       /* lgt_op */
+  uint8_t dtype;    /* of the value; of the element for effects */
+  uint8_t aux;      /* REDUCE, REDUCE_ARG: redop, perhaps | LGT_REDUCE_FRESH.  PARAM: 0 or 1, which half.  POWER: the
                     exponent */
-  uint8_t pad;   /* 0: instructions are compared and hashed as bytes */
+  uint8_t pad;      /* 0: instructions are compared and hashed as bytes */
   uint16_t a, b, c; /* operands; LGT_NO_VALUE where unused.  CONST, PARAM: a is the index.
                        INDEX in a kind's body: a is the dimension, or LGT_NO_VALUE for the C-order position */
 } lgt_inst;
 
-#define LGT_MAX_INST 4096 /* in a body or a loop */
-#define LGT_MAX_REDUCTIONS 16 /* likewise; those of complex numbers count twice */
+#define LGT_MAX_INST       4096 /* in a body or a loop */
+#define LGT_MAX_REDUCTIONS 16   /* likewise; those of complex numbers count twice */
 
 struct lgt_body {
   int ninst, nconst;
@@ -147,9 +155,7 @@ struct lgt_body {
 const char *lgt_op_name(int op);
 int lgt_op_arity(int op);
 /* Does it change an argument, instead of giving a value? */
-static inline bool lgt_op_effect(int op) {
-  return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG;
-}
+static inline bool lgt_op_effect(int op) { return op == LGT_OP_STORE || op == LGT_OP_REDUCE || op == LGT_OP_REDUCE_ARG; }
 const char *lgt_op_classes(int op); /* as in LGT_OP_LIST */
 const char *lgt_redop_name(int redop);
 /* The operator that folds two elements; not of redops that keep positions. */

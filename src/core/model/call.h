@@ -11,7 +11,7 @@ typedef struct lgt_call {
   uint16_t kind_number;
   uint8_t nargs, nparams;
   uint32_t line;
-  uint32_t store[LGT_MAX_ARGS];   /* each holds a ref */
+  uint32_t store[LGT_MAX_ARGS]; /* each holds a ref */
   uint32_t layout[LGT_MAX_ARGS];
   lgt_scalar param[LGT_MAX_PARAMS];
 } lgt_call;

@@ -77,9 +77,9 @@ lgt_constraint_set *lgt_constraint_parse(const char *text, int nargs);
 typedef struct lgt_space {
   int ndim;
   int64_t extent[LGT_MAX_DIM];
-  unsigned whole;                    /* dimensions that must not be cut */
-  int64_t unit;                      /* elements that a point of the space stands for */
-  lgt_alignment *align;              /* borrowed: one for each argument */
+  unsigned whole;       /* dimensions that must not be cut */
+  int64_t unit;         /* elements that a point of the space stands for */
+  lgt_alignment *align; /* borrowed: one for each argument */
 } lgt_space;
 
 /* `space->align` has room for the call's arguments. */
@@ -94,9 +94,9 @@ enum { LGT_ANCHORS = 8 };
 typedef struct lgt_solver {
   lgt_partitions *partitions;
   int domains;
-  int most;         /* tiles */
-  int64_t min_tile; /* elements */
-  const lgt_partition *recent[8]; /* launches before this one, the newest first; NULL: no more */
+  int most;                                 /* tiles */
+  int64_t min_tile;                         /* elements */
+  const lgt_partition *recent[8];           /* launches before this one, the newest first; NULL: no more */
   const lgt_partition *anchor[LGT_ANCHORS]; /* launches of the window that write where something is already; NULL: no more */
 } lgt_solver;
 
@@ -112,14 +112,15 @@ typedef struct lgt_solver_key_state {
 /* The partition of the call's space; `state` is by argument, *reason says in a few words where it came
  * from.  Among arguments of equal cost a recent one wins: its tiles are those of the call that made
  * it, so that the two can be fused. */
-const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
-                                       const lgt_solver_key_state *state, const char **reason);
+const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                                       const lgt_space *space, const lgt_solver_key_state *state, const char **reason);
 /* The partition of a store's root that a tiling of the space gives it through a view; NULL if it
  * cannot be told (then the store has no key partition). */
-const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch);
+const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
+                                    const lgt_partition *launch);
 /* The key partition of a root that had `key` (or NULL) after a write through a view: who writes a part of a cut array
  * does not change how it is cut.  `target`: the write is a reduction. */
-const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align, const lgt_partition *launch,
-                                          bool target, const lgt_partition *key);
+const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
+                                          const lgt_partition *launch, bool target, const lgt_partition *key);
 
 #endif

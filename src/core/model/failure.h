@@ -11,11 +11,14 @@ struct lgt_failure {
   int refs;
   lgt_status status;
   int64_t position; /* in the stream of what failed */
-  char *message;   /* owned */
+  char *message;    /* owned */
 };
 /* NULL when out of memory. */
 lgt_failure *lgt_failure_new(lgt_status status, const char *message, const char *line);
 void lgt_failure_release(lgt_failure *failure);
-static inline lgt_failure *lgt_failure_retain(lgt_failure *failure) { failure->refs++; return failure; }
+static inline lgt_failure *lgt_failure_retain(lgt_failure *failure) {
+  failure->refs++;
+  return failure;
+}
 
 #endif

@@ -11,8 +11,8 @@
 
 typedef enum lgt_privilege {
   LGT_PRIV_READ = 1,
-  LGT_PRIV_WRITE = 2,   /* every element of the view is overwritten (unless READ is set too) */
-  LGT_PRIV_REDUCE = 4   /* with WRITE: fresh, the former contents are dropped */
+  LGT_PRIV_WRITE = 2, /* every element of the view is overwritten (unless READ is set too) */
+  LGT_PRIV_REDUCE = 4 /* with WRITE: fresh, the former contents are dropped */
 } lgt_privilege;
 
 typedef struct lgt_constraint_set lgt_constraint_set; /* constraint.h */
@@ -24,24 +24,24 @@ enum { LGT_NCLASS = LGT_VARIANT_CPU + 1 };
 typedef lgt_status (*lgt_own_variant)(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo, int64_t hi);
 
 typedef struct lgt_kind {
-  char *name;                        /* owned */
+  char *name; /* owned */
   int nargs, nparams;
   uint8_t privilege[LGT_MAX_ARGS];
-  uint8_t dtype[LGT_MAX_ARGS];       /* LGT_NDTYPE: any (native kinds) */
+  uint8_t dtype[LGT_MAX_ARGS]; /* LGT_NDTYPE: any (native kinds) */
   uint8_t redop[LGT_MAX_ARGS];
-  lgt_body *body;                    /* owned; NULL: native; real types only */
-  int *part;                         /* owned; first slot of each argument */
-  bool is_copy;                      /* argument 0 = argument 1, nothing else */
+  lgt_body *body; /* owned; NULL: native; real types only */
+  int *part;      /* owned; first slot of each argument */
+  bool is_copy;   /* argument 0 = argument 1, nothing else */
   bool reduces;
-  bool own_params;                   /* parameters are each rank's own, and no part of the stream */
-  lgt_own_variant own;               /* lgt's own: with small arguments it takes microseconds; or NULL, then: */
-  lgt_variant variant[LGT_NCLASS];   /* by device class; NULL: there is none */
-  void *context[LGT_NCLASS];         /* borrowed; for each of them */
-  lgt_constraint_set *constraints;   /* owned; of a native kind */
-  uint32_t noted;                    /* its name's number in the stream (peers.h); 0: none yet */
-  lgt_body *source;                  /* owned; as it was registered, kept if it reduces floats; else NULL */
-  lgt_steady *steady;                /* owned; its form for reproducible mode, made when first needed */
-  uint64_t hash;                     /* of what it does; a kind that is alike on another rank has the same */
+  bool own_params;                 /* parameters are each rank's own, and no part of the stream */
+  lgt_own_variant own;             /* lgt's own: with small arguments it takes microseconds; or NULL, then: */
+  lgt_variant variant[LGT_NCLASS]; /* by device class; NULL: there is none */
+  void *context[LGT_NCLASS];       /* borrowed; for each of them */
+  lgt_constraint_set *constraints; /* owned; of a native kind */
+  uint32_t noted;                  /* its name's number in the stream (peers.h); 0: none yet */
+  lgt_body *source;                /* owned; as it was registered, kept if it reduces floats; else NULL */
+  lgt_steady *steady;              /* owned; its form for reproducible mode, made when first needed */
+  uint64_t hash;                   /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 
 /* Its work is done by functions, not by a generator. */

@@ -38,13 +38,13 @@ typedef struct lgt_home {
 typedef struct lgt_partition {
   lgt_partition_kind kind;
   int ndim;
-  int64_t extent[LGT_MAX_DIM];   /* of the space that is cut */
-  int64_t tile[LGT_MAX_DIM];     /* TILING */
-  int64_t offset[LGT_MAX_DIM];   /* TILING: where tile 1 begins, less a tile */
-  int32_t grid[LGT_MAX_DIM];     /* TILING: tiles along each dimension */
+  int64_t extent[LGT_MAX_DIM]; /* of the space that is cut */
+  int64_t tile[LGT_MAX_DIM];   /* TILING */
+  int64_t offset[LGT_MAX_DIM]; /* TILING: where tile 1 begins, less a tile */
+  int32_t grid[LGT_MAX_DIM];   /* TILING: tiles along each dimension */
   int32_t ncolour;
-  lgt_home home;                 /* TILING */
-  lgt_rect *rect;                /* RECTS: owned, ncolour */
+  lgt_home home;  /* TILING */
+  lgt_rect *rect; /* RECTS: owned, ncolour */
   bool marked;
 } lgt_partition;
 
@@ -57,17 +57,21 @@ void lgt_partitions_fini(lgt_partitions *partitions);
 
 /* For sweep.h: a partition is in use (NULL is fine); those that were not marked since the last sweep are freed, unless there is
  * no memory for that. */
-static inline void lgt_partition_mark(const lgt_partition *partition) { if (partition) ((lgt_partition *)partition)->marked = true; }
+static inline void lgt_partition_mark(const lgt_partition *partition) {
+  if (partition) ((lgt_partition *)partition)->marked = true;
+}
 void lgt_partitions_sweep(lgt_partitions *partitions);
 
 /* NULL when out of memory. */
 const lgt_partition *lgt_partition_none(lgt_partitions *partitions, int ndim, const int64_t *extent);
 /* Tiles of `tile` beginning at `offset`; normalised so that tile 0 is the first that is not empty. */
-const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset);
+const lgt_partition *lgt_partition_tiling(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile,
+                                          const int64_t *offset);
 /* The same, with owners; `home->first` belongs to the tile that begins at `offset` as given. */
-const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile, const int64_t *offset,
-                                             const lgt_home *home);
-const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect, int n);
+const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndim, const int64_t *extent, const int64_t *tile,
+                                             const int64_t *offset, const lgt_home *home);
+const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect,
+                                         int n);
 
 /* Is one domain all that there is?  The only place that tells one from many: whoever wants to know something that follows
  * from it asks for that (lgt_solver_whole; lgt_map_whole, lgt_map_still). */
@@ -103,6 +107,7 @@ bool lgt_partition_disjoint(const lgt_partition *partition);
 
 /* The natural cut of a space: at most `most` tiles of at least `min_tile` elements, with as little
  * surface as the grid allows.  Dimensions whose bit is set in `whole` are not cut. */
-const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most, int64_t min_tile);
+const lgt_partition *lgt_partition_natural(lgt_partitions *partitions, int ndim, const int64_t *extent, unsigned whole, int most,
+                                           int64_t min_tile);
 
 #endif

@@ -14,8 +14,7 @@ uint32_t lgt_result_join(lgt_stores *stores, int dtype, uint32_t a, uint32_t b);
 bool lgt_result_fills(const lgt_stores *stores, uint32_t target, uint32_t from);
 /* The layout of a new array that holds, for each element left when the common shape of `a` and `b` is reduced along
  * `axes` (a bit each), one result; and the view of it that has the common shape.  0: an error. */
-uint32_t lgt_result_reduced(lgt_stores *stores, int dtype, uint32_t a, uint32_t b, unsigned axes,
-                            bool keepdims, uint32_t *view);
+uint32_t lgt_result_reduced(lgt_stores *stores, int dtype, uint32_t a, uint32_t b, unsigned axes, bool keepdims, uint32_t *view);
 
 /* lgt_stores_slice, lgt_stores_project and lgt_stores_promote: programs ask for the same parts again and again, often at
  * once (x[k] = x[k] + y[k]). */

@@ -25,54 +25,55 @@ struct lgt_partition;
 
 typedef struct lgt_store {
   uint32_t id;
-  uint32_t layout;        /* its root layout, dense */
-  int32_t handles;        /* live handles */
-  int32_t refs;           /* recorded launches, recipes, attachments */
-  int64_t version;        /* of its contents: no other store has had the same one; 0: never written */
-  uint32_t line;          /* where it was created, 0: unknown */
-  bool written;           /* some element was */
-  bool attached;          /* memory of the host program: stays where it is */
+  uint32_t layout; /* its root layout, dense */
+  int32_t handles; /* live handles */
+  int32_t refs;    /* recorded launches, recipes, attachments */
+  int64_t version; /* of its contents: no other store has had the same one; 0: never written */
+  uint32_t line;   /* where it was created, 0: unknown */
+  bool written;    /* some element was */
+  bool attached;   /* memory of the host program: stays where it is */
 
-  int64_t noted;          /* with other ranks: its number in the stream, by first use; 0: none yet */
+  int64_t noted; /* with other ranks: its number in the stream, by first use; 0: none yet */
 
-  uint32_t stamp;         /* of the window that numbered it last */
-  uint16_t number;        /* in that window */
-  int32_t uses;           /* references by the calls of that window */
+  uint32_t stamp;  /* of the window that numbered it last */
+  uint16_t number; /* in that window */
+  int32_t uses;    /* references by the calls of that window */
 
-  lgt_replica *replica;   /* owned, one for each domain of this rank; NULL until it has an instance */
-  const lgt_history *history; /* borrowed from the map, NULL: none yet; with several domains: who has which elements */
-  lgt_image *images;      /* owned; with several domains: of which it is the source */
-  const struct lgt_partition *key; /* the partition it was last written with; NULL: none */
-  lgt_recipe *recipe;     /* ref; not NULL: its contents are not stored but can be computed */
-  uint16_t recipe_root;   /* which of the recipe's results it is */
+  lgt_replica *replica;               /* owned, one for each domain of this rank; NULL until it has an instance */
+  const lgt_history *history;         /* borrowed from the map, NULL: none yet; with several domains: who has which elements */
+  lgt_image *images;                  /* owned; with several domains: of which it is the source */
+  const struct lgt_partition *key;    /* the partition it was last written with; NULL: none */
+  lgt_recipe *recipe;                 /* ref; not NULL: its contents are not stored but can be computed */
+  uint16_t recipe_root;               /* which of the recipe's results it is */
   const struct lgt_plan_group *maker; /* borrowed (plans live as long as the runtime): wrote it last */
-  const struct lgt_plan_group *housed; /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
-  uint16_t housed_slot;   /* as which of its slots */
-  lgt_failure *failure;   /* ref; not NULL: poisoned */
+  const struct lgt_plan_group
+      *housed;             /* borrowed: made its memory, and makes more room next time if that is too little; or NULL */
+  uint16_t housed_slot;    /* as which of its slots */
+  lgt_failure *failure;    /* ref; not NULL: poisoned */
   void (*release)(void *); /* of attached memory */
   void *release_context;
 } lgt_store;
 
 /* What planning notes of a layout. */
 typedef struct lgt_layout_note {
-  uint64_t form;          /* lgt_layout_form; 0: not asked for yet */
-  uint32_t stamp;         /* of the window that numbered it last */
-  uint32_t number;        /* in that window */
-  uint32_t epoch;         /* in which it was last asked for, or found to be in use; LGT_NOWHERE: its number is free */
+  uint64_t form;   /* lgt_layout_form; 0: not asked for yet */
+  uint32_t stamp;  /* of the window that numbered it last */
+  uint32_t number; /* in that window */
+  uint32_t epoch;  /* in which it was last asked for, or found to be in use; LGT_NOWHERE: its number is free */
 } lgt_layout_note;
 
 /* What was asked of result.h in short. */
 typedef struct lgt_result {
   uint32_t question, a, b;
-  uint32_t layout;        /* 0: nothing was asked yet */
+  uint32_t layout; /* 0: nothing was asked yet */
   uint32_t view;
 } lgt_result;
 
 /* A view that was asked for: through one more slice, projection or promotion of a layout. */
 typedef struct lgt_viewed {
-  uint32_t of, how;       /* how: which of these, of which dimension */
+  uint32_t of, how; /* how: which of these, of which dimension */
   int64_t first, count, step;
-  uint32_t view;          /* 0: nothing was asked yet */
+  uint32_t view; /* 0: nothing was asked yet */
 } lgt_viewed;
 
 enum {
@@ -83,25 +84,25 @@ enum {
 #define LGT_NOWHERE UINT32_MAX
 
 typedef struct lgt_stores {
-  lgt_layout *layout;     /* reserved, never moves; number 0 is unused */
-  lgt_layout_note *note;  /* reserved, by the layout's number */
-  lgt_result *result;     /* owned: LGT_RESULTS places */
-  lgt_viewed *viewed;     /* owned: LGT_VIEWS places */
-  uint32_t nlayout;       /* no number in use is as great */
-  uint32_t *free_layout;  /* reserved stack */
+  lgt_layout *layout;    /* reserved, never moves; number 0 is unused */
+  lgt_layout_note *note; /* reserved, by the layout's number */
+  lgt_result *result;    /* owned: LGT_RESULTS places */
+  lgt_viewed *viewed;    /* owned: LGT_VIEWS places */
+  uint32_t nlayout;      /* no number in use is as great */
+  uint32_t *free_layout; /* reserved stack */
   uint32_t nfree_layout;
   uint64_t *layout_table; /* owned, open addressing: numbers, and in the upper half part of the hash */
   uint32_t layout_mask;
-  uint32_t epoch;         /* sweeps of layouts so far, and one */
+  uint32_t epoch; /* sweeps of layouts so far, and one */
 
-  lgt_store *store;       /* reserved, never moves; number 0 is unused */
+  lgt_store *store; /* reserved, never moves; number 0 is unused */
   uint32_t nstore;
-  uint32_t *free_store;   /* reserved stack */
+  uint32_t *free_store; /* reserved stack */
   uint32_t nfree_store;
 
-  lgt_handle *handle;     /* reserved; layout 0: not in use, or, if it has a store, detached */
+  lgt_handle *handle; /* reserved; layout 0: not in use, or, if it has a store, detached */
   uint32_t max_handle;
-  uint32_t *free_handle;  /* reserved stack, shared with the front */
+  uint32_t *free_handle; /* reserved stack, shared with the front */
   int64_t live_stores;
 } lgt_stores;
 

@@ -19,8 +19,8 @@ typedef enum lgt_use {
 } lgt_use;
 /* Copy the elements of `rect` for which another instance of the domain has newer ones, except those of `spare` (NULL:
  * none). */
-lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst,
-                               const lgt_rect *rect, const lgt_rect *spare);
+lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_instance *inst, const lgt_rect *rect,
+                               const lgt_rect *spare);
 /* Afterwards the local domain's main instance is in `memory`, covers `rect`, and may be used as `use` says.  `spare`:
  * elements that need not be kept, for they are about to be overwritten; NULL: none. */
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,

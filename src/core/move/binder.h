@@ -13,14 +13,12 @@
 #include "plan/fuse.h"
 
 /* What binding reports where an allocation fails. */
-static inline lgt_status lgt_no_memory_to_launch(void) {
-  return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task");
-}
+static inline lgt_status lgt_no_memory_to_launch(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while launching a task"); }
 
 typedef struct lgt_job lgt_job;
 typedef struct lgt_template lgt_template; /* template.h */
-typedef struct lgt_move lgt_move; /* moves.h */
-typedef struct lgt_answer lgt_answer; /* moves.c */
+typedef struct lgt_move lgt_move;         /* moves.h */
+typedef struct lgt_answer lgt_answer;     /* moves.c */
 typedef struct lgt_selected lgt_selected; /* exchange.h */
 
 /* A group that was bound while tasks were in flight, or the end of a store (poison.h).  A recent group keeps no store
@@ -28,8 +26,8 @@ typedef struct lgt_selected lgt_selected; /* exchange.h */
 typedef struct lgt_recent {
   int64_t position;
   const lgt_plan_group *group; /* its plan: ref; NULL: a store's end */
-  uint32_t *store;       /* owned; by root of the plan: the number of the store, if the group touches it, else 0 */
-  uint32_t gone;         /* of a store's end: the store's number, which a later store may have again */
+  uint32_t *store;             /* owned; by root of the plan: the number of the store, if the group touches it, else 0 */
+  uint32_t gone;               /* of a store's end: the store's number, which a later store may have again */
 } lgt_recent;
 
 /* The counters that all ranks advance alike.  They follow from the stream of operations alone, never from what a rank
@@ -48,17 +46,16 @@ typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
   lgt_exec *exec;
-  lgt_fuser *fuser;     /* borrowed: rescues are woven when first needed */
-  lgt_peers *peers;     /* borrowed: the other ranks; NULL: there are none */
-  lgt_profile *profile; /* borrowed; NULL: none */
-  const char
-      *where; /* borrowed from the runtime: line of the group that is bound, or of the look; NULL: unknown */
+  lgt_fuser *fuser;      /* borrowed: rescues are woven when first needed */
+  lgt_peers *peers;      /* borrowed: the other ranks; NULL: there are none */
+  lgt_profile *profile;  /* borrowed; NULL: none */
+  const char *where;     /* borrowed from the runtime: line of the group that is bound, or of the look; NULL: unknown */
   lgt_job *first, *last; /* owned: jobs in flight, in order of submission */
   int njob;
   lgt_agreed agreed;
-  int64_t jobs;         /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
-  int64_t former;       /* bytes of former contents that recipes keep (recipes.h) */
-  uint32_t stamp;       /* of the newest job */
+  int64_t jobs;            /* submitted so far; this rank's own number, for a rank has jobs for its own colours only */
+  int64_t former;          /* bytes of former contents that recipes keep (recipes.h) */
+  uint32_t stamp;          /* of the newest job */
   lgt_failure *unreported; /* ref: the first failure that no look or fence has reported */
   lgt_failure *reported;   /* ref: the failure that was reported last */
   bool lost_reported;      /* a script knows that a device was lost: what fails for that reason is no news */
@@ -69,28 +66,28 @@ typedef struct lgt_binder {
   void *line_context;
   lgt_arena arena; /* owned: what binding one group needs */
   /* With several domains (exchange.h, message.h): */
-  lgt_move *move;    /* owned: what the current exchange moves */
+  lgt_move *move; /* owned: what the current exchange moves */
   int nmove, move_room;
   lgt_pieces pieces; /* owned: the pieces of these moves */
   int *near;         /* owned: domains that may lack elements that this rank has (lgt_moves_near) */
   int nnear, near_room;
-  lgt_answer **answer; /* owned: answers of lgt_moves_list that are kept, by question */
+  lgt_answer **answer;             /* owned: answers of lgt_moves_list that are kept, by question */
   const lgt_plan_group *selecting; /* borrowed: the group that is being bound, if data selects what it touches; or NULL */
-  lgt_selected *selected; /* owned: by touch of that group */
+  lgt_selected *selected;          /* owned: by touch of that group */
   int selected_room;
-  lgt_job *underway, **underway_end; /* messages that have begun and are not done */
-  int64_t share_limit;           /* bytes: a larger array is not gathered, for a rank would lack room */
-  int64_t sent, messages;        /* counters: bytes, and messages, to other ranks */
-  int64_t replicate;             /* bytes: a task may bring no larger array whole to every rank */
-  lgt_outside offload;           /* how the executor looks after queues of devices (offload.h) */
-  lgt_job *offloaded;            /* jobs that these queues do now */
-  int64_t device_tasks;          /* counter */
-  int64_t copied;                /* counter: tasks that were made by copying (template.h) */
-  int64_t host_groups;           /* counter: groups that ran on the host although there are devices */
-  bool strict;                   /* such a group is refused */
-  lgt_outside mail;              /* how the executor looks after messages */
-  bool dry;                      /* tasks do nothing: for measuring what comes before them */
-  bool check;                    /* verify each kernel's accesses against its slots */
+  lgt_job *underway, **underway_end;              /* messages that have begun and are not done */
+  int64_t share_limit;                            /* bytes: a larger array is not gathered, for a rank would lack room */
+  int64_t sent, messages;                         /* counters: bytes, and messages, to other ranks */
+  int64_t replicate;                              /* bytes: a task may bring no larger array whole to every rank */
+  lgt_outside offload;                            /* how the executor looks after queues of devices (offload.h) */
+  lgt_job *offloaded;                             /* jobs that these queues do now */
+  int64_t device_tasks;                           /* counter */
+  int64_t copied;                                 /* counter: tasks that were made by copying (template.h) */
+  int64_t host_groups;                            /* counter: groups that ran on the host although there are devices */
+  bool strict;                                    /* such a group is refused */
+  lgt_outside mail;                               /* how the executor looks after messages */
+  bool dry;                                       /* tasks do nothing: for measuring what comes before them */
+  bool check;                                     /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */
   int64_t moved;                                  /* bytes that passes have read and written */
 } lgt_binder;

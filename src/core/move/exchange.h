@@ -18,11 +18,11 @@ typedef struct lgt_image_moves lgt_image_moves; /* image.h */
 
 /* How one argument of a call takes part in the group. */
 struct lgt_touch {
-  uint16_t call;   /* of the plan */
-  uint16_t root;   /* among the group's `touched`, which are parts of roots */
+  uint16_t call; /* of the plan */
+  uint16_t root; /* among the group's `touched`, which are parts of roots */
   uint8_t arg;
-  bool fresh;      /* the group makes the root: it has no contents from before */
-  bool reads;      /* it reads contents from before the group */
+  bool fresh; /* the group makes the root: it has no contents from before */
+  bool reads; /* it reads contents from before the group */
   bool writes;
   const lgt_footprint *whole; /* *everywhere*, if several colours reduce into the same elements */
 };
@@ -46,18 +46,18 @@ lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group)
 typedef struct lgt_exchange {
   lgt_binder *binder;
   const lgt_plan_group *group; /* NULL: one store that is looked at */
-  lgt_store **store;     /* by number among the touched roots; from the arena, like the rest */
+  lgt_store **store;           /* by number among the touched roots; from the arena, like the rest */
   int nstore;
-  bool split;            /* a store may occur several times in `store`, once for each part */
+  bool split; /* a store may occur several times in `store`, once for each part */
   /* By local domain * nstore + store: */
-  lgt_rect *cover;       /* the elements for which an instance must have room; ndim -1: none */
-  lgt_instance **inst;   /* borrowed; if split: the instance that was acquired; NULL: none yet */
-  bool host;             /* instances are in the host's memory, not in the domains' homes */
-  bool *gets;            /* elements will be copied into the instance */
-  lgt_rect *spare;       /* elements of the instance that are about to be overwritten; ndim -1: none */
+  lgt_rect *cover;     /* the elements for which an instance must have room; ndim -1: none */
+  lgt_instance **inst; /* borrowed; if split: the instance that was acquired; NULL: none yet */
+  bool host;           /* instances are in the host's memory, not in the domains' homes */
+  bool *gets;          /* elements will be copied into the instance */
+  lgt_rect *spare;     /* elements of the instance that are about to be overwritten; ndim -1: none */
   /* By store: */
-  bool *written;         /* it will be written in place */
-  bool *together;        /* its elements are brought together, into tiles */
+  bool *written;             /* it will be written in place */
+  bool *together;            /* its elements are brought together, into tiles */
   const lgt_history **saved; /* its history as it was; NULL: not saved yet */
 } lgt_exchange;
 
@@ -69,7 +69,8 @@ lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, const 
 /* Survey one store instead, of which every domain is to have the elements that are selected. */
 lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 /* Survey one store instead, of which the first domain of every rank is to have a rect. */
-lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read, bool write);
+lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read,
+                             bool write);
 /* A copy on every rank of a rect that is not everywhere, for the script to look at.  The copy is no instance of the store,
  * so that no rank holds more than its share for long.  *out: a ref; NULL with LGT_NO_MEMORY when this rank has no room. */
 lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rect *rect, lgt_instance **out);

@@ -31,7 +31,7 @@ enum { LGT_IMAGE_HISTORIES = 8, LGT_IMAGES = 16 };
 /* How the elements of an image come to the domains that need them, for one history: moves as in an exchange. */
 struct lgt_image_moves {
   const lgt_history *history; /* borrowed: the history that these moves are for, without images */
-  lgt_move *move;   /* owned */
+  lgt_move *move;             /* owned */
   int nmove, move_room;
   lgt_piece *piece; /* owned, each with a ref to its runs */
   int npiece, piece_room;
@@ -49,20 +49,20 @@ typedef struct lgt_image_key {
 } lgt_image_key;
 
 struct lgt_image {
-  int64_t serial;      /* no other one has it */
+  int64_t serial; /* no other one has it */
   lgt_image_key key;
-  lgt_footprint what;  /* how far domains reach */
+  lgt_footprint what;           /* how far domains reach */
   const lgt_footprint *written; /* the same, for writing the elements; NULL: they were never written through it */
-  int64_t (*reach)[2]; /* owned, by domain */
-  int along;           /* dimension of the root */
-  lgt_runs **runs;     /* owned, by local domain: refs to positions in that dimension */
-  lgt_runs **rows;     /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
-  bool dense;          /* each domain needs all elements within its reach */
-  bool bad;            /* some rank does not know what it needs: its source failed, or it lacks memory */
-  bool bad_here;       /* this rank does not know */
-  int64_t used;        /* position (bind.h) of the group that used it last, which borrows it */
-  lgt_image_moves *moves;    /* owned */
-  lgt_image *next;     /* of the same source, the one that was used last comes first */
+  int64_t (*reach)[2];          /* owned, by domain */
+  int along;                    /* dimension of the root */
+  lgt_runs **runs;              /* owned, by local domain: refs to positions in that dimension */
+  lgt_runs **rows;              /* of an inverse: owned, by local domain: refs to the indices that count; else NULL */
+  bool dense;                   /* each domain needs all elements within its reach */
+  bool bad;                     /* some rank does not know what it needs: its source failed, or it lacks memory */
+  bool bad_here;                /* this rank does not know */
+  int64_t used;                 /* position (bind.h) of the group that used it last, which borrows it */
+  lgt_image_moves *moves;       /* owned */
+  lgt_image *next;              /* of the same source, the one that was used last comes first */
 };
 
 /* Does data select what some call of the group touches? */

@@ -5,8 +5,8 @@
 #include "move/image.h"
 
 typedef struct lgt_inverse {
-  lgt_store *store;           /* of the positions */
-  uint32_t layout;            /* their view, cut into rows along its dimension 0 */
+  lgt_store *store; /* of the positions */
+  uint32_t layout;  /* their view, cut into rows along its dimension 0 */
   const lgt_partition *launch;
   const lgt_layout *target;   /* the view whose tiles along `dim` the positions lead to */
   const lgt_alignment *align; /* and how it lies in the launch's space */

@@ -17,27 +17,27 @@ struct lgt_job {
   lgt_job *next;
   lgt_instance **touched; /* refs (given back by lgt_depend_retire); those only read come first */
   int ntouched, nread;
-  lgt_nest_shape *shape;  /* owned strides, when several domains make shapes of their own */
+  lgt_nest_shape *shape; /* owned strides, when several domains make shapes of their own */
   int nshape;
-  bool native;            /* the task has calls of C, which may fail */
-  bool here;              /* the task runs at once, on this thread: it waits for nothing, and the job lives in the arena */
-  uint8_t *extent;        /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
+  bool native;                 /* the task has calls of C, which may fail */
+  bool here;                   /* the task runs at once, on this thread: it waits for nothing, and the job lives in the arena */
+  uint8_t *extent;             /* of each instance: lgt_written; or NULL: LGT_WRITTEN_IN_PART */
   struct lgt_job_taint *taint; /* which results depend on which instances (work.h); NULL: all on all */
-  int64_t position;       /* of the job's group in the stream */
-  int64_t number;         /* of all jobs in order of submission, from 1 */
-  lgt_plan *plan;         /* ref: the plan whose shapes the nests use; or NULL */
-  lgt_template *template; /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
+  int64_t position;            /* of the job's group in the stream */
+  int64_t number;              /* of all jobs in order of submission, from 1 */
+  lgt_plan *plan;              /* ref: the plan whose shapes the nests use; or NULL */
+  lgt_template *template;      /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
-  lgt_memory *place;      /* borrowed: the memory whose device does the task; NULL: none */
+  lgt_memory *place;               /* borrowed: the memory whose device does the task; NULL: none */
   lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */
-  lgt_event *event;       /* owned: recorded behind that work */
-  uint64_t span;          /* of the profile: that work */
-  const char *where;      /* borrowed: source line of that work, for its failure; or NULL */
-  lgt_job *behind;        /* next of the jobs that devices do */
-  lgt_copy *copy;         /* of copies, which hold refs to runs */
+  lgt_event *event;                                                             /* owned: recorded behind that work */
+  uint64_t span;                                                                /* of the profile: that work */
+  const char *where; /* borrowed: source line of that work, for its failure; or NULL */
+  lgt_job *behind;   /* next of the jobs that devices do */
+  lgt_copy *copy;    /* of copies, which hold refs to runs */
   int ncopy;
-  void *owned;            /* memory of mem.h, freed with the job; or NULL */
-  lgt_failure **poison;   /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
+  void *owned;          /* memory of mem.h, freed with the job; or NULL */
+  lgt_failure **poison; /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
   int npoison;
   lgt_runs *rows[LGT_MAX_IMAGES]; /* refs: rows that the job's tiles point to */
   int nrows;

@@ -42,7 +42,8 @@ lgt_status lgt_message_recv(lgt_binder *binder, int peer, uint64_t tag, const lg
 lgt_status lgt_message_share(lgt_binder *binder, uint64_t tag, const lgt_piece *piece, const int *owner, int n, int elem);
 /* Fold, in the order of the ranks, the first n elements (of the operator's type `dtype`) of every rank's instance `value`,
  * and of the instance `at` of positions, or NULL.  Each rank then has the result there. */
-lgt_status lgt_message_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at, int64_t n);
+lgt_status lgt_message_fold(lgt_binder *binder, uint64_t tag, int redop, int dtype, lgt_instance *value, lgt_instance *at,
+                            int64_t n);
 
 /* Submit a task that sends and receives `count` messages under one tag, whose sizes are known only when the task begins.
  * Then `write` lists the messages.  If an instance that the task reads is poisoned (!good), `write` must list as many
@@ -54,8 +55,8 @@ typedef struct lgt_peer_message {
   size_t bytes;
 } lgt_peer_message;
 typedef void (*lgt_write_messages)(void *context, bool good, lgt_peer_message *message);
-lgt_status lgt_message_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool poisoned, int count,
-                             lgt_write_messages write, void *context);
+lgt_status lgt_message_many(lgt_binder *binder, uint64_t tag, lgt_instance *const *inst, int ninst, int nread, bool poisoned,
+                            int count, lgt_write_messages write, void *context);
 
 /* The next four exchange numbers at once and wait for the other ranks.
  * Each of the n values becomes the least of all ranks' values. */

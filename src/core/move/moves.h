@@ -44,6 +44,8 @@ bool lgt_moves_near(lgt_binder *binder, const lgt_history *history, const lgt_fo
 
 /* The rank of a domain. */
 static inline int lgt_rank_of(const lgt_binder *binder, int domain) { return domain / binder->map->local; }
-static inline bool lgt_is_here(const lgt_binder *binder, int domain) { return lgt_rank_of(binder, domain) == lgt_rank_of(binder, binder->map->first); }
+static inline bool lgt_is_here(const lgt_binder *binder, int domain) {
+  return lgt_rank_of(binder, domain) == lgt_rank_of(binder, binder->map->first);
+}
 
 #endif

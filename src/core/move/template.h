@@ -43,19 +43,19 @@ typedef struct lgt_supply {
 } lgt_supply;
 
 struct lgt_template {
-  int refs;                   /* its list's, and its jobs' */
+  int refs; /* its list's, and its jobs' */
   int colour;
   int nslot;
-  lgt_rect *rect;             /* owned, by slot: of its instance; ndim -1: there is none */
-  char *bytes;                /* owned; words with relocations are zeros */
+  lgt_rect *rect; /* owned, by slot: of its instance; ndim -1: there is none */
+  char *bytes;    /* owned; words with relocations are zeros */
   size_t size;
   lgt_relocation *relocation; /* owned */
   int nrelocation, room;
-  bool failed;                /* out of memory: it is of no use */
-  lgt_nest_shape *shape;      /* owned, with their strides */
+  bool failed;           /* out of memory: it is of no use */
+  lgt_nest_shape *shape; /* owned, with their strides */
   int nshape;
   int nstep;
-  int64_t cost, moved;        /* of the job; bytes that its steps move */
+  int64_t cost, moved; /* of the job; bytes that its steps move */
   lgt_template *next;
 };
 

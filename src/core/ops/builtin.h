@@ -27,10 +27,10 @@ typedef struct lgt_builtin {
 } lgt_builtin;
 
 extern const lgt_builtin lgt_sort_builtins[], lgt_merge_builtins[], lgt_split_builtins[], lgt_scan_builtins[],
-    lgt_gather_builtins[], lgt_special_builtins[], lgt_lapack_builtins[], lgt_fft_builtins[],
-    lgt_random_builtins[], lgt_sparse_builtins[], lgt_sparse_shape_builtins[], lgt_sparse_join_builtins[],
-    lgt_sparse_solve_builtins[], lgt_sparse_blocks_builtins[], lgt_count_builtins[], lgt_filter_builtins[], lgt_market_builtins[],
-    lgt_stack_builtins[], lgt_product_builtins[];
+    lgt_gather_builtins[], lgt_special_builtins[], lgt_lapack_builtins[], lgt_fft_builtins[], lgt_random_builtins[],
+    lgt_sparse_builtins[], lgt_sparse_shape_builtins[], lgt_sparse_join_builtins[], lgt_sparse_solve_builtins[],
+    lgt_sparse_blocks_builtins[], lgt_count_builtins[], lgt_filter_builtins[], lgt_market_builtins[], lgt_stack_builtins[],
+    lgt_product_builtins[];
 
 /* The variant of this name; NULL with a message: there is none. */
 lgt_own_variant lgt_builtin_find(const char *name);
@@ -46,8 +46,7 @@ typedef struct lgt_walk {
 
 /* Rows [lo, hi) of dimension 0 and all of the next lead - 1 dimensions.  An argument with fewer than
  * `lead` dimensions, or with extent 1 in one of them, stands still there.  False: there is nothing. */
-static inline bool lgt_walk_begin(lgt_walk *w, const lgt_tile *tile, int nargs, int lead, int64_t lo,
-                                  int64_t hi) {
+static inline bool lgt_walk_begin(lgt_walk *w, const lgt_tile *tile, int nargs, int lead, int64_t lo, int64_t hi) {
   *w = (lgt_walk){.tile = tile, .nargs = nargs, .lead = lead, .index = {lo}};
   for (int a = 0; a < nargs; a++) {
     w->at[a] = tile[a].data;
@@ -75,8 +74,7 @@ static inline bool lgt_walk_next(lgt_walk *w, int64_t lo, int64_t hi) {
 
 /* The same for variants whose arguments are cut alike in all dimensions: *count elements at a time, along the last
  * one. */
-static inline bool lgt_walk_elements(lgt_walk *w, const lgt_tile *tile, int nargs, int64_t lo, int64_t hi,
-                                     int64_t *count) {
+static inline bool lgt_walk_elements(lgt_walk *w, const lgt_tile *tile, int nargs, int64_t lo, int64_t hi, int64_t *count) {
   int last = tile->ndim - 1;
   *count = last > 0 ? tile->extent[last] : hi - lo;
   return lgt_walk_begin(w, tile, nargs, last > 0 ? last : 0, lo, hi) && *count > 0;
@@ -84,12 +82,12 @@ static inline bool lgt_walk_elements(lgt_walk *w, const lgt_tile *tile, int narg
 
 /* `count` elements of `size` bytes from one stride to another.  Where the compiler knows the size an element is a move
  * or two. */
-static inline void lgt_copy_elements(char *to, int64_t to_stride, const char *from, int64_t from_stride,
-                                     int64_t count, int64_t size) {
+static inline void lgt_copy_elements(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t count,
+                                     int64_t size) {
   for (int64_t i = 0; i < count; i++, to += to_stride, from += from_stride) memcpy(to, from, (size_t)size);
 }
-static inline void lgt_copy_line(char *to, int64_t to_stride, const char *from, int64_t from_stride,
-                                 int64_t count, int64_t size) {
+static inline void lgt_copy_line(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t count,
+                                 int64_t size) {
   if (to_stride == size && from_stride == size) memcpy(to, from, (size_t)(count * size));
   else if (size == 8) lgt_copy_elements(to, to_stride, from, from_stride, count, 8);
   else if (size == 4) lgt_copy_elements(to, to_stride, from, from_stride, count, 4);

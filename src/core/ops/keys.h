@@ -53,9 +53,7 @@ static inline uint64_t key_of(int dtype, const char *p) {
 }
 
 /* The key of NaN, which is above all others. */
-static inline uint64_t key_of_nan(int float_dtype) {
-  return UINT64_MAX >> (64 - 8 * lgt_dtype_size(float_dtype));
-}
+static inline uint64_t key_of_nan(int float_dtype) { return UINT64_MAX >> (64 - 8 * lgt_dtype_size(float_dtype)); }
 
 /* -0 as 0, which it equals. */
 static inline uint64_t without_sign_of_zero(int dtype, uint64_t key) {
@@ -66,15 +64,12 @@ static inline uint64_t without_sign_of_zero(int dtype, uint64_t key) {
 }
 
 /* A key under which equal elements are the same. */
-static inline uint64_t order_key(int dtype, const char *p) {
-  return without_sign_of_zero(dtype, key_of(dtype, p));
-}
+static inline uint64_t order_key(int dtype, const char *p) { return without_sign_of_zero(dtype, key_of(dtype, p)); }
 
 /* The element that has a key. */
 static inline void put_key(char *to, uint64_t bits, int dtype, int bytes) {
   uint64_t sign = (uint64_t)1 << (8 * bytes - 1);
-  if (dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64)
-    bits = bits & sign ? bits ^ sign : ~bits;
+  if (dtype == LGT_FLOAT16 || dtype == LGT_FLOAT32 || dtype == LGT_FLOAT64) bits = bits & sign ? bits ^ sign : ~bits;
   else if (dtype >= LGT_INT8 && dtype <= LGT_INT64) bits ^= sign;
   memcpy(to, &bits, (size_t)bytes); /* the low bytes come first */
 }
@@ -162,7 +157,6 @@ void lgt_turn_back_i64(int64_t *keys, int64_t n, lgt_key_kind kind);
 bool lgt_can_sort_vectors(void);
 
 /* The n real elements of a line in ascending order, to another line.  There is room for 2n keys. */
-void lgt_sort_line(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n, int dtype,
-                   uint64_t *room);
+void lgt_sort_line(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n, int dtype, uint64_t *room);
 
 #endif

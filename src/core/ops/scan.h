@@ -7,15 +7,16 @@
 
 #include "ops/builtin.h"
 
-#define LGT_SCAN_OPS(X) \
-  X(SET) X(ADD) X(MUL) X(SUB) X(DIV) X(MAX) X(MIN) X(FMAX) X(FMIN) X(AND) X(OR) X(XOR)
+#define LGT_SCAN_OPS(X) X(SET) X(ADD) X(MUL) X(SUB) X(DIV) X(MAX) X(MIN) X(FMAX) X(FMIN) X(AND) X(OR) X(XOR)
 
+/* clang-format off */
 enum {
 #define X(NAME) LGT_SCAN_##NAME,
   LGT_SCAN_OPS(X)
 #undef X
       LGT_SCAN_NOP
 };
+/* clang-format on */
 
 /* How many elements of a line are scanned in one piece (scan.c); lib/array/math/scan.lua has the same number. */
 enum { LGT_SCAN_BLOCK = 1024 };

@@ -38,11 +38,12 @@
 /* What planning reports where an allocation fails. */
 static inline lgt_status lgt_no_memory_to_fuse(void) { return lgt_err(LGT_NO_MEMORY, "out of memory while fusing"); }
 
-#define LGT_NONE 0xffff
+#define LGT_NONE  0xffff
 #define LGT_FORMS 1024
-#define LGT_GONE 32768
+#define LGT_GONE  32768
 
 /* Why a group ended before the next call. */
+/* clang-format off */
 #define LGT_REFUSAL_LIST(X)                                                       \
   X(END, "the window ends")                                                       \
   X(OFF, "fusion is turned off")                                                  \
@@ -54,13 +55,16 @@ static inline lgt_status lgt_no_memory_to_fuse(void) { return lgt_err(LGT_NO_MEM
   X(FAR, "it works on a part of an array far from the one before")                \
   X(MEMORY, "what its loops leave for one another takes too much memory")         \
   X(SIZE, "the task is large enough")
+/* clang-format on */
 
+/* clang-format off */
 typedef enum lgt_refusal {
 #define X(NAME, text) LGT_REFUSAL_##NAME,
   LGT_REFUSAL_LIST(X)
 #undef X
   LGT_NREFUSAL
 } lgt_refusal;
+/* clang-format on */
 const char *lgt_refusal_text(int refusal);
 
 /* A call in canonical form. */
@@ -70,62 +74,62 @@ typedef struct lgt_plan_call {
   uint16_t root[LGT_MAX_ARGS];
   uint32_t layout[LGT_MAX_ARGS];
   uint8_t part[LGT_MAX_ARGS]; /* of its root: what is only read, and lies far from part 0, has memory of its own */
-  bool repeats;   /* each task of its group computes it, for itself (cells.h) */
-  uint16_t touch; /* the number of its first argument among those of its group's calls */
+  bool repeats;               /* each task of its group computes it, for itself (cells.h) */
+  uint16_t touch;             /* the number of its first argument among those of its group's calls */
   lgt_space space;
   const lgt_partition *launch;
   const char *reason; /* for the choice of the launch partition */
 } lgt_plan_call;
 
 typedef struct lgt_plan_root {
-  uint32_t layout;     /* of the root */
+  uint32_t layout;          /* of the root */
   const lgt_partition *key; /* of the store, before the window */
-  bool fresh;          /* the window creates it and writes all of it first */
-  bool attached;       /* memory of the host program: stays where it is */
-  bool stored;         /* for fresh ones: decided by lessons, use, and reachability */
-  bool saved;          /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
-  bool alive;          /* was reachable when the plan was made */
-  uint16_t writes;     /* calls that write it */
+  bool fresh;               /* the window creates it and writes all of it first */
+  bool attached;            /* memory of the host program: stays where it is */
+  bool stored;              /* for fresh ones: decided by lessons, use, and reachability */
+  bool saved;               /* recipes may want what a group finds in it and overwrites: cheaper than to store their results */
+  bool alive;               /* was reachable when the plan was made */
+  uint16_t writes;          /* calls that write it */
   uint16_t first_group, last_group;
 } lgt_plan_root;
 
 /* Memory that a group works on: a root as it was before the group, or a new one. */
 typedef struct lgt_plan_slot {
-  uint32_t layout;     /* root layout */
-  uint16_t root;       /* initial: whose contents; else the root it becomes, or LGT_NONE */
-  uint8_t part;        /* initial: of the root, as of calls */
+  uint32_t layout; /* root layout */
+  uint16_t root;   /* initial: whose contents; else the root it becomes, or LGT_NONE */
+  uint8_t part;    /* initial: of the root, as of calls */
   bool initial;
-  bool read;           /* initial: its former contents matter */
-  bool written;        /* initial: written in place */
-  bool defined;        /* initial: all of it is overwritten before any of it is read */
-  uint16_t rest;       /* new: the initial slot from which its rest is copied (weave.h); LGT_NONE: none */
-  uint16_t rest_call;  /* new: the call whose write is not part of the rest; initial: one that overwrites before any call reads */
-  uint8_t rest_arg;    /* the argument of that write; 0xff: new: the rest is everything; initial: there is no such write */
-  uint16_t saved;      /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
-  bool former;         /* initial: such a slot, for recipes only; without memory if none is kept */
-  uint16_t takes;      /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
-  bool pinned;         /* a recipe reads it: what it reads must stay as the group leaves it */
-  lgt_rect kept;       /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
-  lgt_rect changed;    /* initial or pinned: around all that the group writes of it */
+  bool read;          /* initial: its former contents matter */
+  bool written;       /* initial: written in place */
+  bool defined;       /* initial: all of it is overwritten before any of it is read */
+  uint16_t rest;      /* new: the initial slot from which its rest is copied (weave.h); LGT_NONE: none */
+  uint16_t rest_call; /* new: the call whose write is not part of the rest; initial: one that overwrites before any call reads */
+  uint8_t rest_arg;   /* the argument of that write; 0xff: new: the rest is everything; initial: there is no such write */
+  uint16_t saved;     /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
+  bool former;        /* initial: such a slot, for recipes only; without memory if none is kept */
+  uint16_t takes;     /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
+  bool pinned;        /* a recipe reads it: what it reads must stay as the group leaves it */
+  lgt_rect kept;      /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
+  lgt_rect changed;   /* initial or pinned: around all that the group writes of it */
 } lgt_plan_slot;
 
 typedef struct lgt_plan_access {
-  uint16_t slot;        /* LGT_NONE for INDEX, and for what a native call has just left in the block */
-  int32_t byte;         /* of a complex element's imaginary part; in a block: where the element is */
+  uint16_t slot; /* LGT_NONE for INDEX, and for what a native call has just left in the block */
+  int32_t byte;  /* of a complex element's imaginary part; in a block: where the element is */
   uint32_t layout;
-  uint16_t item;        /* whose access it is, for its alignment */
+  uint16_t item; /* whose access it is, for its alignment */
   uint8_t arg;
-  int8_t index_dim;     /* INDEX: space dimension, -1: C-order position */
-  int64_t offset;       /* into the root, in elements; INDEX: 0 */
+  int8_t index_dim;            /* INDEX: space dimension, -1: C-order position */
+  int64_t offset;              /* into the root, in elements; INDEX: 0 */
   int64_t stride[LGT_MAX_DIM]; /* along the space's dimensions, in elements of the root */
 } lgt_plan_access;
 
 /* A call of a CPU variant. */
 typedef struct lgt_plan_native {
-  const lgt_kind *kind;       /* borrowed */
-  uint16_t call;              /* of the plan */
-  int32_t block;              /* by rows, of results without a slot: where they begin in the loop's block of memory */
-  lgt_plan_access *access;    /* owned, one for each argument */
+  const lgt_kind *kind;    /* borrowed */
+  uint16_t call;           /* of the plan */
+  int32_t block;           /* by rows, of results without a slot: where they begin in the loop's block of memory */
+  lgt_plan_access *access; /* owned, one for each argument */
 } lgt_plan_native;
 
 /* What a loop with such calls moves, as far as that tells how long it takes: a user's may compute for long. */
@@ -138,24 +142,24 @@ static inline int64_t lgt_plan_native_bytes(const lgt_plan_native *native, int n
 /* Either a kernel, with native calls that compute some of its elements by rows, right before it reads them; or one
  * native call; or some by rows that leave nothing for a kernel to do. */
 typedef struct lgt_plan_loop {
-  lgt_kernel *kernel;         /* borrowed from the kernel cache; NULL: none */
-  lgt_plan_native *native;    /* owned */
+  lgt_kernel *kernel;      /* borrowed from the kernel cache; NULL: none */
+  lgt_plan_native *native; /* owned */
   int nnative;
-  int64_t block_bytes;        /* memory for the results of native calls, LGT_BLOCK elements of each */
+  int64_t block_bytes;         /* memory for the results of native calls, LGT_BLOCK elements of each */
   const lgt_partition *launch; /* of its calls */
   int space_ndim;
   int64_t extent[LGT_MAX_DIM]; /* of the space */
   int ndim;
-  int8_t dim[LGT_MAX_DIM];    /* loop dimension -> space dimension */
-  int8_t inner;               /* reductions: the space dimension that is walked innermost; -1: as it comes */
-  lgt_plan_access *access;    /* owned, one for each access of the loop */
-  uint16_t *param_call;       /* owned, by parameter of the loop: the call of the plan that has it */
-  uint8_t *param_index;       /* and its number among that call's parameters */
+  int8_t dim[LGT_MAX_DIM]; /* loop dimension -> space dimension */
+  int8_t inner;            /* reductions: the space dimension that is walked innermost; -1: as it comes */
+  lgt_plan_access *access; /* owned, one for each access of the loop */
+  uint16_t *param_call;    /* owned, by parameter of the loop: the call of the plan that has it */
+  uint8_t *param_index;    /* and its number among that call's parameters */
   /* For a single colour whose instances are whole roots: ready to run. */
   lgt_nest_shape shape;
-  lgt_base *base;             /* owned: byte offset within the slot's memory; INDEX: the base */
-  int64_t bytes;              /* that it reads, and that it writes: each element once; one native call: 0, unknown */
-  bool stream;                /* its results are too large to stay in cache */
+  lgt_base *base; /* owned: byte offset within the slot's memory; INDEX: the base */
+  int64_t bytes;  /* that it reads, and that it writes: each element once; one native call: 0, unknown */
+  bool stream;    /* its results are too large to stay in cache */
 } lgt_plan_loop;
 
 /* Does access `a` of a loop load what a native call has left in the block? */
@@ -167,9 +171,9 @@ static inline bool lgt_access_is_block(const lgt_plan_loop *loop, int a) {
 typedef struct lgt_plan_elided {
   uint16_t root;
   bool must_die;
-  uint16_t *item;                /* owned: the calls of the group it depends on, in order */
+  uint16_t *item; /* owned: the calls of the group it depends on, in order */
   uint16_t nitem;
-  uint64_t *reads;               /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
+  uint64_t *reads; /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
 } lgt_plan_elided;
 
 typedef struct lgt_touch lgt_touch; /* exchange.h */
@@ -186,81 +190,84 @@ typedef struct lgt_halo {
 
 /* What belongs to a group and is no part of its plan; all is made when first needed. */
 typedef struct lgt_plan_notes {
-  lgt_touch *touch;           /* owned; exchange.h */
+  lgt_touch *touch; /* owned; exchange.h */
   int ntouch;
-  lgt_touched *touched;       /* owned: the roots in them, each once, or each part of one */
+  lgt_touched *touched; /* owned: the roots in them, each once, or each part of one */
   int ntouched;
-  void *survey;               /* owned; survey.h */
-  lgt_guard *guard;           /* owned; shift.h */
+  void *survey;     /* owned; survey.h */
+  lgt_guard *guard; /* owned; shift.h */
   int nguard;
   bool guarded;
-  struct lgt_plan_group **rescue; /* owned, by elided result: how to compute it later */
-  struct lgt_template *template; /* owned list; template.h, of a later room ... */
+  struct lgt_plan_group **rescue;                    /* owned, by elided result: how to compute it later */
+  struct lgt_template *template;                     /* owned list; template.h, of a later room ... */
   void (*free_templates)(struct lgt_template *list); /* ... which says how it is freed */
-  lgt_halo *halo;             /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
-  char *name;                 /* owned; in the profile */
+  lgt_halo *halo; /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
+  char *name;     /* owned; in the profile */
 } lgt_plan_notes;
 
 typedef struct lgt_plan_group {
-  struct lgt_plan *plan;      /* borrowed */
-  int first, count;           /* calls of the plan */
+  struct lgt_plan *plan;       /* borrowed */
+  int first, count;            /* calls of the plan */
   const lgt_partition *launch; /* of all its calls; mixed: its owners, each of which has a tile of each call, or none (cells.h) */
   bool mixed;
-  lgt_refusal refusal;        /* what ended it */
-  lgt_plan_slot *slot;        /* owned */
+  lgt_refusal refusal; /* what ended it */
+  lgt_plan_slot *slot; /* owned */
   int nslot;
-  lgt_plan_loop *loop;        /* owned */
+  lgt_plan_loop *loop; /* owned */
   int nloop;
-  uint16_t *slot_of_final;    /* owned, pairs root, slot: which memory each stored root ends in */
+  uint16_t *slot_of_final; /* owned, pairs root, slot: which memory each stored root ends in */
   int nfinal;
-  lgt_plan_elided *elided;    /* owned */
+  lgt_plan_elided *elided; /* owned */
   int nelided;
   int nmust_die;
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
-  bool split;                 /* it works on several parts of a root */
-  int nparam;                 /* parameters of all loops */
-  int naccess;                /* accesses of all loops */
-  int nnative, nnative_arg;   /* native calls of all loops, and their arguments */
-  lgt_plan_notes *notes;      /* owned, and no part of the plan */
+  bool split;                    /* it works on several parts of a root */
+  int nparam;                    /* parameters of all loops */
+  int naccess;                   /* accesses of all loops */
+  int nnative, nnative_arg;      /* native calls of all loops, and their arguments */
+  lgt_plan_notes *notes;         /* owned, and no part of the plan */
 } lgt_plan_group;
 
 typedef struct lgt_lessons {
-  bool stale;                 /* they have changed: the plan shall be made again */
-  bool *wanted;               /* in the same block, by root: was asked for after it had been elided; is to be stored from then on */
+  bool stale;   /* they have changed: the plan shall be made again */
+  bool *wanted; /* in the same block, by root: was asked for after it had been elided; is to be stored from then on */
 } lgt_lessons;
 
 typedef struct lgt_plan {
   uint64_t hash;
-  uint64_t *word;             /* owned: the canonical form */
+  uint64_t *word; /* owned: the canonical form */
   int nword;
-  lgt_plan_call *call;        /* owned */
-  lgt_alignment *align;       /* owned: of the calls' arguments, one after the other; shifted plans share them */
+  lgt_plan_call *call;  /* owned */
+  lgt_alignment *align; /* owned: of the calls' arguments, one after the other; shifted plans share them */
   int ncall;
-  lgt_plan_root *root;        /* owned */
+  lgt_plan_root *root; /* owned */
   int nroot;
-  lgt_plan_group *group;      /* owned */
+  lgt_plan_group *group; /* owned */
   int ngroup;
-  bool fused_whole;           /* one group took all, or would if arrays were not cut: the window may grow */
-  uint64_t *form;             /* owned: the window's form, with one domain; else NULL ... */
+  bool fused_whole; /* one group took all, or would if arrays were not cut: the window may grow */
+  uint64_t *form;   /* owned: the window's form, with one domain; else NULL ... */
   int nform;
   uint64_t form_hash;
-  bool saves;                 /* its groups may leave former contents to recipes (`saved`) */
-  uint32_t *layout;           /* owned: ... and its layouts by number */
+  bool saves;       /* its groups may leave former contents to recipes (`saved`) */
+  uint32_t *layout; /* owned: ... and its layouts by number */
   int nlayout;
-  struct lgt_plan *origin;    /* ref: of which it is a shifted copy (shift.h); NULL: of none */
-  lgt_lessons *lessons;       /* owned; a shifted copy's: its origin's */
+  struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */
+  lgt_lessons *lessons;    /* owned; a shifted copy's: its origin's */
   /* Who holds it: */
-  int refs;                   /* whoever runs it, jobs, recipes, shifted copies */
-  uint64_t calls_hash;        /* of kinds and shapes: the same when it is made again */
-  uint32_t epoch;             /* of layouts, in which it was looked up last */
-  bool retired;               /* nobody finds it any more */
+  int refs;                              /* whoever runs it, jobs, recipes, shifted copies */
+  uint64_t calls_hash;                   /* of kinds and shapes: the same when it is made again */
+  uint32_t epoch;                        /* of layouts, in which it was looked up last */
+  bool retired;                          /* nobody finds it any more */
   struct lgt_plan *next_shifted, **link; /* of a shifted plan: in the fuser's list of them */
 } lgt_plan;
 
 /* Words with a bit for each of the group's slots. */
 static inline int lgt_plan_words(const lgt_plan_group *group) { return group->nslot / 64 + 1; }
 
-static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) { plan->refs++; return plan; }
+static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) {
+  plan->refs++;
+  return plan;
+}
 /* The program has asked for an elided result: the next plan of the window stores it. */
 void lgt_plan_want(const lgt_plan *plan, uint16_t root);
 /* Frees a shifted plan with its last reference; other plans are kept until they are swept. */
@@ -273,32 +280,32 @@ static inline const lgt_plan_group *lgt_plan_group_lasting(const lgt_plan_group 
 
 /* The recipe of the elided results of one run of a group. */
 struct lgt_recipe {
-  int refs;                   /* deferred stores */
+  int refs;                    /* deferred stores */
   const lgt_plan_group *group; /* borrowed */
   struct lgt_binding *binding; /* owned; rescue.h: the instances and parameters it ran with */
-  int64_t former;             /* bytes of former contents among them */
+  int64_t former;              /* bytes of former contents among them */
 };
 
 typedef struct lgt_fuser {
-  lgt_stores *stores;         /* borrowed, like all below */
+  lgt_stores *stores; /* borrowed, like all below */
   lgt_kernels *kernels;
   const lgt_config *config;
   lgt_solver solver;
   int workers;
-  int64_t cache_bytes;        /* of the last-level cache */
-  double collection_ns;       /* what a collection costs (lgt_collected) */
-  int64_t most_saved;         /* bytes of former contents that a group may leave to recipes */
+  int64_t cache_bytes;                   /* of the last-level cache */
+  double collection_ns;                  /* what a collection costs (lgt_collected) */
+  int64_t most_saved;                    /* bytes of former contents that a group may leave to recipes */
   const lgt_kind *copy_kind[LGT_NDTYPE]; /* borrowed: copies of each element type */
-  lgt_plan **table;           /* owned, open addressing by hash */
+  lgt_plan **table;                      /* owned, open addressing by hash */
   uint32_t count, mask;
-  int64_t calls;              /* of all plans */
-  lgt_plan **by_form;         /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
-  uint64_t *seen;             /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
-  lgt_plan *shifted;          /* those there are; each belongs to its users */
-  lgt_plan **retired;         /* owned: replaced or forgotten, but perhaps still running */
+  int64_t calls;      /* of all plans */
+  lgt_plan **by_form; /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
+  uint64_t *seen;     /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
+  lgt_plan *shifted;  /* those there are; each belongs to its users */
+  lgt_plan **retired; /* owned: replaced or forgotten, but perhaps still running */
   int nretired, retired_room;
-  uint64_t *gone;             /* owned; calls_hash of plans that were swept; LGT_GONE, or NULL: none were */
-  int64_t made, again;        /* plans since the last sweep; those of them that had been swept before */
+  uint64_t *gone;      /* owned; calls_hash of plans that were swept; LGT_GONE, or NULL: none were */
+  int64_t made, again; /* plans since the last sweep; those of them that had been swept before */
 } lgt_fuser;
 
 lgt_status lgt_fuser_init(lgt_fuser *fuser);

@@ -40,6 +40,7 @@ lgt_status lgt_reproducible_check(const lgt_kind *kind);
 
 /* The calls that stand for `call`, in order; none: it stays as it is.  Each holds references on its stores; the
  * references of `call` stay. */
-lgt_status lgt_reproducible_calls(lgt_stores *stores, lgt_kinds *kinds, const lgt_call *call, lgt_call out[LGT_REPRODUCIBLE_CALLS], int *count);
+lgt_status lgt_reproducible_calls(lgt_stores *stores, lgt_kinds *kinds, const lgt_call *call,
+                                  lgt_call out[LGT_REPRODUCIBLE_CALLS], int *count);
 
 #endif

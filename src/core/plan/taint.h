@@ -17,9 +17,9 @@
 /* The slots that results depend on, by number, or LGT_NONE: initial ones whose contents have failed, and new ones for which
  * there is no memory. */
 typedef struct lgt_taint {
-  uint16_t *buffer;    /* owned; by number of the group's buffers, as the group leaves them: not of slots used again */
-  uint16_t *item;      /* owned; what is read or written in part by each item; memory of `buffer` */
-  uint16_t *loop;      /* owned; of items, by their loops: the slot without memory that keeps the loop from running; memory of
+  uint16_t *buffer; /* owned; by number of the group's buffers, as the group leaves them: not of slots used again */
+  uint16_t *item;   /* owned; what is read or written in part by each item; memory of `buffer` */
+  uint16_t *loop;   /* owned; of items, by their loops: the slot without memory that keeps the loop from running; memory of
                         * `buffer` */
   const lgt_plan_group *group;
 } lgt_taint;

@@ -35,40 +35,40 @@
 
 typedef struct lgt_weave_item {
   const lgt_kind *kind;
-  uint16_t call;                      /* of the plan; LGT_NONE for copies that renaming makes */
+  uint16_t call; /* of the plan; LGT_NONE for copies that renaming makes */
   uint8_t nargs;
-  uint16_t in[LGT_MAX_ARGS];          /* the buffer that the argument reads; LGT_NONE: none */
-  uint16_t out[LGT_MAX_ARGS];         /* the buffer that it writes or reduces into; LGT_NONE: none */
+  uint16_t in[LGT_MAX_ARGS];  /* the buffer that the argument reads; LGT_NONE: none */
+  uint16_t out[LGT_MAX_ARGS]; /* the buffer that it writes or reduces into; LGT_NONE: none */
   uint32_t layout[LGT_MAX_ARGS];
-  uint16_t loop;                      /* the loop it was placed in; LGT_NONE: none (a forwarded copy) */
-  uint16_t cause;                     /* a copy that renaming makes: the call whose write was renamed */
-  uint8_t cause_arg;                  /* and the argument of that write; 0xff: all of the root is copied */
-  uint8_t piece, pieces;              /* of how many pieces of the rest the copy copies which one */
-  uint16_t lasts;                     /* bits of arguments whose contents stay in memory until the group ends */
-  uint16_t pins;                      /* bits of those among them whose contents recipes read there */
-  uint16_t whole;                     /* bits of arguments through which all of a root is overwritten */
+  uint16_t loop;         /* the loop it was placed in; LGT_NONE: none (a forwarded copy) */
+  uint16_t cause;        /* a copy that renaming makes: the call whose write was renamed */
+  uint8_t cause_arg;     /* and the argument of that write; 0xff: all of the root is copied */
+  uint8_t piece, pieces; /* of how many pieces of the rest the copy copies which one */
+  uint16_t lasts;        /* bits of arguments whose contents stay in memory until the group ends */
+  uint16_t pins;         /* bits of those among them whose contents recipes read there */
+  uint16_t whole;        /* bits of arguments through which all of a root is overwritten */
 } lgt_weave_item;
 
 typedef struct lgt_weave_buffer {
   uint16_t root;
-  uint8_t part;        /* of the root, as of calls */
-  bool initial;        /* the root's contents as the group begins */
-  bool loaded;         /* some loop loads it from memory */
-  bool final;          /* the last version of a root that is stored, or that existed before the group */
-  uint16_t rest;       /* the buffer that has this one's rest, the elements that are not written; LGT_NONE: none */
-  uint16_t rest_call;  /* the call whose write is not part of the rest */
-  uint8_t rest_arg;    /* and the argument of that write; 0xff: the rest is everything */
-  uint16_t takes;      /* the initial buffer that it may be written over; LGT_NONE: none */
-  uint16_t writers;    /* items that write it */
+  uint8_t part;       /* of the root, as of calls */
+  bool initial;       /* the root's contents as the group begins */
+  bool loaded;        /* some loop loads it from memory */
+  bool final;         /* the last version of a root that is stored, or that existed before the group */
+  uint16_t rest;      /* the buffer that has this one's rest, the elements that are not written; LGT_NONE: none */
+  uint16_t rest_call; /* the call whose write is not part of the rest */
+  uint8_t rest_arg;   /* and the argument of that write; 0xff: the rest is everything */
+  uint16_t takes;     /* the initial buffer that it may be written over; LGT_NONE: none */
+  uint16_t writers;   /* items that write it */
   uint16_t last_writer;
-  uint16_t slot;       /* LGT_NONE: registers only */
-  bool versions;       /* rescues compute its versions again, up to the one that they read */
-  uint16_t saved;      /* the slot of the former contents from which they do so; LGT_NONE: none are needed */
+  uint16_t slot;  /* LGT_NONE: registers only */
+  bool versions;  /* rescues compute its versions again, up to the one that they read */
+  uint16_t saved; /* the slot of the former contents from which they do so; LGT_NONE: none are needed */
   uint16_t first_loop, last_loop;
 } lgt_weave_buffer;
 
 typedef struct lgt_weave_items {
-  lgt_weave_item *item;     /* owned */
+  lgt_weave_item *item; /* owned */
   int nitem, item_room;
   lgt_weave_buffer *buffer; /* owned */
   int nbuffer, buffer_room;
@@ -93,12 +93,12 @@ typedef struct lgt_weave_loop {
   int64_t extent[LGT_MAX_DIM];
   const lgt_partition *launch;
   bool reduces;
-  unsigned kept;       /* reductions: space dimensions along which the targets move */
-  int inner;           /* reductions: the dimension that is walked innermost; -1: any */
-  int ninst, naccess;  /* upper bounds */
-  int nstream;         /* large arrays */
-  bool alone;          /* it has a call of a CPU variant that no other call may join */
-  bool by_rows;        /* it has calls of CPU variants by rows */
+  unsigned kept;      /* reductions: space dimensions along which the targets move */
+  int inner;          /* reductions: the dimension that is walked innermost; -1: any */
+  int ninst, naccess; /* upper bounds */
+  int nstream;        /* large arrays */
+  bool alone;         /* it has a call of a CPU variant that no other call may join */
+  bool by_rows;       /* it has calls of CPU variants by rows */
 } lgt_weave_loop;
 
 typedef struct lgt_weaver {
@@ -133,8 +133,7 @@ void lgt_item_space(const lgt_weaver *weaver, const lgt_weave_item *item, int *n
 /* Of a reduction: bits of the dimensions along which its targets move (kept), and the dimension that it walks innermost
  * (-1: any). */
 unsigned lgt_item_kept(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim);
-int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent,
-                       unsigned kept);
+int lgt_item_innermost(const lgt_weaver *weaver, const lgt_weave_item *item, int ndim, const int64_t *extent, unsigned kept);
 static inline bool lgt_item_reduces(const lgt_weave_item *item, int arg) { return item->kind->privilege[arg] & LGT_PRIV_REDUCE; }
 /* The launch partition of an item; that of the group for synthetic copies. */
 const lgt_partition *lgt_item_launch(const lgt_weaver *weaver, const lgt_weave_item *item);
@@ -143,8 +142,8 @@ bool lgt_same_space(int andim, const int64_t *a, int bndim, const int64_t *b);
 /* place.c.  The earliest loop for `item`, argument `arg`, given what an earlier item does to the same buffer
  * through its argument `other`.  `ordered`: the earlier access is a reduction or a CPU variant's, so
  * not even agreeing accesses may share its loop. */
-int lgt_weave_after(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier,
-                    int other, bool ordered);
+int lgt_weave_after(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, const lgt_weave_item *earlier, int other,
+                    bool ordered);
 /* The earliest loop for `item` that the dependences of its argument `arg` on all earlier items allow. */
 int lgt_weave_earliest(const lgt_weaver *weaver, const lgt_weave_item *item, int arg, uint16_t buffer, bool writes);
 /* Put the item into the first loop with a number of at least `from` that takes it. */

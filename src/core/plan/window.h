@@ -22,24 +22,24 @@
 #include "model/call.h"
 
 typedef struct lgt_window {
-  lgt_call *call;          /* owned */
-  uint64_t *token;         /* owned, one for each call: a hash of kind and layouts */
-  uint64_t *form_token;    /* owned: the same of kind and forms */
-  int count, room;         /* of all three; there always is room for what lgt_window_take takes */
+  lgt_call *call;       /* owned */
+  uint64_t *token;      /* owned, one for each call: a hash of kind and layouts */
+  uint64_t *form_token; /* owned: the same of kind and forms */
+  int count, room;      /* of all three; there always is room for what lgt_window_take takes */
 
-  bool saves;              /* part of the canonical form: plans may leave former contents to recipes */
-  uint64_t *word;          /* owned: the canonical form of the last lgt_window_canonical */
+  bool saves;     /* part of the canonical form: plans may leave former contents to recipes */
+  uint64_t *word; /* owned: the canonical form of the last lgt_window_canonical */
   int nword, word_room;
   uint64_t hash;
-  uint32_t *root;          /* owned: store by number, in order of first use */
+  uint32_t *root; /* owned: store by number, in order of first use */
   int nroot, root_room;
   uint32_t stamp;
 
-  uint64_t *form;          /* owned: of the last lgt_window_form */
+  uint64_t *form; /* owned: of the last lgt_window_form */
   int nform, form_room;
   uint64_t form_hash;
-  uint32_t form_stamp;     /* of the canonical form it belongs to */
-  uint32_t *layout;        /* owned: layouts by number, in order of first use */
+  uint32_t form_stamp; /* of the canonical form it belongs to */
+  uint32_t *layout;    /* owned: layouts by number, in order of first use */
   int nlayout, layout_room;
 } lgt_window;
 

@@ -9,21 +9,21 @@
 #include "move/message.h"
 #include "plan/window.h"
 
-enum { LGT_RING = 1024 };         /* launches that the front holds, and the longest window */
-enum { LGT_FORMER_GROUPS = 8 };   /* groups that may leave as many former contents to recipes as one may */
+enum { LGT_RING = 1024 };       /* launches that the front holds, and the longest window */
+enum { LGT_FORMER_GROUPS = 8 }; /* groups that may leave as many former contents to recipes as one may */
 
 /* A flush that stopped in the middle, for the caller to collect its garbage. */
 typedef struct lgt_flush_state {
   bool active;
-  bool forced;           /* plan everything, not only whole repetitions */
-  int ncall;             /* of the window, being run; 0: none */
-  lgt_plan *plan;        /* ref */
-  lgt_plan *shifted;     /* ref; waits for the collection that was asked for, or NULL */
-  int group;             /* next to run */
-  int released;          /* calls at the window's front that hold their stores no more: they have run */
-  int apart;             /* calls at the window's front that are planned one by one: together they lack memory */
-  bool collected;        /* the caller has collected since the flush began: once more would find nothing */
-  bool relieved;         /* ... or has at least ended what its collector had begun, which may miss what is dead */
+  bool forced;       /* plan everything, not only whole repetitions */
+  int ncall;         /* of the window, being run; 0: none */
+  lgt_plan *plan;    /* ref */
+  lgt_plan *shifted; /* ref; waits for the collection that was asked for, or NULL */
+  int group;         /* next to run */
+  int released;      /* calls at the window's front that hold their stores no more: they have run */
+  int apart;         /* calls at the window's front that are planned one by one: together they lack memory */
+  bool collected;    /* the caller has collected since the flush began: once more would find nothing */
+  bool relieved;     /* ... or has at least ended what its collector had begun, which may miss what is dead */
 } lgt_flush_state;
 
 /* What the stream of operations has besides launches. */
@@ -39,34 +39,34 @@ typedef enum lgt_note {
 } lgt_note;
 
 struct lgt_runtime {
-  lgt_config *config;    /* owned */
-  lgt_peers *pretended;  /* owned: other ranks that are not there; NULL: none */
-  lgt_profile *profile;  /* owned; NULL: none */
-  double issuing;        /* seconds in flushes; counted with pretended ranks only */
+  lgt_config *config;   /* owned */
+  lgt_peers *pretended; /* owned: other ranks that are not there; NULL: none */
+  lgt_profile *profile; /* owned; NULL: none */
+  double issuing;       /* seconds in flushes; counted with pretended ranks only */
   lgt_stores stores;
   lgt_partitions partitions;
   lgt_kinds kinds;
-  lgt_kernels *kernels;  /* owned */
+  lgt_kernels *kernels; /* owned */
   lgt_window window;
   lgt_fuser fuser;
   lgt_map map;
-  int gpus;              /* devices of the source that is offered */
-  lgt_exec *exec;        /* owned */
+  int gpus;       /* devices of the source that is offered */
+  lgt_exec *exec; /* owned */
   lgt_binder binder;
   lgt_front front;
   lgt_flush_state flush;
-  int target;            /* calls that make the window full; grows while everything fuses */
+  int target; /* calls that make the window full; grows while everything fuses */
 
-  char **line;           /* owned texts by number; 0 is unused */
+  char **line; /* owned texts by number; 0 is unused */
   int nline, line_room;
-  int asked;             /* what the caller was asked to collect; 0: nothing */
-  uint64_t jitter;       /* state of the random local decisions; 0: none */
-  char *text;            /* owned: what explain returned last */
+  int asked;       /* what the caller was asked to collect; 0: nothing */
+  uint64_t jitter; /* state of the random local decisions; 0: none */
+  char *text;      /* owned: what explain returned last */
 
-  int64_t swept;         /* bytes that the last sweep left (sweep.h) ... */
-  int64_t room;          /* ... and how many new ones there may be until the next one */
-  int64_t noted;         /* with other ranks: stores that have a number in the stream */
-  uint32_t note_name[LGT_NOTES]; /* what operations other than launches are called there */
+  int64_t swept;                     /* bytes that the last sweep left (sweep.h) ... */
+  int64_t room;                      /* ... and how many new ones there may be until the next one */
+  int64_t noted;                     /* with other ranks: stores that have a number in the stream */
+  uint32_t note_name[LGT_NOTES];     /* what operations other than launches are called there */
   int file_kind[2][LGT_MAX_DIM + 1]; /* of file.c: for reading, for writing, by number of dimensions; 0: not made */
 
   int64_t launches, windows, waits, plans, shifts, collections, file_read, file_written;
@@ -75,8 +75,7 @@ struct lgt_runtime {
 /* With other ranks: an operation of the stream, issued at the line that the front names; of a rect of a store, or NULL. */
 void lgt_runtime_note(lgt_runtime *rt, lgt_note note, lgt_store *store, const lgt_rect *rect);
 /* The same for elements that the host program gives: every rank must have been given the same. */
-void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data,
-                            size_t bytes);
+void lgt_runtime_note_given(lgt_runtime *rt, lgt_store *store, lgt_dtype dtype, const void *data, size_t bytes);
 /* Everything recorded is planned and started, without asking for collections. */
 lgt_status lgt_runtime_settle(lgt_runtime *rt);
 /* Move the front's launches into the window.  A bad one is remembered as a failure. */

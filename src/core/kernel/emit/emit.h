@@ -46,15 +46,15 @@ typedef struct text {
 /* An access within the function that is being written. */
 typedef struct emit_access {
   bool used;
-  bool here;  /* read in the phase that is being written */
-  val base;   /* address (INDEX: i64) where this row begins */
-  val stride; /* i64, along the columns; ANY only */
-  val start;  /* INDEX that moves: vector of the row's first values */
-  val nt;     /* i1: its stores are non-temporal; -1 where that is not asked for */
-  val joint;  /* i1: it and the next one are the parts of the same numbers; see may_be_joint */
-  val loaded; /* vector read at the start of this iteration, as in memory */
-  val result; /* vector to be written at its end, as in memory */
-  val open;   /* i1: target of the vector form, and nothing has reached it in earlier rows */
+  bool here;     /* read in the phase that is being written */
+  val base;      /* address (INDEX: i64) where this row begins */
+  val stride;    /* i64, along the columns; ANY only */
+  val start;     /* INDEX that moves: vector of the row's first values */
+  val nt;        /* i1: its stores are non-temporal; -1 where that is not asked for */
+  val joint;     /* i1: it and the next one are the parts of the same numbers; see may_be_joint */
+  val loaded;    /* vector read at the start of this iteration, as in memory */
+  val result;    /* vector to be written at its end, as in memory */
+  val open;      /* i1: target of the vector form, and nothing has reached it in earlier rows */
   int reduction; /* number of the reduction whose (value's) target it is */
 } emit_access;
 
@@ -77,11 +77,11 @@ enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_SINCOS, NKEY };
 /* An instruction in the phases of its body (emit_phase.c).  Rooms are numbers of buffers; -1: none. */
 typedef struct staged {
   int phase;
-  bool called;  /* by a function on arrays, after its phase's columns */
-  bool needed;  /* in the phase that is being written */
-  int result;   /* room of what the function gives */
-  int value;    /* room of the value, for later phases and functions */
-  int last;     /* the last phase that looks into either room */
+  bool called;    /* by a function on arrays, after its phase's columns */
+  bool needed;    /* in the phase that is being written */
+  int result;     /* room of what the function gives */
+  int value;      /* room of the value, for later phases and functions */
+  int last;       /* the last phase that looks into either room */
   int operand[2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
 } staged;
 
@@ -94,7 +94,7 @@ typedef struct called_function {
 typedef struct emitter {
   const lgt_loop *loop;
   lgt_isa isa;
-  bool device;  /* for a device: no masks, functions of one element, parameters at `params` */
+  bool device; /* for a device: no masks, functions of one element, parameters at `params` */
   val params;
   int lanes;    /* elements an iteration works on */
   bool compact; /* one body, for full and partial iterations, ordinary and streaming: long bodies */
@@ -102,30 +102,30 @@ typedef struct emitter {
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */
   text decl, done, entry, body;
-  text *out;      /* the piece that def() and put() write to */
-  val next;       /* number of the next value, of the next block */
+  text *out; /* the piece that def() and put() write to */
+  val next;  /* number of the next value, of the next block */
   int next_block;
   uint32_t declared[NKEY]; /* by opcode or KEY_*, a bit for each dtype: is the called function in decl? */
-  emit_access *access;            /* owned, naccess */
-  val *value;                     /* owned, ninst: the value of an instruction, once emitted */
-  uint8_t *level;                 /* owned, ninst: LEVEL_* */
-  staged *stage;                  /* owned, ninst */
-  int nphase, now;                /* phases of the body; the one that is being written */
-  int nroom, block;               /* buffers on the stack; their elements */
-  int direct;                     /* instruction whose function may write into the loop's only target; or -1 */
-  val room;                       /* address of the first one; -1 until asked for */
-  val first, extent;              /* i64: column where the block begins, its columns */
-  carried *carry;                 /* owned */
+  emit_access *access;     /* owned, naccess */
+  val *value;              /* owned, ninst: the value of an instruction, once emitted */
+  uint8_t *level;          /* owned, ninst: LEVEL_* */
+  staged *stage;           /* owned, ninst */
+  int nphase, now;         /* phases of the body; the one that is being written */
+  int nroom, block;        /* buffers on the stack; their elements */
+  int direct;              /* instruction whose function may write into the loop's only target; or -1 */
+  val room;                /* address of the first one; -1 until asked for */
+  val first, extent;       /* i64: column where the block begins, its columns */
+  carried *carry;          /* owned */
   int ncarry;
-  bool joins;                          /* see may_join */
+  bool joins;                           /* see may_join */
   val kept[JOINED][LGT_MAX_REDUCTIONS]; /* what these are to take in, by iteration */
-  val slab, rows, cols, open; /* the slab and what it says */
-  val stream;      /* i1, -1 in a function without non-temporal stores */
-  val ahead;       /* i64: how many rows ahead the CPU is told; or -1 */
-  val row, column; /* i64: where the row, the iteration begins */
-  val count, mask; /* of a partial iteration: i64, vector of i1 */
-  val scratch[2];  /* buffers of 512 bytes on the stack; -1 until asked for */
-  char type[8][NELEM][20]; /* vector types by log2(lanes) */
+  val slab, rows, cols, open;           /* the slab and what it says */
+  val stream;                           /* i1, -1 in a function without non-temporal stores */
+  val ahead;                            /* i64: how many rows ahead the CPU is told; or -1 */
+  val row, column;                      /* i64: where the row, the iteration begins */
+  val count, mask;                      /* of a partial iteration: i64, vector of i1 */
+  val scratch[2];                       /* buffers of 512 bytes on the stack; -1 until asked for */
+  char type[8][NELEM][20];              /* vector types by log2(lanes) */
 } emitter;
 
 /* Where a value is computed: not at all, once, once a row, in each iteration, where an argmin or argmax finds something. */

@@ -11,9 +11,7 @@
 
 enum { BASE, ROW, COLUMN, OUTER };
 
-static inline val head(emitter *e, size_t offset, const char *type) {
-  return field(e, e->slab, (int64_t)offset, type);
-}
+static inline val head(emitter *e, size_t offset, const char *type) { return field(e, e->slab, (int64_t)offset, type); }
 static inline val wide(emitter *e, val word) { return def(e, "arith.extui % : i32 to i64", word); }
 /* A field of 32 bits, as i64. */
 static inline val count(emitter *e, size_t offset) { return wide(e, head(e, offset, "i32")); }
