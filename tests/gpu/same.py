@@ -103,19 +103,35 @@ def cases(args):
         (name, others[i % len(others)]) for i, name in enumerate(every[::len(every) // (5 * len(others))])]
 
 
+SPARSE = re.compile(r"(csr|csc|coo|dia|bsr|ell)_")
+NO_VARIANT = "it has no variant for devices"
+
+
+def left_to_host(said):
+    """What LGT_DEBUG=map:3 says of groups on the host, as text: operations of C, and whatever was there for another reason."""
+    why = {}
+    for kind, reason in re.findall(r"map: '(.*)' runs on the host: (.*)", said):
+        kind = "sparse matrices" if SPARSE.match(kind) else kind.split(".")[0]
+        kind += "" if reason == NO_VARIANT else f" ({reason})"
+        why[kind] = why.get(kind, 0) + 1
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(why.items(), key=lambda item: -item[1]))
+
+
 def table(args, folder):
-    """A row for each program: launches, tasks of one GPU, groups on the host, and the operations for whose sake they were there."""
+    """A row for each program that leaves groups to the host: launches, tasks of one GPU, such groups, and for the sake of which
+    operations; then those that leave none."""
+    none = []
     print("| program | launches | tasks of the GPU | groups on the host | for the sake of |\n| --- | ---: | ---: | ---: | --- |")
     for name in args.names or programs.PROGRAMS:
         env = {"LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_DELAY": "0", "LGT_FAKE_CUDA_DEVICES": "3"}
         run = Run(args, ["--gpus=1"], name, folder, env, debug=True)
-        why = {}
-        for kind in re.findall(r"map: '(.*)' runs on the host", run.said):
-            why[kind] = why.get(kind, 0) + 1
-        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(why.items(), key=lambda item: -item[1]))
         s = run.stats
-        print(f"| {name} | {s.get('launches', 0)} | {s.get('device_tasks', 0)} | {s.get('groups_on_host', 0)} | {run.why or kinds} |",
-              flush=True)
+        if not run.why and not s["groups_on_host"]:
+            none.append(name)
+            continue
+        print(f"| {name} | {s.get('launches', 0)} | {s.get('device_tasks', 0)} | {s.get('groups_on_host', 0)} | "
+              f"{run.why or left_to_host(run.said)} |", flush=True)
+    print(f"\nThese {len(none)} leave nothing to the host: {', '.join(none)}.")
 
 
 def main():
