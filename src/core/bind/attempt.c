@@ -354,7 +354,7 @@ bool lgt_attempt_wait(lgt_attempt *try) {
 /* ---- running it, and afterwards ------------------------------------------------------------------------------ */
 
 /* What a renamed slot of a domain has from the former memory of its root. */
-static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
+static lgt_status copy_rest(lgt_attempt *try, int s, int domain) {
   const lgt_plan_slot *slot = &try->group->slot[s];
   lgt_instance *from = former(try, s, domain), *to = try->inst[domain * try->group->nslot + s];
   lgt_rect piece[2 * LGT_MAX_DIM], written;
@@ -370,7 +370,7 @@ static lgt_status carry_rest(lgt_attempt *try, int s, int domain) {
 lgt_status lgt_attempt_run(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++)
-    for (int d = 0; d < try->binder->map->local && !status; d++) status = carry_rest(try, s, d);
+    for (int d = 0; d < try->binder->map->local && !status; d++) status = copy_rest(try, s, d);
   if (status && try->binder->peers) try->binder->peers->abort(try->binder->peers, lgt_message());
   if (status) return status;
   if (try->host && try->binder->map->nmemory > 1) try->binder->host_groups++;

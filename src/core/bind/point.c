@@ -484,7 +484,7 @@ static lgt_code code_on(const lgt_device *device, const lgt_loop_work *w) {
 }
 
 /* The loops of a task, one behind the other in a queue. */
-static lgt_status post_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+static lgt_status enqueue_loops(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < job->task.nstep && !status; s++) {
     lgt_loop_work *w = job->task.step[s].data;
@@ -515,7 +515,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   if (!status && !here) list_touched(binder, group, inst, job);
   if (!status && bound->poison) status = note_poison(bound, job);
   lgt_memory *place = binder->map->nmemory > 1 ? place_of(group, inst) : NULL;
-  if (place) lgt_offload_job(binder, job, place, post_loops), job->task.fallible = true;
+  if (place) lgt_offload_job(binder, job, place, enqueue_loops), job->task.fallible = true;
   if (status) {
     lgt_job_free(job);
     return status;

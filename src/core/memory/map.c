@@ -311,7 +311,7 @@ static const lgt_device *device_of(const lgt_instance *inst) {
 }
 
 /* A rect: boxes of its inner dimensions, one for each index of the others. */
-static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
+static lgt_status enqueue_rect(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
   const lgt_rect *r = &copy->rect;
   int64_t index[LGT_MAX_DIM] = {0}, extent[LGT_MAX_DIM], from_stride[LGT_MAX_DIM], to_stride[LGT_MAX_DIM],
           at[2] = {0, 0};
@@ -341,16 +341,16 @@ static lgt_status post_rect(const lgt_copy *copy, const lgt_device *device, lgt_
   return status;
 }
 
-lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
+lgt_status lgt_copy_enqueue(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue) {
   const lgt_runs *runs = copy->runs;
-  if (!runs) return post_rect(copy, device, queue);
+  if (!runs) return enqueue_rect(copy, device, queue);
   lgt_copy part = *copy;
   lgt_status status = LGT_OK;
   if (lgt_rect_empty(&copy->rect)) return LGT_OK;
   for (int64_t i = 0; i < runs->count && !status; i++) {
     part.rect.lo[copy->along] = runs->run[i][0];
     part.rect.hi[copy->along] = runs->run[i][1];
-    status = post_rect(&part, device, queue);
+    status = enqueue_rect(&part, device, queue);
     int64_t n = lgt_rect_size(&part.rect);
     if (part.from_at >= 0) part.from_at += n;
     if (part.to_at >= 0) part.to_at += n;

@@ -179,7 +179,7 @@ typedef struct lgt_copy {
 } lgt_copy;
 void lgt_copy_run(const lgt_copy *copy);
 /* As lgt_copy_run, by a queue of a device. */
-lgt_status lgt_copy_post(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue);
+lgt_status lgt_copy_enqueue(const lgt_copy *copy, const lgt_device *device, lgt_queue *queue);
 /* How many elements: those of the runs, or (NULL) of the rect. */
 int64_t lgt_elements(const lgt_rect *rect, const lgt_runs *runs, int along);
 /* Are the elements of a rect one after the other in the instance? */

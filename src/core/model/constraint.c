@@ -374,20 +374,20 @@ static int costliest(const lgt_stores *stores, const lgt_call *call, const lgt_s
 /* Does the call write elements that it uses through another view too?  Each domain reads its own copy of what others
  * write, so that matters only where two colours share a domain; but what is reduced lives in memory of its own until
  * the colours' results are folded, and two writers may have boxes that meet. */
-typedef enum bite { NO_BITE, BITES_ITS_COPY, BITES } bite;
+typedef enum reuse { NO_REUSE, REUSES_A_COPY, REUSES } reuse;
 
-static bite bites_itself(const lgt_stores *stores, const lgt_call *call) {
-  bite worst = NO_BITE;
+static reuse reuse_of(const lgt_stores *stores, const lgt_call *call) {
+  reuse worst = NO_REUSE;
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < call->nargs && call->kind->privilege[a] != LGT_PRIV_READ; b++) {
       if (a == b || call->store[a] != call->store[b]) continue;
-      if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return BITES;
+      if ((call->kind->privilege[a] | call->kind->privilege[b]) & LGT_PRIV_REDUCE) return REUSES;
       const lgt_layout *la = lgt_layout_at(stores, call->layout[a]),
                        *lb = lgt_layout_at(stores, call->layout[b]);
       /* A writer that leaves elements out owns the whole box around its tile. */
       if (la == lb || (!lgt_layout_may_overlap(la, lb) && lgt_layout_exact(la))) continue;
-      if (call->kind->privilege[b] != LGT_PRIV_READ || lgt_kind_native(call->kind)) return BITES;
-      worst = BITES_ITS_COPY;
+      if (call->kind->privilege[b] != LGT_PRIV_READ || lgt_kind_native(call->kind)) return REUSES;
+      worst = REUSES_A_COPY;
     }
   return worst;
 }
@@ -581,12 +581,12 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
     if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED &&
         call->kind->privilege[a] != LGT_PRIV_READ)
       return none;
-  bite bites = bites_itself(stores, call);
+  reuse reuses = reuse_of(stores, call);
   *reason = "it overwrites what it reads";
-  if (bites == BITES) return none;
+  if (reuses == REUSES) return none;
   const char *why;
   const lgt_partition *p = choose(solver, stores, call, space, state, &why);
-  if (p && bites && p != none && !lgt_partition_apart(p, solver->domains)) return none;
+  if (p && reuses && p != none && !lgt_partition_apart(p, solver->domains)) return none;
   *reason = why;
   return p;
 }

@@ -85,7 +85,7 @@ typedef struct lgt_binder {
   int64_t copied;                                 /* counter: tasks that were made by copying (template.h) */
   int64_t host_groups;                            /* counter: groups that ran on the host although there are devices */
   bool strict;                                    /* such a group is refused */
-  lgt_outside mail;                               /* how the executor looks after messages */
+  lgt_outside messaging;                          /* how the executor looks after messages */
   bool dry;                                       /* tasks do nothing: for measuring what comes before them */
   bool check;                                     /* verify each kernel's accesses against its slots */
   int64_t tasks, passes, groups, elided, rescued; /* counters; a pass is a loop of a task over its memory */

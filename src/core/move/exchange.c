@@ -362,8 +362,8 @@ lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_pla
   return status ? status : good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
-lgt_status lgt_exchange_fetch(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
-                              const lgt_selected *selected) {
+lgt_status lgt_exchange_begin_store(lgt_exchange *x, lgt_binder *binder, lgt_store *store,
+                                    const lgt_selected *selected) {
   *x = (lgt_exchange){.binder = binder, .nstore = 1, .host = true};
   x->store = lgt_arena_alloc(&binder->arena, sizeof *x->store);
   if (!x->store) return lgt_no_memory_to_launch();

@@ -42,7 +42,7 @@ const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access
 /* Make the group's touches, unless it has them already. */
 lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group);
 
-/* One run of a group, or the fetching of one store. */
+/* One run of a group, or the moves of one store. */
 typedef struct lgt_exchange {
   lgt_binder *binder;
   const lgt_plan_group *group; /* NULL: one store that is looked at */
@@ -67,7 +67,7 @@ int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group
 /* Survey the group: list what has to move, and record in the histories that it did.  `root`: stores by number in the plan. */
 lgt_status lgt_exchange_begin(lgt_exchange *exchange, lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root);
 /* Survey one store instead, of which every domain is to have the elements that are selected. */
-lgt_status lgt_exchange_fetch(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
+lgt_status lgt_exchange_begin_store(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 /* Survey one store instead, of which the first domain of every rank is to have a rect. */
 lgt_status lgt_exchange_look(lgt_exchange *exchange, lgt_binder *binder, lgt_store *store, const lgt_rect *rect, bool read,
                              bool write);

@@ -194,10 +194,10 @@ static lgt_runs *find_runs(const making *m, int domain) {
   return runs;
 }
 
-bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_selected *selected) {
+bool lgt_image_move(lgt_binder *binder, lgt_store *store, const lgt_selected *selected) {
   lgt_exchange x;
   bool good = true;
-  if (lgt_exchange_fetch(&x, binder, store, selected)) {
+  if (lgt_exchange_begin_store(&x, binder, store, selected)) {
     if (binder->peers) binder->peers->abort(binder->peers, lgt_message());
     return false;
   }
@@ -296,9 +296,9 @@ void lgt_images_drop(lgt_store *store) {
 
 /* What positions or ranges name. */
 static bool find_named(const making *m) {
-  bool known = lgt_image_fetch(m->binder, m->store[0], &m->selected[m->source[0]->arg]);
+  bool known = lgt_image_move(m->binder, m->store[0], &m->selected[m->source[0]->arg]);
   /* Whatever came of the first: other ranks fetch both. */
-  if (m->source[1]) known &= lgt_image_fetch(m->binder, m->store[1], &m->selected[m->source[1]->arg]);
+  if (m->source[1]) known &= lgt_image_move(m->binder, m->store[1], &m->selected[m->source[1]->arg]);
   for (int d = 0; d < m->binder->map->local && known; d++)
     known = (m->image->runs[d] = find_runs(m, d)) != NULL;
   return known;

@@ -119,7 +119,7 @@ static bool sort_rows(sorting *s, bool *everywhere) {
       .what = *everywhere ? lgt_footprint_everywhere(footprints, &root)
                           : lgt_footprint_of(footprints, s->inverse->layout, &align, share, false)};
   if (!selected.what) return give_up(binder);
-  if (!lgt_image_fetch(binder, s->inverse->store, &selected)) return false;
+  if (!lgt_image_move(binder, s->inverse->store, &selected)) return false;
   for (int d = 0; d < binder->map->local; d++)
     for (int c = -1; (c = lgt_binder_next(binder, share, d, c)) >= 0;) {
       lgt_rect tile = lgt_partition_rect(share, c);

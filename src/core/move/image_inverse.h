@@ -19,6 +19,6 @@ typedef struct lgt_inverse {
 bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs, bool *here);
 
 /* Bring what a touch reads of a store to local domains, and wait until it is there.  False: it does not come here. */
-bool lgt_image_fetch(lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
+bool lgt_image_move(lgt_binder *binder, lgt_store *store, const lgt_selected *selected);
 
 #endif

@@ -29,9 +29,9 @@ struct lgt_job {
   lgt_template *template;      /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
   lgt_memory *place;               /* borrowed: the memory whose device does the task; NULL: none */
-  lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */
-  lgt_event *event;                                                             /* owned: recorded behind that work */
-  uint64_t span;                                                                /* of the profile: that work */
+  lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */
+  lgt_event *event;                                                                /* owned: recorded behind that work */
+  uint64_t span;                                                                   /* of the profile: that work */
   const char *where; /* borrowed: source line of that work, for its failure; or NULL */
   lgt_job *behind;   /* next of the jobs that devices do */
   lgt_copy *copy;    /* of copies, which hold refs to runs */

@@ -135,7 +135,7 @@ static bool finish(lgt_binder *binder) {
 
 static bool begin_ready(lgt_binder *binder) {
   bool some = false;
-  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->mail)); some = true)
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->messaging)); some = true)
     begin(binder, (lgt_job *)task);
   return some;
 }
@@ -181,8 +181,8 @@ static void wake(void *context) {
 
 void lgt_message_begin(lgt_binder *binder) {
   binder->underway_end = &binder->underway;
-  binder->mail = (lgt_outside){progress, sleep_for_messages, wake, binder};
-  lgt_exec_look_after(binder->exec, &binder->mail);
+  binder->messaging = (lgt_outside){progress, sleep_for_messages, wake, binder};
+  lgt_exec_look_after(binder->exec, &binder->messaging);
   binder->peers->attend = attend;
   binder->peers->attend_context = binder;
   binder->share_limit = binder->map->pool->limit;
@@ -224,9 +224,9 @@ static lgt_memory *copier(const lgt_copy *copies, int count) {
   return NULL;
 }
 
-static lgt_status post_copies(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+static lgt_status enqueue_copies(lgt_job *job, const lgt_device *device, lgt_queue *queue) {
   lgt_status status = LGT_OK;
-  for (int i = 0; i < job->ncopy && !status; i++) status = lgt_copy_post(&job->copy[i], device, queue);
+  for (int i = 0; i < job->ncopy && !status; i++) status = lgt_copy_enqueue(&job->copy[i], device, queue);
   return status;
 }
 
@@ -272,7 +272,7 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
   const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
   job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
   lgt_memory *place = binder->map->nmemory > 1 ? copier(copies, count) : NULL;
-  if (place) lgt_offload_job(binder, job, place, post_copies), job->task.fallible = true;
+  if (place) lgt_offload_job(binder, job, place, enqueue_copies), job->task.fallible = true;
   return lgt_job_submit(binder, job);
 }
 
@@ -287,7 +287,7 @@ static lgt_status submit(lgt_binder *binder, const struct lgt_job_message *p, lg
   job->message = memory;
   *job->message = *p;
   if (offsets) job->message->offset = memcpy(job->message + 1, p->offset, offsets);
-  job->task.outside = &binder->mail;
+  job->task.outside = &binder->messaging;
   job->task.label = (lgt_label){.category = "message", .name = message_name[p->kind], .line = binder->where};
   if (inst) job->touched[job->ntouched++] = inst;
   if (other) job->touched[job->ntouched++] = other;
@@ -314,7 +314,7 @@ lgt_status lgt_message_many(lgt_binder *binder, uint64_t tag, lgt_instance *cons
   p->many = (lgt_peer_message *)(p + 1);
   p->unfinished = (lgt_pending **)(p->many + count);
   job->owned = context;
-  job->task.outside = &binder->mail;
+  job->task.outside = &binder->messaging;
   job->task.label = (lgt_label){.category = "message", .name = message_name[MANY], .line = binder->where};
   for (int i = 0; i < ninst; i++) lgt_job_touch(job, inst[i]);
   for (int i = 0; i < ninst; i++) p->poisoned |= inst[i]->failure != NULL;

@@ -20,7 +20,7 @@ static void begin(lgt_binder *binder, lgt_job *job) {
     return;
   }
   if (!job->event) job->event = device->event_new(device);
-  lgt_status status = job->event ? job->post(job, device, queue) : lgt_last_status();
+  lgt_status status = job->event ? job->enqueue(job, device, queue) : lgt_last_status();
   lgt_status recorded = job->event ? device->record(queue, job->event) : LGT_OK;
   /* Part of it may be there, and works on what the job owns. */
   for (lgt_status late; status && job->event && !recorded && !device->query(job->event, &late);)
@@ -83,9 +83,9 @@ void lgt_offload_begin(lgt_binder *binder) {
 }
 
 void lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
-                     lgt_status (*post)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
+                     lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
   job->task.outside = &binder->offload;
   job->where = binder->where;
   job->place = place;
-  job->post = post;
+  job->enqueue = enqueue;
 }

@@ -151,7 +151,7 @@ static bool begin_reaches(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, 
 
 /* Does the call overwrite what it reads of this argument's root?  It works in new memory then, whose rest comes from before
  * the group. */
-static bool bites_itself(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
+static bool overwrites_what_it_reads(const lgt_fuser *fuser, const lgt_plan_call *call, int arg) {
   for (int a = 0; a < call->nargs; a++)
     for (int b = 0; b < call->nargs; b++)
       if (call->root[a] == call->root[arg] && call->root[b] == call->root[arg] &&
@@ -202,7 +202,8 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
         if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
           apart = false;
       if (call->launch == earlier->launch && apart && lgt_signature_equal(&sa, &sb)) continue;
-      if (own && !(wrote && bites_itself(fuser, call, a)) && lgt_cells_agree(fuser, call, a, earlier, b))
+      if (own && !(wrote && overwrites_what_it_reads(fuser, call, a)) &&
+          lgt_cells_agree(fuser, call, a, earlier, b))
         continue;
       if (wrote) return LGT_REFUSAL_TRUE_DEPENDENCE;
       if (!own) return LGT_REFUSAL_ANTI_DEPENDENCE;

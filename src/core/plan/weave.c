@@ -147,7 +147,7 @@ static lgt_status copy_rest(lgt_weaver *w, uint16_t old, uint16_t new, uint16_t 
 typedef enum rename_kind { KEEP, RENAME, RENAME_ALL } rename_kind; /* ALL: copy everything first */
 
 /* Does the item read, through another view, what it writes through `arg`?  No loop could hold both. */
-static bool bites_itself(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
+static bool reads_elsewhere(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t buffer) {
   for (int a = 0; a < item->nargs; a++)
     if (item->in[a] == buffer &&
         lgt_weave_after(w, item, arg, item, a, lgt_item_reduces(item, arg)) > item->loop)
@@ -180,7 +180,7 @@ static bool leaves_old(const lgt_weaver *w, const lgt_weave_item *item, int arg,
 static bool may_write_over(const lgt_weaver *w, const lgt_weave_item *item, int arg, uint16_t root,
                            const uint16_t *current) {
   return leaves_old(w, item, arg, current[root]) && !is_shared(current, w->plan->nroot, root) &&
-         !bites_itself(w, item, arg, current[root]);
+         !reads_elsewhere(w, item, arg, current[root]);
 }
 
 /* Should argument `arg`'s write go to new memory? */
@@ -190,7 +190,7 @@ static rename_kind want_rename(const lgt_weaver *w, const lgt_weave_item *item, 
   const lgt_plan_root *r = &w->plan->root[root];
   int64_t size = lgt_weaver_layout(w, r->layout)->size;
   bool overwrites = item->kind->privilege[arg] & LGT_PRIV_WRITE && lgt_layout_exact(l);
-  if (bites_itself(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
+  if (reads_elsewhere(w, item, arg, current[root])) return overwrites ? RENAME : RENAME_ALL;
   if (in_tiles(
           w)) { /* the rest is that of the former contents; what colours share a domain is one instance's */
     if (!untouched(w, current[root]) || !lgt_partition_apart(w->group->launch, w->fuser->solver.domains))

@@ -38,7 +38,7 @@ static const double COLLECTION_NS_PER_BYTE = 0.4; /* LuaJIT goes through 0.5 MB 
 
 /* ---- asking for a collection ----------------------------------------------------------------------------- */
 
-static bool coin(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
+static bool at_random(lgt_runtime *rt) { /* for tests: decide at random what may be decided at will */
   if (!rt->jitter) return false;
   rt->jitter ^= rt->jitter << 13;
   rt->jitter ^= rt->jitter >> 7;
@@ -80,11 +80,11 @@ void lgt_collected(lgt_runtime *rt, double heap) { rt->fuser.collection_ns = hea
 bool lgt_runtime_pressed(lgt_runtime *rt) {
   int64_t limit = (int64_t)(rt->fuser.collection_ns * PRESSURE_BYTES_PER_NS);
   if (limit < PRESSURE_MIN) limit = PRESSURE_MIN;
-  return rt->map.since_collection > limit || coin(rt);
+  return rt->map.since_collection > limit || at_random(rt);
 }
 
 /* Has the plan results that must be unreachable, but are not known to be? */
-static bool undead(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
+static bool must_still_die(lgt_runtime *rt, const lgt_plan *plan, bool give_up) {
   bool found = false;
   for (int g = 0; g < plan->ngroup; g++)
     for (int e = 0; plan->group[g].nmust_die && e < plan->group[g].nelided; e++) {
@@ -195,13 +195,13 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
       lgt_plan_retain(plan);
       rt->plans++;
     }
-    if (undead(rt, plan, false)) {
+    if (must_still_die(rt, plan, false)) {
       if (may_ask && !flush->collected) {
         if (plan->origin) flush->shifted = plan;
         else lgt_plan_release(plan);
         return ask_for_results(rt);
       }
-      undead(rt, plan, true);
+      must_still_die(rt, plan, true);
       lgt_plan_release(plan);
       continue;
     }
@@ -259,7 +259,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     const lgt_plan_group *group = &plan->group[flush->group];
     if (may_ask && !flush->collected) {
       double copy_ns = (double)lgt_rescue_bytes(&rt->binder, group, rt->window.root) / 5;
-      if (copy_ns > rt->fuser.collection_ns || coin(rt)) return ask_for_results(rt);
+      if (copy_ns > rt->fuser.collection_ns || at_random(rt)) return ask_for_results(rt);
     }
     bool ask_again = may_ask && !flush->collected, tight = scratch_is_short(rt, group);
     /* Other ranks may have the memory and run the group as it is: then what moves must not change. */

@@ -60,8 +60,8 @@ void lgt_look_ended(lgt_runtime *rt, int64_t begin, const char *what, const char
   lgt_profile_span(rt->profile, begin, &label, "\"%s\":%lld", unit, (long long)n);
 }
 
-static lgt_status fetch_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
-                             lgt_instance **out) {
+static lgt_status acquire_rect(lgt_runtime *rt, lgt_store *store, const lgt_rect *rect, lgt_look access,
+                               lgt_instance **out) {
   if (access == LGT_LOOK_PEEK) return peek_rect(rt, store, rect, out);
   bool read = access != LGT_LOOK_WRITE, write = access != LGT_LOOK_READ;
   lgt_status status = gather_rect(rt, store, rect, read, write, false);
@@ -91,7 +91,7 @@ static lgt_status settle_here(lgt_runtime *rt, lgt_store *store, const lgt_rect 
   }
   /* What is poisoned here only is what others may want to read. */
   if (!status && !rt->binder.peers && store->failure) return lgt_poison_report(&rt->binder, store->failure);
-  if (!status) status = fetch_rect(rt, store, rect, access, out);
+  if (!status) status = acquire_rect(rt, store, rect, access, out);
   if (status && store->failure) { /* that came first */
     *position = store->failure->position;
     return lgt_poison_report(&rt->binder, store->failure);
