@@ -64,6 +64,11 @@ void fake_read_settings(void) {
   const char *path = getenv("LGT_FAKE_CUDA_LOG");
   if (path && !call_log) call_log = fopen(path, "a");
   if (call_log) setvbuf(call_log, NULL, _IOLBF, 0);
+  const char *folder = getenv("LGT_FAKE_CUDA_LAUNCHES");
+  char file[4096];
+  if (folder && !set->launches && snprintf(file, sizeof file, "%s/launches", folder) < (int)sizeof file)
+    set->launches = fopen(file, "w");
+  if (set->launches) setvbuf(set->launches, NULL, _IOLBF, 0);
 }
 
 /* ---- names of results ------------------------------------------------------------------------------- */

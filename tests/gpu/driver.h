@@ -37,6 +37,9 @@
  *                                    there is no CODE.  What releases something still releases it.
  *   LGT_FAKE_CUDA_FAIL_RUN=N:CODE    the n-th operation that streams carry out fails, and with it the context (719)
  *   LGT_FAKE_CUDA_LOG=FILE     a line for each call is appended: its number, name, arguments, result; counters at exit
+ *   LGT_FAKE_CUDA_LAUNCHES=FOLDER    modules go into it as NUMBER.ptx, and into its file `launches` a line for each kernel: number,
+ *                                    name, blocks, threads of each; instructions of threads, those with doubles; loads,
+ *                                    their bytes, stores, theirs; bytes of memory that were read, and written
  *
  * Files: driver.c calls, reports, the environment; driver_device.c devices and contexts; driver_block.c blocks of memory;
  * driver_memory.c functions that allocate; driver_order.c who touched what; driver_stream.c streams and events;
@@ -53,8 +56,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#define LGT_FAKE_EXPORT(name, since, arguments) __attribute__((visibility("default"))) CUresult name arguments;
+#define LGT_FAKE_EXPORT(name, since, arguments) \
+  __attribute__((visibility("default"))) CUresult name arguments;
 LGT_CUDA_FUNCTIONS(LGT_FAKE_EXPORT)
 
 enum { MOST_DEVICES = 8, MOST_INNER = 8, SLOTS = 64, HOST = 0, MOST_READERS = 4, GRAIN = 512 };
@@ -266,6 +271,7 @@ struct CUmod_st {
   ptx_module *ptx;
   fake_block **variable; /* owned array, as ptx_globals counts */
   CUfunction *function;  /* owned array, as ptx_kernels counts */
+  int number;            /* from 1 on */
 };
 
 struct CUfunc_st {
@@ -283,6 +289,7 @@ void fake_module_end(void *module);
 
 typedef struct fake_settings {
   bool strict, peers, kernels, unwritten;
+  FILE *launches; /* or NULL */
   int devices, sms, chip, driver, init;
   uint64_t memory, taken, pinned, seed, delay;
   char fail_name[64];
@@ -334,7 +341,8 @@ CUresult fake_leave(CUresult result);
 
 __attribute__((format(printf, 1, 2))) void fake_note(const char *format, ...);
 /* A broken rule.  The error stays with the context, if there is one. */
-__attribute__((format(printf, 3, 4))) void fake_report(CUcontext context, CUresult error, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void fake_report(CUcontext context, CUresult error, const char *format,
+                                                       ...);
 const char *fake_result_name(CUresult result);
 void fake_read_settings(void);
 void fake_tell_left(CUcontext context); /* what nobody released; NULL: of all */

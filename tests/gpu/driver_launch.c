@@ -117,6 +117,23 @@ static int runs_of(const found *f, fake_run **runs) {
   return count;
 }
 
+/* A line of the list of launches: sizes, what the threads did, and how many bytes each kind of access came to. */
+static void write_launch(const search *s, const fake_launch *l, const ptx_counts *c) {
+  size_t read = 0, written = 0;
+  for (int i = 0; i < s->count; i++)
+    for (size_t b = 0; b < s->found[i].block->bytes; b++) {
+      read += s->found[i].touched[b] & 1;
+      written += s->found[i].touched[b] >> 1 & 1;
+    }
+  fprintf(
+      fake.set.launches,
+      "%d %s %u %u instructions %llu doubles %llu loads %llu %llu stores %llu %llu read %zu written %zu\n",
+      l->function->module->number, ptx_info(l->function->kernel)->name, l->grid[0] * l->grid[1] * l->grid[2],
+      l->block[0] * l->block[1] * l->block[2], (unsigned long long)c->instructions,
+      (unsigned long long)c->doubles, (unsigned long long)c->loads, (unsigned long long)c->load_bytes,
+      (unsigned long long)c->stores, (unsigned long long)c->store_bytes, read, written);
+}
+
 static void end_search(search *s, fake_op *op) {
   for (int i = 0; i < s->count; i++) {
     fake_run *runs;
@@ -140,6 +157,7 @@ static void run_launch(fake_op *op) {
   const fake_launch *l = op->data;
   if (!fake.set.kernels) return;
   search s = {.op = op};
+  ptx_counts counts = {0};
   char error[600] = "";
   ptx_launch how = {.dynamic_shared = l->shared,
                     .cooperative = l->cooperative,
@@ -147,7 +165,8 @@ static void run_launch(fake_op *op) {
                     .seed = fake.set.seed + op->call,
                     .unchecked = fake.set.unwritten ? 0 : PTX_NO_UNWRITTEN,
                     .find = find,
-                    .context = &s};
+                    .context = &s,
+                    .counts = fake.set.launches ? &counts : NULL};
   memcpy(how.grid, l->grid, sizeof how.grid);
   memcpy(how.block, l->block, sizeof how.block);
   pthread_mutex_unlock(&fake.lock);
@@ -156,6 +175,7 @@ static void run_launch(fake_op *op) {
   if (!good)
     fake_report(op->stream->handle.context, code_of(error), "%s of call %llu: %s%s%s", op->name,
                 (unsigned long long)op->call, error, *s.why ? ": " : "", s.why);
+  if (fake.set.launches) write_launch(&s, l, &counts);
   end_search(&s, op);
 }
 

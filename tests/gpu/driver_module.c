@@ -126,6 +126,19 @@ void fake_module_end(void *object) {
   fake_handle_end(module);
 }
 
+/* NUMBER.ptx in the folder of the list of launches. */
+static void keep_text(CUmodule module, const char *text) {
+  static int count;
+  const char *folder = getenv("LGT_FAKE_CUDA_LAUNCHES");
+  char path[4096];
+  module->number = ++count;
+  if (!folder || snprintf(path, sizeof path, "%s/%d.ptx", folder, count) >= (int)sizeof path) return;
+  FILE *file = fopen(path, "w");
+  if (!file) return;
+  fputs(text, file);
+  fclose(file);
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned options, CUjit_option *option,
                             void **value) {
   ENTER(CURRENT);
@@ -143,6 +156,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned option
     fake_module_end(made);
     LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
   }
+  keep_text(made, text);
   fake_note("%s", text == image ? "PTX" : "cubin");
   *module = made;
   LEAVE(CUDA_SUCCESS);

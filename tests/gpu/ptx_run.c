@@ -294,6 +294,7 @@ bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, si
   if (launch->counts) {
     ptx_counts *c = launch->counts;
     c->instructions += r.count;
+    c->doubles += r.counts.doubles;
     c->loads += r.counts.loads;
     c->stores += r.counts.stores;
     c->atomics += r.counts.atomics;

@@ -217,6 +217,7 @@ static int run_group(ptx_warp *w, group *g, int slice) {
     const ptx_inst *i = &code[pc];
     w->at = pc;
     w->run->count += threads;
+    w->run->counts.doubles += threads * i->doubles;
     uint32_t on = guarded(w, i, lanes);
     if (w->run->failed) return 0;
     if (i->control == PLAIN) {

@@ -5,6 +5,9 @@
  */
 #include "kernel/emit/emit_device.h"
 
+/* Values that a thread of lgt_steps loads before it adds the first: each waits a few hundred cycles. */
+enum { AT_ONCE = 8 };
+
 /* A target's field, by its number among the targets. */
 static size_t target_at(int number, size_t offset) {
   return sizeof(lgt_grid_fold) + (size_t)number * sizeof(lgt_grid_target) + offset;
@@ -52,9 +55,19 @@ static void read_all_pairs(emitter *e, const val *address) {
   }
 }
 
-static void take_all_pairs(emitter *e, const val *address) {
-  for (int k = 0; k < e->ncarry; k++)
-    if (e->carry[k].redop >= 0) take_in(e, k, read_pair(e, k, address));
+/* Those of `count` neighbours, one after another; all are loaded before the first is needed. */
+static void take_all_pairs(emitter *e, const val *address, int count) {
+  accumulator a[AT_ONCE][2 * LGT_MAX_REDUCTIONS];
+  val there[2 * LGT_MAX_REDUCTIONS];
+  for (int n = 0; n < count; n++) {
+    for (int k = 0; k < e->ncarry; k++)
+      there[k] = n ? add(e, address[k], int_constant(e, n * size_at(e, e->carry[k].access))) : address[k];
+    for (int k = 0; k < e->ncarry; k++)
+      if (e->carry[k].redop >= 0) a[n][k] = read_pair(e, k, there);
+  }
+  for (int n = 0; n < count; n++)
+    for (int k = 0; k < e->ncarry; k++)
+      if (e->carry[k].redop >= 0) take_in(e, k, a[n][k]);
 }
 
 static void write_pairs(emitter *e, const val *address) {
@@ -91,15 +104,21 @@ void emit_steps(emitter *e) {
     e->access[e->carry[k].access].base = pointer(e, own[k]);
   }
   begin_contents(e, partial);
+  /* What a chunk has in the middle, and within, lies side by side. */
   val from = multiply(e, chunk, grain), to = least(e, add(e, from, grain), middle);
+  val first = multiply(e, least(e, from, to), inner), last = multiply(e, to, inner);
+  val many = int_op(e, "andi", int_op(e, "subi", last, first), int_constant(e, -AT_ONCE));
+  val rest_from = add(e, first, many), row = multiply(e, middle, inner);
   turn a = begin_turns(e, zero, outer, one, e->ncarry);
-  turn i = begin_turns(e, from, to, one, e->ncarry);
-  turn b = begin_turns(e, zero, inner, one, e->ncarry);
-  val at = add(e, multiply(e, add(e, multiply(e, number, outer), a.at), middle), i.at);
-  find_elements(e, true, add(e, multiply(e, at, inner), b.at), -1, part);
-  take_all_pairs(e, part);
-  end_turns(e, &b);
+  val base = multiply(e, add(e, multiply(e, number, outer), a.at), row);
+  turn i = begin_turns(e, first, rest_from, int_constant(e, AT_ONCE), e->ncarry);
+  find_elements(e, true, add(e, base, i.at), -1, part);
+  take_all_pairs(e, part, AT_ONCE);
   end_turns(e, &i);
+  turn b = begin_turns(e, rest_from, last, one, e->ncarry);
+  find_elements(e, true, add(e, base, b.at), -1, part);
+  take_all_pairs(e, part, 1);
+  end_turns(e, &b);
   end_turns(e, &a);
   write_pairs(e, own);
   end_turns(e, &element);
@@ -116,7 +135,7 @@ void emit_chunks(emitter *e) {
   find_elements(e, false, element.at, i.at, own);
   find_elements(e, false, element.at, add(e, i.at, distance.at), part);
   read_all_pairs(e, own);
-  take_all_pairs(e, part);
+  take_all_pairs(e, part, 1);
   write_pairs(e, own);
   end_turns(e, &i);
   end_turns(e, &distance);
