@@ -54,7 +54,8 @@ programs.shallow_water = {48, function(n)
   local text = file:read("*a")
   file:close()
   local head, step = text:match("^(.-)for _ = 1, steps do\n(.-\n)end\n")
-  local script = assert(loadstring(head .. "return function()\n" .. step .. "end, function() return h end", "=shallow_water"))
+  local script = assert(loadstring(head .. "return function()\n" .. step .. "end, function() return h end",
+    "=shallow_water"))
   setfenv(script, setmetatable({arg = {math.floor(math.sqrt(n)) - 4}}, {__index = _G}))
   local turn, height = script()
   return turn, function() return height():mean():item() end
@@ -89,7 +90,8 @@ programs.transpose = {16, function(n)
 end}
 
 if not arg[1] then
-  for _, name in ipairs {"triad", "black_scholes", "stencil", "shallow_water", "cg", "sum", "sum_down", "sum_across", "transpose"} do
+  for _, name in ipairs {"triad", "black_scholes", "stencil", "shallow_water", "cg", "sum", "sum_down", "sum_across",
+    "transpose"} do
     print(name, programs[name][1])
   end
   return

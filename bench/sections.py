@@ -13,13 +13,14 @@ import sys
 import tempfile
 import time
 
-from harness import available_memory, compete, fingerprint, ratio
+from harness import Contestant, available_memory, compete, fingerprint, ratio
 from lengths import lengths as solver_lengths
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
 
 import npbench as programs  # noqa: E402
+import gpus  # noqa: E402
 import operations  # noqa: E402
 import whole  # noqa: E402
 from run import PROGRAMS as SMALL, script  # noqa: E402
@@ -633,5 +634,13 @@ def ranks_whole(bench):
     return whole.ranks_whole(bench, SMALL, table)
 
 
+def gpu(bench):
+    """Programs on a GPU beside the processor, CuPy and JAX, and the limit of its memory: milliseconds a turn."""
+    name, labels, rows, data = gpus.lines(bench, Contestant)
+    if not labels:
+        return f"{name}\n\n" + table(["program, elements", "ms"], rows), data
+    return f"{name}; ms\n\n" + table(["program, elements", *labels, "memory's limit", "share of it"], rows), data
+
+
 SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, warmup, fusion,
-                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, lengths)}
+                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, lengths, gpu)}
