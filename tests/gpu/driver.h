@@ -58,8 +58,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define LGT_FAKE_EXPORT(name, since, arguments) \
-  __attribute__((visibility("default"))) CUresult name arguments;
+#define LGT_FAKE_EXPORT(name, since, arguments) __attribute__((visibility("default"))) CUresult name arguments;
 LGT_CUDA_FUNCTIONS(LGT_FAKE_EXPORT)
 
 enum { MOST_DEVICES = 8, MOST_INNER = 8, SLOTS = 64, HOST = 0, MOST_READERS = 4, GRAIN = 512 };
@@ -341,8 +340,7 @@ CUresult fake_leave(CUresult result);
 
 __attribute__((format(printf, 1, 2))) void fake_note(const char *format, ...);
 /* A broken rule.  The error stays with the context, if there is one. */
-__attribute__((format(printf, 3, 4))) void fake_report(CUcontext context, CUresult error, const char *format,
-                                                       ...);
+__attribute__((format(printf, 3, 4))) void fake_report(CUcontext context, CUresult error, const char *format, ...);
 const char *fake_result_name(CUresult result);
 void fake_read_settings(void);
 void fake_tell_left(CUcontext context); /* what nobody released; NULL: of all */

@@ -75,15 +75,13 @@ void ptx_place(ptx_module *module, int number, uint64_t address);
 typedef struct {
   uint64_t base, bytes; /* the allocation */
   char *host;           /* where the emulator may read and write its bytes */
-  uint8_t *
-      written; /* a byte for each: not 0 if it was ever written, or NULL if nobody knows; the emulator sets them */
-  uint8_t *
-      touched; /* a byte for each, or NULL: the launch sets bit 0 where it reads, bit 1 where it writes (atomics: both) */
+  uint8_t *written;     /* a byte for each: not 0 if it was ever written, or NULL if nobody knows; the emulator sets them */
+  uint8_t *touched; /* a byte for each, or NULL: the launch sets bit 0 where it reads, bit 1 where it writes (atomics: both) */
 } ptx_memory;
 
-typedef struct {         /* counted if asked for */
-  uint64_t instructions; /* of threads */
-  uint64_t doubles;      /* products, sums and the like of float64; a quotient or a root counts as several */
+typedef struct {                    /* counted if asked for */
+  uint64_t instructions;            /* of threads */
+  uint64_t doubles;                 /* products, sums and the like of float64; a quotient or a root counts as several */
   uint64_t loads, stores, atomics;  /* of global memory, by threads */
   uint64_t load_bytes, store_bytes; /* of global memory */
   uint64_t barriers;                /* of blocks */
@@ -98,8 +96,7 @@ enum { /* what is not looked for */
 typedef struct {
   unsigned grid[3], block[3];
   size_t dynamic_shared;
-  bool
-      cooperative; /* all blocks are resident; else only some are, and a block that waits for a later one hangs */
+  bool cooperative;    /* all blocks are resident; else only some are, and a block that waits for a later one hangs */
   void *const *params; /* one pointer for each parameter, as cuLaunchKernel's */
   uint64_t seed;       /* of the order in which blocks and warps run */
   uint64_t limit;      /* instructions of threads, after which the kernel is taken to hang; 0: 10^10 */

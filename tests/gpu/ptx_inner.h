@@ -53,26 +53,8 @@ static inline bool type_signed(ptx_type t) { return ptx_types[t].family == 's'; 
 static inline bool type_float(ptx_type t) { return ptx_types[t].family == 'f'; }
 static inline bool type_integer(ptx_type t) { return t >= T_U8 && t <= T_S64; }
 
-typedef enum {
-  SPACE_GENERIC,
-  SPACE_GLOBAL,
-  SPACE_CONST,
-  SPACE_SHARED,
-  SPACE_LOCAL,
-  SPACE_ENTRY,
-  SPACE_PARAM
-} ptx_space;
-typedef enum {
-  ROUND_NONE,
-  ROUND_N,
-  ROUND_Z,
-  ROUND_M,
-  ROUND_P,
-  ROUND_NI,
-  ROUND_ZI,
-  ROUND_MI,
-  ROUND_PI
-} ptx_round;
+typedef enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_CONST, SPACE_SHARED, SPACE_LOCAL, SPACE_ENTRY, SPACE_PARAM } ptx_space;
+typedef enum { ROUND_NONE, ROUND_N, ROUND_Z, ROUND_M, ROUND_P, ROUND_NI, ROUND_ZI, ROUND_MI, ROUND_PI } ptx_round;
 /* clang-format off */
 typedef enum {
   CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_EQU, CMP_NEU, CMP_LTU, CMP_LEU, CMP_GTU, CMP_GEU, CMP_NUM, CMP_NAN
@@ -412,8 +394,7 @@ typedef struct {
   uint64_t address;           /* in that space */
 } ptx_place_at;
 /* ptx_memory.c.  Misaligned addresses of vectors count by the whole vector. */
-bool ptx_locate(ptx_warp *w, int lane, ptx_space space, uint64_t address, int bytes, int align,
-                ptx_place_at *out);
+bool ptx_locate(ptx_warp *w, int lane, ptx_space space, uint64_t address, int bytes, int align, ptx_place_at *out);
 void ptx_touch(const ptx_place_at *at, int bytes, uint8_t how); /* 1: reads, 2: writes */
 
 /* ptx_order.c */
@@ -423,8 +404,7 @@ void ptx_order_fini(ptx_run_state *r);
 ptx_shadow *ptx_shadow_new(void);
 void ptx_shadow_clear(ptx_shadow *s);
 void ptx_shadow_free(ptx_shadow *s);
-void ptx_order_access(ptx_warp *w, int lane, const ptx_place_at *at, int bytes, ptx_access access,
-                      const ptx_inst *i);
+void ptx_order_access(ptx_warp *w, int lane, const ptx_place_at *at, int bytes, ptx_access access, const ptx_inst *i);
 void ptx_order_fence(ptx_warp *w, uint32_t lanes);
 void ptx_order_barrier(ptx_block *b);
 void ptx_order_warp(ptx_warp *w, uint32_t lanes);
