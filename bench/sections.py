@@ -638,7 +638,8 @@ def gpu(bench):
     """Programs on a GPU beside the processor, CuPy and JAX, and the limit of its memory: milliseconds a turn."""
     name, labels, rows, data = gpus.lines(bench, Contestant)
     if not labels:
-        return f"{name}\n\n" + table(["program, elements", "ms"], rows), data
+        print(f"gpu: {name}", file=sys.stderr)
+        return table(["program, elements", "ms"], rows), data
     return f"{name}; ms\n\n" + table(["program, elements", *labels, "memory's limit", "share of it"], rows), data
 
 
