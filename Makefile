@@ -85,7 +85,7 @@ install: build
 	@ninja --quiet -C $(BUILD) install
 
 bundle: build
-	@tools/bundle $(BUILD) $(BUILD)/bundle/lgt-$$($(BUILD)/lgt --version | sed -n '1s/lgt //p')-x86_64 --tar
+	@tools/bundle $(BUILD) $(BUILD)/bundle/lgt-$$($(BUILD)/lgt --version | sed -n '1s/lgt //p')-x86_64 --tar $(ARGS)
 
 clean:
 	rm -rf $(BUILD) build-address build-undefined build-thread bench/venv bench/venv-current

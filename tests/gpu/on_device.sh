@@ -39,7 +39,7 @@ try ranks 60 "$lgt" -n 2 --gpus=1 --min-tile=1 tests/lua/test_task.lua
 python=$(command -v python3)
 if [ -n "$python" ]; then
   try same 90 "$python" tests/gpu/same.py --lgt "$lgt" --driver "${LD_LIBRARY_PATH:-/nowhere}" --setting "on a GPU"
-  "$python" bench/run --case gpu 2> "$out/bench.err" | tee "$out/bench.txt"
+  timeout 330 "$python" bench/run --case gpu 2> "$out/bench.err" | tee "$out/bench.txt"
 else
   for n in 100000000 10000000 1000000; do
     for name in $("$lgt" bench/gpu.lua | cut -f 1); do
