@@ -58,8 +58,9 @@ static void run_pieces(const memory *a, const memory *b, const random_loop *r, l
 
 /* One loop on memory of one shape; false with a reason when the two disagree. */
 static bool agree(const random_loop *r, lgt_kernel_fn code, bool pieces, char *why, size_t room) {
-  bool wide = random_below(6) == 0; /* several blocks of a body with functions (emit_phase.c) */
-  int64_t rows = 1 + random_below(4), cols = 1 + random_below(wide ? 700 : 70);
+  /* several blocks of a body with functions (emit_phase.c), groups of rows (emit_rows.c) */
+  bool wide = random_below(r->reduces == 2 ? 2 : 6) == 0;
+  int64_t rows = 1 + random_below(wide ? 11 : 4), cols = 1 + random_below(wide ? 700 : 70);
   if (r->zero_only) rows = cols = 1;
   memory a, b;
   size_t where = 0;
@@ -151,6 +152,32 @@ static void every_opcode(lgt_isa isa) {
 }
 
 /* Sine and cosine of the same operand are one function's: cos a, sin a, cos a once more, and sin b, cos b. */
+/* One reduction of each row: what a row of a matrix, or its product with a vector, comes to. */
+static void row_reductions(lgt_isa isa) {
+  if (!begin_isa(isa)) return;
+  for (int i = 0; i < 3 * NREAL; i++) {
+    random_loop r;
+    char why[500] = "";
+    int dtype = real_dtypes[i % NREAL];
+    random_state = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15ULL;
+    random_loop_init(&r);
+    int value = add_load(&r, dtype, LGT_STRIDE_UNIT);
+    int other = i < NREAL ? value : add_load(&r, dtype, i < 2 * NREAL ? LGT_STRIDE_UNIT : LGT_STRIDE_ANY);
+    if (other != value && has_class(LGT_OP_MUL, dtype))
+      value = add_inst(&r, LGT_OP_MUL, dtype, 0, value, other, LGT_NO_VALUE);
+    r.reduces = 2;
+    add_reduction(&r, value, r.reduces);
+    if (!try_loop(&r, isa, 20, why, sizeof why)) {
+      random_loop_print(&r);
+      FAIL("%s of %s: %s", lgt_isa_name(isa), lgt_dtype_name(dtype), why);
+    }
+  }
+}
+
+TEST(rows_avx512) { row_reductions(LGT_ISA_AVX512); }
+TEST(rows_avx2) { row_reductions(LGT_ISA_AVX2); }
+TEST(rows_generic) { row_reductions(LGT_ISA_GENERIC); }
+
 static void sine_and_cosine(lgt_isa isa) {
   static const int dtypes[] = {LGT_FLOAT16, LGT_FLOAT32, LGT_FLOAT64};
   if (!begin_isa(isa)) return;
@@ -206,6 +233,9 @@ int main(int argc, char **argv) {
   RUN(opcodes_avx512);
   RUN(opcodes_avx2);
   RUN(opcodes_generic);
+  RUN(rows_avx512);
+  RUN(rows_avx2);
+  RUN(rows_generic);
   RUN(random_avx512);
   RUN(random_avx2);
   RUN(random_generic);

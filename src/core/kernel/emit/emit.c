@@ -249,7 +249,7 @@ static bool emitter_init(emitter *e, const lgt_loop *loop, lgt_isa isa) {
   e->value = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->value);
   e->level = lgt_mem_zalloc((size_t)loop->ninst + 1);
   e->stage = lgt_mem_zalloc((size_t)(loop->ninst + 1) * sizeof *e->stage);
-  e->carry = lgt_mem_zalloc((size_t)(3 * loop->ninst + 1) * sizeof *e->carry);
+  e->carry = lgt_mem_zalloc((size_t)(4 * loop->ninst + 1) * sizeof *e->carry);
   return e->access && e->value && e->level && e->stage && e->carry;
 }
 

@@ -5,6 +5,7 @@
  *   emit_phase.c    bodies that call functions on arrays
  *   emit_access.c   reading and writing elements
  *   emit_reduce.c   accumulators
+ *   emit_rows.c     reductions of several rows at a time
  *   emit_op.c       what each opcode becomes on a vector
  *   emit_math.c     constant powers
  *   emit_text.c     text, types, constants, blocks
@@ -77,12 +78,13 @@ enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_SINCOS, NKEY };
 /* An instruction in the phases of its body (emit_phase.c).  Rooms are numbers of buffers; -1: none. */
 typedef struct staged {
   int phase;
-  bool called;    /* by a function on arrays, after its phase's columns */
-  bool needed;    /* in the phase that is being written */
-  int result;     /* room of what the function gives */
-  int value;      /* room of the value, for later phases and functions */
-  int last;       /* the last phase that looks into either room */
-  int operand[2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
+  bool called; /* by a function on arrays, after its phase's columns */
+  bool needed; /* in the phase that is being written */
+  int result;  /* room of what the function gives */
+  int value;   /* room of the value, for later phases and functions */
+  int last;    /* the last phase that looks into either room */
+  int operand
+      [2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
 } staged;
 
 /* A function on arrays that computes an opcode: out, a, b, n. */
@@ -96,9 +98,10 @@ typedef struct emitter {
   lgt_isa isa;
   bool device; /* for a device: no masks, functions of one element, parameters at `params` */
   val params;
-  int lanes;    /* elements an iteration works on */
-  bool compact; /* one body, for full and partial iterations, ordinary and streaming: long bodies */
-  bool narrow;  /* the function being written keeps targets of the vector form in registers */
+  int lanes;       /* elements an iteration works on */
+  bool short_body; /* of a few simple instructions */
+  bool compact;    /* one body, for full and partial iterations, ordinary and streaming: long bodies */
+  bool narrow;     /* the function being written keeps targets of the vector form in registers */
   /* Pieces of the module, in their final order: declarations, finished functions; the function being
    * written: what its entry must begin with, and the rest. */
   text decl, done, entry, body;
@@ -124,7 +127,8 @@ typedef struct emitter {
   val ahead;                            /* i64: how many rows ahead the CPU is told; or -1 */
   val row, column;                      /* i64: where the row, the iteration begins */
   val count, mask;                      /* of a partial iteration: i64, vector of i1 */
-  val scratch[2];                       /* buffers of 512 bytes on the stack; -1 until asked for */
+  val grouped;                          /* i1: is the row one of a group, see emit_rows.c; or -1 */
+  val scratch[3];                       /* buffers of 512 bytes on the stack; -1 until asked for */
   char type[8][NELEM][20];              /* vector types by log2(lanes) */
 } emitter;
 
@@ -136,7 +140,8 @@ void put(emitter *e, const char *format, ...); /* as it is: no line end is added
 val def(emitter *e, const char *format, ...);
 /* Moves the text. */
 void append(text *to, text *from);
-/* A buffer of 512 aligned bytes on the stack: 0 or 1. */
+/* A buffer of 512 aligned bytes on the stack: 0 or 1, for functions, or that of groups of rows. */
+enum { SCRATCH_ROWS = 2 };
 val scratch(emitter *e, int slot);
 
 elem reg_elem(int dtype);
@@ -270,6 +275,7 @@ accumulator contents(emitter *e, int redop, int dtype, val open, accumulator tar
 void write_first(emitter *e, int access, val vector);
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
 void accumulate(emitter *e, bool masked);
+void accumulate_some(emitter *e, int from, int to, bool masked); /* into these */
 /* Of argmin and argmax: are all positions that are known before those of the row that begins? */
 void compare_positions(emitter *e);
 
@@ -285,6 +291,14 @@ val any_nan(emitter *e, int from); /* i1; -1: none can be */
 void keep_values(emitter *e, int i);
 void accumulate_kept(emitter *e);
 
+/* ---- emit_rows.c ---- */
+/* Is there one reduction along the columns and nothing else, of a short body? */
+bool may_group_rows(const emitter *e);
+/* Where a group of rows begins, the full vectors of all of them. */
+void emit_row_group(emitter *e);
+/* To the block `single` with what the group has of this row, and the column where that ends; goes on where there is none. */
+void leave_group(emitter *e, int single);
+
 /* ---- emit_loop.c ---- */
 /* What is used, and where it is computed: e->level. */
 void analyse(emitter *e);
@@ -296,6 +310,10 @@ void prepare_writes(emitter *e);
 void emit_inst(emitter *e, int i);
 /* What is computed only where it is needed: the position that a REDUCE_ARG takes. */
 void emit_position(emitter *e, const lgt_inst *in);
+/* Addresses in this row: of the targets of reductions, or of everything else. */
+void begin_row_accesses(emitter *e, bool targets);
+/* Which lanes of a partial iteration are in use. */
+val lanes_in_use(emitter *e, val count);
 /* The whole module into e->decl and e->done. */
 void emit_module(emitter *e);
 

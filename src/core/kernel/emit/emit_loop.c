@@ -257,7 +257,7 @@ static void write_either(emitter *e, val full) {
 /* How much is known about the lanes of an iteration: all are in use, some are, or decide at run time. */
 typedef enum fill { FULL, PART, EITHER } fill;
 
-static val lanes_in_use(emitter *e, val count) {
+val lanes_in_use(emitter *e, val count) {
   elem el = e->lanes > 16 ? I8 : I32;
   val small = def(e, "arith.trunci % : i64 to $", count, scalar_type(el));
   return def(e, "arith.cmpi ult, %, % : $", iota(e, el), splat(e, el, small), lanes_type(e, el));
@@ -329,8 +329,7 @@ static void begin_vector_form(emitter *e) {
   }
 }
 
-/* Addresses in this row: of the targets of reductions, or of everything else. */
-static void begin_accesses(emitter *e, bool targets) {
+void begin_row_accesses(emitter *e, bool targets) {
   val bases = field(e, e->slab, offsetof(lgt_slab, base), "!llvm.ptr");
   val row_strides = field(e, e->slab, offsetof(lgt_slab, row_stride), "!llvm.ptr");
   val col_strides = field(e, e->slab, offsetof(lgt_slab, col_stride), "!llvm.ptr");
@@ -343,8 +342,8 @@ static void begin_accesses(emitter *e, bool targets) {
 }
 
 static void begin_row(emitter *e, int nlanes) {
-  begin_accesses(e, true);
-  begin_accesses(e, false);
+  begin_row_accesses(e, true);
+  begin_row_accesses(e, false);
   emit_level(e, LEVEL_ROW);
   fill_rooms(e, LEVEL_ROW);
   for (int i = 0; i < e->loop->ninst; i++)
@@ -449,11 +448,11 @@ static void columns_twice(emitter *e, int done) {
   int loop = e->next_block++, after = e->next_block++, rest = e->next_block++;
   val zero = int_constant(e, 0), column = zero;
   val end = int_op(e, "andi", e->cols, int_constant(e, -e->lanes));
-  if (e->joins) {
-    int single = e->next_block++;
-    columns_joined(e, single);
-    begin_block(e, single, &column, 1, e->ncarry);
-  }
+  int single = e->next_block++;
+  if (e->grouped >= 0) leave_group(e, single);
+  if (e->joins) columns_joined(e, single);
+  else branch(e, single, &zero, 1, e->ncarry);
+  begin_block(e, single, &column, 1, e->ncarry);
   branch_if(e, int_less(e, column, end), loop, &column, 1, after, e->ncarry);
   begin_block(e, loop, &column, 1, e->ncarry);
   e->column = column;
@@ -582,6 +581,8 @@ static void emit_function_body(emitter *e, bool twice) {
   begin_lanes_form(e, nlanes);
   branch(e, row, &zero, 1, nlanes);
   begin_block(e, row, &e->row, 1, nlanes);
+  e->grouped = -1;
+  if (twice && may_group_rows(e)) emit_row_group(e);
   begin_row(e, nlanes);
   if (e->nphase > 1) columns_in_blocks(e, row_end);
   else if (twice) columns_twice(e, row_end);
@@ -613,7 +614,7 @@ static void emit_narrow_body(emitter *e) {
   e->count = e->cols;
   e->mask = lanes_in_use(e, e->count);
   collect_targets(e);
-  begin_accesses(e, true);
+  begin_row_accesses(e, true);
   for (int k = 0; k < e->ncarry; k++) {
     int access = e->carry[k].access, dtype = e->loop->access[access].dtype, redop = e->carry[k].redop;
     if (redop < 0) continue; /* a position, done with its value */
@@ -626,7 +627,7 @@ static void emit_narrow_body(emitter *e) {
   }
   branch(e, row, &zero, 1, e->ncarry);
   begin_block(e, row, &e->row, 1, e->ncarry);
-  begin_accesses(e, false);
+  begin_row_accesses(e, false);
   expect_rows(e);
   emit_level(e, LEVEL_ROW);
   read_all(e, true);
@@ -652,7 +653,7 @@ static void emit_function(emitter *e, const char *name, bool twice, const char *
   e->out = &e->entry;
   e->next = 0;
   e->next_block = 0;
-  e->scratch[0] = e->scratch[1] = e->room = -1;
+  e->scratch[0] = e->scratch[1] = e->scratch[SCRATCH_ROWS] = e->room = -1;
   begin_phase(e, 0);
   e->slab = e->next++;
   e->stream = -1;
@@ -728,6 +729,7 @@ static void choose_shape(emitter *e) {
       strided = true;
   }
   e->compact = cost > COST_COMPACT;
+  e->short_body = cost <= COST_JOINED;
   e->joins = e->nphase == 1 && cost <= COST_JOINED && may_join(e);
   int native = (16 << (int)e->isa) / widest;
   e->lanes = reduces || is_narrow(e)                          ? LGT_LANES

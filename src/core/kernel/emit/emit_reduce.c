@@ -276,8 +276,10 @@ static void accumulate_best(emitter *e, int k, const lgt_inst *in, bool masked) 
 }
 
 /* One iteration's values into the accumulators; lanes out of use keep what they have. */
-void accumulate(emitter *e, bool masked) {
-  for (int k = 0; k < e->ncarry; k++) {
+void accumulate(emitter *e, bool masked) { accumulate_some(e, 0, e->ncarry, masked); }
+
+void accumulate_some(emitter *e, int from, int to, bool masked) {
+  for (int k = from; k < to; k++) {
     if (e->carry[k].redop < 0) continue;
     const lgt_inst *in = &e->loop->inst[e->carry[k].inst];
     if (in->op == LGT_OP_REDUCE_ARG) {
