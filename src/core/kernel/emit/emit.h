@@ -78,13 +78,12 @@ enum { KEY_FROM_HALF = LGT_NOP, KEY_TO_HALF, KEY_SINCOS, NKEY };
 /* An instruction in the phases of its body (emit_phase.c).  Rooms are numbers of buffers; -1: none. */
 typedef struct staged {
   int phase;
-  bool called; /* by a function on arrays, after its phase's columns */
-  bool needed; /* in the phase that is being written */
-  int result;  /* room of what the function gives */
-  int value;   /* room of the value, for later phases and functions */
-  int last;    /* the last phase that looks into either room */
-  int operand
-      [2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
+  bool called;    /* by a function on arrays, after its phase's columns */
+  bool needed;    /* in the phase that is being written */
+  int result;     /* room of what the function gives */
+  int value;      /* room of the value, for later phases and functions */
+  int last;       /* the last phase that looks into either room */
+  int operand[2]; /* rooms of the function's operands, where these are not elsewhere in the form that it takes */
 } staged;
 
 /* A function on arrays that computes an opcode: out, a, b, n. */
