@@ -276,4 +276,19 @@ sized("and is read by one of several results that are held without being stored"
   fails(at, failing)
 end)
 
+-- The group reads what a failed task before it has made, then overwrites all of that.
+check.case("an overwrite ends a failure that comes late", function()
+  for _ = 1, 2 do
+    local x, other = np.ones(4), np.ones(4)
+    lgt.fence()
+    local late = np.sum(np.sin(np.arange(20000000))) * 0
+    local g = np.take(x + late, np.full({ 4 }, 1000, { dtype = "int64" }))
+    other:imul(g)
+    g["..."] = -0.75
+    check.equal(g:totable(), { -0.75, -0.75, -0.75, -0.75 })
+    check.that(not pcall(function() return other(1) end))
+    pcall(lgt.fence)
+  end
+end)
+
 check.done()

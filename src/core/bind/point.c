@@ -213,6 +213,7 @@ static bool make_job(builder *b, bool here) {
   b->job = lgt_job_new(b->binder, size, here, &memory);
   if (!b->job) return false;
   lay_out(&n, memory, b);
+  memset(b->call, 0, n.call * sizeof *b->call); /* of a loop that lacks memory nobody fills them in */
   b->size = (size_t)((char *)(b->job->task.step + group->nloop) - b->memory);
   if (b->job->taint) {
     struct lgt_job_taint *taint = b->job->taint;
@@ -435,8 +436,7 @@ static bool is_written(const lgt_plan_group *group, int slot) {
  * parts of a root. */
 static void list_touched(lgt_binder *binder, const lgt_plan_group *group, lgt_instance **inst, lgt_job *job) {
   uint32_t written = ++binder->stamp, listed = ++binder->stamp;
-  bool together = lgt_map_whole(binder->map) &&
-                  !group->split; /* with what it does not write: it passes former failures on */
+  bool together = !group->split; /* with what it does not write: it passes former failures on */
   for (int s = 0; s < group->nslot; s++)
     if (inst[s] && is_written(group, s)) inst[s]->stamp = written;
   for (int pass = 0; pass < 2; pass++) {

@@ -119,6 +119,7 @@ static void put_history(writer *w, const lgt_store *store) {
 
 lgt_status lgt_explain(lgt_runtime *rt, lgt_id array, const char **text) {
   enum { ROOM = 8192 };
+  lgt_runtime_note(rt, LGT_NOTE_FLUSH, NULL, NULL); /* it cuts the window: every rank must do it */
   lgt_runtime_settle(rt);
   lgt_store *store;
   lgt_status status = lgt_handle_store(rt, array, &store);

@@ -229,6 +229,8 @@ void lgt_close(lgt_runtime *rt) {
     }
   if (rt->exec) lgt_job_retire(&rt->binder, true);
   lgt_binder_fini(&rt->binder);
+  lgt_plan_release(rt->flush.plan); /* of a flush that waits for a collection */
+  lgt_plan_release(rt->flush.shifted);
   lgt_fuser_fini(&rt->fuser);
   lgt_window_fini(&rt->window);
   lgt_kernels_stop(rt->kernels);
