@@ -74,6 +74,14 @@ check.case("reductions that begin anew", function()
   end
 end)
 
+check.case("reductions along different dimensions", function()
+  local both = lgt.task { name = "both", args = { "in", "fresh sum", "fresh sum" }, generator = function(_, x) return x, x end }
+  local rows, columns = np.empty(300, 1), np.empty(1, 200)
+  both(np.ones(300, 200), np.broadcast_to(rows, { 300, 200 }), np.broadcast_to(columns, { 300, 200 }))
+  check.equal({ rows(1, 1), rows(300, 1), np.sum(rows)() }, { 200, 200, 60000 })
+  check.equal({ columns(1, 1), columns(1, 200), np.sum(columns)() }, { 300, 300, 60000 })
+end)
+
 check.case("it fuses with the array library", function()
   lgt.options { fusion = true }
   local function round()

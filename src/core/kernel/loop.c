@@ -154,6 +154,14 @@ static bool kept(const lgt_loop *loop, const lgt_nest_shape *shape, int d) {
   return true;
 }
 
+/* Which dimensions are kept tells how chunks, partial results and kernels' forms lie. */
+static bool targets_agree(const lgt_loop *loop, const lgt_nest_shape *shape) {
+  for (int a = 0; a < loop->naccess; a++)
+    for (int d = 0; loop->access[a].mode == LGT_ACCESS_REDUCE && d < shape->ndim; d++)
+      if (shape->extent[d] > 1 && (stride_of(shape, a, d) != 0) != kept(loop, shape, d)) return false;
+  return true;
+}
+
 static int longest(const lgt_nest_shape *shape, unsigned allowed) {
   int best = -1;
   for (int d = 0; d < shape->ndim; d++) {
@@ -240,6 +248,7 @@ void lgt_nest_shape_finish(const lgt_loop *loop, lgt_nest_shape *shape, int work
     shape->nchunk = 0;
     return;
   }
+  lgt_assert(!reduces || targets_agree(loop, shape));
   if (reduces) cut_reduction(loop, shape, workers);
   else cut_plain(shape, workers, costly, bytes);
   if (shape->size == 0) shape->nchunk = 1; /* targets still get their identity */

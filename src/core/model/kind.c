@@ -15,6 +15,7 @@ static void kind_free(lgt_kind *kind) {
   lgt_mem_free(kind->constraints);
   lgt_body_free(kind->source);
   lgt_mem_free(kind->steady);
+  lgt_mem_free(kind->share);
   lgt_mem_free(kind);
 }
 
@@ -77,7 +78,9 @@ static lgt_status read_privileges(lgt_kind *kind, const lgt_body *body) {
       kind->redop[arg + k] = in->aux & ~LGT_REDUCE_FRESH;
       if (arg + k >= kind->nargs) kind->nargs = arg + k + 1;
     }
-    if (add_priv & LGT_PRIV_REDUCE) kind->reduces = true;
+    if (!(add_priv & LGT_PRIV_REDUCE)) continue;
+    kind->several = kind->reduces || n > 1;
+    kind->reduces = true;
   }
   bool writes = false;
   for (int a = 0; a < kind->nargs; a++) {
@@ -130,7 +133,8 @@ int lgt_kinds_add_generator(lgt_kinds *kinds, const char *name, lgt_body *body) 
             name, reductions, LGT_MAX_REDUCTIONS);
     goto fail;
   }
-  if (reduces_floats(body)) kind->source = body;
+  kind->inexact = reduces_floats(body);
+  if (kind->several || kind->inexact) kind->source = body;
   else lgt_body_free(body);
   return add(kinds, kind);
 no_memory:

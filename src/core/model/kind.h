@@ -17,6 +17,7 @@ typedef enum lgt_privilege {
 
 typedef struct lgt_constraint_set lgt_constraint_set; /* constraint.h */
 typedef struct lgt_steady lgt_steady;                 /* reproducible.h */
+typedef struct lgt_share lgt_share;                   /* targets.h */
 
 enum { LGT_NCLASS = LGT_VARIANT_CPU + 1 };
 
@@ -33,15 +34,19 @@ typedef struct lgt_kind {
   int *part;      /* owned; first slot of each argument */
   bool is_copy;   /* argument 0 = argument 1, nothing else */
   bool reduces;
+  bool several;                    /* it reduces into several arguments */
+  bool inexact;                    /* it reduces floats */
   bool own_params;                 /* parameters are each rank's own, and no part of the stream */
   lgt_own_variant own;             /* lgt's own: with small arguments it takes microseconds; or NULL, then: */
   lgt_variant variant[LGT_NCLASS]; /* by device class; NULL: there is none */
   void *context[LGT_NCLASS];       /* borrowed; for each of them */
   lgt_constraint_set *constraints; /* owned; of a native kind */
   uint32_t noted;                  /* its name's number in the stream (peers.h); 0: none yet */
-  lgt_body *source;                /* owned; as it was registered, kept if it reduces floats; else NULL */
+  lgt_body *source;                /* owned; as it was registered, kept if `several` or `inexact`; else NULL */
   lgt_steady *steady;              /* owned; its form for reproducible mode, made when first needed */
-  uint64_t hash;                   /* of what it does; a kind that is alike on another rank has the same */
+  lgt_share *share;                /* owned; kinds that reduce into some of its arguments, made when first needed */
+  int nshare, share_room;
+  uint64_t hash; /* of what it does; a kind that is alike on another rank has the same */
 } lgt_kind;
 
 /* Its work is done by functions, not by a generator. */

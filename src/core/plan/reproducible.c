@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/excerpt.h"
+
 enum { SIZES = 4, PIECES = 3, PARTS = 2, TEMPORARIES = 1 + PIECES };
 static const int size_bits[SIZES] = {12, 20, 28,
                                      36}; /* of the number of elements; the greatest of them are few kinds */
@@ -57,57 +59,7 @@ lgt_status lgt_reproducible_check(const lgt_kind *kind) {
   return LGT_OK;
 }
 
-/* ---- copying a program -------------------------------------------------------------------------------- */
-
-typedef struct copier {
-  const lgt_body *from;
-  lgt_body *to;           /* NULL after an error */
-  int *value;             /* owned; by instruction of `from`: its value in `to` */
-  bool *need;             /* owned */
-  int slot[LGT_MAX_ARGS]; /* by argument of `from`; -1: not used */
-} copier;
-
-static void end_copy(copier *c) {
-  lgt_mem_free(c->value);
-  lgt_mem_free(c->need);
-}
-
-static bool begin_copy(copier *c, const lgt_body *from) {
-  *c = (copier){.from = from, .to = lgt_build_new()};
-  c->value = lgt_mem_alloc((size_t)from->ninst * sizeof *c->value);
-  c->need = lgt_mem_zalloc((size_t)from->ninst * sizeof *c->need);
-  for (int a = 0; a < LGT_MAX_ARGS; a++) c->slot[a] = -1;
-  if (c->to && c->value && c->need) return true;
-  lgt_body_free(c->to);
-  end_copy(c);
-  *c = (copier){0};
-  lgt_err(LGT_NO_MEMORY, "out of memory for a generator");
-  return false;
-}
-
-/* All that the needed instructions use is needed; the arguments among it get numbers from `first`.  Returns how many,
- * in `args`. */
-static int close_needs(copier *c, int first, uint8_t args[LGT_MAX_ARGS]) {
-  bool used[LGT_MAX_ARGS + 1] = {false};
-  for (int i = c->from->ninst - 1; i >= 0; i--) {
-    const lgt_inst *in = &c->from->inst[i];
-    if (!c->need[i]) continue;
-    if (in->op == LGT_OP_LOAD) used[in->a] = true;
-    if (lgt_op_effect(in->op))
-      used[in->b] = used[in->b + (in->op == LGT_OP_REDUCE_ARG)] = c->need[in->a] = true;
-    if (in->op == LGT_OP_REDUCE_ARG) c->need[in->c] = true;
-    if (lgt_op_effect(in->op)) continue;
-    const uint16_t operand[3] = {in->a, in->b, in->c};
-    for (int k = 0; k < lgt_op_arity(in->op); k++) c->need[operand[k]] = true;
-  }
-  int n = 0;
-  for (int a = 0; a < LGT_MAX_ARGS; a++) {
-    if (!used[a]) continue;
-    c->slot[a] = first + n;
-    args[n++] = (uint8_t)a;
-  }
-  return n;
-}
+/* ---- programs ------------------------------------------------------------------------------------------- */
 
 static int constant(lgt_body *body, int dtype, double x) {
   return lgt_build_const(body, dtype, (lgt_scalar){.c = {x, 0}});
@@ -125,44 +77,6 @@ static int choose(lgt_body *body, int dtype, int condition, int yes, int no) {
   return lgt_build_op(body, LGT_OP_SELECT, dtype, condition, yes, no);
 }
 
-/* The least and the greatest number must not depend on the order of zeros: x + 0 is never -0. */
-static int copy_reduction(const copier *c, const lgt_inst *in) {
-  int value = c->value[in->a], redop = lgt_inst_redop(in);
-  if (is_inexact(in, LGT_REDOP_MIN) || is_inexact(in, LGT_REDOP_MAX))
-    value = add(c->to, in->dtype, value, constant(c->to, in->dtype, 0));
-  return lgt_build_reduce(c->to, c->slot[in->b], redop, value, in->aux & LGT_REDUCE_FRESH);
-}
-
-static int copy_inst(const copier *c, const lgt_inst *in) {
-  int arity = lgt_op_arity(in->op);
-  switch (in->op) {
-    case LGT_OP_LOAD:
-      return lgt_build_load(c->to, in->dtype, c->slot[in->a]);
-    case LGT_OP_CONST:
-      return lgt_build_const(c->to, in->dtype, c->from->constant[in->a]);
-    case LGT_OP_PARAM:
-      return lgt_build_param(c->to, in->dtype, in->a);
-    case LGT_OP_INDEX:
-      return lgt_build_index(c->to, in->a == LGT_NO_VALUE ? -1 : in->a);
-    case LGT_OP_STORE:
-      return lgt_build_store(c->to, c->slot[in->b], c->value[in->a]);
-    case LGT_OP_REDUCE:
-      return copy_reduction(c, in);
-    case LGT_OP_REDUCE_ARG:
-      return lgt_build_reduce_arg(c->to, c->slot[in->b], lgt_inst_redop(in), c->value[in->a],
-                                  c->value[in->c]);
-    default:
-      return lgt_body_copy(c->to, in, c->value[in->a], arity > 1 ? c->value[in->b] : -1,
-                           arity > 2 ? c->value[in->c] : -1);
-  }
-}
-
-static bool copy_needed(copier *c) {
-  for (int i = 0; i < c->from->ninst; i++)
-    if (c->need[i] && (c->value[i] = copy_inst(c, &c->from->inst[i])) < 0) return false;
-  return true;
-}
-
 /* ---- kinds ------------------------------------------------------------------------------------------------ */
 
 /* Takes over the body, which is NULL or incomplete after an error. */
@@ -175,18 +89,18 @@ static int add_kind(lgt_kinds *kinds, const char *what, const lgt_kind *kind, lg
 }
 
 /* The value of a sum's part as float64, in a new body whose arguments begin with `first` others; -1: error. */
-static int begin_value(copier *c, const lgt_kind *kind, sum *s, int part, int first) {
-  if (!begin_copy(c, kind->source)) return -1;
+static int begin_value(lgt_excerpt *c, const lgt_kind *kind, sum *s, int part, int first) {
+  if (!lgt_excerpt_begin(c, kind->source)) return -1;
   const lgt_inst *in = &kind->source->inst[s->inst];
   c->need[in->a] = true;
-  s->nread = close_needs(c, first, s->read);
+  s->nread = lgt_excerpt_args(c, first, s->read);
   if (first + s->nread > LGT_MAX_ARGS)
     return lgt_err(LGT_UNSUPPORTED,
                    "task '%s' reads %d arrays into one sum: in reproducible mode %d are possible; store the "
                    "elements first, and sum them in a task of its own",
                    kind->name, s->nread, LGT_MAX_ARGS - first),
            -1;
-  if (!copy_needed(c)) return -1;
+  if (!lgt_excerpt_copy(c)) return -1;
   int value = c->value[in->a], dtype = lgt_dtype_part(in->dtype);
   if (s->parts == 2) value = lgt_build_op(c->to, part ? LGT_OP_IMAG : LGT_OP_REAL, dtype, value, -1, -1);
   if (dtype != LGT_FLOAT64) value = lgt_build_op(c->to, LGT_OP_CAST, LGT_FLOAT64, value, -1, -1);
@@ -194,18 +108,18 @@ static int begin_value(copier *c, const lgt_kind *kind, sum *s, int part, int fi
 }
 
 static int bound_kind(lgt_kinds *kinds, const lgt_kind *kind, sum *s, int part) {
-  copier c = {0};
+  lgt_excerpt c = {0};
   int value = begin_value(&c, kind, s, part, 1), last = -1;
   if (value >= 0) value = lgt_build_op(c.to, LGT_OP_ABS, LGT_FLOAT64, value, -1, -1);
   if (value >= 0) last = lgt_build_reduce(c.to, 0, LGT_REDOP_MAX, value, true);
-  end_copy(&c);
+  lgt_excerpt_end(&c);
   return add_kind(kinds, "bound of", kind, c.to, last);
 }
 
 /* Arguments 0, 1, ... = the sums of the pieces, `pieces` = the bound. */
 static int cut_kind(lgt_kinds *kinds, const lgt_kind *kind, sum *s, int part, int bits) {
   enum { F = LGT_FLOAT64 };
-  copier c = {0};
+  lgt_excerpt c = {0};
   int x = begin_value(&c, kind, s, part, s->pieces + 1), last = -1;
   lgt_body *b = c.to;
   if (x < 0) goto done;
@@ -226,7 +140,7 @@ static int cut_kind(lgt_kinds *kinds, const lgt_kind *kind, sum *s, int part, in
     y = sub(b, F, y, piece);
   }
 done:
-  end_copy(&c);
+  lgt_excerpt_end(&c);
   return add_kind(kinds, "parts of", kind, c.to, last);
 }
 
@@ -266,18 +180,19 @@ static int total_kind(lgt_kinds *kinds, const lgt_kind *kind, const sum *s) {
 
 /* All that is no sum of floats. */
 static lgt_status rest_kind(lgt_kinds *kinds, const lgt_kind *kind, lgt_steady *steady) {
-  copier c;
+  lgt_excerpt c;
   bool any = false;
   steady->rest = -1;
   for (int i = 0; i < kind->source->ninst; i++)
     any |= lgt_op_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
   if (!any) return LGT_OK;
-  if (!begin_copy(&c, kind->source)) return LGT_NO_MEMORY;
+  if (!lgt_excerpt_begin(&c, kind->source)) return LGT_NO_MEMORY;
+  c.plus_zero = true;
   for (int i = 0; i < kind->source->ninst; i++)
     c.need[i] = lgt_op_effect(kind->source->inst[i].op) && !is_inexact(&kind->source->inst[i], LGT_REDOP_SUM);
-  steady->nrest = close_needs(&c, 0, steady->rest_arg);
-  int good = copy_needed(&c) ? 0 : -1;
-  end_copy(&c);
+  steady->nrest = lgt_excerpt_args(&c, 0, steady->rest_arg);
+  int good = lgt_excerpt_copy(&c) ? 0 : -1;
+  lgt_excerpt_end(&c);
   steady->rest = add_kind(kinds, "rest of", kind, c.to, good);
   return steady->rest < 0 ? LGT_NO_MEMORY : LGT_OK;
 }
@@ -453,7 +368,7 @@ lgt_status lgt_reproducible_calls(lgt_stores *stores, lgt_kinds *kinds, const lg
   target target[LGT_MAX_ARGS];
   *count = 0;
   lgt_status status = lgt_reproducible_check(kind);
-  if (status || !kind->source) return status;
+  if (status || !kind->inexact) return status;
   if (!kind->steady) status = make_steady(kinds, kind);
   if (!status) status = lgt_call_space(stores, call, &r.ndim, r.shape);
   if (status) return status;

@@ -25,6 +25,7 @@
 #include "move/poison.h"
 #include "bind/rescue.h"
 #include "plan/shift.h"
+#include "plan/targets.h"
 #include "plan/verify.h"
 #include "runtime/handles.h"
 #include "runtime/sweep.h"
@@ -398,14 +399,17 @@ static void report_launches(lgt_runtime *rt, int count) {
   }
 }
 
-/* Reproducible mode: other calls instead of one that the window has taken. */
-static void add_reproducible(lgt_runtime *rt, const lgt_call *call) {
+/* Other calls instead of one that the window has taken, or none. */
+typedef lgt_status replace_fn(lgt_stores *stores, lgt_kinds *kinds, const lgt_call *call, lgt_call *out,
+                              int *count);
+
+static void add_replaced(lgt_runtime *rt, replace_fn *replace, const lgt_call *call) {
   lgt_call instead[LGT_REPRODUCIBLE_CALLS];
   int n = 0;
   lgt_status status = LGT_OK;
   if (!lgt_window_reserve(&rt->window, LGT_RING + LGT_REPRODUCIBLE_CALLS))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the window of launches");
-  if (!status) status = lgt_reproducible_calls(&rt->stores, &rt->kinds, call, instead, &n);
+  if (!status) status = replace(&rt->stores, &rt->kinds, call, instead, &n);
   if (!status && !n) {
     lgt_window_add(&rt->window, &rt->stores, call);
     return;
@@ -420,7 +424,7 @@ static void add_reproducible(lgt_runtime *rt, const lgt_call *call) {
 }
 
 /* The same for all that the window has taken since it had `count` calls. */
-static void make_reproducible(lgt_runtime *rt, int count) {
+static void replace_calls(lgt_runtime *rt, replace_fn *replace, int count) {
   int n = rt->window.count - count;
   if (!n) return;
   lgt_call *taken = lgt_mem_alloc((size_t)n * sizeof *taken);
@@ -428,7 +432,7 @@ static void make_reproducible(lgt_runtime *rt, int count) {
   rt->window.count = count;
   for (int i = 0; i < n; i++) {
     if (taken) {
-      add_reproducible(rt, &taken[i]);
+      add_replaced(rt, replace, &taken[i]);
     } else {
       refuse_call(rt, &rt->window.call[count + i], LGT_NO_MEMORY, "out of memory for launches");
       release_call(rt, &rt->window.call[count + i]);
@@ -436,6 +440,15 @@ static void make_reproducible(lgt_runtime *rt, int count) {
   }
   lgt_mem_free(taken);
   rt->front.nlayouts = rt->stores.nlayout;
+}
+
+/* What reduces along different dimensions is taken apart, and in reproducible mode what reduces floats said otherwise. */
+static void rewrite_calls(lgt_runtime *rt, int count) {
+  bool differ = false;
+  for (int i = count; i < rt->window.count && !differ; i++)
+    differ = lgt_targets_may_differ(&rt->window.call[i]);
+  if (differ) replace_calls(rt, lgt_targets_calls, count);
+  if (rt->config->reproducible) replace_calls(rt, lgt_reproducible_calls, count);
 }
 
 void lgt_runtime_take(lgt_runtime *rt) {
@@ -446,7 +459,7 @@ void lgt_runtime_take(lgt_runtime *rt) {
     lgt_status status = lgt_window_take(&rt->window, &rt->stores, &rt->kinds, &rt->front, &line);
     if (status) lgt_failure_release(lgt_poison_new(&rt->binder, status, lgt_message(), line));
   }
-  if (rt->config->reproducible) make_reproducible(rt, count);
+  rewrite_calls(rt, count);
   rt->front.max_id = rt->stores.max_handle;
   set_limit(rt);
   if (rt->binder.peers) note_calls(rt, count);
