@@ -65,7 +65,7 @@ def draw(rng, cache, gpus):
     if rng.random() < 0.12:
         config["gpus" if gpus and rng.random() < 0.5 else "emulate"] = rng.choice([1, 1, 2, 3])
         config["domains"] = 1
-        maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["100K", "1M"])
+        maybe("emulate_mem" if "emulate" in config else "gpu_mem", 0.2, ["1M", "4M"])
     maybe("gc", 0.2, range(1, 10**6))
     maybe("reproducible", 0.12, [1])
     if domains_of(config) > 1:
@@ -97,6 +97,14 @@ def configurations(number, first, count, folder, gpus):
             config.pop("compile", None)
             config.update(background=0, cache_dir=own)
     return configs
+
+
+def with_set(config, fixed):
+    """A drawn configuration with what is to be fixed; there are devices of one kind at most."""
+    for kind, other, memory in (("gpus", "emulate", "emulate_mem"), ("emulate", "gpus", "gpu_mem")):
+        if kind in fixed:
+            config = {name: value for name, value in config.items() if name not in (other, memory)}
+    return {**config, **fixed}
 
 
 def matrix(cache):
@@ -255,7 +263,7 @@ def many(args, without):
             configs = matrix(os.path.join(folder, "shared"))
         else:
             configs = configurations(i, args.first, args.configs, folder, driver_of(args.lgt) is not None)
-        tasks.append((args.lgt, seeds, [{**c, **parse_config(args.set)} for c in configs], without, args.limit))
+        tasks.append((args.lgt, seeds, [with_set(c, parse_config(args.set)) for c in configs], without, args.limit))
     failures, runs, statements, done = [], 0, 0, 0
     try:
         with multiprocessing.Pool(args.jobs) as pool:
