@@ -37,6 +37,21 @@ local function sized(name, turn)
   end
 end
 
+-- With several ranks one of them writes the number, and what the others have of it has nothing to do with that.
+for _, flushed in ipairs { false, true } do
+  check.case("a number that is overwritten, " .. (flushed and "later" or "at once"), function()
+    local x, y = np.arange(4) + 1.0, np.arange(5) * 1.0
+    lgt.fence()
+    local least = np.min(x * np.linalg.solve(np.zeros { 2, 2 }, np.ones { 2, 2 })[1][1])
+    if flushed then lgt.flush() end
+    least["..."] = np.minimum(1, y)[4]
+    x["..."] = least
+    check.equal(least(), 1)
+    check.equal(x:totable(), { 1, 1, 1, 1 })
+    pcall(lgt.fence)
+  end)
+end
+
 sized("beside what does not depend on it", function(x, n)
   local g, at = gathered(x), line()
   local bad = g + 1

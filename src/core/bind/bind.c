@@ -64,8 +64,10 @@ static lgt_status settle_all(lgt_attempt *try) {
     store->written = true;
     store->maker = store->housed = lasting;
     store->housed_slot = group->slot_of_final[2 * f + 1];
-    if (group->slot[store->housed_slot].rest == LGT_NONE && lgt_poison_of(try->binder, store))
-      lgt_poison_overwrite(try->binder, store); /* what domains have that take no part */
+    if (group->slot[store->housed_slot].rest != LGT_NONE) continue;
+    /* what domains have that take no part */
+    if (lgt_poison_of(try->binder, store)) lgt_poison_overwrite(try->binder, store);
+    else lgt_poison_outdate(try->binder, store);
   }
   for (int s = 0; s < group->nslot; s++)
     if (group->slot[s].initial && group->slot[s].written) {
@@ -73,6 +75,7 @@ static lgt_status settle_all(lgt_attempt *try) {
       if (!store->written) store->housed = lasting, store->housed_slot = (uint16_t)s;
       store->maker = lasting;
       store->written = true;
+      if (group->slot[s].defined && !group->split) lgt_poison_outdate(try->binder, store);
     }
   return status;
 }

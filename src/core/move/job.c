@@ -55,11 +55,19 @@ void lgt_job_touch(lgt_job *job, lgt_instance *inst) {
   if (inst) job->touched[job->ntouched++] = inst;
 }
 
+/* Has all of it been overwritten, somewhere else perhaps, since the job was launched that writes it now?  Then a failure of
+ * that job is over, too. */
+static bool is_over(const lgt_instance *inst) {
+  return inst->writer && ((const lgt_job *)inst->writer)->number < inst->overwritten_by;
+}
+
 static bool depend(lgt_binder *binder, lgt_job *job, int i) {
   lgt_instance *inst = job->touched[i];
   if (i < job->nread) return lgt_depend_read(binder->exec, &job->task, inst);
   lgt_written extent = job->extent ? job->extent[i] : LGT_WRITTEN_IN_PART;
-  if (extent == LGT_WRITTEN_IN_PART) return lgt_depend_write(binder->exec, &job->task, inst);
+  if (extent == LGT_WRITTEN_IN_PART)
+    return is_over(inst) ? lgt_depend_overwrite(binder->exec, &job->task, inst)
+                         : lgt_depend_write(binder->exec, &job->task, inst);
   if (inst->overwritten_at != job->position)
     inst->overwritten_by = job->number; /* several colours overwrite it together */
   inst->overwritten_at = job->position;

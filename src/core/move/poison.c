@@ -71,6 +71,16 @@ void lgt_poison_overwrite(lgt_binder *binder, lgt_store *store) {
   }
 }
 
+void lgt_poison_outdate(const lgt_binder *binder, lgt_store *store) {
+  if (lgt_map_whole(binder->map)) return; /* the only domain takes part */
+  for (int d = 0; store->replica && d < binder->map->local; d++) {
+    lgt_instance *inst = store->replica[d].inst;
+    const lgt_job *writer = inst ? (const lgt_job *)inst->writer : NULL;
+    if (writer && writer->position < binder->agreed.position && inst->owners == 1 && !inst->pins)
+      inst->overwritten_by = writer->number + 1;
+  }
+}
+
 lgt_failure *lgt_poison_of(const lgt_binder *binder, const lgt_store *store) {
   if (store->failure) return store->failure;
   for (int d = 0; store->replica && d < binder->map->local; d++) {

@@ -21,6 +21,9 @@
 void lgt_poison_store(lgt_store *store, lgt_failure *failure);
 /* All of the store is about to be overwritten: its earlier failure ends. */
 void lgt_poison_overwrite(lgt_binder *binder, lgt_store *store);
+/* All of the store has been overwritten by the group that is being bound: what earlier tasks still write, in domains that take
+ * no part in it, may fail, and that is no failure of the store. */
+void lgt_poison_outdate(const lgt_binder *binder, lgt_store *store);
 /* A failure with the source line of a call.  It becomes the one to be reported, unless an earlier one is. */
 lgt_failure *lgt_poison_new(lgt_binder *binder, lgt_status status, const char *message, uint32_t line);
 /* The failure because of which elements of a store are missing on this rank; NULL: there is none. */
