@@ -58,8 +58,8 @@ OF F erf_f64(F x) {
 
 OF F erf_f32(F x) {
   F size = magnitude(x), y = smaller_of(number(4), size), square = mul(y, y), t = sub(y, number(2));
-  F small = fmadd(y, polynomial(square, erf_small_short, COUNT(erf_small_short)), y);
-  F great = fnmadd(exp_of_minus(square), polynomial(t, erf_great_short, COUNT(erf_great_short)), number(1));
+  F small = fmadd(y, polynomial_paired(square, erf_small_short, COUNT(erf_small_short)), y);
+  F great = fnmadd(exp_of_minus(square), polynomial_paired(t, erf_great_short, COUNT(erf_great_short)), number(1));
   return or_sign(choose(less(y, number(1)), small, great), x);
 }
 

@@ -84,7 +84,7 @@ OF F exp_f64(F x) {
 
 /* 2^(r + n), n in the low bits of shifted. */
 OF F exp_short_scaled(F r, F shifted) {
-  return scale(fmadd(polynomial(r, exp_short, COUNT(exp_short)), r, number(1)), bits(shifted));
+  return scale(fmadd(polynomial_paired(r, exp_short, COUNT(exp_short)), r, number(1)), bits(shifted));
 }
 
 /* The bounds are where float32 has nothing but infinity and 0. */

@@ -77,7 +77,7 @@ OF F expm1_f64(F x) {
 
 OF F expm1_f32(F x) {
   F bounded = within(x, -30, 100), r, shifted = reduce_short(bounded, &r), power = power_of_two(shifted);
-  F fraction = fmadd(mul(r, r), polynomial(r, expm1_short, COUNT(expm1_short)), r);
+  F fraction = fmadd(mul(r, r), polynomial_paired(r, expm1_short, COUNT(expm1_short)), r);
   return or_sign(fmadd(power, fraction, sub(power, number(1))), x);
 }
 

@@ -250,8 +250,7 @@ OF twofold hypot_root(F great, F small) {
 /* Far from 1 the numbers are scaled. */
 RARE F hypot_edge(F x, F y) {
   F a = magnitude(x), b = magnitude(y);
-  B turn = less(a, b), huge;
-  F great = choose(turn, b, a), small = choose(turn, a, b);
+  F great = larger_of(a, b), small = smaller_of(a, b);
   B tiny = less(great, number(0x1p-400));
   F by = choose(tiny, number(0x1p600), number(0x1p-600));
   twofold root = hypot_root(mul(great, by), mul(small, by));
@@ -259,14 +258,12 @@ RARE F hypot_edge(F x, F y) {
   B subnormal = both(tiny, less(result, number(0x1p-422)));
   result = choose(subnormal, total_at(number(0x1p-422), root), result);
   result = mul(result, choose(tiny, number(0x1p-600), number(0x1p600)));
-  huge = either(equal(a, number(INFINITY)), equal(b, number(INFINITY)));
+  B huge = either(equal(a, number(INFINITY)), equal(b, number(INFINITY)));
   return choose(huge, number(INFINITY), result);
 }
 
 OF F hypot_f64(F x, F y) {
-  F a = magnitude(x), b = magnitude(y);
-  B turn = less(a, b);
-  F great = choose(turn, b, a), small = choose(turn, a, b);
+  F a = magnitude(x), b = magnitude(y), great = larger_of(a, b), small = smaller_of(a, b);
   /* Less than 2^-400 but not 0: 0 is the greatest of the signed integers then. */
   B tiny = i_less(i_add(bits(great), whole(INT64_MAX)), i_add(bits(number(0x1p-400)), whole(INT64_MAX)));
   B huge = opposite(at_most(great, number(0x1p500)));
@@ -274,9 +271,7 @@ OF F hypot_f64(F x, F y) {
 }
 
 OF F hypot_f32(F x, F y) {
-  F a = magnitude(x), b = magnitude(y);
-  B turn = less(a, b);
-  F great = choose(turn, b, a), small = choose(turn, a, b);
+  F a = magnitude(x), b = magnitude(y), great = larger_of(a, b), small = smaller_of(a, b);
   F square = mul(great, great), sum = fmadd(small, small, square), root = square_root(sum);
   F rest = add(fnmadd(root, root, sum), fmadd(small, small, sub(square, sum)));
   I odd = i_or(i_sub(bits(root), shift_right(bits(rest), 63)), whole(1));
