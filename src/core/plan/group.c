@@ -131,7 +131,7 @@ static void list_corners(int ndim, const int32_t *grid, reaches *all) {
   all->colour[all->ntile++] = 0;
   for (int d = ndim - 1, colours = 1; d >= 0; colours *= grid[d--]) {
     int n = all->ntile;
-    if (grid[d] == 1 || cut++ >= CORNERS) continue;
+    if (grid[d] == 1 || cut++ == CORNERS) continue;
     for (int i = first; i < n; i++) all->colour[all->ntile++] = all->colour[i] + colours * (grid[d] - 1);
   }
 }
@@ -173,6 +173,13 @@ static bool reduces_together(const lgt_fuser *fuser, const lgt_plan_call *call, 
   return false;
 }
 
+/* Does the call touch more through an argument than the elements that lie where its tile does? */
+static bool reaches_out(const lgt_alignment *align) {
+  for (int d = 0; d < LGT_MAX_DIM; d++)
+    if (align->below[d] || align->above[d]) return true;
+  return false;
+}
+
 /* May `call` follow `earlier` in one group of several colours?  `own`: each has a domain, and so a copy of what it
  * reads of others, to itself: nobody overwrites what it has yet to read. */
 static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earlier, const lgt_plan_call *call,
@@ -197,7 +204,7 @@ static lgt_refusal check_pair(const lgt_fuser *fuser, const lgt_plan_call *earli
       lgt_signature sb = lgt_signature_of(lb, &earlier->space.align[b]);
       /* Equal views under one launch partition are the same sub-stores; where the view stands still
        * along a cut dimension, several colours share its elements. */
-      bool apart = true;
+      bool apart = !reaches_out(&call->space.align[a]) && !reaches_out(&earlier->space.align[b]);
       for (int d = 0; d < call->space.ndim; d++)
         if (call->launch->kind == LGT_PARTITION_TILING && call->launch->grid[d] > 1 && sa.stride[d] == 0)
           apart = false;

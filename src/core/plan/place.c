@@ -99,8 +99,9 @@ int lgt_weave_after(const lgt_weaver *w, const lgt_weave_item *item, int arg, co
                    *b = lgt_weaver_layout(w, earlier->layout[other]);
   int andim, bndim;
   /* What calls by rows have to do with is done before the kernel comes to a block of rows, and may be any rows. */
+  lgt_alignment its = lgt_item_align(w, earlier, other);
   if (lgt_kind_by_rows(item->kind) ||
-      (lgt_kind_by_rows(earlier->kind) && lgt_item_align(w, earlier, other).to[0] < 0))
+      (lgt_kind_by_rows(earlier->kind) && (its.to[0] < 0 || its.below[0] || its.above[0])))
     ordered = true;
   int64_t aextent[LGT_MAX_DIM], bextent[LGT_MAX_DIM];
   if (!lgt_layout_may_overlap(a, b)) return 0;
