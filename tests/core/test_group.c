@@ -188,7 +188,22 @@ TEST(a_task_in_c_runs_alone) {
   lgt_close(rt);
 }
 
+TEST(all_dimensions_may_be_cut) {
+  enum { DIMS = 6, ALL = 2 << DIMS };
+  static double got[ALL];
+  CHECK(!open_with(&rt, "domains", "64", "min_tile", "1", "cpus", "1", NULL));
+  lgt_id x = array_of(rt, LGT_FLOAT64, DIMS, (int64_t[DIMS]){4, 2, 2, 2, 2, 2}), low, high, y;
+  y = array_of(rt, LGT_FLOAT64, DIMS, (int64_t[DIMS]){2, 2, 2, 2, 2, 2});
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "i-1 cast =0"), 1, x));
+  low = slice_of(rt, x, 0, 0, 2, 1), high = slice_of(rt, x, 0, 2, 2, 1);
+  CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 a2 add =0"), 3, y, low, high));
+  CHECK(!lgt_array_copy_out(rt, y, got));
+  for (int i = 0; i < ALL / 2; i++) CHECK(got[i] == 2 * i + ALL / 2);
+  lgt_close(rt);
+}
+
 int main(void) {
+  RUN(all_dimensions_may_be_cut);
   RUN(a_group_ends_where_least_is_needed);
   RUN(equal_tiles_fuse);
   RUN(other_launch_domains_fuse_between_the_same_owners);

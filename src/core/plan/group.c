@@ -131,7 +131,7 @@ static void list_corners(int ndim, const int32_t *grid, reaches *all) {
   all->colour[all->ntile++] = 0;
   for (int d = ndim - 1, colours = 1; d >= 0; colours *= grid[d--]) {
     int n = all->ntile;
-    if (grid[d] == 1 || cut++ == CORNERS) continue;
+    if (grid[d] == 1 || cut++ >= CORNERS) continue;
     for (int i = first; i < n; i++) all->colour[all->ntile++] = all->colour[i] + colours * (grid[d] - 1);
   }
 }
