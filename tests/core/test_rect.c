@@ -121,6 +121,15 @@ static bool same_set(const lgt_region *region, const bitmap *m) {
   return true;
 }
 
+TEST(margins_may_be_longer_than_two_to_the_31) {
+  int64_t big = INT64_C(1) << 32, shape = 4 * big, below = big, above = big + 5, too_much = 3 * big;
+  lgt_rect r = {.ndim = 1, .lo = {2 * big}, .hi = {2 * big + 1}};
+  lgt_rect some = lgt_rect_grown(&r, &below, &above, &shape),
+           all = lgt_rect_grown(&r, &too_much, &too_much, &shape);
+  CHECK(some.lo[0] == big && some.hi[0] == 3 * big + 6);
+  CHECK(all.lo[0] == 0 && all.hi[0] == shape);
+}
+
 TEST(regions_add_and_remove) {
   for (int round = 0; round < 400; round++) {
     int ndim = round % 4;
@@ -190,6 +199,7 @@ int main(void) {
   RUN(boxes_are_sets_of_points);
   RUN(a_difference_is_disjoint_boxes);
   RUN(a_bound_is_the_smallest_box_around_two);
+  RUN(margins_may_be_longer_than_two_to_the_31);
   RUN(regions_add_and_remove);
   RUN(strips_become_one_box);
   RUN(a_region_is_unchanged_when_memory_runs_out);

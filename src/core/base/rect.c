@@ -67,7 +67,7 @@ lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b) {
   return r;
 }
 
-lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape) {
+lgt_rect lgt_rect_grown(const lgt_rect *r, const int64_t *below, const int64_t *above, const int64_t *shape) {
   lgt_rect out = *r;
   for (int d = 0; d < r->ndim; d++) {
     out.lo[d] = r->lo[d] < below[d] ? 0 : r->lo[d] - below[d];

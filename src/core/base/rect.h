@@ -29,7 +29,7 @@ lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect 
  * many are?  True if that is little, at most half of what is of use. */
 bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b, int64_t *waste);
 /* With so many elements more below and above, within [0, shape). */
-lgt_rect lgt_rect_grown(const lgt_rect *r, const int32_t *below, const int32_t *above, const int64_t *shape);
+lgt_rect lgt_rect_grown(const lgt_rect *r, const int64_t *below, const int64_t *above, const int64_t *shape);
 /* Go through the indices of a box from 0 on, in C order; at[i] is the place of the index by stride[i], for n of them.  False:
  * that was the last index; everything is as at the beginning. */
 static inline bool lgt_index_next(int ndim, const int64_t *extent, int64_t *index, int n, int64_t *at,

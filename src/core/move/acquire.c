@@ -15,8 +15,8 @@ static void learn_halo(const lgt_store *store, const lgt_rect *had, const lgt_re
   for (int d = 0; d < had->ndim; d++) {
     int64_t below = had->lo[d] - want->lo[d], above = want->hi[d] - had->hi[d],
             most = had->hi[d] - had->lo[d] + 2;
-    if (below <= most && below > halo->below[d]) halo->below[d] = (int32_t)below;
-    if (above <= most && above > halo->above[d]) halo->above[d] = (int32_t)above;
+    if (below <= most && below > halo->below[d]) halo->below[d] = below;
+    if (above <= most && above > halo->above[d]) halo->above[d] = above;
   }
 }
 

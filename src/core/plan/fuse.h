@@ -185,7 +185,7 @@ typedef struct lgt_guard lgt_guard; /* shift.h */
 
 /* Elements around a tile. */
 typedef struct lgt_halo {
-  int32_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
+  int64_t below[LGT_MAX_DIM], above[LGT_MAX_DIM];
 } lgt_halo;
 
 /* What belongs to a group and is no part of its plan; all is made when first needed. */
