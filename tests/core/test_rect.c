@@ -195,6 +195,17 @@ TEST(a_region_is_unchanged_when_memory_runs_out) {
   CHECK(failures > 100);
 }
 
+/* Extents of arrays are not bounded by 2^31. */
+TEST(a_rect_grows_by_much) {
+  const int64_t shape[] = {9000000000}, below[] = {2500000000}, above[] = {4000000000};
+  lgt_rect r = {.ndim = 1, .lo = {3000000000}, .hi = {4000000000}};
+  lgt_rect grown = lgt_rect_grown(&r, below, above, shape);
+  CHECK(grown.lo[0] == 500000000 && grown.hi[0] == 8000000000);
+  r.hi[0] = 6000000000;
+  grown = lgt_rect_grown(&r, above, above, shape);
+  CHECK(grown.lo[0] == 0 && grown.hi[0] == 9000000000);
+}
+
 int main(void) {
   RUN(boxes_are_sets_of_points);
   RUN(a_difference_is_disjoint_boxes);
@@ -203,5 +214,6 @@ int main(void) {
   RUN(regions_add_and_remove);
   RUN(strips_become_one_box);
   RUN(a_region_is_unchanged_when_memory_runs_out);
+  RUN(a_rect_grows_by_much);
   return check_done();
 }
