@@ -98,14 +98,43 @@ TEST(an_extent_of_one_is_planned_anew) {
   lgt_close(rt);
 }
 
-/* With several domains tiles and moves depend on the numbers. */
-TEST(plans_of_tiles_are_not_shifted) {
+static void begin_domains(void) {
   open_domains();
   made = shifted = 0;
   add = kind_of(rt, LGT_FLOAT64, "a1 c1 add =0"), mul = kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0");
+}
+
+/* Tiles move with the numbers. */
+TEST(plans_of_tiles_are_shifted) {
+  begin_domains();
   lgt_id x = filled(4 * N, 1, 0), y = filled(4 * N, 0, 0), z = filled(4 * N, 0, 0);
-  CHECK(planned(0, 0) && !turn(y, x, z, 0, 100, 1) && planned(1, 0));
-  CHECK(!turn(y, x, z, 200, 100, 1) && planned(1, 0));
+  CHECK(planned(0, 0) && !turn(y, x, z, 2 * N - 90, 100, 1) && planned(1, 0));
+  for (int k = 1; k < 5; k++) CHECK(!turn(y, x, z, 2 * N - 90 + 10 * k, 100 + k, 1) && planned(0, 1));
+  for (int i = 2 * N - 200; i < 2 * N + 200; i++) {
+    bool in = i >= 2 * N - 90 && i < 2 * N - 50 + 104;
+    CHECK(value_at(y, i) == (in ? i + 1 : 0) && value_at(z, i) == (in ? 2 * i + 2 : 0));
+  }
+  lgt_close(rt);
+}
+
+/* x[b] = x[a] + 1, then y[c] = 2 x[c]. */
+static lgt_status beside(lgt_id x, lgt_id y, int64_t a, int64_t b, int64_t c) {
+  lgt_id out = slice_of(rt, y, 0, c, 50, 1);
+  lgt_status status = through(x, out, a, b, c);
+  lgt_array_free(rt, out);
+  return status;
+}
+
+/* Two launches in one domain are one task; far from each other, in two domains, they are not. */
+TEST(launches_that_no_longer_fuse_are_planned_anew) {
+  begin_domains();
+  lgt_id from = filled(4 * N, 1, 0), x = filled(4 * N, 0, 0), y = filled(4 * N, 0, 0);
+  CHECK(!launch(rt, add, 2, x, from) && !launch(rt, add, 2, y, from) &&
+        planned(1, 0)); /* cut in the middle */
+  CHECK(!beside(x, y, 0, 100, 200) && planned(1, 0));
+  CHECK(!beside(x, y, 10, 110, 215) && planned(0, 1));
+  CHECK(!beside(x, y, 20, 120, 3 * N) && planned(1, 0));
+  CHECK(value_at(x, 120) == 22 && value_at(y, 220) == 442 && value_at(y, 3 * N + 49) == 2 * (3 * N + 50));
   lgt_close(rt);
 }
 
@@ -115,6 +144,7 @@ int main(void) {
   RUN(another_step_is_planned_anew);
   RUN(views_that_no_longer_lie_apart_are_planned_anew);
   RUN(an_extent_of_one_is_planned_anew);
-  RUN(plans_of_tiles_are_not_shifted);
+  RUN(plans_of_tiles_are_shifted);
+  RUN(launches_that_no_longer_fuse_are_planned_anew);
   return check_done();
 }

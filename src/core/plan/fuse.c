@@ -52,7 +52,7 @@ static void clear_groups(lgt_plan *plan) {
   plan->ngroup = 0;
 }
 
-static void plan_free(lgt_plan *plan) {
+void lgt_plan_free(lgt_plan *plan) {
   if (!plan) return;
   clear_groups(plan);
   lgt_mem_free(plan->word);
@@ -66,8 +66,8 @@ static void plan_free(lgt_plan *plan) {
 }
 
 void lgt_fuser_fini(lgt_fuser *fuser) {
-  for (uint32_t i = 0; fuser->table && i <= fuser->mask; i++) plan_free(fuser->table[i]);
-  for (int i = 0; i < fuser->nretired; i++) plan_free(fuser->retired[i]);
+  for (uint32_t i = 0; fuser->table && i <= fuser->mask; i++) lgt_plan_free(fuser->table[i]);
+  for (int i = 0; i < fuser->nretired; i++) lgt_plan_free(fuser->retired[i]);
   lgt_mem_free(fuser->table);
   lgt_mem_free(fuser->by_form);
   lgt_mem_free(fuser->seen);
@@ -120,7 +120,6 @@ lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window) {
 }
 
 lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window) {
-  if (!lgt_solver_whole(&fuser->solver)) return NULL;
   lgt_plan *plan = fuser->by_form[window->form_hash % LGT_FORMS];
   bool found = plan && plan->form_hash == window->form_hash && plan->nform == window->nform &&
                !memcmp(plan->form, window->form, (size_t)plan->nform * sizeof *plan->form);
@@ -165,7 +164,7 @@ void lgt_fuser_sweep(lgt_fuser *fuser) {
     }
     fuser->calls -= plan->ncall;
     if (fuser->gone) fuser->gone[plan->calls_hash % LGT_GONE] = plan->calls_hash;
-    plan_free(plan);
+    lgt_plan_free(plan);
   }
   fuser->nretired = n;
 }
@@ -459,7 +458,7 @@ static bool copy_form(const lgt_window *window, lgt_plan *plan) {
   return true;
 }
 
-static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t epoch) {
+static lgt_plan *plan_new(const lgt_window *window, int n, uint32_t epoch) {
   lgt_plan *plan = lgt_mem_zalloc(sizeof *plan);
   if (!plan) return NULL;
   plan->hash = window->hash;
@@ -480,22 +479,35 @@ static lgt_plan *plan_new(const lgt_window *window, int n, bool form, uint32_t e
   lgt_alignment *align = plan->align;
   for (int i = 0; i < n && plan->call && align; i++, align += window->call[i - 1].nargs)
     plan->call[i].space.align = align;
-  if (plan->word && plan->call && plan->align && plan->root && plan->lessons &&
-      (!form || copy_form(window, plan))) {
+  if (plan->word && plan->call && plan->align && plan->root && plan->lessons && copy_form(window, plan)) {
     memcpy(plan->word, window->word, (size_t)plan->nword * sizeof *plan->word);
     return plan;
   }
-  plan_free(plan);
+  lgt_plan_free(plan);
   return NULL;
 }
 
-lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
-  lgt_plan *old = lgt_fuser_find(fuser, window),
-           *plan = plan_new(window, n, lgt_solver_whole(&fuser->solver), fuser->stores->epoch);
-  if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
-  lgt_status status = plan ? LGT_OK : lgt_no_memory_to_fuse();
-  if (!status) status = describe_calls(fuser, window, n, plan);
+/* The plan's calls and roots; a plan that failed is the caller's, too. */
+static lgt_status describe(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
+  lgt_plan *plan = *out = plan_new(window, n, fuser->stores->epoch);
+  lgt_status status = plan ? describe_calls(fuser, window, n, plan) : lgt_no_memory_to_fuse();
   if (!status) describe_roots(fuser, window, plan);
+  return status;
+}
+
+lgt_status lgt_fuser_decide(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
+  lgt_status status = describe(fuser, window, n, out);
+  if (!status) status = lgt_group_calls(fuser, *out);
+  if (!status) return LGT_OK;
+  lgt_plan_free(*out);
+  *out = NULL;
+  return status;
+}
+
+lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out) {
+  lgt_plan *old = lgt_fuser_find(fuser, window), *plan;
+  if (!old) old = lgt_fuser_find_form(fuser, window); /* its roots are numbered alike */
+  lgt_status status = describe(fuser, window, n, &plan);
   for (int r = 0; old && !status && r < plan->nroot; r++) plan->lessons->wanted[r] = old->lessons->wanted[r];
   for (int attempt = 0; attempt < ATTEMPTS && !status; attempt++) {
     clear_groups(plan);
@@ -507,7 +519,7 @@ lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt
   if (!status && !insert(fuser, plan))
     status = lgt_err(LGT_NO_MEMORY, "out of memory for the table of plans");
   if (status) {
-    plan_free(plan);
+    lgt_plan_free(plan);
     return status;
   }
   if (fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));

@@ -245,7 +245,7 @@ typedef struct lgt_plan {
   lgt_plan_group *group; /* owned */
   int ngroup;
   bool fused_whole; /* one group took all, or would if arrays were not cut: the window may grow */
-  uint64_t *form;   /* owned: the window's form, with one domain; else NULL ... */
+  uint64_t *form;   /* owned: the window's form ... */
   int nform;
   uint64_t form_hash;
   bool saves;       /* its groups may leave former contents to recipes (`saved`) */
@@ -320,10 +320,14 @@ void lgt_fuser_forget_seen(lgt_fuser *fuser);
 
 /* The plan of the window's canonical form, or NULL. */
 lgt_plan *lgt_fuser_find(const lgt_fuser *fuser, const lgt_window *window);
-/* The newest plan of the window's form, or NULL; with several domains there is none. */
+/* The newest plan of the window's form, or NULL. */
 lgt_plan *lgt_fuser_find_form(const lgt_fuser *fuser, const lgt_window *window);
 /* Make the plan of the first n calls, whose canonical form (and form) the window holds; replaces a stale one.
  * Handles that died before the call count as dead, all others as alive. */
 lgt_status lgt_fuser_plan(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
+/* Only decide how the calls are cut and grouped: a plan whose groups are not woven, that nobody finds, and that the caller
+ * frees.  All ranks decide alike. */
+lgt_status lgt_fuser_decide(lgt_fuser *fuser, const lgt_window *window, int n, lgt_plan **out);
+void lgt_plan_free(lgt_plan *plan);
 
 #endif

@@ -344,6 +344,83 @@ static void shift_natives(const lgt_weaver *w, lgt_plan_loop *loop) {
   }
 }
 
+/* ---- several domains: how the calls are cut and grouped ---------------------------------------------------- */
+
+/* The first call of the group with the same launch partition: loops hold calls of one. */
+static int first_alike(const lgt_plan *plan, const lgt_plan_group *group, int call) {
+  int i = group->first;
+  while (plan->call[i].launch != plan->call[call].launch) i++;
+  return i;
+}
+
+/* What weaving, storing and binding ask of a launch partition, but for its numbers. */
+static bool cut_alike(const lgt_fuser *fuser, const lgt_partition *a, const lgt_partition *b) {
+  int domains = fuser->solver.domains;
+  return a->kind == b->kind && (a->ncolour > 1) == (b->ncolour > 1) &&
+         lgt_partition_apart(a, domains) == lgt_partition_apart(b, domains);
+}
+
+static bool calls_alike(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan *decided,
+                        const lgt_plan_group *group) {
+  for (int i = group->first; i < group->first + group->count; i++) {
+    const lgt_plan_call *a = &plan->call[i], *b = &decided->call[i];
+    if (!cut_alike(fuser, a->launch, b->launch) || a->repeats != b->repeats || a->touch != b->touch ||
+        memcmp(a->part, b->part, sizeof a->part) != 0 ||
+        first_alike(plan, group, i) != first_alike(decided, group, i))
+      return false;
+  }
+  return true;
+}
+
+static bool groups_alike(const lgt_fuser *fuser, const lgt_plan *plan, const lgt_plan *decided) {
+  if (plan->ngroup != decided->ngroup) return false;
+  for (int g = 0; g < plan->ngroup; g++) {
+    const lgt_plan_group *a = &plan->group[g], *b = &decided->group[g];
+    if (a->first != b->first || a->count != b->count || a->mixed != b->mixed || a->split != b->split ||
+        !cut_alike(fuser, a->launch, b->launch) || !calls_alike(fuser, plan, decided, a))
+      return false;
+  }
+  for (int r = 0; r < plan->nroot; r++)
+    if (plan->root[r].fresh != decided->root[r].fresh) return false;
+  return true;
+}
+
+/* The call that tells how a loop is cut. */
+static int call_of_loop(const lgt_plan_group *group, const lgt_plan_loop *loop) {
+  for (int i = group->first; i < group->first + group->count; i++)
+    if (group->plan->call[i].launch == loop->launch) return i;
+  return -1;
+}
+
+/* The partitions of a plan become those that were decided on. */
+static void take_partitions(lgt_plan *plan, const lgt_plan *decided) {
+  for (int g = 0; g < plan->ngroup; g++) {
+    lgt_plan_group *group = &plan->group[g];
+    for (int l = 0; l < group->nloop; l++) {
+      int call = call_of_loop(group, &group->loop[l]); /* none: the group's copies */
+      group->loop[l].launch = call < 0 ? decided->group[g].launch : decided->call[call].launch;
+    }
+    group->launch = decided->group[g].launch;
+    group->refusal = decided->group[g].refusal;
+  }
+  for (int i = 0; i < plan->ncall; i++) {
+    plan->call[i].launch = decided->call[i].launch;
+    plan->call[i].reason = decided->call[i].reason;
+  }
+  for (int r = 0; r < plan->nroot; r++) plan->root[r].key = decided->root[r].key;
+  plan->fused_whole = decided->fused_whole;
+}
+
+static bool shift_partitions(const shifter *s, lgt_plan *plan) {
+  lgt_plan *decided;
+  if (lgt_solver_whole(&s->fuser->solver)) return true;
+  if (lgt_fuser_decide(s->fuser, s->window, plan->ncall, &decided)) return false;
+  bool good = groups_alike(s->fuser, plan, decided);
+  if (good) take_partitions(plan, decided);
+  lgt_plan_free(decided);
+  return good;
+}
+
 static bool shift_group(const shifter *s, lgt_plan_group *group) {
   lgt_weaver w = {.fuser = s->fuser, .group = group, .plan = group->plan, .items = group->items};
   if (!shift_items(&w)) return false;
@@ -388,7 +465,7 @@ lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   shifter s = {fuser, window, window->stamp};
   bool good = true;
   number_layouts(&s, origin);
-  good = shift_calls(&s, plan);
+  good = shift_calls(&s, plan) && shift_partitions(&s, plan);
   for (int g = 0; g < plan->ngroup && good; g++) good = shift_group(&s, &plan->group[g]);
   if (good && fuser->config->check) lgt_verified(lgt_plan_verify(fuser, plan));
   if (good) return plan;

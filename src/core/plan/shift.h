@@ -16,7 +16,18 @@
  *                ones than planning would leave
  *   reductions   must walk the same dimension innermost, since the order of values depends on it
  *
- * With one domain only: there is one tile, and nothing moves.  Belongs to the submitting thread.
+ * With several domains launch partitions and groups follow from the numbers, too, so they are decided again, as if the
+ * window were planned anew: planning is to decide and to weave, and only weaving is spared.  The plan takes the new
+ * partitions, of launches and of roots, if all else comes out the same:
+ *
+ *   groups       their first and last calls, whether they are mixed or split
+ *   launches     one tile or several, and whether each domain has one at most; which calls of a group are cut alike
+ *   calls        which ones tasks repeat, and which arguments have parts of their root
+ *
+ * All ranks decide alike, therefore it does not matter if some of them shift a plan and others do not.  What is to move is
+ * found for each plan when it runs.
+ *
+ * Belongs to the submitting thread.
  */
 #ifndef LGT_SHIFT_H
 #define LGT_SHIFT_H

@@ -181,7 +181,7 @@ static int plan_calls(lgt_runtime *rt, bool may_ask) {
   /* What is held for long must not take much more memory than if it were stored. */
   rt->window.saves = rt->binder.former < LGT_FORMER_GROUPS * rt->fuser.most_saved;
   if (!lgt_window_canonical(&rt->window, &rt->stores, flush->ncall) ||
-      (lgt_map_whole(&rt->map) && !lgt_window_form(&rt->window, &rt->stores, flush->ncall)))
+      !lgt_window_form(&rt->window, &rt->stores, flush->ncall))
     return poison_calls(rt, lgt_no_memory_to_fuse());
   if (rt->config->check) lgt_verified(lgt_window_verify(&rt->window, &rt->stores, flush->ncall));
   for (;;) {
