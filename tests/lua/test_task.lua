@@ -75,7 +75,8 @@ check.case("reductions that begin anew", function()
 end)
 
 check.case("reductions along different dimensions", function()
-  local both = lgt.task { name = "both", args = { "in", "fresh sum", "fresh sum" }, generator = function(_, x) return x, x end }
+  local args = { "in", "fresh sum", "fresh sum" }
+  local both = lgt.task { name = "both", args = args, generator = function(_, x) return x, x end }
   local rows, columns = np.empty(300, 1), np.empty(1, 200)
   both(np.ones(300, 200), np.broadcast_to(rows, { 300, 200 }), np.broadcast_to(columns, { 300, 200 }))
   check.equal({ rows(1, 1), rows(300, 1), np.sum(rows)() }, { 200, 200, 60000 })

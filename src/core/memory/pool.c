@@ -95,8 +95,10 @@ static int64_t give_oldest(lgt_pool *pool, int c, int n) {
 static void shrink(lgt_pool *pool, int64_t bytes, bool unused) {
   for (int c = 0; c < LGT_POOL_CLASSES && pool->idle && bytes > 0; c++) {
     int n = unused ? pool->unused[c] : pool->spare[c].count;
-    int64_t size = class_size(c), most = bytes / size + 1;
-    if (n && size >= LGT_SCRATCH_COUNTED) bytes -= give_oldest(pool, c, n < most ? n : (int)most);
+    if (!n || class_size(c) < LGT_SCRATCH_COUNTED)
+      continue; /* some numbers are of no class: these have no blocks */
+    int64_t most = bytes / class_size(c) + 1;
+    bytes -= give_oldest(pool, c, n < most ? n : (int)most);
   }
 }
 

@@ -176,7 +176,8 @@ lgt_id lgt_array_alias(lgt_runtime *rt, lgt_id array) { return view_of(rt, array
 lgt_status lgt_array_describe(lgt_runtime *rt, lgt_id array, lgt_description *out) {
   lgt_status status = lgt_handle_check(rt, array);
   if (status) return status;
-  if (out->size < sizeof *out)
+  enum { FIRST = offsetof(lgt_description, count) + sizeof out->count }; /* bytes that 0.3.0 knew */
+  if (out->size < FIRST)
     return lgt_err(LGT_BAD_ARGUMENT, "an lgt_description of %zu bytes: `size` must be set to its sizeof, %zu",
                    out->size, sizeof *out);
   const lgt_layout *layout = lgt_layout_at(&rt->stores, rt->stores.handle[array].layout);
