@@ -98,12 +98,30 @@ static lgt_status prepare_initial(lgt_attempt *try) {
   return lgt_exchange_acquire(&try->exchange);
 }
 
-static void hold_initial(lgt_attempt *try, int s, int domain) {
+/* A rescue reads what the recipe kept, perhaps of a group that ran on a device, and had less to do than the rescue: then
+ * the host gets a copy. */
+static lgt_status hold_kept(lgt_attempt *try, int s, int domain) {
+  lgt_map *map = try->binder->map;
   const lgt_plan_slot *slot = &try->group->slot[s];
+  lgt_instance *kept = try->source->inst[domain * (try->source->ninst / map->local) + slot->root];
   int at = domain * try->group->nslot + s;
-  if (try->source) /* a rescue reads what the recipe kept */
-    hold(try, at, try->source->inst[domain * (try->source->ninst / try->binder->map->local) + slot->root]);
-  else hold(try, at, lgt_exchange_instance(&try->exchange, domain, slot));
+  if (!kept || !try->host || lgt_instance_on_host(kept)) {
+    hold(try, at, kept);
+    return LGT_OK;
+  }
+  const lgt_layout *root = lgt_layout_at(try->binder->stores, slot->layout);
+  lgt_copy copy = {kept, lgt_instance_in(map, map->memory, domain, root, &kept->rect), {0}, -1, -1, NULL, 0};
+  try->inst[at] = copy.to;
+  if (!copy.to) return LGT_NO_MEMORY;
+  if (!lgt_rect_intersect(&kept->rect, &kept->pinned, &copy.rect)) return LGT_OK;
+  return lgt_copy_submit(try->binder, &copy, 1);
+}
+
+static lgt_status hold_initial(lgt_attempt *try, int s, int domain) {
+  if (try->source) return hold_kept(try, s, domain);
+  int at = domain * try->group->nslot + s;
+  hold(try, at, lgt_exchange_instance(&try->exchange, domain, &try->group->slot[s]));
+  return LGT_OK;
 }
 
 /* Where a renamed slot has the rest of its elements from; NULL: it has none. */
@@ -168,7 +186,7 @@ static lgt_status acquire_slots(lgt_attempt *try) {
                   (try->touched.fold[s] && d > 0); /* results meet in the first one */
       if (is_scalar(try, s) && d > 0 && !is_repeated(try, s)) hold(try, d * n + s, try->inst[s]);
       else if (none) continue;
-      else if (try->group->slot[s].initial) hold_initial(try, s, d);
+      else if (try->group->slot[s].initial) status = hold_initial(try, s, d);
       else status = make_new(try, s, d);
       if (status == LGT_NO_MEMORY && try->lacks && !try->group->slot[s].initial) status = go_without(try, s);
     }
@@ -222,7 +240,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
     } else if (!slot->initial) {
       status = make_new(try, s, 0);
     } else if (try->source) {
-      hold(try, s, try->source->inst[slot->root]);
+      status = hold_kept(try, s, 0);
     } else {
       status = acquire_there(try, s);
     }
@@ -298,7 +316,7 @@ static void want_host(const lgt_attempt *try) {
     if (try->group->loop[l].kernel) lgt_kernel_want(try->binder->fuser->kernels, try->group->loop[l].kernel);
 }
 
-/* A rescue runs where its recipe's instances are. */
+/* A rescue runs where its recipe's instances are, if it may. */
 static lgt_status choose_side(lgt_attempt *try) {
   lgt_binder *binder = try->binder;
   bool there = !try->source; /* may be on devices, or must be */
@@ -309,8 +327,6 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (!there) return want_host(try), LGT_OK;
   const char *why = why_on_host(try);
   try->host = try->exchange.host = why != NULL;
-  if (why && try->source)
-    return lgt_err(LGT_UNSUPPORTED, "a result that was not stored cannot be computed: %s", why);
   if (why && binder->strict)
     return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
                    host_kind(try->group)->name, why);
