@@ -541,8 +541,8 @@ end
 if ranks then list_devices = ranks.shared("lgt.devices", list_devices) end
 
 -- The devices that compute besides the processor, each with its `name`, its `class` ("cuda" or "emulated"), the
--- bytes of its `memory` that arrays may take and those `taken`, and the `domain` (from 0) that has it; on ranks those of
--- rank 0.
+-- bytes of its `memory` that arrays may take and those `taken`, and the `domain` (from 0) that has it; on ranks those
+-- of rank 0.
 ---@return table<string, any>[]
 function lgt.devices()
   local values, result = { list_devices() }, {}

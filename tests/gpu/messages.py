@@ -79,7 +79,7 @@ def main():
     case("none", ["--gpus=none", "-e", DEVICES], out="^$")
     case("a choice", ["--gpus=all", "-e", DEVICES], out="^Emulated device 2\tcuda\t\\d+\t0\n$",
          env={"LGT_FAKE_CUDA_DEVICES": "3", "CUDA_VISIBLE_DEVICES": "2"})
-    case("memory of one's own", ["--gpus=1", "--gpu-mem=16M", "-e", DEVICES], out="\tcuda\t16777216\t1\n")
+    case("memory of one's own", ["--gpus=1", "--gpu-mem=16M", "-e", DEVICES], out="\tcuda\t16777216\t0\n")
     case("ranks", ["-n", "2", "--gpus=1", "--all-output", "-e", DEVICES], out="cuda", env={"LGT_FAKE_CUDA_DEVICES": "2"})
     for device in "--gpus=1", "--emulate=1":
         case(f"strict {device}", [device, "--gpu-strict", "-e", STRICT],

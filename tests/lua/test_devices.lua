@@ -61,8 +61,8 @@ check.case("sums of all devices, numbers for all", function()
 end)
 
 
--- The first time nobody has the product, so nothing is computed, by a device; the second time it is asked for, and no device
--- multiplies sparse matrices.
+-- The first time nobody has the product, so nothing is computed, by a device; the second time it is asked for, and no
+-- device multiplies sparse matrices.
 check.case("a recipe of which a device has the inputs", function()
   local sparse = require "sparse"
   local n = 50
