@@ -247,7 +247,10 @@ local function select_part(shape, key, who)
     if s.kind == "at" then taken, kept[d] = taken + 1, false else step[d] = s.step end
   end
   for d = #shape, 1, -1 do
-    if kept[d] ~= false then table.insert(whole, 1, count[d]) part.rows = d end
+    if kept[d] ~= false then
+      table.insert(whole, 1, count[d])
+      part.rows = d
+    end
   end
   return whole, part
 end
