@@ -96,6 +96,7 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
   if (!gpu) return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
   gpu->cuda = cuda;
   gpu->device = (lgt_device){.class = LGT_CLASS_CUDA,
+                             .copies_wait = true,
                              .target = &gpu->target,
                              .alloc = alloc,
                              .free = release,

@@ -515,7 +515,7 @@ static lgt_status point_task(lgt_binder *binder, const lgt_bound *bound, int col
   if (!status && !here) list_touched(binder, group, inst, job);
   if (!status && bound->poison) status = note_poison(bound, job);
   lgt_memory *place = binder->map->nmemory > 1 ? place_of(group, inst) : NULL;
-  if (place) lgt_offload_job(binder, job, place, enqueue_loops), job->task.fallible = true;
+  if (!status && place) status = lgt_offload_job(binder, job, place, enqueue_loops);
   if (status) {
     lgt_job_free(job);
     return status;

@@ -7,15 +7,17 @@
  *
  * Queues.  What is put into a queue is done in order, some time later; nothing orders two queues, or a queue and the host,
  * but events: one that was recorded in a queue is over when all that was put there before is done.  What an operation
- * names (a nest, its addresses) stays where it is until then.
+ * names (a nest, its addresses) stays where it is until then.  A queue that is told to wait for an event waits for what the event
+ * stood for at that moment: once that is over the event may be recorded again, or freed, though the queue has not come there yet.
  *
  * Addresses of a device are the device's: the host may compute with them, but only an `on_host` device's may be followed.
  * A copy may have its ends in the host's memory, in the device's own, or in that of another device of the same class.
  *
  * Failures.  An operation that returns a status was not put into the queue.  One that fails there fails what is behind it
- * up to the next event, which has the status.
+ * up to the next event, which has the status.  A queue that waits for such an event goes on all the same: whoever put work
+ * there that needs what failed finds out by asking for both events.
  *
- * Threads: one thread puts operations into a queue; any may query an event; `notify` is called by any.
+ * Threads: one thread puts operations into a queue, records events and queries them; `notify` is called by any.
  */
 #ifndef LGT_DEVICE_H
 #define LGT_DEVICE_H
@@ -58,6 +60,7 @@ struct lgt_device {
   lgt_traits traits;
   char name[64];      /* for people */
   bool lost;          /* it has failed for good */
+  bool copies_wait;   /* a copy with an end in the host's memory makes the caller wait for all that is before it in its queue */
   char failure[160];  /* why there is no memory, if it is not because there is too little; else empty */
   lgt_target *target; /* owned: what makes code for it (kernel.h); NULL: it runs the host's */
 
@@ -77,8 +80,9 @@ struct lgt_device {
   void (*event_free)(lgt_event *event);        /* of one that is over, or was not recorded */
   lgt_status (*record)(lgt_queue *queue, lgt_event *event);
   lgt_status (*wait)(lgt_queue *queue, lgt_event *event); /* what comes behind waits, in the queue, for the event */
-  /* Is it over?  Then *status is that of what it stands for, with a message if that has failed, and the event may be
-   * recorded again. */
+  /* Is it over, without waiting?  Then *status is that of what it stands for, with a message if that has failed, whoever asks
+   * again is told the same, what the host does from now on is behind it, and the event may be recorded again.  An event
+   * that was never recorded is over. */
   bool (*query)(lgt_event *event, lgt_status *status);
 
   void (*close)(lgt_device *device); /* its queues and events are gone */
@@ -112,5 +116,7 @@ lgt_device *lgt_device_host(void);
 lgt_device *lgt_device_emulate(int64_t bytes, uint64_t seed);
 /* For tests: the n-th operation that its queues carry out from now on fails (1: the next); 0 turns it off. */
 void lgt_device_fail_at(lgt_device *device, int64_t n);
+/* For tests: what is in its queues stays there until they are let go. */
+void lgt_device_hold(lgt_device *device, bool hold);
 
 #endif

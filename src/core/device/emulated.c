@@ -34,10 +34,18 @@ typedef struct emulated {
   block *spare;        /* owned: freed blocks */
   int nspare, spare_room;
   uint64_t seed;
-  int64_t fail_at; /* operations until one fails; 0: none does */
+  int64_t fail_at;  /* operations until one fails; 0: none does */
+  atomic_bool held; /* relaxed: queues do nothing */
   pthread_mutex_t lock;
   struct emulated *next;
 } emulated;
+
+/* What an event stands for since it was recorded. */
+typedef struct mark {
+  atomic_int refs;
+  atomic_bool over; /* released by the queue's thread, acquired by whoever asks */
+  lgt_status status;
+} mark;
 
 typedef enum operation_kind { COPY, FILL, LAUNCH, RECORD, WAIT, END } operation_kind;
 
@@ -48,7 +56,7 @@ typedef struct operation {
   char element[32];
   lgt_code code;
   lgt_nest *nest;
-  lgt_event *event;
+  mark *mark; /* RECORD, WAIT: ref */
 } operation;
 
 struct lgt_queue {
@@ -62,10 +70,8 @@ struct lgt_queue {
 };
 
 struct lgt_event {
-  atomic_int state; /* released by the queue's thread, acquired by whoever queries */
-  lgt_status status;
+  mark *mark; /* ref; NULL: it was never recorded */
 };
-enum { EVENT_IDLE, EVENT_PENDING, EVENT_OVER };
 
 static emulated *devices;
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -169,13 +175,21 @@ static lgt_status carry_out(lgt_queue *queue, const operation *o) {
   return LGT_OK;
 }
 
-static void end_event(lgt_queue *queue, lgt_event *event) {
+static void mark_release(mark *m) {
+  if (m && atomic_fetch_sub(&m->refs, 1) == 1) lgt_mem_free(m);
+}
+
+static bool is_over(mark *m) { return atomic_load_explicit(&m->over, memory_order_acquire); }
+
+static void end_mark(lgt_queue *queue, mark *m) {
   const lgt_device *device = &queue->of->device;
-  event->status = queue->status;
+  m->status = queue->status;
   queue->status = LGT_OK;
-  atomic_store_explicit(&event->state, EVENT_OVER, memory_order_release);
+  atomic_store_explicit(&m->over, true, memory_order_release);
   if (device->notify) device->notify(device->notify_context);
 }
+
+static bool is_held(emulated *e) { return atomic_load_explicit(&e->held, memory_order_relaxed); }
 
 static void *work(void *context) {
   lgt_queue *queue = context;
@@ -187,11 +201,13 @@ static void *work(void *context) {
     if (!queue->first) queue->last = NULL;
     pthread_mutex_unlock(&queue->lock);
     dawdle(queue);
-    if (o->kind == RECORD) end_event(queue, o->event);
+    while (is_held(queue->of)) usleep(MOST_NAP_US);
+    if (o->kind == RECORD) end_mark(queue, o->mark);
     else if (o->kind == WAIT)
-      while (atomic_load_explicit(&o->event->state, memory_order_acquire) == EVENT_PENDING) usleep(10);
+      while (!is_over(o->mark)) usleep(10);
     else if (o->kind == END) end = true;
     else if (!queue->status) queue->status = carry_out(queue, o);
+    mark_release(o->mark);
     lgt_mem_free(o);
   }
   return NULL;
@@ -229,19 +245,29 @@ static lgt_status launch(lgt_queue *queue, lgt_code code, lgt_nest *nest) {
 }
 
 static lgt_status record(lgt_queue *queue, lgt_event *event) {
-  atomic_store_explicit(&event->state, EVENT_PENDING, memory_order_relaxed);
-  lgt_status status = put(queue, &(operation){.kind = RECORD, .event = event});
-  if (status) atomic_store_explicit(&event->state, EVENT_IDLE, memory_order_relaxed);
-  return status;
+  mark *m = lgt_mem_zalloc(sizeof *m);
+  if (!m) return lgt_err(LGT_NO_MEMORY, "out of memory for an event");
+  atomic_init(&m->refs, 2);
+  lgt_status status = put(queue, &(operation){.kind = RECORD, .mark = m});
+  if (status) return lgt_mem_free(m), status;
+  mark_release(event->mark);
+  event->mark = m;
+  return LGT_OK;
 }
 
 static lgt_status wait(lgt_queue *queue, lgt_event *event) {
-  return put(queue, &(operation){.kind = WAIT, .event = event});
+  if (!event->mark || is_over(event->mark)) return LGT_OK;
+  atomic_fetch_add(&event->mark->refs, 1);
+  lgt_status status = put(queue, &(operation){.kind = WAIT, .mark = event->mark});
+  if (status) mark_release(event->mark);
+  return status;
 }
 
 static bool query(lgt_event *event, lgt_status *status) {
-  if (atomic_load_explicit(&event->state, memory_order_acquire) == EVENT_PENDING) return false;
-  *status = event->status;
+  *status = LGT_OK;
+  if (!event->mark) return true;
+  if (!is_over(event->mark)) return false;
+  *status = event->mark->status;
   if (*status) lgt_err(*status, "a device has failed");
   return true;
 }
@@ -252,7 +278,10 @@ static lgt_event *event_new(lgt_device *device) {
   if (!event) lgt_err(LGT_NO_MEMORY, "out of memory for an event");
   return event;
 }
-static void event_free(lgt_event *event) { lgt_mem_free(event); }
+static void event_free(lgt_event *event) {
+  mark_release(event->mark);
+  lgt_mem_free(event);
+}
 
 static lgt_queue *queue_new(lgt_device *device) {
   emulated *e = (emulated *)device;
@@ -360,4 +389,8 @@ void lgt_device_fail_at(lgt_device *device, int64_t n) {
   pthread_mutex_lock(&e->lock);
   e->fail_at = n;
   pthread_mutex_unlock(&e->lock);
+}
+
+void lgt_device_hold(lgt_device *device, bool hold) {
+  atomic_store_explicit(&((emulated *)device)->held, hold, memory_order_relaxed);
 }

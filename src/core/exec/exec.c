@@ -132,7 +132,8 @@ static void complete(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
     lgt_task *next = task->successor[i].to;
     if (task->successor[i].thing) pass_poison(next, task->successor[i].thing, task);
-    if (--next->pending == 0) start(exec, next);
+    if (task->successor[i].follows) next->followed--;
+    else if (--next->pending == 0) start(exec, next);
   }
   task->nsuccessor = 0;
   atomic_store_explicit(&task->done, true, memory_order_release);
@@ -165,8 +166,8 @@ static void advance(lgt_exec *exec, lgt_task *task) {
 
 static void start(lgt_exec *exec, lgt_task *task) {
   task->at = 0;
-  if (task->poison) task->poison_results(task);
   if (!task->outside) {
+    if (task->poison) task->poison_results(task);
     advance(exec, task);
     return;
   }
@@ -316,6 +317,11 @@ void lgt_task_init(lgt_task *task) {
   atomic_init(&task->done, false);
 }
 
+static bool may_follow(lgt_task *before, lgt_task *after) {
+  const lgt_outside *outside = before->outside;
+  return before->enqueued && after->outside == outside && outside->follow && outside->follow(before, after);
+}
+
 bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const void *thing) {
   bool good = true;
   pthread_mutex_lock(&exec->lock);
@@ -325,8 +331,10 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const voi
     good = lgt_mem_grow((void **)&before->successor, &before->successor_room, before->nsuccessor + 1,
                         sizeof *before->successor);
     if (good) {
-      before->successor[before->nsuccessor++] = (lgt_edge){after, thing};
-      after->pending++;
+      bool follows = may_follow(before, after);
+      before->successor[before->nsuccessor++] = (lgt_edge){after, thing, follows};
+      after->followed += follows;
+      after->pending += !follows;
       after->ordered++;
     }
   }
@@ -406,9 +414,23 @@ void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message) {
   pthread_mutex_unlock(&exec->lock);
 }
 
+void lgt_exec_enqueued(lgt_exec *exec, lgt_task *task) {
+  pthread_mutex_lock(&exec->lock);
+  task->enqueued = true;
+  for (int i = 0; i < task->nsuccessor; i++) {
+    lgt_edge *edge = &task->successor[i];
+    edge->follows = may_follow(task, edge->to);
+    if (!edge->follows) continue;
+    edge->to->followed++;
+    if (--edge->to->pending == 0) start(exec, edge->to);
+  }
+  pthread_mutex_unlock(&exec->lock);
+}
+
 void lgt_exec_end(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message) {
   pthread_mutex_lock(&exec->lock);
   if (status) fail(task, status, message);
+  if (task->poison) task->poison_results(task);
   complete(exec, task);
   pthread_mutex_unlock(&exec->lock);
 }

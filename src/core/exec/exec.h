@@ -15,6 +15,11 @@
  * it waited for: the other side must hear of that) and says when the task is done.  While the submitting thread waits, it
  * looks after outside tasks through lgt_outside.
  *
+ * An outside task is *enqueued* when all of its work is in a queue of a device, which has not done it yet.  A successor whose work
+ * goes to such a queue, too, need not wait for the end: it begins when its predecessors are enqueued, and has its queue
+ * wait (`follow`).  All others wait until the task is done.  Either way a task is done after all that it waits for, and
+ * only then is it known what has failed.
+ *
  * Locking: `lock` protects everything in lgt_exec and the scheduling fields of tasks (marked L).
  * Everything else in a task is sealed at submission.  `done` is written with release under the lock,
  * so that the submitting thread may poll it without.
@@ -49,6 +54,7 @@ struct lgt_step {
 typedef struct lgt_edge {
   struct lgt_task *to;
   const void *thing; /* the predecessor's result that `to` needs; NULL: none, `to` only waits */
+  bool follows;      /* `to` needs the predecessor to be enqueued, to begin, and done, to be done itself */
 } lgt_edge;
 
 /* What a thing has instead of contents: a failure. */
@@ -66,7 +72,8 @@ typedef struct lgt_task {
   bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */
   const void *const *thing;   /* the things it works on, as edges name them; needed for poison_results, like nthing */
   int nthing;
-  /* Sets the poison of the things it writes from that of the things it reads; NULL: the task fails as a whole. */
+  /* Sets the poison of the things it writes from that of the things it reads; NULL: the task fails as a whole.  Called
+   * once, before the steps; of an outside task at its end. */
   void (*poison_results)(struct lgt_task *task);
   int64_t cost;    /* bytes or so; see LGT_INLINE_COST */
   lgt_label label; /* for the profile, if there is one */
@@ -75,6 +82,8 @@ typedef struct lgt_task {
   bool listed;                /* L */
   int ordered;                /* edges that lead here; the submitting thread's */
   int pending;                /* L: tasks to wait for, and 1 until submission */
+  int followed;               /* L: tasks that are enqueued and not done, behind which this one's work is */
+  bool enqueued;              /* L: see above */
   int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
   struct lgt_edge *successor; /* L, owned */
   int nsuccessor, successor_room;
@@ -96,6 +105,9 @@ struct lgt_outside {
   /* Sleep until ready() is true, or something outside happens, or wake is called. */
   void (*sleep)(void *context, bool (*ready)(void *exec), void *exec); /* NULL: lgt_exec_stir ends a sleep of the executor */
   void (*wake)(void *context);                                         /* any thread; NULL with `sleep` */
+  /* `before` is enqueued: may `after`, another task of this kind, begin?  Then its queue will be told to wait.  NULL: never.
+   * The submitting thread, with the executor's lock. */
+  bool (*follow)(lgt_task *before, lgt_task *after);
   void *context;
 };
 enum { LGT_MOST_OUTSIDE = 4 };
@@ -124,11 +136,14 @@ void lgt_exec_submit(lgt_exec *exec, lgt_task *task);
 /* From now on the executor looks after outside tasks of this kind, too.  Must be called before the first one is submitted.
  * `outside` is borrowed.  At most one kind may have a `sleep`. */
 void lgt_exec_look_after(lgt_exec *exec, const lgt_outside *outside);
-/* An outside task of this kind that is ready, or NULL.  Its status says whether the tasks that it waited for failed. */
+/* An outside task of this kind that is ready, or NULL.  Its status says whether the tasks that it waited for failed, except
+ * those that it follows. */
 lgt_task *lgt_exec_take(lgt_exec *exec, const lgt_outside *outside);
 /* An outside task is done; with a message if it failed because of another rank. */
 void lgt_exec_finish(lgt_exec *exec, lgt_task *task, const char *message);
-/* An outside task is done, or has failed by itself. */
+/* All work of an outside task is in a queue of a device. */
+void lgt_exec_enqueued(lgt_exec *exec, lgt_task *task);
+/* An outside task, which follows nobody any more, is done, or has failed by itself. */
 void lgt_exec_end(lgt_exec *exec, lgt_task *task, lgt_status status, const char *message);
 /* Something outside happened: the submitting thread, if it sleeps, is to look.  Any thread. */
 void lgt_exec_stir(lgt_exec *exec);

@@ -43,14 +43,14 @@ lgt_status lgt_map_add_device(lgt_map *map, lgt_device *device, int64_t budget) 
     return lgt_err(LGT_NO_MEMORY, "out of memory for a device");
   }
   map->nmemory++;
-  for (int q = 0; q < 2; q++)
+  for (int q = 0; q < LGT_QUEUES; q++)
     if (!(m->queue[q] = device->queue_new(device))) return LGT_NO_MEMORY;
   return LGT_OK;
 }
 
 /* Everything that its queues did is done, and there are no instances. */
 static void free_memory(lgt_memory *m) {
-  for (int q = 0; q < 2; q++)
+  for (int q = 0; q < LGT_QUEUES; q++)
     if (m->queue[q]) m->device->queue_free(m->queue[q]);
   if (!m->pool) return;
   lgt_pool_release(m->pool);

@@ -34,12 +34,12 @@ typedef struct lgt_task lgt_task; /* exec.h */
  * agree about it; a memory is a rank's own affair.  A domain has a *home* memory, but may have instances in the host's
  * memory, too: elements are copied between these as between any instances of a replica (replica.h), and no history records
  * such a copy. */
+enum { LGT_QUEUE_KERNELS, LGT_QUEUE_IN, LGT_QUEUE_OUT, LGT_QUEUES }; /* copies into it, and to the host, go beside kernels */
 typedef struct lgt_memory {
-  lgt_pool *pool;      /* ref */
-  lgt_device *device;  /* owned, unless it is the host */
-  bool on_host;        /* as of the device */
-  lgt_queue *queue[2]; /* owned, of a device */
-  unsigned turn;       /* which queue is used next */
+  lgt_pool *pool;               /* ref */
+  lgt_device *device;           /* owned, unless it is the host */
+  bool on_host;                 /* as of the device */
+  lgt_queue *queue[LGT_QUEUES]; /* owned, of a device */
 } lgt_memory;
 enum { LGT_MOST_DEVICES = 16 };
 

@@ -42,6 +42,14 @@ typedef struct lgt_agreed {
   uint64_t stream;   /* a hash of what was launched so far; with other ranks only */
 } lgt_agreed;
 
+/* What a queue of a device has to do: jobs in order, numbered from 1.  (Two of them are never done in another order.) */
+enum { LGT_MOST_LANES = LGT_MOST_DEVICES * LGT_QUEUES };
+typedef struct lgt_lane {
+  lgt_job *first, *last;        /* borrowed: those that are not known to be over */
+  int64_t put, done;            /* numbers of the last one, and of the last one that is over */
+  int64_t seen[LGT_MOST_LANES]; /* what it was told to wait for in each other lane */
+} lgt_lane;
+
 typedef struct lgt_binder {
   lgt_stores *stores; /* borrowed, like the next two */
   lgt_map *map;
@@ -80,8 +88,8 @@ typedef struct lgt_binder {
   int64_t sent, messages;                         /* counters: bytes, and messages, to other ranks */
   int64_t replicate;                              /* bytes: a task may bring no larger array whole to every rank */
   lgt_outside offload;                            /* how the executor looks after queues of devices (offload.h) */
-  lgt_job *offloaded;                             /* jobs that these queues do now */
-  int64_t device_tasks;                           /* counter */
+  lgt_lane lane[LGT_MOST_LANES];                  /* what is in these queues: those of the first device, of the next one, ... */
+  int64_t device_tasks, queue_waits;              /* counters; of what queues are told to wait for */
   int64_t copied;                                 /* counter: tasks that were made by copying (template.h) */
   int64_t host_groups;                            /* counter: groups that ran on the host although there are devices */
   bool strict;                                    /* such a group is refused */

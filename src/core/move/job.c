@@ -40,7 +40,7 @@ void lgt_job_free(lgt_job *job) {
   for (int i = 0; i < job->npoison; i++) lgt_failure_release(job->poison[i]);
   lgt_mem_free(job->poison);
   lgt_exec_forget(&job->task);
-  if (job->event) job->place->device->event_free(job->event);
+  lgt_offload_free(job);
   lgt_mem_free(job->owned);
   lgt_template_release(job->template);
   lgt_plan_release(job->plan);
@@ -96,12 +96,14 @@ lgt_status lgt_job_submit(lgt_binder *binder, lgt_job *job) {
   if (!good) { /* it cannot be taken out of the graph any more: run it without work */
     job->ntouched = i - 1;
     job->task.nstep = 0;
+    if (job->offload) job->offload->enqueue = NULL;
   }
   if (binder->last) binder->last->next = job;
   else binder->first = job;
   binder->last = job;
   binder->njob++;
   lgt_exec_submit(binder->exec, &job->task);
+  if (job->offload) lgt_offload_start(binder);
   return good ? LGT_OK : lgt_no_memory_to_launch();
 }
 
@@ -128,9 +130,17 @@ bool lgt_job_await_first(lgt_binder *binder) {
   return true;
 }
 
-void lgt_job_keep_up(lgt_binder *binder, int groups) {
-  while (binder->first && binder->first->position < binder->agreed.position - groups)
-    if (!lgt_job_await_first(binder)) return; /* interrupted: the next look says so */
+void lgt_job_keep_up(lgt_binder *binder, int groups, int enqueued) {
+  int64_t now = binder->agreed.position;
+  for (lgt_job *job = binder->first; job && job->position < now - groups;) {
+    if (job->task.enqueued && job->position >= now - enqueued) {
+      job = job->next;
+      continue;
+    }
+    if (!look(binder, &job->task)) lgt_job_retire(binder, false);
+    else return; /* interrupted: the next look says so */
+    job = binder->first;
+  }
 }
 
 /* What the job has made of one of its instances is poisoned by what failed before the job ran: why; NULL: it is not. */

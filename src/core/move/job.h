@@ -28,13 +28,8 @@ struct lgt_job {
   lgt_plan *plan;              /* ref: the plan whose shapes the nests use; or NULL */
   lgt_template *template;      /* ref: from which the job was made (template.h), whose shapes the nests use; or NULL */
   struct lgt_job_message *message; /* of an outside task (message.c) */
-  lgt_memory *place;               /* borrowed: the memory whose device does the task; NULL: none */
-  lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue); /* `place`: puts the work into a queue */
-  lgt_event *event;                                                                /* owned: recorded behind that work */
-  uint64_t span;                                                                   /* of the profile: that work */
-  const char *where; /* borrowed: source line of that work, for its failure; or NULL */
-  lgt_job *behind;   /* next of the jobs that devices do */
-  lgt_copy *copy;    /* of copies, which hold refs to runs */
+  struct lgt_job_offload *offload; /* owned: of a task that a device does (offload.h); or NULL */
+  lgt_copy *copy;                  /* of copies, which hold refs to runs */
   int ncopy;
   void *owned;          /* memory of mem.h, freed with the job; or NULL */
   lgt_failure **poison; /* refs, owned with the job: of stores, by slot of its group (bind.c); NULL: none */
@@ -71,8 +66,9 @@ lgt_status lgt_job_look_all(lgt_binder *binder);
 
 /* Work until the first job in flight is done, and retire it.  False: the user interrupts. */
 bool lgt_job_await_first(lgt_binder *binder);
-/* Work until at most `groups` groups are in flight besides the one that was bound last, or the user interrupts. */
-void lgt_job_keep_up(lgt_binder *binder, int groups);
+/* Work until at most `groups` groups are in flight besides the one that was bound last, or the user interrupts.  Of jobs that are
+ * in queues of devices there may be those of `enqueued` groups. */
+void lgt_job_keep_up(lgt_binder *binder, int groups, int enqueued);
 /* Retire the jobs that are done; `all`: wait until each is. */
 void lgt_job_retire(lgt_binder *binder, bool all);
 

@@ -181,7 +181,7 @@ static void wake(void *context) {
 
 void lgt_message_begin(lgt_binder *binder) {
   binder->underway_end = &binder->underway;
-  binder->messaging = (lgt_outside){progress, sleep_for_messages, wake, binder};
+  binder->messaging = (lgt_outside){progress, sleep_for_messages, wake, NULL, binder};
   lgt_exec_look_after(binder->exec, &binder->messaging);
   binder->peers->attend = attend;
   binder->peers->attend_context = binder;
@@ -272,7 +272,7 @@ lgt_status lgt_copy_submit(lgt_binder *binder, const lgt_copy *copies, int count
   const char *name = copies[0].to_at >= 0 ? "pack" : copies[0].from_at >= 0 ? "unpack" : "copy";
   job->task.label = (lgt_label){.category = "copy", .name = name, .line = binder->where};
   lgt_memory *place = binder->map->nmemory > 1 ? copier(copies, count) : NULL;
-  if (place) lgt_offload_job(binder, job, place, enqueue_copies), job->task.fallible = true;
+  if (place && lgt_offload_job(binder, job, place, enqueue_copies)) return lgt_job_free(job), LGT_NO_MEMORY;
   return lgt_job_submit(binder, job);
 }
 

@@ -1,71 +1,127 @@
 /* offload.c - see offload.h. */
 #include "move/offload.h"
 
-#include <sched.h>
 #include <string.h>
 
-static void fail(lgt_binder *binder, lgt_job *job, lgt_status status) {
-  if (job->where && !strstr(lgt_message(), job->where))
-    lgt_err(status, "%s (in a task launched at %s)", lgt_message(), job->where);
-  lgt_exec_end(binder->exec, &job->task, status, lgt_message());
+/* ---- into a queue ------------------------------------------------------------------------------------ */
+
+/* Its queue waits for the jobs of others that it follows, unless it has already. */
+static lgt_status order(lgt_binder *binder, const lgt_job *job, const lgt_device *device, lgt_queue *queue) {
+  const struct lgt_job_offload *p = job->offload;
+  lgt_lane *own = &binder->lane[p->lane];
+  lgt_status status = LGT_OK;
+  for (int i = 0; i < p->nneed && !status; i++) {
+    const lgt_need *need = &p->need[i];
+    if (binder->lane[need->lane].done >= need->number || own->seen[need->lane] >= need->number) continue;
+    status = device->wait(queue, need->event);
+    if (status) continue;
+    own->seen[need->lane] = need->number;
+    binder->queue_waits++;
+  }
+  return status;
 }
 
-/* Put it into the next queue; it fails at once if that cannot be. */
+static lgt_status enqueue(lgt_binder *binder, lgt_job *job) {
+  struct lgt_job_offload *p = job->offload;
+  lgt_device *device = p->place->device;
+  lgt_queue *queue = p->place->queue[p->lane % LGT_QUEUES];
+  if (!(p->event = device->event_new(device))) return lgt_last_status();
+  lgt_status status = order(binder, job, device, queue);
+  if (!status) status = p->enqueue(job, device, queue);
+  char *message = status ? lgt_mem_strdup(lgt_message()) : NULL;
+  lgt_status recorded = device->record(queue, p->event); /* part of it may be there */
+  p->recorded = !recorded;
+  if (message) lgt_err(status, "%s", message);
+  lgt_mem_free(message);
+  return status ? status : recorded;
+}
+
+/* A job that has failed, or could not be put into the queue, waits in the lane for those that it follows. */
 static void begin(lgt_binder *binder, lgt_job *job) {
-  lgt_memory *place = job->place;
-  lgt_device *device = place->device;
-  lgt_queue *queue = place->queue[place->turn++ % 2];
-  if (job->task.status || binder->dry) { /* what it waited for has failed */
-    lgt_exec_end(binder->exec, &job->task, LGT_OK, NULL);
-    return;
-  }
-  if (!job->event) job->event = device->event_new(device);
-  lgt_status status = job->event ? job->enqueue(job, device, queue) : lgt_last_status();
-  lgt_status recorded = job->event ? device->record(queue, job->event) : LGT_OK;
-  /* Part of it may be there, and works on what the job owns. */
-  for (lgt_status late; status && job->event && !recorded && !device->query(job->event, &late);)
-    sched_yield();
-  if (status || recorded) {
-    fail(binder, job, status ? status : recorded);
-    return;
-  }
+  struct lgt_job_offload *p = job->offload;
+  lgt_lane *lane = &binder->lane[p->lane];
+  bool skip = job->task.status || binder->dry || !p->enqueue;
+  if (!skip && (p->status = enqueue(binder, job))) p->message = lgt_mem_strdup(lgt_message());
+  p->number = ++lane->put;
+  if (lane->last) lane->last->offload->next = job;
+  else lane->first = job;
+  lane->last = job;
+  if (skip || p->status) return;
   binder->device_tasks++;
   if (binder->profile)
-    job->span = lgt_profile_begin(
+    p->span = lgt_profile_begin(
         binder->profile,
         &(lgt_label){.category = "device", .name = job->task.label.name, .line = job->task.label.line},
-        "\"device\":\"%s %d\",\"bytes\":%lld", device->name, (int)(place - binder->map->memory),
+        "\"device\":\"%s %d\",\"bytes\":%lld", p->place->device->name, (int)(p->place - binder->map->memory),
         (long long)job->task.cost);
-  job->behind = binder->offloaded;
-  binder->offloaded = job;
+  lgt_exec_enqueued(binder->exec, &job->task);
+}
+
+bool lgt_offload_start(lgt_binder *binder) {
+  bool some = false;
+  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->offload)); some = true)
+    begin(binder, (lgt_job *)task);
+  return some;
+}
+
+/* ---- and out of it ----------------------------------------------------------------------------------- */
+
+static void end(lgt_binder *binder, lgt_job *job, lgt_status status) {
+  const struct lgt_job_offload *p = job->offload;
+  if (binder->profile && p->span)
+    lgt_profile_end(binder->profile, p->span,
+                    &(lgt_label){.category = "device", .name = job->task.label.name});
+  if (p->status) status = lgt_err(p->status, "%s", p->message ? p->message : lgt_status_name(p->status));
+  if (status && p->where && !strstr(lgt_message(), p->where))
+    lgt_err(status, "%s (in a task launched at %s)", lgt_message(), p->where);
+  lgt_exec_end(binder->exec, &job->task, status, status ? lgt_message() : NULL);
+}
+
+/* Those of a lane that are over.  One that is, but follows another one that was not when it was asked, waits. */
+static bool finish_lane(lgt_binder *binder, lgt_lane *lane) {
+  bool some = false;
+  for (lgt_job *job; (job = lane->first) && !job->task.followed; some = true) {
+    const struct lgt_job_offload *p = job->offload;
+    lgt_status status = LGT_OK;
+    if (p->recorded && !p->place->device->query(p->event, &status)) break;
+    lane->first = p->next;
+    if (!p->next) lane->last = NULL;
+    lane->done = p->number;
+    end(binder, job, status);
+  }
+  return some;
 }
 
 static bool finish(lgt_binder *binder) {
-  bool some = false;
-  for (lgt_job **link = &binder->offloaded; *link;) {
-    lgt_job *job = *link;
-    lgt_status status;
-    if (!job->place->device->query(job->event, &status)) {
-      link = &job->behind;
-      continue;
-    }
-    *link = job->behind;
-    some = true;
-    if (binder->profile)
-      lgt_profile_end(binder->profile, job->span,
-                      &(lgt_label){.category = "device", .name = job->task.label.name});
-    if (status) fail(binder, job, status);
-    else lgt_exec_end(binder->exec, &job->task, LGT_OK, NULL);
+  bool some = false, again = true;
+  while (again) {
+    again = false;
+    for (int l = 0; l < (binder->map->nmemory - 1) * LGT_QUEUES; l++)
+      again |= finish_lane(binder, &binder->lane[l]);
+    some |= again;
   }
   return some;
 }
 
 bool lgt_offload_progress(lgt_binder *binder) {
   if (binder->map->nmemory == 1) return false;
-  bool some = false;
-  for (lgt_task *task; (task = lgt_exec_take(binder->exec, &binder->offload)); some = true)
-    begin(binder, (lgt_job *)task);
-  return finish(binder) || some;
+  bool some = finish(binder);
+  return lgt_offload_start(binder) || some;
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------- */
+
+static bool follow(lgt_task *before, lgt_task *after) {
+  const struct lgt_job_offload *b = ((lgt_job *)before)->offload;
+  struct lgt_job_offload *a = ((lgt_job *)after)->offload;
+  int i = 0;
+  if (a->late) return false;
+  if (a->lane == b->lane) return true;
+  while (i < a->nneed && a->need[i].lane != b->lane) i++;
+  if (i == LGT_MOST_NEEDS) return false;
+  if (i == a->nneed) a->need[a->nneed++] = (lgt_need){.lane = b->lane};
+  if (a->need[i].number < b->number) a->need[i] = (lgt_need){b->lane, b->number, b->event};
+  return true;
 }
 
 static bool progress(void *context) { return lgt_offload_progress(context); }
@@ -74,7 +130,7 @@ static void stir(void *context) { lgt_exec_stir(((lgt_binder *)context)->exec); 
 void lgt_offload_begin(lgt_binder *binder) {
   lgt_map *map = binder->map;
   if (map->nmemory == 1) return;
-  binder->offload = (lgt_outside){progress, NULL, NULL, binder};
+  binder->offload = (lgt_outside){.progress = progress, .context = binder, .follow = follow};
   lgt_exec_look_after(binder->exec, &binder->offload);
   for (int m = 1; m < map->nmemory; m++) {
     map->memory[m].device->notify_context = binder;
@@ -82,10 +138,38 @@ void lgt_offload_begin(lgt_binder *binder) {
   }
 }
 
-void lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
-                     lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
+static bool touches_host(const lgt_job *job) {
+  for (int i = 0; i < job->ncopy; i++)
+    if (lgt_instance_on_host(job->copy[i].from) || lgt_instance_on_host(job->copy[i].to)) return true;
+  return false;
+}
+
+static int queue_for(const lgt_job *job) {
+  for (int i = 0; i < job->ncopy; i++) {
+    if (lgt_instance_on_host(job->copy[i].to)) return LGT_QUEUE_OUT;
+    if (job->copy[i].from->memory != job->copy[i].to->memory) return LGT_QUEUE_IN;
+  }
+  return LGT_QUEUE_KERNELS;
+}
+
+lgt_status lgt_offload_job(lgt_binder *binder, lgt_job *job, lgt_memory *place,
+                           lgt_status (*enqueue)(lgt_job *job, const lgt_device *device, lgt_queue *queue)) {
+  struct lgt_job_offload *p = job->offload = lgt_mem_zalloc(sizeof *p);
+  if (!p) return lgt_no_memory_to_launch();
+  p->place = place;
+  p->enqueue = enqueue;
+  p->lane = (int)(place - binder->map->memory - 1) * LGT_QUEUES + queue_for(job);
+  p->late = place->device->copies_wait && touches_host(job);
+  p->where = binder->where;
   job->task.outside = &binder->offload;
-  job->where = binder->where;
-  job->place = place;
-  job->enqueue = enqueue;
+  job->task.fallible = true;
+  return LGT_OK;
+}
+
+void lgt_offload_free(lgt_job *job) {
+  struct lgt_job_offload *p = job->offload;
+  if (!p) return;
+  if (p->event) p->place->device->event_free(p->event);
+  lgt_mem_free(p->message);
+  lgt_mem_free(p);
 }

@@ -575,6 +575,7 @@ int64_t lgt_stat(lgt_runtime *rt, int n, const char **name) {
       {"bytes_copied", rt->map.copied},
       {"device_tasks",
        rt->binder.device_tasks}, /* what devices did: kernels, and the copies to and from their memory */
+      {"queue_waits", rt->binder.queue_waits},    /* how often a queue of a device waits for another one */
       {"device_kernels", kernels.for_devices},    /* loops that there is code of devices for */
       {"groups_on_host", rt->binder.host_groups}, /* although there are devices: what these cannot run */
       {"copies_to_devices", rt->map.uploads},
@@ -606,6 +607,7 @@ void lgt_stats_reset(lgt_runtime *rt) {
   rt->binder.tasks = rt->binder.passes = rt->binder.groups = rt->binder.elided = rt->binder.rescued = 0;
   rt->map.copied = rt->binder.moved = rt->binder.sent = rt->binder.messages = 0;
   rt->map.uploads = rt->map.downloads = rt->map.up_bytes = rt->map.down_bytes = rt->binder.device_tasks = 0;
+  rt->binder.queue_waits = 0;
   rt->binder.host_groups = 0;
   rt->file_read = rt->file_written = 0;
   rt->map.peak = rt->map.live;

@@ -31,7 +31,7 @@
 #include "runtime/sweep.h"
 
 enum { SCRATCH = 4 }; /* bytes of scratch memory that a call may want for each of its arguments' */
-enum { MAX_IN_FLIGHT = 3 };
+enum { MAX_IN_FLIGHT = 3, MAX_ENQUEUED = 64 };
 static const int64_t LARGE = 4 << 20;           /* bytes of results for whose memory a group may wait */
 static const int64_t PRESSURE_MIN = 4 << 20;    /* bytes allocated before a collection is worth asking for */
 static const double PRESSURE_BYTES_PER_NS = 40; /* ... and for each nanosecond that one takes */
@@ -294,7 +294,7 @@ static int bind_groups(lgt_runtime *rt, bool may_ask) {
     flush->group++;
     let_go = false;
     lgt_job_retire(&rt->binder, tight);
-    lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT); /* far enough ahead: help */
+    lgt_job_keep_up(&rt->binder, MAX_IN_FLIGHT, MAX_ENQUEUED); /* far enough ahead: help */
     if (ask_again && !flush->relieved && lgt_runtime_pressed(rt)) return ask(rt, LGT_COLLECT_OLD);
   }
   return 0;

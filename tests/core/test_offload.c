@@ -1,0 +1,91 @@
+/* test_offload.c - tasks that emulated devices do are handed over before those they wait for are done. */
+#include "move/offload.h"
+
+#include "fusion.h"
+
+enum { CHAIN = 12 };
+
+/* Each launch is a task of its own. */
+static void open_devices(const char *count) {
+  if (open_with(&rt, "cpus", "1", "check", "1", "fusion", "0", "min_tile", "1", "emulate", count, NULL))
+    check_fail(__FILE__, __LINE__, "%s", lgt_message());
+}
+
+static lgt_device *device(int n) { return rt->map.memory[1 + n].device; }
+static void hold(bool on) {
+  for (int m = 1; m < rt->map.nmemory; m++) lgt_device_hold(rt->map.memory[m].device, on);
+}
+
+static int in_queues(void) {
+  int n = 0;
+  for (const lgt_job *job = rt->binder.first; job; job = job->next) n += job->task.enqueued;
+  return n;
+}
+
+static lgt_id apply_now(const char *text, lgt_id a, lgt_id b) {
+  lgt_id out = apply(text, a, b);
+  return lgt_flush(rt) ? 0 : out;
+}
+
+/* The script goes on while the first task has not begun. */
+static void run_held(const char *devices) {
+  open_devices(devices);
+  hold(true);
+  lgt_id x = filled(N, 1, 0);
+  for (int i = 0; i < CHAIN; i++) x = apply_now("a1 c1 add =0", x, 0);
+  CHECK(x && rt->binder.njob >= CHAIN);
+  CHECK_EQ(in_queues(), rt->binder.njob);
+  hold(false);
+  CHECK(value_at(x, 0) == CHAIN && value_at(x, N - 1) == N - 1 + CHAIN);
+  lgt_close(rt);
+}
+TEST(nothing_waits_for_a_queue_that_is_held) { run_held("1"); }
+TEST(nothing_waits_for_several_devices) { run_held("3"); }
+
+/* A queue that has been told to wait for a job need not be told again, nor for one before it. */
+TEST(queues_wait_once) {
+  open_devices("1");
+  hold(true);
+  lgt_id x = filled(N, 1, 0), y = apply_now("a1 c1 add =0", x, 0), z = apply_now("a1 a2 add =0", x, y);
+  CHECK_EQ(stat_of(rt, "queue_waits"), 1);
+  hold(false);
+  CHECK(value_at(z, 3) == 7);
+  lgt_close(rt);
+}
+
+/* What fails fails what is computed from it, though that was in its queue already; what overwrites it is right. */
+TEST(failures_pass_from_one_to_the_next) {
+  int failed = 0;
+  for (int n = 1; n <= CHAIN; n++) {
+    open_devices("1");
+    lgt_id x = apply_now("a1 c1 add =0", filled(N, 1, 0), 0), other = apply_now("a1 c2 mul =0", x, 0);
+    CHECK(!lgt_fence(rt));
+    hold(true);
+    lgt_device_fail_at(device(0), n);
+    lgt_id a = apply_now("a1 c1 add =0", x, 0), b = apply_now("a1 c1 add =0", a, 0),
+           c = apply_now("a1 c1 add =0", b, 0);
+    CHECK(!launch(rt, kind_of(rt, LGT_FLOAT64, "a1 c2 mul =0"), 2, x, other) && !lgt_flush(rt));
+    CHECK(in_queues() == rt->binder.njob);
+    hold(false);
+    (void)lgt_fence(rt);
+    lgt_device_fail_at(device(0), 0);
+    double value[] = {value_at(a, 5), value_at(b, 5), value_at(c, 5), value_at(x, 5)},
+           right[] = {7, 8, 9, 24};
+    for (int i = 0; i < 4; i++) {
+      bool fails = n == i + 1 || (i < 3 && n <= i);
+      CHECK(fails ? isnan(value[i]) : value[i] == right[i]);
+      failed += fails;
+    }
+    (void)lgt_fence(rt);
+    lgt_close(rt);
+  }
+  CHECK_EQ(failed, 3 + 2 + 1 + 1);
+}
+
+int main(void) {
+  RUN(nothing_waits_for_a_queue_that_is_held);
+  RUN(nothing_waits_for_several_devices);
+  RUN(queues_wait_once);
+  RUN(failures_pass_from_one_to_the_next);
+  return check_done();
+}
