@@ -234,6 +234,7 @@ static lgt_status acquire_whole(lgt_attempt *try) {
   lgt_status status = LGT_OK;
   for (int s = 0; s < try->group->nslot && !status; s++) {
     const lgt_plan_slot *slot = &try->group->slot[s];
+    if (slot->idle) continue;
     if (slot->former) continue; /* held with what goes on from there, if at all */
     if (!slot->initial && slot->takes != LGT_NONE && may_take(try, slot->takes)) {
       hold(try, s, try->inst[slot->takes]);

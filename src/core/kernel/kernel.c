@@ -461,6 +461,8 @@ fail:
 
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile) { kernels->profile = profile; }
 
+bool lgt_kernels_for_devices(const lgt_kernels *kernels) { return kernels->ntarget > 0; }
+
 void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target) {
   lgt_assert(kernels->ntarget < LGT_MOST_TARGETS);
   target->number = kernels->ntarget;

@@ -45,6 +45,8 @@ typedef struct lgt_kernels lgt_kernels;
 lgt_status lgt_kernels_new(const lgt_config *config, lgt_kernels **out);
 /* Report what is compiled, from the beginning. */
 void lgt_kernels_watch(lgt_kernels *kernels, lgt_profile *profile);
+/* Are there targets? */
+bool lgt_kernels_for_devices(const lgt_kernels *kernels);
 /* One more target, which is borrowed; before the first kernel.  All are of one class. */
 void lgt_kernels_for_target(lgt_kernels *kernels, lgt_target *target);
 /* End the background thread, and unload what targets have loaded. */

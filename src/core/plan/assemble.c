@@ -10,44 +10,9 @@
  */
 #include <string.h>
 
-#include "plan/weave.h"
+#include "plan/assemble.h"
 
-/* A value that stands for an element of a buffer. */
-typedef struct cell {
-  uint16_t buffer;
-  int16_t byte;
-  uint16_t value;
-  uint8_t dtype;
-  bool dirty; /* newer than memory */
-  uint32_t layout;
-  uint16_t item;
-  uint8_t arg;
-  lgt_signature sig;
-} cell;
-
-typedef struct assembler {
-  lgt_weaver *w;
-  const lgt_weave_loop *shape;
-  lgt_inst *inst; /* owned */
-  int ninst, inst_room;
-  lgt_scalar *constant; /* owned */
-  int nconst, const_room;
-  lgt_access *access;     /* owned */
-  lgt_plan_access *place; /* owned */
-  int naccess, access_room, place_room;
-  uint16_t *param_call; /* owned */
-  uint8_t *param_index; /* owned */
-  int nparam, param_call_room, param_index_room;
-  cell *cell; /* owned */
-  int ncell, cell_room;
-  lgt_inst *effect; /* owned; reductions, appended at the end */
-  int neffect, effect_room;
-  lgt_plan_native *native; /* owned */
-  int nnative, native_room;
-  int64_t block_bytes;
-} assembler;
-
-static void assembler_fini(assembler *as) {
+void lgt_assembler_fini(lgt_assembler *as) {
   for (int i = 0; i < as->nnative; i++) lgt_mem_free(as->native[i].access);
   lgt_mem_free(as->native);
   lgt_mem_free(as->inst);
@@ -63,7 +28,7 @@ static void assembler_fini(assembler *as) {
 /* ---- pieces --------------------------------------------------------------------------------------- */
 
 /* Append an instruction, or find the same one; -1 when out of memory. */
-static int emit(assembler *as, lgt_inst in) {
+int lgt_assembler_emit(lgt_assembler *as, lgt_inst in) {
   for (int i = 0; i < as->ninst; i++)
     if (!memcmp(&as->inst[i], &in, sizeof in)) return i;
   if (as->ninst >= LGT_NO_VALUE - 1) return -1;
@@ -72,7 +37,7 @@ static int emit(assembler *as, lgt_inst in) {
   return as->ninst++;
 }
 
-static int add_constant(assembler *as, lgt_scalar value) {
+int lgt_assembler_constant(lgt_assembler *as, lgt_scalar value) {
   for (int i = 0; i < as->nconst; i++)
     if (!memcmp(&as->constant[i], &value, sizeof value)) return i; /* NOLINT: as bits */
   if (!lgt_mem_grow((void **)&as->constant, &as->const_room, as->nconst + 1, sizeof value)) return -1;
@@ -80,7 +45,7 @@ static int add_constant(assembler *as, lgt_scalar value) {
   return as->nconst++;
 }
 
-static int add_param(assembler *as, uint16_t call, int index) {
+int lgt_assembler_param(lgt_assembler *as, uint16_t call, int index) {
   for (int i = 0; i < as->nparam; i++)
     if (as->param_call[i] == call && as->param_index[i] == index) return i;
   if (!lgt_mem_grow((void **)&as->param_call, &as->param_call_room, as->nparam + 1, sizeof *as->param_call) ||
@@ -92,7 +57,7 @@ static int add_param(assembler *as, uint16_t call, int index) {
   return as->nparam++;
 }
 
-static int add_access(assembler *as, int mode, int dtype, lgt_plan_access place) {
+int lgt_assembler_access(lgt_assembler *as, int mode, int dtype, lgt_plan_access place) {
   if (!lgt_mem_grow((void **)&as->access, &as->access_room, as->naccess + 1, sizeof *as->access) ||
       !lgt_mem_grow((void **)&as->place, &as->place_room, as->naccess + 1, sizeof *as->place))
     return -1;
@@ -101,7 +66,7 @@ static int add_access(assembler *as, int mode, int dtype, lgt_plan_access place)
   return as->naccess++;
 }
 
-static lgt_plan_access place_of(const assembler *as, const cell *c) {
+static lgt_plan_access place_of(const lgt_assembler *as, const lgt_assembler_cell *c) {
   lgt_plan_access p = {.slot = as->w->items->buffer[c->buffer].slot,
                        .byte = c->byte,
                        .layout = c->layout,
@@ -112,24 +77,24 @@ static lgt_plan_access place_of(const assembler *as, const cell *c) {
   return p;
 }
 
-static cell *find_cell(assembler *as, uint16_t buffer, int byte, const lgt_signature *sig) {
+static lgt_assembler_cell *find_cell(lgt_assembler *as, uint16_t buffer, int byte, const lgt_signature *sig) {
   for (int i = 0; i < as->ncell; i++) {
-    cell *c = &as->cell[i];
+    lgt_assembler_cell *c = &as->cell[i];
     if (c->buffer == buffer && c->byte == byte && lgt_signature_equal(&c->sig, sig)) return c;
   }
   return NULL;
 }
 
-static cell *add_cell(assembler *as, uint16_t buffer, int item, int arg, int byte, int dtype,
-                      const lgt_signature *sig) {
+static lgt_assembler_cell *add_cell(lgt_assembler *as, uint16_t buffer, int item, int arg, int byte,
+                                    int dtype, const lgt_signature *sig) {
   if (!lgt_mem_grow((void **)&as->cell, &as->cell_room, as->ncell + 1, sizeof *as->cell)) return NULL;
-  cell *c = &as->cell[as->ncell++];
-  *c = (cell){.buffer = buffer,
-              .byte = (int16_t)byte,
-              .dtype = (uint8_t)dtype,
-              .item = (uint16_t)item,
-              .arg = (uint8_t)arg,
-              .sig = *sig};
+  lgt_assembler_cell *c = &as->cell[as->ncell++];
+  *c = (lgt_assembler_cell){.buffer = buffer,
+                            .byte = (int16_t)byte,
+                            .dtype = (uint8_t)dtype,
+                            .item = (uint16_t)item,
+                            .arg = (uint8_t)arg,
+                            .sig = *sig};
   c->layout = as->w->items->item[item].layout[arg];
   return c;
 }
@@ -144,34 +109,34 @@ static void slot_argument(const lgt_kind *kind, int slot, int dtype, int *arg, i
   *byte = (slot - kind->part[a]) * lgt_dtype_size(dtype);
 }
 
-static int load(assembler *as, int number, const lgt_inst *in) {
+static int load(lgt_assembler *as, int number, const lgt_inst *in) {
   const lgt_weave_item *item = &as->w->items->item[number];
   int arg, byte;
   slot_argument(item->kind, in->a, in->dtype, &arg, &byte);
   lgt_alignment align = lgt_item_align(as->w, item, arg);
   lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
   uint16_t buffer = item->in[arg];
-  cell *c = find_cell(as, buffer, byte, &sig);
+  lgt_assembler_cell *c = find_cell(as, buffer, byte, &sig);
   if (c) return c->value;
   c = add_cell(as, buffer, number, arg, byte, in->dtype, &sig);
   if (!c) return -1;
-  int access = add_access(as, LGT_ACCESS_LOAD, in->dtype, place_of(as, c));
+  int access = lgt_assembler_access(as, LGT_ACCESS_LOAD, in->dtype, place_of(as, c));
   if (access < 0) return -1;
   as->w->items->buffer[buffer].loaded = true;
-  int value =
-      emit(as, (lgt_inst){LGT_OP_LOAD, in->dtype, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
+  int value = lgt_assembler_emit(
+      as, (lgt_inst){LGT_OP_LOAD, in->dtype, 0, 0, (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
   c->value = (uint16_t)value;
   return value;
 }
 
-static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value) {
+static bool store(lgt_assembler *as, int number, const lgt_inst *in, uint16_t value) {
   const lgt_weave_item *item = &as->w->items->item[number];
   int arg, byte;
   slot_argument(item->kind, in->b, in->dtype, &arg, &byte);
   if (item->out[arg] == LGT_NONE) return true;
   lgt_alignment align = lgt_item_align(as->w, item, arg);
   lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
-  cell *c = find_cell(as, item->out[arg], byte, &sig);
+  lgt_assembler_cell *c = find_cell(as, item->out[arg], byte, &sig);
   if (!c) c = add_cell(as, item->out[arg], number, arg, byte, in->dtype, &sig);
   if (!c) return false;
   c->value = value;
@@ -179,20 +144,20 @@ static bool store(assembler *as, int number, const lgt_inst *in, uint16_t value)
   return true;
 }
 
-static int reduce_access(assembler *as, int number, int arg, int byte, int dtype) {
+static int reduce_access(lgt_assembler *as, int number, int arg, int byte, int dtype) {
   const lgt_weave_item *item = &as->w->items->item[number];
   lgt_alignment align = lgt_item_align(as->w, item, arg);
   lgt_signature sig = lgt_signature_of(lgt_layout_at(as->w->fuser->stores, item->layout[arg]), &align);
-  cell c = {.buffer = item->out[arg],
-            .byte = (int16_t)byte,
-            .layout = item->layout[arg],
-            .item = (uint16_t)number,
-            .arg = (uint8_t)arg,
-            .sig = sig};
-  return add_access(as, LGT_ACCESS_REDUCE, dtype, place_of(as, &c));
+  lgt_assembler_cell c = {.buffer = item->out[arg],
+                          .byte = (int16_t)byte,
+                          .layout = item->layout[arg],
+                          .item = (uint16_t)number,
+                          .arg = (uint8_t)arg,
+                          .sig = sig};
+  return lgt_assembler_access(as, LGT_ACCESS_REDUCE, dtype, place_of(as, &c));
 }
 
-static bool reduce(assembler *as, int number, const lgt_inst *in, uint16_t value, uint16_t position) {
+static bool reduce(lgt_assembler *as, int number, const lgt_inst *in, uint16_t value, uint16_t position) {
   const lgt_weave_item *item = &as->w->items->item[number];
   int arg, byte;
   slot_argument(item->kind, in->b, in->dtype, &arg, &byte);
@@ -205,26 +170,27 @@ static bool reduce(assembler *as, int number, const lgt_inst *in, uint16_t value
   return true;
 }
 
-static int coordinate(assembler *as, int number, const lgt_inst *in) {
+static int coordinate(lgt_assembler *as, int number, const lgt_inst *in) {
   int dim = in->a == LGT_NO_VALUE ? -1 : in->a;
   for (int a = 0; a < as->naccess; a++)
     if (as->access[a].mode == LGT_ACCESS_INDEX && as->place[a].index_dim == dim)
-      return emit(as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)a, LGT_NO_VALUE, LGT_NO_VALUE});
+      return lgt_assembler_emit(
+          as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)a, LGT_NO_VALUE, LGT_NO_VALUE});
   lgt_plan_access p = {.slot = LGT_NONE, .index_dim = (int8_t)dim, .item = (uint16_t)number};
   int64_t position[LGT_MAX_DIM];
   lgt_shape_strides(as->shape->ndim, as->shape->extent, position);
   for (int d = 0; d < as->shape->ndim; d++) p.stride[d] = dim < 0 ? position[d] : d == dim;
-  int access = add_access(as, LGT_ACCESS_INDEX, LGT_INT64, p);
+  int access = lgt_assembler_access(as, LGT_ACCESS_INDEX, LGT_INT64, p);
   return access < 0 ? -1
-                    : emit(as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)access, LGT_NO_VALUE,
-                                          LGT_NO_VALUE});
+                    : lgt_assembler_emit(as, (lgt_inst){LGT_OP_INDEX, LGT_INT64, 0, 0, (uint16_t)access,
+                                                        LGT_NO_VALUE, LGT_NO_VALUE});
 }
 
 static uint16_t renamed(const uint16_t *value, uint16_t operand) {
   return operand == LGT_NO_VALUE ? operand : value[operand];
 }
 
-static bool append_item(assembler *as, int number) {
+static bool append_item(lgt_assembler *as, int number) {
   const lgt_weave_item *item = &as->w->items->item[number];
   const lgt_body *body = item->kind->body;
   uint16_t *value = lgt_mem_alloc(((size_t)body->ninst + 1) * sizeof *value);
@@ -249,17 +215,17 @@ static bool append_item(assembler *as, int number) {
         break;
       case LGT_OP_CONST:
       case LGT_OP_PARAM: {
-        int k =
-            in.op == LGT_OP_CONST ? add_constant(as, body->constant[in.a]) : add_param(as, item->call, in.a);
+        int k = in.op == LGT_OP_CONST ? lgt_assembler_constant(as, body->constant[in.a])
+                                      : lgt_assembler_param(as, item->call, in.a);
         if (k < 0) v = -1;
-        else in.a = (uint16_t)k, v = emit(as, in);
+        else in.a = (uint16_t)k, v = lgt_assembler_emit(as, in);
         break;
       }
       default:
         in.a = renamed(value, in.a);
         in.b = renamed(value, in.b);
         in.c = renamed(value, in.c);
-        v = emit(as, in);
+        v = lgt_assembler_emit(as, in);
     }
     if (v < 0) good = false;
     value[i] = (uint16_t)v;
@@ -273,7 +239,7 @@ static bool append_item(assembler *as, int number) {
 /* ---- calls of C ---------------------------------------------------------------------------------------- */
 
 /* Add the call of an item, which reads memory. */
-static lgt_plan_native *add_native(assembler *as, int number) {
+static lgt_plan_native *add_native(lgt_assembler *as, int number) {
   const lgt_weave_items *items = as->w->items;
   const lgt_weave_item *item = &items->item[number];
   if (!lgt_mem_grow((void **)&as->native, &as->native_room, as->nnative + 1, sizeof *as->native)) return NULL;
@@ -295,7 +261,7 @@ static lgt_plan_native *add_native(assembler *as, int number) {
 
 /* By rows: what the call computes is written where it belongs, if that is memory, or else left in the loop's block of
  * memory.  Either way the kernel loads it from there; from then on it is a value like any other. */
-static bool append_native(assembler *as, int number) {
+static bool append_native(lgt_assembler *as, int number) {
   const lgt_weave_item *item = &as->w->items->item[number];
   const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, item->layout[0]);
   lgt_alignment align = lgt_item_align(as->w, item, 0);
@@ -309,7 +275,7 @@ static bool append_native(assembler *as, int number) {
     as->block_bytes += ((int64_t)LGT_BLOCK * size + 63) / 64 * 64;
   }
   for (int byte = 0; byte < size; byte += step) {
-    cell *c = add_cell(as, item->out[0], number, 0, byte, part, &sig);
+    lgt_assembler_cell *c = add_cell(as, item->out[0], number, 0, byte, part, &sig);
     if (!c) return false;
     lgt_plan_access place = place_of(as, c);
     if (block) {
@@ -317,10 +283,10 @@ static bool append_native(assembler *as, int number) {
       place.byte = native->block + byte;
       place.stride[0] = 1;
     }
-    int access = add_access(as, LGT_ACCESS_LOAD, part, place);
+    int access = lgt_assembler_access(as, LGT_ACCESS_LOAD, part, place);
     int value = access < 0 ? -1
-                           : emit(as, (lgt_inst){LGT_OP_LOAD, (uint8_t)part, 0, 0, (uint16_t)access,
-                                                 LGT_NO_VALUE, LGT_NO_VALUE});
+                           : lgt_assembler_emit(as, (lgt_inst){LGT_OP_LOAD, (uint8_t)part, 0, 0,
+                                                               (uint16_t)access, LGT_NO_VALUE, LGT_NO_VALUE});
     if (value < 0) return false;
     c->value = (uint16_t)value;
   }
@@ -328,7 +294,7 @@ static bool append_native(assembler *as, int number) {
 }
 
 /* What a call reads and writes, each element once, of a store that it sees through several views that of the largest. */
-static int64_t native_bytes(const assembler *as, const lgt_plan_native *native) {
+static int64_t native_bytes(const lgt_assembler *as, const lgt_plan_native *native) {
   int64_t total = 0;
   for (int a = 0; a < native->kind->nargs; a++) {
     int64_t largest = 0;
@@ -346,7 +312,7 @@ static int64_t native_bytes(const assembler *as, const lgt_plan_native *native) 
 }
 
 /* Does a call touch the slot?  Then the kernel finds it in the cache. */
-static bool is_native_slot(const assembler *as, uint16_t slot) {
+static bool is_native_slot(const lgt_assembler *as, uint16_t slot) {
   for (int i = 0; i < as->nnative; i++)
     for (int a = 0; a < as->native[i].kind->nargs; a++)
       if (as->native[i].access[a].slot == slot) return true;
@@ -354,7 +320,7 @@ static bool is_native_slot(const assembler *as, uint16_t slot) {
 }
 
 /* Calls whose results nobody asks for, neither the kernel nor anybody later. */
-static void drop_natives(assembler *as) {
+static void drop_natives(lgt_assembler *as) {
   int kept = 0;
   for (int i = 0; i < as->nnative; i++)
     if (as->native[i].access[0].slot != LGT_NONE) as->native[kept++] = as->native[i];
@@ -363,7 +329,7 @@ static void drop_natives(assembler *as) {
 }
 
 /* The calls leave the assembler. */
-static void take_natives(assembler *as, lgt_plan_loop *loop) {
+static void take_natives(lgt_assembler *as, lgt_plan_loop *loop) {
   lgt_plan_group *group = as->w->group;
   group->nnative += as->nnative;
   for (int i = 0; i < as->nnative; i++) group->nnative_arg += as->native[i].kind->nargs;
@@ -377,23 +343,23 @@ static void take_natives(assembler *as, lgt_plan_loop *loop) {
 /* ---- finishing a loop --------------------------------------------------------------------------------- */
 
 /* Append what has to reach memory. */
-static bool append_effects(assembler *as) {
+static bool append_effects(lgt_assembler *as) {
   for (int i = 0; i < as->ncell; i++) {
-    cell *c = &as->cell[i];
+    lgt_assembler_cell *c = &as->cell[i];
     if (!c->dirty || as->w->items->buffer[c->buffer].slot == LGT_NONE) continue;
-    int access = add_access(as, LGT_ACCESS_STORE, c->dtype, place_of(as, c));
-    if (access < 0 ||
-        emit(as, (lgt_inst){LGT_OP_STORE, c->dtype, 0, 0, c->value, (uint16_t)access, LGT_NO_VALUE}) < 0)
+    int access = lgt_assembler_access(as, LGT_ACCESS_STORE, c->dtype, place_of(as, c));
+    if (access < 0 || lgt_assembler_emit(as, (lgt_inst){LGT_OP_STORE, c->dtype, 0, 0, c->value,
+                                                        (uint16_t)access, LGT_NO_VALUE}) < 0)
       return false;
   }
   for (int i = 0; i < as->neffect; i++)
-    if (emit(as, as->effect[i]) < 0) return false;
+    if (lgt_assembler_emit(as, as->effect[i]) < 0) return false;
   return true;
 }
 
 /* Which operands of an instruction are values? */
 /* Drop instructions whose values reach no effect, and the accesses and parameters only they used. */
-static bool compact(assembler *as) {
+static bool compact(lgt_assembler *as) {
   uint16_t *number =
       lgt_mem_zalloc(((size_t)as->ninst + (size_t)as->naccess + (size_t)as->nparam + (size_t)as->nconst + 1) *
                      sizeof *number);
@@ -449,7 +415,7 @@ static bool compact(assembler *as) {
 
 /* Which space dimension each loop dimension walks: without those of one element.  Loops without reductions
  * write the first result contiguously; those with reductions know their innermost dimension. */
-static void choose_dims(const assembler *as, lgt_plan_loop *loop) {
+static void choose_dims(const lgt_assembler *as, lgt_plan_loop *loop) {
   if (as->shape->reduces) {
     loop->ndim = 0;
     for (int d = 0; d < as->shape->ndim; d++)
@@ -479,16 +445,16 @@ static void choose_dims(const assembler *as, lgt_plan_loop *loop) {
 }
 
 /* Of the elements of the array (INDEX: 1). */
-static int64_t element_bytes(const assembler *as, int a) {
+static int64_t element_bytes(const lgt_assembler *as, int a) {
   if (as->access[a].mode == LGT_ACCESS_INDEX) return 1;
   return lgt_dtype_size(lgt_layout_at(as->w->fuser->stores, as->place[a].layout)->dtype);
 }
 
-static int64_t stride_bytes(const assembler *as, int a, int space_dim) {
+static int64_t stride_bytes(const lgt_assembler *as, int a, int space_dim) {
   return as->place[a].stride[space_dim] * element_bytes(as, a);
 }
 
-static void classify(assembler *as, const lgt_plan_loop *loop) {
+static void classify(lgt_assembler *as, const lgt_plan_loop *loop) {
   for (int a = 0; a < as->naccess; a++) {
     lgt_access *access = &as->access[a];
     int64_t unit = access->mode == LGT_ACCESS_INDEX ? 1 : lgt_dtype_size(access->dtype);
@@ -499,7 +465,7 @@ static void classify(assembler *as, const lgt_plan_loop *loop) {
   }
 }
 
-static bool same_stream(const assembler *as, int a, int b) {
+static bool same_stream(const lgt_assembler *as, int a, int b) {
   return as->access[a].mode != LGT_ACCESS_INDEX && as->access[b].mode != LGT_ACCESS_INDEX &&
          as->place[a].slot == as->place[b].slot &&
          (as->access[a].mode == LGT_ACCESS_LOAD) == (as->access[b].mode == LGT_ACCESS_LOAD);
@@ -507,7 +473,7 @@ static bool same_stream(const assembler *as, int a, int b) {
 
 /* The bytes that a pass reads and those that it writes: an element of a slot counts once for each, though
  * several accesses reach it, as the neighbours in a stencil do. */
-static int64_t traffic(const assembler *as) {
+static int64_t traffic(const lgt_assembler *as) {
   int64_t total = 0;
   for (int a = 0; a < as->naccess; a++) {
     bool counted = as->place[a].slot == LGT_NONE || is_native_slot(as, as->place[a].slot);
@@ -531,7 +497,7 @@ static int64_t traffic(const assembler *as) {
 }
 
 /* The nest for whole-root instances, ready to run. */
-static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loop *code) {
+static lgt_status prepare_nest(lgt_assembler *as, lgt_plan_loop *loop, const lgt_loop *code) {
   size_t n = (size_t)as->naccess + 1;
   loop->shape = (lgt_nest_shape){.ndim = loop->ndim};
   loop->shape.stride = lgt_mem_zalloc(n * LGT_MAX_DIM * sizeof *loop->shape.stride);
@@ -541,6 +507,7 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
   for (int a = 0; a < as->naccess; a++) {
     for (int d = 0; d < loop->ndim; d++)
       loop->shape.stride[a * LGT_MAX_DIM + d] = stride_bytes(as, a, loop->dim[d]);
+    if (as->access[a].mode == LGT_ACCESS_INDEX) loop->base[a].index = as->place[a].offset;
     if (as->place[a].slot == LGT_NONE) continue;
     const lgt_layout *layout = lgt_layout_at(as->w->fuser->stores, as->place[a].layout);
     loop->base[a].index = as->place[a].offset * lgt_dtype_size(layout->dtype) + as->place[a].byte;
@@ -554,7 +521,7 @@ static lgt_status prepare_nest(assembler *as, lgt_plan_loop *loop, const lgt_loo
 }
 
 /* The loop's code leaves the assembler; what is left there describes its accesses. */
-static lgt_loop *take_code(assembler *as) {
+static lgt_loop *take_code(lgt_assembler *as) {
   lgt_loop *code = lgt_mem_zalloc(sizeof *code);
   lgt_access *access = lgt_mem_alloc(((size_t)as->naccess + 1) * sizeof *access);
   if (!code || !access) {
@@ -576,7 +543,7 @@ static lgt_loop *take_code(assembler *as) {
   return code;
 }
 
-static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
+lgt_status lgt_assembler_finish(lgt_assembler *as, lgt_plan_loop *loop) {
   if (!append_effects(as) || !compact(as)) return lgt_no_memory_to_fuse();
   loop->space_ndim = as->shape->ndim;
   memcpy(loop->extent, as->shape->extent, sizeof loop->extent);
@@ -608,7 +575,7 @@ static lgt_status finish_loop(assembler *as, lgt_plan_loop *loop) {
 }
 
 /* A CPU variant alone, on memory. */
-static lgt_status finish_alone(assembler *as, int number, lgt_plan_loop *loop) {
+static lgt_status finish_alone(lgt_assembler *as, int number, lgt_plan_loop *loop) {
   const lgt_weave_item *item = &as->w->items->item[number];
   const lgt_space *space = &as->w->plan->call[item->call].space;
   if (!add_native(as, number)) return lgt_no_memory_to_fuse();
@@ -621,7 +588,7 @@ static lgt_status finish_alone(assembler *as, int number, lgt_plan_loop *loop) {
 /* ---- entry ---------------------------------------------------------------------------------------------- */
 
 static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
-  assembler as = {.w = w, .shape = &w->loop[number]};
+  lgt_assembler as = {.w = w, .shape = &w->loop[number]};
   lgt_status status = LGT_OK;
   for (int i = 0; i < w->items->nitem && !status; i++) {
     if (w->items->item[i].loop != number) continue;
@@ -632,7 +599,7 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
         if (item->out[a] != LGT_NONE) w->items->buffer[item->out[a]].loaded = true;
       }
       status = out ? finish_alone(&as, i, out) : LGT_OK;
-      assembler_fini(&as);
+      lgt_assembler_fini(&as);
       return status;
     }
     if (!(lgt_kind_native(item->kind) ? append_native(&as, i) : append_item(&as, i)))
@@ -644,8 +611,8 @@ static lgt_status walk_loop(lgt_weaver *w, int number, lgt_plan_loop *out) {
       if (item->kind->privilege[a] & LGT_PRIV_REDUCE && item->out[a] != LGT_NONE)
         w->items->buffer[item->out[a]].loaded = true;
   }
-  if (!status && out) status = finish_loop(&as, out);
-  assembler_fini(&as);
+  if (!status && out) status = lgt_assembler_finish(&as, out);
+  lgt_assembler_fini(&as);
   return status;
 }
 

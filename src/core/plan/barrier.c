@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plan/inline.h"
+
 bool lgt_views_collide(const lgt_layout *a, bool a_writes, const lgt_layout *b, bool b_writes) {
   lgt_rect va = lgt_rect_of_shape(a->ndim, a->shape), vb = lgt_rect_of_shape(b->ndim, b->shape), common;
   if (lgt_layout_may_overlap(a, b)) return true;
@@ -27,6 +29,7 @@ typedef struct barriers {
   writer *writer;
   int nwriter;
   int64_t between;
+  bool devices; /* one, which runs code of its own */
 } barriers;
 
 static const lgt_layout *layout_of(const barriers *b, uint32_t number) {
@@ -48,6 +51,13 @@ static bool same_element(const barriers *b, const lgt_plan_call *call, int arg, 
   return lgt_signature_equal(&mine, &theirs);
 }
 
+/* On devices what reads neighbours of a result may compute them (inline.h), and nothing lies between. */
+static bool may_be_inlined(const barriers *b, uint16_t root, const writer *w) {
+  const lgt_plan_call *from = &b->plan->call[w->call];
+  return b->devices && from->kind->body && !from->kind->reduces && b->plan->root[root].fresh &&
+         b->plan->root[root].writes == 1;
+}
+
 /* The level of a call; what it reads across a barrier lies between from now on. */
 static int level_of(barriers *b, int number) {
   const lgt_plan_call *call = &b->plan->call[number];
@@ -64,7 +74,8 @@ static int level_of(barriers *b, int number) {
           continue;
         if (pass == 0 && !same_element(b, call, a, from)) after++;
         if (pass == 0 && after > level) level = after;
-        if (pass == 1 && level > after && !b->counted[call->root[a]]) {
+        if (pass == 1 && level > after && !b->counted[call->root[a]] &&
+            !may_be_inlined(b, call->root[a], from)) {
           b->counted[call->root[a]] = true;
           b->between += bytes_of(b->fuser, &b->plan->root[call->root[a]]);
         }
@@ -124,7 +135,7 @@ int lgt_barrier_end(const lgt_fuser *fuser, const lgt_plan *plan, int first, int
   if (bytes_written(fuser, plan, first, next) <= fuser->config->between) return next;
   size_t nroot = (size_t)plan->nroot, ncall = (size_t)(next - first), nargs = 0;
   for (int i = first; i < next; i++) nargs += plan->call[i].nargs;
-  barriers b = {.fuser = fuser, .plan = plan, .first = first};
+  barriers b = {.fuser = fuser, .plan = plan, .first = first, .devices = lgt_inline_applies(fuser)};
   int *newest = lgt_mem_alloc((2 * nroot + 1) * sizeof *newest);
   b.counted = lgt_mem_zalloc(nroot + 1);
   b.level = lgt_mem_alloc((ncall + 1) * sizeof *b.level);

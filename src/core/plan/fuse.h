@@ -108,6 +108,7 @@ typedef struct lgt_plan_slot {
   uint16_t saved;     /* initial, written: the slot of its former contents, which recipes may want; LGT_NONE: nobody wants them */
   bool former;        /* initial: such a slot, for recipes only; without memory if none is kept */
   uint16_t takes;     /* new: the initial slot whose memory it may have, if that is nobody else's; LGT_NONE: none */
+  bool idle;          /* no loop comes to it: it has no memory (inline.h) */
   bool pinned;        /* a recipe reads it: what it reads must stay as the group leaves it */
   lgt_rect kept;      /* pinned: around all that recipes read of it; else, as below, ndim is -1 */
   lgt_rect changed;   /* initial or pinned: around all that the group writes of it */
@@ -120,7 +121,7 @@ typedef struct lgt_plan_access {
   uint16_t item; /* whose access it is, for its alignment */
   uint8_t arg;
   int8_t index_dim;            /* INDEX: space dimension, -1: C-order position */
-  int64_t offset;              /* into the root, in elements; INDEX: 0 */
+  int64_t offset;              /* into the root, in elements; INDEX: where it begins to count */
   int64_t stride[LGT_MAX_DIM]; /* along the space's dimensions, in elements of the root */
 } lgt_plan_access;
 
@@ -221,6 +222,7 @@ typedef struct lgt_plan_group {
   int nelided;
   int nmust_die;
   struct lgt_weave_items *items; /* owned; what was woven, for rescues */
+  bool inlined;                  /* some of its loops compute what others would leave in memory (inline.h) */
   bool split;                    /* it works on several parts of a root */
   int nparam;                    /* parameters of all loops */
   int naccess;                   /* accesses of all loops */

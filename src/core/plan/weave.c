@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "plan/inline.h"
 #include "plan/recipes.h"
 
 enum { LARGE_ROOT = 1 << 20 };
@@ -504,6 +505,7 @@ lgt_status lgt_weave(lgt_fuser *fuser, lgt_plan_group *group, const bool *needed
   if (!status) status = choose_memory(&w, current);
   if (!status) status = lgt_recipes_list(&w);
   if (!status) status = lgt_assemble_build(&w);
+  if (!status) status = lgt_inline_loops(&w);
   lgt_mem_free(current);
   lgt_mem_free(w.loop);
   if (!status && lgt_log_on(WEAVE, 3)) lgt_weave_log(group);

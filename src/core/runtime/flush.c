@@ -101,7 +101,7 @@ static bool must_still_die(lgt_runtime *rt, const lgt_plan *plan, bool give_up) 
 /* ---- passes ------------------------------------------------------------------------------------------------ */
 
 static void grow_window(lgt_runtime *rt, const lgt_plan *plan) {
-  int most = rt->config->window > LGT_RING ? LGT_RING : rt->config->window;
+  int most = lgt_runtime_window(rt);
   if (plan->fused_whole && !rt->flush.forced && rt->target < most)
     rt->target = rt->target * 2 < most ? rt->target * 2 : most;
 }
@@ -243,7 +243,7 @@ static void await_memory(lgt_runtime *rt, const lgt_plan_group *group) {
   int64_t bytes = 0;
   for (int s = 0; s < group->nslot; s++) {
     const lgt_layout *layout = lgt_layout_at(&rt->stores, group->slot[s].layout);
-    if (!group->slot[s].initial) bytes += lgt_layout_bytes(layout);
+    if (!group->slot[s].initial && !group->slot[s].idle) bytes += lgt_layout_bytes(layout);
   }
   bytes = bytes / rt->map.domains * rt->map.local;
   while (bytes > LARGE && rt->binder.first && lgt_pool_idle(rt->map.pool) < bytes)

@@ -7,10 +7,11 @@
 #include <xxhash.h>
 
 #include "move/offload.h"
+#include "plan/inline.h"
 #include "runtime/devices.h"
 #include "runtime/handles.h"
 
-enum { FIRST_WINDOW = 64, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
+enum { FIRST_WINDOW = 64, MORE_LAUNCHES = 4, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t FORMER_MOST = 32 << 20; /* bytes of former contents that recipes may keep, ... */
 enum { FORMER_SHARE = 16 };                  /* ... a part of the budget at most */
 static const double COLLECTION_NS = 30000;   /* until the caller's heap is known */
@@ -72,14 +73,19 @@ static lgt_status check_config(const lgt_config *config) {
   return LGT_OK;
 }
 
+int lgt_runtime_window(const lgt_runtime *rt) {
+  int window = rt->config->window;
+  if (window > 1 && lgt_inline_applies(&rt->fuser)) window *= MORE_LAUNCHES;
+  return window > LGT_RING ? LGT_RING : window;
+}
+
 static void apply_config(lgt_runtime *rt) {
   rt->fuser.solver.min_tile = rt->config->min_tile;
   rt->fuser.solver.most = rt->config->max_tiles > 0 ? rt->config->max_tiles : rt->map.domains;
   rt->binder.check = rt->map.check = rt->config->check;
   rt->front.reproducible = rt->config->reproducible;
   rt->binder.replicate = rt->config->replicate;
-  int window = rt->config->window;
-  if (window > LGT_RING) window = LGT_RING;
+  int window = lgt_runtime_window(rt);
   if (rt->target > window || rt->target == 0) rt->target = window < FIRST_WINDOW ? window : FIRST_WINDOW;
   rt->front.limit = (uint32_t)rt->target;
 }

@@ -1,0 +1,443 @@
+/* inline.c - see inline.h. */
+#include "plan/inline.h"
+
+#include <string.h>
+
+enum { MOST_INST = 2000, MOST_ACCESS = 64 };
+/* What a kernel's launch costs, in bytes of memory; operations of float64 in the time of a byte (2.9 TB/s, 14.8 T/s). */
+enum { LAUNCH_BYTES = 4 << 20, BYTE_WORK = 5 };
+enum { QUOTIENT = 9, FUNCTION = 40 };
+
+/* Where the space of a loop lies in that of an earlier one. */
+typedef struct view {
+  int8_t from[LGT_MAX_DIM]; /* by dimension there: the one here that moves along it; -1: none */
+  int64_t at[LGT_MAX_DIM];
+} view;
+
+/* A loop whose stores may be done without. */
+typedef struct maker {
+  lgt_weaver *w;
+  lgt_plan_group *group;
+  int number;  /* of the loop */
+  bool *spare; /* owned, by access: nobody needs this store */
+  int last;    /* the last loop that reads there */
+  bool found;  /* some is spare */
+} maker;
+
+static const lgt_loop *code_of(const lgt_plan_loop *loop) { return loop->kernel->loop; }
+
+/* ---- views ------------------------------------------------------------------------------------------- */
+
+/* The dimensions of a store along which it moves, the widest stride first; -1: its elements are not in order. */
+static int sort_dims(const lgt_plan_loop *loop, const int64_t *stride, int *dim) {
+  int n = 0;
+  for (int d = 0; d < loop->space_ndim; d++) {
+    if (loop->extent[d] == 1) continue;
+    int k = n++;
+    for (; k > 0 && stride[dim[k - 1]] < stride[d]; k--) dim[k] = dim[k - 1];
+    dim[k] = d;
+  }
+  int64_t reach = 0;
+  for (int k = n - 1; k >= 0; k--) {
+    if (stride[dim[k]] <= reach) return -1;
+    reach += (loop->extent[dim[k]] - 1) * stride[dim[k]];
+  }
+  return n;
+}
+
+/* Does access `a` of a loop read only what the store `b` of an earlier one has written, and how does it lie there? */
+static bool find_view(const lgt_plan_loop *early, int b, const lgt_plan_loop *late, int a, view *out) {
+  const int64_t *s = early->access[b].stride, *t = late->access[a].stride;
+  int dim[LGT_MAX_DIM], n = sort_dims(early, s, dim);
+  int64_t rest = late->access[a].offset - early->access[b].offset;
+  unsigned used = 0;
+  if (n < 0 || rest < 0 || late->access[a].byte != early->access[b].byte) return false;
+  memset(out, 0, sizeof *out);
+  memset(out->from, -1, sizeof out->from);
+  for (int k = 0; k < n; k++) {
+    int e = dim[k];
+    int64_t length = 1;
+    out->at[e] = rest / s[e];
+    rest %= s[e];
+    for (int d = 0; d < late->space_ndim && out->from[e] < 0; d++)
+      if (late->extent[d] > 1 && t[d] == s[e] && !(used >> d & 1)) out->from[e] = (int8_t)d;
+    if (out->from[e] >= 0) used |= 1u << out->from[e], length = late->extent[out->from[e]];
+    if (out->at[e] + length > early->extent[e]) return false;
+  }
+  for (int d = 0; d < late->space_ndim; d++)
+    if (late->extent[d] > 1 && t[d] != 0 && !(used >> d & 1)) return false;
+  return rest == 0;
+}
+
+static bool same_view(const view *v, const view *w) {
+  return memcmp(v->from, w->from, sizeof v->from) == 0 && memcmp(v->at, w->at, sizeof v->at) == 0;
+}
+
+/* What an access of the earlier loop is in the later one. */
+static lgt_plan_access seen_from(const lgt_plan_loop *early, const lgt_plan_access *access, const view *v) {
+  lgt_plan_access out = *access;
+  memset(out.stride, 0, sizeof out.stride);
+  for (int e = 0; e < early->space_ndim; e++) {
+    out.offset += v->at[e] * access->stride[e];
+    if (v->from[e] >= 0) out.stride[v->from[e]] = access->stride[e];
+  }
+  return out;
+}
+
+/* ---- who reads what ---------------------------------------------------------------------------------- */
+
+static bool writes(const lgt_plan_loop *loop, int a) {
+  int mode = code_of(loop)->access[a].mode;
+  return mode == LGT_ACCESS_STORE || mode == LGT_ACCESS_REDUCE;
+}
+
+static bool overlap(const maker *m, const lgt_plan_access *a, const lgt_plan_access *b) {
+  return a->slot == b->slot && a->byte == b->byte &&
+         lgt_layout_may_overlap(lgt_weaver_layout(m->w, a->layout), lgt_weaver_layout(m->w, b->layout));
+}
+
+static bool calls_touch(const lgt_plan_loop *loop, uint16_t slot) {
+  for (int i = 0; i < loop->nnative; i++)
+    for (int a = 0; a < loop->native[i].kind->nargs; a++)
+      if (loop->native[i].access[a].slot == slot) return true;
+  return false;
+}
+
+/* Memory that nobody looks into after the group. */
+static bool is_temporary(const lgt_plan_group *group, uint16_t slot) {
+  const lgt_plan_slot *s = &group->slot[slot];
+  bool other = s->initial || s->root != LGT_NONE || s->pinned || s->former || s->rest != LGT_NONE;
+  for (int i = 0; i < group->nslot; i++) other |= group->slot[i].rest == slot || group->slot[i].saved == slot;
+  return !other;
+}
+
+/* Which store made what access `a` of loop `reader` finds?  1: the store `b` of the maker alone, 0: another one, -1: that
+ * is not known. */
+static int made_by(const maker *m, int b, int reader, int a, view *v) {
+  const lgt_plan_loop *late = &m->group->loop[reader];
+  for (int l = reader - 1; l >= m->number; l--) {
+    const lgt_plan_loop *loop = &m->group->loop[l];
+    if (calls_touch(loop, late->access[a].slot)) return -1;
+    for (int q = 0; loop->kernel && q < code_of(loop)->naccess; q++) {
+      if (!writes(loop, q) || !overlap(m, &loop->access[q], &late->access[a])) continue;
+      if (code_of(loop)->access[q].mode != LGT_ACCESS_STORE || !find_view(loop, q, late, a, v)) return -1;
+      return l == m->number && q == b;
+    }
+  }
+  return 0;
+}
+
+/* Can all that read there do without the store?  The last of them. */
+static bool is_spare(maker *m, int b) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  view v;
+  if (!is_temporary(m->group, loop->access[b].slot)) return false;
+  for (int l = m->number + 1; l < m->group->nloop; l++) {
+    const lgt_plan_loop *late = &m->group->loop[l];
+    if (calls_touch(late, loop->access[b].slot)) return false;
+    for (int a = 0; late->kernel && a < code_of(late)->naccess; a++) {
+      int mode = code_of(late)->access[a].mode;
+      if (mode == LGT_ACCESS_INDEX || mode == LGT_ACCESS_STORE ||
+          !overlap(m, &late->access[a], &loop->access[b]))
+        continue;
+      int made = mode == LGT_ACCESS_REDUCE || late->nnative ? -1 : made_by(m, b, l, a, &v);
+      if (made < 0) return false;
+      if (made && l > m->last) m->last = l;
+    }
+  }
+  return true;
+}
+
+/* ---- what a store's value takes ---------------------------------------------------------------------- */
+
+/* Mark the instructions that the values of spare stores are made of. */
+static void mark(const maker *m, bool *needed) {
+  const lgt_loop *code = code_of(&m->group->loop[m->number]);
+  memset(needed, 0, code->ninst);
+  for (int i = code->ninst - 1; i >= 0; i--) {
+    const lgt_inst *in = &code->inst[i];
+    uint16_t operand[3];
+    if (in->op == LGT_OP_STORE ? !m->spare[in->b] : !needed[i]) continue;
+    for (int n = lgt_inst_operands(in, operand), k = 0; k < n; k++) needed[operand[k]] = true;
+  }
+}
+
+static int work_of(const lgt_inst *in) {
+  if (in->op <= LGT_OP_INDEX) return 0;
+  if (in->op == LGT_OP_DIV || in->op == LGT_OP_SQRT || in->op == LGT_OP_POWER) return QUOTIENT;
+  bool function = in->op >= LGT_OP_CBRT || in->op == LGT_OP_POW || in->op == LGT_OP_ATAN2 ||
+                  in->op == LGT_OP_HYPOT || (in->op >= LGT_OP_FLOORDIV && in->op <= LGT_OP_FMOD);
+  return function ? FUNCTION : 1;
+}
+
+static double elements(const lgt_plan_loop *loop) {
+  double n = 1;
+  for (int d = 0; d < loop->space_ndim; d++) n *= (double)loop->extent[d];
+  return n;
+}
+
+/* How a loop sees the maker's results: the views, each once.  Their number; -1: they are too many. */
+static int list_views(const maker *m, int reader, view out[LGT_MAX_DIM * 4]) {
+  const lgt_plan_loop *late = &m->group->loop[reader];
+  int n = 0;
+  for (int b = 0; b < code_of(&m->group->loop[m->number])->naccess; b++)
+    for (int a = 0; m->spare[b] && late->kernel && a < code_of(late)->naccess; a++) {
+      view v;
+      int k = 0;
+      if (code_of(late)->access[a].mode != LGT_ACCESS_LOAD ||
+          !overlap(m, &late->access[a], &m->group->loop[m->number].access[b]) ||
+          made_by(m, b, reader, a, &v) <= 0)
+        continue;
+      while (k < n && !same_view(&out[k], &v)) k++;
+      if (k == n && n == LGT_MAX_DIM * 4) return -1;
+      if (k == n) out[n++] = v;
+    }
+  return n;
+}
+
+static bool loads_slot(const lgt_plan_loop *loop, uint16_t slot) {
+  for (int a = 0; a < code_of(loop)->naccess; a++)
+    if (loop->access[a].slot == slot && code_of(loop)->access[a].mode == LGT_ACCESS_LOAD) return true;
+  return false;
+}
+
+/* Bytes that a reader comes to instead of the maker's results: each slot once. */
+static double bytes_instead(const maker *m, const lgt_plan_loop *late, const bool *needed) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
+  double bytes = 0;
+  for (int i = 0; i < code->ninst; i++) {
+    if (!needed[i] || code->inst[i].op != LGT_OP_LOAD) continue;
+    int a = code->inst[i].a;
+    bool counted = code->access[a].inner == LGT_STRIDE_ZERO || loads_slot(late, loop->access[a].slot);
+    for (int j = 0; j < i && !counted; j++)
+      counted = needed[j] && code->inst[j].op == LGT_OP_LOAD &&
+                loop->access[code->inst[j].a].slot == loop->access[a].slot;
+    if (!counted) bytes += elements(late) * lgt_dtype_size(code->access[a].dtype);
+  }
+  return bytes;
+}
+
+/* Is it worth while? */
+static bool pays(const maker *m, const bool *needed) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
+  double work = 0, bytes = LAUNCH_BYTES;
+  int size = 0, one = 0, insts = 0;
+  for (int i = 0; i < code->ninst; i++)
+    if (needed[i]) one += work_of(&code->inst[i]), insts++;
+  for (int b = 0; b < code->naccess; b++)
+    if (m->spare[b]) size += lgt_dtype_size(code->access[b].dtype);
+  bytes += elements(loop) * size;
+  work -= elements(loop) * one;
+  for (int l = m->number + 1; l <= m->last; l++) {
+    const lgt_plan_loop *late = &m->group->loop[l];
+    view v[LGT_MAX_DIM * 4];
+    int n = list_views(m, l, v);
+    if (n < 0 || (n > 0 && code_of(late)->ninst + n * insts > MOST_INST)) return false;
+    if (n == 0) continue;
+    if (code_of(late)->naccess + n * code->naccess > 4 * MOST_ACCESS) return false;
+    bytes += elements(late) * size - bytes_instead(m, late, needed);
+    work += elements(late) * one * n;
+  }
+  return work <= bytes * BYTE_WORK;
+}
+
+/* Does what the spare stores are made of stay as it is until their last reader has run?  New memory that may be that of older
+ * contents is not, then. */
+static bool stays(const maker *m, const bool *needed) {
+  lgt_plan_group *group = m->group;
+  const lgt_plan_loop *loop = &group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
+  for (int i = 0; i < code->ninst; i++) {
+    if (!needed[i] || code->inst[i].op != LGT_OP_LOAD) continue;
+    const lgt_plan_access *read = &loop->access[code->inst[i].a];
+    for (int l = m->number; l <= m->last; l++) {
+      const lgt_plan_loop *late = &group->loop[l];
+      if (calls_touch(late, read->slot)) return false;
+      for (int a = 0; late->kernel && a < code_of(late)->naccess; a++)
+        if (writes(late, a) && overlap(m, &late->access[a], read)) return false;
+    }
+  }
+  for (int i = 0; i < code->ninst; i++)
+    if (needed[i] && code->inst[i].op == LGT_OP_LOAD)
+      for (int s = 0; s < group->nslot; s++)
+        if (group->slot[s].takes == loop->access[code->inst[i].a].slot) group->slot[s].takes = LGT_NONE;
+  return true;
+}
+
+/* ---- the new code ------------------------------------------------------------------------------------ */
+
+static bool same_place(const lgt_plan_access *a, const lgt_plan_access *b) {
+  return a->slot == b->slot && a->byte == b->byte && a->offset == b->offset && a->index_dim == b->index_dim &&
+         memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
+/* The same access, or a new one. */
+static int find_access(lgt_assembler *as, int mode, int dtype, const lgt_plan_access *place) {
+  for (int a = 0; a < as->naccess && mode != LGT_ACCESS_REDUCE; a++)
+    if (as->access[a].mode == mode && as->access[a].dtype == dtype && same_place(&as->place[a], place))
+      return a;
+  return lgt_assembler_access(as, mode, dtype, *place);
+}
+
+/* An instruction of a loop, as seen through a view (NULL: its own space), whose operands have these values. */
+static int copy_inst(lgt_assembler *as, const lgt_plan_loop *loop, int i, const view *v,
+                     const uint16_t *value) {
+  const lgt_loop *code = code_of(loop);
+  lgt_inst in = code->inst[i];
+  uint16_t operand[3];
+  int n = lgt_inst_operands(&in, operand), k = 0;
+  for (int j = 0; j < n; j++) operand[j] = value[operand[j]];
+  lgt_inst_set_operands(&in, operand);
+  if (in.op == LGT_OP_CONST) k = in.a = (uint16_t)lgt_assembler_constant(as, code->constant[in.a]);
+  if (in.op == LGT_OP_PARAM) k = lgt_assembler_param(as, loop->param_call[in.a], loop->param_index[in.a]);
+  if (in.op == LGT_OP_PARAM) in.a = (uint16_t)k;
+  uint16_t *slot = in.op == LGT_OP_LOAD || in.op == LGT_OP_INDEX ? &in.a
+                   : lgt_op_effect(in.op)                        ? &in.b
+                                                                 : NULL;
+  if (slot) {
+    int a = *slot;
+    lgt_plan_access place = v ? seen_from(loop, &loop->access[a], v) : loop->access[a];
+    k = find_access(as, code->access[a].mode, code->access[a].dtype, &place);
+    *slot = (uint16_t)k;
+    if (in.op == LGT_OP_REDUCE_ARG &&
+        lgt_assembler_access(as, LGT_ACCESS_REDUCE, code->access[a + 1].dtype, loop->access[a + 1]) < 0)
+      return -1;
+  }
+  return k < 0 || k == LGT_NO_VALUE ? -1 : lgt_assembler_emit(as, in);
+}
+
+/* What the store `b` of the maker would have left in the element that a view shows. */
+static int compute(lgt_assembler *as, const maker *m, int b, const bool *needed, const view *v) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
+  uint16_t *value = lgt_mem_alloc(((size_t)code->ninst + 1) * sizeof *value);
+  int result = value ? 0 : -1;
+  for (int i = 0; i < code->ninst && result >= 0; i++) {
+    const lgt_inst *in = &code->inst[i];
+    if (in->op == LGT_OP_STORE && in->b == b) {
+      result = value[in->a];
+      break;
+    }
+    if (!needed[i]) continue;
+    result = copy_inst(as, loop, i, v, value);
+    value[i] = (uint16_t)result;
+  }
+  lgt_mem_free(value);
+  return result;
+}
+
+/* The store of the maker that an access of another loop reads; -1: none. */
+static int store_for(const maker *m, int reader, int a, view *v) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number], *late = &m->group->loop[reader];
+  for (int b = 0; b < code_of(loop)->naccess && reader > m->number; b++)
+    if (m->spare[b] && overlap(m, &late->access[a], &loop->access[b]) && made_by(m, b, reader, a, v) > 0)
+      return b;
+  return -1;
+}
+
+static void drop_loop(lgt_plan_group *group, lgt_plan_loop *loop) {
+  group->nparam -= code_of(loop)->nparam;
+  group->naccess -= code_of(loop)->naccess;
+  lgt_mem_free(loop->access);
+  lgt_mem_free(loop->param_call);
+  lgt_mem_free(loop->param_index);
+  lgt_mem_free(loop->shape.stride);
+  lgt_mem_free(loop->base);
+}
+
+/* Writes a loop anew: a reader, or the maker without what is spare. */
+static lgt_status rewrite(const maker *m, int number, const bool *needed) {
+  lgt_plan_loop *loop = &m->group->loop[number], fresh = {.launch = loop->launch};
+  const lgt_loop *code = code_of(loop);
+  lgt_weave_loop shape = {.ndim = loop->space_ndim, .launch = loop->launch, .inner = loop->inner};
+  lgt_assembler as = {.w = m->w, .shape = &shape};
+  uint16_t *value = lgt_mem_alloc(((size_t)code->ninst + 1) * sizeof *value);
+  bool good = value != NULL;
+  memcpy(shape.extent, loop->extent, sizeof shape.extent);
+  for (int a = 0; a < code->naccess; a++) shape.reduces |= code->access[a].mode == LGT_ACCESS_REDUCE;
+  for (int i = 0; i < code->ninst && good; i++) {
+    const lgt_inst *in = &code->inst[i];
+    view v;
+    if (number == m->number && in->op == LGT_OP_STORE && m->spare[in->b]) continue;
+    int b = in->op == LGT_OP_LOAD ? store_for(m, number, in->a, &v) : -1;
+    int result = b < 0 ? copy_inst(&as, loop, i, NULL, value) : compute(&as, m, b, needed, &v);
+    value[i] = (uint16_t)result;
+    good = result >= 0;
+  }
+  lgt_status status = good ? lgt_assembler_finish(&as, &fresh) : lgt_no_memory_to_fuse();
+  lgt_assembler_fini(&as);
+  lgt_mem_free(value);
+  if (status) return status;
+  drop_loop(m->group, loop);
+  *loop = fresh;
+  return LGT_OK;
+}
+
+/* ---- entry ------------------------------------------------------------------------------------------- */
+
+static void find_spare(maker *m) {
+  const lgt_plan_loop *loop = &m->group->loop[m->number];
+  m->last = m->number;
+  for (int a = 0; a < code_of(loop)->naccess; a++)
+    if (code_of(loop)->access[a].mode == LGT_ACCESS_STORE) m->found |= m->spare[a] = is_spare(m, a);
+}
+
+static lgt_status inline_loop(lgt_weaver *w, int number, bool *changed) {
+  lgt_plan_loop *loop = &w->group->loop[number];
+  lgt_status status = LGT_OK;
+  if (!loop->kernel || loop->nnative) return LGT_OK;
+  const lgt_loop *code = code_of(loop);
+  for (int a = 0; a < code->naccess; a++)
+    if (code->access[a].mode == LGT_ACCESS_REDUCE) return LGT_OK;
+  maker m = {.w = w, .group = w->group, .number = number, .spare = lgt_mem_zalloc((size_t)code->naccess + 1)};
+  bool *needed = lgt_mem_zalloc((size_t)code->ninst + 1);
+  if (!m.spare || !needed) status = lgt_no_memory_to_fuse();
+  if (!status) find_spare(&m);
+  if (m.found) mark(&m, needed);
+  if (m.found && m.last > number && pays(&m, needed) && stays(&m, needed)) {
+    *changed = true;
+    for (int l = number + 1; l <= m.last && !status; l++) {
+      view v[LGT_MAX_DIM * 4];
+      if (w->group->loop[l].kernel && list_views(&m, l, v) > 0) status = rewrite(&m, l, needed);
+    }
+    if (!status) status = rewrite(&m, number, needed);
+  }
+  lgt_mem_free(m.spare);
+  lgt_mem_free(needed);
+  return status;
+}
+
+/* Slots that no loop comes to. */
+static void find_idle(lgt_plan_group *group) {
+  for (int s = 0; s < group->nslot; s++) {
+    bool used = !is_temporary(group, (uint16_t)s);
+    for (int l = 0; l < group->nloop && !used; l++) {
+      const lgt_plan_loop *loop = &group->loop[l];
+      used = calls_touch(loop, (uint16_t)s);
+      for (int a = 0; loop->kernel && a < code_of(loop)->naccess; a++) used |= loop->access[a].slot == s;
+    }
+    group->slot[s].idle = !used;
+  }
+}
+
+bool lgt_inline_applies(const lgt_fuser *fuser) {
+  return lgt_solver_whole(&fuser->solver) && lgt_kernels_for_devices(fuser->kernels) &&
+         fuser->config->kernel_fusion;
+}
+
+lgt_status lgt_inline_loops(lgt_weaver *w) {
+  lgt_plan_group *group = w->group;
+  lgt_status status = LGT_OK;
+  bool changed = false;
+  if (!lgt_inline_applies(w->fuser)) return LGT_OK;
+  for (int l = 0; l < group->nloop && !status; l++) status = inline_loop(w, l, &changed);
+  int kept = 0;
+  for (int l = 0; l < group->nloop; l++)
+    if (group->loop[l].kernel || group->loop[l].nnative) group->loop[kept++] = group->loop[l];
+  group->nloop = kept;
+  group->inlined |= changed;
+  if (changed) find_idle(group);
+  return status;
+}

@@ -1,0 +1,28 @@
+/* inline.h - loops that compute anew what earlier loops would leave for them in memory.
+ *
+ * A stencil of a stencil's result must be a loop of its own, since it reads neighbours; what lies between goes through memory.
+ * On a processor that is a cache.  On a device it is the memory itself, and arithmetic costs little beside it: there a loop
+ * may do again, for each of the neighbours that it reads, what the earlier loop does for one element.
+ *
+ *   loop 0   s[i] = f(a[i], a[i + 1])                      becomes
+ *   loop 1   b[i] = s[i + 1] - s[i]                        b[i] = f(a[i + 1], a[i + 2]) - f(a[i], a[i + 1])
+ *
+ * So it is done with stores of a group's temporary memory if
+ *
+ *   views       all that is read there lies within what one earlier loop has written, element by element, perhaps shifted
+ *   order       what that loop reads is not overwritten until the last of its readers has run
+ *   cost        the bytes that need not cross the memory take longer than the arithmetic that is done several times
+ *
+ * It works on the loops of a group as assemble.c has built them, from the first to the last, and only where there is one memory
+ * domain: with several, tiles and halos follow from the calls' views.  Plans with such loops are not shifted (shift.h).
+ */
+#ifndef LGT_INLINE_H
+#define LGT_INLINE_H
+
+#include "plan/assemble.h"
+
+/* Are loops inlined at all? */
+bool lgt_inline_applies(const lgt_fuser *fuser);
+lgt_status lgt_inline_loops(lgt_weaver *weaver);
+
+#endif

@@ -1,0 +1,124 @@
+-- What one loop would leave in memory for another, the other computes anew (src/core/plan/inline.h): the numbers are the same.
+local check = dofile(arg[0]:match("^(.*/)") .. "../lua/check.lua")
+local lgt, np = require "lgt", require "array"
+
+-- What f returns, as Lua tables, and how many loops that took.
+local function loops(f)
+  lgt.fence()
+  local before = lgt.stats().passes
+  local result = {f()}
+  lgt.fence()
+  local passes = lgt.stats().passes - before
+  for i = 1, #result do result[i] = result[i]:totable() end
+  return passes, unpack(result)
+end
+
+local function squares(n)
+  local a = {}
+  for i = 1, n do a[i] = i * i end
+  return np.array(a) * 1.0
+end
+
+check.case("a stencil of a stencil is one loop", function()
+  local a = squares(9)
+  local passes, b = loops(function()
+    local s = a["2:"] - a[":-2"]
+    local b = s["2:"] * s[":-2"]
+    s = nil -- luacheck: ignore
+    return b
+  end)
+  check.equal(passes, 1)
+  for i = 1, 7 do check.equal(b[i], (2 * i + 3) * (2 * i + 1)) end
+end)
+
+check.case("along rows and columns, of two results, and a third on top", function()
+  local a = squares(30):reshape(5, 6)
+  local function at(i, j) return (6 * (i - 1) + j) ^ 2 end
+  local function s(i, j) return at(i + 1, j) - at(i, j) end
+  local function t(i, j) return at(i, j + 1) + s(i, j) * 0.5 end
+  local passes, b = loops(function()
+    local down = a["2:, :"] - a[":-2, :"]
+    local across = a[":-2, 2:"] + down[":, :-2"] * 0.5
+    return across["2:, 2:"] - across[":-2, :-2"]
+  end)
+  check.equal(passes, 1)
+  for i = 1, 3 do
+    for j = 1, 4 do check.equal(b[i][j], t(i + 1, j + 1) - t(i, j)) end
+  end
+end)
+
+check.case("the lines of a result, each for all rows", function()
+  local a = squares(12):reshape(3, 4)
+  local _, b = loops(function()
+    local s = a * 2
+    return a + s["2, :"], a - s[":, 3:3"]
+  end)
+  for i = 1, 3 do
+    for j = 1, 4 do check.equal(b[i][j], (4 * (i - 1) + j) ^ 2 + 2 * (4 + j) ^ 2) end
+  end
+end)
+
+check.case("what is read is overwritten in between, and in place", function()
+  local a = squares(9)
+  local _, b, c = loops(function()
+    local s = a["2:"] - a[":-2"]
+    a["3:5"] = 0
+    local b = s["2:"] * s[":-2"]
+    local u = a["2:"] + a[":-2"]
+    a["2:-2"] = u["2:"] - u[":-2"]
+    return b, a
+  end)
+  local old = {1, 4, 0, 0, 0, 36, 49, 64, 81}
+  for i = 1, 7 do
+    check.equal(b[i], (2 * i + 3) * (2 * i + 1))
+    check.equal(c[i + 1], old[i + 2] - old[i])
+  end
+end)
+
+check.case("a result that somebody looks at afterwards", function()
+  local a = squares(9)
+  local s = a["2:"] - a[":-2"]
+  local b = s["2:"] * s[":-2"]
+  check.equal(b[3]:item(), 9 * 7)
+  a:iadd(1)
+  check.equal(s[4]:item(), 9)
+end)
+
+check.case("backwards, every second one, and parts that two loops write", function()
+  local a = squares(10)
+  local _, b, c, d = loops(function()
+    local s, p = a + 1, np.empty(10)
+    p["1:5"] = a["6:10"] * 2
+    p["6:10"] = a["1:5"] * 3
+    return s["-1:2:-1"] - s[":-2"], s["1:9:2"] + s["2:10:2"], p["2:"] - p[":-2"]
+  end)
+  local function p(i) return i <= 5 and 2 * (i + 5) ^ 2 or 3 * (i - 5) ^ 2 end
+  for i = 1, 9 do
+    check.equal(b[i], (11 - i) ^ 2 - i ^ 2)
+    check.equal(d[i], p(i + 1) - p(i))
+  end
+  for i = 1, 5 do check.equal(c[i], (2 * i - 1) ^ 2 + (2 * i) ^ 2 + 2) end
+end)
+
+check.case("complex numbers, positions, and a sum of the result", function()
+  local z = np.complex(squares(6), squares(6))
+  local passes, sum = loops(function()
+    local s = z["2:"] * z[":-2"] + np.arange(5)
+    return np.sum(np.imag(s["2:"] - s[":-2"]))
+  end)
+  check.equal(passes <= 2, true)
+  check.equal(sum, 2 * (36 * 25 - 4 * 1))
+end)
+
+check.case("what takes long is not computed twice", function()
+  local a = np.ones(40000)
+  local passes, b = loops(function()
+    local s = a
+    for _ = 1, 20 do s = np.exp(-s) end
+    return s["2:"] - s[":-2"]
+  end)
+  check.equal(passes, 2)
+  check.equal(b[7], 0)
+end)
+
+return check.done()
