@@ -303,13 +303,37 @@ static void take_home(const lgt_partition *key, int r, int k, int64_t tile, lgt_
     if (key->home.dim[j] == r) home->dim[j] = (int8_t)k, home->first[j] = key->home.first[j] + (int32_t)tile;
 }
 
+/* The same for a reshaped view of a root that is cut in rows: edges of tiles move to the nearest index. */
+static bool derive_outer(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
+                         const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
+  lgt_outer o;
+  if (!lgt_layout_outer(l, &o)) return false;
+  int k = align->to[o.dim], r = o.row;
+  for (int d = 0; d < key->ndim; d++)
+    if (d != r && key->grid[d] > 1) return false;
+  if (k < 0 || space->whole & (1u << k) || l->shape[o.dim] != space->extent[k] || align->block[o.dim] > 1)
+    return false;
+  *home = key->home;
+  for (int j = 0; j < home->ndim; j++) home->dim[j] = -1;
+  for (int d = 0; d < space->ndim; d++) tile[d] = space->extent[d] < 1 ? 1 : space->extent[d], offset[d] = 0;
+  if (key->grid[r] == 1) return true;
+  offset[k] = floor_divide(key->offset[r] * o.unit - o.at + o.block / 2, o.block);
+  tile[k] = (key->tile[r] * o.unit + o.block / 2) / o.block;
+  if (tile[k] * key->grid[r] < space->extent[k] - offset[k])
+    tile[k] = (key->tile[r] * o.unit + o.block - 1) / o.block;
+  take_home(key, r, k, 0, home);
+  return true;
+}
+
 /* Tiles of the space from the key partition of an argument's root, with its owners; false when the view hides
  * them.  Where it walks along several dimensions that are cut, as diagonals do, the finest tiles count, and all owners do if
  * tiles are alike. */
 static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
                    const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
-  if (key->kind != LGT_PARTITION_TILING || !lgt_layout_steps(l, begin, step)) return false;
+  if (key->kind != LGT_PARTITION_TILING) return false;
+  if (derive_outer(l, align, key, space, tile, offset, home)) return true;
+  if (!lgt_layout_steps(l, begin, step)) return false;
   *home = key->home;
   for (int j = 0; j < home->ndim; j++) { /* a row of tiles, unless the view walks along it */
     int r = key->home.dim[j];
@@ -406,11 +430,18 @@ static const lgt_partition *derived(const lgt_solver *solver, const lgt_stores *
              : NULL; /* else tiles of a small part all over a large array */
 }
 
-/* Do two tilings have the same tiles of the same owners, but for where they begin? */
+/* How far the tiles of a launch may lie from the elements of its views: what moves then is a thin halo. */
+static int64_t thin(const lgt_partition *p, int d) {
+  enum { FINE = 4, THIN = 32 };
+  return p->tile[d] >= THIN ? p->tile[d] / THIN : p->tile[d] >= FINE ? 1 : 0;
+}
+
+/* Do two tilings have the same tiles of the same owners, but for where they begin, and almost so large? */
 static bool same_but_shifted(const lgt_partition *a, const lgt_partition *b) {
   bool same = a->kind == LGT_PARTITION_TILING && b->kind == LGT_PARTITION_TILING && a->ndim == b->ndim &&
               a->home.ndim == b->home.ndim;
-  for (int d = 0; same && d < a->ndim; d++) same = a->tile[d] == b->tile[d] && a->extent[d] == b->extent[d];
+  for (int d = 0; same && d < a->ndim; d++)
+    same = llabs(a->tile[d] - b->tile[d]) <= thin(a, d) && a->extent[d] == b->extent[d];
   for (int j = 0; same && j < a->home.ndim; j++)
     same = a->home.grid[j] == b->home.grid[j] && a->home.dim[j] == b->home.dim[j] &&
            (a->home.dim[j] >= 0 || a->home.first[j] == b->home.first[j]);
@@ -423,10 +454,13 @@ static int64_t origin(const lgt_partition *p, int d) {
   return p->offset[d] - (j < 0 ? 0 : p->home.first[j] * p->tile[d]);
 }
 
-/* How far the tiles of a launch may lie from the elements of its views: what moves then is a thin halo. */
-static int64_t thin(const lgt_partition *p, int d) {
-  enum { FINE = 4, THIN = 32 };
-  return p->tile[d] >= THIN ? p->tile[d] / THIN : p->tile[d] >= FINE ? 1 : 0;
+/* Would the first and the last cut of a dimension, with such tiles from `at` on, lie between those that begin at lo and hi,
+ * or a little beyond? */
+static bool cuts_near(const lgt_partition *p, int d, int64_t at, int64_t tile, int64_t lo, int64_t hi) {
+  int j = home_of(&p->home, d);
+  int64_t more = tile - p->tile[d], cuts = j < 0 ? 0 : p->home.grid[j] - 1, margin = thin(p, d);
+  int64_t first = at + (cuts > 0 ? more : 0), last = at + cuts * more;
+  return first >= lo - margin && first <= hi + margin && last >= lo - margin && last <= hi + margin;
 }
 
 /* Is it another way to cut p's space, and does it lie between lo and hi, or a little beyond? */
@@ -434,8 +468,18 @@ static bool lies_near(const lgt_partition *p, const lgt_partition *other, const 
                       const int64_t *hi) {
   bool near = same_but_shifted(p, other);
   for (int d = 0; d < p->ndim && near; d++)
-    near = origin(other, d) >= lo[d] - thin(p, d) && origin(other, d) <= hi[d] + thin(p, d);
+    near = cuts_near(p, d, origin(other, d), other->tile[d], lo[d], hi[d]);
   return near;
+}
+
+/* Equal tiles for all owners of a dimension, from its begin on, if that is near. */
+static bool cut_evenly(const lgt_partition *p, int d, int64_t lo, int64_t hi, int64_t *tile) {
+  int j = home_of(&p->home, d);
+  int64_t even = j < 0 ? p->tile[d] : (p->extent[d] + p->home.grid[j] - 1) / p->home.grid[j];
+  *tile = p->tile[d];
+  if (even > 0 && llabs(even - p->tile[d]) <= thin(p, d) && cuts_near(p, d, 0, even, lo, hi))
+    return *tile = even, true;
+  return lo <= thin(p, d) && hi >= -thin(p, d);
 }
 
 /* Views that are shifted against each other pull the tiles to several sides, and whichever tiles are taken, halos move.  So
@@ -465,22 +509,23 @@ static const lgt_partition *settle(const lgt_solver *solver, const lgt_stores *s
   lgt_home home = p->home;
   for (int j = 0; j < home.ndim; j++)
     if (home.dim[j] >= 0) home.first[j] = 0;
-  for (int d = 0; d < p->ndim; d++) {
-    bool begins = lo[d] <= thin(p, d) && hi[d] >= -thin(p, d);
-    lo[d] = begins ? 0 : lo[d] + (hi[d] - lo[d]) / 2;
-  }
-  return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, p->tile, lo, &home);
+  int64_t tile[LGT_MAX_DIM];
+  for (int d = 0; d < p->ndim; d++)
+    lo[d] = cut_evenly(p, d, lo[d], hi[d], &tile[d]) ? 0 : lo[d] + (hi[d] - lo[d]) / 2;
+  return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, tile, lo, &home);
 }
 
-/* A reshaped view is read in whole rows of its root: only where it makes its greatest steps do tiles of it go with
- * tiles of the root. */
-static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *call, const lgt_space *space) {
+/* A reshaped view is read and written in whole rows of its root: only where it makes its greatest steps do tiles of it go
+ * with tiles of the root.  `written`: of those alone that are written. */
+static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
+                                   bool written) {
   unsigned whole = 0;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
     int big = 0;
+    if (written && call->kind->privilege[a] == LGT_PRIV_READ) continue;
     for (int d = 1; d < l->ndim; d++)
-      if (l->stride[d] > l->stride[big]) big = d;
+      if (l->shape[d] > 1 && (l->shape[big] == 1 || l->stride[d] > l->stride[big])) big = d;
     for (int k = 0; k < space->ndim && l->flags & LGT_LAYOUT_RESHAPED; k++)
       if (k != space->align[a].to[big]) whole |= 1u << k;
   }
@@ -512,6 +557,13 @@ static const lgt_partition *anchor_of(const lgt_solver *solver, const lgt_space 
   return NULL;
 }
 
+/* Is the space cut, and most of what its tiles could hold? */
+static bool goes_across(const lgt_partition *p) {
+  for (int d = 0; d < p->ndim; d++)
+    if (2 * p->extent[d] < p->tile[d] * p->grid[d]) return false;
+  return p->ncolour > 1;
+}
+
 /* A launch that is not worth several tiles runs everywhere, unless it touches a part of something that is cut: that
  * part stays where it is.  What is written has the first word.  What is only read comes to the tiles of others over the same
  * extent, which may want the result: a row, to those who work on columns. */
@@ -524,12 +576,14 @@ static const lgt_partition *choose_small(const lgt_solver *solver, const lgt_sto
       const lgt_partition *p = derived(solver, stores, call, space, state[a].key, a), *anchor = NULL;
       if (p && p->ncolour == 1 && !writes) anchor = anchor_of(solver, space);
       *reason = anchor ? "where others over this extent write" : "where the part is";
+      if (p && !writes && goes_across(p)) return settle(solver, stores, call, space, state, p);
       if (p) return anchor ? anchor : p;
     }
   *reason = "its parts are scattered";
   if (is_scattered(solver, stores, call, state))
     return lgt_partition_natural(solver->partitions, space->ndim, space->extent,
-                                 space->whole | whole_for_reshaped(stores, call, space), solver->most, 1);
+                                 space->whole | whole_for_reshaped(stores, call, space, false), solver->most,
+                                 1);
   *reason = "smaller than two tiles";
   return lgt_partition_none(solver->partitions, space->ndim, space->extent);
 }
@@ -566,8 +620,65 @@ static const lgt_partition *choose(const lgt_solver *solver, const lgt_stores *s
   }
   *reason = "natural";
   return lgt_partition_natural(solver->partitions, space->ndim, space->extent,
-                               space->whole | whole_for_reshaped(stores, call, space), solver->most,
+                               space->whole | whole_for_reshaped(stores, call, space, false), solver->most,
                                (solver->min_tile + space->unit - 1) / space->unit);
+}
+
+/* ---- writes through reshaped views: between rows of the root ------------------------------------------------ */
+
+static bool writes_reshaped(const lgt_stores *stores, const lgt_call *call, int arg) {
+  return call->kind->privilege[arg] != LGT_PRIV_READ &&
+         lgt_layout_at(stores, call->layout[arg])->flags & LGT_LAYOUT_RESHAPED;
+}
+
+/* May the call write through a reshaped view if its space is cut at all? */
+static bool may_cut_reshaped(const lgt_stores *stores, const lgt_call *call, int arg) {
+  lgt_outer o;
+  return !(call->kind->privilege[arg] & LGT_PRIV_REDUCE) &&
+         lgt_layout_outer(lgt_layout_at(stores, call->layout[arg]), &o);
+}
+
+/* Do tiles of the space write rows that do not meet? */
+static bool writes_rows(const lgt_solver *solver, const lgt_stores *stores, const lgt_call *call,
+                        const lgt_space *space, const lgt_partition *p) {
+  for (int a = 0; a < call->nargs && p->ncolour > 1; a++)
+    if (writes_reshaped(stores, call, a) &&
+        !lgt_solver_key(solver, lgt_layout_at(stores, call->layout[a]), &space->align[a], p))
+      return false;
+  return true;
+}
+
+/* Tiles of about the size of those of `p`, between rows of an argument. */
+static const lgt_partition *between_rows(const lgt_solver *solver, const lgt_layout *l,
+                                         const lgt_alignment *align, const lgt_partition *p) {
+  int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
+  lgt_outer o;
+  if (p->kind != LGT_PARTITION_TILING || !lgt_layout_outer(l, &o) || align->to[o.dim] < 0) return NULL;
+  int k = align->to[o.dim];
+  memcpy(tile, p->tile, sizeof tile);
+  memcpy(offset, p->offset, sizeof offset);
+  tile[k] = (tile[k] + o.unit - 1) / o.unit * o.unit;
+  offset[k] = floor_divide(offset[k] + o.at, o.unit) * o.unit - o.at;
+  return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, tile, offset, &p->home);
+}
+
+/* The partition of a call that writes through reshaped views: that of any other, if it writes rows, or one like it. */
+static const lgt_partition *choose_rows(const lgt_solver *solver, const lgt_stores *stores,
+                                        const lgt_call *call, const lgt_space *space,
+                                        const lgt_solver_key_state *state, const char **reason) {
+  lgt_space cut = *space;
+  cut.whole |= whole_for_reshaped(stores, call, space, true);
+  const lgt_partition *p = choose(solver, stores, call, &cut, state, reason);
+  if (!p || writes_rows(solver, stores, call, space, p)) return p;
+  for (int a = 0; a < call->nargs; a++) {
+    if (!writes_reshaped(stores, call, a)) continue;
+    const lgt_partition *q =
+        between_rows(solver, lgt_layout_at(stores, call->layout[a]), &space->align[a], p);
+    *reason = "rows of what it writes";
+    if (q && writes_rows(solver, stores, call, space, q)) return q;
+  }
+  *reason = "it writes a reshaped view";
+  return lgt_partition_none(solver->partitions, space->ndim, space->extent);
 }
 
 const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_stores *stores,
@@ -577,15 +688,17 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
   *reason = "one domain";
   if (lgt_solver_whole(solver)) return none;
   *reason = "it writes a reshaped view";
-  for (int a = 0; a < call->nargs; a++)
-    if (lgt_layout_at(stores, call->layout[a])->flags & LGT_LAYOUT_RESHAPED &&
-        call->kind->privilege[a] != LGT_PRIV_READ)
-      return none;
+  bool reshaped = false;
+  for (int a = 0; a < call->nargs; a++) {
+    if (!writes_reshaped(stores, call, a)) continue;
+    if (!may_cut_reshaped(stores, call, a)) return none;
+    reshaped = true;
+  }
   reuse reuses = reuse_of(stores, call);
   *reason = "it overwrites what it reads";
   if (reuses == REUSES) return none;
   const char *why;
-  const lgt_partition *p = choose(solver, stores, call, space, state, &why);
+  const lgt_partition *p = (reshaped ? choose_rows : choose)(solver, stores, call, space, state, &why);
   if (p && reuses && p != none && !lgt_partition_apart(p, solver->domains)) return none;
   *reason = why;
   return p;
@@ -595,14 +708,41 @@ const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_la
                                           const lgt_alignment *align, const lgt_partition *launch,
                                           bool target, const lgt_partition *key) {
   bool part = !lgt_layout_covers(layout, target);
-  if (part && (key || lgt_layout_distinct(layout) * 2 < root_size(layout))) return key;
-  return lgt_solver_key(solver, layout, align, launch);
+  if (part && key) return key;
+  const lgt_partition *new = lgt_solver_key(solver, layout, align, launch);
+  /* Tiles of a small part tell only if all of the root would be in so many: those of a column do, a few rows' do not. */
+  bool small = part && lgt_layout_distinct(layout) * 2 < root_size(layout);
+  return small && new && (launch->ncolour == 1 || new->ncolour > launch->ncolour) ? NULL : new;
+}
+
+/* Of a reshaped view: NULL, too, where tiles do not end with rows. */
+static const lgt_partition *key_of_reshaped(const lgt_solver *solver, const lgt_layout *l,
+                                            const lgt_alignment *align, const lgt_partition *launch) {
+  int64_t offset[LGT_MAX_DIM] = {0}, tile[LGT_MAX_DIM];
+  lgt_outer o;
+  if (!lgt_layout_outer(l, &o)) return NULL;
+  int k = align->to[o.dim];
+  for (int d = 0; d < launch->ndim; d++)
+    if (d != k && launch->grid[d] > 1) return NULL;
+  for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
+  lgt_home home = launch->home;
+  for (int j = 0; j < home.ndim; j++) home.dim[j] = k >= 0 && home.dim[j] == k ? (int8_t)o.row : -1;
+  if (k >= 0 && launch->grid[k] > 1) {
+    int64_t first = o.at + launch->offset[k] * o.block;
+    if (first % o.unit || launch->tile[k] * o.block % o.unit || align->block[o.dim] > 1) return NULL;
+    tile[o.row] = launch->tile[k] * o.block / o.unit;
+    offset[o.row] = first / o.unit;
+  } else {
+    for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
+  }
+  return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
 }
 
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *l, const lgt_alignment *align,
                                     const lgt_partition *launch) {
   int64_t offset[LGT_MAX_DIM], step[LGT_MAX_DIM], tile[LGT_MAX_DIM];
-  if (launch->kind != LGT_PARTITION_TILING || l->flags & LGT_LAYOUT_RESHAPED) return NULL;
+  if (launch->kind != LGT_PARTITION_TILING) return NULL;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return key_of_reshaped(solver, l, align, launch);
   lgt_layout_walk(l, offset, step);
   for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
   unsigned cut = 0;

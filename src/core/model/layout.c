@@ -89,6 +89,28 @@ void lgt_layout_reach(const lgt_layout *l, const lgt_rect *view, int64_t *least,
   }
 }
 
+bool lgt_layout_outer(const lgt_layout *l, lgt_outer *out) {
+  int64_t row, reach = 0;
+  int big = -1, first = lgt_layout_row(l, &row);
+  if (!(l->flags & LGT_LAYOUT_RESHAPED) || l->size == 0) return false;
+  for (int d = 0; d < l->ndim; d++) {
+    if (l->shape[d] == 1) continue;
+    if (l->stride[d] < 0) return false;
+    if (big < 0 || l->stride[d] > l->stride[big]) big = d;
+    reach += (l->shape[d] - 1) * l->stride[d];
+  }
+  if (big < 0 || l->stride[big] == 0) return false;
+  reach -= (l->shape[big] - 1) * l->stride[big];
+  int64_t step = l->stride[big], before = l->offset % step;
+  /* Tiles may begin before their first element, where the tiles of views beside this one do. */
+  if (before + reach >= step) before = l->offset % row;
+  if (before + reach >= step) return false;
+  int64_t begin = l->offset - before, least = step < row ? step : row;
+  if (step % least || row % least || begin % least) return false;
+  *out = (lgt_outer){big, first, begin / least, step / least, row / least};
+  return true;
+}
+
 /* Unless it is slanted, whole rows, so that a tile of the root holds them as the root does. */
 static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
@@ -130,10 +152,17 @@ lgt_rect lgt_layout_target_rect(const lgt_layout *l, lgt_rect view) {
   return lgt_layout_root_rect(l, &view);
 }
 
+/* Does a reshaped view show each element of its root once? */
+static bool has_all(const lgt_layout *l) {
+  int64_t size = 1;
+  for (int d = 0; d < l->root_ndim; d++) size *= l->root_shape[d];
+  return l->size == size && !(l->flags & LGT_LAYOUT_STRETCHED);
+}
+
 bool lgt_layout_exact(const lgt_layout *l) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
   if (l->flags & LGT_LAYOUT_WHOLE) return true;
-  if (l->flags & LGT_LAYOUT_RESHAPED) return false;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return has_all(l);
   lgt_layout_walk(l, begin, step);
   for (int d = 0; d < l->ndim; d++)
     if (step[d] > 1 || step[d] < -1) return false;
@@ -199,6 +228,15 @@ static bool is_empty(const lgt_layout *l) {
   return false;
 }
 
+/* Do all steps of both views leave the distance of their first elements as it is, but for multiples of a number that does
+ * not divide it? */
+static bool is_interleaved(const lgt_layout *a, const lgt_layout *b) {
+  int64_t g = 0;
+  for (int d = 0; d < a->ndim; d++) g = a->shape[d] > 1 ? gcd(g, a->stride[d]) : g;
+  for (int d = 0; d < b->ndim; d++) g = b->shape[d] > 1 ? gcd(g, b->stride[d]) : g;
+  return g > 1 && (a->offset - b->offset) % g != 0;
+}
+
 /* Planning asks this for each pair of views of a root. */
 bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
   int64_t alo, ahi, blo, bhi, abegin[LGT_MAX_DIM], bbegin[LGT_MAX_DIM], astep[LGT_MAX_DIM],
@@ -206,7 +244,8 @@ bool lgt_layout_may_overlap(const lgt_layout *a, const lgt_layout *b) {
   linear_bounds(a, &alo, &ahi);
   linear_bounds(b, &blo, &bhi);
   if (ahi < blo || bhi < alo || is_empty(a) || is_empty(b)) return false;
-  if (a == b || (a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return true;
+  if (a == b) return true;
+  if ((a->flags | b->flags) & LGT_LAYOUT_RESHAPED) return !is_interleaved(a, b);
   lgt_layout_walk(a, abegin, astep);
   lgt_layout_walk(b, bbegin, bstep);
   bounds(a, abegin, astep, afirst, alast);

@@ -29,6 +29,21 @@ bool lgt_layout_steps(const lgt_layout *layout, int64_t begin[LGT_MAX_DIM], int6
 int lgt_layout_row(const lgt_layout *layout, int64_t *size);
 /* The least and the greatest position in the root's C order of a view's rect, which is not empty. */
 void lgt_layout_reach(const lgt_layout *layout, const lgt_rect *view, int64_t *least, int64_t *most);
+/* How tiles of a reshaped view lie in the root, if one dimension of the view, the *outer* one, steps past all that the others
+ * reach together: index i of it begins in row (at + i * block) / unit of the root, one of `block` and `unit` being 1.  Tiles
+ * cut there have rows that do not meet where that number is whole.
+ *
+ *   root {24}, view {2, 3, 4}     outer 0, at 0, block 12, unit 1: each index is 12 rows
+ *   root {6, 4}, view {24}        outer 0, at 0, block 1, unit 4: four indices are a row
+ *   root {6, 4}, view {3, 8}      outer 0, at 0, block 2, unit 1
+ */
+typedef struct lgt_outer {
+  int dim; /* of the view */
+  int row; /* the dimension of the root of which these are rows: lgt_layout_row */
+  int64_t at, block, unit;
+} lgt_outer;
+/* False: there is no such dimension, its steps are not whole rows or shares of one, or the view is not reshaped. */
+bool lgt_layout_outer(const lgt_layout *layout, lgt_outer *out);
 /* How many different elements of the root the view has (broadcast ones count once; of windows of which some are left out,
  * at most so many). */
 int64_t lgt_layout_distinct(const lgt_layout *layout);

@@ -36,6 +36,22 @@ typedef struct cell {
   int32_t first;
 } cell;
 
+/* Through a reshaped view cells are rows of the root. */
+static bool cell_of_rows(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *p, int j,
+                         cell *out) {
+  lgt_outer o;
+  int k = p->home.dim[j];
+  if (!lgt_layout_outer(l, &o) || align->to[o.dim] != k || l->shape[o.dim] != p->extent[k]) return false;
+  if (align->below[o.dim] || align->above[o.dim] || lgt_alignment_block(align, o.dim) != 1) return false;
+  int64_t first = o.at + (p->offset[k] - p->home.first[j] * p->tile[k]) * o.block,
+          tile = p->tile[k] * o.block;
+  if (first % o.unit || tile % o.unit) return false;
+  out->dim = o.row;
+  out->tile = tile / o.unit;
+  out->origin = first / o.unit;
+  return true;
+}
+
 static bool cell_of(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, int j, cell *out) {
   const lgt_partition *p = call->launch;
   const lgt_layout *l = lgt_layout_at(fuser->stores, call->layout[arg]);
@@ -44,7 +60,7 @@ static bool cell_of(const lgt_fuser *fuser, const lgt_plan_call *call, int arg, 
   *out = (cell){.dim = -1, .first = p->home.first[j]};
   if (k < 0 || p->grid[k] == 1) return true;
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
-  if (l->flags & LGT_LAYOUT_RESHAPED) return false;
+  if (l->flags & LGT_LAYOUT_RESHAPED) return cell_of_rows(l, align, p, j, out);
   lgt_layout_walk(l, begin, step);
   for (int d = 0; d < l->ndim; d++) {
     if (align->to[d] != k || step[d] < 1 || l->shape[d] != p->extent[k]) continue;
