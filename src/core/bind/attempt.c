@@ -1,6 +1,9 @@
 /* attempt.c - see attempt.h. */
 #include "bind/attempt.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "move/acquire.h"
 #include "bind/point.h"
 #include "kernel/grid.h"
@@ -317,6 +320,18 @@ static void want_host(const lgt_attempt *try) {
     if (try->group->loop[l].kernel) lgt_kernel_want(try->binder->fuser->kernels, try->group->loop[l].kernel);
 }
 
+/* For lgt_explain.  Without memory it says less. */
+static void note_host(const lgt_attempt *try, const char *why) {
+  lgt_plan_notes *notes = lgt_plan_group_lasting(try->group)->notes;
+  lgt_mem_free(notes->on_host);
+  notes->on_host = NULL;
+  if (!why) return;
+  const char *name = host_kind(try->group)->name;
+  size_t size = strlen(name) + strlen(why) + 3;
+  notes->on_host = lgt_mem_alloc(size);
+  if (notes->on_host) snprintf(notes->on_host, size, "%s: %s", name, why);
+}
+
 /* A rescue runs where its recipe's instances are, if it may. */
 static lgt_status choose_side(lgt_attempt *try) {
   lgt_binder *binder = try->binder;
@@ -328,6 +343,7 @@ static lgt_status choose_side(lgt_attempt *try) {
   if (!there) return want_host(try), LGT_OK;
   const char *why = why_on_host(try);
   try->host = try->exchange.host = why != NULL;
+  if (!try->source) note_host(try, why);
   if (why && binder->strict)
     return lgt_err(LGT_UNSUPPORTED, "'%s' would run on the host, which --gpu-strict forbids: %s",
                    host_kind(try->group)->name, why);

@@ -28,6 +28,7 @@ void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
   if (notes->template) notes->free_templates(notes->template);
   lgt_mem_free(notes->halo);
   lgt_mem_free(notes->name);
+  lgt_mem_free(notes->on_host);
 }
 
 void lgt_plan_group_fini(lgt_plan_group *group) {

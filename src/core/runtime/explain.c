@@ -102,8 +102,37 @@ static void put_partition(writer *w, const lgt_partition *p) {
   put(w, ")");
 }
 
+/* Does the group write one of these roots?  Then all that it takes is among them from now on. */
+static bool takes_part(const lgt_plan_group *group, bool *needed, bool makes) {
+  const lgt_plan_call *call = &group->plan->call[group->first];
+  for (int i = 0; i < group->count; i++)
+    for (int a = 0; a < call[i].nargs; a++)
+      makes |= lgt_kind_writes(call[i].kind, a) && needed[call[i].root[a]];
+  for (int i = 0; i < group->count; i++)
+    for (int a = 0; a < call[i].nargs && makes; a++) needed[call[i].root[a]] = true;
+  return makes;
+}
+
+/* Which of the tasks that made the store ran on the host although there are devices, and why: the last one, and those of its
+ * window from whose results it came. */
+static void put_host(writer *w, const lgt_plan_group *maker) {
+  const lgt_plan *plan = maker->plan;
+  bool *needed = lgt_mem_zalloc((size_t)plan->nroot + 1), some = false;
+  int last = 0;
+  while (last < plan->ngroup && &plan->group[last] != maker) last++;
+  for (int g = last; needed && g >= 0; g--) {
+    const lgt_plan_group *group = g == last ? maker : &plan->group[g]; /* a recipe's is none of the plan's */
+    if (!takes_part(group, needed, g == last) || !group->notes || !group->notes->on_host) continue;
+    put(w, "the host computed a task of %d operation%s although there are devices, for %s\n", group->count,
+        group->count == 1 ? "" : "s", group->notes->on_host);
+    some = true;
+  }
+  if (needed && !some) put(w, "devices computed it, and what it was made from in this window\n");
+  lgt_mem_free(needed);
+}
+
 /* The group of the plan that last wrote the store. */
-static void put_history(writer *w, const lgt_store *store) {
+static void put_history(writer *w, const lgt_runtime *rt, const lgt_store *store) {
   const lgt_plan_group *group = store->maker;
   if (!group) return;
   put(w, "made by a task of %d operation%s in %d loop%s:", group->count, group->count == 1 ? "" : "s",
@@ -115,6 +144,7 @@ static void put_history(writer *w, const lgt_store *store) {
   put_partition(w, group->launch);
   put(w, " (%s)\n", group->plan->call[group->first].reason);
   put(w, "the task ended there because: %s\n", lgt_refusal_text(group->refusal));
+  if (rt->map.nmemory > 1) put_host(w, group);
 }
 
 lgt_status lgt_explain(lgt_runtime *rt, lgt_id array, const char **text) {
@@ -134,7 +164,7 @@ lgt_status lgt_explain(lgt_runtime *rt, lgt_id array, const char **text) {
   put(&w, "\n");
   put_place(&w, rt, store);
   put_images(&w, rt, store);
-  put_history(&w, store);
+  put_history(&w, rt, store);
   *text = rt->text;
   return LGT_OK;
 }
