@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests/programs"))
 
 import npbench as programs  # noqa: E402
 import gpus  # noqa: E402
+import metg  # noqa: E402
 import operations  # noqa: E402
 import whole  # noqa: E402
 from run import PROGRAMS as SMALL, script  # noqa: E402
@@ -643,5 +644,11 @@ def gpu(bench):
     return f"{name}; ms\n\n" + table(["program, elements", *labels, "memory's limit", "share of it"], rows), data
 
 
+def taskbench(bench):
+    """Task Bench: how short tasks may be until half of the cores' time is lost, beside MPI and OpenMP."""
+    labels, rows, data = metg.lines(bench, figure)
+    return table([f"METG(50%), microseconds, {bench.cpus} cores", *labels], rows), data
+
+
 SECTIONS = {f.__name__.replace("_", "-"): f for f in (machine, speed, mutants, examples, npbench, memory, ranks_whole, small, warmup, fusion,
-                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, lengths, gpu)}
+                                                      traffic, scale, ranks, scaling, krylov, matrices, ops, taskbench, lengths, gpu)}
