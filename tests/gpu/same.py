@@ -7,7 +7,8 @@ among as many domains, since the order of sums follows from that.  Besides, GPUs
 moves to the host, or is computed there.
 
 A short run has another few programs for each setting; STRESS=1 takes all programs of tests/programs/run.py under all.
---table writes how much of each program one GPU computes, and what it leaves to the host.
+--table writes, for each program, what becomes of its launches on one GPU (tasks, kernels, calls of the driver), and what it leaves
+to the host.
 """
 import argparse
 import json
@@ -117,21 +118,30 @@ def left_to_host(said):
     return ", ".join(f"{kind} {count}" for kind, count in sorted(why.items(), key=lambda item: -item[1]))
 
 
+def driver_calls(log):
+    """Kernels that were launched, and calls of the driver from the first launch on: what comes before finds the GPU."""
+    with open(log, encoding="utf-8") as file:
+        names = [line.split(" ", 1)[1].split("(")[0] for line in file if line[0].isdigit() and "(" in line]
+    first = next((i for i, name in enumerate(names) if name == "cuLaunchKernel"), len(names))
+    return names.count("cuLaunchKernel"), len(names) - first
+
+
 def table(args, folder):
-    """A row for each program that leaves groups to the host: launches, tasks of one GPU, such groups, and for the sake of which
-    operations; then those that leave none."""
-    none = []
-    print("| program | launches | tasks of the GPU | groups on the host | for the sake of |\n| --- | ---: | ---: | ---: | --- |")
+    """A row for each program."""
+    none = 0
+    print("| program | launches | tasks | of the GPU | kernels | driver calls | groups on the host | for the sake of |")
+    print("| --- |" + " ---: |" * 6 + " --- |")
     for name in args.names or programs.PROGRAMS:
-        env = {"LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_DELAY": "0", "LGT_FAKE_CUDA_DEVICES": "3"}
+        log = os.path.join(folder, "log")
+        env = {"LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_DELAY": "0", "LGT_FAKE_CUDA_DEVICES": "3", "LGT_FAKE_CUDA_LOG": log}
         run = Run(args, ["--gpus=1"], name, folder, env, debug=True)
         s = run.stats
-        if not run.why and not s["groups_on_host"]:
-            none.append(name)
-            continue
-        print(f"| {name} | {s.get('launches', 0)} | {s.get('device_tasks', 0)} | {s.get('groups_on_host', 0)} | "
-              f"{run.why or left_to_host(run.said)} |", flush=True)
-    print(f"\nThese {len(none)} leave nothing to the host: {', '.join(none)}.")
+        kernels, calls = driver_calls(log)
+        os.remove(log)
+        none += not run.why and not s["groups_on_host"]
+        counts = [s.get("launches", 0), s.get("tasks", 0), s.get("device_tasks", 0), kernels, calls, s.get("groups_on_host", 0)]
+        print(f"| {name} | {' | '.join(map(str, counts))} | {run.why or left_to_host(run.said)} |", flush=True)
+    print(f"\n{none} of these leave nothing to the host.")
 
 
 def main():

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { MOST_INST = 2000, MOST_ACCESS = 64 };
+#include "kernel/grid.h"
+
+enum { MOST_INST = 2000, MOST_ACCESS = 64, MOST_VIEWS = 24 };
 /* What a kernel's launch costs, in bytes of memory; operations of float64 in the time of a byte (2.9 TB/s, 14.8 T/s). */
 enum { LAUNCH_BYTES = 4 << 20, BYTE_WORK = 5 };
 enum { QUOTIENT = 9, FUNCTION = 40 };
@@ -177,7 +179,7 @@ static double elements(const lgt_plan_loop *loop) {
 }
 
 /* How a loop sees the maker's results: the views, each once.  Their number; -1: they are too many. */
-static int list_views(const maker *m, int reader, view out[LGT_MAX_DIM * 4]) {
+static int list_views(const maker *m, int reader, view out[MOST_VIEWS]) {
   const lgt_plan_loop *late = &m->group->loop[reader];
   int n = 0;
   for (int b = 0; b < code_of(&m->group->loop[m->number])->naccess; b++)
@@ -189,7 +191,7 @@ static int list_views(const maker *m, int reader, view out[LGT_MAX_DIM * 4]) {
           made_by(m, b, reader, a, &v) <= 0)
         continue;
       while (k < n && !same_view(&out[k], &v)) k++;
-      if (k == n && n == LGT_MAX_DIM * 4) return -1;
+      if (k == n && n == MOST_VIEWS) return -1;
       if (k == n) out[n++] = v;
     }
   return n;
@@ -232,11 +234,10 @@ static bool pays(const maker *m, const bool *needed) {
   work -= elements(loop) * one;
   for (int l = m->number + 1; l <= m->last; l++) {
     const lgt_plan_loop *late = &m->group->loop[l];
-    view v[LGT_MAX_DIM * 4];
+    view v[MOST_VIEWS];
     int n = list_views(m, l, v);
     if (n < 0 || (n > 0 && code_of(late)->ninst + n * insts > MOST_INST)) return false;
     if (n == 0) continue;
-    if (code_of(late)->naccess + n * code->naccess > 4 * MOST_ACCESS) return false;
     bytes += elements(late) * size - bytes_instead(m, late, needed);
     work += elements(late) * one * n;
   }
@@ -347,14 +348,15 @@ static void drop_loop(lgt_plan_group *group, lgt_plan_loop *loop) {
   lgt_mem_free(loop->base);
 }
 
-/* Writes a loop anew: a reader, or the maker without what is spare. */
-static lgt_status rewrite(const maker *m, int number, const bool *needed) {
-  lgt_plan_loop *loop = &m->group->loop[number], fresh = {.launch = loop->launch};
+/* The new form of a loop: of a reader, or of the maker without what is spare. */
+static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_plan_loop *out) {
+  const lgt_plan_loop *loop = &m->group->loop[number];
   const lgt_loop *code = code_of(loop);
   lgt_weave_loop shape = {.ndim = loop->space_ndim, .launch = loop->launch, .inner = loop->inner};
   lgt_assembler as = {.w = m->w, .shape = &shape};
   uint16_t *value = lgt_mem_alloc(((size_t)code->ninst + 1) * sizeof *value);
   bool good = value != NULL;
+  out->launch = loop->launch;
   memcpy(shape.extent, loop->extent, sizeof shape.extent);
   for (int a = 0; a < code->naccess; a++) shape.reduces |= code->access[a].mode == LGT_ACCESS_REDUCE;
   for (int i = 0; i < code->ninst && good; i++) {
@@ -366,13 +368,42 @@ static lgt_status rewrite(const maker *m, int number, const bool *needed) {
     value[i] = (uint16_t)result;
     good = result >= 0;
   }
-  lgt_status status = good ? lgt_assembler_finish(&as, &fresh) : lgt_no_memory_to_fuse();
+  lgt_status status = good ? lgt_assembler_finish(&as, out) : lgt_no_memory_to_fuse();
   lgt_assembler_fini(&as);
   lgt_mem_free(value);
-  if (status) return status;
-  drop_loop(m->group, loop);
-  *loop = fresh;
-  return LGT_OK;
+  return status;
+}
+
+static bool reads_spare(const maker *m, int number) {
+  view v[MOST_VIEWS];
+  return m->group->loop[number].kernel && list_views(m, number, v) > 0;
+}
+
+/* All of these loops in their new form, if devices can run them. */
+static lgt_status rewrite_all(const maker *m, const bool *needed, bool *changed) {
+  size_t count = (size_t)(m->last - m->number + 1);
+  lgt_plan_loop *fresh = lgt_mem_zalloc(count * sizeof *fresh);
+  lgt_status status = fresh ? LGT_OK : lgt_no_memory_to_fuse();
+  bool fits = true;
+  for (int l = m->number; fresh && l <= m->last && !status && fits; l++) {
+    lgt_plan_loop *loop = &fresh[l - m->number];
+    if (l > m->number && !reads_spare(m, l)) continue;
+    status = rewrite(m, l, needed, loop);
+    fits = status || !loop->kernel ||
+           (code_of(loop)->naccess <= MOST_ACCESS && !lgt_grid_check(code_of(loop), &loop->shape));
+  }
+  for (int l = m->number; fresh && l <= m->last; l++) {
+    lgt_plan_loop *loop = &m->group->loop[l], *other = &fresh[l - m->number];
+    if (!status && fits && other->launch) { /* the old form goes, else the new one */
+      lgt_plan_loop old = *loop;
+      *loop = *other;
+      *other = old;
+    }
+    if (other->kernel) drop_loop(m->group, other);
+  }
+  lgt_mem_free(fresh);
+  *changed |= !status && fits;
+  return status;
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------- */
@@ -396,14 +427,8 @@ static lgt_status inline_loop(lgt_weaver *w, int number, bool *changed) {
   if (!m.spare || !needed) status = lgt_no_memory_to_fuse();
   if (!status) find_spare(&m);
   if (m.found) mark(&m, needed);
-  if (m.found && m.last > number && pays(&m, needed) && stays(&m, needed)) {
-    *changed = true;
-    for (int l = number + 1; l <= m.last && !status; l++) {
-      view v[LGT_MAX_DIM * 4];
-      if (w->group->loop[l].kernel && list_views(&m, l, v) > 0) status = rewrite(&m, l, needed);
-    }
-    if (!status) status = rewrite(&m, number, needed);
-  }
+  if (m.found && m.last > number && pays(&m, needed) && stays(&m, needed))
+    status = rewrite_all(&m, needed, changed);
   lgt_mem_free(m.spare);
   lgt_mem_free(needed);
   return status;
