@@ -52,12 +52,16 @@ def judge(dtype, n, x, y):
     """Why y is wrong as x^n, or None."""
     digits, least, most = DIGITS[dtype]
     if n != int(n):
-        if x <= 0:
+        if x <= 0 or math.isinf(x):
             return None
         exact, got = power(x, n), Fraction(y)
         unit = nearest(got, digits, least, most)[1]
         slack = unit if dtype == "float64" else unit / 2
         return None if (got - slack) ** 2 <= exact <= (got + slack) ** 2 else "off"
+    if math.isinf(x):
+        return None if y == x**n else "of infinity"
+    if math.isnan(y):
+        return "of a number"
     if x == 0 and n < 0:
         return None if math.isinf(y) else "no infinity"
     exact = power(x, n)
@@ -70,8 +74,11 @@ def judge(dtype, n, x, y):
 
 
 def rounded(x, dtype):
-    return struct.unpack({"float64": "d", "float32": "f", "float16": "e"}[dtype],
-                         struct.pack({"float64": "d", "float32": "f", "float16": "e"}[dtype], x))[0]
+    form = {"float64": "d", "float32": "f", "float16": "e"}[dtype]
+    try:
+        return struct.unpack(form, struct.pack(form, x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
 
 
 def main():
@@ -81,6 +88,7 @@ def main():
     draw = random.Random(5)
     x = [0.0, -0.0, 1.0, -1.0, 3.0, -3.0, 10.0, 0.5]
     x += [draw.choice([1, -1]) * draw.uniform(0.5, 2) * 2.0 ** draw.randint(-14, 14) for _ in range(60)]
+    x += [draw.choice([1, -1]) * draw.uniform(0.5, 2) * 2.0 ** k for k in (*range(-1074, 1024, 37), *range(-149, 129, 9))]
     folder = tempfile.TemporaryDirectory()
     path = folder.name + "/x"
     with open(path, "wb") as f:
