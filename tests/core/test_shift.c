@@ -138,6 +138,35 @@ TEST(launches_that_no_longer_fuse_are_planned_anew) {
   lgt_close(rt);
 }
 
+/* The sum of neighbours in a new vector of n elements; so many bytes were copied. */
+static int64_t neighbours(int plus, lgt_id x, int64_t n) {
+  lgt_id from = slice_of(rt, x, 0, 0, n, 1), y = vector(n), sum = vector(n - 1);
+  lgt_id low = slice_of(rt, y, 0, 0, n - 1, 1), high = slice_of(rt, y, 0, 1, n - 1, 1);
+  lgt_status status = launch(rt, add, 2, y, from);
+  if (!status) status = lgt_fence(rt);
+  int64_t before = stat_of(rt, "bytes_copied");
+  if (!status) status = launch(rt, plus, 3, sum, low, high);
+  if (!status) status = lgt_fence(rt);
+  int64_t copied = stat_of(rt, "bytes_copied") - before;
+  bool right = !status && value_at(sum, 0) == 3 && value_at(sum, n / 2) == 2.0 * (double)(n / 2) + 3;
+  lgt_array_free(rt, from), lgt_array_free(rt, y), lgt_array_free(rt, sum);
+  lgt_array_free(rt, low), lgt_array_free(rt, high);
+  return right ? copied : INT64_MAX;
+}
+
+/* Tiles that had to grow by what lies around them have room for it under all plans that are shifted from theirs. */
+TEST(shifted_plans_make_room_for_halos) {
+  begin_domains();
+  lgt_id x = filled(4 * N, 1, 0);
+  CHECK(planned(0, 0));
+  int plus = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+  int64_t first = neighbours(plus, x, N), second = neighbours(plus, x, N + 10),
+          third = neighbours(plus, x, N + 20);
+  CHECK(planned(2, 4) && first > 4 * N); /* a tile was copied into a larger one */
+  CHECK(second < N && third < N);
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(other_slices_of_the_same_arrays_shift_a_plan);
   RUN(what_comes_again_is_found);
@@ -146,5 +175,6 @@ int main(void) {
   RUN(an_extent_of_one_is_planned_anew);
   RUN(plans_of_tiles_are_shifted);
   RUN(launches_that_no_longer_fuse_are_planned_anew);
+  RUN(shifted_plans_make_room_for_halos);
   return check_done();
 }

@@ -470,7 +470,7 @@ void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, c
 }
 
 void lgt_exchange_margin(lgt_exchange *x, int slot) {
-  const lgt_halo *halo = x->group->notes->halo;
+  const lgt_halo *halo = lgt_plan_group_lasting(x->group)->notes->halo;
   if (!halo) return;
   int n = number_of_slot(x, &x->group->slot[slot]);
   const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
