@@ -335,13 +335,12 @@ static lgt_status gather(const lgt_tile *tiles, int nargs, const lgt_scalar *par
 #define ADD_ALL(T)                                                                        \
   static bool add_all_##T(const lookup *l) {                                              \
     const int64_t *at = (const int64_t *)l->at[0], extent = l->extent[0], base = l->base; \
-    const T *from = (const T *)l->list;                                                   \
+    const T *from = (const T *)l->list, number = *from;                                   \
     T *to = (T *)l->place;                                                                \
-    int64_t n = l->count[0], step = l->step[0] ? 1 : 0;                                   \
-    for (int64_t i = 0; i < n; i++) {                                                     \
+    for (int64_t i = 0, n = l->count[0]; i < n; i++) {                                    \
       uint64_t k = (uint64_t)offset_of(at[i], extent, base);                              \
       if (k >= (uint64_t)extent) return false;                                            \
-      to[k] += from[i * step];                                                            \
+      to[k] += l->step[0] ? from[i] : number;                                             \
     }                                                                                     \
     return true;                                                                          \
   }

@@ -80,6 +80,26 @@ static inline int64_t integer_at(int dtype, const char *p) {
 /* The same number many times in a row would wait for itself to be stored: neighbours count in tables of their own. */
 enum { TABLES = 4, TABLE_SIZE = 4096 };
 
+/* Those of n integers from p on.  False: some are outside. */
+__attribute__((always_inline)) static inline bool count_neighbours(int64_t *table, int64_t size, int dtype,
+                                                                   const char *p, int64_t stride, int64_t n,
+                                                                   int64_t base) {
+  int64_t i = 0;
+  uint64_t k, most = (uint64_t)size;
+  for (; i + TABLES <= n; i += TABLES)
+    for (int t = 0; t < TABLES; t++, p += stride) {
+      k = (uint64_t)integer_at(dtype, p) - (uint64_t)base;
+      if (k >= most) return false;
+      table[t * size + (int64_t)k]++;
+    }
+  for (; i < n; i++, p += stride) {
+    k = (uint64_t)integer_at(dtype, p) - (uint64_t)base;
+    if (k >= most) return false;
+    table[k]++;
+  }
+  return true;
+}
+
 static bool count_in_tables(const lgt_tile *to, const lgt_tile *from, int64_t base) {
   int64_t n = from->extent[1], stride = from->stride[1], size = to->extent[1];
   const char *p = from->data;
@@ -87,12 +107,9 @@ static bool count_in_tables(const lgt_tile *to, const lgt_tile *from, int64_t ba
   int64_t *table = lgt_scratch_alloc(TABLES * (size_t)size * sizeof *table);
   if (!table) return false;
   memset(table, 0, TABLES * (size_t)size * sizeof *table);
-  bool inside = true;
-  for (int64_t i = 0; i < n && inside; i++, p += stride) {
-    int64_t k = integer_at(from->dtype, p) - base;
-    inside = k >= 0 && k < size;
-    if (inside) table[(i % TABLES) * size + k]++;
-  }
+  bool usual = from->dtype == LGT_INT64 && stride == sizeof(int64_t);
+  bool inside = usual ? count_neighbours(table, size, LGT_INT64, p, sizeof(int64_t), n, base)
+                      : count_neighbours(table, size, from->dtype, p, stride, n, base);
   for (int64_t k = 0; inside && k < size; k++) {
     int64_t sum = 0;
     for (int t = 0; t < TABLES; t++) sum += table[t * size + k];
