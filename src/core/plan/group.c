@@ -21,8 +21,16 @@ typedef struct reach {
   lgt_rect box[SAMPLES];
   int64_t waste[SAMPLES]; /* elements of the box that no call touches */
 } reach;
+/* Which calls of a group use a root, and which write it: bit i stands for the group's call number i. */
+enum { MEMBER_WORDS = MAX_GROUP_CALLS / 64 };
+typedef struct members {
+  int group; /* the bits are of this one */
+  uint64_t user[MEMBER_WORDS], writer[MEMBER_WORDS];
+} members;
+
 typedef struct reaches {
-  reach *root; /* owned; one for each root of the plan */
+  reach *root;     /* owned; one for each root of the plan */
+  members *member; /* likewise */
   int colour[SAMPLES], ntile;
   bool owners; /* these are owners, not colours of the launch */
 } reaches;
@@ -272,6 +280,38 @@ static int begin_group(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int
   return head + 1;
 }
 
+/* A call becomes one of the plan's newest group. */
+static void note_member(const lgt_plan *plan, reaches *all, int number) {
+  const lgt_plan_call *call = &plan->call[number];
+  int i = number - plan->group[plan->ngroup].first;
+  for (int a = 0; a < call->nargs; a++) {
+    members *m = &all->member[call->root[a]];
+    if (m->group != plan->ngroup) *m = (members){.group = plan->ngroup};
+    m->user[i / 64] |= 1ull << i % 64;
+    if (lgt_kind_writes(call->kind, a)) m->writer[i / 64] |= 1ull << i % 64;
+  }
+}
+
+/* May call `next` follow each call of the group?  Only those are asked that write what it uses, or use what it writes. */
+static lgt_refusal check_members(const lgt_fuser *fuser, const lgt_plan *plan, const reaches *all, int next) {
+  const lgt_plan_call *call = &plan->call[next];
+  int first = plan->group[plan->ngroup].first;
+  bool own = call->repeats || lgt_partition_apart(call->launch, fuser->solver.domains);
+  for (int w = 0; w <= (next - 1 - first) / 64; w++) {
+    uint64_t bits = 0;
+    for (int a = 0; a < call->nargs; a++) {
+      const members *m = &all->member[call->root[a]];
+      if (m->group == plan->ngroup) bits |= lgt_kind_writes(call->kind, a) ? m->user[w] : m->writer[w];
+    }
+    for (; bits; bits &= bits - 1) {
+      const lgt_plan_call *earlier = &plan->call[first + w * 64 + __builtin_ctzll(bits)];
+      lgt_refusal refusal = check_pair(fuser, earlier, call, own);
+      if (refusal != LGT_REFUSAL_END) return refusal;
+    }
+  }
+  return LGT_REFUSAL_END;
+}
+
 static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   const lgt_plan_group *group = &plan->group[plan->ngroup];
   int first = group->first;
@@ -284,11 +324,8 @@ static lgt_refusal may_follow(const lgt_fuser *fuser, lgt_plan *plan, reaches *a
                                                                                   : LGT_REFUSAL_END;
   if (!lgt_partition_disjoint(call->launch) || !may_share_owners(fuser, plan, next))
     return LGT_REFUSAL_LAUNCH_DOMAIN;
-  bool own = call->repeats || lgt_partition_apart(call->launch, fuser->solver.domains);
-  for (int i = first; i < next; i++) {
-    lgt_refusal refusal = check_pair(fuser, &plan->call[i], call, own);
-    if (refusal != LGT_REFUSAL_END) return refusal;
-  }
+  lgt_refusal refusal = check_members(fuser, plan, all, next);
+  if (refusal != LGT_REFUSAL_END) return refusal;
   return far_apart(fuser, plan, all, next) ? LGT_REFUSAL_FAR : LGT_REFUSAL_END;
 }
 
@@ -360,9 +397,12 @@ static bool is_of_tiles(lgt_refusal refusal) {
 static int take_calls(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, const uses *u, int first) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   int from = begin_group(fuser, plan, all, first), next = from;
-  while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END)
+  for (int i = first; i < from; i++) note_member(plan, all, i);
+  while (next < plan->ncall && (group->refusal = may_follow(fuser, plan, all, next)) == LGT_REFUSAL_END) {
+    note_member(plan, all, next);
     if (plan->call[next++].launch != group->launch && group->launch->kind == LGT_PARTITION_TILING)
       group->mixed = true;
+  }
   if (group->launch->kind == LGT_PARTITION_NONE) {
     int end = next - first > 1 ? lgt_barrier_end(fuser, plan, first, next) : next;
     if (end < next) group->refusal = LGT_REFUSAL_MEMORY;
@@ -387,11 +427,13 @@ static void note_uses(lgt_plan *plan, int first, int next) {
 
 lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   plan->group = lgt_mem_zalloc(((size_t)plan->ncall + 1) * sizeof *plan->group);
-  reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root)};
+  reaches all = {.root = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.root),
+                 .member = lgt_mem_alloc(((size_t)plan->nroot + 1) * sizeof *all.member)};
   uses u;
-  bool good = list_uses(plan, &u) && plan->group && all.root;
+  bool good = list_uses(plan, &u) && plan->group && all.root && all.member;
   for (int r = 0; r < plan->nroot; r++) plan->root[r].first_group = LGT_NONE;
   if (good) forget_reaches(plan, &all);
+  for (int r = 0; r < plan->nroot && good; r++) all.member[r].group = -1;
   for (int i = 0, next; i < plan->ncall && good; i = next) {
     lgt_plan_group *group = &plan->group[plan->ngroup];
     next = take_calls(fuser, plan, &all, &u, i);
@@ -404,6 +446,7 @@ lgt_status lgt_group_calls(lgt_fuser *fuser, lgt_plan *plan) {
   }
   lgt_mem_free(u.first);
   lgt_mem_free(all.root);
+  lgt_mem_free(all.member);
   if (!good) return lgt_no_memory_to_fuse();
   plan->fused_whole = !lgt_kind_alone(plan->call[0].kind);
   for (int g = 0; g + 1 < plan->ngroup && plan->fused_whole; g++)
