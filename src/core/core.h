@@ -18,7 +18,7 @@
  *   exec       worker threads; which tasks wait for which
  *     exec depend
  *   move       jobs, copies and messages as tasks; which elements move, and between whom
- *     peers binder job template offload poison message moves acquire exchange image image_* agree
+ *     peers binder job template offload poison message moves acquire touch exchange image image_* agree
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt
  *   ops        what is no loop over elements: tasks with variants in C

@@ -257,7 +257,7 @@ static lgt_status materialise_inputs(const lgt_attempt *try) {
     if (try->group->slot[s].initial)
       status = lgt_rescue_store(try->binder, lgt_attempt_store(try, try->group->slot[s].root));
   if (lgt_map_whole(try->binder->map)) return status;
-  if (!status) status = lgt_exchange_prepare(try->binder, try->group);
+  if (!status) status = lgt_touches_make(try->binder, try->group);
   for (int i = 0; i < try->group->notes->ntouch && !status; i++)
     if (try->group->notes->touch[i].reads)
       status = lgt_rescue_store(

@@ -9,106 +9,10 @@
 #include "memory/replica.h"
 #include "plan/weave.h"
 
-/* ---- touches ------------------------------------------------------------------------------------------ */
-
-static bool is_fresh(const lgt_plan_group *group, uint16_t root) {
-  const lgt_plan_root *r = &group->plan->root[root];
-  return r->fresh && group == &group->plan->group[r->first_group];
-}
-
-/* The rect of its root that an argument of the call touches, over all colours. */
-static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
-  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
-  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
-  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
-  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
-                                                      : lgt_layout_root_rect(layout, &view);
-}
-
-/* Has an earlier call of the group written all elements of this view?  Then whoever reads one has written it (cells.h). */
-static bool made_before(const lgt_binder *binder, const lgt_plan_group *group, int call, int arg) {
-  const lgt_plan_call *reader = &group->plan->call[call];
-  lgt_rect read = {.ndim = -1};
-  for (int i = group->first; i < call; i++) {
-    const lgt_plan_call *writer = &group->plan->call[i];
-    for (int b = 0; b < writer->nargs; b++) {
-      if (!(writer->kind->privilege[b] & LGT_PRIV_WRITE) || writer->root[b] != reader->root[arg]) continue;
-      if (writer->layout[b] == reader->layout[arg]) return true;
-      if (read.ndim < 0) read = whole_rect(binder, reader, arg);
-      lgt_rect written = whole_rect(binder, writer, b);
-      if (lgt_layout_exact(lgt_layout_at(binder->stores, writer->layout[b])) &&
-          lgt_rect_contains(&written, &read))
-        return true;
-    }
-  }
-  return false;
-}
-
-/* The number of a part of a root among the group's; -1 for one that it does not touch. */
-static int number_of(const lgt_plan_group *group, uint16_t root, uint8_t part) {
-  for (int i = 0; i < group->notes->ntouched; i++)
-    if (group->notes->touched[i].root == root && group->notes->touched[i].part == part) return i;
-  return -1;
-}
-
-static lgt_status touch_of(lgt_binder *binder, const lgt_plan_group *group, int call, int arg, lgt_touch *t) {
-  const lgt_plan_call *c = &group->plan->call[call];
-  const lgt_layout *layout = lgt_layout_at(binder->stores, c->layout[arg]);
-  const lgt_alignment *align = &c->space.align[arg];
-  int privilege = c->kind->privilege[arg];
-  int root = number_of(group, c->root[arg], c->part[arg]);
-  if (root < 0)
-    group->notes->touched[root = group->notes->ntouched++] = (lgt_touched){c->root[arg], c->part[arg]};
-  *t = (lgt_touch){.call = (uint16_t)call, .root = (uint16_t)root, .arg = (uint8_t)arg};
-  t->fresh = is_fresh(group, c->root[arg]);
-  t->writes = lgt_kind_writes(c->kind, arg);
-  /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
-  bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
-  t->reads = former && !t->fresh && !(lgt_layout_exact(layout) && made_before(binder, group, call, arg));
-  bool everywhere = c->launch->kind == LGT_PARTITION_NONE ||
-                    (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
-                    (privilege & LGT_PRIV_REDUCE &&
-                     lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
-  lgt_rect rect = whole_rect(binder, c, arg);
-  lgt_footprints *footprints = &binder->map->footprints;
-  t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
-                        : lgt_footprint_of(footprints, c->layout[arg], align, c->launch,
-                                           privilege & LGT_PRIV_REDUCE);
-  return t->whole ? LGT_OK : LGT_NO_MEMORY;
-}
-
 lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *group,
                                 const lgt_touch *touch) {
   if (binder->selecting == group) return binder->selected[touch - group->notes->touch];
   return (lgt_selected){.what = touch->whole};
-}
-
-const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
-  int call = group->items->item[access->item].call;
-  return group->notes->touch ? &group->notes->touch[group->plan->call[call].touch + access->arg] : NULL;
-}
-
-lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group) {
-  const lgt_plan *plan = group->plan;
-  int n = 0;
-  lgt_status status = LGT_OK;
-  if (group->notes->touch) return LGT_OK;
-  for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
-  if (!group->notes->touched)
-    group->notes->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touched);
-  if (group->notes->touched)
-    group->notes->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *group->notes->touch);
-  if (!group->notes->touch) return lgt_no_memory_to_launch();
-  for (int i = group->first; i < group->first + group->count && !status; i++)
-    for (int a = 0; a < plan->call[i].nargs && !status; a++) {
-      status = touch_of(binder, group, i, a, &group->notes->touch[group->notes->ntouch]);
-      group->notes->ntouch += !status;
-    }
-  if (!status) return LGT_OK;
-  lgt_mem_free(group->notes->touch); /* to be made again */
-  group->notes->touch = NULL;
-  group->notes->ntouch = group->notes->ntouched = 0;
-  return status;
 }
 
 /* ---- what moves --------------------------------------------------------------------------------------- */
@@ -181,7 +85,7 @@ static bool list_image_moves(lgt_exchange *x, int n, const lgt_selected *s, int 
 }
 
 static bool list_selected(lgt_exchange *x, int n, const lgt_selected *s, bool reads, int place) {
-  cover_all(x, n, s->what);
+  if (!x->group || !x->group->notes->cover) cover_all(x, n, s->what);
   if (!reads) return true;
   return s->image ? list_image_moves(x, n, s, place) : list_moves(x, n, s->what, place);
 }
@@ -231,7 +135,9 @@ static lgt_status make_room(lgt_exchange *x) {
   x->inst = x->split ? lgt_arena_alloc(arena, n * sizeof *x->inst) : NULL;
   if ((x->split && !x->inst) || !x->cover || !x->gets || !x->spare || !x->written || !x->together)
     return lgt_no_memory_to_launch();
+  const lgt_rect *cover = x->group ? x->group->notes->cover : NULL;
   for (size_t i = 0; i < n; i++) x->cover[i].ndim = x->spare[i].ndim = -1;
+  if (cover) memcpy(x->cover, cover, (n - 1) * sizeof *cover);
   memset(x->gets, 0, n);
   memset(x->written, 0, n);
   memset(x->together, 0, n);
@@ -244,24 +150,14 @@ static lgt_status make_room(lgt_exchange *x) {
   return LGT_OK;
 }
 
-/* Does every domain that takes part touch all of it? */
-static bool wanted_whole(const lgt_binder *binder, const lgt_footprint *what) {
-  lgt_rect rect;
-  if (!what->launch) return true;
-  int domain = lgt_partition_domain(what->launch, binder->map->domains, 0);
-  int i = lgt_footprint_next(&binder->map->footprints, what, domain, -1, &rect);
-  return what->launch->ncolour > 1 && i >= 0 && lgt_rect_equal(&rect, &what->whole);
-}
-
 int lgt_exchange_too_large(const lgt_binder *binder, const lgt_plan_group *group, const uint32_t *root,
                            int64_t bytes) {
   for (int i = 0; i < group->notes->ntouch; i++) {
     const lgt_touch *t = &group->notes->touch[i];
+    if (t->brought <= bytes) continue;
     lgt_selected s = lgt_touch_selected(binder, group, t);
     const lgt_store *store = lgt_store_at(binder->stores, root[group->notes->touched[t->root].root]);
-    int elem = lgt_dtype_size(lgt_layout_at(binder->stores, store->layout)->dtype);
-    if (!t->reads || s.image || lgt_rect_size(&s.what->whole) <= bytes / elem || !store->history) continue;
-    if (wanted_whole(binder, s.what) && !lgt_history_has(store->history, s.what)) return i;
+    if (!s.image && store->history && !lgt_history_has(store->history, s.what)) return i;
   }
   return -1;
 }
@@ -341,7 +237,7 @@ static void log_moves(const lgt_exchange *x) {
 lgt_status lgt_exchange_begin(lgt_exchange *x, lgt_binder *binder, const lgt_plan_group *group,
                               const uint32_t *root) {
   *x = (lgt_exchange){.binder = binder, .group = group};
-  lgt_status status = lgt_exchange_prepare(binder, group);
+  lgt_status status = lgt_touches_make(binder, group);
   if (status) return status;
   x->nstore = group->notes->ntouched;
   x->store = lgt_arena_alloc(&binder->arena, ((size_t)x->nstore + 1) * sizeof *x->store);
@@ -459,7 +355,7 @@ lgt_status lgt_exchange_peek(lgt_binder *binder, lgt_store *store, const lgt_rec
 }
 
 static int number_of_slot(const lgt_exchange *x, const lgt_plan_slot *slot) {
-  return number_of(x->group, slot->root, slot->part);
+  return x->group->notes->of_slot[slot - x->group->slot];
 }
 
 void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {
@@ -732,21 +628,30 @@ static void tidy(lgt_exchange *x) {
   for (int i = 0; i < x->nstore && lgt_log_on(MAP, 3); i++) log_instances(x, x->store[i]);
 }
 
+/* The partition through which a root was last written, after a touch that writes it. */
+static const lgt_partition *key_after(const lgt_binder *binder, const lgt_plan_group *group, lgt_touch *t,
+                                      const lgt_partition *key) {
+  const lgt_plan_call *call = &group->plan->call[t->call];
+  if (t->keyed && t->before == key) return t->after;
+  t->before = key;
+  t->after = lgt_solver_key_after(&binder->fuser->solver, lgt_layout_at(binder->stores, call->layout[t->arg]),
+                                  &call->space.align[t->arg], call->launch,
+                                  call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, key);
+  t->keyed = true;
+  return t->after;
+}
+
 lgt_status lgt_exchange_end(lgt_exchange *x) {
   end_consolidation(x);
   for (int i = 0; i < x->group->notes->ntouch; i++) {
-    const lgt_touch *t = &x->group->notes->touch[i];
+    lgt_touch *t = &x->group->notes->touch[i];
     lgt_store *store = x->store[t->root];
     if (!t->writes) continue;
     const lgt_footprint *what = lgt_touch_selected(x->binder, x->group, t).what;
     if (!lgt_history_written(&x->binder->map->histories, &store->history, what) ||
         !note_written(x, t->root, what))
       return lgt_no_memory_to_launch();
-    const lgt_plan_call *call = &x->group->plan->call[t->call];
-    store->key = lgt_solver_key_after(&x->binder->fuser->solver,
-                                      lgt_layout_at(x->binder->stores, call->layout[t->arg]),
-                                      &call->space.align[t->arg], call->launch,
-                                      call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, store->key);
+    store->key = key_after(x->binder, x->group, t, store->key);
     store->written = true;
     store->version = ++x->binder->agreed.versions;
   }

@@ -13,19 +13,9 @@
 
 #include "move/moves.h"
 #include "move/message.h"
+#include "move/touch.h"
 
 typedef struct lgt_image_moves lgt_image_moves; /* image.h */
-
-/* How one argument of a call takes part in the group. */
-struct lgt_touch {
-  uint16_t call; /* of the plan */
-  uint16_t root; /* among the group's `touched`, which are parts of roots */
-  uint8_t arg;
-  bool fresh; /* the group makes the root: it has no contents from before */
-  bool reads; /* it reads contents from before the group */
-  bool writes;
-  const lgt_footprint *whole; /* *everywhere*, if several colours reduce into the same elements */
-};
 
 /* What of a touch counts this time: all of it, or what data selects. */
 struct lgt_selected {
@@ -36,11 +26,6 @@ struct lgt_selected {
 
 /* Of a touch of the group that is being bound, or of any other. */
 lgt_selected lgt_touch_selected(const lgt_binder *binder, const lgt_plan_group *group, const lgt_touch *touch);
-
-/* The touch of a native call's access; NULL: the group has no touches yet. */
-const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access);
-/* Make the group's touches, unless it has them already. */
-lgt_status lgt_exchange_prepare(lgt_binder *binder, const lgt_plan_group *group);
 
 /* One run of a group, or the moves of one store. */
 typedef struct lgt_exchange {

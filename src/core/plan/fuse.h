@@ -177,7 +177,7 @@ typedef struct lgt_plan_elided {
   uint64_t *reads; /* owned, bits: does a recipe read what is in a slot of the group?  must_die: NULL */
 } lgt_plan_elided;
 
-typedef struct lgt_touch lgt_touch; /* exchange.h */
+typedef struct lgt_touch lgt_touch; /* touch.h */
 typedef struct lgt_touched {
   uint16_t root;
   uint8_t part;
@@ -191,10 +191,13 @@ typedef struct lgt_halo {
 
 /* What belongs to a group and is no part of its plan; all is made when first needed. */
 typedef struct lgt_plan_notes {
-  lgt_touch *touch; /* owned; exchange.h */
+  lgt_touch *touch; /* owned; touch.h */
   int ntouch;
   lgt_touched *touched; /* owned: the roots in them, each once, or each part of one */
   int ntouched;
+  int16_t *of_slot; /* owned, by slot: the number of its root, or part of one, among these; -1: no call touches it */
+  lgt_rect *cover;  /* owned, by local domain * ntouched + such a number: what all touches of contents from before are of,
+                           ndim -1: nothing; NULL: data selects it */
   void *survey;     /* owned; survey.h */
   lgt_guard *guard; /* owned; shift.h */
   int nguard;

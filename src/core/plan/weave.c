@@ -23,6 +23,8 @@ void lgt_plan_notes_fini(lgt_plan_notes *notes, int nelided) {
   lgt_mem_free(notes->rescue);
   lgt_mem_free(notes->touch);
   lgt_mem_free(notes->touched);
+  lgt_mem_free(notes->of_slot);
+  lgt_mem_free(notes->cover);
   lgt_mem_free(notes->survey);
   lgt_mem_free(notes->guard);
   if (notes->template) notes->free_templates(notes->template);

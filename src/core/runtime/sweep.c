@@ -38,7 +38,11 @@ static void mark_group(lgt_stores *stores, const lgt_plan_group *group) {
     for (int k = 0; k < loop->nnative; k++)
       mark_accesses(stores, loop->native[k].access, loop->native[k].kind->nargs);
   }
-  for (int t = 0; t < group->notes->ntouch; t++) mark_footprint(stores, group->notes->touch[t].whole);
+  for (int t = 0; t < group->notes->ntouch; t++) {
+    mark_footprint(stores, group->notes->touch[t].whole);
+    lgt_partition_mark(group->notes->touch[t].before);
+    lgt_partition_mark(group->notes->touch[t].after);
+  }
   for (int e = 0; e < group->nelided && group->notes->rescue; e++)
     if (group->notes->rescue[e]) mark_group(stores, group->notes->rescue[e]);
 }

@@ -1,0 +1,190 @@
+/* touch.c - see touch.h. */
+#include "move/touch.h"
+
+#include "move/image.h"
+#include "plan/weave.h"
+
+enum { NONE = -1 };
+
+/* What is known of the group while its touches are made; from the arena. */
+typedef struct making {
+  lgt_binder *binder;
+  const lgt_plan_group *group;
+  int *part;   /* by root of the plan: its first part among the group's; or NONE */
+  int *writer; /* by root of the plan: the last touch so far that writes it; or NONE ... */
+  int *before; /* ... and by touch: the one before that */
+} making;
+
+static bool begin(making *m, int ntouch) {
+  size_t nroot = (size_t)m->group->plan->nroot;
+  m->part = lgt_arena_alloc(&m->binder->arena, (2 * nroot + (size_t)ntouch + 1) * sizeof *m->part);
+  if (!m->part) return false;
+  m->writer = m->part + nroot;
+  m->before = m->writer + nroot;
+  for (size_t i = 0; i < 2 * nroot; i++) m->part[i] = NONE;
+  return true;
+}
+
+static bool is_fresh(const lgt_plan_group *group, uint16_t root) {
+  const lgt_plan_root *r = &group->plan->root[root];
+  return r->fresh && group == &group->plan->group[r->first_group];
+}
+
+/* The rect of its root that an argument of the call touches, over all colours. */
+static lgt_rect whole_rect(const lgt_binder *binder, const lgt_plan_call *call, int arg) {
+  const lgt_layout *layout = lgt_layout_at(binder->stores, call->layout[arg]);
+  lgt_rect space = lgt_rect_of_shape(call->space.ndim, call->space.extent);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &space);
+  return call->kind->privilege[arg] & LGT_PRIV_REDUCE ? lgt_layout_target_rect(layout, view)
+                                                      : lgt_layout_root_rect(layout, &view);
+}
+
+/* Has an earlier call of the group written all elements of this view?  Then whoever reads one has written it (cells.h). */
+static bool made_before(const making *m, const lgt_plan_call *reader, int arg) {
+  const lgt_layout *layout = lgt_layout_at(m->binder->stores, reader->layout[arg]);
+  if (!lgt_layout_exact(layout)) return false;
+  for (int i = m->writer[reader->root[arg]]; i != NONE; i = m->before[i]) {
+    const lgt_touch *t = &m->group->notes->touch[i];
+    const lgt_plan_call *writer = &m->group->plan->call[t->call];
+    if (t->call == reader - m->group->plan->call) continue;
+    if (writer->layout[t->arg] == reader->layout[arg]) return true;
+    lgt_rect read = whole_rect(m->binder, reader, arg), written = whole_rect(m->binder, writer, t->arg);
+    if (lgt_layout_exact(lgt_layout_at(m->binder->stores, writer->layout[t->arg])) &&
+        lgt_rect_contains(&written, &read))
+      return true;
+  }
+  return false;
+}
+
+/* The number of a part of a root among the group's; NONE: the group has not touched it yet. */
+static int number_of(const lgt_plan_notes *notes, int first, uint16_t root, uint8_t part) {
+  for (int i = first; i != NONE && i < notes->ntouched; i++)
+    if (notes->touched[i].root == root && notes->touched[i].part == part) return i;
+  return NONE;
+}
+
+static int part_of(making *m, uint16_t root, uint8_t part) {
+  lgt_plan_notes *notes = m->group->notes;
+  int number = number_of(notes, m->part[root], root, part);
+  if (number != NONE) return number;
+  notes->touched[number = notes->ntouched++] = (lgt_touched){root, part};
+  if (m->part[root] == NONE) m->part[root] = number;
+  return number;
+}
+
+/* The bytes of a footprint if every domain that takes part touches all of it; else 0. */
+static int64_t brought(const lgt_binder *binder, const lgt_footprint *what, int dtype) {
+  int64_t bytes = lgt_rect_size(&what->whole) * lgt_dtype_size(dtype);
+  lgt_rect rect;
+  if (!what->launch) return bytes;
+  if (what->launch->ncolour <= 1) return 0;
+  int domain = lgt_partition_domain(what->launch, binder->map->domains, 0);
+  int i = lgt_footprint_next(&binder->map->footprints, what, domain, -1, &rect);
+  return i >= 0 && lgt_rect_equal(&rect, &what->whole) ? bytes : 0;
+}
+
+static lgt_status make_touch(making *m, int call, int arg, lgt_touch *t) {
+  const lgt_plan_call *c = &m->group->plan->call[call];
+  const lgt_layout *layout = lgt_layout_at(m->binder->stores, c->layout[arg]);
+  const lgt_alignment *align = &c->space.align[arg];
+  int privilege = c->kind->privilege[arg];
+  *t = (lgt_touch){.call = (uint16_t)call,
+                   .root = (uint16_t)part_of(m, c->root[arg], c->part[arg]),
+                   .arg = (uint8_t)arg,
+                   .fresh = is_fresh(m->group, c->root[arg]),
+                   .writes = lgt_kind_writes(c->kind, arg)};
+  /* A writer that leaves elements out (a step of 2, say) owns the whole box around its tile. */
+  bool former = privilege & LGT_PRIV_READ || (t->writes && !lgt_layout_exact(layout));
+  t->reads = former && !t->fresh && !made_before(m, c, arg);
+  bool everywhere = c->launch->kind == LGT_PARTITION_NONE ||
+                    (layout->root_ndim == 0 && c->launch->ncolour > 1) ||
+                    (privilege & LGT_PRIV_REDUCE &&
+                     lgt_partition_repeats(c->launch, lgt_signature_of(layout, align).stride));
+  lgt_rect rect = whole_rect(m->binder, c, arg);
+  lgt_footprints *footprints = &m->binder->map->footprints;
+  t->whole = everywhere ? lgt_footprint_everywhere(footprints, &rect)
+                        : lgt_footprint_of(footprints, c->layout[arg], align, c->launch,
+                                           privilege & LGT_PRIV_REDUCE);
+  if (!t->whole) return LGT_NO_MEMORY;
+  if (t->reads) t->brought = brought(m->binder, t->whole, layout->dtype);
+  int number = (int)(t - m->group->notes->touch);
+  if (privilege & LGT_PRIV_WRITE) {
+    m->before[number] = m->writer[c->root[arg]];
+    m->writer[c->root[arg]] = number;
+  }
+  return LGT_OK;
+}
+
+/* Room for what this rank's domains touch, by local domain and part.  Where data selects that, nobody knows it yet. */
+static void find_cover(const making *m, lgt_rect *cover) {
+  const lgt_plan_notes *notes = m->group->notes;
+  const lgt_map *map = m->binder->map;
+  for (int i = 0; i < map->local * notes->ntouched; i++) cover[i].ndim = NONE;
+  for (int i = 0; i < notes->ntouch; i++) {
+    const lgt_touch *t = &notes->touch[i];
+    for (int d = 0; d < map->local && !t->fresh; d++) {
+      lgt_rect rect;
+      for (int k = -1; (k = lgt_footprint_next(&map->footprints, t->whole, map->first + d, k, &rect)) >= 0;) {
+        if (t->whole->launch && lgt_rect_empty(&rect)) continue;
+        lgt_rect *at = &cover[(rect.ndim ? d : 0) * notes->ntouched + t->root];
+        *at = at->ndim < 0 ? rect : lgt_rect_bound(at, &rect);
+      }
+    }
+  }
+}
+
+/* What follows from the touches: the part that each slot has, and which elements the domains need room for. */
+static bool make_rest(const making *m) {
+  const lgt_plan_group *group = m->group;
+  lgt_plan_notes *notes = group->notes;
+  size_t n = (size_t)m->binder->map->local * (size_t)notes->ntouched;
+  notes->of_slot = lgt_mem_alloc(((size_t)group->nslot + 1) * sizeof *notes->of_slot);
+  if (!notes->of_slot) return false;
+  for (int s = 0; s < group->nslot; s++) {
+    const lgt_plan_slot *slot = &group->slot[s];
+    int first = slot->root == LGT_NONE ? NONE : m->part[slot->root];
+    notes->of_slot[s] = (int16_t)number_of(notes, first, slot->root, slot->part);
+  }
+  if (lgt_images_select(group)) return true;
+  notes->cover = lgt_mem_alloc((n + 1) * sizeof *notes->cover);
+  if (notes->cover) find_cover(m, notes->cover);
+  return notes->cover;
+}
+
+/* All or nothing, to be made again. */
+static void forget(lgt_plan_notes *notes) {
+  lgt_mem_free(notes->touch);
+  lgt_mem_free(notes->touched);
+  lgt_mem_free(notes->of_slot);
+  lgt_mem_free(notes->cover);
+  notes->touch = NULL;
+  notes->touched = NULL;
+  notes->of_slot = NULL;
+  notes->cover = NULL;
+  notes->ntouch = notes->ntouched = 0;
+}
+
+lgt_status lgt_touches_make(lgt_binder *binder, const lgt_plan_group *group) {
+  const lgt_plan *plan = group->plan;
+  lgt_plan_notes *notes = group->notes;
+  making m = {.binder = binder, .group = group};
+  int n = 0;
+  if (notes->touch) return LGT_OK;
+  for (int i = group->first; i < group->first + group->count; i++) n += plan->call[i].nargs;
+  notes->touched = lgt_mem_alloc(((size_t)n + 1) * sizeof *notes->touched);
+  notes->touch = lgt_mem_alloc(((size_t)n + 1) * sizeof *notes->touch);
+  bool good = notes->touched && notes->touch && begin(&m, n);
+  for (int i = group->first; i < group->first + group->count && good; i++)
+    for (int a = 0; a < plan->call[i].nargs && good; a++) {
+      good = !make_touch(&m, i, a, &notes->touch[notes->ntouch]);
+      notes->ntouch += good;
+    }
+  if (good && make_rest(&m)) return LGT_OK;
+  forget(notes);
+  return lgt_no_memory_to_launch();
+}
+
+const lgt_touch *lgt_touch_of(const lgt_plan_group *group, const lgt_plan_access *access) {
+  int call = group->items->item[access->item].call;
+  return group->notes->touch ? &group->notes->touch[group->plan->call[call].touch + access->arg] : NULL;
+}
