@@ -10,6 +10,8 @@ The emulated driver runs a turn of each program and counts; ptxas says what an a
     loads, stores    bytes that threads ask for.  A neighbour that several threads load counts each time: these meet in L1.
     read, written    bytes of memory that a kernel comes to, each counted once: what crosses DRAM if a kernel reads each line
                      once, as it does where its threads go through memory in order.  These the model takes.
+    sectors          pieces of 32 bytes of memory, each once for a load or store of a warp: neighbouring threads should come to
+                     neighbouring elements
     work             instructions of threads, and operations of float64 (a quotient or a root as 9)
 
 The model, for figures that others have measured: 2.9 TB/s, 2.4 us for the first launch of a turn, 1.3 us for each that
@@ -38,8 +40,8 @@ SIZES = {"triad": 160000, "black_scholes": 40000, "stencil": 160000, "shallow_wa
          "sum": 640000, "sum_down": 160000, "sum_across": 160000, "transpose": 160000}
 # Bytes for each element that a turn moves, at most; less than what bench/gpu.lua says where borders are left out.
 # shallow_water's kernels compute anew what stencils find in neighbours; its second stage leaves a state for the mean of two.
-MOVED = {"triad": 24, "black_scholes": 40, "stencil": 16, "cg": 96.1, "shallow_water": 197}
-MODELLED = ["triad", "black_scholes", "stencil", "shallow_water", "cg"]
+MOVED = {"triad": 24, "black_scholes": 40, "stencil": 16, "cg": 96.1, "shallow_water": 197, "transpose": 16}
+MODELLED = ["triad", "black_scholes", "stencil", "shallow_water", "cg", "transpose"]
 
 
 class Kernel:
@@ -53,7 +55,7 @@ class Kernel:
         self.instructions, self.doubles = int(count["instructions"]), int(words[7])
         self.loads, self.load_bytes = int(words[at + 1]), int(words[at + 2])
         self.stores, self.store_bytes = int(words[at + 4]), int(words[at + 5])
-        self.read, self.written = int(words[at + 7]), int(words[at + 9])
+        self.read, self.written, self.sectors = int(words[at + 7]), int(words[at + 9]), int(words[at + 11])
 
     def seconds(self, scale):
         """At `scale` times the elements; and what it waits for."""
@@ -130,6 +132,8 @@ def look(args, name, ideal):
         wrong.append(f"{name}: moves {moved / n:.5g} bytes for each element, not {MOVED[name]}")
     if name == "triad" and any(k.load_bytes != 16 * k.loads or k.store_bytes != 16 * k.stores for k in kernels):
         wrong.append(f"{name}: not all accesses have 16 bytes")
+    if name in ("triad", "transpose") and any(32 * k.sectors > 1.02 * (k.load_bytes + k.store_bytes) for k in kernels):
+        wrong.append(f"{name}: threads of a warp do not come to neighbouring elements")
     rows.append(row([f"**{name}**", f"{len(kernels)} launches", "", "", f"{moved / n:.4g} of {ideal}", "", "", "", "",
                      f"{1e3 * total:.3g} ms, {100 * share:.0f}%"]))
     return rows, wrong

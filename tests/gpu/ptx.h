@@ -84,6 +84,7 @@ typedef struct {                    /* counted if asked for */
   uint64_t doubles;                 /* products, sums and the like of float64; a quotient or a root counts as several */
   uint64_t loads, stores, atomics;  /* of global memory, by threads */
   uint64_t load_bytes, store_bytes; /* of global memory */
+  uint64_t sectors;                 /* of 32 bytes, for each load or store of a warp */
   uint64_t barriers;                /* of blocks */
 } ptx_counts;
 

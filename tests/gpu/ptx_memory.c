@@ -121,8 +121,21 @@ void ptx_touch(const ptx_place_at *at, int bytes, uint8_t how) {
   for (int k = 0; at->touched && k < bytes; k++) at->touched[k] |= how;
 }
 
+/* The pieces of memory that a warp's access comes to, each once. */
+typedef struct sectors {
+  uint64_t found[32];
+  int count;
+} sectors;
+
+static void note_sector(sectors *s, uint64_t address) {
+  int k = s->count - 1;
+  while (k >= 0 && s->found[k] != address / 32) k--;
+  if (k < 0) s->found[s->count++] = address / 32;
+}
+
 static void load(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   const uint64_t *base = in(w, i->s[0]);
+  sectors s = {.count = 0};
   int bytes = type_bytes(i->type) * i->nd;
   for (uint32_t left = lanes; left; left &= left - 1) {
     int l = __builtin_ctz(left);
@@ -132,8 +145,12 @@ static void load(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
     if (at.space != SPACE_LOCAL) ptx_order_access(w, l, &at, bytes, ACCESS_READ, i);
     put_values(w, i, l, at.host);
     ptx_touch(&at, bytes, 1);
-    if (at.space == SPACE_GLOBAL) w->run->counts.loads++, w->run->counts.load_bytes += (uint64_t)bytes;
+    if (at.space != SPACE_GLOBAL) continue;
+    w->run->counts.loads++;
+    w->run->counts.load_bytes += (uint64_t)bytes;
+    note_sector(&s, base[l] + (uint64_t)i->offset);
   }
+  w->run->counts.sectors += (uint64_t)s.count;
 }
 
 /* A parameter of a kernel is the same for all. */
@@ -181,6 +198,7 @@ static void get_values(ptx_warp *w, const ptx_inst *i, int lane, char *to) {
 
 static void store(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
   const uint64_t *base = in(w, i->s[0]);
+  sectors s = {.count = 0};
   int bytes = type_bytes(i->type) * i->count;
   for (uint32_t left = lanes; left; left &= left - 1) {
     int l = __builtin_ctz(left);
@@ -190,8 +208,12 @@ static void store(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {
     if (at.written) memset(at.written, 1, (size_t)bytes);
     ptx_touch(&at, bytes, 2);
     get_values(w, i, l, at.host);
-    if (at.space == SPACE_GLOBAL) w->run->counts.stores++, w->run->counts.store_bytes += (uint64_t)bytes;
+    if (at.space != SPACE_GLOBAL) continue;
+    w->run->counts.stores++;
+    w->run->counts.store_bytes += (uint64_t)bytes;
+    note_sector(&s, base[l] + (uint64_t)i->offset);
   }
+  w->run->counts.sectors += (uint64_t)s.count;
 }
 
 static void store_param(ptx_warp *w, const ptx_inst *i, uint32_t lanes) {

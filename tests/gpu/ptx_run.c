@@ -300,6 +300,7 @@ bool ptx_run(const ptx_kernel *kernel, const ptx_launch *launch, char *error, si
     c->atomics += r.counts.atomics;
     c->load_bytes += r.counts.load_bytes;
     c->store_bytes += r.counts.store_bytes;
+    c->sectors += r.counts.sectors;
     c->barriers += r.counts.barriers;
   }
   return good && !r.failed;

@@ -7,6 +7,7 @@
 
 enum { MOST_BLOCKS = 1 << 16, FOLD_THREADS = 128, MOST_LANES = 8, VECTOR_BYTES = 16 };
 enum { WIDE_ELEMENTS = 256, WIDE_UNITS = 4096, WIDE_BYTES = 48 };
+enum { TILE_BYTES = 46 }; /* 48 KiB of shared memory */
 
 typedef enum form { FORM_NONE, FORM_LANES, FORM_ROW, FORM_VECTOR, FORM_MIXED } form;
 
@@ -91,6 +92,23 @@ int lgt_grid_wide(const lgt_loop *loop) {
     if (loop->access[a].mode == LGT_ACCESS_REDUCE) bytes += dtype == LGT_FLOAT16 ? 4 : lgt_dtype_size(dtype);
   }
   return bytes <= WIDE_BYTES ? bytes : 0;
+}
+
+bool lgt_grid_staged(const lgt_access *access) {
+  return access->mode == LGT_ACCESS_LOAD && access->inner == LGT_STRIDE_ANY;
+}
+
+int lgt_grid_tiles(const lgt_loop *loop) {
+  int bytes = 0;
+  bool along = false;
+  if (form_of(loop) != FORM_NONE) return 0;
+  for (int a = 0; a < loop->naccess; a++) {
+    const lgt_access *access = &loop->access[a];
+    if (lgt_grid_staged(access)) bytes += lgt_dtype_size(access->dtype);
+    along |= access->mode == LGT_ACCESS_STORE &&
+             (access->inner == LGT_STRIDE_UNIT || access->inner == LGT_STRIDE_PAIR);
+  }
+  return along && bytes <= TILE_BYTES ? bytes : 0;
 }
 
 /* ---- nests ---------------------------------------------------------------------------------------- */
@@ -324,11 +342,27 @@ static bool size_wide(const plan *p, const lgt_grid_head *head, lgt_grid_launch 
   return true;
 }
 
+/* A square of elements for each block: what lies apart along the columns does not along the rows. */
+static bool size_tiles(const plan *p, const lgt_grid_head *head, lgt_grid_launch *launch) {
+  if (!lgt_grid_tiles(p->loop) || p->n < 2 || head->rows < LGT_GRID_TILE / 2 ||
+      head->cols < LGT_GRID_TILE / 2)
+    return false;
+  for (int a = 0; a < p->loop->naccess; a++) {
+    int64_t stride = stride_at(p, a, p->n - 2), most = 2 * lgt_dtype_size(p->loop->access[a].dtype);
+    if (lgt_grid_staged(&p->loop->access[a]) && (stride > most || stride < -most || stride == 0))
+      return false;
+  }
+  launch->kernel = "lgt_tiles";
+  launch->block[0] = LGT_GRID_TILE;
+  launch->block[1] = LGT_GRID_THREADS / LGT_GRID_TILE;
+  return true;
+}
+
 /* A thread for each column (or some of them) and row, or 16 for each unit. */
 static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch *launch) {
   unsigned *grid = launch->grid, *block = launch->block;
   launch->kernel = "lgt_kernel";
-  grid[1] = grid[2] = block[1] = block[2] = 1;
+  grid[1] = grid[2] = block[0] = block[1] = block[2] = 1;
   if (p->form == FORM_LANES || p->form == FORM_ROW) {
     if (size_wide(p, head, launch)) return LGT_OK;
     int64_t blocks = divide_up(head->units, LGT_GRID_THREADS / LGT_LANES);
@@ -338,9 +372,10 @@ static lgt_status size_grid(const plan *p, lgt_grid_head *head, lgt_grid_launch 
   }
   int64_t rows = p->form == FORM_VECTOR ? head->row_units : head->rows;
   int64_t width = divide_up(head->cols, lgt_grid_lanes(p->loop)), tiles;
-  for (block[0] = 1; block[0] < width && block[0] < LGT_GRID_THREADS;) block[0] *= 2;
-  for (block[1] = 1; block[1] < rows && block[0] * block[1] < LGT_GRID_THREADS;) block[1] *= 2;
-  int64_t x = divide_up(width, block[0]), y = divide_up(rows, block[1]);
+  bool square = size_tiles(p, head, launch);
+  for (; !square && block[0] < width && block[0] < LGT_GRID_THREADS;) block[0] *= 2;
+  for (; !square && block[1] < rows && block[0] * block[1] < LGT_GRID_THREADS;) block[1] *= 2;
+  int64_t x = divide_up(width, block[0]), y = divide_up(rows, square ? LGT_GRID_TILE : block[1]);
   if (__builtin_mul_overflow(x, y, &tiles) || __builtin_mul_overflow(tiles, (int64_t)head->units, &tiles) ||
       tiles > INT32_MAX)
     return refuse("too many elements");

@@ -4,6 +4,7 @@
  *
  *   lgt_kernel    all of a loop without reductions; of one with some, the sums of its slabs (or blocks)
  *   lgt_wide      the same for few slabs of many elements: a block of threads for each
+ *   lgt_tiles     the same as lgt_kernel for loops without reductions that read what lies side by side along the rows
  *   lgt_steps     adds these, one after another, to the targets or to the chunks' partial results
  *   lgt_chunks    folds partial results pairwise, and then into the targets
  *
@@ -20,7 +21,13 @@
 #include "kernel/loop.h"
 
 /* Bytes of parameters that all devices take. */
-enum { LGT_GRID_PARAM_MOST = 4352, LGT_GRID_THREADS = 256, LGT_GRID_WIDE_THREADS = 1024, LGT_GRID_LAUNCHES = 3 };
+enum {
+  LGT_GRID_PARAM_MOST = 4352,
+  LGT_GRID_THREADS = 256,
+  LGT_GRID_WIDE_THREADS = 1024,
+  LGT_GRID_LAUNCHES = 3,
+  LGT_GRID_TILE = 32
+};
 
 /* What lgt_kernel is told first.  Then come, all of 8 bytes: bases [naccess] (those of the first unit), strides along rows
  * and along columns [naccess], for each of lgt_grid_dims(loop) dimensions the strides [naccess], those along chunks and along
@@ -35,7 +42,8 @@ typedef struct lgt_grid_head {
   uint32_t row_units;            /* rows that are done side by side, or 1 */
   uint32_t tiles_x, tiles_y;     /* of threads, over columns and rows; as many again for each unit */
   uint32_t parallel, sequential; /* dimensions */
-  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones from 0 on, of the sequential ones from the last down */
+  uint32_t
+      extent[LGT_MAX_DIM]; /* of the parallel ones from 0 on, of the sequential ones from the last down */
   /* The sequential dimension that is cut, or LGT_MAX_DIM: in chunk c it ends c split_step earlier, and it is no longer than
    * split_most. */
   uint32_t split, split_step, split_most;
@@ -78,6 +86,9 @@ typedef struct lgt_grid {
 int lgt_grid_lanes(const lgt_loop *loop);
 /* Bytes of shared memory for the values of an element in lgt_wide; 0: the loop has no such kernel. */
 int lgt_grid_wide(const lgt_loop *loop);
+/* Does lgt_tiles read an access by way of shared memory?  And bytes of it for an element; 0: the loop has no such kernel. */
+bool lgt_grid_staged(const lgt_access *access);
+int lgt_grid_tiles(const lgt_loop *loop);
 /* How many outer dimensions (all but rows and columns) the parameters of a loop have room for; -1: the loop has too many
  * accesses, or reductions of several forms, and is none for devices. */
 int lgt_grid_dims(const lgt_loop *loop);

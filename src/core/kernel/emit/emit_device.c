@@ -10,6 +10,8 @@
  *
  *   lgt_wide     a unit is the work of a block of threads
  *
+ *   lgt_tiles    a block has a square of rows and columns, see emit_device_tiles.c
+ *
  * What follows such a launch, if there is more to fold, is in emit_device_fold.c.
  *
  * The opcodes are the CPU's (emit_op.c), on vectors that are as long as the elements of a thread, or one.
@@ -34,7 +36,7 @@ static val slot_of(emitter *e, val dim, bool sequential) {
 
 /* Adds to the accesses' offsets what `number` says about the positions along the parallel dimensions; or, in a chunk, along
  * the sequential ones. */
-static void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset) {
+void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset) {
   dim_turn t = {.n = 2};
   int walking[LGT_MAX_ACCESS];
   t.own[1] = number;
@@ -60,13 +62,12 @@ static void walk_one(emitter *e, int array, val number, val *offset) {
     if (e->access[k].used) offset[k] = add(e, offset[k], multiply(e, number, entry(e, array, k)));
 }
 
-static void no_offsets(emitter *e, val *offset) {
+void no_offsets(emitter *e, val *offset) {
   val zero = int_constant(e, 0);
   for (int k = 0; k < e->loop->naccess; k++) offset[k] = zero;
 }
 
-/* Where an access is in this row. */
-static void begin_access(emitter *e, int k, val offset) {
+void begin_access(emitter *e, int k, val offset) {
   const lgt_access *access = &e->loop->access[k];
   emit_access *now = &e->access[k];
   val at = add(e, entry(e, BASE, k), offset);
@@ -86,7 +87,7 @@ static void begin_accesses(emitter *e, bool targets, const val *offset) {
     if (e->access[k].used && is_target(e, k) == targets) begin_access(e, k, offset[k]);
 }
 
-static void begin_row(emitter *e, val row, const val *offset) {
+void begin_row(emitter *e, val row, const val *offset) {
   e->row = row;
   begin_accesses(e, false, offset);
 }
@@ -115,7 +116,7 @@ void take_in(emitter *e, int k, accumulator value) {
   if (redop >= LGT_REDOP_ARGMIN) e->carry[k + 1].value = a.at;
 }
 
-static void emit_column(emitter *e, val column, val cols) {
+void emit_column(emitter *e, val column, val cols) {
   e->column = column;
   read_all(e, false);
   emit_level(e, LEVEL_BODY);
@@ -160,13 +161,7 @@ void write_targets(emitter *e) {
 
 /* ---- lgt_kernel, without reductions ------------------------------------------------------------------ */
 
-/* Where a thread works. */
-typedef struct tile {
-  val x, unit;         /* the tile's first thread along the columns; the unit */
-  val row, width, own; /* the row; threads of the block along the columns, and which of them this is */
-} tile;
-
-static tile begin_tile(emitter *e) {
+tile begin_tile(emitter *e) {
   int many = e->next_block++, place = e->next_block++;
   val at[3] = {special(e, "ctaid.x"), int_constant(e, 0), int_constant(e, 0)};
   val tiles_x = HEAD(tiles_x), tiles_y = HEAD(tiles_y), all = special(e, "nctaid.x");
@@ -402,7 +397,7 @@ static val read_tile(emitter *e, int k, val thread) {
   return el == I1 ? def(e, "arith.trunci % : $ to $", value, lanes_type(e, I8), lanes_type(e, I1)) : value;
 }
 
-static void wait_for_all(emitter *e) { put(e, "llvm.call_intrinsic \"llvm.nvvm.barrier0\"() : () -> ()\n"); }
+void wait_for_all(emitter *e) { put(e, "llvm.call_intrinsic \"llvm.nvvm.barrier0\"() : () -> ()\n"); }
 
 /* The values of an element, and its stores. */
 static void fill_tile(emitter *e, val row, val column, val thread, const piece *p, const val *offset) {
@@ -563,11 +558,13 @@ void emit_device_module(emitter *e) {
   e->lanes = 1;
   e->out = &e->decl;
   put(e, "module attributes {llvm.data_layout = \"e-i64:64-i128:128-v16:16-v32:32-n16:32:64\"} {\n");
-  if (lgt_grid_wide(e->loop))
+  int64_t shared = (int64_t)lgt_grid_wide(e->loop) * LGT_GRID_WIDE_THREADS +
+                   (int64_t)lgt_grid_tiles(e->loop) * LGT_GRID_TILE * (LGT_GRID_TILE + 1);
+  if (shared)
     put(e,
         "llvm.mlir.global internal @lgt_tile() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<# "
         "x i8>\n",
-        (int64_t)lgt_grid_wide(e->loop) * LGT_GRID_WIDE_THREADS);
+        shared);
   e->out = &e->done;
   analyse(e);
   for (int i = 0; i < e->loop->ninst; i++)
@@ -590,6 +587,12 @@ void emit_device_module(emitter *e) {
     begin_kernel(e, "lgt_wide");
     e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
     emit_wide(e, by_row);
+    end_kernel(e);
+  }
+  if (lgt_grid_tiles(e->loop)) {
+    begin_kernel(e, "lgt_tiles");
+    e->params = advance(e, e->slab, int_constant(e, (int64_t)entry_at(e, chunk_array(e) + 2, 0)));
+    emit_tiles(e);
     end_kernel(e);
   }
   if (reduces) {

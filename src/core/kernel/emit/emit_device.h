@@ -1,4 +1,4 @@
-/* emit_device.h - between emit_device.c and emit_device_fold.c: parameters, threads, and loops of a device's kernels. */
+/* emit_device.h - between emit_device.c, emit_device_fold.c and emit_device_tiles.c: parameters, threads, and loops of a device's kernels. */
 #ifndef LGT_EMIT_DEVICE_H
 #define LGT_EMIT_DEVICE_H
 
@@ -122,6 +122,19 @@ static inline void end_dims(emitter *e, dim_turn *t) {
 }
 
 /* ---- emit_device.c ---- */
+/* Where a thread works. */
+typedef struct tile {
+  val x, unit;         /* the tile's first thread along the columns; the unit */
+  val row, width, own; /* the row; threads of the block along the columns, and which of them this is */
+} tile;
+tile begin_tile(emitter *e);
+void no_offsets(emitter *e, val *offset);
+void walk_dims(emitter *e, bool sequential, val chunk, val number, val *offset);
+/* Where an access is in this row; all but targets. */
+void begin_access(emitter *e, int k, val offset);
+void begin_row(emitter *e, val row, const val *offset);
+void emit_column(emitter *e, val column, val cols);
+void wait_for_all(emitter *e);
 /* carry[k] = carry[k] op value */
 void take_in(emitter *e, int k, accumulator value);
 /* Are the former contents of the target dropped? */
@@ -136,5 +149,7 @@ static inline val is_set(emitter *e, val flag) { return int_less(e, int_constant
 /* The bodies of lgt_steps and lgt_chunks. */
 void emit_steps(emitter *e);
 void emit_chunks(emitter *e);
+/* ---- emit_device_tiles.c ---- */
+void emit_tiles(emitter *e);
 
 #endif

@@ -61,7 +61,9 @@ static bool is_named(LLVMValueRef fn, const char *name) {
 }
 
 /* Does it do the loop's work, or fold what that left? */
-static bool is_main(LLVMValueRef fn) { return is_named(fn, "lgt_kernel") || is_named(fn, "lgt_wide"); }
+static bool is_main(LLVMValueRef fn) {
+  return is_named(fn, "lgt_kernel") || is_named(fn, "lgt_wide") || is_named(fn, "lgt_tiles");
+}
 static bool is_kernel(LLVMValueRef fn) {
   return is_main(fn) || is_named(fn, "lgt_steps") || is_named(fn, "lgt_chunks");
 }
