@@ -229,6 +229,30 @@ def planes():
 
 case("planes of a reshaped array are written where they are", planes)
 
+# Two dimensions of three are looked at as one, beside another that stays: a small matrix times all these columns.
+COLUMNS = """
+local v = np.arange(3)[":, *, *"] * 1.0 + np.reshape(np.arange(24 * 10) % 7, 24, 10)
+local c = np.array { {1, 2, 3}, {4, 5, 6} } * 0.5
+local w = np.zeros(2, 24, 10)
+local function step()
+  w:iadd(np.tensordot(c, v, 1))
+  np.reshape(w, 2, 240)["2, :"] = np.reshape(v, 3, 240)["1, :"]
+end
+step()
+sent("columns", 3, step)
+"""
+
+
+def columns():
+    got = measured(COLUMNS, 4)
+    if isinstance(got, str):
+        return got
+    total = sum(b for b, _ in got["columns"])
+    return f"{total} bytes were sent, nothing has to move" if total else None
+
+
+case("columns of a reshaped array are multiplied where they are", columns)
+
 ROWS = """
 local a, row = np.zeros(60, 60), np.ones(60)
 local function write(turn)

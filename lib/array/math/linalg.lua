@@ -95,14 +95,20 @@ local function launch_product(result, a, b, dtype)
   lgt.launch(plain_kind(dtype), { target, left, right })
 end
 
--- Where several domains have parts of b.  If the result is small beside the matrices, each multiplies those columns of
--- a and rows of b that belong together, and these products are added up.  Else all of b is brought to each rank, or,
--- if that is too much, some columns after others.
+-- Where several domains have parts of b.  If a is small beside b, the columns of the result go with those of b.  If the
+-- result is small beside the matrices, each multiplies those columns of a and rows of b that belong together, and these
+-- products are added up.  Else all of b is brought to each rank, or, if that is too much, some columns after others.
 local function multiply_divided(a, b, dtype)
-  if native.reshaped(a) then a = np.copy(a) end
-  if native.reshaped(b) then b = np.copy(b) end
   local n, k = a:dims()
   local _, m = b:dims()
+  if has_blas(dtype) and not lgt.reproducible() and m > k and 4 * core.size_of(a) <= core.size_of(b) then
+    local result = native.new(dtype, { n, m })
+    native.launch("matmul_columns", "wrr",
+      "align(0.0,1.0) broadcast(0.1) broadcast(1.1) broadcast(2.0) broadcast(2.1) varies", { result.T, b.T, a.T })
+    return result
+  end
+  if native.reshaped(a) then a = np.copy(a) end
+  if native.reshaped(b) then b = np.copy(b) end
   local domains, size = C.lgt_domains(rt), math.max(core.size_of(a), core.size_of(b))
   if has_blas(dtype) and not lgt.reproducible() and n * m * domains <= size and k >= domains * domains then
     local parts = native.new(dtype, { domains, n, m })

@@ -158,6 +158,35 @@ char *lgt_instance_at(const lgt_instance *inst, const int64_t *coordinate) {
   return p;
 }
 
+/* Segment by segment: where the view is not slanted, the instance has whole rows of the segment. */
+static void reshaped_tile(const lgt_layout *layout, const lgt_rect *view, const lgt_instance *inst,
+                          lgt_tile *out) {
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM], row;
+  lgt_layout part;
+  out->data = inst->data;
+  for (int first = 0, end; first < layout->root_ndim; first = end) {
+    end = lgt_layout_segment(layout, first, &part);
+    if (lgt_layout_steps(&part, begin, step)) {
+      for (int k = first; k < end; k++) {
+        int64_t at = begin[k - first] - inst->rect.lo[k];
+        for (int d = 0; d < layout->ndim; d++) {
+          out->stride[d] += step[d][k - first] * inst->stride[k];
+          at += step[d][k - first] * view->lo[d];
+        }
+        out->data += at * inst->stride[k];
+      }
+      continue;
+    }
+    int64_t at = part.offset, unit = inst->stride[end - 1];
+    at -= inst->rect.lo[first + lgt_layout_row(&part, &row)] * row;
+    for (int d = 0; d < layout->ndim; d++) {
+      out->stride[d] += part.stride[d] * unit;
+      at += part.stride[d] * view->lo[d];
+    }
+    out->data += at * unit;
+  }
+}
+
 void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, const lgt_rect *tile,
                        const lgt_instance *inst, lgt_tile *out, int64_t *space_stride) {
   lgt_rect view = lgt_space_view_rect(layout, align, tile);
@@ -166,29 +195,15 @@ void lgt_instance_tile(const lgt_layout *layout, const lgt_alignment *align, con
     out->extent[d] = view.hi[d] - view.lo[d];
     out->origin[d] = view.lo[d];
   }
-  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
-  if (layout->flags & LGT_LAYOUT_RESHAPED && lgt_layout_steps(layout, begin, step)) {
-    for (int d = 0; d < layout->ndim; d++)
-      for (int k = 0; k < layout->root_ndim; k++) {
-        out->stride[d] += step[d][k] * inst->stride[k];
-        begin[k] += step[d][k] * view.lo[d];
-      }
-    out->data = lgt_instance_at(inst, begin);
-  } else if (layout->flags & LGT_LAYOUT_RESHAPED) { /* the instance is whole rows of the root */
-    int64_t at = layout->offset, row;
-    int first = lgt_layout_row(layout, &row);
-    if (layout->root_ndim) at -= inst->rect.lo[first] * row;
-    for (int d = 0; d < layout->ndim; d++) {
-      out->stride[d] = layout->stride[d] * inst->elem;
-      at += layout->stride[d] * view.lo[d];
-    }
-    out->data = inst->data + at * inst->elem;
+  int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM];
+  if (layout->flags & LGT_LAYOUT_RESHAPED) {
+    reshaped_tile(layout, &view, inst, out);
   } else {
-    lgt_layout_walk(layout, begin, step[0]);
+    lgt_layout_walk(layout, begin, step);
     for (int d = 0; d < layout->ndim; d++) {
-      if (!step[0][d]) continue;
-      out->stride[d] = step[0][d] * inst->stride[layout->dim[d]];
-      begin[layout->dim[d]] += step[0][d] * view.lo[d];
+      if (!step[d]) continue;
+      out->stride[d] = step[d] * inst->stride[layout->dim[d]];
+      begin[layout->dim[d]] += step[d] * view.lo[d];
     }
     out->data = lgt_instance_at(inst, begin);
   }

@@ -304,24 +304,27 @@ static void take_home(const lgt_partition *key, int r, int k, int64_t tile, lgt_
 }
 
 /* The same for a reshaped view of a root that is cut in rows: edges of tiles move to the nearest index. */
-static bool derive_outer(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
-                         const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
-  lgt_outer o;
-  if (!lgt_layout_outer(l, &o)) return false;
-  int k = align->to[o.dim], r = o.row;
-  for (int d = 0; d < key->ndim; d++)
-    if (d != r && key->grid[d] > 1) return false;
-  if (k < 0 || space->whole & (1u << k) || l->shape[o.dim] != space->extent[k] || align->block[o.dim] > 1)
-    return false;
+static bool derive_rows(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *key,
+                        const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
+  unsigned cut = 0;
   *home = key->home;
   for (int j = 0; j < home->ndim; j++) home->dim[j] = -1;
   for (int d = 0; d < space->ndim; d++) tile[d] = space->extent[d] < 1 ? 1 : space->extent[d], offset[d] = 0;
-  if (key->grid[r] == 1) return true;
-  offset[k] = floor_divide(key->offset[r] * o.unit - o.at + o.block / 2, o.block);
-  tile[k] = (key->tile[r] * o.unit + o.block / 2) / o.block;
-  if (tile[k] * key->grid[r] < space->extent[k] - offset[k])
-    tile[k] = (key->tile[r] * o.unit + o.block - 1) / o.block;
-  take_home(key, r, k, 0, home);
+  for (int r = 0; r < key->ndim; r++) {
+    lgt_outer o;
+    if (key->grid[r] == 1) continue;
+    if (!lgt_layout_outer(l, r, &o)) return false;
+    int k = align->to[o.dim];
+    if (k < 0 || (space->whole | cut) & (1u << k) || l->shape[o.dim] != space->extent[k] ||
+        align->block[o.dim] > 1)
+      return false;
+    cut |= 1u << k;
+    offset[k] = floor_divide(key->offset[r] * o.unit - o.at + o.block / 2, o.block);
+    tile[k] = (key->tile[r] * o.unit + o.block / 2) / o.block;
+    if (tile[k] * key->grid[r] < space->extent[k] - offset[k])
+      tile[k] = (key->tile[r] * o.unit + o.block - 1) / o.block;
+    take_home(key, r, k, 0, home);
+  }
   return true;
 }
 
@@ -332,7 +335,7 @@ static bool derive(const lgt_layout *l, const lgt_alignment *align, const lgt_pa
                    const lgt_space *space, int64_t *tile, int64_t *offset, lgt_home *home) {
   int64_t begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
   if (key->kind != LGT_PARTITION_TILING) return false;
-  if (derive_outer(l, align, key, space, tile, offset, home)) return true;
+  if (l->flags & LGT_LAYOUT_RESHAPED && derive_rows(l, align, key, space, tile, offset, home)) return true;
   if (!lgt_layout_steps(l, begin, step)) return false;
   *home = key->home;
   for (int j = 0; j < home->ndim; j++) { /* a row of tiles, unless the view walks along it */
@@ -515,19 +518,30 @@ static const lgt_partition *settle(const lgt_solver *solver, const lgt_stores *s
   return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, tile, lo, &home);
 }
 
-/* A reshaped view is read and written in whole rows of its root: only where it makes its greatest steps do tiles of it go
- * with tiles of the root.  `written`: of those alone that are written. */
+/* The dimensions of the space along which tiles of a reshaped view have rows of their own; if there are none, the one where
+ * it makes its greatest steps, so that few rows are needed twice. */
+static unsigned rows_of_reshaped(const lgt_layout *l, const lgt_alignment *align) {
+  unsigned dims = 0;
+  lgt_outer o;
+  int big = 0;
+  for (int r = 0; r < l->root_ndim; r++)
+    if (l->root_shape[r] > 1 && lgt_layout_outer(l, r, &o) && align->to[o.dim] >= 0)
+      dims |= 1u << align->to[o.dim];
+  for (int d = 1; d < l->ndim; d++)
+    if (l->shape[d] > 1 && (l->shape[big] == 1 || l->stride[d] > l->stride[big])) big = d;
+  return dims ? dims : align->to[big] >= 0 ? 1u << align->to[big] : 0;
+}
+
+/* A reshaped view is read and written in whole rows of its root: only there do tiles of it go with tiles of the root.
+ * `written`: of those alone that are written. */
 static unsigned whole_for_reshaped(const lgt_stores *stores, const lgt_call *call, const lgt_space *space,
                                    bool written) {
   unsigned whole = 0;
   for (int a = 0; a < call->nargs; a++) {
     const lgt_layout *l = lgt_layout_at(stores, call->layout[a]);
-    int big = 0;
-    if (written && call->kind->privilege[a] == LGT_PRIV_READ) continue;
-    for (int d = 1; d < l->ndim; d++)
-      if (l->shape[d] > 1 && (l->shape[big] == 1 || l->stride[d] > l->stride[big])) big = d;
-    for (int k = 0; k < space->ndim && l->flags & LGT_LAYOUT_RESHAPED; k++)
-      if (k != space->align[a].to[big]) whole |= 1u << k;
+    if (!(l->flags & LGT_LAYOUT_RESHAPED) || (written && call->kind->privilege[a] == LGT_PRIV_READ)) continue;
+    unsigned all = (1u << space->ndim) - 1;
+    whole |= all & ~rows_of_reshaped(l, &space->align[a]);
   }
   return whole;
 }
@@ -633,9 +647,11 @@ static bool writes_reshaped(const lgt_stores *stores, const lgt_call *call, int 
 
 /* May the call write through a reshaped view if its space is cut at all? */
 static bool may_cut_reshaped(const lgt_stores *stores, const lgt_call *call, int arg) {
+  const lgt_layout *l = lgt_layout_at(stores, call->layout[arg]);
+  bool any = false;
   lgt_outer o;
-  return !(call->kind->privilege[arg] & LGT_PRIV_REDUCE) &&
-         lgt_layout_outer(lgt_layout_at(stores, call->layout[arg]), &o);
+  for (int r = 0; r < l->root_ndim; r++) any |= lgt_layout_outer(l, r, &o);
+  return any && !(call->kind->privilege[arg] & LGT_PRIV_REDUCE);
 }
 
 /* Do tiles of the space write rows that do not meet? */
@@ -652,13 +668,16 @@ static bool writes_rows(const lgt_solver *solver, const lgt_stores *stores, cons
 static const lgt_partition *between_rows(const lgt_solver *solver, const lgt_layout *l,
                                          const lgt_alignment *align, const lgt_partition *p) {
   int64_t tile[LGT_MAX_DIM], offset[LGT_MAX_DIM];
-  lgt_outer o;
-  if (p->kind != LGT_PARTITION_TILING || !lgt_layout_outer(l, &o) || align->to[o.dim] < 0) return NULL;
-  int k = align->to[o.dim];
+  if (p->kind != LGT_PARTITION_TILING) return NULL;
   memcpy(tile, p->tile, sizeof tile);
   memcpy(offset, p->offset, sizeof offset);
-  tile[k] = (tile[k] + o.unit - 1) / o.unit * o.unit;
-  offset[k] = floor_divide(offset[k] + o.at, o.unit) * o.unit - o.at;
+  for (int r = 0; r < l->root_ndim; r++) {
+    lgt_outer o;
+    if (!lgt_layout_outer(l, r, &o) || align->to[o.dim] < 0) continue;
+    int k = align->to[o.dim];
+    tile[k] = (tile[k] + o.unit - 1) / o.unit * o.unit;
+    offset[k] = floor_divide(offset[k] + o.at, o.unit) * o.unit - o.at;
+  }
   return lgt_partition_tiling_at(solver->partitions, p->ndim, p->extent, tile, offset, &p->home);
 }
 
@@ -719,22 +738,24 @@ const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_la
 static const lgt_partition *key_of_reshaped(const lgt_solver *solver, const lgt_layout *l,
                                             const lgt_alignment *align, const lgt_partition *launch) {
   int64_t offset[LGT_MAX_DIM] = {0}, tile[LGT_MAX_DIM];
-  lgt_outer o;
-  if (!lgt_layout_outer(l, &o)) return NULL;
-  int k = align->to[o.dim];
-  for (int d = 0; d < launch->ndim; d++)
-    if (d != k && launch->grid[d] > 1) return NULL;
-  for (int d = 0; d < l->root_ndim; d++) tile[d] = l->root_shape[d] < 1 ? 1 : l->root_shape[d];
+  unsigned cut = 0;
   lgt_home home = launch->home;
-  for (int j = 0; j < home.ndim; j++) home.dim[j] = k >= 0 && home.dim[j] == k ? (int8_t)o.row : -1;
-  if (k >= 0 && launch->grid[k] > 1) {
+  for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
+  for (int r = 0; r < l->root_ndim; r++) {
+    lgt_outer o;
+    tile[r] = l->root_shape[r] < 1 ? 1 : l->root_shape[r];
+    int k = lgt_layout_outer(l, r, &o) ? align->to[o.dim] : -1;
+    if (k < 0 || launch->grid[k] == 1) continue;
     int64_t first = o.at + launch->offset[k] * o.block;
     if (first % o.unit || launch->tile[k] * o.block % o.unit || align->block[o.dim] > 1) return NULL;
-    tile[o.row] = launch->tile[k] * o.block / o.unit;
-    offset[o.row] = first / o.unit;
-  } else {
-    for (int j = 0; j < home.ndim; j++) home.dim[j] = -1;
+    tile[r] = launch->tile[k] * o.block / o.unit;
+    offset[r] = first / o.unit;
+    cut |= 1u << k;
+    for (int j = 0; j < home.ndim; j++)
+      if (launch->home.dim[j] == k) home.dim[j] = (int8_t)r;
   }
+  for (int k = 0; k < launch->ndim; k++)
+    if (launch->grid[k] > 1 && !(cut & 1u << k)) return NULL;
   return lgt_partition_tiling_at(solver->partitions, l->root_ndim, l->root_shape, tile, offset, &home);
 }
 

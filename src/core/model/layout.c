@@ -89,12 +89,45 @@ void lgt_layout_reach(const lgt_layout *l, const lgt_rect *view, int64_t *least,
   }
 }
 
-bool lgt_layout_outer(const lgt_layout *l, lgt_outer *out) {
+/* May the root's dimensions from r on be told from those before?  Each step of the view is along the ones or the others. */
+static bool splits(const lgt_layout *l, int r) {
+  int64_t size = 1;
+  for (int k = r; k < l->root_ndim; k++) size *= l->root_shape[k] > 0 ? l->root_shape[k] : 1;
+  int64_t least = l->offset % size, most = least;
+  for (int d = 0; d < l->ndim; d++) {
+    if (l->shape[d] == 1 || l->stride[d] % size == 0) continue;
+    int64_t reach = (l->shape[d] - 1) * l->stride[d];
+    if (reach < 0) least += reach;
+    else most += reach;
+  }
+  return least >= 0 && most < size;
+}
+
+int lgt_layout_segment(const lgt_layout *l, int first, lgt_layout *part) {
+  int end = first + 1;
+  while (end < l->root_ndim && !splits(l, end)) end++;
+  int64_t unit = 1, size = 1;
+  for (int k = l->root_ndim - 1; k >= first; k--) {
+    int64_t extent = l->root_shape[k] > 0 ? l->root_shape[k] : 1;
+    if (k >= end) unit *= extent;
+    size *= extent;
+  }
+  *part = *l;
+  part->root_ndim = (uint8_t)(end - first);
+  memmove(part->root_shape, l->root_shape + first, (size_t)(end - first) * sizeof *l->root_shape);
+  part->offset = l->offset % size / unit;
+  for (int d = 0; d < l->ndim; d++) {
+    bool here = l->shape[d] > 1 && l->stride[d] % unit == 0 && (first == 0 || l->stride[d] % size != 0);
+    part->stride[d] = here ? l->stride[d] / unit : 0;
+  }
+  return end;
+}
+
+/* Of a part of a layout, a segment: its first dimension steps past all others. */
+static bool outer_of(const lgt_layout *l, lgt_outer *out) {
   int64_t row, reach = 0;
   int big = -1, first = lgt_layout_row(l, &row);
-  if (!(l->flags & LGT_LAYOUT_RESHAPED) || l->size == 0) return false;
   for (int d = 0; d < l->ndim; d++) {
-    if (l->shape[d] == 1) continue;
     if (l->stride[d] < 0) return false;
     if (big < 0 || l->stride[d] > l->stride[big]) big = d;
     reach += (l->shape[d] - 1) * l->stride[d];
@@ -111,16 +144,36 @@ bool lgt_layout_outer(const lgt_layout *l, lgt_outer *out) {
   return true;
 }
 
-/* Unless it is slanted, whole rows, so that a tile of the root holds them as the root does. */
+bool lgt_layout_outer(const lgt_layout *l, int r, lgt_outer *out) {
+  lgt_layout part;
+  if (!(l->flags & LGT_LAYOUT_RESHAPED) || l->size == 0) return false;
+  for (int first = 0, end; first <= r; first = end) {
+    end = lgt_layout_segment(l, first, &part);
+    if (end <= r) continue;
+    bool found = outer_of(&part, out) && first + out->row == r;
+    out->row = r;
+    return found;
+  }
+  return false;
+}
+
+/* In each segment whole rows, unless it is slanted there, so that a tile of the root holds them as the root does. */
 static lgt_rect reshaped_rect(const lgt_layout *l, const lgt_rect *view) {
   lgt_rect r = lgt_rect_of_shape(l->root_ndim, l->root_shape);
   int64_t row, least, most, begin[LGT_MAX_DIM], step[LGT_MAX_DIM][LGT_MAX_DIM];
-  if (l->root_ndim == 0) return r;
-  if (lgt_layout_steps(l, begin, step))
-    return slanted_rect(l, begin, (const int64_t(*)[LGT_MAX_DIM])step, view);
-  int d = lgt_layout_row(l, &row);
-  lgt_layout_reach(l, view, &least, &most);
-  if (row > 0) r.lo[d] = least / row, r.hi[d] = most / row + 1;
+  lgt_layout part;
+  for (int first = 0, end; first < l->root_ndim; first = end) {
+    end = lgt_layout_segment(l, first, &part);
+    if (lgt_layout_steps(&part, begin, step)) {
+      lgt_rect slanted = slanted_rect(&part, begin, (const int64_t(*)[LGT_MAX_DIM])step, view);
+      memcpy(r.lo + first, slanted.lo, (size_t)(end - first) * sizeof *r.lo);
+      memcpy(r.hi + first, slanted.hi, (size_t)(end - first) * sizeof *r.hi);
+      continue;
+    }
+    int d = first + lgt_layout_row(&part, &row);
+    lgt_layout_reach(&part, view, &least, &most);
+    if (row > 0) r.lo[d] = least / row, r.hi[d] = most / row + 1;
+  }
   return r;
 }
 

@@ -3,6 +3,7 @@
  *   matmul       the matrices of argument 0 = those of argument 1 x those of argument 2, for the dtypes of BLAS
  *   matmul_parts argument 0 [r] = run r of the columns of argument 1 x run r of the rows of argument 2, matrices, in runs
  *                of parameter 0
+ *   matmul_columns  as a product of matrices by rows, but BLAS gets the transposed: argument 0' = argument 2' x argument 1'
  */
 #include "ops/blas.h"
 #include "ops/builtin.h"
@@ -87,4 +88,24 @@ static lgt_status matmul_parts(const lgt_tile *tiles, int nargs, const lgt_scala
   return LGT_OK;
 }
 
-const lgt_builtin lgt_stack_builtins[] = {{"matmul", matmul}, {"matmul_parts", matmul_parts}, {0}};
+static lgt_tile transposed(const lgt_tile *tile) {
+  return (lgt_tile){.data = tile->data,
+                    .ndim = 2,
+                    .dtype = tile->dtype,
+                    .extent = {tile->extent[1], tile->extent[0]},
+                    .stride = {tile->stride[1], tile->stride[0]}};
+}
+
+static lgt_status matmul_columns(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
+                                 int64_t hi) {
+  lgt_tile part[3] = {transposed(&tiles[0]), transposed(&tiles[2]), transposed(&tiles[1])};
+  (void)nargs, (void)params;
+  for (int a = 0; a < 3; a += 2) {
+    part[a].data = (char *)part[a].data + lo * part[a].stride[1];
+    part[a].extent[1] = hi - lo;
+  }
+  return hi > lo ? lgt_blas_product(part, 0, part[0].extent[0]) : LGT_OK;
+}
+
+const lgt_builtin lgt_stack_builtins[] = {
+    {"matmul", matmul}, {"matmul_parts", matmul_parts}, {"matmul_columns", matmul_columns}, {0}};

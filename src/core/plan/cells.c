@@ -40,8 +40,9 @@ typedef struct cell {
 static bool cell_of_rows(const lgt_layout *l, const lgt_alignment *align, const lgt_partition *p, int j,
                          cell *out) {
   lgt_outer o;
-  int k = p->home.dim[j];
-  if (!lgt_layout_outer(l, &o) || align->to[o.dim] != k || l->shape[o.dim] != p->extent[k]) return false;
+  int k = p->home.dim[j], r = 0;
+  while (r < l->root_ndim && !(lgt_layout_outer(l, r, &o) && align->to[o.dim] == k)) r++;
+  if (r == l->root_ndim || l->shape[o.dim] != p->extent[k]) return false;
   if (align->below[o.dim] || align->above[o.dim] || lgt_alignment_block(align, o.dim) != 1) return false;
   int64_t first = o.at + (p->offset[k] - p->home.first[j] * p->tile[k]) * o.block,
           tile = p->tile[k] * o.block;
