@@ -46,7 +46,7 @@
   X(BOOL, finish, "1", 0, 0, "a program that ends leaves its last kernels to a process that compiles them for the next run") \
   X(TEXT, isa, "", 0, 0, "limit kernels to avx2 or generic vector instructions")                    \
   X(BOOL, reproducible, "0", 1, 1, "the same bits for any number of ranks, domains and tiles")           \
-  X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together; with one GPU four times as many") \
+  X(COUNT, window, "256", 1, 1, "greatest number of launches analysed together; with one GPU twice as many") \
   X(BOOL, mix, "1", 1, 1, "for tests: one task of launches that are cut apart between the same domains; 0: a task each") \
   X(SIZE, between, "8M", 1, 1, "bytes that the loops of one task may leave for one another in memory") \
   X(SIZE, replicate, "1G", 1, 1, "with ranks: bytes of an array that an operation may bring to every rank whole") \

@@ -11,7 +11,7 @@
 #include "runtime/devices.h"
 #include "runtime/handles.h"
 
-enum { FIRST_WINDOW = 64, MORE_LAUNCHES = 4, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
+enum { FIRST_WINDOW = 64, MORE_LAUNCHES = 2, MAX_CPUS = 4096, MAX_DOMAINS = 1024 };
 static const int64_t FORMER_MOST = 32 << 20; /* bytes of former contents that recipes may keep, ... */
 enum { FORMER_SHARE = 16 };                  /* ... a part of the budget at most */
 static const double COLLECTION_NS = 30000;   /* until the caller's heap is known */
