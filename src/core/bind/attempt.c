@@ -157,8 +157,7 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       lgt_rect_near(&old->rect, &rect, &waste);
       rect = lgt_rect_bound(&rect, &old->rect);
     }
-    const lgt_halo *halo = lgt_plan_group_lasting(try->group)->notes->halo;
-    if (halo) rect = lgt_rect_grown(&rect, halo[s].below, halo[s].above, root->shape);
+    rect = lgt_acquire_margin(try->group, s, &rect, root);
   }
   try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, &rect);
   if (try->inst[at]) try->inst[at]->waste = waste;

@@ -127,6 +127,20 @@ lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_mem
   return status;
 }
 
+lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect,
+                            const lgt_layout *root) {
+  enum { THIN = 16 };
+  const lgt_plan_group *lasting = lgt_plan_group_lasting(group);
+  if (!lasting->notes->halo) return *rect;
+  lgt_halo halo = lasting->notes->halo[slot];
+  for (int d = 0; d < rect->ndim && lasting != group; d++) {
+    int64_t most = (rect->hi[d] - rect->lo[d]) / THIN;
+    if (halo.below[d] > most) halo.below[d] = most;
+    if (halo.above[d] > most) halo.above[d] = most;
+  }
+  return lgt_rect_grown(rect, halo.below, halo.above, root->shape);
+}
+
 lgt_status lgt_acquire_evict(lgt_binder *binder) {
   lgt_map *map = binder->map;
   lgt_status status = LGT_OK;

@@ -26,6 +26,10 @@ lgt_status lgt_acquire_refresh(lgt_binder *binder, lgt_replica *replica, lgt_ins
 lgt_status lgt_acquire(lgt_binder *binder, lgt_store *store, int domain, lgt_memory *memory, const lgt_rect *rect, lgt_use use,
                        const lgt_rect *spare);
 
+/* A tile of a group's slot with the halo that later groups wanted of it: of a shifted plan, those of its origin if they are
+ * thin here, too. */
+lgt_rect lgt_acquire_margin(const lgt_plan_group *group, int slot, const lgt_rect *rect, const lgt_layout *root);
+
 /* Move the elements that devices hold to the host's memory, but not of instances that several stores own or
  * recipes read.  Waits. */
 lgt_status lgt_acquire_evict(lgt_binder *binder);

@@ -366,13 +366,10 @@ void lgt_exchange_need(lgt_exchange *x, int domain, const lgt_plan_slot *slot, c
 }
 
 void lgt_exchange_margin(lgt_exchange *x, int slot) {
-  const lgt_halo *halo = lgt_plan_group_lasting(x->group)->notes->halo;
-  if (!halo) return;
   int n = number_of_slot(x, &x->group->slot[slot]);
   const lgt_layout *layout = lgt_layout_at(x->binder->stores, x->store[n]->layout);
   for (int at = n; at < x->binder->map->local * x->nstore; at += x->nstore)
-    if (x->cover[at].ndim > 0)
-      x->cover[at] = lgt_rect_grown(&x->cover[at], halo[slot].below, halo[slot].above, layout->shape);
+    if (x->cover[at].ndim > 0) x->cover[at] = lgt_acquire_margin(x->group, slot, &x->cover[at], layout);
 }
 
 void lgt_exchange_spare(lgt_exchange *x, int domain, const lgt_plan_slot *slot, const lgt_rect *rect) {

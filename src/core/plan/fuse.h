@@ -278,10 +278,12 @@ static inline lgt_plan *lgt_plan_retain(lgt_plan *plan) {
 void lgt_plan_want(const lgt_plan *plan, uint16_t root);
 /* Frees a shifted plan with its last reference; other plans are kept until they are swept. */
 void lgt_plan_release(lgt_plan *plan);
-/* The group that lasts: of a shifted plan, the same group of its origin. */
+/* The group that lasts: of a shifted plan, the same group of its origin.  One that rescues results (recipes.h) is none of the
+ * plan's groups, and has notes of its own. */
 static inline const lgt_plan_group *lgt_plan_group_lasting(const lgt_plan_group *group) {
-  lgt_plan *origin = group->plan->origin;
-  return origin ? &origin->group[group - group->plan->group] : group;
+  const lgt_plan *plan = group->plan;
+  bool one = plan->origin && group >= plan->group && group < plan->group + plan->ngroup;
+  return one ? &plan->origin->group[group - plan->group] : group;
 }
 
 /* The recipe of the elided results of one run of a group. */
