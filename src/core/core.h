@@ -21,6 +21,8 @@
  *     peers binder job template offload poison message moves acquire touch exchange image image_* agree
  *   bind       a plan meets the stores of one window, and becomes tasks
  *     bind work point fold shuffle survey rescue attempt
+ *   trace      what repeats in the stream of launches
+ *     repeats
  *   ops        what is no loop over elements: tasks with variants in C
  *     blas builtin scan keys sort merge sort_parts gather special histogram convolve batch product
  *     matrix_market lapack fft random sparse sparse_*
