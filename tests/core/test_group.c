@@ -166,6 +166,25 @@ TEST(a_reduction_that_is_needed_is_refused) {
   lgt_close(rt);
 }
 
+/* Two elements of one array are far from each other if more lies between them than a tile has. */
+static int groups_of_parts(int64_t at) {
+  if (open_with(&rt, "cpus", "1", "check", "1", "domains", "2", "min_tile", "1000", NULL)) return 0;
+  lgt_id x = vector(4 * N), first = lgt_array_project(rt, x, 0, 0), next = lgt_array_project(rt, x, 0, at);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "c7 =0"), 1, first);
+  launch(rt, kind_of(rt, LGT_FLOAT64, "c8 =0"), 1, next);
+  const lgt_plan *plan = lgt_fence(rt) ? NULL : plan_of(2);
+  int n = plan ? plan->ngroup : 0;
+  bool right =
+      value_at(x, 0) == 7 && value_at(x, at) == 8 && (n == 1 || plan->group[0].refusal == LGT_REFUSAL_FAR);
+  lgt_close(rt);
+  return right ? n : 0;
+}
+
+TEST(less_than_a_tile_lies_between_parts_that_fuse) {
+  CHECK_EQ(groups_of_parts(N - 1), 1);
+  CHECK_EQ(groups_of_parts(N + 1), 2);
+}
+
 static lgt_status nothing(const lgt_tile *tiles, int nargs, const lgt_scalar *params, int64_t lo,
                           int64_t hi) {
   (void)nargs, (void)params;
@@ -216,6 +235,7 @@ int main(void) {
   RUN(an_anti_dependence_is_none_between_tiles_of_different_domains);
   RUN(an_anti_dependence_through_another_view_is_refused);
   RUN(a_reduction_that_is_needed_is_refused);
+  RUN(less_than_a_tile_lies_between_parts_that_fuse);
   RUN(a_task_in_c_runs_alone);
   return check_done();
 }

@@ -89,7 +89,8 @@ static uint8_t same_part(const lgt_plan_call *first, const lgt_plan_call *call, 
 }
 
 /* Does a call touch parts of arrays that lie far from what the plan's newest group touches of them, so that a domain
- * would need all between?  If not, it is one of the group.  Arguments of its first call that do are given parts. */
+ * would need all between?  If not, or if that is less than any tile, it is one of the group.  Arguments of its first call that
+ * do are given parts. */
 static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int next) {
   lgt_plan_group *group = &plan->group[plan->ngroup];
   lgt_plan_call *call = &plan->call[next];
@@ -118,6 +119,7 @@ static bool far_apart(const lgt_fuser *fuser, lgt_plan *plan, reaches *all, int 
       box[i] = both ? lgt_rect_bound(&r->box[i], &rect) : rect.ndim < 0 ? r->box[i] : rect;
       waste[i] = r->waste[i];
       far = both && !lgt_rect_near(&r->box[i], &rect, &waste[i]);
+      if (waste[i] < fuser->solver.min_tile && next > group->first) far = false;
     }
     if (far && next > group->first) return true;
     if (!far) {
