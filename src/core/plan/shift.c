@@ -449,12 +449,20 @@ static bool guard_all(lgt_fuser *fuser, lgt_plan *origin) {
   return true;
 }
 
+/* A window for which plans were shifted so often is worth a plan of its own, which costs more than several shifts do.  Not the
+ * second time: what one mask picks from several arrays is the same window for a few times, and never again. */
+static bool comes_again(lgt_fuser *fuser, uint64_t hash) {
+  enum { OFTEN = 4 };
+  uint64_t *seen = &fuser->seen[hash % LGT_FORMS], times = (*seen ^ hash) <= OFTEN ? *seen ^ hash : 0;
+  if (times == OFTEN) return true;
+  *seen = hash ^ (times + 1);
+  return false;
+}
+
 lgt_plan *lgt_plan_shift(lgt_fuser *fuser, const lgt_window *window, int n) {
   lgt_plan *origin = lgt_fuser_find_form(fuser, window);
-  uint64_t *seen = &fuser->seen[window->hash % LGT_FORMS];
-  if (!origin || origin->lessons->stale || origin->ncall != n) return NULL;
-  if (*seen == window->hash) return NULL; /* it comes again: worth a plan of its own */
-  *seen = window->hash;
+  if (!origin || origin->lessons->stale || origin->ncall != n || comes_again(fuser, window->hash))
+    return NULL;
   origin->epoch = fuser->stores->epoch;
   if (!guard_all(fuser, origin)) return NULL;
   block b = {0};
