@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { SMALLEST_REGISTER = 16 }; /* bytes */
+
 accumulator combine(emitter *e, int redop, int dtype, accumulator a, accumulator b) {
   if (redop >= LGT_REDOP_ARGMIN) emit_better(e, redop, dtype, &a.value, &a.at, b.value, b.at);
   else a.value = emit_binary(e, lgt_redop_op(redop), dtype, a.value, b.value);
@@ -103,6 +105,29 @@ static accumulator fold_lanes(emitter *e, int redop, int dtype, accumulator a) {
   return a;
 }
 
+/* The same where the first lane alone counts: with half of the lanes after each step, down to the smallest register.  All that
+ * is done to a vector of 16 lanes takes LLVM as long as for each of its registers.  e->lanes is what is left. */
+static accumulator fold_first(emitter *e, int redop, int dtype, accumulator a) {
+  elem el = reg_elem(dtype);
+  bool pair = redop >= LGT_REDOP_ARGMIN;
+  for (int half = e->lanes / 2; half > 0; half /= 2) {
+    accumulator other = {-1, -1};
+    int n = e->lanes;
+    if (half * elem_size(el) < SMALLEST_REGISTER) {
+      other.value = shuffle_lanes(e, el, a.value, half, n);
+      if (pair) other.at = shuffle_lanes(e, I64, a.at, half, n);
+    } else {
+      other.value = shuffle(e, el, n, half, a.value, a.value, half, n);
+      a.value = shuffle(e, el, n, half, a.value, a.value, 0, n);
+      if (pair) other.at = shuffle(e, I64, n, half, a.at, a.at, half, n);
+      if (pair) a.at = shuffle(e, I64, n, half, a.at, a.at, 0, n);
+      e->lanes = half;
+    }
+    a = combine(e, redop, dtype, a, other);
+  }
+  return a;
+}
+
 static accumulator read_target(emitter *e, int redop, int dtype, int access) {
   accumulator target = {read_scalar(e, dtype, e->access[access].base), -1};
   if (redop >= LGT_REDOP_ARGMIN) target.at = read_scalar(e, LGT_INT64, e->access[access + 1].base);
@@ -123,11 +148,13 @@ void end_accumulators(emitter *e, int from, int to) {
     int redop = e->carry[k].redop, access = e->carry[k].access, dtype = e->loop->access[access].dtype;
     if (redop < 0) continue; /* a position, done with its value */
     bool pair = redop >= LGT_REDOP_ARGMIN;
-    accumulator a = fold_lanes(e, redop, dtype, accumulator_of(e, k));
+    int lanes = e->lanes;
+    accumulator a = fold_first(e, redop, dtype, accumulator_of(e, k));
     accumulator target = read_target(e, redop, dtype, access);
     target = combine(e, redop, dtype, target, a);
     write_first(e, access, target.value);
     if (pair) write_first(e, access + 1, target.at);
+    e->lanes = lanes;
   }
 }
 
