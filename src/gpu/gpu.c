@@ -31,7 +31,11 @@ static void release(lgt_device *device, void *block, size_t bytes) {
 
 static void close_gpu(lgt_device *device) {
   lgt_gpu *gpu = lgt_gpu_of(device);
-  if (!lgt_gpu_enter(gpu)) lgt_gpu_free_events(gpu);
+  if (!lgt_gpu_enter(gpu)) {
+    if (gpu->alerts) gpu->cuda->cuStreamSynchronize(gpu->alerts);
+    if (gpu->alerts) gpu->cuda->cuStreamDestroy_v2(gpu->alerts);
+    lgt_gpu_free_events(gpu);
+  }
   gpu->cuda->cuCtxSetCurrent(NULL);
   gpu->cuda->cuDevicePrimaryCtxRelease_v2(gpu->number);
   lgt_mem_free(gpu->events.item);
@@ -110,6 +114,7 @@ static lgt_status open_gpu(int number, int64_t bytes, int sharers, lgt_device **
                              .record = lgt_gpu_record,
                              .wait = lgt_gpu_wait,
                              .query = lgt_gpu_query,
+                             .alert = lgt_gpu_alert,
                              .close = close_gpu};
   lgt_status status = LGT_CUDA(cuda, cuDeviceGet(&gpu->number, number));
   if (!status) status = read_traits(gpu);

@@ -25,6 +25,7 @@ typedef struct lgt_gpu {
   int64_t max_pitch;    /* bytes between the rows of a copy */
   pthread_mutex_t lock; /* protects the next one */
   lgt_spares events;    /* owned: of CUevent, to use again */
+  CUstream alerts;      /* owned: tells of events without holding up what is behind them; NULL: there is none yet */
 } lgt_gpu;
 
 static inline lgt_gpu *lgt_gpu_of(const lgt_device *device) { return (lgt_gpu *)device; }
@@ -47,6 +48,7 @@ lgt_event *lgt_gpu_event_new(lgt_device *device);
 void lgt_gpu_event_free(lgt_event *event);
 lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event);
 lgt_status lgt_gpu_wait(lgt_queue *queue, lgt_event *event);
+void lgt_gpu_alert(lgt_event *event);
 bool lgt_gpu_query(lgt_event *event, lgt_status *status);
 void lgt_gpu_free_events(lgt_gpu *gpu);
 

@@ -3,8 +3,9 @@
  * Memory of the host is pageable: the driver copies it through pinned memory of its own, and may have done so before the
  * call returns.
  *
- * An event's end is told by a function behind it in the stream, which calls nothing of the driver.  Where the device has
- * failed no such function is called; whoever waits looks again after a moment.
+ * An event's end is told by a function in a stream of its own, which waits for the event: behind the event it would hold up
+ * what comes there.  The function calls nothing of the driver.  Where the device has failed no such function is called;
+ * whoever waits looks again after a moment.
  */
 #include <string.h>
 
@@ -238,8 +239,16 @@ lgt_status lgt_gpu_record(lgt_queue *queue, lgt_event *event) {
   lgt_status status = lgt_gpu_enter(gpu);
   if (!status) status = LGT_CUDA(gpu->cuda, cuEventRecord(event->event, queue->stream));
   if (status) gpu->cuda->cuStreamSynchronize(queue->stream);
-  else gpu->cuda->cuLaunchHostFunc(queue->stream, tell, &gpu->device);
   return status;
+}
+
+void lgt_gpu_alert(lgt_event *event) {
+  lgt_gpu *gpu = event->gpu;
+  const lgt_cuda *cuda = gpu->cuda;
+  if (lgt_gpu_enter(gpu)) return;
+  if (!gpu->alerts && LGT_CUDA(cuda, cuStreamCreate(&gpu->alerts, CU_STREAM_NON_BLOCKING))) return;
+  if (LGT_CUDA(cuda, cuStreamWaitEvent(gpu->alerts, event->event, 0))) return;
+  cuda->cuLaunchHostFunc(gpu->alerts, tell, &gpu->device);
 }
 
 lgt_status lgt_gpu_wait(lgt_queue *queue, lgt_event *event) {

@@ -55,6 +55,7 @@ void fake_read_settings(void) {
   set->delay = number("LGT_FAKE_CUDA_DELAY", 60);
   set->peers = number("LGT_FAKE_CUDA_PEERS", 1) != 0;
   set->kernels = number("LGT_FAKE_CUDA_KERNELS", 1) != 0;
+  set->waits = number("LGT_FAKE_CUDA_WAITS", 1) != 0;
   set->unwritten = number("LGT_FAKE_CUDA_UNWRITTEN", 1) != 0;
   set->init = (int)number("LGT_FAKE_CUDA_INIT", 0);
   read_failure(set);

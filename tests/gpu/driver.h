@@ -29,6 +29,7 @@
  *   LGT_FAKE_CUDA_DELAY=N      microseconds that an operation is late, at most (60)
  *   LGT_FAKE_CUDA_PEERS=0      devices have no access to each other's memory
  *   LGT_FAKE_CUDA_KERNELS=0    kernels do nothing
+ *   LGT_FAKE_CUDA_WAITS=0      streams are not told to wait for events, which is what a program looks like that forgets to tell them
  *   LGT_FAKE_CUDA_UNWRITTEN=0  kernels may read bytes that were never written, as those of lgt do once a task has failed: what it
  *                              did not write is read with the rest, and whatever comes of that fails, too
  *   LGT_FAKE_CUDA_INIT=CODE    cuInit fails so
@@ -288,7 +289,7 @@ void fake_module_end(void *module);
 /* ---- Everything ---- */
 
 typedef struct fake_settings {
-  bool strict, peers, kernels, unwritten;
+  bool strict, peers, kernels, waits, unwritten;
   FILE *launches; /* or NULL */
   int devices, sms, chip, driver, init;
   uint64_t memory, taken, pinned, seed, delay;

@@ -248,7 +248,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
   if (!bad) bad = fake_handle_check(EVENT, event);
   LEAVE_IF(bad, bad);
   LEAVE_IF(flags, CUDA_ERROR_INVALID_VALUE);
-  if (event->mark) fake_push_wait(stream, event->mark);
+  if (event->mark && fake.set.waits) fake_push_wait(stream, event->mark);
   LEAVE(CUDA_SUCCESS);
 }
 

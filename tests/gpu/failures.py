@@ -25,17 +25,25 @@ local function work()
   return ("%.17g %.17g"):format(np.sum(x * x):item(), np.max(np.sin(y)):item())
 end
 for _ = 1, 3 do print(pcall(work)) end
-local x = np.arange(100) + 1
+local x = np.array({2, 3, 1}) + 1
 print(pcall(function() return np.sort(x * -1)(1) end))
 """
 RIGHT = None
+# What streams have to wait for, with one GPU and with two.
+EDGES = """
+local np = require "array"
+local x = np.array({3, 1, 2, 5, 8, 13}) * 2 + 1
+for _ = 1, 4 do x["2:-2"] = x[":-3"] + x["3:"] end
+print(np.sum(x):item())
+"""
 
 
-def outcome(env, options=()):
+def outcome(env, options=(), text=None):
     """(exit status, lines, standard error)"""
+    program = [script] if text is None else ["-e", text]
     whole = {**os.environ, "LD_LIBRARY_PATH": args.driver, "LGT_FAKE_CUDA_STRICT": "1", "LGT_FAKE_CUDA_DELAY": "2", **env}
     try:
-        done = subprocess.run([args.lgt, "--gpus=1", "--cpus=1", "--finish=0", f"--cache-dir={cache}", *options, script], cwd=ROOT,
+        done = subprocess.run([args.lgt, "--gpus=1", "--cpus=1", "--finish=0", f"--cache-dir={cache}", *options, *program], cwd=ROOT,
                               capture_output=True, text=True, timeout=LIMIT, check=False, env=whole)
     except subprocess.TimeoutExpired:
         return None, [], f"took more than {LIMIT} s"
@@ -60,8 +68,17 @@ def why_wrong(status, lines, err, most):
     return f"{errors} lines are errors: {lines}" if errors > most else None
 
 
-def number_of(pattern, text):
-    return len(re.findall(pattern, text, re.M))
+def edges():
+    """Whether work that is not ordered is found; the driver forgets all that streams are told to wait for."""
+    failed = 0
+    for gpus in 1, 2:
+        options = [f"--gpus={gpus}", "--min-tile=1"]
+        good = outcome({"LGT_FAKE_CUDA_DEVICES": "2"}, options, EDGES)
+        bad = outcome({"LGT_FAKE_CUDA_DEVICES": "2", "LGT_FAKE_CUDA_WAITS": "0"}, options, EDGES)
+        right = good[0] == 0 and not good[2] and bad[0] == 97 and "nothing orders them" in bad[2]
+        failed += not right
+        print(f"{'ok' if right else 'FAIL'} a wait that is missing, with {gpus} GPUs{'' if right else f': {good} {bad}'}")
+    return failed
 
 
 def main():
@@ -85,7 +102,7 @@ def main():
     seeds = range(2, 22 if "STRESS" in os.environ else 6)
     cases += [(f"operation 8 fails, seed {n}", {"LGT_FAKE_CUDA_FAIL_RUN": "8:719", "LGT_FAKE_CUDA_STRICT": "0", "LGT_FAKE_CUDA_SEED": str(n),
                                                 "LGT_FAKE_CUDA_DELAY": str(20 * n)}, 4) for n in seeds]
-    failed = 0
+    failed = edges()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for (name, env, most), result in zip(cases, pool.map(lambda c: outcome(c[1]), cases)):
             why = why_wrong(*result, most)

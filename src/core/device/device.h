@@ -85,9 +85,13 @@ struct lgt_device {
    * that was never recorded is over. */
   bool (*query)(lgt_event *event, lgt_status *status);
 
+  /* Let `notify` be called once the event is over, which was recorded.  It may fail: then nobody calls.  NULL: `notify` is
+   * called after each event. */
+  void (*alert)(lgt_event *event);
+
   void (*close)(lgt_device *device); /* its queues and events are gone */
 
-  /* Set by whoever waits for events: one is over. */
+  /* Set by whoever waits for events: one is over, though those who ask may be told a moment later. */
   void (*notify)(void *context);
   void *notify_context;
 };

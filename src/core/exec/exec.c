@@ -333,6 +333,7 @@ bool lgt_exec_order(lgt_exec *exec, lgt_task *before, lgt_task *after, const voi
     if (good) {
       bool follows = may_follow(before, after);
       before->successor[before->nsuccessor++] = (lgt_edge){after, thing, follows};
+      before->watched |= before->enqueued && !follows;
       after->followed += follows;
       after->pending += !follows;
       after->ordered++;
@@ -420,6 +421,7 @@ void lgt_exec_enqueued(lgt_exec *exec, lgt_task *task) {
   for (int i = 0; i < task->nsuccessor; i++) {
     lgt_edge *edge = &task->successor[i];
     edge->follows = may_follow(task, edge->to);
+    task->watched |= !edge->follows;
     if (!edge->follows) continue;
     edge->to->followed++;
     if (--edge->to->pending == 0) start(exec, edge->to);
@@ -447,6 +449,11 @@ static bool progress_outside(const lgt_exec *exec) {
   bool moved = false;
   for (int i = 0; i < exec->noutside; i++) moved |= exec->outside[i]->progress(exec->outside[i]->context);
   return moved;
+}
+
+static void alert_outside(const lgt_exec *exec, lgt_task *task) {
+  for (int i = 0; i < exec->noutside; i++)
+    if (exec->outside[i]->alert) exec->outside[i]->alert(exec->outside[i]->context, task);
 }
 
 /* Is there anything to do but sleep? */
@@ -484,6 +491,7 @@ static void work_until(lgt_exec *exec, lgt_task *task, bool may_stop) {
       if (i % 64 == 63 && exec->noutside) break; /* messages are looked after by whoever sleeps for them */
       __builtin_ia32_pause();
     }
+    if (!worked && !moved && !stirs(&w)) alert_outside(exec, task);
     const lgt_outside *sleeper = exec->sleeper;
     if (sleeper && !worked && !moved && !stirs(&w)) sleeper->sleep(sleeper->context, stirs, &w);
     pthread_mutex_lock(&exec->lock);

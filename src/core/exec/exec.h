@@ -84,6 +84,7 @@ typedef struct lgt_task {
   int pending;                /* L: tasks to wait for, and 1 until submission */
   int followed;               /* L: tasks that are enqueued and not done, behind which this one's work is */
   bool enqueued;              /* L: see above */
+  bool watched;               /* L: a task waits for its end that does not follow it */
   int at, next_chunk, left;   /* L: current step, first chunk not taken, chunks not finished */
   struct lgt_edge *successor; /* L, owned */
   int nsuccessor, successor_room;
@@ -108,6 +109,9 @@ struct lgt_outside {
   /* `before` is enqueued: may `after`, another task of this kind, begin?  Then its queue will be told to wait.  NULL: never.
    * The submitting thread, with the executor's lock. */
   bool (*follow)(lgt_task *before, lgt_task *after);
+  /* The submitting thread is about to sleep until this task is done: the end of it, or of a watched one, is to wake it.  NULL:
+   * it will. */
+  void (*alert)(void *context, lgt_task *task);
   void *context;
 };
 enum { LGT_MOST_OUTSIDE = 4 };

@@ -181,7 +181,8 @@ static void wake(void *context) {
 
 void lgt_message_begin(lgt_binder *binder) {
   binder->underway_end = &binder->underway;
-  binder->messaging = (lgt_outside){progress, sleep_for_messages, wake, NULL, binder};
+  binder->messaging =
+      (lgt_outside){.progress = progress, .sleep = sleep_for_messages, .wake = wake, .context = binder};
   lgt_exec_look_after(binder->exec, &binder->messaging);
   binder->peers->attend = attend;
   binder->peers->attend_context = binder;

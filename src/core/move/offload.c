@@ -124,13 +124,26 @@ static bool follow(lgt_task *before, lgt_task *after) {
   return true;
 }
 
+/* In each lane the first end that matters to somebody. */
+static void alert(void *context, lgt_task *task) {
+  const lgt_binder *binder = context;
+  for (int l = 0; l < (binder->map->nmemory - 1) * LGT_QUEUES; l++) {
+    const lgt_job *job = binder->lane[l].first;
+    while (job && !job->task.watched && &job->task != task) job = job->offload->next;
+    if (!job || job->offload->alerted || !job->offload->recorded) continue;
+    const lgt_device *device = job->offload->place->device;
+    if (device->alert) device->alert(job->offload->event);
+    job->offload->alerted = true;
+  }
+}
+
 static bool progress(void *context) { return lgt_offload_progress(context); }
 static void stir(void *context) { lgt_exec_stir(((lgt_binder *)context)->exec); }
 
 void lgt_offload_begin(lgt_binder *binder) {
   lgt_map *map = binder->map;
   if (map->nmemory == 1) return;
-  binder->offload = (lgt_outside){.progress = progress, .context = binder, .follow = follow};
+  binder->offload = (lgt_outside){.progress = progress, .follow = follow, .alert = alert, .context = binder};
   lgt_exec_look_after(binder->exec, &binder->offload);
   for (int m = 1; m < map->nmemory; m++) {
     map->memory[m].device->notify_context = binder;
