@@ -94,19 +94,9 @@ void write_first(emitter *e, int access, val vector) {
       (int64_t)elem_size(el), scalar_type(el));
 }
 
-/* The tree: lane i takes in what lane i + 8 has, then 4, 2, 1 lanes on.  Counted around, so that where order does not
- * matter all lanes end up with the same. */
-static accumulator fold_lanes(emitter *e, int redop, int dtype, accumulator a) {
-  for (int half = LGT_LANES / 2; half > 0; half /= 2) {
-    accumulator other = {shuffle_lanes(e, reg_elem(dtype), a.value, half, LGT_LANES), -1};
-    if (redop >= LGT_REDOP_ARGMIN) other.at = shuffle_lanes(e, I64, a.at, half, LGT_LANES);
-    a = combine(e, redop, dtype, a, other);
-  }
-  return a;
-}
-
-/* The same where the first lane alone counts: with half of the lanes after each step, down to the smallest register.  All that
- * is done to a vector of 16 lanes takes LLVM as long as for each of its registers.  e->lanes is what is left. */
+/* The tree: lane i takes in what lane i + 8 has, then 4, 2, 1 lanes on.  The first lane alone counts, so each step leaves half
+ * of the lanes, down to the smallest register: all that is done to a vector of 16 lanes takes LLVM as long as for each of its
+ * registers.  e->lanes is what is left. */
 static accumulator fold_first(emitter *e, int redop, int dtype, accumulator a) {
   elem el = reg_elem(dtype);
   bool pair = redop >= LGT_REDOP_ARGMIN;
@@ -125,6 +115,16 @@ static accumulator fold_first(emitter *e, int redop, int dtype, accumulator a) {
     }
     a = combine(e, redop, dtype, a, other);
   }
+  return a;
+}
+
+/* The same, and its result in all lanes. */
+static accumulator fold_lanes(emitter *e, int redop, int dtype, accumulator a) {
+  int lanes = e->lanes;
+  a = fold_first(e, redop, dtype, a);
+  a.value = shuffle(e, reg_elem(dtype), e->lanes, lanes, a.value, a.value, 0, 1);
+  if (redop >= LGT_REDOP_ARGMIN) a.at = shuffle(e, I64, e->lanes, lanes, a.at, a.at, 0, 1);
+  e->lanes = lanes;
   return a;
 }
 
