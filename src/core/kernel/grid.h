@@ -42,8 +42,7 @@ typedef struct lgt_grid_head {
   uint32_t row_units;            /* rows that are done side by side, or 1 */
   uint32_t tiles_x, tiles_y;     /* of threads, over columns and rows; as many again for each unit */
   uint32_t parallel, sequential; /* dimensions */
-  uint32_t
-      extent[LGT_MAX_DIM]; /* of the parallel ones from 0 on, of the sequential ones from the last down */
+  uint32_t extent[LGT_MAX_DIM];  /* of the parallel ones from 0 on, of the sequential ones from the last down */
   /* The sequential dimension that is cut, or LGT_MAX_DIM: in chunk c it ends c split_step earlier, and it is no longer than
    * split_most. */
   uint32_t split, split_step, split_most;
