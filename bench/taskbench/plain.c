@@ -7,11 +7,13 @@
  */
 #include "graph.h"
 
+#include <omp.h>
+
 static void work(graph *g, int64_t n) {
-#pragma omp parallel for schedule(static)
-  for (int point = 0; point < g->width; point++)
-    for (int i = 0; i < g->ntasks; i++)
-      if (g->tasks[i].point == point) run_task(g, &g->tasks[i], n);
+#pragma omp parallel
+  for (int i = 0; i < g->ntasks; i++)
+    if (g->tasks[i].point * omp_get_num_threads() / g->width == omp_get_thread_num())
+      run_task(g, &g->tasks[i], n);
 }
 
 int main(int argc, char **argv) {
