@@ -52,7 +52,7 @@
  *                                         the next run
  *   isa            TEXT    -              limit kernels to avx2 or generic vector instructions
  *   reproducible   BOOL    0     run time the same bits for any number of ranks, domains and tiles
- *   window         COUNT   256   run time greatest number of launches analysed together
+ *   window         COUNT   256   run time greatest number of launches analysed together; with one GPU twice as many
  *   mix            BOOL    1     run time for tests: one task of launches that are cut apart between the same domains; 0:
  *                                         a task each
  *   between        SIZE    8M    run time bytes that the loops of one task may leave for one another in memory

@@ -65,6 +65,27 @@ case("a stencil in rows sends its halos", stencil(120, 30, (4, 1), 4))
 case("a stencil in squares sends its halos", stencil(60, 60, (2, 2), 4))
 case("two domains a rank: halos between ranks", stencil(120, 30, (4, 1), 2, 2))
 
+# Two views of one array that are far apart: what a domain takes from a sibling, the sibling may have in two pieces of
+# memory, one of which a message has yet to fill.
+SIBLINGS = """
+local part = np.arange(12 * 13):reshape(12, 13) + 1.0
+local all = np.concatenate({part, part, part}, 1)
+local difference = all["2:-2, ::-2"].T - all["17:-7:2, 1:1"]
+print("sum", difference:sum()())
+"""
+
+
+def siblings():
+    got = measured(SIBLINGS, 2, 3)
+    if isinstance(got, str):
+        return got
+    rows = np.concatenate([np.arange(12 * 13).reshape(12, 13) + 1] * 3)
+    expected = (rows[1:-1, ::-2].T - rows[16:30:2, :1]).sum()
+    return None if got["sum"] == [(expected,)] * 2 else f"{got['sum']}, not {expected}"
+
+
+case("what siblings have in several pieces is found", siblings)
+
 SCAN = """
 local n = 30000
 local x = np.random.rand(n)

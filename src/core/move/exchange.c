@@ -419,23 +419,50 @@ void lgt_exchange_undo(lgt_exchange *x) {
 
 /* ---- meanwhile ---------------------------------------------------------------------------------------- */
 
+/* Where a domain of this rank has the elements of a piece: in one of its instances, or some here and some there.  False when
+ * out of memory. */
+static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found) {
+  lgt_instance *inst = holder(x, n, piece->from, &piece->rect, true);
+  if (inst) {
+    if (!lgt_mem_grow((void **)&found->piece, &found->room, found->count + 1, sizeof *found->piece))
+      return false;
+    found->piece[found->count] = *piece;
+    found->piece[found->count++].inst = inst;
+    return true;
+  }
+  if (x->store[n]->failure || piece->runs) return true;
+  int local = piece->rect.ndim ? piece->from - x->binder->map->first : 0;
+  lgt_region rest = {0};
+  bool good =
+      lgt_region_add(&rest, &piece->rect) && lgt_replica_find(&x->store[n]->replica[local], &rest, found);
+  lgt_region_fini(&rest);
+  return good;
+}
+
 /* Between domains of this rank. */
 static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_piece *piece, int to) {
-  lgt_status status = LGT_OK;
-  lgt_copy *copies = lgt_arena_alloc(&x->binder->arena, (size_t)move->count * sizeof *copies);
-  int count = 0;
-  if (!copies) return lgt_no_memory_to_launch();
-  for (int i = 0; i < move->count; i++) {
+  lgt_pieces found = {0};
+  bool good = true;
+  int n = move->root, count = 0;
+  for (int i = 0; i < move->count && good; i++) {
     if (!lgt_is_here(x->binder, piece[i].from) || piece[i].from == to) continue;
-    lgt_instance *from = holder(x, move->root, piece[i].from, &piece[i].rect, true);
-    lgt_instance *into = holder(x, move->root, to, &piece[i].rect, false);
-    if (from == into) continue; /* a scalar exists once on a rank */
-    if (from && into)
-      copies[count++] = (lgt_copy){from, into, piece[i].rect, -1, -1, piece[i].runs, piece[i].along};
-    else if (into && !into->failure && x->store[move->root]->failure)
-      into->failure = lgt_failure_retain(x->store[move->root]->failure);
+    lgt_instance *into = holder(x, n, to, &piece[i].rect, false);
+    int first = found.count;
+    if (into) good = find_here(x, n, &piece[i], &found);
+    if (into && found.count == first && !into->failure && x->store[n]->failure)
+      into->failure = lgt_failure_retain(x->store[n]->failure);
   }
-  if (count) status = lgt_copy_submit(x->binder, copies, count);
+  lgt_copy *copies =
+      good ? lgt_arena_alloc(&x->binder->arena, ((size_t)found.count + 1) * sizeof *copies) : NULL;
+  for (int i = 0; copies && i < found.count; i++) {
+    const lgt_piece *p = &found.piece[i];
+    lgt_instance *into = holder(x, n, to, &p->rect, false);
+    if (p->inst == into) continue; /* a scalar exists once on a rank */
+    copies[count++] = (lgt_copy){p->inst, into, p->rect, -1, -1, p->runs, p->along};
+  }
+  lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
+  if (!status && count) status = lgt_copy_submit(x->binder, copies, count);
+  lgt_mem_free(found.piece);
   return status;
 }
 
