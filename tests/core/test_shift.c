@@ -167,6 +167,20 @@ TEST(shifted_plans_make_room_for_halos) {
   lgt_close(rt);
 }
 
+/* What a later group of the same plan reads around a tile has room from the first time on. */
+TEST(groups_make_room_for_halos_of_later_ones) {
+  begin_domains();
+  lgt_id x = filled(4 * N, 1, 0), y = vector(4 * N), sum = vector(4 * N - 1);
+  lgt_id low = slice_of(rt, y, 0, 0, 4 * N - 1, 1), high = slice_of(rt, y, 0, 1, 4 * N - 1, 1);
+  int plus = kind_of(rt, LGT_FLOAT64, "a1 a2 add =0");
+  CHECK(planned(0, 0));
+  int64_t before = stat_of(rt, "bytes_copied");
+  CHECK(!launch(rt, add, 2, y, x) && !launch(rt, plus, 3, sum, low, high) && planned(1, 0));
+  CHECK(stat_of(rt, "bytes_copied") - before < 17 * N); /* half of x, and an element */
+  CHECK(value_at(sum, 2 * N) == 4.0 * N + 3 && value_at(sum, 2 * N - 1) == 4.0 * N + 1);
+  lgt_close(rt);
+}
+
 int main(void) {
   RUN(other_slices_of_the_same_arrays_shift_a_plan);
   RUN(what_comes_again_is_found);
@@ -176,5 +190,6 @@ int main(void) {
   RUN(plans_of_tiles_are_shifted);
   RUN(launches_that_no_longer_fuse_are_planned_anew);
   RUN(shifted_plans_make_room_for_halos);
+  RUN(groups_make_room_for_halos_of_later_ones);
   return check_done();
 }

@@ -179,9 +179,57 @@ static lgt_status go_without(lgt_attempt *try, int s) {
   return LGT_OK;
 }
 
+/* What a call touches in a local domain through an argument, if that is one tile. */
+static bool touched_by(const lgt_attempt *try, const lgt_plan_call *call, int arg, int domain,
+                       lgt_rect *out) {
+  const lgt_layout *layout = lgt_layout_at(try->binder->stores, call->layout[arg]);
+  int colour = lgt_binder_next(try->binder, call->launch, domain, -1);
+  if (colour < 0 || call->launch->ncolour == 1) return false;
+  lgt_rect tile = lgt_partition_rect(call->launch, colour);
+  lgt_rect view = lgt_space_view_rect(layout, &call->space.align[arg], &tile);
+  *out = lgt_layout_root_rect(layout, &view);
+  return !lgt_rect_empty(out);
+}
+
+/* A later group of the plan reads around the tiles of a slot, which hold a root: a thin halo gets room at once. */
+static void foresee_halo(const lgt_attempt *try, int s, const lgt_plan_call *call, int arg,
+                         lgt_plan_notes *notes) {
+  enum { THIN = 16 };
+  for (int d = 0; d < try->binder->map->local; d++) {
+    const lgt_rect *had = &try->touched.write[d * try->group->nslot + s];
+    lgt_rect want;
+    if (had->ndim < 1 || !touched_by(try, call, arg, d, &want)) continue;
+    for (int k = 0; k < had->ndim; k++) {
+      int64_t below = had->lo[k] - want.lo[k], above = want.hi[k] - had->hi[k],
+              most = (had->hi[k] - had->lo[k]) / THIN;
+      if (below > most || above > most || (below <= 0 && above <= 0)) continue;
+      if (!notes->halo) notes->halo = lgt_mem_zalloc((size_t)try->group->nslot * sizeof *notes->halo);
+      if (!notes->halo) return; /* tiles have to grow */
+      if (below > notes->halo[s].below[k]) notes->halo[s].below[k] = below;
+      if (above > notes->halo[s].above[k]) notes->halo[s].above[k] = above;
+    }
+  }
+}
+
+static void foresee_halos(const lgt_attempt *try) {
+  const lgt_plan_group *group = try->group;
+  const lgt_plan *plan = group->plan;
+  lgt_plan_notes *notes = lgt_plan_group_lasting(group)->notes;
+  if (notes->foreseen || lgt_map_whole(try->binder->map)) return;
+  notes->foreseen = true;
+  for (int f = 0; f < group->nfinal; f++) {
+    uint16_t root = group->slot_of_final[2 * f], s = group->slot_of_final[2 * f + 1];
+    if (group->slot[s].initial || &plan->group[plan->root[root].last_group] == group) continue;
+    for (int i = group->first + group->count; i < plan->ncall; i++)
+      for (int a = 0; a < plan->call[i].nargs; a++)
+        if (plan->call[i].root[a] == root) foresee_halo(try, s, &plan->call[i], a, notes);
+  }
+}
+
 static lgt_status acquire_slots(lgt_attempt *try) {
   int n = try->group->nslot;
   lgt_status status = try->source ? LGT_OK : prepare_initial(try);
+  if (!try->source) foresee_halos(try);
   for (int d = 0; d < try->binder->map->local && !status; d++)
     for (int s = 0; s < n && !status; s++) {
       bool none = (try->lacks && try->lacks[s]) ||

@@ -240,6 +240,7 @@ void lgt_store_forget(lgt_map *map, lgt_store *store) {
     lgt_replica *replica = &store->replica[d];
     lgt_replica_set(map, replica, NULL);
     lgt_assert(!replica->naside);
+    replica->grown = 0; /* another store's has not */
     lgt_region_clear(&replica->absent);
   }
   if (!lgt_spares_give(&map->spare_replicas, store->replica)) free_replicas(map, store->replica);

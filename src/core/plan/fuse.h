@@ -206,6 +206,7 @@ typedef struct lgt_plan_notes {
   struct lgt_template *template;                     /* owned list; template.h, of a later room ... */
   void (*free_templates)(struct lgt_template *list); /* ... which says how it is freed */
   lgt_halo *halo; /* owned, by slot: what tiles of what it ends as were found to need later; NULL: nothing */
+  bool foreseen;  /* what later groups of the plan need is among that */
   char *name;     /* owned; in the profile */
   char *on_host;  /* owned: why its last run was the host's although there are devices, and which operation's; NULL: it was not */
 } lgt_plan_notes;
