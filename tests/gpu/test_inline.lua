@@ -121,4 +121,16 @@ check.case("what takes long is not computed twice", function()
   check.equal(b[7], 0)
 end)
 
+check.case("a loop that would have too many accesses stays as it is", function()
+  local a = np.arange(5000):astype("float64")
+  lgt.fence()
+  local all = a["1:3000"] * 1.0
+  for k = 1, 29 do all = all + a[("%d:%d"):format(1 + 3 * k, 3000 + 3 * k)] end
+  local r = all["1:500"] * 1.0
+  for k = 1, 21 do r = r + all[("%d:%d"):format(1 + 90 * k, 500 + 90 * k)] end
+  all = nil
+  collectgarbage()
+  check.equal(r:sum():item(), 408540000)
+end)
+
 return check.done()

@@ -419,23 +419,31 @@ void lgt_exchange_undo(lgt_exchange *x) {
 
 /* ---- meanwhile ---------------------------------------------------------------------------------------- */
 
-/* Where a domain of this rank has the elements of a piece: in one of its instances, or some here and some there.  False when
- * out of memory. */
+/* Where a domain of this rank has the elements of a piece: in one of its instances, or some here and some there.  What is
+ * found has refs to its runs.  False when out of memory. */
 static bool find_here(const lgt_exchange *x, int n, const lgt_piece *piece, lgt_pieces *found) {
   lgt_instance *inst = holder(x, n, piece->from, &piece->rect, true);
   if (inst) {
     if (!lgt_mem_grow((void **)&found->piece, &found->room, found->count + 1, sizeof *found->piece))
       return false;
-    found->piece[found->count] = *piece;
-    found->piece[found->count++].inst = inst;
+    lgt_piece *all = &found->piece[found->count++];
+    *all = *piece;
+    all->inst = inst;
+    lgt_runs_retain(all->runs);
     return true;
   }
-  if (x->store[n]->failure || piece->runs) return true;
-  int local = piece->rect.ndim ? piece->from - x->binder->map->first : 0;
+  if (x->store[n]->failure) return true;
+  int local = piece->rect.ndim ? piece->from - x->binder->map->first : 0, first = found->count;
   lgt_region rest = {0};
   bool good =
       lgt_region_add(&rest, &piece->rect) && lgt_replica_find(&x->store[n]->replica[local], &rest, found);
   lgt_region_fini(&rest);
+  for (int i = first; i < found->count && piece->runs; i++) {
+    lgt_piece *part = &found->piece[i];
+    part->along = piece->along;
+    part->runs = lgt_runs_within(piece->runs, part->rect.lo[part->along], part->rect.hi[part->along]);
+    good &= part->runs != NULL;
+  }
   return good;
 }
 
@@ -462,6 +470,7 @@ static lgt_status copy_here(lgt_exchange *x, const lgt_move *move, const lgt_pie
   }
   lgt_status status = copies ? LGT_OK : lgt_no_memory_to_launch();
   if (!status && count) status = lgt_copy_submit(x->binder, copies, count);
+  for (int i = 0; i < found.count; i++) lgt_runs_release(found.piece[i].runs);
   lgt_mem_free(found.piece);
   return status;
 }
@@ -661,7 +670,7 @@ static const lgt_partition *key_after(const lgt_binder *binder, const lgt_plan_g
   t->after = lgt_solver_key_after(&binder->fuser->solver, lgt_layout_at(binder->stores, call->layout[t->arg]),
                                   &call->space.align[t->arg], call->launch,
                                   call->kind->privilege[t->arg] & LGT_PRIV_REDUCE, key);
-  t->keyed = true;
+  t->keyed = t->after != NULL; /* there may have been no memory for one */
   return t->after;
 }
 

@@ -357,7 +357,6 @@ static bool append_effects(lgt_assembler *as) {
   return true;
 }
 
-/* Which operands of an instruction are values? */
 /* Drop instructions whose values reach no effect, and the accesses and parameters only they used. */
 static bool compact(lgt_assembler *as) {
   uint16_t *number =

@@ -309,7 +309,7 @@ typedef struct lgt_fuser {
   uint32_t count, mask;
   int64_t calls;      /* of all plans */
   lgt_plan **by_form; /* owned; the newest plan of a form, by its hash; LGT_FORMS of them */
-  uint64_t *seen;     /* owned; hashes of windows that have run under a shifted plan; LGT_FORMS */
+  uint64_t *seen;     /* owned; hashes of windows that have run under shifted plans, and how often (shift.c); LGT_FORMS */
   lgt_plan *shifted;  /* those there are; each belongs to its users */
   lgt_plan **retired; /* owned: replaced or forgotten, but perhaps still running */
   int nretired, retired_room;

@@ -244,10 +244,9 @@ static bool pays(const maker *m, const bool *needed) {
   return work <= bytes * BYTE_WORK;
 }
 
-/* Does what the spare stores are made of stay as it is until their last reader has run?  New memory that may be that of older
- * contents is not, then. */
+/* Does what the spare stores are made of stay as it is until their last reader has run? */
 static bool stays(const maker *m, const bool *needed) {
-  lgt_plan_group *group = m->group;
+  const lgt_plan_group *group = m->group;
   const lgt_plan_loop *loop = &group->loop[m->number];
   const lgt_loop *code = code_of(loop);
   for (int i = 0; i < code->ninst; i++) {
@@ -260,11 +259,18 @@ static bool stays(const maker *m, const bool *needed) {
         if (writes(late, a) && overlap(m, &late->access[a], read)) return false;
     }
   }
+  return true;
+}
+
+/* No new slot may take over the memory of what the maker reads any more: its readers read that, too. */
+static void keep_sources(const maker *m, const bool *needed) {
+  lgt_plan_group *group = m->group;
+  const lgt_plan_loop *loop = &group->loop[m->number];
+  const lgt_loop *code = code_of(loop);
   for (int i = 0; i < code->ninst; i++)
     if (needed[i] && code->inst[i].op == LGT_OP_LOAD)
       for (int s = 0; s < group->nslot; s++)
         if (group->slot[s].takes == loop->access[code->inst[i].a].slot) group->slot[s].takes = LGT_NONE;
-  return true;
 }
 
 /* ---- the new code ------------------------------------------------------------------------------------ */
@@ -348,8 +354,8 @@ static void drop_loop(lgt_plan_group *group, lgt_plan_loop *loop) {
   lgt_mem_free(loop->base);
 }
 
-/* The new form of a loop: of a reader, or of the maker without what is spare. */
-static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_plan_loop *out) {
+/* The new form of a loop: of a reader, or of the maker without what is spare.  *fits: can devices run it? */
+static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_plan_loop *out, bool *fits) {
   const lgt_plan_loop *loop = &m->group->loop[number];
   const lgt_loop *code = code_of(loop);
   lgt_weave_loop shape = {.ndim = loop->space_ndim, .launch = loop->launch, .inner = loop->inner};
@@ -368,7 +374,11 @@ static lgt_status rewrite(const maker *m, int number, const bool *needed, lgt_pl
     value[i] = (uint16_t)result;
     good = result >= 0;
   }
-  lgt_status status = good ? lgt_assembler_finish(&as, out) : lgt_no_memory_to_fuse();
+  lgt_status status = good ? LGT_OK : lgt_no_memory_to_fuse();
+  *fits = as.naccess <= LGT_MAX_ACCESS; /* some may be of no use */
+  if (good && *fits) status = lgt_assembler_finish(&as, out);
+  if (good && *fits && !status && out->kernel)
+    *fits = code_of(out)->naccess <= MOST_ACCESS && !lgt_grid_check(code_of(out), &out->shape);
   lgt_assembler_fini(&as);
   lgt_mem_free(value);
   return status;
@@ -388,10 +398,9 @@ static lgt_status rewrite_all(const maker *m, const bool *needed, bool *changed)
   for (int l = m->number; fresh && l <= m->last && !status && fits; l++) {
     lgt_plan_loop *loop = &fresh[l - m->number];
     if (l > m->number && !reads_spare(m, l)) continue;
-    status = rewrite(m, l, needed, loop);
-    fits = status || !loop->kernel ||
-           (code_of(loop)->naccess <= MOST_ACCESS && !lgt_grid_check(code_of(loop), &loop->shape));
+    status = rewrite(m, l, needed, loop, &fits);
   }
+  if (!status && fits) keep_sources(m, needed);
   for (int l = m->number; fresh && l <= m->last; l++) {
     lgt_plan_loop *loop = &m->group->loop[l], *other = &fresh[l - m->number];
     if (!status && fits && other->launch) { /* the old form goes, else the new one */
