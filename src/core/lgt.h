@@ -14,8 +14,8 @@
  *
  * The binary interface.  A program that was built with this header runs with every later liblgt of the same soname
  * (liblgt.so.N).  As long as the soname stays, functions, options and enumerators are only added, and what there is keeps its
- * meaning.  A struct whose first member is `size` may get more members at its end: whoever makes such a struct sets `size`
- * to its sizeof, and whoever reads it looks at nothing beyond.  Other structs stay as they are, those without a definition
+ * meaning.  A struct whose first member is `size` may get more members at its end: the maker of such a struct must set
+ * `size` to its sizeof, and a reader must not look beyond `size`.  Other structs stay as they are, those without a definition
  * here excepted.  Anything else is a new soname.  lgt_binding.h promises nothing of this: a binding is built with, and runs
  * with, one version of lgt (lgt_version_number).
  *
@@ -376,8 +376,8 @@ typedef struct lgt_work {
   int64_t lo, hi;
 } lgt_work;
 
-/* Returns LGT_OK, or sets a message with lgt_fail and returns the status: then the results are poisoned, and whoever looks
- * at them gets that message.  May run on any thread, several at a time.  `context` is that of lgt_kind_variant. */
+/* Returns LGT_OK, or sets a message with lgt_fail and returns the status: then the results are poisoned, and a look
+ * at them raises that message.  May run on any thread, several at a time.  `context` is that of lgt_kind_variant. */
 typedef lgt_status (*lgt_variant)(void *context, const lgt_work *part);
 
 /* What does the work of a kind of lgt_kind_new on a class of devices, before its first launch.  `context` must live as long

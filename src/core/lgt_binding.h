@@ -92,7 +92,7 @@ typedef struct lgt_front {
 } lgt_front;
 
 lgt_front *lgt_front_of(lgt_runtime *rt);
-/* What lgt_submit checks, without recording: for those who fill the front themselves. */
+/* Check a launch as lgt_submit does, and do not record it: for bindings that fill the front themselves. */
 lgt_status lgt_check(lgt_runtime *rt, const lgt_launch *launch);
 /* Launch what reads or writes files, and wait for it: its parameters are this rank's own (pointers, say), so ranks do not
  * compare them.  What fails on one rank is an error on all; the message is that of the task.  Flushes and waits. */

@@ -8,8 +8,8 @@
  *   requests   lgt to a child, text on a socket of their own; the script answers them one after the other.  Large data are
  *              in memory that both have mapped, the window
  *
- * Who dies is missed by the others: a child ends when its socket does, and at once when lgt-apart is gone; that one ends
- * when lgt is gone, after its children; lgt sees the end of a socket and asks how the child has ended.
+ * Each process notices the death of the others: a child ends when its socket is closed, and at once when lgt-apart is gone;
+ * lgt-apart ends when lgt is gone, after its children; lgt sees that a socket was closed, and asks how the child has ended.
  */
 #ifndef LGT_APART_H
 #define LGT_APART_H

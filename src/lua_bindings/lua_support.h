@@ -8,7 +8,7 @@
 
 /* ---- memory that arrays share (lib/array/io/buffer.lua) --------------------------------------------- */
 
-/* Release callbacks for lgt_array_attach that never enter Lua.  A count (from calloc) of those who use some memory:
+/* Release callbacks for lgt_array_attach that never enter Lua.  `count` (from calloc) counts the users of some memory:
  * the last one frees it.  A DLManagedTensor: its deleter is called. */
 void lgt_lua_unshare(void *count);
 void lgt_lua_delete_dlpack(void *managed);

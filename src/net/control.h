@@ -14,9 +14,9 @@
  *
  * Ctrl-C is for all ranks, at the same place of the program.  Such places are *checkpoints*, which all ranks come to in
  * the same order.  When somebody presses Ctrl-C, ranks stop at their next checkpoint and tell the hub its number; all
- * then go on to the greatest of these, where the checkpoint says that it was interrupted.  Who comes to none for a while
- * (STUCK_MS; having no processor does not count, up to STARVED_MS) is answered for by its control thread: it goes on,
- * too.  If that is true of all, all are interrupted wherever they are (lgt_control_on_interrupt).
+ * then go on to the greatest of these, where the checkpoint says that it was interrupted.  For a rank that comes to no
+ * checkpoint for a while (STUCK_MS; time without a processor does not count, up to STARVED_MS) its control thread answers
+ * that the rank goes on, too.  If all ranks are such ranks, all are interrupted wherever they are (lgt_control_on_interrupt).
  *
  * Thread: note, report, address, leave and close belong to the submitting thread; abort, wake and aborted may
  * be called by any.

@@ -10,7 +10,7 @@
  * position `until`: of the last 512 operations, before that of each 64th, before that of each 4096th, all
  * counted so that two reports up to one position have marks of the same positions.
  *
- * Thread: the submitting thread; a report belongs to whoever made or received it.
+ * Thread: the submitting thread; a report belongs to the thread that made or received it.
  */
 #ifndef LGT_STREAM_H
 #define LGT_STREAM_H

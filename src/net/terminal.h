@@ -1,8 +1,8 @@
 /* terminal.h - the terminal that a prompt has for itself is given back as it was found, however the run ends.
  *
  * While a line is edited the terminal echoes nothing.  A rank that is killed, or ended because another one failed, cannot
- * tell its editor; so whoever ends it, or outlives it, does this instead.  Only where there is a prompt: a run that reads
- * no lines does not know whose terminal it is, a pager may have set it meanwhile.
+ * tell its editor, so the process that ends it, or outlives it, restores the terminal instead.  It does so only where there
+ * is a prompt: a run that reads no lines cannot know whose terminal it is, and a pager may have set it meanwhile.
  *
  * Thread: keep before threads are started; any one may restore.
  */

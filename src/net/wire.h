@@ -9,7 +9,7 @@
  *
  * Numbers travel as they lie in memory: a run has one kind of processor, and the magic number says so.
  *
- * Thread: a socket is read by one thread; who writes it from several holds a lock.
+ * Thread: one thread reads a socket; where several threads write to it, each must hold a lock.
  */
 #ifndef LGT_WIRE_H
 #define LGT_WIRE_H

@@ -1,6 +1,6 @@
 /* err.h - statuses, messages, and assertions.
  *
- * Whoever first detects an error describes it with lgt_err(status, format, ...), which keeps the
+ * The function that first detects an error describes it with lgt_err(status, format, ...), which keeps the
  * text for lgt_message() and returns the status; callers pass the status on.  The text belongs to
  * the calling thread, so workers keep their own until their task carries it to the waiting thread.
  */

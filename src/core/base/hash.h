@@ -36,10 +36,10 @@ typedef struct lgt_intern {
 void *lgt_intern_next(const lgt_intern *table, uint64_t hash, uint32_t *at);
 /* False when out of memory; then nothing has changed. */
 bool lgt_intern_add(lgt_intern *table, uint64_t hash, void *thing);
-/* Keep those that `keep` wants, which says so once for each; it frees the others.  False, and all are kept unasked, when
- * out of memory. */
+/* Remove the things for which `keep`, called once for each, returns false; `keep` must free such a thing.  False when out of
+ * memory: `keep` was not called, and every thing stays. */
 bool lgt_intern_sweep(lgt_intern *table, bool (*keep)(void *thing));
-/* `discard` (NULL: nobody) frees the things. */
+/* `discard` is called for each thing, to free it; NULL: the table owns none of them. */
 void lgt_intern_fini(lgt_intern *table, void (*discard)(void *thing));
 
 #endif

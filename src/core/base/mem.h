@@ -40,15 +40,15 @@ void lgt_mem_release(void *block, size_t size);
  * that the process is in.  `root` stands before the paths of /proc and /sys: "" but for tests.  0: unknown. */
 int64_t lgt_mem_available(const char *root);
 
-/* It will be read and written soon: bring it near. */
+/* Prefetch a block that will be read and written soon. */
 static inline void lgt_mem_expect(const void *block, size_t size) {
   for (size_t at = 0; at < size; at += 64) __builtin_prefetch((const char *)block + at, 1);
 }
 
-/* Things to use again, last in, first out.  A script's dead arrays become known in batches of thousands, so these may have
- * been cold for long: whoever takes one has those that come next brought near. */
+/* Things to use again, last in, first out.  A script's dead arrays become known in batches of thousands, so a thing may have
+ * left the caches long ago: lgt_spares_take prefetches a thing that later calls will return. */
 typedef struct lgt_spares {
-  void **item; /* owned; what they point to is for whoever keeps them to free */
+  void **item; /* owned: the array; the owner of the spares must free the things in it */
   int count, room;
 } lgt_spares;
 enum { LGT_SPARES_AHEAD = 6 };
@@ -58,7 +58,7 @@ static inline void *lgt_spares_take(lgt_spares *spares, size_t size) {
   if (spares->count >= LGT_SPARES_AHEAD) lgt_mem_expect(spares->item[spares->count - LGT_SPARES_AHEAD], size);
   return item;
 }
-/* False when out of memory: it is not kept. */
+/* False when out of memory: the thing is not kept, and still the caller's. */
 static inline bool lgt_spares_give(lgt_spares *spares, void *item) {
   if (!lgt_mem_grow((void **)&spares->item, &spares->room, spares->count + 1, sizeof item)) return false;
   spares->item[spares->count++] = item;

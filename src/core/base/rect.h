@@ -25,8 +25,8 @@ bool lgt_rect_equal(const lgt_rect *a, const lgt_rect *b);
 bool lgt_rect_contains(const lgt_rect *outer, const lgt_rect *inner);
 bool lgt_rect_intersect(const lgt_rect *a, const lgt_rect *b, lgt_rect *out); /* false: empty */
 lgt_rect lgt_rect_bound(const lgt_rect *a, const lgt_rect *b); /* smallest rect that holds both; empty ones do not count */
-/* A rect that holds both has more than they have.  Of theirs `waste` are already of no use; with what lies between: how
- * many are?  True if that is little, at most half of what is of use. */
+/* The rect that bounds both has elements that lie in neither.  On entry, `waste` elements of a and b together are of no use;
+ * on return *waste counts the elements between them, too.  True if it is at most half of the elements that are of use. */
 bool lgt_rect_near(const lgt_rect *a, const lgt_rect *b, int64_t *waste);
 /* With so many elements more below and above, within [0, shape). */
 lgt_rect lgt_rect_grown(const lgt_rect *r, const int64_t *below, const int64_t *above, const int64_t *shape);

@@ -1,7 +1,7 @@
 /* runs.h - sets of positions along one dimension, as runs: which elements an array of positions names.
  *
- * A set is made once and never changed; whoever keeps it holds a ref.  Belongs to the submitting thread, but for
- * reading.
+ * A set is made once and never changed; a caller that keeps it must hold a ref.  Any thread may read a set; all else belongs
+ * to the submitting thread.
  */
 #ifndef LGT_RUNS_H
 #define LGT_RUNS_H

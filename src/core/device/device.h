@@ -14,8 +14,8 @@
  * A copy may have its ends in the host's memory, in the device's own, or in that of another device of the same class.
  *
  * Failures.  An operation that returns a status was not put into the queue.  One that fails there fails what is behind it
- * up to the next event, which has the status.  A queue that waits for such an event goes on all the same: whoever put work
- * there that needs what failed finds out by asking for both events.
+ * up to the next event, which has the status.  A queue that waits for such an event goes on all the same: a caller whose work
+ * in that queue needs what failed must query both events.
  *
  * Threads: one thread puts operations into a queue, records events and queries them; `notify` is called by any.
  */
@@ -31,7 +31,7 @@ typedef struct lgt_event lgt_event;
 
 typedef enum lgt_device_class { LGT_CLASS_HOST, LGT_CLASS_EMULATED, LGT_CLASS_CUDA, LGT_CLASSES } lgt_device_class;
 
-/* What whoever plans for a device asks. */
+/* What planning asks of a device. */
 typedef struct lgt_traits {
   int lanes;           /* elements of 8 bytes that one step of a worker computes */
   int workers;         /* that share the chunks of a nest */
@@ -77,21 +77,21 @@ struct lgt_device {
   lgt_status (*launch)(lgt_queue *queue, lgt_code code, lgt_nest *nest);
 
   lgt_event *(*event_new)(lgt_device *device); /* NULL with an error */
-  void (*event_free)(lgt_event *event);        /* of one that is over, or was not recorded */
+  void (*event_free)(lgt_event *event);        /* which must be over, or never recorded */
   lgt_status (*record)(lgt_queue *queue, lgt_event *event);
-  lgt_status (*wait)(lgt_queue *queue, lgt_event *event); /* what comes behind waits, in the queue, for the event */
-  /* Is it over, without waiting?  Then *status is that of what it stands for, with a message if that has failed, whoever asks
-   * again is told the same, what the host does from now on is behind it, and the event may be recorded again.  An event
-   * that was never recorded is over. */
+  lgt_status (*wait)(lgt_queue *queue, lgt_event *event); /* later operations of the queue wait for the event */
+  /* Is the event over?  Does not wait.  If it is over, *status is the status of the operations that the event stands for,
+   * with a message if one of them has failed; later queries answer the same until the event is recorded again; and what
+   * the host does from now on comes after these operations.  An event that was never recorded is over. */
   bool (*query)(lgt_event *event, lgt_status *status);
 
-  /* Let `notify` be called once the event is over, which was recorded.  It may fail: then nobody calls.  NULL: `notify` is
-   * called after each event. */
+  /* Let `notify` be called once the recorded event is over.  This may fail without a word, and then `notify` is not called
+   * for the event.  NULL: `notify` is called after each event. */
   void (*alert)(lgt_event *event);
 
-  void (*close)(lgt_device *device); /* its queues and events are gone */
+  void (*close)(lgt_device *device); /* after its queues and events were freed */
 
-  /* Set by whoever waits for events: one is over, though those who ask may be told a moment later. */
+  /* Set by the code that waits for events, called when one is over; a query may still deny that for a moment. */
   void (*notify)(void *context);
   void *notify_context;
 };
@@ -99,8 +99,8 @@ struct lgt_device {
 /* The bytes of a box, by the thread that asks. */
 void lgt_box_copy(const lgt_box *box);
 
-/* Devices that are not the core's own.  What is asked loads what is needed for the answer, and nothing earlier does.  A
- * process that is forked afterwards cannot use these devices. */
+/* Devices that are not the core's own.  Each question loads the libraries that its answer needs; nothing loads them before.
+ * A process that is forked after a question cannot use these devices. */
 typedef struct lgt_device_source {
   lgt_status (*count)(int *count); /* how many there are; none is an error that says why */
   /* A device, by its number from 0.  `bytes`: of its memory, for its limit; 0: most of what is free, divided by the

@@ -66,7 +66,7 @@ typedef struct lgt_poison {
 
 typedef struct lgt_outside lgt_outside;
 typedef struct lgt_task {
-  lgt_step *step; /* owned by whoever made the task, like all it points to */
+  lgt_step *step; /* owned by the task's maker, like all that it points to */
   int nstep;
   const lgt_outside *outside; /* what does its work elsewhere; NULL: its steps are run here */
   bool fallible;              /* it, or a task that it waits for, may fail; the submitting thread's */

@@ -14,8 +14,8 @@
  * Objects are position independent and refer to nothing but themselves and a short list of
  * functions (helpers of this library); object.c maps and relocates them.
  *
- * Targets are devices with code of their own (kernel_target.h).  It is made for the loops that a device is to run; whoever
- * wants to run them there waits for it (lgt_kernel_prepare, lgt_kernel_loaded).
+ * Targets are devices with code of their own (kernel_target.h).  Code for targets is made only for loops that a device is to
+ * run (lgt_kernel_prepare); a caller that wants to run such a loop must wait for its code (lgt_kernel_loaded).
  *
  * Threads: the submitting thread alone calls lgt_kernel_get, and what is for targets; lgt_kernel_code is called by any.
  */
@@ -32,7 +32,8 @@
 
 typedef struct lgt_kernel {
   lgt_loop *loop; /* owned */
-  /* NULL until the code is there.  Release by whoever installs it, acquire in lgt_kernel_code. */
+  /* NULL until the code is there.  Stored with release by the thread that installs it, loaded with acquire in
+   * lgt_kernel_code. */
   _Atomic(lgt_kernel_fn) code;
   _Atomic(lgt_kernel_fn) stream; /* the same with non-temporal stores; NULL if that makes no sense */
   atomic_int state;              /* lgt_kernel_state */

@@ -8,7 +8,7 @@
 
 #include "kernel/kernel_cache.h"
 
-/* A device, for those who make code.  The thread that compiles calls `build` and `load`. */
+/* A device, as the compiler sees it.  The thread that compiles calls `build` and `load`. */
 typedef struct lgt_target lgt_target;
 struct lgt_target {
   int number;    /* among those of a runtime, which sets it */

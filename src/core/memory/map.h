@@ -99,7 +99,7 @@ typedef struct lgt_map {
   int64_t since_collection; /* bytes allocated since the last collection and not given back, and of records: what dead
                              * handles may hold */
   int64_t copied;           /* bytes between instances of this rank */
-  bool check;               /* what nobody has written shall be seen if somebody reads it: new instances are filled with NaN */
+  bool check;               /* new instances are filled with NaN, so that a read of what was never written shows */
   int64_t uploads, downloads, up_bytes, down_bytes; /* copies to devices and back */
   lgt_spares spare_instance;                        /* owned: records to use again, with the arrays they have grown */
   lgt_spares spare_replicas;

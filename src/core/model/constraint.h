@@ -118,8 +118,8 @@ const lgt_partition *lgt_solver_choose(const lgt_solver *solver, const lgt_store
  * cannot be told (then the store has no key partition). */
 const lgt_partition *lgt_solver_key(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
                                     const lgt_partition *launch);
-/* The key partition of a root that had `key` (or NULL) after a write through a view: who writes a part of a cut array
- * does not change how it is cut.  `target`: the write is a reduction. */
+/* The key partition of a root that had `key` (or NULL) after a write through a view: a write of a part of a cut array does
+ * not change how the array is cut.  `target`: the write is a reduction. */
 const lgt_partition *lgt_solver_key_after(const lgt_solver *solver, const lgt_layout *layout, const lgt_alignment *align,
                                           const lgt_partition *launch, bool target, const lgt_partition *key);
 

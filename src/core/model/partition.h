@@ -73,8 +73,8 @@ const lgt_partition *lgt_partition_tiling_at(lgt_partitions *partitions, int ndi
 const lgt_partition *lgt_partition_rects(lgt_partitions *partitions, int ndim, const int64_t *extent, const lgt_rect *rect,
                                          int n);
 
-/* Is one domain all that there is?  The only place that tells one from many: whoever wants to know something that follows
- * from it asks for that (lgt_solver_whole; lgt_map_whole, lgt_map_still). */
+/* Is there one domain only?  No other function compares the number of domains with one: code that depends on a consequence of
+ * the answer must ask for the consequence (lgt_solver_whole; lgt_map_whole, lgt_map_still). */
 static inline bool lgt_domain_alone(int domains) { return domains == 1; }
 
 /* Do several tiles meet the same elements of an argument that moves by these strides along the space?  It stands still along

@@ -1,7 +1,7 @@
 /* exchange.h - which elements a group needs from other domains and ranks, and which it makes newest in its own.
  *
- * Both follow from the group's calls and its launch partition alone: not from which results are elided, renamed or kept
- * in registers, nor from where instances happen to be, nor from whether something failed.  A result that is only a
+ * The answers follow from the group's calls and its launch partition alone.  They do not depend on which results are elided,
+ * renamed or kept in registers, on where instances lie, or on whether something failed.  A result that is only a
  * recipe counts as written by the domain whose colours would have written it, and the inputs of a call that is not run
  * now are fetched nevertheless, so that a rescue can run it.  All ranks see the same calls, and so each comes to the same
  * copies and messages (moves.h), in the same order, and to the same histories.

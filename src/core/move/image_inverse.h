@@ -14,8 +14,8 @@ typedef struct lgt_inverse {
   int64_t base;
 } lgt_inverse;
 
-/* The rows that hold a position in the tiles of each local domain, in runs[]; one that is nowhere counts for everybody,
- * since everybody shall complain.  False on all ranks if some rank cannot tell; *here: it is not this one. */
+/* runs[] gets, by local domain, the rows that hold a position in the domain's tiles.  A position outside of the target counts
+ * for every domain, so that every domain reports it.  False on all ranks if some rank cannot answer; *here: this rank can. */
 bool lgt_inverse_find(lgt_binder *binder, const lgt_inverse *inverse, lgt_runs **runs, bool *here);
 
 /* Bring what a touch reads of a store to local domains, and wait until it is there.  False: it does not come here. */

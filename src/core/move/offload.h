@@ -2,11 +2,11 @@
  *
  * A task that a device does names the memory it works in (`place`) and what is to be put into a queue (`enqueue`).  It is put
  * there as soon as all that it waits for is done, here or elsewhere, or is itself in a queue of a device: then its own queue is
- * told to wait for that one's event first.  So nobody waits for devices but those tasks of the host, and messages, that
- * need what devices make, and scripts that look.
+ * told to wait for that one's event first.  So the only waits for devices are those of tasks of the host and messages that
+ * need what devices make, and those of scripts that look.
  *
  * A device has three queues: for its kernels, for copies from the host or another device, and for copies to the host.  Jobs in a
- * queue are numbered: who waits for one has waited for all before it.
+ * queue are numbered: a wait for one of them is a wait for all before it, too.
  *
  * Jobs end in an order in which none ends before a job that it waits for, so that failures pass from one to the next.  Only then
  * does a job give back its instances: until its event is over, and the host has seen it, nobody else gets their memory.

@@ -59,9 +59,9 @@ struct lgt_peers {
    * calls wake.  `what` completes "waits ..." in messages. */
   void (*until)(lgt_peers *peers, bool (*ready)(void *context), void *context, const char *what);
   void (*wake)(lgt_peers *peers);
-  /* Set by the runtime: work on what has been launched and the messages of it, a little; true if something happened.
-   * Who waits for something else than the runtime's tasks calls it meanwhile: another rank may be unable to come to
-   * the same place before it has what is computed here. */
+  /* Set by the runtime: work a little on launched tasks and their messages; true if something happened.  A wait for anything
+   * but the runtime's tasks must call it again and again: another rank may be unable to come to the same place before it
+   * has what is computed here. */
   bool (*attend)(void *context);
   void *attend_context;
 

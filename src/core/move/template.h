@@ -59,8 +59,8 @@ struct lgt_template {
   lgt_template *next;
 };
 
-/* A new template with room for so many shapes and one ref, the caller's; NULL when out of memory, which no job needs to
- * know. */
+/* A new template with room for so many shapes and one ref, the caller's.  NULL when out of memory, without an error: the job
+ * can be built without a template. */
 lgt_template *lgt_template_new(int colour, lgt_instance *const *inst, int nslot, int shapes);
 void lgt_template_release(lgt_template *template); /* NULL: do nothing */
 /* The word at an address of the job's memory, which begins at `memory`, is to be relocated. */
@@ -73,7 +73,7 @@ lgt_template *lgt_template_find(lgt_plan_notes *notes, int colour, lgt_instance 
 void lgt_template_keep(lgt_plan_notes *notes, lgt_template *template);
 /* Fill a job's memory, of the template's size. */
 void lgt_template_apply(lgt_template *template, lgt_job *job, char *memory, const lgt_supply *supply);
-/* With the option `check`: are two templates of the same the same?  False with a message. */
+/* With the option `check`: do two templates that were made of the same job agree?  False with a message. */
 bool lgt_template_verify(const lgt_template *template, const lgt_template *again);
 
 #endif

@@ -1,7 +1,7 @@
 /* builtin.h - CPU variants that come with lgt, for what is no loop over elements.
  *
  * A concept (sort.c, scan.c, ...) lists its variants in a table; lgt_kind_builtin (api.c) registers one of them
- * under the privileges and constraints of the caller, who knows how many dimensions there are.
+ * under the privileges and constraints of the caller, which knows how many dimensions there are.
  *
  * Most of them work on *lines*, the elements along the last dimension, or on *matrices*, the last two:
  * the dimensions before, of all arguments, are cut alike, and lgt_walk visits them.  The runtime cuts

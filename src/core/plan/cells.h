@@ -2,8 +2,8 @@
  *
  * A group of several colours is one task for each of them.  Its calls need not have the same launch partition: it is
  * enough that each domain has at most one tile of each, and that tiles are dealt out to the same grid of *owners*.  Then
- * an owner's task runs its tile of every call (or nothing, where the owner has none: an edge of a grid is the work of
- * whoever has it), and the group's colours are the owners.
+ * the group's colours are the owners, and an owner's task runs its tile of every call, or nothing of a call of which the
+ * owner has no tile (a call on an edge of a grid has tiles only for the owners of that edge).
  *
  * Through an access, owner o touches the elements between two cuts of the root, a *cell*; or, of a view that lies within
  * one owner's cell, all elements are that owner's.  Two accesses to common elements depend on each other pointwise
@@ -13,11 +13,11 @@
  *   P[1:3] = 0        the first owner's: it has all of P below n/2 + 3
  *   Q = P + 1         n + 6 elements, cut at n/2 + 3: one group with the others
  *
- * Calls on single numbers are computed again by each task that needs them, as they would be on each rank, if that spares a
- * task: beta = s / r, p = z + beta * p.  So the group must have a task in each domain, and the number must be new: each
- * task has memory of its own for it, of which the rank keeps one.
+ * A call on single numbers is computed by each task of the group, as it would be on each rank, if that spares a task of its
+ * own: beta = s / r, p = z + beta * p.  For this the group must have a task in each domain, and the group must create the
+ * number: each task has memory of its own for it, and the rank keeps one of these.
  *
- * What this costs does not depend on the number of owners.  Belongs to the submitting thread.
+ * The cost of these questions does not depend on the number of owners.  Belongs to the submitting thread.
  */
 #ifndef LGT_CELLS_H
 #define LGT_CELLS_H

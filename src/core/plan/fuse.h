@@ -6,7 +6,7 @@
  *
  *   launch domain   all calls have the same partition (a single colour: the same one tile), or partitions between
  *                   the same owners (cells.h)
- *   true dependence what was written is then read through the same view only, or by who wrote it
+ *   true dependence what was written is then read through the same view only, or by the domain that wrote it
  *   anti-dependence what was read is then written through the same view only
  *   reduction       what was reduced is not looked at
  *
@@ -260,8 +260,8 @@ typedef struct lgt_plan {
   int nlayout;
   struct lgt_plan *origin; /* ref: of which it is a shifted copy (shift.h); NULL: of none */
   lgt_lessons *lessons;    /* owned; a shifted copy's: its origin's */
-  /* Who holds it: */
-  int refs;                              /* whoever runs it, jobs, recipes, shifted copies */
+  /* What keeps it: */
+  int refs;                              /* runs of it, jobs, recipes, shifted copies */
   uint64_t calls_hash;                   /* of kinds and shapes: the same when it is made again */
   uint32_t epoch;                        /* of layouts, in which it was looked up last */
   bool retired;                          /* nobody finds it any more */

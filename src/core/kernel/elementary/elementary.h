@@ -2,7 +2,7 @@
  *
  * A function is written once, in the headers elementary_*.h, in a small vocabulary of operations on float64 and int64:
  * sums, products, fused multiply-adds, comparisons, selections, bits.  Each of these is one IEEE or integer operation
- * with one possible result, so whoever carries them out gets the same bits.  Three files do so, each by giving the
+ * with one possible result, so every implementation gets the same bits.  Three files do so, each by giving the
  * vocabulary a meaning and then including the functions:
  *
  *   elementary_lanes.c   computes, on vectors; compiled for each instruction set.  The interpreter calls it, and so do
