@@ -4,6 +4,8 @@
 Each script prints, on every rank, the most bytes of arrays and messages that there were at a time.  What a domain has in
 several pieces of memory is the same in all of them; who shares one of these does not notice.
 """
+import re
+
 from common import case, finish
 from script import launch, measured
 
@@ -149,6 +151,36 @@ def pieces(ranks, domains):
     return check
 
 
+# Turn after turn, what is renamed has room for its halo, and no more than that: what is copied is the grid's edge, of two
+# columns, and the halos.
+TURNS = """
+local grid = np.zeros(2002, 52)
+local center, north, south = grid["2:-2, 2:-2"], grid[":-3, 2:-2"], grid["3:, 2:-2"]
+local east, west = grid["2:-2, 3:"], grid["2:-2, :-3"]
+local function turn() center["..."] = 0.2 * (center + north + east + west + south) end
+for _ = 1, 100 do turn() end
+lgt.fence()
+lgt.stats_reset()
+for _ = 1, 300 do turn() end
+lgt.fence()
+print("copied", lgt.stats().bytes_copied / 300)
+"""
+
+
+def copied(ranks, domains):
+    def check():
+        outcome = launch(TURNS, ranks, domains, options=("--min-tile=1",))
+        if outcome.status:
+            return str(outcome)
+        each = [float(number) for number in re.findall(r"copied\s+([0-9.]+)", outcome.out)]
+        most = (2 * 2002 + 4 * 52 * (ranks * domains - 1)) * 8
+        return None if len(each) == ranks and sum(each) <= 1.5 * most else f"copied {each} bytes a turn, may be {1.5 * most:.0f} together"
+
+    return check
+
+
+case("turns of one domain among four", copied(1, 4))
+case("turns on ranks", copied(3, 1))
 case("pieces of one domain", pieces(1, 5))
 case("pieces on ranks", pieces(5, 1))
 for name, text in PROGRAMS.items():

@@ -150,14 +150,14 @@ static lgt_status make_new(lgt_attempt *try, int s, int domain) {
       hold(try, at, former(try, s, domain));
       return LGT_OK;
     }
-    rect = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+    lgt_rect touched = read->ndim < 0 ? *write : write->ndim < 0 ? *read : lgt_rect_bound(read, write);
+    rect = lgt_acquire_margin(try->group, s, &touched, root);
     const lgt_instance *old = former(try, s, domain);
-    if (old) { /* with all that is valid there */
+    if (old) { /* with all that is valid there: it has a halo of its own */
       waste = old->waste;
-      lgt_rect_near(&old->rect, &rect, &waste);
+      lgt_rect_near(&old->rect, &touched, &waste);
       rect = lgt_rect_bound(&rect, &old->rect);
     }
-    rect = lgt_acquire_margin(try->group, s, &rect, root);
   }
   try->inst[at] = lgt_instance_in(try->binder->map, memory_of(try, s, domain), domain, root, &rect);
   if (try->inst[at]) try->inst[at]->waste = waste;
